@@ -1,0 +1,1 @@
+"""The numbers behind the pages; usable from a terminal, without Streamlit."""
