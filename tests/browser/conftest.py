@@ -1,0 +1,248 @@
+"""A real server and a real browser.
+
+Every page that a test opens through `new_page` or `page` is watched: a console error, a page error,
+an answer of 400 or above, or a request to any other machine fails the test.
+"""
+
+import contextlib
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SCREENSHOTS = ROOT / "build" / "screenshots"
+FLAGS = [
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+# Streamlit asks for these two under the address of a deep link before it finds its own root.
+EXPECTED_404 = re.compile(r"/[^/]+/_stcore/(health|host-config)$")
+REPORT = pytest.StashKey[pytest.TestReport]()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Server:
+    """One dashboard, started for tests on 127.0.0.1."""
+
+    url: str
+    port: int
+    runs: Path
+    state: Path
+    log: Path
+    process: subprocess.Popen
+
+
+def pytest_collection_modifyitems(items):
+    """Everything in this folder needs a browser or a server."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    if report.when == "call":
+        item.stash[REPORT] = report
+    return report
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def wait_until_healthy(process, url, log, seconds=60):
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        assert process.poll() is None, f"the server ended:\n{log.read_text(encoding='utf-8')}"
+        with (
+            contextlib.suppress(urllib.error.URLError, ConnectionError),
+            urllib.request.urlopen(f"{url}/_stcore/health", timeout=5) as answer,
+        ):
+            if answer.read() == b"ok":
+                return
+        time.sleep(0.1)
+    pytest.fail(f"no healthy server at {url} after {seconds} s:\n{log.read_text(encoding='utf-8')}")
+
+
+@contextlib.contextmanager
+def running_server(folder, **environment):
+    """Run `streamlit run app.py` with its own runs and state inside `folder`."""
+    port = free_port()
+    runs, state, log = folder / "runs", folder / "state", folder / "server.log"
+    command = [sys.executable, "-m", "streamlit", "run", "app.py"]
+    options = ["--server.port", str(port), "--server.headless", "true"]
+    folders = {"B2G_RUNS_DIR": str(runs), "B2G_STATE_DIR": str(state)}
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            command + options,
+            cwd=ROOT,
+            env={**os.environ, **folders, **environment},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+    url = f"http://127.0.0.1:{port}"
+    try:
+        wait_until_healthy(process, url, log)
+        yield Server(url=url, port=port, runs=runs, state=state, log=log, process=process)
+    finally:
+        process.terminate()
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory):
+    """The server that all browser tests share."""
+    with running_server(tmp_path_factory.mktemp("server")) as started:
+        yield started
+
+
+@pytest.fixture
+def start_server(tmp_path):
+    """Return a context manager that starts one more server; same folders at every start."""
+    return lambda **environment: running_server(tmp_path, **environment)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A headless Chromium or Chrome; without one, skip, but fail in CI."""
+    playwright_api = pytest.importorskip("playwright.sync_api")
+    finder = [sys.executable, str(Path(__file__).with_name("find_browser.py"))]
+    path = subprocess.run(finder, capture_output=True, text=True, check=False).stdout.strip()
+    if not path:
+        reason = (
+            "no Chromium or Chrome on this machine: install one, or set B2G_BROWSER to its path"
+        )
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(reason)
+    is_root = getattr(os, "geteuid", lambda: 1)() == 0
+    with playwright_api.sync_playwright() as playwright:
+        flags = FLAGS + (["--no-sandbox"] if is_root else [])
+        browser = playwright.chromium.launch(executable_path=path, headless=True, args=flags)
+        yield browser
+        browser.close()
+
+
+class Watch:
+    """Notes what a page must not do."""
+
+    def __init__(self, page, url):
+        self.problems = []
+        self.own = (url, url.replace("http", "ws", 1), "data:", "blob:", "about:", "chrome-error:")
+        page.on("pageerror", lambda error: self.problems.append(f"page error: {error}"))
+        page.on("console", self.on_console)
+        page.on("response", self.on_response)
+        page.on("request", self.on_request)
+
+    def on_console(self, message):
+        source = (message.location or {}).get("url", "")
+        if message.type == "error" and not EXPECTED_404.search(source):
+            self.problems.append(f"console: {message.text} ({source})")
+
+    def on_response(self, response):
+        path = urllib.parse.urlsplit(response.url).path
+        if response.status >= 400 and not EXPECTED_404.search(path):
+            self.problems.append(f"answer {response.status}: {response.url}")
+
+    def on_request(self, request):
+        if not request.url.startswith(self.own):
+            self.problems.append(f"foreign request: {request.url}")
+
+
+@pytest.fixture
+def new_page(browser, server, request):
+    """Return new_page(width, height, lang, theme, url): a watched page in its own context.
+
+    `page.watch.problems` is emptied by a test that means to cause one (a server that is stopped).
+    """
+    contexts = []
+
+    def make(width=1366, height=768, lang="en", theme="light", url=None):
+        context = browser.new_context(
+            base_url=url or server.url,
+            viewport={"width": width, "height": height},
+            locale={"en": "en-US", "zh": "zh-CN"}[lang],
+            color_scheme=theme,
+            reduced_motion="reduce",
+            accept_downloads=True,
+        )
+        page = context.new_page()
+        page.lang = lang
+        page.watch = Watch(page, url or server.url)
+        contexts.append((context, page))
+        return page
+
+    yield make
+    failed = getattr(request.node.stash.get(REPORT, None), "failed", False)
+    problems = []
+    for number, (context, page) in enumerate(contexts):
+        if failed and not page.is_closed():
+            save_screenshot(page, f"failed-{request.node.name}-{number}")
+        problems += page.watch.problems
+        context.close()
+    assert problems == []
+
+
+@pytest.fixture
+def page(new_page):
+    """One English page of 1366x768, light."""
+    return new_page()
+
+
+def wait_until_ready(page, seconds=30):
+    """Wait until the script has run to its end without an exception on the page."""
+    selector = '[data-testid="stApp"][data-test-script-state="notRunning"]'
+    page.wait_for_selector(selector, timeout=seconds * 1000)
+    assert page.get_by_test_id("stException").count() == 0, "the page shows an exception"
+
+
+@pytest.fixture
+def ready():
+    """Return ready(page): wait until the script has run to its end."""
+    return wait_until_ready
+
+
+@pytest.fixture
+def visit():
+    """Return visit(page, path, **query): open an address and wait until it is ready."""
+
+    def go(page, path="/", **query):
+        query = {**({"lang": "zh"} if page.lang == "zh" else {}), **query}
+        page.goto(f"{path}?{urllib.parse.urlencode(query)}" if query else path)
+        wait_until_ready(page)
+        return page
+
+    return go
+
+
+def save_screenshot(page, name, **options):
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    path = SCREENSHOTS / f"{re.sub(r'[^A-Za-z0-9_.-]+', '-', name)}.png"
+    page.screenshot(path=path, **options)
+    return path
+
+
+@pytest.fixture
+def screenshot():
+    """Return screenshot(page, name): keep a picture in build/screenshots."""
+    return save_screenshot

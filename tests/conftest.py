@@ -1,0 +1,48 @@
+"""What holds for every test: nothing is written beside the code, and nobody speaks Chinese yet."""
+
+import itertools
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+FOLDERS = ("B2G_STATE_DIR", "B2G_RUNS_DIR")
+PLACE = pytest.StashKey[Path]()
+counter = itertools.count()
+
+
+def pytest_configure(config):
+    """Point state and runs away from the user's own, also for fixtures that live long."""
+    place = tempfile.TemporaryDirectory(prefix="bits-to-gpt-tests-", ignore_cleanup_errors=True)
+    config.add_cleanup(place.cleanup)
+    config.stash[PLACE] = Path(place.name)
+    for name in FOLDERS:
+        os.environ[name] = str(config.stash[PLACE] / name.lower())
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        os.environ.setdefault("OMP_NUM_THREADS", "1")  # test processes share the cores
+
+
+@pytest.fixture(scope="session")
+def root():
+    """The folder of the product."""
+    return ROOT
+
+
+@pytest.fixture(autouse=True)
+def own_folders(monkeypatch, pytestconfig):
+    """Give every test, and every process that it starts, folders that nobody else uses."""
+    number = next(counter)
+    for name in FOLDERS:
+        monkeypatch.setenv(name, str(pytestconfig.stash[PLACE] / str(number) / name.lower()))
+
+
+@pytest.fixture(autouse=True)
+def english():
+    """Begin and end every test with the provider that answers English."""
+    from core.language import install_provider
+
+    install_provider(None)
+    yield
+    install_provider(None)

@@ -1,0 +1,93 @@
+"""The tool behind `make translations`."""
+
+from babel.messages.catalog import Catalog
+
+from core.language.extract import collect, is_page, page_question, read_catalogue, update, write
+
+PAGE = '''"""Where does a gradient come from?
+
+More words, which are not the question.
+"""
+_("one {name}").format(name=_("two "
+                              "lines"))
+ngettext("a run", "{count} runs", 2)
+NOT_FOUND = N_("marked")
+other("not a text of ours")
+'''
+
+
+def small_house(tmp_path):
+    page = tmp_path / "pages" / "train" / "live.py"
+    page.parent.mkdir(parents=True)
+    page.write_text(PAGE, encoding="utf-8")
+    shared = tmp_path / "pages" / "shared" / "chart.py"
+    shared.parent.mkdir()
+    shared.write_text('"""Draw a chart?"""\n_("shared text")\n', encoding="utf-8")
+    return tmp_path
+
+
+def ids(catalogue):
+    return {message.id for message in catalogue if message.id}
+
+
+def test_texts_are_the_calls_of_gettext_and_the_question_of_each_page(tmp_path):
+    expected = {
+        "Where does a gradient come from?",
+        "one {name}",
+        "two lines",
+        ("a run", "{count} runs"),
+        "marked",
+        "shared text",
+    }
+    assert ids(collect(small_house(tmp_path))) == expected
+
+
+def test_only_scripts_in_a_section_are_pages(tmp_path):
+    root = small_house(tmp_path)
+    assert is_page(root / "pages" / "train" / "live.py", root)
+    assert page_question(root / "pages/train/live.py") == "Where does a gradient come from?"
+    for other in (
+        "pages/shared/chart.py",
+        "pages/frame.py",
+        "core/units.py",
+        "pages/train/__init__.py",
+    ):
+        assert not is_page(root / other, root), other
+
+
+def test_an_update_keeps_translations_drops_unused_texts_and_is_stable(tmp_path):
+    po = tmp_path / "zh" / "messages.po"
+    catalogue = Catalog(locale="zh", charset="utf-8")
+    catalogue.add("marked", "已标记")
+    catalogue.add("no longer in the code", "代码中已不存在")
+    template = collect(small_house(tmp_path))
+    update(catalogue, template)
+    write(catalogue, po)
+    first = po.read_bytes()
+
+    again = read_catalogue(po)
+    update(again, template)
+    write(again, po)
+
+    assert po.read_bytes() == first
+    assert ids(again) == ids(template)
+    assert again["marked"].string == "已标记"
+    assert b"no longer" not in first
+
+
+def test_a_compiled_catalogue_translates_and_has_one_plural_form_in_chinese(tmp_path):
+    import gettext
+
+    po = tmp_path / "zh" / "LC_MESSAGES" / "messages.po"
+    catalogue = Catalog(locale="zh", charset="utf-8")
+    catalogue.add("marked", "已标记")
+    catalogue.add(("a run", "{count} runs"), ("{count} 次运行",))
+    write(catalogue, po)
+    words = gettext.translation("messages", tmp_path, ["zh"])
+    assert words.gettext("marked") == "已标记"
+    for count in (1, 2, 5):
+        assert words.ngettext("a run", "{count} runs", count) == "{count} 次运行", count
+
+
+def test_a_catalogue_that_does_not_exist_yet_is_empty(tmp_path):
+    assert ids(read_catalogue(tmp_path / "messages.po")) == set()
