@@ -1,0 +1,145 @@
+"""The closed forms of our own GPT: parameters, bytes of one training step, FLOPs.
+
+Each rule was derived from the layers of `core.models.gpt` and is held against the real module,
+its gradients, its optimizer and the tensors that autograd saves (tests/core/budget).
+"""
+
+from typing import Literal
+
+from core.budget.formula import Formula, Number
+from core.budget.item import Item, item, total
+from core.models.shape import GPTShape
+
+Precision = Literal["fp32", "bf16", "bf16_fp32_attention"]
+
+PARAMETERS = {
+    "embeddings": Formula("(vocab_size + seq_len) * hidden_dim"),
+    "attention": Formula("num_layers * 4 * hidden_dim ** 2"),
+    "feed_forward": Formula("num_layers * 8 * hidden_dim ** 2"),
+    "norms": Formula("(2 * num_layers + 1) * hidden_dim"),
+}
+NUM_TENSORS = Formula("6 * num_layers + 3")
+
+WEIGHTS = Formula("num_params * 4")
+GRADIENTS = Formula("num_params * 4")
+ADAMW = Formula("num_params * (4 + 4) + num_tensors * 4")
+
+# Bytes that autograd keeps for the backward pass: per layer, per token and unit of width, then the
+# norms' mean and 1/std (4 floats), the attention's log-sum-exp, and bfloat16 copies of weights.
+_OUTSIDE = (
+    "num_tokens * (16 + 4 * vocab_size + 8) + 8 * seq_len + 4"  # ids, targets, log-softmax, loss
+)
+ACTIVATIONS: dict[Precision, Formula] = {
+    "fp32": Formula(
+        "num_layers * num_tokens * (16 * 4 * hidden_dim + 16 + 4 * num_heads)"
+        f" + num_tokens * 2 * 4 * hidden_dim + {_OUTSIDE}"
+    ),
+    "bf16": Formula(
+        "num_layers * (num_tokens * (36 * hidden_dim + 16 + 4 * num_heads)"
+        " + 24 * hidden_dim ** 2)"
+        f" + num_tokens * 6 * hidden_dim + 2 * hidden_dim * vocab_size + {_OUTSIDE}"
+    ),
+    "bf16_fp32_attention": Formula(
+        "num_layers * (num_tokens * (46 * hidden_dim + 16 + 4 * num_heads)"
+        " + 24 * hidden_dim ** 2)"
+        f" + num_tokens * 6 * hidden_dim + 2 * hidden_dim * vocab_size + {_OUTSIDE}"
+    ),
+}
+
+STEP_FLOPS = Formula(
+    "num_tokens * (6 * num_layers * 12 * hidden_dim ** 2 + 6 * vocab_size * hidden_dim"
+    " + 12 * num_layers * hidden_dim * seq_len)"
+)
+
+_MODULE = "counted over the layers of core.models.gpt"
+_SAVED = "tensors saved by autograd, counted over the operations of core.models.gpt"
+_ADAMW = "Loshchilov & Hutter 2019, Decoupled Weight Decay Regularization: two fp32 moments"
+_KAPLAN = "Kaplan et al. 2020, Scaling Laws, table 1, with the head and full attention"
+
+
+def _sizes(shape: GPTShape) -> dict[str, Number]:
+    return {
+        "num_layers": shape.num_layers,
+        "hidden_dim": shape.hidden_dim,
+        "num_heads": shape.num_heads,
+        "vocab_size": shape.vocab_size,
+        "seq_len": shape.seq_len,
+    }
+
+
+def count_parameters(shape: GPTShape) -> Item:
+    """Return the trainable parameters, in four parts; the tied head counts once."""
+    sizes = _sizes(shape)
+    parts = [
+        item(name, formula, sizes, unit="parameters", source=_MODULE)
+        for name, formula in PARAMETERS.items()
+    ]
+    return total("parameters", parts, source=_MODULE)
+
+
+def weights(shape: GPTShape) -> Item:
+    """Return the bytes of the fp32 weights."""
+    num_params = count_parameters(shape).amount
+    return item("weights", WEIGHTS, {"num_params": num_params}, unit="bytes", source=_MODULE)
+
+
+def gradients(shape: GPTShape) -> Item:
+    """Return the bytes of the gradients: one fp32 number for each parameter, also under bf16."""
+    num_params = count_parameters(shape).amount
+    return item("gradients", GRADIENTS, {"num_params": num_params}, unit="bytes", source=_MODULE)
+
+
+def optimizer(shape: GPTShape) -> Item:
+    """Return the bytes of AdamW: two moments, and a step count for each parameter tensor."""
+    values = {
+        "num_params": count_parameters(shape).amount,
+        "num_tensors": NUM_TENSORS(num_layers=shape.num_layers),
+    }
+    return item("optimizer", ADAMW, values, unit="bytes", source=_ADAMW)
+
+
+def activations(shape: GPTShape, batch_size: int, precision: Precision) -> Item:
+    """Return the bytes that one forward pass keeps for its backward pass.
+
+    Args:
+        shape: The model.
+        batch_size: Sequences in one forward pass, each `shape.seq_len` tokens long.
+        precision: "fp32", "bf16" autocast, or bf16 autocast with the attention in fp32.
+    """
+    return item(
+        "activations",
+        ACTIVATIONS[precision],
+        {**_sizes(shape), "num_tokens": batch_size * shape.seq_len},
+        unit="bytes",
+        source=_SAVED,
+        kind="estimated",
+        band=0.02,
+    )
+
+
+def training_memory(shape: GPTShape, batch_size: int, precision: Precision) -> Item:
+    """Return the bytes of one training step by category; temporaries are not in it.
+
+    An upper bound of what the categories hold together: gradients arrive while activations leave.
+    """
+    parts = [
+        weights(shape),
+        gradients(shape),
+        optimizer(shape),
+        activations(shape, batch_size, precision),
+    ]
+    return total("training memory", parts, source=_SAVED)
+
+
+def step_flops(shape: GPTShape, batch_size: int) -> Item:
+    """Return the FLOPs of forward and backward over one batch: 6 per weight and token, and 12 LCT.
+
+    Matrix products only; attention is counted in full, not halved for the causal mask.
+    """
+    return item(
+        "step FLOPs",
+        STEP_FLOPS,
+        {**_sizes(shape), "num_tokens": batch_size * shape.seq_len},
+        unit="FLOPs",
+        source=_KAPLAN,
+    )
