@@ -1,0 +1,176 @@
+"""What a run is asked to do: one frozen, validated record that survives a JSON round trip."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Final, Literal
+
+from core.language import N_, _
+from core.models import GPTShape
+
+JSON = dict[str, Any]
+TokenizerName = Literal["character", "byte"]
+PrecisionName = Literal["auto", "fp32", "bf16", "bf16_fp32_attention"]
+DeviceName = Literal["auto", "cpu", "cuda", "mps"]
+
+TOKENIZERS: Final = ("character", "byte")
+PRECISIONS: Final = ("auto", "fp32", "bf16", "bf16_fp32_attention")
+DEVICES: Final = ("auto", "cpu", "cuda", "mps")
+
+# field: lowest and highest value that a run accepts
+LIMITS: Final[Mapping[str, tuple[float, float]]] = {
+    "num_layers": (1, 96),
+    "hidden_dim": (8, 4096),
+    "num_heads": (1, 64),
+    "seq_len": (8, 4096),
+    "batch_size": (1, 1024),
+    "accumulation_steps": (1, 64),
+    "num_steps": (1, 10_000_000),
+    "learning_rate": (1e-7, 10.0),
+    "min_learning_rate": (0.0, 10.0),
+    "warmup_steps": (0, 1_000_000),
+    "weight_decay": (0.0, 10.0),
+    "beta1": (0.0, 0.9999),
+    "beta2": (0.0, 0.99999),
+    "grad_clip": (0.0, 1000.0),
+    "seed": (0, 2**31 - 1),
+    "eval_interval": (1, 1_000_000),
+    "eval_batches": (1, 1000),
+    "sample_interval": (1, 1_000_000),
+    "sample_length": (1, 2000),
+    "checkpoint_interval": (1, 1_000_000),
+    "memory_interval": (1, 1_000_000),
+    "max_steps_per_second": (0.1, 10_000),
+}
+_OUT_OF_RANGE = N_("{name} is {value}; choose a number from {low} to {high}.")
+_NOT_A_CHOICE = N_("{name} is {value!r}; choose one of {choices}.")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TrainConfig:
+    """Everything that decides a run; the same config and text give the same losses.
+
+    Attributes:
+        name: Words for the run, made part of its directory's name.
+        corpus: Key of `core.train.corpora.CORPORA`, or "upload".
+        tokenizer: One token a character, or one a UTF-8 byte.
+        num_layers, hidden_dim, num_heads, seq_len: The model, as in `GPTShape`.
+        batch_size: Sequences of one forward pass.
+        accumulation_steps: Forward passes whose gradients make one optimizer step.
+        num_steps: Optimizer steps of the whole run.
+        learning_rate: Highest learning rate, reached after `warmup_steps`.
+        min_learning_rate: Where the cosine ends.
+        weight_decay, beta1, beta2: AdamW; the decay leaves one-dimensional weights alone.
+        grad_clip: Largest gradient norm; 0 switches clipping off.
+        precision: "auto" is resolved by measuring before the run starts.
+        device: "auto" takes CUDA, then MPS, then the CPU.
+        seed: Decides initial weights and batches.
+        eval_interval, sample_interval, checkpoint_interval, memory_interval: In steps.
+        eval_batches: Batches of the validation text in one evaluation.
+        sample_length: Tokens of one sample.
+        max_steps_per_second: The governor; None lets the run go as fast as it can.
+
+    Raises:
+        ValueError: If a value is outside `LIMITS` or not a known choice.
+    """
+
+    name: str = "gpt"
+    corpus: str = "language_reference"
+    tokenizer: TokenizerName = "character"
+    num_layers: int = 2
+    hidden_dim: int = 64
+    num_heads: int = 4
+    seq_len: int = 64
+    batch_size: int = 16
+    accumulation_steps: int = 1
+    num_steps: int = 1000
+    learning_rate: float = 3e-3
+    min_learning_rate: float = 3e-4
+    warmup_steps: int = 50
+    weight_decay: float = 0.1
+    beta1: float = 0.9
+    beta2: float = 0.95
+    grad_clip: float = 1.0
+    precision: PrecisionName = "auto"
+    device: DeviceName = "auto"
+    seed: int = 1337
+    eval_interval: int = 100
+    eval_batches: int = 8
+    sample_interval: int = 200
+    sample_length: int = 160
+    checkpoint_interval: int = 500
+    memory_interval: int = 25
+    max_steps_per_second: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, (low, high) in LIMITS.items():
+            value = getattr(self, name)
+            # `not (a <= b <= c)` refuses NaN too
+            if value is not None and not low <= value <= high:
+                text = _(_OUT_OF_RANGE)
+                raise ValueError(text.format(name=name, value=value, low=low, high=high))
+        self._check_choice("tokenizer", TOKENIZERS)
+        self._check_choice("precision", PRECISIONS)
+        self._check_choice("device", DEVICES)
+        self.shape(vocab_size=1)
+
+    def _check_choice(self, name: str, choices: tuple[str, ...]) -> None:
+        value = getattr(self, name)
+        if value not in choices:
+            text = _(_NOT_A_CHOICE)
+            raise ValueError(text.format(name=name, value=value, choices=", ".join(choices)))
+
+    def shape(self, vocab_size: int) -> GPTShape:
+        """Return the model's shape once the text has told how many tokens there are."""
+        return GPTShape(
+            num_layers=self.num_layers,
+            hidden_dim=self.hidden_dim,
+            num_heads=self.num_heads,
+            vocab_size=vocab_size,
+            seq_len=self.seq_len,
+        )
+
+    @property
+    def tokens_per_step(self) -> int:
+        """Tokens that one optimizer step learns from."""
+        return self.batch_size * self.accumulation_steps * self.seq_len
+
+    def to_json(self) -> JSON:
+        """Return plain data for run.json."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "TrainConfig":
+        """Return the config that `to_json` wrote.
+
+        Raises:
+            ValueError: If a field is unknown, of the wrong type or out of range.
+        """
+        known = {field.name for field in fields(cls)}
+        unknown = sorted(set(data) - known)
+        if unknown:
+            raise ValueError(
+                _("{names} is no setting of a run; the settings are {known}.").format(
+                    names=", ".join(unknown), known=", ".join(sorted(known))
+                )
+            )
+        return cls(**{name: _typed(name, value) for name, value in data.items()})
+
+
+_DEFAULTS: Final = {field.name: field.default for field in fields(TrainConfig)}
+
+
+def _typed(name: str, value: object) -> Any:  # noqa: ANN401  as varied as the settings are
+    """Return a JSON value as the field's own type; 3.0 is not a whole number that was meant."""
+    default = _DEFAULTS[name]
+    if name == "max_steps_per_second":
+        default = 1.0 if value is not None else None
+    wanted = type(default)
+    if wanted is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if type(value) is not wanted:
+        raise ValueError(
+            _("{name} is {value!r}; it must be of type {type}.").format(
+                name=name, value=value, type=wanted.__name__
+            )
+        )
+    return value
