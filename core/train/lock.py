@@ -1,0 +1,61 @@
+"""Who is alive: a worker holds a lock on its run, and the system frees it however it dies."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from filelock import FileLock, Timeout
+
+from core.language import _
+from core.train.rundir import LOCK_FILE
+
+# A reader that asks whether the lock is free holds it for microseconds: outlast such moments.
+_PATIENCE_SECONDS: Final = 2.0
+
+# Two readers of one process must not take each other for the worker.
+_asking: Final = threading.Lock()
+
+
+class RunBusyError(ValueError):
+    """Another worker is training this run."""
+
+
+@contextmanager
+def hold_worker_lock(directory: Path) -> Iterator[None]:
+    """Hold the run's lock while the block runs; the worker does so from start to end.
+
+    Raises:
+        RunBusyError: another process holds it.
+    """
+    lock = FileLock(directory / LOCK_FILE, poll_interval=0.02)
+    try:
+        lock.acquire(timeout=_PATIENCE_SECONDS)
+    except Timeout as error:
+        raise RunBusyError(
+            _(
+                "Run {name} is already being trained by another process; "
+                "stop that one first or start a new run."
+            ).format(name=directory.name)
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def worker_is_alive(directory: Path) -> bool:
+    """Say whether some process holds the run's lock; asking leaves nothing behind."""
+    path = directory / LOCK_FILE
+    if not path.exists():
+        return False
+    with _asking:
+        try:
+            with FileLock(path, blocking=False):
+                return False
+        except Timeout:
+            return True
+        except OSError:
+            # A folder we may only read: nothing can be known, so believe what its state says.
+            return path.exists()

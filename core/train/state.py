@@ -1,0 +1,108 @@
+"""What a run is doing: `state.json`, written by the worker and checked by the reader."""
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any, Final
+
+from core.train.disk import to_json, write_atomically
+from core.train.lock import worker_is_alive
+from core.train.rundir import STATE_FILE
+
+STATES: Final = (
+    "starting",
+    "running",
+    "paused",
+    "stopping",
+    "stopped",
+    "finished",
+    "failed",
+    "crashed",  # never written: a reader concludes it
+)
+FINAL_STATES: Final = frozenset({"stopped", "finished", "failed", "crashed"})
+
+# From the start command to the worker's first write: an interpreter and its imports.
+STARTING_SECONDS: Final = 60.0
+_MAX_BYTES: Final = 65_536
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunState:
+    """The run at one moment.
+
+    Attributes:
+        state: One of STATES.
+        step: Optimizer steps completed.
+        attempt: 1 for the first worker, one more for each resume.
+        pid: The worker's process; None before it has started.
+        time: Unix time of writing, in seconds.
+        learning_rate_multiplier: Factor on the schedule, set while running.
+        max_steps_per_second: The governor, or None for full speed.
+        reason: A word for programs: "non_finite", "out_of_memory", "disk", ...
+        message: A sentence for people, as a message id.
+    """
+
+    state: str
+    step: int = 0
+    attempt: int = 1
+    pid: int | None = None
+    time: float = 0.0
+    learning_rate_multiplier: float = 1.0
+    max_steps_per_second: float | None = None
+    reason: str = ""
+    message: str = ""
+
+    @property
+    def is_final(self) -> bool:
+        """Whether no worker will go on without a resume."""
+        return self.state in FINAL_STATES
+
+
+def write_state(directory: Path, state: RunState, *, durable: bool = True) -> None:
+    """Replace the run's state.json.
+
+    Raises:
+        RunStorageError: the disk refuses.
+    """
+    write_atomically(directory / STATE_FILE, to_json(asdict(state)), durable=durable)
+
+
+def read_state(directory: Path, created: float = 0.0) -> RunState:
+    """Return the run's state as it really is: a run without a living worker has crashed.
+
+    Args:
+        directory: The run directory.
+        created: Unix time the run was made; stands in for a state not yet written.
+    """
+    state = _stored_state(directory, created)
+    if state.is_final or worker_is_alive(directory):
+        return state
+    # The worker writes its last state before it lets go of the lock: only now is it the last.
+    state = _stored_state(directory, created)
+    if state.is_final or _still_starting(state):
+        return state
+    return replace(state, state="crashed", reason=state.reason or "killed")
+
+
+def _still_starting(state: RunState) -> bool:
+    return state.pid is None and abs(time.time() - state.time) < STARTING_SECONDS
+
+
+def _stored_state(directory: Path, created: float) -> RunState:
+    try:
+        with (directory / STATE_FILE).open("rb") as file:
+            data = json.loads(file.read(_MAX_BYTES))
+        return _parse(data)
+    except (OSError, ValueError, TypeError, RecursionError):
+        return RunState(state="starting", time=created)
+
+
+def _parse(data: Mapping[str, Any]) -> RunState:
+    known = {field.name for field in fields(RunState)}
+    state = RunState(**{key: value for key, value in data.items() if key in known})
+    numbers = (state.step, state.attempt, state.time, state.learning_rate_multiplier)
+    if state.state not in STATES or not all(isinstance(number, int | float) for number in numbers):
+        raise ValueError(f"{state.state!r} is not a state of a run")
+    return state

@@ -1,0 +1,147 @@
+"""The writer of a run directory: one record per step, one line per event, one state."""
+
+import os
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from core.train.disk import AppendFile, RunStorageError, to_json
+from core.train.events import num_sound_bytes as num_sound_event_bytes
+from core.train.events import parse_lines
+from core.train.records import (
+    HEADER,
+    RECORD,
+    StepRecord,
+    check_header,
+    num_sound_bytes,
+    pack_header,
+    pack_record,
+)
+from core.train.rundir import EVENTS_FILE, METRICS_FILE
+from core.train.state import RunState, write_state
+
+__all__ = ["RunStorageError", "RunStore", "StepRecord"]
+
+EVENT_KINDS: Final = frozenset(
+    {"state", "ack", "eval", "sample", "memory", "checkpoint", "finding"}
+)
+
+
+class RunStore:
+    """Writes a run; a step is committed when its record is complete.
+
+    Opening cuts off a record or a line that a killed worker left half written.
+    """
+
+    def __init__(self, directory: Path, attempt: int = 1) -> None:
+        """Open the run for writing; the caller holds its worker lock.
+
+        Args:
+            directory: The run directory; it must exist.
+            attempt: 1 for the first worker, one more for each resume.
+
+        Raises:
+            RunStorageError: the directory cannot be written to.
+            ValueError: the files in it are not ours or have a newer format.
+        """
+        self.directory, self.attempt = directory, attempt
+        self._buffer = bytearray(RECORD.size)
+        self._last_state = ""
+        metrics = directory / METRICS_FILE
+        self._metrics = AppendFile(metrics, lambda data: _sound_metrics(data, metrics))
+        self._events = AppendFile(directory / EVENTS_FILE, self._count_events)
+        if self._metrics.num_bytes == 0:
+            self._metrics.append(pack_header())
+
+    def _count_events(self, data: bytes) -> int:
+        sound = num_sound_event_bytes(data)
+        events, _num_damaged = parse_lines(data[:sound])
+        self._next_seq = max((event["seq"] for event in events), default=-1) + 1
+        return sound
+
+    def append_step(self, record: StepRecord) -> None:
+        """Commit one step.
+
+        Raises:
+            RunStorageError: the disk refuses; nothing of the record remains.
+        """
+        pack_record(self._buffer, record, self.attempt)
+        self._metrics.append(self._buffer)
+
+    def append_event(self, kind: str, step: int, **data: object) -> int:
+        """Add an event and return its number; NaN and infinity are stored as null.
+
+        Args:
+            kind: One of EVENT_KINDS.
+            step: The step at which it happened.
+            data: What else there is to say, as JSON values.
+
+        Raises:
+            RunStorageError: the disk refuses; nothing of the line remains.
+        """
+        if kind not in EVENT_KINDS or not data.keys().isdisjoint({"seq", "time", "attempt"}):
+            raise ValueError(f"no event {kind!r} with {sorted(data)}; kinds: {sorted(EVENT_KINDS)}")
+        seq = self._next_seq
+        event = {"seq": seq, "time": time.time(), "step": step, "attempt": self.attempt}
+        line = to_json({**event, "kind": kind, **data}) + "\n"
+        self._events.append(line.encode("utf-8", "replace"))
+        self._next_seq += 1
+        return seq
+
+    def write_state(
+        self,
+        state: str,
+        *,
+        step: int,
+        learning_rate_multiplier: float = 1.0,
+        max_steps_per_second: float | None = None,
+        reason: str = "",
+        message: str = "",
+    ) -> None:
+        """Replace state.json; a change of state also waits for the disk.
+
+        Raises:
+            RunStorageError: the disk refuses; the state before stays.
+        """
+        value = RunState(
+            state=state,
+            step=step,
+            attempt=self.attempt,
+            pid=os.getpid(),
+            time=time.time(),
+            learning_rate_multiplier=learning_rate_multiplier,
+            max_steps_per_second=max_steps_per_second,
+            reason=reason,
+            message=message,
+        )
+        write_state(self.directory, value, durable=state != self._last_state)
+        self._last_state = state
+
+    def sync(self) -> None:
+        """Wait until the disk holds every step and event, as before a checkpoint."""
+        self._metrics.sync()
+        self._events.sync()
+
+    def close(self) -> None:
+        """Close both files; closing twice is allowed."""
+        self._metrics.close()
+        self._events.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _sound_metrics(data: bytes, path: Path) -> int:
+    if len(data) < HEADER.size:
+        return 0
+    check_header(data[: HEADER.size], path)
+    return HEADER.size + num_sound_bytes(data[HEADER.size :])
