@@ -1,0 +1,52 @@
+"""Torch is late: it costs seconds and hundreds of MB, so only what computes with it loads it."""
+
+import subprocess
+import sys
+
+import pytest
+
+WITHOUT_TORCH = [
+    "core.units",
+    "core.language",
+    "core.dtypes",
+    "core.machine",
+    "core.models",
+    "core.budget",
+    "core.train",
+    "core.train.config",
+    "core.train.presets",
+    "core.train.launch",
+    "core.train.timing",
+    "core.train.rundir",
+    "core.train.store",
+    "core.train.reader",
+    "core.train.decimate",
+    "core.train.control",
+    "core.figures",
+    "core.figures.theme",
+]
+HEAVY = ["torch", "streamlit", "plotly", "pandas"]
+
+
+def loaded_by(module, names):
+    """Return which of `names` a fresh process has loaded after importing `module`."""
+    program = f"import sys, {module}; print(*[n for n in {names} if n in sys.modules])"
+    answer = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert answer.returncode == 0, answer.stderr
+    return answer.stdout.split()
+
+
+@pytest.mark.parametrize("module", WITHOUT_TORCH)
+def test_a_module_of_closed_forms_loads_neither_torch_nor_a_page(module):
+    assert loaded_by(module, HEAVY) == []
+
+
+@pytest.mark.slow
+def test_the_training_process_holds_neither_streamlit_nor_plotly():
+    assert loaded_by("core.train.worker", ["streamlit", "plotly", "pandas", "starlette"]) == []
+
+
+def test_the_question_can_be_answered_with_yes():
+    assert loaded_by("json", ["json", "torch"]) == ["json"]

@@ -1,0 +1,55 @@
+"""The house: menu, rooms and tests bear the same names, and every file has a subject."""
+
+import pytest
+
+UNNAMED = {"utils", "util", "helpers", "helper", "common", "misc", "lib", "tools"}
+OWN_TO_PAGES = {"start", "shared", "components"}
+MAX_LINES = 200
+
+
+def python_files(root, *folders):
+    return sorted(p for folder in folders for p in (root / folder).rglob("*.py"))
+
+
+def rooms(folder):
+    return {p.name for p in folder.iterdir() if p.is_dir() and any(p.rglob("*.py"))}
+
+
+def test_every_section_of_the_menu_is_a_room_of_core(root):
+    assert rooms(root / "pages") - OWN_TO_PAGES <= rooms(root / "core")
+
+
+def test_every_room_has_tests_under_its_name_and_no_tests_lie_elsewhere(root):
+    assert rooms(root / "tests" / "core") == rooms(root / "core")
+
+
+def test_every_test_file_of_a_room_is_collected(root):
+    known = {"conftest.py", "find_browser.py"}
+    stray = [p for p in python_files(root, "tests") if not p.name.startswith("test_")]
+    assert [p.name for p in stray if p.name not in known] == []
+
+
+@pytest.mark.parametrize("folder", ["core", "pages", "tests", "benchmarks"])
+def test_no_file_or_folder_is_named_after_nothing(root, folder):
+    for path in (root / folder).rglob("*"):
+        assert path.stem.lower() not in UNNAMED, path.relative_to(root)
+
+
+def test_a_file_has_at_most_200_lines(root):
+    for path in [root / "app.py", *python_files(root, "core", "pages")]:
+        lines = len(path.read_text(encoding="utf-8").splitlines())
+        assert lines <= MAX_LINES, f"{path.relative_to(root)} has {lines} lines: make it two"
+
+
+def test_nothing_is_left_unfinished(root):
+    for path in python_files(root, "core", "pages"):
+        text = path.read_text(encoding="utf-8")
+        for word in ("TODO", "FIXME", "XXX", "NotImplementedError"):
+            assert word not in text, f"{path.relative_to(root)}: {word}"
+
+
+def test_no_text_names_a_folder_of_one_machine(root):
+    for path in [root / "app.py", *python_files(root, "core", "pages", "benchmarks")]:
+        text = path.read_text(encoding="utf-8")
+        for place in ("/" + "tmp/", "/" + "home/", "/" + "root/"):
+            assert place not in text, f"{path.relative_to(root)}: {place}"
