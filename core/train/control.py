@@ -1,17 +1,18 @@
 """Commands to a running worker: small numbered files, so that every one leaves a trace."""
 
 import json
-import math
+import os
+import re
 import time
 from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
-from filelock import FileLock, Timeout
+from filelock import FileLock
 
 from core.language import _
-from core.train.disk import storage_error, to_json, write_atomically
+from core.train.disk import RunStorageError, storage_error, to_json, write_atomically
 from core.train.events import parse_lines
 from core.train.rundir import CONTROL_FOLDER, EVENTS_FILE
 
@@ -21,6 +22,7 @@ RANGES: Final[dict[str, tuple[float, float]]] = {
 }
 OPS: Final = ("pause", "resume", "step", "stop", *RANGES)
 
+_FILE_NAME: Final = re.compile(r"[0-9]{6,9}\.json")
 _RESCAN_SECONDS: Final = 0.1
 _MAX_AT_ONCE: Final = 100
 _MAX_BYTES: Final = 4096
@@ -64,7 +66,7 @@ def check_command(op: object, value: object = None) -> None:
         return
     low, high = RANGES[str(op)]
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or not math.isfinite(value) or not low <= value <= high:  # type: ignore[arg-type,operator]
+    if not is_number or not low <= cast("float", value) <= high:  # NaN is in no range
         message = _("The command {op} needs a number from {low:g} to {high:g}, not {value!r}.")
         raise ValueError(message.format(op=op, low=low, high=high, value=str(value)[:40]))
 
@@ -86,7 +88,9 @@ def send(directory: Path, op: str, value: float | None = None, by: str = "page")
             command = {"op": op, "value": value, "by": by, "time": time.time()}
             write_atomically(folder / f"{number:06d}.json", to_json(command))
             return number
-    except (OSError, Timeout) as error:
+    except RunStorageError:
+        raise
+    except OSError as error:  # the lock's Timeout is one too
         raise storage_error(folder, error) from error
 
 
@@ -155,5 +159,5 @@ def _parse(number: int, data: Any) -> Command:  # noqa: ANN401  whatever JSON a 
 
 
 def _numbers(folder: Path) -> list[int]:
-    names = [entry.name for entry in folder.iterdir() if entry.name.endswith(".json")]
-    return [int(stem) for name in names if len(stem := name[:-5]) >= 6 and stem.isdecimal()]
+    with os.scandir(folder) as entries:
+        return [int(entry.name[:-5]) for entry in entries if _FILE_NAME.fullmatch(entry.name)]

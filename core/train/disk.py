@@ -19,6 +19,10 @@ _NUM_TRIES: Final = 20
 class RunStorageError(OSError):
     """A run directory cannot be written to; the message names the path and the reason."""
 
+    def __str__(self) -> str:
+        """Return the sentence without the number that OSError puts before it."""
+        return str(self.strerror)
+
 
 def storage_error(path: Path, error: OSError) -> RunStorageError:
     """Return the sentence for a write that the disk refused."""

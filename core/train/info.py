@@ -11,6 +11,7 @@ from core.train.rundir import INFO_FILE
 
 FORMAT_VERSION: Final = 1
 _MAX_BYTES: Final = 4 * 1024**2
+_LATEST_TIME: Final = 1e11  # the year 5138, in seconds
 
 
 class DamagedRunError(ValueError):
@@ -63,6 +64,7 @@ def _check(info: object, path: Path) -> None:
         and version == FORMAT_VERSION
         and isinstance(info.get("config"), dict)
         and isinstance(info.get("created"), int | float)
+        and 0 <= info["created"] <= _LATEST_TIME
     )
     if not sound:
         message = _(

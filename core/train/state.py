@@ -102,7 +102,13 @@ def _stored_state(directory: Path, created: float) -> RunState:
 def _parse(data: Mapping[str, Any]) -> RunState:
     known = {field.name for field in fields(RunState)}
     state = RunState(**{key: value for key, value in data.items() if key in known})
-    numbers = (state.step, state.attempt, state.time, state.learning_rate_multiplier)
-    if state.state not in STATES or not all(isinstance(number, int | float) for number in numbers):
+    numbers: tuple[object, ...] = (
+        state.step,
+        state.attempt,
+        state.time,
+        state.learning_rate_multiplier,
+    )
+    sound = all(isinstance(number, int | float) and 0 <= number < 1e15 for number in numbers)
+    if state.state not in STATES or not sound:
         raise ValueError(f"{state.state!r} is not a state of a run")
     return state
