@@ -10,7 +10,6 @@ TORCH ?= default
 JOBS ?= 2
 TORCH_VERSION := $(shell sed -n 's/^torch==//p' requirements.txt)
 export PLAYWRIGHT_BROWSERS_PATH ?= $(CURDIR)/$(VENV)/playwright
-export PYTHONPATH := $(CURDIR)
 
 # Only Linux has separate CPU wheels; elsewhere the default build is already small.
 ifeq ($(TORCH)-$(shell uname -s),cpu-Linux)
@@ -52,7 +51,7 @@ lint: $(VENV)/installed-tests
 
 arrows: $(VENV)/installed-tests
 	$(call say,Arrows: who may import whom)
-	@$(BIN)/lint-imports
+	@PYTHONPATH=. $(BIN)/lint-imports
 
 types: $(VENV)/installed-tests
 	$(call say,Types)
@@ -77,7 +76,7 @@ browser: $(VENV)/installed-tests
 		|| echo "No browser could be installed: the browser tests will be skipped (in CI they fail)."
 
 bench: $(VENV)/installed-$(TORCH)  ## print what is measured on this machine
-	@set -e; for program in benchmarks/*.py; do printf '\n== %s\n' "$$program"; $(BIN)/python "$$program"; done
+	@set -e; for program in benchmarks/*.py; do printf "\n== %s\n" "$$program"; PYTHONPATH=. $(BIN)/python "$$program"; done
 
 translations: $(VENV)/installed-tests  ## collect new texts, update and compile the Chinese catalogue
 	@$(BIN)/python -m core.language.extract

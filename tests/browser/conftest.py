@@ -82,12 +82,12 @@ def wait_until_healthy(process, url, log, seconds=60):
 
 
 @contextlib.contextmanager
-def running_server(folder, **environment):
+def running_server(folder, *more_options, **environment):
     """Run `streamlit run app.py` with its own runs and state inside `folder`."""
     port = free_port()
     runs, state, log = folder / "runs", folder / "state", folder / "server.log"
     command = [sys.executable, "-m", "streamlit", "run", "app.py"]
-    options = ["--server.port", str(port), "--server.headless", "true"]
+    options = ["--server.port", str(port), "--server.headless", "true", *more_options]
     folders = {"B2G_RUNS_DIR": str(runs), "B2G_STATE_DIR": str(state)}
     with log.open("ab") as output:
         process = subprocess.Popen(
@@ -121,7 +121,7 @@ def server(tmp_path_factory):
 @pytest.fixture
 def start_server(tmp_path):
     """Return a context manager that starts one more server; same folders at every start."""
-    return lambda **environment: running_server(tmp_path, **environment)
+    return lambda *options, **environment: running_server(tmp_path, *options, **environment)
 
 
 @pytest.fixture(scope="session")
