@@ -1,0 +1,159 @@
+"""Which pip lines install torch, for each system and accelerator.
+
+Source: PyTorch's release matrix for 2.13 (pytorch/pytorch RELEASE.md and pull request 187075):
+CUDA 12.6, 13.0 and (experimental) 13.2, ROCm 7.2; the wheels on PyPI are CUDA 13.0 on Linux, CPU
+on Windows, CPU with MPS on macOS. CUDA 12.1 left with torch 2.6 and 11.8 with 2.8, so older guides
+name indexes that have no such torch.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from core.language import N_, _
+
+TORCH_VERSION: Final = "2.13.0"
+INDEX: Final = "https://download.pytorch.org/whl/"
+SYSTEMS: Final[Mapping[str, str]] = {"linux": "Linux", "windows": "Windows", "macos": "macOS"}
+PYPI: Final = ""  # pip's own index
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Build:
+    """One way torch is built; `indexes` names pip's index on each system that has it."""
+
+    key: str
+    label: str
+    indexes: Mapping[str, str]
+    note: str
+
+
+BUILDS: Final = (
+    Build(
+        key="cpu",
+        label=N_("CPU only"),
+        indexes={"linux": "cpu", "windows": PYPI, "macos": PYPI},
+        note=N_(
+            "Runs everywhere, and everything here works with it. On Linux the plain line would "
+            "fetch gigabytes of CUDA libraries, so the small CPU wheel has its own index."
+        ),
+    ),
+    Build(
+        key="cuda",
+        label=N_("NVIDIA GPU"),
+        indexes={"linux": PYPI, "windows": "cu130"},
+        note=N_(
+            "CUDA 13.0: cards from Turing (2018, RTX 20) to Blackwell, with driver 580 or newer. "
+            "PyPI's wheel for Linux is this build; its wheel for Windows is CPU only, hence the "
+            "index there."
+        ),
+    ),
+    Build(
+        key="cuda126",
+        label=N_("NVIDIA GPU, older"),
+        indexes={"linux": "cu126", "windows": "cu126"},
+        note=N_(
+            "CUDA 12.6: cards from Maxwell (GTX 900) to Hopper, and drivers older than 580. "
+            "It does not know Blackwell (RTX 50)."
+        ),
+    ),
+    Build(
+        key="rocm",
+        label=N_("AMD GPU"),
+        indexes={"linux": "rocm7.2"},
+        note=N_("ROCm 7.2. In torch an AMD card answers to the name cuda."),
+    ),
+    Build(
+        key="mps",
+        label=N_("Apple GPU"),
+        indexes={"macos": PYPI},
+        note=N_(
+            "The plain wheel holds MPS for Apple silicon. There have been no wheels for Intel Macs "
+            "since torch 2.3."
+        ),
+    ),
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InstallPlan:
+    """The lines to type, in order; `torch_line` is the one that differs."""
+
+    torch_line: str
+    commands: tuple[str, ...]
+    check: str
+    note: str  # a message id
+
+
+def install_plan(system: str, build: str) -> InstallPlan:
+    """Return the lines that install this dashboard with that build of torch.
+
+    Args:
+        system: "linux", "windows" or "macos".
+        build: The key of a row of `BUILDS`.
+
+    Raises:
+        ValueError: If torch has no such build, or not for that system.
+    """
+    row = find_build(build)
+    if system not in row.indexes:
+        raise ValueError(_no_wheel(system, row))
+    index = row.indexes[system]
+    torch_line = f"pip install torch=={TORCH_VERSION}"
+    if index != PYPI:
+        torch_line += f" --index-url {INDEX}{index}"
+    last = ("pip install -r requirements.txt", "streamlit run app.py")
+    return InstallPlan(
+        torch_line=torch_line,
+        commands=(*_environment(system), torch_line, *last),
+        check=f'python -c "import torch; print(torch.__version__, {_AVAILABLE.get(build, True)})"',
+        note=row.note,
+    )
+
+
+_AVAILABLE: Final = {
+    "cuda": "torch.cuda.is_available()",
+    "cuda126": "torch.cuda.is_available()",
+    "rocm": "torch.cuda.is_available()",
+    "mps": "torch.backends.mps.is_available()",
+}
+
+
+def find_build(key: str) -> Build:
+    """Return the row of that key.
+
+    Raises:
+        ValueError: If there is none.
+    """
+    for row in BUILDS:
+        if row.key == key:
+            return row
+    known = ", ".join(row.key for row in BUILDS)
+    raise ValueError(_("There is no build {key!r}; choose {known}.").format(key=key, known=known))
+
+
+def this_system(name: str) -> str:
+    """Return the key of `SYSTEMS` for what `platform.system()` says; Linux when in doubt.
+
+    >>> this_system("Darwin"), this_system("Windows"), this_system("Linux")
+    ('macos', 'windows', 'linux')
+    """
+    return {"Darwin": "macos", "Windows": "windows"}.get(name, "linux")
+
+
+def _environment(system: str) -> tuple[str, str]:
+    if system == "windows":
+        return ("py -m venv .venv", r".venv\Scripts\activate")
+    return ("python3 -m venv .venv", "source .venv/bin/activate")
+
+
+def _no_wheel(system: str, row: Build) -> str:
+    names = ", ".join(SYSTEMS[name] for name in row.indexes)
+    return _(
+        "PyTorch {version} has no wheel for “{build}” on {system}; there is one for {names}."
+    ).format(
+        version=TORCH_VERSION,
+        build=_(row.label),
+        system=SYSTEMS.get(system, system),
+        names=names,
+    )

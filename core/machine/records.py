@@ -1,0 +1,104 @@
+"""What a probe of torch found: plain data that travels as JSON."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Trial:
+    """One operation really tried; `message` holds torch's own words when it did not work."""
+
+    operation: str  # "create" | "convert" | "add" | "matmul"
+    works: bool
+    message: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DtypeVerdict:
+    """What one torch dtype can do on one device."""
+
+    name: str  # "float8_e4m3fn"
+    item_bytes: int
+    trials: tuple[Trial, ...]
+
+    @property
+    def works(self) -> bool:
+        """Whether every operation worked."""
+        return all(trial.works for trial in self.trials)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Speed:
+    """A measured rate: the median of several runs, with the slowest and fastest beside it."""
+
+    what: str  # "matmul float32" | "matmul bfloat16" | "copy"
+    unit: str  # "FLOP/s" | "B/s"
+    median: float
+    low: float
+    high: float
+    num_runs: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Device:
+    """A device torch can compute on; memory in bytes, None where the device does not tell."""
+
+    kind: str  # "cpu" | "cuda" | "rocm" | "xpu" | "mps"
+    torch_name: str  # "cpu", "cuda:0": what torch.device() takes
+    name: str
+    memory_total: int | None
+    memory_free: int | None
+    capability: str | None  # "9.0" on CUDA, "gfx942" on ROCm, "AVX512" on a CPU
+    dtypes: tuple[DtypeVerdict, ...] = ()
+    speeds: tuple[Speed, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Probe:
+    """What torch says about this computer."""
+
+    torch: str
+    cuda: str | None
+    rocm: str | None
+    kernels: tuple[str, ...]  # the libraries that compute: "oneDNN v3.12.0"
+    num_threads: int
+    cpu_name: str
+    features: tuple[tuple[str, bool], ...]  # "AVX-512 BF16" -> True
+    devices: tuple[Device, ...] = field(default_factory=tuple)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return this probe as JSON data."""
+        return asdict(self)
+
+    @property
+    def best_device(self) -> Device:
+        """The device a run uses when nobody chose one: the first accelerator, else the CPU."""
+        return next((d for d in self.devices if d.kind != "cpu"), self.devices[0])
+
+
+def probe_from_json(data: Mapping[str, Any]) -> Probe:
+    """Read a probe back.
+
+    Raises:
+        ValueError: the data is not a probe.
+    """
+    try:
+        features = tuple((str(name), bool(on)) for name, on in data["features"])
+        devices = tuple(_device(device) for device in data["devices"])
+        rest = {name: data[name] for name in ("torch", "cuda", "rocm", "num_threads", "cpu_name")}
+        return Probe(**rest, kernels=tuple(data["kernels"]), features=features, devices=devices)
+    except (KeyError, TypeError) as error:
+        message = f"this is not the result of a probe: {error}"
+        raise ValueError(message) from error
+
+
+def _device(data: Mapping[str, Any]) -> Device:
+    dtypes = tuple(_verdict(verdict) for verdict in data["dtypes"])
+    speeds = tuple(Speed(**speed) for speed in data["speeds"])
+    return Device(**{**data, "dtypes": dtypes, "speeds": speeds})
+
+
+def _verdict(data: Mapping[str, Any]) -> DtypeVerdict:
+    trials: Sequence[Mapping[str, Any]] = data["trials"]
+    return DtypeVerdict(**{**data, "trials": tuple(Trial(**trial) for trial in trials)})

@@ -1,0 +1,86 @@
+"""The install lines: checked with pip's own reading of versions and with requirements.txt."""
+
+import re
+import shlex
+import urllib.parse
+
+import pytest
+from packaging.requirements import Requirement
+
+from core.language import install_provider
+from core.machine.install import (
+    BUILDS,
+    SYSTEMS,
+    TORCH_VERSION,
+    find_build,
+    install_plan,
+    this_system,
+)
+
+PAIRS = [(system, build.key) for build in BUILDS for system in build.indexes]
+
+
+def torch_requirement(plan):
+    words = shlex.split(plan.torch_line)
+    assert words[:2] == ["pip", "install"]
+    return Requirement(words[2])
+
+
+def test_the_version_is_the_one_that_requirements_pin(root):
+    pins = (root / "requirements.txt").read_text(encoding="utf-8").splitlines()
+
+    assert f"torch=={TORCH_VERSION}" in pins
+
+
+@pytest.mark.parametrize(("system", "build"), PAIRS)
+def test_each_line_installs_a_torch_that_requirements_accept(system, build):
+    plan = install_plan(system, build)
+
+    # A wheel from an index carries a local version; the pin of requirements.txt must take it.
+    for version in (TORCH_VERSION, f"{TORCH_VERSION}+cpu", f"{TORCH_VERSION}+cu130"):
+        assert torch_requirement(plan).specifier.contains(version), version
+    assert plan.commands.index(plan.torch_line) < plan.commands.index(
+        "pip install -r requirements.txt"
+    )
+    assert plan.commands[-1] == "streamlit run app.py"
+
+
+def test_only_pytorchs_own_wheel_index_is_named_and_only_lines_that_exist():
+    seen = set()
+    for system, build in PAIRS:
+        for url in re.findall(r"https?://\S+", install_plan(system, build).torch_line):
+            parts = urllib.parse.urlsplit(url)
+            assert (parts.scheme, parts.netloc) == ("https", "download.pytorch.org"), url
+            seen.add(parts.path.removeprefix("/whl/"))
+    assert seen == {"cpu", "cu126", "cu130", "rocm7.2"}  # for torch 2.13: no cu118, no cu121
+
+
+@pytest.mark.parametrize(
+    ("system", "build", "line"),
+    [
+        (
+            "linux",
+            "cpu",
+            "pip install torch==2.13.0 --index-url https://download.pytorch.org/whl/cpu",
+        ),
+        ("linux", "cuda", "pip install torch==2.13.0"),  # PyPI's Linux wheel is the CUDA build
+        ("windows", "cpu", "pip install torch==2.13.0"),  # PyPI's Windows wheel is the CPU build
+        ("macos", "mps", "pip install torch==2.13.0"),
+    ],
+)
+def test_plain_pip_is_cuda_on_linux_and_cpu_elsewhere(system, build, line):
+    assert install_plan(system, build).torch_line == line
+
+
+def test_a_wheel_that_does_not_exist_is_explained():
+    with pytest.raises(ValueError, match=r"no wheel for “Apple GPU” on Linux; .* for macOS"):
+        install_plan("linux", "mps")
+    with pytest.raises(ValueError, match="There is no build 'tpu'; choose cpu, cuda"):
+        find_build("tpu")
+
+
+def test_every_build_has_a_note_and_every_system_a_cpu_wheel():
+    install_provider(None)
+    assert all(build.note and build.label for build in BUILDS)
+    assert set(find_build("cpu").indexes) == set(SYSTEMS)
+    assert {this_system(name) for name in ("Linux", "Darwin", "Windows", "FreeBSD")} == set(SYSTEMS)
