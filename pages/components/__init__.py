@@ -1,0 +1,1 @@
+"""Browser parts: a folder each, with the .py that mounts it and its .js and .css."""

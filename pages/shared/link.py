@@ -1,0 +1,114 @@
+"""What the address says: every setting that a link may carry, and every value that was refused.
+
+A page's inputs register here what they accept; "copy link" writes all of them, defaults too, and
+the frame names each link value that was not accepted.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, cast
+
+import streamlit as st
+
+from core.language import _
+
+RESERVED: Final = frozenset({"embed", "embed_options"})
+_PARAMETERS: Final = "frame_parameters"
+_REFUSALS: Final = "frame_refusals"
+_PAGE: Final = "frame_page"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Refusal:
+    """A link value that was not accepted: what it was, what would be, and what was used instead."""
+
+    name: str
+    value: str
+    allowed: str
+    used: str
+
+    def sentence(self) -> str:
+        """Return the sentence that the frame shows."""
+        if not self.allowed:
+            return _("The link sets {name} = {value}; this page has no such setting.").format(
+                name=f"`{self.name}`", value=f"`{_plain(self.value)}`"
+            )
+        return _(
+            "The link's value {name} = {value} was not accepted: allowed is {allowed}; "
+            "{used} is used instead."
+        ).format(
+            name=f"`{self.name}`",
+            value=f"`{_plain(self.value)}`",
+            allowed=self.allowed,
+            used=f"`{self.used}`",
+        )
+
+
+def _plain(value: str) -> str:
+    """Return a link value short and without the marks that would end a code span."""
+    text = "".join(mark if mark.isprintable() and mark != "`" else "?" for mark in value)
+    return text if len(text) <= 60 else f"{text[:60]}..."
+
+
+def begin_run() -> None:
+    """Forget the parameters of the last run."""
+    st.session_state[_PARAMETERS] = {}
+
+
+def enter(page: str) -> None:
+    """Note which page runs; on another page than before, its refusals are forgotten.
+
+    Called after the settings of the frame have registered: what was refused of them stands.
+    """
+    if st.session_state.get(_PAGE) != page:
+        kept = {name: each for name, each in _refusals().items() if name in _parameters()}
+        st.session_state[_REFUSALS] = kept
+    st.session_state[_PAGE] = page
+
+
+def current_page() -> str:
+    """Return the key of the page on show, such as "train/live_run"."""
+    return str(st.session_state.get(_PAGE, ""))
+
+
+def register(name: str, value: str) -> None:
+    """Note the value, as the address writes it, of one setting of this page."""
+    _parameters()[name] = value
+
+
+def parameters() -> Mapping[str, str]:
+    """Return every setting of this page as the address writes it, defaults too."""
+    return dict(_parameters())
+
+
+def raw_value(name: str) -> str | None:
+    """Return what the address says about a setting, before any check; None if nothing."""
+    return st.query_params.get(name)
+
+
+def refuse(name: str, value: str, *, allowed: str, used: str) -> None:
+    """Note that a link value was not accepted."""
+    _refusals()[name] = Refusal(name=name, value=value, allowed=allowed, used=used)
+
+
+def refusals() -> tuple[Refusal, ...]:
+    """Return the refused link values that still explain what is on the screen.
+
+    A refusal is over as soon as the reader has chosen another value. Names that nothing on the page
+    reads are refused too.
+    """
+    known = _parameters()
+    standing = [each for each in _refusals().values() if known.get(each.name) == each.used]
+    unknown = [name for name in st.query_params if name not in known and name not in RESERVED]
+    strangers = [
+        Refusal(name=name, value=st.query_params[name], allowed="", used="") for name in unknown
+    ]
+    return (*standing, *strangers)
+
+
+def _parameters() -> dict[str, str]:
+    return cast("dict[str, str]", st.session_state.setdefault(_PARAMETERS, {}))
+
+
+def _refusals() -> dict[str, Refusal]:
+    return cast("dict[str, Refusal]", st.session_state.setdefault(_REFUSALS, {}))

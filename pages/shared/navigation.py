@@ -1,0 +1,65 @@
+"""The menu: every page once, in the order of the house."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import streamlit as st
+from streamlit.navigation.page import StreamlitPage
+
+from core.language import N_, _
+
+PAGES_FOLDER: Final = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PageRow:
+    """One page: `key` is its file under pages without .py, `address` the fixed word in the link."""
+
+    key: str
+    section: str
+    title: str
+    address: str
+
+    @property
+    def file(self) -> Path:
+        """The script of the page."""
+        return PAGES_FOLDER / f"{self.key}.py"
+
+
+# The first row is the default page and lives at "/". An address, once public, is never renamed.
+PAGES: Final = (
+    PageRow(key="start/home", section=N_("Start"), title=N_("Home"), address="home"),
+    PageRow(key="start/lessons", section=N_("Start"), title=N_("Lessons"), address="lessons"),
+    PageRow(
+        key="train/live_run", section=N_("Training"), title=N_("Live training"), address="live-run"
+    ),
+)
+
+
+def page_row(key: str) -> PageRow:
+    """Return the row of a page.
+
+    Raises:
+        ValueError: If there is no such page.
+    """
+    for row in PAGES:
+        if row.key == key:
+            return row
+    known = ", ".join(row.key for row in PAGES)
+    raise ValueError(f"page {key!r} does not exist; the pages are: {known}")
+
+
+def build_menu() -> dict[str, list[StreamlitPage]]:
+    """Return the menu in the reader's language: section title -> its pages."""
+    menu: dict[str, list[StreamlitPage]] = {}
+    for row in filter(lambda row: row.file.is_file(), PAGES):
+        default = row is PAGES[0]
+        entry = st.Page(row.file, title=_(row.title), url_path=row.address, default=default)
+        menu.setdefault(_(row.section), []).append(entry)
+    return menu
+
+
+def key_of(page: StreamlitPage) -> str:
+    """Return the key of the page that the menu chose; the default page has an empty address."""
+    return next((row.key for row in PAGES if row.address == page.url_path), PAGES[0].key)

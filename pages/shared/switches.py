@@ -1,0 +1,49 @@
+"""The switches of the frame: language, memory unit, theme, projector."""
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from core.language import LANGUAGES, _
+from core.units import BYTE_UNITS
+from pages.components.reader.reader import reader
+from pages.shared import settings
+
+
+def show() -> None:
+    """Show the switches at the right of the menu and tell the browser how the page is read."""
+    with st.container(key="frame_switches", horizontal=True, vertical_alignment="center"):
+        _switch("lang", _("Language"), LANGUAGES)
+        with st.popover(_("View"), icon=":material/visibility:", type="tertiary"):
+            _switch("units", _("Memory in"), {unit: unit for unit in BYTE_UNITS})
+            _switch("present", _("Projector"), {"0": _("Off"), "1": _("On")})
+        reader(
+            language=settings.language(),
+            presenting=settings.presenting(),
+            words={"to_light": _("Light theme"), "to_dark": _("Dark theme")},
+            on_leave=leave_projector,
+        )
+
+
+def leave_projector() -> None:
+    """Bring the menu back."""
+    st.session_state["present"] = settings.DEFAULTS["present"]
+
+
+def _switch(name: str, label: str, choices: Mapping[str, str]) -> None:
+    """Show one switch; a click writes the word of the address, never the translated label."""
+    key = f"{name}_choice"
+    st.session_state[key] = settings.setting(name)
+
+    def write() -> None:
+        st.session_state[name] = st.session_state[key]
+
+    st.segmented_control(
+        label,
+        list(choices),
+        format_func=choices.__getitem__,
+        key=key,
+        on_change=write,
+        required=True,
+        label_visibility="collapsed" if name == "lang" else "visible",
+    )

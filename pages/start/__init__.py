@@ -1,0 +1,1 @@
+"""Where a reader begins: home and the list of lessons."""
