@@ -6,6 +6,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from core.train.events import Event
 from core.train.records import NON_FINITE, Records
 
 TRACES: Final = ("loss", "grad_norm", "learning_rate", "tokens_per_second", "resident_bytes")
@@ -57,3 +58,22 @@ def extremes(values: npt.NDArray[np.generic], num_stretches: int) -> tuple[Indic
     high = np.where(missing, -np.inf, stretches).argmax(axis=1) + starts
     # The last stretch is filled up with NaN; when it is all NaN the index is its first, a real one.
     return low, high
+
+
+def thin_events(
+    events: Sequence[Event], max_memory: int = 500, max_samples: int = 50
+) -> tuple[Event, ...]:
+    """Return the events a late reader needs: all that matter, few of the many.
+
+    Of the memory events at most `max_memory` stay, evenly spread, first and last included; of
+    the samples the newest `max_samples`; of every other kind all.
+    """
+    memory = [index for index, event in enumerate(events) if event["kind"] == "memory"]
+    samples = [index for index, event in enumerate(events) if event["kind"] == "sample"]
+    if len(memory) > max_memory:
+        places = np.linspace(0, len(memory) - 1, max_memory).round().astype(int)
+        left_out = set(memory) - {memory[place] for place in places}
+    else:
+        left_out = set()
+    left_out.update(samples[:-max_samples])
+    return tuple(event for index, event in enumerate(events) if index not in left_out)

@@ -3,7 +3,7 @@
 import math
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -165,3 +165,15 @@ def csv_lines(records: Records, lines_per_chunk: int = 2000) -> Iterator[str]:
     for start in range(0, len(records), lines_per_chunk):
         rows = records[names][start : start + lines_per_chunk].tolist()
         yield "".join(",".join(map(repr, row)) + "\n" for row in rows)
+
+
+def to_columns(records: Records, names: Sequence[str]) -> dict[str, list[float | None]]:
+    """Return the named fields as lists fit for JSON: a number that is not finite becomes None."""
+    return {name: _finite_list(records[name]) for name in names}
+
+
+def _finite_list(values: npt.NDArray[np.generic]) -> list[float | None]:
+    listed: list[float | None] = values.tolist()
+    if values.dtype.kind != "f" or np.isfinite(values).all():
+        return listed
+    return [value if value is not None and math.isfinite(value) else None for value in listed]

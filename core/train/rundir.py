@@ -50,12 +50,11 @@ def is_run_name(name: str) -> bool:
     return RUN_NAME.fullmatch(name) is not None
 
 
-def open_run_directory(runs_dir: Path, name: str) -> Path:
-    """Return the directory of the run called `name`, which came from outside and is not trusted.
+def check_run_name(name: str) -> None:
+    """Accept a name that a run can have.
 
     Raises:
-        ValueError: the name is not one that a run can have.
-        FileNotFoundError: no such run directly inside `runs_dir` (links do not count).
+        ValueError: it is none; it may be an attempt to reach other folders.
     """
     if not is_run_name(name):
         shown = name if len(name) <= 80 else name[:79] + "…"
@@ -65,6 +64,16 @@ def open_run_directory(runs_dir: Path, name: str) -> Path:
                 "20260102t030405z-one-minute-00ff; copy one from the list of runs."
             ).format(name=shown)
         )
+
+
+def open_run_directory(runs_dir: Path, name: str) -> Path:
+    """Return the directory of the run called `name`, which came from outside and is not trusted.
+
+    Raises:
+        ValueError: the name is not one that a run can have.
+        FileNotFoundError: no such run directly inside `runs_dir` (links do not count).
+    """
+    check_run_name(name)
     directory = runs_dir / name
     if directory.is_symlink() or not directory.is_dir():
         raise FileNotFoundError(

@@ -1,0 +1,162 @@
+"""One run kept in memory for all who watch it, and the messages they get."""
+
+import re
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from core.train.decimate import decimate, thin_events
+from core.train.disk import to_json
+from core.train.events import Event
+from core.train.reader import Increment, RunReader
+from core.train.records import RECORD_DTYPE, Records, to_columns
+from core.train.state import RunState
+
+COLUMNS: Final = (
+    "step",
+    "time",
+    "loss",
+    "learning_rate",
+    "grad_norm",
+    "tokens_per_second",
+    "resident_bytes",
+    "attempt",
+    "flags",
+)
+MAX_POINTS: Final = 1500  # of a late joiner's curves
+MAX_BEHIND: Final = 5000  # records; who lacks more gets a snapshot
+_ID: Final = re.compile(r"([a-z0-9-]+):([0-9]{1,12}):([0-9]{1,12})", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """How much of a run a viewer has: numbers of records and of events."""
+
+    run: str
+    num_records: int
+    num_events: int
+
+    def __str__(self) -> str:
+        """Return the position as an event id.
+
+        >>> str(Position("20260102t030405z-a-00ff", 7, 2))
+        '20260102t030405z-a-00ff:7:2'
+        """
+        return f"{self.run}:{self.num_records}:{self.num_events}"
+
+
+def parse_position(event_id: str) -> Position | None:
+    """Return the position that an event id names; None when it is not one of ours.
+
+    >>> parse_position("20260102t030405z-a-00ff:7:2").num_records
+    7
+    """
+    match = _ID.fullmatch(event_id)
+    return Position(match[1], int(match[2]), int(match[3])) if match else None
+
+
+def server_sent_event(kind: str, data: object, event_id: str = "") -> bytes:
+    r"""Return one message of a stream.
+
+    >>> server_sent_event("empty", {})
+    b'event: empty\ndata: {}\n\n'
+    """
+    identity = f"id: {event_id}\n" if event_id else ""
+    return f"event: {kind}\n{identity}data: {to_json(data)}\n\n".encode("utf-8", "replace")
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What one look at the disk found."""
+
+    increment: Increment
+    state: RunState
+
+
+class Feed:
+    """The history of one run; a message is encoded once, however many viewers get it."""
+
+    def __init__(self, directory: Path) -> None:
+        """Open the run.
+
+        Raises:
+            DamagedRunError: the directory holds no run that can be read.
+        """
+        self.run = directory.name
+        self.version = 0
+        self._reader = RunReader(directory)
+        self._state = RunState(state="starting")
+        self._records = np.empty(1024, RECORD_DTYPE)
+        self._num_records = 0
+        self._events: list[Event] = []
+        self._encoded: dict[Position | None, bytes] = {}
+
+    @property
+    def position(self) -> Position:
+        """Where a viewer stands who has everything."""
+        return Position(self.run, self._num_records, len(self._events))
+
+    def look(self) -> News:
+        """Read what is new on disk; runs in a thread and changes nothing that viewers see."""
+        # State first: when it says "finished", everything before it is found by the read after.
+        state = self._reader.read_state()
+        return News(self._reader.read_new(), state)
+
+    def take(self, news: News) -> bool:
+        """Add what `look` found; return whether viewers have something to learn."""
+        records, events = news.increment.records, news.increment.events
+        same_state = replace(news.state, time=0.0) == replace(self._state, time=0.0)
+        self._state = news.state
+        if self.version and same_state and not len(records) and not events:
+            return False
+        self._append(records)
+        self._events.extend(events)
+        self._encoded.clear()
+        self.version += 1
+        return True
+
+    def _append(self, records: Records) -> None:
+        end = self._num_records + len(records)
+        if end > len(self._records):
+            grown = np.empty(2 * end, RECORD_DTYPE)
+            grown[: self._num_records] = self._records[: self._num_records]
+            self._records = grown
+        self._records[self._num_records : end] = records
+        self._num_records = end
+
+    def message(self, since: Position | None) -> bytes:
+        """Return what a viewer at `since` lacks: an update, or a snapshot when that is shorter."""
+        if since is None or not self._continues(since):
+            since = None
+        if since not in self._encoded:
+            self._encoded[since] = self._update(since) if since else self._snapshot()
+        return self._encoded[since]
+
+    def _continues(self, since: Position) -> bool:
+        num_behind = self._num_records - since.num_records
+        known = since.run == self.run and since.num_events <= len(self._events)
+        return known and 0 <= num_behind <= MAX_BEHIND
+
+    def _snapshot(self) -> bytes:
+        records = decimate(self._records[: self._num_records], MAX_POINTS)
+        data = {
+            "run": self.run,
+            "info": self._reader.info,
+            "state": asdict(self._state),
+            "columns": to_columns(records, COLUMNS),
+            "events": thin_events(self._events),
+            "total_records": self._num_records,
+        }
+        return server_sent_event("snapshot", data, str(self.position))
+
+    def _update(self, since: Position) -> bytes:
+        records = self._records[since.num_records : self._num_records]
+        data = {
+            "run": self.run,
+            "state": asdict(self._state),
+            "columns": to_columns(records, COLUMNS),
+            "events": self._events[since.num_events :],
+        }
+        return server_sent_event("update", data, str(self.position))
