@@ -26,6 +26,7 @@ def candidates():
 def fetched_by_playwright():
     from playwright.sync_api import sync_playwright
 
+    os.environ.setdefault("PLAYWRIGHT_BROWSERS_PATH", str(Path(sys.prefix) / "playwright"))
     with sync_playwright() as playwright:
         return playwright.chromium.executable_path
 

@@ -1,5 +1,6 @@
 """The server itself: how it starts and stops, whom it answers, what it keeps out of its memory."""
 
+import contextlib
 import http.client
 import time
 
@@ -35,15 +36,21 @@ def open_websocket(server, host):
     )[0]
 
 
+@contextlib.contextmanager
 def open_stream(server):
     """Open the live stream as a browser does, and wait for its first bytes."""
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+    with contextlib.closing(connection):
+        yield first_answer(connection)
+
+
+def first_answer(connection):
     connection.request("GET", "/live/stream", headers={"Accept": "text/event-stream"})
     answer = connection.getresponse()
     assert answer.status == 200
     assert answer.getheader("Content-Type", "").startswith("text/event-stream")
     assert answer.readline()
-    return connection, answer
+    return answer
 
 
 def test_a_websocket_of_another_site_is_refused(server):
@@ -73,17 +80,13 @@ def test_the_server_listens_on_this_machine_only(server):
 
 
 def test_two_open_streams_and_an_open_page_do_not_keep_the_server_alive(start_server, new_page):
-    with start_server() as started:
+    with start_server() as started, open_stream(started), open_stream(started):
         page = new_page(url=started.url)
         page.goto("/")
-        streams = [open_stream(started) for _ in range(2)]
         begin = time.monotonic()
         started.process.terminate()
         started.process.wait(15)  # without the stop signal the streams would hold it for ever
         print(f"\nstopped in {time.monotonic() - begin:.2f} s with two open streams")  # noqa: T201
-        assert all(answer.read() is not None for _, answer in streams)
-        for connection, _ in streams:
-            connection.close()
         page.watch.problems.clear()  # the page rightly says that its server is gone
     assert "Traceback" not in started.log.read_text(encoding="utf-8")
 
