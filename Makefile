@@ -74,7 +74,7 @@ browser: $(VENV)/installed-tests
 		|| PLAYWRIGHT_BROWSERS_PATH=$(CURDIR)/$(VENV)/playwright $(BIN)/playwright install chromium \
 		|| echo "No browser could be installed: the browser tests will be skipped (in CI they fail)."
 
-bench: $(VENV)/installed-$(TORCH)  ## print what is measured on this machine
+bench: $(VENV)/installed-tests  ## print what is measured on this machine
 	@set -e; for program in benchmarks/*.py; do printf "\n== %s\n" "$$program"; PYTHONPATH=. $(BIN)/python "$$program"; done
 
 translations: $(VENV)/installed-tests  ## collect new texts, update and compile the Chinese catalogue
