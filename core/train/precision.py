@@ -1,12 +1,11 @@
 """Which number formats a step computes in, and the device it runs on."""
 
-import os
 from contextlib import AbstractContextManager, nullcontext
 
-import psutil
 import torch
 
 from core.language import _
+from core.machine import usable_cores
 from core.train.config import DeviceName, PrecisionName
 
 
@@ -39,9 +38,7 @@ def device_name(device: torch.device) -> str:
 
 def num_training_threads() -> int:
     """Return one thread less than there are cores, so that the pages stay quick."""
-    allowed = psutil.Process()
-    cores = len(allowed.cpu_affinity() or []) if hasattr(allowed, "cpu_affinity") else 0
-    return max((cores or os.cpu_count() or 1) - 1, 1)
+    return max(usable_cores() - 1, 1)
 
 
 def compute_in(

@@ -1,0 +1,82 @@
+"""One run a device: the worker holds a lock in the user's state folder while it trains."""
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from filelock import FileLock, Timeout
+
+from core.language import _
+from core.machine import state_directory
+from core.train.disk import write_atomically
+
+_PATIENCE_SECONDS: Final = 2.0
+
+
+class DeviceBusyError(ValueError):
+    """Another run is training on the device."""
+
+
+def _files(device: str) -> tuple[Path, Path]:
+    folder = state_directory() / "locks"
+    folder.mkdir(exist_ok=True)
+    return folder / f"{device}.lock", folder / f"{device}.json"
+
+
+@contextmanager
+def hold_device(device: str, run: str) -> Iterator[None]:
+    """Hold the device while the block runs.
+
+    Args:
+        device: "cpu", "cuda" or "mps".
+        run: Name of the run directory, told to whoever asks who holds it.
+
+    Raises:
+        DeviceBusyError: another run holds it.
+    """
+    lock_file, holder_file = _files(device)
+    lock = FileLock(lock_file, poll_interval=0.02)
+    try:
+        lock.acquire(timeout=_PATIENCE_SECONDS)
+    except Timeout as error:
+        raise DeviceBusyError(_busy(device, device_holder(device))) from error
+    try:
+        write_atomically(holder_file, json.dumps({"run": run, "time": time.time()}))
+        yield
+    finally:
+        holder_file.unlink(missing_ok=True)
+        lock.release()
+
+
+def device_holder(device: str) -> str:
+    """Return the run that trains on the device now; "" if it is free."""
+    lock_file, holder_file = _files(device)
+    try:
+        with FileLock(lock_file, blocking=False):
+            return ""
+    except Timeout:
+        pass
+    try:
+        return str(json.loads(holder_file.read_text(encoding="utf-8"))["run"])
+    except (OSError, ValueError, KeyError):
+        return "?"
+
+
+def refuse_if_busy(device: str) -> None:
+    """Raise if another run trains on the device now.
+
+    Raises:
+        DeviceBusyError: naming that run.
+    """
+    run = device_holder(device)
+    if run:
+        raise DeviceBusyError(_busy(device, run))
+
+
+def _busy(device: str, run: str) -> str:
+    return _(
+        "The run {run} is training on this {device}; one run at a time. Stop it, or wait for it."
+    ).format(run=run, device=device.upper())
