@@ -1,0 +1,189 @@
+"""What a live run looks like right now, in words: facts for status lines, tables and alt texts.
+
+The browser refreshes the same sentences from the same templates while the run goes on.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from core.language import N_, _
+from core.units import ByteUnit, format_bytes, format_exact, format_rate
+
+CATEGORIES: Final = ("weights", "gradients", "optimizer", "activations", "other")
+MISSING: Final = "–"
+
+ALTS: Final = {
+    "loss": N_(
+        "Loss against training step. At step {step} of {num_steps} the training loss is {loss} "
+        "and the last validation loss {validation_loss}. For comparison: uniform guess {ln_vocab}, "
+        "token frequencies {unigram_entropy}, token before {bigram_entropy}."
+    ),
+    "learning_rate": N_(
+        "Learning rate against training step. At step {step} it is {learning_rate}; "
+        "the multiplier was changed {num_changes} times."
+    ),
+    "grad_norm": N_(
+        "Length of the gradient against training step. At step {step} it is {grad_norm}; "
+        "longer gradients are cut to {grad_clip}."
+    ),
+    "tokens_per_second": N_(
+        "Training speed against training step. At step {step} it is {tokens_per_second}; "
+        "predicted were {predicted_rate}."
+    ),
+    "memory": N_(
+        "Memory by category against training step: weights {weights}, gradients {gradients}, "
+        "optimizer state {optimizer}, activations {activations}, other {other}; "
+        "predicted in all {predicted}. The whole process holds {resident_bytes}."
+    ),
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunView:
+    """A run as its pictures see it; the default is a run that has not begun.
+
+    Attributes:
+        columns: The columns of metrics.bin, one value a step, missing values as None.
+        events: The events of events.jsonl, oldest first.
+        info: run.json.
+    """
+
+    columns: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    events: Sequence[Mapping[str, Any]] = ()
+    info: Mapping[str, Any] = field(default_factory=dict)
+
+    def column(self, name: str) -> list[Any]:
+        """Return one column as a list, empty before the first step."""
+        return [_finite(value) for value in self.columns.get(name, ())]
+
+    def events_of(self, kind: str) -> list[Mapping[str, Any]]:
+        """Return the events of one kind, oldest first."""
+        return [event for event in self.events if event["kind"] == kind]
+
+    def newest_of(self, kind: str) -> list[Mapping[str, Any]]:
+        """Return the events of one kind by rising step, without what a later attempt did again."""
+        kept: list[Mapping[str, Any]] = []
+        for event in self.events_of(kind):
+            while kept and kept[-1]["step"] >= event["step"]:
+                kept.pop()
+            kept.append(event)
+        return kept
+
+    def section(self, name: str) -> Mapping[str, Any]:
+        """Return one section of run.json, empty before the run has begun."""
+        return self.info.get(name) or {}
+
+
+def multiplier_changes(run: RunView) -> list[tuple[int, float]]:
+    """Return (step, multiplier) for every change of the learning rate that took effect."""
+    return [
+        (event["step"], event["value"])
+        for event in run.events_of("ack")
+        if event["op"] == "set_learning_rate_multiplier" and event["accepted"]
+    ]
+
+
+def predicted_tokens_per_second(run: RunView) -> float | None:
+    """Return the speed that the timing before the start promised."""
+    config, seconds = run.section("config"), run.section("prediction").get("seconds_per_step")
+    if not seconds:
+        return None
+    tokens = config["batch_size"] * config["seq_len"] * config.get("accumulation_steps", 1)
+    return float(tokens / seconds)
+
+
+def broken_steps(run: RunView) -> tuple[list[int], list[float]]:
+    """Return the steps without a finite loss, each at the height of the last finite one."""
+    steps: list[int] = []
+    heights: list[float] = []
+    height = 0.0
+    for step, value in zip(run.column("step"), run.column("loss"), strict=True):
+        if value is None:
+            steps.append(step)
+            heights.append(height)
+        else:
+            height = value
+    return steps, heights
+
+
+def steps_and_attempts(run: RunView) -> npt.NDArray[np.void]:
+    """Return the two columns by which `core.train.records` tells newest records from ghosts."""
+    rows = list(zip(run.column("step"), run.column("attempt"), strict=True))
+    return np.array(rows, np.dtype([("step", "<u8"), ("attempt", "<u4")]))
+
+
+def facts(run: RunView, unit: ByteUnit = "GiB") -> dict[str, str]:
+    """Return the newest numbers of a run as written text, by the names that `ALTS` uses."""
+    text, config = run.section("text"), run.section("config")
+    evaluations = [event["validation_loss"] for event in run.newest_of("eval")]
+    references = ("ln_vocab", "unigram_entropy", "bigram_entropy")
+    return {
+        "step": _last(run, "step", format_exact, "0"),
+        "num_steps": _written(config.get("num_steps"), format_exact),
+        "loss": _last(run, "loss", _loss),
+        "validation_loss": _written(evaluations[-1] if evaluations else None, _loss),
+        **{name: _written(text.get(name), _loss) for name in references},
+        "learning_rate": _last(run, "learning_rate", _scientific),
+        "num_changes": str(len(multiplier_changes(run))),
+        "grad_norm": _last(run, "grad_norm", _loss),
+        "grad_clip": _written(config.get("grad_clip"), lambda value: f"{value:g}"),
+        "tokens_per_second": _last(run, "tokens_per_second", _rate),
+        "predicted_rate": _written(predicted_tokens_per_second(run), _rate),
+        **_memory_facts(run, unit),
+    }
+
+
+def alt(name: str, run: RunView, unit: ByteUnit = "GiB") -> str:
+    """Return the sentence that stands for one chart, in the reader's language.
+
+    Args:
+        name: A key of `ALTS`.
+        run: What the chart shows.
+        unit: GiB or GB.
+    """
+    return _(ALTS[name]).format(**facts(run, unit))
+
+
+def _memory_facts(run: RunView, unit: ByteUnit) -> dict[str, str]:
+    measured = run.newest_of("memory")
+    newest: Mapping[str, Any] = measured[-1] if measured else {}
+    predicted = run.section("prediction").get("memory") or {}
+
+    def size(num_bytes: float) -> str:
+        return format_bytes(num_bytes, unit)
+
+    return {
+        **{name: _written(newest.get(name), size) for name in CATEGORIES},
+        "predicted": _written(sum(predicted.values()) or None, size),
+        "resident_bytes": _last(run, "resident_bytes", size),
+    }
+
+
+def _finite(value: Any) -> Any:  # noqa: ANN401  # a column holds whole numbers and reals
+    return None if value is None or not math.isfinite(value) else value
+
+
+def _last(run: RunView, name: str, write: Any, empty: str = MISSING) -> str:  # noqa: ANN401
+    column = run.column(name)
+    return _written(column[-1], write) if column else empty
+
+
+def _written(value: float | None, write: Any) -> str:  # noqa: ANN401
+    return MISSING if value is None else str(write(value))
+
+
+def _loss(value: float) -> str:
+    return f"{value:.3f}"
+
+
+def _scientific(value: float) -> str:
+    return f"{value:.2e}"
+
+
+def _rate(value: float) -> str:
+    return format_rate(value, _("tokens"))

@@ -1,0 +1,107 @@
+// Plotly: one new plot per chart, extendTraces while the run goes on, react for everything else.
+// `uirevision` is constant, so neither of them touches the reader's zoom.
+
+const PLOTLY_SETTINGS = { displayModeBar: false, responsive: true }
+const EXTENDED = ["training", "smoothed", "learning_rate", "grad_norm", "tokens_per_second", "resident"]
+
+let plotlyLoading = null
+
+function loadPlotly(url) {
+  if (window.Plotly) return Promise.resolve(window.Plotly)
+  plotlyLoading ??= new Promise((resolve, reject) => {
+    const script = document.createElement("script")
+    script.src = url
+    script.onload = () => resolve(window.Plotly)
+    script.onerror = () => { plotlyLoading = null; reject(new Error(url)) }
+    document.head.append(script)
+  })
+  return plotlyLoading
+}
+
+function filled(view, spec) {
+  const { history, data } = view
+  const traces = spec.data.map((trace) => ({ ...trace, ...contents(history, trace, data.unit, data.words) }))
+  const layout = structuredClone(spec.layout)
+  layout.autosize = true
+  layout.uirevision = `${layout.meta.name} ${history.run}`
+  layout.xaxis.autorangeoptions.include = [0, end(history)]
+  if (spec.layout.meta.name === "memory") {
+    layout.yaxis.title.text = fill(data.words.memory_axis, { unit: memoryUnit(history, data.unit)[1] })
+  }
+  return [traces, layout]
+}
+
+function plotOf(view, name) {
+  return view.root.querySelector(`[data-chart="${name}"] .live-plot`)
+}
+
+// Draws one chart from the whole history.
+function draw(view, spec) {
+  const { name } = spec.layout.meta
+  if (name === "loss" || !view.history.loss) view.history.loss = lossTraces(view.history)
+  const [traces, layout] = filled(view, spec)
+  view.drawn[name] = { records: view.history.columns.step.length, extended: 0 }
+  return window.Plotly.react(plotOf(view, name), traces, layout, PLOTLY_SETTINGS)
+}
+
+// Whether the new records cannot simply be added: another attempt, a gap, or too many points.
+function needsRedraw(view, name, kinds) {
+  const { records, extended } = view.drawn[name]
+  const { step, attempt, loss } = view.history.columns
+  if (kinds.has("ack") || (name === "memory" && kinds.has("memory"))) return true
+  if (name === "loss" && (kinds.has("eval") || loss.slice(records).includes(null))) return true
+  if (extended + step.length - records > 2 * MAX_POINTS) return true
+  const isNext = (index) => attempt[index] === attempt[index - 1] && step[index] > step[index - 1]
+  for (let index = Math.max(records, 1); index < step.length; index += 1) if (!isNext(index)) return true
+  return false
+}
+
+function newPoints(view, role, first) {
+  const { history, data } = view
+  const { columns } = history
+  const x = columns.step.slice(first)
+  const tail = (name) => columns[name].slice(first)
+  if (role === "training") return [x, tail("loss")]
+  if (role === "smoothed") return [x, smooth(x, tail("loss"), halfLife(history.info.config?.num_steps ?? 0), history.smoothing)]
+  if (role === "resident") return [x, tail("resident_bytes").map((bytes) => bytes / memoryUnit(history, data.unit)[0])]
+  return [x, tail(role)]
+}
+
+// Adds to the drawn traces what has come since they were drawn.
+function extend(view, spec) {
+  const { name } = spec.layout.meta
+  const drawn = view.drawn[name]
+  const numNew = view.history.columns.step.length - drawn.records
+  if (!numNew) return undefined
+  const plot = plotOf(view, name)
+  const traces = plot.data.map((trace, index) => [index, trace.meta.role]).filter(([, role]) => EXTENDED.includes(role))
+  const points = traces.map(([, role]) => newPoints(view, role, drawn.records))
+  const update = { x: points.map(([x]) => x), y: points.map(([, y]) => y) }
+  view.drawn[name] = { records: drawn.records + numNew, extended: drawn.extended + numNew }
+  return window.Plotly.extendTraces(plot, update, traces.map(([index]) => index))
+}
+
+// Brings all charts up to date, one call after the other. `whole`: on a snapshot, a new theme, a
+// new language; else only what `kinds` of events and new records ask for.
+function refreshCharts(view, { whole, kinds = new Set() }) {
+  view.drawing = (view.drawing ?? Promise.resolve()).then(async () => {
+    await loadPlotly(view.data.plotly_url)
+    for (const spec of view.data.figures) {
+      if (view.closed) return
+      const { name } = spec.layout.meta
+      const redraw = whole || !view.drawn[name] || needsRedraw(view, name, kinds)
+      await (redraw ? draw(view, spec) : extend(view, spec))
+    }
+  }).catch(() => say(view, ".live-connection", view.data.words.no_plotly))
+  return view.drawing
+}
+
+async function savePicture(view, name) {
+  const Plotly = await loadPlotly(view.data.plotly_url)
+  const filename = `${view.history.run ?? "run"}-${name}`
+  return Plotly.downloadImage(plotOf(view, name), { format: "png", scale: 2, filename })
+}
+
+function resetZoom(view, name) {
+  return window.Plotly?.relayout(plotOf(view, name), { "xaxis.autorange": true, "yaxis.autorange": true })
+}

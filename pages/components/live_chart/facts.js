@@ -1,0 +1,44 @@
+// The newest numbers of a run as written text: core/figures/run_facts.py in the browser.
+
+function last(history, name, write, empty = MISSING) {
+  const column = history.columns[name]
+  return column.length ? written(column.at(-1), write) : empty
+}
+
+function facts(history, unit, words) {
+  const { config = {}, text = {} } = history.info
+  const rate = (value) => formatRate(value, words.tokens)
+  return {
+    step: last(history, "step", formatExact, "0"),
+    num_steps: written(config.num_steps, formatExact),
+    loss: last(history, "loss", formatLoss),
+    validation_loss: written(newestOf(history, "eval").at(-1)?.validation_loss, formatLoss),
+    ln_vocab: written(text.ln_vocab, formatLoss),
+    unigram_entropy: written(text.unigram_entropy, formatLoss),
+    bigram_entropy: written(text.bigram_entropy, formatLoss),
+    learning_rate: last(history, "learning_rate", formatScientific),
+    num_changes: String(multiplierChanges(history).length),
+    grad_norm: last(history, "grad_norm", formatLoss),
+    grad_clip: written(config.grad_clip, String),
+    tokens_per_second: last(history, "tokens_per_second", rate),
+    predicted_rate: written(predictedTokensPerSecond(history.info), rate),
+    ...memoryFacts(history, unit),
+  }
+}
+
+function memoryFacts(history, unit) {
+  const size = (numBytes) => formatBytes(numBytes, unit)
+  const newest = newestOf(history, "memory").at(-1) ?? {}
+  const predicted = Object.values(history.info.prediction?.memory ?? {}).reduce((sum, part) => sum + part, 0)
+  return {
+    ...Object.fromEntries(CATEGORIES.map((name) => [name, written(newest[name], size)])),
+    predicted: written(predicted || null, size),
+    resident_bytes: last(history, "resident_bytes", size),
+  }
+}
+
+function remaining(history) {
+  const seconds = secondsPerStep(history.columns.step, history.columns.time)
+  const left = (history.info.config?.num_steps ?? 0) - (history.columns.step.at(-1) ?? 0)
+  return seconds === null || left <= 0 ? null : left * seconds
+}

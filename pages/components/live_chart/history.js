@@ -1,0 +1,145 @@
+// What the stream has told so far about one run, and the traces that follow from it. The roles are
+// those of core/figures/live.py: the browser fills the very traces that Python would draw.
+
+const COLUMNS = ["step", "time", "loss", "learning_rate", "grad_norm", "tokens_per_second", "resident_bytes", "attempt", "flags"]
+const CATEGORIES = ["weights", "gradients", "optimizer", "activations", "other"]
+const MAX_POINTS = 1500
+
+function emptyHistory() {
+  const columns = Object.fromEntries(COLUMNS.map((name) => [name, []]))
+  return { run: null, info: {}, state: null, events: [], columns }
+}
+
+function append(history, message) {
+  const { columns } = history
+  const first = columns.step.length
+  for (const name of COLUMNS) for (const value of message.columns?.[name] ?? []) columns[name].push(value)
+  history.events.push(...(message.events ?? []))
+  if (message.state) history.state = message.state
+  if (message.info) history.info = message.info
+  return first
+}
+
+function eventsOf(history, kind) {
+  return history.events.filter((event) => event.kind === kind)
+}
+
+// By rising step, without what a later attempt did again.
+function newestOf(history, kind) {
+  const kept = []
+  for (const event of eventsOf(history, kind)) {
+    while (kept.length && kept.at(-1).step >= event.step) kept.pop()
+    kept.push(event)
+  }
+  return kept
+}
+
+function multiplierChanges(history) {
+  return eventsOf(history, "ack").filter((ack) => ack.op === "set_learning_rate_multiplier" && ack.accepted)
+}
+
+function tokensPerStep({ config }) {
+  return config.batch_size * config.seq_len * (config.accumulation_steps ?? 1)
+}
+
+function predictedTokensPerSecond(info) {
+  const seconds = info.prediction?.seconds_per_step
+  return seconds ? tokensPerStep(info) / seconds : null
+}
+
+function end(history) {
+  const steps = history.columns.step
+  return steps.reduce((most, step) => Math.max(most, step), history.info.config?.num_steps ?? 0)
+}
+
+// The indices that keep every dip, every peak and every missing value of a curve: for one trace
+// what core/train/decimate.py keeps.
+function decimated(values, maxPoints = MAX_POINTS) {
+  if (values.length <= maxPoints) return values.map((_value, index) => index)
+  const length = Math.ceil(values.length / Math.floor((maxPoints - 2) / 2))
+  const kept = new Set([0, values.length - 1])
+  values.forEach((value, index) => { if (value === null) kept.add(index) })
+  for (let start = 0; start < values.length; start += length) {
+    let [low, high] = [start, start]
+    for (let index = start; index < Math.min(start + length, values.length); index += 1) {
+      if (values[index] === null) continue
+      if (values[low] === null || values[index] < values[low]) low = index
+      if (values[high] === null || values[index] > values[high]) high = index
+    }
+    kept.add(low).add(high)
+  }
+  return [...kept].sort((a, b) => a - b)
+}
+
+function curve(x, y) {
+  const kept = decimated(y)
+  return { x: kept.map((index) => x[index]), y: kept.map((index) => y[index]) }
+}
+
+// Newest records and ghosts; `smoothing` remembers where the average stands, for the next update.
+function lossTraces(history) {
+  const { step, loss, attempt } = history.columns
+  const redone = superseded(step, attempt)
+  const pick = (values, wanted) => values.filter((_value, index) => redone[index] === wanted)
+  const [steps, values] = [pick(step, false), pick(loss, false)]
+  history.smoothing = { average: null, step: 0 }
+  const average = smooth(steps, values, halfLife(history.info.config?.num_steps ?? 0), history.smoothing)
+  const evaluations = newestOf(history, "eval")
+  return {
+    ghost: curve(pick(step, true), pick(loss, true)),
+    training: curve(steps, values),
+    smoothed: curve(steps, average),
+    validation: { x: evaluations.map((e) => e.step), y: evaluations.map((e) => e.validation_loss) },
+    non_finite: brokenSteps(step, loss),
+  }
+}
+
+function referenceTrace(history, label, value, writtenValue) {
+  if (value === null || value === undefined) return { x: [], y: [], text: [] }
+  return { x: [0, end(history)], y: [value, value], text: ["", fill(label, { value: writtenValue })] }
+}
+
+function changeTrace(history) {
+  const changes = multiplierChanges(history)
+  return {
+    x: changes.map((ack) => ack.step),
+    y: changes.map(() => 0.97),
+    text: changes.map((ack) => `×${Number(ack.value.toPrecision(6))}`),
+  }
+}
+
+function memoryUnit(history, unit) {
+  const predicted = Object.values(history.info.prediction?.memory ?? {}).reduce((sum, part) => sum + part, 0)
+  const sums = newestOf(history, "memory").map((event) => CATEGORIES.reduce((sum, name) => sum + event[name], 0))
+  return axisUnit(sums.reduce((most, sum) => Math.max(most, sum), predicted), unit)
+}
+
+function barTrace(history, category, divisor, numBars) {
+  const newest = newestOf(history, "memory").at(-1)
+  const predicted = history.info.prediction?.memory
+  const heights = [newest ? newest[category] / divisor : null, predicted ? (predicted[category] ?? 0) / divisor : null]
+  return { y: heights.slice(0, numBars) }
+}
+
+// What belongs into one trace of a chart: the fields of plotly to overwrite.
+function contents(history, trace, unit, words) {
+  const { columns, info } = history
+  const { role, label, category } = trace.meta
+  const [divisor] = memoryUnit(history, unit)
+  const area = (name) => newestOf(history, "memory").map((event) => event[name])
+  if (role in history.loss) return history.loss[role]
+  if (role === "multiplier") return changeTrace(history)
+  if (role === "grad_clip") return referenceTrace(history, label, info.config?.grad_clip, String(info.config?.grad_clip))
+  if (role === "predicted_rate") {
+    const rate = predictedTokensPerSecond(info)
+    return referenceTrace(history, label, rate, formatRate(rate ?? 0, words.tokens))
+  }
+  if (role === "area") return { x: area("step"), y: area(category).map((bytes) => bytes / divisor) }
+  if (role === "bar") return barTrace(history, category, divisor, trace.x.length)
+  if (role === "resident") {
+    const name = fill(label, { value: memoryFacts(history, unit).resident_bytes })
+    return { ...curve(columns.step, columns.resident_bytes.map((bytes) => bytes / divisor)), name }
+  }
+  if (role in columns) return curve(columns.step, columns[role])
+  return referenceTrace(history, label, info.text?.[role], (info.text?.[role] ?? 0).toFixed(2))
+}

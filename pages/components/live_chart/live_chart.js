@@ -1,0 +1,122 @@
+// The live run in the browser: one connection for the life of the page, kept across reruns of the
+// script, a new theme, a new language, and Streamlit's own unmounting and mounting again.
+
+const VIEWS = (window[Symbol.for("bits-to-gpt.live")] ??= new Map())
+const RETRY_MS = 3000
+const GRACE_MS = 1500
+
+function connect(view) {
+  const query = view.data.run ? `?run=${encodeURIComponent(view.data.run)}` : ""
+  const source = new EventSource(`/live/stream${query}`)
+  view.source = source
+  view.numConnections = (view.numConnections ?? 0) + 1
+  source.onopen = () => say(view, ".live-connection", "")
+  source.onerror = () => {
+    say(view, ".live-connection", view.data.words.reconnecting)
+    // A refusal (too many readers) closes for good: ask again ourselves.
+    if (source.readyState === EventSource.CLOSED) view.retry = setTimeout(() => connect(view), RETRY_MS)
+  }
+  const on = (name, handle) => source.addEventListener(name, (event) => handle(view, JSON.parse(event.data)))
+  on("snapshot", onSnapshot)
+  on("update", onUpdate)
+  on("empty", (it) => startOver(it, null))
+  on("missing", (it, message) => startOver(it, message.run))
+}
+
+function startOver(view, missing) {
+  view.missing = missing
+  view.history = emptyHistory()
+  renderAll(view)
+}
+
+function onSnapshot(view, message) {
+  view.missing = null
+  if (message.run !== view.history.run) view.sent = undefined
+  view.history = { ...emptyHistory(), run: message.run }
+  append(view.history, message)
+  renderAll(view)
+}
+
+function onUpdate(view, message) {
+  if (message.run !== view.history.run) return
+  append(view.history, message)
+  const kinds = new Set((message.events ?? []).map((event) => event.kind))
+  renderPanels(view)
+  refreshCharts(view, { whole: false, kinds })
+}
+
+function renderAll(view) {
+  applyWords(view)
+  renderPanels(view)
+  refreshCharts(view, { whole: true })
+}
+
+function newView(data, skeleton) {
+  const view = { data, history: emptyHistory(), drawn: {}, root: skeleton.content.firstElementChild.cloneNode(true) }
+  for (const figure of view.root.querySelectorAll("[data-chart]")) addChartButtons(view, figure)
+  listenToControls(view)
+  listenToKeys(view)
+  view.onResize = () => fitHeight(view)
+  window.addEventListener("resize", view.onResize)
+  return view
+}
+
+function addChartButtons(view, figure) {
+  const bar = document.createElement("div")
+  bar.className = "live-chart-buttons"
+  for (const [word, action] of [["reset_zoom", resetZoom], ["save_png", savePicture]]) {
+    const button = document.createElement("button")
+    button.type = "button"
+    button.dataset.word = word
+    button.onclick = () => action(view, figure.dataset.chart)
+    bar.append(button)
+  }
+  figure.append(bar)
+}
+
+// The headline fills what the window leaves below the control bar.
+function fitHeight(view) {
+  const grid = view.root.querySelector(".live-grid")
+  const scroller = view.root.closest('[data-testid="stMain"]') ?? document.documentElement
+  const top = grid.getBoundingClientRect().top + scroller.scrollTop
+  const height = Math.min(Math.max(window.innerHeight - top - 16, 300), 640)
+  view.root.style.setProperty("--live-height", `${Math.round(height)}px`)
+}
+
+function close(view, key) {
+  view.closed = true
+  clearTimeout(view.retry)
+  view.source?.close()
+  document.removeEventListener("keydown", view.onKey)
+  window.removeEventListener("resize", view.onResize)
+  view.root.querySelectorAll(".live-plot").forEach((plot) => window.Plotly?.purge(plot))
+  if (VIEWS.get(key) === view) VIEWS.delete(key)
+}
+
+// What changes a picture; a rerun that changes none of it draws nothing.
+function lookOf(data) {
+  return JSON.stringify([data.figures, data.words, data.unit, data.present])
+}
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const key = data.key
+  const isNew = !VIEWS.has(key)
+  if (isNew) VIEWS.set(key, newView(data, parentElement.querySelector(".live-skeleton")))
+  const view = VIEWS.get(key)
+  const before = view.data
+  view.data = data
+  view.trigger = setTriggerValue
+  view.root.classList.toggle("live-present", data.present)
+  const slot = parentElement.querySelector(".live-slot")
+  if (view.root.parentElement !== slot) slot.replaceChildren(view.root)
+  fitHeight(view)
+  if (isNew || before.run !== data.run) {
+    view.source?.close()
+    clearTimeout(view.retry)
+    if (!isNew) view.history = emptyHistory()
+    connect(view)
+    renderAll(view)
+  } else if (lookOf(before) !== lookOf(data)) renderAll(view)
+  else renderPanels(view)
+  return () => setTimeout(() => { if (!view.root.isConnected) close(view, key) }, GRACE_MS)
+}

@@ -1,0 +1,87 @@
+"""The live run in the browser: charts fed by a stream, and the controls that all readers share."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import streamlit as st
+
+from pages.components.live_chart.assets import plotly_version
+from pages.components.live_chart.words import live_words
+from pages.shared.settings import presenting, unit_system
+
+Controls = Literal["enabled", "disabled", "hidden"]
+OnCommand = Callable[[str, str, float | None], int]
+
+# The positions of the two dials; None is full speed.
+MULTIPLIERS: Final = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
+GOVERNORS: Final = (0.5, 1, 2, 5, 10, 20, 50, 100, None)
+
+_FOLDER: Final = Path(__file__).parent
+# One script for the browser: the last part uses the ones before it.
+_SCRIPTS: Final = ("written", "progress", "history", "facts", "charts", "controls", "panels")
+
+
+def _read(name: str) -> str:
+    return (_FOLDER / name).read_text(encoding="utf-8")
+
+
+_mount = st.components.v2.component(
+    "live_chart",
+    html=_read("live_chart.html"),
+    css=_read("live_chart.css"),
+    js="\n".join(_read(f"{name}.js") for name in (*_SCRIPTS, "live_chart")),
+    isolate_styles=False,  # Plotly writes its own styles into the document's head
+)
+
+
+def live_chart(
+    *,
+    key: str,
+    run: str,
+    figures: Sequence[Mapping[str, Any]],
+    controls: Controls,
+    on_command: OnCommand,
+) -> None:
+    """Mount the live run; it follows the stream on its own from then on.
+
+    Args:
+        key: Streamlit's key; the browser keeps charts, zoom and connection under it.
+        run: A run's name, or "" for the newest, whichever that is.
+        figures: The charts as `core.figures.live.specs` returns them.
+        controls: Whether the control bar may be used, is greyed, or is left out.
+        on_command: Called with (run, op, value); returns the number of the command that it sent.
+            A ValueError or OSError of its own is shown as a sentence.
+    """
+    receipt_key = f"{key}_receipt"
+
+    def receive() -> None:
+        st.session_state[receipt_key] = _receipt(st.session_state[key].command, on_command)
+
+    _mount(
+        key=key,
+        data={
+            "key": key,
+            "run": run,
+            "figures": list(figures),
+            "controls": controls,
+            "words": live_words(),
+            "unit": unit_system(),
+            "present": presenting(),
+            "multipliers": MULTIPLIERS,
+            "governors": GOVERNORS,
+            "receipt": st.session_state.get(receipt_key),
+            "plotly_url": f"/live/assets/plotly.min.js?v={plotly_version()}",
+        },
+        on_command_change=receive,
+    )
+
+
+def _receipt(command: Mapping[str, Any], on_command: OnCommand) -> dict[str, Any]:
+    """Send a command of the browser; return its nonce with its number, or with the refusal."""
+    receipt = {"nonce": str(command["nonce"]), "number": None, "error": ""}
+    try:
+        number = on_command(str(command["run"]), str(command["op"]), command["value"])
+    except (ValueError, OSError) as error:
+        return receipt | {"error": str(error)}
+    return receipt | {"number": number}

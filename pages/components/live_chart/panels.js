@@ -1,0 +1,128 @@
+// Everything that is not a chart: status, commands, samples, tables, alt texts.
+
+const FINAL_STATES = ["stopped", "finished", "failed", "crashed"]
+const ANNOUNCE_MS = 5000
+
+function say(view, selector, text) {
+  const element = view.root.querySelector(selector)
+  if (element.textContent !== text) element.textContent = text
+}
+
+function applyWords(view) {
+  const { words } = view.data
+  view.root.querySelectorAll("[data-word]").forEach((element) => { element.textContent = words[element.dataset.word] })
+  view.root.querySelectorAll("[data-label]").forEach((element) => element.setAttribute("aria-label", words[element.dataset.label]))
+  view.root.querySelectorAll("[data-title]").forEach((element) => { element.title = words[element.dataset.title] })
+}
+
+// The sentence for a final or broken state; running states need none.
+function stateSentence({ history, data }) {
+  const { words } = data
+  if (hasNoRun(history)) return words.empty
+  const { state, reason, message } = history.state ?? {}
+  const values = { ...facts(history, data.unit, words), reason: words[`reason_${reason}`] ?? (message || reason || "") }
+  return fill(words[`sentence_${state}`] ?? "{reason}", values)
+}
+
+function hasNoRun(history) {
+  return history.run === null
+}
+
+function statusLine({ history, data }) {
+  const { words } = data
+  if (hasNoRun(history)) return ""
+  const left = remaining(history)
+  const going = history.state && !FINAL_STATES.includes(history.state.state) && history.state.state !== "paused"
+  const values = { ...facts(history, data.unit, words), left: left === null ? MISSING : formatSeconds(left) }
+  return fill(going && left !== null ? words.status_running : words.status, values)
+}
+
+function renderStatus(view) {
+  const { history, data } = view
+  const state = history.state?.state ?? "none"
+  view.root.dataset.state = state
+  say(view, ".live-state", data.words[`state_${state}`] ?? state)
+  say(view, ".live-progress", statusLine(view))
+  say(view, ".live-message", view.missing ? fill(data.words.missing, { run: view.missing }) : stateSentence(view))
+}
+
+function renderSample(view) {
+  const { history, data } = view
+  const samples = eventsOf(history, "sample")
+  const slider = view.root.querySelector(".live-sample input")
+  const follows = !slider.dataset.touched || Number(slider.value) === Number(slider.max)
+  slider.max = Math.max(samples.length - 1, 0)
+  slider.disabled = samples.length < 2
+  if (follows) slider.value = slider.max
+  const sample = samples[Number(slider.value)]
+  const label = sample ? fill(data.words.sample_step, { step: formatExact(sample.step) }) : data.words.sample_none
+  say(view, ".live-sample output", label)
+  slider.setAttribute("aria-valuetext", label)
+  writeSample(view.root.querySelector(".live-sample blockquote"), sample)
+  const text = history.info.text
+  const evaluation = newestOf(history, "eval").at(-1)
+  say(view, ".live-learnt", text ? learningSentence(evaluation?.validation_loss, text, data.words) : "")
+  say(view, ".live-real-words", sample ? wordSentence(sample.num_words, sample.num_real_words, data.words) : "")
+}
+
+function writeSample(quote, sample) {
+  const prompt = sample?.prompt ?? ""
+  const text = sample ? sample.text : ""
+  if (quote.dataset.shown === prompt + text) return
+  quote.dataset.shown = prompt + text
+  const strong = document.createElement("b")
+  strong.textContent = prompt
+  quote.replaceChildren(strong, text)
+}
+
+function tableOf(caption, rows) {
+  const table = document.createElement("table")
+  table.createCaption().textContent = caption
+  for (const [heading, ...cells] of rows) {
+    const row = table.insertRow()
+    const th = document.createElement("th")
+    th.scope = "row"
+    th.textContent = heading
+    row.append(th)
+    for (const cell of cells) row.insertCell().textContent = cell
+  }
+  return table
+}
+
+// The table twin is written only while it is open.
+function renderTables(view) {
+  const details = view.root.querySelector("details")
+  if (!details.open) return
+  const { history, data } = view
+  const now = Object.entries(facts(history, data.unit, data.words)).map(([name, value]) => [data.words[`fact_${name}`], value])
+  const evaluations = newestOf(history, "eval").map((e) => [formatExact(e.step), written(e.validation_loss, formatLoss)])
+  const evaluationTable = tableOf(data.words.table_evaluations, evaluations)
+  view.root.querySelector(".live-tables").replaceChildren(tableOf(data.words.table_now, now), evaluationTable)
+}
+
+function renderAlts(view) {
+  const values = facts(view.history, view.data.unit, view.data.words)
+  for (const figure of view.root.querySelectorAll("[data-chart]")) {
+    figure.setAttribute("aria-label", fill(view.data.words[`alt_${figure.dataset.chart}`], values))
+  }
+}
+
+// One summary at most every five seconds, for readers who listen.
+function announce(view) {
+  const now = Date.now()
+  if (now - (view.announced ?? 0) < ANNOUNCE_MS) return
+  view.announced = now
+  say(view, ".live-announce", `${view.root.querySelector(".live-state").textContent}. ${statusLine(view)}`)
+}
+
+function renderPanels(view) {
+  const link = view.root.querySelector(".live-csv")
+  link.hidden = hasNoRun(view.history)
+  link.href = `/live/metrics.csv?run=${encodeURIComponent(view.history.run ?? "")}`
+  renderStatus(view)
+  renderControls(view)
+  renderSample(view)
+  renderTables(view)
+  renderAlts(view)
+  announce(view)
+}

@@ -1,0 +1,125 @@
+"""Every word that the live chart shows, in the reader's language; its JavaScript holds none."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from core.figures.run_facts import ALTS
+from core.language import N_, _
+from core.train.progress import LEARNT, REAL_WORDS
+
+STATES: Final = {
+    "none": N_("no run yet"),
+    "starting": N_("starting"),
+    "running": N_("training"),
+    "paused": N_("paused"),
+    "stopping": N_("saving"),
+    "stopped": N_("stopped and saved"),
+    "finished": N_("finished"),
+    "failed": N_("failed"),
+    "crashed": N_("crashed"),
+}
+SENTENCES: Final = {
+    "sentence_starting": N_(
+        "A process of its own is starting: it loads PyTorch and cuts the text."
+    ),
+    "sentence_stopped": N_("Stopped at step {step} of {num_steps}; a checkpoint is kept."),
+    "sentence_failed": N_("The run ended early at step {step}. {reason}"),
+    "sentence_crashed": N_(
+        "The training process is gone, without a word, since step {step}. "
+        "Everything up to that step is kept."
+    ),
+    "empty": N_("No run yet: choose how long it may take, then press Start."),
+    "missing": N_(
+        "There is no run called {run} here. Choose one from the list, or start a new one."
+    ),
+}
+# state.json holds a word for programs; people get the sentence.
+REASONS: Final = {
+    "reason_non_finite": N_(
+        "The loss or a gradient is no longer a finite number; the weights were left as they were. "
+        "Lower the learning rate and resume, or stop."
+    ),
+    "reason_out_of_memory": N_(
+        "The device ran out of memory: halve the batch and double the accumulation steps."
+    ),
+    "reason_disk": N_("The disk refused to write; what was written before is kept."),
+    "reason_device_busy": N_("Another run is training on this device: stop it first."),
+    "reason_error": N_("An error ended it; the file stdout.log in the run directory has it."),
+}
+STATUS: Final = {
+    "status_running": N_(
+        "step {step} of {num_steps} · {left} left · {tokens_per_second} · loss {loss}"
+    ),
+    "status": N_("step {step} of {num_steps} · {tokens_per_second} · loss {loss}"),
+    "reconnecting": N_("Connection lost; reconnecting …"),
+    "no_plotly": N_("The drawing library did not load; reload the page."),
+    "tokens": N_("tokens"),
+}
+CONTROLS: Final = {
+    "controls": N_("Control of the run"),
+    "op_pause": N_("Pause"),
+    "op_resume": N_("Resume"),
+    "op_step": N_("One step"),
+    "op_stop": N_("Stop and save"),
+    "multiplier": N_("Learning rate"),
+    "multiplier_help": N_("Factor on the planned learning rate"),
+    "times": N_("× {value}"),
+    "governor": N_("At most"),
+    "governor_help": N_("Most steps per second"),
+    "governor_off": N_("full speed"),
+    "governor_value": N_("{value} steps/s"),
+    "command_multiplier": N_("Learning rate × {value}"),
+    "command_governor": N_("At most {value} steps/s"),
+    "command_no_governor": N_("Full speed"),
+    "sent": N_("{command}: sent …"),
+    "took_effect": N_("{command}: took effect at step {step}."),
+    "refused": N_("{command}: refused. {reason}"),
+}
+PANELS: Final = {
+    "sample_title": N_("The text it writes"),
+    "sample_slider": N_("Samples so far, oldest to newest"),
+    "sample_step": N_("after step {step}"),
+    "sample_none": N_("no sample yet"),
+    "memory_axis": N_("memory ({unit})"),
+    "table": N_("The numbers as a table"),
+    "table_now": N_("Now"),
+    "table_evaluations": N_("Validation loss by step"),
+    "csv": N_("All steps as CSV"),
+    "reset_zoom": N_("Reset zoom"),
+    "save_png": N_("PNG"),
+}
+FACTS: Final = {
+    "fact_step": N_("Step"),
+    "fact_num_steps": N_("Planned steps"),
+    "fact_loss": N_("Training loss (nats per token)"),
+    "fact_validation_loss": N_("Validation loss (nats per token)"),
+    "fact_ln_vocab": N_("Uniform guess, ln V"),
+    "fact_unigram_entropy": N_("Unigram entropy of the text"),
+    "fact_bigram_entropy": N_("Bigram entropy of the text"),
+    "fact_learning_rate": N_("Learning rate"),
+    "fact_num_changes": N_("Changes of the multiplier"),
+    "fact_grad_norm": N_("Length of the gradient"),
+    "fact_grad_clip": N_("Longest gradient let through"),
+    "fact_tokens_per_second": N_("Speed"),
+    "fact_predicted_rate": N_("Predicted speed"),
+    "fact_weights": N_("Memory: weights"),
+    "fact_gradients": N_("Memory: gradients"),
+    "fact_optimizer": N_("Memory: optimizer state"),
+    "fact_activations": N_("Memory: activations"),
+    "fact_other": N_("Memory: other"),
+    "fact_predicted": N_("Memory: predicted in all"),
+    "fact_resident_bytes": N_("Whole process (RSS)"),
+}
+
+
+def live_words() -> dict[str, str]:
+    """Return the words by the names that the JavaScript uses; placeholders stay in braces."""
+    texts: dict[str, str] = {}
+    for table in (SENTENCES, REASONS, STATUS, CONTROLS, PANELS, FACTS):
+        texts |= _translated(table)
+    texts |= _translated(STATES, "state_") | _translated(ALTS, "alt_")
+    return texts | _translated(LEARNT, "learnt_") | {"real_words": _(REAL_WORDS)}
+
+
+def _translated(table: Mapping[Any, str], prefix: str = "") -> dict[str, str]:
+    return {f"{prefix}{name}": _(text) for name, text in table.items()}

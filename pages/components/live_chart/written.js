@@ -1,0 +1,67 @@
+// Numbers and sentences written for people. Each function has its original in Python:
+// core/units.py and core/figures/run_facts.py; tests/browser compares the two.
+
+const MISSING = "–"
+
+function fill(template, values) {
+  return template.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? values[name] : whole))
+}
+
+function short(value) {
+  const size = Math.abs(value)
+  return value.toFixed(size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2)
+}
+
+function scale(value, base, names) {
+  for (const name of names.slice(0, -1)) {
+    if (Math.abs(value) < base * (1 - 0.5e-3)) return [value, name]
+    value /= base
+  }
+  return [value, names[names.length - 1]]
+}
+
+function formatExact(count) {
+  return String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, ",")
+}
+
+function formatBytes(numBytes, unit) {
+  const names = { GiB: ["B", "KiB", "MiB", "GiB", "TiB", "PiB"], GB: ["B", "kB", "MB", "GB", "TB", "PB"] }
+  const [value, name] = scale(numBytes, unit === "GiB" ? 1024 : 1000, names[unit])
+  return `${name === "B" ? formatExact(value) : short(value)} ${name}`
+}
+
+function formatCount(count) {
+  const [value, name] = scale(count, 1000, ["", " k", " M", " B", " T"])
+  return `${name ? short(value) : String(Number(value.toPrecision(4)))}${name}`
+}
+
+function formatRate(perSecond, what) {
+  return `${formatCount(perSecond)} ${what}/s`
+}
+
+function formatSeconds(seconds) {
+  if (seconds < 60) return underAMinute(seconds)
+  const whole = Math.round(seconds)
+  const two = (number) => String(number).padStart(2, "0")
+  const minutes = Math.floor(whole / 60)
+  if (minutes < 60) return `${minutes} min ${two(whole % 60)} s`
+  return `${Math.floor(minutes / 60)} h ${two(minutes % 60)} min`
+}
+
+function underAMinute(seconds) {
+  if (seconds && seconds < 1e-3) return `${short(seconds * 1e6)} µs`
+  if (seconds && seconds < 0.9995) return `${short(seconds * 1e3)} ms`
+  return seconds < 59.95 ? `${short(seconds)} s` : "1 min 00 s"
+}
+
+function formatScientific(value) {
+  return value.toExponential(2).replace(/e([+-])(\d)$/, "e$10$2")
+}
+
+function formatLoss(value) {
+  return value.toFixed(3)
+}
+
+function written(value, write) {
+  return value === null || value === undefined ? MISSING : write(value)
+}
