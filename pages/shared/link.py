@@ -87,8 +87,13 @@ def raw_value(name: str) -> str | None:
 
 
 def refuse(name: str, value: str, *, allowed: str, used: str) -> None:
-    """Note that a link value was not accepted."""
-    _refusals()[name] = Refusal(name=name, value=value, allowed=allowed, used=used)
+    """Note that a link value was not accepted.
+
+    The first note stands: the address keeps the value while the reader already chooses others.
+    """
+    standing = _refusals().get(name)
+    if standing is None or standing.value != value:
+        _refusals()[name] = Refusal(name=name, value=value, allowed=allowed, used=used)
 
 
 def refusals() -> tuple[Refusal, ...]:

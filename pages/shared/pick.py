@@ -1,0 +1,43 @@
+"""One input of a page: shown, hidden or locked; a refused link value is named."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import streamlit as st
+
+from pages.shared import link, settings
+from pages.shared.accepts import Accepts
+
+T = TypeVar("T")
+
+
+def pick(
+    page: str, name: str, accepted: Accepts[T], show: Callable[..., T], *, disabled: bool
+) -> T:
+    """Return the value of an input, which is shown unless a link hides it.
+
+    Args:
+        page: The page's short name, the first part of every setting's name: "lr".
+        name: The setting's name on this page: "layers".
+        accepted: What the address may say about it.
+        show: Draws the control, given Streamlit's `key` and `disabled`.
+        disabled: Whether the page itself disables the input now.
+    """
+    key = f"{page}_{name}"
+    raw = link.raw_value(key)
+    asked = None if raw is None else accepted.read(raw)
+    if not settings.is_hidden(page, name):
+        used = show(key=key, disabled=disabled or settings.locked())
+    else:
+        used = asked if asked is not None else _last_used(key, accepted)
+    st.session_state[f"{key}_used"] = used
+    link.register(key, accepted.write(used))
+    if raw is not None and asked is None:
+        link.refuse(key, raw, allowed=accepted.allowed(), used=accepted.write(used))
+    return used
+
+
+def _last_used(key: str, accepted: Accepts[T]) -> T:
+    """Return what a hidden input was when it was last seen or set by a link."""
+    used: T = st.session_state.get(f"{key}_used", accepted.default)
+    return used
