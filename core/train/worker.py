@@ -18,11 +18,13 @@ import torch
 from core.language import N_, _
 from core.train.checkpoint import checkpoints, load_checkpoint
 from core.train.config import TrainConfig
+from core.train.control import Inbox
 from core.train.dataset import load_dataset
 from core.train.device_lock import DeviceBusyError, hold_device
 from core.train.disk import RunStorageError
 from core.train.info import read_info
 from core.train.lock import RunBusyError, hold_worker_lock
+from core.train.observer import Observer
 from core.train.precision import pick_device
 from core.train.sampler import Sampler
 from core.train.session import Session
@@ -59,7 +61,10 @@ def work(directory: Path) -> int:
     info = read_info(directory)
     attempt = 1 + last_attempt(directory)
     with RunStore(directory, attempt) as store, failures_are_told(store) as status:
-        store.write_state("starting", step=read_state(directory).step)
+        before = read_state(directory)
+        store.write_state(
+            "starting", step=before.step, max_steps_per_second=before.max_steps_per_second
+        )
         config = TrainConfig.from_json(
             {**info["config"], "precision": info["resolved"]["precision"]}
         )
@@ -81,6 +86,10 @@ def make_session(
     config: TrainConfig, directory: Path, store: RunStore, device_kind: str
 ) -> Session:
     """Return the session, at its newest checkpoint that can be read."""
+    before = read_state(directory)
+    max_steps_per_second = (
+        before.max_steps_per_second if store.attempt > 1 else config.max_steps_per_second
+    )
     dataset = load_dataset(directory / "data")
     trainer = Trainer(
         config,
@@ -98,7 +107,8 @@ def make_session(
                 "finding", 0, finding="damaged_checkpoint", tensor=path.name, message=str(error)
             )
     sampler = Sampler(dataset.text, dataset.tokenizer, dataset.prompt, config.seed)
-    return Session(trainer, store, directory, sampler)
+    observer = Observer(trainer, store, directory, sampler)
+    return Session(observer, Inbox(directory), max_steps_per_second)
 
 
 def stop_on_signals(session: Session) -> None:
