@@ -2,7 +2,6 @@
 
 import json
 import time
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final
@@ -95,11 +94,11 @@ def _stored_state(directory: Path, created: float) -> RunState:
         with (directory / STATE_FILE).open("rb") as file:
             data = json.loads(file.read(_MAX_BYTES))
         return _parse(data)
-    except (OSError, ValueError, TypeError, RecursionError):
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError):
         return RunState(state="starting", time=created)
 
 
-def _parse(data: Mapping[str, Any]) -> RunState:
+def _parse(data: Any) -> RunState:  # noqa: ANN401  whatever JSON the file holds
     known = {field.name for field in fields(RunState)}
     state = RunState(**{key: value for key, value in data.items() if key in known})
     numbers: tuple[object, ...] = (

@@ -1,0 +1,155 @@
+import threading
+import time
+from dataclasses import replace
+
+import pytest
+
+from core.train import state as state_module
+from core.train.lock import RunBusyError, hold_worker_lock, worker_is_alive
+from core.train.state import RunState, read_state, write_state
+
+RUNNING = RunState(state="running", step=5, pid=1234, time=1e9)
+
+
+def test_a_running_state_is_believed_while_the_worker_lives_and_crashed_once_it_is_killed(
+    run_directory, living_worker
+):
+    write_state(run_directory, RUNNING)
+    with living_worker(run_directory) as worker:
+        assert worker_is_alive(run_directory)
+        assert read_state(run_directory) == RUNNING
+        worker.kill()
+        worker.wait()
+        assert not worker_is_alive(run_directory)
+        assert read_state(run_directory) == replace(RUNNING, state="crashed", reason="killed")
+
+
+def test_final_states_stay_what_they_are_without_a_worker(run_directory):
+    for name in ("stopped", "finished", "failed"):
+        write_state(run_directory, replace(RUNNING, state=name))
+        assert read_state(run_directory).state == name
+        assert read_state(run_directory).is_final
+
+
+def test_a_worker_that_finishes_while_we_look_has_not_crashed(run_directory, monkeypatch):
+    write_state(run_directory, RUNNING)
+
+    def finish_just_now(directory):
+        write_state(directory, replace(RUNNING, state="finished"))
+        return False
+
+    monkeypatch.setattr(state_module, "worker_is_alive", finish_just_now)
+    assert read_state(run_directory).state == "finished"
+
+
+def test_a_worker_gets_a_minute_to_start_and_then_counts_as_crashed(run_directory):
+    write_state(run_directory, RunState(state="starting", time=time.time()))
+    assert read_state(run_directory).state == "starting"
+    write_state(run_directory, RunState(state="starting", time=time.time() - 61))
+    assert read_state(run_directory).state == "crashed"
+    write_state(run_directory, RunState(state="starting", time=time.time(), pid=1234))
+    assert read_state(run_directory).state == "crashed"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        "[" * 60_000,
+        '{"step": 3}',
+        '{"state": "dancing"}',
+        '{"state": ["running"]}',
+        '{"state": "running", "step": "many"}',
+        '{"state": "running", "time": 1e400}',
+        '{"state": "running", "step": -1}',
+    ],
+)
+def test_a_damaged_state_is_read_as_none_at_all(run_directory, text):
+    (run_directory / "state.json").write_text(text, encoding="utf-8")
+    now = time.time()
+    assert read_state(run_directory, created=now) == RunState(state="starting", time=now)
+    assert read_state(run_directory, created=0.0).state == "crashed"
+
+
+def test_a_field_of_a_later_version_is_passed_over(run_directory):
+    text = '{"state": "finished", "step": 3, "mood": "good"}'
+    (run_directory / "state.json").write_text(text, encoding="utf-8")
+    assert read_state(run_directory) == RunState(state="finished", step=3)
+
+
+def test_a_state_that_is_replaced_all_the_time_is_never_read_half(run_directory):
+    done = threading.Event()
+
+    def replace_often():
+        step = 0
+        while not done.is_set():
+            step += 1
+            value = replace(RUNNING, state="finished", step=step, message="x" * (step % 999))
+            write_state(run_directory, value, durable=False)
+
+    write_state(run_directory, replace(RUNNING, state="finished", step=1))
+    writer = threading.Thread(target=replace_often)
+    writer.start()
+    try:
+        steps = [read_state(run_directory).step for _time in range(500)]
+    finally:
+        done.set()
+        writer.join()
+    assert steps == sorted(steps)
+    assert min(steps) >= 1
+
+
+def test_asking_who_is_alive_leaves_nothing_behind(run_directory):
+    before = sorted(path.name for path in run_directory.iterdir())
+    assert not worker_is_alive(run_directory)
+    assert sorted(path.name for path in run_directory.iterdir()) == before
+
+
+def test_readers_that_ask_all_the_time_do_not_keep_a_worker_from_starting(run_directory):
+    done = threading.Event()
+
+    def ask():
+        while not done.is_set():
+            worker_is_alive(run_directory)
+
+    (run_directory / "worker.lock").touch()
+    readers = [threading.Thread(target=ask) for _reader in range(3)]
+    for reader in readers:
+        reader.start()
+    try:
+        for _start in range(20):
+            with hold_worker_lock(run_directory):
+                pass
+    finally:
+        done.set()
+        for reader in readers:
+            reader.join()
+
+
+def test_many_askers_never_take_each_other_for_the_worker(run_directory):
+    (run_directory / "worker.lock").touch()
+    answers = []
+
+    def ask():
+        answers.extend(worker_is_alive(run_directory) for _time in range(300))
+
+    readers = [threading.Thread(target=ask) for _reader in range(4)]
+    for reader in readers:
+        reader.start()
+    for reader in readers:
+        reader.join()
+    assert len(answers) == 1200
+    assert not any(answers)
+
+
+def test_a_second_worker_on_the_same_run_is_refused(run_directory, living_worker, monkeypatch):
+    monkeypatch.setattr("core.train.lock._PATIENCE_SECONDS", 0.1)
+    with (
+        living_worker(run_directory),
+        pytest.raises(RunBusyError, match=r"Run 2026\S+ is already being trained by another"),
+        hold_worker_lock(run_directory),
+    ):
+        pytest.fail("two workers on one run")
