@@ -1,0 +1,1 @@
+"""A list with ticks that stay in the reader's browser."""

@@ -1,0 +1,104 @@
+// A list with links and ticks. The ticks live in localStorage; several lists on one page agree.
+const CHANGED = "bits-to-gpt-ticks-changed";
+
+export function nextRow(rows, ticked) {
+  const left = rows.filter((row) => !ticked.has(row.slug));
+  const ready = left.filter((row) => row.needs.every((need) => ticked.has(need)));
+  return [...ready, ...left][0] ?? null;
+}
+
+function readTicks(storage) {
+  try {
+    const kept = JSON.parse(localStorage.getItem(storage) ?? "[]");
+    return new Set(Array.isArray(kept) ? kept.filter((slug) => typeof slug === "string") : []);
+  } catch {
+    return new Set(); // storage is off or holds something else: start without ticks
+  }
+}
+
+function writeTicks(storage, ticked) {
+  try {
+    localStorage.setItem(storage, JSON.stringify([...ticked].sort()));
+  } catch {
+    return; // a private window: the tick shows until the page is left
+  }
+}
+
+function element(name, className, text) {
+  const made = document.createElement(name);
+  if (className) made.className = className;
+  if (text) made.textContent = text;
+  return made;
+}
+
+function link(row, open) {
+  if (!row.address) return element("span", "title", row.title);
+  const made = element("a", "title", row.title);
+  made.href = row.address;
+  made.addEventListener("click", (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return; // a new tab, as the reader asked
+    event.preventDefault();
+    open(row.slug);
+  });
+  return made;
+}
+
+function tickBox(row, words, ticked, change) {
+  const box = element("input");
+  box.type = "checkbox";
+  box.checked = ticked.has(row.slug);
+  box.dataset.slug = row.slug;
+  box.setAttribute("aria-label", words.done.replace("{title}", row.title));
+  box.addEventListener("change", () => change(row.slug, box.checked));
+  return box;
+}
+
+function line(row, data, ticked, change, open) {
+  const item = element("li", ticked.has(row.slug) ? "done" : "");
+  const text = element("div");
+  text.append(link(row, open));
+  if (row.detail) text.append(element("div", "detail", row.detail));
+  item.append(tickBox(row, data.words, ticked, change), text);
+  return item;
+}
+
+function draw(root, data, ticked, change, open) {
+  const focused = root.getRootNode().activeElement?.dataset?.slug;
+  root.replaceChildren();
+  root.classList.toggle("across", data.across);
+  const next = nextRow(data.groups.flatMap((group) => group.rows), ticked);
+  if (data.suggest && next) {
+    const hint = element("p", "next", `${data.words.next} `);
+    hint.append(link(next, open));
+    root.append(hint);
+  }
+  for (const group of data.groups) {
+    const part = element("section");
+    if (group.title) part.append(element("h4", "", group.title));
+    const list = element("ul");
+    list.append(...group.rows.map((row) => line(row, data, ticked, change, open)));
+    part.append(list);
+    root.append(part);
+  }
+  if (focused) root.querySelector(`input[data-slug="${CSS.escape(focused)}"]`)?.focus();
+}
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector(".ticks");
+  const open = (slug) => setTriggerValue("open", slug);
+  const show = () => draw(root, data, readTicks(data.storage), change, open);
+  function change(slug, isOn) {
+    const ticked = readTicks(data.storage);
+    if (isOn) ticked.add(slug);
+    else ticked.delete(slug);
+    writeTicks(data.storage, ticked);
+    window.dispatchEvent(new Event(CHANGED));
+  }
+  show();
+  window.addEventListener(CHANGED, show);
+  window.addEventListener("storage", show);
+  return () => {
+    window.removeEventListener(CHANGED, show);
+    window.removeEventListener("storage", show);
+  };
+}

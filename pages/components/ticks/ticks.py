@@ -1,0 +1,77 @@
+"""A list with links and ticks; the ticks stay in this browser and are never sent to the server."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import streamlit as st
+
+STORAGE_KEY: Final = "bits-to-gpt-ticks"
+_FOLDER: Final = Path(__file__).parent
+_mount = st.components.v2.component(
+    "ticks",
+    html='<div class="ticks"></div>',
+    js=(_FOLDER / "ticks.js").read_text(encoding="utf-8"),
+    css=(_FOLDER / "ticks.css").read_text(encoding="utf-8"),
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TickRow:
+    """One row: its slug is remembered; its title leads to `address`, if it has one."""
+
+    slug: str
+    title: str
+    address: str = ""
+    detail: str = ""
+    needs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TickGroup:
+    """Rows under one heading."""
+
+    title: str
+    rows: tuple[TickRow, ...]
+
+
+def next_row(rows: Sequence[TickRow], ticked: Collection[str]) -> TickRow | None:
+    """Return the row to do next: the first unticked one whose needs are ticked, else any unticked.
+
+    The browser part does the same with its own ticks (`nextRow` in ticks.js).
+    """
+    left = [row for row in rows if row.slug not in ticked]
+    ready = [row for row in left if all(need in ticked for need in row.needs)]
+    return next(iter([*ready, *left]), None)
+
+
+def ticks(
+    groups: Sequence[TickGroup],
+    *,
+    key: str,
+    words: Mapping[str, str],
+    on_open: Callable[[str], None],
+    across: bool = False,
+    suggest: bool = True,
+) -> None:
+    """Show the rows.
+
+    Args:
+        groups: Headings with their rows, in the reader's language.
+        key: The key of this part on its page.
+        words: "next" (before the suggested row) and "done" (label of a tick, with {title}).
+        on_open: Called with the slug of the row whose title was clicked.
+        across: Groups side by side, as a map, and not one under another.
+        suggest: Name the row to do next above the list.
+    """
+    data: dict[str, Any] = {
+        "groups": [asdict(group) for group in groups],
+        "words": dict(words),
+        "storage": STORAGE_KEY,
+        "across": across,
+        "suggest": suggest,
+    }
+    mounted = _mount(key=key, data=data, height="content", on_open_change=lambda: None)
+    if mounted.open:
+        on_open(mounted.open)
