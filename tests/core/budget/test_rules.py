@@ -25,7 +25,7 @@ def test_six_nd_of_seventy_billion_on_fifteen_trillion_is_6_3e24():
     # CS336 (2025), lecture 2, question 1.
     item = flops_rule(70 * 10**9, 15 * 10**12)
 
-    assert item.amount == 6.3e24
+    assert item.amount == 63 * 10**23
     assert item.substituted == "6 * 70,000,000,000 * 15,000,000,000,000"
 
 

@@ -1,0 +1,30 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.budget import Formula
+
+AREA = Formula("12 * width ** 2 + height // 2 - 1")
+
+
+@given(st.integers(0, 10**6), st.integers(0, 10**6))
+def test_the_substituted_text_evaluates_to_the_number(width, height):
+    text = AREA.substituted(width=width, height=height)
+    assert eval(text.replace(",", "")) == AREA(width=width, height=height)  # noqa: S307
+
+
+def test_a_missing_name_is_named():
+    with pytest.raises(KeyError, match="height"):
+        AREA(width=3)
+
+
+@pytest.mark.parametrize(
+    "text", ["__import__('os')", "a.b", "[1]", "-a", "a if b else c", "'a' * 3", "a % b"]
+)
+def test_anything_but_arithmetic_is_refused(text):
+    with pytest.raises(ValueError, match="a formula holds"):
+        Formula(text)
+
+
+def test_long_formulas_are_written_on_one_line():
+    assert Formula("a\n  + b").text == "a + b"

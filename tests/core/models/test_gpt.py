@@ -1,0 +1,92 @@
+import math
+from pathlib import Path
+
+import pytest
+import torch
+from torch.nn import functional as F  # noqa: N812
+
+import core.models.gpt
+from core.models import GPTShape
+from core.models.gpt import GPT
+
+SHAPE = GPTShape(num_layers=4, hidden_dim=128, num_heads=4, vocab_size=65, seq_len=64)
+
+
+@pytest.fixture
+def model():
+    torch.manual_seed(0)
+    return GPT(SHAPE)
+
+
+@pytest.mark.parametrize("vocab_size", [65, 103, 256, 5000])
+def test_an_untrained_model_guesses_uniformly(vocab_size):
+    torch.manual_seed(1)
+    shape = GPTShape(num_layers=4, hidden_dim=128, num_heads=4, vocab_size=vocab_size, seq_len=64)
+    tokens = torch.randint(0, vocab_size, (64, 64))
+    with torch.no_grad():
+        scores = GPT(shape).logits(tokens).log_softmax(dim=-1)
+    # the mean over all V targets is what uniformly random ones cost; it cannot be below ln V
+    loss = -scores.double().mean().item()
+    assert math.log(vocab_size) <= loss <= math.log(vocab_size) + 0.05
+
+
+def test_no_token_sees_its_future(model):
+    tokens = torch.randint(0, 65, (1, 64))
+    changed = tokens.clone()
+    changed[0, 40:] = (changed[0, 40:] + 1) % 65
+    before, after = model.logits(tokens), model.logits(changed)
+    assert torch.equal(before[:, :40], after[:, :40])
+    assert not torch.allclose(before[:, 40], after[:, 40])
+
+
+def test_the_head_is_the_token_embedding(model):
+    assert model.head.weight is model.tokens.weight
+    assert sum(p.numel() for p in model.parameters()) == len(
+        torch.cat([p.flatten() for p in set(model.parameters())])
+    )
+
+
+def test_initial_weights_are_those_of_gpt2(model):
+    for name, weight in model.named_parameters():
+        if weight.dim() == 1:
+            assert torch.all(weight == 1), name
+        else:
+            expected = 0.02 / math.sqrt(8) if name.endswith("out.weight") else 0.02
+            assert weight.std().item() == pytest.approx(expected, rel=0.05), name
+            assert abs(weight.mean().item()) < 3 * expected / math.sqrt(weight.numel()) * 2, name
+
+
+def test_attention_is_the_formula_of_the_paper(model):
+    attention = model.blocks[0].attention
+    x = torch.randn(2, 10, 128)
+    q, k, v = attention.qkv(x).split(128, dim=-1)
+    heads = [t.view(2, 10, 4, 32).transpose(1, 2) for t in (q, k, v)]
+    scores = heads[0] @ heads[1].transpose(-2, -1) / math.sqrt(32)
+    hidden = torch.ones(10, 10, dtype=torch.bool).triu(1)
+    mixed = scores.masked_fill(hidden, -math.inf).softmax(-1) @ heads[2]
+    expected = attention.out(mixed.transpose(1, 2).reshape(2, 10, 128))
+    torch.testing.assert_close(attention(x), expected)
+
+
+def test_attention_in_fp32_is_the_same_up_to_bfloat16(model):
+    torch.manual_seed(0)
+    other = GPT(SHAPE, attention_in_fp32=True)
+    tokens, targets = torch.randint(0, 65, (2, 4, 64))
+    with torch.autocast("cpu", torch.bfloat16):
+        difference = model(tokens, targets) - other(tokens, targets)
+    assert abs(difference.item()) < 1e-3
+
+
+def test_the_loss_is_the_mean_cross_entropy(model):
+    tokens, targets = torch.randint(0, 65, (2, 3, 20))
+    by_hand = F.log_softmax(model.logits(tokens), dim=-1).gather(-1, targets[..., None])
+    torch.testing.assert_close(model(tokens, targets), -by_hand.mean())
+
+
+def test_a_text_longer_than_the_context_is_refused(model):
+    with pytest.raises(ValueError, match="65 tokens do not fit into a context of 64"):
+        model.logits(torch.zeros(1, 65, dtype=torch.long))
+
+
+def test_the_model_is_short_enough_to_read_in_class():
+    assert len(Path(core.models.gpt.__file__).read_text().splitlines()) <= 150

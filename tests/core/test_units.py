@@ -1,0 +1,77 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.units import (
+    GIB,
+    KIB,
+    MIB,
+    format_bytes,
+    format_count,
+    format_exact,
+    format_flops,
+    format_flops_per_second,
+    format_percent,
+    format_rate,
+    format_seconds,
+)
+
+BYTES_PER = {
+    "B": 1, "KiB": KIB, "MiB": MIB, "GiB": GIB, "TiB": 1 << 40, "PiB": 1 << 50,
+    "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "PB": 10**15,
+}  # fmt: skip
+
+
+@given(st.integers(0, 10**17), st.sampled_from(["GiB", "GB"]))
+def test_a_byte_text_read_back_is_within_its_three_digits(num_bytes, unit):
+    number, name = format_bytes(num_bytes, unit).split()
+    assert abs(float(number.replace(",", "")) * BYTES_PER[name] - num_bytes) <= num_bytes * 0.0051
+
+
+@given(st.integers(0, 10**17))
+def test_binary_and_decimal_units_are_never_mixed(num_bytes):
+    assert "i" in format_bytes(num_bytes, "GiB") or num_bytes < 1024
+    assert "i" not in format_bytes(num_bytes, "GB")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (format_bytes(0), "0 B"),
+        (format_bytes(1023), "1,023 B"),
+        (format_bytes(1024), "1.00 KiB"),
+        (format_bytes(1024**2 - 1), "1.00 MiB"),
+        (format_bytes(999_999, "GB"), "1.00 MB"),
+        (format_bytes(80 * GIB), "80.0 GiB"),
+        (format_bytes(-5 * MIB), "-5.00 MiB"),
+        (format_exact(1_000_000), "1,000,000"),
+        (format_count(0), "0"),
+        (format_count(999.9), "1.00 k"),
+        (format_count(109_312), "109 k"),
+        (format_count(1.5e12), "1.50 T"),
+        (format_flops(6e23), "600 ZFLOPs"),
+        (format_flops_per_second(989.5e12), "990 TFLOP/s"),
+        (format_rate(20_400, "tokens"), "20.4 k tokens/s"),
+        (format_percent(1.0), "100 %"),
+    ],
+)
+def test_known_numbers_read_as_people_write_them(text, expected):
+    assert text == expected
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [
+        (0, "0.00 s"),
+        (2e-6, "2.00 µs"),
+        (0.0115, "11.5 ms"),
+        (0.9999, "1.00 s"),
+        (59.96, "1 min 00 s"),
+        (60, "1 min 00 s"),
+        (3599.6, "1 h 00 min"),
+        (90_000, "25 h 00 min"),
+        (-1.5, "-1.50 s"),
+    ],
+)
+def test_durations_show_the_two_units_that_matter(seconds, expected):
+    assert format_seconds(seconds) == expected
