@@ -51,7 +51,7 @@ def prepare(config: TrainConfig, upload: bytes | None = None, upload_name: str =
     Raises:
         ValueError: If the text cannot be learnt from, or the run does not fit into free memory.
     """
-    dataset = _dataset(config.corpus, config.tokenizer, upload, upload_name)
+    dataset = dataset_of(config.corpus, config.tokenizer, upload, upload_name)
     vocab_size = dataset.tokenizer.vocab_size
     check_text(dataset.text, len(dataset.tokens), vocab_size, config.seq_len)
     timing = predicted_timing(config, vocab_size)
@@ -99,7 +99,12 @@ def seconds_item(config: TrainConfig, timing: Timing) -> Item:
 
 
 @lru_cache(maxsize=4)
-def _dataset(corpus: str, tokenizer: str, upload: bytes | None, upload_name: str) -> Dataset:
+def dataset_of(corpus: str, tokenizer: str, upload: bytes | None, upload_name: str) -> Dataset:
+    """Return a text cut into tokens; the last few are kept.
+
+    Raises:
+        ValueError: If there is no such text, or the upload is not one.
+    """
     config = TrainConfig.from_json({"corpus": corpus, "tokenizer": tokenizer, "seq_len": 8})
     return build_dataset(config, upload, upload_name)
 

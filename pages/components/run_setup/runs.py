@@ -1,0 +1,54 @@
+"""The runs that there are already, to open one of them."""
+
+from datetime import UTC, datetime
+from typing import Final
+
+import streamlit as st
+
+from core.language import _
+from core.train.listing import RunSummary, list_runs
+from core.train.rundir import runs_directory
+from pages.components.live_chart.words import STATES
+from pages.shared import link
+
+NUM_SHOWN: Final = 12
+
+
+def followed_run() -> str:
+    """Return the run that the address names; empty for the newest, whichever that is."""
+    run = st.query_params.get("run", "")
+    link.register("run", run)
+    return run
+
+
+def follow(run: str = "") -> None:
+    """Make the page follow a run; without a name the newest."""
+    if run:
+        st.query_params["run"] = run
+    else:
+        st.query_params.pop("run", None)
+
+
+def list_earlier_runs() -> None:
+    """Show the newest runs, a button each; a damaged one says what is wrong with it."""
+    runs = list_runs(runs_directory())
+    if not runs:
+        st.caption(_("There are no runs yet."))
+        return
+    st.button(_("The newest run, always"), key="lr_newest", on_click=follow, type="tertiary")
+    for run in runs[:NUM_SHOWN]:
+        if run.error:
+            st.caption(run.error)
+        else:
+            label = run_label(run)
+            st.button(label, key=f"lr_open_{run.name}", on_click=follow, args=(run.name,))
+    hidden = len(runs[NUM_SHOWN:])
+    if hidden:
+        st.caption(_("{count} older runs are kept in the runs directory.").format(count=hidden))
+
+
+def run_label(run: RunSummary) -> str:
+    """Return one line on a run: title, time it was made (UTC), state and step."""
+    made = datetime.fromtimestamp(run.created, UTC).strftime("%Y-%m-%d %H:%M")
+    state = _(STATES.get(run.state, run.state))
+    return f"{run.title} · {made} UTC · {state} · {run.step:,} / {run.num_steps:,}"
