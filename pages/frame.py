@@ -2,18 +2,24 @@
 
 import streamlit as st
 
-from core.language import install_provider
-from pages.shared import link, look, navigation, settings, switches
+from core.language import _, install_provider
+from pages.shared import header, link, look, navigation, settings, snippets, switches
 
-st.set_page_config(page_title="Bits to GPT", page_icon=look.ICON, layout="wide")
 install_provider(settings.language)
+st.set_page_config(page_icon=look.ICON, layout="wide")
 link.begin_run()
+header.begin_run()
+snippets.begin_run()
 settings.bind_settings()
 page = st.navigation(navigation.build_menu(), position="top")
 link.enter(navigation.key_of(page))
+st.set_page_config(page_title=f"{page.title} · {_('Bits to GPT')}")
 look.dress()
 switches.show()
-notices = st.container(key="frame_notices")
-page.run()
-for refusal in link.refusals():
-    notices.caption(refusal.sentence())
+notices = st.container(key="frame_notices", gap=None)
+try:
+    page.run()
+finally:  # also after st.stop() in the page
+    header.end_run()
+    for refusal in link.refusals():
+        notices.caption(refusal.sentence())

@@ -14,8 +14,10 @@ from core.language import _
 
 RESERVED: Final = frozenset({"embed", "embed_options"})
 _PARAMETERS: Final = "frame_parameters"
+_DEFAULTS: Final = "frame_defaults"
 _REFUSALS: Final = "frame_refusals"
-_PAGE: Final = "frame_page"
+_PAGE: Final = "frame_last_page"
+_PAGE_NOW: Final = "frame_page"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,6 +55,7 @@ def _plain(value: str) -> str:
 def begin_run() -> None:
     """Forget the parameters of the last run."""
     st.session_state[_PARAMETERS] = {}
+    st.session_state[_PAGE_NOW] = ""
 
 
 def enter(page: str) -> None:
@@ -63,22 +66,44 @@ def enter(page: str) -> None:
     if st.session_state.get(_PAGE) != page:
         kept = {name: each for name, each in _refusals().items() if name in _parameters()}
         st.session_state[_REFUSALS] = kept
-    st.session_state[_PAGE] = page
+    st.session_state[_PAGE] = st.session_state[_PAGE_NOW] = page
 
 
 def current_page() -> str:
-    """Return the key of the page on show, such as "train/live_run"."""
-    return str(st.session_state.get(_PAGE, ""))
+    """Return the key of the page on show, such as "train/live_run"; "" while the frame starts."""
+    return str(st.session_state.get(_PAGE_NOW, ""))
 
 
-def register(name: str, value: str) -> None:
-    """Note the value, as the address writes it, of one setting of this page."""
-    _parameters()[name] = value
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Parameter:
+    """One setting, as the address writes it. A hidden one follows no click in the browser."""
+
+    name: str
+    value: str
+    default: str
+    visible: bool = True
 
 
-def parameters() -> Mapping[str, str]:
-    """Return every setting of this page as the address writes it, defaults too."""
-    return dict(_parameters())
+def register(name: str, value: str, *, default: str = "", visible: bool = True) -> None:
+    """Note one setting of this run, and for later links its default."""
+    _parameters()[name] = Parameter(name=name, value=value, default=default, visible=visible)
+    if page := current_page():
+        _defaults().setdefault(page, {})[name] = default
+
+
+def parameters() -> tuple[Parameter, ...]:
+    """Return every setting that the frame and this page have registered in this run."""
+    return tuple(_parameters().values())
+
+
+def values() -> Mapping[str, str]:
+    """Return the value of every setting of this run, defaults too."""
+    return {each.name: each.value for each in parameters()}
+
+
+def defaults_of(page: str) -> Mapping[str, str]:
+    """Return the defaults of a page's own settings, as far as this reader has met them."""
+    return dict(_defaults().get(page, {}))
 
 
 def raw_value(name: str) -> str | None:
@@ -102,7 +127,7 @@ def refusals() -> tuple[Refusal, ...]:
     A refusal is over as soon as the reader has chosen another value. Names that nothing on the page
     reads are refused too.
     """
-    known = _parameters()
+    known = values()
     standing = [each for each in _refusals().values() if known.get(each.name) == each.used]
     unknown = [name for name in st.query_params if name not in known and name not in RESERVED]
     strangers = [
@@ -111,8 +136,12 @@ def refusals() -> tuple[Refusal, ...]:
     return (*standing, *strangers)
 
 
-def _parameters() -> dict[str, str]:
-    return cast("dict[str, str]", st.session_state.setdefault(_PARAMETERS, {}))
+def _parameters() -> dict[str, Parameter]:
+    return cast("dict[str, Parameter]", st.session_state.setdefault(_PARAMETERS, {}))
+
+
+def _defaults() -> dict[str, dict[str, str]]:
+    return cast("dict[str, dict[str, str]]", st.session_state.setdefault(_DEFAULTS, {}))
 
 
 def _refusals() -> dict[str, Refusal]:

@@ -26,14 +26,17 @@ def pick(
     key = f"{page}_{name}"
     raw = link.raw_value(key)
     asked = None if raw is None else accepted.read(raw)
-    if not settings.is_hidden(page, name):
+    visible = not settings.is_hidden(page, name)
+    if visible:
         used = show(key=key, disabled=disabled or settings.locked())
     else:
         used = asked if asked is not None else _last_used(key, accepted)
     st.session_state[f"{key}_used"] = used
-    link.register(key, accepted.write(used))
+    written = accepted.write(used)
+    default = accepted.write(accepted.default)
+    link.register(key, written, default=default, visible=visible)
     if raw is not None and asked is None:
-        link.refuse(key, raw, allowed=accepted.allowed(), used=accepted.write(used))
+        link.refuse(key, raw, allowed=accepted.allowed(), used=written)
     return used
 
 

@@ -49,7 +49,7 @@ def bind_settings() -> None:
 def _check(name: str, written: str) -> None:
     allowed = _ALLOWED.get(name)
     used = setting(name)
-    link.register(name, used)
+    link.register(name, used, default=DEFAULTS[name])
     if allowed is not None and written not in allowed:
         link.refuse(name, written, allowed=choices_text(allowed), used=used)
 

@@ -1,0 +1,40 @@
+const LESSONS = ".st-key-lessons_row a";
+const NEXT = ".st-key-next_lesson a";
+
+// A key that a field, a slider or a chart wants is not ours.
+export function isFree(event) {
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return false;
+  const target = event.composedPath()[0];
+  return !target.closest?.("input, textarea, select, [contenteditable], [role=slider], [role=textbox]");
+}
+
+export default function ({ data, parentElement }) {
+  const [open, close] = parentElement.querySelectorAll("button");
+  const dialog = parentElement.querySelector("dialog");
+  const list = parentElement.querySelector("dl");
+  open.setAttribute("aria-label", data.words.open);
+  open.title = data.words.open;
+  close.textContent = data.words.close;
+  parentElement.querySelector("h2").textContent = data.words.title;
+  list.replaceChildren(
+    ...data.keys.flatMap(({ keys, does }) => {
+      const [term, meaning] = [document.createElement("dt"), document.createElement("dd")];
+      term.textContent = keys;
+      meaning.textContent = does;
+      return [term, meaning];
+    }),
+  );
+  const toggle = () => (dialog.open ? dialog.close() : dialog.showModal());
+  open.onclick = toggle;
+  const onKey = (event) => {
+    if (!isFree(event)) return;
+    if (event.key === "?") toggle();
+    else if (event.key >= "1" && event.key <= "9") {
+      document.querySelectorAll(LESSONS)[Number(event.key) - 1]?.click();
+    } else if (event.key.toLowerCase() === "n") document.querySelector(NEXT)?.click();
+    else return;
+    event.preventDefault();
+  };
+  document.addEventListener("keydown", onKey);
+  return () => document.removeEventListener("keydown", onKey);
+}

@@ -1,0 +1,31 @@
+"""The keys that work on every page, and the list of them that `?` opens."""
+
+from pathlib import Path
+from typing import Final
+
+import streamlit as st
+
+from core.language import _
+
+_FOLDER: Final = Path(__file__).parent
+_mount = st.components.v2.component(
+    "key_map",
+    html="<button type='button'>?</button><dialog><h2></h2><dl></dl><form method='dialog'>"
+    "<button></button></form></dialog>",
+    js=(_FOLDER / "key_map.js").read_text(encoding="utf-8"),
+    css=(_FOLDER / "key_map.css").read_text(encoding="utf-8"),
+)
+
+
+def key_map() -> None:
+    """Mount the keys, once a page; `reader` handles P and Escape, this part the others."""
+    keys = [
+        {"keys": "?", "does": _("open or close this list")},
+        {"keys": "1 - 9", "does": _("open a lesson of this page")},
+        {"keys": "N", "does": _("open the next lesson")},
+        {"keys": "P", "does": _("large text for a projector, on and off")},
+        {"keys": "Esc", "does": _("leave the projector view")},
+        {"keys": "Tab, Space", "does": _("reach and press any control")},
+    ]
+    words = {"title": _("Keys"), "close": _("Close"), "open": _("Show the keys of this page")}
+    _mount(key="key_map", data={"keys": keys, "words": words}, width="content")

@@ -1,0 +1,106 @@
+"""A chart that everybody can read: a sentence about it, its numbers as a table, and files."""
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import streamlit as st
+
+from core.language import _
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+Table = Mapping[str, Sequence[Any]]
+MAX_TABLE_ROWS: Final = 100
+_SHORTEST_ALT: Final = 20
+
+
+def show_chart(figure: "Figure", *, key: str, alt: str, table: Table, file_name: str) -> None:
+    """Show a figure of `core.figures` with its sentence, its table and its files.
+
+    Args:
+        figure: The figure, already in the theme's colours.
+        key: The page's short name and a name: "lr_memory".
+        alt: A translated sentence about this very picture, with its numbers.
+        table: The numbers of the picture: translated column title -> values.
+        file_name: Name of the downloads, without an ending.
+
+    Raises:
+        ValueError: If `alt` is no sentence or the columns differ in length.
+    """
+    check_alt(alt)
+    text = table_csv(table)
+    config = {
+        "displaylogo": False,
+        "toImageButtonOptions": {"filename": file_name, "format": "png", "scale": 2},
+    }
+    st.plotly_chart(figure, key=key, theme=None, alt=alt, config=config)
+    with st.expander(_("The numbers of this picture"), icon=":material/table:"):
+        st.caption(alt)
+        st.markdown(table_markdown(table))
+        with st.container(horizontal=True):
+            _download(_("Table (CSV)"), text, f"{file_name}.csv", "text/csv", key)
+            picture = json.dumps(figure.to_plotly_json(), default=_plain)
+            _download(_("Picture (JSON)"), picture, f"{file_name}.json", "application/json", key)
+        st.caption(_("The camera above the picture saves it as PNG."))
+
+
+def check_alt(alt: str) -> None:
+    """Refuse an alt text that says nothing.
+
+    Raises:
+        ValueError: If the text is too short to be a sentence about a picture.
+    """
+    if len(alt.encode()) < _SHORTEST_ALT:
+        raise ValueError(f"alt text {alt!r} must be a sentence about this very picture")
+
+
+def table_csv(table: Table) -> str:
+    """Return the table as CSV with a header line.
+
+    Raises:
+        ValueError: If the columns differ in length.
+    """
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(table)
+    writer.writerows(_rows(table))
+    return file.getvalue()
+
+
+def table_markdown(table: Table) -> str:
+    """Return the first rows of the table as Markdown, which every screen reader can walk.
+
+    Raises:
+        ValueError: If the columns differ in length.
+    """
+    rows = _rows(table)
+    head = [_line(table), "|" + "---|" * len(table)]
+    note = _("The first {shown} of {total} rows; the file has them all.")
+    more = note.format(shown=MAX_TABLE_ROWS, total=len(rows)) if len(rows) > MAX_TABLE_ROWS else ""
+    body = [_line(row) for row in rows[:MAX_TABLE_ROWS]]
+    return "\n".join([*head, *body, "", more])
+
+
+def _rows(table: Table) -> list[tuple[Any, ...]]:
+    lengths = {name: len(column) for name, column in table.items()}
+    if len(set(lengths.values())) != 1:
+        raise ValueError(f"the columns of a table must be equally long, not {lengths}")
+    return list(zip(*table.values(), strict=True))
+
+
+def _line(cells: Any) -> str:  # noqa: ANN401  any iterable of anything
+    words = [f"{cell:,.6g}" if isinstance(cell, float) else str(cell) for cell in cells]
+    return "| " + " | ".join(word.replace("|", "\\|").replace("\n", " ") for word in words) + " |"
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401  JSON of whatever numpy or plotly put in
+    return value.tolist() if hasattr(value, "tolist") else str(value)
+
+
+def _download(label: str, data: str, name: str, mime: str, key: str) -> None:
+    ending = name.rpartition(".")[2]
+    st.download_button(label, data, name, mime, key=f"{key}_{ending}", on_click="ignore")

@@ -1,0 +1,46 @@
+"""Lesson prose: Markdown beside the page, one file per language."""
+
+import re
+from pathlib import Path
+from typing import Final
+
+import streamlit as st
+
+from core.language import current_language
+from pages.shared.glossary import term
+
+_MARK: Final = re.compile(r"\[\[([a-z ]+)\]\]")
+
+
+def prose(page_file: str, name: str) -> None:
+    """Show `<page>.<name>.<language>.md`, which lies beside the page.
+
+    `[[gradient]]` in the file becomes a word that explains itself.
+
+    Args:
+        page_file: The page's `__file__`.
+        name: What the text is about: "intro".
+
+    Raises:
+        ValueError: If the text is missing in the reader's language.
+    """
+    show_prose(prose_file(page_file, name, current_language()).read_text(encoding="utf-8"))
+
+
+def prose_file(page_file: str, name: str, language: str) -> Path:
+    """Return the file of a text.
+
+    Raises:
+        ValueError: If there is none.
+    """
+    page = Path(page_file)
+    path = page.with_name(f"{page.stem}.{name}.{language}.md")
+    if not path.is_file():
+        raise ValueError(f"the text {path.name} is missing beside {page.name}")
+    return path
+
+
+def show_prose(text: str) -> None:
+    """Show our own Markdown, glossary words explained. Never for text that a user wrote."""
+    with_terms = _MARK.sub(lambda mark: term(mark.group(1)), text)
+    st.markdown(with_terms, unsafe_allow_html=True)
