@@ -1,0 +1,71 @@
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.train.config import LIMITS, TrainConfig
+
+
+def test_a_config_survives_json():
+    config = TrainConfig(num_layers=3, learning_rate=1e-4, max_steps_per_second=2.5)
+    assert TrainConfig.from_json(json.loads(json.dumps(config.to_json()))) == config
+
+
+@pytest.mark.parametrize("name", sorted(LIMITS))
+def test_a_value_outside_its_range_is_refused_with_the_range(name):
+    low, high = LIMITS[name]
+    for value in (low - 1, high * 2 + 1, math.nan):
+        with pytest.raises(ValueError, match=rf"{name} is .*; choose a number from {low}"):
+            TrainConfig(**{name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "choices"),
+    [
+        ("tokenizer", "character, byte"),
+        ("precision", "auto, fp32, bf16"),
+        ("device", "auto, cpu, cuda"),
+    ],
+)
+def test_an_unknown_choice_is_refused_with_the_choices(name, choices):
+    with pytest.raises(ValueError, match=f"{name} is 'x'; choose one of {choices}"):
+        TrainConfig(**{name: "x"})
+
+
+def test_an_unknown_setting_is_named():
+    with pytest.raises(ValueError, match="dropout is no setting of a run"):
+        TrainConfig.from_json({"dropout": 0.1})
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "wanted"),
+    [
+        ("num_layers", "2", "int"),
+        ("num_layers", 2.0, "int"),
+        ("seed", True, "int"),
+        ("name", 3, "str"),
+        ("learning_rate", "fast", "float"),
+        ("max_steps_per_second", "no", "float"),
+    ],
+)
+def test_a_value_of_the_wrong_type_is_refused(name, value, wanted):
+    with pytest.raises(ValueError, match=f"{name} is .*; it must be of type {wanted}"):
+        TrainConfig.from_json({name: value})
+
+
+def test_whole_numbers_are_taken_for_real_ones():
+    assert TrainConfig.from_json({"grad_clip": 1}).grad_clip == 1.0
+    assert TrainConfig.from_json({"max_steps_per_second": 5}).max_steps_per_second == 5.0
+
+
+def test_heads_that_do_not_share_the_width_are_refused_before_a_text_is_known():
+    with pytest.raises(ValueError, match="hidden_dim 64 cannot be shared by 7 heads"):
+        TrainConfig(num_heads=7)
+
+
+@given(st.integers(1, 64), st.integers(1, 16), st.integers(8, 512))
+def test_tokens_per_step_count_every_pass(batch_size, passes, seq_len):
+    config = TrainConfig(batch_size=batch_size, accumulation_steps=passes, seq_len=seq_len)
+    assert config.tokens_per_step == batch_size * passes * seq_len
