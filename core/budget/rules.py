@@ -3,23 +3,35 @@
 For our own model the closed forms of `core.budget.gpt` are exact; these are what they come to.
 """
 
+from dataclasses import replace
+
 from core.budget.formula import Formula
 from core.budget.item import Item, item
 
 STATE_RULE = Formula("16 * num_params")
+STATE_PARTS = {
+    "weights": Formula("2 * num_params"),
+    "gradients": Formula("2 * num_params"),
+    "master weights": Formula("4 * num_params"),
+    "moments": Formula("(4 + 4) * num_params"),
+}
 FLOPS_RULE = Formula("6 * num_params * num_tokens")
 
 
 def state_rule(num_params: int) -> Item:
-    """Return the bytes of weights, gradients and AdamW's two moments, four or their like each.
+    """Return the bytes of weights, gradients and AdamW's two moments, part by part.
 
-    In fp32 that is 4 + 4 + 8; in mixed precision 2 + 2 and an fp32 master copy, 4 + 8. Activations
-    come on top.
+    Mixed precision: 2 + 2 bytes in bf16, an fp32 master copy and two fp32 moments. All in fp32 it
+    is 4 + 4 + 8, the same sum. Activations come on top.
     """
     source = "Rajbhandari et al. 2020, ZeRO, section 3.1: K = 12 beside 2 + 2 bytes"
-    return item(
-        "training state", STATE_RULE, {"num_params": num_params}, unit="bytes", source=source
-    )
+    values = {"num_params": num_params}
+    parts = [
+        item(name, formula, values, unit="bytes", source=source)
+        for name, formula in STATE_PARTS.items()
+    ]
+    whole = item("training state", STATE_RULE, values, unit="bytes", source=source)
+    return replace(whole, children=tuple(parts))
 
 
 def flops_rule(num_params: int, num_tokens: int) -> Item:

@@ -10,7 +10,7 @@ from typing import Final
 
 THRESHOLD: Final = 0.5  # share of the lighter side's weight that both must have in common
 SHORTEST_PREFIX: Final = 3
-_WORD: Final = re.compile(r"[a-z_][a-z_0-9]*|[\u3400-\u9fff]+")
+_WORD: Final = re.compile(r"(?<![a-z_0-9])[a-z_][a-z_0-9]*|[\u3400-\u9fff]+")
 _CHINESE: Final = re.compile(r"[\u3400-\u9fff]")
 
 
@@ -32,7 +32,7 @@ def split_words(text: str) -> list[str]:
     """Return lower-case words, and for Chinese the pairs of neighbouring characters.
 
     >>> split_words("View size 2x3 的步长")
-    ['view', 'size', 'x', '的步', '步长']
+    ['view', 'size', '的步', '步长']
     """
     words: list[str] = []
     for run in _WORD.findall(text.lower()):

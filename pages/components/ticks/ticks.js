@@ -32,13 +32,13 @@ function element(name, className, text) {
 }
 
 function link(row, open) {
-  if (!row.address) return element("span", "title", row.title);
+  if (!row.opens) return element("span", "title", row.title);
   const made = element("a", "title", row.title);
   made.href = row.address;
   made.addEventListener("click", (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return; // a new tab, as the reader asked
     event.preventDefault();
-    open(row.slug);
+    open(row.opens);
   });
   return made;
 }
@@ -85,7 +85,7 @@ function draw(root, data, ticked, change, open) {
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".ticks");
-  const open = (slug) => setTriggerValue("open", slug);
+  const open = (target) => setTriggerValue("open", target);
   const show = () => draw(root, data, readTicks(data.storage), change, open);
   function change(slug, isOn) {
     const ticked = readTicks(data.storage);

@@ -19,10 +19,11 @@ _mount = st.components.v2.component(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TickRow:
-    """One row: its slug is remembered; its title leads to `address`, if it has one."""
+    """One row: its slug is remembered; a click on its title reports `opens` and shows `address`."""
 
     slug: str
     title: str
+    opens: str = ""
     address: str = ""
     detail: str = ""
     needs: tuple[str, ...] = ()
@@ -61,7 +62,7 @@ def ticks(
         groups: Headings with their rows, in the reader's language.
         key: The key of this part on its page.
         words: "next" (before the suggested row) and "done" (label of a tick, with {title}).
-        on_open: Called with the slug of the row whose title was clicked.
+        on_open: Called with `opens` of the row whose title was clicked.
         across: Groups side by side, as a map, and not one under another.
         suggest: Name the row to do next above the list.
     """

@@ -16,6 +16,13 @@ def test_sixteen_bytes_a_parameter_are_weights_gradients_and_two_moments():
     assert state_rule(num_params).amount == pytest.approx(exact, rel=1e-5)
 
 
+def test_the_sixteen_bytes_are_the_sum_of_their_parts():
+    state = state_rule(1000)
+
+    assert [part.amount for part in state.children] == [2000, 2000, 4000, 8000]
+    assert sum(part.amount for part in state.children) == state.amount
+
+
 def test_forty_billion_parameters_fill_eight_cards_of_eighty_gigabytes():
     # CS336 (2025), lecture 2, question 2.
     assert state_rule(40 * 10**9).amount == 8 * 80 * 10**9

@@ -49,7 +49,7 @@ def test_what_is_not_there_is_not_found(query):
 
 
 def test_chinese_is_cut_into_pairs_and_numbers_are_dropped():
-    assert split_words("显存不足 32x784 cuda") == ["显存", "存不", "不足", "x", "cuda"]
+    assert split_words("显存不足 32x784 cuda") == ["显存", "存不", "不足", "cuda"]
 
 
 def test_no_more_than_the_limit_is_returned():

@@ -1,0 +1,69 @@
+"""The course as a list with ticks: groups of lessons, each title a link."""
+
+from collections.abc import Sequence
+from urllib.parse import urlencode
+
+from core.language import _
+from pages.components.ticks.ticks import TickGroup, TickRow, ticks
+from pages.shared.lesson_links import open_lesson
+from pages.shared.lessons import Lesson, in_language, load_lessons
+from pages.shared.navigation import PAGES, page_row
+
+
+def show_lessons(lessons: Sequence[Lesson], *, key: str, detailed: bool, across: bool) -> None:
+    """Show lessons under the pages they belong to, with ticks and the one to do next.
+
+    Args:
+        lessons: In teaching order.
+        key: The key of this list on its page.
+        detailed: Say level, concepts and source under each title.
+        across: Pages side by side.
+    """
+    groups = [
+        TickGroup(
+            title=_(page.title),
+            rows=tuple(_row(each, detailed) for each in lessons if each.page == page.key),
+        )
+        for page in PAGES
+    ]
+    show_ticks([group for group in groups if group.rows], key=key, across=across)
+
+
+def show_ticks(
+    groups: Sequence[TickGroup], *, key: str, across: bool = False, suggest: bool = True
+) -> None:
+    """Show rows with ticks; a click on a title opens the lesson of that slug."""
+    words = {"next": _("Next:"), "done": _("Done: {title}")}
+    ticks(groups, key=key, words=words, on_open=_open, across=across, suggest=suggest)
+
+
+def _open(slug: str) -> None:
+    open_lesson(find(slug))
+
+
+def find(slug: str) -> Lesson:
+    """Return the lesson of that slug.
+
+    Raises:
+        KeyError: If there is none.
+    """
+    return {lesson.slug: lesson for lesson in load_lessons()}[slug]
+
+
+def address(lesson: Lesson) -> str:
+    """Return the link of a lesson, relative to the server."""
+    row = page_row(lesson.page)
+    path = "/" if row is PAGES[0] else f"/{row.address}"
+    return f"{path}?{urlencode(lesson.query)}" if lesson.query else path
+
+
+def _row(lesson: Lesson, detailed: bool) -> TickRow:
+    detail = [_("level {level}").format(level=lesson.level), *lesson.concepts, lesson.source]
+    return TickRow(
+        slug=lesson.slug,
+        title=in_language(lesson.title),
+        opens=lesson.slug,
+        address=address(lesson),
+        detail=" · ".join(detail) if detailed else "",
+        needs=lesson.prerequisites,
+    )

@@ -1,0 +1,104 @@
+"""The button that starts a run at once, with the seconds it takes on this machine."""
+
+from typing import Final
+
+import streamlit as st
+
+from core.language import _
+from core.machine import cached_probe, probe_machine
+from core.train.launch import start_run
+from core.train.plan import Wish, is_worth_timing, plan_run
+from core.train.prepare import Prepared
+from core.train.presets import find_duration
+from core.train.timing import Timing, measure_timing
+from core.units import format_exact, format_seconds
+from pages.shared import settings
+from pages.shared.background import jobs
+from pages.shared.navigation import page_row
+
+WISH: Final = Wish(duration="one_minute")
+JOB: Final = "measure this machine"
+_PAINTED: Final = "train_now_painted"
+_LOOK_AGAIN: Final = 1.0  # seconds
+
+
+def measure() -> None:
+    """Probe this machine and time the preset's steps, each in a child process; takes seconds."""
+    probe_machine()
+    plan = plan_run(WISH)
+    if is_worth_timing(plan.timing):
+        measure_timing(plan.config, plan.dataset.tokenizer.vocab_size)
+
+
+def is_measured(plan: Prepared) -> bool:
+    """Return whether the plan's seconds are those of this machine's best device."""
+    return cached_probe() is not None and not is_worth_timing(plan.timing)
+
+
+def show_train_now(plan: Prepared) -> None:
+    """Show the button; while the machine is unknown, measure it and look again every second."""
+    st.session_state[_PAINTED] = True
+    run_every = None if is_measured(plan) else _LOOK_AGAIN
+    st.fragment(_panel, run_every=run_every)(plan)
+
+
+def _panel(plan: Prepared) -> None:
+    if not is_measured(plan):
+        _measure_after_first_paint()
+    if st.button(
+        _label(plan),
+        key="home_train",
+        type="primary",
+        icon=":material/play_arrow:",
+        width="stretch",
+        disabled=settings.locked(),
+    ):
+        _start(plan)
+    st.caption(_sentence(plan))
+
+
+def _measure_after_first_paint() -> None:
+    """Start measuring with the first tick; show the seconds as soon as they are known."""
+    is_tick = not st.session_state.pop(_PAINTED, False)
+    if not is_tick:
+        return
+    if is_measured(plan_run(WISH)):
+        st.rerun()
+    if not jobs().error(JOB):
+        jobs().start(JOB, measure)
+
+
+def _label(plan: Prepared) -> str:
+    if plan.seconds is None:
+        return _("Train a GPT now")
+    return _("Train a GPT now: {seconds}").format(seconds=format_seconds(plan.seconds.amount))
+
+
+def _sentence(plan: Prepared) -> str:
+    timing = plan.timing
+    if timing is not None:
+        return _what_happens(plan, timing)
+    if reason := jobs().error(JOB):
+        return _("This machine could not be measured: {reason}").format(reason=reason)
+    return _("Measuring this machine…")
+
+
+def _what_happens(plan: Prepared, timing: Timing) -> str:
+    return _(
+        "{steps} steps of {step} on {device}, in a process of its own. The model reads the manual "
+        "of Python letter by letter and learns to write like it."
+    ).format(
+        steps=format_exact(plan.config.num_steps),
+        step=format_seconds(timing.seconds_per_step),
+        device=timing.device_name,
+    )
+
+
+def _start(plan: Prepared) -> None:
+    try:
+        with st.spinner(_("Starting the training process…")):
+            start_run(plan.config, seconds=find_duration(WISH.duration).seconds)
+    except (ValueError, RuntimeError, OSError) as error:
+        st.error(str(error))
+        return
+    st.switch_page(page_row("train/live_run").file)
