@@ -18,6 +18,7 @@ HEADER: Final = struct.Struct("<8sHH52x")  # magic, version, bytes per record
 RECORD: Final = struct.Struct("<Q6dQIII4x")
 CHECKSUM: Final = struct.Struct("<I")
 CHECKED_BYTES: Final = 72  # the checksum covers everything before it
+_CHECKED: Final = struct.Struct("72s8x")
 
 NON_FINITE: Final = 1  # flag: the loss or a gradient was NaN or infinite
 SKIPPED: Final = 2  # flag: the optimizer did not use this step
@@ -124,10 +125,12 @@ def parse_records(data: bytes) -> tuple[Records, npt.NDArray[np.bool_]]:
 
     A part of a record at the end is left out: its writer may be half way.
     """
-    records = np.frombuffer(data, RECORD_DTYPE, count=len(data) // RECORD.size)
-    starts = range(0, records.size * RECORD.size, RECORD.size)
-    checksums = [zlib.crc32(data[start : start + CHECKED_BYTES]) for start in starts]
-    return records, records["checksum"] == np.array(checksums, np.uint32)
+    num_records = len(data) // RECORD.size
+    records = np.frombuffer(data, RECORD_DTYPE, count=num_records)
+    # This is four fifths of opening a long run: nothing else in Python is as fast per record.
+    checked_parts = _CHECKED.iter_unpack(memoryview(data)[: num_records * RECORD.size])
+    checksums = np.array([zlib.crc32(part) for (part,) in checked_parts], np.uint32)
+    return records, records["checksum"] == checksums
 
 
 def num_sound_bytes(data: bytes) -> int:
