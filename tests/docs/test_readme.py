@@ -100,4 +100,5 @@ def test_every_requirement_is_imported_by_the_product(root):
             r"^\s*(?:import|from) ([a-z_0-9]+)", path.read_text("utf-8"), re.MULTILINE
         )
         imported.update(found)
-    assert [name for name in pinned if name not in imported] == []
+    through_streamlit = {"pandas"}  # every table of a page is drawn with it
+    assert [name for name in pinned if name not in imported | through_streamlit] == []
