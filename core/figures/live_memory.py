@@ -1,22 +1,14 @@
 """The memory chart of the live run: what is measured at each step, beside what was predicted."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 import plotly.graph_objects as go
 
 from core.figures.live_parts import Look, frame
-from core.figures.run_facts import CATEGORIES, RunView, facts
-from core.language import N_, _
+from core.figures.run_facts import CATEGORIES, CATEGORY_NAMES, RunView, facts
+from core.language import _
 from core.train.progress import axis_unit
-
-CATEGORY_NAMES: Final = {
-    "weights": N_("weights"),
-    "gradients": N_("gradients"),
-    "optimizer": N_("optimizer state"),
-    "activations": N_("activations"),
-    "other": N_("other"),
-}
 
 
 def memory(run: RunView, look: Look) -> go.Figure:

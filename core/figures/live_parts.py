@@ -50,6 +50,7 @@ def frame(look: Look, name: str, title: str, run: RunView, scale: str = "linear"
     base = plotly_layout(look.mode, present=look.present)
     return base | {
         "template": "none",
+        "margin": base["margin"] | {"t": 40 if name == "loss" else 28},
         "uirevision": name,
         "meta": {"name": name},
         "xaxis": base["xaxis"]

@@ -14,7 +14,14 @@ import numpy.typing as npt
 from core.language import N_, _
 from core.units import ByteUnit, format_bytes, format_exact, format_rate
 
-CATEGORIES: Final = ("weights", "gradients", "optimizer", "activations", "other")
+CATEGORY_NAMES: Final = {
+    "weights": N_("weights"),
+    "gradients": N_("gradients"),
+    "optimizer": N_("optimizer state"),
+    "activations": N_("activations"),
+    "other": N_("other"),
+}
+CATEGORIES: Final = tuple(CATEGORY_NAMES)
 MISSING: Final = "–"
 
 ALTS: Final = {

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from core.budget import Item, count_parameters
-from core.machine import cached_probe
+from core.machine import cached_probe, describe_machine
 from core.train.config import TrainConfig
 from core.train.launch import SLOW_STEP_SECONDS
 from core.train.prepare import Prepared, dataset_of, prepare
@@ -45,14 +45,15 @@ class Wish:
 
 def preset_of(wish: Wish) -> TrainConfig:
     """Return the preset that the wish starts from."""
-    return preset_config(wish.duration, device_kind(), wish.size)
+    return preset_config(wish.duration, device_in_use()[0], wish.size)
 
 
-def device_kind() -> str:
-    """Return the kind of device that a run will use, as far as it is known without torch."""
+def device_in_use() -> tuple[str, str]:
+    """Return kind and name of the device that a run will use, as far as known without torch."""
     probe = cached_probe()
-    kinds = [device.kind for device in probe.devices] if probe else []
-    return next((kind for kind in ("cuda", "mps") if kind in kinds), "cpu")
+    if probe is None:
+        return "cpu", describe_machine().processor
+    return probe.best_device.kind, probe.best_device.name
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -64,12 +65,14 @@ class Outline:
         parameters: Item in parameters.
         vocab_size: Different tokens of the text, V.
         ln_vocab: Loss of a model that guesses uniformly, in nats per token.
+        unigram_entropy: Loss of a model that knows the token frequencies only.
     """
 
     config: TrainConfig
     parameters: Item
     vocab_size: int
     ln_vocab: float
+    unigram_entropy: float
 
 
 def outline_run(wish: Wish) -> Outline:
@@ -85,7 +88,8 @@ def outline_run(wish: Wish) -> Outline:
         config=config,
         parameters=count_parameters(config.shape(vocab_size)),
         vocab_size=vocab_size,
-        ln_vocab=dataset.entropy.ln_vocab,
+        ln_vocab=dataset.entropy.uniform,
+        unigram_entropy=dataset.entropy.unigram,
     )
 
 

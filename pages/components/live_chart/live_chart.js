@@ -56,8 +56,7 @@ function newView(data, skeleton) {
   for (const figure of view.root.querySelectorAll("[data-chart]")) addChartButtons(view, figure)
   listenToControls(view)
   listenToKeys(view)
-  view.onResize = () => fitHeight(view)
-  window.addEventListener("resize", view.onResize)
+  watchSizes(view)
   return view
 }
 
@@ -74,13 +73,24 @@ function addChartButtons(view, figure) {
   figure.append(bar)
 }
 
+// The page above may grow and shrink, and Plotly must be told when its place does.
+function watchSizes(view) {
+  view.onResize = () => fitHeight(view)
+  window.addEventListener("resize", view.onResize)
+  view.layoutObserver = new ResizeObserver(view.onResize)
+  view.plotObserver = new ResizeObserver((entries) => {
+    for (const { target } of entries) if (target.data && target.offsetHeight) window.Plotly.Plots.resize(target)
+  })
+  view.root.querySelectorAll(".live-plot").forEach((plot) => view.plotObserver.observe(plot))
+}
+
 // The headline fills what the window leaves below the control bar.
 function fitHeight(view) {
   const grid = view.root.querySelector(".live-grid")
   const scroller = view.root.closest('[data-testid="stMain"]') ?? document.documentElement
   const top = grid.getBoundingClientRect().top + scroller.scrollTop
-  const height = Math.min(Math.max(window.innerHeight - top - 16, 300), 640)
-  view.root.style.setProperty("--live-height", `${Math.round(height)}px`)
+  const height = Math.min(Math.max(window.innerHeight - top - 8, 300), 640)
+  if (view.root.isConnected) view.root.style.setProperty("--live-height", `${Math.round(height)}px`)
 }
 
 function close(view, key) {
@@ -89,6 +99,8 @@ function close(view, key) {
   view.source?.close()
   document.removeEventListener("keydown", view.onKey)
   window.removeEventListener("resize", view.onResize)
+  view.layoutObserver.disconnect()
+  view.plotObserver.disconnect()
   view.root.querySelectorAll(".live-plot").forEach((plot) => window.Plotly?.purge(plot))
   if (VIEWS.get(key) === view) VIEWS.delete(key)
 }
@@ -108,7 +120,11 @@ export default function ({ data, parentElement, setTriggerValue }) {
   view.trigger = setTriggerValue
   view.root.classList.toggle("live-present", data.present)
   const slot = parentElement.querySelector(".live-slot")
-  if (view.root.parentElement !== slot) slot.replaceChildren(view.root)
+  if (view.root.parentElement !== slot) {
+    slot.replaceChildren(view.root)
+    view.layoutObserver.disconnect()
+    view.layoutObserver.observe(slot.closest('[data-testid="stMainBlockContainer"]') ?? document.body)
+  }
   fitHeight(view)
   if (isNew || before.run !== data.run) {
     view.source?.close()

@@ -1,0 +1,98 @@
+"""What happens while a GPT learns?
+
+One small GPT trains in a process of its own; every browser that looks at it sees the same curves.
+"""
+
+import streamlit as st
+
+from core.figures.live import specs
+from core.figures.live_parts import Look
+from core.language import _
+from core.train.control import send
+from core.train.plan import device_in_use
+from core.train.rundir import open_run_directory, runs_directory
+from pages.components.live_chart.live_chart import live_chart
+from pages.components.run_setup.first_loss import ask_first_loss
+from pages.components.run_setup.prediction import (
+    headline_text,
+    outline,
+    predict,
+    prediction_text,
+    show_prediction,
+    snippet,
+)
+from pages.components.run_setup.runs import follow, followed_run, list_earlier_runs
+from pages.components.run_setup.settings import PAGE, choose_duration, choose_size, choose_wish
+from pages.components.run_setup.start import start
+from pages.shared import pickers
+from pages.shared.device import device_banner
+from pages.shared.header import headline, page_header
+from pages.shared.prose import prose
+from pages.shared.settings import is_hidden, locked, presenting, theme_mode, unit_system
+from pages.shared.snippets import show_code
+
+
+def send_command(run: str, op: str, value: float | None) -> int:
+    """Put a command of the browser into the run's inbox and return its number."""
+    return send(open_run_directory(runs_directory(), run), op, value)
+
+
+page_header(__doc__)
+run = followed_run()
+top, picture, below = st.container(gap="small"), st.container(), st.container()
+
+with top, st.container(key="lr_setup", horizontal=True, vertical_alignment="bottom"):
+    # On a projector the picture comes first: all choices wait behind one button.
+    choices = st.container(horizontal=True, width="content") if not presenting() else None
+    start_pressed = not is_hidden(PAGE, "start") and st.button(
+        _("Start"), key="lr_start", type="primary", icon=":material/play_arrow:", disabled=locked()
+    )
+    with st.popover(_("Settings"), icon=":material/tune:", key="lr_settings", width="content"):
+        numbers = st.container()
+        with choices or st.container():
+            duration, size = choose_duration(), choose_size()
+        wish = choose_wish(duration, size)
+    with st.popover(_("Runs"), icon=":material/history:", key="lr_runs", width="content"):
+        list_earlier_runs()
+
+with below if presenting() else top:
+    planned = outline(wish)
+    prepared = predict(wish) if planned else None
+    if planned:
+        with st.container(key="lr_plan", horizontal=True, vertical_alignment="center"):
+            headline(headline_text(planned))
+            st.caption(prediction_text(planned, prepared), width="content")
+if prepared:
+    with numbers:
+        show_prediction(prepared)
+with top:
+    if start_pressed and start(wish):
+        follow()
+        run = ""
+
+with below, st.container(horizontal=True, vertical_alignment="center"):
+    compare = pickers.toggle(PAGE, "prediction", _("Show what was predicted"), default=True)
+    device_banner(*device_in_use())
+with picture:
+    live_chart(
+        key="lr_live",
+        run=run,
+        figures=specs(
+            Look(
+                mode=theme_mode(),
+                present=presenting(),
+                unit=unit_system(),
+                show_prediction=compare,
+            )
+        ),
+        controls=(
+            "hidden" if is_hidden(PAGE, "controls") else "disabled" if locked() else "enabled"
+        ),
+        on_command=send_command,
+    )
+
+if planned:
+    ask_first_loss(planned)
+    if wish.upload is None:
+        show_code("plan", snippet(wish))
+prose(__file__, "reading")
