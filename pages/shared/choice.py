@@ -29,7 +29,7 @@ def choose(
         option: T = draw(key=seen, disabled=disabled, on_change=_write_word, args=(key, accepted))
         return option
 
-    return pick(page, name, accepted, show, disabled=disabled)
+    return pick(page, name, accepted, show, disabled=disabled, kept=accepted.write)
 
 
 def _word(key: str, accepted: Accepts[T]) -> str:

@@ -10,6 +10,7 @@ from pages.shared.lessons import Lesson, find_lesson, in_language, lesson_after,
 from pages.shared.navigation import page_row
 
 ROW_KEY: Final = "lessons_row"
+NEXT_KEY: Final = "next_lesson"
 
 
 def query_of(lesson: Lesson) -> dict[str, str]:
@@ -39,9 +40,10 @@ def lessons_row(page: str) -> None:
     on_show = find_lesson(page, link.values())
     with st.container(key=ROW_KEY, horizontal=True, vertical_alignment="center", gap="small"):
         for number, lesson in enumerate(lessons_of(page), start=1):
-            mark = "**{}**" if lesson is on_show else "{}"
+            mark = "● {}" if lesson is on_show else "{}"
             lesson_link(lesson, mark.format(f"{number} {in_language(lesson.title)}"))
-    following = lesson_after(on_show) if on_show else None
-    if following is not None:
-        with st.container(key="next_lesson"):
-            lesson_link(following, _("Next: {title}").format(title=in_language(following.title)))
+        following = lesson_after(on_show) if on_show else None
+        if following is not None:
+            title = in_language(following.title)
+            with st.container(key=NEXT_KEY, width="content"):
+                lesson_link(following, _("Next: {title} →").format(title=title))

@@ -12,7 +12,8 @@ _FOLDER: Final = Path(__file__).parent
 
 
 def dress() -> None:
-    """Put the frame's style sheets on the page."""
+    """Put the frame's style sheets and the name of the product on the page."""
+    st.logo(ICON, size="large", link=None)
     st.html(_FOLDER / "frame.css")
     if settings.presenting():
         st.html(_FOLDER / "present.css")

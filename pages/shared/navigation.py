@@ -53,7 +53,7 @@ def page_row(key: str) -> PageRow:
 def build_menu() -> dict[str, list[StreamlitPage]]:
     """Return the menu in the reader's language: section title -> its pages."""
     menu: dict[str, list[StreamlitPage]] = {}
-    for row in filter(lambda row: row.file.is_file(), PAGES):
+    for row in PAGES:
         default = row is PAGES[0]
         entry = st.Page(row.file, title=_(row.title), url_path=row.address, default=default)
         menu.setdefault(_(row.section), []).append(entry)

@@ -12,7 +12,13 @@ T = TypeVar("T")
 
 
 def pick(
-    page: str, name: str, accepted: Accepts[T], show: Callable[..., T], *, disabled: bool
+    page: str,
+    name: str,
+    accepted: Accepts[T],
+    show: Callable[..., T],
+    *,
+    disabled: bool,
+    kept: Callable[[T], object] | None = None,
 ) -> T:
     """Return the value of an input, which is shown unless a link hides it.
 
@@ -22,10 +28,15 @@ def pick(
         accepted: What the address may say about it.
         show: Draws the control, given Streamlit's `key` and `disabled`.
         disabled: Whether the page itself disables the input now.
+        kept: How the session keeps a value under this key; as it is, unless said otherwise.
     """
     key = f"{page}_{name}"
     raw = link.raw_value(key)
     asked = None if raw is None else accepted.read(raw)
+    if asked is not None and asked == accepted.default:
+        # Streamlit drops a default from the address and then keeps what the session had before:
+        # a link that says "3" would open on 7. Only a link ever writes a default out.
+        st.session_state[key] = asked if kept is None else kept(asked)
     visible = not settings.is_hidden(page, name)
     if visible:
         used = show(key=key, disabled=disabled or settings.locked())

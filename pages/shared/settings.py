@@ -34,6 +34,8 @@ def bind_settings() -> None:
     """
     with st.container(key="frame_bound"):
         for name, default in DEFAULTS.items():
+            if link.raw_value(name) == default:  # see pages.shared.pick: a link may say the default
+                st.session_state[name] = default
             written = st.text_input(
                 name,
                 default,

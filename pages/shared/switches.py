@@ -8,6 +8,7 @@ from core.language import LANGUAGES, _
 from core.units import BYTE_UNITS
 from pages.components.reader.reader import reader
 from pages.shared import settings
+from pages.shared.navigation import PAGES
 
 
 def show() -> None:
@@ -20,14 +21,15 @@ def show() -> None:
         reader(
             language=settings.language(),
             presenting=settings.presenting(),
+            paths=["/", *(f"/{row.address}" for row in PAGES)],
             words={"to_light": _("Light theme"), "to_dark": _("Dark theme")},
-            on_leave=leave_projector,
+            on_present=_turn_projector,
         )
 
 
-def leave_projector() -> None:
-    """Bring the menu back."""
-    st.session_state["present"] = settings.DEFAULTS["present"]
+def _turn_projector() -> None:
+    """Put the page on a projector, or bring the menu back."""
+    st.session_state["present"] = "0" if settings.presenting() else "1"
 
 
 def _switch(name: str, label: str, choices: Mapping[str, str]) -> None:

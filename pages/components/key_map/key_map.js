@@ -1,4 +1,4 @@
-const LESSONS = ".st-key-lessons_row a";
+const LESSONS = ".st-key-lessons_row > .stElementContainer a";
 const NEXT = ".st-key-next_lesson a";
 
 // A key that a field, a slider or a chart wants is not ours.
@@ -35,6 +35,9 @@ export default function ({ data, parentElement }) {
     else return;
     event.preventDefault();
   };
-  document.addEventListener("keydown", onKey);
-  return () => document.removeEventListener("keydown", onKey);
+  // Streamlit calls this function again at every change, and its clean-up only at the end.
+  parentElement.listening?.abort();
+  parentElement.listening = new AbortController();
+  document.addEventListener("keydown", onKey, { signal: parentElement.listening.signal });
+  return () => parentElement.listening.abort();
 }

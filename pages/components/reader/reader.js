@@ -1,8 +1,73 @@
+// Streamlit has no call that changes the theme, so the button presses the entry of Streamlit's own
+// menu. Streamlit remembers a theme for the address where it was chosen; ours holds on every page.
+const MENU = '[data-testid="stMainMenuButton"]';
+const entry = (name) => `[data-testid="stMainMenuItem-theme-${name}"]`;
+const memory = (path) => `stActiveTheme-${path}-v2`;
+
+export function isDark(background) {
+  const [red, green, blue] = background.match(/[\d.]+/g).map(Number);
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue < 128;
+}
+
+function shownTheme() {
+  const app = document.querySelector(".stApp");
+  return isDark(getComputedStyle(app).backgroundColor) ? "Dark" : "Light";
+}
+
+async function appears(selector, tries = 40) {
+  for (let i = 0; i < tries; i++) {
+    const found = document.querySelector(selector);
+    if (found) return found;
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  return null;
+}
+
+async function chooseTheme(name, paths) {
+  const quiet = document.createElement("style");
+  quiet.textContent = '[data-testid="stMainMenuPopover"] { opacity: 0; }';
+  document.head.append(quiet);
+  const menu = document.querySelector(MENU);
+  menu?.click();
+  const wanted = await appears(entry(name));
+  wanted?.click();
+  // Choosing a theme leaves the menu open; the button that opened it closes it.
+  if (document.querySelector(entry(name))) menu?.click();
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  quiet.remove();
+  if (!wanted) menu?.click(); // this Streamlit has another menu: show it, the reader can choose
+  for (const path of paths) localStorage.setItem(memory(path), JSON.stringify(name));
+}
+
+function isFree(event) {
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return false;
+  const target = event.composedPath()[0];
+  return !target.closest?.("input, textarea, select, [contenteditable], [role=slider], dialog");
+}
+
 export default function ({ data, parentElement, setTriggerValue }) {
   document.documentElement.lang = data.language;
-  const onKey = (event) => {
-    if (event.key === "Escape" && data.presenting) setTriggerValue("leave", true);
+  const button = parentElement.querySelector("button");
+  const label = () => {
+    const words = shownTheme() === "Dark" ? data.words.to_light : data.words.to_dark;
+    button.setAttribute("aria-label", words);
+    button.title = words;
   };
-  document.addEventListener("keydown", onKey);
-  return () => document.removeEventListener("keydown", onKey);
+  label();
+  button.onclick = async () => {
+    await chooseTheme(shownTheme() === "Dark" ? "Light" : "Dark", data.paths);
+    button.focus();
+    label();
+    setTriggerValue("theme", shownTheme());
+  };
+  const onKey = (event) => {
+    if (!isFree(event)) return;
+    const leaves = event.key === "Escape" && data.presenting;
+    if (leaves || event.key.toLowerCase() === "p") setTriggerValue("present", true);
+  };
+  // Streamlit calls this function again at every change, and its clean-up only at the end.
+  parentElement.listening?.abort();
+  parentElement.listening = new AbortController();
+  document.addEventListener("keydown", onKey, { signal: parentElement.listening.signal });
+  return () => parentElement.listening.abort();
 }

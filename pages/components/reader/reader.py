@@ -1,42 +1,55 @@
-"""The part of the frame that lives in the browser: `<html lang>`, theme button, leaving projector.
+"""How the page is read, as far as only the browser can tell: language, theme, projector.
 
 Streamlit always writes `<html lang="en">` and has no call that changes the theme.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 import streamlit as st
 
+HTML_LANGUAGES: Final[Mapping[str, str]] = {"en": "en", "zh": "zh-CN"}
 _FOLDER: Final = Path(__file__).parent
 _mount = st.components.v2.component(
     "reader",
-    html='<button type="button" hidden></button>',
+    html="<button type='button'>◐</button>",
     js=(_FOLDER / "reader.js").read_text(encoding="utf-8"),
     css=(_FOLDER / "reader.css").read_text(encoding="utf-8"),
 )
 
 
 def reader(
-    *, language: str, presenting: bool, words: Mapping[str, str], on_leave: Callable[[], None]
+    *,
+    language: str,
+    presenting: bool,
+    paths: Sequence[str],
+    words: Mapping[str, str],
+    on_present: Callable[[], None],
 ) -> None:
     """Mount the part, once a page.
 
     Args:
         language: "en" or "zh".
-        presenting: Whether the page is on a projector; then Escape calls `on_leave`.
-        words: The words of the theme button: "to_light" and "to_dark".
-        on_leave: Called when the reader presses Escape on a projector page.
+        presenting: Whether the page is on a projector now.
+        paths: The address of every page, for which a chosen theme holds.
+        words: What the theme button does: "to_light" and "to_dark".
+        on_present: Called when the reader presses P, or Escape on a projector page.
     """
     _mount(
         key="frame_reader",
         data={
-            "language": {"en": "en", "zh": "zh-CN"}[language],
+            "language": HTML_LANGUAGES[language],
             "presenting": presenting,
+            "paths": list(paths),
             "words": dict(words),
         },
         width="content",
         height="content",
-        on_leave_change=on_leave,
+        on_present_change=on_present,
+        on_theme_change=_draw_again,
     )
+
+
+def _draw_again() -> None:
+    """The script runs again because of the trigger; charts then take the other colours."""
