@@ -1,17 +1,13 @@
-"""What it costs to write a run, to read it, and to show it to a class; prints a table.
-
-Usage: python -m benchmarks.stream [--viewers 30 100] [--seconds 15]
-"""
+"""What a class that watches a run costs the server; prints a table."""
 
 import argparse
 import asyncio
 import json
 import multiprocessing
-import statistics
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -19,103 +15,26 @@ import psutil
 import uvicorn
 from starlette.applications import Starlette
 
-from core.train import control
-from core.train.info import write_info
-from core.train.reader import RunReader
-from core.train.records import StepRecord
+from benchmarks.run_directory import make_run, plausible_record, show, show_head
 from core.train.store import RunStore
-from pages.components.live_chart.feed import Feed
 from pages.components.live_chart.stream import LiveStream
 
-NAME = "20260102t030405z-benchmark-00ff"
-NUM_STEPS = 100_000
+JOINING_SECONDS = 3
 
 
-def make_run(folder: Path) -> Path:
-    """Make an empty run inside `folder`."""
-    directory = folder / NAME
-    directory.mkdir(parents=True)
-    info = {"name": NAME, "created": time.time(), "config": {"num_steps": NUM_STEPS}}
-    write_info(directory, info)
-    return directory
+@dataclass(frozen=True, kw_only=True)
+class Watched:
+    """What watching cost.
 
+    Attributes:
+        share: CPU time of the server divided by wall time, in percent of one core.
+        delays: Milliseconds from the commit of a step to its arrival, for each viewer and step.
+        spreads: Milliseconds from the first viewer's arrival to the last one's, for each step.
+    """
 
-def record(step: int) -> StepRecord:
-    """Return a step with plausible numbers."""
-    return StepRecord(
-        step=step,
-        time=time.time(),
-        seconds=0.025,
-        loss=1.5 + 2.5 / step,
-        learning_rate=1e-3,
-        grad_norm=1.25,
-        tokens_per_second=31_234.5,
-        resident_bytes=353 << 20,
-    )
-
-
-def cpu_microseconds(action: Callable[[int], object], num_times: int) -> list[float]:
-    """Return the CPU time of each call in this thread, sorted."""
-    spent = []
-    for number in range(1, num_times + 1):
-        before = time.thread_time_ns()
-        action(number)
-        spent.append((time.thread_time_ns() - before) / 1000)
-    return sorted(spent)
-
-
-def show(what: str, numbers: list[float], unit: str, *, goal: str = "") -> None:
-    """Print one row: median, 99th percentile, number of samples, goal."""
-    numbers = sorted(numbers)
-    p99 = numbers[min(len(numbers) - 1, int(0.99 * len(numbers)))]
-    median = statistics.median(numbers)
-    print(f"{what:<44} {median:>10.2f} {p99:>10.2f} {unit:<4} {len(numbers):>7} {goal}", flush=True)
-
-
-def measure_writer(directory: Path) -> None:
-    """Time the writer's calls while it fills a run of NUM_STEPS."""
-    inbox = control.Inbox(directory)
-    with RunStore(directory) as store:
-        steps = [record(step) for step in range(1, NUM_STEPS + 1)]
-        spent = cpu_microseconds(lambda number: store.append_step(steps[number - 1]), NUM_STEPS)
-        show("writer: one step, CPU", spent, "us", goal="<= 10")
-        spent = cpu_microseconds(lambda n: store.append_event("eval", n, validation_loss=2.5), 2000)
-        show("writer: one event, CPU", spent, "us")
-        spent = cpu_microseconds(lambda n: store.write_state("running", step=n), 500)
-        show("writer: one heartbeat of state.json, CPU", spent, "us")
-        store.write_state("finished", step=NUM_STEPS)
-        control.send(directory, "pause")
-        inbox.poll()
-        show(
-            "worker: look into the inbox, CPU",
-            cpu_microseconds(lambda _n: inbox.poll(), 20_000),
-            "us",
-        )
-
-
-def measure_reader(directory: Path) -> None:
-    """Time what a server does when a run is opened and polled."""
-
-    def milliseconds(action: Callable[[], object]) -> float:
-        before = time.perf_counter_ns()
-        action()
-        return (time.perf_counter_ns() - before) / 1e6
-
-    opened = [milliseconds(lambda: RunReader(directory).read_new()) for _time in range(15)]
-    show(f"reader: open {NUM_STEPS:,} steps", opened, "ms", goal="<= 50")
-    feed, polled = Feed(directory), []
-    feed.take(feed.look())
-    with RunStore(directory) as store:
-        for start in range(NUM_STEPS, NUM_STEPS + 40 * 200, 40):
-            for step in range(start + 1, start + 41):
-                store.append_step(record(step))
-            polled.append(milliseconds(lambda: feed.take(feed.look())))
-    show("reader: poll 40 new steps and the state", polled, "ms", goal="<= 1")
-    snapshots = []
-    for _time in range(9):
-        feed._encoded.clear()
-        snapshots.append(milliseconds(lambda: feed.message(None)))
-    show(f"reader: snapshot of {len(feed.message(None)) / 1000:.0f} kB", snapshots, "ms")
+    share: float
+    delays: list[float]
+    spreads: list[float]
 
 
 def serve(folder: Path, connection: Connection) -> None:
@@ -160,40 +79,49 @@ def train_slowly(directory: Path, done: threading.Event) -> None:
         step = 0
         while not done.wait(1.0):
             step += 1
-            store.append_step(record(step))
+            store.append_step(plausible_record(step))
 
 
-def measure_viewers(folder: Path, num_viewers: int, seconds: float) -> None:
+def watch_run(directory: Path, num_viewers: int, seconds: float) -> Watched:
     """Let `num_viewers` watch a run that makes one step a second."""
-    ours, theirs = multiprocessing.get_context("spawn").Pipe()
-    process = multiprocessing.get_context("spawn").Process(target=serve, args=(folder, theirs))
+    spawn = multiprocessing.get_context("spawn")
+    ours, theirs = spawn.Pipe()
+    process = spawn.Process(target=serve, args=(directory.parent, theirs))
     process.start()
     port, done = ours.recv(), threading.Event()
-    trainer = threading.Thread(target=train_slowly, args=(folder / NAME, done))
+    trainer = threading.Thread(target=train_slowly, args=(directory, done))
     trainer.start()
     arrivals: dict[str, list[float]] = {}
-    server = psutil.Process(process.pid)
-
-    async def watch() -> float:
-        viewers = [view(port, time.monotonic() + seconds + 3, arrivals) for _ in range(num_viewers)]
-        watching = asyncio.gather(*viewers)
-        await asyncio.sleep(3)  # everyone has joined
-        before = sum(server.cpu_times()[:2])
-        await asyncio.sleep(seconds - 1)
-        spent = sum(server.cpu_times()[:2]) - before
-        await watching
-        return 100 * spent / (seconds - 1)
-
-    share = asyncio.run(watch())
-    done.set()
-    trainer.join()
-    ours.send("stop")
-    process.join()
-    show(f"{num_viewers} viewers at 1 Hz: share of one core", [share], "%")
+    try:
+        share = asyncio.run(
+            watch(psutil.Process(process.pid), port, num_viewers, seconds, arrivals)
+        )
+    finally:
+        done.set()
+        trainer.join()
+        ours.send("stop")
+        process.join()
     delays = [1000 * delay for each in arrivals.values() for delay in each]
-    show("    from commit to viewer, poll every 500 ms", delays, "ms")
-    spread = [1000 * (max(each) - min(each)) for each in arrivals.values()]
-    show("    from the first viewer to the last", spread, "ms", goal="< 100")
+    spreads = [1000 * (max(each) - min(each)) for each in arrivals.values()]
+    return Watched(share=share, delays=delays, spreads=spreads)
+
+
+async def watch(
+    server: psutil.Process,
+    port: int,
+    num_viewers: int,
+    seconds: float,
+    arrivals: dict[str, list[float]],
+) -> float:
+    """Run the viewers; return the server's share of one core in percent once all have joined."""
+    until = time.monotonic() + JOINING_SECONDS + seconds
+    watching = asyncio.gather(*(view(port, until, arrivals) for _ in range(num_viewers)))
+    await asyncio.sleep(JOINING_SECONDS)
+    before = sum(server.cpu_times()[:2])
+    await asyncio.sleep(seconds - 1)
+    spent = sum(server.cpu_times()[:2]) - before
+    await watching
+    return 100 * spent / (seconds - 1)
 
 
 def main() -> None:
@@ -202,13 +130,13 @@ def main() -> None:
     parser.add_argument("--viewers", type=int, nargs="*", default=[30, 100])
     parser.add_argument("--seconds", type=float, default=15.0)
     options = parser.parse_args()
-    print(f"{'':<44} {'median':>10} {'p99':>10} {'':<4} {'samples':>7} goal")
-    with tempfile.TemporaryDirectory() as folder:
-        directory = make_run(Path(folder))
-        measure_writer(directory)
-        measure_reader(directory)
-        for num_viewers in options.viewers:
-            measure_viewers(Path(folder), num_viewers, options.seconds)
+    show_head()
+    for num_viewers in options.viewers:
+        with tempfile.TemporaryDirectory() as folder:
+            watched = watch_run(make_run(Path(folder)), num_viewers, options.seconds)
+        show(f"{num_viewers} viewers at 1 Hz: share of one core", [watched.share], "%")
+        show("    from commit to viewer, poll every 500 ms", watched.delays, "ms")
+        show("    from the first viewer to the last", watched.spreads, "ms", goal="< 100")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,8 @@ def parse_lines(data: bytes) -> tuple[tuple[Event, ...], int]:
 
     What follows the last line end is left out: its writer may be half way.
     """
-    lines = [line for line in data[: data.rfind(b"\n") + 1].split(b"\n") if line]
+    whole = data[: data.rfind(b"\n") + 1].decode("utf-8", "replace")
+    lines = [line for line in whole.split("\n") if line]
     events = tuple(event for line in lines if (event := _parse(line)) is not None)
     return events, len(lines) - len(events)
 
@@ -27,7 +28,7 @@ def num_sound_bytes(data: bytes) -> int:
     return 0
 
 
-def _parse(line: bytes) -> Event | None:
+def _parse(line: str | bytes) -> Event | None:
     try:
         event = json.loads(line)
     except (ValueError, RecursionError):

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.language import _
+from core.train.checksum import row_checksums
 
 MAGIC: Final = b"B2GMETR\0"
 VERSION: Final = 1
@@ -18,7 +19,6 @@ HEADER: Final = struct.Struct("<8sHH52x")  # magic, version, bytes per record
 RECORD: Final = struct.Struct("<Q6dQIII4x")
 CHECKSUM: Final = struct.Struct("<I")
 CHECKED_BYTES: Final = 72  # the checksum covers everything before it
-_CHECKED: Final = struct.Struct("72s8x")
 
 NON_FINITE: Final = 1  # flag: the loss or a gradient was NaN or infinite
 SKIPPED: Final = 2  # flag: the optimizer did not use this step
@@ -127,10 +127,8 @@ def parse_records(data: bytes) -> tuple[Records, npt.NDArray[np.bool_]]:
     """
     num_records = len(data) // RECORD.size
     records = np.frombuffer(data, RECORD_DTYPE, count=num_records)
-    # This is four fifths of opening a long run: nothing else in Python is as fast per record.
-    checked_parts = _CHECKED.iter_unpack(memoryview(data)[: num_records * RECORD.size])
-    checksums = np.array([zlib.crc32(part) for (part,) in checked_parts], np.uint32)
-    return records, records["checksum"] == checksums
+    rows = records.view(np.uint8).reshape(num_records, RECORD.size)
+    return records, records["checksum"] == row_checksums(rows[:, :CHECKED_BYTES])
 
 
 def num_sound_bytes(data: bytes) -> int:
