@@ -5,6 +5,7 @@ from urllib.parse import urlencode
 
 from core.language import _
 from pages.components.ticks.ticks import TickGroup, TickRow, ticks
+from pages.shared.concepts import concept_name
 from pages.shared.lesson_links import open_lesson
 from pages.shared.lessons import Lesson, in_language, load_lessons
 from pages.shared.navigation import PAGES, page_row
@@ -16,7 +17,7 @@ def show_lessons(lessons: Sequence[Lesson], *, key: str, detailed: bool, across:
     Args:
         lessons: In teaching order.
         key: The key of this list on its page.
-        detailed: Say level, concepts and source under each title.
+        detailed: Say level and concepts under each title.
         across: Pages side by side.
     """
     groups = [
@@ -58,7 +59,8 @@ def address(lesson: Lesson) -> str:
 
 
 def _row(lesson: Lesson, detailed: bool) -> TickRow:
-    detail = [_("level {level}").format(level=lesson.level), *lesson.concepts, lesson.source]
+    names = [concept_name(concept) for concept in lesson.concepts]
+    detail = [_("level {level}").format(level=lesson.level), *names]
     return TickRow(
         slug=lesson.slug,
         title=in_language(lesson.title),

@@ -67,11 +67,9 @@ def show_environment() -> None:
 
 
 def _facts(probe: Probe) -> str:
-    machine, unit = describe_machine(), settings.unit_system()
+    machine = describe_machine()
     features = [f"{name} {'✓' if on else '✗'}" for name, on in probe.features]
     rows = [
-        ("Python", machine.python),
-        ("PyTorch", probe.torch),
         ("CUDA", probe.cuda or _("not in this build")),
         (_("System"), f"{machine.system}, {machine.architecture}"),
         (_("Processor"), probe.cpu_name),
@@ -79,7 +77,6 @@ def _facts(probe: Probe) -> str:
         (_("Threads of PyTorch"), str(probe.num_threads)),
         (_("Matrix units"), ", ".join(features) or _("n/a on this device")),
         (_("Kernels"), ", ".join(probe.kernels)),
-        (_("Free memory"), format_bytes(machine.memory_available, unit)),
     ]
     return _table((_("what"), _("found")), rows)
 

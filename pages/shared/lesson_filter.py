@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.language import _
 from pages.shared import pickers
+from pages.shared.concepts import concept_name, concept_number
 from pages.shared.lessons import Lesson, load_lessons
 from pages.shared.navigation import PAGES, page_row
 
@@ -23,7 +24,7 @@ def filtered_lessons(page: str) -> tuple[Lesson, ...]:
         )
     with concept:
         wanted_concept = pickers.selectbox(
-            page, "concept", _("Concept"), [ALL, *concepts], default=ALL, labels=_or_all
+            page, "concept", _("Concept"), [ALL, *concepts], default=ALL, labels=_concept
         )
     with place:
         wanted_page = pickers.selectbox(
@@ -38,18 +39,13 @@ def filtered_lessons(page: str) -> tuple[Lesson, ...]:
     )
 
 
-def concept_number(concept: str) -> int:
-    """Return what concepts are ordered by.
-
-    >>> sorted(["C68", "C9", "C137"], key=concept_number)
-    ['C9', 'C68', 'C137']
-    """
-    return int(concept.removeprefix("C"))
-
-
 def _or_all(word: str) -> str:
     return _("all") if word == ALL else word
 
 
 def _title(key: str) -> str:
     return _("all") if key == ALL else _(page_row(key).title)
+
+
+def _concept(word: str) -> str:
+    return _("all") if word == ALL else concept_name(word)

@@ -1,21 +1,24 @@
 """One box that searches lessons, the questions of the pages, and error texts of torch."""
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
+from textwrap import shorten
 
 import streamlit as st
 
 from core.language import _
 from pages.shared import pickers
+from pages.shared.concepts import load_concepts
 from pages.shared.course_map import address, find
-from pages.shared.lessons import in_language, load_lessons
+from pages.shared.lessons import Lesson, in_language, load_lessons
 from pages.shared.navigation import PAGES, PageRow, page_row
 from pages.shared.search import Entry, search
 from pages.shared.torch_errors import TorchError, load_torch_errors
 
 MAX_QUERY = 600
 MAX_HITS = 3
+HEADLINE_CHARS = 110
 
 
 def search_box(page: str) -> tuple[Entry, ...]:
@@ -51,7 +54,8 @@ def show_hits(hits: Sequence[Entry]) -> None:
 def headline_of(hit: Entry) -> str:
     """Return a hit in one line."""
     if hit.kind == "error":
-        return _errors()[hit.target].text.strip()
+        text = _errors()[hit.target].text.replace("`", "'")
+        return f"`{shorten(text, HEADLINE_CHARS, placeholder='…')}`"
     return in_language(find(hit.target).title) if hit.kind == "lesson" else _page_title(hit.target)
 
 
@@ -70,7 +74,7 @@ def entries() -> tuple[Entry, ...]:
         Entry(
             kind="lesson",
             target=lesson.slug,
-            text=" ".join([*lesson.title.values(), *lesson.concepts]),
+            text=" ".join([*lesson.title.values(), *_concept_words(lesson)]),
         )
         for lesson in load_lessons()
     )
@@ -85,6 +89,11 @@ def question(row: PageRow) -> str:
     """Return the question of a page: the first line of its docstring."""
     docstring = ast.get_docstring(ast.parse(row.file.read_text(encoding="utf-8"))) or ""
     return docstring.partition("\n")[0]
+
+
+def _concept_words(lesson: Lesson) -> Iterator[str]:
+    for concept in lesson.concepts:
+        yield from (concept, *load_concepts().get(concept, {}).values())
 
 
 def _page_title(key: str) -> str:

@@ -53,8 +53,5 @@ def rules_headline(page: str, state: Item, flops: Item) -> str:
 
 def show_rules(state: Item, flops: Item) -> None:
     """Show the two numbers, each with what stands behind it."""
-    left, right = st.columns(2, gap="large")
-    with left:
-        explained_number(_("16 bytes a parameter"), state)
-    with right:
-        explained_number(_("6 FLOPs a parameter and token"), flops)
+    explained_number(_("16 bytes a parameter"), state)
+    explained_number(_("6 FLOPs a parameter and token"), flops)

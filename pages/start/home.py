@@ -1,4 +1,4 @@
-"""What is inside a language model, and can this machine train one now?"""
+"""How does a GPT work, from its bits up, and can this machine train one now?"""
 
 import streamlit as st
 
@@ -87,27 +87,31 @@ def ask() -> None:
     )
 
 
-page_header(__doc__)
+page_header(__doc__, _("Bits to GPT"))
 outline = outline_run(WISH)
 top = st.container()
-show_start()
-hits = search_box("home")
-show_hits(hits)
-with st.container(horizontal=True, vertical_alignment="center", key="home_environment"):
-    st.markdown(environment_line(describe_machine()))
+start = st.container()
+asked, machine = st.columns([3, 2], gap="large")
+with asked:
+    hits = search_box("home")
+with machine:
     chosen = pickers.segmented(
         "home",
         "card",
-        _("Show"),
+        environment_line(describe_machine()),
         ["closed", "environment", "stack", "install"],
         default="closed",
         labels=card_label,
     )
+if chosen == "closed" and not hits:
+    with start:
+        show_start()
+show_hits(hits)
 card_headline = show_card(chosen)
-left, right = st.columns(2)
-with left:
+question, code = st.columns([3, 2], gap="large")
+with question, st.expander(_("Predict: what does it know before the first step?")):
     ask()
-with right:
+with code:
     show_code("parameters", CODE)
 with top:
     default = _("A GPT of {count} parameters can train on this machine now.").format(

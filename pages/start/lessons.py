@@ -37,7 +37,7 @@ def show_list() -> None:
     found = filtered_lessons("lessons")
     headline(ngettext("{count} lesson", "{count} lessons", len(found)).format(count=len(found)))
     if found:
-        show_lessons(found, key="lessons_list", detailed=True, across=False)
+        show_lessons(found, key="lessons_list", detailed=True, across=True)
     else:
         st.caption(_("No lesson passes all three filters; set one of them back to “all”."))
 
@@ -55,8 +55,11 @@ def show_take_away() -> None:
     state, flops = picked_rules("lessons")
     headline(rules_headline("lessons", state, flops))
     with st.container(border=True, key="lessons_take_away"):
-        show_rules(state, flops)
-        prose(__file__, "take_away")
+        numbers, words = st.columns([2, 3], gap="large")
+        with numbers:
+            show_rules(state, flops)
+        with words:
+            prose(__file__, "take_away")
     with st.container(key="print_hint"):
         st.caption(_("Print this page with the browser: only the card comes out."))
 
