@@ -83,3 +83,88 @@ def living_worker(root):
             process.communicate()
 
     return start
+
+
+TEXT = "the quick brown fox jumps over the lazy dog. " * 60
+
+
+@pytest.fixture
+def small_config():
+    """Return small_config(**changes): a config whose steps take a millisecond."""
+    from core.train.config import TrainConfig
+
+    usual = {
+        "corpus": "upload",
+        "device": "cpu",
+        "precision": "fp32",
+        "num_layers": 1,
+        "hidden_dim": 16,
+        "num_heads": 2,
+        "seq_len": 16,
+        "batch_size": 4,
+        "num_steps": 12,
+        "warmup_steps": 2,
+        "eval_interval": 5,
+        "eval_batches": 2,
+        "sample_interval": 6,
+        "sample_length": 20,
+        "checkpoint_interval": 4,
+        "memory_interval": 5,
+    }
+    return lambda **changes: TrainConfig.from_json({**usual, **changes})
+
+
+@pytest.fixture
+def make_trainer(small_config):
+    """Return make_trainer(**changes): a trainer of the small config on a small text."""
+    import torch
+
+    from core.train.dataset import build_dataset
+    from core.train.trainer import Trainer
+
+    def make(**changes):
+        config = small_config(**changes)
+        dataset = build_dataset(config, TEXT.encode(), "fox.txt")
+        return Trainer(
+            config,
+            dataset.training_tokens,
+            dataset.validation_tokens,
+            dataset.tokenizer.vocab_size,
+            torch.device("cpu"),
+        )
+
+    return make
+
+
+@pytest.fixture
+def made_timing():
+    """A measurement of a small config, made by hand."""
+    from core.train.timing import Timing
+
+    return Timing(
+        seconds_per_step=0.002,
+        fastest_seconds=0.001,
+        slowest_seconds=0.003,
+        num_steps_timed=20,
+        precision="fp32",
+        device="cpu",
+        device_name="CPU",
+        device_bytes=None,
+        threads=1,
+        flops=1e6,
+        measured_at=0.0,
+        tried={},
+    )
+
+
+@pytest.fixture
+def prepared_run(small_config, made_timing, tmp_path):
+    """Return prepared_run(**changes): a run directory that waits for its worker."""
+    from core.train.launch import create_run
+    from core.train.prepare import prepare
+
+    def make(**changes):
+        prepared = prepare(small_config(**changes), TEXT.encode(), "fox.txt")
+        return create_run(prepared, made_timing, tmp_path / "runs")
+
+    return make

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from core.train import state as state_module
-from core.train.lock import RunBusyError, hold_worker_lock, worker_is_alive
+from core.train.lock import worker_is_alive
 from core.train.state import RunState, read_state, write_state
 
 RUNNING = RunState(state="running", step=5, pid=1234, time=1e9)
@@ -100,56 +100,3 @@ def test_a_state_that_is_replaced_all_the_time_is_never_read_half(run_directory)
         writer.join()
     assert steps == sorted(steps)
     assert min(steps) >= 1
-
-
-def test_asking_who_is_alive_leaves_nothing_behind(run_directory):
-    before = sorted(path.name for path in run_directory.iterdir())
-    assert not worker_is_alive(run_directory)
-    assert sorted(path.name for path in run_directory.iterdir()) == before
-
-
-def test_readers_that_ask_all_the_time_do_not_keep_a_worker_from_starting(run_directory):
-    done = threading.Event()
-
-    def ask():
-        while not done.is_set():
-            worker_is_alive(run_directory)
-
-    (run_directory / "worker.lock").touch()
-    readers = [threading.Thread(target=ask) for _reader in range(3)]
-    for reader in readers:
-        reader.start()
-    try:
-        for _start in range(20):
-            with hold_worker_lock(run_directory):
-                pass
-    finally:
-        done.set()
-        for reader in readers:
-            reader.join()
-
-
-def test_many_askers_never_take_each_other_for_the_worker(run_directory):
-    (run_directory / "worker.lock").touch()
-    answers = []
-
-    def ask():
-        answers.extend(worker_is_alive(run_directory) for _time in range(300))
-
-    readers = [threading.Thread(target=ask) for _reader in range(4)]
-    for reader in readers:
-        reader.start()
-    for reader in readers:
-        reader.join()
-    assert len(answers) == 1200
-    assert not any(answers)
-
-
-def test_a_second_worker_on_the_same_run_is_refused(run_directory, living_worker, monkeypatch):
-    monkeypatch.setattr("core.train.lock._PATIENCE_SECONDS", 0.1)
-    with (
-        living_worker(run_directory),
-        pytest.raises(RunBusyError, match=r"Run 2026\S+ is already being trained by another"),
-        hold_worker_lock(run_directory),
-    ):
-        pytest.fail("two workers on one run")
