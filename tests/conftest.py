@@ -20,8 +20,9 @@ def pytest_configure(config):
     config.stash[PLACE] = Path(place.name)
     for name in FOLDERS:
         os.environ[name] = str(config.stash[PLACE] / name.lower())
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        os.environ.setdefault("OMP_NUM_THREADS", "1")  # test processes share the cores
+    # small models gain nothing from a second thread, and test processes share the cores
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 
 @pytest.fixture(scope="session")
