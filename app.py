@@ -1,6 +1,8 @@
 """The server: Streamlit around pages/frame.py, with the live stream, headers and Host check."""
 
 import gc
+import importlib
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -11,13 +13,23 @@ from pages.components.live_chart.stream import install_stop_signal, routes
 from pages.shared.guard import middleware
 
 FRAME = Path(__file__).parent / "pages" / "frame.py"
+# What Home would load while its first reader waits, half a second of it; Streamlit asks for pandas.
+# Torch is not among them: this process never needs it.
+FIRST_NEEDED = ("pandas", "streamlit.emojis", "core.machine", "core.train.plan")
+
+
+def warm_up() -> None:
+    """Load what the first page needs and keep the collector away from it."""
+    for name in FIRST_NEEDED:
+        importlib.import_module(name)
+    gc.freeze()  # the backup of runner.postScriptGC = false: a collection walks 277,000 objects
 
 
 @asynccontextmanager
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
-    """Let open streams end with the server, and keep the collector away from what is loaded."""
+    """Warm up beside the first requests, and let open streams end with the server."""
     install_stop_signal()
-    gc.freeze()  # the backup of runner.postScriptGC = false: a collection walks 277,000 objects
+    threading.Thread(target=warm_up, name="warm-up", daemon=True).start()
     yield
 
 
