@@ -13,6 +13,8 @@ from core.language import _
 
 # Windows would turn every \n into \r\n without it; elsewhere it does not exist.
 _BINARY: Final = getattr(os, "O_BINARY", 0)
+# Windows refuses to replace a file while a reader has it open, which takes microseconds.
+_READERS_BLOCK_REPLACING: Final = os.name == "nt"
 _NUM_TRIES: Final = 20
 
 
@@ -86,8 +88,7 @@ def _replace(temporary: Path, path: Path) -> None:
         try:
             temporary.replace(path)
         except PermissionError:
-            # Windows refuses while a reader has the old file open, which takes microseconds.
-            if not tries_left or os.name != "nt":
+            if not tries_left or not _READERS_BLOCK_REPLACING:
                 raise
             time.sleep(0.01)
         else:
