@@ -143,6 +143,17 @@ def plotly_layout(mode: Mode, *, present: bool = False) -> dict[str, Any]:
     }
 
 
+def css_variables() -> str:
+    """Return every colour as a CSS variable, `--b2g-<meaning>`, that follows the page's theme.
+
+    The browser chooses between the two by the `color-scheme` in force where the colour is used.
+    """
+    light, dark = COLORS["light"], COLORS["dark"]
+    return "".join(
+        f"--b2g-{name.replace('_', '-')}:light-dark({light[name]},{dark[name]});" for name in light
+    )
+
+
 def _axis(color: Mapping[str, str], font: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "gridcolor": color["border"],

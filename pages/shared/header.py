@@ -40,9 +40,10 @@ def page_header(doc: str | None, title: str = "") -> None:
     """
     question = (doc or "").strip().partition("\n")[0]
     with st.container(key="page_header", horizontal=True, vertical_alignment="bottom"):
-        with st.container(key="page_title", gap=None):
-            st.title(title or _(page_row(link.current_page()).title), anchor=False)
-            st.caption(_(question) if question else "")
+        with st.container(key="page_title", horizontal=True, gap=None):
+            name = title or _(page_row(link.current_page()).title)
+            st.title(name, anchor=False, width="content")
+            st.caption(_(question) if question else "", width="content")
         tools = st.container(
             key="page_tools", horizontal=True, width="content", vertical_alignment="center"
         )
