@@ -4,6 +4,7 @@ Each function draws a run, or without one the empty frame that the browser fills
 """
 
 import json
+from dataclasses import replace
 from typing import Any, Final
 
 import plotly.graph_objects as go
@@ -16,8 +17,9 @@ from core.figures.run_facts import (
     predicted_tokens_per_second,
     steps_and_attempts,
 )
+from core.figures.theme import MODES, Mode
 from core.language import N_, _
-from core.train.progress import half_life, smooth
+from core.train.progress import smooth
 from core.train.records import superseded
 from core.units import format_rate
 
@@ -96,13 +98,18 @@ def specs(look: Look = LIGHT, run: RunView = EMPTY) -> list[dict[str, Any]]:
     return [json.loads(figure.to_json()) for figure in figures]
 
 
+def specs_of_both_themes(look: Look) -> dict[Mode, list[dict[str, Any]]]:
+    """Return the empty charts in light and in dark, whatever the mode of `look` is."""
+    return {mode: specs(replace(look, mode=mode)) for mode in MODES}
+
+
 def _training(run: RunView, look: Look) -> list[go.Scatter]:
     """Thin raw loss, its thick average, and as a ghost what a later attempt has done again."""
     steps, values = run.column("step"), run.column("loss")
     redone = superseded(steps_and_attempts(run)).tolist()
     ghost = _where(steps, values, redone)
     newest = _where(steps, values, [not again for again in redone])
-    average = smooth(*newest, half_life(num_steps(run)))
+    average = smooth(*newest, num_steps(run))
     color, muted = look.color("training_loss"), look.color("muted")
     return [
         line("ghost", _("earlier attempt"), muted, ghost, width=1, dash="dot"),

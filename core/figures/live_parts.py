@@ -100,7 +100,7 @@ def reference(
         x=[0, end(run)] if known else [],
         y=[height, height] if known else [],
         text=["", template.format(value=written)] if known else [],
-        textposition="top left",
+        textposition="bottom left",
         textfont={"color": look.color("muted")},
         mode="lines+text",
         line={"color": look.color("reference"), "dash": dash, "width": 1.5},

@@ -97,19 +97,22 @@ def word_sentence(num_words: int, num_real_words: int) -> str:
     return _(REAL_WORDS).format(share=f"{100 * num_real_words / num_words:.0f}")
 
 
-def half_life(num_steps: int) -> float:
-    """Return the half-life of the smoothed loss, in steps: one hundredth of the run, at least 2."""
-    return max(2.0, num_steps / 100)
+def half_life(step: int, num_steps: int) -> float:
+    """Return the half-life of the smoothed loss, in steps: short while the loss falls fast.
+
+    A twentieth of the steps so far, from 2 steps up to a hundredth of the whole run.
+    """
+    return max(2.0, min(step / 20, num_steps / 100))
 
 
 def smooth(
-    steps: Sequence[int], values: Sequence[float | None], half_life: float
+    steps: Sequence[int], values: Sequence[float | None], num_steps: int
 ) -> list[float | None]:
     """Return the exponential average of `values` over steps, which need not be evenly spaced.
 
     A value that is missing or not finite stays missing and leaves the average as it was.
 
-    >>> smooth([1, 2, 4], [4.0, 2.0, 2.0], half_life=1)
+    >>> smooth([1, 3, 7], [4.0, 2.0, 2.0], num_steps=100)
     [4.0, 3.0, 2.25]
     """
     averages: list[float | None] = []
@@ -118,7 +121,8 @@ def smooth(
         if value is None or not math.isfinite(value):
             averages.append(None)
             continue
-        keep = 0.0 if average is None else 0.5 ** ((step - last_step) / half_life)
+        faded = (step - last_step) / half_life(step, num_steps)
+        keep = 0.0 if average is None else 0.5**faded
         average = keep * (average or 0.0) + (1 - keep) * value
         last_step = step
         averages.append(average)

@@ -5,7 +5,7 @@ One small GPT trains in a process of its own; every browser that looks at it see
 
 import streamlit as st
 
-from core.figures.live import specs
+from core.figures.live import specs_of_both_themes
 from core.figures.live_parts import Look
 from core.language import _
 from core.train.control import send
@@ -28,7 +28,7 @@ from pages.shared import pickers
 from pages.shared.device import device_banner
 from pages.shared.header import headline, page_header
 from pages.shared.prose import prose
-from pages.shared.settings import is_hidden, locked, presenting, theme_mode, unit_system
+from pages.shared.settings import is_hidden, locked, presenting, unit_system
 from pages.shared.snippets import show_code
 
 
@@ -48,7 +48,7 @@ with top, st.container(key="lr_setup", horizontal=True, vertical_alignment="bott
         _("Start"), key="lr_start", type="primary", icon=":material/play_arrow:", disabled=locked()
     )
     with st.popover(_("Settings"), icon=":material/tune:", key="lr_settings", width="content"):
-        numbers = st.container()
+        numbers = st.container(key="lr_numbers", gap="small")
         with choices or st.container():
             duration, size = choose_duration(), choose_size()
         wish = choose_wish(duration, size)
@@ -68,23 +68,17 @@ if prepared:
 with top:
     if start_pressed and start(wish):
         follow()
-        run = ""
+        st.rerun()
 
 with below, st.container(horizontal=True, vertical_alignment="center"):
     compare = pickers.toggle(PAGE, "prediction", _("Show what was predicted"), default=True)
     device_banner(*device_in_use())
+look = Look(present=presenting(), unit=unit_system(), show_prediction=compare)
 with picture:
     live_chart(
         key="lr_live",
         run=run,
-        figures=specs(
-            Look(
-                mode=theme_mode(),
-                present=presenting(),
-                unit=unit_system(),
-                show_prediction=compare,
-            )
-        ),
+        figures=specs_of_both_themes(look),
         controls=(
             "hidden" if is_hidden(PAGE, "controls") else "disabled" if locked() else "enabled"
         ),

@@ -24,7 +24,7 @@ async function copy(text) {
   if (!done) throw new Error("copy refused");
 }
 
-export default function ({ data, parentElement }) {
+export default function ({ data: [data], parentElement }) {
   const button = parentElement.querySelector("button");
   const status = parentElement.querySelector("span");
   button.textContent = data.words.copy;

@@ -40,4 +40,5 @@ def copy_link(parameters: Sequence[Parameter], refusals: Sequence[Refusal]) -> N
         for each in parameters
     ]
     words = {"copy": _("Copy link"), "copied": _("Link copied"), "failed": _("Copy this link:")}
-    _mount(key="copy_link", data={"settings": settings, "words": words}, width="content")
+    # Streamlit loads pandas to look into a dict, but not into a list.
+    _mount(key="copy_link", data=[{"settings": settings, "words": words}], width="content")

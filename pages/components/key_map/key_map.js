@@ -8,7 +8,7 @@ export function isFree(event) {
   return !target.closest?.("input, textarea, select, [contenteditable], [role=slider], [role=textbox]");
 }
 
-export default function ({ data, parentElement }) {
+export default function ({ data: [data], parentElement }) {
   const [open, close] = parentElement.querySelectorAll("button");
   const dialog = parentElement.querySelector("dialog");
   const list = parentElement.querySelector("dl");

@@ -28,4 +28,5 @@ def key_map() -> None:
         {"keys": "Tab, Space", "does": _("reach and press any control")},
     ]
     words = {"title": _("Keys"), "close": _("Close"), "open": _("Show the keys of this page")}
-    _mount(key="key_map", data={"keys": keys, "words": words}, width="content")
+    # Streamlit loads pandas to look into a dict, but not into a list.
+    _mount(key="key_map", data=[{"keys": keys, "words": words}], width="content")

@@ -62,7 +62,7 @@ function newPoints(view, role, first) {
   const x = columns.step.slice(first)
   const tail = (name) => columns[name].slice(first)
   if (role === "training") return [x, tail("loss")]
-  if (role === "smoothed") return [x, smooth(x, tail("loss"), halfLife(history.info.config?.num_steps ?? 0), history.smoothing)]
+  if (role === "smoothed") return [x, smooth(x, tail("loss"), history.info.config?.num_steps ?? 0, history.smoothing)]
   if (role === "resident") return [x, tail("resident_bytes").map((bytes) => bytes / memoryUnit(history, data.unit)[0])]
   return [x, tail(role)]
 }

@@ -83,7 +83,7 @@ function lossTraces(history) {
   const pick = (values, wanted) => values.filter((_value, index) => redone[index] === wanted)
   const [steps, values] = [pick(step, false), pick(loss, false)]
   history.smoothing = { average: null, step: 0 }
-  const average = smooth(steps, values, halfLife(history.info.config?.num_steps ?? 0), history.smoothing)
+  const average = smooth(steps, values, history.info.config?.num_steps ?? 0, history.smoothing)
   const evaluations = newestOf(history, "eval")
   return {
     ghost: curve(pick(step, true), pick(loss, true)),

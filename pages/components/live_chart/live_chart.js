@@ -110,8 +110,15 @@ function lookOf(data) {
   return JSON.stringify([data.figures, data.words, data.unit, data.present])
 }
 
-export default function ({ data, parentElement, setTriggerValue }) {
-  const key = data.key
+// Streamlit changes its colours in the browser, without a rerun of the script.
+function figuresInForce(data, parentElement) {
+  const background = getComputedStyle(parentElement).getPropertyValue("--st-background-color").trim()
+  return data.figures[background.toLowerCase() === data.dark_background ? "dark" : "light"]
+}
+
+export default function ({ data: sent, parentElement, setTriggerValue }) {
+  const data = { ...sent, figures: figuresInForce(sent, parentElement) }
+  const { key } = data
   const isNew = !VIEWS.has(key)
   if (isNew) VIEWS.set(key, newView(data, parentElement.querySelector(".live-skeleton")))
   const view = VIEWS.get(key)

@@ -6,6 +6,7 @@ from typing import Any, Final, Literal
 
 import streamlit as st
 
+from core.figures.theme import COLORS, Mode
 from pages.components.live_chart.assets import plotly_version
 from pages.components.live_chart.words import live_words
 from pages.shared.settings import presenting, unit_system
@@ -39,7 +40,7 @@ def live_chart(
     *,
     key: str,
     run: str,
-    figures: Sequence[Mapping[str, Any]],
+    figures: Mapping[Mode, Sequence[Mapping[str, Any]]],
     controls: Controls,
     on_command: OnCommand,
 ) -> None:
@@ -48,7 +49,8 @@ def live_chart(
     Args:
         key: Streamlit's key; the browser keeps charts, zoom and connection under it.
         run: A run's name, or "" for the newest, whichever that is.
-        figures: The charts as `core.figures.live.specs` returns them.
+        figures: For each theme the charts as `core.figures.live.specs` returns them: the browser
+            changes its theme without asking the script.
         controls: Whether the control bar may be used, is greyed, or is left out.
         on_command: Called with (run, op, value); returns the number of the command that it sent.
             A ValueError or OSError of its own is shown as a sentence.
@@ -63,7 +65,8 @@ def live_chart(
         data={
             "key": key,
             "run": run,
-            "figures": list(figures),
+            "figures": dict(figures),
+            "dark_background": COLORS["dark"]["background"],
             "controls": controls,
             "words": live_words(),
             "unit": unit_system(),

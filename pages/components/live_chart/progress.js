@@ -1,16 +1,17 @@
 // What a run's numbers say so far. Each function has its original in core/train/progress.py or
 // core/figures/run_facts.py; tests/browser compares the two.
 
-function halfLife(numSteps) {
-  return Math.max(2, numSteps / 100)
+// Short while the loss falls fast.
+function halfLife(step, numSteps) {
+  return Math.max(2, Math.min(step / 20, numSteps / 100))
 }
 
 // An exponential average over steps that need not be evenly spaced; `memory` goes on where the
 // last call ended: {average, step}.
-function smooth(steps, values, life, memory = { average: null, step: 0 }) {
+function smooth(steps, values, numSteps, memory = { average: null, step: 0 }) {
   return values.map((value, index) => {
     if (value === null) return null
-    const keep = memory.average === null ? 0 : 0.5 ** ((steps[index] - memory.step) / life)
+    const keep = memory.average === null ? 0 : 0.5 ** ((steps[index] - memory.step) / halfLife(steps[index], numSteps))
     memory.average = keep * (memory.average ?? 0) + (1 - keep) * value
     memory.step = steps[index]
     return memory.average

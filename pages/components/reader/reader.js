@@ -45,7 +45,7 @@ function isFree(event) {
   return !target.closest?.("input, textarea, select, [contenteditable], [role=slider], dialog");
 }
 
-export default function ({ data, parentElement, setTriggerValue }) {
+export default function ({ data: [data], parentElement, setTriggerValue }) {
   document.documentElement.lang = data.language;
   const button = parentElement.querySelector("button");
   const label = () => {

@@ -38,12 +38,14 @@ def reader(
     """
     _mount(
         key="frame_reader",
-        data={
-            "language": HTML_LANGUAGES[language],
-            "presenting": presenting,
-            "paths": list(paths),
-            "words": dict(words),
-        },
+        data=[  # Streamlit loads pandas to look into a dict, but not into a list
+            {
+                "language": HTML_LANGUAGES[language],
+                "presenting": presenting,
+                "paths": list(paths),
+                "words": dict(words),
+            }
+        ],
         width="content",
         height="content",
         on_present_change=on_present,

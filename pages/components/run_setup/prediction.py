@@ -1,5 +1,7 @@
 """What is known of a run before it starts, in words and numbers that explain themselves."""
 
+from pathlib import Path
+
 import streamlit as st
 
 from core.figures.run_facts import CATEGORY_NAMES
@@ -11,6 +13,7 @@ from pages.components.run_setup.settings import UPLOAD
 from pages.shared.numbers import explained_number
 from pages.shared.settings import unit_system
 
+STYLE = Path(__file__).with_name("run_setup.css")
 SNIPPET = """
 from core.train.plan import Wish, outline_run
 
@@ -67,8 +70,9 @@ def prediction_text(planned: Outline, prepared: Prepared | None) -> str:
 
 def show_prediction(prepared: Prepared) -> None:
     """Show parameters, bytes by category and seconds; each tells its formula."""
+    st.html(STYLE)
     for column, (label, item) in zip(
-        st.columns(3),
+        st.columns(4)[:3],
         (
             (_("parameters"), prepared.parameters),
             (_("memory"), prepared.memory),

@@ -105,11 +105,11 @@ def _corpus() -> str:
 
 
 def _tokenizer() -> str:
-    words = {"character": _("one character"), "byte": _("one byte (UTF-8)")}
+    words = {"character": _("character"), "byte": _("byte")}
     return pickers.segmented(
         PAGE,
         "tokenizer",
-        _("A token is"),
+        _("A token is a"),
         TOKENIZERS,
         default="character",
         labels=words.__getitem__,

@@ -83,7 +83,7 @@ function draw(root, data, ticked, change, open) {
   if (focused) root.querySelector(`input[data-slug="${CSS.escape(focused)}"]`)?.focus();
 }
 
-export default function ({ data, parentElement, setTriggerValue }) {
+export default function ({ data: [data], parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".ticks");
   const open = (target) => setTriggerValue("open", target);
   const show = () => draw(root, data, readTicks(data.storage), change, open);

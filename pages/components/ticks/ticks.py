@@ -73,6 +73,7 @@ def ticks(
         "across": across,
         "suggest": suggest,
     }
-    mounted = _mount(key=key, data=data, height="content", on_open_change=lambda: None)
+    # Streamlit loads pandas to look into a dict, but not into a list.
+    mounted = _mount(key=key, data=[data], height="content", on_open_change=lambda: None)
     if mounted.open:
         on_open(mounted.open)
