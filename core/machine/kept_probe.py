@@ -31,11 +31,20 @@ def probe_machine(*, refresh: bool = False) -> Probe:
     if known is not None:
         return known
     probe = _probe_in_child()
+    keep_probe(probe)
+    return probe
+
+
+def keep_probe(probe: Probe) -> None:
+    """Keep a probe of this computer for later; a reader never sees half of it.
+
+    Raises:
+        ValueError: the state folder cannot be written to.
+    """
     target = _cache_file()
     part = target.with_suffix(f".{os.getpid()}.part")
     part.write_text(json.dumps(probe.to_json()), encoding="utf-8")
     part.replace(target)
-    return probe
 
 
 def cached_probe() -> Probe | None:

@@ -1,0 +1,66 @@
+"""Pages opened through the frame, without a browser and without starting child processes."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.machine import keep_probe
+from core.machine.records import Device, DtypeVerdict, Probe, Speed, Trial
+from pages.shared.navigation import page_row
+
+FRAME = Path(__file__).parents[2] / "pages" / "frame.py"
+SECONDS = 60
+
+
+@pytest.fixture
+def open_page():
+    """Return open_page(key, **query): the page of that key, run once with that address."""
+
+    def open_one(key, **query):
+        app = AppTest.from_file(str(FRAME), default_timeout=SECONDS)
+        app.query_params.update(query)
+        app.run()
+        if key != "start/home":
+            app.switch_page(str(page_row(key).file))
+            app.query_params.update(query)
+            app.run()
+        return app
+
+    return open_one
+
+
+@pytest.fixture
+def probed():
+    """Keep a probe of a small machine, so that no page needs a child process to ask torch."""
+    trials = tuple(
+        Trial(operation=each, works=True) for each in ("create", "convert", "add", "matmul")
+    )
+    no_add = (*trials[:2], Trial(operation="add", works=False, message="no sum"), trials[3])
+    cpu = Device(
+        kind="cpu",
+        torch_name="cpu",
+        name="A CPU",
+        memory_total=8 << 30,
+        memory_free=4 << 30,
+        capability="AVX2",
+        dtypes=(
+            DtypeVerdict(name="float32", item_bytes=4, trials=trials),
+            DtypeVerdict(name="float8_e4m3fn", item_bytes=1, trials=no_add),
+        ),
+        speeds=(
+            Speed(what="matmul float32", unit="FLOP/s", median=2e9, low=1e9, high=3e9, num_runs=7),
+        ),
+    )
+    probe = Probe(
+        torch="2.13.0+cpu",
+        cuda=None,
+        rocm=None,
+        kernels=("oneDNN v3.12.0",),
+        num_threads=2,
+        cpu_name="A CPU",
+        features=(("AVX2", True), ("AMX", False)),
+        devices=(cpu,),
+    )
+    keep_probe(probe)
+    return probe

@@ -1,0 +1,141 @@
+"""The frame around the real pages, the server's options, and the hidden things we rely on."""
+
+import inspect
+import subprocess
+import sys
+import tomllib
+
+import pytest
+import streamlit as st
+from streamlit import config
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from pages.shared.navigation import PAGES
+from pages.shared.settings import DEFAULTS
+
+each_page = pytest.mark.parametrize("key", [row.key for row in PAGES])
+
+
+@pytest.fixture(scope="module")
+def options():
+    """What .streamlit/config.toml says."""
+    from pathlib import Path
+
+    path = Path(__file__).parents[2] / ".streamlit" / "config.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("server.address", "127.0.0.1"),
+        ("server.allowedHosts", ["localhost", "127.0.0.1"]),
+        ("server.fileWatcherType", "none"),
+        ("server.maxUploadSize", 5),
+        ("server.maxMessageSize", 20),
+        ("runner.postScriptGC", False),
+        ("runner.magicEnabled", False),
+        ("browser.gatherUsageStats", False),
+        ("client.toolbarMode", "viewer"),
+        ("client.showErrorDetails", "none"),
+        ("client.showErrorLinks", False),
+    ],
+)
+def test_the_server_runs_with_the_options_of_the_design(options, name, value):
+    section, _dot, option = name.partition(".")
+    assert options[section][option] == value
+
+
+def test_streamlit_knows_every_option_that_we_set(options):
+    known = config.get_config_options()
+    for section, values in options.items():
+        for name, value in values.items():
+            names = value if isinstance(value, dict) else [None]
+            for inner in names:
+                full = ".".join(filter(None, (section, name, inner)))
+                assert full in known, full
+
+
+def test_the_hidden_collection_after_each_run_still_has_its_switch():
+    """A canary: without it every rerun costs 120 ms once torch is loaded."""
+    from streamlit.runtime.scriptrunner import script_runner
+
+    assert "runner.postScriptGC" in inspect.getsource(script_runner)
+
+
+def test_the_server_freezes_what_is_loaded_and_stops_with_its_streams(root):
+    program = """
+import asyncio, gc, signal
+from app import app, lifespan
+async def run():
+    async with lifespan(app):
+        print(gc.get_freeze_count() > 50_000, signal.getsignal(signal.SIGTERM) != signal.SIG_DFL)
+asyncio.run(run())
+import sys
+print([name for name in ("torch", "plotly", "pandas") if name in sys.modules])
+"""
+    answer = subprocess.run(
+        [sys.executable, "-c", program], cwd=root, capture_output=True, text=True, check=False
+    )
+    assert answer.stdout.splitlines() == ["True True", "[]"], answer.stderr
+
+
+def test_the_script_context_can_be_asked_for_quietly():
+    """A canary for `get_script_run_ctx`, which Streamlit does not promise."""
+    assert get_script_run_ctx(suppress_warning=True) is None
+
+
+def test_inputs_still_bind_to_the_address_and_keep_their_value():
+    """A canary for the two newest arguments that every input uses."""
+    for widget in (st.slider, st.number_input, st.toggle, st.text_input):
+        assert {"bind", "persist_state"} <= set(inspect.signature(widget).parameters)
+
+
+@each_page
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_every_page_opens_in_every_language(open_page, probed, key, lang):
+    app = open_page(key, lang=lang)
+    assert [each.message for each in app.exception] == []
+    assert len(app.title) == 1
+    assert app.session_state["headline"]
+    assert app.query_params.get("lang", "en") == lang
+
+
+@each_page
+@pytest.mark.parametrize(
+    "query",
+    [{"present": "1"}, {"lock": "1"}, {"units": "GB"}, dict.fromkeys(DEFAULTS, "\x00<b>`9e99")],
+    ids=["present", "lock", "GB", "nonsense"],
+)
+def test_every_page_opens_with_every_setting(open_page, probed, key, query):
+    app = open_page(key, **query)
+    assert [each.message for each in app.exception] == []
+    refused = [each.value for each in app.caption if "was not accepted" in each.value]
+    assert len(refused) == (4 if len(query) > 1 else 0)
+
+
+@each_page
+def test_a_locked_page_has_no_input_that_can_be_changed(open_page, probed, key):
+    app = open_page(key, lock="1")
+    groups = (app.slider, app.number_input, app.select_slider, app.selectbox, app.toggle)
+    inputs = [each for group in groups for each in group]
+    inputs += [each for each in app.button_group if each.key.endswith("_choice")]
+    free = {each.key for each in inputs if not each.disabled}
+    assert free <= {"lang_choice", "units_choice", "present_choice"}
+
+
+def test_the_projector_view_has_its_own_sizes(open_page, probed):
+    def styles(app):
+        return "".join(each.proto.body for each in app.get("html"))
+
+    assert "font-size: 22px" in styles(open_page("start/home", present="1"))
+    assert "font-size: 22px" not in styles(open_page("start/home"))
+
+
+def test_the_browser_is_told_the_language(open_page, probed):
+    part = next(
+        each.proto
+        for each in open_page("start/home", lang="zh").get("bidi_component")
+        if each.proto.component_name == "reader"
+    )
+    assert '"language": "zh-CN"' in part.json or '"language":"zh-CN"' in part.json

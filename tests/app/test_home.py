@@ -1,0 +1,139 @@
+"""Home: the button, the last run, the search and the card."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from core.train.rundir import runs_directory
+from core.train.timing import TimingError
+from pages.shared import train_now
+
+FIRST_PAINT = """
+import sys
+from streamlit.testing.v1 import AppTest
+app = AppTest.from_file(sys.argv[1], default_timeout=60).run()
+assert not app.exception, app.exception
+print([name for name in ("torch", "pandas", "pyarrow", "altair") if name in sys.modules])
+"""
+
+
+def texts(app):
+    return [each.value for each in (*app.markdown, *app.caption)]
+
+
+def test_first_paint_needs_neither_torch_nor_pandas(root):
+    command = [sys.executable, "-c", FIRST_PAINT, str(root / "pages" / "frame.py")]
+    child = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+
+    assert child.returncode == 0, child.stderr
+    assert child.stdout.strip() == "[]"
+
+
+def test_the_first_run_of_the_page_starts_no_measurement(open_page, monkeypatch):
+    started = []
+    monkeypatch.setattr(train_now.jobs(), "start", lambda *job: started.append(job))
+
+    app = open_page("start/home")
+
+    assert started == []
+    assert "Measuring this machine…" in texts(app)
+
+
+def test_without_a_run_home_says_so(open_page):
+    assert "No run yet on this server. The button starts the first one." in texts(
+        open_page("start/home")
+    )
+
+
+def test_the_newest_run_is_named_with_its_state_and_step(open_page):
+    run = runs_directory() / "20260102t030405z-one-minute-00ff"
+    run.mkdir(parents=True)
+    info = {
+        "format_version": 1,
+        "name": run.name,
+        "created": 1_767_323_045.0,
+        "config": {"name": "one-minute", "num_steps": 100},
+    }
+    (run / "run.json").write_text(json.dumps(info), encoding="utf-8")
+    state = {"state": "finished", "step": 100, "attempt": 1, "pid": 1, "time": 1_767_323_100.0}
+    (run / "state.json").write_text(json.dumps(state), encoding="utf-8")
+
+    app = open_page("start/home")
+
+    assert "Run **one-minute** has finished: step 100 of 100." in texts(app)
+    assert "Look at it" in [each.proto.label for each in app.get("page_link")]
+
+
+def test_an_error_text_leads_to_its_reason_its_remedy_and_its_code(open_page):
+    app = open_page(
+        "start/home", home_search="mat1 and mat2 shapes cannot be multiplied (8x3 and 5x1)"
+    )
+
+    assert any("in_features is not the last axis" in text for text in texts(app))
+    assert any("torch.zeros(2, 3) @ torch.zeros(2, 3)" in code.value for code in app.code)
+    assert "mat1 and mat2 shapes" in app.session_state["headline"]
+
+
+def test_a_lesson_is_found_by_its_title_and_a_page_by_its_question(open_page):
+    found = texts(open_page("start/home", home_search="silicon"))
+    assert any("home_card=stack" in text for text in found)
+
+    app = open_page("start/home", home_search="what can I do already")
+    labels = [each.proto.label for each in app.get("page_link")]
+    assert any(label.startswith("Lessons: What is there to learn here") for label in labels)
+
+
+@pytest.mark.parametrize("query", ["bananas", "<script>alert(1)</script>", "🙂" * 50])
+def test_what_is_not_found_is_said_in_a_sentence(open_page, query):
+    app = open_page("start/home", home_search=query)
+
+    assert not app.exception
+    assert any(text.startswith("Nothing found for these words.") for text in texts(app))
+
+
+def test_the_card_shows_what_torch_can_do_here(open_page, probed):
+    shown = "\n".join(texts(open_page("start/home", home_card="environment")))
+
+    assert "2.00 GFLOP/s" in shown
+    assert "`float32`" in shown
+    assert "| `float8_e4m3fn` | ✓ | ✗ | ✓ | `no sum` |" in shown
+    assert "AVX2 ✓, AMX ✗" in shown
+
+
+def test_the_stack_is_a_chart_with_a_sentence_and_a_table(open_page, probed):
+    app = open_page("start/home", home_card="stack")
+
+    (chart,) = app.get("plotly_chart")
+    assert "torch 2.13.0+cpu" in chart.proto.alt
+    assert any("| PyTorch |" in text for text in texts(app))
+
+
+def test_a_wheel_that_does_not_exist_is_explained(open_page):
+    app = open_page("start/home", home_card="install", home_system="macos", home_build="cuda")
+
+    assert "has no wheel for “NVIDIA GPU” on macOS" in app.warning[0].value
+
+
+@pytest.mark.parametrize("error", [ValueError("The device is taken."), TimingError("no clock")])
+def test_a_start_that_fails_says_why_and_stays(open_page, monkeypatch, error):
+    def refuse(*args, **options):
+        raise error
+
+    monkeypatch.setattr(train_now, "start_run", refuse)
+
+    app = open_page("start/home")
+    app.button(key="home_train").click().run()
+
+    assert [each.value for each in app.error] == [str(error)]
+
+
+def test_a_locked_link_cannot_start_a_run(open_page):
+    assert open_page("start/home", lock="1").button(key="home_train").disabled
+
+
+def test_a_failed_measurement_is_told(open_page, monkeypatch):
+    monkeypatch.setattr(train_now.jobs(), "error", lambda *_: "torch is broken")
+
+    assert "This machine could not be measured: torch is broken" in texts(open_page("start/home"))

@@ -1,0 +1,135 @@
+"""Every row of lessons.toml opened through the frame in both languages, and every page swept."""
+
+import re
+
+import pytest
+
+from core.language import LANGUAGES
+from pages.shared.concepts import load_concepts
+from pages.shared.lessons import lessons_of, load_lessons
+from pages.shared.navigation import PAGES
+from pages.shared.self_check import load_self_check
+
+LESSONS = load_lessons()
+ISSUE_CONCEPTS = {"C137", "C156", "C157", "C158", "C159"}
+each_language = pytest.mark.parametrize("language", LANGUAGES)
+each_page = pytest.mark.parametrize("key", [row.key for row in PAGES])
+
+
+def state(app, name, default=""):
+    return app.session_state.get(name, default)
+
+
+@each_language
+@pytest.mark.parametrize("lesson", LESSONS, ids=[lesson.slug for lesson in LESSONS])
+def test_a_lessons_link_shows_its_headline(open_page, probed, lesson, language):
+    app = open_page(lesson.page, lang=language, **lesson.query)
+
+    assert [each.value for each in app.exception] == []
+    assert re.search(lesson.headline[language], state(app, "headline")), state(app, "headline")
+
+
+@each_language
+@pytest.mark.parametrize("lesson", LESSONS, ids=[lesson.slug for lesson in LESSONS])
+def test_a_lessons_link_sets_nothing_that_the_page_refuses(open_page, probed, lesson, language):
+    app = open_page(lesson.page, lang=language, **lesson.query)
+
+    refused = [
+        each.value for each in app.caption for name in lesson.query if f"`{name}`" in each.value
+    ]
+    assert refused == []
+
+
+@each_language
+@each_page
+def test_every_page_has_a_title_its_lessons_a_question_and_no_exception(
+    open_page, probed, key, language
+):
+    app = open_page(key, lang=language)
+
+    assert [each.value for each in app.exception] == []
+    assert [title.value for title in app.title] != [""]
+    assert len(app.title) == 1
+    labels = " ".join(each.proto.label for each in app.get("page_link"))
+    for lesson in lessons_of(key):
+        assert lesson.title[language] in labels, lesson.slug
+    assert any("**" in each.value and "·" in each.value for each in app.markdown), "no prediction"
+    assert state(app, "headline")
+
+
+@each_page
+def test_every_page_has_at_least_five_lessons(key):
+    assert len(lessons_of(key)) >= 5
+
+
+def test_the_concepts_of_the_start_each_have_a_lesson():
+    taught = {concept for lesson in LESSONS for concept in lesson.concepts}
+
+    assert taught >= ISSUE_CONCEPTS
+
+
+def test_every_concept_that_is_taught_has_a_name_in_both_languages():
+    names = load_concepts()
+
+    for concept in {concept for lesson in LESSONS for concept in lesson.concepts}:
+        assert set(names.get(concept, {})) == set(LANGUAGES), concept
+
+
+def test_the_self_check_has_eight_items_each_led_to_a_lesson():
+    items, slugs = load_self_check(), {lesson.slug for lesson in LESSONS}
+
+    assert len(items) == 8
+    assert {item.lesson for item in items} <= slugs
+    assert not {item.slug for item in items} & slugs, "a tick belongs to one thing"
+
+
+@pytest.mark.parametrize(
+    ("query", "kept"),
+    [
+        ({"lessons_level": "1"}, lambda lesson: lesson.level == 1),
+        ({"lessons_concept": "C159"}, lambda lesson: "C159" in lesson.concepts),
+        ({"lessons_page": "start/lessons"}, lambda lesson: lesson.page == "start/lessons"),
+    ],
+)
+def test_each_filter_keeps_what_it_names(open_page, query, kept):
+    app = open_page("start/lessons", **query)
+
+    count = sum(1 for lesson in LESSONS if kept(lesson))
+    assert state(app, "headline").startswith(f"{count} lesson")
+
+
+def test_filters_that_leave_nothing_say_what_to_do(open_page):
+    app = open_page("start/lessons", lessons_level="3", lessons_concept="C157")
+
+    assert state(app, "headline") == "0 lessons"
+    assert any("set one of them back" in each.value for each in app.caption)
+
+
+@pytest.mark.parametrize(("units", "memory"), [("GiB", "104 GiB"), ("GB", "112 GB")])
+def test_the_card_writes_memory_in_the_readers_unit(open_page, units, memory):
+    app = open_page("start/lessons", units=units, lessons_tab="card")
+
+    assert memory in state(app, "headline")
+    assert [metric.value for metric in app.metric] == [memory, "42.0 ZFLOPs"]
+
+
+def test_the_answer_is_not_on_the_page_before_the_reader_commits(open_page):
+    app = open_page("start/lessons")
+    explanation = "4 for its fp32 master copy"
+    assert not any(explanation in each.value for each in app.markdown)
+
+    app.radio(key="lessons_seven_billion").set_value(0).run()
+    app.button(key="lessons_seven_billion_reveal").click().run()
+
+    assert any(explanation in each.value for each in app.markdown)
+    assert any("bf16 weights alone" in each.value for each in app.markdown)
+
+
+@each_page
+def test_every_snippet_runs_and_prints_what_the_headline_shows(open_page, probed, key, capsys):
+    app = open_page(key)
+    snippets = state(app, "snippets", {})
+    assert snippets
+    for name, source in snippets.items():
+        exec(compile(source, f"{key}:{name}", "exec"), {})  # noqa: S102  our own snippet
+        assert capsys.readouterr().out.strip(), name

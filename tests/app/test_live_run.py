@@ -1,0 +1,219 @@
+"""The live page through the frame: its numbers, its start, its refusals."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from core.train.plan import Wish, outline_run
+from core.train.rundir import runs_directory
+from core.train.timing import TimingError
+from pages.components.run_setup import start as start_room
+from pages.components.run_setup.runs import send_command
+
+PAGE = "train/live_run"
+NAME = "20260102t030405z-one-minute-00ff"
+WITHOUT_TORCH = """
+import sys
+from streamlit.testing.v1 import AppTest
+app = AppTest.from_file(sys.argv[1], default_timeout=60).run()
+app.switch_page(sys.argv[2]).run()
+assert not app.exception, app.exception
+print("torch" in sys.modules)
+"""
+
+
+@pytest.fixture
+def a_run():
+    """A finished run on disk."""
+    run = runs_directory() / NAME
+    run.mkdir(parents=True)
+    info = {
+        "format_version": 1,
+        "name": NAME,
+        "created": 1_767_323_045.0,
+        "config": {"name": "one-minute", "num_steps": 100},
+    }
+    (run / "run.json").write_text(json.dumps(info), encoding="utf-8")
+    state = {"state": "finished", "step": 100, "attempt": 1, "pid": 1, "time": 1_767_323_100.0}
+    (run / "state.json").write_text(json.dumps(state), encoding="utf-8")
+    return run
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """Note what would be started, instead of starting it."""
+    configs = []
+
+    def start_run(config, **_options):
+        configs.append(config)
+        return Path(NAME)
+
+    monkeypatch.setattr(start_room, "start_run", start_run)
+    monkeypatch.setattr(start_room, "measure_timing", lambda *_: None)
+    return configs
+
+
+def part(app):
+    """Return what the page sent to the browser part."""
+    (live,) = [
+        each for each in app.get("bidi_component") if each.proto.component_name == "live_chart"
+    ]
+    return json.loads(live.proto.json)
+
+
+def headline(app):
+    return app.session_state["headline"]
+
+
+def test_the_page_leaves_torch_to_the_training_process(root):
+    page = root / "pages" / "train" / "live_run.py"
+    command = [sys.executable, "-c", WITHOUT_TORCH, str(root / "pages" / "frame.py"), str(page)]
+    child = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    assert child.returncode == 0, child.stderr
+    assert child.stdout.strip() == "False"
+
+
+def test_no_chart_of_streamlit_is_on_the_page(open_page):
+    assert len(open_page(PAGE).get("plotly_chart")) == 0
+
+
+def test_the_headline_is_counted_by_core(open_page):
+    outline = outline_run(Wish(size="110k", changes={"batch_size": 4}))
+    shown = headline(open_page(PAGE, lr_size="110k", lr_batch="4"))
+    assert f"{outline.parameters.amount:,}" in shown
+    assert f"{outline.config.tokens_per_step:,}" in shown
+
+
+def test_the_snippet_prints_the_parameters_of_the_headline(open_page, capsys):
+    app = open_page(PAGE, lr_size="110k", lr_layers="3", lr_tokenizer="byte")
+    exec(app.session_state["snippets"]["plan"], {})  # noqa: S102  the snippet that readers copy
+    assert capsys.readouterr().out.split()[0] in headline(app)
+
+
+def test_every_setting_is_in_the_address_and_changes_the_prediction(open_page):
+    small, large = open_page(PAGE, lr_width="32"), open_page(PAGE, lr_width="512")
+    assert headline(small) != headline(large)
+
+
+def test_a_width_that_the_heads_do_not_divide_is_a_sentence_and_the_run_stays_in_view(open_page):
+    app = open_page(PAGE, lr_size="110k", lr_heads="3")
+    assert "multiple of 3" in app.warning[0].value
+    assert part(app)["controls"] == "enabled"
+
+
+def test_a_run_that_does_not_fit_into_free_memory_is_refused_with_the_numbers(
+    open_page, monkeypatch
+):
+    monkeypatch.setattr("core.train.prepare._free_bytes", lambda _timing: 1000)
+    app = open_page(PAGE, lr_size="110k")
+    assert "This run needs" in app.warning[0].value
+
+
+def test_a_text_of_ones_own_is_asked_for_before_it_is_there(open_page):
+    app = open_page(PAGE, lr_corpus="upload")
+    assert "Choose a text file" in app.info[0].value
+    assert not app.exception
+
+
+def test_start_trains_what_the_settings_say(open_page, started):
+    app = open_page(PAGE, lr_size="110k", lr_steps="50", lr_learning_rate="0.01", lr_clip="0.0")
+    app.button(key="lr_start").click().run()
+    (config,) = started
+    assert (config.num_steps, config.learning_rate, config.grad_clip) == (50, 0.01, 0.0)
+    assert not app.exception
+
+
+@pytest.mark.parametrize("error", [ValueError("The device is taken."), TimingError("no clock")])
+def test_a_start_that_fails_says_why(open_page, started, monkeypatch, error):
+    def refuse(*_arguments):
+        raise error
+
+    monkeypatch.setattr(start_room, "measure_timing", refuse)
+    app = open_page(PAGE)
+    app.button(key="lr_start").click().run()
+    assert started == []
+    assert str(error) in [each.value for each in app.markdown]
+
+
+def test_without_a_name_the_newest_run_is_followed(open_page):
+    assert part(open_page(PAGE))["run"] == ""
+
+
+def test_the_address_names_the_run_that_is_followed(open_page, a_run):
+    assert part(open_page(PAGE, run=NAME))["run"] == NAME
+
+
+def test_an_earlier_run_opens_with_a_click(open_page, a_run):
+    app = open_page(PAGE)
+    app.button(key=f"lr_open_{NAME}").click().run()
+    assert part(app)["run"] == NAME
+    app.button(key="lr_newest").click().run()
+    assert part(app)["run"] == ""
+
+
+def test_a_damaged_run_is_listed_with_what_is_wrong(open_page, a_run):
+    (a_run / "run.json").write_text("{", encoding="utf-8")
+    assert any("cannot be read" in each.value for each in open_page(PAGE).caption)
+
+
+def test_more_runs_than_fit_are_counted(open_page, a_run):
+    for number in range(15):
+        copy = runs_directory() / f"20250102t0304{number:02d}z-old-00ff"
+        copy.mkdir()
+        (copy / "run.json").write_bytes((a_run / "run.json").read_bytes())
+    assert any(each.value.startswith("4 older runs") for each in open_page(PAGE).caption)
+
+
+@pytest.mark.parametrize(
+    ("query", "controls"),
+    [({}, "enabled"), ({"lock": "1"}, "disabled"), ({"hide": "controls"}, "hidden")],
+)
+def test_a_teachers_link_locks_or_hides_the_control_of_the_run(open_page, query, controls):
+    assert part(open_page(PAGE, **query))["controls"] == controls
+
+
+def test_a_locked_link_cannot_start_and_a_hiding_one_has_no_start(open_page):
+    assert open_page(PAGE, lock="1").button(key="lr_start").disabled
+    keys = [each.key for each in open_page(PAGE, hide="start").button]
+    assert "lr_start" not in keys
+
+
+def test_hiding_the_prediction_takes_it_out_of_both_themes(open_page):
+    shown = part(open_page(PAGE))["figures"]
+    hidden = part(open_page(PAGE, lr_prediction="false"))["figures"]
+    for mode in ("light", "dark"):
+        assert "predicted_rate" in json.dumps(shown[mode])
+        assert "predicted_rate" not in json.dumps(hidden[mode])
+
+
+def test_on_a_projector_the_page_draws_large(open_page):
+    sent = part(open_page(PAGE, present="1"))
+    assert sent["present"] is True
+    assert all(spec["layout"]["font"]["size"] >= 18 for spec in sent["figures"]["light"])
+
+
+def test_the_first_loss_is_not_told_before_the_reader_commits(open_page):
+    app = open_page(PAGE, lr_size="110k")
+    loss = outline_run(Wish(size="110k")).ln_vocab
+    told = f"= {loss:.2f} nats"
+    assert not any(told in each.value for each in app.markdown)
+    app.radio(key="lr_first_loss").set_value(2).run()
+    app.button(key="lr_first_loss_reveal").click().run()
+    shown = [each.value for each in app.markdown]
+    assert any(told in each for each in shown)
+    assert any("entropy of the token frequencies" in each for each in shown)
+
+
+def test_a_command_lands_in_the_inbox_of_the_run_that_the_browser_shows(a_run):
+    number = send_command(NAME, "set_max_steps_per_second", 5)
+    written = json.loads((a_run / "control" / f"{number:06d}.json").read_text(encoding="utf-8"))
+    assert (written["op"], written["value"]) == ("set_max_steps_per_second", 5)
+
+
+@pytest.mark.parametrize("name", ["../../etc", "", "20260102t030405z-nobody-0000"])
+def test_a_command_to_a_run_that_is_none_is_refused(name):
+    with pytest.raises((ValueError, OSError), match=r"run"):
+        send_command(name, "pause", None)

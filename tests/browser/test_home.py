@@ -1,0 +1,166 @@
+"""Home and lessons in a real browser: first paint, ticks, the way to a lesson, measuring, print."""
+
+import json
+import re
+
+import pytest
+
+from pages.components.ticks.ticks import STORAGE_KEY, TickRow, next_row
+from pages.shared.lessons import load_lessons
+
+MAP = ".st-key-home_map"
+LESSONS = load_lessons()
+
+
+def kept_ticks(page):
+    return json.loads(page.evaluate(f"localStorage.getItem('{STORAGE_KEY}') ?? '[]'"))
+
+
+def tick(page, slug):
+    return page.locator(f'input[data-slug="{slug}"]')
+
+
+def test_home_paints_without_fetching_plotly(page, visit, screenshot):
+    requests = []
+    page.on("request", lambda request: requests.append(request.url))
+
+    visit(page)
+
+    page.get_by_role("button", name=re.compile("Train a GPT now")).wait_for()
+    tick(page, "first-run").wait_for()
+    assert [url for url in requests if "plotly" in url.lower()] == []
+    screenshot(page, "home-en-light")
+
+
+@pytest.mark.parametrize(("width", "height"), [(1366, 768), (1024, 768)])
+def test_everything_of_home_is_on_one_screen(new_page, visit, width, height):
+    page = visit(new_page(width=width, height=height))
+    tick(page, "take-away-70b").wait_for()
+
+    bottom = page.get_by_text("Show the code").bounding_box()
+    assert bottom["y"] + bottom["height"] <= height
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_the_stack_loads_plotly_only_when_it_is_opened(page, visit):
+    requests = []
+    visit(page)
+    page.on("request", lambda request: requests.append(request.url))
+
+    page.get_by_role("radio", name="Stack").click()
+
+    page.locator(".js-plotly-plot").wait_for(timeout=60_000)
+    assert any("plotly" in url.lower() for url in requests)
+    assert page.locator('[role="figure"]').get_attribute("aria-label").startswith("The layers")
+
+
+def test_a_tick_stays_in_the_browser_through_a_reload_and_on_the_other_page(page, visit):
+    visit(page)
+    tick(page, "first-run").check()
+    assert kept_ticks(page) == ["first-run"]
+
+    visit(page)
+    assert tick(page, "first-run").is_checked()
+    visit(page, "/lessons")
+    assert tick(page, "first-run").is_checked()
+
+    tick(page, "first-run").uncheck()
+    assert kept_ticks(page) == []
+
+
+def test_the_browser_suggests_the_same_next_lesson_as_python(page, visit):
+    visit(page)
+    rows = [
+        TickRow(slug=lesson.slug, title=lesson.title["en"], needs=lesson.prerequisites)
+        for lesson in LESSONS
+    ]
+    order = page.locator(f"{MAP} input").evaluate_all("boxes => boxes.map(box => box.dataset.slug)")
+    rows.sort(key=lambda row: order.index(row.slug))
+    ticked = []
+    for slug in ("first-run", "take-away-70b", "environment-check", "install-linux-cuda"):
+        tick(page, slug).check()
+        ticked.append(slug)
+        suggested = page.locator(f"{MAP} .next a").inner_text()
+        assert suggested == next_row(rows, ticked).title, ticked
+
+
+def test_ticks_that_are_not_ours_do_not_break_the_list(page, visit):
+    visit(page)
+    for damaged in ("{half", '"text"', '[1, null, "first-run"]'):
+        page.evaluate(f"localStorage.setItem('{STORAGE_KEY}', {json.dumps(damaged)})")
+        visit(page)
+        tick(page, "environment-check").wait_for()
+    assert tick(page, "first-run").is_checked()
+
+
+def test_a_lesson_opens_with_its_settings_and_keeps_the_language(new_page, visit):
+    page = visit(new_page(lang="zh"))
+    lesson = next(lesson for lesson in LESSONS if lesson.slug == "take-away-70b")
+
+    page.locator(MAP).get_by_role("link", name=lesson.title["zh"]).click()
+
+    page.wait_for_url(re.compile("/lessons\\?.*lessons_params=70B"))
+    page.get_by_text("6.30 YFLOPs").first.wait_for()
+    assert "lang=zh" in page.url
+
+
+def test_a_lesson_of_the_same_page_opens_there(page, visit):
+    visit(page)
+
+    page.locator(MAP).get_by_role("link", name="This machine").click()
+
+    page.wait_for_url(re.compile("home_card=environment"))
+    page.get_by_text("matmul float32").wait_for(timeout=60_000)
+
+
+def test_an_error_text_typed_into_the_search_is_explained(page, visit):
+    visit(page)
+    box = page.get_by_label("Search lessons, questions and PyTorch error texts")
+
+    box.fill("RuntimeError: grad can be implicitly created only for scalar outputs")
+    box.press("Enter")
+
+    page.get_by_text("dL/dL = 1").wait_for()
+    assert "home_search=" in page.url
+
+
+def test_the_machine_is_measured_after_the_first_paint_and_the_page_updates_itself(
+    new_page, start_server, visit
+):
+    with start_server() as server:
+        page = visit(new_page(url=server.url))
+        assert page.get_by_text("Measuring this machine…").is_visible()
+        page.get_by_role("button", name=re.compile(r"Train a GPT now: \d")).wait_for(
+            timeout=120_000
+        )
+        assert page.get_by_text(re.compile(r"[\d,]+ steps of .* on ")).is_visible()
+
+
+def test_the_button_starts_a_run_and_leads_to_the_live_page(new_page, start_server, visit):
+    with start_server() as server:
+        page = visit(new_page(url=server.url))
+
+        page.get_by_role("button", name=re.compile("Train a GPT now")).click()
+
+        page.wait_for_url(re.compile("/live-run"), timeout=120_000)
+        (run,) = list(server.runs.iterdir())
+        assert json.loads((run / "run.json").read_text(encoding="utf-8"))["config"]["num_steps"] > 0
+        stop_run(run)
+
+
+def stop_run(run):
+    from core.train.control import send
+
+    send(run, "stop", by="test")
+
+
+def test_only_the_card_is_printed(page, visit):
+    visit(page, "/lessons", lessons_tab="card")
+    page.get_by_text("42.0 ZFLOPs").last.wait_for()
+
+    page.emulate_media(media="print")
+
+    assert page.get_by_text("Mechanics.").is_visible()
+    assert not page.get_by_text("Copy link").is_visible()
+    assert not page.get_by_text("Show the code").is_visible()
+    assert not page.get_by_text("Tokens D").is_visible()
