@@ -17,9 +17,7 @@ st.set_page_config(page_title=f"{page.title} · {_('Bits to GPT')}")
 look.dress()
 switches.show()
 notices = st.container(key="frame_notices", gap=None)
-try:
-    page.run()
-finally:  # also after st.stop() in the page
-    header.end_run()
-    for refusal in link.refusals():
-        notices.caption(refusal.sentence())
+page.run()
+header.end_run()
+for refusal in link.refusals():
+    notices.caption(refusal.sentence())

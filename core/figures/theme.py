@@ -123,8 +123,7 @@ def plotly_layout(mode: Mode, *, present: bool = False) -> dict[str, Any]:
         ValueError: If the mode is neither light nor dark.
     """
     if mode not in COLORS:
-        msg = f"theme {mode!r} is not known; use one of: {', '.join(MODES)}"
-        raise ValueError(msg)
+        raise ValueError(f"theme {mode!r} is not known; use one of: {', '.join(MODES)}")
     color = COLORS[mode]
     size = PRESENT_CHART_TEXT_PX if present else CHART_TEXT_PX
     font = {"family": FONT_FAMILY, "size": size, "color": color["text"]}

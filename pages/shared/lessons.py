@@ -53,9 +53,14 @@ def in_language(words: Mapping[str, str]) -> str:
     return words[current_language()]
 
 
+def load_lessons() -> tuple[Lesson, ...]:
+    """Return all lessons in teaching order."""
+    return read_lessons(LESSONS_FILE)
+
+
 @cache
-def load_lessons(path: Path = LESSONS_FILE) -> tuple[Lesson, ...]:
-    """Return all lessons in teaching order.
+def read_lessons(path: Path) -> tuple[Lesson, ...]:
+    """Return the lessons of a file, in its order.
 
     Raises:
         ValueError: If a row is wrong; the sentence names the row, the field and what it needs.

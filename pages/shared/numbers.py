@@ -43,7 +43,7 @@ def explanation(item: Item) -> str:
         f"`= {item.substituted}`",
         f"`= {item.amount:,} {item.unit}`",
         _("Kind: {kind}").format(kind=_(KINDS[item.kind])),
-        _("Source: {source}").format(source=item.source),
+        _("Source: {source}").format(source=_(item.source)),
     ]
     if item.low != item.high:
         low, high = written(item.low, item.unit), written(item.high, item.unit)

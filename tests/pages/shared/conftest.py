@@ -1,0 +1,52 @@
+"""A small page of our own, opened through the real frame."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.shared import lessons, navigation
+from pages.shared.navigation import PageRow
+
+FRAME = Path(__file__).parents[3] / "pages" / "frame.py"
+ROWS = (
+    PageRow(key="demo/one", section="Start", title="One", address="one"),
+    PageRow(key="demo/two", section="Training", title="Two", address="two"),
+)
+IMPORTS = "import streamlit as st\nfrom pages.shared import *\nfrom pages.shared import link\n"
+
+
+@pytest.fixture
+def house(tmp_path, monkeypatch):
+    """A folder with two pages and no lessons, which the frame takes for its own."""
+    monkeypatch.setattr(navigation, "PAGES_FOLDER", tmp_path)
+    monkeypatch.setattr(navigation, "PAGES", ROWS)
+    monkeypatch.setattr(lessons, "LESSONS_FILE", tmp_path / "lessons.toml")
+    (tmp_path / "demo").mkdir()
+    (tmp_path / "lessons.toml").write_text("", encoding="utf-8")
+    for row in ROWS:
+        row.file.write_text(f'"""Which page is {row.title}?"""', encoding="utf-8")
+    yield tmp_path
+    lessons.read_lessons.cache_clear()
+
+
+@pytest.fixture
+def open_script(house):
+    """Return open_script(source, **query): a page of this source, run once with that address."""
+
+    def open_one(source, **query):
+        (house / "demo" / "one.py").write_text(IMPORTS + source, encoding="utf-8")
+        app = AppTest.from_file(str(FRAME), default_timeout=30)
+        for name, value in query.items():
+            app.query_params[name] = value
+        app.run()
+        assert [each.message for each in app.exception] == []
+        return app
+
+    return open_one
+
+
+@pytest.fixture
+def said():
+    """Return said(app): every caption on the page, for the sentences of the frame."""
+    return lambda app: [caption.value for caption in app.caption]

@@ -1,0 +1,62 @@
+"""A number with formula, numbers put in, unit, source and kind."""
+
+import pytest
+
+from core.budget import Item
+from pages.shared.numbers import explanation, written
+
+WEIGHTS = Item(
+    name="weights",
+    amount=3_216_384,
+    unit="bytes",
+    low=3_216_384,
+    high=3_216_384,
+    formula="num_params * 4",
+    substituted="804,096 * 4",
+    source="one stored number per parameter",
+)
+
+
+def test_an_explanation_gives_formula_numbers_unit_kind_and_source():
+    assert explanation(WEIGHTS).split("\n\n") == [
+        "`num_params * 4`",
+        "`= 804,096 * 4`",
+        "`= 3,216,384 bytes`",
+        "Kind: exact",
+        "Source: one stored number per parameter",
+    ]
+
+
+def test_an_estimate_shows_its_band():
+    item = Item(name="t", amount=60.0, unit="s", low=50, high=70, formula="f", substituted="g",
+                source="h", kind="estimated")  # fmt: skip
+    assert "Between 50.0 s and 1 min 10 s" in explanation(item)
+    assert "Kind: estimated" in explanation(item)
+
+
+@pytest.mark.parametrize(
+    ("amount", "unit", "expected"),
+    [
+        (3_216_384, "bytes", "3.07 MiB"),
+        (804_096, "parameters", "804 k"),
+        (3.66e9, "FLOPs", "3.66 GFLOPs"),
+        (65, "s", "1 min 05 s"),
+    ],
+)
+def test_a_number_is_written_in_its_unit(amount, unit, expected):
+    assert written(amount, unit) == expected
+
+
+def test_a_unit_that_is_not_known_is_refused():
+    with pytest.raises(ValueError, match="unit 'apples' is not known; use one of: bytes"):
+        written(1, "apples")
+
+
+def test_the_page_follows_the_unit_switch(open_script):
+    source = f"from core.budget import Item\nexplained_number('Weights', {WEIGHTS!r})"
+    app = open_script(source)
+    assert app.metric[0].value == "3.07 MiB"
+    assert app.metric[0].label == "Weights :gray[· exact]"
+    assert "804,096 * 4" in app.metric[0].help
+    app.button_group(key="units_choice").set_value("GB").run()
+    assert app.metric[0].value == "3.22 MB"

@@ -1,0 +1,158 @@
+"""Inputs that live in the address: read, kept, hidden, locked, refused."""
+
+import pytest
+
+ALL = """
+n = pickers.slider("d", "n", "N", 0, 10, default=3, step=1)
+x = pickers.number("d", "x", "X", 0.0, 1.0, default=0.5, step=0.1)
+on = pickers.toggle("d", "on", "On", default=False)
+word = pickers.text("d", "word", "Word", default="hi", max_chars=5)
+labels = {"small": "a small one", "big": "a big one"}.__getitem__
+size = pickers.segmented("d", "size", "Size", ["small", "big"], default="small", labels=labels)
+batch = pickers.select_slider("d", "batch", "Batch", [1, 2, 4], default=2)
+list_ = pickers.selectbox("d", "list", "List", ["a", "b"], default="b")
+st.session_state["got"] = (n, x, on, word, size, batch, list_)
+st.session_state["values"] = dict(link.values())
+"""
+DEFAULTS = (3, 0.5, False, "hi", "small", 2, "b")
+LINK = {
+    "d_n": "7",
+    "d_x": "0.25",
+    "d_on": "true",
+    "d_word": "yo",
+    "d_size": "big",
+    "d_batch": "4",
+    "d_list": "a",
+}
+VALUES = (7, 0.25, True, "yo", "big", 4, "a")
+BAD = {
+    "d_n": ("99", "a whole number from 0 to 10", "3"),
+    "d_x": ("nan", "0.0 to 1.0", "0.5"),
+    "d_on": ("maybe", "one of `true`, `false`", "false"),
+    "d_size": ("huge", "one of `small`, `big`", "small"),
+    "d_batch": ("3", "one of `1`, `2`, `4`", "2"),
+    "d_list": ("z", "one of `a`, `b`", "b"),
+}
+
+
+def test_without_a_link_every_input_has_its_default(open_script, said):
+    app = open_script(ALL)
+    assert app.session_state["got"] == DEFAULTS
+    assert said(app) == []
+
+
+def test_a_link_sets_every_input(open_script, said):
+    app = open_script(ALL, **LINK)
+    assert app.session_state["got"] == VALUES
+    assert app.query_params == LINK
+    assert said(app) == []
+
+
+def test_all_values_are_known_for_the_copied_link_defaults_too(open_script):
+    values = open_script(ALL, d_n="7").session_state["values"]
+    own = {name: value for name, value in values.items() if name.startswith("d_")}
+    others = {"d_x": "0.5", "d_on": "false", "d_word": "hi", "d_size": "small"}
+    assert own == {"d_n": "7", "d_batch": "2", "d_list": "b", **others}
+    assert values["lang"] == "en"
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_click_writes_the_word_of_the_option_and_not_its_label(open_script, lang):
+    app = open_script(ALL, lang=lang)
+    app.button_group(key="d_size_choice").set_value("big")
+    app.select_slider(key="d_batch_choice").set_value(4)
+    app.selectbox(key="d_list_choice").set_value("a")
+    app.run()
+    assert app.session_state["got"][4:] == ("big", 4, "a")
+    written = {name: value for name, value in app.query_params.items() if name != "lang"}
+    assert written == {"d_size": "big", "d_batch": "4", "d_list": "a"}
+
+
+def test_a_callback_sets_a_choice_by_its_word(open_script):
+    source = (
+        ALL + 'st.button("Big", key="go", on_click=lambda: st.session_state.update(d_size="big"))'
+    )
+    app = open_script(source)
+    app.button(key="go").click().run()
+    assert app.session_state["got"][4] == "big"
+    assert app.button_group(key="d_size_choice").value == "big"
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_refused_link_value_is_named_with_range_and_replacement(open_script, said, name):
+    value, allowed, used = BAD[name]
+    app = open_script(ALL, **{name: value})
+    assert app.session_state["got"] == DEFAULTS
+    sentence = (
+        f"The link's value `{name}` = `{value}` was not accepted: "
+        f"allowed is {allowed}; `{used}` is used instead."
+    )
+    assert said(app) == [sentence]
+    app.run()
+    assert said(app) == [sentence], "the sentence stands until the reader chooses"
+
+
+def test_too_long_a_text_is_cut_and_the_frame_says_so(open_script, said):
+    app = open_script(ALL, d_word="abcdefgh")
+    assert app.session_state["got"][3] == "abcde"
+    assert "at most 5 characters; `abcde` is used instead" in said(app)[0]
+
+
+def test_the_sentence_goes_when_the_reader_chooses_another_value(open_script, said):
+    app = open_script(ALL, d_n="99", d_size="huge")
+    app.slider(key="d_n").set_value(4)
+    app.button_group(key="d_size_choice").set_value("big")
+    app.run()
+    assert said(app) == []
+
+
+def test_a_name_that_no_input_has_is_named(open_script, said):
+    app = open_script(ALL, d_layers="4")
+    assert said(app) == ["The link sets `d_layers` = `4`; this page has no such setting."]
+
+
+def test_a_link_value_is_shown_plain_and_short(open_script, said):
+    app = open_script(ALL, d_n="`**x**`\n" + "y" * 500)
+    assert len(said(app)[0]) < 250
+    assert "`?**x**??yyy" in said(app)[0]
+
+
+@pytest.mark.parametrize("hide", ["n,size", "d_n, d_size"])
+def test_a_hidden_input_is_absent_but_its_link_value_holds(open_script, hide, said):
+    app = open_script(ALL, hide=hide, d_n="7", d_size="big")
+    assert len(app.slider) == 0
+    assert [each.key for each in app.button_group if each.key.startswith("d_")] == []
+    app.run()
+    assert app.session_state["got"] == (7, 0.5, False, "hi", "big", 2, "b")
+    assert app.session_state["values"]["d_n"] == "7"
+    assert said(app) == []
+
+
+def test_a_hidden_input_keeps_what_it_was_when_it_was_seen(open_script):
+    app = open_script(ALL)
+    app.slider(key="d_n").set_value(9).run()
+    app.text_input(key="hide").set_value("n").run()
+    assert len(app.slider) == 0
+    assert app.session_state["got"][0] == 9
+
+
+def test_a_locked_page_shows_its_inputs_but_nobody_can_change_them(open_script):
+    app = open_script(ALL, lock="1", d_n="7")
+    inputs = [*app.slider, *app.number_input, *app.toggle, *app.select_slider, *app.selectbox]
+    assert [each.disabled for each in inputs] == [True] * 5
+    assert app.button_group(key="d_size_choice").disabled
+    assert not app.button_group(key="lang_choice").disabled
+    assert app.session_state["got"][0] == 7
+
+
+def test_a_page_can_disable_an_input_itself(open_script):
+    app = open_script('pickers.toggle("d", "on", "On", default=True, disabled=True)')
+    assert app.toggle(key="d_on").disabled
+
+
+def test_a_link_that_says_the_default_overrules_what_the_session_had(open_script):
+    app = open_script(ALL, **LINK)
+    for name, value in {"d_n": "3", "d_size": "small", "d_on": "false"}.items():
+        app.query_params[name] = value
+    app.run()
+    assert app.session_state["got"] == (3, 0.25, False, "yo", "small", 4, "a")

@@ -1,0 +1,42 @@
+"""Prose lies beside the page; words of the glossary explain themselves."""
+
+import pytest
+
+from core.language import install_provider
+from pages.shared.glossary import GLOSSARY, term
+from pages.shared.prose import prose_file
+
+
+def test_prose_is_found_in_the_readers_language_and_its_terms_explained(house, open_script):
+    folder = house / "demo"
+    (folder / "one.intro.en.md").write_text("The [[gradient]] of it.", encoding="utf-8")
+    (folder / "one.intro.zh.md").write_text("它的[[gradient]]。", encoding="utf-8")
+    source = f'prose({str(folder / "one.py")!r}, "intro")'
+    english = open_script(source).markdown[0]
+    assert english.value.startswith('The <span class="term" tabindex="0"')
+    assert english.allow_html
+    assert open_script(source, lang="zh").markdown[0].value.startswith("它的<span")
+
+
+def test_a_missing_text_is_named(tmp_path):
+    with pytest.raises(ValueError, match=r"one\.intro\.zh\.md is missing beside one\.py"):
+        prose_file(str(tmp_path / "one.py"), "intro", "zh")
+
+
+def test_a_term_can_be_reached_by_keyboard_and_read_aloud():
+    html = term("loss")
+    assert 'tabindex="0"' in html
+    assert 'aria-label="loss: How surprised the model is' in html
+
+
+def test_every_term_is_explained_in_both_languages():
+    for name in GLOSSARY:
+        assert len(term(name)) > 50
+    install_provider(lambda: "zh")
+    for name in GLOSSARY:
+        assert len(term(name)) > 50
+
+
+def test_a_word_that_the_glossary_lacks_is_refused():
+    with pytest.raises(ValueError, match="'gizmo' is not in the glossary; it has: tensor"):
+        term("gizmo")
