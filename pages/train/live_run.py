@@ -8,9 +8,7 @@ import streamlit as st
 from core.figures.live import specs_of_both_themes
 from core.figures.live_parts import Look
 from core.language import _
-from core.train.control import send
 from core.train.plan import device_in_use
-from core.train.rundir import open_run_directory, runs_directory
 from pages.components.live_chart.live_chart import live_chart
 from pages.components.run_setup.first_loss import ask_first_loss
 from pages.components.run_setup.prediction import (
@@ -21,7 +19,12 @@ from pages.components.run_setup.prediction import (
     show_prediction,
     snippet,
 )
-from pages.components.run_setup.runs import follow, followed_run, list_earlier_runs
+from pages.components.run_setup.runs import (
+    follow,
+    followed_run,
+    list_earlier_runs,
+    send_command,
+)
 from pages.components.run_setup.settings import PAGE, choose_duration, choose_size, choose_wish
 from pages.components.run_setup.start import start
 from pages.shared import pickers
@@ -30,12 +33,6 @@ from pages.shared.header import headline, page_header
 from pages.shared.prose import prose
 from pages.shared.settings import is_hidden, locked, presenting, unit_system
 from pages.shared.snippets import show_code
-
-
-def send_command(run: str, op: str, value: float | None) -> int:
-    """Put a command of the browser into the run's inbox and return its number."""
-    return send(open_run_directory(runs_directory(), run), op, value)
-
 
 page_header(__doc__)
 run = followed_run()

@@ -58,7 +58,7 @@ function renderSample(view) {
   const label = sample ? fill(data.words.sample_step, { step: formatExact(sample.step) }) : data.words.sample_none
   say(view, ".live-sample output", label)
   slider.setAttribute("aria-valuetext", label)
-  writeSample(view.root.querySelector(".live-sample blockquote"), sample)
+  writeSample(view.root.querySelector(".live-sample pre"), sample)
   const text = history.info.text
   const evaluation = newestOf(history, "eval").at(-1)
   say(view, ".live-learnt", text ? learningSentence(evaluation?.validation_loss, text, data.words) : "")

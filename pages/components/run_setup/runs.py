@@ -6,8 +6,9 @@ from typing import Final
 import streamlit as st
 
 from core.language import _
+from core.train.control import send
 from core.train.listing import RunSummary, list_runs
-from core.train.rundir import runs_directory
+from core.train.rundir import open_run_directory, runs_directory
 from pages.components.live_chart.words import STATES
 from pages.shared import link
 
@@ -27,6 +28,17 @@ def follow(run: str = "") -> None:
         st.query_params["run"] = run
     else:
         st.query_params.pop("run", None)
+
+
+def send_command(run: str, op: str, value: float | None) -> int:
+    """Put a command of the browser into the run's inbox and return its number.
+
+    Raises:
+        ValueError: If there is no such run, or the command is none.
+        FileNotFoundError: If the run is gone.
+        RunStorageError: If the run directory cannot be written to.
+    """
+    return send(open_run_directory(runs_directory(), run), op, value)
 
 
 def list_earlier_runs() -> None:
