@@ -17,6 +17,7 @@ import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -109,6 +110,14 @@ def running_server(folder, *more_options, **environment):
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+        end_workers(runs)
+
+
+def end_workers(runs):
+    """End the training processes of these runs: by design they outlive the server."""
+    for process in psutil.process_iter(["cmdline"]):
+        if str(runs) in " ".join(process.info["cmdline"] or []):
+            process.kill()
 
 
 @pytest.fixture(scope="session")

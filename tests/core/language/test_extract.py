@@ -91,3 +91,15 @@ def test_a_compiled_catalogue_translates_and_has_one_plural_form_in_chinese(tmp_
 
 def test_a_catalogue_that_does_not_exist_yet_is_empty(tmp_path):
     assert ids(read_catalogue(tmp_path / "messages.po")) == set()
+
+
+def test_the_command_writes_both_files_and_says_what_waits_for_a_translation(
+    tmp_path, monkeypatch, capsys
+):
+    from core.language import extract
+
+    monkeypatch.setattr(extract, "LOCALES", tmp_path)
+    extract.main()
+    told = capsys.readouterr().out
+    assert "not translated yet: Home" in told
+    assert {path.name for path in tmp_path.rglob("messages.*")} == {"messages.po", "messages.mo"}
