@@ -1,7 +1,8 @@
 """What the README says is true: commands, versions, the house picture, pictures and links."""
 
-import importlib.util
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -79,9 +80,18 @@ def test_torch_has_the_same_version_everywhere(root, readme):
     assert set(re.findall(r"torch==([\d.]+)", readme)) <= {pinned}
 
 
-def test_every_program_that_is_started_with_python_m_exists(root, readme):
-    for module in re.findall(r"python -m (core\S*)", readme):
-        assert importlib.util.find_spec(f"{module}.__main__") or importlib.util.find_spec(module)
+def test_every_program_of_core_knows_the_options_that_are_written(root, readme):
+    for module, words in re.findall(r"python -m (core\S*)([^#\n]*)", readme):
+        command = words.partition(" --")[0].split()
+        told = subprocess.run(
+            [sys.executable, "-m", module, *command, "--help"],
+            cwd=root,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for option in re.findall(r"--[a-z-]+", words):
+            assert option in told, f"{module} {option}"
 
 
 def test_every_requirement_is_pinned_exactly(root):
