@@ -71,6 +71,7 @@ def _bar(run: RunView, look: Look, name: str, divisor: int) -> go.Bar:
         },
         text=[_(CATEGORY_NAMES[name])],
         textposition="inside",
+        textangle=0,
         insidetextanchor="middle",
         constraintext="inside",
         meta={"role": "bar", "category": name},

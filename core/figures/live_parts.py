@@ -102,7 +102,8 @@ def reference(
         text=["", template.format(value=written)] if known else [],
         textposition="bottom left",
         textfont={"color": look.color("muted")},
-        mode="lines+text",
+        mode="lines+markers+text",
+        marker={"size": 9, "opacity": 0},  # unseen: it keeps the label off the line
         line={"color": look.color("reference"), "dash": dash, "width": 1.5},
         meta={"role": role, "label": template},
         showlegend=False,

@@ -143,3 +143,6 @@ export default function ({ data: sent, parentElement, setTriggerValue }) {
   else renderPanels(view)
   return () => setTimeout(() => { if (!view.root.isConnected) close(view, key) }, GRACE_MS)
 }
+
+// For tests: the functions that have an original in Python.
+window[Symbol.for("bits-to-gpt.arithmetic")] = { formatBytes, formatCount, formatSeconds, smooth, secondsPerStep, decimated }

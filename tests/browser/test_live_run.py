@@ -1,0 +1,418 @@
+"""The live page in a real browser, fed by a run that is written while it looks."""
+
+import contextlib
+import json
+import math
+import re
+import time
+import urllib.request
+
+import pytest
+
+from core import units
+from core.figures import live
+from core.figures.live_memory import memory
+from core.figures.live_parts import Look
+from core.figures.run_facts import RunView, alt, facts
+from core.train.control import Inbox
+from core.train.decimate import decimate
+from core.train.info import write_info
+from core.train.lock import hold_worker_lock
+from core.train.progress import (
+    References,
+    learning_sentence,
+    seconds_per_step,
+    smooth,
+    word_sentence,
+)
+from core.train.reader import RunReader
+from core.train.records import StepRecord, to_columns
+from core.train.rundir import new_run_name
+from core.train.store import RunStore
+from pages.components.live_chart.feed import COLUMNS
+
+NUM_STEPS = 400
+MEMORY = {"weights": 437_248, "gradients": 437_248, "optimizer": 874_556}
+ACTIVATIONS = 9_425_412
+INFO = {
+    "config": {
+        "name": "one-minute",
+        "num_steps": NUM_STEPS,
+        "batch_size": 16,
+        "seq_len": 64,
+        "accumulation_steps": 1,
+        "grad_clip": 1.0,
+    },
+    "text": {
+        "vocab_size": 103,
+        "ln_vocab": math.log(103),
+        "unigram_entropy": 3.25,
+        "bigram_entropy": 2.46,
+    },
+    "prediction": {"memory": {**MEMORY, "activations": ACTIVATIONS}, "seconds_per_step": 0.02},
+}
+CHART = "document.querySelector('[data-chart={name}] .live-plot')"
+VIEW = "[...window[Symbol.for('bits-to-gpt.live')].values()][0]"
+
+
+class Run:
+    """A run that this test writes, step by step, as a worker would."""
+
+    def __init__(self, directory):
+        self.directory = directory
+        self.store = RunStore(directory)
+        self.inbox = Inbox(directory)
+        self.step = 0
+        self.state("running")
+
+    def state(self, state, **more):
+        self.store.append_event("state", self.step, state=state, reason="", message="")
+        self.store.write_state(state, step=self.step, **more)
+
+    def train(self, num_steps):
+        for _number in range(num_steps):
+            self.step += 1
+            self.store.append_step(
+                StepRecord(
+                    step=self.step,
+                    time=1e9 + self.step / 50,
+                    seconds=0.02,
+                    loss=2 + 2.6 * math.exp(-self.step / 80) + 0.05 * math.sin(self.step),
+                    learning_rate=5e-3,
+                    grad_norm=1.2 + 0.3 * math.cos(self.step),
+                    tokens_per_second=51_200.0,
+                    resident_bytes=353 << 20,
+                )
+            )
+        self.store.append_event("eval", self.step, validation_loss=2 + 2.6 / self.step)
+        self.store.append_event(
+            "memory", self.step, **MEMORY, activations=ACTIVATIONS, other=200_000
+        )
+        self.store.append_event(
+            "sample",
+            self.step,
+            prompt="The ",
+            text=f"text of step {self.step}",
+            num_words=4,
+            num_real_words=3,
+        )
+        self.store.write_state("running", step=self.step)
+
+    def obey(self, op, seconds=10):
+        """Wait for a command and answer it as a worker does."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            for command in self.inbox.poll():
+                assert command.op == op
+                self.store.append_event(
+                    "ack",
+                    self.step,
+                    command=command.number,
+                    op=command.op,
+                    value=command.value,
+                    accepted=True,
+                    reason="",
+                )
+                return command
+            time.sleep(0.05)
+        pytest.fail(f"no command {op} within {seconds} s")
+        return None
+
+    def view(self):
+        """Return the run as core draws it."""
+        reader = RunReader(self.directory)
+        increment = reader.read_new()
+        return RunView(
+            columns=to_columns(increment.records, COLUMNS),
+            events=increment.events,
+            info=reader.info,
+        )
+
+
+@pytest.fixture
+def begin(server):
+    """Return begin(): a run that is alive until the test ends."""
+    with contextlib.ExitStack() as stack:
+
+        def make():
+            created = time.time()
+            directory = server.runs / new_run_name("one minute", created)
+            directory.mkdir(parents=True)
+            write_info(directory, {**INFO, "name": directory.name, "created": created})
+            stack.enter_context(hold_worker_lock(directory))
+            run = Run(directory)
+            stack.callback(run.store.close)
+            return run
+
+        yield make
+
+
+@pytest.fixture
+def run(begin):
+    """A run of 60 steps so far."""
+    run = begin()
+    run.train(60)
+    return run
+
+
+def chart(page, name, expression):
+    return page.evaluate(f"(plot => {expression})({CHART.format(name=name)})")
+
+
+def drawn_steps(page):
+    return chart(page, "loss", "plot.data?.find(t => t.meta.role === 'training')?.x.length ?? 0")
+
+
+def wait_for_steps(page, num_steps):
+    page.wait_for_function(
+        f"(plot => plot?.data?.find(t => t.meta.role === 'training')?.x.length >= {num_steps})"
+        f"({CHART.format(name='loss')})",
+        timeout=20_000,
+    )
+
+
+@pytest.fixture
+def watching(new_page, visit, run):
+    """Return watching(**screen): a page that shows the run up to its newest step."""
+
+    def open_one(query=None, **screen):
+        page = visit(new_page(**screen), "/live-run", run=run.directory.name, **(query or {}))
+        wait_for_steps(page, run.step)
+        return page
+
+    return open_one
+
+
+def zoom(page):
+    """Drag a rectangle over the loss chart; return the ranges that it leaves."""
+    box = page.locator("[data-chart=loss] .nsewdrag").first.bounding_box()
+    page.mouse.move(box["x"] + 60, box["y"] + 60)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 300, box["y"] + 160, steps=8)
+    page.mouse.up()
+    page.wait_for_function(f"!{CHART.format(name='loss')}._fullLayout.xaxis.autorange")
+    return ranges(page)
+
+
+def ranges(page):
+    return chart(
+        page, "loss", "[plot._fullLayout.xaxis.range, plot._fullLayout.yaxis.range].flat()"
+    )
+
+
+def connections(page):
+    return page.evaluate(f"{VIEW}.numConnections")
+
+
+def test_the_curves_grow_without_a_reload(watching, run):
+    page = watching()
+    run.train(20)
+    wait_for_steps(page, 80)
+    assert "80" in page.locator(".live-status").inner_text()
+
+
+def test_two_browsers_show_the_same_step(watching, run):
+    pages = [watching(), watching()]
+    run.train(15)
+    for page in pages:
+        wait_for_steps(page, 75)
+    first, second = [page.locator(".live-status").inner_text() for page in pages]
+    assert first == second
+
+
+def test_zoom_and_connection_survive_updates_a_slider_and_a_theme_change(watching, run):
+    page = watching()
+    zoomed = zoom(page)
+    page.evaluate(f"window.firstNode = {CHART.format(name='loss')}")
+    run.train(20)
+    wait_for_steps(page, 80)
+    assert ranges(page) == pytest.approx(zoomed)
+
+    page.get_by_role("button", name="Settings").click()
+    page.get_by_role("slider", name="Layers").press("ArrowRight")
+    page.wait_for_url(re.compile("lr_layers"))
+    page.keyboard.press("Escape")
+    page.emulate_media(color_scheme="dark")
+    light = live.loss().layout.font.color
+    page.wait_for_function(f"{CHART.format(name='loss')}._fullLayout.font.color !== '{light}'")
+    run.train(20)
+    wait_for_steps(page, 100)
+
+    assert ranges(page) == pytest.approx(zoomed)
+    assert page.evaluate(f"window.firstNode === {CHART.format(name='loss')}")
+    assert connections(page) == 1
+
+
+def test_leaving_the_page_closes_its_connection(watching):
+    page = watching()
+    page.evaluate(f"window.leftView = {VIEW}")
+    page.evaluate("window.live = window[Symbol.for('bits-to-gpt.live')]")
+    page.locator("[data-testid=stTopNavSection]").first.click()
+    page.get_by_test_id("stTopNavDropdownLink").filter(has_text="Home").first.click()
+    page.wait_for_function("window.live.size === 0 && window.leftView.source.readyState === 2")
+
+
+def test_the_browser_draws_what_core_draws(watching, run):
+    page = watching()
+    view = run.view()
+    for name, figure in (
+        ("loss", live.loss(view)),
+        ("memory", memory(view, Look())),
+        ("learning_rate", live.learning_rate(view)),
+        ("grad_norm", live.grad_norm(view)),
+        ("tokens_per_second", live.tokens_per_second(view)),
+    ):
+        shown = chart(
+            page, name, "plot.data.map(t => ({meta: t.meta, x: t.x, y: t.y, text: t.text}))"
+        )
+        for mine, theirs in zip(figure.data, shown, strict=True):
+            place = (name, mine.meta)
+            assert theirs["meta"] == mine.meta, place
+            assert list(theirs["x"]) == list(mine.x), place
+            assert theirs["y"] == pytest.approx(list(mine.y)), place
+            if mine.text is not None:
+                assert list(theirs["text"]) == list(mine.text), place
+
+
+def test_alt_texts_sentences_and_table_say_what_core_says(watching, run):
+    page = watching()
+    view = run.view()
+    for name in ("loss", "memory", "learning_rate", "grad_norm", "tokens_per_second"):
+        label = page.locator(f"[data-chart={name}]").get_attribute("aria-label")
+        assert label == alt(name, view)
+    references = References(**{key: INFO["text"][key] for key in References.__slots__})
+    validation_loss = view.newest_of("eval")[-1]["validation_loss"]
+    learnt = page.locator(".live-learnt").inner_text()
+    assert learnt == learning_sentence(validation_loss, references)
+    assert page.locator(".live-real-words").inner_text() == word_sentence(4, 3)
+    page.locator(".live summary").click()
+    cells = page.locator(".live-tables table").first.locator("td").all_inner_texts()
+    assert cells == list(facts(view).values())
+
+
+def test_the_browsers_arithmetic_is_cores(watching):
+    """Each function of the JavaScript that has an original in Python, on the same numbers."""
+    page = watching()
+
+    def browser(name, *arguments):
+        return page.evaluate(
+            f"window[Symbol.for('bits-to-gpt.arithmetic')].{name}(...{json.dumps(arguments)})"
+        )
+
+    for number in (0, 7, 999.4, 1023, 1024, 1e6, 3_216_384, 12_345_678_901):
+        for unit in units.BYTE_UNITS:
+            assert browser("formatBytes", number, unit) == units.format_bytes(number, unit), number
+        assert browser("formatCount", number) == units.format_count(number), number
+    for seconds in (0, 2e-5, 0.0123, 0.9996, 3.14159, 45, 59.97, 60, 200, 3599.7, 3900, 90_000):
+        assert browser("formatSeconds", seconds) == units.format_seconds(seconds), seconds
+    steps = [1, 2, 3, 5, 8, 13, 60, 61, 300]
+    values = [4.0, 3.5, None, 3.0, 2.5, 2.75, 2.0, 1.5, 1.25]
+    assert browser("smooth", steps, values, 1000) == pytest.approx(smooth(steps, values, 1000))
+    times = [0.3 * step for step in steps]
+    assert browser("secondsPerStep", steps, times) == pytest.approx(seconds_per_step(steps, times))
+
+
+def test_thinning_keeps_the_points_that_core_keeps(watching, run):
+    page = watching()
+    run.train(300)
+    wait_for_steps(page, 360)
+    records = RunReader(run.directory).read_new().records
+    kept = decimate(records, 100, traces=("loss",))
+    losses = json.dumps(records["loss"].tolist())
+    indices = page.evaluate(
+        f"window[Symbol.for('bits-to-gpt.arithmetic')].decimated({losses}, 100)"
+    )
+    assert [index + 1 for index in indices] == kept["step"].tolist()
+
+
+def test_a_button_and_a_dial_say_at_which_step_they_took_effect(watching, run):
+    page = watching()
+    page.get_by_role("button", name="Pause", exact=True).click()
+    run.obey("pause")
+    run.state("paused")
+    page.get_by_text("Pause: took effect at step 60.").wait_for()
+    assert page.get_by_role("button", name="One step").is_enabled()
+    assert page.get_by_role("button", name="Pause", exact=True).is_disabled()
+
+    page.get_by_role("slider", name="Factor on the planned learning rate").press("ArrowLeft")
+    command = run.obey("set_learning_rate_multiplier")
+    assert command.value == 0.5
+    run.store.write_state("paused", step=60, learning_rate_multiplier=0.5)
+    page.get_by_text("Learning rate × 0.5: took effect at step 60.").wait_for()
+    page.wait_for_function(
+        f"{CHART.format(name='learning_rate')}.data.find(t => t.meta.role === 'multiplier')"
+        ".x.includes(60)"
+    )
+
+
+def test_space_and_full_stop_control_the_run_but_not_while_an_input_has_the_focus(watching, run):
+    page = watching()
+    page.locator("h1").click()
+    page.keyboard.press("Space")
+    run.obey("pause")
+    run.state("paused")
+    page.get_by_role("button", name="One step").wait_for()
+    page.wait_for_function(f"{VIEW}.history.state.state === 'paused'")
+    page.keyboard.press(".")
+    run.obey("step")
+    page.get_by_role("button", name="Settings").click()
+    page.get_by_role("spinbutton", name="Seed").press(".")
+    page.wait_for_timeout(500)
+    assert run.inbox.poll() == ()
+
+
+def test_a_run_whose_process_is_gone_says_so(new_page, visit, server):
+    created = time.time()
+    directory = server.runs / new_run_name("gone", created)
+    directory.mkdir(parents=True)
+    write_info(directory, {**INFO, "name": directory.name, "created": created})
+    with hold_worker_lock(directory):
+        gone = Run(directory)
+        gone.train(12)
+        gone.store.write_state("running", step=12)
+        gone.store.close()
+    page = visit(new_page(), "/live-run", run=directory.name)
+    message = page.get_by_text("The training process is gone, without a word, since step 12.")
+    message.wait_for(timeout=20_000)
+
+
+def test_a_run_that_is_not_there_is_named_and_nothing_breaks(new_page, visit):
+    page = visit(new_page(), "/live-run", run="20250101t000000z-nobody-0000")
+    page.get_by_text("There is no run called 20250101t000000z-nobody-0000 here.").wait_for()
+
+
+def test_the_samples_are_a_time_machine(watching, run):
+    page = watching()
+    run.train(40)
+    page.get_by_text("after step 100").wait_for()
+    assert page.locator(".live-sample pre").inner_text() == "The text of step 100"
+    page.get_by_role("slider", name="Samples so far").press("Home")
+    assert page.locator(".live-sample pre").inner_text() == "The text of step 60"
+
+
+def test_all_steps_come_as_csv_and_a_chart_as_png(watching, run):
+    page = watching()
+    address = page.locator(".live-csv").get_attribute("href")
+    with urllib.request.urlopen(page.evaluate("location.origin") + address, timeout=10) as answer:
+        assert len(answer.read().decode().splitlines()) == 1 + run.step
+    page.locator("[data-chart=loss]").hover()
+    with page.expect_download() as download:
+        page.locator("[data-chart=loss]").get_by_role("button", name="PNG").click()
+    assert download.value.suggested_filename == f"{run.directory.name}-loss.png"
+
+
+@pytest.mark.parametrize(("width", "query"), [(1366, {}), (1024, {"present": "1"})])
+@pytest.mark.parametrize(("lang", "theme"), [("en", "light"), ("zh", "dark")])
+def test_the_loss_chart_and_the_controls_fit_the_screen(
+    watching, screenshot, width, query, lang, theme
+):
+    page = watching(query, width=width, height=768, lang=lang, theme=theme)
+    page.wait_for_function(
+        "(box => box.bottom <= 768 && box.height > 250)"
+        "(document.querySelector('[data-chart=loss]').getBoundingClientRect())"
+    )
+    screenshot(page, f"live-run-{lang}-{theme}-{width}")
+    box = page.locator(".live-controls").bounding_box()
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= width
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
