@@ -28,6 +28,7 @@ export default function ({ data: [data], parentElement }) {
   const button = parentElement.querySelector("button");
   const status = parentElement.querySelector("span");
   button.textContent = data.words.copy;
+  button.hidden = false; // only now does it do something
   button.onclick = async () => {
     const link = fullAddress(window.location, data.settings);
     try {

@@ -16,7 +16,7 @@ from pages.shared.link import Parameter, Refusal
 _FOLDER: Final = Path(__file__).parent
 _mount = st.components.v2.component(
     "copy_link",
-    html='<button type="button"></button><span role="status" aria-live="polite"></span>',
+    html='<button type="button" hidden></button><span role="status" aria-live="polite"></span>',
     js=(_FOLDER / "copy_link.js").read_text(encoding="utf-8"),
     css=(_FOLDER / "copy_link.css").read_text(encoding="utf-8"),
 )

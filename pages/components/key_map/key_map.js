@@ -26,6 +26,7 @@ export default function ({ data: [data], parentElement }) {
   );
   const toggle = () => (dialog.open ? dialog.close() : dialog.showModal());
   open.onclick = toggle;
+  open.hidden = false; // only now does it do something
   const onKey = (event) => {
     if (!isFree(event)) return;
     if (event.key === "?") toggle();

@@ -10,7 +10,7 @@ from core.language import _
 _FOLDER: Final = Path(__file__).parent
 _mount = st.components.v2.component(
     "key_map",
-    html="<button type='button'>?</button><dialog><h2></h2><dl></dl><form method='dialog'>"
+    html="<button type='button' hidden>?</button><dialog><h2></h2><dl></dl><form method='dialog'>"
     "<button></button></form></dialog>",
     js=(_FOLDER / "key_map.js").read_text(encoding="utf-8"),
     css=(_FOLDER / "key_map.css").read_text(encoding="utf-8"),

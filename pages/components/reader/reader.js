@@ -14,7 +14,7 @@ function shownTheme() {
   return isDark(getComputedStyle(app).backgroundColor) ? "Dark" : "Light";
 }
 
-async function appears(selector, tries = 40) {
+async function appears(selector, tries = 120) {
   for (let i = 0; i < tries; i++) {
     const found = document.querySelector(selector);
     if (found) return found;
@@ -31,12 +31,12 @@ async function chooseTheme(name, paths) {
   menu?.click();
   const wanted = await appears(entry(name));
   wanted?.click();
+  for (const path of paths) localStorage.setItem(memory(path), JSON.stringify(name));
   // Choosing a theme leaves the menu open; the button that opened it closes it.
   if (document.querySelector(entry(name))) menu?.click();
   await new Promise((resolve) => setTimeout(resolve, 200));
   quiet.remove();
   if (!wanted) menu?.click(); // this Streamlit has another menu: show it, the reader can choose
-  for (const path of paths) localStorage.setItem(memory(path), JSON.stringify(name));
 }
 
 function isFree(event) {
@@ -54,6 +54,7 @@ export default function ({ data: [data], parentElement, setTriggerValue }) {
     button.title = words;
   };
   label();
+  button.hidden = false; // only now does it do something
   button.onclick = async () => {
     await chooseTheme(shownTheme() === "Dark" ? "Light" : "Dark", data.paths);
     button.focus();

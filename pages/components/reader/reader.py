@@ -13,7 +13,7 @@ HTML_LANGUAGES: Final[Mapping[str, str]] = {"en": "en", "zh": "zh-CN"}
 _FOLDER: Final = Path(__file__).parent
 _mount = st.components.v2.component(
     "reader",
-    html="<button type='button'>◐</button>",
+    html="<button type='button' hidden>◐</button>",
     js=(_FOLDER / "reader.js").read_text(encoding="utf-8"),
     css=(_FOLDER / "reader.css").read_text(encoding="utf-8"),
 )

@@ -1,0 +1,119 @@
+"""The parts of the frame that live in the browser: theme, keys, language, copied link."""
+
+import re
+import urllib.parse
+
+import pytest
+
+THEME = ".st-key-frame_reader button"
+BACKGROUND = "() => getComputedStyle(document.querySelector('.stApp')).backgroundColor"
+LIGHT, DARK = "rgb(251, 250, 247)", "rgb(16, 21, 29)"
+LESSONS = ".st-key-lessons_row > .stElementContainer a"
+
+
+@pytest.fixture
+def home(page, visit):
+    """Home in a light browser, marked so that a reload would be noticed."""
+    visit(page)
+    page.wait_for_selector(LESSONS)
+    page.evaluate("window.notReloaded = true")
+    return page
+
+
+def wait_for(page, background):
+    page.wait_for_function(f"({BACKGROUND})() === '{background}'")
+
+
+def query(page):
+    return dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(page.url).query))
+
+
+def test_the_theme_button_changes_the_theme_without_a_reload_and_for_every_page(home, visit):
+    """Also the canary for Streamlit's own menu, whose entry the button presses."""
+    assert home.evaluate(BACKGROUND) == LIGHT
+    home.locator(THEME).click()
+    wait_for(home, DARK)
+    assert home.evaluate("window.notReloaded")
+    home.wait_for_selector('[data-testid="stMainMenuPopover"]', state="detached")
+    assert home.locator(THEME).get_attribute("aria-label") == "Light theme"
+    visit(home, "/lessons")
+    wait_for(home, DARK)
+    home.locator(THEME).click()
+    wait_for(home, LIGHT)
+
+
+def test_keys_open_lessons_the_list_of_keys_and_the_projector(home, ready):
+    home.keyboard.press("?")
+    dialog = home.locator(".st-key-key_map dialog")
+    dialog.wait_for(state="visible")
+    home.keyboard.press("?")
+    dialog.wait_for(state="hidden")
+    home.keyboard.press("2")
+    home.wait_for_url(re.compile("home_card="))
+    home.keyboard.press("p")
+    home.wait_for_url(re.compile("present=1"))
+    home.locator(".stAppHeader").wait_for(state="hidden")
+    home.keyboard.press("Escape")
+    home.locator(".stAppHeader").wait_for(state="visible")
+    assert "present" not in query(home)
+    assert home.evaluate("window.notReloaded")
+
+
+def test_a_key_that_a_field_wants_is_left_to_it(home):
+    field = home.locator(".stTextInput input:visible").first
+    field.click()
+    home.keyboard.type("2?p")
+    assert field.input_value() == "2?p"
+    assert home.locator(".st-key-key_map dialog").is_hidden()
+
+
+def test_the_copied_link_says_every_setting_and_opens_the_same_page(home, visit):
+    home.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    home.keyboard.press("3")
+    home.wait_for_url(re.compile("home_card="))
+    home.locator(".st-key-copy_link button").click()
+    home.locator(".st-key-copy_link [role=status]").get_by_text("Link copied").wait_for()
+    link = urllib.parse.urlsplit(home.evaluate("navigator.clipboard.readText()"))
+    settings = dict(urllib.parse.parse_qsl(link.query))
+    assert {"lang": "en", "units": "GiB", "present": "0", "lock": "0"}.items() <= settings.items()
+    assert settings["home_card"] == query(home)["home_card"]
+    home.locator(LESSONS).nth(2).get_by_text("●").wait_for()
+    headline = home.locator(".st-key-headline").inner_text()
+    visit(home, link.path, **settings)
+    home.locator(".st-key-headline").get_by_text(headline).wait_for()
+
+
+def test_a_lesson_link_resets_what_an_earlier_lesson_had_set(home):
+    home.keyboard.press("2")
+    home.wait_for_url(re.compile("home_card="))
+    home.locator(LESSONS).first.click()
+    home.wait_for_function("!location.search.includes('home_card')")
+    home.locator(LESSONS).first.get_by_text("●").wait_for()
+
+
+def test_the_language_switch_keeps_the_settings_and_the_address(home):
+    home.keyboard.press("2")
+    home.wait_for_url(re.compile("home_card="))
+    card = query(home)["home_card"]
+    home.locator(".st-key-lang_choice").get_by_text("中文").click()
+    home.wait_for_url(re.compile("lang=zh"))
+    home.wait_for_function("document.documentElement.lang === 'zh-CN'")
+    assert query(home) == {"lang": "zh", "home_card": card}
+    assert home.evaluate("window.notReloaded")
+
+
+def test_a_word_that_was_refused_is_named_on_the_page(page, visit):
+    visit(page, "/", units="TB")
+    page.locator(".st-key-frame_notices").get_by_text("was not accepted").wait_for()
+
+
+def test_the_focus_can_be_seen(home):
+    for _press in range(6):
+        home.keyboard.press("Tab")
+        style = home.evaluate("""() => {
+          let e = document.activeElement;
+          while (e.shadowRoot?.activeElement) e = e.shadowRoot.activeElement;
+          const s = getComputedStyle(e);
+          return [e.outerHTML.slice(0, 80), s.outlineStyle, s.boxShadow];
+        }""")
+        assert style[1] != "none" or style[2] != "none", style[0]
