@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Final
 
+from filelock import FileLock
+
 from core.language import _
 from core.machine.machine import describe_machine
 from core.machine.records import Probe, probe_from_json
@@ -27,12 +29,13 @@ def probe_machine(*, refresh: bool = False) -> Probe:
     Raises:
         ValueError: the child failed, or the state folder cannot be written to.
     """
-    known = None if refresh else cached_probe()
-    if known is not None:
-        return known
-    probe = _probe_in_child()
-    keep_probe(probe)
-    return probe
+    with FileLock(state_directory() / "probe.lock"):  # one child at a time measures undisturbed
+        known = None if refresh else cached_probe()
+        if known is not None:
+            return known
+        probe = _probe_in_child()
+        keep_probe(probe)
+        return probe
 
 
 def keep_probe(probe: Probe) -> None:

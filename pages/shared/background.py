@@ -34,6 +34,10 @@ class Jobs:
         reason = future.exception()
         return str(reason) if reason else ""
 
+    def close(self) -> None:
+        """Take no more jobs and wait for those under way."""
+        self._pool.shutdown()
+
 
 @st.cache_resource(show_spinner=False)
 def jobs() -> Jobs:

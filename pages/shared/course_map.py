@@ -1,14 +1,20 @@
 """The course as a list with ticks: groups of lessons, each title a link."""
 
 from collections.abc import Sequence
+from typing import Final
 from urllib.parse import urlencode
+
+import streamlit as st
 
 from core.language import _
 from pages.components.ticks.ticks import TickGroup, TickRow, ticks
+from pages.shared import link
 from pages.shared.concepts import concept_name
-from pages.shared.lesson_links import open_lesson
+from pages.shared.lesson_links import open_lesson, query_of
 from pages.shared.lessons import Lesson, in_language, load_lessons
 from pages.shared.navigation import PAGES, page_row
+
+_WANTED: Final = "course_map_wanted"
 
 
 def show_lessons(lessons: Sequence[Lesson], *, key: str, detailed: bool, across: bool) -> None:
@@ -34,12 +40,25 @@ def show_ticks(
     groups: Sequence[TickGroup], *, key: str, across: bool = False, suggest: bool = True
 ) -> None:
     """Show rows with ticks; a click on a title opens the lesson of that slug."""
+    wanted = st.session_state.pop(_WANTED, "")
+    if wanted:
+        open_lesson(find(wanted))
     words = {"next": _("Next:"), "done": _("Done: {title}")}
     ticks(groups, key=key, words=words, on_open=_open, across=across, suggest=suggest)
 
 
 def _open(slug: str) -> None:
-    open_lesson(find(slug))
+    """Take the way to a lesson, before the page runs again.
+
+    On the page that is shown, the lesson's settings are written where its inputs keep them:
+    Streamlit refuses to switch to the same page with parameters that inputs are bound to.
+    """
+    lesson = find(slug)
+    if lesson.page != link.current_page():
+        st.session_state[_WANTED] = slug
+        return
+    for name, value in query_of(lesson).items():
+        st.session_state[name] = value
 
 
 def find(slug: str) -> Lesson:

@@ -53,5 +53,9 @@ def rules_headline(page: str, state: Item, flops: Item) -> str:
 
 def show_rules(state: Item, flops: Item) -> None:
     """Show the two numbers, each with what stands behind it."""
-    explained_number(_("16 bytes a parameter"), state)
-    explained_number(_("6 FLOPs a parameter and token"), flops)
+    for label, rule in (
+        (_("16 bytes a parameter"), state),
+        (_("6 FLOPs a parameter and token"), flops),
+    ):
+        explained_number(label, rule)
+        st.caption(f"`{rule.formula}`  \n`= {rule.substituted}`")

@@ -11,9 +11,9 @@ from pages.shared.course_map import show_lessons
 from pages.shared.environment_card import environment_line, show_environment
 from pages.shared.header import headline, page_header
 from pages.shared.install_card import picked_plan, show_plan
+from pages.shared.largest_part import ask_largest_part
 from pages.shared.last_run import show_last_run
 from pages.shared.lessons import load_lessons
-from pages.shared.questions import Choice, predict_then_reveal
 from pages.shared.search_box import headline_of, search_box, show_hits
 from pages.shared.snippets import show_code
 from pages.shared.stack_card import machine_layers, show_layers
@@ -22,7 +22,10 @@ from pages.shared.train_now import WISH, show_train_now
 CODE = """
 from core.train.plan import Wish, outline_run
 
-print(f"{outline_run(Wish()).parameters.amount:,}")
+parameters = outline_run(Wish()).parameters
+print(f"{parameters.amount:,}")
+for part in parameters.children:
+    print(f"{part.name}: {part.amount:,} = {part.substituted}")
 """
 
 
@@ -38,7 +41,7 @@ def card_label(card: str) -> str:
 
 def show_start() -> None:
     """Show the button that trains a GPT, and beside it the newest run."""
-    button, newest = st.columns([3, 2], gap="large")
+    button, newest = st.columns(2, gap="large")
     with button:
         try:
             show_train_now(plan_run(WISH))
@@ -48,50 +51,41 @@ def show_start() -> None:
         show_last_run()
 
 
-def show_card(card: str) -> str:
-    """Show the course or one side of the environment card; return its headline."""
+def say(text: str) -> None:
+    """Show the headline, above everything that takes time."""
+    with top:
+        headline(text)
+
+
+def show_card(card: str) -> None:
+    """Show one side of the environment card with its headline."""
     if card == "environment":
+        say(environment_line(describe_machine()))
         show_environment()
-        return environment_line(describe_machine())
-    if card == "stack":
+    elif card == "stack":
         layers = machine_layers()
+        count = len(layers)
+        say(_("From a line of Python to the silicon: {count} layers").format(count=count))
         show_layers(layers)
-        return _("From a line of Python to the silicon: {count} layers").format(count=len(layers))
-    if card == "install":
-        plan = picked_plan("home")
-        if plan:
-            show_plan(plan)
-        return f"`{plan.torch_line}`" if plan else ""
+    elif plan := picked_plan("home"):
+        say(f"`{plan.torch_line}`")
+        show_plan(plan)
+
+
+def show_course() -> None:
+    """Show the run that could start now, and the course."""
+    count = format_exact(round(outline.parameters.amount))
+    say(_("A GPT of {count} parameters can train on this machine now.").format(count=count))
+    with start:
+        show_start()
     show_lessons(load_lessons(), key="home_map", detailed=False, across=True)
-    return ""
-
-
-def ask() -> None:
-    """Ask for the loss of a GPT that has learnt nothing."""
-    count, loss = outline.vocab_size, f"{outline.ln_vocab:.2f}"
-    question = _(
-        "This GPT has read nothing yet, and there are {count} characters to choose from. "
-        "What is its loss, in nats per character?"
-    )
-    choices = [
-        Choice("0.00", _("A loss of 0 means to be certain, and right, every time.")),
-        Choice(loss),
-        Choice(f"{count}.00", _("That is the number of characters; the loss is its logarithm.")),
-    ]
-    reason = _("To guess evenly among {count} is to be surprised by ln {count} = {loss} nats.")
-    predict_then_reveal(
-        "home_first_loss",
-        question.format(count=count),
-        choices,
-        reason.format(count=count, loss=loss),
-    )
 
 
 page_header(__doc__, _("Bits to GPT"))
 outline = outline_run(WISH)
 top = st.container()
 start = st.container()
-asked, machine = st.columns([3, 2], gap="large")
+asked, machine = st.columns(2, gap="large")
 with asked:
     hits = search_box("home")
 with machine:
@@ -103,18 +97,15 @@ with machine:
         default="closed",
         labels=card_label,
     )
-if chosen == "closed" and not hits:
-    with start:
-        show_start()
-show_hits(hits)
-card_headline = show_card(chosen)
-question, code = st.columns([3, 2], gap="large")
-with question, st.expander(_("Predict: what does it know before the first step?")):
-    ask()
+if hits:
+    say(headline_of(hits[0]))
+    show_hits(hits)
+elif chosen == "closed":
+    show_course()
+else:
+    show_card(chosen)
+question, code = st.columns(2, gap="large")
+with question, st.expander(_("Predict: where are its parameters?")):
+    ask_largest_part(outline.parameters)
 with code:
     show_code("parameters", CODE)
-with top:
-    default = _("A GPT of {count} parameters can train on this machine now.").format(
-        count=format_exact(round(outline.parameters.amount))
-    )
-    headline(headline_of(hits[0]) if hits else card_headline or default)

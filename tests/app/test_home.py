@@ -137,3 +137,39 @@ def test_a_failed_measurement_is_told(open_page, monkeypatch):
     monkeypatch.setattr(train_now.jobs(), "error", lambda *_: "torch is broken")
 
     assert "This machine could not be measured: torch is broken" in texts(open_page("start/home"))
+
+
+def test_when_torch_cannot_be_asked_the_card_says_why(open_page, monkeypatch):
+    def refuse(**options):
+        raise ValueError("Torch could not be asked: libtorch is missing")
+
+    monkeypatch.setattr("pages.shared.environment_card.probe_machine", refuse)
+
+    for card in ("environment", "stack"):
+        app = open_page("start/home", home_card=card)
+        assert not app.exception
+        assert app.error[0].value == "Torch could not be asked: libtorch is missing"
+
+
+def test_asking_again_measures_again(open_page, probed, monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        "pages.shared.environment_card.probe_machine",
+        lambda *, refresh=False: asked.append(refresh) or probed,
+    )
+
+    open_page("start/home", home_card="environment").button(key="home_probe_again").click().run()
+
+    assert True in asked
+
+
+def test_a_run_that_does_not_fit_is_refused_in_a_sentence(open_page, monkeypatch):
+    def refuse(wish):
+        raise ValueError("The run needs 9 GiB and 1 GiB is free.")
+
+    monkeypatch.setattr("core.train.plan.plan_run", refuse)
+
+    app = open_page("start/home")
+
+    assert not app.exception
+    assert [each.value for each in app.error] == ["The run needs 9 GiB and 1 GiB is free."]

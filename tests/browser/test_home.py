@@ -70,6 +70,7 @@ def test_a_tick_stays_in_the_browser_through_a_reload_and_on_the_other_page(page
 
 def test_the_browser_suggests_the_same_next_lesson_as_python(page, visit):
     visit(page)
+    tick(page, "first-run").wait_for()
     rows = [
         TickRow(slug=lesson.slug, title=lesson.title["en"], needs=lesson.prerequisites)
         for lesson in LESSONS
@@ -109,13 +110,13 @@ def test_a_lesson_of_the_same_page_opens_there(page, visit):
 
     page.locator(MAP).get_by_role("link", name="This machine").click()
 
-    page.wait_for_url(re.compile("home_card=environment"))
     page.get_by_text("matmul float32").wait_for(timeout=60_000)
+    assert "home_card=environment" in page.url
 
 
 def test_an_error_text_typed_into_the_search_is_explained(page, visit):
     visit(page)
-    box = page.get_by_label("Search lessons, questions and PyTorch error texts")
+    box = page.get_by_role("textbox", name="Search lessons, questions and PyTorch error texts")
 
     box.fill("RuntimeError: grad can be implicitly created only for scalar outputs")
     box.press("Enter")
@@ -160,7 +161,7 @@ def test_only_the_card_is_printed(page, visit):
 
     page.emulate_media(media="print")
 
-    assert page.get_by_text("Mechanics.").is_visible()
+    page.get_by_text("Mechanics.").wait_for()
     assert not page.get_by_text("Copy link").is_visible()
     assert not page.get_by_text("Show the code").is_visible()
     assert not page.get_by_text("Tokens D").is_visible()

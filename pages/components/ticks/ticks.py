@@ -62,7 +62,7 @@ def ticks(
         groups: Headings with their rows, in the reader's language.
         key: The key of this part on its page.
         words: "next" (before the suggested row) and "done" (label of a tick, with {title}).
-        on_open: Called with `opens` of the row whose title was clicked.
+        on_open: Called with `opens` of the row whose title was clicked, before the page runs again.
         across: Groups side by side, as a map, and not one under another.
         suggest: Name the row to do next above the list.
     """
@@ -73,7 +73,9 @@ def ticks(
         "across": across,
         "suggest": suggest,
     }
+
+    def opened() -> None:
+        on_open(str(st.session_state[key]["open"]))
+
     # Streamlit loads pandas to look into a dict, but not into a list.
-    mounted = _mount(key=key, data=[data], height="content", on_open_change=lambda: None)
-    if mounted.open:
-        on_open(mounted.open)
+    _mount(key=key, data=[data], height="content", on_open_change=opened)

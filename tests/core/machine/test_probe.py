@@ -76,7 +76,7 @@ def test_another_torch_or_other_visible_devices_need_another_probe(monkeypatch, 
 def test_a_damaged_cache_is_made_again(monkeypatch, probe):
     monkeypatch.setattr(kept_probe, "_probe_in_child", lambda: probe)
     probe_machine()
-    for kept in kept_probe.state_directory().iterdir():
+    for kept in kept_probe.state_directory().glob("probe-*.json"):
         kept.write_text("{half a pro")
 
     assert cached_probe() is None
