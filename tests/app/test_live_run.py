@@ -10,6 +10,7 @@ import pytest
 from core.train.plan import Wish, outline_run
 from core.train.rundir import runs_directory
 from core.train.timing import TimingError
+from pages.components.run_setup import runs as runs_room
 from pages.components.run_setup import start as start_room
 from pages.components.run_setup.runs import send_command
 
@@ -35,6 +36,7 @@ def a_run():
         "name": NAME,
         "created": 1_767_323_045.0,
         "config": {"name": "one-minute", "num_steps": 100},
+        "resolved": {"device": "cpu"},
     }
     (run / "run.json").write_text(json.dumps(info), encoding="utf-8")
     state = {"state": "finished", "step": 100, "attempt": 1, "pid": 1, "time": 1_767_323_100.0}
@@ -211,6 +213,23 @@ def test_a_command_lands_in_the_inbox_of_the_run_that_the_browser_shows(a_run):
     number = send_command(NAME, "set_max_steps_per_second", 5)
     written = json.loads((a_run / "control" / f"{number:06d}.json").read_text(encoding="utf-8"))
     assert (written["op"], written["value"]) == ("set_max_steps_per_second", 5)
+
+
+def test_resume_starts_a_new_process_for_a_run_whose_own_has_ended(a_run, monkeypatch):
+    resumed = []
+    monkeypatch.setattr(runs_room, "resume_run", resumed.append)
+    assert send_command(NAME, "resume", None) == 0
+    assert resumed == [a_run]
+    assert not (a_run / "control").exists()
+
+
+def test_resume_is_refused_while_another_run_holds_the_device(a_run, monkeypatch):
+    def busy(_device):
+        raise ValueError("Another run is training.")
+
+    monkeypatch.setattr(runs_room, "refuse_if_busy", busy)
+    with pytest.raises(ValueError, match="Another run"):
+        send_command(NAME, "resume", None)
 
 
 @pytest.mark.parametrize("name", ["../../etc", "", "20260102t030405z-nobody-0000"])

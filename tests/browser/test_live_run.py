@@ -411,8 +411,34 @@ def test_the_loss_chart_and_the_controls_fit_the_screen(
         "(box => box.bottom <= 768 && box.height > 250)"
         "(document.querySelector('[data-chart=loss]').getBoundingClientRect())"
     )
+    page.wait_for_function(
+        f"(plot => Math.abs(plot._fullLayout.height - plot.clientHeight) < 2)"
+        f"({CHART.format(name='loss')})"
+    )
     screenshot(page, f"live-run-{lang}-{theme}-{width}")
     box = page.locator(".live-controls").bounding_box()
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= width
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_one_click_trains_a_gpt_whose_bytes_are_those_predicted(new_page, visit):
+    """The real thing: timing, worker, stream and charts, fifty steps long."""
+    page = visit(new_page(), "/live-run", lr_size="110k", lr_steps="50", lr_precision="fp32")
+    page.get_by_test_id("stMain").get_by_role("button", name="Start", exact=True).click()
+    page.wait_for_function(
+        f"(v => v.history.state?.state === 'finished' && v.history.info.config.num_steps === 50)"
+        f"({VIEW})",
+        timeout=120_000,
+    )
+    wait_for_steps(page, 50)
+    for category in ("weights", "gradients", "optimizer"):
+        measured, predicted = chart(
+            page,
+            "memory",
+            f"plot.data.find(t => t.meta.role === 'bar' && t.meta.category === '{category}').y",
+        )
+        assert measured == predicted, category
+    losses = chart(page, "loss", "plot.data.find(t => t.meta.role === 'validation').y")
+    assert losses[-1] < losses[0]
+    assert page.get_by_text("finished", exact=True).is_visible()

@@ -36,12 +36,21 @@ function plotOf(view, name) {
 }
 
 // Draws one chart from the whole history.
-function draw(view, spec) {
+async function draw(view, spec) {
   const { name } = spec.layout.meta
+  const plot = plotOf(view, name)
   if (name === "loss" || !view.history.loss) view.history.loss = lossTraces(view.history)
   const [traces, layout] = filled(view, spec)
   view.drawn[name] = { records: view.history.columns.step.length, extended: 0 }
-  return window.Plotly.react(plotOf(view, name), traces, layout, PLOTLY_SETTINGS)
+  await window.Plotly.react(plot, traces, layout, PLOTLY_SETTINGS)
+  fitPlot(plot)
+}
+
+// Plotly measures its place when it draws; the place may have changed since, or meanwhile.
+function fitPlot(plot) {
+  const drawn = plot._fullLayout
+  if (!drawn || !plot.offsetHeight) return
+  if (drawn.height !== plot.clientHeight || drawn.width !== plot.clientWidth) window.Plotly.Plots.resize(plot)
 }
 
 // Whether the new records cannot simply be added: another attempt, a gap, or too many points.

@@ -2,7 +2,7 @@
 
 const USABLE = {
   pause: ["starting", "running"],
-  resume: ["paused"],
+  resume: ["paused", "stopped", "crashed", "failed"],
   step: ["paused"],
   stop: ["starting", "running", "paused"],
 }
@@ -89,6 +89,7 @@ function ackSentence(view) {
   const { words, receipt } = view.data
   const { sent } = view
   if (sent && receipt?.nonce === sent.nonce && receipt.error) return receipt.error
+  if (sent && receipt?.nonce === sent.nonce && receipt.number === 0) return words.resumed
   const ack = ackOf(view)
   if (ack) {
     const values = { command: commandName(view, ack.op, ack.value), step: formatExact(ack.step), reason: ack.reason ?? "" }

@@ -79,7 +79,7 @@ function watchSizes(view) {
   window.addEventListener("resize", view.onResize)
   view.layoutObserver = new ResizeObserver(view.onResize)
   view.plotObserver = new ResizeObserver((entries) => {
-    for (const { target } of entries) if (target.data && target.offsetHeight) window.Plotly.Plots.resize(target)
+    for (const { target } of entries) fitPlot(target)
   })
   view.root.querySelectorAll(".live-plot").forEach((plot) => view.plotObserver.observe(plot))
 }

@@ -52,7 +52,8 @@ def live_chart(
         figures: For each theme the charts as `core.figures.live.specs` returns them: the browser
             changes its theme without asking the script.
         controls: Whether the control bar may be used, is greyed, or is left out.
-        on_command: Called with (run, op, value); returns the number of the command that it sent.
+        on_command: Called with (run, op, value); returns the number of the command that it sent,
+            0 if instead it started a new process for a run that had ended early.
             A ValueError or OSError of its own is shown as a sentence.
     """
     receipt_key = f"{key}_receipt"

@@ -22,11 +22,13 @@ SENTENCES: Final = {
     "sentence_starting": N_(
         "A process of its own is starting: it loads PyTorch and cuts the text."
     ),
-    "sentence_stopped": N_("Stopped at step {step} of {num_steps}; a checkpoint is kept."),
+    "sentence_stopped": N_(
+        "Stopped at step {step} of {num_steps}; a checkpoint is kept, and Resume goes on from it."
+    ),
     "sentence_failed": N_("The run ended early at step {step}. {reason}"),
     "sentence_crashed": N_(
         "The training process is gone, without a word, since step {step}. "
-        "Everything up to that step is kept."
+        "Everything up to that step is kept; Resume goes on from the last checkpoint."
     ),
     "empty": N_("No run yet: choose how long it may take, then press Start."),
     "missing": N_(
@@ -73,6 +75,7 @@ CONTROLS: Final = {
     "command_no_governor": N_("Full speed"),
     "sent": N_("{command}: sent …"),
     "took_effect": N_("{command}: took effect at step {step}."),
+    "resumed": N_("A new process goes on from the last checkpoint."),
     "refused": N_("{command}: refused. {reason}"),
 }
 PANELS: Final = {

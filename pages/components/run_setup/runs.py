@@ -7,7 +7,10 @@ import streamlit as st
 
 from core.language import _
 from core.train.control import send
+from core.train.device_lock import refuse_if_busy
+from core.train.launch import resume_run
 from core.train.listing import RunSummary, list_runs
+from core.train.reader import RunReader
 from core.train.rundir import open_run_directory, runs_directory
 from pages.components.live_chart.words import STATES
 from pages.shared import link
@@ -33,12 +36,20 @@ def follow(run: str = "") -> None:
 def send_command(run: str, op: str, value: float | None) -> int:
     """Put a command of the browser into the run's inbox and return its number.
 
+    "resume" to a run whose process has ended starts a new one and returns 0.
+
     Raises:
-        ValueError: If there is no such run, or the command is none.
+        ValueError: If there is no such run, the command is none, or the device is taken.
         FileNotFoundError: If the run is gone.
         RunStorageError: If the run directory cannot be written to.
     """
-    return send(open_run_directory(runs_directory(), run), op, value)
+    directory = open_run_directory(runs_directory(), run)
+    reader = RunReader(directory)
+    if op == "resume" and reader.read_state().is_final:
+        refuse_if_busy(reader.info["resolved"]["device"])
+        resume_run(directory)
+        return 0
+    return send(directory, op, value)
 
 
 def list_earlier_runs() -> None:
