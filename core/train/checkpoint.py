@@ -1,91 +1,101 @@
 """Checkpoints: written beside, then put in place at once; read without running their code."""
 
 import os
-import re
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
 import torch
 
-from core.train.disk import storage_error
+from core.train import faults
+from core.train.checkpoint_folder import checkpoint_path, checkpoints, keep
+from core.train.disk import storage_error, sync_folder
+from core.train.orders import Orders
 from core.train.trainer import Trainer
 
-FOLDER: Final = "ckpt"
-KEPT: Final = 2
-_FILE = re.compile(r"step-(\d{8})\.pt")
+__all__ = ["checkpoints", "load_checkpoint", "save_checkpoint"]
+
+FORMAT: Final = 1
 
 
-def save_checkpoint(directory: Path, trainer: Trainer) -> tuple[Path, int]:
+def save_checkpoint(
+    directory: Path,
+    trainer: Trainer,
+    orders: Orders | None = None,
+    validation_loss: float | None = None,
+) -> tuple[Path, int]:
     """Write the trainer's state; return the file and its bytes.
 
     The old checkpoints stay until the new one is on the disk under its final name.
 
+    Args:
+        directory: The run directory.
+        trainer: What is saved.
+        orders: What commands have asked for.
+        validation_loss: Of these very weights, if known: the best checkpoint is kept.
+
     Raises:
         RunStorageError: the disk refuses; the older checkpoints are as they were.
     """
-    path = directory / FOLDER / f"step-{trainer.step:08d}.pt"
+    path = checkpoint_path(directory, trainer.step)
     temporary = path.with_suffix(".tmp")
     try:
         path.parent.mkdir(exist_ok=True)
         with temporary.open("wb") as file:
-            torch.save(_contents(trainer), file)
+            torch.save(_contents(trainer, orders or Orders()), file)
             file.flush()
+            faults.at("checkpoint_written")
             os.fsync(file.fileno())
+        faults.at("checkpoint_synced")
         temporary.replace(path)
-        _sync_folder(path.parent)
+        faults.at("checkpoint_placed")
+        sync_folder(path.parent)
+        sync_folder(directory)
     except (OSError, RuntimeError) as error:  # torch reports a full disk as RuntimeError
         temporary.unlink(missing_ok=True)
         reason = error if isinstance(error, OSError) else OSError(str(error))
         raise storage_error(path, reason) from error
-    for old in checkpoints(directory)[:-KEPT]:
-        old.unlink(missing_ok=True)
+    keep(directory, path, validation_loss)
     return path, path.stat().st_size
 
 
-def _contents(trainer: Trainer) -> dict[str, Any]:
+def _contents(trainer: Trainer, orders: Orders) -> dict[str, Any]:
     return {
+        "format": FORMAT,
         "step": trainer.step,
         "learning_rate_multiplier": trainer.learning_rate_multiplier,
+        "orders": orders.to_json(),
         "config": asdict(trainer.config),
         "model": trainer.model.state_dict(),
         "optimizer": trainer.optimizer.state_dict(),
+        "scaler": None,  # only float16 scales its loss, and no precision here computes in it
     }
 
 
-def _sync_folder(folder: Path) -> None:
-    """Make the new name survive a power cut; Windows has no such call and needs none."""
-    if os.name == "nt":
-        return
-    number = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)
+def load_checkpoint(path: Path, trainer: Trainer) -> Orders:
+    """Put a checkpoint's state into the trainer; return what commands had asked for.
 
-
-def checkpoints(directory: Path) -> list[Path]:
-    """Return the finished checkpoints of a run, oldest first."""
-    folder = directory / FOLDER
-    found = folder.iterdir() if folder.is_dir() else iter(())
-    return sorted(path for path in found if _FILE.fullmatch(path.name))
-
-
-def load_checkpoint(path: Path, trainer: Trainer) -> None:
-    """Put a checkpoint's state into the trainer.
+    After an error the trainer may be half changed: make a new one.
 
     Raises:
-        ValueError: the file is damaged, is no checkpoint of this model, or holds code.
+        ValueError: the file is damaged, is no checkpoint of this run, or holds code.
     """
     try:
         # weights_only: a pickle that wants to run code is refused
         contents = torch.load(path, map_location=trainer.device, weights_only=True)
+        _check(contents, trainer)
         trainer.model.load_state_dict(contents["model"])
         trainer.optimizer.load_state_dict(contents["optimizer"])
         trainer.step = int(contents["step"])
         trainer.learning_rate_multiplier = float(contents["learning_rate_multiplier"])
+        return Orders.from_json(contents["orders"])
     except Exception as error:
         raise ValueError(
             f"{path.name} cannot be loaded ({type(error).__name__}); it is damaged or was made "
             "by another program. Delete it to go back to the checkpoint before it."
         ) from error
+
+
+def _check(contents: dict[str, Any], trainer: Trainer) -> None:
+    if contents["format"] != FORMAT or contents["config"] != asdict(trainer.config):
+        raise ValueError("a checkpoint of another run or of another version of this app")

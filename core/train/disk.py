@@ -78,9 +78,22 @@ def write_atomically(path: Path, text: str, *, durable: bool = True) -> None:
             if durable:
                 os.fsync(file.fileno())
         _replace(temporary, path)
+        if durable:
+            sync_folder(path.parent)
     except OSError as error:
         temporary.unlink(missing_ok=True)
         raise storage_error(path, error) from error
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder survive a power cut; Windows has no such call and needs none."""
+    if os.name == "nt":
+        return
+    number = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
 
 
 def _replace(temporary: Path, path: Path) -> None:

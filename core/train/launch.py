@@ -13,12 +13,14 @@ from core.budget import training_memory
 from core.budget.gpt import Precision
 from core.machine import installed_version
 from core.train.config import TrainConfig
+from core.train.control import send
 from core.train.dataset import save_dataset
-from core.train.device_lock import refuse_if_busy
+from core.train.device_lock import device_holder, refuse_if_busy
 from core.train.disk import storage_error
 from core.train.info import write_info
 from core.train.prepare import Prepared, prepare
 from core.train.presets import fit_steps, predicted_seconds
+from core.train.reader import RunReader
 from core.train.rundir import new_run_name, runs_directory
 from core.train.state import RunState, write_state
 from core.train.timing import ROOT, Timing, child_environment, measure_timing
@@ -33,6 +35,7 @@ def start_run(
     runs_dir: Path | None = None,
     upload: bytes | None = None,
     upload_name: str = "",
+    wait: bool = False,
 ) -> Path:
     """Make a run and start its worker; return the run directory.
 
@@ -42,6 +45,7 @@ def start_run(
         runs_dir: Where; `runs_directory()` by default.
         upload: The bytes of an uploaded text, for corpus "upload".
         upload_name: Its file name.
+        wait: If another run has the device, stand in the queue instead of refusing.
 
     Raises:
         ValueError: If the config, the text or the memory forbid it, or the device is taken.
@@ -49,23 +53,41 @@ def start_run(
         RunStorageError: If the directory cannot be written to.
     """
     prepared = prepare(config, upload, upload_name)
-    timing = _timing_for(prepared)
-    refuse_if_busy(timing.device)
+    timing = _timing_for(prepared, wait=wait)
+    if not wait:
+        refuse_if_busy(timing.device)
     if seconds is not None:
         config = fit_steps(config, seconds, timing.seconds_per_step)
     directory = create_run(replace(prepared, config=config), timing, runs_dir or runs_directory())
-    spawn_worker(directory)
+    spawn_worker(directory, wait=wait)
     return directory
 
 
-def resume_run(directory: Path) -> None:
-    """Start a worker that goes on from the run's newest checkpoint."""
-    spawn_worker(directory)
+def resume_run(directory: Path, *, wait: bool = False, by: str = "page") -> None:
+    """Start a worker that goes on from the run's newest checkpoint.
+
+    Args:
+        directory: The run directory.
+        wait: If another run has the device, stand in the queue instead of failing.
+        by: Who asked, for the trace that every command leaves.
+
+    Raises:
+        ValueError: If it holds no run that this version can go on with.
+        RunStorageError: If it cannot be written to.
+    """
+    RunReader(directory).read_new()
+    send(directory, "resume", by=by)  # a stop that came too late for the last worker is taken back
+    spawn_worker(directory, wait=wait)
 
 
-def _timing_for(prepared: Prepared) -> Timing:
-    """Return the config's measured speed, timing it now unless its steps would take too long."""
+def _timing_for(prepared: Prepared, *, wait: bool = False) -> Timing:
+    """Return the config's measured speed, timing it now unless its steps would take too long.
+
+    Who waits for the device does not time it while another run trains there: any estimate will do.
+    """
     known = prepared.timing
+    if known and wait and device_holder(known.device):
+        return known
     if known and (known.num_steps_timed or known.seconds_per_step > SLOW_STEP_SECONDS):
         return known
     return measure_timing(prepared.config, prepared.dataset.tokenizer.vocab_size)
@@ -115,9 +137,11 @@ def _info(prepared: Prepared, timing: Timing, name: str, created: float) -> dict
     }
 
 
-def spawn_worker(directory: Path) -> "subprocess.Popen[bytes]":
+def spawn_worker(directory: Path, *, wait: bool = False) -> "subprocess.Popen[bytes]":
     """Start the training process in a session of its own, so that it outlives this one."""
     command = [sys.executable, "-m", "core.train.worker", str(directory)]
+    if wait:
+        command += ["--asked-at", repr(time.time())]
     detached: dict[str, Any] = (
         {"creationflags": 0x00000200 | 0x00000008}  # new process group, no console
         if os.name == "nt"

@@ -9,6 +9,7 @@ from typing import Final
 from filelock import FileLock, Timeout
 
 from core.language import _
+from core.train.disk import storage_error
 from core.train.rundir import LOCK_FILE
 
 # A reader that asks whether the lock is free holds it for microseconds: outlast such moments.
@@ -23,15 +24,23 @@ class RunBusyError(ValueError):
 
 
 @contextmanager
-def hold_worker_lock(directory: Path) -> Iterator[None]:
+def hold_worker_lock(directory: Path, *, patience: float = _PATIENCE_SECONDS) -> Iterator[None]:
     """Hold the run's lock while the block runs; the worker does so from start to end.
+
+    A process that is forked off while it is held closes its copy at once (filelock sees to that),
+    so it cannot keep a dead worker alive.
+
+    Args:
+        directory: The run directory.
+        patience: Seconds to try.
 
     Raises:
         RunBusyError: another process holds it.
+        RunStorageError: the directory cannot be written to.
     """
     lock = FileLock(directory / LOCK_FILE, poll_interval=0.02)
     try:
-        lock.acquire(timeout=_PATIENCE_SECONDS)
+        lock.acquire(timeout=patience)
     except Timeout as error:
         raise RunBusyError(
             _(
@@ -39,6 +48,8 @@ def hold_worker_lock(directory: Path) -> Iterator[None]:
                 "stop that one first or start a new run."
             ).format(name=directory.name)
         ) from error
+    except OSError as error:
+        raise storage_error(directory / LOCK_FILE, error) from error
     try:
         yield
     finally:

@@ -1,19 +1,23 @@
 """What is written down of a run: a record each step; evaluations, samples, memory, checkpoints."""
 
 import time
-from pathlib import Path
 from typing import Final
 
 import psutil
 
+from core.train import faults
 from core.train.checkpoint import save_checkpoint
 from core.train.disk import RunStorageError
 from core.train.memory_watch import MemoryWatch
+from core.train.orders import Orders
 from core.train.records import NON_FINITE, SKIPPED, StepRecord
 from core.train.sampler import Sampler
+from core.train.step import LaunchedStep, StepResult
 from core.train.store import RunStore
-from core.train.trainer import StepResult, Trainer
+from core.train.trainer import Trainer
 
+BURST_STEPS: Final = 32  # steps whose numbers an accelerator may owe us
+BURST_SECONDS: Final = 0.05
 RESIDENT_SECONDS: Final = 1.0  # asking the system for the process's memory costs more than a record
 
 
@@ -22,39 +26,66 @@ class Observer:
 
     Args:
         trainer: What is watched.
-        store: Where records and events go.
-        directory: The run directory, for checkpoints.
+        store: Where records, events and checkpoints go.
         sampler: Writes the samples.
     """
 
-    def __init__(
-        self, trainer: Trainer, store: RunStore, directory: Path, sampler: Sampler
-    ) -> None:
+    def __init__(self, trainer: Trainer, store: RunStore, sampler: Sampler) -> None:
         self.trainer, self.store, self.sampler = trainer, store, sampler
-        self.directory = directory
         self.saved_step = -1
         self.num_failed_saves = 0
+        self._evaluated: tuple[int, float] = (-1, 0.0)  # step and validation loss
+        self._launched: list[LaunchedStep] = []
+        self._burst_began = 0.0
         self._process = psutil.Process()
         self._resident, self._resident_at = 0, 0.0
 
-    def step(self) -> StepResult:
-        """Do one step, with the memory watch when it is due, and record it."""
+    def step(self) -> tuple[StepResult, ...]:
+        """Do one step, with the memory watch when it is due; return what has been recorded.
+
+        On a CPU that is this step. An accelerator is asked for the numbers of many steps at once,
+        so that none of them waits for it; until then their records do not exist.
+        """
         upcoming = self.trainer.step + 1
-        due = upcoming == 1 or upcoming % self.trainer.config.memory_interval == 0
-        watch = self._memory_watch() if due else None
-        result = self.trainer.train_step(watch)
-        self._record(result)
+        watch = self._memory_watch() if self._is_memory_due(upcoming) else None
+        if not self._launched:
+            self._burst_began = time.perf_counter()
+        self._launched.append(self.trainer.launch_step(watch))
+        waited = time.perf_counter() - self._burst_began
+        full = len(self._launched) >= BURST_STEPS or waited >= BURST_SECONDS
+        if self.trainer.in_bursts and watch is None and not full:
+            return ()
+        results = self.read()
         if watch is not None:
-            memory, resident = watch.result.to_json(), self._resident_bytes(fresh=True)
-            self.store.append_event("memory", result.step, **memory, resident_bytes=resident)
-        return result
+            memory, resident = watch.result.to_json(), self.resident_bytes(fresh=True)
+            self.store.append_event("memory", upcoming, **memory, resident_bytes=resident)
+        return results
+
+    def _is_memory_due(self, step: int) -> bool:
+        return step == 1 or step % self.trainer.config.memory_interval == 0
+
+    def read(self) -> tuple[StepResult, ...]:
+        """Record the steps whose numbers are still owed, in order; return them."""
+        if not self._launched:
+            return ()
+        results = self.trainer.read_steps(self._launched)
+        self._launched.clear()
+        for result in results:
+            self._record(result)
+        return results
 
     def at_the_start(self) -> None:
         """Write down what an untrained model does."""
         self.evaluate()
         self.sample()
 
-    def after_step(self, step: int) -> None:
+    def is_due(self, step: int) -> bool:
+        """Say whether `after_step` has anything to do; the last step always has."""
+        config = self.trainer.config
+        intervals = (config.eval_interval, config.sample_interval, config.checkpoint_interval)
+        return step == config.num_steps or any(step % every == 0 for every in intervals)
+
+    def after_step(self, step: int, orders: Orders) -> None:
         """Do what is due after a step; the last step is always evaluated and sampled."""
         config = self.trainer.config
         last = step == config.num_steps
@@ -63,12 +94,15 @@ class Observer:
         if step % config.sample_interval == 0 or last:
             self.sample()
         if step % config.checkpoint_interval == 0 and not last:
-            self.save()
+            if self._evaluated[0] != step:  # which checkpoint is best must be known
+                self._evaluated = (step, self.trainer.validation_loss())
+            self.save(orders)
 
     def evaluate(self) -> None:
         """Write the validation loss down."""
-        loss = self.trainer.validation_loss()
-        self.store.append_event("eval", self.trainer.step, validation_loss=loss)
+        step, loss = self.trainer.step, self.trainer.validation_loss()
+        self._evaluated = (step, loss)
+        self.store.append_event("eval", step, validation_loss=loss)
 
     def sample(self) -> None:
         """Write down what the model writes."""
@@ -83,8 +117,11 @@ class Observer:
             num_real_words=sample.num_real_words,
         )
 
-    def save(self) -> bool:
+    def save(self, orders: Orders) -> bool:
         """Save a checkpoint; a disk that refuses costs this checkpoint, not the run.
+
+        Args:
+            orders: What commands have asked for, which is part of it.
 
         Returns:
             Whether the trainer's present step is now safe on the disk.
@@ -92,9 +129,11 @@ class Observer:
         step = self.trainer.step
         if self.saved_step == step:
             return True
+        loss = self._evaluated[1] if self._evaluated[0] == step else None
         try:
-            self.store.sync()
-            path, num_bytes = save_checkpoint(self.directory, self.trainer)
+            self.store.sync()  # a checkpoint never knows of steps that a power cut could take
+            directory = self.store.directory
+            path, num_bytes = save_checkpoint(directory, self.trainer, orders, loss)
         except RunStorageError as error:
             self.num_failed_saves += 1
             self.store.append_event(
@@ -102,7 +141,8 @@ class Observer:
             )
             return False
         self.saved_step = step
-        self.store.append_event("checkpoint", step, file=path.name, num_bytes=num_bytes)
+        told = {"file": path.name, "num_bytes": num_bytes, "validation_loss": loss}
+        self.store.append_event("checkpoint", step, **told)
         return True
 
     def non_finite(self, result: StepResult) -> None:
@@ -115,22 +155,24 @@ class Observer:
         self.store.append_step(
             StepRecord(
                 step=result.step,
-                time=time.time(),
+                time=self.store.clock.now(),
                 seconds=result.seconds,
                 loss=result.loss,
                 learning_rate=result.learning_rate,
                 grad_norm=result.grad_norm,
                 tokens_per_second=self.trainer.config.tokens_per_step / result.seconds,
-                resident_bytes=self._resident_bytes(),
+                resident_bytes=self.resident_bytes(),
                 flags=NON_FINITE | SKIPPED if result.skipped else 0,
             )
         )
+        faults.at("step_recorded")
 
     def _memory_watch(self) -> MemoryWatch:
         trainer = self.trainer
         return MemoryWatch(trainer.model, trainer.optimizer, (trainer.training, trainer.validation))
 
-    def _resident_bytes(self, *, fresh: bool = False) -> int:
+    def resident_bytes(self, *, fresh: bool = False) -> int:
+        """Return the physical memory of this process, at most a second old."""
         now = time.monotonic()
         if fresh or now - self._resident_at > RESIDENT_SECONDS:
             self._resident, self._resident_at = self._process.memory_info().rss, now

@@ -87,9 +87,7 @@ def seconds_item(config: TrainConfig, timing: Timing) -> Item:
         values,
         unit="s",
         kind="estimated",
-        source=f"{timing.num_steps_timed} steps timed on {timing.device_name}"
-        if timing.num_steps_timed
-        else f"scaled by FLOPs from configs timed on {timing.device_name}",
+        source=_source(timing),
     )
     return replace(
         predicted,
@@ -115,6 +113,14 @@ def _memory_precision(config: TrainConfig, timing: Timing | None) -> Precision:
     if chosen == "auto":
         chosen = timing.precision if timing else "fp32"
     return cast("Precision", chosen)
+
+
+def _source(timing: Timing) -> str:
+    if timing.num_steps_timed:
+        text = _("{count} steps timed on {device}")
+    else:
+        text = _("scaled by FLOPs from configs timed on {device}")
+    return text.format(count=timing.num_steps_timed, device=timing.device_name)
 
 
 def _free_bytes(timing: Timing | None) -> int:

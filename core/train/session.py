@@ -7,6 +7,9 @@ from typing import Final
 from core.language import N_
 from core.train.control import Command, Inbox
 from core.train.observer import Observer
+from core.train.orders import Orders, acknowledge
+from core.train.step import StepResult
+from core.train.stop_signal import StopSignal
 
 STATE_SECONDS: Final = 0.5  # how often state.json follows the run
 IDLE_SECONDS: Final = 0.02  # between two looks into the inbox while nothing is due
@@ -24,59 +27,68 @@ class Session:
     Args:
         observer: The trainer, and where it is written down.
         inbox: Where commands arrive.
-        max_steps_per_second: The governor to begin with; None for full speed.
+        orders: What commands have asked for before this worker.
+        stop: Remembers a signal to the process.
     """
 
-    def __init__(
-        self, observer: Observer, inbox: Inbox, max_steps_per_second: float | None = None
-    ) -> None:
-        self.observer, self.inbox = observer, inbox
+    def __init__(self, observer: Observer, inbox: Inbox, orders: Orders, stop: StopSignal) -> None:
+        self.observer, self.inbox, self._stop = observer, inbox, stop
         self.trainer, self.store = observer.trainer, observer.store
-        self.max_steps_per_second = max_steps_per_second
+        self.max_steps_per_second = orders.max_steps_per_second
         self.state = "starting"
-        self.stop_requested = False
+        self._stop_wanted = False
+        self._last_command = orders.last_command
+        # Only changes for steps that this worker repeats; the checkpoint holds the earlier ones.
+        self._changes = [c for c in orders.multiplier_changes if c[0] > self.trainer.step]
         self._reason = self._message = ""
         self._single_steps = 0
         self._next_step_at = self._state_at = 0.0
         self._operations: dict[str, Callable[[Command], None]] = {
             "pause": lambda _command: self._change("paused"),
-            "resume": lambda _command: self._change("running"),
+            "resume": self._resume,
             "step": self._one_step,
-            "stop": self._stop,
+            "stop": self._stop_after_step,
             "set_learning_rate_multiplier": self._set_multiplier,
             "set_max_steps_per_second": self._set_governor,
         }
 
+    @property
+    def stop_requested(self) -> bool:
+        """Whether a command or a signal asks the run to end."""
+        return self._stop_wanted or self._stop.requested
+
     def run(self) -> str:
         """Train; return the state that the run ends in: "finished" or "stopped"."""
-        num_steps = self.trainer.config.num_steps
         self._change("running")
         if self.trainer.step == 0:
             self.observer.at_the_start()
-        while self.trainer.step < num_steps and not self.stop_requested:
+        while not self._is_over():
             self._obey()
             if self._may_step():
                 self._step()
         self._change("stopping")
         self._save()
-        self._change("finished" if self.trainer.step >= num_steps else "stopped")
+        self._change("finished" if self._is_complete() else "stopped")
         return self.state
 
+    def _is_over(self) -> bool:
+        if self.stop_requested or self._is_complete():
+            self._read()  # it may find that the run halted at an earlier step
+            return self.stop_requested or self._is_complete()
+        return False
+
+    def _is_complete(self) -> bool:
+        return self.trainer.step >= self.trainer.config.num_steps
+
     def _obey(self) -> None:
-        for command in self.inbox.poll():
-            # a new setting first counts for the step that comes
-            effective = self.trainer.step + (1 if command.op.startswith("set_") else 0)
+        commands = self.inbox.poll()
+        if commands:
+            self._read()
+        for command in commands:
             if not command.error:
                 self._operations[command.op](command)
-            self.store.append_event(
-                "ack",
-                effective,
-                command=command.number,
-                op=command.op,
-                value=command.value,
-                accepted=not command.error,
-                reason=command.error,
-            )
+            acknowledge(self.store, command, self.trainer.step)
+            self._last_command = command.number
             self._write_state()
 
     def _may_step(self) -> bool:
@@ -87,23 +99,25 @@ class Session:
             if self._single_steps:
                 self._single_steps -= 1
                 return True
+            self._read()
             time.sleep(IDLE_SECONDS)
             return False
         wait = self._next_step_at - time.monotonic()
         if self.max_steps_per_second and wait > 0:
+            self._read()
             time.sleep(min(wait, IDLE_SECONDS))
             return wait <= IDLE_SECONDS
         return True
 
     def _step(self) -> None:
         began = time.monotonic()
-        result = self.observer.step()
-        if result.skipped:
-            self.observer.non_finite(result)
-            # the class should see it happen, so the run waits
-            self._change("paused", "non_finite", NON_FINITE_PAUSE)
-        saved_before = self.observer.num_failed_saves
-        self.observer.after_step(result.step)
+        self._repeat_changes()
+        self._look_at(self.observer.step())
+        step, saved_before = self.trainer.step, self.observer.num_failed_saves
+        if self.observer.is_due(step):
+            self._read()  # it may find that the run halted at an earlier step
+            if self.trainer.step == step:
+                self.observer.after_step(step, self._orders())
         if self.observer.num_failed_saves > saved_before:
             self._change(self.state, "disk", NOT_SAVED)
         if time.monotonic() - self._state_at > STATE_SECONDS:
@@ -111,19 +125,47 @@ class Session:
         if self.max_steps_per_second:
             self._next_step_at = began + 1 / self.max_steps_per_second
 
+    def _read(self) -> None:
+        """Wait for the steps that an accelerator still works on."""
+        self._look_at(self.observer.read())
+
+    def _look_at(self, results: tuple[StepResult, ...]) -> None:
+        for result in results:
+            if result.skipped:
+                self.observer.non_finite(result)
+                # the class should see it happen, so the run waits
+                self._change("paused", "non_finite", NON_FINITE_PAUSE)
+
+    def _repeat_changes(self) -> None:
+        while self._changes and self._changes[0][0] <= self.trainer.step + 1:
+            self.trainer.learning_rate_multiplier = self._changes.pop(0)[1]
+
+    def _orders(self) -> Orders:
+        return Orders(
+            last_command=self._last_command,
+            multiplier_changes=tuple(self._changes),
+            max_steps_per_second=self.max_steps_per_second,
+        )
+
     def _save(self) -> None:
-        if not self.observer.save():
+        if not self.observer.save(self._orders()):
             self._reason, self._message = "disk", NOT_SAVED
+
+    def _resume(self, _command: Command) -> None:
+        # Whoever resumes a run takes back a stop that no worker has followed yet.
+        self._stop_wanted = False
+        self._change("running")
 
     def _one_step(self, _command: Command) -> None:
         if self.state == "running":
             self._change("paused")
         self._single_steps += 1
 
-    def _stop(self, _command: Command) -> None:
-        self.stop_requested = True
+    def _stop_after_step(self, _command: Command) -> None:
+        self._stop_wanted = True
 
     def _set_multiplier(self, command: Command) -> None:
+        self._changes.clear()  # somebody decides anew: what was decided before is not repeated
         self.trainer.learning_rate_multiplier = 1.0 if command.value is None else command.value
 
     def _set_governor(self, command: Command) -> None:
@@ -142,6 +184,7 @@ class Session:
         self._write_state()
 
     def _write_state(self) -> None:
+        self._read()
         self._state_at = time.monotonic()
         self.store.write_state(
             self.state,
@@ -150,4 +193,5 @@ class Session:
             max_steps_per_second=self.max_steps_per_second,
             reason=self._reason,
             message=self._message,
+            resident_bytes=self.observer.resident_bytes(),
         )

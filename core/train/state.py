@@ -2,13 +2,16 @@
 
 import json
 import time
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
+from core.language import N_, _
 from core.train.disk import to_json, write_atomically
 from core.train.lock import worker_is_alive
 from core.train.rundir import STATE_FILE
+from core.units import ByteUnit, format_bytes
 
 STATES: Final = (
     "starting",
@@ -26,6 +29,16 @@ FINAL_STATES: Final = frozenset({"stopped", "finished", "failed", "crashed"})
 STARTING_SECONDS: Final = 60.0
 _MAX_BYTES: Final = 65_536
 
+KILLED: Final = N_(
+    "The training process ended without a word: it was killed, the machine ran out of memory or "
+    "lost power. Every step that was written down is kept; resume goes on from the last checkpoint."
+)
+KILLED_HOLDING: Final = N_(
+    "The training process ended without a word: it was killed, the machine ran out of memory or "
+    "lost power. It last held {resident_bytes} of memory. Every step that was written down is "
+    "kept; resume goes on from the last checkpoint."
+)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunState:
@@ -40,7 +53,9 @@ class RunState:
         learning_rate_multiplier: Factor on the schedule, set while running.
         max_steps_per_second: The governor, or None for full speed.
         reason: A word for programs: "non_finite", "out_of_memory", "disk", ...
-        message: A sentence for people, as a message id.
+        message: A sentence for people, as a message id; `state_sentence` makes it readable.
+        values: What the braces in the message stand for; names in `_bytes` are sizes.
+        resident_bytes: Physical memory that the worker last held.
     """
 
     state: str
@@ -52,6 +67,8 @@ class RunState:
     max_steps_per_second: float | None = None
     reason: str = ""
     message: str = ""
+    values: Mapping[str, float] = field(default_factory=dict)
+    resident_bytes: int | None = None
 
     @property
     def is_final(self) -> bool:
@@ -82,7 +99,28 @@ def read_state(directory: Path, created: float = 0.0) -> RunState:
     state = _stored_state(directory, created)
     if state.is_final or _still_starting(state):
         return state
-    return replace(state, state="crashed", reason=state.reason or "killed")
+    return _crashed(state)
+
+
+def _crashed(state: RunState) -> RunState:
+    held = state.resident_bytes
+    values = {"resident_bytes": held} if held else {}
+    message = KILLED_HOLDING if held else KILLED
+    return replace(state, state="crashed", reason="killed", message=message, values=values)
+
+
+def state_sentence(state: RunState, unit: ByteUnit = "GiB") -> str:
+    """Return what the run has to say of its state, in the reader's language; may be empty."""
+    if not state.message:
+        return ""
+    values = {
+        name: format_bytes(value, unit) if name.endswith("_bytes") else value
+        for name, value in state.values.items()
+    }
+    try:
+        return _(state.message).format(**values)
+    except (LookupError, ValueError, TypeError):
+        return state.message  # it holds a brace of its own, as a file name may
 
 
 def _still_starting(state: RunState) -> bool:
@@ -107,7 +145,15 @@ def _parse(data: Any) -> RunState:  # noqa: ANN401  whatever JSON the file holds
         state.time,
         state.learning_rate_multiplier,
     )
-    sound = all(isinstance(number, int | float) and 0 <= number < 1e15 for number in numbers)
+    texts: tuple[object, ...] = (state.reason, state.message)
+    held: object = state.resident_bytes
+    values: object = state.values
+    sound = (
+        all(isinstance(number, int | float) and 0 <= number < 1e15 for number in numbers)
+        and all(isinstance(text, str) for text in texts)
+        and (held is None or (isinstance(held, int) and held >= 0))
+        and isinstance(values, dict)
+    )
     if state.state not in STATES or not sound:
         raise ValueError(f"{state.state!r} is not a state of a run")
     return state

@@ -1,11 +1,11 @@
 """The writer of a run directory: one record per step, one line per event, one state."""
 
 import os
-import time
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import Any, Final, Self
 
+from core.train.clock import RunClock
 from core.train.disk import AppendFile, RunStorageError, to_json
 from core.train.events import num_sound_bytes as num_sound_event_bytes
 from core.train.events import parse_lines
@@ -17,6 +17,7 @@ from core.train.records import (
     num_sound_bytes,
     pack_header,
     pack_record,
+    parse_records,
 )
 from core.train.rundir import EVENTS_FILE, METRICS_FILE
 from core.train.state import RunState, write_state
@@ -48,11 +49,21 @@ class RunStore:
         self.directory, self.attempt = directory, attempt
         self._buffer = bytearray(RECORD.size)
         self._last_state = ""
-        metrics = directory / METRICS_FILE
-        self._metrics = AppendFile(metrics, lambda data: _sound_metrics(data, metrics))
+        self._last_time = 0.0
+        self._metrics = AppendFile(directory / METRICS_FILE, self._count_metrics)
         self._events = AppendFile(directory / EVENTS_FILE, self._count_events)
         if self._metrics.num_bytes == 0:
             self._metrics.append(pack_header())
+        self.clock = RunClock(self._last_time)
+
+    def _count_metrics(self, data: bytes) -> int:
+        if len(data) < HEADER.size:
+            return 0
+        check_header(data[: HEADER.size], self.directory / METRICS_FILE)
+        sound = num_sound_bytes(data[HEADER.size :])
+        records, _good = parse_records(data[HEADER.size : HEADER.size + sound][-RECORD.size :])
+        self._last_time = max(self._last_time, *records["time"].tolist(), 0.0)
+        return HEADER.size + sound
 
     def _count_events(self, data: bytes) -> int:
         sound = num_sound_event_bytes(data)
@@ -83,7 +94,7 @@ class RunStore:
         if kind not in EVENT_KINDS or not data.keys().isdisjoint({"seq", "time", "attempt"}):
             raise ValueError(f"no event {kind!r} with {sorted(data)}; kinds: {sorted(EVENT_KINDS)}")
         seq = self._next_seq
-        event = {"seq": seq, "time": time.time(), "step": step, "attempt": self.attempt}
+        event = {"seq": seq, "time": self.clock.now(), "step": step, "attempt": self.attempt}
         line = to_json({**event, "kind": kind, **data}) + "\n"
         self._events.append(line.encode("utf-8", "replace"))
         self._next_seq += 1
@@ -94,12 +105,14 @@ class RunStore:
         state: str,
         *,
         step: int,
-        learning_rate_multiplier: float = 1.0,
-        max_steps_per_second: float | None = None,
-        reason: str = "",
-        message: str = "",
+        **more: Any,  # noqa: ANN401  as varied as the fields of RunState
     ) -> None:
         """Replace state.json; a change of state also waits for the disk.
+
+        Args:
+            state: One of core.train.state.STATES.
+            step: Optimizer steps completed.
+            more: Further fields of RunState.
 
         Raises:
             RunStorageError: the disk refuses; the state before stays.
@@ -109,11 +122,8 @@ class RunStore:
             step=step,
             attempt=self.attempt,
             pid=os.getpid(),
-            time=time.time(),
-            learning_rate_multiplier=learning_rate_multiplier,
-            max_steps_per_second=max_steps_per_second,
-            reason=reason,
-            message=message,
+            time=self.clock.now(),
+            **more,
         )
         write_state(self.directory, value, durable=state != self._last_state)
         self._last_state = state
@@ -138,10 +148,3 @@ class RunStore:
         trace: TracebackType | None,
     ) -> None:
         self.close()
-
-
-def _sound_metrics(data: bytes, path: Path) -> int:
-    if len(data) < HEADER.size:
-        return 0
-    check_header(data[: HEADER.size], path)
-    return HEADER.size + num_sound_bytes(data[HEADER.size :])

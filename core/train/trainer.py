@@ -2,9 +2,9 @@
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -13,36 +13,23 @@ from torch import Tensor
 from core.models.gpt import GPT
 from core.train.batches import Positions, batch_positions, validation_positions
 from core.train.config import TrainConfig
-from core.train.optimizers import make_adamw, scheduled_learning_rate
+from core.train.optimizers import (
+    make_adamw,
+    scheduled_learning_rate,
+    set_learning_rate,
+    skip_if,
+)
 from core.train.precision import compute_in
+from core.train.step import LaunchedStep, StepResult
 from core.train.tokenizers import Tokens
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class StepResult:
-    """What a step did.
-
-    Attributes:
-        step: Its number, from 1.
-        loss: Mean cross-entropy before the update, in nats per token.
-        learning_rate: As used, the live multiplier included.
-        grad_norm: Norm of all gradients before clipping.
-        seconds: Wall time of the step.
-        skipped: True if the weights were left alone because a number was not finite.
-        tensor: Name of the first weight with a non-finite gradient; "" if all are finite.
-    """
-
-    step: int
-    loss: float
-    learning_rate: float
-    grad_norm: float
-    seconds: float
-    skipped: bool
-    tensor: str
 
 
 class Trainer:
     """A model, its optimizer and its text on one device.
+
+    On an accelerator nothing waits for the device within a step: the numbers stay there until
+    `read_steps`. A loss or gradient that is not finite halts the weights on the device itself;
+    the steps launched after it are taken back when the numbers are read.
 
     Args:
         config: The run; its precision is resolved, not "auto".
@@ -50,6 +37,7 @@ class Trainer:
         validation: (num_tokens,) ids to be tested on.
         vocab_size: Different tokens.
         device: Where everything lives.
+        in_bursts: Whether numbers stay on the device; by default on CUDA only.
     """
 
     def __init__(
@@ -59,6 +47,8 @@ class Trainer:
         validation: Tokens,
         vocab_size: int,
         device: torch.device,
+        *,
+        in_bursts: bool | None = None,
     ) -> None:
         torch.manual_seed(config.seed)
         self.config = config
@@ -67,9 +57,11 @@ class Trainer:
         self.validation = _on_device(validation, device)
         in_fp32 = config.precision == "bf16_fp32_attention"
         self.model = GPT(config.shape(vocab_size), attention_in_fp32=in_fp32).to(device)
-        self.optimizer = make_adamw(self.model, config)
+        self.in_bursts = device.type == "cuda" if in_bursts is None else in_bursts
+        self.optimizer = make_adamw(self.model, config, rate_on=device if self.in_bursts else None)
         self.step = 0
         self.learning_rate_multiplier = 1.0
+        self._halted = torch.zeros((), device=device)  # 1 once a number was not finite
 
     def train_step(self, watch: AbstractContextManager[object] | None = None) -> StepResult:
         """Do one optimizer step and return what happened.
@@ -77,40 +69,83 @@ class Trainer:
         Args:
             watch: A context to run forward, backward and update in, such as a memory watch.
         """
+        return self.read_steps([self.launch_step(watch)])[0]
+
+    def launch_step(self, watch: AbstractContextManager[object] | None = None) -> LaunchedStep:
+        """Do one optimizer step; its numbers are given by `read_steps`.
+
+        Args:
+            watch: As for `train_step`.
+        """
         began = time.perf_counter()
         step = self.step + 1
         rate = scheduled_learning_rate(self.config, step) * self.learning_rate_multiplier
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate
+        set_learning_rate(self.optimizer, rate)
         with watch or nullcontext():
-            loss, grad_norm = self._gradients(step)
-            finite = math.isfinite(loss) and math.isfinite(grad_norm)
-            if finite:
-                self.optimizer.step()
+            numbers = self._gradients(step)
+            self._update(numbers)
         self.step = step
-        return StepResult(
-            step=step,
-            loss=loss,
-            learning_rate=rate,
-            grad_norm=grad_norm,
-            seconds=time.perf_counter() - began,
-            skipped=not finite,
-            tensor="" if finite else self._first_bad_gradient(),
+        ended = time.perf_counter()
+        return LaunchedStep(
+            step=step, learning_rate=rate, numbers=numbers, began=began, ended=ended
         )
 
-    def _gradients(self, step: int) -> tuple[float, float]:
-        """Leave the step's mean gradients in the weights; return the loss and their norm."""
+    def _update(self, numbers: tuple[Tensor, ...]) -> None:
+        """Change the weights, unless a number is not finite."""
+        if not self.in_bursts:
+            if all(math.isfinite(number.item()) for number in numbers):
+                self.optimizer.step()
+            return
+        bad = ~torch.isfinite(torch.stack(numbers)).all()
+        self._halted = torch.maximum(self._halted, bad.float())
+        skip_if(self.optimizer, self._halted)
+        self.optimizer.step()
+
+    def read_steps(self, launched: Sequence[LaunchedStep]) -> tuple[StepResult, ...]:
+        """Return what the steps did, in their order, up to the first that was not finite.
+
+        The steps launched behind that one never count: the trainer stands at it again.
+        """
+        table = torch.stack([torch.stack(each.numbers) for each in launched]).tolist()
+        elapsed = max(time.perf_counter() - launched[0].began, 1e-9)
+        results: list[StepResult] = []
+        for each, (*losses, norm) in zip(launched, table, strict=True):
+            seconds = elapsed / len(launched) if self.in_bursts else each.ended - each.began
+            result = StepResult(
+                step=each.step,
+                loss=sum(losses),
+                learning_rate=each.learning_rate,
+                grad_norm=norm,
+                seconds=seconds,
+                skipped=not (math.isfinite(sum(losses)) and math.isfinite(norm)),
+                tensor="",
+            )
+            if result.skipped:
+                return (*results, self._halt(result))
+            results.append(result)
+        return tuple(results)
+
+    def _halt(self, result: StepResult) -> StepResult:
+        """Go back to a step whose weights were left alone, and name its first bad gradient."""
+        if self.in_bursts:
+            self.step = result.step
+            self._halted.zero_()
+            self._gradients(result.step)  # later steps have overwritten them
+        return replace(result, tensor=self._first_bad_gradient())
+
+    def _gradients(self, step: int) -> tuple[Tensor, ...]:
+        """Leave the step's mean gradients in the weights; return the losses and their norm."""
         self.optimizer.zero_grad(set_to_none=True)
         parts = self.config.accumulation_steps
-        mean_loss = 0.0
+        losses = []
         for token_ids, targets in self._batches(step):
             with compute_in(self.config.precision, self.device):
                 loss = self.model(token_ids, targets) / parts
             loss.backward()
-            mean_loss += loss.item()
+            losses.append(loss.detach())
         most = self.config.grad_clip or math.inf
         norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), most)
-        return mean_loss, norm.item()
+        return (*losses, norm)
 
     def _batches(self, step: int) -> Iterator[tuple[Tensor, Tensor]]:
         config = self.config
@@ -122,9 +157,16 @@ class Trainer:
     def _cut(self, tokens: Tensor, starts: Positions) -> tuple[Tensor, Tensor]:
         """Return token ids and their successors, both (len(starts), T)."""
         offsets = torch.arange(self.config.seq_len + 1, device=self.device)
-        places = torch.from_numpy(starts).to(self.device)[:, None] + offsets  # (B, T + 1)
+        places = self._to_device(starts)[:, None] + offsets  # (B, T + 1)
         cut = tokens[places].long()
         return cut[:, :-1].contiguous(), cut[:, 1:].contiguous()
+
+    def _to_device(self, starts: Positions) -> Tensor:
+        """Return the start indices on the device; a copy from pinned memory waits for nothing."""
+        indices = torch.from_numpy(starts)
+        if self.device.type != "cuda":
+            return indices.to(self.device)
+        return indices.pin_memory().to(self.device, non_blocking=True)
 
     @torch.no_grad()
     def validation_loss(self) -> float:

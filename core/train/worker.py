@@ -2,123 +2,117 @@
 
 Takes the device, goes on from the newest checkpoint if there is one, and trains until the last
 step or a stop. A browser, a rerun or a server restart cannot reach it; only commands can.
+Torch is imported once the device is ours: a run that waits for it holds little memory.
 """
 
+import argparse
 import os
-import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from types import FrameType
-from typing import Final
+from typing import Any
 
-import torch
+import psutil
 
-from core.language import N_, _
-from core.train.checkpoint import checkpoints, load_checkpoint
+from core.language import _
 from core.train.config import TrainConfig
-from core.train.control import Inbox
-from core.train.dataset import load_dataset
-from core.train.device_lock import DeviceBusyError, hold_device
+from core.train.device_lock import hold_device
 from core.train.disk import RunStorageError
+from core.train.failures import EXIT_BUSY, EXIT_FAILED, Failure, failure_of
 from core.train.info import read_info
 from core.train.lock import RunBusyError, hold_worker_lock
-from core.train.observer import Observer
-from core.train.precision import pick_device
-from core.train.sampler import Sampler
-from core.train.session import Session
+from core.train.reader import RunReader
 from core.train.state import read_state
+from core.train.stop_signal import StopSignal
 from core.train.store import RunStore
-from core.train.trainer import Trainer
+from core.train.turn import QUEUED, QueuedListener, QueueLeftError, device_in_turn
 
-EXIT_BUSY: Final = 75  # EX_TEMPFAIL of sysexits.h: try again later
-EXIT_FAILED: Final = 1
-
-FAILURES: Final = {
-    "out_of_memory": N_(
-        "The device ran out of memory. Halve the batch and double the accumulation steps."
-    ),
-    "disk": N_("The run directory can no longer be written to; what was written is kept."),
-    "device_busy": N_("Another run is training on this device; stop it first."),
-    "error": N_("The worker stopped on an error; stdout.log in the run directory has it."),
-}
+Info = Mapping[str, Any]
 
 
 def main(arguments: list[str]) -> int:
     """Train the run in the directory that is named; return the exit status."""
-    directory = Path(arguments[0]).resolve()
+    parser = argparse.ArgumentParser(prog="python -m core.train.worker", description=__doc__)
+    parser.add_argument("directory", type=Path)
+    parser.add_argument(
+        "--asked-at", type=float, help="wait for the device; the unix time is the place in line"
+    )
+    chosen = parser.parse_args(arguments)
+    directory = chosen.directory.resolve()
     try:
         with hold_worker_lock(directory):
-            return work(directory)
-    except RunBusyError as error:
+            return _open_and_work(directory, chosen.asked_at)
+    except (RunBusyError, RunStorageError) as error:
         sys.stderr.write(f"{error}\n")
-        return EXIT_BUSY
+        return EXIT_BUSY if isinstance(error, RunBusyError) else EXIT_FAILED
 
 
-def work(directory: Path) -> int:
-    """Train the run; the caller holds its lock."""
-    info = read_info(directory)
-    attempt = 1 + last_attempt(directory)
-    with RunStore(directory, attempt) as store, failures_are_told(store) as status:
-        before = read_state(directory)
-        store.write_state(
-            "starting", step=before.step, max_steps_per_second=before.max_steps_per_second
-        )
-        config = TrainConfig.from_json(
-            {**info["config"], "precision": info["resolved"]["precision"]}
-        )
-        torch.set_num_threads(info["resolved"]["threads"])
-        with hold_device(info["resolved"]["device"], directory.name):
-            session = make_session(config, directory, store, info["resolved"]["device"])
-            stop_on_signals(session)
-            session.run()
+def _open_and_work(directory: Path, asked_at: float | None) -> int:
+    try:
+        info = read_info(directory)
+        store = RunStore(directory, 1 + last_attempt(directory))
+    except ValueError as error:  # not a run of ours, or of a newer version: nothing is written
+        sys.stderr.write(f"{error}\n")
+        return EXIT_FAILED
+    with store, failures_are_told(store, info) as status:
+        work(store, info, asked_at)
     return status.code
 
 
 def last_attempt(directory: Path) -> int:
-    """Return the number of the newest attempt; 0 before the first."""
-    state = read_state(directory)
-    return state.attempt if state.pid is not None else 0
+    """Return the number of the newest attempt, whichever file still knows it; 0 before the first.
+
+    Raises:
+        ValueError: metrics.bin is not ours or has a newer format.
+    """
+    state, increment = read_state(directory), RunReader(directory).read_new()
+    in_events = [event["attempt"] for event in increment.events if "attempt" in event]
+    in_records = int(increment.records["attempt"].max(initial=0))
+    in_state = state.attempt if state.pid is not None else 0
+    return max([in_state, in_records, *(n for n in in_events if isinstance(n, int))])
 
 
-def make_session(
-    config: TrainConfig, directory: Path, store: RunStore, device_kind: str
-) -> Session:
-    """Return the session, at its newest checkpoint that can be read."""
-    before = read_state(directory)
-    max_steps_per_second = (
-        before.max_steps_per_second if store.attempt > 1 else config.max_steps_per_second
-    )
-    dataset = load_dataset(directory / "data")
-    trainer = Trainer(
-        config,
-        dataset.training_tokens,
-        dataset.validation_tokens,
-        dataset.tokenizer.vocab_size,
-        pick_device("cpu" if device_kind == "cpu" else "auto"),
-    )
-    for path in reversed(checkpoints(directory)):
-        try:
-            load_checkpoint(path, trainer)
-            break
-        except ValueError as error:
-            store.append_event(
-                "finding", 0, finding="damaged_checkpoint", tensor=path.name, message=str(error)
-            )
-    sampler = Sampler(dataset.text, dataset.tokenizer, dataset.prompt, config.seed)
-    observer = Observer(trainer, store, directory, sampler)
-    return Session(observer, Inbox(directory), max_steps_per_second)
+def work(store: RunStore, info: Info, asked_at: float | None) -> None:
+    """Train the run; the caller holds its lock.
+
+    Args:
+        store: Open for the new attempt.
+        info: Its run.json.
+        asked_at: Place in the queue for the device; None for a run that will not wait.
+    """
+    before, stop = read_state(store.directory), StopSignal().listen()
+    limit = before.max_steps_per_second
+    store.write_state("starting", step=before.step, max_steps_per_second=limit)
+    try:
+        with _device(store, info, asked_at, stop):
+            _train(store, info, stop)
+    except QueueLeftError:
+        store.append_event("state", before.step, state="stopped", reason="queued", message="")
+        store.write_state("stopped", step=before.step, max_steps_per_second=limit)
 
 
-def stop_on_signals(session: Session) -> None:
-    """Let SIGTERM and Ctrl-C stop the run as the button does: after the step, with a checkpoint."""
+def _device(
+    store: RunStore, info: Info, asked_at: float | None, stop: StopSignal
+) -> AbstractContextManager[None]:
+    device, run = info["resolved"]["device"], store.directory.name
+    if asked_at is None:
+        return hold_device(device, run)
+    step = read_state(store.directory).step
+    store.write_state("starting", step=step, reason="queued", message=QUEUED)
+    listener = QueuedListener(store, step, stop)
+    return device_in_turn(device, run, asked_at, listener.gives_up)
 
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        session.stop_requested = True
 
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, stop)
+def _train(store: RunStore, info: Info, stop: StopSignal) -> None:
+    import torch
+
+    from core.train.resume import make_session
+
+    config = TrainConfig.from_json({**info["config"], "precision": info["resolved"]["precision"]})
+    torch.set_num_threads(info["resolved"]["threads"])
+    make_session(config, store, info["resolved"]["device"], stop).run()
 
 
 class _Status:
@@ -126,32 +120,38 @@ class _Status:
 
 
 @contextmanager
-def failures_are_told(store: RunStore) -> Iterator[_Status]:
-    """Turn what ends a worker into its state "failed" with a reason."""
+def failures_are_told(store: RunStore, info: Info) -> Iterator[_Status]:
+    """Turn what ends a worker into its state "failed"; what nobody foresaw is raised again."""
     status = _Status()
+    failure = None
     try:
         yield status
-    except DeviceBusyError as error:
-        status.code = EXIT_BUSY
-        _tell(store, "device_busy", str(error))
-    except (torch.OutOfMemoryError, MemoryError):
-        status.code = EXIT_FAILED
-        _tell(store, "out_of_memory", FAILURES["out_of_memory"])
-    except RunStorageError as error:
-        status.code = EXIT_FAILED
-        sys.stderr.write(f"{error}\n")
-        _tell(store, "disk", FAILURES["disk"])
-    except Exception:
-        _tell(store, "error", FAILURES["error"])
-        raise
+    except Exception as error:
+        failure = failure_of(error, info)
+        traceback.print_exc()
+        if not failure.is_known:
+            _tell(store, failure)
+            raise
+    # Outside the except block nothing holds on to the tensors of the step that failed.
+    if failure is not None:
+        status.code = failure.exit_status
+        _tell(store, failure)
 
 
-def _tell(store: RunStore, reason: str, message: str) -> None:
+def _tell(store: RunStore, failure: Failure) -> None:
     """Write the failure down; a disk that refuses even that leaves it to the log."""
     step = read_state(store.directory).step
+    told = {"reason": failure.reason, "message": failure.message, "values": failure.values}
     try:
-        store.append_event("state", step, state="failed", reason=reason, message=message)
-        store.write_state("failed", step=step, reason=reason, message=message)
+        store.append_event("state", step, state="failed", **told)
+        store.write_state(
+            "failed",
+            step=step,
+            reason=failure.reason,
+            message=failure.message,
+            values=failure.values,
+            resident_bytes=psutil.Process().memory_info().rss,
+        )
     except RunStorageError as error:
         sys.stderr.write(_("The failure could not be written down: {error}\n").format(error=error))
 

@@ -22,7 +22,9 @@ TEXT = ("the quick brown fox jumps over the lazy dog. " * 60).encode()
 @pytest.fixture
 def already_timed(made_timing, monkeypatch):
     """The device counts as timed: no child has to import torch for it."""
-    monkeypatch.setattr("core.train.launch._timing_for", lambda _prepared: made_timing)
+    monkeypatch.setattr(
+        "core.train.launch._timing_for", lambda *_arguments, **_options: made_timing
+    )
 
 
 def wait_for_end(directory, seconds=60):
@@ -59,7 +61,7 @@ def test_predicted_bytes_in_run_json_equal_the_measured_ones(small_config, alrea
 
 
 def test_a_duration_becomes_a_number_of_steps(small_config, already_timed, monkeypatch):
-    monkeypatch.setattr("core.train.launch.spawn_worker", lambda _directory: None)
+    monkeypatch.setattr("core.train.launch.spawn_worker", lambda *_arguments, **_options: None)
     directory = start_run(small_config(), seconds=60, upload=TEXT)
     info = read_info(directory)
     seconds = info["prediction"]["seconds"]
@@ -73,7 +75,7 @@ def test_steps_predicted_to_be_slow_are_not_timed(small_config, made_timing, mon
         lambda _config, _vocab: replace(made_timing, num_steps_timed=0),
     )
     monkeypatch.setattr("core.train.launch.SLOW_STEP_SECONDS", 0.0)
-    monkeypatch.setattr("core.train.launch.spawn_worker", lambda _directory: None)
+    monkeypatch.setattr("core.train.launch.spawn_worker", lambda *_arguments, **_options: None)
     monkeypatch.setattr("core.train.launch.measure_timing", None)
     directory = start_run(small_config(batch_size=8), upload=TEXT)
     assert read_info(directory)["prediction"]["seconds_per_step"] > 0
@@ -89,7 +91,7 @@ def test_an_unwritable_folder_is_named(small_config, already_timed, tmp_path):
 def test_a_malicious_run_name_stays_inside_the_folder(
     small_config, already_timed, monkeypatch, name
 ):
-    monkeypatch.setattr("core.train.launch.spawn_worker", lambda _directory: None)
+    monkeypatch.setattr("core.train.launch.spawn_worker", lambda *_arguments, **_options: None)
     directory = start_run(small_config(name=name), upload=TEXT)
     assert directory.parent == runs_directory()
     assert is_run_name(directory.name)

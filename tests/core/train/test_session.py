@@ -9,7 +9,7 @@ from core.train.lock import hold_worker_lock
 from core.train.reader import RunReader
 from core.train.state import read_state
 from core.train.store import RunStore
-from core.train.worker import make_session
+from core.train.resume import make_session
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def make_session_of(prepared_run):
 
         stores.append(RunStore(directory, attempt))
         config = TrainConfig.from_json({**read_info(directory)["config"], "precision": "fp32"})
-        return make_session(config, directory, stores[-1], "cpu"), directory
+        return make_session(config, stores[-1], "cpu"), directory
 
     yield make
     for store in stores:
@@ -40,9 +40,10 @@ def each_step(session, action):
     step = session.observer.step
 
     def stepping():
-        result = step()
-        action(result.step)
-        return result
+        results = step()
+        for result in results:
+            action(result.step)
+        return results
 
     session.observer.step = stepping
 
@@ -151,7 +152,7 @@ def test_the_first_number_that_is_not_finite_pauses_the_run(make_session_of, mon
 def test_a_checkpoint_that_cannot_be_written_costs_no_step(make_session_of, monkeypatch):
     session, directory = make_session_of()
 
-    def refuse(_directory, _trainer):
+    def refuse(*_arguments):
         raise RunStorageError(28, "Cannot write the checkpoint")
 
     monkeypatch.setattr("core.train.observer.save_checkpoint", refuse)

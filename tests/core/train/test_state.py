@@ -21,7 +21,8 @@ def test_a_running_state_is_believed_while_the_worker_lives_and_crashed_once_it_
         worker.kill()
         worker.wait()
         assert not worker_is_alive(run_directory)
-        assert read_state(run_directory) == replace(RUNNING, state="crashed", reason="killed")
+        crashed = read_state(run_directory)
+        assert (crashed.state, crashed.reason, crashed.step) == ("crashed", "killed", 5)
 
 
 def test_final_states_stay_what_they_are_without_a_worker(run_directory):

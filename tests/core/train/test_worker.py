@@ -121,7 +121,7 @@ def test_what_ends_a_worker_is_written_down(prepared_run, monkeypatch, error, re
 
     directory = prepared_run()
     monkeypatch.setattr("core.train.session.Session.run", fail)
-    monkeypatch.setattr("core.train.worker.stop_on_signals", lambda _session: None)
+    monkeypatch.setattr("core.train.stop_signal.StopSignal.listen", lambda signal: signal)
     assert main([str(directory)]) == 1
     state = read_state(directory)
     assert (state.state, state.reason) == ("failed", reason)
@@ -134,7 +134,7 @@ def test_an_unexpected_error_reaches_the_log_and_the_state(prepared_run, monkeyp
 
     directory = prepared_run()
     monkeypatch.setattr("core.train.session.Session.run", fail)
-    monkeypatch.setattr("core.train.worker.stop_on_signals", lambda _session: None)
+    monkeypatch.setattr("core.train.stop_signal.StopSignal.listen", lambda signal: signal)
     with pytest.raises(ZeroDivisionError, match="a mistake of ours"):
         main([str(directory)])
     assert read_state(directory).reason == "error"
