@@ -10,13 +10,14 @@ from core.language import _
 from core.machine.stack import Layer
 
 HEIGHT_PX: Final = 360
+PRESENT_HEIGHT_PX: Final = 440
 
 
 def stack_figure(
     layers: Sequence[Layer], mode: Mode = "light", *, present: bool = False
 ) -> go.Figure:
     """Draw one bar for each layer, the application on top; what is installed stands inside."""
-    colors = COLORS[mode]
+    colors, layout = COLORS[mode], plotly_layout(mode, present=present)
     bars = go.Bar(
         orientation="h",
         y=[_(layer.name) for layer in layers],
@@ -24,15 +25,18 @@ def stack_figure(
         text=[f"<b>{layer.found}</b><br>{_(layer.duty)}" for layer in layers],
         textposition="inside",
         insidetextanchor="middle",
-        textfont={"color": colors["text"]},
+        textfont={"color": colors["text"], "size": layout["font"]["size"]},
+        constraintext="none",
         hoverinfo="skip",
         marker={
             "color": colors["surface"],
             "line": {"color": colors["accent"], "width": 2},
         },
     )
-    figure = go.Figure([bars], plotly_layout(mode, present=present))
-    figure.update_layout(height=HEIGHT_PX, bargap=0.28, showlegend=False)
+    figure = go.Figure([bars], layout)
+    figure.update_layout(
+        height=PRESENT_HEIGHT_PX if present else HEIGHT_PX, bargap=0.25, showlegend=False
+    )
     figure.update_layout(margin={"l": 10, "r": 10, "t": 10, "b": 10})
     figure.update_xaxes(visible=False, range=[0, 1], fixedrange=True)
     figure.update_yaxes(autorange="reversed", automargin=True, fixedrange=True, showgrid=False)

@@ -33,7 +33,7 @@ def card_label(card: str) -> str:
     """Return the word on the switch of a card."""
     return {
         "closed": _("Course"),
-        "environment": _("Environment"),
+        "environment": _("Machine"),
         "stack": _("Stack"),
         "install": _("Install"),
     }[card]

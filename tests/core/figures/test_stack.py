@@ -47,4 +47,6 @@ def test_the_sentence_names_every_layer_in_order(layers):
 def test_a_projector_gets_larger_text(layers):
     small, large = stack_figure(layers), stack_figure(layers, present=True)
 
-    assert large.layout.font.size > small.layout.font.size
+    assert large.data[0].textfont.size == large.layout.font.size >= 18
+    assert large.data[0].constraintext == "none"  # otherwise Plotly shrinks it to the bar
+    assert small.layout.font.size < large.layout.font.size
