@@ -23,6 +23,7 @@ def memory(run: RunView, look: Look) -> go.Figure:
     layout = frame(look, "memory", _("memory ({unit})").format(unit=unit), run) | {
         "barmode": "stack",
         "bargap": 0.15,
+        "uniformtext": {"minsize": 9, "mode": "hide"},
         "xaxis2": {"domain": [0.62, 1], "anchor": "y", "fixedrange": True, "tickangle": 0},
     }
     layout["xaxis"] |= {"domain": [0, 0.57]}

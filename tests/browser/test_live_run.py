@@ -252,9 +252,22 @@ def test_leaving_the_page_closes_its_connection(watching):
     page.wait_for_function("window.live.size === 0 && window.leftView.source.readyState === 2")
 
 
-def test_the_browser_draws_what_core_draws(watching, run):
+def die_and_go_on_from(run, step):
+    """Let the worker die and a second attempt do the steps after `step` again."""
+    run.store.close()
+    run.store = RunStore(run.directory, attempt=2)
+    run.step = step
+    run.train(30)
+
+
+@pytest.mark.parametrize("num_attempts", [1, 2])
+def test_the_browser_draws_what_core_draws(watching, run, num_attempts):
     page = watching()
+    if num_attempts == 2:
+        die_and_go_on_from(run, 40)
+        wait_for_steps(page, 70)
     view = run.view()
+    page.wait_for_function(f"{VIEW}.history.events.length === {len(view.events)}")
     for name, figure in (
         ("loss", live.loss(view)),
         ("memory", memory(view, Look())),
