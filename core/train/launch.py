@@ -7,7 +7,7 @@ import threading
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, cast
 
 from core.budget import training_memory
 from core.budget.gpt import Precision
@@ -23,9 +23,13 @@ from core.train.presets import fit_steps, predicted_seconds
 from core.train.reader import RunReader
 from core.train.rundir import new_run_name, runs_directory
 from core.train.state import RunState, write_state
-from core.train.timing import ROOT, Timing, child_environment, measure_timing
-
-SLOW_STEP_SECONDS: Final = 3.0  # steps predicted to be slower are not timed before the start
+from core.train.timing import (
+    ROOT,
+    Timing,
+    child_environment,
+    is_worth_timing,
+    measure_timing,
+)
 
 
 def start_run(
@@ -88,7 +92,7 @@ def _timing_for(prepared: Prepared, *, wait: bool = False) -> Timing:
     known = prepared.timing
     if known and wait and device_holder(known.device):
         return known
-    if known and (known.num_steps_timed or known.seconds_per_step > SLOW_STEP_SECONDS):
+    if known and not is_worth_timing(known):
         return known
     return measure_timing(prepared.config, prepared.dataset.tokenizer.vocab_size)
 

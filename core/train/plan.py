@@ -8,7 +8,6 @@ from typing import Any, Final
 from core.budget import Item, count_parameters
 from core.machine import cached_probe, describe_machine
 from core.train.config import TrainConfig
-from core.train.launch import SLOW_STEP_SECONDS
 from core.train.prepare import Prepared, dataset_of, prepare
 from core.train.presets import find_duration, fit_steps, preset_config, with_steps
 from core.train.timing import Timing
@@ -116,13 +115,6 @@ def wished_config(wish: Wish) -> TrainConfig:
     config = replace(preset_of(wish), **changes)
     fixed = {name: changes[name] for name in INTERVALS if name in changes}
     return replace(with_steps(config, config.num_steps), **fixed)
-
-
-def is_worth_timing(timing: Timing | None) -> bool:
-    """Say whether 20 steps should be timed: not twice, and not when they would take minutes."""
-    if timing is None:
-        return True
-    return not timing.num_steps_timed and timing.seconds_per_step <= SLOW_STEP_SECONDS
 
 
 def _fitted(config: TrainConfig, wish: Wish, timing: Timing) -> TrainConfig:

@@ -22,6 +22,7 @@ from core.train.presets import preset_config
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 CHILD_SECONDS: Final = 300
+SLOW_STEP_SECONDS: Final = 3.0  # steps predicted to be slower are not timed before the start
 ESTIMATE_BAND: Final = 0.5  # an unmeasured config may be this much faster or slower
 MAX_KEPT: Final = 200
 _FIELDS = (
@@ -133,6 +134,13 @@ def predicted_timing(config: TrainConfig, vocab_size: int) -> Timing | None:
         if (key.split("|")[2:4]) == [config.device, config.precision]
     ]
     return _scaled(like, config_flops(config, vocab_size)) if like else None
+
+
+def is_worth_timing(timing: Timing | None) -> bool:
+    """Say whether 20 steps should be timed: not twice, and not when they would take minutes."""
+    if timing is None:
+        return True
+    return not timing.num_steps_timed and timing.seconds_per_step <= SLOW_STEP_SECONDS
 
 
 def calibrate(vocab_size: int, sizes: Iterable[str] = ("110k", "0.8M")) -> Timing:

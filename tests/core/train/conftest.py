@@ -137,27 +137,6 @@ def make_trainer(small_config):
 
 
 @pytest.fixture
-def made_timing():
-    """A measurement of a small config, made by hand."""
-    from core.train.timing import Timing
-
-    return Timing(
-        seconds_per_step=0.002,
-        fastest_seconds=0.001,
-        slowest_seconds=0.003,
-        num_steps_timed=20,
-        precision="fp32",
-        device="cpu",
-        device_name="CPU",
-        device_bytes=None,
-        threads=1,
-        flops=1e6,
-        measured_at=0.0,
-        tried={},
-    )
-
-
-@pytest.fixture
 def prepared_run(small_config, made_timing, tmp_path):
     """Return prepared_run(**changes): a run directory that waits for its worker."""
     from core.train.launch import create_run

@@ -74,7 +74,7 @@ def test_steps_predicted_to_be_slow_are_not_timed(small_config, made_timing, mon
         "core.train.prepare.predicted_timing",
         lambda _config, _vocab: replace(made_timing, num_steps_timed=0),
     )
-    monkeypatch.setattr("core.train.launch.SLOW_STEP_SECONDS", 0.0)
+    monkeypatch.setattr("core.train.timing.SLOW_STEP_SECONDS", 0.0)
     monkeypatch.setattr("core.train.launch.spawn_worker", lambda *_arguments, **_options: None)
     monkeypatch.setattr("core.train.launch.measure_timing", None)
     directory = start_run(small_config(batch_size=8), upload=TEXT)

@@ -1,35 +1,28 @@
 """From a wish to a plan."""
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
 from core.train import plan
-from core.train.plan import Wish, is_worth_timing, outline_run, plan_run, wished_config
+from core.train.plan import Wish, outline_run, plan_run, wished_config
 from core.train.presets import predicted_seconds, preset_config
-from core.train.timing import Timing
-
-
-def timed(seconds=0.01, num_steps_timed=20):
-    return Timing(
-        seconds_per_step=seconds,
-        fastest_seconds=seconds,
-        slowest_seconds=seconds,
-        num_steps_timed=num_steps_timed,
-        precision="fp32",
-        device="cpu",
-        device_name="A CPU",
-        device_bytes=None,
-        threads=1,
-        flops=1e9,
-        measured_at=0.0,
-        tried={},
-    )
 
 
 @pytest.fixture
-def known_speed(monkeypatch):
+def timed(made_timing):
+    """Return timed(seconds, num_steps_timed): a measurement, or with 0 steps an estimate."""
+
+    def make(seconds=0.01, num_steps_timed=20):
+        return replace(made_timing, seconds_per_step=seconds, num_steps_timed=num_steps_timed)
+
+    return make
+
+
+@pytest.fixture
+def known_speed(monkeypatch, timed):
     """Let every config take 10 ms a step."""
     monkeypatch.setattr("core.train.prepare.predicted_timing", lambda *_: timed())
 
@@ -92,16 +85,3 @@ def test_wished_intervals_survive_the_fitting(known_speed):
 def test_before_any_timing_the_plan_promises_no_seconds(monkeypatch):
     monkeypatch.setattr("core.train.prepare.predicted_timing", lambda *_: None)
     assert plan_run(Wish()).seconds is None
-
-
-@pytest.mark.parametrize(
-    ("timing", "worth_it"),
-    [
-        (None, True),
-        (timed(num_steps_timed=20), False),
-        (timed(num_steps_timed=0), True),
-        (timed(seconds=60.0, num_steps_timed=0), False),
-    ],
-)
-def test_steps_are_timed_once_and_never_when_they_take_minutes(timing, worth_it):
-    assert is_worth_timing(timing) is worth_it

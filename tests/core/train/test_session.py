@@ -7,9 +7,9 @@ from core.train.control import send
 from core.train.disk import RunStorageError
 from core.train.lock import hold_worker_lock
 from core.train.reader import RunReader
+from core.train.resume import make_session
 from core.train.state import read_state
 from core.train.store import RunStore
-from core.train.resume import make_session
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from core.train.timing import (
     _remember,
     calibrate,
     config_flops,
+    is_worth_timing,
     measure_timing,
     predicted_timing,
 )
@@ -113,3 +114,11 @@ def test_calibrating_times_the_models_that_it_is_asked_for(monkeypatch):
     )
     calibrate(65)
     assert asked == [64, 128]
+
+
+def test_steps_are_timed_once_and_never_when_they_take_minutes(made_timing):
+    estimate = replace(made_timing, num_steps_timed=0)
+    assert is_worth_timing(None)
+    assert is_worth_timing(estimate)
+    assert not is_worth_timing(made_timing)
+    assert not is_worth_timing(replace(estimate, seconds_per_step=60.0))
