@@ -47,3 +47,24 @@ def english():
     install_provider(None)
     yield
     install_provider(None)
+
+
+@pytest.fixture
+def made_timing():
+    """A measurement of a small config, made by hand."""
+    from core.train.timing import Timing
+
+    return Timing(
+        seconds_per_step=0.002,
+        fastest_seconds=0.001,
+        slowest_seconds=0.003,
+        num_steps_timed=20,
+        precision="fp32",
+        device="cpu",
+        device_name="CPU",
+        device_bytes=None,
+        threads=1,
+        flops=1e6,
+        measured_at=0.0,
+        tried={},
+    )

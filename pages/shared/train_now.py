@@ -7,10 +7,10 @@ import streamlit as st
 from core.language import _
 from core.machine import cached_probe, probe_machine
 from core.train.launch import start_run
-from core.train.plan import Wish, is_worth_timing, plan_run
+from core.train.plan import Wish, plan_run
 from core.train.prepare import Prepared
 from core.train.presets import find_duration
-from core.train.timing import Timing, measure_timing
+from core.train.timing import Timing, is_worth_timing, measure_timing
 from core.units import format_exact, format_seconds
 from pages.shared import settings
 from pages.shared.background import jobs

@@ -4,8 +4,8 @@ import streamlit as st
 
 from core.language import _
 from core.train.launch import start_run
-from core.train.plan import Wish, is_worth_timing, plan_run
-from core.train.timing import TimingError, measure_timing
+from core.train.plan import Wish, plan_run
+from core.train.timing import TimingError, is_worth_timing, measure_timing
 
 
 def start(wish: Wish) -> str | None:
