@@ -52,7 +52,7 @@ def english():
 @pytest.fixture
 def made_timing():
     """A measurement of a small config, made by hand."""
-    from core.train.timing import Timing
+    from core.train.kept_timings import Timing
 
     return Timing(
         seconds_per_step=0.002,

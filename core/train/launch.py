@@ -18,18 +18,13 @@ from core.train.dataset import save_dataset
 from core.train.device_lock import device_holder, refuse_if_busy
 from core.train.disk import storage_error
 from core.train.info import write_info
+from core.train.kept_timings import Timing
 from core.train.prepare import Prepared, prepare
 from core.train.presets import fit_steps, predicted_seconds
 from core.train.reader import RunReader
 from core.train.rundir import new_run_name, runs_directory
 from core.train.state import RunState, write_state
-from core.train.timing import (
-    ROOT,
-    Timing,
-    child_environment,
-    is_worth_timing,
-    measure_timing,
-)
+from core.train.timing import ROOT, child_environment, is_worth_timing, measure_timing
 
 
 def start_run(

@@ -8,9 +8,9 @@ from typing import Any, Final
 from core.budget import Item, count_parameters
 from core.machine import cached_probe, describe_machine
 from core.train.config import TrainConfig
+from core.train.kept_timings import Timing
 from core.train.prepare import Prepared, dataset_of, prepare
 from core.train.presets import find_duration, fit_steps, preset_config, with_steps
-from core.train.timing import Timing
 
 INTERVALS: Final = (
     "warmup_steps",

@@ -13,8 +13,9 @@ from core.language import _
 from core.train.config import TrainConfig
 from core.train.corpora import check_text
 from core.train.dataset import Dataset, build_dataset
+from core.train.kept_timings import Timing
 from core.train.presets import SHARE_OF_STEPS, START_UP_SECONDS, predicted_seconds
-from core.train.timing import Timing, predicted_timing
+from core.train.timing import predicted_timing
 from core.units import format_bytes
 
 MEMORY_SHARE: Final = 0.8  # of the free memory that a run may be predicted to take

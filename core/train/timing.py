@@ -1,80 +1,26 @@
-"""How fast this machine trains: measured once for each config, kept in the state folder."""
+"""How fast this machine trains: measured once for each config, predicted for all others."""
 
 import json
 import os
-import platform
 import subprocess
 import sys
 import time
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final, Literal
-
-from filelock import FileLock
+from typing import Final
 
 from core.budget import step_flops
 from core.language import _
-from core.machine import installed_version, state_directory
 from core.train.config import TrainConfig
-from core.train.disk import write_atomically
-from core.train.presets import preset_config
+from core.train.kept_timings import Timing, kept_timings, remember, timing_key
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 CHILD_SECONDS: Final = 300
 SLOW_STEP_SECONDS: Final = 3.0  # steps predicted to be slower are not timed before the start
 ESTIMATE_BAND: Final = 0.5  # an unmeasured config may be this much faster or slower
-MAX_KEPT: Final = 200
-_FIELDS = (
-    "device",
-    "precision",
-    "num_layers",
-    "hidden_dim",
-    "num_heads",
-    "seq_len",
-    "batch_size",
-    "accumulation_steps",
-)
 
 
 class TimingError(RuntimeError):
     """The steps could not be timed; the message is the child's last line."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Timing:
-    """The speed of a config on this machine.
-
-    Attributes:
-        seconds_per_step: Median of the timed steps, or an estimate.
-        fastest_seconds, slowest_seconds: The spread of the timed steps, or the estimate's band.
-        num_steps_timed: How many were timed; 0 for an estimate.
-        precision: What "auto" came to.
-        device, device_name: Where.
-        device_bytes: Memory of an accelerator; None where it shares the machine's.
-        threads: CPU threads of the training process.
-        flops: FLOPs of one step, for scaling to other configs.
-        measured_at: Unix time in seconds.
-        tried: Seconds per step of each precision that "auto" tried.
-    """
-
-    seconds_per_step: float
-    fastest_seconds: float
-    slowest_seconds: float
-    num_steps_timed: int
-    precision: str
-    device: str
-    device_name: str
-    device_bytes: int | None
-    threads: int
-    flops: float
-    measured_at: float
-    tried: dict[str, float]
-
-    @property
-    def kind(self) -> Literal["measured", "estimated"]:
-        """Whether these very steps were timed."""
-        return "measured" if self.num_steps_timed else "estimated"
 
 
 def config_flops(config: TrainConfig, vocab_size: int) -> float:
@@ -109,7 +55,7 @@ def measure_timing(config: TrainConfig, vocab_size: int) -> Timing:
         flops=config_flops(config, vocab_size),
         measured_at=time.time(),
     )
-    _remember(_key(config, vocab_size), timing)
+    remember(timing_key(config, vocab_size), timing)
     return timing
 
 
@@ -124,8 +70,8 @@ def predicted_timing(config: TrainConfig, vocab_size: int) -> Timing | None:
     A config that was timed gives its measurement. Another one is scaled from the timed ones of the
     same device and precision: seconds = overhead + FLOPs / rate through two of them.
     """
-    kept = _kept()
-    exact = kept.get(_key(config, vocab_size))
+    kept = kept_timings()
+    exact = kept.get(timing_key(config, vocab_size))
     if exact is not None:
         return exact
     like = [
@@ -141,14 +87,6 @@ def is_worth_timing(timing: Timing | None) -> bool:
     if timing is None:
         return True
     return not timing.num_steps_timed and timing.seconds_per_step <= SLOW_STEP_SECONDS
-
-
-def calibrate(vocab_size: int, sizes: Iterable[str] = ("110k", "0.8M")) -> Timing:
-    """Time two small models, so that every other config can be predicted; return the first's."""
-    timings = [
-        measure_timing(preset_config("one_minute", size_key=size), vocab_size) for size in sizes
-    ]
-    return timings[0]
 
 
 def _scaled(like: list[Timing], flops: float) -> Timing:
@@ -181,28 +119,3 @@ def _line(like: list[Timing]) -> tuple[float, float]:
     if slope <= 0:  # noise on a busy machine
         return 0.0, high.seconds_per_step / high.flops
     return max(low.seconds_per_step - slope * low.flops, 0.0), slope
-
-
-def _key(config: TrainConfig, vocab_size: int) -> str:
-    parts = [str(getattr(config, name)) for name in _FIELDS]
-    return "|".join([platform.node(), installed_version("torch") or "", *parts, str(vocab_size)])
-
-
-def _file() -> Path:
-    return state_directory() / "timings.json"
-
-
-def _kept() -> dict[str, Timing]:
-    try:
-        stored: dict[str, Any] = json.loads(_file().read_text(encoding="utf-8"))
-        here = f"{platform.node()}|{installed_version('torch') or ''}|"
-        return {key: Timing(**row) for key, row in stored.items() if key.startswith(here)}
-    except (OSError, ValueError, TypeError, AttributeError):
-        return {}  # no file yet, or one of another version: measure again
-
-
-def _remember(key: str, timing: Timing) -> None:
-    with FileLock(f"{_file()}.lock"):
-        rows = {**_kept(), key: timing}
-        newest = sorted(rows.items(), key=lambda row: row[1].measured_at)[-MAX_KEPT:]
-        write_atomically(_file(), json.dumps({name: asdict(row) for name, row in newest}))

@@ -6,28 +6,32 @@ import streamlit as st
 
 from core.language import _
 from core.machine import cached_probe, probe_machine
+from core.train.kept_timings import Timing
 from core.train.launch import start_run
 from core.train.plan import Wish, plan_run
 from core.train.prepare import Prepared
 from core.train.presets import find_duration
-from core.train.timing import Timing, is_worth_timing, measure_timing
+from core.train.timing import is_worth_timing, measure_timing
 from core.units import format_exact, format_seconds
 from pages.shared import settings
 from pages.shared.background import jobs
 from pages.shared.navigation import page_row
 
 WISH: Final = Wish(duration="one_minute")
+# A second size makes the line on which every other config's speed is predicted.
+LARGER: Final = Wish(duration="ten_minutes")
 JOB: Final = "measure this machine"
 _PAINTED: Final = "train_now_painted"
 _LOOK_AGAIN: Final = 1.0  # seconds
 
 
 def measure() -> None:
-    """Probe this machine and time the preset's steps, each in a child process; takes seconds."""
+    """Probe this machine and time two presets' steps, each in a child process; takes seconds."""
     probe_machine()
-    plan = plan_run(WISH)
-    if is_worth_timing(plan.timing):
-        measure_timing(plan.config, plan.dataset.tokenizer.vocab_size)
+    for wish in (WISH, LARGER):
+        plan = plan_run(wish)
+        if is_worth_timing(plan.timing):
+            measure_timing(plan.config, plan.dataset.tokenizer.vocab_size)
 
 
 def is_measured(plan: Prepared) -> bool:

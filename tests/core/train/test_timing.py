@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from core.train.kept_timings import remember, timing_key
 from core.train.timing import (
     TimingError,
-    _remember,
-    calibrate,
     config_flops,
     is_worth_timing,
     measure_timing,
@@ -20,8 +19,6 @@ def timed(made_timing):
     """Return timed(config, seconds): a kept measurement."""
 
     def make(config, seconds):
-        from core.train.timing import _key
-
         timing = replace(
             made_timing,
             seconds_per_step=seconds,
@@ -29,7 +26,7 @@ def timed(made_timing):
             slowest_seconds=seconds * 1.2,
             flops=config_flops(config, 65),
         )
-        _remember(_key(config, 65), timing)
+        remember(timing_key(config, 65), timing)
         return timing
 
     return make
@@ -105,15 +102,6 @@ def test_a_child_without_a_word_gives_its_exit_status(small_config, monkeypatch)
     monkeypatch.setattr(subprocess, "run", die)
     with pytest.raises(TimingError, match="Timing this machine failed: exit 9"):
         measure_timing(small_config(), 30)
-
-
-def test_calibrating_times_the_models_that_it_is_asked_for(monkeypatch):
-    asked = []
-    monkeypatch.setattr(
-        "core.train.timing.measure_timing", lambda config, _vocab: asked.append(config.hidden_dim)
-    )
-    calibrate(65)
-    assert asked == [64, 128]
 
 
 def test_steps_are_timed_once_and_never_when_they_take_minutes(made_timing):
