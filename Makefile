@@ -1,6 +1,7 @@
 # Two commands: `make run` opens the dashboard, `make test` proves it. `make` alone lists the rest.
 #
 #   make run PORT=8600     another port            make run HEADLESS=1   do not open a browser
+#   make class             thirty laptops watch     make class ADDRESS=192.168.1.34  on that network
 #   make run TORCH=cpu     torch's CPU build: a far smaller download on Linux without an NVIDIA GPU
 
 PYTHON ?= python3
@@ -16,10 +17,11 @@ TORCH_WHEEL := --extra-index-url https://download.pytorch.org/whl/cpu torch==$(T
 endif
 
 SERVER_OPTIONS := $(if $(PORT),--server.port $(PORT)) $(if $(HEADLESS),--server.headless true)
+CLASS_OPTIONS := $(if $(ADDRESS),--address $(ADDRESS)) $(if $(PORT),--port $(PORT)) $(if $(HEADLESS),--headless)
 FAST_TESTS := -m "not browser and not slow"
 say = @printf '\n\033[1m== %s\033[0m\n' "$(1)"
 
-.PHONY: help run dev test check bench translations format lint arrows types tests browser-tests browser clean
+.PHONY: help run class dev test check bench translations format lint arrows types tests browser-tests browser clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
@@ -27,6 +29,9 @@ help:  ## list the commands
 
 run: $(VENV)/installed-$(TORCH)  ## set up what is missing, then open the dashboard
 	@exec $(BIN)/streamlit run app.py $(SERVER_OPTIONS)
+
+class: $(VENV)/installed-$(TORCH)  ## open it for a class: address, QR code and teacher's PIN (ADDRESS=, PORT=)
+	@exec $(BIN)/python classroom.py $(CLASS_OPTIONS)
 
 dev: $(VENV)/installed-$(TORCH)  ## run, reload on every change, show full tracebacks
 	@exec $(BIN)/streamlit run app.py $(SERVER_OPTIONS) --server.fileWatcherType auto --client.showErrorDetails full

@@ -10,6 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages.components.live_chart.stream import install_stop_signal, routes
+from pages.shared.classroom import announce
 from pages.shared.guard import middleware
 
 FRAME = Path(__file__).parent / "pages" / "frame.py"
@@ -28,6 +29,7 @@ def warm_up() -> None:
 @asynccontextmanager
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
     """Warm up beside the first requests, and let open streams end with the server."""
+    announce()
     install_stop_signal()
     threading.Thread(target=warm_up, name="warm-up", daemon=True).start()
     yield

@@ -52,7 +52,7 @@ def start_run(
         RunStorageError: If the directory cannot be written to.
     """
     prepared = prepare(config, upload, upload_name)
-    timing = _timing_for(prepared, wait=wait)
+    timing = timing_for(prepared, wait=wait)
     if not wait:
         refuse_if_busy(timing.device)
     if seconds is not None:
@@ -79,7 +79,7 @@ def resume_run(directory: Path, *, wait: bool = False, by: str = "page") -> None
     spawn_worker(directory, wait=wait)
 
 
-def _timing_for(prepared: Prepared, *, wait: bool = False) -> Timing:
+def timing_for(prepared: Prepared, *, wait: bool = False) -> Timing:
     """Return the config's measured speed, timing it now unless its steps would take too long.
 
     Who waits for the device does not time it while another run trains there: any estimate will do.
@@ -92,8 +92,10 @@ def _timing_for(prepared: Prepared, *, wait: bool = False) -> Timing:
     return measure_timing(prepared.config, prepared.dataset.tokenizer.vocab_size)
 
 
-def create_run(prepared: Prepared, timing: Timing, runs_dir: Path) -> Path:
-    """Write a new run directory, ready for its worker; return it.
+def create_run(
+    prepared: Prepared, timing: Timing, runs_dir: Path, *, sandbox: bool = False
+) -> Path:
+    """Write a new run directory, ready for its worker; return it. `sandbox`: a student's own.
 
     Raises:
         RunStorageError: If it cannot be written.
@@ -105,7 +107,8 @@ def create_run(prepared: Prepared, timing: Timing, runs_dir: Path) -> Path:
         save_dataset(prepared.dataset, directory / "data")
     except OSError as error:
         raise storage_error(directory, error) from error
-    write_info(directory, _info(prepared, timing, directory.name, created))
+    info = _info(prepared, timing, directory.name, created)
+    write_info(directory, info | {"sandbox": sandbox})
     write_state(directory, RunState(state="starting", time=created))
     return directory
 

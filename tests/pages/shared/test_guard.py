@@ -8,7 +8,9 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route, WebSocketRoute
 from streamlit import config
 
-from pages.shared.guard import SECURITY_HEADERS, middleware
+from pages.shared.guard import SECURITY_HEADERS, Bounds, middleware
+
+FRIEND = "https://friend.example"
 
 
 async def answer(_request):
@@ -21,9 +23,10 @@ async def talk(socket):
     await socket.close()
 
 
-def messages(host, kind="http", hosts=("localhost", "*.class.example")):
+def messages(host, kind="http", hosts=("localhost", "*.class.example"), path="/x", **headers):
     """Return what the guarded server sends to one request."""
     sent = []
+    said = {"host": host, **{name.replace("_", "-"): value for name, value in headers.items()}}
 
     async def receive():
         return {"type": "http.request" if kind == "http" else "websocket.connect"}
@@ -31,12 +34,14 @@ def messages(host, kind="http", hosts=("localhost", "*.class.example")):
     async def send(message):
         sent.append(message)
 
-    scope = {"type": kind, "path": "/x", "method": "GET", "query_string": b"", "subprotocols": []}
-    scope |= {"headers": [(b"host", host.encode())], "scheme": "http", "extensions": {}}
+    scope = {"type": kind, "path": path, "method": "GET", "query_string": b"", "subprotocols": []}
+    scope |= {"headers": [(name.encode(), value.encode()) for name, value in said.items()]}
+    scope |= {"scheme": "http", "extensions": {}}
     scope |= {"server": ("127.0.0.1", 1), "client": ("127.0.0.1", 2), "http_version": "1.1"}
     routes = [Route("/x", answer), WebSocketRoute("/x", talk)]
     before = config.get_option
-    config.get_option = {"server.allowedHosts": list(hosts)}.__getitem__
+    options = {"server.allowedHosts": list(hosts), "server.corsAllowedOrigins": [FRIEND]}
+    config.get_option = options.__getitem__
     try:
         server = Starlette(routes=routes, middleware=middleware())
         asyncio.run(server(scope, receive, send))
@@ -73,3 +78,67 @@ def test_a_websocket_is_checked_too():
 
 def test_without_a_list_every_host_is_answered():
     assert messages("any.example", hosts=())[0]["status"] == 200
+
+
+OTHER_ORIGINS = (
+    "http://evil.example",
+    "http://localhost:9",
+    "https://localhost.evil.example",
+    "null",
+)
+
+
+@pytest.mark.parametrize("origin", ["http://localhost:8501", "https://localhost:8501", FRIEND])
+def test_own_pages_and_named_friends_may_ask(origin):
+    assert messages("localhost:8501", origin=origin)[0]["status"] == 200
+    assert messages("localhost:8501", "websocket", origin=origin)[0]["type"] == "websocket.accept"
+
+
+@pytest.mark.parametrize("origin", OTHER_ORIGINS)
+def test_pages_of_another_origin_are_refused_also_of_another_port_here(origin):
+    start, body = messages("localhost:8501", origin=origin)[:2]
+    assert (start["status"], body["body"]) == (403, b"Only this dashboard's own pages may ask.")
+    assert messages("localhost:8501", "websocket", origin=origin) == [
+        {"type": "websocket.close", "code": 1008}
+    ]
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_a_picture_in_another_site_s_page_is_refused_but_a_link_there_may_lead_here(site):
+    assert messages("localhost", sec_fetch_site=site, sec_fetch_mode="no-cors")[0]["status"] == 403
+    assert messages("localhost", sec_fetch_site=site, sec_fetch_mode="navigate")[0]["status"] == 200
+    own = messages("localhost", sec_fetch_site="same-origin", sec_fetch_mode="cors")
+    assert own[0]["status"] == 200
+
+
+@pytest.mark.parametrize("path", ["/_stcore/metrics", "/_stcore/agent/interact"])
+def test_doors_that_nobody_needs_are_shut(path):
+    assert messages("localhost", path=path)[0]["status"] == 404
+
+
+def test_no_more_sessions_than_the_bound_and_a_place_becomes_free_again():
+    entered = asyncio.Event()
+
+    async def waits(_scope, _receive, _send):
+        entered.set()
+        await asyncio.sleep(60)
+
+    async def scene():
+        bounds, sent = Bounds(waits, max_sessions=1), []
+
+        async def send(message):
+            sent.append(message["type"])
+
+        scope = {"type": "websocket", "path": "/_stcore/stream"}
+        first = asyncio.create_task(bounds(scope, None, send))
+        await entered.wait()
+        await bounds(scope, None, send)
+        first.cancel()
+        await asyncio.gather(first, return_exceptions=True)
+        entered.clear()
+        third = asyncio.create_task(bounds(scope, None, send))
+        await entered.wait()
+        third.cancel()
+        return sent
+
+    assert asyncio.run(scene()) == ["websocket.close"]

@@ -1,0 +1,148 @@
+"""Who may control runs: the one place that is asked, before every command and every start."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import streamlit as st
+
+from core.language import _
+from core.machine.network import own_addresses
+from pages.shared.classroom import class_address, classroom, in_class
+
+_ROLE: Final = "frame_teacher_role"
+_OWN_RUNS: Final = "frame_own_runs"
+# Whoever comes through a proxy seems to be the proxy, often this very computer; and the address
+# that the proxy passes on can be written by anyone. So nobody behind one counts as local.
+_PROXY_HEADERS: Final = frozenset(
+    {
+        "forwarded",
+        "via",
+        "x-forwarded-for",
+        "x-forwarded-host",
+        "x-forwarded-proto",
+        "x-real-ip",
+        "x-client-ip",
+        "true-client-ip",
+        "cf-connecting-ip",
+    }
+)
+
+
+class ControlRefusedError(ValueError):
+    """The session may watch, but not do this."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Peer:
+    """The other end of this session's connection.
+
+    Attributes:
+        address: Its IP address; empty when there is no connection.
+        proxied: Whether a proxy stands between.
+    """
+
+    address: str
+    proxied: bool
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it is a browser on the server's own computer."""
+        return not self.proxied and self.address in own_addresses()
+
+
+def peer_of(address: str | None, headers: Mapping[str, str]) -> Peer:
+    """Return the peer from what Streamlit tells of the connection.
+
+    `st.context.ip_address` is None for 127.0.0.1 and ::1, but also where there is no connection at
+    all; a connection always has headers.
+    """
+    names = {name.lower() for name in headers}
+    known = (address or "127.0.0.1") if names else ""
+    return Peer(address=known, proxied=bool(names & _PROXY_HEADERS))
+
+
+def peer() -> Peer:
+    """Return the other end of this session's connection."""
+    return peer_of(st.context.ip_address, st.context.headers)
+
+
+def is_teacher() -> bool:
+    """Say whether this session may start, pause, stop and edit runs."""
+    other = peer()
+    if other.is_here or classroom().is_teacher(st.session_state.get(_ROLE)):
+        return True
+    if in_class() or other.proxied:
+        classroom().tell_pin()
+        return False
+    # A server that listens on 127.0.0.1 only: whoever is connected is on this computer.
+    return True
+
+
+def check_teacher() -> None:
+    """Let a teacher through.
+
+    Raises:
+        ControlRefusedError: Everybody else, with the sentence of who holds control.
+    """
+    if not is_teacher():
+        raise ControlRefusedError(who_controls())
+
+
+def check_control(run: str) -> None:
+    """Let through who may control this run: a teacher, or the student whose sandbox run it is.
+
+    Raises:
+        ControlRefusedError: Everybody else.
+    """
+    if not may_control(run):
+        raise ControlRefusedError(who_controls())
+
+
+def may_control(run: str) -> bool:
+    """Say whether this session may control the run of that name."""
+    return is_teacher() or run in own_runs()
+
+
+def own_runs() -> frozenset[str]:
+    """Return the names of the sandbox runs that this session has started."""
+    held = st.session_state.get(_OWN_RUNS)
+    return held if isinstance(held, frozenset) else frozenset()
+
+
+def own(run: str) -> None:
+    """Note that this session has started a sandbox run."""
+    st.session_state[_OWN_RUNS] = own_runs() | {run}
+
+
+def give_pin(pin: str) -> None:
+    """Make this session a teacher's.
+
+    Raises:
+        WrongPinError: If the PIN is wrong, or too many were.
+    """
+    st.session_state[_ROLE] = classroom().admit(pin)
+
+
+def give_back() -> None:
+    """Let this session watch again."""
+    st.session_state.pop(_ROLE, None)
+
+
+def signature() -> str:
+    """Return who commands, for the trace that every command leaves."""
+    return f"page {peer().address}".strip()
+
+
+def who_controls() -> str:
+    """Return the sentence that a viewer reads."""
+    num_admitted = classroom().num_admitted
+    here = class_address().partition("://")[2]
+    if not num_admitted:
+        return _(
+            "You are watching. The browser on the teacher's computer ({address}) controls."
+        ).format(address=here)
+    return _(
+        "You are watching. The browser on the teacher's computer ({address}) controls, and so do "
+        "those that gave the PIN: {count}."
+    ).format(address=here, count=num_admitted)

@@ -1,0 +1,40 @@
+"""An address as a QR code: for the projector and for the terminal."""
+
+import io
+from typing import Final
+
+import segno
+
+MAX_CHARS: Final = 1500  # more modules than a phone can tell apart on a projector
+
+
+def qr_svg(address: str, alt: str) -> str:
+    """Return the code as an SVG picture, dark on white in every theme, with its quiet border.
+
+    Args:
+        address: The address, at most `MAX_CHARS` characters.
+        alt: What the picture is, for those who cannot see it.
+
+    Raises:
+        ValueError: If the address is too long.
+    """
+    return _code(address).svg_inline(
+        dark="#000", light="#fff", border=4, omitsize=True, title=alt, svgclass="qr", lineclass=None
+    )
+
+
+def qr_terminal(address: str) -> str:
+    """Return the code in half blocks, for a terminal.
+
+    Raises:
+        ValueError: If the address is too long.
+    """
+    text = io.StringIO()
+    _code(address).terminal(out=text, border=2, compact=True)
+    return text.getvalue()
+
+
+def _code(address: str) -> segno.QRCode:
+    if len(address) > MAX_CHARS:
+        raise ValueError(f"an address of {len(address)} characters is over {MAX_CHARS}")
+    return segno.make_qr(address, error="m", boost_error=False)
