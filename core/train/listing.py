@@ -8,6 +8,7 @@ from typing import Any
 
 from core.train.info import DamagedRunError, read_info
 from core.train.rundir import is_run_name
+from core.train.shelf import read_label
 from core.train.state import read_state
 
 
@@ -18,7 +19,8 @@ class RunSummary:
     Attributes:
         name: The directory's name.
         directory: Where it lies.
-        title: What its owner called it.
+        title: What its reader called it, else the name in its config.
+        pinned: Whether it must not be deleted by mistake.
         created: Unix time it was made, in seconds.
         state: One of core.train.state.STATES; empty when it cannot be read.
         step: Optimizer steps completed.
@@ -30,6 +32,7 @@ class RunSummary:
     name: str
     directory: Path
     title: str = ""
+    pinned: bool = False
     created: float = 0.0
     state: str = ""
     step: int = 0
@@ -48,16 +51,22 @@ def list_runs(directory: Path) -> tuple[RunSummary, ...]:
 
 
 def newest_run(directory: Path) -> str | None:
-    """Return the name of the newest run that can be read; reads as few of them as it can."""
+    """Return the name of the newest run that can be read; reads as few of them as it can.
+
+    A student's own run, made in the sandbox, is never the one that all others follow.
+    """
     best: tuple[float, str] | None = None
     for name in run_names(directory):
         # Names begin with their second: only runs of the same second need their exact time.
         if best and name[:16] < best[1][:16]:
             break
         try:
-            created = float(read_info(directory / name)["created"])
+            info = read_info(directory / name)
         except DamagedRunError:
             continue
+        if info.get("sandbox"):
+            continue
+        created = float(info["created"])
         best = max(best or (created, name), (created, name))
     return best[1] if best else None
 
@@ -81,14 +90,16 @@ def summarize(directory: Path) -> RunSummary:
     try:
         info = read_info(directory)
     except DamagedRunError as error:
-        return RunSummary(name=directory.name, directory=directory, error=str(error))
-    state = read_state(directory, float(info["created"]))
+        pinned = read_label(directory).pinned
+        return RunSummary(name=directory.name, directory=directory, pinned=pinned, error=str(error))
+    state, label = read_state(directory, float(info["created"])), read_label(directory)
     config = info["config"]
     num_steps = config.get("num_steps")
     return RunSummary(
         name=directory.name,
         directory=directory,
-        title=str(config.get("name", "")),
+        title=label.title or str(config.get("name", "")),
+        pinned=label.pinned,
         created=float(info["created"]),
         state=state.state,
         step=state.step,

@@ -34,7 +34,7 @@ pytestmark = [
 NUM_RUNS = 5
 KILLS_PER_RUN = 11
 NUM_STEPS = 400
-MULTIPLIERS = {2: 0.5, 6: 2.0}  # life: learning-rate multiplier sent while it trains
+MULTIPLIERS = {1: 0.5, 4: 2.0, 7: 0.25}  # life: multiplier sent while it trains, or just after
 SETTINGS = {
     "num_steps": NUM_STEPS,
     "checkpoint_interval": 25,
@@ -163,18 +163,19 @@ def changes_of(directory):
     return changes
 
 
+def send_multiplier(directory, multiplier):
+    if multiplier:
+        send(directory, "set_learning_rate_multiplier", multiplier)
+
+
 def kill_again_and_again(directory, number, live_once):
     """Give the run its lives; return how often it died at each point, and the slowest discovery."""
     died, slowest, data = Counter(), 0.0, b""
     for life, (fault, delay) in enumerate(kills(number)):
-        multiplier = MULTIPLIERS.get(life)
-        sender = threading.Timer(
-            0.15, send, (directory, "set_learning_rate_multiplier", multiplier)
-        )
-        if multiplier:
-            sender.start()
+        sender = threading.Timer(0.15, send_multiplier, (directory, MULTIPLIERS.get(life)))
+        sender.start()
         code = live_once(directory, fault, delay)
-        sender.cancel()
+        sender.join()
         data = committed(directory, data)
         if code == 0:
             break
