@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -16,14 +17,14 @@ from core.train.config import TrainConfig
 from core.train.control import send
 from core.train.dataset import save_dataset
 from core.train.device_lock import device_holder, refuse_if_busy
-from core.train.disk import storage_error
+from core.train.disk import RunStorageError, storage_error
 from core.train.info import write_info
 from core.train.kept_timings import Timing
 from core.train.prepare import Prepared, prepare
 from core.train.presets import fit_steps, predicted_seconds
 from core.train.reader import RunReader
 from core.train.rundir import new_run_name, runs_directory
-from core.train.state import RunState, write_state
+from core.train.state import RunState, note_launched, write_state
 from core.train.timing import ROOT, child_environment, is_worth_timing, measure_timing
 
 
@@ -162,5 +163,7 @@ def spawn_worker(directory: Path, *, wait: bool = False) -> "subprocess.Popen[by
             )
     except OSError as error:
         raise storage_error(directory, error) from error
+    with suppress(RunStorageError):  # a worker that finds the disk full says so itself
+        note_launched(directory, worker.pid)
     threading.Thread(target=worker.wait, daemon=True, name=f"reap {directory.name}").start()
     return worker

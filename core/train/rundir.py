@@ -17,6 +17,7 @@ METRICS_FILE: Final = "metrics.bin"
 EVENTS_FILE: Final = "events.jsonl"
 STATE_FILE: Final = "state.json"
 LOCK_FILE: Final = "worker.lock"
+LAUNCHED_FILE: Final = "launched.json"
 CONTROL_FOLDER: Final = "control"
 
 

@@ -3,14 +3,17 @@
 import json
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
+import psutil
+
 from core.language import N_, _
 from core.train.disk import to_json, write_atomically
 from core.train.lock import worker_is_alive
-from core.train.rundir import STATE_FILE
+from core.train.rundir import LAUNCHED_FILE, STATE_FILE
 from core.units import ByteUnit, format_bytes
 
 STATES: Final = (
@@ -97,7 +100,7 @@ def read_state(directory: Path, created: float = 0.0) -> RunState:
         return state
     # The worker writes its last state before it lets go of the lock: only now is it the last.
     state = _stored_state(directory, created)
-    if state.is_final or _still_starting(state):
+    if state.is_final or (_may_still_start(state) and launched_is_alive(directory) is not False):
         return state
     return _crashed(state)
 
@@ -123,8 +126,34 @@ def state_sentence(state: RunState, unit: ByteUnit = "GiB") -> str:
         return state.message  # it holds a brace of its own, as a file name may
 
 
-def _still_starting(state: RunState) -> bool:
+def _may_still_start(state: RunState) -> bool:
     return state.pid is None and abs(time.time() - state.time) < STARTING_SECONDS
+
+
+def note_launched(directory: Path, pid: int) -> None:
+    """Write down which process was started for the run, for the time before it speaks itself.
+
+    Raises:
+        RunStorageError: the disk refuses.
+    """
+    with suppress(psutil.Error):  # it is gone already, and the state will tell
+        began = psutil.Process(pid).create_time()
+        text = to_json({"pid": pid, "began": began})
+        write_atomically(directory / LAUNCHED_FILE, text, durable=False)
+
+
+def launched_is_alive(directory: Path) -> bool | None:
+    """Say whether the process that was started last still lives; None if nobody knows."""
+    try:
+        data = json.loads((directory / LAUNCHED_FILE).read_bytes())
+        process = psutil.Process(int(data["pid"]))
+        # A number is given to another process some day; the moment of birth is not.
+        same = abs(process.create_time() - float(data["began"])) < 1.0
+        return same and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+    except (OSError, ValueError, TypeError, KeyError, psutil.Error):
+        return None
 
 
 def _stored_state(directory: Path, created: float) -> RunState:

@@ -22,9 +22,7 @@ TEXT = ("the quick brown fox jumps over the lazy dog. " * 60).encode()
 @pytest.fixture
 def already_timed(made_timing, monkeypatch):
     """The device counts as timed: no child has to import torch for it."""
-    monkeypatch.setattr(
-        "core.train.launch.timing_for", lambda *_arguments, **_options: made_timing
-    )
+    monkeypatch.setattr("core.train.launch.timing_for", lambda *_arguments, **_options: made_timing)
 
 
 def wait_for_end(directory, seconds=60):
