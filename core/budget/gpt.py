@@ -8,6 +8,7 @@ from typing import Literal
 
 from core.budget.formula import Formula, Number
 from core.budget.item import Item, item, total
+from core.language import N_
 from core.models.shape import GPTShape
 
 Precision = Literal["fp32", "bf16", "bf16_fp32_attention"]
@@ -51,10 +52,10 @@ STEP_FLOPS = Formula(
     " + 12 * num_layers * hidden_dim * seq_len)"
 )
 
-_MODULE = "counted over the layers of core.models.gpt"
-_SAVED = "tensors saved by autograd, counted over the operations of core.models.gpt"
-_ADAMW = "Loshchilov & Hutter 2019, Decoupled Weight Decay Regularization: two fp32 moments"
-_KAPLAN = "Kaplan et al. 2020, Scaling Laws, table 1, with the head and full attention"
+_MODULE = N_("counted over the layers of core.models.gpt")
+_SAVED = N_("tensors saved by autograd, counted over the operations of core.models.gpt")
+_ADAMW = N_("Loshchilov & Hutter 2019, Decoupled Weight Decay Regularization: two fp32 moments")
+_KAPLAN = N_("Kaplan et al. 2020, Scaling Laws, table 1, with the head and full attention")
 
 
 def _sizes(shape: GPTShape) -> dict[str, Number]:

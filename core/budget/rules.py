@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from core.budget.formula import Formula
 from core.budget.item import Item, item
+from core.language import N_
 
 STATE_RULE = Formula("16 * num_params")
 STATE_PARTS = {
@@ -24,7 +25,7 @@ def state_rule(num_params: int) -> Item:
     Mixed precision: 2 + 2 bytes in bf16, an fp32 master copy and two fp32 moments. All in fp32 it
     is 4 + 4 + 8, the same sum. Activations come on top.
     """
-    source = "Rajbhandari et al. 2020, ZeRO, section 3.1: K = 12 beside 2 + 2 bytes"
+    source = N_("Rajbhandari et al. 2020, ZeRO, section 3.1: K = 12 beside 2 + 2 bytes")
     values = {"num_params": num_params}
     parts = [
         item(name, formula, values, unit="bytes", source=source)
@@ -47,5 +48,5 @@ def flops_rule(num_params: int, num_tokens: int) -> Item:
         unit="FLOPs",
         kind="estimated",
         band=0.1,
-        source="Kaplan et al. 2020, Scaling Laws for Neural Language Models, section 2.1",
+        source=N_("Kaplan et al. 2020, Scaling Laws for Neural Language Models, section 2.1"),
     )

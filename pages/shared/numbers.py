@@ -21,7 +21,7 @@ _WRITTEN: Final[Mapping[str, Callable[[float], str]]] = {
     "FLOPs": units.format_flops,
     "FLOP/s": units.format_flops_per_second,
     "s": units.format_seconds,
-    "tokens/s": lambda amount: units.format_rate(amount, "tokens"),
+    "tokens/s": lambda amount: units.format_rate(amount, _("tokens")),
 }
 
 

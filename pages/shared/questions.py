@@ -35,7 +35,8 @@ def predict_then_reveal(
         raise ValueError(f"question {key}: exactly one choice must be right, not {len(right)}")
     committed = f"{key}_committed"
     with st.container(border=True, key=f"{key}_question"):
-        st.markdown(f"**{_('Predict')}** · {question}")
+        predict = _("Predict")
+        st.markdown(f"**{predict}** · {question}")
         chosen = _ask(key, choices, asked=committed not in st.session_state)
         if committed not in st.session_state:
             return False

@@ -107,7 +107,9 @@ def _errors() -> dict[str, TorchError]:
 def _show_error(error: TorchError) -> None:
     with st.container(border=True):
         st.code(f"{error.type}: {error.text}", language=None, wrap_lines=True)
-        st.markdown(f"**{_('Why')}** {in_language(error.why)}")
-        st.markdown(f"**{_('What to do')}** {in_language(error.fix)}")
+        # A text inside an f-string is not collected before Python 3.12.
+        why, what_to_do = _("Why"), _("What to do")
+        st.markdown(f"**{why}** {in_language(error.why)}")
+        st.markdown(f"**{what_to_do}** {in_language(error.fix)}")
         with st.expander(_("Code that raises it")):
             st.code(f"import torch\n\n{error.code}", language="python")
