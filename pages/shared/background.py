@@ -1,25 +1,71 @@
 """Costly work beside the pages: one small pool for the whole server, each job once at a time."""
 
+import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Final
+from typing import Final, TypeVar, cast
 
 import streamlit as st
 
+from core.language import _
+
+T = TypeVar("T")
 NUM_WORKERS: Final = 2
+MAX_WAITING: Final = 8
+_LOOK_SECONDS: Final = 0.2
+_NUM_REMEMBERED: Final = 64
+
+
+class PoolFullError(ValueError):
+    """As many costly jobs wait as the server lines up."""
 
 
 class Jobs:
     """Jobs by name; a job that is under way is not started again."""
 
-    def __init__(self, num_workers: int = NUM_WORKERS) -> None:
+    def __init__(self, num_workers: int = NUM_WORKERS, max_waiting: int = MAX_WAITING) -> None:
         self._pool = ThreadPoolExecutor(num_workers, thread_name_prefix="costly")
+        self._max_jobs = num_workers + max_waiting
+        self._num_workers, self._max_waiting = num_workers, max_waiting
         self._futures: dict[str, Future[object]] = {}
+        self._lock = threading.Lock()
 
     def start(self, name: str, act: Callable[[], object]) -> None:
-        """Run `act` in the pool unless the job of that name is under way."""
-        if not self.is_running(name):
-            self._futures[name] = self._pool.submit(act)
+        """Run `act` in the pool unless the job of that name is under way.
+
+        Raises:
+            PoolFullError: If too many jobs wait already.
+        """
+        self._submit(name, act)
+
+    def finish(
+        self, name: str, act: Callable[[], T], on_wait: Callable[[int], None] = lambda _place: None
+    ) -> T:
+        """Run `act` in the pool, or join the job of that name, and return what it returns.
+
+        Args:
+            name: The same name must mean the same work.
+            act: Called in a thread of the pool, without a session of Streamlit.
+            on_wait: Called five times a second with the number of jobs that come first, for a
+                sentence of progress; 0 once the job runs.
+
+        Raises:
+            PoolFullError: If too many jobs wait already.
+        """
+        future = self._submit(name, act)
+        while True:
+            try:
+                return cast("T", future.result(_LOOK_SECONDS))
+            except TimeoutError:
+                if future.done():  # it ended just now, perhaps with a TimeoutError of its own
+                    return cast("T", future.result())
+                on_wait(self.place(name))
+
+    def place(self, name: str) -> int:
+        """Return how many jobs must end before this one begins; 0 when it runs or is done."""
+        with self._lock:
+            names = [each for each, future in self._futures.items() if not future.done()]
+        return max(names.index(name) + 1 - self._num_workers, 0) if name in names else 0
 
     def is_running(self, name: str) -> bool:
         """Return whether the job is waiting for its turn or under way."""
@@ -37,6 +83,25 @@ class Jobs:
     def close(self) -> None:
         """Take no more jobs and wait for those under way."""
         self._pool.shutdown()
+
+    def _submit(self, name: str, act: Callable[[], object]) -> Future[object]:
+        with self._lock:
+            known = self._futures.get(name)
+            if known is not None and not known.done():
+                return known
+            self._refuse_if_full()
+            self._futures.pop(name, None)  # in the order of their starts
+            future: Future[object] = self._pool.submit(act)
+            self._futures[name] = future
+            return future
+
+    def _refuse_if_full(self) -> None:
+        done = [name for name, future in self._futures.items() if future.done()]
+        if len(self._futures) - len(done) >= self._max_jobs:
+            message = _("{count} measurements are waiting on this server; try again in a minute.")
+            raise PoolFullError(message.format(count=self._max_waiting))
+        for name in done[:-_NUM_REMEMBERED]:
+            del self._futures[name]
 
 
 @st.cache_resource(show_spinner=False)

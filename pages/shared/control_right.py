@@ -70,13 +70,18 @@ def peer() -> Peer:
 def is_teacher() -> bool:
     """Say whether this session may start, pause, stop and edit runs."""
     other = peer()
-    if other.is_here or classroom().is_teacher(st.session_state.get(_ROLE)):
+    if other.is_here or holds_pin():
         return True
     if in_class() or other.proxied:
         classroom().tell_pin()
         return False
     # A server that listens on 127.0.0.1 only: whoever is connected is on this computer.
     return True
+
+
+def holds_pin() -> bool:
+    """Say whether this session has given the PIN."""
+    return classroom().is_teacher(st.session_state.get(_ROLE))
 
 
 def check_teacher() -> None:

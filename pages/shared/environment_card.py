@@ -18,6 +18,8 @@ from core.machine import (
 )
 from core.units import format_bytes, format_flops_per_second
 from pages.shared import settings
+from pages.shared.background import jobs
+from pages.shared.rate import take_turn
 
 
 def environment_line(machine: Machine) -> str:
@@ -41,7 +43,7 @@ def asked_probe() -> Probe | None:
     """Return the probe, asking torch in a child process the first time; None when that fails."""
     try:
         with st.spinner(_("Asking PyTorch about this machine…")):
-            return probe_machine()
+            return jobs().finish("probe", probe_machine)
     except ValueError as error:
         st.error(str(error))
         return None
@@ -61,9 +63,18 @@ def show_environment() -> None:
             st.markdown(_speeds(device.speeds))
             _show_dtypes(device.dtypes)
     if st.button(_("Ask again"), key="home_probe_again", icon=":material/refresh:"):
+        _ask_again()
+
+
+def _ask_again() -> None:
+    try:
+        take_turn("measure")
         with st.spinner(_("Asking PyTorch about this machine…")):
-            probe_machine(refresh=True)
-        st.rerun()
+            jobs().finish("probe again", lambda: probe_machine(refresh=True))
+    except ValueError as error:
+        st.error(str(error))
+        return
+    st.rerun()
 
 
 def _facts(probe: Probe) -> str:

@@ -10,6 +10,8 @@ from core.language import _
 from pages.components.copy_link.copy_link import copy_link
 from pages.components.key_map.key_map import key_map
 from pages.shared import link
+from pages.shared.classroom import class_address, in_class
+from pages.shared.join import remember_link
 from pages.shared.lesson_links import lessons_row
 from pages.shared.navigation import page_row
 
@@ -65,5 +67,6 @@ def end_run() -> None:
     with slots.lessons:
         lessons_row(link.current_page())
     with slots.tools:
-        copy_link(link.parameters(), link.refusals())
+        reachable = class_address() if in_class() else ""
+        copy_link(link.parameters(), link.refusals(), reachable=reachable, on_copied=remember_link)
         key_map()

@@ -8,19 +8,16 @@ import segno
 MAX_CHARS: Final = 1500  # more modules than a phone can tell apart on a projector
 
 
-def qr_svg(address: str, alt: str) -> str:
-    """Return the code as an SVG picture, dark on white in every theme, with its quiet border.
+def qr_picture(address: str) -> str:
+    """Return the code as the address of a picture: dark on white, with its quiet border.
 
     Args:
         address: The address, at most `MAX_CHARS` characters.
-        alt: What the picture is, for those who cannot see it.
 
     Raises:
         ValueError: If the address is too long.
     """
-    return _code(address).svg_inline(
-        dark="#000", light="#fff", border=4, omitsize=True, title=alt, svgclass="qr", lineclass=None
-    )
+    return _code(address).svg_data_uri(dark="#000", light="#fff", border=4, omitsize=True)
 
 
 def qr_terminal(address: str) -> str:

@@ -7,13 +7,14 @@ import streamlit as st
 from core.language import LANGUAGES, _
 from core.units import BYTE_UNITS
 from pages.components.reader.reader import reader
-from pages.shared import settings
+from pages.shared import join, settings
 from pages.shared.navigation import PAGES
 
 
 def show() -> None:
     """Show the switches at the right of the menu and tell the browser how the page is read."""
     with st.container(key="frame_switches", horizontal=True, vertical_alignment="center"):
+        join.show()
         _switch("lang", _("Language"), LANGUAGES)
         with st.popover(_("View"), icon=":material/visibility:", type="tertiary"):
             _switch("units", _("Memory in"), {unit: unit for unit in BYTE_UNITS})

@@ -1,5 +1,6 @@
 """The button that starts a run at once, with the seconds it takes on this machine."""
 
+from contextlib import suppress
 from typing import Final
 
 import streamlit as st
@@ -14,8 +15,11 @@ from core.train.presets import find_duration
 from core.train.timing import is_worth_timing, measure_timing
 from core.units import format_exact, format_seconds
 from pages.shared import settings
-from pages.shared.background import jobs
+from pages.shared.background import PoolFullError, jobs
+from pages.shared.control_right import check_teacher, is_teacher, who_controls
 from pages.shared.navigation import page_row
+from pages.shared.rate import take_turn
+from pages.shared.sandbox_line import make_way
 
 WISH: Final = Wish(duration="one_minute")
 # A second size makes the line on which every other config's speed is predicted.
@@ -49,13 +53,15 @@ def show_train_now(plan: Prepared) -> None:
 def _panel(plan: Prepared) -> None:
     if not is_measured(plan):
         _measure_after_first_paint()
+    teaches = is_teacher()
     if st.button(
         _label(plan),
         key="home_train",
         type="primary",
         icon=":material/play_arrow:",
         width="stretch",
-        disabled=settings.locked(),
+        disabled=settings.locked() or not teaches,
+        help=None if teaches else who_controls(),
     ):
         _start(plan)
     st.caption(_sentence(plan))
@@ -69,7 +75,8 @@ def _measure_after_first_paint() -> None:
     if is_measured(plan_run(WISH)):
         st.rerun()
     if not jobs().error(JOB):
-        jobs().start(JOB, measure)
+        with suppress(PoolFullError):  # look again with the next tick
+            jobs().start(JOB, measure)
 
 
 def _label(plan: Prepared) -> str:
@@ -100,7 +107,10 @@ def _what_happens(plan: Prepared, timing: Timing) -> str:
 
 def _start(plan: Prepared) -> None:
     try:
+        check_teacher()
+        take_turn("start")
         with st.spinner(_("Starting the training process…")):
+            make_way()
             start_run(plan.config, seconds=find_duration(WISH.duration).seconds)
     except (ValueError, RuntimeError, OSError) as error:
         st.error(str(error))

@@ -27,7 +27,9 @@ from pages.components.run_setup.runs import (
 )
 from pages.components.run_setup.settings import PAGE, choose_duration, choose_size, choose_wish
 from pages.components.run_setup.start import start
+from pages.components.run_setup.watching import controls_of, show_viewer
 from pages.shared import pickers
+from pages.shared.control_right import is_teacher
 from pages.shared.device import device_banner
 from pages.shared.header import headline, page_header
 from pages.shared.prose import prose
@@ -42,7 +44,11 @@ with top, st.container(key="lr_setup", horizontal=True, vertical_alignment="bott
     # On a projector the picture comes first: all choices wait behind one button.
     choices = st.container(horizontal=True, width="content") if not presenting() else None
     start_pressed = not is_hidden(PAGE, "start") and st.button(
-        _("Start"), key="lr_start", type="primary", icon=":material/play_arrow:", disabled=locked()
+        _("Start"),
+        key="lr_start",
+        type="primary",
+        icon=":material/play_arrow:",
+        disabled=locked() or not is_teacher(),
     )
     with st.popover(_("Settings"), icon=":material/tune:", key="lr_settings", width="content"):
         numbers = st.container(key="lr_numbers", gap="small")
@@ -63,6 +69,7 @@ if prepared:
     with numbers:
         show_prediction(prepared)
 with top:
+    show_viewer(wish, run)
     if start_pressed and start(wish):
         follow()
         st.rerun()
@@ -76,9 +83,7 @@ with picture:
         key="lr_live",
         run=run,
         figures=specs_of_both_themes(look),
-        controls=(
-            "hidden" if is_hidden(PAGE, "controls") else "disabled" if locked() else "enabled"
-        ),
+        controls=controls_of(run),
         on_command=send_command,
     )
 

@@ -217,7 +217,7 @@ def test_a_command_lands_in_the_inbox_of_the_run_that_the_browser_shows(a_run):
 
 def test_resume_starts_a_new_process_for_a_run_whose_own_has_ended(a_run, monkeypatch):
     resumed = []
-    monkeypatch.setattr(runs_room, "resume_run", resumed.append)
+    monkeypatch.setattr(runs_room, "resume_run", lambda run, **_: resumed.append(run))
     assert send_command(NAME, "resume", None) == 0
     assert resumed == [a_run]
     assert not (a_run / "control").exists()

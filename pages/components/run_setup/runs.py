@@ -14,6 +14,14 @@ from core.train.reader import RunReader
 from core.train.rundir import open_run_directory, runs_directory
 from pages.components.live_chart.words import STATES
 from pages.shared import link
+from pages.shared.control_right import (
+    ControlRefusedError,
+    check_control,
+    is_teacher,
+    signature,
+)
+from pages.shared.rate import take_turn
+from pages.shared.sandbox_line import make_way
 
 NUM_SHOWN: Final = 12
 
@@ -40,16 +48,23 @@ def send_command(run: str, op: str, value: float | None) -> int:
 
     Raises:
         ValueError: If there is no such run, the command is none, or the device is taken.
+        ControlRefusedError: If this session may only watch the run.
+        TooOftenError: If it has sent too many commands.
         FileNotFoundError: If the run is gone.
         RunStorageError: If the run directory cannot be written to.
     """
+    check_control(run)
+    take_turn("command")
     directory = open_run_directory(runs_directory(), run)
     reader = RunReader(directory)
     if op == "resume" and reader.read_state().is_final:
+        if not is_teacher():
+            raise ControlRefusedError(_("A run of your own ends here; train a new one instead."))
+        make_way()
         refuse_if_busy(reader.info["resolved"]["device"])
-        resume_run(directory)
+        resume_run(directory, by=signature())
         return 0
-    return send(directory, op, value)
+    return send(directory, op, value, by=signature())
 
 
 def list_earlier_runs() -> None:

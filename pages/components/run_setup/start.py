@@ -5,13 +5,24 @@ import streamlit as st
 from core.language import _
 from core.train.launch import start_run
 from core.train.plan import Wish, plan_run
+from core.train.prepare import Prepared
 from core.train.timing import TimingError, is_worth_timing, measure_timing
+from pages.shared.background import jobs
+from pages.shared.control_right import check_teacher
+from pages.shared.rate import take_turn
+from pages.shared.sandbox_line import make_way
 
 
 def start(wish: Wish) -> str | None:
-    """Time the device if it was not, start the run, and return its name; None if refused."""
+    """Time the device if it was not, start the run, and return its name; None if refused.
+
+    Whoever may only watch is refused here, whatever the browser has sent.
+    """
     with st.status(_("Getting ready …"), expanded=True) as status:
         try:
+            check_teacher()
+            take_turn("start")
+            make_way()
             name = _start(wish)
         except (ValueError, OSError, TimingError) as error:
             status.update(label=_("The run was not started"), state="error")
@@ -25,8 +36,21 @@ def _start(wish: Wish) -> str:
     prepared = plan_run(wish)
     if is_worth_timing(prepared.timing):
         st.write(_("Timing 20 steps on this device, in a process of its own …"))
-        measure_timing(prepared.config, prepared.dataset.tokenizer.vocab_size)
+        _measure(prepared)
         prepared = plan_run(wish)
     st.write(_("Writing the run and starting its process …"))
     directory = start_run(prepared.config, upload=wish.upload, upload_name=wish.upload_name)
     return directory.name
+
+
+def _measure(prepared: Prepared) -> None:
+    """Time the config in the server's pool; the same config is timed once for all who wait."""
+    line = st.empty()
+
+    def tell(place: int) -> None:
+        if place:
+            line.write(_("{count} measurements come first …").format(count=place))
+
+    vocab_size = prepared.dataset.tokenizer.vocab_size
+    name = f"time {prepared.config} {vocab_size}"
+    jobs().finish(name, lambda: measure_timing(prepared.config, vocab_size), tell)

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from pages.shared.background import Jobs
+from pages.shared.background import Jobs, PoolFullError
 
 
 @pytest.fixture
@@ -57,3 +57,66 @@ def test_a_failure_is_told_until_the_job_runs_again(jobs):
 def test_a_job_that_never_ran_is_neither_running_nor_failed(jobs):
     assert not jobs.is_running("unknown")
     assert jobs.error("unknown") == ""
+
+
+def test_who_waits_gets_what_the_job_returns_and_hears_how_many_come_first(jobs):
+    gate, places = threading.Event(), []
+    for name in ("one", "two", "three"):
+        jobs.start(name, lambda: gate.wait(10))
+
+    def tell(place):
+        places.append(place)
+        gate.set()
+
+    assert jobs.finish("four", lambda: 42, tell) == 42
+    assert places[0] == 2, "two run, one waits in front"
+
+
+def test_two_who_ask_for_the_same_share_one_job(jobs):
+    gate, calls = threading.Event(), []
+
+    def work():
+        calls.append(1)
+        gate.wait(10)
+        return len(calls)
+
+    results = []
+    threads = [
+        threading.Thread(target=lambda: results.append(jobs.finish("same", work))) for _ in range(5)
+    ]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.1)
+    gate.set()
+    for thread in threads:
+        thread.join()
+    assert (results, calls) == ([1] * 5, [1])
+
+
+def test_the_pool_is_bounded_and_says_so():
+    gate = threading.Event()
+    small = Jobs(num_workers=1, max_waiting=2)
+    for number in range(3):
+        small.start(str(number), lambda: gate.wait(10))
+    with pytest.raises(PoolFullError, match="2 measurements are waiting on this server"):
+        small.start("one too many", lambda: None)
+    small.start("2", lambda: None)  # it is there already
+    gate.set()
+    wait_until_done(small, "2")
+    assert small.finish("now there is room", lambda: "done") == "done"
+    small.close()
+
+
+def test_a_failure_reaches_who_waits_also_a_timeout_of_its_own(jobs):
+    def fail():
+        time.sleep(0.3)
+        raise TimeoutError("the child did not answer")
+
+    with pytest.raises(TimeoutError, match="the child did not answer"):
+        jobs.finish("fails", fail)
+
+
+def test_results_of_long_ago_are_forgotten(jobs):
+    for number in range(200):
+        jobs.finish(str(number), lambda: None)
+    assert len(jobs._futures) <= 66
