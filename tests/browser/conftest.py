@@ -5,6 +5,7 @@ an answer of 400 or above, or a request to any other machine fails the test.
 """
 
 import contextlib
+import functools
 import os
 import re
 import socket
@@ -178,6 +179,18 @@ class Watch:
             self.problems.append(f"foreign request: {request.url}")
 
 
+def wait_until_true(page, expression, timeout=30_000):
+    """Ask the page again and again until a JavaScript expression holds.
+
+    Playwright's own wait_for_function compiles text inside the page, which the content security
+    policy of the server forbids.
+    """
+    deadline = time.monotonic() + timeout / 1000
+    while not page.evaluate(expression):
+        assert time.monotonic() < deadline, f"never true within {timeout} ms: {expression}"
+        page.wait_for_timeout(50)
+
+
 @pytest.fixture
 def new_page(browser, server, request):
     """Return new_page(width, height, lang, theme, url): a watched page in its own context.
@@ -197,6 +210,7 @@ def new_page(browser, server, request):
         )
         page = context.new_page()
         page.lang = lang
+        page.until = functools.partial(wait_until_true, page)
         page.watch = Watch(page, url or server.url)
         contexts.append((context, page))
         return page

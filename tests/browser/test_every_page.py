@@ -42,7 +42,7 @@ def luminance(page):
 def settle(page):
     """Wait until the pictures of a page have been drawn: no skeleton, no spinner."""
     for name in ("stSkeleton", "stSpinner"):
-        page.wait_for_function(
+        page.until(
             f"document.querySelectorAll('[data-testid={name}]').length === 0", timeout=60_000
         )
 

@@ -21,7 +21,7 @@ def home(page, visit):
 
 
 def wait_for(page, background):
-    page.wait_for_function(f"({BACKGROUND})() === '{background}'")
+    page.until(f"({BACKGROUND})() === '{background}'")
 
 
 def query(page):
@@ -87,7 +87,7 @@ def test_a_lesson_link_resets_what_an_earlier_lesson_had_set(home):
     home.keyboard.press("2")
     home.wait_for_url(re.compile("home_card="))
     home.locator(LESSONS).first.click()
-    home.wait_for_function("!location.search.includes('home_card')")
+    home.until("!location.search.includes('home_card')")
     home.locator(LESSONS).first.get_by_text("●").wait_for()
 
 
@@ -97,7 +97,7 @@ def test_the_language_switch_keeps_the_settings_and_the_address(home):
     card = query(home)["home_card"]
     home.locator(".st-key-lang_choice").get_by_text("中文").click()
     home.wait_for_url(re.compile("lang=zh"))
-    home.wait_for_function("document.documentElement.lang === 'zh-CN'")
+    home.until("document.documentElement.lang === 'zh-CN'")
     assert query(home) == {"lang": "zh", "home_card": card}
     assert home.evaluate("window.notReloaded")
 

@@ -164,7 +164,7 @@ def drawn_steps(page):
 
 
 def wait_for_steps(page, num_steps):
-    page.wait_for_function(
+    page.until(
         f"(plot => plot?.data?.find(t => t.meta.role === 'training')?.x.length >= {num_steps})"
         f"({CHART.format(name='loss')})",
         timeout=20_000,
@@ -190,7 +190,7 @@ def zoom(page):
     page.mouse.down()
     page.mouse.move(box["x"] + 300, box["y"] + 160, steps=8)
     page.mouse.up()
-    page.wait_for_function(f"!{CHART.format(name='loss')}._fullLayout.xaxis.autorange")
+    page.until(f"!{CHART.format(name='loss')}._fullLayout.xaxis.autorange")
     return ranges(page)
 
 
@@ -234,7 +234,7 @@ def test_zoom_and_connection_survive_updates_a_slider_and_a_theme_change(watchin
     page.keyboard.press("Escape")
     page.emulate_media(color_scheme="dark")
     light = live.loss().layout.font.color
-    page.wait_for_function(f"{CHART.format(name='loss')}._fullLayout.font.color !== '{light}'")
+    page.until(f"{CHART.format(name='loss')}._fullLayout.font.color !== '{light}'")
     run.train(20)
     wait_for_steps(page, 100)
 
@@ -249,7 +249,7 @@ def test_leaving_the_page_closes_its_connection(watching):
     page.evaluate("window.live = window[Symbol.for('bits-to-gpt.live')]")
     page.locator("[data-testid=stTopNavSection]").first.click()
     page.get_by_test_id("stTopNavDropdownLink").filter(has_text="Home").first.click()
-    page.wait_for_function("window.live.size === 0 && window.leftView.source.readyState === 2")
+    page.until("window.live.size === 0 && window.leftView.source.readyState === 2")
 
 
 def die_and_go_on_from(run, step):
@@ -267,7 +267,7 @@ def test_the_browser_draws_what_core_draws(watching, run, num_attempts):
         die_and_go_on_from(run, 40)
         wait_for_steps(page, 70)
     view = run.view()
-    page.wait_for_function(f"{VIEW}.history.events.length === {len(view.events)}")
+    page.until(f"{VIEW}.history.events.length === {len(view.events)}")
     for name, figure in (
         ("loss", live.loss(view)),
         ("memory", memory(view, Look())),
@@ -352,7 +352,7 @@ def test_a_button_and_a_dial_say_at_which_step_they_took_effect(watching, run):
     assert command.value == 0.5
     run.store.write_state("paused", step=60, learning_rate_multiplier=0.5)
     page.get_by_text("Learning rate × 0.5: took effect at step 60.").wait_for()
-    page.wait_for_function(
+    page.until(
         f"{CHART.format(name='learning_rate')}.data.find(t => t.meta.role === 'multiplier')"
         ".x.includes(60)"
     )
@@ -365,7 +365,7 @@ def test_space_and_full_stop_control_the_run_but_not_while_an_input_has_the_focu
     run.obey("pause")
     run.state("paused")
     page.get_by_role("button", name="One step").wait_for()
-    page.wait_for_function(f"{VIEW}.history.state.state === 'paused'")
+    page.until(f"{VIEW}.history.state.state === 'paused'")
     page.keyboard.press(".")
     run.obey("step")
     page.get_by_role("button", name="Settings").click()
@@ -420,11 +420,11 @@ def test_the_loss_chart_and_the_controls_fit_the_screen(
     watching, screenshot, width, query, lang, theme
 ):
     page = watching(query, width=width, height=768, lang=lang, theme=theme)
-    page.wait_for_function(
+    page.until(
         "(box => box.bottom <= 768 && box.height > 250)"
         "(document.querySelector('[data-chart=loss]').getBoundingClientRect())"
     )
-    page.wait_for_function(
+    page.until(
         f"(plot => Math.abs(plot._fullLayout.height - plot.clientHeight) < 2)"
         f"({CHART.format(name='loss')})"
     )
@@ -439,7 +439,7 @@ def test_one_click_trains_a_gpt_whose_bytes_are_those_predicted(new_page, visit)
     """The real thing: timing, worker, stream and charts, fifty steps long."""
     page = visit(new_page(), "/live-run", lr_size="110k", lr_steps="50", lr_precision="fp32")
     page.get_by_test_id("stMain").get_by_role("button", name="Start", exact=True).click()
-    page.wait_for_function(
+    page.until(
         f"(v => v.history.state?.state === 'finished' && v.history.info.config.num_steps === 50)"
         f"({VIEW})",
         timeout=120_000,
