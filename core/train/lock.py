@@ -1,5 +1,7 @@
 """Who is alive: a worker holds a lock on its run, and the system frees it however it dies."""
 
+import errno
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -39,6 +41,9 @@ def hold_worker_lock(directory: Path, *, patience: float = _PATIENCE_SECONDS) ->
         RunStorageError: the directory cannot be written to.
     """
     lock = FileLock(directory / LOCK_FILE, poll_interval=0.02)
+    if not directory.is_dir():  # the lock would make it again, and nothing else in it
+        gone = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        raise storage_error(directory / LOCK_FILE, gone)
     try:
         lock.acquire(timeout=patience)
     except Timeout as error:

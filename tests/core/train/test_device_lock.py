@@ -21,12 +21,11 @@ def test_another_device_is_not_concerned():
         assert device_holder("cuda") == ""
 
 
-def test_the_second_to_hold_is_refused(monkeypatch):
-    monkeypatch.setattr("core.train.device_lock._PATIENCE_SECONDS", 0.05)
+def test_the_second_to_hold_is_refused():
     with (
         hold_device("cpu", "run-a"),
         pytest.raises(DeviceBusyError, match="run-a is training"),
-        hold_device("cpu", "run-b"),
+        hold_device("cpu", "run-b", patience=0.05),
     ):
         raise AssertionError("two runs hold one device")
 

@@ -33,7 +33,7 @@ def mps_allocator():
     "allocate", [cpu_allocator, numpy_allocator, cuda_allocator, mps_allocator]
 )
 def test_every_allocators_refusal_is_known_as_out_of_memory(allocate):
-    with pytest.raises((RuntimeError, MemoryError), match="(?i)memory|allocate") as raised:
+    with pytest.raises((RuntimeError, MemoryError), match=r"(?i)memory|allocate") as raised:
         allocate()
     failure = failure_of(raised.value, INFO)
     assert (failure.reason, failure.is_known) == ("out_of_memory", True)

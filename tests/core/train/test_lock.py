@@ -1,9 +1,13 @@
 import os
+import subprocess
+import sys
 import threading
 
+import psutil
 import pytest
 from filelock import FileLock
 
+from core.train.disk import RunStorageError
 from core.train.lock import RunBusyError, hold_worker_lock, worker_is_alive
 
 
@@ -78,3 +82,47 @@ def test_the_system_frees_the_lock_of_a_worker_that_was_killed(run_directory, li
         with hold_worker_lock(run_directory):
             assert worker_is_alive(run_directory)
     assert not worker_is_alive(run_directory)
+
+
+FORKING_WORKER = """
+import os, sys, time
+from pathlib import Path
+from core.train.lock import hold_worker_lock
+with hold_worker_lock(Path(sys.argv[1])):
+    child = os.fork()
+    if child == 0:
+        os.close(1)
+        time.sleep(60)
+    print(child, flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_forked_child_that_outlives_its_worker_does_not_keep_the_lock(run_directory, root):
+    worker = subprocess.Popen(
+        [sys.executable, "-c", FORKING_WORKER, str(run_directory)],
+        cwd=root,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    child = int(worker.stdout.readline())
+    try:
+        assert worker_is_alive(run_directory)
+        worker.kill()
+        worker.wait(10)
+        assert psutil.pid_exists(child)
+        assert not worker_is_alive(run_directory)
+        with hold_worker_lock(run_directory):
+            assert worker_is_alive(run_directory)
+    finally:
+        psutil.Process(child).kill()
+        worker.communicate()
+
+
+def test_a_directory_that_is_gone_is_a_sentence(tmp_path):
+    with (
+        pytest.raises(RunStorageError, match=r"Cannot write .*worker\.lock"),
+        hold_worker_lock(tmp_path / "gone"),
+    ):
+        raise AssertionError("it holds a lock on nothing")
