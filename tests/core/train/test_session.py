@@ -1,15 +1,20 @@
 import math
 import time
 
+import numpy as np
 import pytest
+import torch
 
+from core.train.checkpoint_folder import best_checkpoint, checkpoints
 from core.train.control import send
 from core.train.disk import RunStorageError
 from core.train.lock import hold_worker_lock
 from core.train.reader import RunReader
+from core.train.records import newest
 from core.train.resume import make_session
 from core.train.state import read_state
 from core.train.store import RunStore
+from core.train.trainer import Trainer
 
 
 @pytest.fixture
@@ -188,3 +193,203 @@ def test_a_damaged_checkpoint_sends_the_run_back_to_the_one_before(make_session_
     assert again.trainer.step == 8
     (finding,) = events_of(directory, "finding")
     assert finding["finding"] == "damaged_checkpoint"
+
+
+def resumed(make_session_of, directory, attempt=2):
+    return make_session_of(attempt=attempt, directory=directory)[0]
+
+
+class Killed(BaseException):
+    """Nothing in core catches it."""
+
+
+def crash(session, at_step):
+    """Run the session until the step, then let it die without a word, as kill -9 does."""
+
+    def die(step):
+        if step == at_step:
+            raise Killed("without a word")
+
+    each_step(session, die)
+    with pytest.raises(Killed, match="without a word"):
+        session.run()
+    session.store.close()
+
+
+def test_a_change_acknowledged_after_the_checkpoint_is_repeated_at_its_step(make_session_of):
+    constant = {"learning_rate": 1e-3, "min_learning_rate": 1e-3, "warmup_steps": 0}
+    straight, other = make_session_of(**constant)
+    session, directory = make_session_of(**constant)
+    for each, where in ((straight, other), (session, directory)):
+        each_step(
+            each,
+            lambda step, where=where: (
+                step == 5 and send(where, "set_learning_rate_multiplier", 0.5)
+            ),
+        )
+    straight.run()
+    crash(session, at_step=7)
+    again = resumed(make_session_of, directory)
+    assert (again.trainer.step, again.trainer.learning_rate_multiplier) == (4, 1.0)
+    assert again.run() == "finished"
+    kept = newest(RunReader(directory).read_new().records)
+    expected = RunReader(other).read_new().records
+    assert kept["loss"].tolist() == expected["loss"].tolist()
+    assert kept["learning_rate"].tolist() == expected["learning_rate"].tolist()
+    assert kept["learning_rate"][[4, 5]] == pytest.approx([1e-3, 5e-4])
+
+
+def test_a_new_change_after_a_resume_ends_the_repetition(make_session_of):
+    constant = {"learning_rate": 1e-3, "min_learning_rate": 1e-3, "warmup_steps": 0}
+    session, directory = make_session_of(**constant)
+    each_step(
+        session, lambda step: step == 6 and send(directory, "set_learning_rate_multiplier", 0.5)
+    )
+    crash(session, at_step=7)
+    send(directory, "set_learning_rate_multiplier", 2.0)
+    assert resumed(make_session_of, directory).run() == "finished"
+    kept = newest(RunReader(directory).read_new().records)
+    assert kept["learning_rate"].tolist() == pytest.approx([1e-3] * 4 + [2e-3] * 8)
+
+
+def test_what_waits_to_be_repeated_is_part_of_a_checkpoint(make_session_of):
+    session, directory = make_session_of(checkpoint_interval=3)
+    each_step(
+        session, lambda step: step == 5 and send(directory, "set_learning_rate_multiplier", 0.5)
+    )
+    crash(session, at_step=6)
+    again = resumed(make_session_of, directory)
+    again.observer.save(again._orders())
+    (directory / "events.jsonl").unlink()
+    once_more = resumed(make_session_of, directory, attempt=3)
+    assert once_more._orders().multiplier_changes == ((6, 0.5),)
+    assert once_more._orders().last_command == 1
+
+
+def test_the_governor_of_a_crashed_run_is_still_in_force(make_session_of):
+    session, directory = make_session_of(max_steps_per_second=900.0)
+    each_step(
+        session, lambda step: step == 2 and send(directory, "set_max_steps_per_second", 500.0)
+    )
+    crash(session, at_step=5)
+    assert resumed(make_session_of, directory).max_steps_per_second == 500.0
+
+
+def test_a_stop_that_came_too_late_is_taken_back_by_the_resume(make_session_of):
+    session, directory = make_session_of()
+    crash(session, at_step=5)
+    send(directory, "stop")
+    send(directory, "resume")
+    assert resumed(make_session_of, directory).run() == "finished"
+    assert [ack["op"] for ack in events_of(directory, "ack")] == ["stop", "resume"]
+
+
+def test_the_checkpoint_with_the_lowest_validation_loss_is_kept(make_session_of):
+    session, directory = make_session_of(
+        checkpoint_interval=2, eval_interval=12, learning_rate=0.01
+    )
+    losses = iter([3.0, 2.5, 1.0, 2.0, 2.1, 2.2, 2.3])
+    session.trainer.validation_loss = lambda: next(losses)
+    session.run()
+    told = {e["step"]: e["validation_loss"] for e in events_of(directory, "checkpoint")}
+    assert told == {2: 2.5, 4: 1.0, 6: 2.0, 8: 2.1, 10: 2.2, 12: 2.3}
+    assert best_checkpoint(directory)[0].name == "step-00000004.pt"
+    names = [path.name for path in checkpoints(directory)]
+    assert names == ["step-00000004.pt", "step-00000010.pt", "step-00000012.pt"]
+
+
+@pytest.fixture
+def in_bursts(monkeypatch):
+    """Trainers keep their numbers on the device, as on CUDA; six steps make a burst."""
+    make = Trainer.__init__
+    monkeypatch.setattr(Trainer, "__init__", lambda *args, **_options: make(*args, in_bursts=True))
+    monkeypatch.setattr("core.train.observer.BURST_STEPS", 6)
+    monkeypatch.setattr("core.train.observer.BURST_SECONDS", 60.0)
+
+
+def test_a_run_read_in_bursts_writes_the_same_steps_in_the_same_order(make_session_of, in_bursts):
+    rare = {"eval_interval": 50, "sample_interval": 50, "memory_interval": 50}
+    session, directory = make_session_of(checkpoint_interval=50, num_steps=16, **rare)
+    seen = []
+    step = session.observer.step
+
+    def count_records():
+        results = step()
+        seen.append(len(results))
+        return results
+
+    session.observer.step = count_records
+    assert session.run() == "finished"
+    assert seen == [1, 0, 0, 0, 0, 0, 6, 0, 0, 0, 0, 0, 6, 0, 0, 0]
+    records = RunReader(directory).read_new().records
+    assert records["step"].tolist() == list(range(1, 17))
+    assert (np.diff(records["time"]) >= 0).all()
+    assert (records["tokens_per_second"] > 0).all()
+
+
+def test_what_is_due_is_written_behind_the_steps_that_a_burst_still_owed(
+    make_session_of, in_bursts
+):
+    session, directory = make_session_of()
+    assert session.run() == "finished"
+    increment = RunReader(directory).read_new()
+    assert increment.records["step"].tolist() == list(range(1, 13))
+    for event in increment.events:
+        if event["kind"] in ("eval", "checkpoint") and event["step"]:
+            place = event["step"] - 1
+            assert increment.records["time"][place] <= event["time"]
+
+
+def test_a_number_that_is_not_finite_halts_a_burst_at_its_very_step(
+    make_session_of, in_bursts, monkeypatch
+):
+    rare = {"eval_interval": 50, "sample_interval": 50, "memory_interval": 50}
+    session, directory = make_session_of(checkpoint_interval=50, **rare)
+    name = "blocks.0.attention.qkv.weight"
+    weight = session.trainer.model.get_parameter(name)
+    before = {}
+
+    def poison(gradient):
+        if session.trainer.step == 3:
+            before.setdefault("weight", weight.detach().clone())
+            return gradient * math.nan
+        return gradient
+
+    weight.register_hook(poison)
+
+    def look_then_stop(_seconds):
+        before["state"] = read_state(directory)
+        before["after"] = weight.detach().clone()
+        send(directory, "stop")
+
+    monkeypatch.setattr(time, "sleep", look_then_stop)
+    with hold_worker_lock(directory):
+        assert session.run() == "stopped"
+    state = before["state"]
+    assert (state.state, state.reason, state.step) == ("paused", "non_finite", 4)
+    assert torch.equal(before["weight"], before["after"])
+    records = RunReader(directory).read_new().records
+    assert records["step"].tolist() == [1, 2, 3, 4]
+    assert records["flags"].tolist() == [0, 0, 0, 3]
+
+
+def test_commands_and_pauses_wait_for_no_burst(make_session_of, in_bursts):
+    rare = {"eval_interval": 50, "sample_interval": 50, "memory_interval": 50}
+    session, directory = make_session_of(checkpoint_interval=50, **rare)
+    step = session.observer.step
+
+    def send_after(number):
+        def stepping():
+            results = step()
+            if session.trainer.step == number:
+                send(directory, "set_learning_rate_multiplier", 0.5)
+            return results
+
+        return stepping
+
+    session.observer.step = send_after(4)
+    session.run()
+    (ack,) = events_of(directory, "ack")
+    records = RunReader(directory).read_new().records
+    assert ack["step"] == 5
+    assert records["time"][3] <= ack["time"] <= records["time"][4]
