@@ -1,0 +1,394 @@
+"""A class on one machine: 127.0.0.2 is the server, 127.0.0.1 the teacher, 127.0.0.3 a student.
+
+A browser cannot choose its own address, so a student's browser goes through a small relay.
+"""
+
+import asyncio
+import contextlib
+import http.client
+import os
+import re
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+import pytest
+
+from benchmarks.streamlit_client import open_session
+from core.train.listing import list_runs
+from core.train.reader import RunReader
+
+ROOT = Path(__file__).parents[2]
+SERVER, TEACHER, STUDENT = "127.0.0.2", "127.0.0.1", "127.0.0.3"
+PIN = "246810"
+QUICK = {"lr_size": "110k", "lr_steps": "2000", "lr_context": "16", "lr_batch": "2"}
+FORGED = "20260102t030405z-one-minute-00ff"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Class:
+    """A running class."""
+
+    port: int
+    url: str
+    student_url: str
+    runs: Path
+    log: Path
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+async def carry(reader, writer):
+    try:
+        while data := await reader.read(65_536):
+            writer.write(data)
+            await writer.drain()
+    except ConnectionError:
+        pass  # one end has closed, or the class is over
+    finally:
+        writer.close()
+
+
+async def serve_relay(port, ours, ready, over):
+    writers = []
+
+    async def meet(reader, writer):
+        there = await asyncio.open_connection(SERVER, port, local_addr=(STUDENT, 0))
+        writers.extend((writer, there[1]))
+        await asyncio.gather(carry(reader, there[1]), carry(there[0], writer))
+
+    async with await asyncio.start_server(meet, "127.0.0.1", ours):
+        ready.set()
+        await asyncio.to_thread(over.wait)
+    for writer in writers:
+        writer.transport.abort()
+    await asyncio.sleep(0.2)  # the carriers notice
+
+
+@contextlib.contextmanager
+def relay(port):
+    """Carry connections to the class's port, from the student's address; yields a port of ours."""
+    ours, ready, over = free_port(), threading.Event(), threading.Event()
+    with ThreadPoolExecutor(1) as pool:
+        serving = pool.submit(lambda: asyncio.run(serve_relay(port, ours, ready, over)))
+        ready.wait(10)
+        try:
+            yield ours
+        finally:
+            over.set()
+            serving.result(10)
+
+
+@contextlib.contextmanager
+def running_class(folder):
+    """Open the dashboard with the command for a class."""
+    port, runs, log = free_port(), folder / "runs", folder / "class.log"
+    options = ["--address", SERVER, "--port", str(port), "--headless"]
+    own = {"B2G_RUNS_DIR": str(runs), "B2G_STATE_DIR": str(folder / "state")}
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            [sys.executable, "classroom.py", *options],
+            cwd=ROOT,
+            env={**os.environ, **own, "B2G_TEACHER_PIN": PIN},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+    url = f"http://{SERVER}:{port}"
+    try:
+        wait_until(lambda: is_healthy(url), 60)
+        with relay(port) as ours:
+            student_url = f"http://127.0.0.1:{ours}"
+            yield Class(port=port, url=url, student_url=student_url, runs=runs, log=log)
+    finally:
+        process.terminate()
+        process.wait(20)
+        for worker in psutil.process_iter(["cmdline"]):
+            if str(runs) in " ".join(worker.info["cmdline"] or []):
+                worker.kill()
+
+
+def in_a_thread(coroutine):
+    """Run a coroutine to its end; Playwright's own loop runs in this thread."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, coroutine).result()
+
+
+def is_healthy(url):
+    with (
+        contextlib.suppress(OSError),
+        urllib.request.urlopen(f"{url}/_stcore/health", timeout=5) as answer,
+    ):
+        return answer.read() == b"ok"
+    return False
+
+
+def wait_until(condition, seconds=30):
+    deadline = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    return found
+
+
+@pytest.fixture(scope="module")
+def a_class(tmp_path_factory):
+    with running_class(tmp_path_factory.mktemp("class")) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def a_run(a_class):
+    """A run that the teacher has started, slow enough to last for all tests."""
+
+    async def start():
+        query = "&".join(f"{name}={value}" for name, value in QUICK.items())
+        async with open_session(
+            a_class.port, host=SERVER, source=TEACHER, page="live-run", query=query
+        ) as session:
+            await session.run()
+            await session.press("lr_start")
+            await session.run()
+            command = {"op": "set_max_steps_per_second", "value": 10, "nonce": "slow"}
+            name = wait_until(lambda: [run.name for run in list_runs(a_class.runs)])[0]
+            await session.trigger("live_chart", "command", {**command, "run": name})
+            assert session.data_of("live_chart")["receipt"]["error"] == ""
+            return a_class.runs / name
+
+    return in_a_thread(start())
+
+
+@pytest.fixture
+def as_student(a_class):
+    """Return as_student(act): run `act(session)` in a session from the student's address."""
+
+    def go(act, **options):
+        async def scene():
+            async with open_session(
+                a_class.port, host=SERVER, source=STUDENT, page="live-run", **options
+            ) as session:
+                await session.run()
+                return await act(session)
+
+        return in_a_thread(scene())
+
+    return go
+
+
+def ops(run):
+    """Return what has been commanded so far."""
+    return sorted(path.read_text(encoding="utf-8") for path in (run / "control").glob("*.json"))
+
+
+def ask(a_class, path, host=None, **headers):
+    """Send one GET exactly as written; return its status."""
+    connection = http.client.HTTPConnection(SERVER, a_class.port, timeout=20)
+    connection.putrequest("GET", path, skip_host=True)
+    connection.putheader("Host", host or f"{SERVER}:{a_class.port}")
+    for name, value in headers.items():
+        connection.putheader(name.replace("_", "-"), value)
+    connection.endheaders()
+    answer = connection.getresponse()
+    body = b"" if answer.status == 101 else answer.read(400)
+    connection.close()
+    return answer.status, body
+
+
+def test_the_class_is_served_on_its_own_address_only(a_class):
+    told = a_class.log.read_text(encoding="utf-8")
+    assert f"Class: {a_class.url}" in told
+    assert f"Teacher's PIN: {PIN}" in told
+    with socket.socket() as elsewhere:
+        assert elsewhere.connect_ex(("127.0.0.1", a_class.port)) != 0
+
+
+def test_a_student_follows_the_curve_and_cannot_touch_the_run(a_class, a_run, new_page, visit):
+    page = visit(new_page(url=a_class.student_url), "/live-run")
+    step = page.locator(".live-progress")
+    wait_until(lambda: re.search(r"step (\d+)", step.inner_text()))
+    first = step.inner_text()
+    wait_until(lambda: step.inner_text() != first)
+    assert page.get_by_text("You are watching.").first.is_visible()
+    for name in ("Pause", "Stop and save"):
+        assert page.get_by_role("button", name=name).is_disabled()
+    assert page.get_by_test_id("stBaseButton-primary").is_disabled()
+    page.keyboard.press(" ")  # the key for pause
+    page.wait_for_timeout(1000)
+    assert RunReader(a_run).read_state().state == "running"
+
+
+def test_the_teacher_s_own_browser_controls_and_shows_how_to_join(
+    a_class, a_run, new_page, visit, screenshot
+):
+    page = visit(new_page(url=a_class.url), "/live-run")
+    wait_until(lambda: page.get_by_role("button", name="Pause").is_enabled())
+    page.get_by_test_id("stPopover").filter(has_text="Join").get_by_role("button").click()
+    code = page.get_by_alt_text(f"QR code of {a_class.url}")
+    code.wait_for()
+    assert code.evaluate("image => image.naturalWidth") > 0
+    assert page.get_by_text(a_class.url, exact=True).is_visible()
+    screenshot(page, "class-join")
+
+
+def test_the_copied_link_leads_others_here_and_becomes_a_code(a_class, new_page, visit):
+    page = visit(new_page(url=a_class.url), "/live-run", lr_size="110k")
+    page.get_by_role("button", name="Copy link").click()
+    page.get_by_text("Link copied").wait_for()
+    page.get_by_test_id("stPopover").filter(has_text="Join").get_by_role("button").click()
+    link = page.locator(".join-link")
+    link.wait_for()
+    assert link.inner_text().startswith(f"{a_class.url}/live-run?")
+    assert "lr_size=110k" in link.inner_text()
+
+
+@pytest.mark.parametrize("op", ["pause", "stop", "resume", "step"])
+def test_a_hand_made_command_without_the_pin_is_refused(a_run, as_student, op):
+    before = ops(a_run)
+
+    async def act(session):
+        command = {"op": op, "value": None, "run": a_run.name, "nonce": op}
+        await session.trigger("live_chart", "command", command)
+        return session.data_of("live_chart")["receipt"]
+
+    receipt = as_student(act)
+    assert receipt["number"] is None
+    assert "You are watching" in receipt["error"]
+    assert ops(a_run) == before
+
+
+def test_a_hand_made_start_without_the_pin_is_refused(a_class, a_run, as_student):
+    async def act(session):
+        await session.press("lr_start")
+        await session.run()
+
+    as_student(act)
+    assert [run.name for run in list_runs(a_class.runs)] == [a_run.name]
+
+
+@pytest.mark.parametrize("header", ["X-Forwarded-For", "X-Real-IP", "Forwarded"])
+def test_a_header_that_claims_to_be_the_teacher_helps_nobody(as_student, header):
+    async def act(session):
+        return session.data_of("live_chart")["controls"]
+
+    assert as_student(act, headers={header: "127.0.0.1"}) == "disabled"
+
+
+def test_a_run_name_that_leads_elsewhere_is_refused_for_the_teacher_too(a_class, a_run):
+    async def scene():
+        async with open_session(
+            a_class.port, host=SERVER, source=TEACHER, page="live-run"
+        ) as session:
+            await session.run()
+            errors = []
+            for name in ("../../etc", "..", "/etc/passwd", f"{a_run.name}/../x", "a\0b", FORGED):
+                command = {"op": "stop", "value": None, "run": name, "nonce": name}
+                await session.trigger("live_chart", "command", command)
+                errors.append(session.data_of("live_chart")["receipt"]["error"])
+            return errors
+
+    *others, unknown = in_a_thread(scene())
+    assert all("is not the name of a run" in error for error in others), others
+    assert "There is no run" in unknown
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/live/stream?run=../../etc/passwd",
+        "/live/stream?run=..%2f..%2fetc",
+        "/live/metrics.csv?run=%2e%2e",
+        "/live/metrics.csv?run=a%00b",
+    ],
+)
+def test_addresses_that_lead_elsewhere_are_refused(a_class, path):
+    assert ask(a_class, path)[0] == 400
+
+
+@pytest.mark.parametrize(
+    "path", ["/../app.py", "/..%2fapp.py", "/static/..%2f..%2fconfig.toml", "//etc/passwd"]
+)
+def test_no_file_beside_the_pages_is_served(a_class, path):
+    status, body = ask(a_class, path)
+    assert status in {400, 403, 404} or b"<!DOCTYPE html>" in body
+    assert b"import gc" not in body
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/live/stream", "/live/metrics.csv?run=x", "/_stcore/health"]
+)
+def test_a_forged_host_or_origin_is_refused(a_class, path):
+    assert ask(a_class, path, host="evil.example")[0] == 400
+    assert ask(a_class, path, Origin="http://evil.example")[0] == 403
+    assert ask(a_class, path, Origin="http://localhost:3000")[0] == 403
+
+
+@pytest.mark.parametrize(
+    ("host", "origin"),
+    [
+        ("evil.example", "http://evil.example"),
+        (None, "http://evil.example"),
+        (None, "http://localhost:3000"),
+        (None, "null"),
+    ],
+)
+def test_a_websocket_of_another_site_is_refused(a_class, host, origin):
+    handshake = {
+        "Connection": "Upgrade",
+        "Upgrade": "websocket",
+        "Sec_WebSocket_Version": "13",
+        "Sec_WebSocket_Key": "dGhlIHNhbXBsZSBub25jZQ==",
+    }
+    own = f"http://{SERVER}:{a_class.port}"
+    assert ask(a_class, "/_stcore/stream", Origin=own, **handshake)[0] == 101
+    assert ask(a_class, "/_stcore/stream", host, Origin=origin, **handshake)[0] in {400, 403}
+
+
+def test_the_pin_gives_a_student_s_browser_control(a_class, a_run, new_page, visit, screenshot):
+    page = visit(new_page(url=a_class.student_url), "/live-run")
+    page.get_by_test_id("stPopover").filter(has_text="Watching").get_by_role("button").click()
+    page.get_by_label("Teacher's PIN").fill(PIN)
+    page.get_by_label("Teacher's PIN").press("Enter")
+    page.get_by_text("this browser gave the PIN").wait_for()
+    screenshot(page, "class-control")
+    page.keyboard.press("Escape")
+    pause = page.get_by_role("button", name="Pause")
+    wait_until(pause.is_enabled)
+    pause.click()
+    wait_until(lambda: RunReader(a_run).read_state().state == "paused")
+    assert any(f'"page {STUDENT}"' in command for command in ops(a_run))
+    page.get_by_role("button", name="Resume").click()
+    wait_until(lambda: RunReader(a_run).read_state().state == "running")
+
+
+def test_five_wrong_pins_pause_every_browser_but_the_teacher_s_own(
+    tmp_path, new_page, visit, screenshot
+):
+    with running_class(tmp_path) as a_class:
+        page = visit(new_page(url=a_class.student_url), "/live-run")
+        page.get_by_test_id("stPopover").filter(has_text="Watching").get_by_role("button").click()
+        field = page.get_by_label("Teacher's PIN")
+        for sentence in ("left: 4", "left: 3", "left: 2", "left: 1", "Too many wrong PINs"):
+            field.fill("000000")
+            field.press("Enter")
+            page.get_by_text(sentence).wait_for()
+        field.fill(PIN)
+        field.press("Enter")
+        page.wait_for_timeout(1000)
+        assert page.get_by_text("Too many wrong PINs").is_visible()
+        assert page.get_by_test_id("stBaseButton-primary").is_disabled()
+        screenshot(page, "class-pause")
+        teacher = visit(new_page(url=a_class.url), "/live-run")
+        assert teacher.get_by_test_id("stBaseButton-primary").is_enabled()
+        for each in (page, teacher):
+            each.close()  # before the server, or the page would rightly complain
