@@ -89,6 +89,7 @@ class Session:
                 self._operations[command.op](command)
             acknowledge(self.store, command, self.trainer.step)
             self._last_command = command.number
+        if commands:
             self._write_state()
 
     def _may_step(self) -> bool:

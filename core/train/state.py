@@ -116,11 +116,11 @@ def state_sentence(state: RunState, unit: ByteUnit = "GiB") -> str:
     """Return what the run has to say of its state, in the reader's language; may be empty."""
     if not state.message:
         return ""
-    values = {
-        name: format_bytes(value, unit) if name.endswith("_bytes") else value
-        for name, value in state.values.items()
-    }
     try:
+        values = {
+            name: format_bytes(value, unit) if name.endswith("_bytes") else value
+            for name, value in state.values.items()
+        }
         return _(state.message).format(**values)
     except (LookupError, ValueError, TypeError):
         return state.message  # it holds a brace of its own, as a file name may

@@ -142,16 +142,17 @@ def _tell(store: RunStore, failure: Failure) -> None:
     """Write the failure down; a disk that refuses even that leaves it to the log."""
     step = read_state(store.directory).step
     told = {"reason": failure.reason, "message": failure.message, "values": failure.values}
-    try:
+    resident = psutil.Process().memory_info().rss
+    with _disk_may_refuse():
         store.append_event("state", step, state="failed", **told)
-        store.write_state(
-            "failed",
-            step=step,
-            reason=failure.reason,
-            message=failure.message,
-            values=failure.values,
-            resident_bytes=psutil.Process().memory_info().rss,
-        )
+    with _disk_may_refuse():  # the file of the state is small: it may fit where no event does
+        store.write_state("failed", step=step, **told, resident_bytes=resident)
+
+
+@contextmanager
+def _disk_may_refuse() -> Iterator[None]:
+    try:
+        yield
     except RunStorageError as error:
         sys.stderr.write(_("The failure could not be written down: {error}\n").format(error=error))
 

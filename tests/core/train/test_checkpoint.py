@@ -1,11 +1,15 @@
 import os
 import pickle
+from pathlib import Path
 
 import pytest
 import torch
 
 from core.train.checkpoint import checkpoints, load_checkpoint, save_checkpoint
 from core.train.disk import RunStorageError
+from core.train.observer import Observer
+from core.train.orders import Orders
+from core.train.store import RunStore
 
 
 def test_a_run_goes_on_bit_for_bit_from_its_checkpoint(make_trainer, tmp_path):
@@ -85,3 +89,63 @@ def test_a_file_that_is_no_checkpoint_is_refused_and_runs_no_code(
     with pytest.raises(ValueError, match=r"step-00000000.pt cannot be loaded .*Delete it"):
         load_checkpoint(path, trainer)
     assert not (tmp_path / "it-ran").exists()
+
+
+def test_a_checkpoint_holds_all_that_a_worker_needs_to_go_on(make_trainer, tmp_path):
+    trainer = make_trainer()
+    trainer.train_step()
+    orders = Orders(last_command=3, multiplier_changes=((9, 0.5),), max_steps_per_second=20.0)
+    path, _size = save_checkpoint(tmp_path, trainer, orders)
+    contents = torch.load(path, weights_only=True)
+    assert contents.keys() == {
+        "format",
+        "step",
+        "learning_rate_multiplier",
+        "orders",
+        "config",
+        "model",
+        "optimizer",
+        "scaler",
+    }
+    assert contents["scaler"] is None
+    assert load_checkpoint(path, make_trainer()) == orders
+
+
+def test_a_checkpoint_of_another_run_is_refused(make_trainer, tmp_path):
+    path, _size = save_checkpoint(tmp_path, make_trainer(seed=1))
+    with pytest.raises(ValueError, match="was made by another program"):
+        load_checkpoint(path, make_trainer(seed=2))
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="files are not named there")
+def test_a_power_cut_finds_either_the_old_checkpoint_or_the_new_one_and_no_later_steps(
+    make_trainer, tmp_path, run_directory, make_record, monkeypatch
+):
+    done = []
+    sync, replace_file = os.fsync, type(tmp_path).replace
+
+    def note_sync(number):
+        target = Path(f"/proc/self/fd/{number}")
+        done.append(("sync", target.resolve().name if target.exists() else "?"))
+        sync(number)
+
+    def note_replace(path, target):
+        done.append(("place", Path(target).name))
+        return replace_file(path, target)
+
+    trainer = make_trainer()
+    with RunStore(run_directory) as store:
+        store.append_step(make_record(1))
+        observer = Observer(trainer, store, sampler=None)
+        monkeypatch.setattr(os, "fsync", note_sync)
+        monkeypatch.setattr(type(tmp_path), "replace", note_replace)
+        assert observer.save(Orders())
+    order = [what for what in done if what[0] == "place" or what[1] != "?"]
+    assert order[:6] == [
+        ("sync", "metrics.bin"),
+        ("sync", "events.jsonl"),
+        ("sync", "step-00000000.tmp"),
+        ("place", "step-00000000.pt"),
+        ("sync", "ckpt"),
+        ("sync", run_directory.name),
+    ]

@@ -1,5 +1,4 @@
 import json
-import subprocess
 import sys
 import time
 from dataclasses import replace
@@ -13,7 +12,7 @@ from core.train.disk import RunStorageError
 from core.train.info import read_info
 from core.train.launch import resume_run, start_run
 from core.train.rundir import is_run_name, runs_directory
-from core.train.state import read_state
+from core.train.state import launched_is_alive, read_state
 from core.train.timing import TimingError
 
 TEXT = ("the quick brown fox jumps over the lazy dog. " * 60).encode()
@@ -154,12 +153,16 @@ def test_a_device_that_cannot_be_timed_is_a_sentence(capsys, monkeypatch):
     assert capsys.readouterr().err == "Timing this machine failed: no memory\n"
 
 
-def test_the_package_is_a_command(root):
-    shown = subprocess.run(
-        [sys.executable, "-m", "core.train", "--help"],
-        cwd=root,
-        capture_output=True,
-        text=True,
-        check=True,
+def test_a_runs_folder_that_refuses_is_a_sentence(small_config, already_timed, tmp_path):
+    taken = tmp_path / "runs"
+    taken.write_text("a file, no folder", encoding="utf-8")
+    with pytest.raises(RunStorageError, match=r"Cannot write .*Free some space or give the"):
+        start_run(small_config(), upload=TEXT, runs_dir=taken)
+
+
+def test_the_process_that_was_started_is_noted(small_config, already_timed):
+    directory = start_run(small_config(), upload=TEXT)
+    assert launched_is_alive(directory)
+    assert (
+        wait_for_end(directory).pid == json.loads((directory / "launched.json").read_text())["pid"]
     )
-    assert "start|status|pause|resume|stop" in shown.stdout

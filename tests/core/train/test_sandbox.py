@@ -26,7 +26,10 @@ SMALL = TrainConfig(num_layers=1, hidden_dim=32, num_heads=2, seq_len=16, batch_
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"hidden_dim": 512, "num_layers": 6}, r"may have 1\.00 M parameters; this one has 19\.0 M"),
+        (
+            {"hidden_dim": 512, "num_layers": 6},
+            r"may have 1\.00 M parameters; this one has 19\.0 M",
+        ),
         ({"batch_size": 1024}, "may take 16,384 tokens a step; this one takes 65,536"),
         ({"corpus": "upload"}, "not from a file"),
     ],

@@ -199,6 +199,18 @@ def resumed(make_session_of, directory, attempt=2):
     return make_session_of(attempt=attempt, directory=directory)[0]
 
 
+def test_ten_thousand_commands_are_answered_while_the_run_goes_on(make_session_of):
+    session, directory = make_session_of(num_steps=400, checkpoint_interval=400)
+    folder = directory / "control"
+    folder.mkdir()
+    for number in range(1, 10_001):
+        (folder / f"{number:06d}.json").write_text('{"op":"resume"}', encoding="utf-8")
+    assert session.run() == "finished"
+    acks = events_of(directory, "ack")
+    assert [ack["command"] for ack in acks] == list(range(1, 10_001))
+    assert 0 < acks[5000]["step"] < 400
+
+
 class Killed(BaseException):
     """Nothing in core catches it."""
 

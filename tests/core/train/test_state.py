@@ -1,3 +1,7 @@
+import json
+import os
+import subprocess
+import sys
 import threading
 import time
 from dataclasses import replace
@@ -6,7 +10,14 @@ import pytest
 
 from core.train import state as state_module
 from core.train.lock import worker_is_alive
-from core.train.state import RunState, read_state, write_state
+from core.train.state import (
+    RunState,
+    launched_is_alive,
+    note_launched,
+    read_state,
+    state_sentence,
+    write_state,
+)
 
 RUNNING = RunState(state="running", step=5, pid=1234, time=1e9)
 
@@ -101,3 +112,54 @@ def test_a_state_that_is_replaced_all_the_time_is_never_read_half(run_directory)
         writer.join()
     assert steps == sorted(steps)
     assert min(steps) >= 1
+
+
+def test_a_process_that_died_before_it_spoke_counts_as_crashed_at_once(run_directory):
+    write_state(run_directory, RunState(state="starting", time=time.time()))
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    note_launched(run_directory, process.pid)
+    assert read_state(run_directory).state == "starting"
+    process.kill()
+    process.communicate()
+    assert launched_is_alive(run_directory) is False
+    crashed = read_state(run_directory)
+    assert (crashed.state, crashed.reason) == ("crashed", "killed")
+    assert "resume goes on from the last checkpoint" in state_sentence(crashed)
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"pid": "x"}', '{"pid": 1}'])
+def test_a_damaged_note_of_the_start_is_no_note(run_directory, text):
+    (run_directory / "launched.json").write_text(text, encoding="utf-8")
+    assert launched_is_alive(run_directory) is None
+
+
+def test_the_number_of_a_dead_process_that_lives_again_is_another_process(run_directory):
+    note_launched(run_directory, os.getpid())
+    assert launched_is_alive(run_directory)
+    note = json.loads((run_directory / "launched.json").read_text())
+    (run_directory / "launched.json").write_text(json.dumps({**note, "began": 5.0}))
+    assert launched_is_alive(run_directory) is False
+
+
+@pytest.mark.parametrize(
+    ("message", "values", "told"),
+    [
+        ("", {}, ""),
+        (
+            "It held {actual_bytes}; take {batch_size}.",
+            {"actual_bytes": 3 << 30, "batch_size": 8},
+            "It held 3.00 GiB; take 8.",
+        ),
+        ("A path with {a brace", {}, "A path with {a brace"),
+        ("{missing}", {}, "{missing}"),
+        ("{x_bytes}", {"x_bytes": "many"}, "{x_bytes}"),
+    ],
+)
+def test_a_message_is_told_with_its_values(message, values, told):
+    assert state_sentence(RunState(state="failed", message=message, values=values)) == told
+
+
+@pytest.mark.parametrize("field", ['"reason": 3', '"values": []', '"resident_bytes": "all"'])
+def test_a_state_with_a_field_of_another_kind_is_none(run_directory, field):
+    (run_directory / "state.json").write_text('{"state": "finished", ' + field + "}")
+    assert read_state(run_directory, created=time.time()).state == "starting"

@@ -105,3 +105,117 @@ def test_validation_uses_text_that_training_never_sees(make_trainer):
     trainer.validation.zero_()
     assert trainer.validation_loss() != before
     assert isinstance(trainer, Trainer)
+
+
+def in_bursts(make_trainer, **changes):
+    """A trainer whose numbers stay on its device, as on CUDA."""
+    plain = make_trainer(**changes)
+    return Trainer(
+        plain.config,
+        plain.training.numpy(),
+        plain.validation.numpy(),
+        plain.model.shape.vocab_size,
+        plain.device,
+        in_bursts=True,
+    )
+
+
+def test_steps_read_in_bursts_are_the_steps_read_one_by_one(make_trainer):
+    # powers of two: a rate kept as a 32-bit tensor is then the very rate of the plain number
+    settings = {"learning_rate": 2.0**-9, "min_learning_rate": 2.0**-9, "warmup_steps": 0}
+    one_by_one, burst = make_trainer(**settings), in_bursts(make_trainer, **settings)
+    expected = [one_by_one.train_step() for _step in range(8)]
+    results = burst.read_steps([burst.launch_step() for _step in range(8)])
+    for one, two in zip(expected, results, strict=True):
+        assert (one.step, one.learning_rate, one.skipped) == (two.step, two.learning_rate, False)
+        assert one.loss == pytest.approx(two.loss, rel=1e-6)
+        assert one.grad_norm == pytest.approx(two.grad_norm, rel=1e-5)
+        assert two.seconds > 0
+
+
+def test_nothing_in_a_step_of_a_burst_asks_the_device_for_a_number(make_trainer, monkeypatch):
+    trainer = in_bursts(make_trainer)
+    trainer.train_step()
+
+    def asked(*_arguments):
+        pytest.fail("a step waited for the device")
+
+    for name in ("item", "tolist", "cpu", "__bool__", "__float__", "numpy"):
+        monkeypatch.setattr(torch.Tensor, name, asked)
+    launched = [trainer.launch_step() for _step in range(3)]
+    monkeypatch.undo()
+    assert [result.step for result in trainer.read_steps(launched)] == [2, 3, 4]
+
+
+def test_the_learning_rate_of_a_burst_is_a_tensor_that_is_filled_in_place(make_trainer):
+    trainer = in_bursts(make_trainer)
+    held = [group["lr"] for group in trainer.optimizer.param_groups]
+    trainer.learning_rate_multiplier = 0.5
+    rate = trainer.train_step().learning_rate
+    now = [group["lr"] for group in trainer.optimizer.param_groups]
+    assert all(before is after for before, after in zip(held, now, strict=True))
+    assert now[0].item() == pytest.approx(rate)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_steps_launched_behind_a_number_that_is_not_finite_never_count(make_trainer, bad):
+    trainer = in_bursts(make_trainer)
+    weight = trainer.model.get_parameter("blocks.0.feed_forward.up.weight")
+    calls = []
+
+    def poison(gradient):
+        calls.append(trainer.step)
+        return gradient * bad if trainer.step == 2 else gradient
+
+    weight.register_hook(poison)
+    launched = [trainer.launch_step() for _step in range(2)]
+    before = weight.detach().clone()
+    launched += [trainer.launch_step() for _step in range(3)]
+    assert torch.equal(weight, before)
+    results = trainer.read_steps(launched)
+    assert [(result.step, result.skipped) for result in results] == [
+        (1, False),
+        (2, False),
+        (3, True),
+    ]
+    assert trainer.step == 3
+    assert torch.equal(weight, before)
+    again = trainer.train_step()
+    assert (again.step, again.skipped) == (4, False)
+    assert not torch.equal(weight, before)
+    assert all(state["step"].item() == 3 for state in trainer.optimizer.state.values())
+
+
+def test_the_tensor_that_halted_a_burst_is_named_although_later_steps_have_come(make_trainer):
+    trainer = in_bursts(make_trainer)
+    with torch.no_grad():
+        trainer.model.get_parameter("blocks.0.norm_2.weight").fill_(math.nan)
+    result, *rest = trainer.read_steps([trainer.launch_step() for _step in range(3)])
+    assert (result.step, result.skipped, rest) == (1, True, [])
+    assert result.tensor == "tokens.weight"
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device here")
+def test_a_cuda_step_never_synchronizes_and_attends_by_flash(make_trainer):
+    plain = make_trainer(precision="bf16", hidden_dim=64, num_heads=2)
+    trainer = Trainer(
+        plain.config,
+        plain.training.numpy(),
+        plain.validation.numpy(),
+        plain.model.shape.vocab_size,
+        torch.device("cuda"),
+    )
+    assert trainer.in_bursts
+    trainer.train_step()
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        launched = [trainer.launch_step() for _step in range(4)]
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    assert [result.step for result in trainer.read_steps(launched)] == [2, 3, 4, 5]
+    with torch.profiler.profile() as profile:
+        trainer.train_step()
+    kernels = " ".join(event.key for event in profile.key_averages())
+    assert "flash" in kernels
+    assert "fused" in kernels.lower()
