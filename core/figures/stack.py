@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
+import pandas  # noqa: F401, ICN001  plotly trips over a pandas that another thread still loads
 import plotly.graph_objects as go
 
 from core.figures.theme import COLORS, Mode, plotly_layout
