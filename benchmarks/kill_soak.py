@@ -36,7 +36,7 @@ SETTINGS = {
     "checkpoint_interval": 50,
     "eval_interval": 500,
     "sample_interval": 1000,
-    "max_steps_per_second": 200.0,
+    "max_steps_per_second": 60.0,
 }
 TIMING = Timing(
     seconds_per_step=0.002,
@@ -109,6 +109,8 @@ def soak(minutes: float, seed: int, runs: Path) -> None:
             break
         died[how] += 1
         data = check_files(directory, data)
+        if read_state(directory).state == "finished":
+            break  # the kill hit a process that had nothing left to do
         if data:  # before its first write, a worker has a minute to start
             slowest = max(slowest, seconds_until_crashed(directory))
     straight = make_run(runs, max_steps_per_second=None)

@@ -54,7 +54,7 @@ def hold_device(
     lock_file, holder_file = _files(device)
     waiting = () if in_turn else queued_runs(locks_folder(), device)
     if waiting:
-        raise DeviceBusyError(_busy(device, waiting[0]))
+        raise DeviceBusyError(_waited_for(device, waiting[0]))
     lock = FileLock(lock_file, poll_interval=0.02)
     try:
         lock.acquire(timeout=patience)
@@ -96,12 +96,21 @@ def refuse_if_busy(device: str) -> None:
     Raises:
         DeviceBusyError: naming that run.
     """
-    run = device_holder(device) or next(iter(queued_runs(locks_folder(), device)), "")
+    run = device_holder(device)
     if run:
         raise DeviceBusyError(_busy(device, run))
+    waiting = queued_runs(locks_folder(), device)
+    if waiting:
+        raise DeviceBusyError(_waited_for(device, waiting[0]))
 
 
 def _busy(device: str, run: str) -> str:
     return _(
         "The run {run} is training on this {device}; one run at a time. Stop it, or wait for it."
+    ).format(run=run, device=device.upper())
+
+
+def _waited_for(device: str, run: str) -> str:
+    return _(
+        "The run {run} waits for this {device} and comes first. Stop it, or wait in line behind it."
     ).format(run=run, device=device.upper())

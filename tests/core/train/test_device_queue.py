@@ -36,10 +36,10 @@ def test_the_ticket_of_a_dead_process_does_not_count_and_is_swept_away():
 
 def test_who_does_not_wait_does_not_overtake_those_who_do():
     with stand_in_queue(locks_folder(), "cpu", "patient", 1.0):
-        with pytest.raises(DeviceBusyError, match="The run patient is training"):
+        with pytest.raises(DeviceBusyError, match="The run patient waits for this CPU"):
             refuse_if_busy("cpu")
         with (
-            pytest.raises(DeviceBusyError, match="The run patient is training"),
+            pytest.raises(DeviceBusyError, match="The run patient waits for this CPU"),
             hold_device("cpu", "hasty"),
         ):
             raise AssertionError("it overtook")

@@ -8,9 +8,11 @@ import psutil
 import pytest
 
 from core.train.__main__ import main
+from core.train.device_lock import DeviceBusyError, hold_device
 from core.train.disk import RunStorageError
 from core.train.info import read_info
-from core.train.launch import resume_run, start_run
+from core.train.launch import resume_run, start_run, timing_for
+from core.train.prepare import prepare
 from core.train.rundir import is_run_name, runs_directory
 from core.train.state import launched_is_alive, read_state
 from core.train.timing import TimingError
@@ -166,3 +168,31 @@ def test_the_process_that_was_started_is_noted(small_config, already_timed):
     assert (
         wait_for_end(directory).pid == json.loads((directory / "launched.json").read_text())["pid"]
     )
+
+
+def test_a_start_on_a_busy_device_is_refused_unless_it_waits(
+    small_config, already_timed, monkeypatch
+):
+    asked = []
+    monkeypatch.setattr(
+        "core.train.launch.spawn_worker", lambda _directory, *, wait: asked.append(wait)
+    )
+    with hold_device("cpu", "20260102t030405z-first-00ff"):
+        with pytest.raises(DeviceBusyError, match="first-00ff is training on this CPU"):
+            start_run(small_config(), upload=TEXT)
+        assert asked == []
+        directory = start_run(small_config(), upload=TEXT, wait=True)
+        resume_run(directory, wait=True)
+    assert asked == [True, True]
+
+
+def test_who_waits_does_not_time_the_device_while_another_run_trains(
+    prepared_run, made_timing, monkeypatch, small_config
+):
+    estimate = replace(made_timing, num_steps_timed=0)
+    monkeypatch.setattr("core.train.prepare.predicted_timing", lambda *_arguments: estimate)
+    monkeypatch.setattr("core.train.launch.measure_timing", lambda *_arguments: made_timing)
+    prepared = prepare(small_config(), TEXT, "fox.txt")
+    with hold_device("cpu", "first"):
+        assert timing_for(prepared, wait=True) is estimate
+    assert timing_for(prepared, wait=True) is made_timing

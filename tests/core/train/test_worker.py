@@ -104,6 +104,19 @@ def test_of_two_workers_of_one_run_one_trains(prepared_run, start_worker):
     assert first.wait(30) == 0
 
 
+def test_of_two_starts_at_the_same_moment_exactly_one_runs(prepared_run, start_worker):
+    runs = [prepared_run(num_steps=100_000) for _run in range(2)]
+    both = [start_worker(directory) for directory in runs]
+    wait_until(lambda: any(process.poll() is not None for process in both))
+    loser = next(place for place, process in enumerate(both) if process.poll() is not None)
+    assert both[loser].returncode == EXIT_BUSY
+    assert read_state(runs[loser]).reason == "device_busy"
+    wait_until(lambda: read_state(runs[1 - loser]).state == "running")
+    send(runs[1 - loser], "stop")
+    assert both[1 - loser].wait(60) == 0
+    assert read_state(runs[1 - loser]).state == "stopped"
+
+
 @pytest.fixture
 def no_signals(monkeypatch):
     """A worker inside this process leaves its signals alone."""

@@ -1,0 +1,48 @@
+"""The validation loss of a run, also of one that was resumed or went wrong."""
+
+import math
+
+import pytest
+
+from core.train.evaluations import validation_curve
+from core.train.shelf import rename
+from core.train.store import RunStore
+
+
+def evaluate(store, rows):
+    for step, loss in rows:
+        store.append_event("eval", step, validation_loss=loss)
+
+
+def test_steps_and_losses_come_as_they_were_measured(run_directory):
+    with RunStore(run_directory) as store:
+        evaluate(store, [(10, 4.0), (20, 3.5), (30, 3.75)])
+    curve = validation_curve(run_directory)
+    assert (curve.steps, curve.losses) == ((10, 20, 30), (4.0, 3.5, 3.75))
+    assert curve.best == (20, 3.5)
+    assert curve.title == "One minute"
+
+
+def test_a_step_that_a_resume_repeated_counts_once_with_its_newest_loss(run_directory):
+    with RunStore(run_directory) as store:
+        evaluate(store, [(10, 4.0), (20, 3.5), (30, 3.4)])
+    with RunStore(run_directory, attempt=2) as store:
+        evaluate(store, [(20, 3.6), (30, 3.1)])
+    assert validation_curve(run_directory).losses == (4.0, 3.6, 3.1)
+
+
+def test_a_loss_that_is_no_number_is_left_out(run_directory):
+    with RunStore(run_directory) as store:
+        evaluate(store, [(10, 4.0), (20, math.nan), (30, math.inf)])
+    assert validation_curve(run_directory).steps == (10,)
+
+
+def test_a_run_without_an_evaluation_has_no_best(run_directory):
+    rename(run_directory, "Half the rate")
+    curve = validation_curve(run_directory)
+    assert (curve.steps, curve.best, curve.title) == ((), None, "Half the rate")
+
+
+def test_a_folder_that_is_no_run_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="cannot be read"):
+        validation_curve(tmp_path)
