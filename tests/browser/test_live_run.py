@@ -16,6 +16,7 @@ from core.figures.live_parts import Look
 from core.figures.run_facts import RunView, alt, facts
 from core.train.control import Inbox
 from core.train.decimate import decimate
+from core.train.failures import HALVE_THE_BATCH
 from core.train.info import write_info
 from core.train.lock import hold_worker_lock
 from core.train.progress import (
@@ -374,7 +375,8 @@ def test_space_and_full_stop_control_the_run_but_not_while_an_input_has_the_focu
     assert run.inbox.poll() == ()
 
 
-def test_a_run_whose_process_is_gone_says_so(new_page, visit, server):
+def ended_run(server, state, **said):
+    """Return the name of a run whose worker is gone; `said` is what it wrote into its state."""
     created = time.time()
     directory = server.runs / new_run_name("gone", created)
     directory.mkdir(parents=True)
@@ -382,11 +384,24 @@ def test_a_run_whose_process_is_gone_says_so(new_page, visit, server):
     with hold_worker_lock(directory):
         gone = Run(directory)
         gone.train(12)
-        gone.store.write_state("running", step=12)
+        gone.store.write_state(state, step=12, **said)
         gone.store.close()
-    page = visit(new_page(), "/live-run", run=directory.name)
-    message = page.get_by_text("The training process is gone, without a word, since step 12.")
+    return directory.name
+
+
+def test_a_run_whose_process_is_gone_says_so(new_page, visit, server):
+    page = visit(new_page(), "/live-run", run=ended_run(server, "running"))
+    message = page.get_by_text("Crashed after step 12. The training process ended without a word")
     message.wait_for(timeout=20_000)
+
+
+def test_a_run_that_ran_out_of_memory_says_how_much_it_wanted(new_page, visit, server):
+    numbers = {"predicted_bytes": 3 << 30, "actual_bytes": 5 << 30, "free_bytes": 4 << 30}
+    values = {**numbers, "batch_size": 8, "accumulation_steps": 2}
+    said = {"reason": "out_of_memory", "message": HALVE_THE_BATCH, "values": values}
+    page = visit(new_page(), "/live-run", run=ended_run(server, "failed", **said))
+    page.get_by_text("predicted to need 3.00 GiB, the process held 5.00 GiB").wait_for()
+    page.get_by_text("Halve the batch to 8").wait_for()
 
 
 def test_a_run_that_is_not_there_is_named_and_nothing_breaks(new_page, visit):

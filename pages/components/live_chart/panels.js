@@ -19,9 +19,18 @@ function applyWords(view) {
 function stateSentence({ history, data }) {
   const { words } = data
   if (hasNoRun(history)) return words.empty
-  const { state, reason, message } = history.state ?? {}
-  const values = { ...facts(history, data.unit, words), reason: words[`reason_${reason}`] ?? (message || reason || "") }
-  return fill(words[`sentence_${state}`] ?? "{reason}", values)
+  const { state, reason } = history.state ?? {}
+  const said = reasonSentence(history.state ?? {}, data)
+  if (reason === "queued") return said
+  return fill(words[`sentence_${state}`] ?? "{reason}", { ...facts(history, data.unit, words), reason: said })
+}
+
+// What the worker said, in the reader's language and with its numbers: core/train/state.py.
+function reasonSentence({ reason, message, values: numbers }, { words, unit }) {
+  const template = words[`message ${message}`]
+  if (!template) return words[`reason_${reason}`] ?? (message || reason || "")
+  const written = Object.entries(numbers ?? {}).map(([name, value]) => [name, name.endsWith("_bytes") ? formatBytes(value, unit) : value])
+  return fill(template, Object.fromEntries(written))
 }
 
 function hasNoRun(history) {

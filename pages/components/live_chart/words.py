@@ -5,7 +5,10 @@ from typing import Any, Final
 
 from core.figures.run_facts import ALTS
 from core.language import N_, _
+from core.train.failures import HALVE_THE_BATCH, SHORTEN_THE_CONTEXT
 from core.train.progress import LEARNT, REAL_WORDS
+from core.train.state import KILLED, KILLED_HOLDING
+from core.train.turn import QUEUED
 
 STATES: Final = {
     "none": N_("no run yet"),
@@ -26,10 +29,7 @@ SENTENCES: Final = {
         "Stopped at step {step} of {num_steps}; a checkpoint is kept, and Resume goes on from it."
     ),
     "sentence_failed": N_("The run ended early at step {step}. {reason}"),
-    "sentence_crashed": N_(
-        "The training process is gone, without a word, since step {step}. "
-        "Everything up to that step is kept; Resume goes on from the last checkpoint."
-    ),
+    "sentence_crashed": N_("Crashed after step {step}. {reason}"),
     "empty": N_("No run yet: choose how long it may take, then press Start."),
     "missing": N_(
         "There is no run called {run} here. Choose one from the list, or start a new one."
@@ -41,13 +41,12 @@ REASONS: Final = {
         "The loss or a gradient is no longer a finite number; the weights were left as they were. "
         "Lower the learning rate and resume, or stop."
     ),
-    "reason_out_of_memory": N_(
-        "The device ran out of memory: halve the batch and double the accumulation steps."
-    ),
     "reason_disk": N_("The disk refused to write; what was written before is kept."),
     "reason_device_busy": N_("Another run is training on this device: stop it first."),
     "reason_error": N_("An error ended it; the file stdout.log in the run directory has it."),
 }
+# Sentences that a worker writes into its state as they are, with numbers for their braces.
+MESSAGES: Final = (KILLED, KILLED_HOLDING, QUEUED, HALVE_THE_BATCH, SHORTEN_THE_CONTEXT)
 STATUS: Final = {
     "status_running": N_(
         "step {step} of {num_steps} · {left} left · {tokens_per_second} · loss {loss}"
@@ -120,6 +119,7 @@ def live_words() -> dict[str, str]:
     texts: dict[str, str] = {}
     for table in (SENTENCES, REASONS, STATUS, CONTROLS, PANELS, FACTS):
         texts |= _translated(table)
+    texts |= {f"message {message}": _(message) for message in MESSAGES}
     texts |= _translated(STATES, "state_") | _translated(ALTS, "alt_")
     return texts | _translated(LEARNT, "learnt_") | {"real_words": _(REAL_WORDS)}
 
