@@ -11,6 +11,7 @@ from core.language import _
 from core.train.plan import device_in_use
 from pages.components.live_chart.live_chart import live_chart
 from pages.components.run_setup.first_loss import ask_first_loss
+from pages.components.run_setup.manage import offer_management
 from pages.components.run_setup.prediction import (
     headline_text,
     outline,
@@ -27,7 +28,7 @@ from pages.components.run_setup.runs import (
 )
 from pages.components.run_setup.settings import PAGE, choose_duration, choose_size, choose_wish
 from pages.components.run_setup.start import start
-from pages.components.run_setup.watching import controls_of, show_viewer
+from pages.components.run_setup.watching import controls_of, show_replay, show_viewer
 from pages.shared import pickers
 from pages.shared.control_right import is_teacher
 from pages.shared.device import device_banner
@@ -37,7 +38,7 @@ from pages.shared.settings import is_hidden, locked, presenting, unit_system
 from pages.shared.snippets import show_code
 
 page_header(__doc__)
-run = followed_run()
+followed = followed_run()
 top, picture, below = st.container(gap="small"), st.container(), st.container()
 
 with top, st.container(key="lr_setup", horizontal=True, vertical_alignment="bottom"):
@@ -57,6 +58,7 @@ with top, st.container(key="lr_setup", horizontal=True, vertical_alignment="bott
         wish = choose_wish(duration, size)
     with st.popover(_("Runs"), icon=":material/history:", key="lr_runs", width="content"):
         list_earlier_runs()
+    offer_management()
 
 with below if presenting() else top:
     planned = outline(wish)
@@ -69,7 +71,8 @@ if prepared:
     with numbers:
         show_prediction(prepared)
 with top:
-    show_viewer(wish, run)
+    show_viewer(wish, followed.run)
+    show_replay(followed)
     if start_pressed and start(wish):
         follow()
         st.rerun()
@@ -81,9 +84,10 @@ look = Look(present=presenting(), unit=unit_system(), show_prediction=compare)
 with picture:
     live_chart(
         key="lr_live",
-        run=run,
+        run=followed.run,
+        speed=followed.speed,
         figures=specs_of_both_themes(look),
-        controls=controls_of(run),
+        controls=controls_of(followed),
         on_command=send_command,
     )
 

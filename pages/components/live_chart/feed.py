@@ -12,6 +12,7 @@ from core.train.disk import to_json
 from core.train.events import Event
 from core.train.reader import Increment, RunReader
 from core.train.records import RECORD_DTYPE, Records, to_columns
+from core.train.replay import ReplayReader
 from core.train.state import RunState
 
 COLUMNS: Final = (
@@ -78,15 +79,15 @@ class News:
 class Feed:
     """The history of one run; a message is encoded once, however many viewers get it."""
 
-    def __init__(self, directory: Path) -> None:
-        """Open the run.
+    def __init__(self, directory: Path, reader: "RunReader | ReplayReader | None" = None) -> None:
+        """Open the run, or take the reader that replays it.
 
         Raises:
             DamagedRunError: the directory holds no run that can be read.
         """
         self.run = directory.name
         self.version = 0
-        self._reader = RunReader(directory)
+        self._reader = reader or RunReader(directory)
         self._state = RunState(state="starting")
         self._records = np.empty(1024, RECORD_DTYPE)
         self._num_records = 0

@@ -6,7 +6,8 @@ const RETRY_MS = 3000
 const GRACE_MS = 1500
 
 function connect(view) {
-  const query = view.data.run ? `?run=${encodeURIComponent(view.data.run)}` : ""
+  const speed = view.data.speed ? `&speed=${view.data.speed}` : ""
+  const query = view.data.run ? `?run=${encodeURIComponent(view.data.run)}${speed}` : ""
   const source = new EventSource(`/live/stream${query}`)
   view.source = source
   view.numConnections = (view.numConnections ?? 0) + 1
@@ -133,7 +134,7 @@ export default function ({ data: sent, parentElement, setTriggerValue }) {
     view.layoutObserver.observe(slot.closest('[data-testid="stMainBlockContainer"]') ?? document.body)
   }
   fitHeight(view)
-  if (isNew || before.run !== data.run) {
+  if (isNew || before.run !== data.run || before.speed !== data.speed) {
     view.source?.close()
     clearTimeout(view.retry)
     if (!isNew) view.history = emptyHistory()

@@ -40,6 +40,7 @@ def live_chart(
     *,
     key: str,
     run: str,
+    speed: float = 0.0,
     figures: Mapping[Mode, Sequence[Mapping[str, Any]]],
     controls: Controls,
     on_command: OnCommand,
@@ -49,6 +50,7 @@ def live_chart(
     Args:
         key: Streamlit's key; the browser keeps charts, zoom and connection under it.
         run: A run's name, or "" for the newest, whichever that is.
+        speed: Times as fast as it was, to replay a run that has ended; 0 follows it live.
         figures: For each theme the charts as `core.figures.live.specs` returns them: the browser
             changes its theme without asking the script.
         controls: Whether the control bar may be used, is greyed, or is left out.
@@ -66,6 +68,7 @@ def live_chart(
         data={
             "key": key,
             "run": run,
+            "speed": speed,
             "figures": dict(figures),
             "dark_background": COLORS["dark"]["background"],
             "controls": controls,

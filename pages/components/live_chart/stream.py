@@ -19,6 +19,7 @@ from core.train.records import csv_lines
 from core.train.rundir import check_run_name, open_run_directory, runs_directory
 from pages.components.live_chart.assets import plotly_javascript, plotly_version
 from pages.components.live_chart.hub import Hub
+from pages.components.live_chart.replay import Replays
 
 MAX_CLIENTS: Final = 200
 PLOTLY_PATH: Final = "/live/assets/plotly.min.js"
@@ -47,6 +48,7 @@ class LiveStream:
         self, runs: Callable[[], Path] = runs_directory, max_clients: int = MAX_CLIENTS
     ) -> None:
         self.hub = Hub(runs)
+        self.replays = Replays(lambda: self.hub.stopped)
         self._runs, self._max_clients = runs, max_clients
 
     def routes(self) -> list[Route]:
@@ -58,7 +60,10 @@ class LiveStream:
         ]
 
     async def stream(self, request: Request) -> Response:
-        """Answer with the events of `?run=`, or of the newest run when it is empty."""
+        """Answer with the events of `?run=`, or of the newest run when it is empty.
+
+        With `?speed=` a run that has ended is replayed, from its first step.
+        """
         run = request.query_params.get("run", "")
         try:
             if run:
@@ -72,7 +77,20 @@ class LiveStream:
             return _refused(503, message.format(limit=self._max_clients))
         if request.method == "HEAD":
             return Response(media_type="text/event-stream", headers=_STREAM_HEADERS)
+        if speed := request.query_params.get("speed"):
+            return await self._replay(run, speed)
         return EventStream(self.hub, run, request.headers.get("Last-Event-ID", ""))
+
+    async def _replay(self, run: str, speed: str) -> Response:
+        if self.replays.is_full:
+            return _refused(503, _("Too many replays run on this server; try later."))
+        try:
+            directory = open_run_directory(self._runs(), run)
+            return await self.replays.open(directory, speed, _STREAM_HEADERS)
+        except FileNotFoundError as error:
+            return _refused(404, str(error))
+        except ValueError as error:
+            return _refused(400, str(error))
 
     async def metrics(self, request: Request) -> Response:
         """Answer with the steps of `?run=` as a CSV download."""

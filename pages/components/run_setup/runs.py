@@ -1,5 +1,6 @@
 """The runs that there are already, to open one of them."""
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
@@ -11,6 +12,7 @@ from core.train.device_lock import refuse_if_busy
 from core.train.launch import resume_run
 from core.train.listing import RunSummary, list_runs
 from core.train.reader import RunReader
+from core.train.replay import MAX_SPEED, MIN_SPEED, check_speed
 from core.train.rundir import open_run_directory, runs_directory
 from pages.components.live_chart.words import STATES
 from pages.shared import link
@@ -26,19 +28,43 @@ from pages.shared.sandbox_line import make_way
 NUM_SHOWN: Final = 12
 
 
-def followed_run() -> str:
-    """Return the run that the address names; empty for the newest, whichever that is."""
-    run = st.query_params.get("run", "")
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """What the page shows: a run, "" for the newest; at speed 0 live, else replayed."""
+
+    run: str
+    speed: float = 0.0
+
+
+def followed_run() -> Followed:
+    """Return what the address asks for; a replay speed that is none is refused by name."""
+    run, written = st.query_params.get("run", ""), st.query_params.get("speed", "")
+    speed = _speed(written) if run and written else 0.0
+    used = f"{speed:g}" if speed else ""
     link.register("run", run)
-    return run
+    link.register("speed", used)
+    if written and not speed:
+        allowed = _("{low} to {high}").format(low=f"{MIN_SPEED:g}", high=f"{MAX_SPEED:g}")
+        link.refuse("speed", written, allowed=allowed, used=used)
+    return Followed(run, speed)
 
 
-def follow(run: str = "") -> None:
-    """Make the page follow a run; without a name the newest."""
-    if run:
-        st.query_params["run"] = run
-    else:
-        st.query_params.pop("run", None)
+def _speed(written: str) -> float:
+    try:
+        speed = float(written)
+        check_speed(speed)
+    except ValueError:
+        return 0.0
+    return speed
+
+
+def follow(run: str = "", speed: float = 0.0) -> None:
+    """Make the page follow a run, or replay it; without a name it follows the newest."""
+    for name, value in {"run": run, "speed": f"{speed:g}" if speed else ""}.items():
+        if value:
+            st.query_params[name] = value
+        else:
+            st.query_params.pop(name, None)
 
 
 def send_command(run: str, op: str, value: float | None) -> int:

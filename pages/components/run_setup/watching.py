@@ -8,7 +8,7 @@ from core.language import _
 from core.train.plan import Wish, wished_config
 from core.train.sandbox import caps_sentence
 from core.train.sandbox_queue import Ticket
-from pages.components.run_setup.runs import follow
+from pages.components.run_setup.runs import Followed, follow
 from pages.components.run_setup.settings import PAGE
 from pages.shared.classroom import classroom
 from pages.shared.control_right import is_teacher, may_control, own_runs, who_controls
@@ -20,11 +20,21 @@ _FOLLOWED: Final = "lr_own_run_followed"
 _REFUSED: Final = "lr_own_run_refused"
 
 
-def controls_of(run: str) -> Literal["enabled", "disabled", "hidden"]:
-    """Return whether this session may use the control bar of the run on show."""
-    if is_hidden(PAGE, "controls"):
+def controls_of(followed: Followed) -> Literal["enabled", "disabled", "hidden"]:
+    """Return whether this session may use the control bar; a replay has none."""
+    if is_hidden(PAGE, "controls") or followed.speed:
         return "hidden"
-    return "disabled" if locked() or not may_control(run) else "enabled"
+    return "disabled" if locked() or not may_control(followed.run) else "enabled"
+
+
+def show_replay(followed: Followed) -> None:
+    """Say that this is a replay, and offer to end it."""
+    if followed.speed:
+        with st.container(key="lr_replayed", horizontal=True, vertical_alignment="center"):
+            text = _("A replay, {speed} times as fast as it was.")
+            st.caption(text.format(speed=f"{followed.speed:g}"), width="content")
+            label = _("Show the whole run")
+            st.button(label, key="lr_replay_end", on_click=follow, args=(followed.run,))
 
 
 def show_viewer(wish: Wish, run: str) -> None:

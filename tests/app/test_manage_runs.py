@@ -1,0 +1,136 @@
+"""The window of the runs: compare, replay, rename, pin, delete; who may, and what is refused."""
+
+import json
+
+import pytest
+
+from core.train.rundir import runs_directory
+from core.train.shelf import read_label
+from core.train.state import RunState, write_state
+from core.train.store import RunStore
+from pages.shared import control_right
+from pages.shared.control_right import Peer
+
+PAGE = "train/live_run"
+NAMES = ["20260102t030405z-one-minute-00aa", "20260103t030405z-one-minute-00bb"]
+
+
+@pytest.fixture
+def runs():
+    """Two finished runs with a few evaluations each; the newer one is better."""
+    folder = runs_directory()
+    for number, name in enumerate(NAMES):
+        run = folder / name
+        run.mkdir(parents=True)
+        info = {
+            "format_version": 1,
+            "name": name,
+            "created": 1_767_323_045.0 + 86_400 * number,
+            "config": {"name": "one-minute", "num_steps": 30},
+            "resolved": {"device": "cpu"},
+        }
+        (run / "run.json").write_text(json.dumps(info), encoding="utf-8")
+        with RunStore(run) as store:
+            for step in (10, 20, 30):
+                store.append_event("eval", step, validation_loss=5 - number - step / 20)
+        write_state(run, RunState(state="finished", step=30, pid=1))
+    return folder
+
+
+@pytest.fixture
+def window(runs, open_page):
+    """The live page with the window open."""
+    return open_page(PAGE).button(key="lr_manage").click().run()
+
+
+def again(app):
+    """Run with the window still open: a browser reruns only the window, AppTest the whole page."""
+    return app.button(key="lr_manage").click().run()
+
+
+def written(app):
+    elements = (*app.caption, *app.markdown, *app.error)
+    return " ".join(str(each.value) for each in elements)
+
+
+def test_the_first_view_of_the_page_mounts_no_chart_of_streamlits(runs, open_page):
+    assert open_page(PAGE).get("plotly_chart") == []
+
+
+def test_two_runs_are_compared_in_one_picture(window):
+    window.multiselect(key="lr_chosen").set_value(NAMES)
+    app = again(window)
+    assert not app.exception
+    chart = app.get("plotly_chart")[0].proto
+    lines = json.loads(chart.spec)["data"]
+    assert [line["name"] for line in lines] == ["one-minute 00aa", "one-minute 00bb"]
+    assert "The lowest of all has one-minute 00bb." in chart.alt
+
+
+def test_a_title_a_pin_and_their_refusals(window, runs):
+    newest = NAMES[1]
+    window.text_input(key=f"lr_title_{newest}").set_value("Half the rate")
+    app = again(window)
+    assert read_label(runs / newest).title == "Half the rate"
+    app.toggle(key=f"lr_pin_{newest}").set_value(True)
+    app = again(app)
+    assert read_label(runs / newest).pinned
+    app.text_input(key=f"lr_title_{newest}").set_value("\u202e")
+    app = again(app)
+    assert "needs at least one visible character" in written(app)
+    assert read_label(runs / newest).title == "Half the rate"
+
+
+def test_a_run_is_deleted_only_by_the_button_that_says_so(window, runs):
+    newest = NAMES[1]
+    assert "gone for good" in written(window)
+    app = window.button(key=f"lr_delete_{newest}").click().run()
+    assert not app.exception
+    assert [path.name for path in runs.iterdir()] == NAMES[:1]
+
+
+def test_a_pinned_run_is_not_deleted_whatever_the_browser_sends(window, runs):
+    newest = NAMES[1]
+    window.toggle(key=f"lr_pin_{newest}").set_value(True)
+    app = again(window)
+    app.button(key=f"lr_delete_{newest}").click()
+    app = again(app)
+    assert "is pinned" in written(app)
+    assert (runs / newest).is_dir()
+
+
+def test_a_viewer_compares_and_replays_but_cannot_edit(window, runs, monkeypatch):
+    newest = NAMES[1]
+    elsewhere = Peer(address="127.0.0.3", proxied=True)
+    monkeypatch.setattr(control_right, "peer", lambda: elsewhere)
+    window.button(key=f"lr_delete_{newest}").click()
+    app = again(window)
+    assert "You are watching" in written(app)
+    assert (runs / newest).is_dir()
+    assert app.text_input(key=f"lr_title_{newest}").disabled
+    assert app.toggle(key=f"lr_pin_{newest}").disabled
+    assert not app.button(key="lr_replay").disabled
+
+
+def test_a_replay_is_a_link_that_says_so_and_shows_no_controls(window):
+    window.button(key="lr_replay").click()
+    app = again(window)
+    assert (app.query_params["run"], app.query_params["speed"]) == (NAMES[1], "10")
+    app = app.run()
+    assert "A replay, 10 times as fast as it was." in written(app)
+    live = next(
+        each.proto
+        for each in app.get("bidi_component")
+        if each.proto.component_name == "live_chart"
+    )
+    data = json.loads(live.json)
+    assert (data["speed"], data["controls"]) == (10.0, "hidden")
+    app = app.button(key="lr_replay_end").click().run()
+    assert "speed" not in app.query_params
+
+
+@pytest.mark.parametrize("speed", ["0", "61", "fast", "nan"])
+def test_a_link_with_a_speed_that_is_none_is_named(runs, open_page, speed):
+    app = open_page(PAGE, run=NAMES[0], speed=speed)
+    assert f"speed = `{speed}`" in written(app).replace("`speed`", "speed")
+    assert "allowed is 1 to 60" in written(app)

@@ -1,0 +1,61 @@
+"""Runs in one picture: every line is its run, and the words say what the lines show."""
+
+import pytest
+
+from core.figures.compare import MAX_RUNS, compare_alt, compare_losses, compare_table
+from core.figures.theme import COLORS, MODES
+from core.train.evaluations import Curve
+
+
+def curve(number, title="one-minute", losses=(4.0, 3.0, 3.25)):
+    steps = tuple(range(10, 10 * len(losses) + 1, 10))
+    return Curve(
+        run=f"20260102t030405z-a-{number:04x}", title=title, steps=steps, losses=tuple(losses)
+    )
+
+
+A, B = curve(1, "wide", (4.0, 3.0, 3.25)), curve(2, "deep", (4.5, 3.5))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_each_run_is_a_line_of_its_own_losses(mode):
+    figure = compare_losses([A, B], mode)
+    assert [(line.name, line.x, line.y) for line in figure.data] == [
+        ("wide", A.steps, A.losses),
+        ("deep", B.steps, B.losses),
+    ]
+    assert figure.layout.paper_bgcolor in {COLORS[mode]["background"], "rgba(0,0,0,0)", None}
+
+
+def test_lines_differ_in_dash_and_mark_not_in_colour_only():
+    lines = compare_losses([curve(n, str(n)) for n in range(MAX_RUNS)], "light").data
+    for look in ("line.color", "line.dash", "marker.symbol"):
+        first, second = look.split(".")
+        assert len({getattr(getattr(line, first), second) for line in lines}) == MAX_RUNS, look
+
+
+def test_runs_of_one_title_are_told_apart_by_their_names():
+    names = [line.name for line in compare_losses([curve(1), curve(2)], "light").data]
+    assert names == ["one-minute 0001", "one-minute 0002"]
+
+
+def test_the_sentence_names_the_lowest_losses_and_the_winner():
+    assert compare_alt([B, A]) == (
+        "Lowest validation loss: deep 3.500 at step 20; wide 3.000 at step 20. "
+        "The lowest of all has wide."
+    )
+    assert "has been evaluated" in compare_alt([curve(3, losses=())])
+
+
+def test_the_table_has_every_step_and_leaves_gaps_empty():
+    assert compare_table([A, B]) == {
+        "step": [10, 20, 30],
+        "wide": [4.0, 3.0, 3.25],
+        "deep": [4.5, 3.5, ""],
+    }
+
+
+@pytest.mark.parametrize("count", [0, MAX_RUNS + 1])
+def test_more_runs_than_lines_that_differ_are_refused(count):
+    with pytest.raises(ValueError, match=f"Choose 1 to {MAX_RUNS} runs to compare, not {count}"):
+        compare_losses([curve(n) for n in range(count)], "light")
