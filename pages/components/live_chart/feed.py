@@ -85,7 +85,7 @@ class Feed:
         Raises:
             DamagedRunError: the directory holds no run that can be read.
         """
-        self.run = directory.name
+        self.run, self.directory = directory.name, directory
         self.version = 0
         self._reader = reader or RunReader(directory)
         self._state = RunState(state="starting")

@@ -1,14 +1,15 @@
 """One poller per server looks at the disk; every viewer of every run waits for it."""
 
 import asyncio
+import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 from core.train.listing import newest_run
-from core.train.rundir import open_run_directory
+from core.train.rundir import EVENTS_FILE, METRICS_FILE, STATE_FILE, open_run_directory
 from pages.components.live_chart.feed import (
     Feed,
     News,
@@ -18,7 +19,10 @@ from pages.components.live_chart.feed import (
 )
 
 POLL_SECONDS: Final = 0.5
+PEEK_SECONDS: Final = 0.05
 HEARTBEAT_SECONDS: Final = 15.0
+
+WRITTEN_FILES: Final = (METRICS_FILE, EVENTS_FILE, STATE_FILE)
 
 # What a viewer asked for ("" means the newest run), and the run it stands for now.
 Wanted = str
@@ -33,6 +37,7 @@ class Hub:
         self._runs_directory = runs_directory
         self._viewers: Counter[Wanted] = Counter()
         self._shown: dict[Wanted, Feed | None] = {}
+        self._told_at = 0.0
         self._changed = asyncio.Event()
         self._hurry = asyncio.Event()
         self._poller: asyncio.Task[None] | None = None
@@ -91,7 +96,19 @@ class Hub:
             seen = await asyncio.to_thread(self._look, tuple(self._viewers), feeds)
             if self._take(seen):
                 self._tell_viewers()
-            await _happens(self._hurry, POLL_SECONDS)
+            await self._rest([feed for feed in self._shown.values() if feed])
+
+    async def _rest(self, feeds: Sequence[Feed]) -> None:
+        """Wait until it is time to look again: soon after a quiet run has written, else as usual.
+
+        Viewers hear at most once in POLL_SECONDS; a step after a pause reaches them at once.
+        """
+        began, before = time.monotonic(), _marks(feeds)
+        while not await _happens(self._hurry, PEEK_SECONDS):
+            waited = time.monotonic() - began
+            quiet_before = began - self._told_at >= POLL_SECONDS - PEEK_SECONDS
+            if waited >= POLL_SECONDS or (quiet_before and _marks(feeds) != before):
+                return
 
     def _look(self, wanted: tuple[Wanted, ...], feeds: dict[str, Feed]) -> Seen:
         seen: dict[Wanted, tuple[Feed, News] | None] = {}
@@ -118,6 +135,7 @@ class Hub:
 
     def _tell_viewers(self) -> None:
         told, self._changed = self._changed, asyncio.Event()
+        self._told_at = time.monotonic()
         told.set()
 
 
@@ -129,6 +147,17 @@ def _look_at(folder: Path, name: str, feed: Feed | None) -> tuple[Feed, News] | 
     except (ValueError, OSError):
         # Deleted, damaged or of a newer format: the list of runs says which.
         return None
+
+
+def _marks(feeds: Sequence[Feed]) -> list[int]:
+    """Return what changes when a run writes; three questions to the file system a run."""
+    marks = []
+    for path in (feed.directory / name for feed in feeds for name in WRITTEN_FILES):
+        try:
+            marks.append(path.stat().st_mtime_ns)
+        except OSError:
+            marks.append(0)
+    return marks
 
 
 async def _happens(event: asyncio.Event, seconds: float) -> bool:
