@@ -4,6 +4,7 @@ import importlib.metadata
 import os
 import platform
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 import psutil
@@ -54,8 +55,11 @@ def describe_machine() -> Machine:
     )
 
 
+@cache
 def installed_version(package: str) -> str | None:
     """Return the version that pip installed, None when it did not; nothing is imported.
+
+    Read once: reading took a tenth of the time of a page.
 
     >>> installed_version("no-such-package") is None
     True
