@@ -20,7 +20,7 @@ from core.language.catalogue import DOMAIN, LOCALES
 ROOT: Final = Path(__file__).parents[2]
 LANGUAGE: Final = "zh"
 KEYWORDS: Final = {"_": None, "N_": None, "ngettext": (1, 2)}
-NOT_SECTIONS: Final = frozenset({"shared", "components"})
+NOT_SECTIONS: Final = frozenset({"shared", "components", "panels", "server"})
 Message = str | tuple[str, ...]
 
 

@@ -9,9 +9,9 @@ from streamlit.delta_generator import DeltaGenerator
 from core.language import _
 from pages.components.copy_link.copy_link import copy_link
 from pages.components.key_map.key_map import key_map
+from pages.server.classroom import class_address, in_class
+from pages.server.join import remember_link
 from pages.shared import link
-from pages.shared.classroom import class_address, in_class
-from pages.shared.join import remember_link
 from pages.shared.lesson_links import lessons_row
 from pages.shared.navigation import page_row
 

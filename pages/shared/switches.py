@@ -7,7 +7,8 @@ import streamlit as st
 from core.language import LANGUAGES, _
 from core.units import BYTE_UNITS
 from pages.components.reader.reader import reader
-from pages.shared import join, settings
+from pages.server import join
+from pages.shared import settings
 from pages.shared.navigation import PAGES
 
 

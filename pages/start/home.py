@@ -6,18 +6,18 @@ from core.language import _
 from core.machine import describe_machine
 from core.train.plan import outline_run, plan_run
 from core.units import format_exact
+from pages.panels.start.course_map import show_lessons
+from pages.panels.start.environment_card import environment_line, show_environment
+from pages.panels.start.install_card import picked_plan, show_plan
+from pages.panels.start.largest_part import ask_largest_part
+from pages.panels.start.last_run import show_last_run
+from pages.panels.start.search_box import headline_of, search_box, show_hits
+from pages.panels.start.stack_card import machine_layers, show_layers
+from pages.panels.start.train_now import WISH, show_train_now
 from pages.shared import pickers
-from pages.shared.course_map import show_lessons
-from pages.shared.environment_card import environment_line, show_environment
 from pages.shared.header import headline, page_header
-from pages.shared.install_card import picked_plan, show_plan
-from pages.shared.largest_part import ask_largest_part
-from pages.shared.last_run import show_last_run
 from pages.shared.lessons import load_lessons
-from pages.shared.search_box import headline_of, search_box, show_hits
 from pages.shared.snippets import show_code
-from pages.shared.stack_card import machine_layers, show_layers
-from pages.shared.train_now import WISH, show_train_now
 
 CODE = """
 from core.train.plan import Wish, outline_run

@@ -6,16 +6,16 @@ import streamlit as st
 
 from core.budget.rules import state_rule
 from core.language import _, ngettext
+from pages.panels.start.course_map import show_lessons, show_ticks
+from pages.panels.start.lesson_filter import filtered_lessons
+from pages.panels.start.self_check import check_group, load_self_check
+from pages.panels.start.take_away import PARAMS, picked_rules, rules_headline, show_rules
 from pages.shared import pickers
-from pages.shared.course_map import show_lessons, show_ticks
 from pages.shared.header import headline, page_header
-from pages.shared.lesson_filter import filtered_lessons
 from pages.shared.numbers import written
 from pages.shared.prose import prose
 from pages.shared.questions import Choice, predict_then_reveal
-from pages.shared.self_check import check_group, load_self_check
 from pages.shared.snippets import show_code
-from pages.shared.take_away import PARAMS, picked_rules, rules_headline, show_rules
 
 PRINT_CSS = Path(__file__).with_name("lessons.print.css")
 CODE = """

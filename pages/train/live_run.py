@@ -5,14 +5,14 @@ One small GPT trains in a process of its own; every browser that looks at it see
 
 import streamlit as st
 
-from core.figures.live import specs_of_both_themes
 from core.figures.live_parts import Look
 from core.language import _
 from core.train.plan import device_in_use
+from pages.components.live_chart.figures import empty_figures
 from pages.components.live_chart.live_chart import live_chart
-from pages.components.run_setup.first_loss import ask_first_loss
-from pages.components.run_setup.manage import offer_management
-from pages.components.run_setup.prediction import (
+from pages.panels.train.first_loss import ask_first_loss
+from pages.panels.train.manage import offer_management
+from pages.panels.train.prediction import (
     headline_text,
     outline,
     predict,
@@ -20,17 +20,17 @@ from pages.components.run_setup.prediction import (
     show_prediction,
     snippet,
 )
-from pages.components.run_setup.runs import (
+from pages.panels.train.runs import (
     follow,
     followed_run,
     list_earlier_runs,
     send_command,
 )
-from pages.components.run_setup.settings import PAGE, choose_duration, choose_size, choose_wish
-from pages.components.run_setup.start import start
-from pages.components.run_setup.watching import controls_of, show_replay, show_viewer
+from pages.panels.train.settings import PAGE, choose_duration, choose_size, choose_wish
+from pages.panels.train.start import start
+from pages.panels.train.watching import controls_of, show_replay, show_viewer
+from pages.server.control_right import is_teacher
 from pages.shared import pickers
-from pages.shared.control_right import is_teacher
 from pages.shared.device import device_banner
 from pages.shared.header import headline, page_header
 from pages.shared.prose import prose
@@ -86,7 +86,7 @@ with picture:
         key="lr_live",
         run=followed.run,
         speed=followed.speed,
-        figures=specs_of_both_themes(look),
+        figures=empty_figures(look),
         controls=controls_of(followed),
         on_command=send_command,
     )

@@ -9,10 +9,10 @@ from streamlit import config
 from core.train.config import TrainConfig
 from core.train.device_lock import DeviceBusyError
 from core.train.sandbox_queue import SandboxQueue
-from pages.components.run_setup import start as start_room
-from pages.components.run_setup.runs import send_command
-from pages.shared import control_right, sandbox_line
-from pages.shared.classroom import (
+from pages.panels.train import start as start_room
+from pages.panels.train.runs import send_command
+from pages.server import control_right, sandbox_line
+from pages.server.classroom import (
     Classroom,
     TeacherRole,
     announce,
@@ -20,8 +20,8 @@ from pages.shared.classroom import (
     classroom,
     in_class,
 )
-from pages.shared.control_right import ControlRefusedError, Peer
-from pages.shared.teacher_pin import TeacherPin, WrongPinError
+from pages.server.control_right import ControlRefusedError, Peer
+from pages.server.teacher_pin import TeacherPin, WrongPinError
 
 PAGE = "train/live_run"
 PIN = "246810"

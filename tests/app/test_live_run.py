@@ -10,9 +10,9 @@ import pytest
 from core.train.plan import Wish, outline_run
 from core.train.rundir import runs_directory
 from core.train.timing import TimingError
-from pages.components.run_setup import runs as runs_room
-from pages.components.run_setup import start as start_room
-from pages.components.run_setup.runs import send_command
+from pages.panels.train import runs as runs_room
+from pages.panels.train import start as start_room
+from pages.panels.train.runs import send_command
 
 PAGE = "train/live_run"
 NAME = "20260102t030405z-one-minute-00ff"

@@ -8,8 +8,8 @@ from core.train.rundir import runs_directory
 from core.train.shelf import read_label
 from core.train.state import RunState, write_state
 from core.train.store import RunStore
-from pages.shared import control_right
-from pages.shared.control_right import Peer
+from pages.server import control_right
+from pages.server.control_right import Peer
 
 PAGE = "train/live_run"
 NAMES = ["20260102t030405z-one-minute-00aa", "20260103t030405z-one-minute-00bb"]

@@ -3,7 +3,7 @@
 import pytest
 
 UNNAMED = {"utils", "util", "helpers", "helper", "common", "misc", "lib", "tools"}
-OWN_TO_PAGES = {"start", "shared", "components"}
+OWN_TO_PAGES = {"start", "shared", "components", "panels", "server"}
 MAX_LINES = 200
 
 

@@ -17,7 +17,7 @@ from core.train.records import StepRecord
 from core.train.store import RunStore
 from pages.components.live_chart import hub
 from pages.components.live_chart.stream import LiveStream
-from pages.shared.guard import AllowedHosts
+from pages.server.guard import AllowedHosts
 
 PATIENCE = 10
 

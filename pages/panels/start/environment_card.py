@@ -17,9 +17,9 @@ from core.machine import (
     probe_machine,
 )
 from core.units import format_bytes, format_flops_per_second
+from pages.server.background import jobs
+from pages.server.rate import take_turn
 from pages.shared import settings
-from pages.shared.background import jobs
-from pages.shared.rate import take_turn
 
 
 def environment_line(machine: Machine) -> str:

@@ -8,11 +8,11 @@ from core.language import _
 from core.train.plan import Wish, wished_config
 from core.train.sandbox import caps_sentence
 from core.train.sandbox_queue import Ticket
-from pages.components.run_setup.runs import Followed, follow
-from pages.components.run_setup.settings import PAGE
-from pages.shared.classroom import classroom
-from pages.shared.control_right import is_teacher, may_control, own_runs, who_controls
-from pages.shared.sandbox_line import leave_line, line_up, place, ticket
+from pages.panels.train.runs import Followed, follow
+from pages.panels.train.settings import PAGE
+from pages.server.classroom import classroom
+from pages.server.control_right import is_teacher, may_control, own_runs, who_controls
+from pages.server.sandbox_line import leave_line, line_up, place, ticket
 from pages.shared.settings import is_hidden, locked
 
 _LOOK_AGAIN: Final = 2.0  # seconds

@@ -6,9 +6,9 @@ import streamlit as st
 
 from core.train.config import TrainConfig
 from core.train.sandbox_queue import SandboxQueue, Ticket
-from pages.shared.classroom import classroom
-from pages.shared.control_right import ControlRefusedError, own, peer, who_controls
-from pages.shared.rate import take_turn
+from pages.server.classroom import classroom
+from pages.server.control_right import ControlRefusedError, own, peer, who_controls
+from pages.server.rate import take_turn
 
 _TICKET: Final = "frame_sandbox_ticket"
 

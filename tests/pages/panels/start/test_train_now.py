@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from pages.shared import train_now
+from pages.panels.start import train_now
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from typing import Final
 
 from core.language import _
 from pages.components.ticks.ticks import TickGroup, TickRow
-from pages.shared.course_map import address, find
+from pages.panels.start.course_map import address, find
 from pages.shared.lessons import in_language
 
 _FILE: Final = Path(__file__).with_name("self_check.toml")

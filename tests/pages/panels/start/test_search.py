@@ -2,8 +2,8 @@
 
 import pytest
 
-from pages.shared.search import Entry, search, split_words
-from pages.shared.torch_errors import load_torch_errors
+from pages.panels.start.search import Entry, search, split_words
+from pages.panels.start.torch_errors import load_torch_errors
 
 ENTRIES = [
     Entry(

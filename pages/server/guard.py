@@ -10,7 +10,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config
 
-from pages.shared.content_policy import content_policy
+from pages.server.content_policy import content_policy
 
 SECURITY_HEADERS: Final = {
     "Content-Security-Policy": content_policy(),

@@ -5,9 +5,9 @@ import streamlit as st
 from core.language import _
 from core.machine import describe_machine
 from core.machine.stack import Layer, software_stack
+from pages.panels.start.environment_card import asked_probe
 from pages.shared import settings
 from pages.shared.charts import show_chart
-from pages.shared.environment_card import asked_probe
 
 
 def machine_layers() -> tuple[Layer, ...]:

@@ -5,7 +5,7 @@ import platform
 import pytest
 import torch
 
-from pages.shared.torch_errors import load_torch_errors
+from pages.panels.start.torch_errors import load_torch_errors
 
 ERRORS = load_torch_errors()
 

@@ -7,10 +7,10 @@ from core.train.launch import start_run
 from core.train.plan import Wish, plan_run
 from core.train.prepare import Prepared
 from core.train.timing import TimingError, is_worth_timing, measure_timing
-from pages.shared.background import jobs
-from pages.shared.control_right import check_teacher
-from pages.shared.rate import take_turn
-from pages.shared.sandbox_line import make_way
+from pages.server.background import jobs
+from pages.server.control_right import check_teacher
+from pages.server.rate import take_turn
+from pages.server.sandbox_line import make_way
 
 
 def start(wish: Wish) -> str | None:

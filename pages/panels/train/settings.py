@@ -10,7 +10,7 @@ from core.train.config import PRECISIONS, TOKENIZERS, TrainConfig
 from core.train.corpora import CORPORA
 from core.train.plan import Wish, preset_of
 from core.train.presets import DURATIONS, SIZES
-from pages.components.run_setup.rows import COURSE, LEARNING, MODEL, Setting
+from pages.panels.train.rows import COURSE, LEARNING, MODEL, Setting
 from pages.shared import pickers
 
 PAGE: Final = "lr"

@@ -14,12 +14,12 @@ from core.train.prepare import Prepared
 from core.train.presets import find_duration
 from core.train.timing import is_worth_timing, measure_timing
 from core.units import format_exact, format_seconds
+from pages.server.background import PoolFullError, jobs
+from pages.server.control_right import check_teacher, is_teacher, who_controls
+from pages.server.rate import take_turn
+from pages.server.sandbox_line import make_way
 from pages.shared import settings
-from pages.shared.background import PoolFullError, jobs
-from pages.shared.control_right import check_teacher, is_teacher, who_controls
 from pages.shared.navigation import page_row
-from pages.shared.rate import take_turn
-from pages.shared.sandbox_line import make_way
 
 WISH: Final = Wish(duration="one_minute")
 # A second size makes the line on which every other config's speed is predicted.

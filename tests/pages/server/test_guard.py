@@ -8,7 +8,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route, WebSocketRoute
 from streamlit import config
 
-from pages.shared.guard import SECURITY_HEADERS, Bounds, middleware
+from pages.server.guard import SECURITY_HEADERS, Bounds, middleware
 
 FRIEND = "https://friend.example"
 

@@ -12,10 +12,10 @@ from core.train.replay import MAX_SPEED, MIN_SPEED
 from core.train.rundir import open_run_directory, runs_directory
 from core.train.shelf import MAX_TITLE, delete, pin, rename
 from core.train.state import FINAL_STATES
-from pages.components.run_setup.runs import follow, run_label
+from pages.panels.train.runs import follow, run_label
+from pages.server.control_right import check_control, may_control
+from pages.server.rate import take_turn
 from pages.shared.charts import show_chart
-from pages.shared.control_right import check_control, may_control
-from pages.shared.rate import take_turn
 from pages.shared.settings import presenting, theme_mode
 
 SPEEDS: Final = tuple(speed for speed in (1, 2, 5, 10, 30, 60) if MIN_SPEED <= speed <= MAX_SPEED)

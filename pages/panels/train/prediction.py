@@ -9,7 +9,7 @@ from core.language import _
 from core.train.plan import Outline, Wish, outline_run, plan_run
 from core.train.prepare import Prepared
 from core.units import format_bytes, format_seconds
-from pages.components.run_setup.settings import UPLOAD
+from pages.panels.train.settings import UPLOAD
 from pages.shared.numbers import explained_number
 from pages.shared.settings import unit_system
 

@@ -5,7 +5,7 @@ import urllib.parse
 import pytest
 import segno
 
-from pages.shared.qr import MAX_CHARS, qr_picture, qr_terminal
+from pages.server.qr import MAX_CHARS, qr_picture, qr_terminal
 
 ADDRESS = "http://192.168.1.34:8501"
 HALF_BLOCKS = {" ": (1, 1), "▀": (0, 1), "▄": (1, 0), "█": (0, 0)}  # dark modules are left empty

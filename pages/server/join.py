@@ -6,8 +6,8 @@ from typing import Final
 import streamlit as st
 
 from core.language import _
-from pages.shared.classroom import class_address, classroom, in_class
-from pages.shared.control_right import (
+from pages.server.classroom import class_address, classroom, in_class
+from pages.server.control_right import (
     check_teacher,
     give_back,
     give_pin,
@@ -15,8 +15,8 @@ from pages.shared.control_right import (
     is_teacher,
     who_controls,
 )
-from pages.shared.qr import MAX_CHARS, qr_picture
-from pages.shared.teacher_pin import NUM_DIGITS
+from pages.server.qr import MAX_CHARS, qr_picture
+from pages.server.teacher_pin import NUM_DIGITS
 
 _COPIED: Final = "frame_copied_link"
 _PIN: Final = "frame_pin"

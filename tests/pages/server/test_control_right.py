@@ -3,8 +3,8 @@
 import pytest
 
 from core.machine.network import own_addresses
-from pages.shared import control_right
-from pages.shared.control_right import peer_of
+from pages.server import control_right
+from pages.server.control_right import peer_of
 
 CONNECTED = {"Host": "127.0.0.1:8501"}
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.language import _
 from core.machine.network import own_addresses
-from pages.shared.classroom import class_address, classroom, in_class
+from pages.server.classroom import class_address, classroom, in_class
 
 _ROLE: Final = "frame_teacher_role"
 _OWN_RUNS: Final = "frame_own_runs"

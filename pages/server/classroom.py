@@ -10,8 +10,8 @@ from streamlit import config
 
 from core.language import _
 from core.machine.network import class_addresses
-from pages.shared.qr import qr_terminal
-from pages.shared.teacher_pin import TeacherPin
+from pages.server.qr import qr_terminal
+from pages.server.teacher_pin import TeacherPin
 
 PIN_VARIABLE: Final = "B2G_TEACHER_PIN"
 # Other addresses of 127.0.0.0/8 stand for other computers, so that a class can be tried alone.

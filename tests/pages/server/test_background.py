@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from pages.shared.background import Jobs, PoolFullError
+from pages.server.background import Jobs, PoolFullError
 
 
 @pytest.fixture

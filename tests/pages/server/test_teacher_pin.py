@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from pages.shared.teacher_pin import FIRST_PAUSE, LONGEST_PAUSE, TeacherPin, WrongPinError, new_pin
+from pages.server.teacher_pin import FIRST_PAUSE, LONGEST_PAUSE, TeacherPin, WrongPinError, new_pin
 
 
 class Clock:

@@ -15,15 +15,15 @@ from core.train.reader import RunReader
 from core.train.replay import MAX_SPEED, MIN_SPEED, check_speed
 from core.train.rundir import open_run_directory, runs_directory
 from pages.components.live_chart.words import STATES
-from pages.shared import link
-from pages.shared.control_right import (
+from pages.server.control_right import (
     ControlRefusedError,
     check_control,
     is_teacher,
     signature,
 )
-from pages.shared.rate import take_turn
-from pages.shared.sandbox_line import make_way
+from pages.server.rate import take_turn
+from pages.server.sandbox_line import make_way
+from pages.shared import link
 
 NUM_SHOWN: Final = 12
 

@@ -8,13 +8,13 @@ from textwrap import shorten
 import streamlit as st
 
 from core.language import _
+from pages.panels.start.course_map import address, find
+from pages.panels.start.search import Entry, search
+from pages.panels.start.torch_errors import TorchError, load_torch_errors
 from pages.shared import pickers
 from pages.shared.concepts import load_concepts
-from pages.shared.course_map import address, find
 from pages.shared.lessons import Lesson, in_language, load_lessons
 from pages.shared.navigation import PAGES, PageRow, page_row
-from pages.shared.search import Entry, search
-from pages.shared.torch_errors import TorchError, load_torch_errors
 
 MAX_QUERY = 600
 MAX_HITS = 3

@@ -3,8 +3,8 @@
 import pytest
 import streamlit as st
 
-from pages.shared import rate
-from pages.shared.rate import LIMITS, TooOftenError, take_turn
+from pages.server import rate
+from pages.server.rate import LIMITS, TooOftenError, take_turn
 
 
 @pytest.fixture

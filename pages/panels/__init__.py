@@ -1,0 +1,1 @@
+"""Parts of one page that are too long for its script, by section."""
