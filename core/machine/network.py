@@ -3,8 +3,10 @@
 import ipaddress
 import re
 import socket
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import psutil
@@ -17,6 +19,7 @@ _VIRTUAL: Final = re.compile(
     r"|wg|tailscale|zt|ppp|bridge|anpi|awdl|llw)",
     re.IGNORECASE,
 )
+_ASK_AGAIN_SECONDS: Final = 10.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -28,7 +31,15 @@ class NetworkAddress:
 
 
 def own_addresses() -> frozenset[str]:
-    """Return every address of this computer, IPv4 and IPv6, loopback included."""
+    """Return every address of this computer, IPv4 and IPv6, loopback included.
+
+    Asked again every ten seconds: every click asks who may control, and networks change.
+    """
+    return _own_addresses(int(time.monotonic() // _ASK_AGAIN_SECONDS))
+
+
+@lru_cache(maxsize=1)
+def _own_addresses(_when: int) -> frozenset[str]:
     families = (socket.AF_INET, socket.AF_INET6)
     return frozenset(
         entry.address.partition("%")[0]

@@ -120,7 +120,7 @@ def check_text(text: str, num_tokens: int, vocab_size: int, seq_len: int) -> Non
     """
     if not text.strip():
         raise ValueError(_("The text is empty; there is nothing to learn."))
-    if vocab_size < 2 or len(set(text)) < 2:
+    if vocab_size < 2 or not text.strip(text[0]):  # not a set of it: that takes milliseconds
         raise ValueError(
             _("The text repeats one character, {character!r}; there is nothing to predict.").format(
                 character=text[0]

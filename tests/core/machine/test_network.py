@@ -17,6 +17,7 @@ def machine(monkeypatch):
     """Return machine(**interfaces): an address each, or (address, is_up)."""
 
     def make(**interfaces):
+        network._own_addresses.cache_clear()
         addresses, stats = {}, {}
         for name, value in interfaces.items():
             address, is_up = value if isinstance(value, tuple) else (value, True)
@@ -25,7 +26,8 @@ def machine(monkeypatch):
         monkeypatch.setattr(psutil, "net_if_addrs", lambda: addresses)
         monkeypatch.setattr(psutil, "net_if_stats", lambda: stats)
 
-    return make
+    yield make
+    network._own_addresses.cache_clear()
 
 
 def addresses():
