@@ -10,8 +10,8 @@ from pathlib import Path
 import streamlit as st
 
 from pages.components.live_chart.stream import install_stop_signal, routes
-from pages.shared.classroom import announce
-from pages.shared.guard import middleware
+from pages.server.classroom import announce
+from pages.server.guard import middleware
 
 FRAME = Path(__file__).parent / "pages" / "frame.py"
 # What Home would load while its first reader waits, half a second of it; Streamlit asks for pandas.

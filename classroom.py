@@ -1,7 +1,7 @@
 """Opens the dashboard for a class: `make class`, or on Windows `python classroom.py`.
 
 Only starts Streamlit with the options of a class: one address that others can reach, and no other
-Host. The server itself then asks for the teacher's PIN (pages/shared/classroom.py).
+Host. The server itself then asks for the teacher's PIN (pages/server/classroom.py).
 """
 
 import argparse
