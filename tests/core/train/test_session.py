@@ -199,6 +199,7 @@ def resumed(make_session_of, directory, attempt=2):
     return make_session_of(attempt=attempt, directory=directory)[0]
 
 
+@pytest.mark.slow
 def test_ten_thousand_commands_are_answered_while_the_run_goes_on(make_session_of):
     session, directory = make_session_of(num_steps=400, checkpoint_interval=400)
     folder = directory / "control"

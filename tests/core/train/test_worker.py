@@ -20,6 +20,8 @@ from core.train.store import RunStore
 from core.train.timing import child_environment
 from core.train.worker import EXIT_BUSY, EXIT_FAILED, last_attempt, main
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def start_worker(root):
