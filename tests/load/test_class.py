@@ -38,11 +38,13 @@ def server(tmp_path_factory):
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", "streamlit", "run", "app.py"]
     own = {"B2G_RUNS_DIR": str(folder / "runs"), "B2G_STATE_DIR": str(folder / "state")}
+    # CPU time is asked for below, and counting covered lines would cost ten times of it.
+    uncounted = {k: v for k, v in os.environ.items() if not k.startswith("COVERAGE")}
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(
             [*command, "--server.port", str(port), "--server.headless", "true"],
             cwd=ROOT,
-            env={**os.environ, **own},
+            env={**uncounted, **own},
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
