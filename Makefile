@@ -61,7 +61,7 @@ types: $(VENV)/installed-tests
 	$(call say,Types)
 	@$(BIN)/mypy
 
-# The browser tests come after the others; each of their processes has a server of its own.
+# The browser tests fill both cores with a browser, a server and a training run: one at a time.
 tests: $(VENV)/installed-tests
 	$(call say,Tests)
 	@$(BIN)/coverage erase
@@ -69,7 +69,7 @@ tests: $(VENV)/installed-tests
 
 browser-tests: $(VENV)/installed-tests browser
 	$(call say,Browser tests)
-	@$(BIN)/pytest -m browser -n $(JOBS) --dist loadfile --cov --cov-append --cov-report= --cov-fail-under=0
+	@$(BIN)/pytest -m browser --cov --cov-append --cov-report= --cov-fail-under=0
 	$(call say,Coverage)
 	@$(BIN)/coverage report
 

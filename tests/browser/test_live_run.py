@@ -300,6 +300,7 @@ def test_alt_texts_sentences_and_table_say_what_core_says(watching, run):
     assert learnt == learning_sentence(validation_loss, references)
     assert page.locator(".live-real-words").inner_text() == word_sentence(4, 3)
     page.locator(".live summary").click()
+    page.locator(".live-tables td").first.wait_for()
     cells = page.locator(".live-tables table").first.locator("td").all_inner_texts()
     assert cells == list(facts(view).values())
 
