@@ -3,6 +3,7 @@
 Memory is GiB (2**30) unless the reader asks for GB (10**9); one text never mixes the two.
 """
 
+import math
 from typing import Final, Literal
 
 ByteUnit = Literal["GiB", "GB"]
@@ -101,6 +102,17 @@ def format_percent(fraction: float) -> str:
     ('25.4 %', '0.09 %')
     """
     return f"{fraction * 100:.3g} %"
+
+
+def format_decibels(decibels: float) -> str:
+    """Return a ratio in dB; infinite where nothing was lost, n/a where nothing is left.
+
+    >>> format_decibels(20.449), format_decibels(float("inf")), format_decibels(float("nan"))
+    ('20.4 dB', '∞ dB', 'n/a')
+    """
+    if math.isnan(decibels):
+        return "n/a"
+    return f"{decibels:.1f}".replace("inf", "∞") + " dB"
 
 
 def _under_a_minute(seconds: float) -> str:

@@ -6,11 +6,15 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("B2G_STATE_DIR", "B2G_RUNS_DIR")
 PLACE = pytest.StashKey[Path]()
 counter = itertools.count()
+# On shared cores one example may take a hundred times as long as the next.
+settings.register_profile("house", deadline=None)
+settings.load_profile("house")
 
 
 def pytest_configure(config):

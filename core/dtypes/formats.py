@@ -1,85 +1,138 @@
-"""The number formats by name: their bits, and the bits of a scale that a block shares."""
+"""The number formats by name: one row each, with the document that defines it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Format:
-    """A number format.
-
-    Attributes:
-        name: The name in torch's spelling where torch has one.
-        bits: Bits of one stored element.
-        block_size: Elements that share one scale; 1 when there is none.
-        scale_bits: Bits of that shared scale.
-        source: Where the numbers are printed.
-    """
-
-    name: str
-    bits: int
-    source: str
-    block_size: int = 1
-    scale_bits: int = 0
-
-    @property
-    def bits_per_value(self) -> float:
-        """Bits that one value costs, its share of the scale included."""
-        return self.bits + self.scale_bits / self.block_size
-
+from core.dtypes.codebook_format import CodebookFormat, nf4_values
+from core.dtypes.float_format import FloatFormat
+from core.dtypes.format import Format
+from core.dtypes.int_format import IntFormat
 
 _IEEE = "IEEE 754-2019, table 3.5"
 _OFP8 = "OCP 8-bit Floating Point Specification v1.0, table 1"
-_MX = "OCP Microscaling Formats v1.0, table 1"
 _MX_ELEMENT = "OCP Microscaling Formats v1.0, section 5.3"
+_MX_SCALE = "OCP Microscaling Formats v1.0, section 5.4"
 _FNUZ = "Noune et al. 2022, 8-bit Numerical Formats for Deep Neural Networks"
 _INTEGER = "two's complement or unsigned binary"
 
-_ROWS: Final = (
-    Format(name="float64", bits=64, source=_IEEE),
-    Format(name="float32", bits=32, source=_IEEE),
-    Format(name="tf32", bits=19, source="NVIDIA A100 whitepaper, 2020; stored in 32 bits"),
-    Format(name="float16", bits=16, source=_IEEE),
-    Format(name="bfloat16", bits=16, source="Intel BFLOAT16 Hardware Numerics Definition, 2018"),
-    Format(name="float8_e4m3fn", bits=8, source=_OFP8),
-    Format(name="float8_e5m2", bits=8, source=_OFP8),
-    Format(name="float8_e4m3", bits=8, source="IEEE 754 rules at 4 exponent and 3 mantissa bits"),
-    Format(name="float8_e3m4", bits=8, source="IEEE 754 rules at 3 exponent and 4 mantissa bits"),
-    Format(name="float8_e4m3fnuz", bits=8, source=_FNUZ),
-    Format(name="float8_e5m2fnuz", bits=8, source=_FNUZ),
-    Format(name="float8_e4m3b11fnuz", bits=8, source="Sun et al. 2019, Hybrid 8-bit Training"),
-    Format(name="float8_e8m0fnu", bits=8, source="OCP Microscaling Formats v1.0, section 5.4"),
-    Format(name="float6_e2m3fn", bits=6, source=_MX_ELEMENT),
-    Format(name="float6_e3m2fn", bits=6, source=_MX_ELEMENT),
-    Format(name="float4_e2m1fn", bits=4, source=_MX_ELEMENT),
-    Format(name="int8", bits=8, source=_INTEGER),
-    Format(name="uint8", bits=8, source=_INTEGER),
-    Format(name="int4", bits=4, source=_INTEGER),
-    Format(name="uint4", bits=4, source=_INTEGER),
-    Format(name="int2", bits=2, source=_INTEGER),
-    Format(name="uint2", bits=2, source=_INTEGER),
-    Format(
-        name="nf4",
-        bits=4,
-        block_size=64,
-        scale_bits=32,
-        source="Dettmers et al. 2023, QLoRA, section 3",
+
+def _float(name: str, layout: tuple[int, int, int], source: str) -> FloatFormat:
+    """Return a format by the rules of IEEE 754; layout: exponent bits, mantissa bits, bias."""
+    exponent_bits, mantissa_bits, bias = layout
+    return FloatFormat(
+        name=name,
+        exponent_bits=exponent_bits,
+        mantissa_bits=mantissa_bits,
+        bias=bias,
+        source=source,
+    )
+
+
+def _fnuz(name: str, layout: tuple[int, int, int], source: str) -> FloatFormat:
+    """Return a format that is finite, has NaN at the code of -0 and no other special."""
+    ieee = _float(name, layout, source)
+    return replace(ieee, infinity=False, num_nans=0, negative_zero=False)
+
+
+def _finite(name: str, layout: tuple[int, int, int]) -> FloatFormat:
+    """Return an element of the MX formats: every code is a number."""
+    return replace(_float(name, layout, _MX_ELEMENT), infinity=False, num_nans=0)
+
+
+def _integer(name: str) -> Format:
+    signed = not name.startswith("u")
+    width = int(name.removeprefix("u").removeprefix("int"))
+    return IntFormat(name=name, width=width, signed=signed, source=_INTEGER)
+
+
+_ROWS: Final[tuple[Format, ...]] = (
+    _float("float64", (11, 52, 1023), _IEEE),
+    _float("float32", (8, 23, 127), _IEEE),
+    _float("tf32", (8, 10, 127), "NVIDIA A100 whitepaper, 2020; stored in 32 bits"),
+    _float("float16", (5, 10, 15), _IEEE),
+    _float("bfloat16", (8, 7, 127), "Intel BFLOAT16 Hardware Numerics Definition, 2018"),
+    replace(_float("float8_e4m3fn", (4, 3, 7), _OFP8), infinity=False, num_nans=1),
+    _float("float8_e5m2", (5, 2, 15), _OFP8),
+    _float("float8_e4m3", (4, 3, 7), "IEEE 754 rules at 4 exponent and 3 mantissa bits"),
+    _float("float8_e3m4", (3, 4, 3), "IEEE 754 rules at 3 exponent and 4 mantissa bits"),
+    _fnuz("float8_e4m3fnuz", (4, 3, 8), _FNUZ),
+    _fnuz("float8_e5m2fnuz", (5, 2, 16), _FNUZ),
+    _fnuz("float8_e4m3b11fnuz", (4, 3, 11), "Sun et al. 2019, Hybrid 8-bit Training"),
+    replace(
+        _float("float8_e8m0fnu", (8, 0, 127), _MX_SCALE),
+        signed=False,
+        infinity=False,
+        num_nans=1,
+        zero=False,
     ),
-    Format(name="mxfp8_e4m3", bits=8, block_size=32, scale_bits=8, source=_MX),
-    Format(name="mxfp8_e5m2", bits=8, block_size=32, scale_bits=8, source=_MX),
-    Format(name="mxfp6_e2m3", bits=6, block_size=32, scale_bits=8, source=_MX),
-    Format(name="mxfp6_e3m2", bits=6, block_size=32, scale_bits=8, source=_MX),
-    Format(name="mxfp4", bits=4, block_size=32, scale_bits=8, source=_MX),
-    Format(name="mxint8", bits=8, block_size=32, scale_bits=8, source=_MX),
-    Format(
-        name="nvfp4",
-        bits=4,
-        block_size=16,
-        scale_bits=8,
-        source="NVIDIA Blackwell whitepaper, 2025; plus one float32 per tensor",
+    _finite("float6_e2m3fn", (2, 3, 1)),
+    _finite("float6_e3m2fn", (3, 2, 3)),
+    _finite("float4_e2m1fn", (2, 1, 1)),
+    *map(_integer, ("int8", "uint8", "int4", "uint4", "int2", "uint2")),
+    CodebookFormat(
+        name="nf4", values=nf4_values(), source="Dettmers et al. 2023, QLoRA, section 3"
     ),
 )
 
 FORMATS: Final[Mapping[str, Format]] = MappingProxyType({row.name: row for row in _ROWS})
+
+
+def find_format(name: str) -> Format:
+    """Return the format of that name.
+
+    Raises:
+        ValueError: If there is none.
+    """
+    if name not in FORMATS:
+        raise ValueError(f"number format {name!r} is not known; use one of: {', '.join(FORMATS)}")
+    return FORMATS[name]
+
+
+def float_format(  # noqa: PLR0913  the designer turns every knob of a format
+    name: str,
+    exponent_bits: int,
+    mantissa_bits: int,
+    bias: int | None = None,
+    *,
+    signed: bool = True,
+    infinity: bool = True,
+    num_nans: int = -1,
+    negative_zero: bool = True,
+    subnormals: bool = True,
+) -> FloatFormat:
+    """Return a format of your own design.
+
+    Args:
+        name: What to call it.
+        exponent_bits: 0 to 15; 0 is a fixed-point format.
+        mantissa_bits: 0 to 52.
+        bias: What is subtracted from the exponent field; as IEEE, 2**(exponent_bits - 1) - 1,
+            unless said otherwise.
+        signed: Whether there is a sign bit.
+        infinity: Whether there is an infinity.
+        num_nans: NaN codes at the top of each sign; -1 as IEEE, 0 none.
+        negative_zero: False turns the code of -0 into a NaN.
+        subnormals: False flushes small numbers to zero.
+
+    Raises:
+        ValueError: If the widths or the specials make no format.
+
+    >>> float_format("float5_e2m2", 2, 2).max
+    3.5
+    """
+    if bias is None:
+        bias = (1 << exponent_bits - 1) - 1 if exponent_bits > 0 else 0
+    return FloatFormat(
+        name=name,
+        exponent_bits=exponent_bits,
+        mantissa_bits=mantissa_bits,
+        bias=bias,
+        signed=signed,
+        infinity=infinity,
+        num_nans=num_nans,
+        negative_zero=negative_zero,
+        subnormals=subnormals,
+        source="designed here",
+    )

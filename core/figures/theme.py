@@ -88,6 +88,23 @@ _MEANINGS: Final[Mapping[str, str]] = {
     "gradient_norm": "green",
     "throughput": "sky",
     "reference": "grey",
+    "candidate_low": "blue",
+    "candidate_high": "orange",
+    "guard": "vermillion",
+    "round_bit": "purple",
+    "sticky": "sky",
+    "format_a": "blue",
+    "format_b": "orange",
+    "format_c": "purple",
+    "format_d": "green",
+    "overflow": "vermillion",
+    "underflow": "purple",
+    "matrix_units": "green",
+    "vector_units": "blue",
+    "converted": "orange",
+    "absent": "grey",
+    "works": "green",
+    "refused": "vermillion",
 }
 
 # Meanings that stand side by side in one picture; inside a group no two may look alike.
@@ -97,6 +114,12 @@ GROUPS: Final[tuple[tuple[str, ...], ...]] = (
     ("forward", "backward"),
     ("exact", "measured", "estimated"),
     ("training_loss", "validation_loss", "reference"),
+    ("candidate_low", "candidate_high"),
+    ("mantissa", "guard", "round_bit", "sticky"),
+    ("format_a", "format_b", "format_c", "format_d"),
+    ("overflow", "underflow"),
+    ("matrix_units", "vector_units", "converted", "absent"),
+    ("works", "refused"),
 )
 
 COLORS: Final[Mapping[Mode, Mapping[str, str]]] = MappingProxyType(

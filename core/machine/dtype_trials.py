@@ -4,20 +4,13 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from core.dtypes.libraries.torch_operations import torch_dtypes
 from core.machine.records import DtypeVerdict, Trial
 
 if TYPE_CHECKING:
     import torch
 
 SIDE = 16  # cuBLASLt wants multiples of 16 for 8-bit types; small enough to cost nothing
-
-
-def torch_dtypes() -> "dict[str, torch.dtype]":
-    """Return every dtype of this torch under its own name, aliases left out."""
-    import torch
-
-    dtypes = {value for value in vars(torch).values() if isinstance(value, torch.dtype)}
-    return dict(sorted((str(dtype).removeprefix("torch."), dtype) for dtype in dtypes))
 
 
 def try_dtypes(device: str) -> tuple[DtypeVerdict, ...]:

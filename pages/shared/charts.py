@@ -32,20 +32,33 @@ def show_chart(figure: "Figure", *, key: str, alt: str, table: Table, file_name:
         ValueError: If `alt` is no sentence or the columns differ in length.
     """
     check_alt(alt)
-    text = table_csv(table)
+    _rows(table)  # columns of different lengths are found out before anybody opens the table
     config = {
         "displaylogo": False,
         "toImageButtonOptions": {"filename": file_name, "format": "png", "scale": 2},
     }
     st.plotly_chart(figure, key=key, theme=None, alt=alt, config=config)
-    with st.expander(_("The numbers of this picture"), icon=":material/table:"):
-        st.caption(alt)
-        st.markdown(table_markdown(table))
-        with st.container(horizontal=True):
-            _download(_("Table (CSV)"), text, f"{file_name}.csv", "text/csv", key)
-            picture = json.dumps(figure.to_plotly_json(), default=_plain)
-            _download(_("Picture (JSON)"), picture, f"{file_name}.json", "application/json", key)
-        st.caption(_("The camera above the picture saves it as PNG."))
+    # Made only when it is opened: a slider that moves waits for no table that nobody sees.
+    numbers = st.expander(
+        _("The numbers of this picture"),
+        key=f"{key}_numbers",
+        icon=":material/table:",
+        on_change="rerun",
+    )
+    if numbers.open:
+        with numbers:
+            _show_numbers(figure, alt, table, key=key, file_name=file_name)
+
+
+def _show_numbers(figure: "Figure", alt: str, table: Table, *, key: str, file_name: str) -> None:
+    """Show the sentence, the table and the files of a picture."""
+    st.caption(alt)
+    st.markdown(table_markdown(table))
+    with st.container(horizontal=True):
+        _download(_("Table (CSV)"), table_csv(table), f"{file_name}.csv", "text/csv", key)
+        picture = json.dumps(figure.to_plotly_json(), default=_plain)
+        _download(_("Picture (JSON)"), picture, f"{file_name}.json", "application/json", key)
+    st.caption(_("The camera above the picture saves it as PNG."))
 
 
 def check_alt(alt: str) -> None:

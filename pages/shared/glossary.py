@@ -56,8 +56,19 @@ GLOSSARY: Final[Mapping[str, Word]] = MappingProxyType(
         "attention": Word(
             N_("attention"), N_("Each token gathers from earlier tokens what it needs from them.")
         ),
+        "exponent": Word(
+            N_("exponent"), N_("The bits of a number that say between which powers of two it lies.")
+        ),
+        "mantissa": Word(
+            N_("mantissa"), N_("The bits of a number that say where between those powers it lies.")
+        ),
         "FLOPs": Word(N_("FLOPs"), N_("How many additions and multiplications: a count.")),
         "FLOP/s": Word(N_("FLOP/s"), N_("Additions and multiplications in a second: a rate.")),
+        "scale factor": Word(
+            N_("scale factor"),
+            N_("What the small numbers of a block are multiplied with to get their size back."),
+        ),
+        "outlier": Word(N_("outlier"), N_("A value much larger than the ones beside it.")),
         "throughput": Word(N_("throughput"), N_("How much is done in a second: tokens/s.")),
     }
 )

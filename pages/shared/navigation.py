@@ -32,6 +32,30 @@ PAGES: Final = (
     PageRow(key="start/home", section=N_("Start"), title=N_("Home"), address="home"),
     PageRow(key="start/lessons", section=N_("Start"), title=N_("Lessons"), address="lessons"),
     PageRow(
+        key="dtypes/bit_layouts",
+        section=N_("Number formats"),
+        title=N_("Bit layouts"),
+        address="bit-layouts",
+    ),
+    PageRow(
+        key="dtypes/rounding_and_overflow",
+        section=N_("Number formats"),
+        title=N_("Rounding and overflow"),
+        address="rounding-and-overflow",
+    ),
+    PageRow(
+        key="dtypes/low_precision_training",
+        section=N_("Number formats"),
+        title=N_("Low-precision training"),
+        address="low-precision-training",
+    ),
+    PageRow(
+        key="dtypes/quantization",
+        section=N_("Number formats"),
+        title=N_("Quantization"),
+        address="quantization",
+    ),
+    PageRow(
         key="train/live_run", section=N_("Training"), title=N_("Live training"), address="live-run"
     ),
 )

@@ -11,6 +11,7 @@ from pages.panels.start.environment_card import environment_line, show_environme
 from pages.panels.start.install_card import picked_plan, show_plan
 from pages.panels.start.largest_part import ask_largest_part
 from pages.panels.start.last_run import show_last_run
+from pages.panels.start.number_card import show_number
 from pages.panels.start.search_box import headline_of, search_box, show_hits
 from pages.panels.start.stack_card import machine_layers, show_layers
 from pages.panels.start.train_now import WISH, show_train_now
@@ -19,6 +20,7 @@ from pages.shared.header import headline, page_header
 from pages.shared.lessons import load_lessons
 from pages.shared.snippets import show_code
 
+MAP_HEIGHT = 170  # the course has more lessons than a screen: the map scrolls, the page does not
 CODE = """
 from core.train.plan import Wish, outline_run
 
@@ -40,15 +42,16 @@ def card_label(card: str) -> str:
 
 
 def show_start() -> None:
-    """Show the button that trains a GPT, and beside it the newest run."""
-    button, newest = st.columns(2, gap="large")
+    """Show the button that trains a GPT and the newest run; beside them a number to flip."""
+    button, number = st.columns(2, gap="large")
     with button:
         try:
             show_train_now(plan_run(WISH))
         except ValueError as error:
             st.error(str(error))
-    with newest:
         show_last_run()
+    with number:
+        show_number()
 
 
 def say(text: str) -> None:
@@ -78,7 +81,8 @@ def show_course() -> None:
     say(_("A GPT of {count} parameters can train on this machine now.").format(count=count))
     with start:
         show_start()
-    show_lessons(load_lessons(), key="home_map", detailed=False, across=True)
+    with st.container(height=MAP_HEIGHT, border=False):
+        show_lessons(load_lessons(), key="home_map", detailed=False)
 
 
 page_header(__doc__, _("Bits to GPT"))

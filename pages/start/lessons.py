@@ -37,7 +37,7 @@ def show_list() -> None:
     found = filtered_lessons("lessons")
     headline(ngettext("{count} lesson", "{count} lessons", len(found)).format(count=len(found)))
     if found:
-        show_lessons(found, key="lessons_list", detailed=True, across=True)
+        show_lessons(found, key="lessons_list", detailed=True)
     else:
         st.caption(_("No lesson passes all three filters; set one of them back to “all”."))
 

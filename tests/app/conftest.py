@@ -1,16 +1,46 @@
 """Pages opened through the frame, without a browser and without starting child processes."""
 
+import math
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.dtypes.libraries.library_records import CastRow, LibraryReport, OperationRow
 from core.machine import keep_probe
+from core.machine.kept_library import keep_library_report
 from core.machine.records import Device, DtypeVerdict, Probe, Speed, Trial
 from pages.shared.navigation import page_row
 
 FRAME = Path(__file__).parents[2] / "pages" / "frame.py"
 SECONDS = 60
+# One number that torch 2.13 treats otherwise than the specification, and one that it does not.
+LIBRARIES = LibraryReport(
+    torch="2.13.0",
+    ml_dtypes="0.6.0",
+    devices=("cpu",),
+    casts=tuple(
+        CastRow(
+            format="float8_e4m3fn",
+            case="reader",
+            source="float32",
+            value=value,
+            ours=ours,
+            torch=448.0,
+            torch_code=0x7E,
+            torch_code_long=0x7E,
+            ml_dtypes=ours,
+        )
+        for value, ours in ((464.0, 448.0), (465.0, math.nan))
+    ),
+    operations=(
+        OperationRow(dtype="float16", device="cpu", operation="add", works=True),
+        OperationRow(
+            dtype="float8_e4m3fn", device="cpu", operation="add", works=False, message="no sum"
+        ),
+    ),
+    infos=(),
+)
 
 
 @pytest.fixture
@@ -63,4 +93,5 @@ def probed():
         devices=(cpu,),
     )
     keep_probe(probe)
+    keep_library_report(LIBRARIES)
     return probe

@@ -107,6 +107,8 @@ def test_the_stack_is_a_chart_with_a_sentence_and_a_table(open_page, probed):
 
     (chart,) = app.get("plotly_chart")
     assert "torch 2.13.0+cpu" in chart.proto.alt
+    app.session_state["home_stack_numbers"] = True
+    app.run()
     assert any("| PyTorch |" in text for text in texts(app))
 
 

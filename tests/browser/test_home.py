@@ -17,7 +17,10 @@ def kept_ticks(page):
 
 
 def tick(page, slug):
-    return page.locator(f'input[data-slug="{slug}"]')
+    """Return the box of a lesson, its group of the map unfolded."""
+    box = page.locator(f'input[data-slug="{slug}"]')
+    box.evaluate("box => { const group = box.closest('details'); if (group) group.open = true; }")
+    return box
 
 
 def test_home_paints_without_fetching_plotly(page, visit, screenshot):
@@ -85,6 +88,20 @@ def test_the_browser_suggests_the_same_next_lesson_as_python(page, visit):
         assert suggested == next_row(rows, ticked).title, ticked
 
 
+def test_one_page_of_the_map_is_open_and_says_how_much_of_it_is_done(page, visit):
+    visit(page)
+    tick(page, "first-run").check()
+    groups = page.locator(f"{MAP} details")
+    assert groups.evaluate_all("all => all.filter((each) => each.open).length") == 1
+    done = sum(1 for lesson in LESSONS if lesson.page == "start/home")
+    assert page.locator(f"{MAP} details[open] .count").inner_text().strip() == f"1 / {done}"
+
+    page.locator(f"{MAP} summary", has_text="Lessons").click()
+    assert page.locator(f"{MAP} details[open] summary").inner_text().startswith("Lessons")
+    tick(page, "take-away-70b").check()
+    assert page.locator(f"{MAP} details[open] summary").inner_text().startswith("Lessons")
+
+
 def test_ticks_that_are_not_ours_do_not_break_the_list(page, visit):
     visit(page)
     for damaged in ("{half", '"text"', '[1, null, "first-run"]'):
@@ -98,6 +115,7 @@ def test_a_lesson_opens_with_its_settings_and_keeps_the_language(new_page, visit
     page = visit(new_page(lang="zh"))
     lesson = next(lesson for lesson in LESSONS if lesson.slug == "take-away-70b")
 
+    tick(page, lesson.slug)
     page.locator(MAP).get_by_role("link", name=lesson.title["zh"]).click()
 
     page.wait_for_url(re.compile("/lessons\\?.*lessons_params=70B"))

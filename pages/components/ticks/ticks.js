@@ -62,24 +62,46 @@ function line(row, data, ticked, change, open) {
   return item;
 }
 
+function section(group, data, ticked, change, open) {
+  const list = element("ul");
+  list.append(...group.rows.map((row) => line(row, data, ticked, change, open)));
+  if (data.layout !== "folded") {
+    const part = element("section");
+    if (group.title) part.append(element("h4", "", group.title));
+    part.append(list);
+    return part;
+  }
+  const part = element("details");
+  const done = group.rows.filter((row) => ticked.has(row.slug)).length;
+  const summary = element("summary", "", group.title);
+  summary.append(element("span", "count", ` ${done} / ${group.rows.length}`));
+  part.dataset.title = group.title;
+  part.name = "course"; // one group is open at a time
+  part.append(summary, list);
+  return part;
+}
+
+// The group that the reader opened stays open; before that, the one with the next row.
+function unfold(root, data, next, opened) {
+  const asked = data.groups.findIndex((group) => group.title === opened);
+  const own = data.groups.findIndex((group) => group.rows.includes(next));
+  const folded = root.querySelectorAll("details");
+  if (folded.length) folded[Math.max(asked >= 0 ? asked : own, 0)].open = true;
+}
+
 function draw(root, data, ticked, change, open) {
+  const opened = root.querySelector("details[open]")?.dataset.title;
   const focused = root.getRootNode().activeElement?.dataset?.slug;
   root.replaceChildren();
-  root.classList.toggle("across", data.across);
+  root.className = `ticks ${data.layout}`;
   const next = nextRow(data.groups.flatMap((group) => group.rows), ticked);
   if (data.suggest && next) {
     const hint = element("p", "next", `${data.words.next} `);
     hint.append(link(next, open));
     root.append(hint);
   }
-  for (const group of data.groups) {
-    const part = element("section");
-    if (group.title) part.append(element("h4", "", group.title));
-    const list = element("ul");
-    list.append(...group.rows.map((row) => line(row, data, ticked, change, open)));
-    part.append(list);
-    root.append(part);
-  }
+  root.append(...data.groups.map((group) => section(group, data, ticked, change, open)));
+  unfold(root, data, next, opened);
   if (focused) root.querySelector(`input[data-slug="${CSS.escape(focused)}"]`)?.focus();
 }
 

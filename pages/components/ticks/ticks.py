@@ -3,10 +3,11 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import streamlit as st
 
+Layout = Literal["list", "across", "folded"]
 STORAGE_KEY: Final = "bits-to-gpt-ticks"
 _FOLDER: Final = Path(__file__).parent
 _mount = st.components.v2.component(
@@ -53,7 +54,7 @@ def ticks(
     key: str,
     words: Mapping[str, str],
     on_open: Callable[[str], None],
-    across: bool = False,
+    layout: Layout = "list",
     suggest: bool = True,
 ) -> None:
     """Show the rows.
@@ -63,14 +64,15 @@ def ticks(
         key: The key of this part on its page.
         words: "next" (before the suggested row) and "done" (label of a tick, with {title}).
         on_open: Called with `opens` of the row whose title was clicked, before the page runs again.
-        across: Groups side by side, as a map, and not one under another.
+        layout: "list", one group under another; "across", side by side; "folded", one group open,
+            that of the row to do next, the others saying how much is done.
         suggest: Name the row to do next above the list.
     """
     data: dict[str, Any] = {
         "groups": [asdict(group) for group in groups],
         "words": dict(words),
         "storage": STORAGE_KEY,
-        "across": across,
+        "layout": layout,
         "suggest": suggest,
     }
 

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from core.language import _
-from pages.components.ticks.ticks import TickGroup, TickRow, ticks
+from pages.components.ticks.ticks import Layout, TickGroup, TickRow, ticks
 from pages.shared import link
 from pages.shared.concepts import concept_name
 from pages.shared.lesson_links import open_lesson, query_of
@@ -17,14 +17,14 @@ from pages.shared.navigation import PAGES, page_row
 _WANTED: Final = "course_map_wanted"
 
 
-def show_lessons(lessons: Sequence[Lesson], *, key: str, detailed: bool, across: bool) -> None:
+def show_lessons(lessons: Sequence[Lesson], *, key: str, detailed: bool) -> None:
     """Show lessons under the pages they belong to, with ticks and the one to do next.
 
     Args:
         lessons: In teaching order.
         key: The key of this list on its page.
-        detailed: Say level and concepts under each title.
-        across: Pages side by side.
+        detailed: All pages side by side, with level and concepts under each title; else a map with
+            one page open.
     """
     groups = [
         TickGroup(
@@ -33,18 +33,30 @@ def show_lessons(lessons: Sequence[Lesson], *, key: str, detailed: bool, across:
         )
         for page in PAGES
     ]
-    show_ticks([group for group in groups if group.rows], key=key, across=across)
+    shown = [group for group in groups if group.rows]
+    show_ticks(shown, key=key, layout="across" if detailed else "folded")
 
 
 def show_ticks(
-    groups: Sequence[TickGroup], *, key: str, across: bool = False, suggest: bool = True
+    groups: Sequence[TickGroup],
+    *,
+    key: str,
+    layout: Layout = "list",
+    suggest: bool = True,
 ) -> None:
     """Show rows with ticks; a click on a title opens the lesson of that slug."""
     wanted = st.session_state.pop(_WANTED, "")
     if wanted:
         open_lesson(find(wanted))
     words = {"next": _("Next:"), "done": _("Done: {title}")}
-    ticks(groups, key=key, words=words, on_open=_open, across=across, suggest=suggest)
+    ticks(
+        groups,
+        key=key,
+        words=words,
+        on_open=_open,
+        layout=layout,
+        suggest=suggest,
+    )
 
 
 def _open(slug: str) -> None:

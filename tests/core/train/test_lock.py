@@ -89,11 +89,10 @@ import os, sys, time
 from pathlib import Path
 from core.train.lock import hold_worker_lock
 with hold_worker_lock(Path(sys.argv[1])):
-    child = os.fork()
-    if child == 0:
+    if os.fork() == 0:
+        print(os.getpid(), flush=True)  # by now it has closed its copy of the lock
         os.close(1)
         time.sleep(60)
-    print(child, flush=True)
     sys.stdin.read()
 """
 

@@ -24,8 +24,17 @@ def test_the_chart_has_its_alt_and_its_own_colours(open_script):
     assert json.loads(chart.spec)["data"][0]["x"] == ["a", "b"]
 
 
-def test_the_table_twin_and_the_downloads_stand_below(open_script):
+def test_nothing_is_made_for_a_table_that_is_closed(open_script):
     app = open_script(PAGE)
+    assert [each.label for each in app.expander] == ["The numbers of this picture"]
+    assert not app.markdown
+    assert not app.get("download_button")
+
+
+def test_the_table_twin_and_the_downloads_come_when_it_is_opened(open_script):
+    app = open_script(PAGE)
+    app.session_state["d_bars_numbers"] = True
+    app.run()
     assert "| a | 1 |\n| b | 2.5 |" in app.markdown[0].value
     files = [each.proto.id for each in app.get("download_button")]
     assert [name.rpartition("-")[2] for name in files] == ["d_bars_csv", "d_bars_json"]

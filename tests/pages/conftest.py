@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from pages.shared import lessons, navigation
 from pages.shared.navigation import PageRow
 
-FRAME = Path(__file__).parents[3] / "pages" / "frame.py"
+FRAME = Path(__file__).parents[2] / "pages" / "frame.py"
 ROWS = (
     PageRow(key="demo/one", section="Start", title="One", address="one"),
     PageRow(key="demo/two", section="Training", title="Two", address="two"),
@@ -50,3 +50,16 @@ def open_script(house):
 def said():
     """Return said(app): every caption on the page, for the sentences of the frame."""
     return lambda app: [caption.value for caption in app.caption]
+
+
+@pytest.fixture
+def numbers_of():
+    """Return numbers_of(app, key): open the table under that chart and return its Markdown."""
+
+    def open_table(app, key):
+        app.session_state[f"{key}_numbers"] = True
+        app.run()
+        assert [each.message for each in app.exception] == []
+        return "\n".join(each.value for each in app.markdown)
+
+    return open_table

@@ -1,0 +1,1 @@
+"""Tensors in blocks that share a scale: formats, rules, errors, and tensors to try them on."""

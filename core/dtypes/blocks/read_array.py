@@ -1,0 +1,100 @@
+"""A tensor from a file that somebody uploaded: read as data, never run as a program."""
+
+import math
+from io import BytesIO
+from tokenize import TokenError
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from core.dtypes.blocks.sample_tensors import MAX_VALUES
+from core.language import _
+
+MAX_BYTES: Final = 5 * 10**6
+_MAGIC: Final = b"\x93NUMPY"
+# What numpy's reader of headers lets through from ast and tokenize, which it uses inside.
+_HEADER_ERRORS: Final = (
+    *(ValueError, KeyError, TypeError, EOFError),
+    *(SyntaxError, TokenError, RecursionError, MemoryError),
+)
+
+Header = tuple[tuple[int, ...], bool, np.dtype[Any]]
+
+
+def read_array(name: str, data: bytes) -> npt.NDArray[np.float32]:
+    """Return the tensor in the bytes of a `.npy` file as float32.
+
+    The header is judged before memory for the values is taken, and pickled objects, which could
+    run anything, are refused.
+
+    Args:
+        name: What the reader calls the file; it begins the error message.
+        data: The whole file.
+
+    Raises:
+        ValueError: If the file is empty, larger than 5 MB, no `.npy`, cut short or pickled, or
+            does not hold finite real numbers, 1 to 16,777,216 of them.
+    """
+    if not data:
+        raise _refusal(name, _("The file is empty: save a tensor with numpy.save."))
+    if len(data) > MAX_BYTES:
+        size = _("{size:.1f} MB are too many: use at most {most} MB.")
+        raise _refusal(name, size.format(size=len(data) / 10**6, most=MAX_BYTES // 10**6))
+    stream = BytesIO(data)
+    shape, fortran_order, dtype = _header(name, stream)
+    _check_header(name, shape, dtype)
+    num_bytes = math.prod(shape) * dtype.itemsize
+    body = data[stream.tell() : stream.tell() + num_bytes]
+    if len(body) < num_bytes:
+        missing = _("The file ends {count} bytes too early: save or copy it again.")
+        raise _refusal(name, missing.format(count=num_bytes - len(body)))
+    values = np.frombuffer(body, dtype).reshape(shape, order="F" if fortran_order else "C")
+    return _checked(name, values)
+
+
+def _header(name: str, stream: BytesIO) -> Header:
+    """Return (shape, Fortran order, dtype), and leave the stream where the values begin."""
+    if stream.getvalue()[: len(_MAGIC)] != _MAGIC:
+        raise _refusal(name, _("This is no .npy file: save one tensor with numpy.save."))
+    try:
+        version = np.lib.format.read_magic(stream)
+        readers = {
+            (1, 0): np.lib.format.read_array_header_1_0,
+            (2, 0): np.lib.format.read_array_header_2_0,
+        }
+        shape, fortran_order, dtype = readers[version](stream)
+    except _HEADER_ERRORS as error:
+        raise _refusal(
+            name, _("The header cannot be read: save the tensor again with numpy.save.")
+        ) from error
+    return shape, fortran_order, dtype
+
+
+def _check_header(name: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    if dtype.hasobject:
+        raise _refusal(
+            name, _("It holds pickled Python objects, which are never opened: save numbers.")
+        )
+    if dtype.kind not in "fiu":
+        wrong = _("It holds {dtype}: save real numbers, for instance as float32.")
+        raise _refusal(name, wrong.format(dtype=dtype))
+    if not 1 <= math.prod(shape) <= MAX_VALUES:
+        count = _("It holds {count} values: use 1 to {most}.")
+        raise _refusal(name, count.format(count=f"{math.prod(shape):,}", most=f"{MAX_VALUES:,}"))
+
+
+def _checked(name: str, values: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+    if num_wrong := int((~np.isfinite(values)).sum()):
+        wrong = _("NaN or infinite values: {count}. Save a tensor of finite numbers.")
+        raise _refusal(name, wrong.format(count=f"{num_wrong:,}"))
+    with np.errstate(over="ignore"):
+        single = np.ascontiguousarray(values, dtype=np.float32).reshape(values.shape)
+    if num_wrong := int(np.isinf(single).sum()):
+        wrong = _("Values beyond float32, 3.4e38: {count}. Scale the tensor down.")
+        raise _refusal(name, wrong.format(count=f"{num_wrong:,}"))
+    return single
+
+
+def _refusal(name: str, reason: str) -> ValueError:
+    return ValueError(_("{name}: {reason}").format(name=name, reason=reason))

@@ -1,0 +1,131 @@
+"""The same tensor stored in many ways: all formats, all scale rules, all group sizes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from core.dtypes.blocks.block_format import BlockFormat
+from core.dtypes.blocks.block_formats import BLOCK_FORMATS
+from core.dtypes.blocks.error_stats import ErrorStats, error_stats
+from core.dtypes.blocks.scale_rules import SCALE_RULES, ScaleRule
+from core.dtypes.blocks.splitting import PER_CHANNEL, PER_TENSOR, BlockSize
+from core.dtypes.blocks.storage import GROUP_SIZES, Storage
+from core.dtypes.rounding import Floats
+
+SWEPT: Final = ("int8_group128", "int4_group128", "int4_group128_affine", "nf4")
+SWEPT_SIZES: Final[tuple[BlockSize, ...]] = (*GROUP_SIZES, PER_CHANNEL, PER_TENSOR)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Trial:
+    """One storage of a tensor.
+
+    Attributes:
+        name: The storage.
+        bits: Bits per value, scales included.
+        sqnr_db: Signal-to-quantization-noise ratio in dB.
+    """
+
+    name: str
+    bits: float
+    sqnr_db: float
+
+
+def try_all(x: Floats, storages: Sequence[Storage]) -> tuple[Trial, ...]:
+    """Return size and quality of each storage on this tensor."""
+    return tuple(
+        Trial(name=each.name, bits=each.bits_per_value, sqnr_db=_quality(x, each.round(x)))
+        for each in storages
+    )
+
+
+def best_per_bit(trials: Sequence[Trial]) -> tuple[Trial, ...]:
+    """Return the trials that no other one beats in both size and quality, smallest first."""
+    front: list[Trial] = []
+    for trial in sorted(trials, key=lambda each: (each.bits, -each.sqnr_db)):
+        if np.isfinite(trial.sqnr_db) and (not front or trial.sqnr_db > front[-1].sqnr_db):
+            front.append(trial)
+    return tuple(front)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SizeTrial:
+    """One group size of one element format.
+
+    Attributes:
+        family: The storage as it stands in the list of formats.
+        size: Values that share a scale.
+        bits: Bits per value, scales included.
+        sqnr_db: Signal-to-quantization-noise ratio in dB.
+    """
+
+    family: str
+    size: BlockSize
+    bits: float
+    sqnr_db: float
+
+
+def try_sizes(x: Floats, families: Sequence[str] = SWEPT) -> tuple[SizeTrial, ...]:
+    """Return every group size of every family, from the smallest group to the whole tensor."""
+    return tuple(_try_size(x, family, size) for family in families for size in SWEPT_SIZES)
+
+
+def _try_size(x: Floats, family: str, size: BlockSize) -> SizeTrial:
+    fmt = replace(BLOCK_FORMATS[family], block_size=size)
+    quality = _quality(x, fmt.round(x))
+    return SizeTrial(family=family, size=size, bits=fmt.bits_per_value, sqnr_db=quality)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class RuleTrial:
+    """One scale rule on one tensor.
+
+    Attributes:
+        rule: The rule.
+        exponents: log2 of the scale of each block.
+        fullness: The largest magnitude of each block / the largest that fits under its scale:
+            above 1 it is clipped, far below 1 codes lie idle.
+        num_overfull: Blocks whose largest value lies beyond the largest element.
+        largest: The largest magnitude of the tensor.
+        largest_restored: What comes back for it.
+        stats: The error.
+    """
+
+    rule: ScaleRule
+    exponents: npt.NDArray[np.int64]
+    fullness: Floats
+    num_overfull: int
+    largest: float
+    largest_restored: float
+    stats: ErrorStats
+
+
+def try_rules(x: Floats, fmt: BlockFormat) -> tuple[RuleTrial, ...]:
+    """Return what each of the four rules makes of a tensor in an MX format."""
+    return tuple(_try_rule(x, fmt, rule) for rule in SCALE_RULES)
+
+
+def _try_rule(x: Floats, fmt: BlockFormat, rule: ScaleRule) -> RuleTrial:
+    kept = fmt.quantize(x, rule)
+    restored = fmt.dequantize(kept)
+    scales, amax = kept.scales.reshape(-1), kept.amax.reshape(-1)
+    with np.errstate(invalid="ignore"):
+        fullness = amax / (scales * fmt.element.max)
+    magnitudes = np.nan_to_num(np.abs(x), nan=0.0, posinf=0.0).reshape(-1)
+    place = int(magnitudes.argmax())
+    return RuleTrial(
+        rule=rule,
+        exponents=np.log2(np.nan_to_num(scales, nan=1.0)).astype(np.int64),
+        fullness=fullness,
+        num_overfull=int((fullness > 1).sum()),
+        largest=float(magnitudes[place]),
+        largest_restored=float(abs(restored.reshape(-1)[place])),
+        stats=error_stats(x, restored, kept.clipped),
+    )
+
+
+def _quality(x: Floats, restored: Floats) -> float:
+    return error_stats(x, restored).sqnr_db

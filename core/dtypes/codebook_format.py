@@ -1,0 +1,136 @@
+"""A format that is a list: each code stands for one number, wherever it was found."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from statistics import NormalDist
+from typing import Final
+
+import numpy as np
+
+from core.dtypes.exact import Special
+from core.dtypes.format import Codes, Counts, Format
+from core.dtypes.rounding import Flags, Floats, Overflow, Rounding, chances
+
+# The outermost share of NF4 as the authors' code has it: 1 - (1/32 + 1/30) / 2, seven digits of it.
+NF4_OFFSET: Final = 0.9677083
+
+
+@dataclass(frozen=True, kw_only=True)
+class CodebookFormat(Format):
+    """A code is the place of its number in `values`, which ascend; beyond the ends it saturates.
+
+    NaN, which no code stands for, becomes zero.
+    """
+
+    values: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        is_power = len(self.values) >= 2 and len(self.values).bit_count() == 1
+        if not is_power or list(self.values) != sorted(set(self.values)):
+            raise ValueError("a codebook holds 2, 4, 8, ... different numbers in ascending order")
+
+    @property
+    def bits(self) -> int:
+        """Bits of one code."""
+        return len(self.values).bit_length() - 1
+
+    @property
+    def max(self) -> float:
+        """The largest number."""
+        return self.values[-1]
+
+    @property
+    def min(self) -> float:
+        """The lowest number."""
+        return self.values[0]
+
+    @property
+    def eps(self) -> float:
+        """The gap below the largest number: a codebook that ends at 1.0 has none above it."""
+        return self.values[-1] - self.values[-2]
+
+    @property
+    def smallest_normal(self) -> float:
+        """The smallest positive number; a codebook has no subnormals."""
+        return min(value for value in self.values if value > 0)
+
+    @property
+    def smallest_subnormal(self) -> float:
+        """The smallest positive number."""
+        return self.smallest_normal
+
+    def counts(self) -> Counts:
+        """Return how many codes mean what."""
+        zeros = self.values.count(0.0)
+        return Counts(
+            zeros=zeros, subnormals=0, normals=len(self.values) - zeros, infinities=0, nans=0
+        )
+
+    def exact(self, code: int) -> Fraction | Special:
+        """Return what one code means."""
+        return Fraction(self.values[code])
+
+    def is_negative(self, code: int) -> bool:
+        """Return whether the number is below zero."""
+        return self.values[code] < 0
+
+    def _decode(self, codes: Codes) -> Floats:
+        return np.asarray(self.values)[codes]
+
+    def _encode(
+        self,
+        values: Floats,
+        rounding: Rounding,
+        overflow: Overflow,  # noqa: ARG002  there is nothing but the largest number to go to
+        rng: np.random.Generator | None,
+    ) -> Codes:
+        table = np.asarray(self.values)
+        clipped = np.clip(np.nan_to_num(values, nan=0.0), table[0], table[-1])
+        lower = np.searchsorted(table, clipped, side="right") - 1
+        upper = np.minimum(lower + 1, table.size - 1)
+        step = np.where(upper > lower, table[upper] - table[lower], 1.0)
+        above = (clipped - table[lower]) / step  # 0 at the lower neighbour, 1 at the upper
+        goes_up = self._goes_up(clipped, above, rounding, rng)
+        return np.where(goes_up, upper, lower).astype(self.code_dtype)
+
+    def _goes_up(
+        self, values: Floats, above: Floats, rounding: Rounding, rng: np.random.Generator | None
+    ) -> Flags:
+        if rounding == "stochastic":
+            return chances(rng, values.shape) < above
+        between = above > 0
+        return {
+            # A code has no parity that means anything: a tie goes to the lower code, as in QLoRA.
+            "nearest_even": above > 0.5,
+            "nearest_away": np.where(values < 0, above > 0.5, above >= 0.5),
+            "toward_zero": between & (values < 0),
+            "up": between,
+            "down": np.zeros_like(between),
+        }[rounding]
+
+
+def nf4_shares(num_values: int) -> tuple[float, ...]:
+    """Return the shares of the normal distribution whose quantiles are one side of NF4.
+
+    From the outermost to just before 1/2, evenly spaced in float32, counted from the nearer end:
+    so did the authors' code (torch.linspace), and the last bit of the table depends on it.
+    """
+    start, end = np.float32(NF4_OFFSET), np.float32(0.5)
+    step = (end - start) / np.float32(num_values)
+    half = (num_values + 1) // 2
+    from_start = [start + step * np.float32(place) for place in range(half)]
+    from_end = [end - step * np.float32(num_values - place) for place in range(half, num_values)]
+    return tuple(float(share) for share in (*from_start, *from_end))
+
+
+def nf4_values() -> tuple[float, ...]:
+    """Return the 16 numbers of NF4: quantiles of N(0, 1), 7 below zero, zero and 8 above, / max.
+
+    Source: Dettmers et al. 2023, QLoRA, section 3 and appendix E; arithmetic in float32, as in the
+    authors' code.
+    """
+    normal = NormalDist()
+    negative = [-normal.inv_cdf(share) for share in nf4_shares(7)]
+    positive = [normal.inv_cdf(share) for share in reversed(nf4_shares(8))]
+    quantiles = np.array([*negative, 0.0, *positive], dtype=np.float32)
+    return tuple(float(value) for value in quantiles / quantiles.max())

@@ -1,0 +1,145 @@
+"""What a format can hold, in exact numbers: its ends, its steps, and how its codes are spent."""
+
+import math
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+from fractions import Fraction
+
+from core.dtypes.exact import exact_decimal
+from core.dtypes.float_format import FloatFormat
+from core.dtypes.format import Counts, Format
+from core.dtypes.int_format import IntFormat
+from core.dtypes.order import num_finite, number_at
+from core.dtypes.stretches import finite_values
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FormatFacts:
+    """One row of the table of formats; exact, also where float64 ends.
+
+    Attributes:
+        name: The format.
+        bits: Bits of one stored number.
+        max: The largest number.
+        smallest_normal: The smallest number of full precision; None where no code reaches it.
+        smallest: The smallest number above zero.
+        eps: The gap above 1.0.
+        precision: Significant bits of a normal number, the hidden one counted.
+        counts: How many codes mean what.
+        num_positive: How many numbers lie above zero.
+        num_below_one: How many of those lie below 1.
+    """
+
+    name: str
+    bits: int
+    max: Fraction
+    smallest_normal: Fraction | None
+    smallest: Fraction
+    eps: Fraction
+    precision: int
+    counts: Counts
+    num_positive: int
+    num_below_one: int
+
+    @property
+    def decimal_digits(self) -> float:
+        """Significant decimal digits: precision * log10(2)."""
+        return self.precision * math.log10(2)
+
+    @property
+    def share_below_one(self) -> float:
+        """The part of the positive numbers that lies below 1."""
+        return self.num_below_one / self.num_positive
+
+
+def format_facts(fmt: Format) -> FormatFacts:
+    """Return the facts of a format, named or designed.
+
+    >>> from core.dtypes import FORMATS
+    >>> facts = format_facts(FORMATS["float16"])
+    >>> facts.num_below_one, facts.num_positive
+    (15359, 31743)
+    """
+    num_positive, num_below_one = _positive_numbers(fmt)
+    return FormatFacts(
+        name=fmt.name,
+        bits=fmt.bits,
+        max=_largest(fmt),
+        smallest_normal=_smallest_normal(fmt),
+        smallest=_smallest(fmt, num_positive),
+        eps=_eps(fmt),
+        precision=_precision(fmt),
+        counts=fmt.counts(),
+        num_positive=num_positive,
+        num_below_one=num_below_one,
+    )
+
+
+def _positive_numbers(fmt: Format) -> tuple[int, int]:
+    """Return how many numbers lie above zero, and how many of these below 1."""
+    if isinstance(fmt, FloatFormat):
+        codes = range(fmt.max_code + 1)
+        zeros = bisect_right(codes, Fraction(0), key=fmt.exact_magnitude)
+        return len(codes) - zeros, bisect_left(codes, Fraction(1), key=fmt.exact_magnitude) - zeros
+    if isinstance(fmt, IntFormat):
+        return fmt.highest, min((1 << fmt.fraction_bits) - 1, fmt.highest)
+    values = finite_values(fmt)
+    return int((values > 0).sum()), int(((values > 0) & (values < 1)).sum())
+
+
+def _largest(fmt: Format) -> Fraction:
+    return _at(fmt, num_finite(fmt) - 1)
+
+
+def _smallest(fmt: Format, num_positive: int) -> Fraction:
+    return _at(fmt, num_finite(fmt) - num_positive)
+
+
+def _at(fmt: Format, place: int) -> Fraction:
+    number = number_at(fmt, place)
+    assert number is not None  # noqa: S101  there is a number above zero in every format
+    return number.exact
+
+
+def _smallest_normal(fmt: Format) -> Fraction | None:
+    if not isinstance(fmt, FloatFormat):
+        return Fraction(fmt.smallest_normal)
+    normal = Fraction(2) ** fmt.min_exponent
+    return normal if normal <= _largest(fmt) else None
+
+
+def _eps(fmt: Format) -> Fraction:
+    if isinstance(fmt, FloatFormat):
+        return Fraction(2) ** max(-fmt.mantissa_bits, fmt.min_ulp_exponent)
+    return Fraction(fmt.eps)
+
+
+def _precision(fmt: Format) -> int:
+    if isinstance(fmt, FloatFormat):
+        return fmt.mantissa_bits + bool(fmt.exponent_bits)
+    return fmt.bits - fmt.signed if isinstance(fmt, IntFormat) else fmt.bits
+
+
+def short_number(value: Fraction, digits: int = 6) -> str:
+    """Return a number in at most so many significant digits; "…" where more would follow.
+
+    >>> short_number(Fraction(65504)), short_number(Fraction(1, 3))
+    ('65504', '0.333333…')
+    """
+    return exact_decimal(value, digits)[0]
+
+
+def written_value(fmt: Format, code: int, digits: int = 12) -> str:
+    """Return what a code means in a few characters, as the bit grid in the browser writes it.
+
+    >>> from core.dtypes import FORMATS
+    >>> written_value(FORMATS["bfloat16"], 0x4049), written_value(FORMATS["float16"], 0x8000)
+    ('3.140625', '-0')
+    """
+    exact = fmt.exact(code)
+    if exact == "nan":
+        return "NaN"
+    sign = "-" if fmt.is_negative(code) else ""
+    if isinstance(exact, str):
+        return f"{sign}∞"
+    return short_number(exact, digits) if exact else f"{sign}0"

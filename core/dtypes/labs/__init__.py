@@ -1,0 +1,48 @@
+"""Small experiments in which 16 bits and fewer lose numbers: arrays in, steps out."""
+
+from core.dtypes.labs.accumulate import ORDERS, Accumulation, accumulate
+from core.dtypes.labs.grad_scaler import ScalerRule, ScalerStep, gradient_peaks, run_scaler
+from core.dtypes.labs.loss_scale import (
+    GradientBands,
+    GradientHistogram,
+    gradient_histogram,
+    loss_scale_bands,
+    loss_scale_sweep,
+    synthetic_gradients,
+)
+from core.dtypes.labs.matmul import MatmulErrors, matmul, matmul_errors, normal_matrices
+from core.dtypes.labs.picture import StoredPicture, analytic_picture, stored_picture
+from core.dtypes.labs.softmax import SoftmaxTrace, softmax_naive, softmax_stable
+from core.dtypes.labs.stochastic import StochasticUpdates, stochastic_updates
+from core.dtypes.labs.weight_updates import WeightUpdates, half_gap_above, weight_updates
+
+__all__ = [
+    "ORDERS",
+    "Accumulation",
+    "GradientBands",
+    "GradientHistogram",
+    "MatmulErrors",
+    "ScalerRule",
+    "ScalerStep",
+    "SoftmaxTrace",
+    "StochasticUpdates",
+    "StoredPicture",
+    "WeightUpdates",
+    "accumulate",
+    "analytic_picture",
+    "gradient_histogram",
+    "gradient_peaks",
+    "half_gap_above",
+    "loss_scale_bands",
+    "loss_scale_sweep",
+    "matmul",
+    "matmul_errors",
+    "normal_matrices",
+    "run_scaler",
+    "softmax_naive",
+    "softmax_stable",
+    "stochastic_updates",
+    "stored_picture",
+    "synthetic_gradients",
+    "weight_updates",
+]

@@ -1,0 +1,136 @@
+"""Sums in a number format: where a running sum stops growing, and what another order saves."""
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import Final, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from core.dtypes.format import Format
+from core.dtypes.labs.rounder import scalar_rounder
+from core.dtypes.rounding import Floats, Rounding
+from core.language import _
+
+Order = Literal["sequential", "pairwise", "float32_then_cast"]
+ORDERS: Final[tuple[Order, ...]] = get_args(Order)
+_PAIRWISE_POINTS: Final = 64
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Accumulation:
+    """A sum as it grows.
+
+    Attributes:
+        format: Name of the format of the sum.
+        order: One of `ORDERS`.
+        counts: How many values each of the `sums` holds, rising.
+        sums: The sum as stored, after `counts` values.
+        reference: The same sums of the values as given, in float64.
+        exact: The sum of all values as given, rounded once.
+        exact_stored: The sum of all values as stored in the format, rounded once.
+        stalls_after: After how many values the sum never changed again, although values other than
+            zero still came; None if it grew to the end (or the order has no running sum).
+    """
+
+    format: str
+    order: Order
+    counts: npt.NDArray[np.int64]
+    sums: Floats
+    reference: Floats
+    exact: float
+    exact_stored: float
+    stalls_after: int | None
+
+    @property
+    def result(self) -> float:
+        """The sum of all values, as stored."""
+        return float(self.sums[-1])
+
+
+def accumulate(
+    values: npt.ArrayLike,
+    fmt: Format,
+    rounding: Rounding = "nearest_even",
+    order: Order = "sequential",
+    rng: np.random.Generator | None = None,
+) -> Accumulation:
+    """Add up values that are stored in a format, every partial sum stored in it too.
+
+    Args:
+        values: (n,) finite numbers, n >= 1; each is rounded to the format first.
+        fmt: The format of values and sums.
+        rounding: How values and sums are rounded.
+        order: "sequential" adds one by one, as a loop does; "pairwise" adds neighbours, then their
+            sums, and so on; "float32_then_cast" adds one by one in float32 and rounds at the end,
+            as `torch.sum` does for 16-bit tensors.
+        rng: The source of randomness of "stochastic".
+
+    Two numbers of a format with p bits are added in float64 (53 bits) and rounded again; for
+    p <= 25 this is the same as rounding the exact sum once (Figueroa 1995).
+
+    Raises:
+        ValueError: If there is nothing to add, a value is not finite or a policy is unknown.
+
+    >>> from core.dtypes import FORMATS
+    >>> accumulate([1.0] * 1000, FORMATS["bfloat16"]).result
+    256.0
+    """
+    given = _checked(values, order)
+    stored = fmt.round(given, rounding, rng=rng)
+    counts = np.arange(1, given.size + 1)
+    if order == "sequential":
+        round_one = scalar_rounder(fmt, rounding, rng)
+        sums = np.array(list(itertools.accumulate(stored.tolist(), lambda s, v: round_one(s + v))))
+    elif order == "float32_then_cast":
+        with np.errstate(over="ignore"):
+            wide = np.cumsum(stored.astype(np.float32), dtype=np.float32)
+        sums = fmt.round(wide, rounding, rng=rng)
+    else:
+        counts = np.unique(np.geomspace(1, given.size, _PAIRWISE_POINTS).round().astype(np.int64))
+        sums = np.array([_pairwise(stored[:count], fmt, rounding, rng) for count in counts])
+    return Accumulation(
+        format=fmt.name,
+        order=order,
+        counts=counts,
+        sums=sums,
+        reference=np.cumsum(given)[counts - 1],
+        exact=math.fsum(given),
+        exact_stored=_total(stored),
+        stalls_after=_stall(stored, sums) if order == "sequential" else None,
+    )
+
+
+def _checked(values: npt.ArrayLike, order: str) -> Floats:
+    given = np.asarray(values, dtype=np.float64).reshape(-1)
+    if order not in ORDERS:
+        raise ValueError(
+            _("The order {order!r} is not known; use one of: {known}.").format(
+                order=order, known=", ".join(ORDERS)
+            )
+        )
+    if given.size == 0 or not np.isfinite(given).all():
+        raise ValueError(_("A sum needs at least one value, and all of them finite."))
+    return given
+
+
+def _pairwise(
+    values: Floats, fmt: Format, rounding: Rounding, rng: np.random.Generator | None
+) -> float:
+    while values.size > 1:
+        even = values.size // 2 * 2
+        pairs = fmt.round(values[:even:2] + values[1:even:2], rounding, rng=rng)
+        values = np.concatenate([pairs, values[even:]])
+    return float(values[0])
+
+
+def _total(stored: Floats) -> float:
+    """Return the sum rounded once; what a format stored as infinity or NaN has no exact sum."""
+    return math.fsum(stored) if np.isfinite(stored).all() else float(stored.sum())
+
+
+def _stall(stored: Floats, sums: Floats) -> int | None:
+    last_change = np.flatnonzero(sums[1:] != sums[:-1])  # NaN differs from itself: it never stalls
+    count = int(last_change[-1]) + 2 if last_change.size else 1
+    return count if stored[count:].any() else None

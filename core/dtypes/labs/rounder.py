@@ -1,0 +1,137 @@
+"""One number at a time, fast: a loop that needs the last result cannot round a whole array.
+
+`Format.round` costs tens of microseconds a call, whatever the size. The two paths here give the
+same numbers in one microsecond (a single number) or a few (a small array); the tests compare them.
+"""
+
+import math
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from core.dtypes.float_format import FloatFormat
+from core.dtypes.format import Format
+from core.dtypes.formats import FORMATS
+from core.dtypes.rounding import Floats, Rounding, chances, check_policy
+
+Rounder = Callable[[float], float]
+ArrayRounder = Callable[[Floats], Floats]
+_FLOAT64_MANTISSA: Final = 52
+_DRAWS: Final = 1024
+# numpy rounds to these two itself, once and to nearest even.
+_NATIVE: Final[Mapping[Format, type[np.floating[Any]]]] = {
+    FORMATS["float16"]: np.float16,
+    FORMATS["float32"]: np.float32,
+}
+
+
+def scalar_rounder(
+    fmt: Format, rounding: Rounding = "nearest_even", rng: np.random.Generator | None = None
+) -> Rounder:
+    """Return a function that stores one float64 in the format and reads it back.
+
+    Raises:
+        ValueError: If the rounding is unknown, or stochastic without `rng`.
+    """
+    check_policy(rounding, "default")
+    fmt.round(1.0, rounding, rng=rng)  # refuses what it cannot do before the loop begins
+    if not (isinstance(fmt, FloatFormat) and fmt.signed and fmt.zero):
+        return lambda value: float(fmt.round(value, rounding, rng=rng))
+    return _float_rounder(fmt, _whole(rounding, rng), _beyond(fmt, rounding, rng))
+
+
+def _float_rounder(fmt: FloatFormat, whole: Rounder, beyond: Rounder) -> Rounder:
+    lowest, mantissa_bits, most = fmt.min_exponent, fmt.mantissa_bits, fmt.max
+    smallest = 0.0 if fmt.subnormals else fmt.smallest_normal
+
+    def round_one(value: float) -> float:
+        if not math.isfinite(value):
+            return beyond(value)
+        exponent = max(math.frexp(value)[1] - 1, lowest)
+        # Exact twice: the scaling by powers of two, and the way back unless it overflows.
+        steps = whole(math.ldexp(value, mantissa_bits - exponent))
+        magnitude = abs(steps) * 2.0 ** (exponent - mantissa_bits)
+        if magnitude > most:
+            return beyond(value)
+        return math.copysign(magnitude if magnitude >= smallest else 0.0, value)
+
+    return round_one
+
+
+def _whole(rounding: Rounding, rng: np.random.Generator | None) -> Rounder:
+    """Return the rounding of a signed number of units in the last place to a whole number."""
+    if rounding == "stochastic":
+        draws = _draws(rng)
+        return lambda scaled: math.floor(scaled) + (next(draws) < scaled - math.floor(scaled))
+    if rounding == "nearest_away":
+        return _nearest_away
+    rules: dict[str, Rounder] = {
+        "nearest_even": round,
+        "toward_zero": math.trunc,
+        "up": math.ceil,
+        "down": math.floor,
+    }
+    return rules[rounding]
+
+
+def _nearest_away(scaled: float) -> float:
+    size = abs(scaled)
+    whole = math.floor(size)
+    return math.copysign(whole + (size - whole >= 0.5), scaled)
+
+
+def _draws(rng: np.random.Generator | None) -> Iterator[float]:
+    while True:
+        yield from chances(rng, (_DRAWS,)).tolist()
+
+
+def _beyond(fmt: FloatFormat, rounding: Rounding, rng: np.random.Generator | None) -> Rounder:
+    """Return what becomes of infinities, of NaN and of finite numbers that are too large."""
+    largest = sys.float_info.max
+    kept = {
+        value: float(fmt.round(value, rounding, rng=rng))
+        for value in (math.inf, -math.inf, largest, -largest)
+    }
+    nan = float(fmt.round(math.nan, rounding, rng=rng))
+
+    def special(value: float) -> float:
+        if math.isnan(value):
+            return nan
+        return kept[value] if math.isinf(value) else kept[math.copysign(largest, value)]
+
+    return special
+
+
+def array_rounder(fmt: Format) -> ArrayRounder:
+    """Return a function that rounds a small array to nearest, ties to even, like `fmt.round`.
+
+    Adding half a unit in the last place (one less, unless the kept part is odd) to the bits of a
+    float64 and cutting the rest off rounds to nearest even; a carry runs into the exponent by
+    itself. Zero comes through unharmed; an array with anything else that is not normal goes the
+    long way.
+    """
+    if fmt in _NATIVE:
+        native = _NATIVE[fmt]
+
+        def round_natively(values: Floats) -> Floats:
+            with np.errstate(over="ignore"):
+                return values.astype(native).astype(np.float64)
+
+        return round_natively
+    cut = _FLOAT64_MANTISSA - fmt.mantissa_bits if isinstance(fmt, FloatFormat) else 0
+    if not (isinstance(fmt, FloatFormat) and fmt.signed and fmt.zero and cut):
+        return fmt.round
+    most, smallest = fmt.max, fmt.smallest_normal
+    almost_half = (1 << cut - 1) - 1
+
+    def round_array(values: Floats) -> Floats:
+        bits: npt.NDArray[np.int64] = np.ascontiguousarray(values).view(np.int64)
+        rounded = ((bits + (almost_half + ((bits >> cut) & 1))) >> cut << cut).view(np.float64)
+        sizes = np.abs(rounded)
+        is_normal = sizes.max() <= most and ((sizes >= smallest) | (sizes == 0)).all()
+        return rounded if is_normal else fmt.round(values)
+
+    return round_array

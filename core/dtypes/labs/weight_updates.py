@@ -1,0 +1,110 @@
+"""A weight and its small updates: what is lost when the weight itself is stored in few bits."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.dtypes.format import Format
+from core.dtypes.formats import FORMATS
+from core.dtypes.labs.rounder import scalar_rounder
+from core.dtypes.rounding import Floats, Rounding
+from core.language import _
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WeightUpdates:
+    """A weight over the steps of a training.
+
+    Attributes:
+        format: Name of the format in which the weight is used.
+        stored: (num_steps + 1,) the weight as stored, the start included.
+        master: (num_steps + 1,) its float32 copy, which takes the updates; None without one.
+        exact: (num_steps + 1,) the weight without any rounding.
+        half_gap: Half the distance from the stored start to the neighbour in the direction of the
+            update: a smaller update is rounded away.
+        num_lost: Steps that left the stored weight unchanged, although the update was not zero.
+    """
+
+    format: str
+    stored: Floats
+    master: Floats | None
+    exact: Floats
+    half_gap: float
+    num_lost: int
+
+
+def weight_updates(  # noqa: PLR0913  the experiment and its conditions
+    w0: float,
+    update: float,
+    num_steps: int,
+    fmt: Format,
+    rounding: Rounding = "nearest_even",
+    *,
+    master: bool = False,
+    rng: np.random.Generator | None = None,
+) -> WeightUpdates:
+    """Add the same update to a weight again and again.
+
+    The update is a float32, as optimizers compute it, and is added in float32; only the result is
+    stored in the format. With a master copy the float32 result is kept and the stored weight is
+    its rounded copy.
+
+    Args:
+        w0: The weight at the start.
+        update: What each step adds: minus learning rate times gradient.
+        num_steps: How often, 1 or more.
+        fmt: The format of the stored weight.
+        rounding: How the stored weight is rounded.
+        master: Whether a float32 copy takes the updates.
+        rng: The source of randomness of "stochastic".
+
+    Raises:
+        ValueError: If there are no steps, a number is not finite, or stochastic rounding lacks rng.
+
+    >>> from core.dtypes import FORMATS
+    >>> weight_updates(1.0, 1e-3, 1000, FORMATS["bfloat16"]).stored[-1]
+    np.float64(1.0)
+    """
+    if num_steps < 1 or not np.isfinite([w0, update]).all():
+        raise ValueError(
+            _(
+                "A weight of {w0} and {steps} updates of {update} are no training: "
+                "use finite numbers and 1 step or more."
+            ).format(w0=w0, steps=num_steps, update=update)
+        )
+    round_one = scalar_rounder(fmt, rounding, rng)
+    to_float32 = scalar_rounder(FORMATS["float32"])
+    added = to_float32(update)
+    kept = [to_float32(w0) if master else round_one(w0)]
+    stored = [round_one(w0)]
+    for _step in range(num_steps):
+        taken = to_float32(kept[-1] + added)
+        stored.append(round_one(taken))
+        kept.append(taken if master else stored[-1])
+    weights = np.array(stored)
+    return WeightUpdates(
+        format=fmt.name,
+        stored=weights,
+        master=np.array(kept) if master else None,
+        exact=w0 + update * np.arange(num_steps + 1, dtype=np.float64),
+        half_gap=half_gap_above(fmt, stored[0], below=update < 0),
+        num_lost=int((weights[1:] == weights[:-1]).sum()) if update else 0,
+    )
+
+
+def half_gap_above(fmt: Format, value: float, *, below: bool = False) -> float:
+    """Return half the distance from a number of the format to its next neighbour.
+
+    Args:
+        fmt: The format.
+        value: A number; it is rounded to the format first.
+        below: Look at the next smaller neighbour instead.
+
+    >>> from core.dtypes import FORMATS
+    >>> half_gap_above(FORMATS["bfloat16"], 1.0)
+    0.00390625
+    """
+    start = float(fmt.round(value))
+    direction = -np.inf if below else np.inf
+    beside = fmt.round(np.nextafter(start, direction), "down" if below else "up")
+    return abs(float(beside) - start) / 2

@@ -1,0 +1,1 @@
+"""What libraries and chips really do, and the proof that the codec is exact."""

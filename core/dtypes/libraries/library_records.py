@@ -1,0 +1,94 @@
+"""What the installed libraries do with numbers, as plain data that travels as JSON."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CastRow:
+    """One number cast by everybody; None where a library lacks the format.
+
+    Attributes:
+        format: The format's name.
+        case: Why this number tells something: a key of `telling.CASES`, or "reader".
+        source: The dtype that the number comes in: "float32" or "float64".
+        value: The number, as that dtype holds it.
+        ours: What the specification makes of it, by our codec.
+        torch: What torch makes of it alone (one element).
+        torch_code: The bits of that; None also where torch lacks the format.
+        torch_code_long: The bits when it stands in an array of 64, which takes another code path.
+        ml_dtypes: What ml_dtypes or numpy makes of it.
+    """
+
+    format: str
+    case: str
+    source: str
+    value: float
+    ours: float
+    torch: float | None
+    torch_code: int | None
+    torch_code_long: int | None
+    ml_dtypes: float | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OperationRow:
+    """One operation really tried on one dtype; `message` is torch's own when it did not work."""
+
+    dtype: str
+    device: str
+    operation: str
+    works: bool
+    message: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InfoRow:
+    """One number of torch.finfo or torch.iinfo, or torch's message why there is none."""
+
+    dtype: str
+    quantity: str
+    value: float | None
+    message: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LibraryReport:
+    """What torch and ml_dtypes do on this computer.
+
+    Attributes:
+        torch: Its version.
+        ml_dtypes: Its version.
+        devices: Where operations were tried, by torch's name.
+    """
+
+    torch: str
+    ml_dtypes: str
+    devices: tuple[str, ...]
+    casts: tuple[CastRow, ...]
+    operations: tuple[OperationRow, ...]
+    infos: tuple[InfoRow, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return this report as data for json.dumps, which writes NaN and Infinity as words."""
+        return asdict(self)
+
+
+def report_from_json(data: Mapping[str, Any]) -> LibraryReport:
+    """Read a report back.
+
+    Raises:
+        ValueError: If the data is no report.
+    """
+    try:
+        return LibraryReport(
+            torch=str(data["torch"]),
+            ml_dtypes=str(data["ml_dtypes"]),
+            devices=tuple(data["devices"]),
+            casts=tuple(CastRow(**row) for row in data["casts"]),
+            operations=tuple(OperationRow(**row) for row in data["operations"]),
+            infos=tuple(InfoRow(**row) for row in data["infos"]),
+        )
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"this is not what the libraries were asked: {error}") from error

@@ -1,0 +1,1 @@
+"""Pictures of bits, casts, labs and quantized tensors."""

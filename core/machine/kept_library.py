@@ -1,0 +1,78 @@
+"""What torch and ml_dtypes do here, asked once in a child process and kept; never imports torch."""
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Final
+
+from filelock import FileLock
+
+from core.dtypes.exact import parse_value
+from core.dtypes.libraries.library_records import CastRow, LibraryReport, report_from_json
+from core.machine.child import lines_of
+from core.machine.machine import describe_machine, installed_version
+from core.machine.state import state_directory
+
+LIBRARY_SECONDS: Final = 180
+FORMAT_VERSION: Final = 1
+_MODULE: Final = "core.dtypes.libraries.library"
+
+
+def library_report(*, refresh: bool = False) -> LibraryReport:
+    """Return what the libraries do: the kept answers, or new ones from a child process.
+
+    Raises:
+        ValueError: The child failed, or the state folder cannot be written to.
+    """
+    with FileLock(state_directory() / "library.lock"):
+        known = None if refresh else cached_library_report()
+        if known is not None:
+            return known
+        text = "".join(lines_of(_MODULE, seconds=LIBRARY_SECONDS))
+        report = report_from_json(json.loads(text))
+        keep_library_report(report)
+        return report
+
+
+def cached_library_report() -> LibraryReport | None:
+    """Return the kept answers at once, None when there are none for what is installed here."""
+    try:
+        return report_from_json(json.loads(_cache_file().read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return None
+
+
+def keep_library_report(report: LibraryReport) -> None:
+    """Keep answers for later; a reader never sees half of them.
+
+    Raises:
+        ValueError: The state folder cannot be written to.
+    """
+    target = _cache_file()
+    part = target.with_suffix(f".{os.getpid()}.part")
+    part.write_text(json.dumps(report.to_json()), encoding="utf-8")
+    part.replace(target)
+
+
+def cast_in_child(text: str) -> tuple[CastRow, ...]:
+    """Return what the libraries make of a reader's number, asked in a fresh child process.
+
+    Args:
+        text: A number as `core.dtypes.exact.parse_value` reads it.
+
+    Raises:
+        ValueError: The text is no number, or the child failed.
+    """
+    parse_value(text)  # refused here, in the reader's language
+    lines = lines_of(_MODULE, [f"--value={text}"], seconds=LIBRARY_SECONDS)
+    return tuple(CastRow(**row) for row in json.loads("".join(lines)))
+
+
+def _cache_file() -> Path:
+    """Name the cache after what an answer depends on and can be known without torch."""
+    machine = describe_machine()
+    facts = [FORMAT_VERSION, machine.torch, installed_version("ml_dtypes"), machine.system]
+    facts += [machine.processor, os.environ.get("CUDA_VISIBLE_DEVICES", "")]
+    key = hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
+    return state_directory() / f"library-{key}.json"

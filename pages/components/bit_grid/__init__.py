@@ -1,0 +1,1 @@
+"""Bits to click: a number of any format, taken apart in the browser."""

@@ -1,0 +1,93 @@
+"""The bit grid: a number to click, in any format; its arithmetic is the browser's own codec."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import streamlit as st
+
+from core.dtypes import Format
+from pages.components.bit_grid.format_rows import format_row
+from pages.components.bit_grid.words import grid_words
+from pages.shared.settings import presenting
+
+Size = Literal["full", "compact", "mini"]
+
+_FOLDER: Final = Path(__file__).parent
+# One script for the browser: each part uses the ones before it.
+_SCRIPTS: Final = ("codec", "exact", "explain", "view", "code_map", "bit_grid")
+
+
+def _read(name: str) -> str:
+    return (_FOLDER / name).read_text(encoding="utf-8")
+
+
+_mount = st.components.v2.component(
+    "bit_grid",
+    html=_read("bit_grid.html"),
+    css=_read("bit_grid.css"),
+    js="\n".join(_read(f"{name}.js") for name in _SCRIPTS),
+)
+
+
+def hex_code(fmt: Format, code: int) -> str:
+    """Return a code as the address and the browser write it.
+
+    >>> from core.dtypes import FORMATS
+    >>> hex_code(FORMATS["float16"], 0x3C00)
+    '0x3C00'
+    """
+    return f"0x{code:0{-(-fmt.bits // 4)}X}"
+
+
+def bit_grid(  # noqa: PLR0913  a number, where it goes, and how much is shown
+    fmt: Format,
+    code: int,
+    *,
+    key: str,
+    on_code: Callable[[str], None] | None = None,
+    on_open: Callable[[str], None] | None = None,
+    target: str = "",
+    title: str = "",
+    size: Size = "full",
+    show_map: bool = False,
+    locked: bool = False,
+) -> None:
+    """Show a number as bits to click.
+
+    Args:
+        fmt: The format, named or designed.
+        code: The code to show; the browser keeps its own newer one until this changes.
+        key: The key of this part on its page.
+        on_code: Called with the code in hexadecimal after the reader has chosen one; without it
+            the browser keeps the code to itself.
+        on_open: Called with the code when the reader follows the link to `target`.
+        target: Address of a page that takes the number over, with a query; "" for no link.
+        title: What stands above the bits; "" for nothing.
+        size: "full"; "compact" leaves the details out; "mini" is bits, formula and value.
+        show_map: All codes below the bits, for formats of at most 16 bits.
+        locked: Look, but do not touch.
+    """
+    data: dict[str, Any] = {
+        "format": format_row(fmt),
+        "code": hex_code(fmt, code),
+        "words": grid_words(),
+        "reports": on_code is not None,
+        "target": target,
+        "title": title,
+        "size": size,
+        "map": show_map,
+        "locked": locked,
+        "present": presenting(),
+    }
+
+    def changed() -> None:
+        if on_code is not None:
+            on_code(str(st.session_state[key]["code"]))
+
+    def opened() -> None:
+        if on_open is not None:
+            on_open(str(st.session_state[key]["open"]))
+
+    # Streamlit loads pandas to look into a dict, but not into a list.
+    _mount(key=key, data=[data], height="content", on_code_change=changed, on_open_change=opened)

@@ -1,0 +1,1 @@
+"""Number formats: what the bits mean, and what overflows."""

@@ -1,0 +1,58 @@
+"""Why do sums, updates and gradients get lost in 16 bits?"""
+
+from collections.abc import Callable, Mapping
+
+import streamlit as st
+
+from core.language import _
+from pages.panels.dtypes.lab_loss_scale import show_loss_scale
+from pages.panels.dtypes.lab_matmul import show_matmul
+from pages.panels.dtypes.lab_pictures import show_pictures
+from pages.panels.dtypes.lab_places import PAGE
+from pages.panels.dtypes.lab_questions import ask_exp, ask_sum, ask_update
+from pages.panels.dtypes.lab_scaler import show_scaler
+from pages.panels.dtypes.lab_softmax import show_softmax
+from pages.panels.dtypes.lab_stochastic import show_stochastic
+from pages.panels.dtypes.lab_sums import show_sums
+from pages.panels.dtypes.lab_updates import show_updates
+from pages.shared import pickers
+from pages.shared.header import page_header
+from pages.shared.prose import prose
+from pages.shared.snippets import show_code
+
+LABS: Mapping[str, Callable[[], str]] = {
+    "sums": show_sums,
+    "updates": show_updates,
+    "softmax": show_softmax,
+    "scale": show_loss_scale,
+    "scaler": show_scaler,
+    "stochastic": show_stochastic,
+    "matmul": show_matmul,
+    "pictures": show_pictures,
+}
+QUESTIONS = {"sums": ask_sum, "updates": ask_update, "softmax": ask_exp}
+
+
+def tab_label(tab: str) -> str:
+    """Return the word on the switch of a lab."""
+    return {
+        "sums": _("Sums"),
+        "updates": _("Updates"),
+        "softmax": _("Softmax"),
+        "scale": _("Loss scale"),
+        "scaler": _("GradScaler"),
+        "stochastic": _("Stochastic"),
+        "matmul": _("Matmul"),
+        "pictures": _("Picture"),
+    }[tab]
+
+
+page_header(__doc__)
+tab = pickers.segmented(PAGE, "tab", _("Lab"), list(LABS), default="sums", labels=tab_label)
+code = LABS[tab]()
+words, below = st.columns(2, gap="large")
+with words:
+    prose(__file__, tab)
+with below:
+    QUESTIONS.get(tab, ask_sum)()
+    show_code(tab, code)

@@ -1,0 +1,273 @@
+"""Bit layouts through the frame: headlines, links, the designer, and what is refused."""
+
+import subprocess
+import sys
+
+import pytest
+
+from core.dtypes import FORMATS
+from core.dtypes.libraries.library_records import InfoRow, LibraryReport
+
+KEY = "dtypes/bit_layouts"
+FIRST_PAINT = """
+import sys
+from streamlit.testing.v1 import AppTest
+app = AppTest.from_file(sys.argv[1], default_timeout=60)
+app.run()
+app.switch_page(sys.argv[2])
+app.run()
+assert not app.exception, app.exception
+print([name for name in ("torch", "pandas") if name in sys.modules])
+"""
+
+
+def headline(app):
+    assert [each.value for each in app.exception] == []
+    return app.session_state["headline"]
+
+
+def texts(app):
+    return [each.value for each in (*app.markdown, *app.caption)]
+
+
+def test_the_first_paint_needs_neither_torch_nor_pandas(root):
+    pages = [str(root / "pages" / "frame.py"), str(root / "pages" / f"{KEY}.py")]
+    child = subprocess.run(
+        [sys.executable, "-c", FIRST_PAINT, *pages],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert child.returncode == 0, child.stderr
+    assert child.stdout.strip() == "[]"
+
+
+def test_the_page_opens_with_one_in_float16(open_page):
+    assert headline(open_page(KEY)) == "`float16` 0x3C00 = 1 · normal"
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_opens_with_one_and_in_all_tabs_with_codes(open_page, name):
+    for tab in ("grid", "codes"):
+        app = open_page(KEY, bits_tab=tab, bits_format=name)
+        assert f"`{name}`" in headline(app), tab
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "said"),
+    [
+        ("float8_e4m3fn", "0x7E", "0x7E = 448 · normal"),
+        ("float8_e4m3fn", "0xff", "0xFF = NaN · not a number"),
+        ("float8_e5m2", "0xFC", "0xFC = -∞ · infinity"),
+        ("float16", "0x8000", "0x8000 = -0 · zero"),
+        ("float16", "0x0001", "0x0001 = 5.96046447753…e-8 · subnormal"),
+        ("float64", "0x7FEFFFFFFFFFFFFF", "= 1.79769313486…e+308 · normal"),
+        ("int8", "0x80", "0x80 = -128 · whole number"),
+        ("nf4", "0x7", "0x7 = 0 · table entry"),
+    ],
+)
+def test_a_link_opens_the_code_it_names(open_page, name, code, said):
+    app = open_page(KEY, bits_format=name, bits_code=code)
+
+    assert headline(app).endswith(said)
+    assert not any("was not accepted" in text for text in texts(app))
+
+
+@pytest.mark.parametrize("code", ["0x1FF", "-1", "pi", "0x", "1" * 20])
+def test_a_link_with_no_code_of_the_format_is_named_and_shows_one(open_page, code):
+    app = open_page(KEY, bits_format="float8_e4m3fn", bits_code=code)
+
+    assert headline(app) == "`float8_e4m3fn` 0x38 = 1 · normal"
+    assert any("`bits_code`" in text and "0x00 to 0xFF" in text for text in texts(app))
+
+
+def test_another_format_takes_the_number_along(open_page):
+    app = open_page(KEY, bits_format="float32", bits_code="0x40490FDB")
+
+    app.selectbox(key="bits_format_choice").set_value("bfloat16").run()
+    assert headline(app) == "`bfloat16` 0x4049 = 3.140625 · normal"
+
+    app.selectbox(key="bits_format_choice").set_value("int4").run()
+    assert headline(app) == "`int4` 0x3 = 3 · whole number"
+
+
+def test_a_number_taken_along_is_no_mistake_of_the_link(open_page):
+    app = open_page(KEY, bits_format="float32", bits_code="0x40490FDB")
+
+    app.selectbox(key="bits_format_choice").set_value("bfloat16").run()
+
+    assert not any("was not accepted" in text for text in texts(app))
+
+
+def test_the_number_stays_when_the_design_changes(open_page):
+    app = open_page(KEY, bits_tab="designer", bits_dcode="0x4248")  # 3.140625 in E5M10
+
+    app.slider(key="bits_man").set_value(3).run()
+    assert app.session_state["bits_dcode"] == "0x085"  # 3.25 in E5M3
+    app.slider(key="bits_exp").set_value(8).run()
+    assert app.session_state["bits_dcode"] == "0x405"
+    assert not any("was not accepted" in text for text in texts(app))
+
+
+def test_a_special_is_taken_along_with_its_sign(open_page):
+    app = open_page(KEY, bits_format="float16", bits_code="0xFC00")
+
+    app.selectbox(key="bits_format_choice").set_value("float8_e5m2").run()
+
+    assert headline(app) == "`float8_e5m2` 0xFC = -∞ · infinity"
+
+
+def test_side_by_side_shows_the_upper_half_in_a_chart_with_a_sentence(open_page):
+    app = open_page(KEY, bits_tab="side")
+
+    (chart,) = app.get("plotly_chart")
+    assert "bfloat16 0100000001001001 = 3.140625" in chart.proto.alt
+    assert "The 16 bits of bfloat16 are the first 16 bits of float32." in chart.proto.alt
+
+
+@pytest.mark.parametrize("value", ["inf", "-inf", "nan", "-0", "1e-400", "1e400", "1/3", "2^-149"])
+def test_side_by_side_takes_every_number_in_every_format(open_page, value):
+    for group in ("training", "eight", "small", "all"):
+        app = open_page(KEY, bits_tab="side", bits_value=value, bits_group=group)
+        assert headline(app).startswith(f"{value} is stored as"), group
+
+
+@pytest.mark.parametrize("value", ["", "pi", "1e99999", "0x"])
+def test_what_is_no_number_becomes_a_sentence(open_page, value):
+    app = open_page(KEY, bits_tab="side", bits_value=value)
+
+    assert headline(app) == "Not a number yet"
+    assert app.error[0].value
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ({"bits_exp": "15", "bits_man": "3"}, "`E15M3`, 19 bits: max 1.11537…e+4932"),
+        ({"bits_exp": "0", "bits_man": "7", "bits_nans": "none", "bits_inf": "false"}, "max 1.984"),
+        ({"bits_exp": "5", "bits_man": "10", "bits_sign": "false"}, "15 bits: max 65504"),
+        ({"bits_exp": "8", "bits_man": "7", "bits_offset": "20"}, "`E8M7`, 16 bits: max 3.23"),
+        ({"bits_sub": "false"}, "max 65504"),
+    ],
+)
+def test_the_designer_builds_what_is_asked(open_page, query, said):
+    app = open_page(KEY, bits_tab="designer", **query)
+
+    assert said in headline(app)
+
+
+@pytest.mark.parametrize(
+    ("query", "printed"),
+    [
+        ({"bits_format": "float8_e4m3fn", "bits_code": "0x7E"}, ["(1 + 6/8) = 448", "0x1.cp+8"]),
+        ({"bits_code": "0x7C00"}, ["= inf"]),
+        ({"bits_tab": "side", "bits_value": "0.1"}, ["0.0999755859375", "0.10009765625"]),
+        ({"bits_tab": "codes"}, ["65536 codes, 63488 of them numbers", "65504.0"]),
+        ({"bits_tab": "numbers"}, ["bfloat16 0.0078125", "float16 0.0009765625 65504 3.3"]),
+        ({"bits_tab": "timeline"}, ["1985 ['float64: 64 bits'", "2025 ['float4_e2m1fn: 4 bits']"]),
+        ({"bits_tab": "designer"}, ["max 65504 eps 0.0009765625", "15,359 of 31,743"]),
+    ],
+)
+def test_the_snippet_of_every_tab_prints_its_headline(open_page, capsys, query, printed):
+    app = open_page(KEY, **query)
+
+    (source,) = app.session_state["snippets"].values()
+    exec(compile(source, "snippet", "exec"), {})  # noqa: S102  our own snippet
+
+    said = capsys.readouterr().out
+    for number in printed:
+        assert number in said, said
+
+
+def test_finfo_waits_until_it_is_asked(open_page, monkeypatch):
+    monkeypatch.setattr("pages.panels.dtypes.bits_finfo.cached_library_report", lambda: None)
+    asked = []
+    monkeypatch.setattr("pages.panels.dtypes.bits_finfo._ask", lambda: asked.append(1))
+    app = open_page(KEY, bits_tab="numbers", bits_group="eight", bits_view="finfo")
+    assert headline(app).endswith("`float8_e5m2fnuz` 0.25")
+    assert asked == []
+
+    app.button(key="bits_ask_finfo").click().run()
+
+    assert asked == [1]
+
+
+def test_a_number_of_finfo_that_is_wrong_stands_beside_the_right_one(open_page, monkeypatch):
+    numbers = {"max": 57344.0, "smallest_normal": 2.0**-15, "eps": 0.125}
+    infos = [
+        InfoRow(dtype="float8_e5m2fnuz", quantity=name, value=value)
+        for name, value in numbers.items()
+    ]
+    missing = "'torch.finfo' object has no attribute 'smallest_subnormal'"
+    infos.append(
+        InfoRow(dtype="float8_e5m2fnuz", quantity="smallest_subnormal", value=None, message=missing)
+    )
+    report = LibraryReport(
+        torch="2.13.0",
+        ml_dtypes="0.6.0",
+        devices=("cpu",),
+        casts=(),
+        operations=(),
+        infos=tuple(infos),
+    )
+    monkeypatch.setattr("pages.panels.dtypes.bits_finfo.cached_library_report", lambda: report)
+
+    app = open_page(KEY, bits_tab="numbers", bits_group="eight", bits_view="finfo")
+
+    assert headline(app).endswith("torch.finfo agrees in 2 of 3")
+    (table,) = [text for text in texts(app) if "smallest_normal" in text and "|---|" in text]
+    assert "57344 ✓" in table
+    assert "0.25 **≠ torch 0.125**" in table
+    assert "(torch: none)" in table
+    assert any("1.0 is followed by 1.25" in text for text in texts(app))
+
+
+def test_the_designer_names_the_twin_and_says_where_float64_ends(open_page):
+    twin = open_page(KEY, bits_tab="designer", bits_exp="8", bits_man="7")
+    assert any("`bfloat16`: the very same numbers" in text for text in texts(twin))
+
+    wide = open_page(KEY, bits_tab="designer", bits_exp="15")
+    assert any("beyond float64" in text for text in texts(wide))
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"bits_exp": "0", "bits_man": "0"},
+        {"bits_exp": "0", "bits_man": "3"},
+        {"bits_exp": "15", "bits_man": "52"},
+    ],
+)
+def test_a_design_that_makes_no_format_is_explained(open_page, query):
+    app = open_page(KEY, bits_tab="designer", **query)
+
+    assert headline(app) == "These choices make no format"
+    assert len(app.error) == 1
+    assert len(app.error[0].value) > 30
+
+
+def test_a_format_too_wide_for_a_map_says_so(open_page):
+    app = open_page(KEY, bits_tab="codes", bits_format="float32")
+
+    assert any("4,294,967,296 codes are too many" in text for text in texts(app))
+
+
+def test_the_question_hides_its_answer_until_the_reader_commits(open_page):
+    app = open_page(KEY)
+    assert not any("15,359 of 31,743" in text for text in texts(app))
+
+    app.radio(key="bits_below_one").set_value(0).run()
+    app.button(key="bits_below_one_reveal").click().run()
+
+    assert any("15,359 of 31,743" in text for text in texts(app))
+
+
+def test_the_number_flipped_on_home_is_taken_to_the_page(open_page):
+    app = open_page("start/home")
+
+    app.session_state["home_number_wanted"] = "0xC049"  # what the grid's link writes
+    app.run()
+
+    assert headline(app) == "`bfloat16` 0xC049 = -3.140625 · normal"

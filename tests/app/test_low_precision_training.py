@@ -1,0 +1,204 @@
+"""The page of the low-precision labs: every lab, its number, its code, its extremes."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.train.gradient_sample import GradientSample
+from pages.panels.dtypes import lab_gradients
+from pages.server.background import jobs
+
+ROOT = Path(__file__).parents[2]
+FRAME = ROOT / "pages" / "frame.py"
+KEY = "dtypes/low_precision_training"
+TABS = ("sums", "updates", "softmax", "scale", "scaler", "stochastic", "matmul", "pictures")
+each_tab = pytest.mark.parametrize("tab", TABS)
+
+
+def headline(app):
+    assert [each.value for each in app.exception] == []
+    return app.session_state["headline"]
+
+
+def charts(app):
+    return [element.proto.spec for element in app.get("plotly_chart")]
+
+
+@each_tab
+def test_every_lab_has_a_headline_a_chart_and_code_that_runs(open_page, tab, capsys):
+    app = open_page(KEY, lowp_tab=tab)
+    assert headline(app)
+    assert len(charts(app)) == 1
+    (source,) = app.session_state["snippets"].values()
+
+    exec(compile(source, tab, "exec"), {})  # noqa: S102  our own snippet
+    assert capsys.readouterr().out.strip()
+
+
+@pytest.mark.slow
+def test_every_lab_speaks_chinese(open_page):
+    for tab in TABS:
+        app = open_page(KEY, lang="zh", lowp_tab=tab)
+        assert re.search("[\u4e00-\u9fff]", headline(app)), tab
+        assert len(charts(app)) == 1
+
+
+EXTREMES = [
+    {"lowp_tab": "sums", "lowp_sum_count": "10000", "lowp_sum_term": "3"},
+    {"lowp_tab": "sums", "lowp_sum_count": "10", "lowp_sum_stochastic": "true"},
+    {"lowp_tab": "updates", "lowp_update_way": "stochastic", "lowp_update_format": "float8_e4m3fn",
+     "lowp_update_size": "0.03", "lowp_update_steps": "3000"},
+    {"lowp_tab": "softmax", "lowp_softmax_format": "bfloat16", "lowp_softmax_logit": "100"},
+    {"lowp_tab": "scale", "lowp_scale_power": "32", "lowp_scale_format": "float8_e5m2"},
+    {"lowp_tab": "scaler", "lowp_scaler_step": "60", "lowp_scaler_first": "30",
+     "lowp_scaler_interval": "2000", "lowp_scaler_spike": "false"},
+    {"lowp_tab": "stochastic", "lowp_chance_weights": "1", "lowp_chance_update": "0.01"},
+    {"lowp_tab": "matmul", "lowp_matmul_storage": "float8_e4m3fn", "lowp_matmul_sums": "float32",
+     "lowp_matmul_chunk": "64", "lowp_matmul_depth": "64"},
+    {"lowp_tab": "pictures", "lowp_picture_power": "24"},
+]  # fmt: skip
+
+
+@pytest.mark.slow
+def test_extremes_of_every_control_are_answered(open_page):
+    for query in EXTREMES:
+        app = open_page(KEY, **query)
+        assert headline(app), query
+        assert [each.value for each in app.caption if "not accepted" in each.value] == [], query
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ({"lowp_sum_format": "float16", "lowp_sum_term": "0.1", "lowp_sum_count": "10000"},
+         "10,000 × 0.1 in FP16 = 256, not 1,000"),
+        ({"lowp_sum_term": "0.1", "lowp_sum_count": "10000"},
+         "10,000 × 0.1 in BF16 = 32, not 1,000"),
+        ({"lowp_sum_order": "float32_then_cast"}, "1,000 × 1 in BF16 = 1,000: nothing is lost"),
+        ({"lowp_sum_order": "pairwise", "lowp_sum_format": "float8_e4m3fn"},
+         "in E4M3 overflows: the sum is NaN"),
+        ({"lowp_sum_order": "pairwise", "lowp_sum_term": "0.1", "lowp_sum_format": "float8_e5m2"},
+         "off by"),
+        ({"lowp_tab": "updates", "lowp_update_size": "0.01"}, "ends at"),
+        ({"lowp_tab": "softmax", "lowp_softmax_logit": "5"}, "fits into FP16"),
+        ({"lowp_tab": "softmax", "lowp_softmax_logit": "11"}, "the sum does not (inf)"),
+        ({"lowp_tab": "softmax", "lowp_softmax_logit": "-20"}, "is 0, like all the others"),
+        ({"lowp_tab": "scale", "lowp_scale_source": "single"}, "the gradient is lost"),
+        ({"lowp_tab": "scale", "lowp_scale_source": "single", "lowp_scale_power": "8"},
+         "subnormal"),
+        ({"lowp_tab": "scale", "lowp_scale_source": "single", "lowp_scale_power": "32",
+          "lowp_scale_format": "float8_e4m3fn"}, "1e-8 × 4,294,967,296 in E4M3 is 44"),
+        ({"lowp_tab": "pictures", "lowp_picture_power": "-24"}, "4,096 of 4,096 pixels became 0"),
+    ],
+)  # fmt: skip
+def test_the_headline_says_what_the_lab_shows(open_page, query, said):
+    assert said in headline(open_page(KEY, **query))
+
+
+def test_the_buttons_walk_through_the_steps_of_the_scaler(open_page):
+    app = open_page(KEY, lowp_tab="scaler")
+    assert app.button(key="lowp_scaler_back").disabled
+
+    app.button(key="lowp_scaler_forward").click().run()
+    assert headline(app).startswith("Step 2: ")
+    app.button(key="lowp_scaler_back").click().run()
+    assert headline(app).startswith("Step 1: ")
+    app.slider(key="lowp_scaler_step").set_value(60).run()
+    assert app.button(key="lowp_scaler_forward").disabled
+
+
+@pytest.mark.parametrize(
+    ("tab", "key"), [("sums", "ones"), ("updates", "weight"), ("softmax", "exp")]
+)
+def test_the_answer_is_computed_and_revealed_after_the_reader_commits(open_page, tab, key):
+    right = {"ones": 1, "weight": 2, "exp": 2}[key]
+    app = open_page(KEY, lowp_tab=tab)
+    assert not any("Right:" in each.value for each in app.markdown)
+
+    app.radio(key=f"lowp_{key}").set_value(right).run()
+    app.button(key=f"lowp_{key}_reveal").click().run()
+
+    answer = {"ones": "256", "weight": "1", "exp": "inf"}[key]
+    assert any(f"Right: **{answer}**" in each.value for each in app.markdown)
+
+
+OPEN_ALL = """
+import sys
+from streamlit.testing.v1 import AppTest
+from pages.shared.navigation import page_row
+for tab in {tabs}:
+    app = AppTest.from_file({frame!r}, default_timeout=60)
+    app.run()
+    app.query_params["lowp_tab"] = tab
+    app.switch_page(str(page_row({key!r}).file)).run()
+    assert not app.exception, tab
+print("torch" in sys.modules)
+"""
+
+
+@pytest.mark.slow
+def test_no_lab_loads_torch_into_the_server():
+    program = OPEN_ALL.format(tabs=TABS, frame=str(FRAME), key=KEY)
+    answer = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert answer.stdout.split() == ["False"], answer.stderr
+
+
+@pytest.fixture
+def no_kept_gradients():
+    """Forget what another test has computed."""
+    lab_gradients._kept().clear()
+    yield
+    lab_gradients._kept().clear()
+
+
+def test_real_gradients_are_asked_for_once_and_named(open_page, monkeypatch, no_kept_gradients):
+    asked = []
+
+    def measure(run):
+        asked.append(run)
+        tensors = {"tokens.weight": np.float32([1e-9]), "hidden.0": np.float32([1e-3])}
+        return GradientSample(run="", step=0, loss=4.6, tensors=tensors)
+
+    monkeypatch.setattr(lab_gradients, "measure_gradients", measure)
+    for power in ("0", "4"):
+        app = open_page(KEY, lowp_tab="scale", lowp_scale_source="real", lowp_scale_power=power)
+        assert "50 % of the gradients keep full precision" in headline(app)
+    assert asked == [None]
+    one = {"lowp_scale_source": "real", "lowp_scale_tensor": "hidden.0"}
+    app = open_page(KEY, lowp_tab="scale", **one)
+    assert "100 % of the gradients keep" in headline(app)
+    assert "measure_gradients(run).tensors['hidden.0']" in app.session_state["snippets"]["scale"]
+    assert any("a fresh small GPT" in each.value for each in app.caption)
+
+
+def test_the_gradients_of_a_run_bear_its_name(open_page, monkeypatch, no_kept_gradients, tmp_path):
+    run = tmp_path / "20260102t030405z-one-minute-00ff"
+    sample = GradientSample(
+        run=run.name, step=40, loss=2.0, tensors={"tokens.weight": np.ones(4, np.float32)}
+    )
+    monkeypatch.setattr(lab_gradients, "newest_trained_run", lambda: run)
+    monkeypatch.setattr(lab_gradients, "newest_checkpoint", lambda run: run / "step-00000040.pt")
+    monkeypatch.setattr(lab_gradients, "measure_gradients", lambda _run: sample)
+    app = open_page(KEY, lowp_tab="scale", lowp_scale_source="real")
+    headline(app)
+    assert any(f"run {run.name} at step 40" in each.value for each in app.caption)
+    assert f"runs_directory() / {run.name!r}" in app.session_state["snippets"]["scale"]
+
+
+def test_a_child_that_fails_is_explained_and_replaced(open_page, monkeypatch, no_kept_gradients):
+    def fail(_run):
+        raise ValueError("The gradients could not be computed: no memory")
+
+    monkeypatch.setattr(lab_gradients, "measure_gradients", fail)
+    app = open_page(KEY, lowp_tab="scale", lowp_scale_source="real")
+
+    assert "2.38 % become zero" in headline(app)
+    assert "no memory" in app.warning[0].value
+    assert "Made-up gradients are shown instead" in app.warning[0].value
+    assert not jobs().is_running("gradients of a fresh GPT")

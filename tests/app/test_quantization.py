@@ -1,0 +1,232 @@
+"""Quantization: every tab, the reader's own file, a weight of a run, and refusals."""
+
+import io
+import itertools
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from core.dtypes.blocks.storage import STORAGE_NAMES
+from core.dtypes.blocks.teaching_tensors import SAMPLE_NAMES
+from pages.panels.dtypes import quantization_tensor
+from pages.panels.dtypes.quantization_questions import ASKED
+from pages.panels.dtypes.quantization_tabs import PICTURES
+
+PAGE = "dtypes/quantization"
+
+
+OPENED = """
+import sys
+from streamlit.testing.v1 import AppTest
+frame, page = sys.argv[1:]
+app = AppTest.from_file(frame, default_timeout=60).run()
+app.switch_page(page).run()
+assert not app.exception, app.exception
+print(app.session_state["headline"], [name for name in ("torch",) if name in sys.modules])
+"""
+
+
+def headline(app):
+    assert [each.value for each in app.exception] == []
+    return app.session_state["headline"]
+
+
+def alt(app):
+    (chart,) = app.get("plotly_chart")
+    return chart.proto.alt
+
+
+def captions(app):
+    return [each.value for each in app.caption]
+
+
+@pytest.mark.parametrize("tab", PICTURES)
+def test_every_tab_has_a_picture_also_for_zeros_and_beside_a_nan(open_page, tab):
+    for name in ("all_zero", "one_nan"):
+        app = open_page(PAGE, quant_tab=tab, quant_tensor=name, quant_size="64")
+        assert headline(app), name
+        assert len(alt(app)) > 40, name
+
+
+def test_every_sample_has_a_headline(open_page):
+    for name in SAMPLE_NAMES:
+        assert "bits per value" in headline(open_page(PAGE, quant_tensor=name, quant_size="64"))
+
+
+@pytest.mark.slow
+def test_every_format_can_be_compared_with_the_next_one(open_page):
+    for first, second in itertools.zip_longest(
+        STORAGE_NAMES[::2], STORAGE_NAMES[1::2], fillvalue="nf4"
+    ):
+        app = open_page(PAGE, quant_a=first, quant_b=second, quant_size="64")
+        assert f"`{first}`" in headline(app)
+        assert f"`{second}`" in headline(app)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("tab", PICTURES)
+def test_extreme_settings_on_a_projector_are_drawn(open_page, tab, language):
+    settings = {
+        "quant_size": "512",
+        "quant_group": "16",
+        "quant_rule": "ceil",
+        "quant_seed": "9999",
+    }
+
+    app = open_page(PAGE, lang=language, present="1", quant_tab=tab, quant_a="mxfp4", **settings)
+
+    assert headline(app)
+    assert alt(app)
+
+
+def test_group_size_and_scale_rule_reach_the_formats_that_have_them(open_page):
+    coarse = open_page(PAGE, quant_a="int4_group128", quant_b="mxfp4")
+    fine = open_page(PAGE, quant_a="int4_group128", quant_b="mxfp4", quant_group="16")
+    ceil = open_page(PAGE, quant_a="int4_group128", quant_b="mxfp4", quant_rule="ceil")
+
+    assert "`int4_group128`: 18.6 dB at 4.125 bits" in headline(coarse)
+    assert "`int4_group16`: 21.3 dB at 5 bits" in headline(fine)
+    assert "`mxfp4`: 18.8 dB" in headline(coarse)
+    assert "`mxfp4`: 17.3 dB" in headline(ceil)
+
+
+def test_a_setting_that_no_format_hears_is_disabled(open_page):
+    app = open_page(PAGE, quant_a="nvfp4", quant_b="bfloat16")
+
+    disabled = {each.label for each in app.get("select_slider") if each.disabled}
+    assert "Values in a group (formats in groups)" in disabled
+
+
+def test_zeros_and_nan_are_said_in_a_sentence(open_page):
+    zeros = open_page(PAGE, quant_tensor="all_zero")
+    nan = open_page(PAGE, quant_tensor="one_nan", quant_a="int8_tensor")
+
+    assert "∞ dB" in headline(zeros)
+    assert any(text.startswith("All values are zero") for text in captions(zeros))
+    assert "`int8_tensor`: nothing left" in headline(nan)
+    assert any(text.startswith("1 value is NaN or infinite") for text in captions(nan))
+
+
+def npy(array):
+    file = io.BytesIO()
+    np.save(file, array, allow_pickle=array.dtype == object)
+    return file.getvalue()
+
+
+def upload(app, data, name="mine.npy"):
+    return app.get("file_uploader")[0].upload(name, data, "application/octet-stream").run()
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (7,), (3, 100), (2, 3, 33), (1200, 700)])
+def test_an_uploaded_tensor_of_any_shape_is_drawn(open_page, shape):
+    values = np.random.default_rng(0).normal(size=shape).astype(np.float32)
+
+    app = upload(open_page(PAGE, quant_tensor="upload"), npy(values))
+
+    assert headline(app)
+    assert [each.value for each in app.error] == []
+    was_cut = any("Looked at: the first 374 × 700 of a tensor" in text for text in captions(app))
+    assert was_cut == (shape == (1200, 700))
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (npy(np.array([{"a": 1}], dtype=object)), "pickled Python objects, which are never opened"),
+        (b"\x93NUMPY" + bytes(6_000_000), "6.0 MB are too many: use at most 5 MB."),
+        (b"", "The file is empty"),
+        (b"no numbers", "This is no .npy file"),
+        (npy(np.zeros((0, 4))), "It holds 0 values"),
+        (npy(np.array([1.0, np.nan])), "NaN or infinite"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_refused_and_the_picture_stays(open_page, data, sentence):
+    app = upload(open_page(PAGE, quant_tensor="upload"), data)
+
+    assert any(sentence in each.value for each in app.error), [each.value for each in app.error]
+    assert "20.4 dB" in headline(app)
+
+
+def test_before_there_is_a_file_or_a_run_a_normal_tensor_is_shown(open_page):
+    for source in ("upload", "run"):
+        app = open_page(PAGE, quant_tensor=source)
+        assert "20.4 dB" in headline(app)
+        texts = captions(app) + [each.value for each in app.info]
+        assert any("ntil then a normal tensor is shown" in text for text in texts), source
+
+
+@pytest.fixture
+def run_with_checkpoint(monkeypatch):
+    """A run directory whose only checkpoint is an empty file: the reading child is replaced."""
+    run = quantization_tensor.runs_directory() / "20260102t030405z-one-minute-00ff"
+    (run / "ckpt").mkdir(parents=True)
+    (run / "ckpt" / "step-00000001.pt").write_bytes(b"")
+    info = {"format_version": 1, "name": run.name, "created": 1.0, "config": {"num_layers": 2}}
+    (run / "run.json").write_text(json.dumps(info), encoding="utf-8")
+    return run
+
+
+def test_a_weight_of_a_run_is_read_beside_the_page(open_page, run_with_checkpoint, monkeypatch):
+    weight = np.random.default_rng(0).normal(size=(96, 24))
+    asked = []
+    monkeypatch.setattr(
+        quantization_tensor, "read_weight", lambda run, key: asked.append((run, key)) or weight
+    )
+
+    app = open_page(PAGE, quant_tensor="run", quant_matrix="qkv")
+
+    assert headline(app)
+    assert asked == [(run_with_checkpoint, "qkv")]
+    assert "read_weight(runs_directory() /" in app.session_state["snippets"]["store"]
+
+
+def test_a_checkpoint_that_cannot_be_read_is_told(open_page, run_with_checkpoint, monkeypatch):
+    def refuse(run, matrix):
+        raise ValueError("step-00000001.pt cannot be read (EOFError).")
+
+    monkeypatch.setattr(quantization_tensor, "read_weight", refuse)
+
+    app = open_page(PAGE, quant_tensor="run", quant_matrix="out")
+
+    assert [each.value for each in app.error] == ["step-00000001.pt cannot be read (EOFError)."]
+    assert "20.4 dB" in headline(app)
+
+
+def test_the_answer_is_computed_and_hidden_until_the_reader_commits(open_page):
+    app = open_page(PAGE)
+    assert not any("One scale must reach" in each.value for each in app.markdown)
+
+    app.radio(key="quant_outliers").set_value(ASKED.index("bfloat16")).run()
+    app.button(key="quant_outliers_reveal").click().run()
+
+    texts = [each.value for each in app.markdown]
+    assert any("`bfloat16` keeps 56.3 dB" in text for text in texts)
+    assert any("**int8_tensor**" in text for text in texts)
+    assert any("`int8_tensor`: 17.9 dB at 8 bits" in text for text in texts)
+
+
+@pytest.mark.parametrize(("units", "memory"), [("GiB", "3.67 GiB"), ("GB", "3.94 GB")])
+def test_the_bytes_of_a_model_are_in_the_readers_unit(open_page, units, memory):
+    app = open_page(PAGE, units=units, quant_tab="bytes")
+
+    assert f"7B weights: `nvfp4` {memory}" in headline(app)
+    assert app.metric[0].value == memory
+    assert "codes + scales" in app.metric[0].help
+
+
+@pytest.mark.slow
+def test_the_page_opens_without_loading_torch(root):
+    paths = [str(root / "pages" / "frame.py"), str(root / "pages" / "dtypes" / "quantization.py")]
+    child = subprocess.run(
+        [sys.executable, "-c", OPENED, *paths],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert child.returncode == 0, child.stderr
+    assert child.stdout.strip().endswith("[]")

@@ -1,0 +1,211 @@
+"""The page of casts through the frame: numbers, refusals, tabs, lamps, questions, no torch."""
+
+import itertools
+import subprocess
+import sys
+
+import pytest
+
+from core.dtypes import FORMATS, OVERFLOWS, ROUNDINGS
+from pages.panels.dtypes.cast_tabs import GROUPS, PICTURES
+
+PAGE = "dtypes/rounding_and_overflow"
+WITHOUT_TORCH = """
+import sys
+from streamlit.testing.v1 import AppTest
+app = AppTest.from_file(sys.argv[1], default_timeout=60).run()
+app.switch_page(sys.argv[2]).run()
+assert not app.exception, app.exception
+assert app.session_state["headline"] == "65519.99 in float16 = 65504"
+print("torch" in sys.modules)
+"""
+
+
+def headline(app):
+    return app.session_state["headline"]
+
+
+def texts(app):
+    return " ".join(each.value for each in (*app.markdown, *app.caption))
+
+
+def lamps(app):
+    html = " ".join(each.proto.body for each in app.get("html"))
+    return html.split('aria-label="Lamps on: ')[1].split('"')[0]
+
+
+def charts(app):
+    return [each.proto for each in app.get("plotly_chart")]
+
+
+def test_the_page_needs_no_torch(root):
+    page = root / "pages" / "dtypes" / "rounding_and_overflow.py"
+    command = [sys.executable, "-c", WITHOUT_TORCH, str(root / "pages" / "frame.py"), str(page)]
+    child = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    assert child.returncode == 0, child.stderr
+    assert child.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize(
+    ("query", "said", "lit"),
+    [
+        ({}, "65519.99 in float16 = 65504", "rounded"),
+        ({"value": "65520"}, "65520 in float16 = inf", "overflow, tie, infinity"),
+        ({"value": "1e-8"}, "1e-8 in float16 = 0", "underflow"),
+        ({"value": "1e-8", "format": "bfloat16"}, "= 1.00117176771…e-8", "rounded"),
+        ({"value": "257", "format": "bfloat16"}, "257 in bfloat16 = 256", "rounded, tie"),
+        ({"value": "464", "format": "float8_e4m3fn"}, "= 448", "rounded, tie"),
+        ({"value": "465", "format": "float8_e4m3fn"}, "= NaN", "overflow, not a number"),
+        (
+            {"value": "465", "format": "float8_e4m3fn", "overflow": "saturate"},
+            "465 in float8_e4m3fn = 448",
+            "overflow",
+        ),
+        ({"value": "2^-25"}, "2^-25 in float16 = 0", "underflow, tie"),
+        ({"value": "0x1.004p-25"}, "= 5.96046447753…e-8", "rounded, subnormal"),
+        ({"value": "nan", "format": "float4_e2m1fn"}, "= 0", "not a number"),
+        ({"value": "2**-3", "format": "int8"}, "2\\*\\*-3 in int8 = 0", "underflow"),
+    ],
+)
+def test_a_number_is_stored_and_the_lamps_say_how(open_page, query, said, lit):
+    app = open_page(PAGE, **{f"rounding_{name}": value for name, value in query.items()})
+    assert not app.exception
+    assert headline(app).endswith(said)
+    assert lamps(app) == lit
+
+
+def test_two_roundings_are_not_one(open_page):
+    query = {"rounding_value": "0x1.0020000001p0"}
+    once = open_page(PAGE, **query)
+    assert headline(once) == "0x1.0020000001p0 in float16 = 1.0009765625"
+    twice = open_page(PAGE, rounding_fp32="true", **query)
+    assert headline(twice) == "0x1.0020000001p0 through float32 in float16 = 1"
+    assert "it is 1.0009765625: the first rounding had moved it" in texts(twice)
+
+
+def test_a_text_that_is_no_number_becomes_a_sentence(open_page):
+    app = open_page(PAGE)
+    for text in ("abc", "", "1e99999", "1/0", "<b>", "0x"):
+        app.text_input(key="rounding_value").set_value(text).run()
+        assert not app.exception, text
+        assert "99999" in headline(app) if "9" in text else "is not a number" in headline(app), text
+        assert not charts(app), text
+        assert app.radio(key="rounding_small") is not None
+    app.text_input(key="rounding_value").set_value("![a](b)").run()
+    assert headline(app).startswith("“\\!\\[a\\]\\(b\\)” is not a number")
+    app.text_input(key="rounding_value").set_value("9" * 60).run()
+    assert headline(app).endswith("= inf")
+
+
+def test_a_refusal_speaks_the_readers_language(open_page):
+    app = open_page(PAGE, lang="zh", rounding_value="abc")
+    assert headline(app).startswith("“abc”不是")
+
+
+@pytest.mark.parametrize("tab", PICTURES)
+def test_every_tab_draws_every_number(open_page, tab):
+    app = open_page(PAGE, rounding_tab=tab, rounding_seed="7")
+    names = itertools.cycle(("float16", "float8_e8m0fnu", "uint4", "nf4", "float64"))
+    for value in ("0.1", "-1e400", "1e-400", "0", "-0", "-inf", "nan", "1"):
+        for name in itertools.islice(names, 2):
+            app.selectbox(key="rounding_format_choice").set_value(name)
+            app.text_input(key="rounding_value").set_value(value).run()
+            assert not app.exception, (value, name)
+            (chart,) = charts(app)
+            assert value in chart.alt or tab == "spacing", chart.alt
+
+
+def test_every_format_mode_and_rule_has_an_answer(open_page):
+    app = open_page(PAGE)
+    for name in FORMATS:
+        app.selectbox(key="rounding_format_choice").set_value(name).run()
+        assert f"65519.99 in {name} = " in headline(app)
+        assert not app.exception, name
+    for rounding in ROUNDINGS:
+        app.selectbox(key="rounding_mode_choice").set_value(rounding).run()
+        assert not app.exception, rounding
+    assert app.number_input(key="rounding_seed").value == 0
+    for overflow in OVERFLOWS:
+        app.selectbox(key="rounding_overflow_choice").set_value(overflow).run()
+        assert not app.exception, overflow
+
+
+def test_the_seed_decides_a_stochastic_rounding(open_page):
+    results = {
+        headline(
+            open_page(
+                PAGE,
+                rounding_value="0.3",
+                rounding_format="float8_e4m3fn",
+                rounding_mode="stochastic",
+                rounding_seed=str(seed),
+            )
+        ).rpartition(" ")[2]
+        for seed in range(6)
+    }
+    assert results == {"0.28125", "0.3125"}
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_the_formats_of_a_group_are_all_drawn(open_page, group):
+    app = open_page(PAGE, rounding_tab="formats", rounding_group=group)
+    (chart,) = charts(app)
+    assert f"in {len(GROUPS[group])} formats" in chart.alt
+
+
+@pytest.mark.parametrize("view", ["log", "linear", "near"])
+def test_the_number_line_shows_each_chosen_format_once(open_page, view):
+    app = open_page(
+        PAGE,
+        rounding_tab="line",
+        rounding_view=view,
+        rounding_format2="float16",
+        rounding_format3="none",
+        rounding_format4="int8",
+    )
+    (chart,) = charts(app)
+    assert chart.alt == "On the number line 65519.99 becomes 65504 in float16, 127 in int8."
+
+
+@pytest.mark.parametrize("key", ["rounding_beyond", "rounding_small"])
+def test_the_answer_waits_until_the_reader_commits(open_page, key):
+    explanations = {
+        "rounding_beyond": "The next step after 448 would be 480",
+        "rounding_small": "The smallest number of float16 is 5.96046…e-8",
+    }
+    app = open_page(PAGE)
+    assert explanations[key] not in texts(app)
+    app.radio(key=key).set_value(1).run()
+    app.button(key=f"{key}_reveal").click().run()
+    assert explanations[key] in texts(app)
+    assert "The answer is" in texts(app)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {},
+        {"value": "1/3", "format": "bfloat16", "fp32": "true"},
+        {"value": "0.3", "format": "float8_e4m3fn", "mode": "stochastic", "seed": "5"},
+        {"value": "−65520", "overflow": "saturate", "mode": "nearest_away"},
+    ],
+)
+def test_the_code_prints_the_headlines_number(open_page, query, capsys):
+    app = open_page(PAGE, **{f"rounding_{name}": value for name, value in query.items()})
+    (source,) = app.session_state["snippets"].values()
+    exec(compile(source, "snippet", "exec"), {})  # noqa: S102  our own snippet
+    printed = capsys.readouterr().out.split()[0]
+    stored = headline(app).rpartition(" ")[2].rstrip("…")
+    assert float(printed) == pytest.approx(float(stored), rel=1e-9)
+
+
+def test_the_stored_code_leads_to_its_bits(open_page):
+    app = open_page(PAGE, rounding_value="257", rounding_format="bfloat16")
+    links = {each.proto.label: each.proto for each in app.get("page_link")}
+    assert links["The bits of 0x4380"].page.endswith("bit-layouts")
+    assert "bits_code=0x4380" in links["The bits of 0x4380"].query_string
+
+
+def test_on_a_projector_the_rules_wait_behind_one_button(open_page):
+    app = open_page(PAGE, present="1", rounding_mode="up")
+    assert headline(app) == "65519.99 in float16 = inf"

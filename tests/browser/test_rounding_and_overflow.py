@@ -1,0 +1,107 @@
+"""Casts in a real browser: a new number is a new picture, every tab draws, the link holds."""
+
+import statistics
+
+import pytest
+
+PATH = "/rounding-and-overflow"
+NUM_CHANGES = 20
+# Looks at every frame whether the picture shows a text, and notes when Enter was pressed.
+STOPWATCH = """(expected) => {
+  window.pressed = window.arrived = null;
+  addEventListener("keydown", (event) => {
+    if (event.key === "Enter") window.pressed = performance.now();
+  }, { capture: true, once: true });
+  const look = () => {
+    const picture = document.querySelector(".st-key-rounding_zoom .js-plotly-plot");
+    if (picture && picture.textContent.includes(expected)) window.arrived = performance.now();
+    else requestAnimationFrame(look);
+  };
+  look();
+}"""
+
+
+def picture(page, name):
+    """Return the drawn chart of that name."""
+    chart = page.locator(f".st-key-rounding_{name} .js-plotly-plot .main-svg").first
+    chart.wait_for(timeout=30_000)
+    return page.locator(f".st-key-rounding_{name} .js-plotly-plot")
+
+
+def field(page):
+    return page.locator(".st-key-rounding_value input")
+
+
+def headline(page):
+    return page.locator(".st-key-headline").inner_text()
+
+
+def test_a_new_number_is_a_new_picture_at_once(page, visit, ready, record_property):
+    """Measures, and asserts no time: Enter until the new number stands in the drawn picture."""
+    visit(page, PATH)
+    picture(page, "zoom")
+    seconds = []
+    for number in range(NUM_CHANGES):
+        value = f"{1000 + number}.3"
+        page.evaluate(STOPWATCH, f"{value} ·")
+        field(page).fill(value)
+        field(page).press("Enter")
+        page.until("window.arrived !== null")
+        seconds.append(page.evaluate("(window.arrived - window.pressed) / 1000"))
+        ready(page)
+    assert headline(page) == "1019.3 in float16 = 1019.5"
+    p95 = statistics.quantiles(seconds, n=20)[-1]
+    record_property("p95_seconds", p95)
+    print(f"Enter to new picture: median {statistics.median(seconds):.3f} s, p95 {p95:.3f} s")  # noqa: T201
+
+
+def test_the_zoom_shows_both_neighbours_and_the_bits(page, visit, screenshot):
+    visit(page, PATH, rounding_value="257", rounding_format="bfloat16")
+    drawn = picture(page, "zoom").text_content()
+    for text in ("256", "258", "middle: 257", "0x4380", "guard", "round", "sticky", "stored"):
+        assert text in drawn, text
+    lamps = page.get_by_role("img", name="Lamps on: rounded, tie")
+    assert lamps.count() == 1
+    screenshot(page, "rounding-zoom-257")
+
+
+def test_every_tab_draws_and_the_address_keeps_it(page, visit, ready):
+    visit(page, PATH, rounding_value="0.3", rounding_format="float8_e4m3fn")
+    for label, name in (
+        ("Formats", "formats"),
+        ("Modes", "modes"),
+        ("Number line", "line"),
+        ("Spacing", "spacing"),
+        ("Stochastic", "stochastic"),
+        ("Hardware", "hardware"),
+    ):
+        page.locator(".st-key-rounding_tab_choice").get_by_text(label, exact=True).click()
+        picture(page, name)
+        ready(page)
+        assert f"rounding_tab={name}" in page.url, label
+    assert "rounding_value=0.3" in page.url
+
+
+def test_a_refused_text_leaves_the_page_whole(page, visit, ready):
+    visit(page, PATH)
+    field(page).fill("seven")
+    field(page).press("Enter")
+    page.get_by_text("“seven” is not a number").first.wait_for()
+    ready(page)
+    field(page).fill("7")
+    field(page).press("Enter")
+    page.get_by_text("7 in float16 = 7", exact=True).wait_for()
+    picture(page, "zoom")
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_zoom_fits_one_screen(new_page, visit, lang):
+    for width, query in ((1366, {}), (1024, {"present": "1"})):
+        page = visit(new_page(width, 768, lang), PATH, **query)
+        picture(page, "zoom")
+        bottom = page.evaluate(
+            """() => Math.max(...[...document.querySelectorAll(
+                 ".st-key-rounding_zoom .js-plotly-plot .annotation-text")]
+                 .map((each) => each.getBoundingClientRect().bottom))"""
+        )
+        assert bottom <= 768, (width, bottom)

@@ -1,0 +1,108 @@
+"""The bands under a loss scale, counted by borders, against rounding every gradient."""
+
+import numpy as np
+import pytest
+import torch
+
+from core.dtypes import FORMATS, float_format
+from core.dtypes.labs import gradient_histogram, loss_scale_bands, loss_scale_sweep
+from core.dtypes.labs.loss_scale import band_borders
+
+NAMES = ("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2", "float32")
+GRADIENTS = np.random.default_rng(0).normal(0, 1e-6, 200_000).astype(np.float32)
+
+
+def counted_by_rounding(gradients, fmt, scale):
+    scaled = gradients.astype(np.float64) * scale
+    stored = np.abs(fmt.round(scaled, overflow="infinity"))
+    overflow = ~np.isfinite(stored)
+    zero, normal = stored == 0, stored >= fmt.smallest_normal
+    return [
+        int(np.count_nonzero(band))
+        for band in (zero, ~zero & ~normal & ~overflow, normal & ~overflow, overflow)
+    ]
+
+
+def counts(bands):
+    return [bands.num_zero, bands.num_subnormal, bands.num_normal, bands.num_overflow]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_borders_count_what_rounding_each_gradient_counts(name):
+    fmt = FORMATS[name]
+    borders = [border for border, _up in band_borders(fmt)]
+    ties = [x * factor for x in borders for factor in (1 - 2**-40, 1, 1 + 2**-40)]
+    wide = np.random.default_rng(1).normal(size=3000) * 2.0 ** np.linspace(-40, 40, 3000)
+    gradients = np.array([*ties, *(-x for x in ties), *wide, 0.0, -0.0])
+    histogram = gradient_histogram(gradients)
+    for scale in (2.0**-8, 1.0, 2.0**16):
+        scaled = np.concatenate([gradients, np.array(ties) / scale])
+        ours = loss_scale_bands(gradient_histogram(scaled), fmt, scale)
+        assert counts(ours) == counted_by_rounding(scaled, fmt, scale), scale
+    assert loss_scale_bands(histogram, fmt).num_gradients == gradients.size
+
+
+def test_small_gradients_in_float16_are_lost_without_and_kept_with_a_scale():
+    """Measured with torch: 2.37 % zero, 97.6 % subnormal; 0.0087 %, 18.9 %; none, 0.075 %."""
+    sweep = loss_scale_sweep(gradient_histogram(GRADIENTS), FORMATS["float16"], [1, 2**8, 2**16])
+    zero = [bands.share(bands.num_zero) for bands in sweep]
+    subnormal = [bands.share(bands.num_subnormal) for bands in sweep]
+
+    assert zero == pytest.approx([0.0237, 0.000087, 0.0], abs=1e-3)
+    assert subnormal == pytest.approx([0.976, 0.189, 0.00075], abs=3e-3)
+    flushed = torch.tensor(GRADIENTS).to(torch.half) == 0
+    assert sweep[0].num_zero == int(flushed.sum())
+
+
+@pytest.mark.parametrize("name", ["float8_e4m3fn", "float8_e5m2"])
+def test_in_eight_bits_all_of_them_are_zero(name):
+    bands = loss_scale_bands(gradient_histogram(GRADIENTS), FORMATS[name])
+    assert bands.share(bands.num_zero) == 1.0
+
+
+def test_1e_8_is_zero_in_float16_until_it_is_scaled():
+    histogram = gradient_histogram([1e-8])
+    assert loss_scale_bands(histogram, FORMATS["float16"]).num_zero == 1
+    assert loss_scale_bands(histogram, FORMATS["float16"], 65536.0).num_normal == 1
+
+
+def test_a_scale_moves_borders_and_leaves_the_histogram_alone():
+    histogram = gradient_histogram(GRADIENTS)
+    small, large = loss_scale_sweep(histogram, FORMATS["float16"], [1.0, 1024.0])
+    assert large.normal_from == small.normal_from / 1024
+    assert large.overflow_from == small.overflow_from / 1024
+    assert small.zero_below == 2**-25
+    assert int(histogram.counts.sum()) + histogram.num_zero == GRADIENTS.size
+
+
+def test_bins_hold_what_lies_between_their_edges():
+    histogram = gradient_histogram([0.0, 0.25, -0.3, 0.4, 1.0])
+    assert histogram.num_zero == 1
+    assert histogram.edges.tolist() == [-2.0, -1.5, -1.0, -0.5, 0.0, 0.5, 1.0]
+    assert histogram.counts.tolist() == [2, 1, 0, 0, 1, 0]
+
+
+def test_gradients_that_are_all_zero_make_an_empty_histogram():
+    histogram = gradient_histogram(np.zeros((3, 4)))
+    assert histogram.counts.sum() == 0
+    assert counts(loss_scale_bands(histogram, FORMATS["float16"], 65536.0)) == [12, 0, 0, 0]
+
+
+def test_a_format_that_flushes_has_no_subnormal_band():
+    fmt = float_format("flushing", 4, 3, subnormals=False)
+    gradients = np.geomspace(1e-4, 1.0, 999)
+    ours = loss_scale_bands(gradient_histogram(gradients), fmt)
+    assert counts(ours) == counted_by_rounding(gradients, fmt, 1.0)
+    assert ours.num_subnormal == 0
+
+
+@pytest.mark.parametrize("gradients", [[], [1.0, np.inf], [np.nan]])
+def test_nothing_and_specials_have_no_histogram(gradients):
+    with pytest.raises(ValueError, match="at least one gradient"):
+        gradient_histogram(gradients)
+
+
+@pytest.mark.parametrize("scale", [0.0, -1.0, np.inf, np.nan])
+def test_a_scale_is_positive(scale):
+    with pytest.raises(ValueError, match="must be a positive number, such as 65536"):
+        loss_scale_bands(gradient_histogram([1.0]), FORMATS["float16"], scale)

@@ -1,0 +1,65 @@
+import numpy as np
+import pytest
+import torch
+
+from core.dtypes import FORMATS
+from core.dtypes.labs import analytic_picture, stored_picture
+
+PICTURE = analytic_picture()
+
+
+def test_the_picture_has_smooth_shades_darkness_and_light():
+    assert PICTURE.shape == (64, 64)
+    assert 0 <= PICTURE.min() < 0.05
+    assert 0.97 < PICTURE.max() <= 1
+    assert np.unique(PICTURE).size > 3000
+
+
+@pytest.mark.parametrize("name", ["float16", "bfloat16", "float8_e5m2"])
+def test_floats_give_back_the_pixels_of_torch(name):
+    theirs = torch.tensor(PICTURE, dtype=torch.float32).to(getattr(torch, name)).double().numpy()
+    ours = stored_picture(PICTURE.astype(np.float32).astype(np.float64), FORMATS[name])
+    np.testing.assert_array_equal(ours.pixels, theirs)
+    assert ours.num_shades == np.unique(theirs).size
+    assert ours.scale == 1.0
+
+
+def test_fewer_bits_keep_fewer_shades():
+    names = ("float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2", "float4_e2m1fn")
+    shades = [stored_picture(PICTURE, FORMATS[name]).num_shades for name in names]
+    assert shades == sorted(shades, reverse=True)
+    assert shades[-1] <= 4
+
+
+def test_integers_get_a_scale_for_their_largest_number():
+    ours = stored_picture(PICTURE, FORMATS["int8"])
+    assert ours.scale == 127 / PICTURE.max()
+    assert np.abs(ours.pixels - PICTURE).max() <= 0.5 / ours.scale * (1 + 1e-12)
+    assert stored_picture(np.zeros((2, 2)), FORMATS["int8"]).num_lost == 0
+
+
+def test_too_bright_is_lost_to_infinity_and_too_dark_to_zero():
+    bright = stored_picture(PICTURE, FORMATS["float16"], 2.0**17)
+    assert bright.num_lost == np.count_nonzero(PICTURE * 2.0**17 >= 65520) > 0
+    assert np.isnan(bright.sqnr_db)
+    assert stored_picture(PICTURE, FORMATS["float8_e4m3fn"], 2.0**17).num_shades == 0
+    dark = stored_picture(PICTURE, FORMATS["float8_e4m3fn"], 2.0**-12)
+    assert dark.num_lost == PICTURE.size
+    assert dark.sqnr_db == pytest.approx(0)
+
+
+def test_the_range_of_bfloat16_makes_every_exposure_the_same():
+    shades = {stored_picture(PICTURE, FORMATS["bfloat16"], 2.0**k).num_shades for k in (-20, 0, 20)}
+    assert len(shades) == 1
+
+
+def test_a_lossless_copy_has_an_endless_ratio():
+    halves = np.array([0.0, 0.5, 1.0])
+    assert stored_picture(halves, FORMATS["float16"]).sqnr_db == np.inf
+    assert stored_picture(halves, FORMATS["float16"]).num_lost == 0
+
+
+@pytest.mark.parametrize("exposure", [0.0, -1.0, np.nan, np.inf])
+def test_an_exposure_is_positive(exposure):
+    with pytest.raises(ValueError, match="it must be a positive number"):
+        stored_picture(PICTURE, FORMATS["float16"], exposure)

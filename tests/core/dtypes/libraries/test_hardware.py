@@ -1,0 +1,74 @@
+"""The table of chips: complete, sourced, and as NVIDIA's and AMD's own tables have it."""
+
+import re
+
+import pytest
+
+from core.dtypes import FORMATS
+from core.dtypes.libraries.hardware import COLUMNS, STATUS_WORDS, STATUSES, column_of
+from core.dtypes.libraries.hardware_rows import HARDWARE
+
+CHIPS = {chip.name: chip for chip in HARDWARE}
+# CUDA Programming Guide, compute capabilities, table 33, typed by hand (TF32 to INT4)
+TENSOR_CORES = {
+    "7.5": {"FP16", "INT8", "INT4"},
+    "8.0": {"FP64", "TF32", "BF16", "FP16", "INT8", "INT4"},
+    "8.9": {"TF32", "BF16", "FP16", "FP8", "INT8", "INT4"},
+    "9.0": {"FP64", "TF32", "BF16", "FP16", "FP8", "INT8"},
+    "10.0": {"FP64", "TF32", "BF16", "FP16", "FP8", "FP6", "FP4", "INT8"},
+    "12.0": {"TF32", "BF16", "FP16", "FP8", "FP6", "FP4", "INT8"},
+}
+# ROCm, data types and precision support, matrix cores, typed by hand
+MATRIX_CORES = {
+    "CDNA 3": {"FP64", "FP32", "TF32", "BF16", "FP16", "FNUZ", "INT8"},
+    "CDNA 4": {"FP64", "FP32", "TF32", "BF16", "FP16", "FP8", "FP6", "FP4", "INT8"},
+}
+
+
+@pytest.mark.parametrize("chip", HARDWARE, ids=lambda chip: chip.name)
+def test_every_cell_has_a_status_and_a_dated_source_unless_unknown(chip):
+    assert list(chip.cells) == list(COLUMNS)
+    for column, cell in chip.cells.items():
+        assert cell.status in STATUSES
+        if cell.status == "unknown":
+            assert cell.source is None, column
+            continue
+        assert re.search(r"20\d\d", cell.source.date), column
+        assert cell.source.address.startswith("https://") or "tried" in cell.source.title
+
+
+def test_the_tensor_cores_are_those_of_nvidias_table():
+    for chip in HARDWARE:
+        if chip.architecture in TENSOR_CORES:
+            found = {name for name in COLUMNS if chip.status(name) == "matrix"} - {"MX", "NVFP4"}
+            assert found == TENSOR_CORES[chip.architecture], chip.name
+
+
+def test_the_matrix_cores_are_those_of_amds_table():
+    for chip in HARDWARE:
+        if chip.architecture in MATRIX_CORES:
+            found = {name for name in COLUMNS if chip.status(name) == "matrix"} - {"MX"}
+            assert found == MATRIX_CORES[chip.architecture], chip.name
+
+
+def test_what_everybody_should_know():
+    assert CHIPS["V100"].status("BF16") == "no"
+    assert CHIPS["A100"].status("FP8") == "no"
+    assert CHIPS["H100, H200"].status("INT4") == "no"
+    assert CHIPS["MI300X"].status("FNUZ") == "matrix"
+    assert CHIPS["MI300X"].status("FP8") == "no"
+    assert CHIPS["B200"].status("NVFP4") == "matrix"
+    assert CHIPS["Apple M (MPS)"].status("FP64") == "no"
+    assert CHIPS["Apple M (MPS)"].status("BF16") == "unknown"
+
+
+def test_every_status_has_words():
+    assert set(STATUS_WORDS) == set(STATUSES)
+
+
+def test_every_column_is_about_formats_that_exist():
+    named = [name for formats in COLUMNS.values() for name in formats]
+    assert len(named) == len(set(named))
+    assert set(named) <= set(FORMATS)
+    assert column_of("float8_e4m3fn") == "FP8"
+    assert column_of("float8_e3m4") is None

@@ -1,0 +1,140 @@
+"""The exhaustive proof: every code, and by classes every float32, against everybody who knows."""
+
+import json
+import subprocess
+import sys
+from dataclasses import asdict, replace
+
+import numpy as np
+import pytest
+
+from core.dtypes import FORMATS, IntFormat
+from core.dtypes.libraries.oracles import SPECIFICATION, Oracle, oracles_of
+from core.dtypes.libraries.proof import (
+    class_inputs,
+    inputs_for,
+    prove,
+    prove_back,
+    prove_controls,
+    prove_format,
+)
+from core.dtypes.libraries.proof_row import ProofRow, row_from_json
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return tuple(prove(FORMATS.values()))
+
+
+@pytest.mark.slow
+def test_no_format_up_to_19_bits_differs_from_anybody(rows):
+    assert [row for row in rows if row.num_mismatches] == []
+    assert all(row.holds for row in rows)
+
+
+@pytest.mark.slow
+def test_every_format_up_to_19_bits_is_decoded_encoded_and_brought_back(rows):
+    small = {name for name, fmt in FORMATS.items() if fmt.bits <= 19}
+    for direction in ("back", "decode"):
+        assert {row.format for row in rows if row.direction == direction} == small
+    encoded = {row.format for row in rows if row.direction == "encode"}
+    assert encoded == small - {"nf4"}, "the midpoints of NF4 are tested in test_codebook_format.py"
+    assert all(row.represents == 2**32 for row in rows if row.direction == "encode")
+
+
+@pytest.mark.slow
+def test_torch_and_ml_dtypes_and_a_hand_were_asked(rows):
+    asked = {row.oracle.partition(" ")[0] for row in rows}
+    assert asked >= {"torch", "ml_dtypes", "numpy", SPECIFICATION.partition(" ")[0]}
+    by_torch = {row.format for row in rows if row.oracle.startswith("torch")}
+    assert by_torch >= {"float16", "bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz"}
+
+
+@pytest.mark.slow
+def test_where_a_library_is_wrong_the_specification_was_asked_about_every_input(rows):
+    for row in (row for row in rows if row.num_known and "fnu" in row.format):
+        hand = [r for r in rows if (r.format, r.oracle) == (row.format, SPECIFICATION)]
+        assert {r.direction for r in hand} == {"decode", "encode"}
+        assert row.reasons
+    e8m0 = [row for row in rows if row.format == "float8_e8m0fnu" and "ml_d" in row.oracle]
+    # 2**21 - 1 float32 lie between 2^-127 and 1.5 * 2^-127; the other few are zeros.
+    assert 2**21 - 1 <= max(row.num_known for row in e8m0) < 2**21 + 10
+
+
+@pytest.mark.slow
+def test_a_wrong_bias_nan_count_or_flush_is_caught_by_every_oracle():
+    controls = tuple(prove_controls())
+    assert len(controls) == 12
+    assert all(row.is_control and row.num_mismatches > 0 and row.holds for row in controls)
+    assert all(row.first_mismatch for row in controls)
+
+
+@pytest.mark.slow
+def test_wrong_rounding_is_caught():
+    class Truncating(type(FORMATS["bfloat16"])):
+        def _encode(self, values, _rounding, overflow, rng):
+            return super()._encode(values, "toward_zero", overflow, rng)
+
+    right = FORMATS["bfloat16"]
+    names = ("name", "source", "exponent_bits", "mantissa_bits", "bias")
+    wrong = Truncating(**{name: getattr(right, name) for name in names})
+    found = [row for row in prove_format(wrong, oracles_of(right)) if row.direction == "encode"]
+    assert [row.num_mismatches > 100_000 for row in found] == [True, True]
+
+
+def test_three_inputs_of_each_class_share_their_leading_bits():
+    bits = class_inputs(3).view(np.uint32).reshape(-1, 3)
+    assert bits.shape == (2**13, 3)
+    assert (bits >> 19 == bits[:, :1] >> 19).all()
+    rest = bits & (2**19 - 1)
+    assert (rest == [0, 1, 2**19 - 1]).all()
+    assert np.unique(bits[:, 0]).size == 2**13
+
+
+@pytest.mark.parametrize("name", ["float8_e4m3fn", "float6_e3m2fn", "int4", "float8_e5m2fnuz"])
+def test_a_class_is_rounded_as_one(name):
+    """The heart of the proof: whatever follows the guard bit, only whether it is zero counts."""
+    fmt, rng = FORMATS[name], np.random.default_rng(0)
+    width = fmt.bits if isinstance(fmt, IntFormat) else fmt.mantissa_bits
+    num_rest = 22 - width
+    kept = rng.integers(0, 2 ** (10 + width), 20_000, np.uint32) << np.uint32(num_rest)
+    rest = rng.integers(1, 2**num_rest, 20_000, np.uint32)
+    with np.errstate(invalid="ignore"):
+        codes = [fmt.encode((kept | part).view(np.float32)) for part in (rest, np.uint32(1))]
+    assert np.array_equal(*codes)
+
+
+def test_e8m0_is_tried_on_every_subnormal_float32():
+    inputs = np.abs(inputs_for(FORMATS["float8_e8m0fnu"]))
+    subnormal = inputs[(inputs > 0) & (inputs < 2.0**-126)]
+    assert np.unique(subnormal).size == 2**23 - 1
+
+
+def test_a_difference_is_counted_and_the_first_one_shown():
+    fmt = FORMATS["float4_e2m1fn"]
+    shifted = Oracle(
+        name="somebody", decode=lambda codes: np.where(codes == 5, 4.0, fmt.decode(codes))
+    )
+    row = next(prove_format(fmt, [shifted]))
+    assert (row.num_mismatches, row.first_mismatch) == (1, "5 -> 3.0, not 4.0")
+    assert not row.holds
+    assert prove_back(fmt).holds
+
+
+def test_a_row_travels_as_json():
+    row = prove_back(FORMATS["int4"])
+    assert row_from_json(json.loads(json.dumps(asdict(row)))) == row
+    with pytest.raises(ValueError, match="this is no row of a proof"):
+        row_from_json({"format": "int4"})
+    control = replace(row, is_control=True)
+    assert isinstance(control, ProofRow)
+    assert not control.holds, "a control without a mismatch means that the proof sees nothing"
+
+
+@pytest.mark.slow
+def test_the_program_prints_a_line_for_each_comparison(root):
+    command = [sys.executable, "-m", "core.dtypes.libraries.proof", "float4_e2m1fn", "int2"]
+    child = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
+    lines = child.stdout.splitlines()
+    assert len(lines) == 6
+    assert all("as it must be" in line for line in lines)

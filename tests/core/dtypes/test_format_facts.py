@@ -1,0 +1,92 @@
+"""Facts of formats against printed tables, numpy and brute force."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from core.dtypes import FORMATS, float_format
+from core.dtypes.bit_fields import bit_fields, columns_of
+from core.dtypes.explain import explain_code
+from core.dtypes.format_facts import format_facts, short_number, written_value
+from core.dtypes.history import MILESTONES
+
+NUMPY = {"float64": np.float64, "float32": np.float32, "float16": np.float16}
+# Decimal digits p * log10(2), as printed in the course: FP32 7.2, FP16 3.3, BF16 2.4, E4M3 1.2.
+DIGITS = {"float32": 7.2, "float16": 3.3, "bfloat16": 2.4, "float8_e4m3fn": 1.2, "float8_e5m2": 0.9}
+
+
+@pytest.mark.parametrize("name", NUMPY)
+def test_the_ends_and_the_step_are_numpys(name):
+    facts, info = format_facts(FORMATS[name]), np.finfo(NUMPY[name])
+
+    assert facts.max == Fraction(float(info.max))
+    assert facts.smallest_normal == Fraction(float(info.smallest_normal))
+    assert facts.smallest == Fraction(float(info.smallest_subnormal))
+    assert facts.eps == Fraction(float(info.eps))
+
+
+@pytest.mark.parametrize(("name", "digits"), DIGITS.items())
+def test_decimal_digits_are_those_of_the_course(name, digits):
+    assert round(format_facts(FORMATS[name]).decimal_digits, 1) == digits
+
+
+@pytest.mark.parametrize("name", [name for name, fmt in FORMATS.items() if fmt.bits <= 16])
+def test_positive_numbers_and_those_below_one_are_counted_rightly(name):
+    fmt, facts = FORMATS[name], format_facts(FORMATS[name])
+    values = np.unique(fmt.decode(np.arange(fmt.num_codes)))
+    values = values[np.isfinite(values) & (values > 0)]
+
+    assert facts.num_positive == values.size
+    assert facts.num_below_one == (values < 1).sum()
+    assert float(facts.max) == values.max()
+    assert float(facts.smallest) == values.min()
+
+
+def test_a_designed_format_beyond_float64_has_exact_facts():
+    facts = format_facts(float_format("wide", 15, 3))
+
+    assert facts.max == Fraction(2) ** 16383 * Fraction(15, 8)
+    assert short_number(facts.max) == "1.11537…e+4932"
+    assert facts.num_below_one < facts.num_positive
+
+
+def test_a_format_without_exponent_has_no_normal_numbers():
+    facts = format_facts(float_format("fixed", 0, 7, infinity=False, num_nans=0))
+
+    assert facts.smallest_normal is None
+    assert facts.counts.normals == 0
+    assert facts.max == Fraction(127, 64)
+
+
+def test_values_are_written_short_and_specials_by_their_sign():
+    half = FORMATS["float16"]
+    written = {code: written_value(half, code) for code in (0x3C00, 0x8000, 0x7C00, 0xFC00, 0x7E00)}
+
+    assert written == {0x3C00: "1", 0x8000: "-0", 0x7C00: "∞", 0xFC00: "-∞", 0x7E00: "NaN"}
+    assert written_value(FORMATS["float32"], 0x3DCCCCCD) == "0.10000000149…"
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_the_fields_of_a_code_have_the_widths_of_the_format(name):
+    fmt = FORMATS[name]
+    fields, told = bit_fields(fmt), explain_code(fmt, fmt.num_codes - 1)
+
+    assert len(fields) == fmt.bits == len(columns_of(fmt))
+    assert ("sign" in fields) == (told.sign is not None)
+    assert fields.count("exponent") == (0 if told.exponent is None else told.exponent.bit_length())
+
+
+def test_float32_and_bfloat16_share_their_first_sixteen_columns():
+    long, short = columns_of(FORMATS["float32"]), columns_of(FORMATS["bfloat16"])
+
+    assert list(long)[:16] == list(short)
+    assert bit_fields(FORMATS["float32"])[:16] == bit_fields(FORMATS["bfloat16"])
+
+
+def test_the_history_ascends_knows_its_formats_and_names_its_sources():
+    assert [each.year for each in MILESTONES] == sorted(each.year for each in MILESTONES)
+    for each in MILESTONES:
+        assert set(each.formats) <= set(FORMATS), each
+        assert each.source
+        assert each.event
