@@ -1,25 +1,7 @@
 """What a model costs: bytes, FLOPs and seconds, every number with its formula and its source."""
 
 from core.budget.formula import Formula
-from core.budget.gpt import (
-    activations,
-    count_parameters,
-    gradients,
-    optimizer,
-    step_flops,
-    training_memory,
-    weights,
-)
 from core.budget.item import Item
+from core.models.spec import ModelSpec
 
-__all__ = [
-    "Formula",
-    "Item",
-    "activations",
-    "count_parameters",
-    "gradients",
-    "optimizer",
-    "step_flops",
-    "training_memory",
-    "weights",
-]
+__all__ = ["Formula", "Item", "ModelSpec"]

@@ -1,10 +1,10 @@
 """A number that can explain itself."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
-from core.budget.formula import Formula, Number
+from core.budget.formula import Formula, Number, written
 
 Kind = Literal["exact", "measured", "estimated"]
 Combine = Literal["sum", "max"]
@@ -17,15 +17,15 @@ class Item:
     Attributes:
         name: What it is, as a word of the glossary: "weights".
         amount: The number, in `unit`.
-        unit: "bytes", "parameters", "FLOPs", "FLOP/s", "s" or "tokens/s".
+        unit: "bytes", "parameters", "FLOPs", "FLOP/s", "s", "tokens/s", "tokens" or "USD".
         low: Lower end of the honest band; equals `amount` when exact.
         high: Upper end of it.
-        formula: The rule in names.
-        substituted: The rule with the numbers put in.
         source: Paper, specification or measurement that the rule comes from.
         kind: exact, measured or estimated.
         combine: Whether the amount is the sum or the maximum of the children.
         children: The parts.
+        rule: The formula that gave the number; none where the children are added up.
+        values: What was put into it.
     """
 
     name: str
@@ -33,12 +33,31 @@ class Item:
     unit: str
     low: Number
     high: Number
-    formula: str
-    substituted: str
     source: str
     kind: Kind = "exact"
     combine: Combine = "sum"
     children: tuple["Item", ...] = ()
+    rule: Formula | None = None
+    values: Mapping[str, Number] = field(default_factory=dict)
+
+    @property
+    def formula(self) -> str:
+        """The rule in names."""
+        if self.rule is not None:
+            return self.rule.text
+        return self._folded([part.name.replace(" ", "_") for part in self.children])
+
+    @property
+    def substituted(self) -> str:
+        """The rule with the numbers put in."""
+        if self.rule is not None:
+            return self.rule.substituted(**self.values)
+        return self._folded([written(part.amount) for part in self.children])
+
+    def _folded(self, parts: Sequence[str]) -> str:
+        if not parts:
+            return written(self.amount)
+        return " + ".join(parts) if self.combine == "sum" else f"max({', '.join(parts)})"
 
     @property
     def num_bytes(self) -> int:
@@ -62,6 +81,12 @@ class Item:
                 return part
         raise KeyError(name)
 
+    def walk(self) -> Iterator["Item"]:
+        """Yield this item and all below it, parents first."""
+        yield self
+        for part in self.children:
+            yield from part.walk()
+
 
 def item(  # noqa: PLR0913  one argument for each thing that the reader is shown
     name: str,
@@ -71,20 +96,24 @@ def item(  # noqa: PLR0913  one argument for each thing that the reader is shown
     unit: str,
     source: str,
     kind: Kind = "exact",
-    band: float = 0.0,
+    band: float | tuple[float, float] = 0.0,
 ) -> Item:
-    """Return what `formula` gives for `values`; `band` is the relative error on either side."""
-    amount = formula(**values)
+    """Return what `formula` gives for `values`.
+
+    `band` is the relative error: one number for either side, or (below, above).
+    """
+    amount = formula.of(values)
+    below, above = band if isinstance(band, tuple) else (band, band)
     return Item(
         name=name,
         amount=amount,
         unit=unit,
-        low=amount * (1 - band) if band else amount,
-        high=amount * (1 + band) if band else amount,
-        formula=formula.text,
-        substituted=formula.substituted(**values),
+        low=amount * (1 - below) if below else amount,
+        high=amount * (1 + above) if above else amount,
         source=source,
         kind=kind,
+        rule=formula,
+        values=values,
     )
 
 
@@ -98,17 +127,12 @@ def total(name: str, parts: Sequence[Item], *, source: str, combine: Combine = "
     if len(units) != 1:
         raise ValueError(f"{name} needs parts in one unit, not in {sorted(units)}")
     fold = sum if combine == "sum" else max
-    joined = " + ".join if combine == "sum" else "max({})".format
-    amounts = [f"{part.amount:,}" for part in parts]
-    names = [part.name.replace(" ", "_") for part in parts]
     return Item(
         name=name,
-        amount=fold(part.amount for part in parts),
+        amount=fold([part.amount for part in parts]),
         unit=units.pop(),
-        low=fold(part.low for part in parts),
-        high=fold(part.high for part in parts),
-        formula=joined(names) if combine == "sum" else joined(", ".join(names)),
-        substituted=joined(amounts) if combine == "sum" else joined(", ".join(amounts)),
+        low=fold([part.low for part in parts]),
+        high=fold([part.high for part in parts]),
         source=source,
         kind="exact" if all(part.kind == "exact" for part in parts) else "estimated",
         combine=combine,

@@ -10,8 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-from core.budget import training_memory
-from core.budget.gpt import Precision
+from core.budget.gpt import Precision, training_memory
 from core.machine import installed_version
 from core.train.config import TrainConfig
 from core.train.control import send

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final
 
-from core.budget import Item, count_parameters
+from core.budget import Item
+from core.budget.gpt import count_parameters
 from core.machine import cached_probe, describe_machine
 from core.train.config import TrainConfig
 from core.train.kept_timings import Timing

@@ -6,8 +6,8 @@ from typing import Final, cast
 
 import psutil
 
-from core.budget import Formula, Item, count_parameters, training_memory
-from core.budget.gpt import Precision
+from core.budget import Formula, Item
+from core.budget.gpt import Precision, count_parameters, training_memory
 from core.budget.item import item
 from core.language import _
 from core.train.config import TrainConfig

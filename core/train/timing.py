@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Final
 
-from core.budget import step_flops
+from core.budget.gpt import step_flops
 from core.language import _
 from core.train.config import TrainConfig
 from core.train.kept_timings import Timing, kept_timings, remember, timing_key

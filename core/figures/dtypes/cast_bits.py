@@ -6,7 +6,7 @@ from typing import Final
 from core.dtypes.cast.cast_trace import CastTrace
 from core.dtypes.float_format import FloatFormat
 from core.dtypes.format import Format
-from core.figures.dtypes.drawing import Drawing
+from core.figures.drawing import Drawing
 from core.figures.theme import CODE_FAMILY, COLORS, Mode
 from core.language import _
 

@@ -11,8 +11,8 @@ import plotly.graph_objects as go
 from core.dtypes.cast.cast_trace import CastTrace
 from core.dtypes.exact import to_float
 from core.dtypes.format import Format
+from core.figures.drawing import Drawing
 from core.figures.dtypes.cast_words import LAMPS, digits, outcome_words, precision
-from core.figures.dtypes.drawing import Drawing
 from core.figures.theme import COLORS, Mode, plotly_layout
 from core.language import _
 

@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 
 from core.dtypes.cast.cast_trace import CastTrace
 from core.dtypes.rounding import OVERFLOWS, ROUNDINGS, Overflow, Rounding
+from core.figures.drawing import Drawing
 from core.figures.dtypes.cast_words import (
     LAMPS,
     OVERFLOW_NAMES,
@@ -15,7 +16,6 @@ from core.figures.dtypes.cast_words import (
     digits,
     outcome_words,
 )
-from core.figures.dtypes.drawing import Drawing
 from core.figures.theme import COLORS, Mode, plotly_layout
 from core.language import _
 

@@ -7,10 +7,10 @@ import plotly.graph_objects as go
 
 from core.dtypes.cast.cast_trace import CastTrace
 from core.dtypes.format import Format
+from core.figures.drawing import Drawing
 from core.figures.dtypes.cast_bits import ROW_UNITS, add_bit_row, bit_row
 from core.figures.dtypes.cast_marks import Mark, code_text, number_x, place_words, zoom_marks
 from core.figures.dtypes.cast_words import digits, is_negative, precision
-from core.figures.dtypes.drawing import Drawing
 from core.figures.theme import (
     CHART_TEXT_PX,
     COLORS,

@@ -8,8 +8,8 @@ import plotly.graph_objects as go
 
 from core.dtypes.cast.cast_trace import CastTrace
 from core.dtypes.format import Format
+from core.figures.drawing import Drawing
 from core.figures.dtypes.cast_words import digits
-from core.figures.dtypes.drawing import Drawing
 from core.figures.dtypes.line_window import BAND_NAMES, Window, as_float, bands, line_marks
 from core.figures.theme import COLORS, Mode, plotly_layout
 from core.language import _

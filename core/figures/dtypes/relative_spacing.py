@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 
 from core.dtypes.format import Format
 from core.dtypes.stretches import some_stretches
+from core.figures.drawing import Drawing, Piece
 from core.figures.dtypes.cast_words import digits
-from core.figures.dtypes.drawing import Drawing, Piece
 from core.figures.theme import COLORS, Mode, plotly_layout
 from core.language import _
 

@@ -7,8 +7,8 @@ import pandas  # noqa: F401, ICN001  plotly trips over a pandas that another thr
 import plotly.graph_objects as go
 
 from core.dtypes.cast.draws import Draws
+from core.figures.drawing import Drawing
 from core.figures.dtypes.cast_words import digits, percent
-from core.figures.dtypes.drawing import Drawing
 from core.figures.theme import COLORS, Mode, plotly_layout
 from core.language import _
 

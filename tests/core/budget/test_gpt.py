@@ -6,8 +6,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.utils.flop_counter import FlopCounterMode
 
-from core.budget import count_parameters, gradients, optimizer, step_flops, training_memory, weights
-from core.budget.gpt import ACTIVATIONS, activations
+from core.budget.gpt import (
+    ACTIVATIONS,
+    activations,
+    count_parameters,
+    gradients,
+    optimizer,
+    step_flops,
+    training_memory,
+    weights,
+)
 from core.models import GPTShape
 from core.models.gpt import GPT
 

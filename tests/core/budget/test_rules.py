@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.budget import count_parameters, gradients, optimizer, step_flops, weights
+from core.budget.gpt import count_parameters, gradients, optimizer, step_flops, weights
 from core.budget.rules import flops_rule, state_rule
 from core.models.shape import GPTShape
 

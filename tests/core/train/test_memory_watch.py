@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from core.budget import training_memory
+from core.budget.gpt import training_memory
 from core.train.memory_watch import MemoryWatch
 from core.units import MIB
 

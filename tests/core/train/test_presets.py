@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.budget import count_parameters
+from core.budget.gpt import count_parameters
 from core.train.presets import (
     DURATIONS,
     SIZES,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.budget import Item
+from core.budget import Formula, Item
 from pages.shared.numbers import explanation, written
 
 WEIGHTS = Item(
@@ -11,8 +11,8 @@ WEIGHTS = Item(
     unit="bytes",
     low=3_216_384,
     high=3_216_384,
-    formula="num_params * 4",
-    substituted="804,096 * 4",
+    rule=Formula("num_params * 4"),
+    values={"num_params": 804_096},
     source="one stored number per parameter",
 )
 
@@ -28,8 +28,7 @@ def test_an_explanation_gives_formula_numbers_unit_kind_and_source():
 
 
 def test_an_estimate_shows_its_band():
-    item = Item(name="t", amount=60.0, unit="s", low=50, high=70, formula="f", substituted="g",
-                source="h", kind="estimated")  # fmt: skip
+    item = Item(name="t", amount=60.0, unit="s", low=50, high=70, source="h", kind="estimated")
     assert "Between 50.0 s and 1 min 10 s" in explanation(item)
     assert "Kind: estimated" in explanation(item)
 
@@ -53,7 +52,7 @@ def test_a_unit_that_is_not_known_is_refused():
 
 
 def test_the_page_follows_the_unit_switch(open_script):
-    source = f"from core.budget import Item\nexplained_number('Weights', {WEIGHTS!r})"
+    source = f"from core.budget import Formula, Item\nexplained_number('Weights', {WEIGHTS!r})"
     app = open_script(source)
     assert app.metric[0].value == "3.07 MiB"
     assert app.metric[0].label == "Weights :gray[· exact]"

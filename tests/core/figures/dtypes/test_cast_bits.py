@@ -4,8 +4,8 @@ import struct
 
 from core.dtypes import FORMATS
 from core.dtypes.cast.explain_cast import explain_cast
+from core.figures.drawing import Drawing
 from core.figures.dtypes.cast_bits import MAX_KEPT, ROW_UNITS, add_bit_row, bit_row, field_kinds
-from core.figures.dtypes.drawing import Drawing
 
 
 def texts(name, value):

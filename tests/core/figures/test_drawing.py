@@ -1,6 +1,6 @@
 """Pieces of a picture become one figure; nothing is drawn that was not asked for."""
 
-from core.figures.dtypes.drawing import Drawing
+from core.figures.drawing import Drawing
 
 
 def test_all_pieces_are_in_the_figure_in_their_order():

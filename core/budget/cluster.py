@@ -1,0 +1,109 @@
+"""The machines: one kind of device, how many, how they are joined, and how a model is split."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from core.budget.check import check_range
+from core.language import _
+
+MAX_DEVICES: Final = 1_000_000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DeviceSpec:
+    """A device as its maker describes it, or as it was measured here.
+
+    Attributes:
+        name: As it is sold: "H100 SXM".
+        peak: Dtype -> dense FLOP/s (or integer operations) with fp32 accumulation:
+            "float32", "tf32", "bfloat16", "float16", "fp8", "fp4", "int8". Never the sparse figure.
+        memory_sold: Bytes on the box.
+        memory_usable: Bytes that a process can get.
+        bandwidth: Bytes/s of its memory.
+        link: Bytes/s in one direction to another device of the same machine.
+        host_link: Bytes/s in one direction to the host (PCIe).
+        source: Where the numbers come from.
+        date: When that was read: "2026-11".
+        kind: "sold" as in the data sheet, "custom" as the reader typed it, "measured" here.
+    """
+
+    name: str
+    peak: Mapping[str, float]
+    memory_sold: float
+    memory_usable: float
+    bandwidth: float
+    link: float
+    host_link: float
+    source: str
+    date: str
+    kind: str = "sold"
+
+    def __post_init__(self) -> None:
+        for name in ("memory_sold", "memory_usable", "bandwidth", "link", "host_link"):
+            check_range(name, getattr(self, name), 0, 1e18)
+        for dtype, flops_per_second in self.peak.items():
+            check_range(f"peak of {dtype}", flops_per_second, 0, 1e20)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cluster:
+    """Devices and the way a model is spread over them.
+
+    num_devices = data * tensor * pipeline. Expert parallelism takes its ranks from the data ranks.
+
+    Attributes:
+        device: What each of them is.
+        num_devices: How many in all.
+        zero_stage: 0 replicates (DDP), 1 shards optimizer states, 2 gradients too, 3 weights too
+            (FSDP2's fully_shard).
+        tensor: Ranks that share each matrix.
+        sequence_parallel: Whether they also share the tokens between the matrices.
+        pipeline: Stages, each a run of layers.
+        expert: Ranks that share the experts.
+        devices_per_node: Devices joined by the fast link.
+        network: Bytes/s in one direction between nodes, for one device.
+        overlap: Share of the communication hidden behind compute, 0 to 1.
+    """
+
+    device: DeviceSpec
+    num_devices: int = 1
+    zero_stage: int = 0
+    tensor: int = 1
+    sequence_parallel: bool = False
+    pipeline: int = 1
+    expert: int = 1
+    devices_per_node: int = 8
+    network: float = field(default=50e9)
+    overlap: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("num_devices", "tensor", "pipeline", "expert", "devices_per_node"):
+            check_range(name, getattr(self, name), 1, MAX_DEVICES)
+        check_range("zero_stage", self.zero_stage, 0, 3)
+        check_range("overlap", self.overlap, 0, 1)
+        check_range("network", self.network, 0, 1e15)
+        if self.num_devices % (self.tensor * self.pipeline):
+            raise ValueError(
+                _(
+                    "{devices} devices cannot be shared out to {tensor} tensor ranks times "
+                    "{pipeline} pipeline stages; take a multiple of {product}."
+                ).format(
+                    devices=self.num_devices,
+                    tensor=self.tensor,
+                    pipeline=self.pipeline,
+                    product=self.tensor * self.pipeline,
+                )
+            )
+        if self.data % self.expert:
+            raise ValueError(
+                _(
+                    "{expert} expert ranks cannot be taken from {data} data ranks; the data "
+                    "ranks must be a multiple of the expert ranks."
+                ).format(expert=self.expert, data=self.data)
+            )
+
+    @property
+    def data(self) -> int:
+        """Replicas that see different data."""
+        return self.num_devices // (self.tensor * self.pipeline)

@@ -1,0 +1,1 @@
+"""Pictures of bytes, FLOPs and seconds."""

@@ -1,0 +1,189 @@
+"""The architecture of a language model: the numbers that decide bytes and FLOPs.
+
+One shape for GPT-2 and Llama, for dense and mixture-of-experts models, for MHA, GQA, MQA and MLA.
+"""
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from core.language import _
+
+Norm = Literal["rms", "layer"]
+Bias = Literal["none", "qkv", "all"]
+MAX_SIZE: Final = 10_000_000  # of any one dimension: far beyond every model, small enough to count
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Mixture:
+    """A mixture of experts in place of the feed-forward layer (Shazeer et al. 2017).
+
+    Attributes:
+        num_experts: Experts in a layer, the shared ones not counted.
+        experts_per_token: How many of them the router picks for one token.
+        expert_dim: Inner width of one expert.
+        num_shared: Experts that every token passes, each as wide as `expert_dim`.
+        num_dense_layers: The first layers that have a dense feed-forward layer instead.
+    """
+
+    num_experts: int
+    experts_per_token: int
+    expert_dim: int
+    num_shared: int = 0
+    num_dense_layers: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LatentAttention:
+    """Multi-head latent attention (DeepSeek-V2, 2024, section 2.1).
+
+    Attributes:
+        query_rank: Width of the compressed queries; 0 if they are not compressed.
+        kv_rank: Width of the compressed keys and values: what the KV cache keeps.
+        nope_dim: Width of a head's query and key without rotary positions.
+        rope_dim: Width of the part with them; one key of it is shared by all heads.
+        value_dim: Width of a head's value.
+    """
+
+    query_rank: int
+    kv_rank: int
+    nope_dim: int
+    rope_dim: int
+    value_dim: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ModelSpec:
+    """A decoder-only language model.
+
+    Attributes:
+        name: As its makers write it: "Llama-2 7B".
+        num_layers: Blocks, each attention then feed-forward.
+        hidden_dim: Width of the residual stream.
+        num_heads: Query heads.
+        num_kv_heads: Key and value heads: as many as queries is MHA, fewer GQA, one MQA.
+        head_dim: Width of one head; not always hidden_dim / num_heads.
+        ffn_dim: Inner width of the dense feed-forward layer.
+        vocab_size: Tokens that the model can read and say.
+        seq_len: Longest context that it was made for, in tokens.
+        tied: Whether the head is the token embedding; it then counts once.
+        gated: Whether the feed-forward layer has a gate (SwiGLU, GeGLU): three matrices, not two.
+        norm: "rms" has one weight a channel; "layer" has a bias too if `norm_bias`.
+        norm_bias: Whether the norms have biases.
+        norms_per_layer: 2, or 4 where sub-layers are normed on both sides (Gemma 2).
+        attention_bias: Which attention matrices have biases.
+        ffn_bias: Whether the feed-forward matrices have biases.
+        qk_norm: Whether queries and keys pass an RMSNorm of head_dim each.
+        learned_positions: Rows of the learned position table; 0 with rotary positions.
+        window: Sliding window in tokens; None if every layer sees the whole context.
+        num_windowed_layers: How many layers have the window.
+        mixture: The experts, if there are any.
+        latent: The latent attention, if it has that; then `num_kv_heads` plays no part.
+        published: Parameters as published or as counted from the published weights; 0 if unknown.
+        source: Where the numbers come from.
+
+    Raises:
+        ValueError: If a number cannot be; the sentence names it.
+    """
+
+    name: str
+    num_layers: int
+    hidden_dim: int
+    num_heads: int
+    num_kv_heads: int
+    head_dim: int
+    ffn_dim: int
+    vocab_size: int
+    seq_len: int
+    tied: bool = False
+    gated: bool = True
+    norm: Norm = "rms"
+    norm_bias: bool = False
+    norms_per_layer: int = 2
+    attention_bias: Bias = "none"
+    ffn_bias: bool = False
+    qk_norm: bool = False
+    learned_positions: int = 0
+    window: int | None = None
+    num_windowed_layers: int = 0
+    mixture: Mixture | None = None
+    latent: LatentAttention | None = None
+    published: int = 0
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        for name in _POSITIVE:
+            _check_range(name, getattr(self, name), 1)
+        for name in _NOT_NEGATIVE:
+            _check_range(name, getattr(self, name), 0)
+        _check_parts(self)
+
+    @property
+    def num_dense_layers(self) -> int:
+        """Layers with a dense feed-forward layer."""
+        return self.num_layers if self.mixture is None else self.mixture.num_dense_layers
+
+    @property
+    def num_expert_layers(self) -> int:
+        """Layers with experts."""
+        return self.num_layers - self.num_dense_layers
+
+
+_POSITIVE: Final = (
+    "num_layers",
+    "hidden_dim",
+    "num_heads",
+    "num_kv_heads",
+    "head_dim",
+    "ffn_dim",
+    "vocab_size",
+    "seq_len",
+)
+_NOT_NEGATIVE: Final = ("norms_per_layer", "learned_positions", "num_windowed_layers")
+_MIXTURE: Final = ("num_experts", "experts_per_token", "expert_dim")
+_LATENT: Final = ("kv_rank", "nope_dim", "rope_dim", "value_dim")
+
+
+def _check_range(name: str, value: int, low: int) -> None:
+    if not low <= value <= MAX_SIZE:
+        raise ValueError(
+            _("{name} is {value}; it must lie between {low} and {high}.").format(
+                name=name, value=value, low=low, high=f"{MAX_SIZE:,}"
+            )
+        )
+
+
+def _check_parts(spec: ModelSpec) -> None:
+    if spec.num_heads % spec.num_kv_heads:
+        raise ValueError(
+            _(
+                "num_kv_heads is {kv}, which does not divide num_heads {heads}: every key head "
+                "serves the same number of query heads."
+            ).format(kv=spec.num_kv_heads, heads=spec.num_heads)
+        )
+    if spec.window is not None:
+        _check_range("window", spec.window, 1)
+    if spec.num_windowed_layers > spec.num_layers:
+        _refuse_more("num_windowed_layers", spec.num_windowed_layers, spec.num_layers)
+    if spec.mixture is not None:
+        _check_mixture(spec.mixture, spec.num_layers)
+    if spec.latent is not None:
+        for name in _LATENT:
+            _check_range(name, getattr(spec.latent, name), 1)
+        _check_range("query_rank", spec.latent.query_rank, 0)
+
+
+def _check_mixture(mixture: Mixture, num_layers: int) -> None:
+    for name in _MIXTURE:
+        _check_range(name, getattr(mixture, name), 1)
+    _check_range("num_shared", mixture.num_shared, 0)
+    _check_range("num_dense_layers", mixture.num_dense_layers, 0)
+    if mixture.experts_per_token > mixture.num_experts:
+        _refuse_more("experts_per_token", mixture.experts_per_token, mixture.num_experts)
+    if mixture.num_dense_layers > num_layers:
+        _refuse_more("num_dense_layers", mixture.num_dense_layers, num_layers)
+
+
+def _refuse_more(name: str, value: int, most: int) -> None:
+    raise ValueError(
+        _("{name} is {value}; there are only {most}.").format(name=name, value=value, most=most)
+    )

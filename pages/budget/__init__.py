@@ -1,0 +1,1 @@
+"""Memory and FLOPs: what 7B-70B models cost."""

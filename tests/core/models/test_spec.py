@@ -1,0 +1,67 @@
+"""The architecture of a model: what is refused, and in which words."""
+
+import pytest
+
+from core.models.spec import LatentAttention, Mixture, ModelSpec
+
+SIZES = {
+    "name": "small",
+    "num_layers": 4,
+    "hidden_dim": 64,
+    "num_heads": 8,
+    "num_kv_heads": 2,
+    "head_dim": 16,
+    "ffn_dim": 256,
+    "vocab_size": 1000,
+    "seq_len": 128,
+}
+EXPERTS = {"num_experts": 8, "experts_per_token": 2, "expert_dim": 32}
+LATENT = {"query_rank": 0, "kv_rank": 16, "nope_dim": 8, "rope_dim": 8, "value_dim": 8}
+
+
+def spec(**changes):
+    return ModelSpec(**(SIZES | changes))
+
+
+def test_the_width_of_a_head_is_independent_of_the_residual_stream():
+    assert spec(head_dim=256).head_dim == 256
+
+
+@pytest.mark.parametrize("name", [name for name in SIZES if name != "name"])
+@pytest.mark.parametrize("value", [0, -1, 10**8])
+def test_a_size_that_cannot_be_is_named_with_its_range(name, value):
+    said = f"{name} is {value}; it must lie between 1 and 10,000,000"
+    with pytest.raises(
+        ValueError, match=f"{name} is {value}; it must lie between 1 and 10,000,000"
+    ):
+        spec(**{name: value})
+
+
+def test_key_heads_must_divide_query_heads():
+    with pytest.raises(ValueError, match="num_kv_heads is 3, which does not divide num_heads 8"):
+        spec(num_kv_heads=3)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"num_windowed_layers": 5}, "num_windowed_layers is 5; there are only 4"),
+        ({"window": 0}, "window is 0; it must lie between 1"),
+        ({"learned_positions": -1}, "learned_positions is -1; it must lie between 0"),
+        ({"mixture": Mixture(**(EXPERTS | {"experts_per_token": 9}))}, "there are only 8"),
+        ({"mixture": Mixture(**EXPERTS, num_dense_layers=5)}, "num_dense_layers is 5; there are"),
+        ({"mixture": Mixture(**(EXPERTS | {"expert_dim": 0}))}, "expert_dim is 0"),
+        ({"mixture": Mixture(**EXPERTS, num_shared=-1)}, "num_shared is -1"),
+        ({"latent": LatentAttention(**(LATENT | {"kv_rank": 0}))}, "kv_rank is 0"),
+        ({"latent": LatentAttention(**(LATENT | {"query_rank": -1}))}, "query_rank is -1"),
+    ],
+)
+def test_parts_that_do_not_fit_are_refused(changes, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        spec(**changes)
+
+
+def test_layers_with_experts_and_without_add_up():
+    mixed = spec(mixture=Mixture(**EXPERTS, num_dense_layers=3))
+    assert (mixed.num_dense_layers, mixed.num_expert_layers) == (3, 1)
+    assert (spec().num_dense_layers, spec().num_expert_layers) == (4, 0)
