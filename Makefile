@@ -61,15 +61,15 @@ types: $(VENV)/installed-tests
 	$(call say,Types)
 	@$(BIN)/mypy
 
-# The browser tests fill both cores with a browser, a server and a training run: one at a time.
 tests: $(VENV)/installed-tests
 	$(call say,Tests)
 	@$(BIN)/coverage erase
 	@$(BIN)/pytest -m "not browser" -n $(JOBS) --cov --cov-report= --cov-fail-under=0
 
+# Files that train take turns on one core (tests/browser/conftest.py); the others have the second.
 browser-tests: $(VENV)/installed-tests browser
 	$(call say,Browser tests)
-	@$(BIN)/pytest -m browser --cov --cov-append --cov-report= --cov-fail-under=0
+	@$(BIN)/pytest -m browser -n $(JOBS) --dist loadgroup --cov --cov-append --cov-report= --cov-fail-under=0
 	$(call say,Coverage)
 	@$(BIN)/coverage report
 

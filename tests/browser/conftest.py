@@ -33,6 +33,7 @@ FLAGS = [
 ]
 # Streamlit asks for these two under the address of a deep link before it finds its own root.
 EXPECTED_404 = re.compile(r"/[^/]+/_stcore/(health|host-config)$")
+TRAINING = {"test_class", "test_home", "test_live_run", "test_server"}
 REPORT = pytest.StashKey[pytest.TestReport]()
 
 
@@ -49,10 +50,12 @@ class Server:
 
 
 def pytest_collection_modifyitems(items):
-    """Everything in this folder needs a browser or a server."""
+    """Everything here needs a browser; what trains fills a core, so these files take turns."""
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.browser)
+            turn = "training" if item.path.stem in TRAINING else item.path.stem
+            item.add_marker(pytest.mark.xdist_group(turn))
 
 
 @pytest.hookimpl(wrapper=True)
