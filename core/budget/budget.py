@@ -1,0 +1,47 @@
+"""What a job needs of a device, beside what the device has."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from core.budget.item import Item
+
+Verdict = Literal["fits", "close", "too_big"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Budget:
+    """The bytes of a job on its most loaded device, and whether they fit.
+
+    Attributes:
+        name: What it is a budget of: a model's name.
+        item: The bytes of the most loaded device: one stage's tree, or the largest of several.
+        stages: The tree of one device of each pipeline stage; one alone without a pipeline.
+        capacity: Bytes that a process can get on the device.
+    """
+
+    name: str
+    item: Item
+    stages: tuple[Item, ...]
+    capacity: float
+
+    @property
+    def largest(self) -> Item:
+        """The tree of the most loaded stage."""
+        return max(self.stages, key=lambda stage: stage.amount)
+
+    @property
+    def headroom(self) -> float:
+        """Bytes left; negative where they do not fit."""
+        return self.capacity - self.item.amount
+
+    @property
+    def fits(self) -> bool:
+        """Whether the amount fits."""
+        return self.item.amount <= self.capacity
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether it fits even at the upper end of the band, not even at the lower, or between."""
+        if self.item.high <= self.capacity:
+            return "fits"
+        return "close" if self.item.low <= self.capacity else "too_big"
