@@ -6,8 +6,10 @@ from core.budget.cluster import DeviceSpec
 from core.units import GIB, MIB
 
 READ: Final = "2026-11"
-# A process loses 0.3 to 0.6 GiB to the CUDA (or HIP) context before its first tensor.
-CONTEXT_MIB: Final = 512
+# What NVIDIA's driver keeps for itself: of the 81,559 MiB that nvidia-smi reports for an H100,
+# torch sees 79.1 GiB; of a B200's 183,359 MiB 178.35 GiB (pytorch/ao#4002). A process's own
+# context comes on top and is an item of its budget.
+DRIVER_MIB: Final = 512
 
 
 def sold(  # noqa: PLR0913  one argument for each column of the data sheet
@@ -20,7 +22,7 @@ def sold(  # noqa: PLR0913  one argument for each column of the data sheet
     link: float,
     host_link: float,
     source: str,
-    context_mib: int = CONTEXT_MIB,
+    driver_mib: int = DRIVER_MIB,
 ) -> DeviceSpec:
     """Return a device as it is sold.
 
@@ -28,19 +30,19 @@ def sold(  # noqa: PLR0913  one argument for each column of the data sheet
         name: As its maker writes it.
         tflops: Dtype -> dense TFLOP/s (int8: TOP/s) with fp32 accumulation, never the sparse one.
         gib: Memory on the box. Makers write "GB" and count in 2**30.
-        reported_mib: Memory that the driver reports.
+        reported_mib: Memory that nvidia-smi, rocm-smi, JAX or Metal reports.
         gb_per_second: Memory bandwidth in 10**9 bytes/s.
         link: To another device of the same machine, GB/s in one direction (data sheets print both
             directions together).
         host_link: To the host, GB/s in one direction.
         source: Where the row comes from, a message id.
-        context_mib: What the driver keeps of a process's memory.
+        driver_mib: What the driver keeps of that for itself.
     """
     return DeviceSpec(
         name=name,
         peak={dtype: amount * 1e12 for dtype, amount in tflops.items()},
         memory_sold=gib * GIB,
-        memory_usable=(reported_mib - context_mib) * MIB,
+        memory_usable=(reported_mib - driver_mib) * MIB,
         bandwidth=gb_per_second * 1e9,
         link=link * 1e9,
         host_link=host_link * 1e9,

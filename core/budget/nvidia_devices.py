@@ -1,4 +1,9 @@
-"""NVIDIA's devices: dense peaks with fp32 accumulation, memory, bandwidth and links."""
+"""NVIDIA's devices: dense peaks with fp32 accumulation, memory, bandwidth and links.
+
+Checked in 2026-11 against copies of the data sheets and against tables of hmc-tech.com (T4, A100,
+RTX 4090, L4, L40S), hpctech.co.jp (H100), glennklockwood.com (H100, B200, GB200) and spheron.network
+(RTX 5090). Reported memory: modal-labs/modal-client#2797 for T4, A10, L4, L40S, A100 and H100.
+"""
 
 from collections.abc import Mapping
 from typing import Final
@@ -36,7 +41,7 @@ NVIDIA: Final[Mapping[str, DeviceSpec]] = {
         gb_per_second=936,
         link=56.25,
         host_link=32,
-        source=N_("NVIDIA GA102 white paper"),
+        source=N_("NVIDIA GA102 white paper; tensor rates recalled, not checked again"),
     ),
     "rtx-4090": sold(
         "RTX 4090",
@@ -56,7 +61,7 @@ NVIDIA: Final[Mapping[str, DeviceSpec]] = {
         gb_per_second=1792,
         link=64,
         host_link=64,
-        source=N_("NVIDIA RTX Blackwell white paper"),
+        source=N_("NVIDIA RTX Blackwell white paper, its sparse figures halved"),
     ),
     "a10": sold(
         "A10",
@@ -66,7 +71,7 @@ NVIDIA: Final[Mapping[str, DeviceSpec]] = {
         gb_per_second=600,
         link=32,
         host_link=32,
-        source=N_("NVIDIA A10 data sheet"),
+        source=N_("NVIDIA A10 data sheet, as in llm-analysis; its 28 GB corrected"),
     ),
     "l4": sold(
         "L4",
@@ -143,10 +148,10 @@ NVIDIA: Final[Mapping[str, DeviceSpec]] = {
         tensor_cores(bf16=2250, fp16=2250, tf32=1125, fp32=75, fp8=4500, fp4=9000, int8=4500),
         gib=180,
         reported_mib=183_359,
-        gb_per_second=8000,
+        gb_per_second=7672,  # 7,680 bits at 3,996 MHz, both edges; the sheet says "up to 8 TB/s"
         link=900,
         host_link=64,
-        source=N_("NVIDIA HGX B200 data sheet, its sparse figures halved"),
+        source=N_("NVIDIA HGX B200 data sheet, its sparse figures halved; bandwidth as queried"),
     ),
     "gb200": sold(
         "GB200 (one GPU)",

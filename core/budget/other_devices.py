@@ -19,7 +19,8 @@ OTHERS: Final[Mapping[str, DeviceSpec]] = {
         gb_per_second=1638,
         link=200,
         host_link=32,
-        source=N_("AMD Instinct MI250X data sheet, halved for one GCD"),
+        source=N_("AMD MI250X data sheet, halved for one GCD; recalled, not checked again"),
+        driver_mib=0,
     ),
     "mi300x": sold(
         "MI300X",
@@ -29,7 +30,8 @@ OTHERS: Final[Mapping[str, DeviceSpec]] = {
         gb_per_second=5300,
         link=448,
         host_link=64,
-        source=N_("AMD Instinct MI300X data sheet"),
+        source=N_("AMD MI300X data sheet"),
+        driver_mib=0,
     ),
     "mi355x": sold(
         "MI355X",
@@ -39,18 +41,19 @@ OTHERS: Final[Mapping[str, DeviceSpec]] = {
         gb_per_second=8000,
         link=537.6,
         host_link=64,
-        source=N_("AMD Instinct MI355X data sheet"),
+        source=N_("AMD MI355X data sheet; recalled, not checked again"),
+        driver_mib=0,
     ),
     "tpu-v5e": sold(
         "TPU v5e",
-        tensor_cores(bf16=197, int8=394),
+        tensor_cores(bf16=197, int8=393),
         gib=16,
         reported_mib=16_128,
-        gb_per_second=810,
+        gb_per_second=819,
         link=45,
         host_link=16,
         source=_TPU,
-        context_mib=0,
+        driver_mib=0,
     ),
     "tpu-v5p": sold(
         "TPU v5p",
@@ -61,7 +64,7 @@ OTHERS: Final[Mapping[str, DeviceSpec]] = {
         link=90,
         host_link=16,
         source=_TPU,
-        context_mib=0,
+        driver_mib=0,
     ),
     "tpu-v6e": sold(
         "TPU v6e",
@@ -72,7 +75,7 @@ OTHERS: Final[Mapping[str, DeviceSpec]] = {
         link=90,
         host_link=32,
         source=_TPU,
-        context_mib=0,
+        driver_mib=0,
     ),
     "m2-max": sold(
         "M2 Max (96 GB)",
@@ -83,7 +86,7 @@ OTHERS: Final[Mapping[str, DeviceSpec]] = {
         link=5,  # Thunderbolt 4
         host_link=400,  # the host's memory is the device's
         source=_APPLE,
-        context_mib=0,
+        driver_mib=0,
     ),
     "m4-max": sold(
         "M4 Max (128 GB)",
@@ -94,6 +97,6 @@ OTHERS: Final[Mapping[str, DeviceSpec]] = {
         link=10,  # Thunderbolt 5
         host_link=546,
         source=_APPLE,
-        context_mib=0,
+        driver_mib=0,
     ),
 }
