@@ -1,7 +1,7 @@
 """NVIDIA's devices: dense peaks with fp32 accumulation, memory, bandwidth and links.
 
 Checked in 2026-11 against copies of the data sheets and against tables of hmc-tech.com (T4, A100,
-RTX 4090, L4, L40S), hpctech.co.jp (H100), glennklockwood.com (H100, B200, GB200) and spheron.network
+RTX 4090, L4, L40S), hpctech.co.jp (H100), glennklockwood.com (H100, B200, GB200), spheron.network
 (RTX 5090). Reported memory: modal-labs/modal-client#2797 for T4, A10, L4, L40S, A100 and H100.
 """
 
