@@ -1,0 +1,160 @@
+"""The FLOPs of matrix products, component by component: forward, backward and what is done again.
+
+A multiply and an add are 2 FLOPs. Norms, activations, softmax and the embedding's look-ups are left
+out, as in every published count: together they are some tenths of a per cent. Each rule equals
+torch's FlopCounterMode on the modules of `core.models` (tests/core/budget/test_flops_counted.py).
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from core.budget.check import check_range
+from core.budget.formula import Formula, Number
+from core.budget.item import Item, item, total
+from core.budget.recipe import MAX_TOKENS
+from core.language import N_
+from core.models.spec import ModelSpec
+
+PRODUCTS: Final = N_("2 FLOPs for each multiply and add; Kaplan et al. 2020, table 1")
+LATENT: Final = N_("DeepSeek-V2 2024, section 2.1: projections through the compressed widths")
+SCORES: Final = N_("queries times keys, then weights times values, for every pair of tokens")
+
+_PER_LAYER: Final = "2 * num_tokens * num_layers"
+PROJECTIONS: Final = Formula(
+    f"{_PER_LAYER} * hidden_dim * head_dim * (2 * num_heads + 2 * num_kv_heads)"
+)
+_LATENT_KEYS: Final = (
+    "hidden_dim * (kv_rank + rope_dim) + kv_rank * num_heads * (nope_dim + value_dim)"
+    " + num_heads * value_dim * hidden_dim"
+)
+LATENT_PROJECTIONS: Final = Formula(
+    f"{_PER_LAYER} * (hidden_dim * query_rank + query_rank * num_heads * key_dim + {_LATENT_KEYS})"
+)
+LATENT_PLAIN_QUERIES: Final = Formula(
+    f"{_PER_LAYER} * (hidden_dim * num_heads * key_dim + {_LATENT_KEYS})"
+)
+_HEADS: Final = "num_heads * (key_dim + value_dim)"
+FULL_SCORES: Final = Formula(f"{_PER_LAYER} * seq_len * {_HEADS}")
+CAUSAL_SCORES: Final = Formula(f"num_tokens * num_full_layers * (seq_len + 1) * {_HEADS}")
+# Of a sequence's first `window` tokens each sees all before it, every later one `window` tokens.
+WINDOW_SCORES: Final = Formula(
+    f"num_tokens * num_windowed_layers * window * (2 * seq_len - window + 1) * {_HEADS} // seq_len"
+)
+FEED_FORWARD: Final = Formula(
+    "2 * num_tokens * num_dense_layers * num_matrices * hidden_dim * ffn_dim"
+)
+_EXPERT: Final = "num_matrices * hidden_dim * expert_dim"
+EXPERTS: Final = Formula(f"2 * num_tokens * num_expert_layers * experts_per_token * {_EXPERT}")
+SHARED_EXPERTS: Final = Formula(f"2 * num_tokens * num_expert_layers * num_shared * {_EXPERT}")
+ROUTER: Final = Formula("2 * num_tokens * num_expert_layers * hidden_dim * num_experts")
+HEAD: Final = Formula("2 * num_tokens * hidden_dim * vocab_size")
+
+
+def forward_flops(spec: ModelSpec, num_tokens: int, seq_len: int, *, causal: bool = False) -> Item:
+    """Return the FLOPs of one forward pass, one child a component.
+
+    Args:
+        spec: The model.
+        num_tokens: Tokens in all: sequences times `seq_len`.
+        seq_len: Tokens of one sequence.
+        causal: Count only the pairs of tokens that the causal mask and the windows let through,
+            as a kernel that skips the rest. Otherwise the whole square in every layer, as PaLM's
+            MFU and FlopCounterMode do.
+
+    Raises:
+        ValueError: If a length is not positive or beyond reason.
+    """
+    check_range("num_tokens", num_tokens, 1, MAX_TOKENS**2)
+    check_range("seq_len", seq_len, 1, MAX_TOKENS)
+    sizes = flop_sizes(spec) | {"num_tokens": num_tokens, "seq_len": seq_len}
+    parts = [_projections(spec, sizes), *_scores(spec, sizes, causal=causal)]
+    parts += _feed_forward(spec, sizes)
+    parts.append(_products("head", HEAD, sizes))
+    return total("forward", parts, source=PRODUCTS)
+
+
+def flop_sizes(spec: ModelSpec) -> dict[str, Number]:
+    """Return what the formulas of this room call the sizes of a model."""
+    sizes: dict[str, Number] = {
+        "num_layers": spec.num_layers,
+        "num_dense_layers": spec.num_dense_layers,
+        "num_expert_layers": spec.num_expert_layers,
+        "num_windowed_layers": spec.num_windowed_layers,
+        "num_full_layers": spec.num_layers - spec.num_windowed_layers,
+        "hidden_dim": spec.hidden_dim,
+        "num_heads": spec.num_heads,
+        "num_kv_heads": spec.num_kv_heads,
+        "head_dim": spec.head_dim,
+        "key_dim": spec.head_dim,
+        "value_dim": spec.head_dim,
+        "ffn_dim": spec.ffn_dim,
+        "num_matrices": 3 if spec.gated else 2,
+        "vocab_size": spec.vocab_size,
+    }
+    return sizes | _mixture_sizes(spec) | _latent_sizes(spec)
+
+
+def is_scores(part: Item) -> bool:
+    """Return whether a component is made of pairs of tokens, not of weights."""
+    return part.name in {"attention scores", "windowed scores"}
+
+
+def _mixture_sizes(spec: ModelSpec) -> Mapping[str, Number]:
+    if spec.mixture is None:
+        return {}
+    return {
+        "num_experts": spec.mixture.num_experts,
+        "experts_per_token": spec.mixture.experts_per_token,
+        "expert_dim": spec.mixture.expert_dim,
+        "num_shared": spec.mixture.num_shared,
+    }
+
+
+def _latent_sizes(spec: ModelSpec) -> Mapping[str, Number]:
+    if spec.latent is None:
+        return {}
+    return {
+        "query_rank": spec.latent.query_rank,
+        "kv_rank": spec.latent.kv_rank,
+        "nope_dim": spec.latent.nope_dim,
+        "rope_dim": spec.latent.rope_dim,
+        "key_dim": spec.latent.nope_dim + spec.latent.rope_dim,
+        "value_dim": spec.latent.value_dim,
+    }
+
+
+def _projections(spec: ModelSpec, sizes: Mapping[str, Number]) -> Item:
+    name = "attention projections"
+    if spec.latent is None:
+        return _products(name, PROJECTIONS, sizes)
+    formula = LATENT_PROJECTIONS if spec.latent.query_rank else LATENT_PLAIN_QUERIES
+    return item(name, formula, sizes, unit="FLOPs", source=LATENT)
+
+
+def _scores(spec: ModelSpec, sizes: dict[str, Number], *, causal: bool) -> list[Item]:
+    if not causal:
+        return [item("attention scores", FULL_SCORES, sizes, unit="FLOPs", source=SCORES)]
+    parts = []
+    if spec.num_windowed_layers < spec.num_layers:
+        parts += [item("attention scores", CAUSAL_SCORES, sizes, unit="FLOPs", source=SCORES)]
+    if spec.num_windowed_layers:
+        window = min(spec.window or MAX_TOKENS, int(sizes["seq_len"]))
+        values = sizes | {"window": window}
+        parts += [item("windowed scores", WINDOW_SCORES, values, unit="FLOPs", source=SCORES)]
+    return parts
+
+
+def _feed_forward(spec: ModelSpec, sizes: Mapping[str, Number]) -> list[Item]:
+    parts = []
+    if spec.num_dense_layers:
+        parts.append(_products("feed-forward", FEED_FORWARD, sizes))
+    if spec.mixture is None or not spec.num_expert_layers:
+        return parts
+    parts += [_products("experts", EXPERTS, sizes), _products("router", ROUTER, sizes)]
+    if spec.mixture.num_shared:
+        parts.append(_products("shared experts", SHARED_EXPERTS, sizes))
+    return parts
+
+
+def _products(name: str, formula: Formula, sizes: Mapping[str, Number]) -> Item:
+    return item(name, formula, sizes, unit="FLOPs", source=PRODUCTS)
