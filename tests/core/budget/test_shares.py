@@ -1,7 +1,6 @@
 """The parts of a model that ranks hold: nothing lost, nothing twice, and what cannot be split."""
 
-import random
-
+import numpy as np
 import pytest
 
 from core.budget.cluster import Cluster, DeviceSpec
@@ -34,12 +33,12 @@ def test_one_device_holds_everything():
 
 
 def test_the_stages_together_have_every_layer_once():
-    rng = random.Random(6)
+    rng = np.random.default_rng(6)
     for _case in range(300):
-        layers, stages = rng.randint(1, 130), rng.randint(1, 20)
+        layers, stages = int(rng.integers(1, 131)), int(rng.integers(1, 21))
         if stages > layers:
             continue
-        dense, windowed = rng.randint(0, layers), rng.randint(0, layers)
+        dense, windowed = map(int, rng.integers(0, layers + 1, 2))
         mixture = Mixture(num_experts=8, experts_per_token=2, expert_dim=64, num_dense_layers=dense)
         spec = model(num_layers=layers, mixture=mixture, window=64, num_windowed_layers=windowed)
         parts = shares(spec, cluster(stages, pipeline=stages))
