@@ -1,0 +1,115 @@
+"""The operations that implementations write differently, and so keep different tensors for.
+
+The mathematics of a model fixes its FLOPs; which tensors wait for the backward pass is decided by
+the kernels. One row of `KERNELS` is one way to write them. The rows for a GPU call operations that
+run on meta tensors only: they have shapes, dtypes and saved tensors of the fused kernel, no values.
+
+Shape letters: B batch, T tokens, C width, H query heads, K key heads, D head width.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F  # noqa: N812  the field's own name
+
+from core.models.fused import fused_gate, fused_rms_norm
+
+EPSILON: Final = 1e-6
+DROPOUT: Final = 0.1  # of the one profile that drops
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Kernels:
+    """One way to write a block.
+
+    Attributes:
+        rms_norm: (x, weight) to the normed x.
+        attend: q (B, H, T, D), k and v (B, K, T, D) to (B, H, T, D), causal.
+        gate: (gate, up) to silu(gate) * up.
+        gelu: x to GELU(x), the tanh form.
+        dropout: What follows attention and feed-forward layer.
+    """
+
+    rms_norm: Callable[[Tensor, Tensor], Tensor]
+    attend: Callable[[Tensor, Tensor, Tensor], Tensor]
+    gate: Callable[[Tensor, Tensor], Tensor]
+    gelu: Callable[[Tensor], Tensor]
+    dropout: Callable[[Tensor], Tensor] = lambda x: x
+
+
+def eager_rms_norm(x: Tensor, weight: Tensor) -> Tensor:
+    """Norm in fp32 as Hugging Face writes it: it keeps x in fp32, 1 / rms and the normed x."""
+    wide = x.float()
+    normed = wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + EPSILON)
+    return weight * normed.to(x.dtype)
+
+
+def eager_gate(gate: Tensor, up: Tensor) -> Tensor:
+    """Two operations: silu(gate) is kept beside gate and up."""
+    return F.silu(gate) * up
+
+
+def eager_gelu(x: Tensor) -> Tensor:
+    """GELU out of small operations, as Hugging Face's NewGELU: it keeps four tensors."""
+    inner = (2 / torch.pi) ** 0.5 * (x + 0.044715 * torch.pow(x, 3.0))
+    return 0.5 * x * (1.0 + torch.tanh(inner))
+
+
+def tanh_gelu(x: Tensor) -> Tensor:
+    """GELU in one operation: it keeps x."""
+    return F.gelu(x, approximate="tanh")
+
+
+def flash_attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """Attention in tiles, by a GPU's kernel (Dao 2023): it keeps q, k, v, out and 1 fp32 a row."""
+    outputs = torch.ops.aten._scaled_dot_product_flash_attention(q, k, v, 0.0, True, False)  # noqa: SLF001  the dispatcher's own name
+    mixed: Tensor = outputs[0]
+    return mixed
+
+
+def cpu_attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """Attention in tiles, by torch's CPU kernel: it keeps the same tensors."""
+    outputs = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(q, k, v, 0.0, True)  # noqa: SLF001  the dispatcher's own name
+    mixed: Tensor = outputs[0]
+    return mixed
+
+
+def full_attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """Attention that writes all T x T scores and drops some: softmax, mask and product are kept."""
+    groups = q.shape[1] // k.shape[1]
+    k, v = k.repeat_interleave(groups, 1), v.repeat_interleave(groups, 1)
+    scores = q @ k.transpose(-2, -1)  # (B, H, T, T); the scale lies in q
+    scores = scores.masked_fill_(_future(q), float("-inf"))
+    return fused_dropout(scores.softmax(-1)) @ v
+
+
+def _future(q: Tensor) -> Tensor:
+    length = q.shape[-2]
+    return torch.ones(length, length, dtype=torch.bool, device=q.device).triu(1)
+
+
+def fused_dropout(x: Tensor) -> Tensor:
+    """Dropout in one operation: it keeps a mask of one byte a number."""
+    return torch.native_dropout(x, DROPOUT, train=True)[0]
+
+
+_FUSED: Final = Kernels(
+    rms_norm=fused_rms_norm, attend=flash_attention, gate=fused_gate, gelu=tanh_gelu
+)
+KERNELS: Final[Mapping[str, Kernels]] = {
+    "hf_eager": Kernels(
+        rms_norm=eager_rms_norm, attend=flash_attention, gate=eager_gate, gelu=eager_gelu
+    ),
+    "fused": _FUSED,
+    "megatron": Kernels(
+        rms_norm=fused_rms_norm,
+        attend=full_attention,
+        gate=fused_gate,
+        gelu=tanh_gelu,
+        dropout=fused_dropout,
+    ),
+    "cpu": Kernels(rms_norm=eager_rms_norm, attend=cpu_attention, gate=eager_gate, gelu=tanh_gelu),
+}
