@@ -105,6 +105,8 @@ _MEANINGS: Final[Mapping[str, str]] = {
     "absent": "grey",
     "works": "green",
     "refused": "vermillion",
+    "grew": "vermillion",
+    "shrank": "green",
 }
 
 # Meanings that stand side by side in one picture; inside a group no two may look alike.
@@ -120,6 +122,7 @@ GROUPS: Final[tuple[tuple[str, ...], ...]] = (
     ("overflow", "underflow"),
     ("matrix_units", "vector_units", "converted", "absent"),
     ("works", "refused"),
+    ("grew", "shrank", "other"),
 )
 
 COLORS: Final[Mapping[Mode, Mapping[str, str]]] = MappingProxyType(
