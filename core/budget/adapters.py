@@ -42,14 +42,16 @@ def adapter_widths(spec: ModelSpec) -> Mapping[str, int]:
 
 def adapter_forward(spec: ModelSpec, lora: LoRA, num_tokens: int) -> Item:
     """Return the FLOPs of the adapters in a forward pass."""
-    return item("adapters", FORWARD, _values(spec, lora, num_tokens), unit="FLOPs", source=SOURCE)
+    return item(
+        N_("adapters"), FORWARD, _values(spec, lora, num_tokens), unit="FLOPs", source=SOURCE
+    )
 
 
 def adapter_backward(spec: ModelSpec, lora: LoRA, num_tokens: int) -> Item:
     """Return their FLOPs in the backward pass; the first layer's input needs no gradient."""
     values = _values(spec, lora, num_tokens)
     values["adapters"] = FORWARD.of(values)
-    return item("adapters backward", BACKWARD, values, unit="FLOPs", source=SOURCE)
+    return item(N_("adapters backward"), BACKWARD, values, unit="FLOPs", source=SOURCE)
 
 
 def frozen_backward(spec: ModelSpec, forward: Item, num_tokens: int) -> Item:
@@ -63,10 +65,10 @@ def frozen_backward(spec: ModelSpec, forward: Item, num_tokens: int) -> Item:
         "first_width": _first_width(spec),
     }
     parts = [
-        item("frozen matrices", FROZEN, values, unit="FLOPs", source=FROZEN_SOURCE),
-        item("attention scores", FROZEN_SCORES, values, unit="FLOPs", source=FROZEN_SOURCE),
+        item(N_("frozen matrices"), FROZEN, values, unit="FLOPs", source=FROZEN_SOURCE),
+        item(N_("attention scores"), FROZEN_SCORES, values, unit="FLOPs", source=FROZEN_SOURCE),
     ]
-    return total("frozen backward", parts, source=FROZEN_SOURCE)
+    return total(N_("frozen backward"), parts, source=FROZEN_SOURCE)
 
 
 def _values(spec: ModelSpec, lora: LoRA, num_tokens: int) -> dict[str, Number]:

@@ -20,7 +20,8 @@ __all__ = ["forward_flops", "model_flops", "step_flops"]
 BACKWARD: Final = Formula("2 * forward")
 SCORES_AGAIN: Final = Formula("scores * key_dim // (key_dim + value_dim)")
 BLOCKS_AGAIN: Final = Formula("forward - head - 2 * num_tokens * num_stops * hidden_dim * ffn_dim")
-UNFUSED_ATTENTION: Final = frozenset({"megatron"})  # profiles that keep their scores
+# Profiles that keep their scores, unless only the attention is checkpointed (Korthikanti 2022).
+UNFUSED_ATTENTION: Final = frozenset({"megatron"})
 
 _STEP: Final = N_("forward, backward and repeated work of all micro-batches of one replica")
 _MODEL: Final = N_("Chowdhery et al. 2022, PaLM, appendix B: repeated work does not count")
@@ -57,7 +58,7 @@ def step_flops(spec: ModelSpec, recipe: TrainingRecipe, *, causal: bool = False)
         parts = [total("forward", [*forward.children, adapters], source=forward.source)]
         parts.append(
             total(
-                "backward",
+                N_("backward"),
                 [
                     frozen_backward(spec, forward, num_tokens),
                     adapter_backward(spec, recipe.lora, num_tokens),
@@ -66,27 +67,27 @@ def step_flops(spec: ModelSpec, recipe: TrainingRecipe, *, causal: bool = False)
             )
         )
     if again:
-        parts.append(total("done again", again, source=_STEP))
-    return total("step FLOPs", parts, source=_STEP)
+        parts.append(total(N_("done again"), again, source=_STEP))
+    return total(N_("step FLOPs"), parts, source=_STEP)
 
 
 def model_flops(step: Item) -> Item:
     """Return forward and backward of what `step_flops` gave: the FLOPs that MFU counts."""
-    return total("model FLOPs", [step.child("forward"), step.child("backward")], source=_MODEL)
+    return total(N_("model FLOPs"), [step.child("forward"), step.child("backward")], source=_MODEL)
 
 
 def _backward(forward: Item) -> Item:
     values = {"forward": forward.amount}
-    return item("backward", BACKWARD, values, unit="FLOPs", source=_BACKWARD)
+    return item(N_("backward"), BACKWARD, values, unit="FLOPs", source=_BACKWARD)
 
 
 def _done_again(spec: ModelSpec, recipe: TrainingRecipe, forward: Item) -> list[Item]:
     sizes = flop_sizes(spec)
     parts = []
-    if recipe.profile not in UNFUSED_ATTENTION:
+    if recipe.profile not in UNFUSED_ATTENTION or recipe.checkpointing == "selective":
         scores = sum(part.amount for part in forward.children if is_scores(part))
         values = sizes | {"scores": scores}
-        parts.append(item("scores again", SCORES_AGAIN, values, unit="FLOPs", source=_SCORES))
+        parts.append(item(N_("scores again"), SCORES_AGAIN, values, unit="FLOPs", source=_SCORES))
     if recipe.checkpointing in {"full", "every_k"}:
         values = sizes | {
             "forward": forward.amount,
@@ -94,7 +95,7 @@ def _done_again(spec: ModelSpec, recipe: TrainingRecipe, forward: Item) -> list[
             "num_tokens": recipe.num_tokens * recipe.accumulation,
             "num_stops": num_stops(spec, recipe),
         }
-        parts.append(item("blocks again", BLOCKS_AGAIN, values, unit="FLOPs", source=_BLOCKS))
+        parts.append(item(N_("blocks again"), BLOCKS_AGAIN, values, unit="FLOPs", source=_BLOCKS))
     return parts
 
 

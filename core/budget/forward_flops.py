@@ -69,8 +69,8 @@ def forward_flops(spec: ModelSpec, num_tokens: int, seq_len: int, *, causal: boo
     sizes = flop_sizes(spec) | {"num_tokens": num_tokens, "seq_len": seq_len}
     parts = [_projections(spec, sizes), *_scores(spec, sizes, causal=causal)]
     parts += _feed_forward(spec, sizes)
-    parts.append(_products("head", HEAD, sizes))
-    return total("forward", parts, source=PRODUCTS)
+    parts.append(_products(N_("head"), HEAD, sizes))
+    return total(N_("forward"), parts, source=PRODUCTS)
 
 
 def flop_sizes(spec: ModelSpec) -> dict[str, Number]:
@@ -124,7 +124,7 @@ def _latent_sizes(spec: ModelSpec) -> Mapping[str, Number]:
 
 
 def _projections(spec: ModelSpec, sizes: Mapping[str, Number]) -> Item:
-    name = "attention projections"
+    name = N_("attention projections")
     if spec.latent is None:
         return _products(name, PROJECTIONS, sizes)
     formula = LATENT_PROJECTIONS if spec.latent.query_rank else LATENT_PLAIN_QUERIES
@@ -133,26 +133,26 @@ def _projections(spec: ModelSpec, sizes: Mapping[str, Number]) -> Item:
 
 def _scores(spec: ModelSpec, sizes: dict[str, Number], *, causal: bool) -> list[Item]:
     if not causal:
-        return [item("attention scores", FULL_SCORES, sizes, unit="FLOPs", source=SCORES)]
+        return [item(N_("attention scores"), FULL_SCORES, sizes, unit="FLOPs", source=SCORES)]
     parts = []
     if spec.num_windowed_layers < spec.num_layers:
-        parts += [item("attention scores", CAUSAL_SCORES, sizes, unit="FLOPs", source=SCORES)]
+        parts += [item(N_("attention scores"), CAUSAL_SCORES, sizes, unit="FLOPs", source=SCORES)]
     if spec.num_windowed_layers:
         window = min(spec.window or MAX_TOKENS, int(sizes["seq_len"]))
         values = sizes | {"window": window}
-        parts += [item("windowed scores", WINDOW_SCORES, values, unit="FLOPs", source=SCORES)]
+        parts += [item(N_("windowed scores"), WINDOW_SCORES, values, unit="FLOPs", source=SCORES)]
     return parts
 
 
 def _feed_forward(spec: ModelSpec, sizes: Mapping[str, Number]) -> list[Item]:
     parts = []
     if spec.num_dense_layers:
-        parts.append(_products("feed-forward", FEED_FORWARD, sizes))
+        parts.append(_products(N_("feed-forward"), FEED_FORWARD, sizes))
     if spec.mixture is None or not spec.num_expert_layers:
         return parts
-    parts += [_products("experts", EXPERTS, sizes), _products("router", ROUTER, sizes)]
+    parts += [_products(N_("experts"), EXPERTS, sizes), _products(N_("router"), ROUTER, sizes)]
     if spec.mixture.num_shared:
-        parts.append(_products("shared experts", SHARED_EXPERTS, sizes))
+        parts.append(_products(N_("shared experts"), SHARED_EXPERTS, sizes))
     return parts
 
 

@@ -1,0 +1,113 @@
+"""How many parameters and tokens a given amount of compute should be spent on."""
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+from core.budget.check import check_range
+from core.budget.formula import Formula
+from core.budget.item import Item, item
+from core.language import N_
+
+TOKENS_PER_PARAM: Final = 20
+BEST_PARAMS: Final = Formula("(flops / (6 * tokens_per_param)) ** 0.5")
+BEST_TOKENS: Final = Formula("tokens_per_param * num_params")
+LOSS: Final = Formula("e + a / num_params ** alpha + b / num_tokens ** beta")
+
+_HOFFMANN: Final = N_("Hoffmann et al. 2022, Training Compute-Optimal LLMs: about 20 tokens each")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LossFit:
+    """A fitted law of the loss in nats: e + a / N**alpha + b / D**beta."""
+
+    name: str
+    e: float
+    a: float
+    b: float
+    alpha: float
+    beta: float
+    source: str
+
+
+HOFFMANN: Final = LossFit(
+    name="Hoffmann 2022",
+    e=1.69,
+    a=406.4,
+    b=410.7,
+    alpha=0.34,
+    beta=0.28,
+    source=N_("Hoffmann et al. 2022, equation 10: approach 3"),
+)
+BESIROGLU: Final = LossFit(
+    name="Besiroglu 2024",
+    e=1.8172,
+    a=482.01,
+    b=2085.43,
+    alpha=0.3478,
+    beta=0.3658,
+    source=N_("Besiroglu et al. 2024, Chinchilla Scaling: A Replication Attempt: refitted"),
+)
+FITS: Final = (HOFFMANN, BESIROGLU)
+
+
+def best_params(flops: float, tokens_per_param: float = TOKENS_PER_PARAM) -> Item:
+    """Return the parameters that use `flops` best: C = 6 N D with D = 20 N.
+
+    >>> round(best_params(5.88e23).amount / 1e9)  # Chinchilla itself: 70 B on 1.4 T tokens
+    70
+
+    Raises:
+        ValueError: If a number is not positive.
+    """
+    check_range("flops", flops, 1, 1e40)
+    check_range("tokens_per_param", tokens_per_param, 0.01, 1e7)
+    values = {"flops": flops, "tokens_per_param": tokens_per_param}
+    return item(
+        N_("best model"), BEST_PARAMS, values,
+        unit="parameters", source=_HOFFMANN, kind="estimated", band=0.3,
+    )  # fmt: skip
+
+
+def best_tokens(flops: float, tokens_per_param: float = TOKENS_PER_PARAM) -> Item:
+    """Return the tokens that go with `best_params`.
+
+    Raises:
+        ValueError: If a number is not positive.
+    """
+    num_params = best_params(flops, tokens_per_param).amount
+    values = {"num_params": num_params, "tokens_per_param": tokens_per_param}
+    return item(
+        N_("best tokens"), BEST_TOKENS, values,
+        unit="tokens", source=_HOFFMANN, kind="estimated", band=0.3,
+    )  # fmt: skip
+
+
+def predicted_loss(num_params: float, num_tokens: float, fit: LossFit = BESIROGLU) -> Item:
+    """Return the loss in nats for each token that a fitted law foresees.
+
+    Raises:
+        ValueError: If a number is not positive.
+    """
+    check_range("num_params", num_params, 1, 1e20)
+    check_range("num_tokens", num_tokens, 1, 1e20)
+    values = {
+        "e": fit.e,
+        "a": fit.a,
+        "b": fit.b,
+        "alpha": fit.alpha,
+        "beta": fit.beta,
+        "num_params": num_params,
+        "num_tokens": num_tokens,
+    }
+    return item(
+        N_("loss"), LOSS, values, unit="nats", source=fit.source, kind="estimated", band=0.03
+    )
+
+
+def loss_for_size(flops: float, num_params: float, fit: LossFit = BESIROGLU) -> float:
+    """Return the loss of spending `flops` on a model of that size; infinite without a token."""
+    num_tokens = flops / (6 * num_params)
+    return (
+        float(predicted_loss(num_params, num_tokens, fit).amount) if num_tokens >= 1 else math.inf
+    )

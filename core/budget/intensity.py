@@ -1,0 +1,138 @@
+"""Arithmetic intensity: FLOPs for each byte that goes to and from memory, and what it bounds."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from core.budget.check import check_range
+from core.budget.formula import Formula, Number
+from core.budget.item import Item, item
+from core.budget.recipe import MAX_TOKENS
+from core.language import N_
+
+Phase = Literal["prefill", "decode"]
+PHASES: Final[tuple[Phase, ...]] = ("prefill", "decode")
+
+INTENSITY: Final = Formula("flops / num_bytes")
+BOUND: Final = Formula("min(1, intensity * bandwidth / flops_per_second)")
+ACCELERATOR: Final = Formula("flops_per_second / bandwidth")
+TIME: Final = Formula("max(flops / flops_per_second, num_bytes / bandwidth)")
+
+MOVED: Final = N_("each operation reads its inputs and writes its result once, in memory")
+ROOFLINE: Final = N_("Williams, Waterman & Patterson 2009, Roofline")
+
+_MATMUL_FLOPS: Final = "2 * rows * inner * columns"
+_MATMUL_BYTES: Final = "item_bytes * (rows * inner + inner * columns + rows * columns)"
+_MATMUL: Final = (Formula(_MATMUL_FLOPS), Formula(_MATMUL_BYTES))
+ELEMENTWISE: Final = "rows * columns * flops_each"
+ELEMENTWISE_BYTES: Final = "item_bytes * rows * columns * num_operands"
+_ELEMENTWISE: Final = (Formula(ELEMENTWISE), Formula(ELEMENTWISE_BYTES))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Operation:
+    """One operation: its FLOPs, the bytes it moves, and their ratio, each with its formula."""
+
+    name: str
+    flops: Item
+    moved: Item
+
+    @property
+    def intensity(self) -> Item:
+        """FLOPs for each byte."""
+        values = {"flops": self.flops.amount, "num_bytes": self.moved.amount}
+        return item(self.name, INTENSITY, values, unit="FLOPs/byte", source=MOVED)
+
+
+def matmul(name: str, rows: int, inner: int, columns: int, item_bytes: float = 2) -> Operation:
+    """Return the product of (rows x inner) and (inner x columns)."""
+    values = {"rows": rows, "inner": inner, "columns": columns, "item_bytes": item_bytes}
+    return _operation(name, _MATMUL, values)
+
+
+def elementwise(
+    name: str, rows: int, columns: int, *, flops_each: float, num_operands: float, item_bytes: float
+) -> Operation:
+    """Return an operation on each number apart.
+
+    Args:
+        name: What it is.
+        rows: Rows of each operand.
+        columns: Columns of it.
+        flops_each: FLOPs for one result.
+        num_operands: Tensors read and written.
+        item_bytes: Bytes of a number.
+    """
+    values: dict[str, Number] = {
+        "rows": rows,
+        "columns": columns,
+        "flops_each": flops_each,
+        "num_operands": num_operands,
+        "item_bytes": item_bytes,
+    }
+    return _operation(name, _ELEMENTWISE, values)
+
+
+def examples(size: int, item_bytes: float = 2) -> tuple[Operation, ...]:
+    """Return the five standard examples over vectors and matrices of `size` (Stanford CS336).
+
+    Raises:
+        ValueError: If the size is not positive.
+    """
+    check_range("size", size, 1, MAX_TOKENS)
+    square = {"rows": size, "columns": size, "num_operands": 2, "item_bytes": item_bytes}
+    return (
+        elementwise(N_("relu"), flops_each=1, **square),  # type: ignore[arg-type]
+        elementwise(N_("gelu"), flops_each=20, **square),  # type: ignore[arg-type]
+        matmul(N_("dot product"), 1, size, 1, item_bytes),
+        matmul(N_("matrix times vector"), size, size, 1, item_bytes),
+        matmul(N_("matrix times matrix"), size, size, size, item_bytes),
+    )
+
+
+def bound(operation: Operation, flops_per_second: float, bandwidth: float) -> Item:
+    """Return the share of the peak that memory allows: min(1, intensity / the device's own).
+
+    Raises:
+        ValueError: If the device has no speed.
+    """
+    check_range("flops_per_second", flops_per_second, 1, 1e20)
+    check_range("bandwidth", bandwidth, 1, 1e18)
+    values = {
+        "intensity": operation.intensity.amount,
+        "bandwidth": bandwidth,
+        "flops_per_second": flops_per_second,
+    }
+    return item(operation.name, BOUND, values, unit="share", source=ROOFLINE)
+
+
+def roofline_seconds(operation: Operation, flops_per_second: float, bandwidth: float) -> Item:
+    """Return the least seconds an operation takes: computing or moving, whichever is longer."""
+    values = {
+        "flops": operation.flops.amount,
+        "flops_per_second": flops_per_second,
+        "num_bytes": operation.moved.amount,
+        "bandwidth": bandwidth,
+    }
+    return item(operation.name, TIME, values, unit="s", source=ROOFLINE)
+
+
+def ridge(flops_per_second: float, bandwidth: float) -> Item:
+    """Return the intensity at which a device stops waiting for its memory.
+
+    Raises:
+        ValueError: If the device has no speed.
+    """
+    check_range("flops_per_second", flops_per_second, 1, 1e20)
+    check_range("bandwidth", bandwidth, 1, 1e18)
+    values = {"flops_per_second": flops_per_second, "bandwidth": bandwidth}
+    return item(N_("ridge"), ACCELERATOR, values, unit="FLOPs/byte", source=ROOFLINE)
+
+
+def _operation(name: str, formulas: Sequence[Formula], values: Mapping[str, Number]) -> Operation:
+    flops, moved = formulas
+    return Operation(
+        name=name,
+        flops=item(name, flops, values, unit="FLOPs", source=MOVED),
+        moved=item(name, moved, values, unit="bytes", source=MOVED),
+    )
