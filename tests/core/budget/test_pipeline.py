@@ -1,5 +1,7 @@
 """The 1F1B schedule against its closed forms: the bubble, and the micro-batches held at once."""
 
+import itertools
+
 import pytest
 
 from core.budget.pipeline import bubble, bubble_seconds, most_held, schedule
@@ -33,7 +35,7 @@ def test_every_pass_is_there_once_and_waits_for_its_neighbours():
 
     assert len(ends) == sum(map(len, slots)) == 2 * 4 * 6
     for row in slots:
-        assert all(one.end <= two.start for one, two in zip(row, row[1:], strict=False))
+        assert all(one.end <= two.start for one, two in itertools.pairwise(row))
         for slot in row:
             back = slot.direction == "backward"
             before = ends.get((slot.stage + (1 if back else -1), slot.microbatch, slot.direction))
