@@ -1,14 +1,14 @@
-"""The FLOPs of one optimizer step: forward, backward, and what the backward pass does again.
+"""The FLOPs of one optimizer step: forward, backward, and the extra work of the implementation.
 
 Two conventions live side by side. The *model's* FLOPs are forward and backward: what MFU divides by
-the peak. The *hardware's* FLOPs count repeated work too: activation checkpointing, and the scores
-that a fused attention kernel forgets and makes again (HFU).
+the peak. The *hardware's* FLOPs have the extra work too: activation checkpointing, the scores that
+a fused attention kernel forgets and makes again, the zeros that fill up a narrow value (HFU).
 """
 
 from typing import Final
 
-from core.budget.adapters import adapter_backward, adapter_forward, frozen_backward
-from core.budget.formula import Formula, Number
+from core.budget.adapters import adapted_backward, adapter_forward
+from core.budget.formula import Formula
 from core.budget.forward_flops import flop_sizes, forward_flops, is_scores
 from core.budget.item import Item, item, total
 from core.budget.recipe import TrainingRecipe
@@ -19,26 +19,31 @@ __all__ = ["forward_flops", "model_flops", "step_flops"]
 
 BACKWARD: Final = Formula("2 * forward")
 SCORES_AGAIN: Final = Formula("scores * key_dim // (key_dim + value_dim)")
-BLOCKS_AGAIN: Final = Formula("forward - head - 2 * num_tokens * num_stops * hidden_dim * ffn_dim")
+PADDING: Final = Formula("num_passes * scores * (key_dim - value_dim) // (key_dim + value_dim)")
+BLOCKS_AGAIN: Final = Formula("forward - head - 2 * num_tokens * hidden_dim * skipped_width")
 # Profiles that keep their scores, unless only the attention is checkpointed (Korthikanti 2022).
 UNFUSED_ATTENTION: Final = frozenset({"megatron"})
 
-_STEP: Final = N_("forward, backward and repeated work of all micro-batches of one replica")
+_STEP: Final = N_("forward, backward and extra work of all micro-batches of one replica")
 _MODEL: Final = N_("Chowdhery et al. 2022, PaLM, appendix B: repeated work does not count")
 _BACKWARD: Final = N_(
     "for each product two of the same size: one for its input, one for its weight"
 )
 _SCORES: Final = N_("Dao et al. 2022, FlashAttention: queries times keys again, 5 products for 4")
+_PADDING: Final = N_(
+    "flash attention wants values as wide as keys; latent attention's are narrower"
+)
 _BLOCKS: Final = N_(
     "Chen et al. 2016; torch ends a second run before its last product: nothing needs it"
 )
 
 
 def step_flops(spec: ModelSpec, recipe: TrainingRecipe, *, causal: bool = False) -> Item:
-    """Return the FLOPs of one step of one replica: forward, backward and "done again".
+    """Return the FLOPs of one step of one replica: "forward", "backward" and "extra work".
 
     Divide by the tensor and pipeline ranks for one device of many; the total over all replicas is
-    this times their number.
+    this times their number. Adapters are counted exactly where queries, keys or values have some;
+    else the first layer's backward pass is a little shorter than said here.
 
     Args:
         spec: The model.
@@ -46,67 +51,62 @@ def step_flops(spec: ModelSpec, recipe: TrainingRecipe, *, causal: bool = False)
         causal: Whether only pairs that the causal mask lets through count; see `forward_flops`.
 
     Raises:
-        ValueError: If the adapters do not fit the model.
+        ValueError: If a length is beyond reason.
     """
     num_tokens = recipe.num_tokens * recipe.accumulation
     forward = forward_flops(spec, num_tokens, recipe.seq_len, causal=causal)
-    again = _done_again(spec, recipe, forward)
     if recipe.lora is None:
-        parts = [forward, _backward(forward)]
+        values = {"forward": forward.amount}
+        backward = item(N_("backward"), BACKWARD, values, unit="FLOPs", source=_BACKWARD)
     else:
-        adapters = adapter_forward(spec, recipe.lora, num_tokens)
-        parts = [total("forward", [*forward.children, adapters], source=forward.source)]
-        parts.append(
-            total(
-                N_("backward"),
-                [
-                    frozen_backward(spec, forward, num_tokens),
-                    adapter_backward(spec, recipe.lora, num_tokens),
-                ],
-                source=_BACKWARD,
-            )
-        )
-    if again:
-        parts.append(total(N_("done again"), again, source=_STEP))
+        frozen, lora = forward, recipe.lora
+        adapters = adapter_forward(spec, lora, num_tokens)
+        forward = total(frozen.name, [*frozen.children, adapters], source=frozen.source)
+        backward = adapted_backward(spec, lora, frozen, num_tokens)
+    extra = _extra_work(spec, recipe, forward)
+    parts = [forward, backward, *([total(N_("extra work"), extra, source=_STEP)] if extra else [])]
     return total(N_("step FLOPs"), parts, source=_STEP)
 
 
 def model_flops(step: Item) -> Item:
     """Return forward and backward of what `step_flops` gave: the FLOPs that MFU counts."""
-    return total(N_("model FLOPs"), [step.child("forward"), step.child("backward")], source=_MODEL)
+    parts = [step.child("forward"), step.child("backward")]
+    return total(N_("model FLOPs"), parts, source=_MODEL)
 
 
-def _backward(forward: Item) -> Item:
-    values = {"forward": forward.amount}
-    return item(N_("backward"), BACKWARD, values, unit="FLOPs", source=_BACKWARD)
-
-
-def _done_again(spec: ModelSpec, recipe: TrainingRecipe, forward: Item) -> list[Item]:
+def _extra_work(spec: ModelSpec, recipe: TrainingRecipe, forward: Item) -> list[Item]:
+    is_repeated = recipe.checkpointing in {"full", "every_k"}
     sizes = flop_sizes(spec)
+    sizes["scores"] = sum(part.amount for part in forward.children if is_scores(part))
     parts = []
     if recipe.profile not in UNFUSED_ATTENTION or recipe.checkpointing == "selective":
-        scores = sum(part.amount for part in forward.children if is_scores(part))
-        values = sizes | {"scores": scores}
-        parts.append(item(N_("scores again"), SCORES_AGAIN, values, unit="FLOPs", source=_SCORES))
-    if recipe.checkpointing in {"full", "every_k"}:
+        parts.append(item(N_("scores again"), SCORES_AGAIN, sizes, unit="FLOPs", source=_SCORES))
+    if spec.latent is not None and sizes["key_dim"] > sizes["value_dim"]:
+        values = sizes | {"num_passes": 4 if is_repeated else 3}
+        parts.append(item(N_("padded values"), PADDING, values, unit="FLOPs", source=_PADDING))
+    if is_repeated:
         values = sizes | {
             "forward": forward.amount,
             "head": forward.child("head").amount,
             "num_tokens": recipe.num_tokens * recipe.accumulation,
-            "num_stops": num_stops(spec, recipe),
+            "skipped_width": skipped_width(spec, recipe),
         }
         parts.append(item(N_("blocks again"), BLOCKS_AGAIN, values, unit="FLOPs", source=_BLOCKS))
     return parts
 
 
-def num_stops(spec: ModelSpec, recipe: TrainingRecipe) -> Number:
-    """Return how often a second run stops before its last product: once a segment that ends in one.
+def skipped_width(spec: ModelSpec, recipe: TrainingRecipe) -> int:
+    """Return the inner widths of the last products that second runs skip, added up.
 
-    A norm or a dropout after the product needs its result, and so do the weights of experts.
+    A norm or a dropout behind the product needs its result, and so do the weights of experts; with
+    an adapter beside it only the adapter's second matrix is skipped.
     """
     if spec.norms_per_layer != 2 or recipe.profile in UNFUSED_ATTENTION:
         return 0
     length = 1 if recipe.checkpointing == "full" else recipe.checkpoint_every
-    ends = range(length - 1, spec.num_layers, length)
-    is_cut = spec.num_layers % length != 0 and spec.num_layers <= spec.num_dense_layers
-    return sum(end < spec.num_dense_layers for end in ends) + is_cut
+    ends = {*range(length - 1, spec.num_layers, length), spec.num_layers - 1}
+    num_dense = sum(end < spec.num_dense_layers for end in ends)
+    shared = 0 if spec.mixture is None else spec.mixture.num_shared * spec.mixture.expert_dim
+    if recipe.lora is not None and "down" in recipe.lora.targets:
+        return recipe.lora.rank * (len(ends) if shared else num_dense)
+    return num_dense * spec.ffn_dim + (len(ends) - num_dense) * shared

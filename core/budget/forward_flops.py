@@ -1,4 +1,4 @@
-"""The FLOPs of matrix products, component by component: forward, backward and what is done again.
+"""The FLOPs of matrix products, component by component: forward and backward.
 
 A multiply and an add are 2 FLOPs. Norms, activations, softmax and the embedding's look-ups are left
 out, as in every published count: together they are some tenths of a per cent. Each rule equals
