@@ -85,6 +85,7 @@ def kv_cache(
     """
     check_range("context", context, 1, MAX_TOKENS)
     check_range("concurrency", concurrency, 1, 1_000_000)
+    check_range("tensor", tensor, 1, 1024)
     fmt = stored_format("kv_format", kv_format)
     values = _sizes(spec) | {
         "num_full_layers": spec.num_layers - spec.num_windowed_layers,
