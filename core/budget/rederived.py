@@ -5,10 +5,17 @@ from typing import Any, Final
 
 from core.budget.adapters import adapter_widths
 from core.budget.catalogue import MODELS
+from core.budget.cluster import Cluster
+from core.budget.decode_speeds import with_measured_mbu
+from core.budget.devices import DEVICES
 from core.budget.formula import Formula
 from core.budget.item import Item, item
+from core.budget.kv_cache import kv_cache
 from core.budget.parameters import counts
 from core.budget.published import PublishedFigure
+from core.budget.serving_plan import ServingPlan
+from core.budget.serving_time import decode_latency
+from core.budget.throughput import user_speed
 from core.language import N_
 from core.models.spec import ModelSpec
 
@@ -53,7 +60,21 @@ def adapters(inputs: Inputs) -> Item:
     return item(N_("adapters"), ADAPTERS, values, unit="parameters", source=source)
 
 
+def kv_cache_bytes(inputs: Inputs) -> Item:
+    """Return the bytes of the KV cache of sequences."""
+    return kv_cache(MODELS[inputs["model"]], inputs["context"])
+
+
+def decode_speed(inputs: Inputs) -> Item:
+    """Return the tokens/s of one sequence on a group of devices."""
+    plan = ServingPlan(**inputs["plan"])
+    cluster = Cluster(device=DEVICES[inputs["device"]], num_devices=plan.tensor)
+    return user_speed(decode_latency(MODELS[inputs["model"]], with_measured_mbu(plan), cluster))
+
+
 REDERIVED: Final[Mapping[str, Callable[[Inputs], Item]]] = {
     "stored_weights": stored_weights,
     "adapters": adapters,
+    "kv_cache": kv_cache_bytes,
+    "decode_speed": decode_speed,
 }
