@@ -6,6 +6,7 @@ On meta a model of 405 billion parameters takes no memory: every tensor has a sh
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812  the field's own name
+from torch.utils.checkpoint import checkpoint
 
 from core.models.gpt2 import FeedForward, make_norm
 from core.models.kernels import KERNELS, Kernels
@@ -68,17 +69,31 @@ class Decoder(nn.Module):
         width = self.spec.head_dim if latent is None else latent.rope_dim
         return x, rotary_angles(num_tokens, width, x)
 
-    def logits(self, token_ids: Tensor) -> Tensor:
-        """Return the scores of every next token: (B, T) ids to (B, T, V)."""
+    def hidden(self, token_ids: Tensor) -> Tensor:
+        """Return what the head reads: (B, T) ids to (B, T, C)."""
         x, rotary = self.embed(token_ids)
         for block in self.blocks:
             x = block(x, rotary)
-        scores: Tensor = self.head(self.norm(x))
-        return scores
+        normed: Tensor = self.norm(x)
+        return normed
 
-    def forward(self, token_ids: Tensor, targets: Tensor) -> Tensor:
-        """Return the mean cross-entropy in nats; both inputs are (B, T) token ids."""
-        return F.cross_entropy(self.logits(token_ids).flatten(0, 1).float(), targets.flatten())
+    def loss(self, hidden: Tensor, targets: Tensor) -> Tensor:
+        """Return the sum of the cross-entropy in nats: (N, C) and (N,) to one number."""
+        return F.cross_entropy(self.head(hidden).float(), targets, reduction="sum")
+
+    def forward(self, token_ids: Tensor, targets: Tensor, num_chunks: int = 1) -> Tensor:
+        """Return the mean cross-entropy in nats; both inputs are (B, T) token ids.
+
+        With several chunks of tokens, the logits of one live at a time and are computed again in
+        the backward pass.
+        """
+        hidden, labels = self.hidden(token_ids).flatten(0, 1), targets.flatten()
+        if num_chunks == 1:
+            return self.loss(hidden, labels) / labels.numel()
+        pieces = zip(hidden.chunk(num_chunks), labels.chunk(num_chunks), strict=True)
+        keep = {"use_reentrant": False, "preserve_rng_state": False}
+        losses = [checkpoint(self.loss, part, label, **keep) for part, label in pieces]
+        return sum(losses, start=labels.new_zeros((), dtype=torch.float32)) / labels.numel()
 
 
 def build_model(

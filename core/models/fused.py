@@ -13,25 +13,25 @@ from torch.autograd import Function
 
 class _RMSNorm(Function):
     @staticmethod
-    def forward(ctx: Any, x: Tensor, weight: Tensor) -> Tensor:
+    def forward(ctx: Any, x: Tensor, weight: Tensor) -> Tensor:  # noqa: ANN401  torch's context
         rstd = x.new_empty(x.shape[:-1], dtype=torch.float32)
         ctx.save_for_backward(x, weight, rstd)
         return torch.empty_like(x)
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor]:  # type: ignore[override]  # torch types it as any arguments
+    def backward(ctx: Any, _grad: Tensor) -> tuple[Tensor, Tensor]:  # type: ignore[override]  # noqa: ANN401  torch's context
         x, weight, _rstd = ctx.saved_tensors
         return torch.empty_like(x), torch.empty_like(weight)
 
 
 class _Gate(Function):
     @staticmethod
-    def forward(ctx: Any, gate: Tensor, up: Tensor) -> Tensor:
+    def forward(ctx: Any, gate: Tensor, up: Tensor) -> Tensor:  # noqa: ANN401  torch's context
         ctx.save_for_backward(gate, up)
         return torch.empty_like(up)
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor]:  # type: ignore[override]  # torch types it as any arguments
+    def backward(ctx: Any, _grad: Tensor) -> tuple[Tensor, Tensor]:  # type: ignore[override]  # noqa: ANN401  torch's context
         gate, up = ctx.saved_tensors
         return torch.empty_like(gate), torch.empty_like(up)
 

@@ -65,14 +65,14 @@ def tanh_gelu(x: Tensor) -> Tensor:
 
 def flash_attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     """Attention in tiles, by a GPU's kernel (Dao 2023): it keeps q, k, v, out and 1 fp32 a row."""
-    outputs = torch.ops.aten._scaled_dot_product_flash_attention(q, k, v, 0.0, True, False)  # noqa: SLF001  the dispatcher's own name
+    outputs = torch.ops.aten._scaled_dot_product_flash_attention(q, k, v, 0.0, True, False)
     mixed: Tensor = outputs[0]
     return mixed
 
 
 def cpu_attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     """Attention in tiles, by torch's CPU kernel: it keeps the same tensors."""
-    outputs = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(q, k, v, 0.0, True)  # noqa: SLF001  the dispatcher's own name
+    outputs = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(q, k, v, 0.0, True)
     mixed: Tensor = outputs[0]
     return mixed
 
@@ -80,15 +80,17 @@ def cpu_attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 def full_attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     """Attention that writes all T x T scores and drops some: softmax, mask and product are kept."""
     groups = q.shape[1] // k.shape[1]
-    k, v = k.repeat_interleave(groups, 1), v.repeat_interleave(groups, 1)
-    scores = q @ k.transpose(-2, -1)  # (B, H, T, T); the scale lies in q
-    scores = scores.masked_fill_(_future(q), float("-inf"))
+    if groups > 1:
+        k, v = k.repeat_interleave(groups, 1), v.repeat_interleave(groups, 1)
+    scores = (q * q.shape[-1] ** -0.5) @ k.transpose(-2, -1)  # (B, H, T, T)
+    # added in place, the mask is kept by nobody, as in a kernel that masks and takes the softmax
+    scores = scores.add_(_minus_infinity_ahead(q))
     return fused_dropout(scores.softmax(-1)) @ v
 
 
-def _future(q: Tensor) -> Tensor:
+def _minus_infinity_ahead(q: Tensor) -> Tensor:
     length = q.shape[-2]
-    return torch.ones(length, length, dtype=torch.bool, device=q.device).triu(1)
+    return q.new_full((length, length), float("-inf")).triu_(1)
 
 
 def fused_dropout(x: Tensor) -> Tensor:

@@ -29,11 +29,11 @@ class LatentMixer(nn.Module):
         rank = sizes.query_rank
         self.q_down = nn.Linear(spec.hidden_dim, rank, bias=False) if rank else nn.Identity()
         self.q_norm = RMSNorm(rank, kernels) if rank else nn.Identity()
-        self.q = nn.Linear(rank or spec.hidden_dim, query, bias=False)
+        self.q_up = nn.Linear(rank or spec.hidden_dim, query, bias=False)
         self.kv_down = nn.Linear(spec.hidden_dim, sizes.kv_rank + sizes.rope_dim, bias=False)
         self.kv_norm = RMSNorm(sizes.kv_rank, kernels)
         wide = spec.num_heads * (sizes.nope_dim + sizes.value_dim)
-        self.kv = nn.Linear(sizes.kv_rank, wide, bias=False)
+        self.kv_up = nn.Linear(sizes.kv_rank, wide, bias=False)
         self.o = nn.Linear(spec.num_heads * sizes.value_dim, spec.hidden_dim, bias=False)
 
     def forward(self, x: Tensor, rotary: Rotary | None) -> Tensor:
@@ -47,14 +47,16 @@ class LatentMixer(nn.Module):
         return projected
 
     def _queries(self, x: Tensor, rotary: Rotary | None) -> Tensor:
-        q = rearrange(self.q(self.q_norm(self.q_down(x))), "B T (H D) -> B H T D", H=self.num_heads)
+        q = rearrange(
+            self.q_up(self.q_norm(self.q_down(x))), "B T (H D) -> B H T D", H=self.num_heads
+        )
         plain, turned = q.split((self.sizes.nope_dim, self.sizes.rope_dim), -1)
         return torch.cat((plain, _turn(turned, rotary)), -1)
 
     def _keys_values(self, x: Tensor, rotary: Rotary | None) -> tuple[Tensor, Tensor]:
         sizes = self.sizes
         latent, shared = self.kv_down(x).split((sizes.kv_rank, sizes.rope_dim), -1)
-        wide = rearrange(self.kv(self.kv_norm(latent)), "B T (H D) -> B H T D", H=self.num_heads)
+        wide = rearrange(self.kv_up(self.kv_norm(latent)), "B T (H D) -> B H T D", H=self.num_heads)
         plain, v = wide.split((sizes.nope_dim, sizes.value_dim), -1)
         turned = _turn(shared.unsqueeze(1), rotary).expand(-1, self.num_heads, -1, -1)
         return torch.cat((plain, turned), -1), v

@@ -1,0 +1,47 @@
+"""CUDA's autocast to bfloat16, emulated on meta: matrix products in bf16, all else as it comes.
+
+Matrices are cast once a forward pass and the copies stay until its end: autocast's weight cache.
+"""
+
+from dataclasses import replace
+
+from torch import Tensor, nn
+from torch.nn import functional as F  # noqa: N812  the field's own name
+
+from core.models.build import Block, Decoder
+
+
+class CastLinear(nn.Module):
+    """A linear layer under autocast."""
+
+    def __init__(self, linear: nn.Linear, cache: dict[int, Tensor]) -> None:
+        super().__init__()
+        self.weight, self.bias, self.cache = linear.weight, linear.bias, cache
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Transform the last axis, in bfloat16."""
+        bias = None if self.bias is None else self._cast(self.bias)
+        return F.linear(x.bfloat16(), self._cast(self.weight), bias)
+
+    def _cast(self, weight: Tensor) -> Tensor:
+        if id(weight) not in self.cache:
+            self.cache[id(weight)] = weight.bfloat16()
+        return self.cache[id(weight)]
+
+
+def use_autocast(model: Decoder) -> dict[int, Tensor]:
+    """Run the model's matrix products in bf16; clear the returned cache after each forward pass."""
+    cache: dict[int, Tensor] = {}
+    for part in list(model.modules()):
+        for name, child in list(part.named_children()):
+            if isinstance(child, nn.Linear):
+                setattr(part, name, CastLinear(child, cache))
+    for block in model.blocks:
+        assert isinstance(block, Block)  # noqa: S101  the decoder makes no others
+        kernels = block.attention.kernels
+
+        def attend(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+            return kernels.attend(q.bfloat16(), k.bfloat16(), v.bfloat16())  # noqa: B023  all blocks' kernels are the same
+
+        block.attention.kernels = replace(kernels, attend=attend)
+    return cache

@@ -1,0 +1,139 @@
+"""What a simulated step tells: bytes after every operation, who made them, who kept them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from typing import Final, NamedTuple
+
+FORWARD: Final = "forward"
+BACKWARD: Final = "backward"
+RECOMPUTE: Final = "recompute"
+OPTIMIZER: Final = "optimizer step"
+PHASES: Final = (FORWARD, BACKWARD, RECOMPUTE, OPTIMIZER)
+SAVED: Final = "saved activations"
+GRADIENT: Final = "gradients"
+TEMPORARY: Final = "temporary"
+KINDS: Final = (SAVED, GRADIENT, TEMPORARY)
+
+
+class StepEvent(NamedTuple):
+    """One operation that changed how much memory is in use.
+
+    Attributes:
+        op: As torch's dispatcher names it: "aten.mm".
+        module: The module that ran it: "blocks.3.attention.q"; "" outside all of them.
+        phase: One of `PHASES`.
+        live: Bytes in use after it, what lives between steps included.
+    """
+
+    op: str
+    module: str
+    phase: str
+    live: int
+
+
+class Allocation(NamedTuple):
+    """One storage that was born within the step.
+
+    Attributes:
+        num_bytes: Its size.
+        born: The event that made it.
+        died: The first event after its end; the number of events if it outlives the step.
+        kind: One of `KINDS`.
+    """
+
+    num_bytes: int
+    born: int
+    died: int
+    kind: str
+
+
+class Holding(NamedTuple):
+    """What one kind of storage, made by one operation of one module, comes to.
+
+    Attributes:
+        num_bytes: Of all of them.
+        count: How many.
+        kind: One of `KINDS`.
+        op: The operation that made them.
+        module: The module, with "*" in place of a layer's number.
+    """
+
+    num_bytes: int
+    count: int
+    kind: str
+    op: str
+    module: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepTimeline:
+    """A training step, operation by operation.
+
+    Attributes:
+        events: In the order in which they ran.
+        allocations: Every storage of the step.
+        base: What lives between steps, in bytes: weights, optimizer states, token ids.
+    """
+
+    events: tuple[StepEvent, ...]
+    allocations: tuple[Allocation, ...]
+    base: Mapping[str, int]
+
+    @cached_property
+    def peak_index(self) -> int:
+        """The first event with the most bytes in use."""
+        return max(range(len(self.events)), key=lambda index: self.events[index].live)
+
+    @property
+    def peak(self) -> int:
+        """The most bytes in use at once."""
+        return self.events[self.peak_index].live
+
+    @property
+    def peak_event(self) -> StepEvent:
+        """The operation at the peak."""
+        return self.events[self.peak_index]
+
+    @property
+    def persistent(self) -> int:
+        """Bytes that live between steps."""
+        return sum(self.base.values())
+
+    @property
+    def forward_bytes(self) -> int:
+        """Bytes that the last forward pass left for its backward pass, gradients apart."""
+        last = max(i for i, event in enumerate(self.events) if event.phase == FORWARD)
+        return sum(each.num_bytes for each in self._alive(last) if each.kind != GRADIENT)
+
+    def curve(self, kind: str) -> tuple[int, ...]:
+        """Return the bytes of one kind after every event."""
+        change = [0] * (len(self.events) + 1)
+        for each in self.allocations:
+            if each.kind == kind:
+                change[each.born] += each.num_bytes
+                change[each.died] -= each.num_bytes
+        return tuple(accumulate(change[:-1]))
+
+    def holdings(self, index: int) -> tuple[Holding, ...]:
+        """Return who holds the memory after an event, the largest first; layers are folded."""
+        found: dict[tuple[str, str, str], list[int]] = {}
+        for each in self._alive(index):
+            event = self.events[each.born]
+            key = (each.kind, event.op, fold_layers(event.module))
+            found.setdefault(key, []).append(each.num_bytes)
+        rows = [Holding(sum(sizes), len(sizes), *key) for key, sizes in found.items()]
+        return tuple(sorted(rows, key=lambda row: -row.num_bytes))
+
+    def _alive(self, index: int) -> tuple[Allocation, ...]:
+        return tuple(each for each in self.allocations if each.born <= index < each.died)
+
+
+def fold_layers(module: str) -> str:
+    """Return a module's path without the number of its layer.
+
+    >>> fold_layers("blocks.31.attention.q")
+    'blocks.*.attention.q'
+    """
+    return ".".join("*" if part.isdigit() else part for part in module.split("."))

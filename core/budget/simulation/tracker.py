@@ -1,0 +1,123 @@
+"""A dispatch mode that sees every storage being born and die."""
+
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from core.budget.simulation.timeline import (
+    FORWARD,
+    GRADIENT,
+    SAVED,
+    TEMPORARY,
+    Allocation,
+    StepEvent,
+    StepTimeline,
+)
+
+
+class StorageTracker(TorchDispatchMode):
+    """Counts the bytes of every storage born inside it, on meta, CPU or GPU tensors.
+
+    What exists before (weights, optimizer states, inputs) must be passed to `ignore`, or in-place
+    operations on it would count it as new. Attributes `phase` and `module` label the events.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.phase, self.module = FORWARD, ""
+        self.live = 0
+        self._events: list[StepEvent] = []
+        self._born: list[tuple[int, int]] = []  # bytes and event of each allocation
+        self._died: dict[int, int] = {}
+        self._kinds: dict[int, str] = {}
+        self._alive: dict[int, int] = {}  # storage -> allocation; -1 lived before
+        self._watchers: dict[int, weakref.ref[torch.UntypedStorage]] = {}
+
+    def ignore(self, tensors: Iterable[Tensor]) -> int:
+        """Leave out what lives already; return its bytes, each storage once."""
+        num_bytes = 0
+        for tensor in tensors:
+            storage = tensor.untyped_storage()
+            if storage._cdata not in self._alive:
+                self._alive[storage._cdata] = -1
+                num_bytes += storage.nbytes()
+        return num_bytes
+
+    def mark_gradients(self, parameters: Iterable[Tensor]) -> None:
+        """Note that the parameters' `grad` are gradients; a sum in place keeps its storage."""
+        for each in parameters:
+            if each.grad is not None:
+                self._mark(self._alive.get(each.grad.untyped_storage()._cdata, -1), GRADIENT)
+
+    def mark_saved(self) -> None:
+        """Note that what is alive now waits for the backward pass."""
+        for allocation in self._alive.values():
+            self._mark(allocation, SAVED)
+
+    def _mark(self, allocation: int, kind: str) -> None:
+        if allocation >= 0:
+            self._kinds.setdefault(allocation, kind)
+
+    @contextmanager
+    def during(self, phase: str) -> Iterator[None]:
+        """Label what runs inside."""
+        before, self.phase = self.phase, phase
+        try:
+            yield
+        finally:
+            self.phase = before
+
+    def timeline(self, base: Mapping[str, int]) -> StepTimeline:
+        """Return what was seen, with what lived before in `base` (bytes by name)."""
+        end, persistent = len(self._events), sum(base.values())
+        allocations = tuple(
+            Allocation(num_bytes, born, self._died.get(i, end), self._kinds.get(i, TEMPORARY))
+            for i, (num_bytes, born) in enumerate(self._born)
+        )
+        events = tuple(event._replace(live=event.live + persistent) for event in self._events)
+        return StepTimeline(events=events, allocations=allocations, base=base)
+
+    def __torch_dispatch__(
+        self,
+        func: Callable[..., Any],
+        types: Any,  # noqa: ANN401  as torch declares it
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:  # noqa: ANN401  whatever the operation returns
+        """Run the operation, then look at what it returned."""
+        before = len(self._born), self.live
+        out = func(*args, **(kwargs or {}))
+        if isinstance(out, Tensor):
+            self._see(out)
+        elif isinstance(out, tuple | list):
+            for each in out:
+                if isinstance(each, Tensor):
+                    self._see(each)
+        if (len(self._born), self.live) != before:
+            name = str(func).rpartition(".")[0]
+            self._events.append(StepEvent(name, self.module, self.phase, self.live))
+        return out
+
+    def _see(self, tensor: Tensor) -> None:
+        storage = tensor.untyped_storage()
+        key = storage._cdata
+        if key in self._alive:
+            return
+        num_bytes = storage.nbytes()
+        if num_bytes:
+            self._alive[key] = len(self._born)
+            self._born.append((num_bytes, len(self._events)))
+            self._watchers[key] = weakref.ref(storage, partial(self._free, key))
+            self.live += num_bytes
+
+    def _free(self, key: int, _storage: object) -> None:
+        allocation = self._alive.pop(key)
+        self.live -= self._born[allocation][0]
+        self._died[allocation] = len(self._events)
+        del self._watchers[key]
