@@ -23,18 +23,13 @@ def state(app, name, default=""):
 
 @each_language
 @pytest.mark.parametrize("lesson", LESSONS, ids=[lesson.slug for lesson in LESSONS])
-def test_a_lessons_link_shows_its_headline(open_page, probed, lesson, language):
+def test_a_lessons_link_shows_its_headline_and_sets_nothing_that_the_page_refuses(
+    open_page, probed, lesson, language
+):
     app = open_page(lesson.page, lang=language, **lesson.query)
 
     assert [each.value for each in app.exception] == []
     assert re.search(lesson.headline[language], state(app, "headline")), state(app, "headline")
-
-
-@each_language
-@pytest.mark.parametrize("lesson", LESSONS, ids=[lesson.slug for lesson in LESSONS])
-def test_a_lessons_link_sets_nothing_that_the_page_refuses(open_page, probed, lesson, language):
-    app = open_page(lesson.page, lang=language, **lesson.query)
-
     refused = [
         each.value for each in app.caption for name in lesson.query if f"`{name}`" in each.value
     ]
