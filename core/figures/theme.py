@@ -105,6 +105,11 @@ _MEANINGS: Final[Mapping[str, str]] = {
     "absent": "grey",
     "works": "green",
     "refused": "vermillion",
+    "embedding": "sky",
+    "attention": "vermillion",
+    "feed_forward": "blue",
+    "experts": "green",
+    "norms": "grey",
     "grew": "vermillion",
     "shrank": "green",
 }
@@ -122,6 +127,7 @@ GROUPS: Final[tuple[tuple[str, ...], ...]] = (
     ("overflow", "underflow"),
     ("matrix_units", "vector_units", "converted", "absent"),
     ("works", "refused"),
+    ("embedding", "attention", "feed_forward", "experts", "norms"),
     ("grew", "shrank", "other"),
 )
 
