@@ -1,5 +1,6 @@
 """What holds for every test: nothing is written beside the code, and nobody speaks Chinese yet."""
 
+import functools
 import itertools
 import os
 import tempfile
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from streamlit.components.v2 import manifest_scanner
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("B2G_STATE_DIR", "B2G_RUNS_DIR")
@@ -51,6 +53,15 @@ def english():
     install_provider(None)
     yield
     install_provider(None)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def packages_read_once():
+    """Streamlit reads every installed package anew for each app that a test opens: once will do."""
+    manifests = functools.cache(manifest_scanner.scan_component_manifests)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", manifests)
+        yield
 
 
 @pytest.fixture
