@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import streamlit as st
@@ -18,7 +18,15 @@ MAX_TABLE_ROWS: Final = 100
 _SHORTEST_ALT: Final = 20
 
 
-def show_chart(figure: "Figure", *, key: str, alt: str, table: Table, file_name: str) -> None:
+def show_chart(
+    figure: "Figure",
+    *,
+    key: str,
+    alt: str,
+    table: Table,
+    file_name: str,
+    on_click: Callable[[], None] | None = None,
+) -> None:
     """Show a figure of `core.figures` with its sentence, its table and its files.
 
     Args:
@@ -27,6 +35,7 @@ def show_chart(figure: "Figure", *, key: str, alt: str, table: Table, file_name:
         alt: A translated sentence about this very picture, with its numbers.
         table: The numbers of the picture: translated column title -> values.
         file_name: Name of the downloads, without an ending.
+        on_click: Called after a point was clicked; `st.session_state[key]` then says which.
 
     Raises:
         ValueError: If `alt` is no sentence or the columns differ in length.
@@ -37,7 +46,15 @@ def show_chart(figure: "Figure", *, key: str, alt: str, table: Table, file_name:
         "displaylogo": False,
         "toImageButtonOptions": {"filename": file_name, "format": "png", "scale": 2},
     }
-    st.plotly_chart(figure, key=key, theme=None, alt=alt, config=config)
+    st.plotly_chart(
+        figure,
+        key=key,
+        theme=None,
+        alt=alt,
+        config=config,
+        on_select=on_click or "ignore",
+        selection_mode="points",
+    )
     # Made only when it is opened: a slider that moves waits for no table that nobody sees.
     numbers = st.expander(
         _("The numbers of this picture"),
