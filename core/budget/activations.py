@@ -4,19 +4,20 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
-from core.budget.checkpointing import all_tensors, kept_tensors
+from core.budget.checkpointing import kept_tensors, recomputed_tensors
 from core.budget.formula import Formula, Number
 from core.budget.item import Item, item
 from core.budget.parameters import local_sizes
 from core.budget.precisions import PRECISIONS, Precision
 from core.budget.recipe import TrainingRecipe
-from core.budget.saved_rows import LAYER_NORM, NORMED, RMS_NORM, Rows
 from core.budget.profiles import PROFILES
+from core.budget.saved_rows import LAYER_NORM, NORMED, RMS_NORM, Rows
 from core.budget.share import Share
 from core.language import N_
 from core.models.spec import ModelSpec
 
 TRACED: Final = N_("tensors kept by autograd, traced on the modules of core.models")
+CHECKPOINT: Final = N_("Chen et al. 2016: keep a block's input, run the block again")
 _LAYERS: Final[Mapping[str, str]] = {
     "norms": "num_layers",
     "attention": "num_layers",
@@ -31,7 +32,7 @@ PART_NAMES: Final = (
     N_("experts"),
     N_("block inputs"),
 )
-_ROTARY: Final = "2 * residual_bytes * seq_len * rotary_dim"
+ROTARY: Final = Formula("2 * residual_bytes * seq_len * rotary_dim")
 
 
 def activation_sizes(spec: ModelSpec, recipe: TrainingRecipe, share: Share) -> dict[str, Number]:
@@ -113,15 +114,38 @@ def layer_activations(
     )
 
 
-def segment_activations(
+def outside_activations(
+    spec: ModelSpec, recipe: TrainingRecipe, share: Share, sizes: Mapping[str, Number]
+) -> Item:
+    """Return what is kept outside the blocks: rotary angles, and the final norm's tensors."""
+    rule = _outside(spec.norm, recipe.profile, is_frozen=recipe.lora is not None)
+    if not share.has_head:
+        rule = ROTARY
+    return item("outside the blocks", rule, sizes, unit="bytes", source=TRACED)
+
+
+@lru_cache(maxsize=16)
+def _outside(norm: str, profile: str, *, is_frozen: bool) -> Formula:
+    rows = LAYER_NORM if norm == "layer" else RMS_NORM[PROFILES[profile].rms_norm]
+    kept = [row.size for row in rows if not (is_frozen and row.input_of)]
+    if not is_frozen:
+        kept.append(NORMED)
+    return Formula(f"{ROTARY.text} + {' + '.join(kept)}")
+
+
+def recomputed_activations(
     spec: ModelSpec, recipe: TrainingRecipe, sizes: Mapping[str, Number]
-) -> Number:
-    """Return the bytes that one layer, or one run of layers, holds while its backward runs."""
-    one = {**sizes, "in_flight": 1, "num_layers": sizes["segment_layers"]}
-    is_expert = sizes["num_expert_layers"] > 0
-    one["num_dense_layers"] = 0 if is_expert else sizes["segment_layers"]
-    one["num_expert_layers"] = sizes["segment_layers"] if is_expert else 0
-    return sum(rule.of(one) for rule in _formulas(spec, _shape_of(recipe), kept=False).values())
+) -> tuple[Item, ...]:
+    """Return what one layer, or one run of layers, makes again for its backward pass, by part."""
+    layers = sizes["segment_layers"]
+    has_experts = sizes["num_expert_layers"] > 0
+    one = {**sizes, "in_flight": 1, "num_layers": layers}
+    one["num_dense_layers"] = 0 if has_experts else layers
+    one["num_expert_layers"] = layers if has_experts else 0
+    return tuple(
+        item(part, rule, one, unit="bytes", source=CHECKPOINT)
+        for part, rule in _formulas(spec, _shape_of(recipe), kept=False).items()
+    )
 
 
 def _shape_of(recipe: TrainingRecipe) -> TrainingRecipe:
@@ -134,7 +158,7 @@ def _shape_of(recipe: TrainingRecipe) -> TrainingRecipe:
 @lru_cache(maxsize=512)
 def _formulas(spec: ModelSpec, recipe: TrainingRecipe, *, kept: bool) -> Mapping[str, Formula]:
     """Return one formula a part: the sum of its rows, times its layers, times those in flight."""
-    parts = kept_tensors(spec, recipe) if kept else all_tensors(spec, recipe)
+    parts = kept_tensors(spec, recipe) if kept else recomputed_tensors(spec, recipe)
     return {part: _formula(_LAYERS[part], rows) for part, rows in parts.items() if rows}
 
 

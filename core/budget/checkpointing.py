@@ -56,6 +56,18 @@ def kept_tensors(spec: ModelSpec, recipe: TrainingRecipe) -> dict[str, Rows]:
     return kept
 
 
+def recomputed_tensors(spec: ModelSpec, recipe: TrainingRecipe) -> dict[str, Rows]:
+    """Return the tensors that the backward pass of one layer makes again, by part."""
+    if recipe.checkpointing == "none":
+        return {}
+    parts = all_tensors(spec, recipe)
+    if recipe.checkpointing != "selective":
+        return parts
+    if recipe.profile == "megatron":
+        return {"attention": tuple(row for row in parts["attention"] if row in FULL_SCORES)}
+    return {part: tuple(row for row in rows if not row.output) for part, rows in parts.items()}
+
+
 def adapted(spec: ModelSpec, lora: LoRA) -> dict[str, tuple[str, ...]]:
     """Return the targets that the model has, by part of the block.
 

@@ -13,11 +13,11 @@ from core.budget.formula import Formula
 from core.language import N_
 
 NOTHING: Final = Formula("0")
-ONE: Final = Formula("state_bytes * num_params")
-TWO: Final = Formula("2 * state_bytes * num_params")
-EIGHT_BIT: Final = Formula("2 * (num_params + 4 * num_params // 256)")
-ROWS_AND_COLUMNS: Final = Formula("state_bytes * num_rows_and_columns")
-MATRICES_ONCE: Final = Formula("state_bytes * (num_matrix_params + 2 * num_other_params)")
+ONE: Final = Formula("state_bytes * num_updated")
+TWO: Final = Formula("2 * state_bytes * num_updated")
+EIGHT_BIT: Final = Formula("2 * (num_updated + 4 * ceil(num_updated / 256))")
+ROWS_AND_COLUMNS: Final = Formula("state_bytes * rows_and_columns")
+MATRICES_ONCE: Final = Formula("state_bytes * (2 * num_updated - num_in_matrices)")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

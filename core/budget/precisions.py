@@ -42,6 +42,13 @@ class Precision:
     source: str
 
     @property
+    def resident(self) -> int:
+        """Bytes of a gradient sum that is there from one step to the next; 0 without one."""
+        if self.accumulated:
+            return self.accumulated
+        return self.gradients if self.gradients > self.weights else 0
+
+    @property
     def with_adam(self) -> int:
         """Bytes for each parameter with AdamW's two moments, activations apart."""
         return self.weights + self.master + self.gradients + self.accumulated + 2 * self.state
