@@ -94,11 +94,11 @@ def published_speeds() -> tuple[DecodeSpeed, ...]:
     """Return all published speeds."""
     table = tomllib.loads(_FILE.read_text(encoding="utf-8"))
     bandwidth = DEVICES[table["device"]].bandwidth
-    return tuple(_speed(*row, bandwidth) for row in table["rows"])
+    return tuple(_speed(bandwidth, *row) for row in table["rows"])
 
 
 def _speed(
-    model: str, bits: float, tensor: int, tokens_per_second: float, bandwidth: float
+    bandwidth: float, model: str, bits: float, tensor: int, tokens_per_second: float
 ) -> DecodeSpeed:
     found = counts(MODELS[model])
     num_read = found.active - found.embeddings

@@ -24,9 +24,9 @@ def test_a_calibrated_plan_gives_the_measured_speed_back():
 
 def test_a_speed_that_no_memory_gives_is_refused_in_a_sentence():
     for speed in (140, 2000, 1e8):
-        with pytest.raises(ValueError, match="tokens/s cannot be: A100.* needs at least 8.30 ms"):
+        with pytest.raises(ValueError, match=r"tokens/s cannot be: A100.* needs at least 8\.30 ms"):
             calibrated(SPEC, ServingPlan(), A100, speed)
-    with pytest.raises(ValueError, match="tokens_per_second is 0; it must lie between 0.001"):
+    with pytest.raises(ValueError, match=r"tokens_per_second is 0; it must lie between 0\.001"):
         calibrated(SPEC, ServingPlan(), A100, 0)
-    with pytest.raises(ValueError, match="mbu is .*; it must lie between 0.001 and 1"):
+    with pytest.raises(ValueError, match=r"mbu is .*; it must lie between 0\.001 and 1"):
         calibrated(SPEC, ServingPlan(), A100, 0.01)
