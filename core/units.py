@@ -74,6 +74,8 @@ def format_seconds(seconds: float) -> str:
 
     >>> format_seconds(0.0123), format_seconds(45), format_seconds(200), format_seconds(3900)
     ('12.3 ms', '45.0 s', '3 min 20 s', '1 h 05 min')
+    >>> format_seconds(1_209_600)
+    '14 d 00 h'
     """
     if seconds < 0:
         return f"-{format_seconds(-seconds)}"
@@ -83,7 +85,10 @@ def format_seconds(seconds: float) -> str:
     if minutes < 60:
         return f"{minutes} min {rest:02d} s"
     hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02d} min"
+    if hours < 48:
+        return f"{hours} h {minutes:02d} min"
+    days, hours = divmod(round(seconds / 3600), 24)
+    return f"{days:,} d {hours:02d} h"
 
 
 def format_rate(per_second: float, what: str) -> str:

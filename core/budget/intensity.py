@@ -103,7 +103,7 @@ def bound(operation: Operation, flops_per_second: float, bandwidth: float) -> It
         "bandwidth": bandwidth,
         "flops_per_second": flops_per_second,
     }
-    return item(operation.name, BOUND, values, unit="share", source=ROOFLINE)
+    return item(operation.name, BOUND, values, unit="1", source=ROOFLINE)
 
 
 def roofline_seconds(operation: Operation, flops_per_second: float, bandwidth: float) -> Item:

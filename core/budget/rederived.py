@@ -8,19 +8,23 @@ from core.budget.catalogue import MODELS
 from core.budget.cluster import Cluster
 from core.budget.decode_speeds import with_measured_mbu
 from core.budget.devices import DEVICES
+from core.budget.flop_ladder import MACHINE
 from core.budget.formula import Formula
 from core.budget.item import Item, item
 from core.budget.kv_cache import kv_cache
 from core.budget.parameters import counts
 from core.budget.published import PublishedFigure
+from core.budget.rules import flops_rule
 from core.budget.serving_plan import ServingPlan
 from core.budget.serving_time import decode_latency
 from core.budget.throughput import user_speed
+from core.budget.training_time import seconds_item
 from core.language import N_
 from core.models.spec import ModelSpec
 
 Inputs = Mapping[str, Any]
 STORED: Final = Formula("(num_params + extra_params) * bytes_each")
+IMPLIED: Final = Formula("6 * num_params * num_tokens / (device_hours * 3600 * flops_per_second)")
 ADAPTERS: Final = Formula("rank * total_width")
 
 
@@ -72,9 +76,42 @@ def decode_speed(inputs: Inputs) -> Item:
     return user_speed(decode_latency(MODELS[inputs["model"]], with_measured_mbu(plan), cluster))
 
 
+def six_nd(inputs: Inputs) -> Item:
+    """Return the FLOPs of a training run by the rule of thumb."""
+    return flops_rule(inputs["num_params"], inputs["num_tokens"])
+
+
+def rule_seconds(inputs: Inputs) -> Item:
+    """Return the seconds of a training run by the rule of thumb."""
+    return seconds_item(**inputs)
+
+
+def machine_flops(inputs: Inputs) -> Item:
+    """Return what devices can compute in a time at their peak."""
+    source = N_("dense peak times devices times seconds")
+    return item(N_("machine's FLOPs"), MACHINE, inputs, unit="FLOPs", source=source)
+
+
+def implied_mfu(inputs: Inputs) -> Item:
+    """Return the MFU that the published device hours of a run come to, all its stages counted."""
+    count = counts(MODELS[inputs["model"]])
+    values = {
+        "num_params": count.active,
+        "num_tokens": inputs["num_tokens"],
+        "device_hours": inputs["device_hours"],
+        "flops_per_second": inputs["flops_per_second"],
+    }
+    source = N_("6 FLOPs for each parameter and token; Kaplan et al. 2020, section 2.1")
+    return item(N_("MFU"), IMPLIED, values, unit="1", source=source)
+
+
 REDERIVED: Final[Mapping[str, Callable[[Inputs], Item]]] = {
     "stored_weights": stored_weights,
     "adapters": adapters,
     "kv_cache": kv_cache_bytes,
     "decode_speed": decode_speed,
+    "six_nd": six_nd,
+    "rule_seconds": rule_seconds,
+    "machine_flops": machine_flops,
+    "implied_mfu": implied_mfu,
 }

@@ -152,7 +152,7 @@ def reached_mfu(
         "peak": sizes["flops_per_second"],
         "seconds": seconds,
     }
-    return item(N_("MFU"), REACHED, values, unit="share", source=_REACHED)
+    return item(N_("MFU"), REACHED, values, unit="1", source=_REACHED)
 
 
 def _sizes(

@@ -22,6 +22,11 @@ _WRITTEN: Final[Mapping[str, Callable[[float], str]]] = {
     "FLOP/s": units.format_flops_per_second,
     "s": units.format_seconds,
     "tokens/s": lambda amount: units.format_rate(amount, _("tokens")),
+    "tokens": lambda amount: f"{units.format_count(amount)} {_('tokens')}",
+    "1": units.format_percent,
+    "FLOPs/byte": lambda amount: f"{amount:,.4g} FLOPs/B",
+    "USD": lambda amount: f"{units.format_count(amount)} USD",
+    "nats": lambda amount: f"{amount:.3f} nats",
 }
 
 
