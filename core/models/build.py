@@ -91,8 +91,10 @@ class Decoder(nn.Module):
         if num_chunks == 1:
             return self.loss(hidden, labels) / labels.numel()
         pieces = zip(hidden.chunk(num_chunks), labels.chunk(num_chunks), strict=True)
-        keep = {"use_reentrant": False, "preserve_rng_state": False}
-        losses = [checkpoint(self.loss, part, label, **keep) for part, label in pieces]
+        losses = [
+            checkpoint(self.loss, *piece, use_reentrant=False, preserve_rng_state=False)
+            for piece in pieces
+        ]
         return sum(losses, start=labels.new_zeros((), dtype=torch.float32)) / labels.numel()
 
 

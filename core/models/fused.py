@@ -19,7 +19,7 @@ class _RMSNorm(Function):
         return torch.empty_like(x)
 
     @staticmethod
-    def backward(ctx: Any, _grad: Tensor) -> tuple[Tensor, Tensor]:  # type: ignore[override]  # noqa: ANN401  torch's context
+    def backward(ctx: Any, _grad: Tensor) -> tuple[Tensor, Tensor]:  # noqa: ANN401  torch's context
         x, weight, _rstd = ctx.saved_tensors
         return torch.empty_like(x), torch.empty_like(weight)
 
@@ -31,18 +31,18 @@ class _Gate(Function):
         return torch.empty_like(up)
 
     @staticmethod
-    def backward(ctx: Any, _grad: Tensor) -> tuple[Tensor, Tensor]:  # type: ignore[override]  # noqa: ANN401  torch's context
+    def backward(ctx: Any, _grad: Tensor) -> tuple[Tensor, Tensor]:  # noqa: ANN401  torch's context
         gate, up = ctx.saved_tensors
         return torch.empty_like(gate), torch.empty_like(up)
 
 
 def fused_rms_norm(x: Tensor, weight: Tensor) -> Tensor:
     """RMSNorm in one kernel: it keeps x as it came and 1 / rms, an fp32 number a row."""
-    normed: Tensor = _RMSNorm.apply(x, weight)
+    normed: Tensor = _RMSNorm.apply(x, weight)  # type: ignore[no-untyped-call]  # torch's own
     return normed
 
 
 def fused_gate(gate: Tensor, up: Tensor) -> Tensor:
     """SwiGLU's product in one kernel: it keeps gate and up."""
-    product: Tensor = _Gate.apply(gate, up)
+    product: Tensor = _Gate.apply(gate, up)  # type: ignore[no-untyped-call]  # torch's own
     return product

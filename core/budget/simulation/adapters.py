@@ -36,15 +36,16 @@ class Quantized(nn.Module):
 
     def __init__(self, linear: nn.Linear, base_format: str) -> None:
         super().__init__()
-        fmt = FORMATS.get(base_format) or BLOCK_FORMATS[base_format]
+        fmt = BLOCK_FORMATS.get(base_format) or FORMATS[base_format]
         num_bytes = math.ceil(quantized_weights(linear.weight.numel(), fmt).amount)
         codes = torch.empty(num_bytes, dtype=torch.uint8, device=linear.weight.device)
         self.register_buffer("codes", codes)
-        self.shape, self.bias = linear.weight.shape, linear.bias
+        self.shape = linear.weight.shape
+        self.bias: Tensor | None = linear.bias
 
     def forward(self, x: Tensor) -> Tensor:
         """Transform the last axis."""
-        product: Tensor = _QuantizedProduct.apply(x, self.codes, self.shape)
+        product: Tensor = _QuantizedProduct.apply(x, self.codes, self.shape)  # type: ignore[no-untyped-call]  # torch's own
         return product if self.bias is None else product + self.bias
 
 
@@ -55,7 +56,7 @@ class _QuantizedProduct(Function):
         return F.linear(x, codes.new_empty(shape, dtype=x.dtype))
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:  # type: ignore[override]  # noqa: ANN401  torch's context
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:  # noqa: ANN401  torch's context
         return grad @ ctx.codes.new_empty(ctx.shape, dtype=grad.dtype), None, None
 
 

@@ -16,7 +16,8 @@ class CastLinear(nn.Module):
 
     def __init__(self, linear: nn.Linear, cache: dict[int, Tensor]) -> None:
         super().__init__()
-        self.weight, self.bias, self.cache = linear.weight, linear.bias, cache
+        self.weight, self.cache = linear.weight, cache
+        self.bias: Tensor | None = linear.bias
 
     def forward(self, x: Tensor) -> Tensor:
         """Transform the last axis, in bfloat16."""

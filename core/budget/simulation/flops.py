@@ -90,7 +90,7 @@ class _Names(TorchDispatchMode):
     """Notes which operations ran."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]  # torch's own
         self.operations: set[Any] = set()
 
     def __torch_dispatch__(
@@ -114,13 +114,13 @@ def _unknown(operations: set[Any]) -> tuple[str, ...]:
 def _attention_flops(q: Any, k: Any, v: Any, *_: Any, **__: Any) -> int:  # noqa: ANN401  shapes
     """Two products: queries with keys, weights with values."""
     batch, heads, length, width = q
-    return 2 * batch * heads * length * k[2] * (width + v[3])
+    return int(2 * batch * heads * length * k[2] * (width + v[3]))
 
 
 def _attention_backward_flops(_grad: Any, q: Any, k: Any, v: Any, *_: Any, **__: Any) -> int:  # noqa: ANN401  shapes
     """Five products: the scores again, and the gradients of values, weights, queries and keys."""
     batch, heads, length, width = q
-    return 2 * batch * heads * length * k[2] * (3 * width + 2 * v[3])
+    return int(2 * batch * heads * length * k[2] * (3 * width + 2 * v[3]))
 
 
 MISSING: Final[dict[Any, Any]] = {

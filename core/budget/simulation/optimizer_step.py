@@ -1,11 +1,13 @@
 """Optimizers on meta tensors: their states as they live between steps, and their step."""
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from typing import Any, Final
 
 import torch
 from torch import Tensor
 from torch.optim import Optimizer
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from core.budget.optimizers import OPTIMIZERS, walk
 
@@ -20,6 +22,7 @@ _TORCH: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     "adafactor": ("Adafactor", {}),
     "muon": ("Muon", {}),
 }
+_ITEM: Final = torch.ops.aten._local_scalar_dense.default
 _OWN_STEP: Final = ("embedding", "tokens", "positions", "head", "norm")
 
 
@@ -43,8 +46,7 @@ class OptimizerStep:
     def _warm_up(self) -> None:
         for each in self.parameters:
             each.grad = torch.zeros_like(each)
-        for part in self._parts:
-            part.step()
+        self._run()
         self.forget_gradients()
 
     def states(self) -> Iterable[Tensor]:
@@ -57,6 +59,11 @@ class OptimizerStep:
     def step(self) -> None:
         """Take the step; a fused kernel makes no tensor, so on meta there is nothing to run."""
         if not (self._on_meta and self.kind == "fused"):
+            self._run()
+
+    def _run(self) -> None:
+        mode = _OneForItem() if self._on_meta else nullcontext()  # type: ignore[no-untyped-call]  # torch's own
+        with mode:
             for part in self._parts:
                 part.step()
 
@@ -64,6 +71,21 @@ class OptimizerStep:
         """Free the gradients."""
         for each in self.parameters:
             each.grad = None
+
+
+class _OneForItem(TorchDispatchMode):
+    """Answers 1.0 where an optimizer asks a meta tensor for its value (Adafactor's norms)."""
+
+    def __torch_dispatch__(
+        self,
+        func: Callable[..., Any],
+        types: Any,  # noqa: ANN401  as torch declares it
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:  # noqa: ANN401  whatever the operation returns
+        if func is _ITEM and args[0].is_meta:
+            return 1.0
+        return func(*args, **(kwargs or {}))
 
 
 def _optimizers(

@@ -1,6 +1,6 @@
 """A model made ready for one training step: precision, adapters, checkpointing, optimizer."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Final
@@ -43,7 +43,7 @@ class PreparedStep:
             use_adapters(self.model, recipe.lora)
         self.names = dict(self.model.named_modules())
         named = [(name, each) for name, each in self.model.named_parameters() if each.requires_grad]
-        self.trained = [each for _, each in named]
+        self.trained: list[Tensor] = [each for _, each in named]
         self.cache: dict[int, Tensor] = use_autocast(self.model) if self.precision.copies else {}
         self.gradient_sums = _fp32(self.trained) if _sums_in_fp32(self.precision) else []
         self.masters = _fp32(self.trained) if self.precision.master else self.trained
@@ -92,19 +92,20 @@ class PreparedStep:
             yield parameter.register_post_accumulate_grad_hook(hook)
 
     def _bring_gradients(self) -> None:
-        sources = self.gradient_sums or [each.grad for each in self.trained]
-        if self.optimizer.kind == "fused" and not self.gradient_sums:
-            return  # the kernel reads bf16 gradients as they are
-        for master, gradient in zip(self.masters, sources, strict=True):
-            assert gradient is not None  # noqa: S101  every trained parameter has one
-            master.grad = gradient.float()
+        if self.gradient_sums:
+            for master, fp32_sum in zip(self.masters, self.gradient_sums, strict=True):
+                master.grad = fp32_sum
+        elif self.optimizer.kind != "fused":  # a fused kernel reads bf16 gradients as they are
+            for master, trained in zip(self.masters, self.trained, strict=True):
+                assert trained.grad is not None  # noqa: S101  every trained weight has one
+                master.grad = trained.grad.float()
 
 
 def _sums_in_fp32(precision: Precision) -> bool:
     return precision.accumulated > 0 or precision.gradients > precision.weights
 
 
-def _fp32(tensors: list[Tensor]) -> list[Tensor]:
+def _fp32(tensors: Sequence[Tensor]) -> list[Tensor]:
     return [torch.empty_like(each, dtype=torch.float32, requires_grad=False) for each in tensors]
 
 

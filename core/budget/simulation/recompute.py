@@ -12,6 +12,7 @@ from torch.utils.checkpoint import (
     CheckpointPolicy,
     checkpoint,
     create_selective_checkpoint_contexts,
+    noop_context_fn,
 )
 
 from core.budget.recipe import TrainingRecipe
@@ -90,8 +91,13 @@ def _again(
         with nullcontext() if runs == 1 else watch():
             return function(*arguments)
 
-    options = {} if contexts is None else {"context_fn": contexts}
-    out: Tensor = checkpoint(run, *inputs, use_reentrant=False, preserve_rng_state=False, **options)
+    out: Tensor = checkpoint(
+        run,
+        *inputs,
+        use_reentrant=False,
+        preserve_rng_state=False,
+        context_fn=contexts or noop_context_fn,
+    )
     return out
 
 

@@ -54,14 +54,14 @@ class Holding(NamedTuple):
 
     Attributes:
         num_bytes: Of all of them.
-        count: How many.
+        times: How many of them.
         kind: One of `KINDS`.
         op: The operation that made them.
         module: The module, with "*" in place of a layer's number.
     """
 
     num_bytes: int
-    count: int
+    times: int
     kind: str
     op: str
     module: str

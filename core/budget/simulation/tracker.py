@@ -4,13 +4,14 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from core.budget.simulation.timeline import (
+    BACKWARD,
     FORWARD,
     GRADIENT,
     SAVED,
@@ -19,6 +20,9 @@ from core.budget.simulation.timeline import (
     StepEvent,
     StepTimeline,
 )
+
+_ADD: Final = torch.ops.aten.add.Tensor
+_OWNERS: Final = 4  # of a tensor that waits for a second gradient and is seen by a mode: no others
 
 
 class StorageTracker(TorchDispatchMode):
@@ -29,7 +33,7 @@ class StorageTracker(TorchDispatchMode):
     """
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]  # torch's own
         self.phase, self.module = FORWARD, ""
         self.live = 0
         self._events: list[StepEvent] = []
@@ -92,7 +96,10 @@ class StorageTracker(TorchDispatchMode):
     ) -> Any:  # noqa: ANN401  whatever the operation returns
         """Run the operation, then look at what it returned."""
         before = len(self._born), self.live
-        out = func(*args, **(kwargs or {}))
+        if func is _ADD and self.phase == BACKWARD and _sums_in_place(*args, **(kwargs or {})):
+            out = args[0].add_(args[1])
+        else:
+            out = func(*args, **(kwargs or {}))
         if isinstance(out, Tensor):
             self._see(out)
         elif isinstance(out, tuple | list):
@@ -121,3 +128,19 @@ class StorageTracker(TorchDispatchMode):
         self.live -= self._born[allocation][0]
         self._died[allocation] = len(self._events)
         del self._watchers[key]
+
+
+def _sums_in_place(first: Tensor, second: Tensor, **options: object) -> bool:
+    """Whether autograd would sum two gradients in place, were there no dispatch mode.
+
+    Under a mode its engine takes every tensor for a subclass and always makes a third
+    (torch/csrc/autograd/input_buffer.cpp, can_accumulate_inplace).
+    """
+    return (
+        not options
+        and torch._C._current_autograd_node() is not None
+        and first.shape == second.shape
+        and first._use_count() == _OWNERS  # type: ignore[attr-defined]  # not in torch's stubs
+        and torch._C._storage_Use_Count(first.untyped_storage()._cdata) == 2
+        and torch.ops.aten.is_non_overlapping_and_dense(first)
+    )
