@@ -56,6 +56,12 @@ PAGES: Final = (
         address="quantization",
     ),
     PageRow(
+        key="budget/model_sizes",
+        section=N_("Memory and FLOPs"),
+        title=N_("Model sizes and dtypes"),
+        address="model-sizes",
+    ),
+    PageRow(
         key="train/live_run", section=N_("Training"), title=N_("Live training"), address="live-run"
     ),
 )

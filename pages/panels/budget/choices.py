@@ -71,6 +71,8 @@ def choose_model(page: str, *, default: str = DEFAULT_MODEL) -> ChosenModel:
         page, "model", _("Model"), (*MODELS, OWN), default=default, labels=model_label
     )
     own = own_model(page) if key == OWN else None
+    if key == OWN and own is None:
+        st.caption(_("Until a config.json can be read, the default model is shown."))
     if own is not None:
         spec, text = own
         return ChosenModel(key="", spec=spec, code=f"read_config({text!r})")

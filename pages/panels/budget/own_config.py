@@ -18,7 +18,7 @@ MAX_LINK_CHARS: Final = 4000
 def own_model(page: str) -> tuple[ModelSpec, str] | None:
     """Ask for a config.json and return the model with the text that describes it.
 
-    None, after a sentence, while there is none or it cannot be used.
+    None while there is none; None after a sentence if it cannot be used.
     """
     _shorten(page)
     with st.popover("config.json", icon=":material/data_object:", key=f"{page}_own_model"):
@@ -46,7 +46,6 @@ def _read(page: str, text: str) -> tuple[ModelSpec, str] | None:
     if refused:
         st.error(refused)
     if not text:
-        st.caption(_("Paste a config.json; until then the default model is shown."))
         return None
     try:
         spec = read_config(text)

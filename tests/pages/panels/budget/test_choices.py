@@ -72,7 +72,7 @@ def test_a_pasted_config_is_the_model_and_the_address_keeps_what_is_read(open_sc
 @pytest.mark.parametrize(
     ("config", "sentence"),
     [
-        ("", "Paste a config.json"),
+        ("", "Until a config.json can be read"),
         ("{", "This is no JSON: line 1, column 2."),
         (json.dumps(LLAMA | {"hidden_size": -1}), "hidden_size in config.json is -1"),
     ],

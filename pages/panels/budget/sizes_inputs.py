@@ -1,0 +1,104 @@
+"""What the page of model sizes asks for: a size, a device, how narrow formats are stored."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import streamlit as st
+
+from core.budget.devices import DEVICES
+from core.budget.sizes import SIZES, Size, size_of
+from core.figures.budget.weight_words import Line
+from core.language import _
+from core.units import format_count
+from pages.panels.budget.choices import ChosenDevice, choose_device
+from pages.panels.budget.own_config import own_model
+from pages.shared import pickers
+
+PAGE: Final = "sizes"
+DEFAULT_SIZE: Final = "llama-2-7b"
+DEFAULT_DEVICE: Final = "rtx-4090"
+_LANDMARKS: Final = (
+    ("rtx-4090", 1),
+    ("h100-sxm", 1),
+    ("h100-sxm", 8),
+    ("b200", 1),
+    ("t4", 1),
+    ("mi355x", 1),
+    ("a100-40gb", 1),
+    ("b200", 8),
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Case:
+    """What the pictures of the page speak of.
+
+    Attributes:
+        size: The model or the round number.
+        device: The device that it is held against.
+        rest_in_16_bits: Whether what is not a matrix of a layer stays in 16 bits.
+        code: Python that makes the size, for the snippet.
+    """
+
+    size: Size
+    device: ChosenDevice
+    rest_in_16_bits: bool
+    code: str
+
+    @property
+    def line(self) -> Line:
+        """The memory of the device."""
+        return Line(self.device.device.name, self.device.device.memory_usable)
+
+
+def choose_case() -> Case:
+    """Show the inputs in one row and return what was chosen."""
+    with st.container(key="sizes_inputs", horizontal=True, vertical_alignment="bottom"):
+        slider = st.container(key="sizes_slider")
+        device = choose_device(PAGE, default=DEFAULT_DEVICE)
+        with st.popover(_("Settings"), icon=":material/tune:", key="sizes_settings"):
+            keep = pickers.toggle(
+                PAGE,
+                "rest",
+                _("Embeddings, head and norms stay in 16 bits"),
+                default=True,
+                help=_("So it is in real checkpoints: only the layers' matrices are quantized."),
+            )
+        own = own_model(PAGE)
+        with slider:
+            word = _choose_word(disabled=own is not None)
+    if own is None:
+        size, code = SIZES[word], f'SIZES["{word}"]'
+    else:
+        size, code = size_of("own", own[0]), f'size_of("own", read_config({own[1]!r}))'
+    return Case(size=size, device=device, rest_in_16_bits=keep, code=code)
+
+
+def _choose_word(*, disabled: bool) -> str:
+    return pickers.select_slider(
+        PAGE,
+        "size",
+        _("Parameters"),
+        tuple(SIZES),
+        default=DEFAULT_SIZE,
+        labels=size_label,
+        help=_("Every stop is a published model or a round number; the arrow keys step."),
+        disabled=disabled,
+    )
+
+
+def size_label(word: str) -> str:
+    """Return a stop of the slider in words: a model with its count, or a round number."""
+    size = SIZES[word]
+    if size.spec is None:
+        return _("{count} parameters").format(count=format_count(size.num_params))
+    return f"{size.name} · {format_count(size.num_params)}"
+
+
+def landmarks() -> tuple[Line, ...]:
+    """Return well-known memories, the most welcome in a picture first."""
+    return tuple(
+        Line(f"{number} × {DEVICES[key].name}" if number > 1 else DEVICES[key].name, size)
+        for key, number in _LANDMARKS
+        for size in [number * DEVICES[key].memory_usable]
+    )

@@ -1,0 +1,85 @@
+"""One tensor in every format: famous ones, and a shape that the reader types."""
+
+from typing import Final
+
+import streamlit as st
+
+from core.budget.one_tensor import TENSORS, read_shape, shape_text, tensor_bytes
+from core.figures.dtypes.weight_bytes import bytes_alt, bytes_figure, bytes_table
+from core.language import _
+from core.units import format_bytes
+from pages.panels.budget.sizes_inputs import PAGE, Case
+from pages.shared import pickers
+from pages.shared.charts import show_chart
+from pages.shared.header import headline
+from pages.shared.numbers import explained_number
+from pages.shared.settings import presenting, theme_mode, unit_system
+
+OWN: Final = "own"
+DEFAULT_TENSOR: Final = "gpt3_ffn"
+FORMATS_SHOWN: Final = (
+    "float64",
+    "float32",
+    "bfloat16",
+    "float8_e4m3fn",
+    "mxfp8_e4m3",
+    "nvfp4",
+    "int4_group128",
+)
+_EXPLAINED: Final = ("float32", "bfloat16", "nvfp4")
+
+
+def show_tensor(_case: Case) -> None:
+    """Show the bytes of one tensor."""
+    with st.container(key="sizes_answer", horizontal=True, vertical_alignment="bottom"):
+        answer = st.container(width="stretch")
+        name, shape = _choose_tensor()
+    items = {fmt: tensor_bytes(shape, fmt) for fmt in FORMATS_SHOWN}
+    rows, unit = list(items.items()), unit_system()
+    with answer:
+        headline(tensor_headline(name, shape))
+    picture, numbers = st.columns([6, 1])
+    with picture:
+        show_chart(
+            bytes_figure(rows, unit, theme_mode(), present=presenting()),
+            key=f"{PAGE}_tensor_bytes",
+            alt=bytes_alt(rows, unit),
+            table=bytes_table(rows, unit),
+            file_name="tensor-bytes",
+        )
+    with numbers:
+        for fmt in _EXPLAINED:
+            explained_number(f"`{fmt}`", items[fmt])
+
+
+def tensor_headline(name: str, shape: tuple[int, ...]) -> str:
+    """Return the sentence: what it is, its shape, and its bytes in 32 and 16 bits."""
+    fp32, bf16 = (
+        format_bytes(tensor_bytes(shape, fmt).amount, unit_system())
+        for fmt in ("float32", "bfloat16")
+    )
+    return _("{name}: {shape} numbers are {fp32} in float32, {bf16} in bfloat16").format(
+        name=name, shape=shape_text(shape), fp32=fp32, bf16=bf16
+    )
+
+
+def _choose_tensor() -> tuple[str, tuple[int, ...]]:
+    """Return the name and the shape; a text that is no shape becomes a sentence."""
+    key = pickers.selectbox(
+        PAGE,
+        "tensor",
+        _("Tensor"),
+        (*TENSORS, OWN),
+        default=DEFAULT_TENSOR,
+        labels=lambda key: _(TENSORS[key].name) if key in TENSORS else _("a shape of my own"),
+    )
+    row = TENSORS.get(key)
+    if row is not None:
+        return _(row.name), row.shape
+    text = pickers.text(PAGE, "shape", _("Shape"), default="32000 x 4096", max_chars=100)
+    try:
+        return _("a tensor"), read_shape(text)
+    except ValueError as error:
+        st.error(str(error))
+        row = TENSORS[DEFAULT_TENSOR]
+        return _(row.name), row.shape
