@@ -30,7 +30,7 @@ LINKS: Final = N_(
 BAND: Final = (0.0, 2.0)  # never faster than the data sheet; a third of it for small messages
 
 _NOTHING: Final = Formula("0")
-_SECONDS: Final = Formula("(1 - overlap) * num_bytes / bytes_per_second")
+SECONDS: Final = Formula("(1 - overlap) * num_bytes / bytes_per_second")
 
 
 def communication(spec: ModelSpec, recipe: TrainingRecipe, cluster: Cluster) -> Item:
@@ -96,7 +96,7 @@ def _took(spec: ModelSpec, recipe: TrainingRecipe, cluster: Cluster, share: Shar
             "bytes_per_second": speeds[transfer.axis],
         }
         name = transfer.item.name
-        return item(name, _SECONDS, values, unit="s", source=LINKS, kind="estimated", band=BAND)
+        return item(name, SECONDS, values, unit="s", source=LINKS, kind="estimated", band=BAND)
 
     return _by_axis(N_("exposed communication"), found, seconds, "s", LINKS)
 

@@ -26,10 +26,10 @@ ZERO: Final = N_("Rajbhandari et al. 2020, ZeRO, section 7; rings as in nccl-tes
 _ALL_REDUCE: Final = Formula(
     "2 * (num_ranks - 1) * ceil(num_gradients * gradient_bytes / num_ranks)"
 )
-_SCATTER: Final = Formula(
+SCATTER: Final = Formula(
     "num_times * (num_ranks - 1) * ceil(num_gradients * gradient_bytes / num_ranks)"
 )
-_GATHER: Final = Formula(
+GATHER: Final = Formula(
     "num_times * (num_ranks - 1) * ceil(num_weights * weight_bytes / num_ranks)"
 )
 
@@ -88,8 +88,8 @@ def _lines(held: _Held, recipe: TrainingRecipe, zero_stage: int) -> Iterator[Ite
     if zero_stage < 3:
         values["num_weights"] = held.num_gradients  # only what was trained has changed
     scatter = values | {"num_times": scatters}
-    yield _line(N_("reduce-scatter of gradients"), _SCATTER, scatter, ZERO)
-    yield _line(N_("all-gather of weights"), _GATHER, values | {"num_times": gathers}, ZERO)
+    yield _line(N_("reduce-scatter of gradients"), SCATTER, scatter, ZERO)
+    yield _line(N_("all-gather of weights"), GATHER, values | {"num_times": gathers}, ZERO)
 
 
 def _line(name: str, formula: Formula, values: dict[str, Number], source: str) -> Item:
