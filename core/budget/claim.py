@@ -74,6 +74,7 @@ class Ruling:
             "needs": how many times more memory is asked for than is needed.
         enough: For "needs": a key of DEVICES and how many of them hold the weights already.
         misfit: The bytes of the weights where they do not fit at all, whatever the speed.
+        memory: Bytes on the boxes of all devices together.
     """
 
     claim: Claim
@@ -83,3 +84,4 @@ class Ruling:
     ratio: float
     enough: tuple[str, int] | None = None
     misfit: Item | None = None
+    memory: float = 0.0

@@ -1,6 +1,7 @@
 """The referee: can a stated speed or size be, by the bounds of the device?"""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Final
 
 from core.budget.catalogue import MODELS
@@ -34,7 +35,9 @@ def rule(claim: Claim) -> Ruling:
     check_choice("device", claim.device, tuple(DEVICES))
     if claim.kind != "matmul":
         check_choice("model", claim.model, tuple(MODELS))
-    return _RULES[claim.kind](claim, DEVICES[claim.device])
+    device = DEVICES[claim.device]
+    ruling = _RULES[claim.kind](claim, device)
+    return replace(ruling, memory=claim.num_devices * device.memory_sold)
 
 
 def _product(claim: Claim, device: DeviceSpec) -> Ruling:

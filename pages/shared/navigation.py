@@ -62,6 +62,12 @@ PAGES: Final = (
         address="model-sizes",
     ),
     PageRow(
+        key="budget/what_fits",
+        section=N_("Memory and FLOPs"),
+        title=N_("What fits"),
+        address="what-fits",
+    ),
+    PageRow(
         key="train/live_run", section=N_("Training"), title=N_("Live training"), address="live-run"
     ),
 )

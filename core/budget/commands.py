@@ -1,0 +1,110 @@
+"""What each command of the command line does; every one yields the lines that it prints."""
+
+import json
+from argparse import Namespace
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from core.budget.budget import Budget
+from core.budget.devices import DEVICES
+from core.budget.fits import Cell, first_failing, matrix
+from core.budget.item import Item
+from core.budget.jobs import Job, serving_ways
+from core.budget.report import item_json, item_lines, item_markdown
+from core.budget.serving import inference_budget
+from core.budget.settings import Settings, read_settings
+from core.budget.solve import min_devices
+from core.budget.training import training_budget
+from core.budget.training_jobs import training_ways
+from core.units import format_bytes
+
+MODEL: Final = "model"
+
+
+def _train(chosen: Namespace) -> Iterator[str]:
+    found = read_settings(chosen.model, chosen.settings)
+    yield from _budget_lines(chosen, training_budget(found.spec, found.recipe, found.cluster))
+
+
+def _serve(chosen: Namespace) -> Iterator[str]:
+    found = read_settings(chosen.model, chosen.settings)
+    yield from _budget_lines(chosen, inference_budget(found.spec, found.plan, found.cluster))
+
+
+def _budget_lines(chosen: Namespace, budget: Budget) -> Iterator[str]:
+    failing = first_failing(budget.largest, budget.capacity)
+    reason = failing.name if failing else ""
+    if chosen.json:
+        yield json.dumps(
+            {
+                "name": budget.name,
+                "capacity": budget.capacity,
+                "headroom": budget.headroom,
+                "fits": budget.fits,
+                "verdict": budget.verdict,
+                "first_failing": reason,
+                "budget": item_json(budget.item),
+            },
+            indent=2,
+        )
+        return
+    yield _verdict_line(budget, reason)
+    yield from _tree(chosen, budget.item)
+
+
+def _verdict_line(budget: Budget, reason: str) -> str:
+    need, capacity = format_bytes(budget.item.amount), format_bytes(budget.capacity)
+    if not reason:
+        return f"{budget.name}: {need} of {capacity} a device: {budget.verdict}"
+    return f"{budget.name}: {need} do not fit in {capacity}; the first that fails: {reason}"
+
+
+def _tree(chosen: Namespace, item: Item) -> Iterator[str]:
+    return item_markdown(item) if chosen.markdown else item_lines(item)
+
+
+def _fits(chosen: Namespace) -> Iterator[str]:
+    found = read_settings(chosen.model, chosen.settings)
+    ways = _ways(found)
+    cells = matrix({MODEL: found.spec}, ways, DEVICES)
+    if chosen.json:
+        rows = [_row(cells[MODEL, way, key], way, key) for way in ways for key in DEVICES]
+        yield json.dumps(rows, indent=2)
+        return
+    yield "| " + " | ".join(["device", *ways]) + " |"
+    yield "|---|" + "---|" * len(ways)
+    for key, device in DEVICES.items():
+        words = [_word(found, job, key, cells[MODEL, way, key]) for way, job in ways.items()]
+        yield "| " + " | ".join([device.name, *words]) + " |"
+
+
+def _ways(found: Settings) -> Mapping[str, Job]:
+    serving = {f"serve {way}": job for way, job in serving_ways(found.plan).items()}
+    training = {f"train {way}": job for way, job in training_ways(found.recipe).items()}
+    return {**serving, **training}
+
+
+def _word(found: Settings, job: Job, key: str, cell: Cell) -> str:
+    if not cell.reason and not cell.sentence:
+        return cell.verdict
+    fewest = min_devices(found.spec, job, DEVICES[key])
+    return f"{cell.reason}: {fewest.amount} devices" if fewest.amount else f"{cell.reason}: no"
+
+
+def _row(cell: Cell, way: str, device: str) -> dict[str, Any]:
+    return {
+        "way": way,
+        "device": device,
+        "verdict": cell.verdict,
+        "need": cell.need.amount if cell.need else None,
+        "capacity": cell.capacity,
+        "first_failing": cell.reason,
+        "sentence": cell.sentence,
+    }
+
+
+COMMANDS: Final[Mapping[str, Callable[[Namespace], Iterator[str]]]] = {
+    "train": _train,
+    "serve": _serve,
+    "fits": _fits,
+}

@@ -1,0 +1,28 @@
+"""Which model fits on which device, and what is the first that does not?"""
+
+import streamlit as st
+
+from core.budget.fits import row
+from pages.panels.budget.fits_detail import show_detail
+from pages.panels.budget.fits_inputs import choose_case
+from pages.panels.budget.fits_questions import ask_about_70b
+from pages.panels.budget.fits_tabs import CSS, choose_tab, show_tab, snippet
+from pages.shared.header import page_header
+from pages.shared.prose import prose
+from pages.shared.snippets import show_code
+
+page_header(__doc__)
+st.html(CSS)
+with st.container(key="fits_inputs", horizontal=True, vertical_alignment="bottom"):
+    case = choose_case()
+tab = choose_tab()
+show_tab(tab, case)
+detail, question, code = st.columns(3)
+with detail:
+    (cell,) = row(case.model.spec, case.job, [case.device.device])
+    show_detail(case, cell)
+with question:
+    ask_about_70b()
+with code:
+    show_code("fits", snippet(case))
+prose(__file__, "reading")

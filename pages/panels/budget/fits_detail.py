@@ -1,0 +1,74 @@
+"""The square picked out: what fills the memory line by line, and the page that shows it whole."""
+
+from typing import Final
+
+import streamlit as st
+
+from core.budget.fits import Cell, lines
+from core.budget.formula import Formula
+from core.budget.item import Item, item
+from core.budget.jobs import SERVING_FORMATS
+from core.language import N_, _
+from core.units import format_bytes
+from pages.panels.budget.fits_inputs import Case
+from pages.shared.navigation import PAGES
+from pages.shared.numbers import explained_number
+from pages.shared.settings import unit_system
+
+USABLE: Final = Formula("memory_usable")
+_BELOW: Final = N_("what the driver reports, less what it keeps for itself")
+
+
+def show_detail(case: Case, cell: Cell) -> None:
+    """Show need and capacity with what stands behind them, and the items in order."""
+    if cell.need is None:
+        st.caption(cell.sentence)
+        return
+    with st.container(border=True, key="fits_detail"):
+        with st.container(horizontal=True):
+            explained_number(_("Needed"), cell.need)
+            explained_number(_("Usable"), usable(cell.capacity))
+        st.markdown("\n".join(_lines(cell.need, cell.reason)))
+        open_page(case)
+
+
+def usable(capacity: float) -> Item:
+    """Return the memory that a process can get, as a number that explains itself."""
+    return item("usable memory", USABLE, {"memory_usable": capacity}, unit="bytes", source=_BELOW)
+
+
+def _lines(need: Item, reason: str) -> list[str]:
+    """Return one line an item, marked up to the first that fails."""
+    found, mark = [], "✓"
+    for part in lines(need):
+        if part.name == reason:
+            mark = "✗"
+        size = format_bytes(part.amount, unit_system())
+        found.append(f"- {mark} {_(part.name)} {size}")
+    return found
+
+
+def open_page(case: Case) -> None:
+    """Show a link that opens the page of this job in this state, once that page exists."""
+    key = {"serve": "budget/serving", "train": "budget/training_memory"}[case.work]
+    label = {"serve": _("Open in Serving →"), "train": _("Open in Training memory →")}[case.work]
+    for page in PAGES:
+        if page.key == key:
+            st.page_link(page.file, label=label, query_params=query(case))
+
+
+def query(case: Case) -> dict[str, str]:
+    """Return the settings of the other page that mean the same as this one's."""
+    if case.work == "serve":
+        found = {
+            "serving_format": SERVING_FORMATS[case.way],
+            "serving_concurrency": str(case.sequences),
+        }
+    else:
+        found = {"memory_batch": str(case.sequences), "memory_seq": str(case.tokens)}
+    prefix = "serving" if case.work == "serve" else "memory"
+    if case.model.key:
+        found[f"{prefix}_model"] = case.model.key
+    if case.device.key:
+        found[f"{prefix}_device"] = case.device.key
+    return found
