@@ -14,6 +14,7 @@ from core.budget.item import Item, item
 from core.budget.kv_cache import kv_cache
 from core.budget.parameters import counts
 from core.budget.published import PublishedFigure
+from core.budget.published_training import allocated, reserved, saved_per_layer, scales_saved
 from core.budget.rules import flops_rule
 from core.budget.serving_plan import ServingPlan
 from core.budget.serving_time import decode_latency
@@ -108,6 +109,10 @@ def implied_mfu(inputs: Inputs) -> Item:
 REDERIVED: Final[Mapping[str, Callable[[Inputs], Item]]] = {
     "stored_weights": stored_weights,
     "adapters": adapters,
+    "allocated": allocated,
+    "reserved": reserved,
+    "saved_per_layer": saved_per_layer,
+    "scales_saved": scales_saved,
     "kv_cache": kv_cache_bytes,
     "decode_speed": decode_speed,
     "six_nd": six_nd,
