@@ -29,7 +29,7 @@ class MemorySweep:
 
     Attributes:
         axis: What changes: tokens of each sequence, or sequences.
-        values: Of that setting, growing evenly.
+        values: Of that setting, growing evenly; the plan's own is one of them.
         weights: Bytes of the weights; they do not change.
         caches: Bytes of the KV cache at each value.
         work_spaces: Bytes of the work space at each value.
@@ -62,7 +62,7 @@ def memory_sweep(
     chosen = serving.context if axis == "context" else serving.concurrency
     largest = largest_that_fits(spec, serving, cluster)
     longest = 4 * spec.seq_len if axis == "context" else MOST_SEQUENCES
-    values = _steps(max(chosen, min(largest, longest)))
+    values = tuple(sorted({chosen, *_steps(max(chosen, min(largest, longest)))}))
     grown = [growing_parts(spec, change(serving, value)) for value in values]
     return MemorySweep(
         axis=axis,

@@ -20,8 +20,8 @@ DEVICE: Final = Formula(
 )
 _USER: Final = N_("one token of each sequence in every pass")
 _DEVICE: Final = N_("tokens of all answers over the time for their prompts and their tokens")
-_BEYOND: Final = 4  # how far the curve goes on behind the point where memory ends it
-_FEWEST: Final = 64
+_BEYOND: Final = 2  # times the sequences at which memory ends it
+_FEWEST: Final = 16
 
 Bound = Literal["reading", "computing"]
 
@@ -98,7 +98,7 @@ def _speed(name: str, formula: Formula, values: dict[str, float], token: Item, s
 
 
 def throughput_curve(spec: ModelSpec, serving: ServingPlan, cluster: Cluster) -> Curve:
-    """Return the curve over sequences at once, some way behind the point where memory ends it.
+    """Return the curve over sequences at once, some way beyond the point where memory ends it.
 
     Raises:
         ValueError: As `inference_budget` and `prefill_seconds`.
@@ -106,7 +106,7 @@ def throughput_curve(spec: ModelSpec, serving: ServingPlan, cluster: Cluster) ->
     largest = largest_concurrency(spec, serving, cluster)
     prefill = prefill_latency(spec, serving, cluster)
     points = []
-    for concurrency in sequence_counts(largest):
+    for concurrency in sorted({serving.concurrency, *sequence_counts(largest)}):
         plan = replace(serving, concurrency=concurrency)
         token = decode_latency(spec, plan, cluster)
         points.append(
@@ -132,7 +132,7 @@ def sequence_counts(largest: int) -> list[int]:
     """Return the numbers of sequences of a curve: 1, 2, 3, 4, 6, 8, 12 ... and `largest` itself.
 
     >>> sequence_counts(0)[-3:], 100 in sequence_counts(100)
-    ([32, 48, 64], True)
+    ([8, 12, 16], True)
     """
     end = min(max(_FEWEST, _BEYOND * largest), MOST_SEQUENCES)
     counts = {count for count in _doublings(end) if count <= end}

@@ -62,6 +62,12 @@ PAGES: Final = (
         address="model-sizes",
     ),
     PageRow(
+        key="budget/serving",
+        section=N_("Memory and FLOPs"),
+        title=N_("Serving"),
+        address="serving",
+    ),
+    PageRow(
         key="budget/what_fits",
         section=N_("Memory and FLOPs"),
         title=N_("What fits"),

@@ -1,0 +1,43 @@
+"""The snippet of the serving page: the same plan, in Python."""
+
+from typing import Final
+
+from core.budget.serving_plan import ServingPlan
+from core.models.spec import ModelSpec
+from pages.panels.budget.choices import ChosenDevice, ChosenModel
+
+CODE: Final = """
+from dataclasses import replace
+from core.budget.catalogue import MODELS
+from core.budget.cluster import Cluster
+from core.budget.devices import DEVICES, custom_device, local_device
+from core.budget.hf_config import read_config
+from core.budget.serving import inference_budget, largest_concurrency
+from core.budget.serving_plan import ServingPlan
+from core.budget.serving_time import decode_latency, prefill_latency
+from core.machine import probe_machine
+
+spec = replace({model}{heads})
+plan = {plan}
+cluster = Cluster(device={device}, num_devices={tensor})
+budget = inference_budget(spec, plan, cluster)
+for part in budget.item.children:
+    print(f"{{part.name:12}} {{part.amount / 2**30:8.2f}} GiB = {{part.substituted}}")
+print("fits:", budget.fits, "· most at once:", largest_concurrency(spec, plan, cluster))
+print(f"first token {{prefill_latency(spec, plan, cluster).amount * 1e3:.1f}} ms")
+print(f"each token {{decode_latency(spec, plan, cluster).amount * 1e3:.2f}} ms")
+"""
+
+
+def serving_code(
+    model: ChosenModel, device: ChosenDevice, spec: ModelSpec, plan: ServingPlan
+) -> str:
+    """Return Python that prints what fits and how fast it is."""
+    changed = spec.num_kv_heads != model.spec.num_kv_heads
+    return CODE.format(
+        model=model.code,
+        heads=f", num_kv_heads={spec.num_kv_heads}" if changed else "",
+        plan=plan,
+        device=device.code,
+        tensor=plan.tensor,
+    )

@@ -1,0 +1,117 @@
+"""Weights and KV cache against the device: over the context, or over the sequences at once."""
+
+import streamlit as st
+
+from core.budget.budget import Budget
+from core.budget.item import Item
+from core.budget.kv_cache import kv_cache_bytes_per_token
+from core.budget.kv_variants import AS_MADE, MHA, kv_variants
+from core.budget.serving import inference_budget, largest_concurrency
+from core.budget.serving_sweep import AXES, memory_sweep
+from core.figures.budget.kv_bars import kv_alt, kv_figure, kv_table
+from core.figures.budget.serving_memory_plot import memory_alt, memory_figure, memory_table
+from core.language import N_, _, ngettext
+from core.units import format_bytes
+from pages.panels.budget.serving_inputs import PAGE, ServingCase
+from pages.shared import pickers
+from pages.shared.charts import show_chart
+from pages.shared.header import headline
+from pages.shared.numbers import explained_number
+from pages.shared.settings import presenting, theme_mode, unit_system
+
+AXIS_WORDS = {"context": N_("over the context"), "sequences": N_("over the sequences")}
+PART_WORDS = {
+    "weights": N_("weights"),
+    "KV cache": N_("KV cache"),
+    "work space": N_("work space"),
+}
+
+
+def written(item: Item) -> str:
+    """Return an item's bytes in the reader's unit."""
+    return format_bytes(item.amount, unit_system())
+
+
+def show_memory(case: ServingCase) -> None:
+    """Show the memory over one setting, and the parts of the plan as numbers."""
+    budget = inference_budget(case.spec, case.plan, case.cluster)
+    with st.container(key="serving_sentence", horizontal=True, vertical_alignment="center"):
+        answer = st.container(width="stretch")
+        axis = pickers.segmented(
+            PAGE,
+            "axis",
+            _("Memory"),
+            AXES,
+            default="context",
+            labels=lambda word: _(AXIS_WORDS[word]),
+        )
+    with answer:
+        headline(memory_sentence(case, budget))
+    sweep = memory_sweep(case.spec, case.plan, case.cluster, axis)
+    name = case.device.device.name
+    picture, numbers = st.columns([5, 1])
+    with picture:
+        show_chart(
+            memory_figure(sweep, name, unit_system(), theme_mode(), present=presenting()),
+            key=f"{PAGE}_memory",
+            alt=memory_alt(sweep, name, unit_system()),
+            table=memory_table(sweep, unit_system()),
+            file_name="serving-memory",
+        )
+    with numbers:
+        for part in budget.item.children:
+            explained_number(_(PART_WORDS[part.name]), part)
+
+
+def memory_sentence(case: ServingCase, budget: Budget) -> str:
+    """Return what fits, as one sentence with its numbers."""
+    words = {
+        "weights": written(budget.item.child("weights")),
+        "cache": written(budget.item.child("KV cache")),
+        "total": written(budget.item),
+        "capacity": format_bytes(budget.capacity, unit_system()),
+        "context": f"{case.plan.context:,}",
+    }
+    most = largest_concurrency(case.spec, case.plan, case.cluster)
+    if not most:
+        return _(
+            "{weights} weights + {cache} KV cache: not one sequence of {context} tokens fits in "
+            "{capacity}"
+        ).format(**words)
+    return ngettext(
+        "{weights} weights + {cache} KV cache: {count} sequence of {context} tokens fits in "
+        "{capacity}",
+        "{weights} weights + {cache} KV cache: up to {count} sequences of {context} tokens fit in "
+        "{capacity}",
+        most,
+    ).format(count=f"{most:,}", **words)
+
+
+def show_heads(case: ServingCase) -> None:
+    """Show what other kinds of attention and formats would keep of one sequence."""
+    plan, spec = case.plan, case.model.spec
+    variants = kv_variants(spec, plan.context, plan.kv_format)
+    made = next(v for v in reversed(variants) if v.name == AS_MADE)
+    other = next((v for v in reversed(variants) if v.name == MHA), made)
+    words = {
+        "model": spec.name,
+        "token": format_bytes(kv_cache_bytes_per_token(spec), unit_system()),
+        "context": f"{plan.context:,}",
+        "total": written(made.cache),
+        "format": f"`{plan.kv_format}`",
+        "mha": written(other.cache),
+    }
+    sentence = _("{model} keeps {token} for each token: {total} at {context} tokens in {format}")
+    if other is not made:
+        sentence = _(
+            "{model} keeps {token} for each token: {total} at {context} tokens in {format}, {mha} "
+            "with MHA"
+        )
+    headline(sentence.format(**words))
+    show_chart(
+        kv_figure(variants, unit_system(), theme_mode(), present=presenting()),
+        key=f"{PAGE}_kv_bars",
+        alt=kv_alt(variants, unit_system()),
+        table=kv_table(variants, unit_system()),
+        file_name="kv-cache",
+    )

@@ -1,0 +1,48 @@
+"""The pictures of the serving page, one a tab: only the open one is computed."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+import streamlit as st
+
+from core.language import _
+from pages.panels.budget.serving_inputs import PAGE, ServingCase
+from pages.panels.budget.serving_memory_tab import show_heads, show_memory
+from pages.panels.budget.serving_speed_tabs import show_proof, show_roofline, show_speed
+from pages.shared import pickers
+
+CSS: Final = Path(__file__).with_name("serving.css")
+PICTURES: Final[Mapping[str, Callable[[ServingCase], None]]] = {
+    "memory": show_memory,
+    "heads": show_heads,
+    "speed": show_speed,
+    "roofline": show_roofline,
+    "proof": show_proof,
+}
+
+
+def tab_label(tab: str) -> str:
+    """Return the word on the switch of a tab."""
+    return {
+        "memory": _("Memory"),
+        "heads": _("KV cache"),
+        "speed": _("Speed"),
+        "roofline": _("Roofline"),
+        "proof": _("Published speeds"),
+    }[tab]
+
+
+def choose_tab() -> str:
+    """Show the tabs and return the open one."""
+    return pickers.segmented(
+        PAGE, "tab", _("Show"), tuple(PICTURES), default="memory", labels=tab_label
+    )
+
+
+def show_tab(tab: str, case: ServingCase) -> None:
+    """Show the open picture; a device without the numbers that it needs is told instead."""
+    try:
+        PICTURES[tab](case)
+    except ValueError as problem:
+        st.error(str(problem))
