@@ -54,7 +54,7 @@ def specs(draw, kinds=KINDS):
         attention_bias="all" if gpt else draw(st.sampled_from(["none", "qkv"])),
         ffn_bias=gpt,
         qk_norm=kind in {"dense", "experts"} and draw(st.booleans()),
-        learned_positions=1024 if gpt else 0,
+        learned_positions=8192 if gpt else 0,
         mixture=draw(mixtures(num_layers)) if kind == "experts" else None,
         latent=draw(latents()) if kind == "latent" else None,
     )
@@ -106,7 +106,9 @@ def loras():
     return st.builds(
         LoRA,
         rank=st.integers(1, 64),
-        targets=st.sampled_from([("o",), ("q", "v"), ("q", "k", "v", "o", "gate", "up", "down")]),
+        targets=st.sampled_from(
+            [("o",), ("q", "v", "o"), ("q", "k", "v", "o", "gate", "up", "down")]
+        ),
         base_format=st.sampled_from(["bfloat16", "nf4", "nf4_double_quant"]),
     )
 

@@ -1,0 +1,139 @@
+"""What must hold between training budgets, whatever the numbers."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from core.budget.cluster import Cluster
+from core.budget.devices import DEVICES
+from core.budget.difference import difference
+from core.budget.fits import lines
+from core.budget.parameters import counts
+from core.budget.recipe import TrainingRecipe
+from core.budget.training import training_budget
+from tests.core.budget.random_budgets import check_tree, clusters, recipes, specs
+
+ALONE = Cluster(device=DEVICES["h100-sxm"])
+few = settings(max_examples=40)
+
+
+def budget(spec, recipe, cluster=ALONE):
+    return training_budget(spec, recipe, cluster)
+
+
+def amount(spec, recipe, cluster=ALONE):
+    return budget(spec, recipe, cluster).item.amount
+
+
+@given(st.data(), specs(), recipes(lora=True))
+def test_every_training_budget_keeps_the_rules_of_a_tree(data, spec, recipe):
+    cluster = data.draw(clusters(spec))
+    found = budget(spec, recipe, cluster)
+    check_tree(found.item)
+    assert len(found.stages) == cluster.pipeline
+    for stage in found.stages:
+        check_tree(stage)
+        assert sum(part.amount for part in lines(stage)) == pytest.approx(stage.amount)
+    assert found.item.amount == found.largest.amount
+
+
+@given(specs(), recipes(lora=True))
+def test_training_has_no_kv_cache(spec, recipe):
+    names = {part.name.lower() for part in budget(spec, recipe).item.walk()}
+    assert not [name for name in names if "kv" in name or "cache" in name.split()], names
+
+
+@given(specs(), recipes(lora=True))
+def test_more_sequences_longer_ones_or_more_layers_never_take_less(spec, recipe):
+    here = amount(spec, recipe)
+    for change in ({"batch_size": recipe.batch_size + 1}, {"seq_len": recipe.seq_len + 64}):
+        assert amount(spec, replace(recipe, **change)) >= here, change
+    assert amount(replace(spec, num_layers=spec.num_layers + 1), recipe) > here
+
+
+@given(specs(), recipes())
+def test_keeping_only_the_inputs_of_blocks_takes_at_most_these_more(spec, recipe):
+    kept = amount(spec, replace(recipe, checkpointing="none"))
+    least = budget(spec, replace(recipe, checkpointing="full")).item
+    inputs = max(part.amount for part in least.walk() if part.name == "block inputs")
+    assert least.amount <= kept + 1.05 * inputs + 4096
+
+
+@given(specs(), recipes())
+def test_one_tensor_rank_is_no_tensor_parallelism(spec, recipe):
+    for cluster in (
+        replace(ALONE, tensor=1, sequence_parallel=True),
+        replace(ALONE, zero_stage=3),
+        replace(ALONE, devices_per_node=1),
+    ):
+        found = difference(budget(spec, recipe).item, budget(spec, recipe, cluster).item)
+        assert not found.changed, cluster
+
+
+@given(st.data(), specs(), recipes())
+def test_a_rank_never_holds_more_states_than_the_whole(data, spec, recipe):
+    cluster = data.draw(clusters(spec))
+    alone = budget(spec, recipe).item
+    for stage in budget(spec, recipe, cluster).stages:
+        for name in ("weights", "optimizer"):
+            assert part_of(stage, name) <= part_of(alone, name), name
+        if cluster.pipeline == 1:
+            assert kept_activations(stage) <= kept_activations(alone)
+
+
+def kept_activations(tree):
+    forward = next(part for part in tree.walk() if part.name == "end of forward")
+    return forward.child("activations").amount
+
+
+def part_of(tree, name):
+    return sum(part.amount for part in lines(tree) if part.name == name)
+
+
+@given(specs(), recipes())
+def test_replicas_hold_what_one_device_holds_and_sharding_never_holds_more(spec, recipe):
+    stages = [
+        budget(spec, recipe, replace(ALONE, num_devices=8, zero_stage=stage)).item
+        for stage in range(4)
+    ]
+    alone = budget(spec, recipe).item
+    for name in ("weights", "optimizer"):
+        assert part_of(stages[0], name) == part_of(alone, name)
+        held = [part_of(stage, name) for stage in stages]
+        assert held == sorted(held, reverse=True), name
+
+
+@few
+@given(specs(), recipes())
+def test_with_endless_devices_zero_3_holds_next_to_no_states(spec, recipe):
+    many = replace(ALONE, num_devices=1_000_000, zero_stage=3)
+    found = budget(spec, recipe, many).item
+    alone = budget(spec, recipe).item
+    for name in ("weights", "optimizer"):
+        assert part_of(found, name) <= part_of(alone, name) / 1000 + 4096, name
+
+
+@given(specs(("dense",)), st.integers(2, 64))
+def test_zero_shares_sixteen_bytes_out_as_its_paper_says(spec, ranks):
+    """Rajbhandari et al. 2020, figure 1: 4 + 12/N, 2 + 14/N, 16/N bytes for each parameter."""
+    recipe = TrainingRecipe(precision="mixed_bf16", step_kind="fused", checkpointing="full")
+    expected = (16, 4 + 12 / ranks, 2 + 14 / ranks, 16 / ranks)
+    for stage, per_param in enumerate(expected):
+        cluster = replace(ALONE, num_devices=ranks, zero_stage=stage)
+        tree = budget(spec, recipe, cluster).item
+        fixed = part_of(tree, "weights") + part_of(tree, "optimizer")
+        step = next(part for part in tree.walk() if part.name == "optimizer step")
+        gradients = step.child("gradients").amount
+        assert fixed + gradients == pytest.approx(per_param * counts(spec).total, rel=0.02), stage
+
+
+@given(specs(), recipes())
+def test_a_tied_head_is_stored_once(spec, recipe):
+    assume(recipe.optimizer not in {"adafactor", "muon"})
+    tied = budget(replace(spec, tied=True), recipe).item
+    untied = budget(replace(spec, tied=False), recipe).item
+    head = spec.vocab_size * spec.hidden_dim
+    per_param = part_of(tied, "weights") / counts(replace(spec, tied=True)).total
+    assert part_of(untied, "weights") - part_of(tied, "weights") == pytest.approx(head * per_param)
