@@ -64,7 +64,8 @@ def _one_pass(prepared: PreparedStep, tracker: StorageTracker) -> None:
 
 @contextmanager
 def _recomputing(tracker: StorageTracker) -> Iterator[None]:
-    with tracker.during(RECOMPUTE):
-        yield
-    # what follows is the backward pass of the whole block
-    tracker.module = ".".join(tracker.module.split(".")[:2])
+    try:
+        with tracker.during(RECOMPUTE):
+            yield
+    finally:  # torch stops the rerun by an exception as soon as it has what it needs
+        tracker.module = ".".join(tracker.module.split(".")[:2])  # the whole block

@@ -1,0 +1,32 @@
+from core.budget.parameters import counts
+from core.budget.precisions import PRECISIONS
+from core.budget.simulation.prepared import SIMULATED, PreparedStep
+from core.budget.simulation.step import run_step, simulate_step
+from core.budget.simulation.tracker import StorageTracker
+from tests.core.budget.simulation.tiny import GPT2, LLAMA, recipe
+
+
+def test_what_lives_between_steps_takes_the_bytes_of_the_precisions_row():
+    num_params = counts(LLAMA).total
+    for key in SIMULATED:
+        base = simulate_step(LLAMA, recipe(precision=key, step_kind="fused")).base
+        row = PRECISIONS[key]
+        assert base["weights"] == row.weights * num_params, key
+        assert base.get("master weights", 0) == row.master * num_params, key
+        sums = base.get("gradient sums", 0)
+        assert sums == num_params * (4 if key in {"megatron", "nanotron"} else 0), key
+        states = base["optimizer states"] - 2 * row.state * num_params
+        assert 0 <= states <= 4 * 100, key  # step counts
+
+
+def test_a_tied_head_counts_once():
+    base = simulate_step(GPT2, recipe()).base
+    assert base["weights"] == 4 * counts(GPT2).total
+
+
+def test_the_tracker_sees_the_same_step_on_real_tensors_as_on_meta():
+    peaks = []
+    for device in ("meta", "cpu"):
+        prepared = PreparedStep(LLAMA, recipe(), device)
+        peaks.append(run_step(prepared.checkpointed(), StorageTracker()).peak)
+    assert abs(peaks[0] - peaks[1]) <= 100  # one-number tensors of the CPU's optimizer step

@@ -1,0 +1,96 @@
+from dataclasses import replace
+
+import pytest
+
+from core.budget.catalogue import MODELS
+from core.budget.parameters import counts
+from core.budget.recipe import LoRA, TrainingRecipe
+from core.budget.simulation.step import simulate_step
+from core.budget.simulation.timeline import BACKWARD, OPTIMIZER, RECOMPUTE
+from core.models.spec import LatentAttention, Mixture
+from tests.core.budget.simulation.allocator import measured_peak
+from tests.core.budget.simulation.tiny import GPT2, LLAMA, recipe
+
+GIB = 1024**3
+
+
+def _runs():
+    for checkpointing in ("none", "selective", "full", "every_k"):
+        changes = {"checkpointing": checkpointing, "checkpoint_every": 2}
+        yield LLAMA, recipe(**changes)
+        yield GPT2, recipe(precision="pure_bf16", **changes)
+    small = {"batch_size": 1, "seq_len": 8}
+    for optimizer in ("sgd", "momentum", "adagrad", "rmsprop", "adam", "adafactor"):
+        yield LLAMA, recipe(optimizer=optimizer, step_kind="foreach", **small)
+    for step_kind in ("for_loop", "fused"):
+        yield LLAMA, recipe(step_kind=step_kind, **small)
+    yield GPT2, recipe()
+    yield LLAMA, recipe(precision="pure_bf16")
+    yield LLAMA, recipe(precision="mixed_bf16")
+    yield LLAMA, recipe(precision="nanotron")
+    yield LLAMA, recipe(precision="autocast_bf16")
+    yield LLAMA, recipe(accumulation=3)
+    yield LLAMA, recipe(loss_chunks=4)
+    yield LLAMA, recipe(lora=LoRA())
+    mixture = Mixture(num_experts=4, experts_per_token=2, expert_dim=64, num_shared=1)
+    yield replace(LLAMA, mixture=mixture), recipe()
+    latent = LatentAttention(query_rank=32, kv_rank=16, nope_dim=16, rope_dim=8, value_dim=16)
+    yield replace(LLAMA, latent=latent), recipe()
+
+
+@pytest.mark.slow
+def test_the_simulated_peak_is_the_cpu_allocators_peak_within_a_thousandth():
+    runs = list(_runs())
+    assert len(runs) >= 20
+    for spec, each in runs:
+        simulated = simulate_step(spec, each)
+        measured = measured_peak(spec, each)
+        error = (simulated.peak - simulated.persistent) / measured - 1
+        assert abs(error) <= 0.001, (spec.name, each, simulated.peak_event, error)
+
+
+def test_llama_2_7b_takes_the_bytes_that_the_reference_measured():
+    # reference/budget.md C.4: without the weights and states, pure bf16, 4096 tokens
+    for checkpointing, after_forward, peak in (
+        ("none", 23.38, 24.36),
+        ("full", 1.62, 12.96),
+    ):
+        timeline = simulate_step(
+            MODELS["llama-2-7b"],
+            TrainingRecipe(
+                precision="pure_bf16",
+                profile="hf_eager",
+                checkpointing=checkpointing,
+                step_kind="fused",
+            ),
+        )
+        assert timeline.forward_bytes / GIB == pytest.approx(after_forward, abs=0.005)
+        assert (timeline.peak - timeline.persistent) / GIB == pytest.approx(peak, abs=0.005)
+
+
+def test_every_phase_is_seen_and_every_operation_has_its_module():
+    timeline = simulate_step(LLAMA, recipe(checkpointing="full"))
+    assert [e.phase for e in timeline.events if e.phase == OPTIMIZER]
+    recomputed = {e.module for e in timeline.events if e.phase == RECOMPUTE}
+    assert "blocks.1.attention.q" in recomputed
+    backward = {e.module for e in timeline.events if e.phase == BACKWARD}
+    assert {"blocks.0", "blocks.2"} <= backward  # after the rerun, the whole block
+    assert timeline.base["weights"] == 4 * counts(LLAMA).total
+
+
+def test_a_second_micro_batch_finds_the_gradients_of_the_first():
+    once, twice, often = (
+        simulate_step(LLAMA, recipe(accumulation=n, step_kind="fused")) for n in (1, 2, 9)
+    )
+    assert twice.peak > once.peak
+    assert often.peak == twice.peak
+
+
+def test_what_cannot_be_simulated_is_a_sentence():
+    with pytest.raises(ValueError, match="precision is 'fsdp2'; use one of: fp32"):
+        simulate_step(LLAMA, recipe(precision="fsdp2"))
+    with pytest.raises(ValueError, match="profile is 'mine'; use one of"):
+        simulate_step(LLAMA, recipe(profile="mine"))
+    mixture = Mixture(num_experts=4, experts_per_token=2, expert_dim=64)
+    with pytest.raises(ValueError, match="no autocast for experts"):
+        simulate_step(replace(LLAMA, mixture=mixture), recipe(precision="autocast_bf16"))

@@ -1,0 +1,60 @@
+import pytest
+
+from core.budget.simulation.timeline import (
+    BACKWARD,
+    FORWARD,
+    GRADIENT,
+    KINDS,
+    SAVED,
+    TEMPORARY,
+    Allocation,
+    Holding,
+    StepEvent,
+    StepTimeline,
+)
+
+TIMELINE = StepTimeline(
+    events=(
+        StepEvent("aten.mm", "blocks.0.q", FORWARD, 110),
+        StepEvent("aten.mm", "blocks.1.q", FORWARD, 120),
+        StepEvent("aten.sum", "", FORWARD, 124),
+        StepEvent("aten.mm", "blocks.1.q", BACKWARD, 144),
+        StepEvent("aten.mm", "blocks.0.q", BACKWARD, 130),
+    ),
+    allocations=(
+        Allocation(10, 0, 5, SAVED),
+        Allocation(10, 1, 4, SAVED),
+        Allocation(4, 2, 4, TEMPORARY),
+        Allocation(20, 3, 5, GRADIENT),
+    ),
+    base={"weights": 60, "optimizer states": 40},
+)
+
+
+def test_the_peak_is_the_first_highest_event():
+    assert TIMELINE.persistent == 100
+    assert TIMELINE.peak_index == 3
+    assert TIMELINE.peak == 144
+    assert TIMELINE.peak_event.module == "blocks.1.q"
+
+
+def test_the_curves_of_all_kinds_and_the_base_add_up_to_what_is_live():
+    sums = [sum(parts) + 100 for parts in zip(*map(TIMELINE.curve, KINDS), strict=True)]
+    assert sums == [110, 120, 124, 144, 130]
+
+
+def test_layers_are_folded_when_asked_who_holds_the_memory():
+    assert TIMELINE.holdings(2) == (
+        Holding(20, 2, SAVED, "aten.mm", "blocks.*.q"),
+        Holding(4, 1, TEMPORARY, "aten.sum", ""),
+    )
+    assert TIMELINE.holdings(3)[0].kind == SAVED
+
+
+def test_the_forward_pass_leaves_what_is_alive_at_its_end():
+    assert TIMELINE.forward_bytes == 24
+
+
+def test_an_event_cannot_be_changed():
+    with pytest.raises(AttributeError, match="can't set attribute"):
+        TIMELINE.events[0].live = 1
