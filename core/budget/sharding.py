@@ -136,7 +136,7 @@ def _zero(
 def _hybrid(
     spec: ModelSpec, recipe: TrainingRecipe, cluster: Cluster, share: Share
 ) -> Iterator[_Sent]:
-    """Gather and scatter inside the node, then sum each shard over the nodes; experts as the rest."""
+    """Gather and scatter inside the node, sum each shard over the nodes; experts like the rest."""
     precision, found = PRECISIONS[recipe.precision], share_counts(spec, share)
     inside = _per_node(cluster)
     values: dict[str, Number] = {

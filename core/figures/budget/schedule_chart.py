@@ -1,0 +1,113 @@
+"""A pipeline in time: forward and backward passes of every stage, and the gaps between them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import plotly.graph_objects as go
+
+from core.budget.pipeline import Pass, Slot, most_held
+from core.figures.drawing import Drawing
+from core.figures.theme import COLORS, Mode, plotly_layout
+from core.language import N_, _
+
+_ROW_PX: Final = 34
+_MOST_ROWS_PX: Final = 380
+_MOST_NUMBERED: Final = 600  # passes that still have room for a number
+NAMES: Final[Mapping[Pass, str]] = {
+    "forward": N_("forward pass"),
+    "backward": N_("backward pass"),
+}
+Schedule = Sequence[Sequence[Slot]]
+
+
+def schedule_figure(slots: Schedule, mode: Mode, *, present: bool = False) -> go.Figure:
+    """Return one row a stage; a number names the micro-batch."""
+    layout = plotly_layout(mode, present=present)
+    drawing = Drawing()
+    numbered = sum(map(len, slots)) <= _MOST_NUMBERED
+    for direction, pattern in (("forward", ""), ("backward", "/")):
+        drawing.bar(**_passes(slots, direction, pattern, COLORS[mode], numbered=numbered))
+    size = int(layout["font"]["size"])
+    bare = {"showgrid": False, "zeroline": False, "fixedrange": True}
+    rows = list(range(len(slots)))
+    axes = {
+        "xaxis": layout["xaxis"]
+        | bare
+        | {"title": {"text": _("time, in forward passes of one stage"), "standoff": 4}}
+        | {"range": [0, schedule_end(slots)]},
+        "yaxis": layout["yaxis"]
+        | bare
+        | {"tickvals": rows, "range": [len(slots) - 0.5, -0.5]}
+        | {"ticktext": [_("stage {number}").format(number=row) for row in rows]},
+        "height": min(_MOST_ROWS_PX, len(slots) * _ROW_PX) + 6 * size,
+        "margin": {"l": 8, "r": 8, "t": 3 * size, "b": 8},
+    }
+    return drawing.figure(
+        layout | axes | {"template": "none", "barmode": "overlay", "bargap": 0.12}
+    )
+
+
+def _passes(
+    slots: Schedule, direction: str, pattern: str, color: Mapping[str, str], *, numbered: bool
+) -> dict[str, object]:
+    shown = [slot for row in slots for slot in row if slot.direction == direction]
+    return {
+        "orientation": "h",
+        "y": [slot.stage for slot in shown],
+        "base": [slot.start for slot in shown],
+        "x": [slot.end - slot.start for slot in shown],
+        "name": _(NAMES["forward" if direction == "forward" else "backward"]),
+        "marker": {
+            "color": color[direction],
+            "pattern": {
+                "shape": pattern,
+                "fillmode": "overlay",
+                "fgcolor": color["background"],
+                "fgopacity": 0.3,
+            },
+            "line": {"color": color["background"], "width": 1},
+        },
+        "text": [str(slot.microbatch) if numbered else "" for slot in shown],
+        "textposition": "inside",
+        "insidetextanchor": "middle",
+        "textangle": 0,
+        "textfont": {"color": color["background"]},
+        "hovertemplate": _("stage {stage}, micro-batch {number}").format(
+            stage="%{y}", number="%{text}"
+        )
+        + "<extra>%{fullData.name}</extra>",
+    }
+
+
+def schedule_end(slots: Schedule) -> float:
+    """Return when the last pass ends."""
+    return max(row[-1].end for row in slots)
+
+
+def idle_share(slots: Schedule) -> float:
+    """Return the share of the time that a stage waits; all wait equally long."""
+    busy = sum(slot.end - slot.start for slot in slots[0])
+    return 1 - busy / schedule_end(slots)
+
+
+def schedule_alt(slots: Schedule) -> str:
+    """Return the picture in words."""
+    return _(
+        "{stages} pipeline stages work on {batches} micro-batches, one forward and one backward "
+        "pass in turn; each stage waits {idle} of the time. Stage 0 holds activations of {held}."
+    ).format(
+        stages=len(slots),
+        batches=len(slots[0]) // 2,
+        idle=f"{idle_share(slots):.0%}",
+        held=most_held(tuple(slots[0])),
+    )
+
+
+def schedule_table(slots: Schedule) -> Mapping[str, Sequence[object]]:
+    """Return one row a stage."""
+    return {
+        _("stage"): list(range(len(slots))),
+        _("first pass starts"): [row[0].start for row in slots],
+        _("last pass ends"): [row[-1].end for row in slots],
+        _("micro-batches held at most"): [most_held(tuple(row)) for row in slots],
+    }

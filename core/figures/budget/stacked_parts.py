@@ -1,0 +1,80 @@
+"""Parts of bytes stacked into bars, the same colour and pattern for the same part everywhere."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from core.budget.item import Item
+from core.figures.drawing import Drawing
+from core.language import _
+from core.units import ByteUnit, format_bytes
+
+LOOKS: Final[Mapping[str, tuple[str, str]]] = {
+    "weights": ("weights", ""),
+    "gathered weights": ("weights", "/"),
+    "cached copies": ("weights", "x"),
+    "gradients": ("gradients", ""),
+    "optimizer": ("optimizer", ""),
+    "activations": ("activations", ""),
+    "logits and loss": ("activations", "/"),
+    "temporary": ("temporary", "."),
+    "data": ("other", ""),
+    "communication buffers": ("other", "."),
+    "allocator reserve": ("other", "/"),
+}
+"""Name of an item -> its colour's meaning and its pattern."""
+_OTHER: Final = ("other", "x")
+Bars = Sequence[tuple[str, Sequence[Item]]]  # a translated label and the parts of its bar
+
+
+def part_names(bars: Bars) -> list[str]:
+    """Return the names of all parts, in the order of LOOKS, then as they come."""
+    names = dict.fromkeys(part.name for _label, parts in bars for part in parts if part.amount)
+    return sorted(names, key=lambda name: [*LOOKS, name].index(name))
+
+
+def part_bytes(parts: Sequence[Item], name: str) -> int:
+    """Return the bytes of the parts of that name."""
+    return sum(part.num_bytes for part in parts if part.name == name)
+
+
+def stack(
+    drawing: Drawing, bars: Bars, unit: ByteUnit, color: Mapping[str, str], *, flat: bool
+) -> None:
+    """Add one trace a part; flat bars run from left to right, others upward."""
+    labels = [label for label, _parts in bars]
+    for name in part_names(bars):
+        meaning, pattern = LOOKS.get(name, _OTHER)
+        sizes = [part_bytes(parts, name) for _label, parts in bars]
+        drawing.bar(
+            **({"x": sizes, "y": labels} if flat else {"x": labels, "y": sizes}),
+            orientation="h" if flat else "v",
+            name=_(name),
+            marker={"color": color[meaning], "pattern": {"shape": pattern}},
+            customdata=[format_bytes(size, unit) for size in sizes],
+            hovertemplate="%{" + ("y" if flat else "x") + "}: %{customdata}<extra>%{fullData.name}"
+            "</extra>",
+        )
+
+
+def capacity_line(
+    drawing: Drawing, capacity: float, text: str, color: Mapping[str, str], *, flat: bool
+) -> None:
+    """Add a line where a device is full, with its name at the end."""
+    low: dict[str, Any] = {"x0": capacity, "x1": capacity, "y0": 0, "y1": 1, "yref": "paper"}
+    high: dict[str, Any] = {"y0": capacity, "y1": capacity, "x0": 0, "x1": 1, "xref": "paper"}
+    line = {"color": color["text"], "width": 2, "dash": "dash"}
+    drawing.shape(type="line", line=line, **(low if flat else high))
+    if flat:
+        drawing.note(x=capacity, y=1, yref="paper", yanchor="bottom", text=text)
+    else:
+        drawing.note(x=1, xref="paper", y=capacity, xanchor="right", yanchor="bottom", text=text)
+
+
+def parts_table(bars: Bars, unit: ByteUnit, title: str) -> Mapping[str, Sequence[object]]:
+    """Return one row a bar: its label under the title, each part, the total."""
+    columns = {
+        _(name): [format_bytes(part_bytes(parts, name), unit) for _label, parts in bars]
+        for name in part_names(bars)
+    }
+    sums = [format_bytes(sum(part.num_bytes for part in parts), unit) for _label, parts in bars]
+    return {title: [label for label, _parts in bars], **columns, _("total"): sums}

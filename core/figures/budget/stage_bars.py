@@ -1,0 +1,66 @@
+"""One bar a pipeline stage: what its devices hold when they hold most."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import plotly.graph_objects as go
+
+from core.figures.budget.stacked_parts import Bars, capacity_line, parts_table, stack
+from core.figures.drawing import Drawing
+from core.figures.theme import COLORS, Mode, plotly_layout
+from core.language import _
+from core.units import ByteUnit, format_bytes
+
+_HEIGHT_PX: Final = 400
+_ROOM: Final = 1.12
+_MOST_TOTALS: Final = 12  # bars that still have room for their total above them
+
+
+def stage_figure(
+    bars: Bars, capacity: float, unit: ByteUnit, mode: Mode, *, present: bool = False
+) -> go.Figure:
+    """Return the stages side by side, below the line at which a device is full."""
+    layout = plotly_layout(mode, present=present)
+    drawing = Drawing()
+    stack(drawing, bars, unit, COLORS[mode], flat=False)
+    text = _("device: {size}").format(size=format_bytes(capacity, unit))
+    capacity_line(drawing, capacity, text, COLORS[mode], flat=False)
+    totals = _totals(bars)
+    for (label, _parts), amount in zip(bars, totals, strict=True):
+        if len(bars) <= _MOST_TOTALS:
+            drawing.note(x=label, y=amount, yanchor="bottom", text=format_bytes(amount, unit))
+    highest = _ROOM * max(capacity, *totals)
+    axes = {
+        "xaxis": layout["xaxis"] | {"type": "category", "fixedrange": True, "showgrid": False},
+        "yaxis": layout["yaxis"]
+        | {"visible": False, "range": [0, highest], "fixedrange": True, "showgrid": False},
+        "height": _HEIGHT_PX,
+        "margin": {"l": 8, "r": 8, "t": 56, "b": 8},
+    }
+    return drawing.figure(layout | axes | {"template": "none", "barmode": "stack", "bargap": 0.3})
+
+
+def _totals(bars: Bars) -> list[int]:
+    return [sum(part.num_bytes for part in parts) for _label, parts in bars]
+
+
+def stage_alt(bars: Bars, capacity: float, unit: ByteUnit) -> str:
+    """Return the picture in words."""
+    totals = _totals(bars)
+    most, least = totals.index(max(totals)), totals.index(min(totals))
+    return _(
+        "What a device of each of {count} stages holds at its peak: {first} most, {most}; {last} "
+        "least, {least}; a device has {capacity}."
+    ).format(
+        count=len(bars),
+        first=bars[most][0],
+        most=format_bytes(totals[most], unit),
+        last=bars[least][0],
+        least=format_bytes(totals[least], unit),
+        capacity=format_bytes(capacity, unit),
+    )
+
+
+def stage_table(bars: Bars, unit: ByteUnit) -> Mapping[str, Sequence[object]]:
+    """Return one row a stage."""
+    return parts_table(bars, unit, _("stage"))

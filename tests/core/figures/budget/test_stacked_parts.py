@@ -1,0 +1,46 @@
+"""Stacked parts: a look of its own for each, in one order, bytes as they are."""
+
+from core.budget.at_peak import at_peak
+from core.budget.recipe import TrainingRecipe
+from core.budget.training import training_budget
+from core.figures.budget.stacked_parts import (
+    LOOKS,
+    capacity_line,
+    part_bytes,
+    part_names,
+    parts_table,
+    stack,
+)
+from core.figures.drawing import Drawing
+from core.figures.theme import COLORS
+from tests.core.budget.test_shares import cluster, model
+
+BUDGET = training_budget(model(), TrainingRecipe(), cluster(16, pipeline=2, zero_stage=3))
+BARS = [(f"stage {n}", at_peak(stage)) for n, stage in enumerate(BUDGET.stages)]
+
+
+def test_no_two_parts_look_alike_and_every_part_has_a_look():
+    looks = list(LOOKS.values())
+
+    assert len(set(looks)) == len(looks)
+    assert part_names(BARS)[:3] == ["weights", "gradients", "optimizer"]
+    assert set(part_names(BARS)) <= set(LOOKS)
+
+
+def test_bars_lie_or_stand():
+    for flat in (True, False):
+        drawing = Drawing()
+        stack(drawing, BARS, "GiB", COLORS["light"], flat=flat)
+        capacity_line(drawing, 5.0, "full", COLORS["light"], flat=flat)
+        for trace, name in zip(drawing.traces, part_names(BARS), strict=True):
+            sizes = [part_bytes(parts, name) for _label, parts in BARS]
+            assert trace["x" if flat else "y"] == sizes
+        (line,) = drawing.shapes
+        assert (line["x0"] if flat else line["y0"]) == 5.0
+
+
+def test_the_table_adds_up():
+    table = parts_table(BARS, "GB", "stage")
+
+    assert table["stage"] == ["stage 0", "stage 1"]
+    assert list(table)[-1] == "total"
