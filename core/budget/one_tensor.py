@@ -39,12 +39,12 @@ class TensorRow:
 
 TENSORS: Final[Mapping[str, TensorRow]] = {
     "gpt3_ffn": TensorRow(
-        name=N_("feed-forward matrix of GPT-3"),
+        name=N_("Feed-forward matrix of GPT-3"),
         shape=(4 * 12_288, 12_288),
         source=N_("Brown et al. 2020, table 2.1: 12,288 channels, four times as many inside"),
     ),
     "embedding": TensorRow(
-        name=N_("embedding table of Llama-2 7B"),
+        name=N_("Embedding table of Llama-2 7B"),
         shape=(32_000, 4096),
         source=N_("Touvron et al. 2023, Llama 2: 32,000 tokens, 4,096 channels"),
     ),
@@ -54,12 +54,12 @@ TENSORS: Final[Mapping[str, TensorRow]] = {
         source=N_("a usual first example"),
     ),
     "logits": TensorRow(
-        name=N_("logits of Llama-3, one sequence of 4,096 tokens"),
+        name=N_("Logits of Llama-3, one sequence of 4,096 tokens"),
         shape=(1, 4096, 128_256),
         source=N_("Grattafiori et al. 2024, The Llama 3 Herd of Models: 128,256 tokens"),
     ),
     "logits_gpt2": TensorRow(
-        name=N_("logits of GPT-2, 2 sequences of 128 tokens"),
+        name=N_("Logits of GPT-2, 2 sequences of 128 tokens"),
         shape=(2, 128, 50_257),
         source=N_("Radford et al. 2019: 50,257 tokens"),
     ),

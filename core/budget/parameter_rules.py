@@ -132,17 +132,18 @@ _RULES: Final = (
         lambda spec, _: spec.attention_bias == "all",
         is_bias=True,
     ),
-    Rule(
-        "dense_ffn",
-        N_("gated feed-forward"),
-        Formula("num_dense_layers * 3 * hidden_dim * ffn_dim"),
-        lambda spec, share: spec.gated and _dense(share),
-    ),
-    Rule(
-        "dense_ffn",
-        N_("feed-forward"),
-        Formula("num_dense_layers * 2 * hidden_dim * ffn_dim"),
-        lambda spec, share: not spec.gated and _dense(share),
+    *(
+        Rule(
+            "dense_ffn",
+            name,
+            Formula("num_dense_layers * hidden_dim * ffn_dim"),
+            applies,
+        )
+        for name, applies in (
+            (N_("gate projection"), lambda spec, share: spec.gated and _dense(share)),
+            (N_("up projection"), lambda _, share: _dense(share)),
+            (N_("down projection"), lambda _, share: _dense(share)),
+        )
     ),
     Rule(
         "dense_ffn",

@@ -9,25 +9,16 @@ from pages.shared.header import page_header
 from pages.shared.prose import prose
 from pages.shared.snippets import show_code
 
-CODE = """
-from core.budget.hf_config import read_config
-from core.budget.sizes import FORMAT_NAMES, SIZES, size_of, weights_in
-
-size = {size}
-print(f"{{size.name}}: {{size.num_params:,}} parameters")
-for name in FORMAT_NAMES:
-    weights = weights_in(size, name, rest_in_16_bits={rest})
-    print(f"{{name:18}} {{weights.amount / 2**30:10.2f}} GiB = {{weights.substituted}} bytes")
-"""
-
 page_header(__doc__)
 st.html(CSS)
-case = choose_case()
+inputs = st.container()
 tab = choose_tab()
-PICTURES[tab](case)
+with inputs:
+    case = choose_case(tab)
+source = PICTURES[tab](case)
 question, code = st.columns(2)
 with question:
     ask_what_does_not_fit()
 with code:
-    show_code("weights", CODE.format(size=case.code, rest=case.rest_in_16_bits))
+    show_code(tab, source)
 prose(__file__, "reading")

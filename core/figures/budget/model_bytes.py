@@ -16,8 +16,8 @@ _LOOKS: Final = {
     "scales": ("gradients", "/"),
     "the rest": ("kv_cache", "\\"),
 }
-_ROW_HEIGHT: Final = 2.1  # of the text's size
-_ROOM: Final = 1.3  # of the longest bar: its number and verdict stand beside it
+_ROW_HEIGHT: Final = {False: 2.5, True: 2.1}  # of the text's size; on a projector True
+_ROOM: Final = {False: 1.3, True: 1.5}  # of the longest bar: its number and verdict stand beside
 _FARTHEST: Final = 3.0  # times the longest bar: a line beyond is told in words
 _GAP: Final = 0.13  # of the width: labels of lines nearer to each other would run together
 
@@ -43,7 +43,7 @@ def bars_figure(
     """
     layout = plotly_layout(mode, present=present)
     drawing = Drawing()
-    end = axis_end(rows, chosen)
+    end = axis_end(rows, chosen, present=present)
     _draw_bars(drawing, rows, unit, mode)
     _draw_verdicts(drawing, rows, chosen, unit, mode)
     for line in seen_lines(chosen, landmarks, end):
@@ -54,18 +54,18 @@ def bars_figure(
     axes = {
         "xaxis": {"visible": False, "range": [0, end], "fixedrange": True},
         "yaxis": layout["yaxis"] | {"autorange": "reversed", "showgrid": False, "fixedrange": True},
-        "height": round((len(rows) * _ROW_HEIGHT + 5.4) * size),
+        "height": round((len(rows) * _ROW_HEIGHT[present] + 5.4) * size),
         "legend": layout["legend"] | {"y": 0, "yanchor": "top", "traceorder": "normal"},
         "margin": {"l": 8, "r": 8, "t": round(2.9 * size), "b": round(2.4 * size)},
     }
     return drawing.figure(layout | axes | {"template": "none", "barmode": "stack", "bargap": 0.3})
 
 
-def axis_end(rows: Rows, chosen: Line) -> float:
+def axis_end(rows: Rows, chosen: Line, *, present: bool = False) -> float:
     """Return the bytes at the right edge: room for every number, and for a memory not far off."""
     longest = max(item.amount for _name, item in rows)
     near = chosen.num_bytes <= _FARTHEST * longest
-    return max(_ROOM * longest, 1.12 * chosen.num_bytes if near else 0)
+    return max(_ROOM[present] * longest, 1.12 * chosen.num_bytes if near else 0)
 
 
 def seen_lines(chosen: Line, landmarks: Sequence[Line], end: float) -> tuple[Line, ...]:

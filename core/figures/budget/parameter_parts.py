@@ -1,89 +1,123 @@
-"""Where a model's parameters are: from the whole to the matrices that hold them."""
+"""Where a model's parameters are: a bar for each part, in the order in which a token meets them."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import plotly.graph_objects as go
 
 from core.budget.item import Item
+from core.budget.parameters import PART_NAMES
+from core.figures.drawing import Drawing
 from core.figures.theme import COLORS, Mode, plotly_layout
 from core.language import _
 from core.units import format_count, format_exact, format_percent
 
-HEIGHT_PX: Final = 400
-PRESENT_HEIGHT_PX: Final = 470
-# What every part is about: the meaning whose colour it has.
+SMALLEST: Final = 0.001  # of all parameters: what is smaller stands together in the last bar
+_ROW_HEIGHT: Final = {False: 2.4, True: 1.8}  # of the text's size; on a projector True
+_ROOM: Final = {False: 1.25, True: 1.45}  # of the longest bar: its number stands beside it
 _MEANINGS: Final[Mapping[str, str]] = {
-    "token embedding": "embedding",
-    "learned positions": "embedding",
+    "token_embedding": "embedding",
+    "positions": "embedding",
     "head": "embedding",
     "attention": "attention",
-    "feed-forward layers": "feed_forward",
-    "gated feed-forward": "feed_forward",
-    "feed-forward": "feed_forward",
+    "dense_ffn": "feed_forward",
     "experts": "experts",
-    "shared experts": "experts",
+    "shared_experts": "experts",
 }
-_INK: Final = {"light": "#ffffff", "dark": "#10151d"}  # read on every colour of the parts
+_MEANING_OF: Final = {PART_NAMES[part]: meaning for part, meaning in _MEANINGS.items()}
 
 
-def parts_figure(tree: Item, mode: Mode, *, present: bool = False) -> go.Figure:
-    """Return an icicle: the whole on the left, its parts beside it, their matrices beside those.
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One bar: a translated label, the part of the model, the parameters and what they are."""
+
+    label: str
+    part: str
+    amount: float
+    explained: str
+
+
+def part_rows(tree: Item) -> tuple[Row, ...]:
+    """Return a row for each matrix or table; what is small stands together in the last one.
 
     Args:
         tree: What `core.budget.parameters.count_parameters` returns.
+    """
+    rows = list(_rows(tree))
+    large = [row for row in rows if row.amount >= SMALLEST * tree.amount]
+    rest = [row for row in rows if row.amount < SMALLEST * tree.amount]
+    if not rest:
+        return tuple(large)
+    label = _("the rest: {parts}").format(parts=_(", ").join(row.label for row in rest))
+    amount = sum(row.amount for row in rest)
+    short = _("the rest")
+    return (*large, Row(short, short, amount, label))
+
+
+def _rows(tree: Item) -> Iterator[Row]:
+    for part in tree.children:
+        for line in part.children or (part,):
+            explained = f"{line.formula}<br>= {line.substituted}"
+            yield Row(_(line.name), part.name, line.amount, explained)
+
+
+def parts_figure(tree: Item, idle: float, mode: Mode, *, present: bool = False) -> go.Figure:
+    """Return a bar a part; of the experts, those that one token does not pass are hatched.
+
+    Args:
+        tree: What `core.budget.parameters.count_parameters` returns.
+        idle: How many parameters of the experts one token does not pass.
         mode: "light" or "dark".
         present: For a projector.
     """
     layout = plotly_layout(mode, present=present)
-    rows = list(_rows(tree))
-    icicle = {
-        "type": "icicle",
-        "ids": [row["id"] for row in rows],
-        "parents": [row["parent"] for row in rows],
-        "labels": [_(row["item"].name) for row in rows],
-        "values": [row["item"].amount for row in rows],
-        "text": [_share(row["item"], tree) for row in rows],
-        "customdata": [[row["item"].formula, row["item"].substituted] for row in rows],
-        "branchvalues": "total",
-        "sort": False,
-        "textinfo": "label+text",
-        "textfont": {"color": _INK[mode], "size": layout["font"]["size"]},
-        "hovertemplate": "<b>%{label}</b> %{value:,}<br>%{customdata[0]}<br>= %{customdata[1]}"
-        "<extra></extra>",
-        "marker": {
-            "colors": [_color(row["meaning"], mode) for row in rows],
-            "line": {"color": COLORS[mode]["background"], "width": 2},
-        },
-        "tiling": {"orientation": "h", "pad": 1},
-        "pathbar": {"visible": False},
-        "domain": {"x": [0, 1], "y": [0, 1]},
+    drawing, rows = Drawing(), part_rows(tree)
+    _draw_parts(drawing, rows, idle, mode)
+    for row in rows:
+        share = format_percent(row.amount / tree.amount)
+        text = f" <b>{share}</b>  {format_count(row.amount)}"
+        drawing.note(x=row.amount, y=row.label, text=text, xanchor="left")
+    size = layout["font"]["size"]
+    longest = max(row.amount for row in rows)
+    axes = {
+        "xaxis": {"visible": False, "range": [0, _ROOM[present] * longest], "fixedrange": True},
+        "yaxis": layout["yaxis"] | {"autorange": "reversed", "showgrid": False, "fixedrange": True},
+        "height": round((len(rows) * _ROW_HEIGHT[present] + (3 if idle else 1)) * size),
+        "margin": {"l": 8, "r": 8, "t": 2 * size if idle else 8, "b": 8},
+        "legend": layout["legend"] | {"traceorder": "normal"},
+        "showlegend": bool(idle),
     }
-    sizes = {
-        "height": PRESENT_HEIGHT_PX if present else HEIGHT_PX,
-        "margin": {"l": 4, "r": 4, "t": 4, "b": 4},
-    }
-    return go.Figure(data=[icicle], layout=layout | sizes | {"template": "none"})
+    return drawing.figure(layout | axes | {"template": "none", "barmode": "stack", "bargap": 0.25})
 
 
-def _rows(tree: Item) -> Iterator[dict[str, Any]]:
-    """Yield the whole, its parts and theirs; a part's meaning is that of its children."""
-    yield {"id": "0", "parent": "", "item": tree, "meaning": "whole"}
-    for number, part in enumerate(tree.children):
-        meaning = _MEANINGS.get(part.name, "norms")
-        yield {"id": f"0-{number}", "parent": "0", "item": part, "meaning": meaning}
-        for below, line in enumerate(part.children):
-            place = f"0-{number}-{below}"
-            yield {"id": place, "parent": f"0-{number}", "item": line, "meaning": meaning}
+def _draw_parts(drawing: Drawing, rows: Sequence[Row], idle: float, mode: Mode) -> None:
+    experts = PART_NAMES["experts"]
+    left = [idle if row.part == experts else 0 for row in rows]
+    used = [row.amount - out for row, out in zip(rows, left, strict=True)]
+    _draw(drawing, rows, used, "", _("a token passes"), mode)
+    if idle:
+        _draw(drawing, rows, left, "/", _("a token leaves out"), mode)
 
 
-def _color(meaning: str, mode: Mode) -> str:
-    return COLORS[mode]["accent" if meaning == "whole" else meaning]
-
-
-def _share(line: Item, tree: Item) -> str:
-    count = format_count(line.amount)
-    return count if line is tree else f"{count} · {format_percent(line.amount / tree.amount)}"
+def _draw(
+    drawing: Drawing,
+    rows: Sequence[Row],
+    lengths: Sequence[float],
+    pattern: str,
+    name: str,
+    mode: Mode,
+) -> None:
+    colors = [COLORS[mode][_MEANING_OF.get(row.part, "norms")] for row in rows]
+    drawing.bar(
+        orientation="h",
+        y=[row.label for row in rows],
+        x=list(lengths),
+        name=name,
+        marker={"color": colors, "pattern": {"shape": pattern}},
+        customdata=[[format_exact(round(row.amount)), row.explained] for row in rows],
+        hovertemplate="%{y}: %{customdata[0]}<br>%{customdata[1]}<extra></extra>",
+    )
 
 
 def parts_alt(title: str, tree: Item) -> str:

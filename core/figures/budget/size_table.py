@@ -13,7 +13,7 @@ from core.language import _
 from core.units import GIB, ByteUnit, format_bytes
 
 HEIGHT_PX: Final = 400
-PRESENT_HEIGHT_PX: Final = 440
+PRESENT_HEIGHT_PX: Final = 425
 _TOKENS: Final = ("format_a", "format_b", "format_c")
 _PATTERNS: Final = ("", "/", ".")
 _ROOM: Final = 1.12
@@ -42,12 +42,18 @@ def table_figure(
     rows = list(dict.fromkeys(cell.size.name for cell in cells))
     for number, row in enumerate(rows):
         _draw_row(drawing, [cell for cell in cells if cell.size.name == row], number, unit, mode)
+    num_groups = len(cells) // len(rows)
     highest = _ROOM * max(cell.item.amount for cell in cells)
     for line in lines:
         if line.num_bytes < highest:
             _draw_line(drawing, line, unit, mode)
     axes = {
-        "xaxis": layout["xaxis"] | {"fixedrange": True, "showgrid": False},
+        "xaxis": layout["xaxis"]
+        | {
+            "range": [-0.5, num_groups + (0.65 if present else 0.05)],
+            "fixedrange": True,
+            "showgrid": False,
+        },
         "yaxis": {"visible": False, "range": [0, highest], "fixedrange": True},
         "height": PRESENT_HEIGHT_PX if present else HEIGHT_PX,
         "margin": {"l": 8, "r": 8, "t": 32, "b": 8},
@@ -65,13 +71,22 @@ def _draw_row(
         y=[cell.item.amount for cell in cells],
         name=cells[0].size.name,
         marker={"color": COLORS[mode][_TOKENS[number]], "pattern": {"shape": _PATTERNS[number]}},
-        text=[f"{cell.item.amount / scale:.3g}" for cell in cells],
+        text=[_short(cell.item.amount / scale) for cell in cells],
         textposition="outside",
         textangle=0,
         cliponaxis=False,
         customdata=[two_decimals(cell.item.amount, unit) for cell in cells],
         hovertemplate="%{x}: %{customdata}<extra>%{fullData.name}</extra>",
     )
+
+
+def _short(amount: float) -> str:
+    """Return a number with three digits, as it stands above a bar.
+
+    >>> _short(260.77), _short(13.039), _short(3.26)
+    ('261', '13.0', '3.26')
+    """
+    return f"{amount:.{2 if amount < 9.995 else 1 if amount < 99.95 else 0}f}"
 
 
 def _draw_line(drawing: Drawing, line: Line, unit: ByteUnit, mode: Mode) -> None:

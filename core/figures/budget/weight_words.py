@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from core.budget.item import Item
-from core.language import N_, _, ngettext
+from core.language import N_, _
 from core.units import ByteUnit, format_bytes
 
 PART_NAMES: Final[Mapping[str, str]] = {
     "codes": N_("codes"),
     "scales": N_("scales"),
-    "the rest": N_("embeddings, head and norms in 16 bits"),
+    "the rest": N_("embeddings, head and norms in 16 bits or more"),
 }
 _SHARED: Final = ("scales", "zero points", "scales of the scales")
 
@@ -40,9 +40,7 @@ def verdict(num_bytes: float, chosen: Line) -> str:
     if not chosen.num_bytes:
         return _("✗ no memory")
     needed = -int(-num_bytes // chosen.num_bytes)
-    return ngettext("✗ at least {count} device", "✗ at least {count} devices", needed).format(
-        count=f"{needed:,}"
-    )
+    return _("✗ ≥ {count} devices").format(count=f"{needed:,}")
 
 
 def bars_alt(title: str, rows: Rows, chosen: Line, unit: ByteUnit) -> str:

@@ -17,6 +17,7 @@ from pages.shared import pickers
 PAGE: Final = "sizes"
 DEFAULT_SIZE: Final = "llama-2-7b"
 DEFAULT_DEVICE: Final = "rtx-4090"
+_WITHOUT_SIZE: Final = ("table", "tensor")
 _LANDMARKS: Final = (
     ("rtx-4090", 1),
     ("h100-sxm", 1),
@@ -51,8 +52,12 @@ class Case:
         return Line(self.device.device.name, self.device.device.memory_usable)
 
 
-def choose_case() -> Case:
-    """Show the inputs in one row and return what was chosen."""
+def choose_case(tab: str) -> Case:
+    """Show the inputs in one row and return what was chosen.
+
+    Args:
+        tab: The open picture; where the size plays no part, its slider rests.
+    """
     with st.container(key="sizes_inputs", horizontal=True, vertical_alignment="bottom"):
         slider = st.container(key="sizes_slider")
         device = choose_device(PAGE, default=DEFAULT_DEVICE)
@@ -66,7 +71,7 @@ def choose_case() -> Case:
             )
         own = own_model(PAGE)
         with slider:
-            word = _choose_word(disabled=own is not None)
+            word = _choose_word(disabled=own is not None or tab in _WITHOUT_SIZE)
     if own is None:
         size, code = SIZES[word], f'SIZES["{word}"]'
     else:

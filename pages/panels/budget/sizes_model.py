@@ -3,31 +3,40 @@
 from collections.abc import Mapping
 from typing import Final
 
-import streamlit as st
-
 from core.budget.sizes import FORMAT_NAMES, weights_in
 from core.figures.budget.model_bytes import bars_figure
 from core.figures.budget.weight_words import bars_alt, bars_table
 from core.language import _
 from core.units import format_bytes, format_exact
+from pages.panels.budget.beside import beside
 from pages.panels.budget.sizes_inputs import PAGE, Case, landmarks
 from pages.shared.charts import show_chart
 from pages.shared.header import headline
 from pages.shared.numbers import explained_number
 from pages.shared.settings import presenting, theme_mode, unit_system
 
+CODE: Final = """
+from core.budget.hf_config import read_config
+from core.budget.sizes import FORMAT_NAMES, SIZES, size_of, weights_in
+
+size = {size}
+print(f"{{size.name}}: {{size.num_params:,}} parameters")
+for name in FORMAT_NAMES:
+    weights = weights_in(size, name, rest_in_16_bits={rest})
+    print(f"{{name:18}} {{weights.amount / 2**30:10.2f}} GiB = {{weights.substituted}} bytes")
+"""
 _EXPLAINED: Final = ("bfloat16", "int8_channel", "int4_group128")
 
 
-def show_model(case: Case) -> None:
-    """Show the bytes of the model's weights, format by format."""
+def show_model(case: Case) -> str:
+    """Show the bytes of the model's weights, format by format, and return Python for them."""
     items = {
         name: weights_in(case.size, name, rest_in_16_bits=case.rest_in_16_bits)
         for name in FORMAT_NAMES
     }
     rows, unit = list(items.items()), unit_system()
     headline(model_headline(case, {name: item.amount for name, item in rows}))
-    picture, numbers = st.columns([6, 1])
+    picture, numbers = beside(f"{PAGE}_model")
     with picture:
         show_chart(
             bars_figure(rows, case.line, landmarks(), unit, theme_mode(), present=presenting()),
@@ -39,6 +48,7 @@ def show_model(case: Case) -> None:
     with numbers:
         for name in _EXPLAINED:
             explained_number(f"`{name}`", items[name])
+    return CODE.format(size=case.code, rest=case.rest_in_16_bits)
 
 
 def model_headline(case: Case, amounts: Mapping[str, float]) -> str:

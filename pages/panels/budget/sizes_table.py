@@ -16,11 +16,17 @@ from pages.shared.charts import show_chart
 from pages.shared.header import headline
 from pages.shared.settings import presenting, theme_mode, unit_system
 
+CODE: Final = """
+from core.budget.source_table import source_table
+
+for cell in source_table(real={real}, scales={scales}):
+    print(f"{{cell.size.name:12}} {{cell.format_name:14}} {{cell.item.amount / 2**30:7.2f}} GiB")
+"""
 _NODES: Final = (("rtx-4090", 1), ("h100-sxm", 1), ("h100-sxm", 2))
 
 
-def show_table(case: Case) -> None:
-    """Show the corrected table as bars, and say how much of it was wrong."""
+def show_table(case: Case) -> str:
+    """Show the corrected table as bars and return Python that prints it."""
     with st.container(key="sizes_answer", horizontal=True, vertical_alignment="center"):
         answer = st.container(width="stretch")
         real = pickers.toggle(PAGE, "real", _("Llama-2's own counts"), default=False)
@@ -35,26 +41,33 @@ def show_table(case: Case) -> None:
         table=table_rows(cells, case.line, unit),
         file_name="sizes-and-formats",
     )
+    return CODE.format(real=real, scales=scales)
 
 
 def table_headline(cells: Sequence[Cell]) -> str:
     """Return the sentence: the largest model in its formats, and the errors of the tutorial."""
-    largest = [cell for cell in cells if cell.size is cells[-1].size]
-    parts = [
-        f"`{cell.format_name}` {two_decimals(cell.item.amount, unit_system())}"
-        for cell in (largest[0], largest[1], largest[-1])
-    ]
-    sentence = f"{largest[0].size.name}: " + _(", ").join(parts)
+    last = [cell for cell in cells if cell.size is cells[-1].size]
+    unit = unit_system()
+    sentence = _("{model} takes {wide} in {first}, {narrow} in {last}").format(
+        model=last[0].size.name,
+        wide=two_decimals(last[0].item.amount, unit),
+        narrow=two_decimals(last[-1].item.amount, unit),
+        first=f"`{last[0].format_name}`",
+        last=f"`{last[-1].format_name}`",
+    )
     wrong = sum(cell.was_wrong for cell in cells)
     if not wrong:
         return sentence
-    return sentence + _("; {wrong} of the tutorial's {all} figures were wrong").format(
+    return sentence + _("; {wrong} of {all} printed figures were wrong").format(
         wrong=wrong, all=len(cells)
     )
 
 
 def _lines() -> tuple[Line, ...]:
     return tuple(
-        Line(f"{number} × {DEVICES[key].name}", number * DEVICES[key].memory_usable)
+        Line(
+            f"{number} × {DEVICES[key].name}" if number > 1 else DEVICES[key].name,
+            number * DEVICES[key].memory_usable,
+        )
         for key, number in _NODES
     )

@@ -13,7 +13,7 @@ from pages.panels.budget.sizes_tensor import show_tensor
 from pages.shared import pickers
 
 CSS: Final = Path(__file__).with_name("sizes.css")
-PICTURES: Final[Mapping[str, Callable[[Case], None]]] = {
+PICTURES: Final[Mapping[str, Callable[[Case], str]]] = {
     "model": show_model,
     "table": show_table,
     "parts": show_parts,

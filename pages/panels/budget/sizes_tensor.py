@@ -8,6 +8,7 @@ from core.budget.one_tensor import TENSORS, read_shape, shape_text, tensor_bytes
 from core.figures.dtypes.weight_bytes import bytes_alt, bytes_figure, bytes_table
 from core.language import _
 from core.units import format_bytes
+from pages.panels.budget.beside import beside
 from pages.panels.budget.sizes_inputs import PAGE, Case
 from pages.shared import pickers
 from pages.shared.charts import show_chart
@@ -15,6 +16,13 @@ from pages.shared.header import headline
 from pages.shared.numbers import explained_number
 from pages.shared.settings import presenting, theme_mode, unit_system
 
+CODE: Final = """
+from core.budget.one_tensor import tensor_bytes
+
+for name in {formats}:
+    tensor = tensor_bytes({shape}, name)
+    print(f"{{name:14}} {{tensor.amount / 2**30:8.4f}} GiB = {{tensor.amount:,}} bytes")
+"""
 OWN: Final = "own"
 DEFAULT_TENSOR: Final = "gpt3_ffn"
 FORMATS_SHOWN: Final = (
@@ -29,16 +37,17 @@ FORMATS_SHOWN: Final = (
 _EXPLAINED: Final = ("float32", "bfloat16", "nvfp4")
 
 
-def show_tensor(_case: Case) -> None:
-    """Show the bytes of one tensor."""
+def show_tensor(_case: Case) -> str:
+    """Show the bytes of one tensor and return Python that prints them."""
     with st.container(key="sizes_answer", horizontal=True, vertical_alignment="bottom"):
         answer = st.container(width="stretch")
-        name, shape = _choose_tensor()
+        with st.container(key="sizes_tensor_inputs", width=420):
+            shape = _choose_tensor()
     items = {fmt: tensor_bytes(shape, fmt) for fmt in FORMATS_SHOWN}
     rows, unit = list(items.items()), unit_system()
     with answer:
-        headline(tensor_headline(name, shape))
-    picture, numbers = st.columns([6, 1])
+        headline(tensor_headline(shape))
+    picture, numbers = beside(f"{PAGE}_tensor")
     with picture:
         show_chart(
             bytes_figure(rows, unit, theme_mode(), present=presenting()),
@@ -50,21 +59,22 @@ def show_tensor(_case: Case) -> None:
     with numbers:
         for fmt in _EXPLAINED:
             explained_number(f"`{fmt}`", items[fmt])
+    return CODE.format(formats=FORMATS_SHOWN, shape=shape)
 
 
-def tensor_headline(name: str, shape: tuple[int, ...]) -> str:
-    """Return the sentence: what it is, its shape, and its bytes in 32 and 16 bits."""
+def tensor_headline(shape: tuple[int, ...]) -> str:
+    """Return the sentence: the shape, and its bytes in 32 and 16 bits."""
     fp32, bf16 = (
         format_bytes(tensor_bytes(shape, fmt).amount, unit_system())
         for fmt in ("float32", "bfloat16")
     )
-    return _("{name}: {shape} numbers are {fp32} in float32, {bf16} in bfloat16").format(
-        name=name, shape=shape_text(shape), fp32=fp32, bf16=bf16
+    return _("{shape} numbers are {fp32} in float32, {bf16} in bfloat16").format(
+        shape=shape_text(shape), fp32=fp32, bf16=bf16
     )
 
 
-def _choose_tensor() -> tuple[str, tuple[int, ...]]:
-    """Return the name and the shape; a text that is no shape becomes a sentence."""
+def _choose_tensor() -> tuple[int, ...]:
+    """Return the shape; a text that is no shape becomes a sentence."""
     key = pickers.selectbox(
         PAGE,
         "tensor",
@@ -75,11 +85,10 @@ def _choose_tensor() -> tuple[str, tuple[int, ...]]:
     )
     row = TENSORS.get(key)
     if row is not None:
-        return _(row.name), row.shape
+        return row.shape
     text = pickers.text(PAGE, "shape", _("Shape"), default="32000 x 4096", max_chars=100)
     try:
-        return _("a tensor"), read_shape(text)
+        return read_shape(text)
     except ValueError as error:
         st.error(str(error))
-        row = TENSORS[DEFAULT_TENSOR]
-        return _(row.name), row.shape
+        return TENSORS[DEFAULT_TENSOR].shape
