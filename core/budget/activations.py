@@ -9,8 +9,8 @@ from core.budget.formula import Formula, Number
 from core.budget.item import Item, item
 from core.budget.parameters import local_sizes
 from core.budget.precisions import PRECISIONS, Precision
-from core.budget.recipe import TrainingRecipe
 from core.budget.profiles import PROFILES
+from core.budget.recipe import TrainingRecipe
 from core.budget.saved_rows import LAYER_NORM, NORMED, RMS_NORM, Rows
 from core.budget.share import Share
 from core.language import N_
@@ -54,7 +54,7 @@ def activation_sizes(spec: ModelSpec, recipe: TrainingRecipe, share: Share) -> d
         "in_flight": share.in_flight,
         "segment_layers": _segment(recipe, share),
         "rank": recipe.lora.rank if recipe.lora else 0,
-        **_number_sizes(PRECISIONS[recipe.precision]),
+        **_number_sizes(PRECISIONS[recipe.precision], is_rotary=not spec.learned_positions),
     }
     if spec.mixture is not None:
         _add_experts(sizes, spec)
@@ -70,12 +70,13 @@ def _segment(recipe: TrainingRecipe, share: Share) -> int:
     )
 
 
-def _number_sizes(precision: Precision) -> dict[str, Number]:
+def _number_sizes(precision: Precision, *, is_rotary: bool) -> dict[str, Number]:
     """Return the bytes of one number; under autocast each matrix casts its input for itself."""
     casts = precision.copies > 0
     return {
         "value_bytes": precision.value,
         "residual_bytes": precision.residual,
+        "rotated_bytes": precision.residual if is_rotary else precision.value,
         "qkv_copies": 3 if casts else 1,
         "pair_copies": 2 if casts else 1,
     }
@@ -93,7 +94,6 @@ def _add_experts(sizes: dict[str, Number], spec: ModelSpec) -> None:
 def _add_latent(sizes: dict[str, Number], spec: ModelSpec) -> None:
     assert spec.latent is not None  # noqa: S101  asked for by the caller
     latent = spec.latent
-    sizes["is_padded"] = int(latent.value_dim < latent.nope_dim + latent.rope_dim)
     sizes["rope_in_view"] = latent.rope_dim if sizes["value_bytes"] == 4 else 0
     sizes["rotary_dim"] = latent.rope_dim
 

@@ -3,7 +3,15 @@
 from typing import Final
 
 from core.budget.recipe import LoRA, TrainingRecipe
-from core.budget.saved_rows import FULL_SCORES, NORMED, Rows, Saved
+from core.budget.saved_rows import (
+    ATTENTION,
+    CORE,
+    FULL_SCORES,
+    LATENT_CORE,
+    NORMED,
+    Rows,
+    Saved,
+)
 from core.budget.saved_tensors import saved_tensors
 from core.language import N_
 from core.models.spec import ModelSpec
@@ -92,13 +100,12 @@ def _frozen(rows: Rows, lora: LoRA) -> Rows:
 def _without_scores(spec: ModelSpec, recipe: TrainingRecipe) -> dict[str, Rows]:
     """Korthikanti et al. 2022, section 5: the scores are made again, all else stays."""
     parts = all_tensors(spec, recipe)
-    repeated = N_("keys and values of every head")
-    once = Saved(N_("keys and values"), "checkpoint", "value_bytes * num_tokens * 2 * kv_dim")
-    parts["attention"] = tuple(
-        once if row.what == repeated else row
-        for row in parts["attention"]
-        if row not in FULL_SCORES
-    )
+    rows = parts["attention"]
+    # what the attention core reads, as it comes: rotated in fp32 under autocast
+    start = next(i for i, row in enumerate(rows) if row.what == ATTENTION["full"][0].what)
+    read = LATENT_CORE if spec.latent is not None else CORE
+    rest = [row for row in rows[start + 2 :] if row not in FULL_SCORES]
+    parts["attention"] = (*rows[:start], *read, *rest)
     return parts
 
 

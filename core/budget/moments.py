@@ -24,6 +24,7 @@ from core.budget.step_transients import (
     cast_copies,
     flowing,
     gathered_weights,
+    keeps_adding,
     last_gradient,
     logits_and_loss,
     step_temporary,
@@ -117,11 +118,12 @@ def _first_gradients(
     recipe: TrainingRecipe, share: Share, parts: _Parts, sizes: Mapping[str, Number]
 ) -> tuple[Item, ...]:
     """Return the gradients when the backward pass is in the last layer."""
-    table = sizes["largest_table"] * share.optimizer_shards if share.has_head else 0
+    table, matrix = sizes["trained_table"], sizes["params_of_last_matrix"]
+    newest = max(table, matrix) if keeps_adding(recipe, share) else table + matrix
     values = {
         **sizes,
         "held_gradients": parts.held[0].amount if parts.held else 0,
-        "first_params": 0 if recipe.lora else table + sizes["params_of_last_matrix"],
+        "first_params": 0 if recipe.lora else newest,
     }
     return (item("gradients", FIRST_GRADIENTS, values, unit="bytes", source=_ARRIVED),)
 

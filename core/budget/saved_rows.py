@@ -103,7 +103,7 @@ LATENT_ATTENTION: Final[Mapping[str, Rows]] = {
         Saved(N_("keys, and values padded to their width"), "attention", "2 * " + _HEAD_KEYS),
         Saved(N_("attention's padded output"), "attention", _HEAD_KEYS, output=True),
         _ROW_SUMS,
-        Saved(_MIXED, "linear o", _HEAD_VALUES + " * is_padded", ("o",)),
+        Saved(_MIXED, "linear o", _HEAD_VALUES, ("o",)),
     ),
     "full": (
         Saved(N_("queries"), "matmul", _HEAD_KEYS),
@@ -112,6 +112,15 @@ LATENT_ATTENTION: Final[Mapping[str, Rows]] = {
         Saved(_MIXED, "linear o", _HEAD_VALUES, ("o",)),
     ),
 }
+_ROTATED: Final = "rotated_bytes * num_tokens * "
+CORE: Final[Rows] = (
+    Saved(N_("queries and keys"), "checkpoint", _ROTATED + "(query_dim + kv_dim)"),
+    Saved(N_("values"), "checkpoint", "value_bytes * num_tokens * kv_dim"),
+)
+LATENT_CORE: Final[Rows] = (
+    Saved(N_("queries and keys"), "checkpoint", _ROTATED + "2 * num_heads * (nope_dim + rope_dim)"),
+    Saved(N_("padded values"), "checkpoint", _HEAD_KEYS),
+)
 _NARROW: Final = "value_bytes * num_tokens * kv_rank"
 _SHARED: Final = "num_tokens * (kv_rank + rope_dim)"
 LATENT_NORM: Final[Mapping[str, Rows]] = {

@@ -44,8 +44,14 @@ def saved_tensors(spec: ModelSpec, profile: str) -> dict[str, Rows]:
 
 
 def _norms(spec: ModelSpec, profile: Profile) -> Rows:
+    """Return the rows of the norms before the parts of a block, then of those after them."""
     rows = LAYER_NORM if spec.norm == "layer" else RMS_NORM[profile.rms_norm]
-    return tuple(row._replace(size=f"norms_per_layer * {row.size}") for row in rows)
+    before = tuple(row._replace(size=f"2 * {row.size}") for row in rows)
+    if spec.norms_per_layer <= 2:
+        return before
+    # what comes out of a matrix product has its dtype, also under autocast
+    after = (row._replace(size=row.size.replace("residual_bytes", "value_bytes")) for row in rows)
+    return before + tuple(row._replace(size=f"2 * {row.size}") for row in after)
 
 
 def _attention(spec: ModelSpec, profile: Profile) -> Rows:

@@ -11,6 +11,7 @@ from core.budget.parameters import ParameterCounts
 from core.budget.precisions import PRECISIONS, Precision
 from core.budget.quantized import quantized_weights
 from core.budget.recipe import LoRA, TrainingRecipe
+from core.budget.row_sums import rows_and_columns
 from core.budget.share import Share
 from core.dtypes.blocks.block_formats import BLOCK_FORMATS
 from core.dtypes.formats import FORMATS
@@ -25,7 +26,6 @@ FROZEN: Final = Formula("2 * ceil((num_params - num_quantized) / weight_shards)"
 ADAPTERS: Final = Formula("weight_bytes * num_trained")
 MASTER: Final = Formula("master_bytes * num_updated")
 GRADIENTS: Final = Formula("gradient_bytes * num_with_gradient")
-COPIES: Final = Formula("2 * num_in_products")
 _SHARED_OUT: Final = N_("Rajbhandari et al. 2020, ZeRO: each rank stores its share")
 _LORA: Final = N_("Hu et al. 2021, LoRA; Dettmers et al. 2023, QLoRA")
 
@@ -45,6 +45,7 @@ def state_sizes(
     experts = held.experts
     others = held.total - experts
     trained = _adapter_params(spec, recipe.lora, share) if recipe.lora else 0
+    updated = _sharded(trained, others, experts, share.optimizer_shards, share)
     return {
         "num_params": held.total,
         "num_others": others,
@@ -56,9 +57,11 @@ def state_sizes(
         "state_bytes": precision.state,
         "gradient_bytes": precision.gradients + precision.accumulated,
         "num_trained": trained or held.total,
-        "num_updated": _sharded(trained, others, experts, share.optimizer_shards, share),
+        "num_updated": updated,
+        "num_in_matrices": min(updated, trained or _of_muon(held, share)),
+        "rows_and_columns": _rows_and_columns(spec, recipe, share, held),
         "num_with_gradient": _sharded(trained, others, experts, share.gradient_shards, share),
-        "num_in_products": held.matrices + held.router + _head(spec, held, share),
+        "num_in_products": _kept_layers(recipe, held) + _head(held, share),
     }
 
 
@@ -69,7 +72,35 @@ def _sharded(trained: int, others: int, experts: int, num_shards: int, share: Sh
     return -(-others // num_shards) - (-experts // expert_shards)
 
 
-def _head(spec: ModelSpec, held: ParameterCounts, share: Share) -> int:
+def _of_muon(held: ParameterCounts, share: Share) -> int:
+    """Return the parameters of the layers' two-dimensional matrices; experts lie in three."""
+    count = held.matrices - held.experts + held.router
+    return -(-count // share.optimizer_shards)
+
+
+def _rows_and_columns(
+    spec: ModelSpec, recipe: TrainingRecipe, share: Share, held: ParameterCounts
+) -> int:
+    """Return the numbers that Adafactor keeps: a row and a column a matrix, else each number."""
+    if recipe.optimizer != "adafactor":
+        return 0
+    if recipe.lora is not None:
+        return _adapter_params(spec, recipe.lora, share) // recipe.lora.rank
+    return -(-rows_and_columns(spec, share, held) // share.optimizer_shards)
+
+
+def _kept_layers(recipe: TrainingRecipe, held: ParameterCounts) -> int:
+    """Return the parameters of the layers' products whose cast copies wait for their backward.
+
+    What checkpointing runs again casts again.
+    """
+    kept = recipe.checkpointing == "none" or (
+        recipe.checkpointing == "selective" and recipe.profile == "megatron"
+    )
+    return held.matrices + held.router if kept else 0
+
+
+def _head(held: ParameterCounts, share: Share) -> int:
     """Return the parameters of the head's product, tied or not."""
     if not share.has_head:
         return 0
@@ -105,7 +136,7 @@ def _frozen_weights(
     if block is None and FORMATS[lora.base_format].bits >= 16:
         rule = WEIGHTS if held.experts else DENSE_WEIGHTS
         return [item("frozen weights", rule, sizes, unit="bytes", source=_LORA), adapters]
-    num_quantized = held.matrices
+    num_quantized = held.attention + held.dense_ffn - held.biases  # experts stay as they are
     codes = quantized_weights(
         -(-num_quantized // share.weight_shards), block or FORMATS[lora.base_format]
     )

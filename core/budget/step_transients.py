@@ -13,11 +13,15 @@ from core.budget.share import Share
 from core.language import N_
 from core.models.spec import ModelSpec
 
-LOGITS: Final = Formula("12 * ceil(num_tokens / loss_chunks) * vocab_size")
+LOGITS: Final = Formula("12 * num_tokens * vocab_size")
+CHUNKED_LOGITS: Final = Formula(
+    "max(12 * ceil(num_tokens / loss_chunks) * vocab_size + new_gradient_bytes * trained_table,"
+    " 3 * new_gradient_bytes * trained_table) + value_bytes * norm_tokens * hidden_dim"
+)
 FLOWING: Final = Formula(
     "value_bytes * (num_flowing * num_inner_rows * inner_dim + norm_tokens * hidden_dim)"
 )
-LAST: Final = Formula("value_bytes * norm_tokens * hidden_dim + new_gradient_bytes * extra_table")
+LAST: Final = Formula("value_bytes * norm_tokens * hidden_dim + new_gradient_bytes * extra_tables")
 CAST_COPIES: Final = Formula("2 * num_in_products")
 GATHERED: Final = Formula("gathered_bytes * (2 * params_of_layer + params_outside)")
 FOREACH: Final = Formula("(state_bytes * num_copies + copied_bytes) * num_updated")
@@ -49,7 +53,7 @@ def transient_sizes(
         **_inner(spec, recipe, share),
         "new_gradient_bytes": precision.value if precision.master else precision.weights,
         **_copies(recipe),
-        **_largest(spec, share),
+        **_largest(spec, recipe, share),
     }
 
 
@@ -62,7 +66,7 @@ def _copies(recipe: TrainingRecipe) -> dict[str, Number]:
     return {"num_copies": copies[kind], "copied_bytes": 4 if widens else 0}
 
 
-def _largest(spec: ModelSpec, share: Share) -> dict[str, Number]:
+def _largest(spec: ModelSpec, recipe: TrainingRecipe, share: Share) -> dict[str, Number]:
     """Return the numbers in the largest table and matrix that a rank holds whole."""
     table = -(-spec.vocab_size // share.tensor) * spec.hidden_dim
     widths = [spec.num_heads * spec.head_dim // share.tensor]
@@ -74,11 +78,39 @@ def _largest(spec: ModelSpec, share: Share) -> dict[str, Number]:
         experts = spec.mixture.num_experts // share.expert or 1
         matrix = max(matrix, experts * inner * spec.hidden_dim)
     is_here = share.has_embedding or share.has_head
+    if recipe.lora is not None:
+        width = max(spec.hidden_dim, *widths)
+        return {
+            "largest_table": 0,
+            "largest_matrix": -(-recipe.lora.rank * width // share.optimizer_shards),
+            "trained_table": 0,
+            "extra_tables": 0,
+        }
     return {
+        "trained_table": table if share.has_head else 0,
         "largest_table": -(-table // share.optimizer_shards) if is_here else 0,
         "largest_matrix": -(-matrix // share.optimizer_shards),
-        "extra_table": table if spec.tied and share.has_embedding and share.has_head else 0,
+        "extra_tables": table * _waiting_tables(spec, recipe, share),
     }
+
+
+def _waiting_tables(spec: ModelSpec, recipe: TrainingRecipe, share: Share) -> int:
+    """Return how many tables wait beside all gradients when the embedding's gradient comes.
+
+    A tied table's two gradients are added into a third, or into the first where that was a sum of
+    pieces already; what is then added to gradients that are there is one more.
+    """
+    if not share.has_embedding:
+        return 0
+    is_shared = spec.tied and share.has_head
+    return is_shared * (2 if recipe.loss_chunks == 1 else 1) + keeps_adding(recipe, share)
+
+
+def keeps_adding(recipe: TrainingRecipe, share: Share) -> bool:
+    """Return whether a new gradient is added to one that is there, and then freed."""
+    precision = PRECISIONS[recipe.precision]
+    is_sum = precision.resident > 0 and not precision.accumulated
+    return recipe.accumulation > 1 or share.in_flight > 1 or is_sum
 
 
 def _last_matrix(spec: ModelSpec, share: Share) -> int:
@@ -112,7 +144,8 @@ def step_walk(recipe: TrainingRecipe) -> str:
 
 def logits_and_loss(sizes: Mapping[str, Number]) -> Item:
     """Return the bytes at the start of the loss's backward pass: 12 a token and vocabulary row."""
-    return item("logits and loss", LOGITS, sizes, unit="bytes", source=_LOSS)
+    rule = LOGITS if sizes["loss_chunks"] == 1 else CHUNKED_LOGITS
+    return item("logits and loss", rule, sizes, unit="bytes", source=_LOSS)
 
 
 def flowing(sizes: Mapping[str, Number]) -> Item:

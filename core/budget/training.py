@@ -5,6 +5,7 @@ from typing import Final
 from core.budget.activations import activation_sizes
 from core.budget.budget import Budget
 from core.budget.check import check_choice, check_range
+from core.budget.checkpointing import adapted
 from core.budget.cluster import Cluster
 from core.budget.formula import Formula, Number
 from core.budget.item import Item, item, total
@@ -13,7 +14,7 @@ from core.budget.optimizers import OPTIMIZERS
 from core.budget.parameters import share_counts
 from core.budget.precisions import PRECISIONS
 from core.budget.profiles import PROFILES
-from core.budget.recipe import TrainingRecipe
+from core.budget.recipe import LoRA, TrainingRecipe
 from core.budget.share import Share
 from core.budget.shares import shares
 from core.budget.states import optimizer, state_sizes, weights
@@ -106,5 +107,16 @@ def check_recipe(spec: ModelSpec, recipe: TrainingRecipe) -> None:
     if recipe.lora is not None:
         formats = (*FORMATS, *BLOCK_FORMATS)
         check_choice("base_format", recipe.lora.base_format, formats)
+        _check_targets(spec, recipe.lora)
     if spec.learned_positions:
         check_range("seq_len", recipe.seq_len, 1, spec.learned_positions)
+
+
+def _check_targets(spec: ModelSpec, lora: LoRA) -> None:
+    if not any(adapted(spec, lora).values()):
+        raise ValueError(
+            _(
+                "{model} has no matrix that LoRA's targets {targets} name; experts and the inside "
+                "of latent attention are left as they are. Take o, or the feed-forward layer's."
+            ).format(model=spec.name, targets=", ".join(lora.targets))
+        )
