@@ -18,6 +18,7 @@ from torch.nn import functional as F  # noqa: N812  the field's own name
 from core.models.fused import fused_gate, fused_rms_norm
 
 EPSILON: Final = 1e-6
+GELU_SCALE: Final = (2 / torch.pi) ** 0.5
 DROPOUT: Final = 0.1  # of the one profile that drops
 
 
@@ -54,7 +55,7 @@ def eager_gate(gate: Tensor, up: Tensor) -> Tensor:
 
 def eager_gelu(x: Tensor) -> Tensor:
     """GELU out of small operations, as Hugging Face's NewGELU: it keeps four tensors."""
-    inner = (2 / torch.pi) ** 0.5 * (x + 0.044715 * torch.pow(x, 3.0))
+    inner = GELU_SCALE * (x + 0.044715 * torch.pow(x, 3.0))
     return 0.5 * x * (1.0 + torch.tanh(inner))
 
 

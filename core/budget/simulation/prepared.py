@@ -10,12 +10,12 @@ from torch import Tensor
 
 from core.budget.check import check_choice
 from core.budget.precisions import PRECISIONS, Precision
-from core.budget.profiles import PROFILES
 from core.budget.recipe import TrainingRecipe
 from core.budget.simulation.adapters import use_adapters
 from core.budget.simulation.autocast import use_autocast
 from core.budget.simulation.optimizer_step import OptimizerStep
 from core.budget.simulation.recompute import Watch, use_checkpointing
+from core.budget.training import check_recipe
 from core.language import _
 from core.models.build import build_model
 from core.models.spec import ModelSpec
@@ -32,7 +32,7 @@ class PreparedStep:
     """
 
     def __init__(self, spec: ModelSpec, recipe: TrainingRecipe, device: str = "meta") -> None:
-        check_choice("profile", recipe.profile, tuple(PROFILES))
+        check_recipe(spec, recipe)
         check_choice("precision", recipe.precision, SIMULATED)
         self.recipe, self.precision = recipe, PRECISIONS[recipe.precision]
         if self.precision.copies and spec.mixture is not None:

@@ -5,8 +5,11 @@ from torch import Tensor
 from torch.nn import functional as F  # noqa: N812
 
 from core.budget.simulation.autocast import use_autocast
+from core.budget.simulation.saved import saved_bytes_per_layer
+from core.budget.simulation.step import simulate_step
+from core.budget.simulation.timeline import BACKWARD, GRADIENT
 from core.models.build import build_model
-from tests.core.budget.simulation.tiny import LLAMA
+from tests.core.budget.simulation.tiny import GPT2, LLAMA, recipe
 
 
 def test_products_run_in_bf16_and_every_matrix_is_cast_once():
@@ -36,3 +39,19 @@ def test_it_says_nearly_what_torchs_own_autocast_says():
 
 def _attend(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
+
+
+def test_a_rerun_in_the_backward_pass_leaves_no_copies_behind():
+    full = simulate_step(LLAMA, recipe(precision="autocast_bf16", checkpointing="full"))
+    last = max(i for i, each in enumerate(full.events) if each.phase == BACKWARD)
+    copies = [each for each in full.holdings(last) if each.op == "aten._to_copy"]
+    assert sum(each.times for each in copies if each.kind != GRADIENT) <= 1
+
+
+def test_the_power_in_a_written_out_gelu_runs_in_fp32():
+    # x, tanh and 1 + tanh in fp32, half of x and the product in bf16: 16 bytes a value, not 10
+    fp32, cast = (
+        saved_bytes_per_layer(GPT2, recipe(precision="autocast_bf16", profile=profile))
+        for profile in ("fused", "hf_eager")
+    )
+    assert cast - fp32 == 128 * GPT2.ffn_dim * (16 - 4)
