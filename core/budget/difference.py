@@ -1,11 +1,16 @@
 """Why did it change? Two budgets compared part by part, as steps that add up."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
+from typing import Final
 
+from core.budget.at_peak import at_peak
 from core.budget.formula import Number
-from core.budget.item import Item
+from core.budget.item import Item, total
+
+_NAME: Final = re.compile(r"[A-Za-z_]\w*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +50,12 @@ class Step:
 
     @property
     def inputs(self) -> tuple[Input, ...]:
-        """The numbers below this part that differ between before and after, by name."""
+        """The numbers that the rules of this part ask for and that differ, by name.
+
+        None for a part that is new or gone: all of its numbers would be.
+        """
+        if self.before is None or self.after is None:
+            return ()
         before, after = _inputs(self.before), _inputs(self.after)
         names = [name for name in chain(before, after) if before.get(name) != after.get(name)]
         return tuple(
@@ -109,6 +119,23 @@ def difference(before: Item, after: Item, depth: int = 8) -> Difference:
     )
 
 
+def peak_difference(before: Item, after: Item) -> Difference:
+    """Compare what two devices hold at their peaks, one step for each name.
+
+    Args:
+        before: The tree of a device of a training budget, or of several as their maximum.
+        after: Another.
+    """
+    moves = difference(before, after, depth=1).moves + difference(before, after, depth=2).moves
+    held = [
+        total(each.name, at_peak(_decisive(each)), source=each.source) for each in (before, after)
+    ]
+    found = difference(*held, depth=1)
+    return Difference(
+        before=before, after=after, steps=found.steps, moves=tuple(dict.fromkeys(moves))
+    )
+
+
 def _compare(path: tuple[str, ...], before: Item, after: Item, depth: int) -> Iterator[Step | Move]:
     old, new = _decisive(before), _decisive(after)
     if (old is not before or new is not after) and old.name != new.name:
@@ -146,8 +173,9 @@ def _inputs(item: Item | None) -> Mapping[str, Number]:
     found: dict[str, Number] = {}
     unclear: set[str] = set()
     for part in item.walk() if item is not None else ():
+        asked = set() if part.rule is None else set(_NAME.findall(part.rule.text))
         for name, value in part.values.items():
-            if found.setdefault(name, value) != value:
+            if name in asked and found.setdefault(name, value) != value:
                 unclear.add(name)
     return {name: value for name, value in found.items() if name not in unclear}
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from core.budget.difference import Difference, difference
+from core.budget.difference import Difference, peak_difference
 from core.budget.item import Item
 from core.budget.published import PublishedFigure, published
 from core.budget.rederived import rederive
@@ -40,4 +40,4 @@ def ladder() -> tuple[Rung, ...]:
 def step_down(rungs: tuple[Rung, ...], place: int) -> Difference | None:
     """Return what changed from the rung above; None where one of the two has no figure of ours."""
     above, here = rungs[place - 1].ours if place else None, rungs[place].ours
-    return None if above is None or here is None else difference(above, here, depth=2)
+    return None if above is None or here is None else peak_difference(above, here)

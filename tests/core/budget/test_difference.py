@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.budget import Formula, Item
-from core.budget.difference import Input, difference
+from core.budget.difference import Input, difference, peak_difference
 from core.budget.item import item, total
 
 BYTES = Formula("num_params * bytes_each")
@@ -67,6 +67,8 @@ def test_a_step_names_the_inputs_that_changed_and_whether_the_rule_did():
     (step,) = difference(before, whole(shorter, part("other"))).changed
     assert step.other_rule
     assert set(step.inputs) == {Input("num_params", 10, 9), Input("bytes_each", 4, None)}
+    new = difference(whole(part("other")), before).changed[0]
+    assert new.inputs == ()
 
 
 def test_a_name_with_two_values_below_one_step_explains_nothing():
@@ -116,3 +118,22 @@ def test_bytes_are_not_compared_with_seconds():
 def test_a_measured_number_without_a_rule_can_be_compared():
     measured = Item(name="a", amount=3, unit="bytes", low=3, high=3, source="", kind="measured")
     assert difference(part("a", 5), measured).change == -2
+
+
+def test_peaks_are_compared_by_what_is_held_under_one_name_each():
+    def device(activations, gradients, name="device"):
+        forward = whole(part("activations", activations), name="forward")
+        step = whole(part("gradients", gradients), name="optimizer step")
+        peak = whole(forward, step, combine="max", name="step peak")
+        return whole(whole(part("master", 4), part("copy", 2), name="weights"), peak, name=name)
+
+    found = peak_difference(device(30, 12), device(2, 12))
+    assert {step.path: step.change for step in found.changed} == {
+        ("activations",): -30,
+        ("gradients",): 12,
+    }
+    assert [move.before for move in found.moves] == ["forward"]
+    stages = whole(device(1, 1, "stage 0"), device(50, 1, "stage 1"), combine="max", name="all")
+    found = peak_difference(device(30, 12), stages)
+    assert sum(step.change for step in found.steps) == found.change == 20
+    assert [move.after for move in found.moves] == ["stage 1"]

@@ -1,0 +1,182 @@
+"""Pinned scenarios side by side, and what changed between two of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import streamlit as st
+
+from core.budget.at_peak import at_peak
+from core.budget.budget import Budget
+from core.budget.difference import Difference, peak_difference
+from core.budget.item import Item
+from core.budget.one_by_one import one_by_one
+from core.budget.scenario import Scenario
+from core.budget.training import training_budget
+from core.figures.budget.waterfall import (
+    Rung,
+    Way,
+    signed,
+    waterfall_alt,
+    waterfall_figure,
+    waterfall_table,
+)
+from core.language import N_, _
+from core.units import format_bytes
+from pages.panels.budget.pins import NOW, PAGE, SLOTS, choose_pins
+from pages.panels.budget.scenario_words import change_text, scenario_table, why
+from pages.shared import pickers
+from pages.shared.charts import show_chart, table_markdown
+from pages.shared.header import headline
+from pages.shared.numbers import explained_number
+from pages.shared.settings import presenting, theme_mode, unit_system
+
+MOST_RUNGS: Final = 7
+VIEWS: Final[Mapping[str, str]] = {
+    "parts": N_("what the bytes are"),
+    "choices": N_("which choice did it"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two pins that are compared, each with its letter."""
+
+    first: str
+    last: str
+
+
+def show_scenarios(case: Scenario) -> None:
+    """Show up to four pinned scenarios as a table, and two of them as a waterfall.
+
+    Args:
+        case: The setting of the page now, which can be pinned.
+    """
+    pins = choose_pins(case)
+    budgets = _budgets(pins)
+    pair, view = _choose_pair(budgets)
+    if pair is None:
+        headline(_("Nothing can be compared: the setting above cannot be."))
+        return
+    first, last = budgets[pair.first], budgets[pair.last]
+    changed = peak_difference(first.item, last.item)
+    headline(_sentence(pair, first.item, last.item))
+    picture, table = st.columns([3, 2])
+    with picture:
+        way = _by_choice(pair, pins) if view == "choices" else _by_part(pair, changed)
+        _show_way(way)
+        _show_moves(changed)
+    with table:
+        shown = {letter: pins[letter] for letter in budgets}
+        parts = {letter: _parts(budget) for letter, budget in budgets.items()}
+        st.markdown(table_markdown(scenario_table(shown, budgets, parts)))
+        with st.container(horizontal=True):
+            explained_number(pair.first, first.item)
+            explained_number(pair.last, last.item)
+
+
+def _budgets(pins: Mapping[str, Scenario]) -> dict[str, Budget]:
+    """Return the budgets of all pins that can be; say why of those that cannot."""
+    found: dict[str, Budget] = {}
+    for letter, pin in pins.items():
+        try:
+            found[letter] = training_budget(pin.spec, pin.recipe, pin.cluster)
+        except ValueError as error:
+            st.caption(_left_out(letter).format(slot=letter, why=error))
+    return found
+
+
+def _left_out(letter: str) -> str:
+    if letter == NOW:
+        return _("The setting above is left out. {why}")
+    return _("Pin {slot} is left out. {why}")
+
+
+def _choose_pair(budgets: Mapping[str, Budget]) -> tuple[Pair | None, str]:
+    """Ask what is compared; a letter that stands for nothing gives way to the setting above."""
+    letters = (*SLOTS, NOW)
+    with st.container(key=f"{PAGE}_pair", horizontal=True, vertical_alignment="bottom"):
+        first = pickers.segmented(
+            PAGE, "from", _("From"), letters, default="A", labels=_letter_label
+        )
+        last = pickers.segmented(PAGE, "to", _("To"), letters, default="B", labels=_letter_label)
+        view = pickers.segmented(
+            PAGE,
+            "change",
+            _("The change by"),
+            tuple(VIEWS),
+            default="parts",
+            labels=lambda each: _(VIEWS[each]),
+        )
+    chosen = [letter if letter in budgets else NOW for letter in (first, last)]
+    if not set(chosen) <= set(budgets):
+        return None, view
+    for letter in sorted({first, last} - set(budgets)):
+        st.caption(_("{slot} is empty; the setting above stands in.").format(slot=letter))
+    return Pair(*chosen), view
+
+
+def _letter_label(letter: str) -> str:
+    return _("now") if letter == NOW else letter
+
+
+def _sentence(pair: Pair, first: Item, last: Item) -> str:
+    unit = unit_system()
+    return _("{first} → {last}: {before} → {after} at the peak, {change}").format(
+        first=_letter_label(pair.first),
+        last=_letter_label(pair.last),
+        before=format_bytes(first.amount, unit),
+        after=format_bytes(last.amount, unit),
+        change=signed(last.amount - first.amount, unit),
+    )
+
+
+def _by_part(pair: Pair, changed: Difference) -> Way:
+    rungs = [Rung(_(step.path[-1]), step.change, why(step)) for step in changed.changed]
+    return _way(pair, changed.before.amount, rungs)
+
+
+def _by_choice(pair: Pair, pins: Mapping[str, Scenario]) -> Way:
+    first, last = pins[pair.first], pins[pair.last]
+    steps = one_by_one(
+        first, last, lambda each: training_budget(each.spec, each.recipe, each.cluster).item
+    )
+    rungs = [Rung(change_text(step.names, first, last), step.change) for step in steps]
+    start = training_budget(first.spec, first.recipe, first.cluster).item.amount
+    return _way(pair, start, rungs)
+
+
+def _way(pair: Pair, start: float, rungs: list[Rung]) -> Way:
+    """Return the way with its largest changes in their order, the small ones together."""
+    large = sorted(rungs, key=lambda rung: -abs(rung.change))[:MOST_RUNGS]
+    kept = [rung for rung in rungs if rung in large]
+    rest = sum(rung.change for rung in rungs if rung not in large)
+    if rest:
+        kept.append(Rung(_("the rest"), rest))
+    first, last = _letter_label(pair.first), _letter_label(pair.last)
+    return Way(first=first, last=last, start=start, rungs=kept)
+
+
+def _show_way(way: Way) -> None:
+    unit = unit_system()
+    show_chart(
+        waterfall_figure(way, unit, theme_mode(), present=presenting()),
+        key=f"{PAGE}_waterfall",
+        alt=waterfall_alt(way, unit),
+        table=waterfall_table(way, unit),
+        file_name="what-changed",
+    )
+
+
+def _show_moves(changed: Difference) -> None:
+    for move in changed.moves:
+        st.caption(
+            _("The largest moment was “{before}” and is now “{after}”.").format(
+                before=_(move.before), after=_(move.after)
+            )
+        )
+
+
+def _parts(budget: Budget) -> Mapping[str, float]:
+    """Return the parts that fill the device together, by name."""
+    return {part.name: part.amount for part in at_peak(budget.largest)}
