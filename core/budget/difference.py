@@ -127,13 +127,15 @@ def peak_difference(before: Item, after: Item) -> Difference:
         after: Another.
     """
     moves = difference(before, after, depth=1).moves + difference(before, after, depth=2).moves
-    held = [
-        total(each.name, at_peak(_decisive(each)), source=each.source) for each in (before, after)
-    ]
-    found = difference(*held, depth=1)
+    found = difference(_held(before), _held(after), depth=1)
     return Difference(
         before=before, after=after, steps=found.steps, moves=tuple(dict.fromkeys(moves))
     )
+
+
+def _held(tree: Item) -> Item:
+    """Return the parts of a device at its peak, side by side."""
+    return total(tree.name, at_peak(_decisive(tree)), source=tree.source)
 
 
 def _compare(path: tuple[str, ...], before: Item, after: Item, depth: int) -> Iterator[Step | Move]:
