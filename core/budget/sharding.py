@@ -14,7 +14,7 @@ from core.budget.formula import Formula, Number
 from core.budget.item import Item, item, total
 from core.budget.links import check_speed, group
 from core.budget.parameters import share_counts
-from core.budget.precisions import PRECISIONS
+from core.budget.precisions import PRECISIONS, Precision
 from core.budget.recipe import TrainingRecipe
 from core.budget.share import Share
 from core.budget.shares import shares
@@ -82,6 +82,17 @@ def shardings(spec: ModelSpec, recipe: TrainingRecipe, cluster: Cluster) -> tupl
     return tuple(_sharding(key, spec, recipe, cluster, share) for key in STRATEGIES)
 
 
+def layer_states(num_params: int, precision: str, num_shards: int) -> Item:
+    """Return what a rank keeps of a single layer's states when all of them are sharded."""
+    values = _sizes(num_params, 0, PRECISIONS[precision])
+    split: dict[str, Number] = {"num_shards": num_shards, "num_expert_shards": 1}
+    parts = [
+        item(name, formula, values | split, unit="bytes", source=ZERO)
+        for name, formula in _HELD.items()
+    ]
+    return total("states", parts, source=ZERO)
+
+
 def _sharding(
     key: str, spec: ModelSpec, recipe: TrainingRecipe, cluster: Cluster, share: Share
 ) -> Sharding:
@@ -101,24 +112,28 @@ def _sharding(
 def _held(
     key: str, spec: ModelSpec, recipe: TrainingRecipe, cluster: Cluster, share: Share
 ) -> Item:
-    precision, found = PRECISIONS[recipe.precision], share_counts(spec, share)
+    found = share_counts(spec, share)
     experts = found.experts if share.expert > 1 else 0
     num_ranks = _per_node(cluster) if key == "hybrid" else cluster.data
     sharded = {"ddp": (), "zero1": ("optimizer",), "zero2": ("optimizer", "gradients")}
-    values: dict[str, Number] = {
-        "num_params": found.total - experts,
-        "num_expert_params": experts,
-        "weight_bytes": precision.weights,
-        "gradient_bytes": precision.gradients + precision.accumulated,
-        "master_bytes": precision.master,
-        "moment_bytes": precision.state,
-    }
+    values = _sizes(found.total - experts, experts, PRECISIONS[recipe.precision])
     parts = []
     for name, formula in _HELD.items():
         shards = num_ranks if name in sharded.get(key, tuple(_HELD)) else 1
         split = {"num_shards": shards, "num_expert_shards": max(1, shards // share.expert)}
         parts.append(item(name, formula, values | split, unit="bytes", source=ZERO))
     return total("states", parts, source=ZERO)
+
+
+def _sizes(num_params: int, num_expert_params: int, precision: Precision) -> dict[str, Number]:
+    return {
+        "num_params": num_params,
+        "num_expert_params": num_expert_params,
+        "weight_bytes": precision.weights,
+        "gradient_bytes": precision.gradients + precision.accumulated,
+        "master_bytes": precision.master,
+        "moment_bytes": precision.state,
+    }
 
 
 def _per_node(cluster: Cluster) -> int:

@@ -5,7 +5,7 @@ import pytest
 from core.budget.communication import communication
 from core.budget.parameters import share_counts
 from core.budget.recipe import TrainingRecipe
-from core.budget.sharding import STRATEGIES, shardings
+from core.budget.sharding import STRATEGIES, layer_states, shardings
 from core.budget.shares import shares
 from core.models.spec import Mixture
 from tests.core.budget.test_shares import cluster, model
@@ -73,3 +73,8 @@ def test_one_rank_shards_and_sends_nothing():
     for each in shardings(model(), RECIPE, cluster(1)):
         assert (each.sent.amount, each.seconds.amount) == (0, 0), each.key
     assert len({each.held.amount for each in shardings(model(), RECIPE, cluster(1))}) == 1
+
+
+def test_two_ranks_share_sixteen_bytes_for_each_parameter():
+    assert layer_states(1024, "fp32", 1).amount == 16 * 1024
+    assert [part.amount for part in layer_states(1024, "fp32", 2).children] == [2048, 2048, 4096]
