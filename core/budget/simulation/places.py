@@ -4,7 +4,7 @@ Forward, a hook before each module says its name. Backward, an operation belongs
 saved the tensors it unpacks. (torch's ModuleTracker and FlopCounterMode lengthen tensors' lives.)
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 
@@ -15,13 +15,18 @@ from core.budget.simulation.tracker import StorageTracker
 
 
 @contextmanager
-def watch_modules(modules: Mapping[str, nn.Module], tracker: StorageTracker) -> Iterator[None]:
-    """Keep `tracker.module` at the name of the module that runs."""
+def watch_modules(
+    modules: Mapping[str, nn.Module],
+    tracker: StorageTracker,
+    on_progress: Callable[[str, str], None] = lambda _phase, _module: None,
+) -> Iterator[None]:
+    """Keep `tracker.module` at the name of the module that runs; tell phase and name of each."""
     handles = []
     for name, module in modules.items():
         parent = name.rpartition(".")[0]
-        handles.append(module.register_forward_pre_hook(partial(_enter, tracker, name)))
-        handles.append(module.register_forward_hook(partial(_enter, tracker, parent)))
+        enter = partial(_enter, tracker, name, on_progress)
+        handles.append(module.register_forward_pre_hook(enter))
+        handles.append(module.register_forward_hook(partial(_leave, tracker, parent)))
     try:
         yield
     finally:
@@ -29,8 +34,18 @@ def watch_modules(modules: Mapping[str, nn.Module], tracker: StorageTracker) -> 
             handle.remove()
 
 
-def _enter(tracker: StorageTracker, name: str, *_hook_arguments: object) -> None:
+def _enter(
+    tracker: StorageTracker,
+    name: str,
+    on_progress: Callable[[str, str], None],
+    *_hook_arguments: object,
+) -> None:
     tracker.module = name
+    on_progress(tracker.phase, name)
+
+
+def _leave(tracker: StorageTracker, parent: str, *_hook_arguments: object) -> None:
+    tracker.module = parent
 
 
 def watch_saved(tracker: StorageTracker) -> saved_tensors_hooks:

@@ -1,6 +1,6 @@
 """`simulate_step`: a whole training step on meta tensors, byte by byte."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 
@@ -22,18 +22,27 @@ from core.models.spec import ModelSpec
 ENOUGH_PASSES = 2  # the second micro-batch finds the gradients of the first; all later ones too
 
 
-def simulate_step(spec: ModelSpec, recipe: TrainingRecipe) -> StepTimeline:
+def simulate_step(
+    spec: ModelSpec,
+    recipe: TrainingRecipe,
+    on_progress: Callable[[str, str], None] = lambda _phase, _module: None,
+) -> StepTimeline:
     """Run forward, backward and optimizer step on meta and return the bytes after every operation.
 
     With accumulation two micro-batches are run: all later ones are like the second. Bytes are
     those that the operations ask for; a GPU's allocator rounds each up to 512.
+
+    Args:
+        spec: The model.
+        recipe: How it is trained.
+        on_progress: Called with the phase and the module whenever a module begins.
 
     Raises:
         ValueError: If the recipe cannot be simulated; the sentence says why.
     """
     tracker = StorageTracker()
     prepared = PreparedStep(spec, recipe)
-    with watch_modules(prepared.names, tracker):
+    with watch_modules(prepared.names, tracker, on_progress):
         prepared.checkpointed(partial(_recomputing, tracker))
         return run_step(prepared, tracker)
 

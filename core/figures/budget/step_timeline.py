@@ -1,0 +1,201 @@
+"""A training step over its operations: what lives between steps, what is born and dies in it."""
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Final
+
+import plotly.graph_objects as go
+
+from core.budget.simulation.report import Point, StepReport
+from core.figures.budget.serving_memory_plot import in_unit
+from core.figures.drawing import Drawing
+from core.figures.theme import COLORS, Mode, plotly_layout
+from core.language import N_, _
+from core.units import ByteUnit, format_bytes
+
+HEIGHT_PX: Final = 330
+_ROOM: Final = 1.22  # of the highest thing: the names of the phases stand above it
+_NARROW: Final = 0.05  # of the width: a phase below it gets no name
+_LOOKS: Final = (
+    (N_("weights"), "weights", ""),
+    (N_("optimizer states"), "optimizer", ""),
+    (N_("gradients"), "gradients", ""),
+    (N_("saved activations"), "activations", ""),
+    (N_("temporary"), "temporary", "."),
+)
+PHASE_WORDS: Final[Mapping[str, str]] = {
+    "forward": N_("forward"),
+    "backward": N_("backward"),
+    "recompute": N_("backward"),  # the reruns lie inside it
+    "optimizer step": N_("optimizer step"),
+}
+
+
+def step_figure(
+    report: StepReport,
+    capacity: float,
+    unit: ByteUnit,
+    mode: Mode,
+    *,
+    present: bool = False,
+) -> go.Figure:
+    """Return stacked areas over the operations, the peak and the device's capacity marked.
+
+    Args:
+        report: The simulated step.
+        capacity: Bytes of the device.
+        unit: "GiB" or "GB".
+        mode: "light" or "dark".
+        present: Larger text for a projector.
+    """
+    color = COLORS[mode]
+    drawing = Drawing()
+    for (name, token, pattern), amounts in zip(_LOOKS, _layers(report), strict=True):
+        _draw_area(drawing, report.points, (name, color[token], pattern), amounts, unit)
+    top = max(report.peak, min(capacity, 1.3 * report.peak))
+    _draw_phases(drawing, report.points, color)
+    _draw_peak(drawing, report, unit, color)
+    if capacity <= top:
+        _draw_capacity(drawing, capacity, unit, color)
+    layout = plotly_layout(mode, present=present)
+    plain = {"zeroline": False, "fixedrange": True}
+    last = report.points[-1].index
+    across = {"title": {"text": _("operations, in order")}, "range": [0, last], "showgrid": False}
+    up = {"title": {"text": unit, "standoff": 8}, "range": [0, _ROOM * in_unit(top, unit)]}
+    return drawing.figure(
+        layout
+        | {
+            "template": "none",
+            "hovermode": "x",
+            "xaxis": layout["xaxis"] | plain | across | {"tickformat": ",d"},
+            "yaxis": layout["yaxis"] | plain | up,
+            "height": HEIGHT_PX,
+            "margin": {"l": 8, "r": 24, "t": 34, "b": 8},
+        }
+    )
+
+
+def _layers(report: StepReport) -> tuple[Sequence[int], ...]:
+    base, points = report.base, report.points
+    sums = base.get("gradient sums", 0)
+    states = base.get("optimizer states", 0)
+    rest = report.persistent - sums - states  # weights, master weights, token ids
+    return (
+        [rest] * len(points),
+        [states] * len(points),
+        [sums + point.gradients for point in points],
+        [point.saved for point in points],
+        [point.temporary for point in points],
+    )
+
+
+def _draw_area(
+    drawing: Drawing,
+    points: Sequence[Point],
+    look: tuple[str, str, str],
+    amounts: Sequence[int],
+    unit: ByteUnit,
+) -> None:
+    name, color, pattern = look
+    drawing.scatter(
+        x=[point.index for point in points],
+        y=[in_unit(amount, unit) for amount in amounts],
+        stackgroup="memory",
+        mode="lines",
+        name=_(name),
+        line={"color": color, "width": 0.5, "shape": "hv"},
+        fillpattern={"shape": pattern, "fgcolor": color, "fillmode": "overlay", "size": 6},
+        customdata=[format_bytes(amount, unit) for amount in amounts],
+        hovertemplate="%{customdata}<extra>%{fullData.name}</extra>",
+    )
+
+
+def _draw_phases(drawing: Drawing, points: Sequence[Point], color: Mapping[str, str]) -> None:
+    """Name the phases above the areas, with a line between two of them."""
+    width = points[-1].index or 1
+    for word, group in groupby(points, key=lambda point: PHASE_WORDS[point.phase]):
+        members = list(group)
+        start, end = members[0].index, members[-1].index
+        line = {"color": color["muted"], "width": 1, "dash": "dot"}
+        drawing.shape(type="line", line=line, x0=start, x1=start, yref="paper", y0=0, y1=1)
+        if end - start >= _NARROW * width:
+            drawing.note(x=(start + end) / 2, yref="paper", y=1, yanchor="top", text=_(word))
+
+
+def _draw_peak(
+    drawing: Drawing, report: StepReport, unit: ByteUnit, color: Mapping[str, str]
+) -> None:
+    point = report.peak_point
+    is_right = point.index > report.points[-1].index / 2
+    drawing.note(
+        x=point.index,
+        y=in_unit(report.peak, unit),
+        text=f"{format_bytes(report.peak, unit)} · {op_name(point.op)}",
+        showarrow=True,
+        arrowcolor=color["text"],
+        ax=-70 if is_right else 70,
+        ay=-16,
+        xanchor="right" if is_right else "left",
+        bgcolor=color["background"],
+    )
+
+
+def _draw_capacity(
+    drawing: Drawing, capacity: float, unit: ByteUnit, color: Mapping[str, str]
+) -> None:
+    height = in_unit(capacity, unit)
+    line = {"color": color["refused"], "width": 3}
+    drawing.shape(type="line", line=line, xref="paper", x0=0, x1=1, y0=height, y1=height)
+    drawing.note(
+        xref="paper",
+        x=0.01,
+        y=height,
+        text=_("capacity {capacity}").format(capacity=format_bytes(capacity, unit)),
+        xanchor="left",
+        yanchor="bottom",
+        font={"color": color["refused"]},
+        bgcolor=color["background"],
+    )
+
+
+def op_name(op: str) -> str:
+    """Return an operation without its name space and leading marks.
+
+    >>> op_name("aten._log_softmax_backward_data")
+    'log_softmax_backward_data'
+    """
+    return op.rpartition(".")[2].lstrip("_")
+
+
+def step_alt(report: StepReport, unit: ByteUnit) -> str:
+    """Return the picture in words."""
+    point = report.peak_point
+    return _(
+        "Bytes over the {count} operations of one training step: {persistent} live between "
+        "steps, the forward pass leaves {saved} more, and the peak of {peak} comes with {op} in "
+        "the phase {phase}."
+    ).format(
+        count=f"{report.num_events:,}",
+        persistent=format_bytes(report.persistent, unit),
+        saved=format_bytes(report.forward_bytes, unit),
+        peak=format_bytes(report.peak, unit),
+        op=op_name(point.op),
+        phase=_(PHASE_WORDS[point.phase]),
+    )
+
+
+def step_table(report: StepReport, unit: ByteUnit) -> Mapping[str, Sequence[object]]:
+    """Return one row for each point of the picture."""
+    points = report.points
+    columns = {
+        _(name): [format_bytes(amount, unit) for amount in amounts]
+        for (name, *_look), amounts in zip(_LOOKS, _layers(report), strict=True)
+    }
+    sums = [sum(amounts) for amounts in zip(*_layers(report), strict=True)]
+    return {
+        _("operation"): [f"{point.index:,} {op_name(point.op)}" for point in points],
+        _("module"): [point.module for point in points],
+        _("phase"): [_(PHASE_WORDS[point.phase]) for point in points],
+        **columns,
+        _("total"): [format_bytes(amount, unit) for amount in sums],
+    }
