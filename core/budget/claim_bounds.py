@@ -71,8 +71,8 @@ def least_product_seconds(claim: Claim, device: DeviceSpec) -> Item:
         "bytes_per_second": device.bandwidth,
     }
     return _slower(
-        item("computing", PRODUCT_FLOPS, values, unit="s", source=_PEAK),
-        item("moving", PRODUCT_BYTES, values, unit="s", source=_BANDWIDTH),
+        item(N_("computing"), PRODUCT_FLOPS, values, unit="s", source=_PEAK),
+        item(N_("moving"), PRODUCT_BYTES, values, unit="s", source=_BANDWIDTH),
     )
 
 
@@ -94,8 +94,8 @@ def least_pass_seconds(claim: Claim, spec: ModelSpec, device: DeviceSpec) -> Ite
         "bytes_per_second": device.bandwidth,
     }
     return _slower(
-        item("computing", FORWARD_FLOPS, values, unit="s", source=_PEAK),
-        item("moving", READ_BYTES, values, unit="s", source=_BANDWIDTH),
+        item(N_("computing"), FORWARD_FLOPS, values, unit="s", source=_PEAK),
+        item(N_("moving"), READ_BYTES, values, unit="s", source=_BANDWIDTH),
     )
 
 
@@ -118,4 +118,4 @@ def least_training_seconds(claim: Claim, spec: ModelSpec, device: DeviceSpec) ->
 
 
 def _slower(*parts: Item) -> Item:
-    return total("least time", parts, source=_SLOWER, combine="max")
+    return total(N_("least time"), parts, source=_SLOWER, combine="max")

@@ -15,7 +15,7 @@ DEVICE_WORDS: Final[Mapping[str, str]] = {
     "a10": r"\ba10s?\b",
     "l40s": r"\bl40s?\b",
     "l4": r"\bl4s?\b",
-    "a100-40gb": r"a100s?\W*40|40\W*gb?\W*a100",
+    "a100-40gb": r"a100\D{0,8}40|40\W*gb?\W*a100",
     "a100-80gb": r"a100",
     "h100-pcie": r"h100s?\W*pcie",
     "h100-sxm": r"h100",
@@ -55,7 +55,7 @@ FORMAT_WORDS: Final[Mapping[str, str]] = {
     "nf4_double_quant": r"nf4|qlora",
     "int4_group128": r"int\W?4|4\W?bit|q4",
     "int8_channel": r"int\W?8|8\W?bit|q8",
-    "fp8_tensor": r"fp\W?8|float8",
+    "fp8_block128": r"fp\W?8|float8",
     "float32": r"fp\W?32|float32",
     "float16": r"fp\W?16|float16",
     "bfloat16": r"bf\W?16|bfloat16",
@@ -64,7 +64,7 @@ DTYPE_OF: Final[Mapping[str, str]] = {
     "nf4_double_quant": "bfloat16",
     "int4_group128": "bfloat16",
     "int8_channel": "int8",
-    "fp8_tensor": "fp8",
+    "fp8_block128": "fp8",
     "float32": "float32",
     "float16": "float16",
     "bfloat16": "bfloat16",
@@ -72,7 +72,7 @@ DTYPE_OF: Final[Mapping[str, str]] = {
 """How weights are stored -> what a product of such matrices computes in."""
 
 KIND_WORDS: Final[tuple[tuple[ClaimKind, str], ...]] = (
-    ("matmul", r"matmul|matri|gemm|multipl|矩阵"),
+    ("matmul", r"matmul|matri|\bgemms?\b|multipl|矩阵"),
     ("decode", r"tok\w*\s*(/|per)\s*s|tps|词元/秒|词元每秒"),
     ("training", r"train|训练"),
     ("needs", r"need|requir|at least|must have|需要|至少"),

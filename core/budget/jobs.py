@@ -58,7 +58,7 @@ SERVING_FORMATS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "fp32": "float32",
         "bf16": "bfloat16",
-        "fp8": "fp8_tensor",
+        "fp8": "fp8_block128",
         "int8": "int8_channel",
         "int4": "int4_group128",
         "nf4": "nf4_double_quant",

@@ -107,7 +107,7 @@ def _stated(kind: ClaimKind, text: str, size: int) -> float:
         found = re.search(rf"{NUMBER}\s*(?:tok|tps|词元)", text)
         return _number(found, _("Say how many tokens/s."))
     rate = re.search(rf"{NUMBER}\s*([tp])flop", text) if kind == "matmul" else None
-    if rate is not None:
+    if rate is not None and float(rate[1]):
         return 2 * size**3 / (float(rate[1]) * {"t": 1e12, "p": 1e15}[rate[2]])
     for unit, seconds in SECONDS.items():
         found = re.search(rf"{NUMBER}\s*{unit}(?![a-z0-9/])", text)
@@ -130,4 +130,4 @@ def _num_tokens(kind: ClaimKind, text: str) -> int:
     found = re.search(rf"{NUMBER}\s*([tbmk]?)(?:rillion|illion)?\s*(?:tok|词元)", text)
     if found is None and kind == "training":
         raise ValueError(_("Say on how many tokens, such as 15T tokens."))
-    return max(1, round(float(found[1]) * AMOUNTS[found[2]])) if found else 1
+    return max(1, round(min(float(found[1]) * AMOUNTS[found[2]], 1e18))) if found else 1

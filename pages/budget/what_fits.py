@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from core.budget.fits import row
 from pages.panels.budget.fits_detail import show_detail
 from pages.panels.budget.fits_inputs import choose_case
 from pages.panels.budget.fits_questions import ask_about_70b
@@ -19,8 +18,7 @@ tab = choose_tab()
 show_tab(tab, case)
 detail, question, code = st.columns(3)
 with detail:
-    (cell,) = row(case.model.spec, case.job, [case.device.device])
-    show_detail(case, cell)
+    show_detail(case)
 with question:
     ask_about_70b()
 with code:

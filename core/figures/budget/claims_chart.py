@@ -23,7 +23,8 @@ _LOOKS: Final[Mapping[Verdict, tuple[str, str]]] = {
     "impossible": ("refused", "x"),
     "overstated": ("optimizer", "triangle-right"),
 }
-_ROW_HEIGHT: Final = 2.0  # of the text's size
+_ROW_HEIGHT: Final = 1.75  # of the text's size
+_TICKS: Final = [digit * 10.0**power for power in range(-3, 4) for digit in (1, 2, 5)]
 _SMALLEST: Final = 1e-3
 _LARGEST: Final = 1e3
 Rows = Sequence[tuple[str, str, Ruling]]  # key, translated label, ruling
@@ -67,12 +68,13 @@ def claims_chart(rows: Rows, chosen: str, mode: Mode, *, present: bool = False) 
     low, high = math.log10(min(*ratios, 0.5)) - 0.15, math.log10(max(*ratios, 2)) + 0.15
     axes = {
         "xaxis": layout["xaxis"]
-        | {"type": "log", "range": [low, high], "title": _("times the bound"), "fixedrange": True},
+        | {"type": "log", "range": [low, high], "title": _("times the bound"), "fixedrange": True}
+        | {"tickvals": _TICKS, "ticktext": [f"{tick:g}" for tick in _TICKS]},
         "yaxis": layout["yaxis"]
         | {"tickvals": list(range(len(rows))), "ticktext": labels, "fixedrange": True}
         | {"range": [len(rows) - 0.5, -0.5]},
-        "height": round(len(rows) * size * _ROW_HEIGHT) + 6 * size,
-        "margin": {"l": 8, "r": 8, "t": 3 * size, "b": 8},
+        "height": round(len(rows) * size * _ROW_HEIGHT) + 5 * size,
+        "margin": {"l": 8, "r": 8, "t": 2 * size, "b": 8},
     }
     return drawing.figure(layout | axes | {"template": "none", "clickmode": "event+select"})
 

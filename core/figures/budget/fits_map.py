@@ -51,7 +51,11 @@ def square_text(cell: Cell, fewest: int) -> str:
         return "✓" if cell.verdict == "fits" else "≈"
     if cell.sentence:
         return "–"
-    return f"{letter(cell.reason)} {fewest}×" if fewest else letter(cell.reason)
+    return f"{letter(cell.reason)} {_count(fewest)}×" if fewest else letter(cell.reason)
+
+
+def _count(number: int) -> str:
+    return f"{number // 1024}k" if number >= 1024 else str(number)
 
 
 def fits_map(
@@ -80,7 +84,7 @@ def fits_map(
             "range": [len(plane.rows) - 0.5, -0.5],
         },
         "height": round(len(plane.rows) * size * _ROW_HEIGHT) + 8 * size,
-        "margin": {"l": 8, "r": 8, "t": 7 * size, "b": 4},
+        "margin": {"l": 8, "r": 5 * size, "t": 7 * size, "b": 4},
     }
     return drawing.figure(
         layout | places | {"template": "none", "showlegend": False, "clickmode": "event+select"}
@@ -184,6 +188,6 @@ def letters_sentence(plane: Plane) -> str:
     """Return what the letters of this picture mean."""
     seen = dict.fromkeys(cell.reason for cell in plane.cells.values() if cell.reason)
     parts = [f"**{letter(name)}** {_(name)}" for name in seen]
-    return _("✓ fits · {letters} · a number with ×: so many devices are enough").format(
-        letters=_(", ").join(parts)
-    )
+    return _(
+        "✓ fits · ≈ within its band · first that fails: {letters} · ×: so many devices are enough"
+    ).format(letters=_(", ").join(parts))

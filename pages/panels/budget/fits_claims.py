@@ -32,7 +32,9 @@ _CHART: Final = f"{PAGE}_referee"
 
 def show_claims() -> None:
     """Show what the bounds say about the claims, and the chosen one in full."""
-    with st.container(key="fits_claim_inputs", horizontal=True, vertical_alignment="bottom"):
+    head = st.container()
+    picture, numbers = st.columns([3, 1])
+    with numbers:
         chosen = pickers.selectbox(
             PAGE, "claim", _("Claim"), (*CLAIMS, OWN), default="matmul-4090", labels=_label
         )
@@ -42,8 +44,12 @@ def show_claims() -> None:
     if own is not None:
         rows.insert(0, (OWN, own.claim.text, own))
     ruling = own or rulings.get(chosen) or rulings["matmul-4090"]
-    headline(sentence(ruling))
-    _show(rows, chosen, ruling)
+    with head:
+        headline(sentence(ruling))
+    with picture:
+        _show_scale(rows, chosen)
+    with numbers:
+        _show_numbers(ruling)
 
 
 def _label(key: str) -> str:
@@ -62,23 +68,23 @@ def _own() -> Ruling | None:
         return None
 
 
-def _show(rows: Rows, chosen: str, ruling: Ruling) -> None:
-    picture, numbers = st.columns([4, 1])
-    with picture:
-        show_chart(
-            claims_chart(rows, chosen, theme_mode(), present=presenting()),
-            key=_CHART,
-            alt=claims_alt(rows),
-            table=claims_table(rows),
-            file_name="claims",
-            on_click=_pick,
-        )
-    with numbers:
-        explained_number(_("Bound"), ruling.bound)
-        for part in ruling.bound.children:
-            explained_number(_(part.name), part)
-        explained_number(_("Stated"), ruling.stated)
-        st.caption(_("Said in: {source}").format(source=_(ruling.claim.source)))
+def _show_scale(rows: Rows, chosen: str) -> None:
+    show_chart(
+        claims_chart(rows, chosen, theme_mode(), present=presenting()),
+        key=_CHART,
+        alt=claims_alt(rows),
+        table=claims_table(rows),
+        file_name="claims",
+        on_click=_pick,
+    )
+
+
+def _show_numbers(ruling: Ruling) -> None:
+    explained_number(_("Bound"), ruling.bound)
+    for part in ruling.bound.children:
+        explained_number(_(part.name), part)
+    explained_number(_("Stated"), ruling.stated)
+    st.caption(_("Said in: {source}").format(source=_(ruling.claim.source)))
 
 
 def _pick() -> None:
@@ -92,16 +98,13 @@ def _pick() -> None:
 def sentence(ruling: Ruling) -> str:
     """Return what the referee says."""
     verdict = f"**{_(VERDICTS[ruling.verdict])}**"
-    return _("“{claim}” {verdict}: {why}").format(
-        claim=_(ruling.claim.text), verdict=verdict, why=_why(ruling)
-    )
+    return _("The referee: {verdict}; {why}").format(verdict=verdict, why=_why(ruling))
 
 
 def _why(ruling: Ruling) -> str:
-    unit = ruling.bound.unit
     values = {
         "stated": written(ruling.stated.amount, ruling.stated.unit),
-        "bound": written(ruling.bound.amount, unit),
+        "bound": written(ruling.bound.amount, ruling.bound.unit),
         "ratio": f"{ruling.ratio:.3g}",
     }
     if ruling.misfit is not None:
@@ -111,11 +114,13 @@ def _why(ruling: Ruling) -> str:
         )
     if ruling.claim.kind == "needs":
         return _needed(ruling, values)
-    if unit == "bytes":
+    if ruling.claim.kind == "fits":
         return _("the weights take {bound} of {stated}.").format(**values)
-    if unit == "tokens/s":
-        return _("at most {bound} are possible, {stated} are {ratio} times that.").format(**values)
-    return _("it takes at least {bound}, which is {ratio} times {stated}.").format(**values)
+    if ruling.claim.kind == "decode":
+        return _("{stated} are {ratio} times the {bound} that are possible.").format(**values)
+    return _("it takes at least {bound}, {ratio} times the {stated} that are claimed.").format(
+        **values
+    )
 
 
 def _needed(ruling: Ruling, values: dict[str, str]) -> str:

@@ -4,23 +4,33 @@ from typing import Final
 
 import streamlit as st
 
-from core.budget.fits import Cell, lines
+from core.budget.fits import lines, row
 from core.budget.formula import Formula
 from core.budget.item import Item, item
 from core.budget.jobs import SERVING_FORMATS
 from core.language import N_, _
 from core.units import format_bytes
-from pages.panels.budget.fits_inputs import Case
+from pages.panels.budget.fits_inputs import PAGE, Case
+from pages.shared import link
 from pages.shared.navigation import PAGES
 from pages.shared.numbers import explained_number
 from pages.shared.settings import unit_system
 
+SAME_NAMES: Final = (
+    "model",
+    "config",
+    "device",
+    "device_gib",
+    "device_tflops",
+    "device_gbs",
+)
 USABLE: Final = Formula("memory_usable")
 _BELOW: Final = N_("what the driver reports, less what it keeps for itself")
 
 
-def show_detail(case: Case, cell: Cell) -> None:
+def show_detail(case: Case) -> None:
     """Show need and capacity with what stands behind them, and the items in order."""
+    (cell,) = row(case.model.spec, case.job, [case.device.device])
     if cell.need is None:
         st.caption(cell.sentence)
         return
@@ -59,16 +69,18 @@ def open_page(case: Case) -> None:
 
 def query(case: Case) -> dict[str, str]:
     """Return the settings of the other page that mean the same as this one's."""
+    page = {"serve": "serving", "train": "memory"}[case.work]
+    settings = link.values()
+    found = {
+        f"{page}_{name}": settings[f"{PAGE}_{name}"]
+        for name in SAME_NAMES
+        if f"{PAGE}_{name}" in settings
+    }
     if case.work == "serve":
-        found = {
-            "serving_format": SERVING_FORMATS[case.way],
-            "serving_concurrency": str(case.sequences),
+        return found | {
+            "serving_weights": SERVING_FORMATS[case.way],
+            "serving_kv": settings[f"{PAGE}_kv"],
+            "serving_context": str(case.tokens),
+            "serving_sequences": str(case.sequences),
         }
-    else:
-        found = {"memory_batch": str(case.sequences), "memory_seq": str(case.tokens)}
-    prefix = "serving" if case.work == "serve" else "memory"
-    if case.model.key:
-        found[f"{prefix}_model"] = case.model.key
-    if case.device.key:
-        found[f"{prefix}_device"] = case.device.key
-    return found
+    return found | {"memory_batch": str(case.sequences), "memory_seq": str(case.tokens)}

@@ -12,21 +12,21 @@ from core.budget.devices import DEVICES
 from core.budget.jobs import SERVING_FORMATS, Job, serving_ways
 from core.budget.parameters import counts
 from core.budget.recipe import Checkpointing, TrainingRecipe
+from core.budget.serving import with_context
 from core.budget.serving_plan import ServingPlan
 from core.budget.training_jobs import TRAINING_WAYS, training_ways
 from core.language import N_, _
 from core.models.spec import ModelSpec
-from core.units import format_bytes
 from pages.panels.budget.choices import ChosenDevice, ChosenModel, choose_device, choose_model
 from pages.shared import pickers
-from pages.shared.settings import presenting, unit_system
+from pages.shared.settings import presenting
 
 PAGE: Final = "fits"
 Work = Literal["serve", "train"]
 OWN: Final = "own"  # the reader's own model or device in a picture
-TOKENS: Final = tuple(2**power for power in range(7, 18))
+TOKENS: Final = tuple(2**power for power in range(8, 18))
 SEQUENCES: Final = tuple(2**power for power in range(11))
-KV_FORMATS: Final = ("bfloat16", "float8_e4m3fn", "int4_group128")
+KV_FORMATS: Final = ("bfloat16", "float8_e4m3fn", "int4_group128_affine")
 _CHECKPOINTING: Final[Mapping[Checkpointing, str]] = {
     "none": N_("nothing"),
     "selective": N_("selected"),
@@ -163,10 +163,7 @@ def _thousands(number: int) -> str:
 
 def _serving(tokens: int, sequences: int) -> Mapping[str, Job]:
     kv_format = pickers.segmented(PAGE, "kv", _("KV cache in"), KV_FORMATS, default="bfloat16")
-    answer = min(512, tokens // 2)
-    plan = ServingPlan(
-        prompt_len=tokens - answer, output_len=answer, concurrency=sequences, kv_format=kv_format
-    )
+    plan = with_context(ServingPlan(concurrency=sequences, kv_format=kv_format), tokens)
     return serving_ways(plan)
 
 
@@ -176,23 +173,13 @@ def _training(tokens: int, sequences: int) -> Mapping[str, Job]:
         "checkpointing",
         _("Activations recomputed"),
         tuple(_CHECKPOINTING),
-        default="none",
-        labels=lambda key: _(_CHECKPOINTING[key]),
+        default="full",
+        labels=checkpointing_label,
     )
     recipe = TrainingRecipe(batch_size=sequences, seq_len=tokens, checkpointing=checkpointing)
     return training_ways(recipe)
 
 
-def model_name(case: Case, key: str) -> str:
-    """Return a model's name in a picture."""
-    return case.models[key].name
-
-
-def device_name(case: Case, key: str) -> str:
-    """Return a device's name and memory in a picture: "A100 SXM, 80 GiB"."""
-    device = case.devices[key]
-    memory = format_bytes(device.memory_sold, unit_system())
-    number, unit = memory.split(" ")
-    plain = device.name.partition(" (")[0].removesuffix(" GB").rstrip("0123456789 ")
-    name = plain if device.name.endswith(" GB") else device.name.partition(" (")[0]
-    return f"{name}, {round(float(number))} {unit}"
+def checkpointing_label(checkpointing: Checkpointing) -> str:
+    """Return which activations are recomputed, in a word."""
+    return _(_CHECKPOINTING[checkpointing])

@@ -14,7 +14,8 @@ from core.figures.budget.fits_map import (
     fits_table,
     letters_sentence,
 )
-from pages.panels.budget.fits_inputs import OWN, PAGE, Case, device_name, model_name
+from pages.panels.budget.fits_inputs import OWN, PAGE, Case
+from pages.panels.budget.fits_names import device_name, model_name
 from pages.panels.budget.fits_words import verdict
 from pages.shared.charts import show_chart
 from pages.shared.header import headline

@@ -14,6 +14,7 @@ from core.figures.budget.frontier import frontier_alt, frontier_figure, frontier
 from core.language import _, ngettext
 from core.models.spec import ModelSpec
 from pages.panels.budget.fits_inputs import PAGE, Case
+from pages.panels.budget.fits_recipes import show_recipes
 from pages.panels.budget.fits_words import what
 from pages.shared import pickers
 from pages.shared.charts import show_chart
@@ -33,37 +34,49 @@ def _edges(
 
 def show_reach(case: Case) -> None:
     """Show how many sequences of which length fit on how many devices."""
-    number = pickers.select_slider(PAGE, "devices", _("Devices"), NUMBERS, default=1)
+    head = st.container()
+    picture, numbers = st.columns([4, 1])
+    with numbers:
+        number = pickers.select_slider(PAGE, "devices", _("Devices"), NUMBERS, default=1)
     job, spec, device = case.job.on(number), case.model.spec, case.device.device
     try:
         sequences = largest_that_fits(spec, job, device, "sequences")
         tokens = largest_that_fits(spec, job, device, "tokens")
     except ValueError as error:
-        headline(str(error))
-        st.caption(_("Choose another number of devices."))
-        return
-    headline(_summary(case, number, sequences))
-    found = _edges(spec, case.job, device, tuple(sorted({1, number, 2 * number, 4 * number})))
-    here = (case.tokens, case.sequences)
-    picture, numbers = st.columns([4, 1])
+        with head:
+            headline(str(error))
+        sequences = tokens = None
+    else:
+        with head:
+            headline(_summary(case, number, sequences))
     with picture:
-        show_chart(
-            frontier_figure(found, here, theme_mode(), present=presenting()),
-            key=f"{PAGE}_reach",
-            alt=frontier_alt(found, here),
-            table=frontier_table(found),
-            file_name="how-far-it-goes",
-        )
-    with numbers:
-        _show_answers(case, job, sequences, tokens)
+        _show_edges(case, number)
+        show_recipes(case, number)
+    if sequences is not None and tokens is not None:
+        with numbers:
+            _show_answers(case, job, sequences, tokens)
+
+
+def _show_edges(case: Case, number: int) -> None:
+    """Show the edges for the chosen number of devices, twice and four times as many."""
+    numbers = tuple(sorted({1, number, 2 * number, 4 * number}))
+    found = _edges(case.model.spec, case.job, case.device.device, numbers)
+    here = (case.tokens, case.sequences)
+    show_chart(
+        frontier_figure(found, here, theme_mode(), present=presenting()),
+        key=f"{PAGE}_reach",
+        alt=frontier_alt(found, here),
+        table=frontier_table(found),
+        file_name="how-far-it-goes",
+    )
 
 
 def _summary(case: Case, number: int, found: Answer) -> str:
-    where = ngettext("{what}: {count} device", "{what}: {count} devices", number)
-    place = where.format(what=what(case), count=number)
+    where = ngettext("{what} on {count} {device}", "{what} on {count} {device}", number)
+    place = where.format(what=what(case), count=number, device=case.device.device.name)
     if not found.amount:
         return _(
-            "{place}: not one sequence of {tokens} tokens fits; first fails **{item}**."
+            "{place}: not one sequence of {tokens} tokens fits; the first that fails: **{item}**."
         ).format(place=place, tokens=f"{case.tokens:,}", item=_(found.reason))
     return _("{place}: at most **{sequences}** sequences of {tokens} tokens at once.").format(
         place=place, sequences=f"{found.amount:,}", tokens=f"{case.tokens:,}"

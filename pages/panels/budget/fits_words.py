@@ -18,12 +18,10 @@ _WAYS_OUT: Final[Mapping[str, str]] = {
 
 
 def what(case: Case) -> str:
-    """Return the job as it is spoken: "Llama-2 13B in bf16 on one RTX 4090"."""
+    """Return the job as it is spoken: "Serving Llama-2 13B in bf16"."""
     if case.work == "serve":
-        template = _("Serving {model} in {way} on one {device}")
-    else:
-        template = _("Training {model} ({way}) on one {device}")
-    return template.format(model=case.model.spec.name, way=case.way, device=case.device.device.name)
+        return _("Serving {model} in {way}").format(model=case.model.spec.name, way=case.way)
+    return _("Training {model} ({way})").format(model=case.model.spec.name, way=case.way)
 
 
 def verdict(case: Case, cell: Cell, fewest: Answer) -> str:
@@ -32,7 +30,7 @@ def verdict(case: Case, cell: Cell, fewest: Answer) -> str:
         return cell.sentence
     unit = unit_system()
     values = {
-        "what": what(case),
+        "what": _("{what} on one {device}").format(what=what(case), device=case.device.device.name),
         "need": format_bytes(cell.need.amount, unit),
         "capacity": format_bytes(cell.capacity, unit),
         "item": _(cell.reason),

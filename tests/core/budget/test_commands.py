@@ -1,0 +1,162 @@
+"""The command line of a budget, as a terminal and as continuous integration read it."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from core.budget.__main__ import main
+from core.budget.catalogue import MODELS
+from core.budget.cluster import Cluster
+from core.budget.devices import DEVICES
+from core.budget.jobs import SERVING_FORMATS
+from core.budget.serving import inference_budget
+from core.budget.serving_plan import ServingPlan
+from core.budget.settings import read_settings
+from core.budget.training_jobs import TRAINING_WAYS
+
+
+def run(capsys, *arguments):
+    status = main(list(arguments))
+    caught = capsys.readouterr()
+    return status, caught.out, caught.err
+
+
+def test_serving_as_json_is_the_budget_itself(capsys):
+    settings = ("device=a100-80gb", "weight_format=int8_channel", "concurrency=8")
+    pairs = [word for setting in settings for word in ("--set", setting)]
+
+    status, out, _err = run(capsys, "serve", "llama-2-13b", "--json", *pairs)
+
+    plan = ServingPlan(weight_format="int8_channel", concurrency=8)
+    budget = inference_budget(MODELS["llama-2-13b"], plan, Cluster(device=DEVICES["a100-80gb"]))
+    found = json.loads(out)
+    assert status == 0
+    assert found["budget"]["amount"] == budget.item.amount
+    assert found["capacity"] == budget.capacity
+    assert found["fits"] is True
+    assert [part["name"] for part in found["budget"]["children"]] == [
+        part.name for part in budget.item.children
+    ]
+    assert found["budget"]["children"][0]["source"]
+
+
+def test_training_says_what_fails_first_and_prints_the_tree(capsys):
+    status, out, _err = run(capsys, "train", "llama-2-7b", "--set", "device=rtx-4090")
+
+    first, *lines = out.splitlines()
+    assert status == 0
+    assert first.startswith("Llama-2 7B: ")
+    assert "do not fit in 23.5 GiB; the first that fails: weights" in first
+    assert lines[0].split()[0] == "device"
+    assert any(line.startswith("  weights") for line in lines)
+
+
+def test_markdown_has_a_row_for_each_item_with_its_formula(capsys):
+    _status, out, _err = run(capsys, "serve", "gpt2", "--markdown", "--set", "prompt_len=512")
+
+    lines = out.splitlines()
+    assert lines[0].endswith("fits")
+    assert lines[1] == "| item | amount | kind | formula | source |"
+    assert all(line.count("|") >= 6 for line in lines[3:])
+    assert any("codes" in line and "`" in line for line in lines)
+
+
+def test_fits_has_a_row_for_each_device_and_a_column_for_each_way(capsys):
+    _status, out, _err = run(capsys, "fits", "llama-2-13b")
+
+    head, _line, *rows = out.splitlines()
+    assert len(rows) == len(DEVICES)
+    assert head.count("|") == 2 + len(SERVING_FORMATS) + len(TRAINING_WAYS)
+    by_name = {row.split("|")[1].strip(): row for row in rows}
+    assert "| weights: 2 devices |" in by_name["RTX 4090"]
+    assert "fits" in by_name["A100 SXM 40 GB"]
+
+
+def test_fits_as_json_has_every_cell(capsys):
+    _status, out, _err = run(capsys, "fits", "gpt2", "--json")
+
+    rows = json.loads(out)
+    assert len(rows) == len(DEVICES) * (len(SERVING_FORMATS) + len(TRAINING_WAYS))
+    assert {"way", "device", "verdict", "need", "capacity", "first_failing", "sentence"} == set(
+        rows[0]
+    )
+
+
+def test_a_config_file_is_a_model_too(capsys, tmp_path):
+    config = {
+        "model_type": "llama",
+        "hidden_size": 64,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "intermediate_size": 128,
+        "vocab_size": 1000,
+        "max_position_embeddings": 512,
+    }
+    file = tmp_path / "config.json"
+    file.write_text(json.dumps(config), encoding="utf-8")
+
+    status, out, _err = run(capsys, "serve", str(file), "--set", "prompt_len=64")
+
+    assert status == 0
+    assert "fits" in out.splitlines()[0]
+
+
+def test_settings_become_plan_recipe_and_cluster():
+    found = read_settings(
+        "llama-2-7b",
+        [
+            *("tensor=4", "zero_stage=2", "sequence_parallel=yes", "batch_size=2"),
+            *("lora_rank=16", "lora_targets=q,k,v", "lora_base=nf4", "overlap=0.5"),
+        ],
+    )
+
+    assert (found.plan.tensor, found.cluster.tensor, found.cluster.num_devices) == (4, 4, 4)
+    assert (found.cluster.zero_stage, found.cluster.sequence_parallel) == (2, True)
+    assert found.cluster.overlap == 0.5
+    assert found.recipe.batch_size == 2
+    assert (found.recipe.lora.rank, found.recipe.lora.targets) == (16, ("q", "k", "v"))
+    assert found.recipe.lora.base_format == "nf4"
+    assert read_settings("llama-2-7b", ["num_devices=8"]).cluster.num_devices == 8
+    assert read_settings("gpt2", []).recipe.lora is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["serve", "gpt-5"], "model is 'gpt-5'; use one of: gpt2"),
+        (["serve", "none.json"], "none.json cannot be read"),
+        (["serve", "gpt2", "--set", "colour=red"], "colour is no setting of a budget"),
+        (["serve", "gpt2", "--set", "colour"], "'colour' is no setting; write KEY=VALUE"),
+        (["serve", "gpt2", "--set", "device=abacus"], "device is 'abacus'; use one of: t4"),
+        (["serve", "gpt2", "--set", "concurrency=many"], "'many'; it must be a whole number"),
+        (["serve", "gpt2", "--set", "mfu=some"], "'some'; it must be a number"),
+        (["serve", "gpt2", "--set", "concurrency=0"], "concurrency is 0; it must lie between 1"),
+        (["train", "gpt2", "--set", "sequence_parallel=perhaps"], "use one of: true"),
+        (["train", "gpt2", "--set", "num_devices=0"], "num_devices is 0; it must lie between 1"),
+        (["train", "gpt2", "--set", "tensor=5", "--set", "seq_len=8"], "5 tensor ranks cannot"),
+        (["train", "gpt2", "--set", "lora_rank=1.5"], "'1.5'; it must be a whole number"),
+    ],
+)
+def test_what_cannot_be_is_a_sentence_and_status_2(capsys, arguments, sentence):
+    status, out, err = run(capsys, *arguments)
+
+    assert (status, out) == (2, "")
+    assert sentence in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.slow
+def test_the_command_runs_without_torch(root):
+    code = (
+        "import sys; from core.budget.__main__ import main; "
+        "main(['fits', 'gpt2']); sys.exit('torch' in sys.modules)"
+    )
+    child = subprocess.run(
+        [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=False
+    )
+
+    assert child.returncode == 0, child.stderr
+    assert child.stdout.startswith("| device |")
