@@ -1,0 +1,27 @@
+"""Whether a budget fits, and how sure that is."""
+
+from dataclasses import replace
+
+from core.budget.budget import Budget
+from core.budget.formula import Formula
+from core.budget.item import item
+
+BYTES = item("stage", Formula("100 * n"), {"n": 10}, unit="bytes", source="", band=0.1)
+
+
+def test_a_budget_fits_for_sure_only_with_the_upper_end_of_its_band():
+    for capacity, verdict, fits in (
+        (1200, "fits", True),
+        (1100, "fits", True),
+        (1050, "close", True),
+        (950, "close", False),
+        (899, "too_big", False),
+    ):
+        budget = Budget(name="b", item=BYTES, stages=(BYTES,), capacity=capacity)
+        assert (budget.verdict, budget.fits) == (verdict, fits), capacity
+        assert budget.headroom == capacity - 1000
+
+
+def test_the_largest_stage_is_the_one_with_the_most_bytes():
+    small = replace(BYTES, amount=10)
+    assert Budget(name="b", item=BYTES, stages=(small, BYTES), capacity=1).largest is BYTES
