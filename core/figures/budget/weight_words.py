@@ -75,4 +75,12 @@ def bars_table(rows: Rows, chosen: Line, unit: ByteUnit) -> Mapping[str, Sequenc
         **columns,
         _("total"): [format_bytes(item.amount, unit) for _name, item in rows],
         chosen.name: [verdict(item.amount, chosen) for _name, item in rows],
+        _("formula"): [_joined(item, "formula") for _name, item in rows],
+        _("with numbers"): [_joined(item, "substituted") for _name, item in rows],
     }
+
+
+def _joined(item: Item, what: str) -> str:
+    """Return the formulas of all parts as one sum."""
+    parts = [getattr(part, what) for part in item.walk() if part.rule is not None]
+    return " + ".join(parts).replace("*", "×")

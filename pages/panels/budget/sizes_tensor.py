@@ -4,6 +4,7 @@ from typing import Final
 
 import streamlit as st
 
+from core.budget.item import Item
 from core.budget.one_tensor import TENSORS, read_shape, shape_text, tensor_bytes
 from core.figures.dtypes.weight_bytes import bytes_alt, bytes_figure, bytes_table
 from core.language import _
@@ -17,6 +18,7 @@ from pages.shared.numbers import explained_number
 from pages.shared.settings import presenting, theme_mode, unit_system
 
 CODE: Final = """
+from core.budget.item import Item
 from core.budget.one_tensor import tensor_bytes
 
 for name in {formats}:
@@ -58,8 +60,13 @@ def show_tensor(_case: Case) -> str:
         )
     with numbers:
         for fmt in _EXPLAINED:
-            explained_number(f"`{fmt}`", items[fmt])
+            explained_number(f"`{fmt}`", _only_part(items[fmt]))
     return CODE.format(formats=FORMATS_SHOWN, shape=shape)
+
+
+def _only_part(tensor: Item) -> Item:
+    """Return the codes where there is nothing else: their formula says more than a sum of one."""
+    return tensor.children[0] if len(tensor.children) == 1 else tensor
 
 
 def tensor_headline(shape: tuple[int, ...]) -> str:

@@ -1,0 +1,195 @@
+"""Model sizes: every tab, every stop of the slider, own configs and shapes, refusals."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from core.budget.devices import DEVICES
+from core.budget.one_tensor import TENSORS
+from core.budget.sizes import SIZES
+from pages.panels.budget.sizes_questions import ASKED
+from pages.panels.budget.sizes_tabs import PICTURES
+
+PAGE = "budget/model_sizes"
+OPENED = """
+import sys
+from streamlit.testing.v1 import AppTest
+frame, page = sys.argv[1:]
+app = AppTest.from_file(frame, default_timeout=60).run()
+app.switch_page(page).run()
+assert not app.exception, app.exception
+print(app.session_state["headline"], [name for name in ("torch",) if name in sys.modules])
+"""
+OWN = {
+    "model_type": "llama",
+    "num_hidden_layers": 2,
+    "hidden_size": 64,
+    "num_attention_heads": 4,
+    "intermediate_size": 128,
+    "vocab_size": 1000,
+    "max_position_embeddings": 128,
+}
+
+
+def headline(app):
+    assert [each.value for each in app.exception] == []
+    return app.session_state["headline"]
+
+
+def alt(app):
+    (chart,) = app.get("plotly_chart")
+    return chart.proto.alt
+
+
+def test_the_page_opens_on_llama_2_7b(open_page):
+    app = open_page(PAGE)
+
+    assert headline(app) == (
+        "Llama-2 7B: 6,738,415,616 weights, 12.6 GiB in bfloat16; "
+        "RTX 4090 (23.5 GiB) holds them in `bfloat16` and narrower"
+    )
+    assert [metric.value for metric in app.metric] == ["12.6 GiB", "6.52 GiB", "3.60 GiB"]
+    assert "matrices + the_rest" in app.metric[0].help
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("tab", PICTURES)
+def test_every_tab_has_a_picture_at_both_ends_of_the_slider(open_page, tab, language):
+    for word in (next(iter(SIZES)), next(reversed(SIZES))):
+        app = open_page(PAGE, lang=language, present="1", sizes_tab=tab, sizes_size=word)
+        assert headline(app), word
+        assert len(alt(app)) > 40, word
+
+
+@pytest.mark.slow
+def test_a_stop_of_the_slider_names_its_model_and_its_count(open_page):
+    for word, size in list(SIZES.items())[1::3]:
+        text = headline(open_page(PAGE, sizes_size=word))
+        assert text.startswith(f"{size.name}: {size.num_params:,} weights"), word
+
+
+def test_the_verdict_follows_the_device(open_page):
+    for device, words in (
+        ("t4", "in `bfloat16` and narrower"),
+        ("h100-sxm", "in every format"),
+        ("local", "RTX 4090"),
+    ):
+        app = open_page(PAGE, sizes_device=device)
+        assert words in headline(app), device
+    assert "holds them in none" in headline(open_page(PAGE, sizes_size="500b"))
+    tiny = open_page(PAGE, sizes_device="own", sizes_device_gib="1")
+    assert "custom device (1.00 GiB) holds them in none of these formats" in headline(tiny)
+
+
+def test_units_follow_the_reader(open_page):
+    text = headline(open_page(PAGE, units="GB"))
+
+    assert "13.5 GB in bfloat16" in text
+    assert "GiB" not in text
+
+
+def test_without_the_rest_a_quantized_model_is_smaller(open_page):
+    whole = open_page(PAGE)
+    codes = open_page(PAGE, sizes_rest="false")
+
+    assert "int4_group128 3.60 GiB" in alt(whole)
+    assert "int4_group128 3.24 GiB" in alt(codes)
+
+
+def test_the_table_says_how_much_was_wrong_and_real_counts_have_no_such_note(open_page):
+    assert "11 of 15 printed figures were wrong" in headline(open_page(PAGE, sizes_tab="table"))
+    real = open_page(PAGE, sizes_tab="table", sizes_real="true", sizes_scales="true")
+    assert (
+        headline(real) == "Llama-2 70B takes 256.96 GiB in `float32`, 33.85 GiB in `int4_group128`"
+    )
+
+
+def test_a_round_number_shows_the_parts_of_the_nearest_model_and_says_so(open_page):
+    app = open_page(PAGE, sizes_tab="parts", sizes_size="0.1b")
+
+    assert headline(app).startswith("GPT-2: 124,439,808 parameters")
+    assert any("0.1B is a round number" in each.value for each in app.caption)
+
+
+def test_every_famous_tensor_has_its_bytes(open_page):
+    for key in TENSORS:
+        app = open_page(PAGE, sizes_tab="tensor", sizes_tensor=key)
+        assert "numbers are" in headline(app), key
+        assert "length_0 * length_1" in app.metric[0].help, key
+
+
+def test_a_shape_of_ones_own_and_what_is_no_shape(open_page):
+    own = {"sizes_tab": "tensor", "sizes_tensor": "own"}
+
+    small = open_page(PAGE, **own, sizes_shape="3 x 5")
+    refused = open_page(PAGE, **own, sizes_shape="three")
+
+    assert headline(small) == "3 × 5 numbers are 60 B in float32, 30 B in bfloat16"
+    assert [each.value for each in refused.error] == [
+        "“three” is no shape; write 1 to 6 whole numbers with × between them."
+    ]
+    assert headline(refused)
+
+
+def test_an_own_config_takes_the_place_of_the_slider(open_page):
+    app = open_page(PAGE, sizes_config=json.dumps(OWN))
+
+    assert headline(app).startswith("llama: 210,240 weights, 411 KiB in bfloat16")
+    (slider,) = app.get("select_slider")
+    assert slider.disabled
+    assert "read_config(" in app.session_state["snippets"]["model"]
+
+
+def test_a_hostile_config_is_a_sentence_and_the_slider_stays(open_page):
+    app = open_page(PAGE, sizes_config=json.dumps(OWN | {"vocab_size": -5}))
+
+    assert any("vocab_size in config.json is -5" in each.value for each in app.error)
+    assert headline(app).startswith("Llama-2 7B")
+
+
+def test_every_tab_shows_code_that_runs(open_page, root):
+    for tab, printed in (
+        ("model", "int4_group128            3.60 GiB"),
+        ("table", "260.77 GiB"),
+        ("parts", "a token passes 6,738,415,616"),
+        ("tensor", "2.2500 GiB = 2,415,919,104 bytes"),
+    ):
+        code = open_page(PAGE, sizes_tab=tab).session_state["snippets"][tab]
+        child = subprocess.run(
+            [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=False
+        )
+        assert printed in child.stdout, (tab, child.stderr)
+
+
+def test_the_answer_is_computed_and_hidden_until_the_reader_commits(open_page):
+    app = open_page(PAGE)
+    assert not any("Parameters times bytes" in each.value for each in app.markdown)
+
+    app.radio(key="sizes_too_large").set_value(ASKED.index(("llama-2-13b", "int8_channel"))).run()
+    app.button(key="sizes_too_large_reveal").click().run()
+
+    texts = [each.value for each in app.markdown]
+    assert any("Llama-2 13B in `int8_channel` are 12.4 GiB: they fit." in text for text in texts)
+    assert any("**Llama-2 13B in `bfloat16`**" in text for text in texts)
+
+
+def test_a_device_is_named_in_the_picture(open_page):
+    for device in list(DEVICES)[::4]:
+        assert DEVICES[device].name in alt(open_page(PAGE, sizes_device=device)), device
+
+
+@pytest.mark.slow
+def test_the_page_opens_without_loading_torch(root):
+    paths = [str(root / "pages" / "frame.py"), str(root / "pages" / "budget" / "model_sizes.py")]
+    child = subprocess.run(
+        [sys.executable, "-c", OPENED, *paths],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert child.returncode == 0, child.stderr
+    assert child.stdout.strip().endswith("[]")
