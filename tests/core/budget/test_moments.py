@@ -25,7 +25,7 @@ CASES = (
     ("qwen3-8b", TrainingRecipe(seq_len=512, precision="autocast_bf16")),
     ("qwen3-30b-a3b", TrainingRecipe(seq_len=256, precision="pure_bf16", optimizer="adam8bit")),
     ("deepseek-v3", TrainingRecipe(seq_len=256, checkpointing="full", optimizer="rmsprop")),
-    ("phi-3-mini", TrainingRecipe(seq_len=1024, loss_chunks=4, optimizer="momentum", step_kind="fused")),
+    ("phi-3-mini", TrainingRecipe(seq_len=1024, loss_chunks=4, optimizer="momentum")),
     ("llama-2-13b", TrainingRecipe(seq_len=1024, precision="pure_bf16", lora=LoRA(rank=8))),
     (
         "llama-2-13b",
