@@ -1,9 +1,11 @@
 """From one small product to the largest training runs: amounts of compute on one ladder."""
 
+from dataclasses import replace
 from functools import cache
 from typing import Final
 
 from core.budget.catalogue import MODELS
+from core.budget.check import check_range
 from core.budget.flops import forward_flops
 from core.budget.formula import Formula
 from core.budget.item import Item, Kind, item
@@ -11,10 +13,11 @@ from core.language import N_
 
 MATMUL: Final = Formula("2 * rows * inner * columns")
 TRAINING: Final = Formula("6 * num_params * num_tokens")
-MACHINE: Final = Formula("num_devices * days * 24 * 60 * 60 * flops_per_second")
+MACHINE: Final = Formula("num_devices * days * 24 * 60 * 60 * flops_per_second * share")
 H100_DENSE: Final = 989.5e12
 
 _MATMUL: Final = N_("a multiply and an add for each number of each row and column")
+_MACHINE: Final = N_("dense peak times devices times seconds, times the share that is reached")
 _SIX: Final = N_("6 FLOPs for each parameter and token; Kaplan et al. 2020")
 
 
@@ -23,6 +26,27 @@ def flop_ladder() -> tuple[Item, ...]:
     """Return the rungs, smallest first."""
     rungs = [*_products(), *_models(), *_machines(), *_published()]
     return tuple(sorted(rungs, key=lambda rung: rung.amount))
+
+
+def machine_flops(
+    num_devices: int, days: float, flops_per_second: float, *, share: float = 1.0
+) -> Item:
+    """Return what devices compute in some days at a share of their peak.
+
+    Raises:
+        ValueError: If a number is out of range.
+    """
+    check_range("num_devices", num_devices, 1, 10**9)
+    check_range("days", days, 0, 1e6)
+    check_range("flops_per_second", flops_per_second, 1, 1e20)
+    check_range("share", share, 0, 1)
+    values = {
+        "num_devices": num_devices,
+        "days": days,
+        "flops_per_second": flops_per_second,
+        "share": share,
+    }
+    return item(N_("machine's FLOPs"), MACHINE, values, unit="FLOPs", source=_MACHINE)
 
 
 def _products() -> list[Item]:
@@ -49,7 +73,7 @@ def _models() -> list[Item]:
         N_("training Llama-3.1 405B"): (405_853_388_800, 15_600 * 10**9),
     }
     return [
-        _renamed(token, N_("one token through Llama-3.1 8B")),
+        _renamed(token, N_("one token through Llama-3.1 8B"), token.source),
         *(
             item(
                 name, TRAINING, {"num_params": num_params, "num_tokens": num_tokens},
@@ -62,10 +86,9 @@ def _models() -> list[Item]:
 
 def _machines() -> list[Item]:
     """Return what a machine can do at its peak: the lecture's "8 H100 for two weeks"."""
-    values = {"num_devices": 8, "days": 14, "flops_per_second": H100_DENSE}
-    name = N_("8 H100 for two weeks at their peak")
     source = N_("H100 SXM, dense bfloat16; Stanford CS336 says two weeks and computes one")
-    return [item(name, MACHINE, values, unit="FLOPs", source=source)]
+    weeks = machine_flops(8, 14, H100_DENSE)
+    return [_renamed(weeks, N_("8 H100 for two weeks at their peak"), source)]
 
 
 def _published() -> list[Item]:
@@ -85,16 +108,8 @@ def _published() -> list[Item]:
     ]  # fmt: skip
 
 
-def _renamed(whole: Item, name: str) -> Item:
-    return Item(
-        name=name,
-        amount=whole.amount,
-        unit=whole.unit,
-        low=whole.low,
-        high=whole.high,
-        source=whole.source,
-        children=whole.children,
-    )
+def _renamed(rung: Item, name: str, source: str) -> Item:
+    return replace(rung, name=name, source=source)
 
 
 def _stated(name: str, amount: float, kind: Kind, source: str) -> Item:

@@ -17,6 +17,7 @@ INTENSITY: Final = Formula("flops / num_bytes")
 BOUND: Final = Formula("min(1, intensity * bandwidth / flops_per_second)")
 ACCELERATOR: Final = Formula("flops_per_second / bandwidth")
 TIME: Final = Formula("max(flops / flops_per_second, num_bytes / bandwidth)")
+TOGETHER: Final = Formula("flops / (flops_per_second * seconds)")
 
 MOVED: Final = N_("each operation reads its inputs and writes its result once, in memory")
 ROOFLINE: Final = N_("Williams, Waterman & Patterson 2009, Roofline")
@@ -136,3 +137,20 @@ def _operation(name: str, formulas: Sequence[Formula], values: Mapping[str, Numb
         flops=item(name, flops, values, unit="FLOPs", source=MOVED),
         moved=item(name, moved, values, unit="bytes", source=MOVED),
     )
+
+
+def together(operations: Sequence[Operation], flops_per_second: float, bandwidth: float) -> Item:
+    """Return the share of the peak that operations reach at most, one after the other.
+
+    Raises:
+        ValueError: If there are no operations.
+    """
+    if not operations:
+        raise ValueError("there are no operations to bound")
+    seconds = [roofline_seconds(each, flops_per_second, bandwidth).amount for each in operations]
+    values = {
+        "flops": sum(each.flops.amount for each in operations),
+        "flops_per_second": flops_per_second,
+        "seconds": sum(seconds),
+    }
+    return item(N_("share of the peak"), TOGETHER, values, unit="1", source=ROOFLINE)

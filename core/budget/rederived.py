@@ -8,7 +8,7 @@ from core.budget.catalogue import MODELS
 from core.budget.cluster import Cluster
 from core.budget.decode_speeds import with_measured_mbu
 from core.budget.devices import DEVICES
-from core.budget.flop_ladder import MACHINE
+from core.budget.flop_ladder import machine_flops
 from core.budget.formula import Formula
 from core.budget.item import Item, item
 from core.budget.kv_cache import kv_cache
@@ -87,10 +87,9 @@ def rule_seconds(inputs: Inputs) -> Item:
     return seconds_item(**inputs)
 
 
-def machine_flops(inputs: Inputs) -> Item:
+def peak_flops(inputs: Inputs) -> Item:
     """Return what devices can compute in a time at their peak."""
-    source = N_("dense peak times devices times seconds")
-    return item(N_("machine's FLOPs"), MACHINE, inputs, unit="FLOPs", source=source)
+    return machine_flops(**inputs)
 
 
 def implied_mfu(inputs: Inputs) -> Item:
@@ -117,6 +116,6 @@ REDERIVED: Final[Mapping[str, Callable[[Inputs], Item]]] = {
     "decode_speed": decode_speed,
     "six_nd": six_nd,
     "rule_seconds": rule_seconds,
-    "machine_flops": machine_flops,
+    "peak_flops": peak_flops,
     "implied_mfu": implied_mfu,
 }

@@ -62,10 +62,22 @@ PAGES: Final = (
         address="model-sizes",
     ),
     PageRow(
+        key="budget/flops_and_time",
+        section=N_("Memory and FLOPs"),
+        title=N_("FLOPs and time"),
+        address="flops-and-time",
+    ),
+    PageRow(
         key="budget/serving",
         section=N_("Memory and FLOPs"),
         title=N_("Serving"),
         address="serving",
+    ),
+    PageRow(
+        key="budget/parallelism",
+        section=N_("Memory and FLOPs"),
+        title=N_("Parallelism"),
+        address="parallelism",
     ),
     PageRow(
         key="budget/what_fits",

@@ -1,0 +1,89 @@
+"""What the pictures of FLOPs and time share: sizes, axes in powers, rows of bars."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import plotly.graph_objects as go
+
+from core.figures.drawing import Drawing
+from core.figures.theme import Mode, plotly_layout
+from core.language import _
+
+HEIGHT_PX: Final = 380
+PRESENT_HEIGHT_PX: Final = 400
+ROW_HEIGHT: Final = 2.6  # of the text's size
+
+
+def framed(
+    drawing: Drawing,
+    mode: Mode,
+    *,
+    present: bool,
+    x: Mapping[str, Any],
+    y: Mapping[str, Any],
+    **layout: object,
+) -> go.Figure:
+    """Return a picture with two axes on top of the theme's; "title" is a plain translated text."""
+    base = plotly_layout(mode, present=present)
+    axes = {
+        name: base[name] | {"zeroline": False, "fixedrange": True} | dict(fields) | _title(fields)
+        for name, fields in (("xaxis", x), ("yaxis", y))
+    }
+    height = PRESENT_HEIGHT_PX if present else HEIGHT_PX
+    more = {"height": height, "template": "none", "margin": {"l": 8, "r": 16, "t": 40, "b": 8}}
+    return drawing.figure({**base, **axes, **more, **layout})
+
+
+def rows_of_bars(
+    drawing: Drawing,
+    mode: Mode,
+    *,
+    present: bool,
+    num_rows: int,
+    x: Mapping[str, Any],
+    **layout: object,
+) -> go.Figure:
+    """Return lying bars, the first row at the top, a legend above them."""
+    size = plotly_layout(mode, present=present)["font"]["size"]
+    y = {"autorange": "reversed", "showgrid": False, "ticklabelstandoff": 8}
+    return framed(
+        drawing,
+        mode,
+        present=present,
+        x=x,
+        y=y,
+        **{"barmode": "stack", "bargap": 0.3, "height": round((num_rows * ROW_HEIGHT + 5) * size)}
+        | layout,
+    )
+
+
+def _title(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {"title": {"text": fields["title"]}} if "title" in fields else {}
+
+
+def hatched(shape: str) -> dict[str, Any]:
+    """Return a hatching over the colour of a bar, for whoever sees no colours."""
+    return {"shape": shape, "fillmode": "overlay", "solidity": 0.3}
+
+
+def powers(low: int, high: int, *, step: int = 1) -> list[float]:
+    """Return the powers of ten for the ticks of an axis.
+
+    >>> powers(0, 4, step=2)
+    [1.0, 100.0, 10000.0]
+    """
+    return [10.0**power for power in range(low, high + 1, step)]
+
+
+def scientific(amount: float, digits: int = 3) -> str:
+    """Return a large amount as people of the field write it.
+
+    >>> scientific(9.574e21, 4), scientific(33_554_432), scientific(2.5)
+    ('9.574e21', '3.36e7', '2.5')
+    """
+    return f"{amount:.{digits}g}".replace("e+0", "e").replace("e+", "e")
+
+
+def joined(parts: Sequence[str]) -> str:
+    """Return parts of a sentence with the language's own commas."""
+    return _(", ").join(parts)

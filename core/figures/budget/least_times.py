@@ -1,0 +1,122 @@
+"""Times on a scale of powers of ten: least times as bars, measured and claimed ones as marks."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import plotly.graph_objects as go
+
+from core.figures.budget.flops_frame import hatched, joined, rows_of_bars
+from core.figures.drawing import Drawing
+from core.figures.theme import COLORS, Mode
+from core.language import _
+from core.units import format_seconds
+
+_PATTERNS: Final = ("", "/", "x")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Least:
+    """Least times of one thing.
+
+    Attributes:
+        name: Translated: what takes the times.
+        token: Its colour in the theme.
+        seconds: A translated row's label -> the least seconds.
+    """
+
+    name: str
+    token: str
+    seconds: Mapping[str, float]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Mark:
+    """Times that somebody measured or claimed, as marks in the rows."""
+
+    name: str
+    token: str
+    symbol: str
+    seconds: Mapping[str, float]
+
+
+def least_times(
+    bars: Sequence[Least],
+    marks: Sequence[Mark],
+    mode: Mode,
+    *,
+    present: bool = False,
+) -> go.Figure:
+    """Return the bars side by side in each row and the marks over them."""
+    drawing, color = Drawing(), COLORS[mode]
+    labels = list(dict.fromkeys(label for each in (*bars, *marks) for label in each.seconds))
+    for bar, pattern in zip(bars, _PATTERNS, strict=False):
+        drawing.bar(
+            orientation="h",
+            x=list(bar.seconds.values()),
+            y=list(bar.seconds),
+            name=bar.name,
+            marker={"color": color[bar.token], "pattern": hatched(pattern)},
+            text=[format_seconds(each) for each in bar.seconds.values()],
+            textposition="outside",
+            cliponaxis=False,
+            hovertemplate="%{y}: %{text}<extra>%{fullData.name}</extra>",
+        )
+    for mark in marks:
+        drawing.scatter(
+            x=list(mark.seconds.values()),
+            y=list(mark.seconds),
+            mode="markers+text",
+            name=mark.name,
+            marker={"color": color[mark.token], "symbol": mark.symbol, "size": 14},
+            text=[f"  {format_seconds(each)}" for each in mark.seconds.values()],
+            textposition="middle right",
+            hovertemplate="%{y}: %{text}<extra>%{fullData.name}</extra>",
+        )
+    amounts = [each for group in (*bars, *marks) for each in group.seconds.values()]
+    low, high = min(amounts) / 4, max(amounts) * 12
+    ticks = [10.0**power for power in range(-12, 9) if low <= 10.0**power <= high]
+    return rows_of_bars(
+        drawing,
+        mode,
+        present=present,
+        num_rows=round(len(labels) * max(0.8, 0.7 * len(bars))),
+        x={
+            "type": "log",
+            "range": [math.log10(low), math.log10(high)],
+            "tickvals": ticks,
+            "ticktext": [_power_text(tick) for tick in ticks],
+        },
+        barmode="group",
+        bargap=0.25,
+    )
+
+
+def _power_text(seconds: float) -> str:
+    return format_seconds(seconds).replace(".00 ", " ").replace(".0 ", " ")
+
+
+def least_times_alt(bars: Sequence[Least], marks: Sequence[Mark]) -> str:
+    """Return the picture in words."""
+    parts = [
+        f"{group.name}: "
+        + joined([f"{label} {format_seconds(each)}" for label, each in group.seconds.items()])
+        for group in (*bars, *marks)
+    ]
+    return _("Times on a scale of powers of ten. {groups}.").format(groups=_("; ").join(parts))
+
+
+def least_times_table(
+    bars: Sequence[Least], marks: Sequence[Mark]
+) -> Mapping[str, Sequence[object]]:
+    """Return one row a label."""
+    groups = (*bars, *marks)
+    labels = list(dict.fromkeys(label for each in groups for label in each.seconds))
+    columns: dict[str, Sequence[object]] = {_("where"): labels}
+    for group in groups:
+        columns[group.name] = [
+            format_seconds(group.seconds[label]) if label in group.seconds else "-"
+            for label in labels
+        ]
+    return columns

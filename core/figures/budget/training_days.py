@@ -1,0 +1,100 @@
+"""Days of training over the number of devices, at the chosen MFU and between two others."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import plotly.graph_objects as go
+
+from core.figures.budget.flops_frame import framed, powers
+from core.figures.drawing import Drawing
+from core.figures.theme import COLORS, Mode
+from core.language import _
+from core.units import format_seconds
+
+DAY: Final = 86_400
+FEWEST, MOST = 1, 100_000
+LOW_MFU, HIGH_MFU = 0.3, 0.6
+_STEPS: Final = (1, 3)
+COUNTS: Final = tuple(
+    step * 10**power for power in range(6) for step in _STEPS if step * 10**power <= MOST
+)
+
+
+def training_days(
+    device_seconds: float, mfu: float, num_devices: int, mode: Mode, *, present: bool = False
+) -> go.Figure:
+    """Return the line of the chosen MFU, the band of usual ones, and the chosen point.
+
+    Args:
+        device_seconds: Seconds that one device would take at its whole peak.
+        mfu: The chosen one.
+        num_devices: The chosen number.
+        mode: "light" or "dark".
+        present: Larger text for a projector.
+    """
+    drawing, color = Drawing(), COLORS[mode]
+    ends = [FEWEST, MOST]
+
+    def days(share: float) -> list[float]:
+        return [device_seconds / (share * count * DAY) for count in ends]
+
+    for share, fill in ((LOW_MFU, None), (HIGH_MFU, "tonexty")):
+        drawing.scatter(
+            x=ends, y=days(share), mode="lines", fill=fill, hoverinfo="skip",
+            showlegend=fill is not None, name=_("MFU from 30 to 60 %"),
+            line={"color": color["estimated"], "width": 1, "dash": "dot"},
+        )  # fmt: skip
+    counts = sorted({*COUNTS, num_devices})
+    seconds = [device_seconds / (mfu * count) for count in counts]
+    drawing.scatter(
+        x=counts, y=[each / DAY for each in seconds], mode="lines+markers",
+        name=_("the chosen MFU"), line={"color": color["forward"], "width": 3},
+        marker={"size": 6}, customdata=[format_seconds(each) for each in seconds],
+        hovertemplate="%{x:,}: %{customdata}<extra></extra>",
+    )  # fmt: skip
+    here = device_seconds / (mfu * num_devices)
+    drawing.scatter(
+        x=[num_devices], y=[here / DAY], mode="markers+text", showlegend=False,
+        marker={"color": color["forward"], "size": 16, "symbol": "diamond"},
+        text=[f"  {format_seconds(here)}"], textposition="middle right", hoverinfo="skip",
+    )  # fmt: skip
+    days_ticks = powers(-3, 9)
+    return framed(
+        drawing,
+        mode,
+        present=present,
+        x={
+            "title": _("devices"),
+            "type": "log",
+            "tickvals": powers(0, 5),
+            "ticktext": ["1", "10", "100", "1,000", "10 k", "100 k"],
+        },
+        y={
+            "title": _("days"),
+            "type": "log",
+            "tickvals": days_ticks,
+            "ticktext": [f"{tick:,.12g}" for tick in days_ticks],
+        },
+    )
+
+
+def training_days_alt(device_seconds: float, mfu: float, num_devices: int) -> str:
+    """Return the picture in words."""
+    return _(
+        "Days of training fall in step with the number of devices: {here} with {num_devices}, "
+        "{ten} with ten times as many."
+    ).format(
+        here=format_seconds(device_seconds / (mfu * num_devices)),
+        num_devices=f"{num_devices:,}",
+        ten=format_seconds(device_seconds / (mfu * num_devices * 10)),
+    )
+
+
+def training_days_table(device_seconds: float, mfu: float) -> Mapping[str, Sequence[object]]:
+    """Return one row a number of devices."""
+    shares = dict.fromkeys((LOW_MFU, mfu, HIGH_MFU))
+    columns: dict[str, Sequence[object]] = {_("devices"): [f"{count:,}" for count in COUNTS]}
+    for share in shares:
+        name = _("time at an MFU of {mfu}").format(mfu=f"{share:g}")
+        columns[name] = [format_seconds(device_seconds / (share * count)) for count in COUNTS]
+    return columns

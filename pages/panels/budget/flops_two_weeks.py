@@ -1,0 +1,80 @@
+"""The tab of a fixed compute: what 8 H100 for two weeks are best spent on."""
+
+from typing import Final
+
+from core.budget.chinchilla import best_params, best_tokens
+from core.budget.flop_ladder import machine_flops
+from core.budget.memory_limits import largest_by_states
+from core.figures.budget.flops_frame import scientific
+from core.figures.budget.iso_flop import iso_flop, iso_flop_alt, iso_flop_table
+from core.language import _
+from core.units import format_count
+from pages.panels.budget import flops_places
+from pages.panels.budget.flops_places import DTYPE_NAMES, PAGE
+from pages.shared import pickers
+from pages.shared.charts import show_chart
+from pages.shared.header import headline
+from pages.shared.settings import presenting, theme_mode
+
+CODE: Final = """
+from core.budget.chinchilla import best_params, best_tokens
+from core.budget.devices import DEVICES, custom_device, local_device
+from core.budget.flop_ladder import machine_flops
+from core.machine import probe_machine
+
+flops = machine_flops({count}, {days}, {device}.peak[{dtype!r}], share={mfu})
+print(f"{{flops.amount:.3e}} FLOPs = {{flops.substituted}}")
+print(f"{{best_params(flops.amount).amount:.3e}} parameters")
+print(f"{{best_tokens(flops.amount).amount:.3e}} tokens")
+"""
+
+
+def show_two_weeks() -> str:
+    """Show the tab and return the code of its number."""
+    with flops_places.inputs():
+        count = pickers.number(PAGE, "rented", _("Devices"), 1, 1_000_000, default=8, step=1)
+        device = flops_places.device()
+        days = pickers.number(PAGE, "days", _("Days"), 1, 10_000, default=14, step=1)
+        mfu = pickers.slider(PAGE, "reached", _("MFU"), 0.01, 1.0, default=1.0, step=0.01)
+        with flops_places.settings():
+            dtype = flops_places.dtype_of(device.device)
+    peak = device.device.peak.get(dtype, 0.0)
+    if not peak:
+        headline(_("{device} has no known peak: no budget").format(device=device.device.name))
+        return ""
+    flops = machine_flops(count, days, peak, share=mfu)
+    params, tokens = best_params(flops.amount), best_tokens(flops.amount)
+    limits = {
+        _("states of 16 bytes fill the memory"): largest_by_states(count, device.device, 16),
+        _("states of 12 bytes fill it"): largest_by_states(count, device.device, 12),
+    }
+    headline(
+        _(
+            "{count} × {device} for {days} days in {dtype} at an MFU of {mfu}: {flops}, best spent "
+            "on {params} parameters and {tokens} tokens"
+        ).format(
+            count=f"{count:,}",
+            device=device.device.name,
+            days=f"{days:,}",
+            dtype=DTYPE_NAMES.get(dtype, dtype),
+            mfu=f"{mfu:g}",
+            flops=f"{scientific(flops.amount, 4)} FLOPs",
+            params=format_count(params.amount),
+            tokens=format_count(tokens.amount),
+        )
+    )
+    amounts = {label: float(item.amount) for label, item in limits.items()}
+    spent = float(flops.amount)
+    picture, numbers = flops_places.picture_and_numbers()
+    with picture:
+        show_chart(
+            iso_flop(spent, amounts, theme_mode(), present=presenting()),
+            key="flops_two_weeks_chart",
+            alt=iso_flop_alt(spent, amounts),
+            table=iso_flop_table(spent),
+            file_name="loss-over-size",
+        )
+    items = [(_("Compute"), flops), (_("Parameters"), params), (_("Tokens"), tokens)]
+    items += [(_("16 bytes a parameter"), next(iter(limits.values())))]
+    flops_places.show_numbers(numbers, items)
+    return CODE.format(count=count, days=days, device=device.code, dtype=dtype, mfu=mfu)

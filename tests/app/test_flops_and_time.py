@@ -1,0 +1,199 @@
+"""FLOPs and time: every tab, its ends, its numbers, and the product timed on this machine."""
+
+import subprocess
+import sys
+
+import pytest
+
+from core.machine.matmul_timing import MatmulCall, MatmulTiming
+from pages.panels.budget import flops_matmul
+from pages.panels.budget.flops_tabs import PICTURES
+
+PAGE = "budget/flops_and_time"
+
+
+def headline(app):
+    assert [each.value for each in app.exception] == []
+    return app.session_state["headline"]
+
+
+def alt(app):
+    charts = app.get("plotly_chart")
+    return charts[0].proto.alt if charts else ""
+
+
+def test_every_tab_has_a_picture_in_both_languages_and_on_a_projector(open_page):
+    for tab in PICTURES:
+        for more in ({}, {"lang": "zh"}, {"present": "1"}):
+            app = open_page(PAGE, flops_tab=tab, **more)
+            assert headline(app), (tab, more)
+            assert len(alt(app)) > 40, (tab, more)
+
+
+def test_numbers_of_the_lecture_and_of_the_reference_stand_in_the_headlines(open_page):
+    wanted = {
+        "components": ({"flops_model": "llama-2-7b", "flops_context": "4096"}, "1.166 ×"),
+        "rule": ({"flops_model": "llama-2-7b", "flops_context": "4096"}, "1.060 × 6ND"),
+        "mfu": ({"flops_checkpointing": "selective"}, "MFU 33.7 % with full attention, 30 %"),
+        "roofline": ({"flops_kind": "examples"}, "295.3 FLOPs for each byte"),
+        "time": ({}, "143.9 days"),
+        "budget": ({}, "9.574e21 FLOPs"),
+        "why": ({}, "1.2 × as much"),
+        "ladder": ({}, "3.36e7 FLOPs"),
+        "matmul": ({}, "137 GFLOPs: not timed"),
+        "transfer": ({}, "over the link to the host"),
+    }
+    for tab, (query, text) in wanted.items():
+        assert text in headline(open_page(PAGE, flops_tab=tab, **query)), tab
+
+
+ENDS = {
+    "components": [
+        {"flops_context": "256", "flops_model": "gpt2"},
+        {"flops_context": "1048576", "flops_model": "deepseek-v3", "flops_causal": "true"},
+        {"flops_model": "mixtral-8x22b", "flops_checkpointing": "full"},
+    ],
+    "rule": [{"flops_context": "256"}, {"flops_context": "1048576", "flops_model": "gpt2"}],
+    "mfu": [{"flops_speed": "1"}, {"flops_speed": "10000000", "flops_device": "t4"}],
+    "roofline": [
+        {"flops_kind": "decode", "flops_batch": "4096", "flops_model": "deepseek-v3"},
+        {"flops_kind": "prefill", "flops_context": "256", "flops_device": "m4-max"},
+        {"flops_kind": "examples", "flops_size": "64", "flops_dtype": "fp8"},
+        {"flops_kind": "examples", "flops_size": "16384", "flops_device": "tpu-v6e"},
+    ],
+    "time": [
+        {"flops_params": "0.001", "flops_tokens": "0.000001", "flops_devices": "1000000"},
+        {"flops_params": "100000", "flops_tokens": "10000", "flops_devices": "1"},
+        {"flops_mfu": "0.01", "flops_price": "0"},
+    ],
+    "lines": [
+        {"flops_cluster": "1", "flops_model": "gpt2", "flops_step": "65536"},
+        {"flops_cluster": "16384", "flops_tensor": "8", "flops_pipeline": "16"},
+        {"flops_overlap": "1", "flops_zero": "0", "flops_checkpointing": "full"},
+    ],
+    "budget": [
+        {"flops_rented": "1", "flops_days": "1", "flops_reached": "0.01", "flops_device": "t4"},
+        {"flops_rented": "1000000", "flops_days": "10000"},
+    ],
+    "why": [
+        {"flops_rows": "1", "flops_width": "1", "flops_outputs": "1"},
+        {"flops_rows": "65536", "flops_width": "65536", "flops_outputs": "65536"},
+        {"flops_needed": "true"},
+    ],
+    "ladder": [{"flops_rungs": "2"}],
+    "matmul": [{"flops_matmul": "256"}, {"flops_matmul": "8192", "flops_timed": "bfloat16"}],
+    "transfer": [{"flops_model": "gpt2", "flops_device": "mi355x"}, {"flops_device": "tpu-v5e"}],
+}
+
+
+def test_sliders_at_their_ends_give_a_picture(open_page):
+    assert set(ENDS) == set(PICTURES)
+    for tab, settings in ENDS.items():
+        for query in settings:
+            app = open_page(PAGE, flops_tab=tab, **query)
+            assert headline(app), (tab, query)
+            assert len(alt(app)) > 40, (tab, query)
+
+
+def test_a_layout_that_cannot_be_is_a_sentence(open_page):
+    app = open_page(PAGE, flops_tab="lines", flops_cluster="4", flops_tensor="8")
+    assert headline(app).startswith("4 devices cannot be shared out to 8 tensor ranks")
+    app = open_page(
+        PAGE, flops_tab="lines", flops_cluster="64", flops_tensor="16", flops_model="gpt2"
+    )
+    assert "16" in headline(app)
+
+
+def test_a_dtype_that_a_device_does_not_have_is_told(open_page):
+    app = open_page(PAGE, flops_tab="time", flops_device="t4", flops_dtype="bfloat16")
+    assert "in FP16" in headline(app)
+    said = [each.value for each in app.caption]
+    assert "T4 has no known speed in BF16; FP16 is used." in said
+
+
+def test_numbers_open_their_formula(open_page):
+    app = open_page(PAGE, flops_tab="time")
+    first = app.metric[0]
+    assert first.value == "143 d 23 h"
+    assert "6 * num_params * num_tokens / (num_devices * flops_per_second * mfu)" in first.help
+    assert "6 * 70,000,000,000 * 15,000,000,000,000 / (1,024" in first.help
+
+
+def test_a_claim_is_refuted_with_computed_numbers_after_the_reader_commits(open_page):
+    app = open_page(PAGE)
+    assert not any("832 µs" in each.value for each in app.markdown)
+
+    app.radio(key="flops_claim").set_value(0).run()
+    app.button(key="flops_claim_reveal").click().run()
+
+    texts = [each.value for each in app.markdown]
+    assert any("It would need 2.75 PFLOP/s; the dense peak is 165 TFLOP/s." in t for t in texts)
+    assert any("**No: at least 832 µs**" in text for text in texts)
+
+
+@pytest.fixture
+def timed(monkeypatch):
+    """Pretend that a product was timed: the child process is replaced."""
+    flops_matmul.shared.clear()
+
+    def pretend(size, dtype, on_call):
+        times = {"first": [9.0], "not waiting": [1e-5] * 3, "waiting": [2.0, 1.0, 4.0]}
+        calls = [
+            MatmulCall(kind=kind, seconds=each, device="NVIDIA H100")
+            for kind, seconds in times.items()
+            for each in seconds
+        ]
+        for call in calls:
+            on_call(call)
+        return MatmulTiming(size=size, dtype=dtype, calls=tuple(calls))
+
+    monkeypatch.setattr(flops_matmul, "time_matmul", pretend)
+    yield
+    flops_matmul.shared.clear()
+
+
+def test_a_timed_product_shows_that_not_waiting_is_absurd(open_page, timed):
+    app = open_page(PAGE, flops_tab="matmul", flops_matmul="1024")
+    app.button(key="flops_time_it").click().run()
+    assert "2.00 s here (1.00 s to 4.00 s), 1.07 GFLOP/s" in headline(app)
+    assert "here: NVIDIA H100 2.00 s" in alt(app)
+
+    app.toggle(key="flops_waits").set_value(False).run()
+    assert "10.0 µs here" in headline(app)
+    assert "215 TFLOP/s" in headline(app)
+
+
+def test_a_product_that_cannot_be_timed_is_told(open_page, timed, monkeypatch):
+    def refuse(size, dtype, on_call):
+        raise ValueError("The program core.machine.matmul_trial failed: no memory")
+
+    monkeypatch.setattr(flops_matmul, "time_matmul", refuse)
+    app = open_page(PAGE, flops_tab="matmul")
+    app.button(key="flops_time_it").click().run()
+    assert any("no memory" in each.value for each in app.markdown)
+    assert "not timed on this machine yet" in headline(app)
+
+
+OPENED = """
+import sys
+from streamlit.testing.v1 import AppTest
+frame, page = sys.argv[1:]
+app = AppTest.from_file(frame, default_timeout=60).run()
+app.switch_page(page).run()
+assert not app.exception, app.exception
+print(app.session_state["headline"], [name for name in ("torch",) if name in sys.modules])
+"""
+
+
+@pytest.mark.slow
+def test_the_page_opens_without_loading_torch(root):
+    paths = [str(root / "pages" / "frame.py"), str(root / "pages" / f"{PAGE}.py")]
+    child = subprocess.run(
+        [sys.executable, "-c", OPENED, *paths],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert child.returncode == 0, child.stderr
+    assert child.stdout.strip().endswith("[]")
