@@ -1,5 +1,6 @@
 """The matrix: one plane of it, the square picked out, and where to go from there."""
 
+from functools import partial
 from typing import Any, Final, cast
 
 import streamlit as st
@@ -14,7 +15,7 @@ from core.figures.budget.fits_map import (
     fits_table,
     letters_sentence,
 )
-from pages.panels.budget.fits_inputs import OWN, PAGE, Case
+from pages.panels.budget.fits_inputs import OWN, PAGE, Case, Work
 from pages.panels.budget.fits_names import device_name, model_name
 from pages.panels.budget.fits_words import verdict
 from pages.shared.charts import show_chart
@@ -63,23 +64,23 @@ def show_map(case: Case, name: PlaneName) -> None:
         alt=fits_alt(plane, labels),
         table=fits_table(plane, labels),
         file_name="what-fits",
-        on_click=lambda: _pick(case, plane),
+        on_click=partial(take_over, case.work, name),
     )
     st.caption(letters_sentence(plane))
 
 
-def _pick(case: Case, plane: Plane) -> None:
+def take_over(work: Work, name: PlaneName) -> None:
     """Take over the square that was clicked: two of the three choices of the page."""
     state = cast("dict[str, Any]", st.session_state.get(_MAP) or {})
     points = state.get("selection", {}).get("points", [])
     if not points or "customdata" not in points[0]:
         return
     first, second = points[0]["customdata"][:2]
-    way = "format" if case.work == "serve" else "recipe"
+    way = "format" if work == "serve" else "recipe"
     choices = {
         "models_devices": (("model", first), ("device", second)),
         "ways_devices": ((way, first), ("device", second)),
         "models_ways": (("model", first), (way, second)),
-    }[plane.name]
+    }[name]
     for setting, key in choices:
         st.session_state[f"{PAGE}_{setting}"] = key

@@ -1,8 +1,13 @@
 """What models and devices are called in a picture, where there is little room."""
 
+import re
+from typing import Final
+
 from core.units import format_bytes
 from pages.panels.budget.fits_inputs import Case
 from pages.shared.settings import unit_system
+
+_MEMORY_IN_NAME: Final = re.compile(r" \d+ GB$")
 
 
 def model_name(case: Case, key: str) -> str:
@@ -13,8 +18,6 @@ def model_name(case: Case, key: str) -> str:
 def device_name(case: Case, key: str) -> str:
     """Return a device's name and memory in a picture: "A100 SXM, 80 GiB"."""
     device = case.devices[key]
-    memory = format_bytes(device.memory_sold, unit_system())
-    number, unit = memory.split(" ")
-    plain = device.name.partition(" (")[0].removesuffix(" GB").rstrip("0123456789 ")
-    name = plain if device.name.endswith(" GB") else device.name.partition(" (")[0]
+    number, unit = format_bytes(device.memory_sold, unit_system()).split(" ")
+    name = _MEMORY_IN_NAME.sub("", device.name.partition(" (")[0])
     return f"{name}, {round(float(number))} {unit}"

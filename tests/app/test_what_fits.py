@@ -1,0 +1,176 @@
+"""What fits: every plane, the solver, the referee, clicks, links to other pages, and refusals."""
+
+import json
+
+import pytest
+
+from core.budget.catalogue import MODELS
+from core.budget.devices import DEVICES
+from core.budget.jobs import SERVING_FORMATS
+from core.budget.known_claims import CLAIMS
+from core.budget.training_jobs import TRAINING_WAYS
+from pages.panels.budget import fits_map
+from pages.panels.budget.fits_tabs import TABS
+from pages.shared.navigation import PAGES
+
+PAGE = "budget/what_fits"
+
+
+def headline(app):
+    assert [each.value for each in app.exception] == []
+    return app.session_state["headline"]
+
+
+def alt(app):
+    (chart,) = app.get("plotly_chart")
+    return chart.proto.alt
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("work", ["serve", "train"])
+def test_every_tab_has_a_picture_in_both_languages(open_page, work, language):
+    for tab in TABS:
+        app = open_page(PAGE, fits_tab=tab, fits_work=work, lang=language)
+        assert headline(app), tab
+        assert len(alt(app)) > 20, tab
+
+
+@pytest.mark.parametrize("present", ["0", "1"])
+def test_both_ends_of_every_slider_are_drawn(open_page, present):
+    ends = ({"tokens": "256", "sequences": "1"}, {"tokens": "131072", "sequences": "1024"})
+    for tab in ("models_devices", "models_ways", "reach"):
+        for work in ("serve", "train"):
+            for end in ends:
+                settings = {f"fits_{name}": value for name, value in end.items()}
+                app = open_page(
+                    PAGE, fits_tab=tab, fits_work=work, fits_all="true", present=present, **settings
+                )
+                assert headline(app), (tab, work, end)
+                assert alt(app), (tab, work, end)
+
+
+def test_every_way_and_some_devices_have_a_headline(open_page):
+    for way in SERVING_FORMATS:
+        assert "Serving" in headline(open_page(PAGE, fits_format=way, fits_tab="ways_devices"))
+    for way in TRAINING_WAYS:
+        app = open_page(PAGE, fits_work="train", fits_recipe=way, fits_tab="ways_devices")
+        assert "Training" in headline(app), way
+    for device in tuple(DEVICES)[::5]:
+        assert DEVICES[device].name in headline(open_page(PAGE, fits_device=device)), device
+
+
+def test_the_corrected_sentences_of_the_notes(open_page):
+    fits = open_page(PAGE, fits_model="llama-2-13b", fits_device="a100-40gb")
+    eight = open_page(PAGE, fits_model="llama-2-13b", fits_format="int8")
+    two = open_page(PAGE, fits_model="llama-2-70b", fits_device="a100-80gb")
+
+    assert "fits: 27.7 GiB of 39.5 GiB" in headline(fits)
+    assert "in int8 on one RTX 4090 fits" in headline(eight)
+    assert headline(two).endswith("2 devices are enough.")
+
+
+def test_a_click_on_a_square_takes_over_its_row_and_column(open_page, monkeypatch):
+    for work, tab, pair, expected in (
+        ("serve", "models_devices", ["llama-2-70b", "t4"], "Serving Llama-2 70B in bf16 on one T4"),
+        ("serve", "ways_devices", ["int4", "t4"], "Serving Llama-2 13B in int4 on one T4"),
+        ("train", "models_ways", ["gpt2-xl", "qlora"], "Training GPT-2 XL (qlora)"),
+    ):
+        app = open_page(PAGE, fits_work=work, fits_tab=tab)
+        app.session_state["fits_map"] = {"selection": {"points": [{"customdata": pair}]}}
+        monkeypatch.setattr(fits_map.st, "session_state", app.session_state)
+        fits_map.take_over(work, tab)
+        monkeypatch.undo()
+        app.run()
+        assert headline(app).startswith(expected), tab
+
+
+def test_an_own_model_and_an_own_device_are_in_the_picture(open_page):
+    config = {
+        "model_type": "llama",
+        "hidden_size": 64,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "intermediate_size": 128,
+        "vocab_size": 1000,
+        "max_position_embeddings": 512,
+    }
+    settings = {"fits_model": "own", "fits_config": json.dumps(config), "fits_device": "own"}
+
+    app = open_page(PAGE, fits_device_gib="1", **settings)
+
+    assert "1.00 GiB" in headline(app)
+    assert "fits" in headline(app)
+
+
+def test_a_number_of_devices_that_cannot_share_the_model_is_a_sentence(open_page):
+    app = open_page(PAGE, fits_tab="reach", fits_model="gpt2-xl", fits_devices="8")
+
+    assert "8 tensor ranks cannot share 25 heads" in headline(app)
+    assert alt(app)
+
+
+def test_the_solver_names_the_most_and_the_fewest(open_page):
+    app = open_page(PAGE, fits_tab="reach", fits_model="llama-2-70b", fits_devices="2")
+
+    assert "not one sequence of 4,096 tokens fits" in headline(app)
+    metrics = {metric.label.partition(" :gray")[0]: metric.value for metric in app.metric}
+    assert metrics["Fewest devices"] == "8"
+    assert metrics["Longest sequence at 1 at once"] == "0"
+
+
+def test_recipes_that_fit_are_listed_for_training(open_page):
+    some = open_page(PAGE, fits_tab="reach", fits_work="train", fits_devices="8")
+    none = open_page(PAGE, fits_tab="reach", fits_work="train", fits_model="deepseek-v3")
+
+    tables = [each.value for each in some.markdown if "tokens/s" in each.value]
+    assert any("LoRA on NF4 weights" in table for table in tables)
+    assert any("No recipe of this list fits" in each.value for each in none.caption)
+
+
+def test_every_claim_is_ruled_and_links_to_its_source(open_page):
+    for key in CLAIMS:
+        app = open_page(PAGE, fits_tab="claims", fits_claim=key)
+        assert headline(app).startswith("The referee: **"), key
+        assert any("Said in: " in each.value for each in app.caption), key
+
+
+def test_a_claim_in_own_words_is_ruled_or_refused(open_page):
+    good = open_page(
+        PAGE, fits_tab="claims", fits_claim="own", fits_words="70B fits on 2 H100 in int8"
+    )
+    bad = open_page(PAGE, fits_tab="claims", fits_claim="own", fits_words="70B fits somewhere")
+
+    assert "possible" in headline(good)
+    assert [each.value for each in bad.error] == [
+        "No device is named; write one, such as H100 or RTX 4090."
+    ]
+    assert headline(bad)
+
+
+def test_the_link_to_the_other_page_carries_the_state(open_page):
+    known = {page.key: page.address for page in PAGES}
+    for work, key in (("serve", "budget/serving"), ("train", "budget/training_memory")):
+        if key not in known:
+            continue
+        app = open_page(PAGE, fits_work=work, fits_model="llama-2-7b", fits_device="t4")
+        links = [each.proto for each in app.get("page_link")]
+        (link,) = [link for link in links if link.label.startswith("Open in")]
+        assert "_model=llama-2-7b" in link.query_string
+        assert "_device=t4" in link.query_string
+
+
+def test_the_answer_is_hidden_until_the_reader_commits(open_page):
+    app = open_page(PAGE)
+    assert not any("each holds" in each.value for each in app.markdown)
+
+    app.radio(key="fits_70b").set_value(2).run()
+    app.button(key="fits_70b_reveal").click().run()
+
+    texts = [each.value for each in app.markdown]
+    assert any("fewer are enough" in text for text in texts)
+    assert any("On 2 of them each holds" in text for text in texts)
+
+
+def test_units_follow_the_reader(open_page):
+    assert "GB of" in headline(open_page(PAGE, units="GB"))
+    assert len(MODELS) == 34
