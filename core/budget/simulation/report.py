@@ -17,7 +17,7 @@ class Point(NamedTuple):
     """One moment of the step.
 
     Attributes:
-        index: Which event it is, from 0.
+        place: Which event it is, from 0.
         phase: Forward, backward, recompute or optimizer step.
         op: The operation.
         module: Its module.
@@ -26,7 +26,7 @@ class Point(NamedTuple):
         temporary: Bytes of everything else that was born in the step.
     """
 
-    index: int
+    place: int
     phase: str
     op: str
     module: str

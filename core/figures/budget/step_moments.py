@@ -33,7 +33,7 @@ def moments_figure(
     """
     drawing = Drawing()
     stack(drawing, moments, unit, COLORS[mode], flat=True)
-    top = max(_sums(moments))
+    top: float = max(_sums(moments))
     if capacity <= 2 * top:
         top = max(top, capacity)
         text = _("capacity {capacity}").format(capacity=format_bytes(capacity, unit))

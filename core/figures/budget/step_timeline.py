@@ -59,7 +59,7 @@ def step_figure(
         _draw_capacity(drawing, capacity, unit, color)
     layout = plotly_layout(mode, present=present)
     plain = {"zeroline": False, "fixedrange": True}
-    last = report.points[-1].index
+    last = report.points[-1].place
     across = {"title": {"text": _("operations, in order")}, "range": [0, last], "showgrid": False}
     up = {"title": {"text": unit, "standoff": 8}, "range": [0, _ROOM * in_unit(top, unit)]}
     return drawing.figure(
@@ -98,7 +98,7 @@ def _draw_area(
 ) -> None:
     name, color, pattern = look
     drawing.scatter(
-        x=[point.index for point in points],
+        x=[point.place for point in points],
         y=[in_unit(amount, unit) for amount in amounts],
         stackgroup="memory",
         mode="lines",
@@ -112,10 +112,10 @@ def _draw_area(
 
 def _draw_phases(drawing: Drawing, points: Sequence[Point], color: Mapping[str, str]) -> None:
     """Name the phases above the areas, with a line between two of them."""
-    width = points[-1].index or 1
+    width = points[-1].place or 1
     for word, group in groupby(points, key=lambda point: PHASE_WORDS[point.phase]):
         members = list(group)
-        start, end = members[0].index, members[-1].index
+        start, end = members[0].place, members[-1].place
         line = {"color": color["muted"], "width": 1, "dash": "dot"}
         drawing.shape(type="line", line=line, x0=start, x1=start, yref="paper", y0=0, y1=1)
         if end - start >= _NARROW * width:
@@ -126,9 +126,9 @@ def _draw_peak(
     drawing: Drawing, report: StepReport, unit: ByteUnit, color: Mapping[str, str]
 ) -> None:
     point = report.peak_point
-    is_right = point.index > report.points[-1].index / 2
+    is_right = point.place > report.points[-1].place / 2
     drawing.note(
-        x=point.index,
+        x=point.place,
         y=in_unit(report.peak, unit),
         text=f"{format_bytes(report.peak, unit)} · {op_name(point.op)}",
         showarrow=True,
@@ -193,7 +193,7 @@ def step_table(report: StepReport, unit: ByteUnit) -> Mapping[str, Sequence[obje
     }
     sums = [sum(amounts) for amounts in zip(*_layers(report), strict=True)]
     return {
-        _("operation"): [f"{point.index:,} {op_name(point.op)}" for point in points],
+        _("operation"): [f"{point.place:,} {op_name(point.op)}" for point in points],
         _("module"): [point.module for point in points],
         _("phase"): [_(PHASE_WORDS[point.phase]) for point in points],
         **columns,

@@ -21,7 +21,7 @@ from core.units import GIB, format_bytes, format_seconds
 from pages.panels.budget.pins import PAGE
 from pages.panels.budget.simulations import kept_report, simulate
 from pages.shared import pickers
-from pages.shared.charts import show_chart, table_markdown
+from pages.shared.charts import Table, show_chart, table_markdown
 from pages.shared.header import headline
 from pages.shared.numbers import explained_number
 from pages.shared.settings import presenting, theme_mode, unit_system
@@ -108,7 +108,7 @@ def _show_holders(report: StepReport) -> None:
         icon=":material/pie_chart:",
     ):
         rows = report.holdings
-        table = {
+        table: Table = {
             _("bytes"): [format_bytes(row.num_bytes, unit) for row in rows],
             _("tensors"): [row.times for row in rows],
             _("kind"): [_(row.kind) for row in rows],

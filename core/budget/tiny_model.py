@@ -1,0 +1,85 @@
+"""The whole account of a model small enough to count by hand (Stanford CS336, lecture 2, 2025).
+
+L matrices of D x D and one of D x 1, no biases, no activation functions, a mean squared error;
+B rows of data; fp32; AdaGrad. What the lecture's formulas say stands beside what torch keeps.
+"""
+
+from dataclasses import dataclass
+
+from core.budget.check import check_range
+from core.budget.formula import Formula
+from core.budget.item import Item, item, total
+from core.language import N_
+
+PARAMETERS = Formula("width * width * num_layers + width")
+ACTIVATIONS = Formula("batch_size * width * num_layers")
+KEPT = Formula("batch_size * width * (num_layers + 1) + 2 * batch_size")
+BYTES = Formula("4 * num_values")
+FLOPS = Formula("6 * batch_size * num_params")
+REAL_FLOPS = Formula("6 * batch_size * num_params - 2 * batch_size * width * width")
+LARGEST = 1 << 20
+
+_LECTURE = N_("Stanford CS336 of 2025, lecture 2: the formulas of the course")
+_TORCH = N_("tensors that autograd keeps, counted on the module itself")
+_COUNTED = N_("FlopCounterMode on the module itself: the data need no gradient")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TinyAccount:
+    """The account of one training step.
+
+    Attributes:
+        parameters: The weights.
+        activations: Values that the lecture counts.
+        kept: Values that autograd really keeps: data, inputs of the layers, answers and targets.
+        memory: Bytes by the lecture: parameters, activations, gradients, optimizer states.
+        flops: FLOPs by the lecture.
+        real_flops: FLOPs that torch runs.
+    """
+
+    parameters: Item
+    activations: Item
+    kept: Item
+    memory: Item
+    flops: Item
+    real_flops: Item
+
+
+def tiny_account(batch_size: int, width: int, num_layers: int) -> TinyAccount:
+    """Return the account of B rows through L layers of width D.
+
+    >>> account = tiny_account(2, 4, 2)
+    >>> account.parameters.amount, account.memory.amount, account.flops.amount
+    (36, 496, 432)
+
+    Raises:
+        ValueError: If a size is below 1 or beyond a million.
+    """
+    sizes = {"batch_size": batch_size, "width": width, "num_layers": num_layers}
+    for name, size in sizes.items():
+        check_range(name, size, 1, LARGEST)
+    parameters = item("parameters", PARAMETERS, sizes, unit="parameters", source=_LECTURE)
+    activations = item("activations", ACTIVATIONS, sizes, unit="values", source=_LECTURE)
+    counts = {**sizes, "num_params": parameters.amount}
+    return TinyAccount(
+        parameters=parameters,
+        activations=activations,
+        kept=item("kept values", KEPT, sizes, unit="values", source=_TORCH),
+        memory=_memory(parameters, activations),
+        flops=item("FLOPs", FLOPS, counts, unit="FLOPs", source=_LECTURE),
+        real_flops=item("FLOPs", REAL_FLOPS, counts, unit="FLOPs", source=_COUNTED),
+    )
+
+
+def _memory(parameters: Item, activations: Item) -> Item:
+    numbers = {
+        "weights": parameters.amount,
+        "gradients": parameters.amount,
+        "optimizer": parameters.amount,
+        "activations": activations.amount,
+    }
+    parts = [
+        item(name, BYTES, {"num_values": number}, unit="bytes", source=_LECTURE)
+        for name, number in numbers.items()
+    ]
+    return total("memory", parts, source=_LECTURE)
