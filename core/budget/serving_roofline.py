@@ -7,6 +7,7 @@ from core.budget.cluster import Cluster, DeviceSpec
 from core.budget.formula import Formula
 from core.budget.intensity import ridge
 from core.budget.item import Item, item
+from core.budget.serving import largest_concurrency
 from core.budget.serving_plan import ServingPlan
 from core.budget.serving_time import decode_latency, prefill_latency, sixteen_bit_peak
 from core.language import N_
@@ -29,6 +30,7 @@ class RooflinePoint:
         intensity: FLOPs for each byte.
         flops_per_second: What one device reaches while it reads and computes.
         mfu: That over the peak of the data sheet.
+        fits: Whether weights and KV cache of so many sequences fit.
     """
 
     phase: Phase
@@ -36,6 +38,7 @@ class RooflinePoint:
     intensity: float
     flops_per_second: float
     mfu: float
+    fits: bool
 
 
 def roofline_points(
@@ -46,17 +49,16 @@ def roofline_points(
     Raises:
         ValueError: As `decode_latency`.
     """
-    points = [
-        _point(
-            "decoding", count, decode_latency(spec, replace(serving, concurrency=count), cluster)
-        )
-        for count in sorted({*DECODED, serving.concurrency})
-    ]
+    largest = largest_concurrency(spec, serving, cluster)
+    points = []
+    for count in sorted({*DECODED, serving.concurrency}):
+        token = decode_latency(spec, replace(serving, concurrency=count), cluster)
+        points.append(_point("decoding", count, token, fits=count <= largest))
     prompt = prefill_latency(spec, serving, cluster)
-    return (*points, _point("prefill", serving.prompt_len, prompt))
+    return (*points, _point("prefill", serving.prompt_len, prompt, fits=largest > 0))
 
 
-def _point(phase: Phase, num_tokens: int, latency: Item) -> RooflinePoint:
+def _point(phase: Phase, num_tokens: int, latency: Item, *, fits: bool) -> RooflinePoint:
     roofline = latency.child("reading or computing")
     values = roofline.children[0].values
     reached = values["flops"] / values["tensor"] / roofline.amount
@@ -66,6 +68,7 @@ def _point(phase: Phase, num_tokens: int, latency: Item) -> RooflinePoint:
         intensity=float(intensity(latency).amount),
         flops_per_second=reached,
         mfu=reached / values["flops_per_second"],
+        fits=fits,
     )
 
 

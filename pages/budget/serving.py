@@ -11,8 +11,8 @@ from pages.shared.snippets import show_code
 
 page_header(__doc__)
 st.html(CSS)
-case = choose_case()
-show_tab(choose_tab(), case)
+tab, case = choose_tab(choose_case())
+show_tab(tab, case)
 question, code = st.columns(2)
 with question:
     ask_how_many()

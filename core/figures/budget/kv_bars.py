@@ -13,6 +13,7 @@ from core.units import ByteUnit, format_bytes
 
 _ROOM: Final = 1.18  # of the longest bar: its number stands beside it
 _ROW_HEIGHT: Final = 2.1  # of the text's size
+MOST_HEIGHT_PX: Final = 310
 _LOOKS: Final = (
     (N_("keys and values"), "kv_cache", "", ("keys and values", "keys and values in windows")),
     (N_("scales"), "gradients", "/", ("scales", "scales in windows")),
@@ -61,7 +62,7 @@ def kv_figure(
             "xaxis": {"visible": False, "range": [0, _ROOM * longest], "fixedrange": True},
             "yaxis": layout["yaxis"]
             | {"autorange": "reversed", "showgrid": False, "fixedrange": True},
-            "height": round(len(variants) * size * _ROW_HEIGHT) + 4 * size,
+            "height": min(round(len(variants) * size * _ROW_HEIGHT) + 4 * size, MOST_HEIGHT_PX),
             "bargap": 0.25,
             "margin": {"l": 8, "r": 8, "t": 32, "b": 8},
         }

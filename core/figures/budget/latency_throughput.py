@@ -11,8 +11,9 @@ from core.figures.theme import COLORS, Mode, plotly_layout
 from core.language import N_, _
 from core.units import format_count, format_rate, format_seconds
 
-HEIGHT_PX: Final = 350
-PRESENT_HEIGHT_PX: Final = 400
+HEIGHT_PX: Final = 330
+PRESENT_HEIGHT_PX: Final = 330
+_APART_X, _APART_Y = 0.04, 0.09  # of the picture, between two names
 BOUNDS: Final[Mapping[str, str]] = {
     "reading": N_("waits for reading"),
     "computing": N_("waits for computing"),
@@ -33,17 +34,22 @@ def latency_figure(curve: Curve, chosen: int, mode: Mode, *, present: bool = Fal
     drawing, color = Drawing(), COLORS[mode]
     inside = [point for point in curve.points if point.fits]
     outside = [point for point in curve.points if not point.fits]
-    _draw_line(drawing, [*inside[-1:], *outside], _("does not fit"), (color["other"], "dot", 6))
-    _draw_line(drawing, inside, _("fits"), (color["throughput"], "solid", 9))
+    names = _names(curve)
+    beyond = (_("does not fit"), color["other"], "dot", 6)
+    _draw_line(drawing, [*inside[-1:], *outside], ["", *names[len(inside) :]], beyond)
+    _draw_line(drawing, inside, names, (_("fits"), color["throughput"], "solid", 9))
     _mark_end(drawing, curve, color)
     _mark_chosen(drawing, curve, chosen, color)
-    axis = {"zeroline": False, "fixedrange": True, "rangemode": "tozero"}
+    axis = {"zeroline": False, "fixedrange": True}
     return drawing.figure(
         layout
         | {
             "template": "none",
             "xaxis": layout["xaxis"] | axis | {"title": {"text": _("time per token (ms)")}},
-            "yaxis": layout["yaxis"] | axis | {"title": {"text": _("tokens/s of one device")}},
+            "yaxis": layout["yaxis"]
+            | axis
+            | {"title": {"text": _("tokens/s of one device"), "standoff": 8}}
+            | {"rangemode": "tozero"},
             "height": PRESENT_HEIGHT_PX if present else HEIGHT_PX,
             "margin": {"l": 8, "r": 24, "t": 34, "b": 8},
         }
@@ -51,20 +57,42 @@ def latency_figure(curve: Curve, chosen: int, mode: Mode, *, present: bool = Fal
 
 
 def _draw_line(
-    drawing: Drawing, points: Sequence[CurvePoint], name: str, look: tuple[str, str, int]
+    drawing: Drawing,
+    points: Sequence[CurvePoint],
+    names: Sequence[str],
+    look: tuple[str, str, str, int],
 ) -> None:
-    color, dash, size = look
+    name, color, dash, size = look
     if not points:
         return
     drawing.scatter(
         **_places(points),
-        mode="lines+markers",
+        mode="lines+markers+text",
         name=name,
+        text=names,
+        textposition="bottom right",
         line={"color": color, "dash": dash, "width": 2.5},
         marker={"color": color, "size": size, "symbol": [_SYMBOLS[p.bound] for p in points]},
         customdata=[_words(point) for point in points],
         hovertemplate="%{customdata}<extra>%{fullData.name}</extra>",
     )
+
+
+def _names(curve: Curve) -> list[str]:
+    """Return each point's number of sequences, left out where it would lie on another name."""
+    width = curve.points[-1].seconds_per_token - curve.points[0].seconds_per_token
+    height = max(point.tokens_per_second for point in curve.points)
+    named: list[CurvePoint] = [each for each in (curve.last_that_fits,) if each]
+    names = []
+    for point in curve.points:
+        near = any(
+            abs(point.seconds_per_token - other.seconds_per_token) < _APART_X * width
+            and abs(point.tokens_per_second - other.tokens_per_second) < _APART_Y * height
+            for other in named
+        )
+        names.append("" if near else f"{point.concurrency:,}")
+        named += [] if near else [point]
+    return names
 
 
 def _places(points: Sequence[CurvePoint]) -> dict[str, list[float]]:
@@ -147,5 +175,5 @@ def latency_table(curve: Curve) -> Mapping[str, Sequence[object]]:
         _("tokens/s per reader"): [format_count(1 / point.seconds_per_token) for point in points],
         _("tokens/s of one device"): [format_count(point.tokens_per_second) for point in points],
         _("what it waits for"): [_(BOUNDS[point.bound]) for point in points],
-        _("fits"): [_("yes") if point.fits else _("no") for point in points],
+        _("memory"): [_("fits") if point.fits else _("does not fit") for point in points],
     }

@@ -11,8 +11,8 @@ from core.figures.theme import COLORS, Mode, plotly_layout
 from core.language import N_, _
 from core.units import GIB, ByteUnit, format_bytes
 
-HEIGHT_PX: Final = 350
-PRESENT_HEIGHT_PX: Final = 400
+HEIGHT_PX: Final = 330
+PRESENT_HEIGHT_PX: Final = 315
 _ROOM: Final = 1.16  # of the highest thing: names stand above it
 AXIS_TITLES: Final[Mapping[Axis, str]] = {
     "context": N_("tokens of each sequence (prompt and answer)"),
@@ -51,7 +51,7 @@ def memory_figure(
     _draw_chosen(drawing, sweep, unit, COLORS[mode])
     axis = {"zeroline": False, "fixedrange": True}
     title = {"title": {"text": _(AXIS_TITLES[sweep.axis])}, "tickformat": ",d"}
-    heights = {"range": [0, _ROOM * in_unit(top, unit)], "title": {"text": unit}}
+    heights = {"range": [0, _ROOM * in_unit(top, unit)], "title": {"text": unit, "standoff": 8}}
     return drawing.figure(
         layout
         | {

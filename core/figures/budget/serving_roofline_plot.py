@@ -12,13 +12,15 @@ from core.figures.theme import COLORS, Mode, plotly_layout
 from core.language import N_, _
 from core.units import format_flops_per_second, format_percent
 
-HEIGHT_PX: Final = 350
-PRESENT_HEIGHT_PX: Final = 400
+HEIGHT_PX: Final = 320
+PRESENT_HEIGHT_PX: Final = 330
 _RANGE: Final = (0.5, 20_000.0)  # FLOPs for each byte
+_POWERS: Final = [10**power for power in range(19)]
+_APART: Final = 1.5  # between points that both have a name
 PHASES: Final[Mapping[str, str]] = {"decoding": N_("decoding"), "prefill": N_("prefill")}
 _LOOKS: Final = {
     "decoding": ("kv_cache", "circle", "lines+markers"),
-    "prefill": ("weights", "square", "markers"),
+    "prefill": ("activations", "square", "markers"),
 }
 
 
@@ -47,14 +49,18 @@ def roofline_figure(
             y=[point.flops_per_second for point in found],
             mode=f"{lines}+text",
             name=_(PHASES[phase]),
-            text=[f"{point.num_tokens:,}" for point in found],
+            text=_names(found),
             textposition="bottom right",
             line={"color": color[token], "width": 2, "dash": "dot"},
-            marker={"color": color[token], "size": 12, "symbol": symbol},
+            marker={
+                "color": color[token],
+                "size": 12,
+                "symbol": [symbol if point.fits else f"{symbol}-open" for point in found],
+            },
             customdata=[_words(point) for point in found],
             hovertemplate="%{customdata}<extra></extra>",
         )
-    axis = {"type": "log", "zeroline": False, "fixedrange": True, "exponentformat": "SI"}
+    axis = {"type": "log", "zeroline": False, "fixedrange": True}
     lowest = min(point.flops_per_second for point in points)
     heights = [math.log10(lowest) - 0.4, math.log10(roof[0]) + 0.35]
     return drawing.figure(
@@ -63,15 +69,28 @@ def roofline_figure(
             "template": "none",
             "xaxis": layout["xaxis"]
             | axis
-            | {"title": {"text": _("FLOPs for each byte read")}, "dtick": 1}
+            | {"title": {"text": _("FLOPs for each byte read")}}
+            | {"tickvals": _POWERS[:6], "ticktext": [f"{10**power:,}" for power in range(6)]}
             | {"range": [math.log10(end) for end in _ends(points)]},
             "yaxis": layout["yaxis"]
             | axis
-            | {"title": {"text": _("FLOP/s of one device")}, "range": heights, "dtick": 1},
+            | {"title": {"text": _("FLOP/s of one device"), "standoff": 8}, "range": heights}
+            | {"tickvals": _POWERS, "ticktext": list(map(format_flops_per_second, _POWERS))},
             "height": PRESENT_HEIGHT_PX if present else HEIGHT_PX,
             "margin": {"l": 8, "r": 24, "t": 34, "b": 8},
         }
     )
+
+
+def _names(points: Sequence[RooflinePoint]) -> list[str]:
+    """Return how many tokens a point stands for, left out where it would lie on the one before."""
+    names: list[str] = []
+    last = 0.0
+    for point in points:
+        is_free = point.intensity > _APART * last
+        names.append(f"{point.num_tokens:,}" if is_free else "")
+        last = point.intensity if is_free else last
+    return names
 
 
 def _ends(points: Sequence[RooflinePoint]) -> tuple[float, float]:
@@ -104,13 +123,15 @@ def _draw_roof(drawing: Drawing, roof: tuple[float, float], color: Mapping[str, 
 
 def _words(point: RooflinePoint) -> str:
     return _(
-        "{phase}, {count} tokens in a pass: {intensity} FLOPs per byte, {speed}, {mfu} of the peak"
+        "{phase}, {count} tokens in a pass: {intensity} FLOPs per byte, {speed}, {mfu} of the "
+        "peak ({fits})"
     ).format(
         phase=_(PHASES[point.phase]),
         count=f"{point.num_tokens:,}",
         intensity=f"{point.intensity:,.3g}",
         speed=format_flops_per_second(point.flops_per_second),
         mfu=format_percent(point.mfu),
+        fits=_("fits") if point.fits else _("does not fit"),
     )
 
 
@@ -130,4 +151,5 @@ def roofline_table(points: Sequence[RooflinePoint]) -> Mapping[str, Sequence[obj
         _("FLOPs per byte"): [f"{point.intensity:,.4g}" for point in points],
         _("FLOP/s"): [format_flops_per_second(point.flops_per_second) for point in points],
         _("MFU"): [format_percent(point.mfu) for point in points],
+        _("memory"): [_("fits") if point.fits else _("does not fit") for point in points],
     }

@@ -13,8 +13,8 @@ from core.figures.theme import COLORS, Mode, plotly_layout
 from core.language import _
 from core.units import format_percent
 
-HEIGHT_PX: Final = 370
-PRESENT_HEIGHT_PX: Final = 420
+HEIGHT_PX: Final = 310
+PRESENT_HEIGHT_PX: Final = 320
 _RANGE: Final = (10.0, 500.0)
 _BAND: Final = 0.15
 _LOOKS: Final = {16: ("weights", "circle"), 8: ("gradients", "square"), 4: ("optimizer", "diamond")}
@@ -50,7 +50,9 @@ def speed_figure(
         | {
             "template": "none",
             "xaxis": layout["xaxis"] | axis | {"title": {"text": _("published tokens/s")}},
-            "yaxis": layout["yaxis"] | axis | {"title": {"text": _("tokens/s by the rule")}},
+            "yaxis": layout["yaxis"]
+            | axis
+            | {"title": {"text": _("tokens/s by the rule"), "standoff": 8}},
             "height": PRESENT_HEIGHT_PX if present else HEIGHT_PX,
             "margin": {"l": 8, "r": 24, "t": 34, "b": 8},
         }

@@ -11,6 +11,7 @@ from core.budget.kv_variants import with_kv_heads
 from core.budget.serving import check_group, with_context
 from core.budget.serving_calibration import calibrated
 from core.budget.serving_plan import ServingPlan
+from core.budget.serving_sweep import Axis
 from core.language import _
 from core.models.spec import ModelSpec
 from core.units import format_percent
@@ -48,6 +49,7 @@ class ServingCase:
         plan: How it is served.
         cluster: The group of devices that shares it.
         code: Python that makes spec, plan and cluster.
+        axis: What changes in the picture of the memory.
     """
 
     model: ChosenModel
@@ -56,6 +58,7 @@ class ServingCase:
     plan: ServingPlan
     cluster: Cluster
     code: str
+    axis: Axis = "context"
 
 
 def choose_case() -> ServingCase:
@@ -64,9 +67,9 @@ def choose_case() -> ServingCase:
         model = choose_model(PAGE, default=DEFAULT_MODEL)
         device = choose_device(PAGE, default=DEFAULT_DEVICE)
         weights = pickers.selectbox(
-            PAGE, "weights", _("Weights"), WEIGHT_FORMATS, default="bfloat16"
+            PAGE, "weights", _("Weight format"), WEIGHT_FORMATS, default="bfloat16"
         )
-        cache = pickers.selectbox(PAGE, "kv", _("KV cache"), KV_FORMATS, default="bfloat16")
+        cache = pickers.selectbox(PAGE, "kv", _("KV cache format"), KV_FORMATS, default="bfloat16")
         with st.popover(_("Settings"), icon=":material/tune:", width="content"):
             plan = _choose_plan(ServingPlan(weight_format=weights, kv_format=cache))
             heads = _choose_heads(model.spec)
@@ -128,10 +131,11 @@ def _choose_lengths(plan: ServingPlan) -> ServingPlan:
         context = pickers.select_slider(
             PAGE,
             "context",
-            _("Context of a sequence: prompt and answer (tokens)"),
+            _("Context (tokens)"),
             CONTEXTS,
             default=8192,
             labels=lambda count: f"{count:,}",
+            help=_("Of each sequence: its prompt and its answer together."),
         )
         sequences = pickers.select_slider(
             PAGE,

@@ -1,30 +1,37 @@
 """Weights and KV cache against the device: over the context, or over the sequences at once."""
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.budget.budget import Budget
 from core.budget.item import Item
 from core.budget.kv_cache import kv_cache_bytes_per_token
 from core.budget.kv_variants import AS_MADE, MHA, kv_variants
 from core.budget.serving import inference_budget, largest_concurrency
-from core.budget.serving_sweep import AXES, memory_sweep
+from core.budget.serving_sweep import memory_sweep
 from core.figures.budget.kv_bars import kv_alt, kv_figure, kv_table
 from core.figures.budget.serving_memory_plot import memory_alt, memory_figure, memory_table
 from core.language import N_, _, ngettext
 from core.units import format_bytes
 from pages.panels.budget.serving_inputs import PAGE, ServingCase
-from pages.shared import pickers
 from pages.shared.charts import show_chart
 from pages.shared.header import headline
 from pages.shared.numbers import explained_number
 from pages.shared.settings import presenting, theme_mode, unit_system
 
-AXIS_WORDS = {"context": N_("over the context"), "sequences": N_("over the sequences")}
 PART_WORDS = {
     "weights": N_("weights"),
     "KV cache": N_("KV cache"),
     "work space": N_("work space"),
 }
+
+
+def picture_and_numbers() -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Return places for a picture and its numbers: side by side, on a projector one below."""
+    if presenting():
+        return st.container(), st.container(key="serving_numbers", horizontal=True)
+    picture, numbers = st.columns([5, 1])
+    return picture, numbers.container(key="serving_numbers")
 
 
 def written(item: Item) -> str:
@@ -35,21 +42,10 @@ def written(item: Item) -> str:
 def show_memory(case: ServingCase) -> None:
     """Show the memory over one setting, and the parts of the plan as numbers."""
     budget = inference_budget(case.spec, case.plan, case.cluster)
-    with st.container(key="serving_sentence", horizontal=True, vertical_alignment="center"):
-        answer = st.container(width="stretch")
-        axis = pickers.segmented(
-            PAGE,
-            "axis",
-            _("Memory"),
-            AXES,
-            default="context",
-            labels=lambda word: _(AXIS_WORDS[word]),
-        )
-    with answer:
-        headline(memory_sentence(case, budget))
-    sweep = memory_sweep(case.spec, case.plan, case.cluster, axis)
+    headline(memory_sentence(case, budget))
+    sweep = memory_sweep(case.spec, case.plan, case.cluster, case.axis)
     name = case.device.device.name
-    picture, numbers = st.columns([5, 1])
+    picture, numbers = picture_and_numbers()
     with picture:
         show_chart(
             memory_figure(sweep, name, unit_system(), theme_mode(), present=presenting()),
@@ -69,7 +65,7 @@ def memory_sentence(case: ServingCase, budget: Budget) -> str:
         "weights": written(budget.item.child("weights")),
         "cache": written(budget.item.child("KV cache")),
         "total": written(budget.item),
-        "capacity": format_bytes(budget.capacity, unit_system()),
+        "capacity": _capacity(case, budget),
         "context": f"{case.plan.context:,}",
     }
     most = largest_concurrency(case.spec, case.plan, case.cluster)
@@ -87,6 +83,14 @@ def memory_sentence(case: ServingCase, budget: Budget) -> str:
     ).format(count=f"{most:,}", **words)
 
 
+def _capacity(case: ServingCase, budget: Budget) -> str:
+    capacity = format_bytes(budget.capacity, unit_system())
+    if case.plan.tensor == 1:
+        return capacity
+    words = _("{capacity} of each of {devices} devices")
+    return words.format(capacity=capacity, devices=case.plan.tensor)
+
+
 def show_heads(case: ServingCase) -> None:
     """Show what other kinds of attention and formats would keep of one sequence."""
     plan, spec = case.plan, case.model.spec
@@ -101,11 +105,11 @@ def show_heads(case: ServingCase) -> None:
         "format": f"`{plan.kv_format}`",
         "mha": written(other.cache),
     }
-    sentence = _("{model} keeps {token} for each token: {total} at {context} tokens in {format}")
+    sentence = _("{model}: {token} a token in 16 bits; {context} tokens in {format}: {total}")
     if other is not made:
         sentence = _(
-            "{model} keeps {token} for each token: {total} at {context} tokens in {format}, {mha} "
-            "with MHA"
+            "{model}: {token} a token in 16 bits; {context} tokens in {format}: {total}, "
+            "with MHA {mha}"
         )
     headline(sentence.format(**words))
     show_chart(

@@ -19,6 +19,7 @@ from core.figures.budget.speed_proof import error, speed_alt, speed_figure, spee
 from core.language import _, ngettext
 from core.units import format_count, format_percent
 from pages.panels.budget.serving_inputs import PAGE, ServingCase
+from pages.panels.budget.serving_memory_tab import picture_and_numbers
 from pages.shared.charts import show_chart
 from pages.shared.header import headline
 from pages.shared.numbers import explained_number
@@ -29,7 +30,7 @@ def show_speed(case: ServingCase) -> None:
     """Show throughput over latency, and the plan's four numbers."""
     curve = throughput_curve(case.spec, case.plan, case.cluster)
     headline(speed_sentence(case))
-    picture, numbers = st.columns([5, 1])
+    picture, numbers = picture_and_numbers()
     with picture:
         show_chart(
             latency_figure(curve, case.plan.concurrency, theme_mode(), present=presenting()),
