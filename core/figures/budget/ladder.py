@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from core.figures.drawing import Drawing
 from core.figures.theme import COLORS, Mode, plotly_layout
 from core.language import _
-from core.units import ByteUnit, format_bytes, format_percent
+from core.units import ByteUnit, format_bytes
 
 _FADED: Final = 0.35
 _ROOM: Final = 1.3
@@ -60,7 +60,7 @@ def ladder_figure(
         drawing.note(
             x=max(row.published, row.ours or 0),
             y=place,
-            text="  " + texts[place],
+            text="  " + _short(row, unit),
             xanchor="left",
             font={"color": color["text" if place == chosen else "muted"]},
         )
@@ -82,21 +82,28 @@ def _axes(rows: Sequence[LadderRow], layout: Mapping[str, Any]) -> dict[str, Any
         "xaxis": {"visible": False, "range": [0, _ROOM * high], "fixedrange": True},
         "yaxis": layout["yaxis"]
         | ticks
-        | {"autorange": "reversed", "showgrid": False, "fixedrange": True},
-        "height": round(len(rows) * size * 1.9) + 3 * size,
-        "margin": {"l": 8, "r": 8, "t": 32, "b": 8},
+        | {"autorange": "reversed", "showgrid": False, "zeroline": False, "fixedrange": True},
+        "height": round(len(rows) * size * 1.75) + 2 * size,
+        "margin": {"l": 8, "r": 8, "t": 28, "b": 8},
     }
+
+
+def error_text(error: float) -> str:
+    """Return a relative error with its sign: "−3.5 %"."""
+    return ("+" if error >= 0 else "−") + f"{abs(error) * 100:.1f} %"
+
+
+def _short(row: LadderRow, unit: ByteUnit) -> str:
+    published = format_bytes(row.published, unit)
+    return published if row.error is None else f"{published} ({error_text(row.error)})"
 
 
 def _numbers(row: LadderRow, unit: ByteUnit) -> str:
     published = format_bytes(row.published, unit)
     if row.ours is None or row.error is None:
         return published
-    sign = "+" if row.error >= 0 else "−"
     return _("{published}, ours {ours} ({error})").format(
-        published=published,
-        ours=format_bytes(row.ours, unit),
-        error=sign + format_percent(abs(row.error)),
+        published=published, ours=format_bytes(row.ours, unit), error=error_text(row.error)
     )
 
 
@@ -112,5 +119,5 @@ def ladder_table(rows: Sequence[LadderRow], unit: ByteUnit) -> Mapping[str, Sequ
         _("rung"): [row.title for row in rows],
         _("published"): [format_bytes(row.published, unit) for row in rows],
         _("ours"): ["" if row.ours is None else format_bytes(row.ours, unit) for row in rows],
-        _("error"): ["" if row.error is None else f"{row.error:+.1%}" for row in rows],
+        _("error"): ["" if row.error is None else error_text(row.error) for row in rows],
     }

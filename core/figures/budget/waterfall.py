@@ -62,7 +62,7 @@ def waterfall_figure(way: Way, unit: ByteUnit, mode: Mode, *, present: bool = Fa
         "xaxis": {"visible": False, "range": [0, _ROOM * high], "fixedrange": True},
         "yaxis": layout["yaxis"]
         | {"tickvals": rows, "ticktext": labels, "autorange": "reversed"}
-        | {"showgrid": False, "fixedrange": True},
+        | {"showgrid": False, "zeroline": False, "fixedrange": True},
         "height": round(len(labels) * size * _ROW_HEIGHT) + 2 * size,
         "margin": {"l": 8, "r": 8, "t": 8, "b": 8},
     }

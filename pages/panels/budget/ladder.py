@@ -3,12 +3,19 @@
 from typing import Final
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.budget.difference import Difference
 from core.budget.ladder import Rung, ladder, step_down
 from core.budget.published import KINDS
 from core.budget.scenario import Scenario
-from core.figures.budget.ladder import LadderRow, ladder_alt, ladder_figure, ladder_table
+from core.figures.budget.ladder import (
+    LadderRow,
+    error_text,
+    ladder_alt,
+    ladder_figure,
+    ladder_table,
+)
 from core.figures.budget.waterfall import signed
 from core.language import _
 from core.units import format_bytes
@@ -35,8 +42,23 @@ def show_ladder(_case: Scenario) -> None:
     slugs = tuple(rung.slug for rung in rungs)
     place = slugs.index(_choose_rung(slugs))
     headline(_sentence(rungs, place))
-    unit = unit_system()
-    rows = [_row(rung) for rung in rungs]
+    picture, words = _places()
+    with picture:
+        _show_picture(rungs, place)
+    with words:
+        _explain(rungs, place)
+
+
+def _places() -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Return where picture and words go: side by side, on a projector below each other."""
+    if presenting():
+        return st.container(), st.container()
+    picture, words = st.columns([5, 2])
+    return picture, words
+
+
+def _show_picture(rungs: tuple[Rung, ...], place: int) -> None:
+    rows, unit = [_row(rung) for rung in rungs], unit_system()
     show_chart(
         ladder_figure(rows, place, unit, theme_mode(), present=presenting()),
         key=f"{PAGE}_ladder",
@@ -44,7 +66,6 @@ def show_ladder(_case: Scenario) -> None:
         table=ladder_table(rows, unit),
         file_name="memory-ladder",
     )
-    _explain(rungs, place)
 
 
 def _choose_rung(slugs: tuple[str, ...]) -> str:
@@ -86,7 +107,7 @@ def _sentence(rungs: tuple[Rung, ...], place: int) -> str:
     if rung.ours is None:
         return _("Rung {place} of {count}, {title}: measured {published}").format(**parts)
     ours = format_bytes(rung.ours.amount, unit)
-    error = f"{rung.published.error(rung.ours.amount):+.1%}"
+    error = error_text(rung.published.error(rung.ours.amount))
     return _(
         "Rung {place} of {count}, {title}: measured {published}, ours {ours} ({error})"
     ).format(**parts, ours=ours, error=error)
@@ -99,23 +120,19 @@ def _row(rung: Rung) -> LadderRow:
 
 def _explain(rungs: tuple[Rung, ...], place: int) -> None:
     """Say why this rung spares what it spares, and where the figures come from."""
-    rung = rungs[place]
-    words, number = st.columns([4, 1])
-    with words:
-        if rung.published.note:
-            st.markdown(in_language(rung.published.note))
-        change = step_down(rungs, place)
-        if change is not None and change.changed:
-            st.markdown(_changes(change))
-        st.caption(
-            _(
-                "Llama-3.2 3B on one A100, 2 × 4096 tokens, all in bf16. Published: {kind}. "
-                "Source: {source}."
-            ).format(kind=_(KINDS[rung.published.kind]), source=rung.published.source)
-        )
+    rung, change = rungs[place], step_down(rungs, place)
     if rung.ours is not None:
-        with number:
-            explained_number(_("Ours"), rung.ours)
+        explained_number(_("Ours"), rung.ours)
+    if rung.published.note:
+        st.markdown(in_language(rung.published.note))
+    if change is not None and change.changed:
+        st.markdown(_changes(change))
+    st.caption(
+        _(
+            "Llama-3.2 3B on one A100, 2 × 4096 tokens, all in bf16. Published: {kind}. "
+            "Source: {source}."
+        ).format(kind=_(KINDS[rung.published.kind]), source=rung.published.source)
+    )
 
 
 def _changes(change: Difference) -> str:

@@ -29,29 +29,42 @@ _KEY: Final = f"{PAGE}_pins"
 _OWN: Final = f"{PAGE}_pins_own"  # word -> scenario with a model or a device of the reader's own
 
 
-def choose_pins(now: Scenario) -> Mapping[str, Scenario]:
-    """Show the buttons that pin and unpin; return the pinned scenarios by letter, and "now".
+def read_pins(now: Scenario) -> Mapping[str, Scenario]:
+    """Return the pinned scenarios by letter, and the setting of the page as "now".
 
     A pin that cannot be read is named in a sentence and left out.
     """
-    with st.container(key=f"bound_{_KEY}"):
-        text = pickers.text(PAGE, "pins", _KEY, default=EXAMPLES, max_chars=MAX_CHARS)
-    words = [word for word in text.split(MARK) if word][: len(SLOTS)]
-    with st.container(key=f"{PAGE}_pin_buttons", horizontal=True, vertical_alignment="bottom"):
-        _pin_button(words, now)
-        for slot, word in zip(SLOTS, words, strict=False):
-            _unpin_button(slot, word)
+    words = _words()
     found = {slot: _read(slot, word) for slot, word in zip(SLOTS, words, strict=False)}
     return {slot: each for slot, each in found.items() if each is not None} | {NOW: now}
+
+
+def show_pin_buttons(now: Scenario) -> None:
+    """Show the button that pins the setting of the page, and those that unpin."""
+    words = [word for word in str(st.session_state.get(f"{_KEY}_used", "")).split(MARK) if word]
+    words = words[: len(SLOTS)]
+    _pin_button(words, now)
+    if words:
+        with st.popover(_("Unpin"), icon=":material/keep_off:", key=f"{PAGE}_unpin"):
+            for slot, word in zip(SLOTS, words, strict=False):
+                _unpin_button(slot, word)
+
+
+def _words() -> list[str]:
+    """Show the unseen field that the address is bound to, and return its words."""
+    with st.container(key=f"bound_{_KEY}"):
+        text = pickers.text(PAGE, "pins", _KEY, default=EXAMPLES, max_chars=MAX_CHARS)
+    return [word for word in text.split(MARK) if word][: len(SLOTS)]
 
 
 def _pin_button(words: list[str], now: Scenario) -> None:
     full = len(words) == len(SLOTS)
     free = SLOTS[min(len(words), len(SLOTS) - 1)]
     st.button(
-        _("All four are pinned") if full else _("Pin this setting as {slot}").format(slot=free),
+        _("All four are pinned") if full else _("Pin as {slot}").format(slot=free),
         key=f"{PAGE}_pin",
         icon=":material/keep:",
+        help=_("Keeps the setting above for a comparison, also in the link."),
         on_click=_pin,
         args=(words, now),
         disabled=full or locked(),
@@ -62,7 +75,6 @@ def _unpin_button(slot: str, word: str) -> None:
     st.button(
         _("Unpin {slot}").format(slot=slot),
         key=f"{PAGE}_unpin_{slot}",
-        icon=":material/keep_off:",
         help=f"`{word}`",
         on_click=_unpin,
         args=(SLOTS.index(slot),),

@@ -23,7 +23,7 @@ from core.figures.budget.waterfall import (
 )
 from core.language import N_, _
 from core.units import format_bytes
-from pages.panels.budget.pins import NOW, PAGE, SLOTS, choose_pins
+from pages.panels.budget.pins import NOW, PAGE, SLOTS, read_pins, show_pin_buttons
 from pages.panels.budget.scenario_words import change_text, scenario_table, why
 from pages.shared import pickers
 from pages.shared.charts import show_chart, table_markdown
@@ -35,6 +35,7 @@ MOST_RUNGS: Final = 7
 VIEWS: Final[Mapping[str, str]] = {
     "parts": N_("what the bytes are"),
     "choices": N_("which choice did it"),
+    "table": N_("table"),
 }
 
 
@@ -52,27 +53,34 @@ def show_scenarios(case: Scenario) -> None:
     Args:
         case: The setting of the page now, which can be pinned.
     """
-    pins = choose_pins(case)
+    pins = read_pins(case)
     budgets = _budgets(pins)
-    pair, view = _choose_pair(budgets)
+    with st.container(key=f"{PAGE}_pair", horizontal=True, vertical_alignment="bottom"):
+        pair, view = _choose_pair(budgets)
+        show_pin_buttons(case)
     if pair is None:
         headline(_("Nothing can be compared: the setting above cannot be."))
         return
     first, last = budgets[pair.first], budgets[pair.last]
-    changed = peak_difference(first.item, last.item)
     headline(_sentence(pair, first.item, last.item))
-    picture, table = st.columns([3, 2])
+    picture, numbers = st.columns([5, 1])
+    with numbers:
+        explained_number(_letter_label(pair.first), first.item)
+        explained_number(_letter_label(pair.last), last.item)
     with picture:
-        way = _by_choice(pair, pins) if view == "choices" else _by_part(pair, changed)
-        _show_way(way)
+        if view == "table":
+            _show_table(pins, budgets)
+            return
+        changed = peak_difference(first.item, last.item)
+        _show_way(_by_choice(pair, pins) if view == "choices" else _by_part(pair, changed))
         _show_moves(changed)
-    with table:
-        shown = {letter: pins[letter] for letter in budgets}
-        parts = {letter: _parts(budget) for letter, budget in budgets.items()}
-        st.markdown(table_markdown(scenario_table(shown, budgets, parts)))
-        with st.container(horizontal=True):
-            explained_number(pair.first, first.item)
-            explained_number(pair.last, last.item)
+
+
+def _show_table(pins: Mapping[str, Scenario], budgets: Mapping[str, Budget]) -> None:
+    shown = {letter: pins[letter] for letter in budgets}
+    parts = {letter: _parts(budget) for letter, budget in budgets.items()}
+    table = scenario_table(shown, budgets, parts)
+    st.markdown(table_markdown({_letter_label(name): cells for name, cells in table.items()}))
 
 
 def _budgets(pins: Mapping[str, Scenario]) -> dict[str, Budget]:
@@ -95,19 +103,17 @@ def _left_out(letter: str) -> str:
 def _choose_pair(budgets: Mapping[str, Budget]) -> tuple[Pair | None, str]:
     """Ask what is compared; a letter that stands for nothing gives way to the setting above."""
     letters = (*SLOTS, NOW)
-    with st.container(key=f"{PAGE}_pair", horizontal=True, vertical_alignment="bottom"):
-        first = pickers.segmented(
-            PAGE, "from", _("From"), letters, default="A", labels=_letter_label
-        )
-        last = pickers.segmented(PAGE, "to", _("To"), letters, default="B", labels=_letter_label)
-        view = pickers.segmented(
-            PAGE,
-            "change",
-            _("The change by"),
-            tuple(VIEWS),
-            default="parts",
-            labels=lambda each: _(VIEWS[each]),
-        )
+    label = _letter_label
+    first = pickers.segmented(PAGE, "from", _("From"), letters, default="A", labels=label)
+    last = pickers.segmented(PAGE, "to", _("To"), letters, default="C", labels=label)
+    view = pickers.segmented(
+        PAGE,
+        "change",
+        _("The change by"),
+        tuple(VIEWS),
+        default="parts",
+        labels=lambda each: _(VIEWS[each]),
+    )
     chosen = [letter if letter in budgets else NOW for letter in (first, last)]
     if not set(chosen) <= set(budgets):
         return None, view

@@ -31,13 +31,19 @@ def captions(app):
 
 def test_two_examples_are_compared_before_the_reader_has_pinned_anything(open_script):
     app = open_script(HERE)
-    assert headline(app).startswith("A → B: ")
+    assert headline(app).startswith("A → C: ")
     assert "at the peak, −" in headline(app)
     assert "activations −" in alt(app)
+    assert [each.label[0] for each in app.metric] == ["A", "C"]
+    assert "The largest moment was “end of forward”" in captions(app)
+
+
+def test_all_pins_and_the_setting_stand_side_by_side(open_script):
+    app = open_script(HERE, memory_change="table")
+    assert "|  | A | B | C | now |" in table(app)
     assert "| checkpointing | none | full | full | none |" in table(app)
     assert "✗ too big | ✓ fits | ✓ fits" in table(app)
-    assert [each.label[0] for each in app.metric] == ["A", "B"]
-    assert "The largest moment was “end of forward”" in captions(open_script(HERE, memory_to="C"))
+    assert "| 当前 |" in table(open_script(HERE, memory_change="table", lang="zh"))
 
 
 def test_the_choices_share_the_same_change_out(open_script):
@@ -50,7 +56,7 @@ def test_the_choices_share_the_same_change_out(open_script):
 def test_a_click_pins_the_setting_and_the_address_carries_it(open_script):
     app = open_script(HERE)
     app.button(key="memory_pin").click().run()
-    assert "All four are pinned" in [each.label for each in app.button]
+    assert app.button(key="memory_pin").label == "All four are pinned"
     pins = app.session_state["memory_pins"]
     assert pins.endswith("|gpt2;t4;batch_size=4;seq_len=1024")
     again = open_script(HERE, memory_pins=pins, memory_to="D")
@@ -69,7 +75,7 @@ def test_a_model_of_the_readers_own_stays_in_the_session(open_script):
     own = HERE.replace("show_scenarios(", "from dataclasses import replace\nfound = (") + (
         "\nshow_scenarios(replace(found, spec=replace(found.spec, name='mine', num_layers=3)))"
     )
-    app = open_script(own, memory_pins="")
+    app = open_script(own, memory_pins="", memory_change="table")
     app.button(key="memory_pin").click().run()
     assert app.session_state["memory_pins"] == "own1"
     assert headline(app).startswith("A → now: ")
@@ -111,4 +117,4 @@ def test_a_setting_that_cannot_be_leaves_a_sentence(open_script):
 
 def test_chinese_and_a_projector(open_script):
     app = open_script(HERE, lang="zh", present="1")
-    assert "A → B：峰值" in headline(app)
+    assert "A → C：峰值" in headline(app)
