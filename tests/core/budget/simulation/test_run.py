@@ -1,0 +1,49 @@
+import subprocess
+import sys
+
+import pytest
+
+from core.budget.simulation.report import StepReport, write_case, write_report
+from core.budget.simulation.run import run_simulation
+from tests.core.budget.simulation.tiny import LLAMA, recipe
+
+REPORT = StepReport(
+    base={"weights": 8},
+    points=(),
+    peak=10,
+    peak_place=0,
+    holdings=(),
+    num_events=1,
+    forward_bytes=1,
+    seconds=0.1,
+)
+
+
+def test_progress_is_told_and_the_last_line_is_the_report(monkeypatch: pytest.MonkeyPatch):
+    asked = []
+
+    def lines(module, arguments, *, seconds):
+        asked.append((module, *arguments))
+        yield "forward\tblocks.0"
+        yield "backward\t"
+        yield write_report(REPORT)
+
+    monkeypatch.setattr("core.budget.simulation.run.lines_of", lines)
+    told = []
+    found = run_simulation(LLAMA, recipe(), lambda *place: told.append(place))
+    assert found == REPORT
+    assert told == [("forward", "blocks.0"), ("backward", "")]
+    assert asked == [("core.budget.simulation", write_case(LLAMA, recipe()))]
+
+
+def test_a_recipe_that_cannot_be_starts_no_process():
+    with pytest.raises(ValueError, match="profile is 'mine'; use one of"):
+        run_simulation(LLAMA, recipe(profile="mine"))
+
+
+def test_asking_for_a_simulation_needs_no_torch():
+    code = "import sys, core.budget.simulation.run; print('torch' in sys.modules)"
+    answer = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert answer.stdout == "False\n"
