@@ -125,11 +125,12 @@ def refusals() -> tuple[Refusal, ...]:
     """Return the refused link values that still explain what is on the screen.
 
     A refusal is over as soon as the reader has chosen another value. Names that nothing on the page
-    reads are refused too.
+    reads are refused too; not those of an input that was there before the last click closed it.
     """
     known = values()
     standing = [each for each in _refusals().values() if known.get(each.name) == each.used]
-    unknown = [name for name in st.query_params if name not in known and name not in RESERVED]
+    read = {*known, *defaults_of(current_page()), *RESERVED}
+    unknown = [name for name in st.query_params if name not in read]
     strangers = [
         Refusal(name=name, value=st.query_params[name], allowed="", used="") for name in unknown
     ]

@@ -111,6 +111,20 @@ def test_a_name_that_no_input_has_is_named(open_script, said):
     assert said(app) == ["The link sets `d_layers` = `4`; this page has no such setting."]
 
 
+SOMETIMES = """
+if pickers.toggle("d", "open", "Open", default=True):
+    pickers.slider("d", "inner", "Inner", 0, 9, default=1, step=1)
+"""
+
+
+def test_an_input_that_the_last_click_closed_is_no_stranger_to_the_page(open_script, said):
+    app = open_script(SOMETIMES, d_inner="4")
+    app.toggle(key="d_open").set_value(False)
+    app.query_params["d_inner"] = "4"  # what the address still says while this click is answered
+    app.run()
+    assert said(app) == []
+
+
 def test_a_link_value_is_shown_plain_and_short(open_script, said):
     app = open_script(ALL, d_n="`**x**`\n" + "y" * 500)
     assert len(said(app)[0]) < 250
