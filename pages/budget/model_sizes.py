@@ -4,17 +4,14 @@ import streamlit as st
 
 from pages.panels.budget.sizes_inputs import choose_case
 from pages.panels.budget.sizes_questions import ask_what_does_not_fit
-from pages.panels.budget.sizes_tabs import CSS, PICTURES, choose_tab
+from pages.panels.budget.sizes_tabs import CSS, PICTURES
 from pages.shared.header import page_header
 from pages.shared.prose import prose
 from pages.shared.snippets import show_code
 
 page_header(__doc__)
 st.html(CSS)
-inputs = st.container()
-tab = choose_tab()
-with inputs:
-    case = choose_case(tab)
+tab, case = choose_case()
 source = PICTURES[tab](case)
 question, code = st.columns(2)
 with question:

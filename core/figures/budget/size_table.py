@@ -12,8 +12,8 @@ from core.figures.theme import COLORS, Mode, plotly_layout
 from core.language import _
 from core.units import GIB, ByteUnit, format_bytes
 
-HEIGHT_PX: Final = 400
-PRESENT_HEIGHT_PX: Final = 425
+HEIGHT_PX: Final = 390
+PRESENT_HEIGHT_PX: Final = 410
 _TOKENS: Final = ("format_a", "format_b", "format_c")
 _PATTERNS: Final = ("", "/", ".")
 _ROOM: Final = 1.12

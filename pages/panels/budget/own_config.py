@@ -3,6 +3,7 @@
 from typing import Final
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.budget.hf_config import UNKNOWN, compact_config, read_config
 from core.budget.parameters import counts
@@ -15,10 +16,14 @@ from pages.shared.settings import locked
 MAX_LINK_CHARS: Final = 4000
 
 
-def own_model(page: str) -> tuple[ModelSpec, str] | None:
+def own_model(page: str, messages: DeltaGenerator | None = None) -> tuple[ModelSpec, str] | None:
     """Ask for a config.json and return the model with the text that describes it.
 
     None while there is none; None after a sentence if it cannot be used.
+
+    Args:
+        page: The page's short name.
+        messages: Where to say what was read or refused; here, if nowhere else.
     """
     _shorten(page)
     with st.popover("config.json", icon=":material/data_object:", key=f"{page}_own_model"):
@@ -38,7 +43,8 @@ def own_model(page: str) -> tuple[ModelSpec, str] | None:
             max_upload_size=1,
             disabled=locked(),
         )
-    return _read(page, text)
+    with messages or st.container():
+        return _read(page, text)
 
 
 def _read(page: str, text: str) -> tuple[ModelSpec, str] | None:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.budget.devices import DEVICES
 from core.budget.sizes import SIZES, Size, size_of
@@ -15,6 +16,7 @@ from pages.panels.budget.own_config import own_model
 from pages.shared import pickers
 
 PAGE: Final = "sizes"
+TABS: Final = ("model", "table", "parts", "tensor")
 DEFAULT_SIZE: Final = "llama-2-7b"
 DEFAULT_DEVICE: Final = "rtx-4090"
 _WITHOUT_SIZE: Final = ("table", "tensor")
@@ -38,12 +40,16 @@ class Case:
         size: The model or the round number.
         device: The device that it is held against.
         rest_in_16_bits: Whether what is not a matrix of a layer stays in 16 bits.
+        beside_tabs: A place for the inputs of the open tab.
+        messages: A place for sentences about them.
         code: Python that makes the size, for the snippet.
     """
 
     size: Size
     device: ChosenDevice
     rest_in_16_bits: bool
+    beside_tabs: DeltaGenerator
+    messages: DeltaGenerator
     code: str
 
     @property
@@ -52,13 +58,14 @@ class Case:
         return Line(self.device.device.name, self.device.device.memory_usable)
 
 
-def choose_case(tab: str) -> Case:
-    """Show the inputs in one row and return what was chosen.
-
-    Args:
-        tab: The open picture; where the size plays no part, its slider rests.
-    """
-    with st.container(key="sizes_inputs", horizontal=True, vertical_alignment="bottom"):
+def choose_case() -> tuple[str, Case]:
+    """Show the inputs in one row and the tabs below; return the open tab and what was chosen."""
+    inputs = st.container(key="sizes_inputs", horizontal=True, vertical_alignment="bottom")
+    beside_tabs = st.container(key="sizes_tabs", horizontal=True, vertical_alignment="center")
+    messages = st.container(key="sizes_messages")
+    with beside_tabs:
+        tab = choose_tab()
+    with inputs:
         slider = st.container(key="sizes_slider")
         device = choose_device(PAGE, default=DEFAULT_DEVICE)
         with st.popover(_("Settings"), icon=":material/tune:", key="sizes_settings"):
@@ -69,14 +76,22 @@ def choose_case(tab: str) -> Case:
                 default=True,
                 help=_("So it is in real checkpoints: only the layers' matrices are quantized."),
             )
-        own = own_model(PAGE)
+        own = own_model(PAGE, messages)
         with slider:
             word = _choose_word(disabled=own is not None or tab in _WITHOUT_SIZE)
     if own is None:
         size, code = SIZES[word], f'SIZES["{word}"]'
     else:
         size, code = size_of("own", own[0]), f'size_of("own", read_config({own[1]!r}))'
-    return Case(size=size, device=device, rest_in_16_bits=keep, code=code)
+    case = Case(
+        size=size,
+        device=device,
+        rest_in_16_bits=keep,
+        beside_tabs=beside_tabs,
+        messages=messages,
+        code=code,
+    )
+    return tab, case
 
 
 def _choose_word(*, disabled: bool) -> str:
@@ -98,6 +113,21 @@ def size_label(word: str) -> str:
     if size.spec is None:
         return _("{count} parameters").format(count=format_count(size.num_params))
     return f"{size.name} · {format_count(size.num_params)}"
+
+
+def tab_label(tab: str) -> str:
+    """Return the word on the switch of a tab."""
+    return {
+        "model": _("One model"),
+        "table": _("7B, 13B, 70B"),
+        "parts": _("Parts"),
+        "tensor": _("One tensor"),
+    }[tab]
+
+
+def choose_tab() -> str:
+    """Show the tabs and return the open one."""
+    return pickers.segmented(PAGE, "tab", _("Show"), TABS, default="model", labels=tab_label)
 
 
 def landmarks() -> tuple[Line, ...]:

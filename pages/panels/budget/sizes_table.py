@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Final
 
-import streamlit as st
-
 from core.budget.devices import DEVICES
 from core.budget.source_table import Cell, source_table
 from core.figures.budget.size_table import table_alt, table_figure, table_rows, two_decimals
@@ -27,13 +25,11 @@ _NODES: Final = (("rtx-4090", 1), ("h100-sxm", 1), ("h100-sxm", 2))
 
 def show_table(case: Case) -> str:
     """Show the corrected table as bars and return Python that prints it."""
-    with st.container(key="sizes_answer", horizontal=True, vertical_alignment="center"):
-        answer = st.container(width="stretch")
-        real = pickers.toggle(PAGE, "real", _("Llama-2's own counts"), default=False)
-        scales = pickers.toggle(PAGE, "scales", _("With scales"), default=False)
+    with case.beside_tabs:
+        real = pickers.toggle(PAGE, "real", _("Real counts"), default=False)
+        scales = pickers.toggle(PAGE, "scales", _("Scales"), default=False)
     cells, unit = source_table(real=real, scales=scales), unit_system()
-    with answer:
-        headline(table_headline(cells))
+    headline(table_headline(cells))
     show_chart(
         table_figure(cells, _lines(), unit, theme_mode(), present=presenting()),
         key=f"{PAGE}_table_bytes",

@@ -2,8 +2,6 @@
 
 from typing import Final
 
-import streamlit as st
-
 from core.budget.item import Item
 from core.budget.one_tensor import TENSORS, read_shape, shape_text, tensor_bytes
 from core.figures.dtypes.weight_bytes import bytes_alt, bytes_figure, bytes_table
@@ -39,16 +37,12 @@ FORMATS_SHOWN: Final = (
 _EXPLAINED: Final = ("float32", "bfloat16", "nvfp4")
 
 
-def show_tensor(_case: Case) -> str:
+def show_tensor(case: Case) -> str:
     """Show the bytes of one tensor and return Python that prints them."""
-    with st.container(key="sizes_answer", horizontal=True, vertical_alignment="bottom"):
-        answer = st.container(width="stretch")
-        with st.container(key="sizes_tensor_inputs", width=420):
-            shape = _choose_tensor()
+    shape = _choose_tensor(case)
     items = {fmt: tensor_bytes(shape, fmt) for fmt in FORMATS_SHOWN}
     rows, unit = list(items.items()), unit_system()
-    with answer:
-        headline(tensor_headline(shape))
+    headline(tensor_headline(shape))
     picture, numbers = beside(f"{PAGE}_tensor")
     with picture:
         show_chart(
@@ -80,22 +74,22 @@ def tensor_headline(shape: tuple[int, ...]) -> str:
     )
 
 
-def _choose_tensor() -> tuple[int, ...]:
+def _choose_tensor(case: Case) -> tuple[int, ...]:
     """Return the shape; a text that is no shape becomes a sentence."""
-    key = pickers.selectbox(
-        PAGE,
-        "tensor",
-        _("Tensor"),
-        (*TENSORS, OWN),
-        default=DEFAULT_TENSOR,
-        labels=lambda key: _(TENSORS[key].name) if key in TENSORS else _("a shape of my own"),
-    )
-    row = TENSORS.get(key)
-    if row is not None:
-        return row.shape
-    text = pickers.text(PAGE, "shape", _("Shape"), default="32000 x 4096", max_chars=100)
+    with case.beside_tabs:
+        key = pickers.selectbox(
+            PAGE,
+            "tensor",
+            _("Tensor"),
+            (*TENSORS, OWN),
+            default=DEFAULT_TENSOR,
+            labels=lambda key: _(TENSORS[key].name) if key in TENSORS else _("a shape of my own"),
+        )
+        if key in TENSORS:
+            return TENSORS[key].shape
+        text = pickers.text(PAGE, "shape", _("Shape"), default="32000 x 4096", max_chars=100)
     try:
         return read_shape(text)
     except ValueError as error:
-        st.error(str(error))
+        case.messages.error(str(error))
         return TENSORS[DEFAULT_TENSOR].shape
