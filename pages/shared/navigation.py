@@ -62,6 +62,12 @@ PAGES: Final = (
         address="model-sizes",
     ),
     PageRow(
+        key="budget/training_memory",
+        section=N_("Memory and FLOPs"),
+        title=N_("Training memory"),
+        address="training-memory",
+    ),
+    PageRow(
         key="budget/flops_and_time",
         section=N_("Memory and FLOPs"),
         title=N_("FLOPs and time"),

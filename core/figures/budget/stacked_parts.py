@@ -15,6 +15,8 @@ LOOKS: Final[Mapping[str, tuple[str, str]]] = {
     "gradients": ("gradients", ""),
     "optimizer": ("optimizer", ""),
     "activations": ("activations", ""),
+    "recomputed activations": ("activations", "x"),
+    "recomputed activations": ("activations", "."),
     "logits and loss": ("activations", "/"),
     "temporary": ("temporary", "."),
     "data": ("other", ""),

@@ -1,0 +1,23 @@
+"""What fills the memory of a device while a model trains?"""
+
+import streamlit as st
+
+from pages.panels.budget.memory_code import memory_code
+from pages.panels.budget.memory_inputs import choose_all
+from pages.panels.budget.memory_questions import ask_when_it_peaks
+from pages.panels.budget.memory_tabs import CSS, choose_tab, show_tab
+from pages.shared.header import page_header
+from pages.shared.prose import prose
+from pages.shared.snippets import show_code
+
+page_header(__doc__)
+st.html(CSS)
+chosen = choose_all()
+tab = choose_tab()
+show_tab(tab, chosen.case)
+question, code = st.columns(2)
+with question:
+    ask_when_it_peaks()
+with code:
+    show_code("memory", memory_code(chosen))
+prose(__file__, "reading")
