@@ -114,7 +114,7 @@ def _words(point: CurvePoint) -> str:
 def _mark_end(drawing: Drawing, curve: Curve, color: Mapping[str, str]) -> None:
     end = curve.last_that_fits
     if end is None:
-        text = _("the weights leave no room: nothing fits")
+        text = _("not even one sequence fits")
         drawing.note(
             xref="paper",
             yref="paper",
@@ -160,7 +160,7 @@ def latency_alt(curve: Curve) -> str:
     """Return the picture in words."""
     first, last = curve.points[0], curve.last_that_fits
     if last is None:
-        return _("Throughput over latency: the weights alone do not fit, so nothing is served.")
+        return _("Throughput over latency: not even one sequence fits beside the weights.")
     return _("Throughput over latency: {first}; {last}, where KV memory ends the curve.").format(
         first=_words(first), last=_words(last)
     )
@@ -175,5 +175,5 @@ def latency_table(curve: Curve) -> Mapping[str, Sequence[object]]:
         _("tokens/s per reader"): [format_count(1 / point.seconds_per_token) for point in points],
         _("tokens/s of one device"): [format_count(point.tokens_per_second) for point in points],
         _("what it waits for"): [_(BOUNDS[point.bound]) for point in points],
-        _("memory"): [_("fits") if point.fits else _("does not fit") for point in points],
+        _("Device memory"): [_("fits") if point.fits else _("does not fit") for point in points],
     }

@@ -160,7 +160,7 @@ def memory_alt(sweep: MemorySweep, device: str, unit: ByteUnit) -> str:
     }
     if not sweep.largest:
         return _(
-            "Memory over {setting}: {weights} of weights alone leave no room in the {capacity} of "
+            "Memory over {setting}: beside {weights} of weights nothing fits in the {capacity} of "
             "{device}."
         ).format(**words)
     return _(

@@ -151,5 +151,5 @@ def roofline_table(points: Sequence[RooflinePoint]) -> Mapping[str, Sequence[obj
         _("FLOPs per byte"): [f"{point.intensity:,.4g}" for point in points],
         _("FLOP/s"): [format_flops_per_second(point.flops_per_second) for point in points],
         _("MFU"): [format_percent(point.mfu) for point in points],
-        _("memory"): [_("fits") if point.fits else _("does not fit") for point in points],
+        _("Device memory"): [_("fits") if point.fits else _("does not fit") for point in points],
     }

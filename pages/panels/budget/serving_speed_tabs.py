@@ -54,7 +54,7 @@ def speed_sentence(case: ServingCase) -> str:
     first, last = curve.points[0], curve.last_that_fits
     words = {"one": format_count(1 / first.seconds_per_token)}
     if last is None:
-        return _("One reader would get {one} tokens/s, but the model does not fit").format(**words)
+        return _("One reader would get {one} tokens/s, but not one sequence fits").format(**words)
     words |= {
         "each": format_count(1 / last.seconds_per_token),
         "device": format_count(last.tokens_per_second),

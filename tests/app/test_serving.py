@@ -1,0 +1,187 @@
+"""Serving: every tab at both ends of every slider, own speeds, what cannot be, no torch."""
+
+import subprocess
+import sys
+
+import pytest
+
+from pages.panels.budget.serving_inputs import (
+    ANSWERS,
+    CONTEXTS,
+    GROUPS,
+    KV_FORMATS,
+    SEQUENCES,
+    SHARES,
+    WEIGHT_FORMATS,
+)
+from pages.panels.budget.serving_tabs import PICTURES
+
+PAGE = "budget/serving"
+OPENED = """
+import sys
+from streamlit.testing.v1 import AppTest
+frame, page = sys.argv[1:]
+app = AppTest.from_file(frame, default_timeout=60).run()
+app.switch_page(page).run()
+assert not app.exception, app.exception
+print(app.session_state["headline"], [name for name in ("torch",) if name in sys.modules])
+"""
+
+
+def headline(app):
+    assert [each.value for each in app.exception] == []
+    return app.session_state["headline"]
+
+
+def alt(app):
+    (chart,) = app.get("plotly_chart")
+    return chart.proto.alt
+
+
+def captions(app):
+    return [each.value for each in app.caption]
+
+
+def test_the_page_opens_on_8b_on_24_gb(open_page):
+    app = open_page(PAGE)
+
+    assert headline(app) == (
+        "15.0 GiB weights + 4.00 GiB KV cache: up to 7 sequences of 8,192 tokens fit in 23.5 GiB"
+    )
+    assert [metric.value for metric in app.metric] == ["15.0 GiB", "4.00 GiB", "867 MiB"]
+    assert "matrices + the_rest" in app.metric[0].help
+    assert "full at 15,737" in alt(app)
+
+
+@pytest.mark.parametrize("tab", PICTURES)
+def test_every_tab_has_a_picture_at_both_ends_of_every_slider(open_page, tab):
+    for end, language in ((0, "en"), (-1, "zh")):
+        app = open_page(
+            PAGE,
+            serving_tab=tab,
+            lang=language,
+            present=str(-end),
+            serving_context=str(CONTEXTS[end]),
+            serving_sequences=str(SEQUENCES[end]),
+            serving_answer=str(ANSWERS[end]),
+            serving_mfu=str((0.05, 1)[end]),
+            serving_mbu=SHARES[end],
+        )
+        assert headline(app)
+        assert len(alt(app).encode()) > 40
+        assert [each.value for each in app.error] == []
+
+
+def test_every_kind_of_model_and_every_format_is_served(open_page):
+    models = ("gpt2", "gpt-3-175b", "mistral-7b-v0.1", "gemma-2-9b", "mixtral-8x7b", "deepseek-v3")
+    for number, model in enumerate(models):
+        app = open_page(
+            PAGE,
+            serving_model=model,
+            serving_device="t4",
+            serving_tab=tuple(PICTURES)[number % 5],
+            serving_weights=WEIGHT_FORMATS[number],
+            serving_kv=KV_FORMATS[number],
+        )
+        assert headline(app), model
+
+
+def test_all_formats_are_known_to_core(open_page):
+    for fmt in WEIGHT_FORMATS:
+        assert "GiB weights" in headline(open_page(PAGE, serving_weights=fmt)), fmt
+    for fmt in KV_FORMATS:
+        found = headline(open_page(PAGE, serving_tab="heads", serving_kv=fmt))
+        assert f"`{fmt}`" in found
+
+
+def test_several_devices_share_and_what_cannot_be_shared_is_told(open_page):
+    pair = open_page(PAGE, serving_model="llama-2-70b", serving_device="a100-80gb",
+                     serving_tensor="2")  # fmt: skip
+    odd = open_page(PAGE, serving_model="gpt2-xl", serving_tensor=str(GROUPS[-1]))
+
+    assert "64.2 GiB weights" in headline(pair)
+    assert "79.5 GiB of each of 2 devices" in headline(pair)
+    assert odd.error[0].value.startswith("8 tensor ranks cannot share the 25 attention heads")
+    assert "2.90 GiB weights" in headline(odd)
+
+
+def test_what_does_not_fit_is_said_and_drawn(open_page):
+    app = open_page(PAGE, serving_model="llama-3.1-405b")
+    fast = open_page(PAGE, serving_model="llama-3.1-405b", serving_tab="speed")
+
+    assert "not one sequence of 8,192 tokens fits in 23.5 GiB" in headline(app)
+    assert "nothing fits in the" in alt(app)
+    assert headline(fast).endswith("but not one sequence fits")
+
+
+def test_key_heads_change_weights_and_cache(open_page):
+    app = open_page(PAGE, serving_heads="mha")
+
+    assert "16.5 GiB weights + 16.0 GiB KV cache: 1 sequence" in headline(app)
+    assert "num_kv_heads=32" in app.session_state["snippets"]["serve"]
+    latent = open_page(PAGE, serving_model="deepseek-v3")
+    (control,) = [each for each in latent.get("button_group") if each.label == "Key heads"]
+    assert control.disabled
+
+
+def test_a_context_beyond_the_models_is_drawn_with_a_sentence(open_page):
+    app = open_page(PAGE, serving_model="llama-2-7b")
+
+    assert any("Llama-2 7B was made for 4,096 tokens" in text for text in captions(app))
+
+
+def test_a_speed_of_my_own_calibrates_and_an_impossible_one_is_refused(open_page):
+    mine = open_page(PAGE, serving_tab="speed", serving_own_speed="45")
+    impossible = open_page(PAGE, serving_tab="speed", serving_own_speed="4500")
+
+    assert any("Calibrated with your 45 tokens/s" in text for text in captions(mine))
+    assert headline(mine).startswith("45 tokens/s for one reader")
+    assert impossible.error[0].value.startswith("4,500 tokens/s cannot be: RTX 4090 needs")
+    assert headline(impossible).startswith("46.47 tokens/s for one reader")
+
+
+def test_a_device_without_speeds_is_told_in_a_sentence(open_page, probed):
+    for tab in ("speed", "roofline"):
+        app = open_page(PAGE, serving_device="local", serving_tab=tab)
+        assert [each.value for each in app.exception] == []
+        assert app.error[0].value.startswith("bandwidth is 0; it must lie between 1"), tab
+    memory = open_page(PAGE, serving_device="local", serving_model="gpt2")
+    assert "fit in 4.00 GiB" in headline(memory)
+
+
+def test_the_answer_is_computed_and_hidden_until_the_reader_commits(open_page):
+    app = open_page(PAGE)
+    assert not any("once for all" in each.value for each in app.markdown)
+    (radio,) = app.radio
+    texts = radio.options
+
+    app.radio(key="serving_how_many").set_value(0).run()
+    app.button(key="serving_how_many_reveal").click().run()
+
+    shown = [each.value for each in app.markdown]
+    assert any("The answer is **7**." in text for text in shown)
+    assert any("Weights 15.0 GiB, once for all; each sequence 1.00 GiB" in text for text in shown)
+    assert len(set(texts)) == len(texts) >= 3
+
+
+@pytest.mark.parametrize(("units", "memory"), [("GiB", "15.0 GiB"), ("GB", "16.1 GB")])
+def test_memory_is_in_the_readers_unit(open_page, units, memory):
+    app = open_page(PAGE, units=units)
+
+    assert headline(app).startswith(memory)
+    assert app.metric[0].value == memory
+
+
+@pytest.mark.slow
+def test_the_page_opens_without_loading_torch(root):
+    paths = [str(root / "pages" / "frame.py"), str(root / "pages" / "budget" / "serving.py")]
+    child = subprocess.run(
+        [sys.executable, "-c", OPENED, *paths],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert child.returncode == 0, child.stderr
+    assert child.stdout.strip().endswith("[]")
