@@ -16,7 +16,6 @@ LOOKS: Final[Mapping[str, tuple[str, str]]] = {
     "optimizer": ("optimizer", ""),
     "activations": ("activations", ""),
     "recomputed activations": ("activations", "x"),
-    "recomputed activations": ("activations", "."),
     "logits and loss": ("activations", "/"),
     "temporary": ("temporary", "."),
     "data": ("other", ""),
