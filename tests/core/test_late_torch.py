@@ -17,6 +17,8 @@ WITHOUT_TORCH = [
     "core.machine",
     "core.models",
     "core.budget",
+    "core.budget.hf_config",
+    "core.budget.source_table",
     "core.train",
     "core.train.config",
     "core.train.presets",
