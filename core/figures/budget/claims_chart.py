@@ -24,6 +24,7 @@ _LOOKS: Final[Mapping[Verdict, tuple[str, str]]] = {
     "overstated": ("optimizer", "triangle-right"),
 }
 _ROW_HEIGHT: Final = 1.75  # of the text's size
+_DENSE: Final = 1.4  # on a projector, whose text is larger
 _TICKS: Final = [digit * 10.0**power for power in range(-3, 4) for digit in (1, 2, 5)]
 _SMALLEST: Final = 1e-3
 _LARGEST: Final = 1e3
@@ -73,7 +74,7 @@ def claims_chart(rows: Rows, chosen: str, mode: Mode, *, present: bool = False) 
         "yaxis": layout["yaxis"]
         | {"tickvals": list(range(len(rows))), "ticktext": labels, "fixedrange": True}
         | {"range": [len(rows) - 0.5, -0.5]},
-        "height": round(len(rows) * size * _ROW_HEIGHT) + 5 * size,
+        "height": round(len(rows) * size * (_DENSE if present else _ROW_HEIGHT)) + 5 * size,
         "margin": {"l": 8, "r": 8, "t": 2 * size, "b": 8},
     }
     return drawing.figure(layout | axes | {"template": "none", "clickmode": "event+select"})

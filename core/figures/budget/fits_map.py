@@ -1,61 +1,21 @@
 """What fits where: one square a job and device, with the letter of what is the first to fail."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import plotly.graph_objects as go
 
-from core.budget.fits import Cell
 from core.budget.plane import Plane
+from core.figures.budget.fits_squares import Labels, hover_text, letter, square_text
 from core.figures.drawing import Drawing
 from core.figures.theme import COLORS, Mode, plotly_layout
-from core.language import N_, _, ngettext
-from core.units import ByteUnit, format_bytes
+from core.language import _
+from core.units import ByteUnit
 
-LETTERS: Final[Mapping[str, str]] = {
-    "weights": N_("W"),
-    "KV cache": N_("K"),
-    "work space": N_("S"),
-    "gradients": N_("G"),
-    "optimizer": N_("O"),
-    "activations": N_("A"),
-    "logits and loss": N_("L"),
-    "temporary": N_("T"),
-    "data": N_("D"),
-    "communication buffers": N_("B"),
-    "allocator reserve": N_("R"),
-}
-"""Name of an item -> the letter that stands for it in a square."""
 _STATES: Final = {"too_big": 0, "close": 1, "fits": 2}
 _ROW_HEIGHT: Final = 1.75  # of the text's size
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Labels:
-    """What the reader sees of a plane: a translated label for each key, and what is picked out."""
-
-    rows: Mapping[str, str]
-    columns: Mapping[str, str]
-    chosen: tuple[str, str] | None = None
-
-
-def letter(reason: str) -> str:
-    """Return the letter of an item; an item without one of its own has its first."""
-    return _(LETTERS[reason]) if reason in LETTERS else reason[:1].upper()
-
-
-def square_text(cell: Cell, fewest: int) -> str:
-    """Return what stands in a square: a tick, or why not and how many devices would do."""
-    if not cell.reason and not cell.sentence:
-        return "✓" if cell.verdict == "fits" else "≈"
-    if cell.sentence:
-        return "–"
-    return f"{letter(cell.reason)} {_count(fewest)}×" if fewest else letter(cell.reason)
-
-
-def _count(number: int) -> str:
-    return f"{number // 1024}k" if number >= 1024 else str(number)
+_UPRIGHT: Final = 6  # columns whose names have room side by side
+_ROOMY: Final = 15  # columns at which "W128×" still has room in the size of all other text
 
 
 def fits_map(
@@ -65,17 +25,29 @@ def fits_map(
     layout = plotly_layout(mode, present=present)
     drawing = Drawing()
     drawing.traces.append(_squares(plane, COLORS[mode]))
-    drawing.scatter(**_words(plane, labels, unit, mode))
+    size = layout["font"]["size"]
+    narrow = 2 if len(plane.columns) > _ROOMY else 0
+    drawing.scatter(**_words(plane, labels, unit, mode, size - narrow))
     if labels.chosen:
         _mark(drawing, plane, labels.chosen, COLORS[mode]["text"])
+    return drawing.figure(
+        layout
+        | _axes(plane, labels, layout)
+        | {"template": "none", "showlegend": False, "clickmode": "event+select"}
+    )
+
+
+def _axes(plane: Plane, labels: Labels, layout: Mapping[str, Any]) -> dict[str, Any]:
+    """Return axes that start at the top left; many columns have their names at a slant."""
     size = layout["font"]["size"]
-    axis = {"showgrid": False, "zeroline": False, "fixedrange": True}
     names = [labels.columns[key] for key in plane.columns]
-    places = {
+    slanted = len(names) > _UPRIGHT
+    axis = {"showgrid": False, "zeroline": False, "fixedrange": True}
+    return {
         "xaxis": layout["xaxis"]
         | axis
         | {"side": "top", "tickvals": list(range(len(names))), "ticktext": names}
-        | {"tickangle": -40, "range": [-0.5, len(names) - 0.5]},
+        | {"tickangle": -40 if slanted else 0, "range": [-0.5, len(names) - 0.5]},
         "yaxis": layout["yaxis"]
         | axis
         | {
@@ -83,12 +55,14 @@ def fits_map(
             "ticktext": [labels.rows[key] for key in plane.rows],
             "range": [len(plane.rows) - 0.5, -0.5],
         },
-        "height": round(len(plane.rows) * size * _ROW_HEIGHT) + 8 * size,
-        "margin": {"l": 8, "r": 5 * size, "t": 7 * size, "b": 4},
+        "height": round(len(plane.rows) * size * _ROW_HEIGHT) + (8 if slanted else 3) * size,
+        "margin": {
+            "l": 8,
+            "r": 5 * size if slanted else 8,
+            "t": (7 if slanted else 2) * size,
+            "b": 4,
+        },
     }
-    return drawing.figure(
-        layout | places | {"template": "none", "showlegend": False, "clickmode": "event+select"}
-    )
 
 
 def _squares(plane: Plane, color: Mapping[str, str]) -> dict[str, Any]:
@@ -115,7 +89,7 @@ def _ends(number: int) -> tuple[int, int]:
     return number, number + 1
 
 
-def _words(plane: Plane, labels: Labels, unit: ByteUnit, mode: Mode) -> dict[str, Any]:
+def _words(plane: Plane, labels: Labels, unit: ByteUnit, mode: Mode, size: int) -> dict[str, Any]:
     where = [(row, column) for row in plane.rows for column in plane.columns]
     return {
         "x": [place for _row in plane.rows for place in range(len(plane.columns))],
@@ -123,7 +97,7 @@ def _words(plane: Plane, labels: Labels, unit: ByteUnit, mode: Mode) -> dict[str
         "mode": "markers+text",
         "marker": {"size": 24, "opacity": 0},
         "text": [square_text(plane.cells[pair], plane.fewest[pair]) for pair in where],
-        "textfont": {"color": COLORS[mode]["text"]},
+        "textfont": {"color": COLORS[mode]["text"], "size": size},
         "customdata": [[*pair, hover_text(plane, labels, pair, unit)] for pair in where],
         "hovertemplate": "%{customdata[2]}<extra></extra>",
         "selected": {"textfont": {"color": COLORS[mode]["text"]}},
@@ -137,28 +111,6 @@ def _mark(drawing: Drawing, plane: Plane, chosen: tuple[str, str], color: str) -
     x, y = plane.columns.index(chosen[1]), plane.rows.index(chosen[0])
     line = {"color": color, "width": 3}
     drawing.shape(type="rect", x0=x - 0.5, x1=x + 0.5, y0=y - 0.5, y1=y + 0.5, line=line)
-
-
-def hover_text(plane: Plane, labels: Labels, pair: tuple[str, str], unit: ByteUnit) -> str:
-    """Return what a square says when the pointer stands on it."""
-    cell, fewest = plane.cells[pair], plane.fewest[pair]
-    head = f"<b>{labels.rows[pair[0]]}</b> · {labels.columns[pair[1]]}"
-    if cell.need is None:
-        return f"{head}<br>{cell.sentence}"
-    sizes = _("{need} of {capacity}").format(
-        need=format_bytes(cell.need.amount, unit), capacity=format_bytes(cell.capacity, unit)
-    )
-    return "<br>".join([head, sizes, *_reason_lines(cell, fewest)])
-
-
-def _reason_lines(cell: Cell, fewest: int) -> Sequence[str]:
-    if not cell.reason:
-        return () if cell.verdict == "fits" else (_("fits, but not at the upper end of its band"),)
-    first = _("the first that does not fit: {item}").format(item=_(cell.reason))
-    if not fewest:
-        return first, _("no number of devices is enough")
-    enough = ngettext("{count} device is enough", "{count} devices are enough", fewest)
-    return first, enough.format(count=fewest)
 
 
 def fits_alt(plane: Plane, labels: Labels) -> str:

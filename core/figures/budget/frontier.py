@@ -45,7 +45,7 @@ def frontier_figure(
     axes = {
         "xaxis": layout["xaxis"] | _log(_("tokens of a sequence"), edges, here[0]),
         "yaxis": layout["yaxis"] | {"type": "log", "title": _("sequences at once"), "dtick": 1},
-        "height": 24 * size,
+        "height": (18 if present else 24) * size,
         "margin": {"l": 8, "r": 8, "t": 2 * size, "b": 8},
     }
     return drawing.figure(layout | axes | {"template": "none"})
@@ -89,7 +89,7 @@ def _devices(number: int) -> str:
 def frontier_alt(edges: Sequence[Edge], here: tuple[int, int]) -> str:
     """Return the picture in words."""
     parts = [_in_words(edge) for edge in edges]
-    chosen = _("Chosen: {sequences} sequences of {tokens} tokens.").format(
+    chosen = _("Chosen: {sequences} × {tokens} tokens.").format(
         sequences=f"{here[1]:,}", tokens=f"{here[0]:,}"
     )
     return _("; ").join(parts) + ". " + chosen

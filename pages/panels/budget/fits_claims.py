@@ -33,7 +33,10 @@ _CHART: Final = f"{PAGE}_referee"
 def show_claims() -> None:
     """Show what the bounds say about the claims, and the chosen one in full."""
     head = st.container()
-    picture, numbers = st.columns([3, 1])
+    if presenting():
+        picture, numbers = st.container(), st.container()
+    else:
+        picture, numbers = st.columns([3, 1])
     with numbers:
         chosen = pickers.selectbox(
             PAGE, "claim", _("Claim"), (*CLAIMS, OWN), default="matmul-4090", labels=_label

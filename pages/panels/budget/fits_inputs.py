@@ -45,6 +45,14 @@ _FEW_MODELS: Final = (
     "llama-3.1-405b",
     "deepseek-v3",
 )
+_FEWEST_MODELS: Final = (
+    "llama-2-7b",
+    "llama-2-13b",
+    "qwen2.5-32b",
+    "llama-2-70b",
+    "llama-3.1-405b",
+    "deepseek-v3",
+)
 _FEW_DEVICES: Final = (
     "rtx-4090",
     "l4",
@@ -90,7 +98,8 @@ class Case:
     @property
     def models(self) -> Mapping[str, ModelSpec]:
         """The models of the picture, small to large."""
-        keys = MODELS if self.all_models else _FEW_MODELS
+        few = _FEWEST_MODELS if presenting() else _FEW_MODELS
+        keys = MODELS if self.all_models else few
         chosen = {self.model.key or OWN: self.model.spec}
         found = {key: MODELS[key] for key in keys} | chosen
         return dict(sorted(found.items(), key=lambda pair: counts(pair[1]).total))

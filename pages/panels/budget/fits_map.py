@@ -8,13 +8,8 @@ import streamlit as st
 from core.budget.fits import row
 from core.budget.plane import Plane, PlaneName, models_devices, models_ways, ways_devices
 from core.budget.solve import min_devices
-from core.figures.budget.fits_map import (
-    Labels,
-    fits_alt,
-    fits_map,
-    fits_table,
-    letters_sentence,
-)
+from core.figures.budget.fits_map import fits_alt, fits_map, fits_table, letters_sentence
+from core.figures.budget.fits_squares import Labels
 from pages.panels.budget.fits_inputs import OWN, PAGE, Case, Work
 from pages.panels.budget.fits_names import device_name, model_name
 from pages.panels.budget.fits_words import verdict

@@ -8,15 +8,12 @@ from core.budget.fits import Cell
 from core.budget.jobs import serving_ways
 from core.budget.plane import models_devices
 from core.budget.serving_plan import ServingPlan
-from core.figures.budget.fits_map import (
+from core.figures.budget.fits_map import fits_alt, fits_map, fits_table, letters_sentence
+from core.figures.budget.fits_squares import (
     LETTERS,
     Labels,
-    fits_alt,
-    fits_map,
-    fits_table,
     hover_text,
     letter,
-    letters_sentence,
     square_text,
 )
 
@@ -43,8 +40,8 @@ def cell(verdict, reason="", sentence=""):
 def test_a_square_says_whether_and_else_why_and_how_many():
     assert square_text(cell("fits"), 1) == "✓"
     assert square_text(cell("close"), 1) == "≈"
-    assert square_text(cell("too_big", "weights"), 16) == "W 16×"
-    assert square_text(cell("too_big", "KV cache"), 1024) == "K 1k×"
+    assert square_text(cell("too_big", "weights"), 16) == "W16×"
+    assert square_text(cell("too_big", "KV cache"), 1024) == "K1k×"
     assert square_text(cell("too_big", "activations"), 0) == "A"
     assert square_text(cell("too_big", sentence="cannot be split"), 0) == "–"
 
@@ -59,7 +56,7 @@ def test_squares_and_words_stand_where_the_plane_says(plane, labels):
     squares, words = figure.data
 
     assert [list(line) for line in squares.z] == [[2, 2], [0, 2]]
-    assert list(words.text) == ["✓", "✓", "W 16×", "✓"]
+    assert list(words.text) == ["✓", "✓", "W16×", "✓"]
     assert list(zip(words.x, words.y, strict=True)) == [(0, 0), (1, 0), (0, 1), (1, 1)]
     assert list(words.customdata[2][:2]) == ["llama-2-70b", "t4"]
     assert list(figure.layout.yaxis.ticktext) == list(ROWS.values())
@@ -86,7 +83,7 @@ def test_words_table_and_letters_say_the_same_as_the_picture(plane, labels):
     assert fits_alt(plane, labels) == "Of 4 squares 3 fit. By column: T4 1, H200 2."
     assert fits_table(plane, labels) == {
         " ": ["GPT-2 XL", "Llama-2 70B"],
-        "T4": ["✓", "W 16×"],
+        "T4": ["✓", "W16×"],
         "H200": ["✓", "✓"],
     }
     assert "**W** weights" in letters_sentence(plane)

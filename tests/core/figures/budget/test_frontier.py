@@ -28,7 +28,7 @@ def test_the_lengths_are_on_the_axis_in_short():
 def test_words_and_table():
     assert frontier_alt(EDGES, (256, 4)) == (
         "1 device: nothing fits; 2 devices: 16 sequences of 128 tokens to 2 of 1,024. "
-        "Chosen: 4 sequences of 256 tokens."
+        "Chosen: 4 × 256 tokens."
     )
     assert frontier_table(EDGES)["2 devices"] == [16, 2, 0]
     assert frontier_table(()) == {"tokens of a sequence": []}
