@@ -132,11 +132,11 @@ def _typed(name: str, value: str, default: object) -> Any:  # noqa: ANN401
         return _ON[value.lower()]
     if isinstance(default, str):
         return value
-    kind = type(default)
+    is_whole = isinstance(default, int)
     try:
-        return kind(value)
+        return int(value) if is_whole else float(value)
     except ValueError as error:
-        wanted = _("a whole number") if kind is int else _("a number")
+        wanted = _("a whole number") if is_whole else _("a number")
         raise ValueError(
             _("{name} is {value}; it must be {wanted}.").format(
                 name=name, value=repr(value), wanted=wanted

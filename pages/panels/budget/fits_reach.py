@@ -3,6 +3,7 @@
 from typing import Final
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.budget.catalogue import MODELS
 from core.budget.cluster import DeviceSpec
@@ -38,23 +39,31 @@ def show_reach(case: Case) -> None:
     picture, numbers = st.columns([4, 1])
     with numbers:
         number = pickers.select_slider(PAGE, "devices", _("Devices"), NUMBERS, default=1)
-    job, spec, device = case.job.on(number), case.model.spec, case.device.device
+    job = case.job.on(number)
     try:
-        sequences = largest_that_fits(spec, job, device, "sequences")
-        tokens = largest_that_fits(spec, job, device, "tokens")
+        job.need(case.model.spec)
     except ValueError as error:
         with head:
             headline(str(error))
-        sequences = tokens = None
     else:
-        with head:
-            headline(_summary(case, number, sequences))
+        _show_answers(case, number, head, numbers)
     with picture:
         _show_edges(case, number)
         show_recipes(case, number)
-    if sequences is not None and tokens is not None:
-        with numbers:
-            _show_answers(case, job, sequences, tokens)
+
+
+def _show_answers(case: Case, number: int, head: DeltaGenerator, numbers: DeltaGenerator) -> None:
+    """Say in the head how many sequences fit; show beside the picture what else follows."""
+    job, spec, device = case.job.on(number), case.model.spec, case.device.device
+    sequences = largest_that_fits(spec, job, device, "sequences")
+    with head:
+        headline(_summary(case, number, sequences))
+    with numbers:
+        _show_longest(case, largest_that_fits(spec, job, device, "tokens"))
+        if sequences.need is not None:
+            explained_number(_("Bytes at the most sequences"), sequences.need)
+        _show_fewest(min_devices(spec, case.job, device))
+        _show_largest(case, job)
 
 
 def _show_edges(case: Case, number: int) -> None:
@@ -83,17 +92,16 @@ def _summary(case: Case, number: int, found: Answer) -> str:
     )
 
 
-def _show_answers(case: Case, job: Job, sequences: Answer, tokens: Answer) -> None:
-    """Show what else the budget says backwards."""
-    unlimited = _("up to the model's own context") if tokens.at_limit else _(tokens.reason)
+def _show_longest(case: Case, tokens: Answer) -> None:
+    reason = _("up to the model's own context") if tokens.at_limit else _(tokens.reason)
     st.metric(
         _("Longest sequence at {count} at once").format(count=f"{case.sequences:,}"),
         f"{tokens.amount:,}",
-        help=_("Ends at: {reason}").format(reason=unlimited),
+        help=_("Ends at: {reason}").format(reason=reason),
     )
-    if sequences.need is not None:
-        explained_number(_("Bytes at the most sequences"), sequences.need)
-    _show_fewest(min_devices(case.model.spec, case.job, case.device.device))
+
+
+def _show_largest(case: Case, job: Job) -> None:
     found = largest_model(MODELS, job, case.device.device)
     if found is not None:
         spec = MODELS[found[0]]
