@@ -36,7 +36,8 @@ def latency_figure(curve: Curve, chosen: int, mode: Mode, *, present: bool = Fal
     outside = [point for point in curve.points if not point.fits]
     names = _names(curve)
     beyond = (_("does not fit"), color["other"], "dot", 6)
-    _draw_line(drawing, [*inside[-1:], *outside], ["", *names[len(inside) :]], beyond)
+    unnamed = ["" for _point in inside[-1:]]  # the line goes on from where the other one ends
+    _draw_line(drawing, [*inside[-1:], *outside], unnamed + names[len(inside) :], beyond)
     _draw_line(drawing, inside, names, (_("fits"), color["throughput"], "solid", 9))
     _mark_end(drawing, curve, color)
     _mark_chosen(drawing, curve, chosen, color)

@@ -114,7 +114,7 @@ def test_a_model_that_does_not_fit_has_only_a_dotted_curve():
 
 
 def test_no_two_names_on_the_curve_lie_on_each_other():
-    for model in ("gpt2", "llama-3.1-8b", "qwen3-30b-a3b"):
+    for model in ("gpt2", "llama-3.1-8b", "qwen3-30b-a3b", "llama-3.1-405b"):
         curve = throughput_curve(MODELS[model], PLAN, RTX)
         figure = latency_figure(curve, 4, "light")
         named = [
@@ -125,6 +125,10 @@ def test_no_two_names_on_the_curve_lie_on_each_other():
         ]
         width = max(x for x, _y in named) - min(x for x, _y in named)
         height = max(y for _x, y in named)
+        counts = {point.tokens_per_second: f"{point.concurrency:,}" for point in curve.points}
+        for trace in figure.data:
+            for y, text in zip(trace.y, trace.text or (), strict=False):
+                assert text in {"", counts[y]}, model
         for i, (x, y) in enumerate(named):
             for other_x, other_y in named[:i]:
                 assert abs(x - other_x) > 0.03 * width or abs(y - other_y) > 0.08 * height, model
