@@ -1,12 +1,13 @@
 """A simulated step in a process of its own: progress line by line, the report last.
 
-python -m core.budget.simulation "$CASE"     # a line of core.budget.simulation.report.write_case
+python -m core.budget.simulation "$CASE"     # a line of core.budget.simulation.cases.write_case
 """
 
 import sys
 import time
 
-from core.budget.simulation.report import read_case, report_of, write_report
+from core.budget.simulation.cases import read_case
+from core.budget.simulation.report import report_of, write_report
 from core.budget.simulation.step import simulate_step
 
 _EVERY_SECONDS = 0.2

@@ -3,25 +3,21 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from typing import Final
 
 import torch
 from torch import Tensor
 
-from core.budget.check import check_choice
 from core.budget.precisions import PRECISIONS, Precision
 from core.budget.recipe import TrainingRecipe
 from core.budget.simulation.adapters import use_adapters
 from core.budget.simulation.autocast import use_autocast
+from core.budget.simulation.cases import check_case
 from core.budget.simulation.optimizer_step import OptimizerStep
 from core.budget.simulation.recompute import Watch, use_checkpointing
-from core.budget.training import check_recipe
-from core.language import _
 from core.models.build import build_model
 from core.models.spec import ModelSpec
 
 Phase = Callable[[str], AbstractContextManager[None]]
-SIMULATED: Final = tuple(key for key in PRECISIONS if key not in {"fsdp2", "cs336_12"})
 
 
 class PreparedStep:
@@ -32,11 +28,8 @@ class PreparedStep:
     """
 
     def __init__(self, spec: ModelSpec, recipe: TrainingRecipe, device: str = "meta") -> None:
-        check_recipe(spec, recipe)
-        check_choice("precision", recipe.precision, SIMULATED)
+        check_case(spec, recipe)
         self.recipe, self.precision = recipe, PRECISIONS[recipe.precision]
-        if self.precision.copies and spec.mixture is not None:
-            raise ValueError(_("The simulation has no autocast for experts; take mixed_bf16."))
         dtype = torch.float32 if self.precision.weights == 4 else torch.bfloat16
         self.model = build_model(spec, recipe.profile, dtype=dtype, device=device)
         if recipe.lora is not None:

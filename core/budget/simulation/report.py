@@ -1,13 +1,11 @@
-"""The short of a simulated step, small enough for a page, and how it travels between processes."""
+"""The short of a simulated step, small enough for a page."""
 
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from core.budget.recipe import LoRA, TrainingRecipe
 from core.budget.simulation.timeline import KINDS, Holding, StepTimeline
-from core.models.spec import LatentAttention, Mixture, ModelSpec
 
 NUM_POINTS: Final = 400
 NUM_HOLDINGS: Final = 12
@@ -109,36 +107,3 @@ def read_report(line: str) -> StepReport:
     fields["points"] = tuple(Point(*point) for point in fields["points"])
     fields["holdings"] = tuple(Holding(*holding) for holding in fields["holdings"])
     return StepReport(**fields)
-
-
-def write_case(spec: ModelSpec, recipe: TrainingRecipe) -> str:
-    """Return what is to be simulated as one line of JSON."""
-    return json.dumps({"spec": asdict(spec), "recipe": asdict(recipe)})
-
-
-def read_case(line: str) -> tuple[ModelSpec, TrainingRecipe]:
-    """Return what `write_case` wrote.
-
-    Raises:
-        ValueError: If the model or the recipe cannot be; the sentence says why.
-    """
-    case = json.loads(line)
-    spec, recipe = case["spec"], case["recipe"]
-    return (
-        ModelSpec(
-            **spec
-            | {
-                "mixture": _part(Mixture, spec["mixture"]),
-                "latent": _part(LatentAttention, spec["latent"]),
-            }
-        ),
-        TrainingRecipe(**recipe | {"lora": _lora(recipe["lora"])}),
-    )
-
-
-def _part(kind: type[Any], fields: dict[str, Any] | None) -> Any:  # noqa: ANN401  one of two kinds
-    return None if fields is None else kind(**fields)
-
-
-def _lora(fields: dict[str, Any] | None) -> LoRA | None:
-    return None if fields is None else LoRA(**fields | {"targets": tuple(fields["targets"])})

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Final
 
 from core.budget.recipe import TrainingRecipe
-from core.budget.simulation.report import StepReport, read_report, write_case
-from core.budget.training import check_recipe
+from core.budget.simulation.cases import check_case, write_case
+from core.budget.simulation.report import StepReport, read_report
 from core.machine.child import lines_of
 from core.models.spec import ModelSpec
 
@@ -27,7 +27,7 @@ def run_simulation(
     Raises:
         ValueError: If the recipe cannot be simulated, or the child process failed.
     """
-    check_recipe(spec, recipe)
+    check_case(spec, recipe)
     last = ""
     case = write_case(spec, recipe)
     for line in lines_of("core.budget.simulation", [case], seconds=SIMULATION_SECONDS):

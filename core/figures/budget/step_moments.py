@@ -12,8 +12,9 @@ from core.figures.theme import COLORS, Mode, plotly_layout
 from core.language import _
 from core.units import ByteUnit, format_bytes
 
-HEIGHT_PX: Final = 330
+HEIGHT_PX: Final = 310
 _ROOM: Final = 1.12
+_ABOVE: Final = 1.1  # the legend: the capacity's name stands between it and the bars
 
 Moments = Sequence[tuple[str, Sequence[Item]]]
 """A translated name of each moment, and what the device holds then."""
@@ -52,8 +53,9 @@ def moments_figure(
             | bare
             | {"range": [0, _ROOM * top], "showticklabels": False, "ticks": ""},
             "yaxis": layout["yaxis"] | bare | {"autorange": "reversed", "ticks": ""},
+            "legend": layout["legend"] | {"y": _ABOVE, "traceorder": "normal"},
             "height": HEIGHT_PX,
-            "margin": {"l": 8, "r": 24, "t": 34, "b": 8},
+            "margin": {"l": 8, "r": 24, "t": 58, "b": 8},
         }
     )
 

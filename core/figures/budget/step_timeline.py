@@ -13,7 +13,7 @@ from core.figures.theme import COLORS, Mode, plotly_layout
 from core.language import N_, _
 from core.units import ByteUnit, format_bytes
 
-HEIGHT_PX: Final = 330
+HEIGHT_PX: Final = 310
 _ROOM: Final = 1.22  # of the highest thing: the names of the phases stand above it
 _NARROW: Final = 0.05  # of the width: a phase below it gets no name
 _LOOKS: Final = (

@@ -9,7 +9,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.budget.scenario import Scenario
-from core.budget.simulation.report import StepReport, write_case
+from core.budget.simulation.cases import write_case
+from core.budget.simulation.report import StepReport
 from core.budget.simulation.run import run_simulation
 from core.figures.budget.step_timeline import PHASE_WORDS
 from core.language import _

@@ -38,33 +38,50 @@ def show_timeline(case: Scenario) -> None:
     try:
         expected = on_one_device(case)
     except ValueError as problem:
+        headline(_("This setting cannot be trained."))
         st.error(str(problem))
         return
     report = kept_report(case)
+    with st.container(key=f"{PAGE}_simulation", horizontal=True, vertical_alignment="center"):
+        headline(_expectation(expected) if report is None else _verdict(report, expected))
+        pushed = st.button(
+            _("Simulate this step") if report is None else _("Simulate it again"),
+            key=f"{PAGE}_simulate",
+            icon=":material/play_circle:",
+            type="primary" if report is None else "secondary",
+        )
+        _calibration(expected)
+    if pushed:
+        simulate(case)
     if report is None:
         _show_moments(expected)
     else:
         _show_step(report, expected)
-    with st.container(key=f"{PAGE}_simulation", horizontal=True, vertical_alignment="center"):
-        label = _("Simulate this step") if report is None else _("Simulate it again")
-        pushed = st.button(
-            label, key=f"{PAGE}_simulate", icon=":material/play_circle:", type="primary"
-        )
-        _calibration(expected)
-    if report is not None:
         _show_holders(report)
-    if pushed:
-        simulate(case)
     _note_layout(case)
+
+
+def _expectation(expected: OneDevice) -> str:
+    return _("Closed form: peak {peak} at “{moment}”; simulate the step to prove it").format(
+        peak=format_bytes(expected.peak.amount, unit_system()), moment=_(expected.largest)
+    )
+
+
+def _verdict(report: StepReport, expected: OneDevice) -> str:
+    unit, point = unit_system(), report.peak_point
+    return _(
+        "Simulated peak {peak} with `{op}` ({phase}); closed form {expected}: {error} apart"
+    ).format(
+        peak=format_bytes(report.peak, unit),
+        op=op_name(point.op),
+        phase=_(PHASE_WORDS[point.phase]),
+        expected=format_bytes(expected.peak.amount, unit),
+        error=f"{abs(expected.peak.amount / report.peak - 1):.2%}",
+    )
 
 
 def _show_moments(expected: OneDevice) -> None:
     unit = unit_system()
-    headline(
-        _("Closed form: peak {peak} at “{moment}”; simulate the step to prove it").format(
-            peak=format_bytes(expected.peak.amount, unit), moment=_(expected.largest)
-        )
-    )
     moments = [(_(name), parts) for name, parts in expected.moments]
     show_chart(
         moments_figure(moments, expected.capacity, unit, theme_mode(), present=presenting()),
@@ -77,21 +94,9 @@ def _show_moments(expected: OneDevice) -> None:
 
 def _show_step(report: StepReport, expected: OneDevice) -> None:
     unit = unit_system()
-    point = report.peak_point
-    headline(
-        _(
-            "Simulated peak {peak} with `{op}` ({phase}); closed form {expected}: {error} apart"
-        ).format(
-            peak=format_bytes(report.peak, unit),
-            op=op_name(point.op),
-            phase=_(PHASE_WORDS[point.phase]),
-            expected=format_bytes(expected.peak.amount, unit),
-            error=f"{abs(expected.peak.amount / report.peak - 1):.2%}",
-        )
-    )
     show_chart(
         step_figure(report, expected.capacity, unit, theme_mode(), present=presenting()),
-        key=f"{PAGE}_step",
+        key=f"{PAGE}_timeline",
         alt=step_alt(report, unit),
         table=step_table(report, unit),
         file_name="training-step",

@@ -1,7 +1,8 @@
 import pytest
 
 from core.budget.simulation.__main__ import main
-from core.budget.simulation.report import read_report, write_case
+from core.budget.simulation.cases import write_case
+from core.budget.simulation.report import read_report
 from core.budget.simulation.step import simulate_step
 from tests.core.budget.simulation.tiny import LLAMA, recipe
 

@@ -1,6 +1,7 @@
 from core.budget.parameters import counts
 from core.budget.precisions import PRECISIONS
-from core.budget.simulation.prepared import SIMULATED, PreparedStep
+from core.budget.simulation.cases import SIMULATED
+from core.budget.simulation.prepared import PreparedStep
 from core.budget.simulation.step import run_step, simulate_step
 from core.budget.simulation.tracker import StorageTracker
 from tests.core.budget.simulation.tiny import GPT2, LLAMA, recipe

@@ -1,16 +1,12 @@
 from dataclasses import replace
 
-from core.budget.recipe import LoRA
 from core.budget.simulation.report import (
     NUM_POINTS,
-    read_case,
     read_report,
     report_of,
-    write_case,
     write_report,
 )
 from core.budget.simulation.step import simulate_step
-from core.models.spec import LatentAttention, Mixture
 from tests.core.budget.simulation.tiny import LLAMA, recipe
 
 
@@ -29,10 +25,3 @@ def test_a_report_keeps_the_peak_and_adds_up():
 def test_what_is_written_is_read():
     report = report_of(simulate_step(LLAMA, recipe()), 0.5)
     assert read_report(write_report(report)) == report
-    mixture = Mixture(num_experts=4, experts_per_token=2, expert_dim=64)
-    latent = LatentAttention(query_rank=32, kv_rank=16, nope_dim=16, rope_dim=8, value_dim=16)
-    for case in (
-        (LLAMA, recipe(lora=LoRA(targets=("q", "up")))),
-        (replace(LLAMA, mixture=mixture, latent=latent), recipe()),
-    ):
-        assert read_case(write_case(*case)) == case

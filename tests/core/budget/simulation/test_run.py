@@ -3,7 +3,8 @@ import sys
 
 import pytest
 
-from core.budget.simulation.report import StepReport, write_case, write_report
+from core.budget.simulation.cases import write_case
+from core.budget.simulation.report import StepReport, write_report
 from core.budget.simulation.run import run_simulation
 from tests.core.budget.simulation.tiny import LLAMA, recipe
 
@@ -37,8 +38,8 @@ def test_progress_is_told_and_the_last_line_is_the_report(monkeypatch: pytest.Mo
 
 
 def test_a_recipe_that_cannot_be_starts_no_process():
-    with pytest.raises(ValueError, match="profile is 'mine'; use one of"):
-        run_simulation(LLAMA, recipe(profile="mine"))
+    with pytest.raises(ValueError, match="precision is 'fsdp2'; use one of"):
+        run_simulation(LLAMA, recipe(precision="fsdp2"))
 
 
 def test_asking_for_a_simulation_needs_no_torch():
