@@ -47,15 +47,27 @@ def bubble(cluster: Cluster, num_microbatches: int) -> float:
     return (cluster.pipeline - 1) / num_microbatches
 
 
+def waiting_share(num_stages: int, num_microbatches: int) -> float:
+    """Return the share of a step in which a stage waits.
+
+    >>> waiting_share(num_stages=4, num_microbatches=8)
+    0.2727272727272727
+    """
+    check_range("num_microbatches", num_microbatches, 1, 1_000_000)
+    return (num_stages - 1) / (num_microbatches + num_stages - 1)
+
+
 def bubble_seconds(cluster: Cluster, num_microbatches: int, compute_seconds: float) -> Item:
-    """Return how long a stage waits in one step of equal stages."""
+    """Return how long a stage waits in one step; real stages are not quite equal."""
     check_range("num_microbatches", num_microbatches, 1, 1_000_000)
     values = {
         "compute_seconds": compute_seconds,
         "num_stages": cluster.pipeline,
         "num_microbatches": num_microbatches,
     }
-    return item(N_("pipeline bubble"), _BUBBLE, values, unit="s", source=SOURCE)
+    return item(
+        N_("pipeline bubble"), _BUBBLE, values, unit="s", source=SOURCE, kind="estimated", band=0.1
+    )
 
 
 def schedule(

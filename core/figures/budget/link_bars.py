@@ -14,7 +14,7 @@ from core.figures.theme import COLORS, Mode, plotly_layout
 from core.language import _
 from core.units import ByteUnit, format_bytes, format_seconds
 
-_ROW_HEIGHT: Final = 2.4  # of the text's size
+_ROW_HEIGHT: Final = 2.0  # of the text's size
 _LOOKS: Final[Mapping[str, tuple[str, str]]] = {
     "data": ("gradients", ""),
     "expert data": ("gradients", "/"),

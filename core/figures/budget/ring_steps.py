@@ -44,9 +44,9 @@ def ring_figure(
         | {"ticktext": [_("chunk {number}").format(number=place) for place in places]},
         "yaxis": layout["yaxis"]
         | bare
-        | {"tickvals": places, "range": [num_ranks - 0.45, -0.55]}
+        | {"tickvals": places, "range": [num_ranks - 0.45, -0.8]}
         | {"ticktext": [_("rank {number}").format(number=place) for place in places]},
-        "height": num_ranks * _ROW_PX + 3 * size,
+        "height": round((num_ranks + 0.25) * _ROW_PX) + 3 * size,
         "margin": {"l": 8, "r": 8, "t": 2 * size, "b": 8},
     }
     return drawing.figure(layout | axes | {"template": "none", "showlegend": False})
@@ -83,7 +83,7 @@ def _arrow(drawing: Drawing, chunk: int, source: int, target: int, color: str) -
     goes_round = target < source
     drawing.note(
         x=chunk + 0.36, y=target - 0.3, ax=chunk + 0.36,
-        ay=-0.52 if goes_round else source + 0.1,
+        ay=-0.78 if goes_round else source + 0.1,
         xref="x", yref="y", axref="x", ayref="y", text="",
         showarrow=True, arrowhead=2, arrowwidth=2.5, arrowcolor=color,
     )  # fmt: skip

@@ -43,7 +43,7 @@ def sharding_figure(
         "yaxis": layout["yaxis"] | {"autorange": "reversed", "showgrid": False, "fixedrange": True},
         "height": round(len(ways) * size * _ROW_HEIGHT) + 6 * size,
         "margin": {"l": 8, "r": 8, "t": 5 * size, "b": 8},
-        "legend": layout["legend"] | {"y": 1.12},
+        "legend": layout["legend"] | {"y": 1.12, "traceorder": "normal"},
     }
     return drawing.figure(layout | axes | {"template": "none", "barmode": "stack", "bargap": 0.35})
 

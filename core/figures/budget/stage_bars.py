@@ -11,31 +11,39 @@ from core.figures.theme import COLORS, Mode, plotly_layout
 from core.language import _
 from core.units import ByteUnit, format_bytes
 
-_HEIGHT_PX: Final = 400
+HEIGHT_PX: Final = 400
 _ROOM: Final = 1.12
 _MOST_TOTALS: Final = 12  # bars that still have room for their total above them
 
 
 def stage_figure(
-    bars: Bars, capacity: float, unit: ByteUnit, mode: Mode, *, present: bool = False
+    bars: Bars,
+    capacity: float | None,
+    unit: ByteUnit,
+    mode: Mode,
+    *,
+    present: bool = False,
+    height: int = HEIGHT_PX,
 ) -> go.Figure:
-    """Return the stages side by side, below the line at which a device is full."""
+    """Return the stages side by side, below the line at which a device is full, if it has one."""
     layout = plotly_layout(mode, present=present)
     drawing = Drawing()
     stack(drawing, bars, unit, COLORS[mode], flat=False)
-    text = _("device: {size}").format(size=format_bytes(capacity, unit))
-    capacity_line(drawing, capacity, text, COLORS[mode], flat=False)
     totals = _totals(bars)
+    if capacity is not None:
+        text = _("device: {size}").format(size=format_bytes(capacity, unit))
+        capacity_line(drawing, capacity, text, COLORS[mode], flat=False)
     for (label, _parts), amount in zip(bars, totals, strict=True):
         if len(bars) <= _MOST_TOTALS:
             drawing.note(x=label, y=amount, yanchor="bottom", text=format_bytes(amount, unit))
-    highest = _ROOM * max(capacity, *totals)
+    highest = _ROOM * max(capacity or 0, *totals)
     axes = {
         "xaxis": layout["xaxis"] | {"type": "category", "fixedrange": True, "showgrid": False},
         "yaxis": layout["yaxis"]
         | {"visible": False, "range": [0, highest], "fixedrange": True, "showgrid": False},
-        "height": _HEIGHT_PX,
+        "height": height,
         "margin": {"l": 8, "r": 8, "t": 56, "b": 8},
+        "legend": layout["legend"] | {"traceorder": "normal"},
     }
     return drawing.figure(layout | axes | {"template": "none", "barmode": "stack", "bargap": 0.3})
 
@@ -58,6 +66,17 @@ def stage_alt(bars: Bars, capacity: float, unit: ByteUnit) -> str:
         last=bars[least][0],
         least=format_bytes(totals[least], unit),
         capacity=format_bytes(capacity, unit),
+    )
+
+
+def pair_alt(bars: Bars, unit: ByteUnit) -> str:
+    """Return bars of anything in words: the total of each."""
+    parts = [
+        _("{name} {size}").format(name=label, size=format_bytes(size, unit))
+        for (label, _parts), size in zip(bars, _totals(bars), strict=True)
+    ]
+    return _("Weights, gradients and optimizer states on each rank: {parts}.").format(
+        parts=_(", ").join(parts)
     )
 
 

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from core.budget.pipeline import bubble, bubble_seconds, most_held, schedule
+from core.budget.pipeline import bubble, bubble_seconds, most_held, schedule, waiting_share
 from core.budget.shares import shares
 from tests.core.budget.test_shares import cluster, model
 
@@ -19,6 +19,7 @@ def test_the_schedule_takes_as_long_as_the_bubble_formula_says():
             spread = cluster(stages, pipeline=stages)
             case = (stages, batches, backward)
             assert end == pytest.approx(busy * (1 + bubble(spread, batches))), case
+            assert waiting_share(stages, batches) == pytest.approx(1 - busy / end), case
             assert bubble_seconds(spread, batches, busy).amount == pytest.approx(end - busy), case
 
 

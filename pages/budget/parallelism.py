@@ -1,0 +1,81 @@
+"""What does each device hold, and what must it send?"""
+
+import streamlit as st
+
+from core.language import _
+from pages.panels.budget.parallel_inputs import Case, choose_case
+from pages.panels.budget.parallel_questions import ask_about_the_ring
+from pages.panels.budget.parallel_tabs import CSS, PICTURES, choose_tab
+from pages.shared.header import headline, page_header
+from pages.shared.prose import prose
+from pages.shared.snippets import show_code
+
+CODE = """
+from core.budget.catalogue import MODELS
+from core.budget.cluster import Cluster
+from core.budget.communication import communication, exposed_seconds
+from core.budget.devices import DEVICES, custom_device
+from core.budget.hf_config import read_config
+from core.budget.recipe import TrainingRecipe
+from core.budget.training import training_budget
+from core.units import format_bytes, format_seconds
+
+spec = {model}
+recipe = TrainingRecipe(
+    batch_size={recipe.batch_size},
+    seq_len={recipe.seq_len},
+    accumulation={recipe.accumulation},
+    precision="{recipe.precision}",
+    checkpointing="{recipe.checkpointing}",
+)
+cluster = Cluster(
+    device={device},
+    num_devices={cluster.num_devices},
+    tensor={cluster.tensor},
+    sequence_parallel={cluster.sequence_parallel},
+    pipeline={cluster.pipeline},
+    zero_stage={cluster.zero_stage},
+    expert={cluster.expert},
+    devices_per_node={cluster.devices_per_node},
+    network={cluster.network},
+    overlap={cluster.overlap},
+)
+budget = training_budget(spec, recipe, cluster)
+for stage in budget.stages:
+    print(stage.name, format_bytes(stage.amount))
+print("sent", format_bytes(communication(spec, recipe, cluster).amount))
+print("on links", format_seconds(exposed_seconds(spec, recipe, cluster).amount))
+"""
+
+
+def snippet(case: Case) -> str:
+    """Return Python that prints what each stage holds and what is sent."""
+    return CODE.format(
+        model=case.model.code, device=case.device.code, recipe=case.recipe, cluster=case.cluster
+    )
+
+
+def show_page() -> None:
+    """Show the inputs, the open picture, the question and the code.
+
+    Raises:
+        ValueError: If the model cannot be split as asked; the sentence says why.
+    """
+    with st.container(key="parallel_inputs", horizontal=True, vertical_alignment="bottom"):
+        case = choose_case()
+    PICTURES[choose_tab()](case)
+    question, code = st.columns(2)
+    with question:
+        ask_about_the_ring()
+    with code:
+        show_code("parallel", snippet(case))
+
+
+page_header(__doc__)
+st.html(CSS)
+try:
+    show_page()
+except ValueError as error:
+    headline(_("This split cannot be."))
+    st.info(str(error))
+prose(__file__, "reading")

@@ -1,0 +1,152 @@
+"""What the page splits and how: a model, a device, three ways to divide, and the step's sizes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from core.budget.cluster import Cluster
+from core.budget.precisions import PRECISIONS
+from core.budget.recipe import CHECKPOINTING, Checkpointing, TrainingRecipe
+from core.budget.sharding import STRATEGIES
+from core.language import N_, _
+from core.models.spec import ModelSpec
+from pages.panels.budget.choices import ChosenDevice, ChosenModel, choose_device, choose_model
+from pages.shared import pickers
+from pages.shared.settings import presenting
+
+PAGE: Final = "parallel"
+REPLICAS: Final = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128, 256, 512, 1024, 2048)
+TENSOR: Final = (1, 2, 4, 8, 16, 32)
+STAGES: Final = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 64)
+EXPERTS: Final = (1, 2, 4, 8, 16, 32, 64)
+MICROBATCHES: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+LENGTHS: Final = (1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072)
+NODES: Final = (1, 2, 4, 8, 16, 72)
+ZERO: Final = ("ddp", "zero1", "zero2", "zero3")
+_CHECKPOINTING: Final[Mapping[Checkpointing, str]] = {
+    "none": N_("nothing"),
+    "selective": N_("selected"),
+    "full": N_("every layer"),
+    "every_k": N_("every k layers"),
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Case:
+    """All choices of the page.
+
+    Attributes:
+        model: The model.
+        device: The device.
+        recipe: How it is trained.
+        cluster: How it is spread over the devices.
+    """
+
+    model: ChosenModel
+    device: ChosenDevice
+    recipe: TrainingRecipe
+    cluster: Cluster
+
+    @property
+    def spec(self) -> ModelSpec:
+        """The model's architecture."""
+        return self.model.spec
+
+
+def choose_case() -> Case:
+    """Show all inputs of the page and return what is chosen.
+
+    Raises:
+        ValueError: If the expert ranks cannot be taken from the data ranks; the sentence says so.
+    """
+    model = choose_model(PAGE, default="llama-3.1-70b")
+    device = choose_device(PAGE)
+    data = pickers.select_slider(PAGE, "data", _("Replicas (data)"), REPLICAS, default=2)
+    tensor = pickers.select_slider(PAGE, "tensor", _("Tensor ranks"), TENSOR, default=8)
+    stages = pickers.select_slider(PAGE, "stages", _("Pipeline stages"), STAGES, default=4)
+    with st.popover(
+        _("Settings"), icon=":material/tune:", key="parallel_settings", width="content"
+    ):
+        zero = pickers.selectbox(
+            PAGE, "zero", _("Sharding"), ZERO, default="zero1", labels=sharding_label
+        )
+        recipe = _choose_recipe()
+        sequence, expert, nodes, network, overlap = _choose_machines()
+    cluster = Cluster(
+        device=device.device,
+        num_devices=data * tensor * stages,
+        zero_stage=ZERO.index(zero),
+        tensor=tensor,
+        sequence_parallel=sequence,
+        pipeline=stages,
+        expert=expert,
+        devices_per_node=nodes,
+        network=network * 1e9,
+        overlap=overlap / 100,
+    )
+    return Case(model=model, device=device, recipe=recipe, cluster=cluster)
+
+
+def beside() -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Return a place for the picture and a narrow one for its numbers."""
+    picture, numbers = st.columns([3, 1] if presenting() else [5, 1])
+    return picture, numbers
+
+
+def sharding_label(key: str) -> str:
+    """Return what a way to shard is called."""
+    return _(STRATEGIES[key])
+
+
+def checkpointing_label(key: Checkpointing) -> str:
+    """Return what is computed again, in words."""
+    return _(_CHECKPOINTING[key])
+
+
+def _choose_recipe() -> TrainingRecipe:
+    batch_size = pickers.number(
+        PAGE, "batch", _("Sequences in a micro-batch"), 1, 1024, default=1, step=1
+    )
+    seq_len = pickers.select_slider(
+        PAGE, "seq_len", _("Tokens of a sequence"), LENGTHS, default=8192
+    )
+    microbatches = pickers.select_slider(
+        PAGE, "microbatches", _("Micro-batches of a step"), MICROBATCHES, default=8
+    )
+    precision = pickers.selectbox(
+        PAGE, "precision", _("Precision"), tuple(PRECISIONS), default="mixed_bf16",
+        labels=precision_label,
+    )  # fmt: skip
+    checkpointing = pickers.selectbox(
+        PAGE, "checkpointing", _("Computed again in the backward pass"), CHECKPOINTING[:3],
+        default="none", labels=checkpointing_label,
+    )  # fmt: skip
+    return TrainingRecipe(
+        batch_size=batch_size,
+        seq_len=seq_len,
+        accumulation=microbatches,
+        precision=precision,
+        checkpointing=checkpointing,
+    )
+
+
+def precision_label(key: str) -> str:
+    """Return what a recipe of number formats is called."""
+    return _(PRECISIONS[key].label)
+
+
+def _choose_machines() -> tuple[bool, int, int, int, int]:
+    """Return sequence parallelism, expert ranks, devices of a node, GB/s between nodes, overlap."""
+    sequence = pickers.toggle(PAGE, "sequence", _("Sequence parallelism"), default=True)
+    expert = pickers.select_slider(PAGE, "expert", _("Expert ranks"), EXPERTS, default=1)
+    nodes = pickers.select_slider(PAGE, "nodes", _("Devices of a node"), NODES, default=8)
+    network = pickers.number(
+        PAGE, "network", _("Network of a device, GB/s"), 1, 1000, default=50, step=5
+    )
+    overlap = pickers.slider(
+        PAGE, "overlap", _("Hidden behind compute, %"), 0, 100, default=0, step=5
+    )
+    return sequence, expert, nodes, network, overlap

@@ -1,0 +1,190 @@
+"""Parallelism: every tab at both ends of its sliders, impossible splits, the ring, the cards."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from core.budget.ring import ring_all_reduce
+from pages.panels.budget import parallel_code
+from pages.panels.budget.parallel_programs import PROGRAMS
+from pages.panels.budget.parallel_tabs import PICTURES
+
+PAGE = "budget/parallelism"
+SMALL = {"parallel_data": "1", "parallel_tensor": "1", "parallel_stages": "1"}
+LARGE = {
+    "parallel_model": "llama-3.1-405b",
+    "parallel_data": "256",
+    "parallel_tensor": "32",
+    "parallel_stages": "64",
+    "parallel_microbatches": "256",
+    "parallel_seq_len": "131072",
+    "parallel_ring_ranks": "6",
+    "parallel_ring_step": "10",
+}
+OPENED = """
+import sys
+from streamlit.testing.v1 import AppTest
+frame, page = sys.argv[1:]
+app = AppTest.from_file(frame, default_timeout=60).run()
+app.switch_page(page).run()
+assert not app.exception, app.exception
+print(app.session_state["headline"], "torch" in sys.modules)
+"""
+
+
+def headline(app):
+    assert [each.value for each in app.exception] == []
+    return app.session_state["headline"]
+
+
+def alt(app):
+    (chart,) = app.get("plotly_chart")
+    return chart.proto.alt
+
+
+def captions(app):
+    return [each.value for each in app.caption]
+
+
+@pytest.mark.parametrize("tab", PICTURES)
+def test_every_tab_has_a_picture_at_both_ends(open_page, tab):
+    for settings in (SMALL, LARGE):
+        app = open_page(PAGE, parallel_tab=tab, **settings)
+        assert headline(app), tab
+        assert len(alt(app)) > 40
+
+
+@pytest.mark.parametrize("tab", PICTURES)
+def test_every_tab_is_drawn_in_chinese_on_a_projector(open_page, tab):
+    app = open_page(PAGE, lang="zh", present="1", units="GB", parallel_tab=tab)
+
+    assert any("\u4e00" <= sign <= "\u9fff" for sign in headline(app) + alt(app))
+
+
+def test_the_headline_names_the_most_loaded_stage_and_its_bytes(open_page):
+    app = open_page(PAGE)
+
+    assert headline(app).startswith("`Llama-3.1 70B` on 64 × H100 SXM: a device of stage 0 holds")
+    assert headline(app).endswith("it fits")
+    (largest, _sent, _seconds) = [metric.value for metric in app.metric]
+    assert f"holds most, {largest} of " in headline(app)
+    alone = open_page(PAGE, **SMALL)
+    assert headline(alone).endswith("it does not fit")
+
+
+def test_a_large_grid_says_what_it_leaves_out(open_page):
+    texts = captions(open_page(PAGE, **LARGE))
+
+    assert any("64 ranks of each stage; 524,288 devices in all" in text for text in texts)
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"parallel_tensor": "32", "parallel_model": "llama-2-13b"}, "cannot share the 40"),
+        (
+            {"parallel_stages": "64", "parallel_model": "llama-2-13b"},
+            "64 pipeline stages are more than",
+        ),
+        ({"parallel_expert": "2"}, "has no experts"),
+        ({"parallel_expert": "64"}, "64 expert ranks cannot be taken from 2 data ranks"),
+        (
+            {"parallel_seq_len": "2048", "parallel_model": "gpt2", "parallel_tensor": "1"},
+            "seq_len is 2048; it must lie between 1 and 1,024",
+        ),
+        ({"parallel_data": "2048", "parallel_stages": "64"}, "num_devices is 1048576"),
+    ],
+)
+def test_a_split_that_cannot_be_is_a_sentence(open_page, settings, sentence):
+    app = open_page(PAGE, **settings)
+
+    assert headline(app) == "This split cannot be."
+    assert sentence in app.info[0].value
+
+
+def test_experts_bring_a_link_of_their_own(open_page):
+    app = open_page(
+        PAGE,
+        parallel_tab="links",
+        parallel_model="mixtral-8x7b",
+        parallel_data="8",
+        parallel_expert="8",
+        parallel_overlap="50",
+    )
+
+    assert "all-to-all of tokens" in alt(app)
+
+
+def test_the_ring_goes_on_step_by_step(open_page):
+    app = open_page(PAGE, parallel_tab="ring", parallel_ring_ranks="3", parallel_ring_step="3")
+    assert "Step 3 of 4, all-gather" in headline(app)
+
+    app.button(key="parallel_next").click().run()
+
+    assert "Step 4 of 4" in headline(app)
+    assert headline(app).endswith("each rank has sent 16 bytes, 1.33 times its array")
+    assert app.button(key="parallel_next").disabled
+
+
+def test_a_step_beyond_the_last_says_so(open_page):
+    app = open_page(PAGE, parallel_tab="ring", parallel_ring_ranks="2", parallel_ring_step="9")
+
+    assert "Step 2 of 2" in headline(app)
+    assert "2 ranks are done after 2 steps; shown is the last one." in captions(app)
+
+
+def test_a_long_schedule_says_what_it_draws(open_page):
+    app = open_page(PAGE, parallel_tab="schedule", **LARGE)
+
+    assert "64 stages, 256 micro-batches: each stage waits 19.7% of the time" in headline(app)
+    assert any("Drawn with 16 stages and 32 micro-batches" in text for text in captions(app))
+
+
+@pytest.mark.parametrize("card", PROGRAMS)
+def test_a_card_runs_its_program_and_shows_what_it_prints(open_page, monkeypatch, card):
+    parallel_code.printed.clear()
+    monkeypatch.setattr(parallel_code, "run_ranks", lambda source: (source.splitlines()[-1], "two"))
+    app = open_page(PAGE, parallel_tab="code", parallel_card=card)
+    assert PROGRAMS[card].strip() in [each.value.strip() for each in app.code]
+
+    app.button(key="parallel_run").click().run()
+
+    assert "dist.destroy_process_group()\ntwo" in [each.value for each in app.code]
+    assert headline(app).endswith("DDP keeps 16.0 MiB of states on each, FSDP2 8.00 MiB")
+    parallel_code.printed.clear()
+
+
+def test_ranks_that_fail_are_a_sentence(open_page, monkeypatch):
+    def fail(_source):
+        raise ValueError("no ranks today")
+
+    monkeypatch.setattr(parallel_code, "run_ranks", fail)
+    app = open_page(PAGE, parallel_tab="code")
+    app.button(key="parallel_run").click().run()
+
+    assert not app.exception
+    assert any("no ranks today" in each.value for each in app.markdown)
+
+
+def test_the_answer_is_counted_and_not_there_before(open_page):
+    app = open_page(PAGE)
+    told = "Counted over the steps of a ring: 1.75 times"
+    assert not any(told in each.value for each in app.markdown)
+    assert len(ring_all_reduce([[1.0] * 8] * 8)) == 15
+
+    app.radio(key="parallel_ring_bytes").set_value(2).run()
+    app.button(key="parallel_ring_bytes_reveal").click().run()
+
+    assert any(told in each.value for each in app.markdown)
+    assert any("sending the whole array to every other rank" in each.value for each in app.markdown)
+
+
+@pytest.mark.slow
+def test_the_page_opens_without_torch():
+    frame = Path(__file__).parents[2] / "pages" / "frame.py"
+    command = [sys.executable, "-c", OPENED, str(frame), "budget/parallelism.py"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=True)
+
+    assert done.stdout.strip().endswith("False")
