@@ -28,6 +28,32 @@ DATA: Final = Formula("2 * 8 * num_tokens")
 RESERVE: Final = Formula("allocated * 5 // 100")
 BUFFERS: Final = Formula("num_groups * 512 * 1024 ** 2")
 OVERHEADS: Final = (N_("communication buffers"), N_("allocator reserve"))
+LINE_NAMES: Final = (
+    N_("weights"),
+    N_("compute weights"),
+    N_("master weights"),
+    N_("frozen weights"),
+    N_("frozen weights in 16 bits"),
+    N_("quantized weights"),
+    N_("codes"),
+    N_("scales"),
+    N_("adapters"),
+    N_("optimizer"),
+    N_("gradients"),
+    N_("activations"),
+    N_("outside the blocks"),
+    N_("recomputed activations"),
+    N_("logits and loss"),
+    N_("temporary"),
+    N_("cached copies"),
+    N_("gathered weights"),
+    N_("data"),
+    N_("step peak"),
+    N_("most loaded device"),
+    N_("device"),
+    *OVERHEADS,
+)
+"""Names of lines, beside the moments and the parts of a block."""
 _BATCH: Final = N_("token ids and targets, 8 bytes each")
 _DEVICE: Final = N_("one device of the stage")
 _LOADED: Final = N_("the most loaded stage")

@@ -18,7 +18,7 @@ from core.units import ByteUnit, format_bytes, format_percent
 
 SEPARATOR: Final = "/"
 _SMALLEST: Final = 0.004  # of the whole: narrower lines are left to the table
-_OWN_LINE: Final = 0.11  # of the whole: from there on a name stands in its box
+_OWN_LINE: Final = 0.04  # of the whole: from there on a name stands in its box
 _LEVEL_PX: Final = 58
 
 
@@ -124,7 +124,7 @@ def _row(
 
 def _marker(row: Sequence[Box], chosen: str, color: Mapping[str, str]) -> dict[str, Any]:
     """Return pale fills with a full edge, so that names can be read; the chosen one stands out."""
-    tints = [_tint(color[box.meaning], 0.55 if box.path == chosen else 0.25) for box in row]
+    tints = [_tint(color[box.meaning], 0.5 if box.path == chosen else 0.25) for box in row]
     edges = [color["text"] if box.path == chosen else color[box.meaning] for box in row]
     return {
         "color": tints,

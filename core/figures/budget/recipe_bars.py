@@ -51,6 +51,7 @@ def recipe_figure(rows: Rows, chosen: int, mode: Mode, *, present: bool = False)
         "xaxis": {"visible": False, "range": [0, 1.12 * most], "fixedrange": True},
         "yaxis": layout["yaxis"]
         | {"autorange": "reversed", "showgrid": False, "fixedrange": True, "automargin": True},
+        "legend": layout["legend"] | {"traceorder": "normal"},
         "height": round(len(rows) * size * 1.9) + 3 * size,
         "margin": {"l": 8, "r": 8, "t": 32, "b": 8},
     }

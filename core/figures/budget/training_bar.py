@@ -75,7 +75,7 @@ def bar_figure(
             "fixedrange": True,
             "showticklabels": len(bars) > 1,
         },
-        "legend": layout.get("legend", {}) | {"orientation": "h", "y": 0, "yanchor": "top"},
+        "legend": layout.get("legend", {}) | {"y": 0, "yanchor": "top", "traceorder": "normal"},
         "height": round(tall * size * 1.7) + 8 * size,
         "margin": {"l": 8, "r": _LABEL_PX, "t": 2 * size, "b": 8},
         "template": "none",

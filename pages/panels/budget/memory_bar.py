@@ -26,9 +26,9 @@ from pages.shared.numbers import explained_number
 from pages.shared.settings import presenting, theme_mode, unit_system
 
 VERDICTS: Final = {
-    "fits": N_("✓ fits"),
-    "close": N_("≈ may fit"),
-    "too_big": N_("✗ does not fit"),
+    "fits": N_("it fits"),
+    "close": N_("it may fit"),
+    "too_big": N_("it does not fit"),
 }
 RESIDENTS: Final = ("weights", "gradients", "optimizer", "activations", "logits and loss", "data")
 

@@ -128,7 +128,7 @@ def _choose_more() -> dict[str, object]:
             "step",
             _("The optimizer's step"),
             STEP_KINDS,
-            default="foreach",
+            default="fused",
             labels=step_label,
         )
         profile = pickers.selectbox(
@@ -140,7 +140,7 @@ def _choose_more() -> dict[str, object]:
             labels=profile_label,
         )
         accumulation = pickers.select_slider(
-            PAGE, "accumulation", _("Micro-batches of a step"), SEVERAL, default=1
+            PAGE, "accumulation", _("Micro-batches of a step"), SEVERAL, default=8
         )
         every = pickers.slider(
             PAGE, "every", _("Layers of a checkpointed run"), 1, 32, default=4, step=1

@@ -46,11 +46,23 @@ def show_items(case: Scenario, budget: Budget) -> None:
     """Show the lines as an icicle, and what stands behind the chosen one."""
     stage = budget.largest
     root = replace(stage, children=at_peak(stage))
-    words = st.container()
-    asked = pickers.selectbox(PAGE, "item", _("Line"), PATHS, default="", labels=path_label)
-    path, line = find(root, asked)
+    words, picture = st.container(), st.container()
+    formula, tensors = st.columns(2)
+    with formula:
+        asked = pickers.selectbox(PAGE, "item", _("Line"), PATHS, default="", labels=path_label)
+        path, line = find(root, asked)
+        if path != asked:
+            st.caption(_("This setting has no line “{line}”.").format(line=path_label(asked)))
+        st.markdown(explanation(line))
     with words:
         headline(_sentence(root, line, path))
+    with picture:
+        _show_tree(root, path)
+    with tensors:
+        _show_tensors(case, budget, path)
+
+
+def _show_tree(root: Item, path: str) -> None:
     unit = unit_system()
     show_chart(
         tree_figure(root, path, unit, theme_mode(), present=presenting()),
@@ -60,13 +72,6 @@ def show_items(case: Scenario, budget: Budget) -> None:
         file_name="memory-lines",
         on_click=_take_over,
     )
-    if path != asked:
-        st.caption(_("This setting has no line “{line}”.").format(line=path_label(asked)))
-    formula, tensors = st.columns(2)
-    with formula:
-        st.markdown(explanation(line))
-    with tensors:
-        _show_tensors(case, budget, path)
 
 
 def path_label(path: str) -> str:
