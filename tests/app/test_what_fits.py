@@ -1,6 +1,7 @@
 """What fits: every plane, the solver, the referee, clicks, links to other pages, and refusals."""
 
 import json
+import urllib.parse
 
 import pytest
 
@@ -11,7 +12,6 @@ from core.budget.known_claims import CLAIMS
 from core.budget.training_jobs import TRAINING_WAYS
 from pages.panels.budget import fits_map
 from pages.panels.budget.fits_tabs import TABS
-from pages.shared.navigation import PAGES
 
 PAGE = "budget/what_fits"
 
@@ -147,16 +147,35 @@ def test_a_claim_in_own_words_is_ruled_or_refused(open_page):
     assert headline(bad)
 
 
-def test_the_link_to_the_other_page_carries_the_state(open_page):
-    known = {page.key: page.address for page in PAGES}
-    for work, key in (("serve", "budget/serving"), ("train", "budget/training_memory")):
-        if key not in known:
-            continue
-        app = open_page(PAGE, fits_work=work, fits_model="llama-2-7b", fits_device="t4")
-        links = [each.proto for each in app.get("page_link")]
-        (link,) = [link for link in links if link.label.startswith("Open in")]
-        assert "_model=llama-2-7b" in link.query_string
-        assert "_device=t4" in link.query_string
+def query_of_link(app):
+    (link,) = [each.proto for each in app.get("page_link") if each.proto.label.startswith("Open")]
+    return dict(urllib.parse.parse_qsl(link.query_string))
+
+
+def test_the_link_opens_the_serving_page_in_this_state(open_page):
+    here = open_page(PAGE, fits_format="int4", fits_device="l4", fits_tokens="2048")
+    query = query_of_link(here)
+
+    there = open_page("budget/serving", **query)
+
+    assert query["serving_model"] == "llama-2-13b"
+    assert there.session_state["frame_refusals"] == {}
+    assert set(query) <= set(there.session_state["frame_parameters"])
+    weights = next(m.value for m in here.markdown if m.value.startswith("- ✓ weights"))
+    assert weights.split("\n")[0].removeprefix("- ✓ weights ") in there.session_state["headline"]
+
+
+@pytest.mark.parametrize("recipe", TRAINING_WAYS)
+def test_the_link_opens_the_training_page_in_this_state(open_page, recipe):
+    here = open_page(PAGE, fits_work="train", fits_recipe=recipe, fits_tokens="1024")
+    needed = next(m.value for m in here.metric if m.label.startswith("Needed"))
+    query = query_of_link(here)
+
+    there = open_page("budget/training_memory", **query)
+
+    assert there.session_state["frame_refusals"] == {}
+    assert set(query) <= set(there.session_state["frame_parameters"])
+    assert needed in there.session_state["headline"]
 
 
 def test_the_answer_is_hidden_until_the_reader_commits(open_page):

@@ -8,6 +8,8 @@ from core.budget.fits import lines, row
 from core.budget.formula import Formula
 from core.budget.item import Item, item
 from core.budget.jobs import SERVING_FORMATS
+from core.budget.recipe import TrainingRecipe
+from core.budget.training_jobs import Training
 from core.language import N_, _
 from core.units import format_bytes
 from pages.panels.budget.fits_inputs import PAGE, Case
@@ -24,6 +26,7 @@ SAME_NAMES: Final = (
     "device_tflops",
     "device_gbs",
 )
+MOST_SEQUENCES: Final = 256  # that the training page's slider reaches
 USABLE: Final = Formula("memory_usable")
 _BELOW: Final = N_("what the driver reports, less what it keeps for itself")
 
@@ -76,11 +79,31 @@ def query(case: Case) -> dict[str, str]:
         for name in SAME_NAMES
         if f"{PAGE}_{name}" in settings
     }
-    if case.work == "serve":
-        return found | {
-            "serving_weights": SERVING_FORMATS[case.way],
-            "serving_kv": settings[f"{PAGE}_kv"],
-            "serving_context": str(case.tokens),
-            "serving_sequences": str(case.sequences),
-        }
-    return found | {"memory_batch": str(case.sequences), "memory_seq": str(case.tokens)}
+    if isinstance(case.job, Training):
+        return found | _recipe_settings(case.job.recipe)
+    return found | {
+        "serving_weights": SERVING_FORMATS[case.way],
+        "serving_kv": settings[f"{PAGE}_kv"],
+        "serving_context": str(case.tokens),
+        "serving_sequences": str(case.sequences),
+    }
+
+
+def _recipe_settings(recipe: TrainingRecipe) -> dict[str, str]:
+    found = {
+        "memory_precision": recipe.precision,
+        "memory_optimizer": recipe.optimizer,
+        "memory_checkpointing": recipe.checkpointing,
+        "memory_batch": str(min(recipe.batch_size, MOST_SEQUENCES)),
+        "memory_seq": str(recipe.seq_len),
+        "memory_step": recipe.step_kind,
+        "memory_profile": recipe.profile,
+        "memory_accumulation": str(recipe.accumulation),
+        "memory_lora": str(recipe.lora is not None).lower(),
+    }
+    if recipe.lora is None:
+        return found
+    return found | {
+        "memory_rank": str(recipe.lora.rank),
+        "memory_base": recipe.lora.base_format,
+    }
