@@ -22,6 +22,7 @@ READ: Final = (
     "attention_bias",
     "mlp_bias",
     "use_bias",
+    "use_qkv_bias",
     "sliding_window",
     "use_sliding_window",
     "max_window_layers",

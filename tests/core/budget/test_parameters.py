@@ -146,3 +146,15 @@ def test_active_parameters_name_their_rule():
     assert line.formula == "num_params - idle_experts"
     assert line.substituted == "46,702,792,704 - 33,822,867,456"
     assert line.amount == 12_879_925_248
+
+
+def test_tensor_ranks_of_every_model_hold_all_of_it_between_them():
+    for key, spec in MODELS.items():
+        everything = counts(spec)
+        for tensor in (2, 4, 8, 16):
+            if spec.num_heads % tensor:
+                continue
+            rank = share_counts(spec, dataclasses.replace(whole(spec), tensor=tensor))
+            for part in PARTS:
+                one, full = getattr(rank, part), getattr(everything, part)
+                assert one <= full <= one * tensor, (key, tensor, part)
