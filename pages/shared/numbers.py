@@ -15,6 +15,7 @@ KINDS: Final[Mapping[str, str]] = {
     "measured": N_("measured"),
     "estimated": N_("estimated"),
 }
+_MOST_RULES: Final = 8  # of the parts of one number: more are read in a table
 _WRITTEN: Final[Mapping[str, Callable[[float], str]]] = {
     "bytes": lambda amount: units.format_bytes(amount, unit_system()),
     "parameters": units.format_count,
@@ -47,6 +48,7 @@ def explanation(item: Item) -> str:
         f"`{item.formula}`",
         f"`= {item.substituted}`",
         f"`= {item.amount:,} {item.unit}`",
+        *_rules_below(item),
         _("Kind: {kind}").format(kind=_(KINDS[item.kind])),
         _("Source: {source}").format(source=_(item.source)),
     ]
@@ -54,6 +56,15 @@ def explanation(item: Item) -> str:
         low, high = written(item.low, item.unit), written(item.high, item.unit)
         lines.insert(3, _("Between {low} and {high}").format(low=low, high=high))
     return "\n\n".join(lines)
+
+
+def _rules_below(item: Item) -> list[str]:
+    """Return the formulas of the parts that the number is made of, the lowest ones."""
+    below = [part for part in item.walk() if part is not item and part.rule is not None]
+    return [
+        f"`{part.name.replace(' ', '_')} = {part.formula} = {part.substituted}`"
+        for part in below[:_MOST_RULES]
+    ]
 
 
 def explained_number(label: str, item: Item, *, border: bool = False) -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 from core.budget import Formula, Item
+from core.budget.item import total
 from pages.shared.numbers import explanation, written
 
 WEIGHTS = Item(
@@ -25,6 +26,16 @@ def test_an_explanation_gives_formula_numbers_unit_kind_and_source():
         "Kind: exact",
         "Source: one stored number per parameter",
     ]
+
+
+def test_a_sum_shows_the_rules_of_its_parts():
+    layer = total("a layer", [WEIGHTS], source="s")
+    lines = explanation(total("two layers", [layer, layer], source="s")).split("\n\n")
+
+    assert lines[0] == "`a_layer + a_layer`"
+    assert lines[3:5] == ["`weights = num_params * 4 = 804,096 * 4`"] * 2
+    many = explanation(total("many", [WEIGHTS] * 20, source="s"))
+    assert many.count("num_params * 4") == 8
 
 
 def test_an_estimate_shows_its_band():
