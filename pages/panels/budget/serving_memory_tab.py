@@ -1,7 +1,6 @@
 """Weights and KV cache against the device: over the context, or over the sequences at once."""
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from core.budget.budget import Budget
 from core.budget.item import Item
@@ -13,6 +12,7 @@ from core.figures.budget.kv_bars import kv_alt, kv_figure, kv_table
 from core.figures.budget.serving_memory_plot import memory_alt, memory_figure, memory_table
 from core.language import N_, _, ngettext
 from core.units import format_bytes
+from pages.panels.budget.beside import beside
 from pages.panels.budget.serving_inputs import PAGE, ServingCase
 from pages.shared.charts import show_chart
 from pages.shared.header import headline
@@ -26,14 +26,6 @@ PART_WORDS = {
 }
 
 
-def picture_and_numbers() -> tuple[DeltaGenerator, DeltaGenerator]:
-    """Return places for a picture and its numbers: side by side, on a projector one below."""
-    if presenting():
-        return st.container(), st.container(key="serving_numbers", horizontal=True)
-    picture, numbers = st.columns([5, 1])
-    return picture, numbers.container(key="serving_numbers")
-
-
 def written(item: Item) -> str:
     """Return an item's bytes in the reader's unit."""
     return format_bytes(item.amount, unit_system())
@@ -45,7 +37,7 @@ def show_memory(case: ServingCase) -> None:
     headline(memory_sentence(case, budget))
     sweep = memory_sweep(case.spec, case.plan, case.cluster, case.axis)
     name = case.device.device.name
-    picture, numbers = picture_and_numbers()
+    picture, numbers = beside(f"{PAGE}_memory")
     with picture:
         show_chart(
             memory_figure(sweep, name, unit_system(), theme_mode(), present=presenting()),
@@ -54,7 +46,7 @@ def show_memory(case: ServingCase) -> None:
             table=memory_table(sweep, unit_system()),
             file_name="serving-memory",
         )
-    with numbers:
+    with numbers, st.container(key="serving_numbers", horizontal=presenting()):
         for part in budget.item.children:
             explained_number(_(PART_WORDS[part.name]), part)
 

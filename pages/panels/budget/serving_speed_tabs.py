@@ -18,8 +18,8 @@ from core.figures.budget.serving_roofline_plot import (
 from core.figures.budget.speed_proof import error, speed_alt, speed_figure, speed_table
 from core.language import _, ngettext
 from core.units import format_count, format_percent
+from pages.panels.budget.beside import beside
 from pages.panels.budget.serving_inputs import PAGE, ServingCase
-from pages.panels.budget.serving_memory_tab import picture_and_numbers
 from pages.shared.charts import show_chart
 from pages.shared.header import headline
 from pages.shared.numbers import explained_number
@@ -30,7 +30,7 @@ def show_speed(case: ServingCase) -> None:
     """Show throughput over latency, and the plan's four numbers."""
     curve = throughput_curve(case.spec, case.plan, case.cluster)
     headline(speed_sentence(case))
-    picture, numbers = picture_and_numbers()
+    picture, numbers = beside(f"{PAGE}_speed")
     with picture:
         show_chart(
             latency_figure(curve, case.plan.concurrency, theme_mode(), present=presenting()),
@@ -39,7 +39,7 @@ def show_speed(case: ServingCase) -> None:
             table=latency_table(curve),
             file_name="latency-throughput",
         )
-    with numbers:
+    with numbers, st.container(key="serving_numbers", horizontal=presenting()):
         prefill = prefill_latency(case.spec, case.plan, case.cluster)
         token = decode_latency(case.spec, case.plan, case.cluster)
         explained_number(_("first token"), prefill)

@@ -1,0 +1,50 @@
+"""Decoding and prefill under the roof, by their data."""
+
+from core.budget.catalogue import MODELS
+from core.budget.cluster import Cluster
+from core.budget.devices import DEVICES
+from core.budget.serving_plan import ServingPlan
+from core.budget.serving_roofline import roofline_points
+from core.figures.budget.serving_roofline_plot import (
+    roofline_alt,
+    roofline_figure,
+    roofline_table,
+)
+from core.figures.theme import MODES
+
+RTX = Cluster(device=DEVICES["rtx-4090"])
+SPEC = MODELS["llama-3.1-8b"]
+PLAN = ServingPlan(prompt_len=7680, concurrency=4)
+
+
+def traces(figure):
+    return {trace.name: trace for trace in figure.data}
+
+
+def test_points_lie_under_the_roof_and_those_that_do_not_fit_are_hollow():
+    points = roofline_points(SPEC, PLAN, RTX)
+    peak, bandwidth = RTX.device.peak["bfloat16"], RTX.device.bandwidth
+    found = traces(roofline_figure(points, (peak, bandwidth), "light"))
+
+    decoding = found["decoding"]
+    for x, y in zip(decoding.x, decoding.y, strict=True):
+        assert y < min(peak, x * bandwidth)
+    hollow = [symbol == "circle-open" for symbol in decoding.marker.symbol]
+    assert hollow == [not p.fits for p in points if p.phase == "decoding"]
+    assert True in hollow
+    assert False in hollow
+    assert found["roof of the data sheet"].x[1] == peak / bandwidth
+    assert "prefill, 7,680 tokens in a pass" in roofline_alt(points)
+
+
+def test_the_table_has_a_row_for_each_pass():
+    points = roofline_points(SPEC, PLAN, RTX)
+
+    assert {len(column) for column in roofline_table(points).values()} == {len(points)}
+
+
+def test_the_picture_is_drawn_in_both_themes_and_for_a_projector():
+    for mode in MODES:
+        figure = roofline_figure(roofline_points(SPEC, PLAN, RTX), (1e14, 1e12), mode, present=True)
+        assert figure.layout.font.size == 20
+        assert figure.layout.height <= 340
