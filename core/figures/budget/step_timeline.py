@@ -14,7 +14,8 @@ from core.language import N_, _
 from core.units import ByteUnit, format_bytes
 
 HEIGHT_PX: Final = 310
-_ROOM: Final = 1.22  # of the highest thing: the names of the phases stand above it
+_ROOM: Final = 1.2  # of the highest thing: its name stands above it
+_ABOVE: Final = 1.1  # the legend: the names of the phases stand between it and the areas
 _NARROW: Final = 0.05  # of the width: a phase below it gets no name
 _LOOKS: Final = (
     (N_("weights"), "weights", ""),
@@ -69,8 +70,9 @@ def step_figure(
             "hovermode": "x",
             "xaxis": layout["xaxis"] | plain | across | {"tickformat": ",d"},
             "yaxis": layout["yaxis"] | plain | up,
+            "legend": layout["legend"] | {"y": _ABOVE, "traceorder": "reversed"},
             "height": HEIGHT_PX,
-            "margin": {"l": 8, "r": 24, "t": 34, "b": 8},
+            "margin": {"l": 8, "r": 24, "t": 58, "b": 8},
         }
     )
 
@@ -119,7 +121,7 @@ def _draw_phases(drawing: Drawing, points: Sequence[Point], color: Mapping[str, 
         line = {"color": color["muted"], "width": 1, "dash": "dot"}
         drawing.shape(type="line", line=line, x0=start, x1=start, yref="paper", y0=0, y1=1)
         if end - start >= _NARROW * width:
-            drawing.note(x=(start + end) / 2, yref="paper", y=1, yanchor="top", text=_(word))
+            drawing.note(x=(start + end) / 2, yref="paper", y=1, yanchor="bottom", text=_(word))
 
 
 def _draw_peak(
