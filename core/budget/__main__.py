@@ -34,7 +34,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         for line in commands.COMMANDS[chosen.command](chosen):
             sys.stdout.write(line + "\n")
-    except ValueError as error:
+    except (ValueError, OSError) as error:
         sys.stderr.write(f"{error}\n")
         return 2
     return 0
