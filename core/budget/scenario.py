@@ -1,7 +1,7 @@
 """One whole setting of a training budget, and how it is written into an address."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
 from core.budget.catalogue import MODELS
@@ -52,6 +52,20 @@ class Scenario:
         recipe = {name: getattr(self.recipe, name) for name in RECIPE_FIELDS}
         cluster = {name: getattr(self.cluster, name) for name in CLUSTER_FIELDS}
         return {"model": self.spec, "device": self.cluster.device, **cluster, **recipe}
+
+    def tidied(self) -> "Scenario":
+        """Return the scenario with the default for every choice that plays no part in it.
+
+        >>> odd = TrainingRecipe(checkpoint_every=4)
+        >>> named_scenario("gpt2", "t4", odd).tidied() == named_scenario("gpt2", "t4")
+        True
+        """
+        recipe, cluster = self.recipe, self.cluster
+        if recipe.checkpointing != "every_k":
+            recipe = replace(recipe, checkpoint_every=1)
+        if cluster.tensor == 1:
+            cluster = replace(cluster, sequence_parallel=False)
+        return replace(self, recipe=recipe, cluster=cluster)
 
     def adopt(self, other: "Scenario", names: tuple[str, ...]) -> "Scenario":
         """Return this scenario with some choices of another.

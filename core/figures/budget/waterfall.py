@@ -12,7 +12,7 @@ from core.figures.theme import COLORS, Mode, plotly_layout
 from core.language import _
 from core.units import ByteUnit, format_bytes
 
-_ROW_HEIGHT: Final = 2.0  # of the text's size
+_ROW_HEIGHT: Final = 1.7  # of the text's size
 _ROOM: Final = 1.22  # of the longest bar: its number stands beside it
 
 
@@ -63,7 +63,7 @@ def waterfall_figure(way: Way, unit: ByteUnit, mode: Mode, *, present: bool = Fa
         "yaxis": layout["yaxis"]
         | {"tickvals": rows, "ticktext": labels, "autorange": "reversed"}
         | {"showgrid": False, "zeroline": False, "fixedrange": True},
-        "height": round(len(labels) * size * _ROW_HEIGHT) + 2 * size,
+        "height": round((len(labels) + 1) * size * _ROW_HEIGHT),
         "margin": {"l": 8, "r": 8, "t": 8, "b": 8},
     }
     return drawing.figure(

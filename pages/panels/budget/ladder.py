@@ -29,6 +29,7 @@ from pages.shared.settings import locked, presenting, theme_mode, unit_system
 
 FIRST: Final = "packed"
 _CHOICE: Final = f"{PAGE}_rung"
+PRESENTED: Final = 5  # rungs that a projector shows at once
 _SMALL: Final = 1e-3  # of the peak: changes below it are not told
 
 
@@ -59,8 +60,9 @@ def _places() -> tuple[DeltaGenerator, DeltaGenerator]:
 
 def _show_picture(rungs: tuple[Rung, ...], place: int) -> None:
     rows, unit = [_row(rung) for rung in rungs], unit_system()
+    first, last = _window(place, len(rungs))
     show_chart(
-        ladder_figure(rows, place, unit, theme_mode(), present=presenting()),
+        ladder_figure(rows[first:last], place - first, unit, theme_mode(), present=presenting()),
         key=f"{PAGE}_ladder",
         alt=ladder_alt(rows, unit),
         table=ladder_table(rows, unit),
@@ -68,16 +70,24 @@ def _show_picture(rungs: tuple[Rung, ...], place: int) -> None:
     )
 
 
+def _window(place: int, count: int) -> tuple[int, int]:
+    """Return the rungs that are drawn: all of them, on a projector those around the chosen."""
+    shown = min(count, PRESENTED) if presenting() else count
+    first = min(max(0, place - shown // 2), count - shown)
+    return first, first + shown
+
+
 def _choose_rung(slugs: tuple[str, ...]) -> str:
     with st.container(key=f"{PAGE}_ladder_steps", horizontal=True, vertical_alignment="bottom"):
-        chosen = pickers.select_slider(
-            PAGE,
-            "rung",
-            _("Rung"),
-            slugs,
-            default=FIRST,
-            labels=lambda slug: f"{slugs.index(slug) + 1}",
-        )
+        with st.popover(_("Rung")) if presenting() else st.container(width="stretch"):
+            chosen = pickers.select_slider(
+                PAGE,
+                "rung",
+                _("Rung"),
+                slugs,
+                default=FIRST,
+                labels=lambda slug: f"{slugs.index(slug) + 1}",
+            )
         place = slugs.index(chosen)
         _step_button(_("One up"), "up", slugs, place - 1)
         _step_button(_("One down"), "down", slugs, place + 1)

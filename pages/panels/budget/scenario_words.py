@@ -1,15 +1,22 @@
 """The words of scenarios: what their choices are called, and a table of several of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from core.budget.budget import Budget
 from core.budget.difference import Step
 from core.budget.formula import written
+from core.budget.precisions import PRECISIONS
 from core.budget.recipe import LoRA
 from core.budget.scenario import CHOICES, Scenario
 from core.language import N_, _
 from core.units import format_bytes
+from pages.panels.budget.memory_words import (
+    checkpointing_label,
+    optimizer_label,
+    profile_label,
+    step_label,
+)
 from pages.shared.settings import unit_system
 
 CHOICE_NAMES: Final[Mapping[str, str]] = {
@@ -30,11 +37,18 @@ CHOICE_NAMES: Final[Mapping[str, str]] = {
     "precision": N_("precision"),
     "optimizer": N_("optimizer"),
     "step_kind": N_("optimizer's loop"),
-    "checkpointing": N_("checkpointing"),
-    "checkpoint_every": N_("checkpoint every"),
+    "checkpointing": N_("computed again"),
+    "checkpoint_every": N_("layers of a run"),
     "profile": N_("implementation"),
     "loss_chunks": N_("pieces of the loss"),
     "lora": "LoRA",
+}
+_LABELS: Final[Mapping[str, Callable[[str], str]]] = {
+    "precision": lambda key: _(PRECISIONS[key].label),
+    "optimizer": optimizer_label,
+    "step_kind": step_label,
+    "checkpointing": checkpointing_label,
+    "profile": profile_label,
 }
 VERDICTS: Final[Mapping[str, str]] = {
     "fits": N_("✓ fits"),
@@ -44,8 +58,10 @@ VERDICTS: Final[Mapping[str, str]] = {
 
 
 def choice_text(name: str, scenario: Scenario) -> str:
-    """Return the value of a choice as a reader meets it in the address."""
+    """Return the value of a choice in the words of the page."""
     value = scenario.choices[name]
+    if name in _LABELS:
+        return _LABELS[name](value)
     if name in {"model", "device"}:
         return str(value.name)
     if isinstance(value, LoRA):
@@ -85,25 +101,23 @@ def _written(value: float | None) -> str:
 def scenario_table(
     scenarios: Mapping[str, Scenario], budgets: Mapping[str, Budget], parts: Mapping[str, Any]
 ) -> Mapping[str, Sequence[str]]:
-    """Return a column for each scenario: the choices that differ, the parts, and the verdict.
+    """Return a column for each scenario: peak and verdict, the parts, the choices that differ.
 
     Args:
         scenarios: By letter.
         budgets: Of the same letters.
         parts: Of the same letters: name of a part -> bytes.
     """
-    letters = list(budgets)
+    letters, unit = list(budgets), unit_system()
     rows = {
-        _(CHOICE_NAMES[name]): [choice_text(name, scenarios[letter]) for letter in letters]
-        for name in _that_differ([scenarios[letter] for letter in letters])
+        _("peak"): [f"**{format_bytes(budgets[x].item.amount, unit)}**" for x in letters],
+        _("capacity"): [format_bytes(budgets[x].capacity, unit) for x in letters],
+        _("verdict"): [_(VERDICTS[budgets[x].verdict]) for x in letters],
     }
-    unit = unit_system()
-    names = dict.fromkeys(name for letter in letters for name in parts[letter])
-    for name in names:
+    for name in dict.fromkeys(name for letter in letters for name in parts[letter]):
         rows[_(name)] = [_bytes_or_dash(parts[letter].get(name)) for letter in letters]
-    rows[_("peak")] = [f"**{format_bytes(budgets[x].item.amount, unit)}**" for x in letters]
-    rows[_("capacity")] = [format_bytes(budgets[x].capacity, unit) for x in letters]
-    rows[_("verdict")] = [_(VERDICTS[budgets[x].verdict]) for x in letters]
+    for name in _that_differ([scenarios[letter] for letter in letters]):
+        rows[_(CHOICE_NAMES[name])] = [choice_text(name, scenarios[letter]) for letter in letters]
     columns = zip(letters, zip(*rows.values(), strict=True), strict=True)
     return {"": list(rows), **{letter: list(column) for letter, column in columns}}
 

@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.budget.at_peak import at_peak
 from core.budget.budget import Budget
@@ -23,6 +25,7 @@ from core.figures.budget.waterfall import (
 )
 from core.language import N_, _
 from core.units import format_bytes
+from pages.panels.budget.beside import beside
 from pages.panels.budget.pins import NOW, PAGE, SLOTS, read_pins, show_pin_buttons
 from pages.panels.budget.scenario_words import change_text, scenario_table, why
 from pages.shared import pickers
@@ -31,7 +34,9 @@ from pages.shared.header import headline
 from pages.shared.numbers import explained_number
 from pages.shared.settings import presenting, theme_mode, unit_system
 
+CSS: Final = Path(__file__).with_suffix(".css")
 MOST_RUNGS: Final = 7
+MOST_PRESENTED: Final = 4
 VIEWS: Final[Mapping[str, str]] = {
     "parts": N_("what the bytes are"),
     "choices": N_("which choice did it"),
@@ -53,34 +58,47 @@ def show_scenarios(case: Scenario) -> None:
     Args:
         case: The setting of the page now, which can be pinned.
     """
-    pins = read_pins(case)
+    now = case.tidied()
+    pins = read_pins(now)
     budgets = _budgets(pins)
-    with st.container(key=f"{PAGE}_pair", horizontal=True, vertical_alignment="bottom"):
+    with _controls():
         pair, view = _choose_pair(budgets)
-        show_pin_buttons(case)
+        show_pin_buttons(now)
     if pair is None:
         headline(_("Nothing can be compared: the setting above cannot be."))
         return
     first, last = budgets[pair.first], budgets[pair.last]
     headline(_sentence(pair, first.item, last.item))
-    picture, numbers = st.columns([5, 1])
+    if view == "table":
+        _show_table(pins, budgets)
+        return
+    changed = peak_difference(first.item, last.item)
+    picture, numbers = beside(f"{PAGE}_pins")
+    with picture:
+        _show_way(_by_choice(pair, pins) if view == "choices" else _by_part(pair, changed))
+        _show_moves(changed)
     with numbers:
         explained_number(_letter_label(pair.first), first.item)
         explained_number(_letter_label(pair.last), last.item)
-    with picture:
-        if view == "table":
-            _show_table(pins, budgets)
-            return
-        changed = peak_difference(first.item, last.item)
-        _show_way(_by_choice(pair, pins) if view == "choices" else _by_part(pair, changed))
-        _show_moves(changed)
+
+
+def _controls() -> DeltaGenerator:
+    """Return a row for the choices; on a projector it opens at a click."""
+    if presenting():
+        return st.popover(_("Compare"), icon=":material/compare_arrows:", key=f"{PAGE}_compare")
+    return st.container(key=f"{PAGE}_pair", horizontal=True, vertical_alignment="bottom")
 
 
 def _show_table(pins: Mapping[str, Scenario], budgets: Mapping[str, Budget]) -> None:
     shown = {letter: pins[letter] for letter in budgets}
     parts = {letter: _parts(budget) for letter, budget in budgets.items()}
     table = scenario_table(shown, budgets, parts)
-    st.markdown(table_markdown({_letter_label(name): cells for name, cells in table.items()}))
+    st.html(CSS)
+    with st.container(key=f"{PAGE}_pin_table"):
+        st.markdown(table_markdown({_letter_label(name): cells for name, cells in table.items()}))
+    with st.container(key=f"{PAGE}_pin_peaks", horizontal=True):
+        for letter, budget in budgets.items():
+            explained_number(_letter_label(letter), budget.item)
 
 
 def _budgets(pins: Mapping[str, Scenario]) -> dict[str, Budget]:
@@ -154,7 +172,8 @@ def _by_choice(pair: Pair, pins: Mapping[str, Scenario]) -> Way:
 
 def _way(pair: Pair, start: float, rungs: list[Rung]) -> Way:
     """Return the way with its largest changes in their order, the small ones together."""
-    large = sorted(rungs, key=lambda rung: -abs(rung.change))[:MOST_RUNGS]
+    most = MOST_PRESENTED if presenting() else MOST_RUNGS
+    large = sorted(rungs, key=lambda rung: -abs(rung.change))[:most]
     kept = [rung for rung in rungs if rung in large]
     rest = sum(rung.change for rung in rungs if rung not in large)
     if rest:

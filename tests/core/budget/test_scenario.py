@@ -11,6 +11,7 @@ from core.budget.cluster import Cluster
 from core.budget.devices import DEVICES
 from core.budget.recipe import CHECKPOINTING, STEP_KINDS, LoRA, TrainingRecipe
 from core.budget.scenario import CHOICES, Scenario, named_scenario, read_scenario, write_scenario
+from core.budget.training import training_budget
 
 LORAS = st.builds(
     LoRA,
@@ -63,6 +64,18 @@ def test_every_scenario_of_the_catalogues_comes_back_from_its_text(scenario):
 def test_all_choices_of_another_scenario_make_that_scenario(first, second):
     assert first.adopt(second, CHOICES) == second
     assert first.adopt(second, ()) == first
+
+
+@given(scenarios())
+def test_a_tidied_scenario_needs_the_same_memory(scenario):
+    tidy = scenario.tidied()
+    assert tidy.tidied() == tidy
+    assert len(write_scenario(tidy)) <= len(write_scenario(scenario))
+    try:
+        expected = training_budget(scenario.spec, scenario.recipe, scenario.cluster).item.amount
+    except ValueError:
+        return
+    assert training_budget(tidy.spec, tidy.recipe, tidy.cluster).item.amount == expected
 
 
 def test_defaults_are_not_written():

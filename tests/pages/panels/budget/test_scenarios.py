@@ -41,7 +41,10 @@ def test_two_examples_are_compared_before_the_reader_has_pinned_anything(open_sc
 def test_all_pins_and_the_setting_stand_side_by_side(open_script):
     app = open_script(HERE, memory_change="table")
     assert "|  | A | B | C | now |" in table(app)
-    assert "| checkpointing | none | full | full | none |" in table(app)
+    assert (
+        "| computed again | nothing | every layer (full) | every layer (full) | nothing |"
+        in table(app)
+    )
     assert "✗ too big | ✓ fits | ✓ fits" in table(app)
     assert "| 当前 |" in table(open_script(HERE, memory_change="table", lang="zh"))
 
@@ -49,7 +52,12 @@ def test_all_pins_and_the_setting_stand_side_by_side(open_script):
 def test_the_choices_share_the_same_change_out(open_script):
     app = open_script(HERE, memory_change="choices", memory_to="now")
     assert headline(app).startswith("A → now: ")
-    for words in ("model Llama-3.1 8B → GPT-2", "device ", "batch size 2 → 4"):
+    for words in (
+        "model Llama-3.1 8B → GPT-2",
+        "device ",
+        "batch size 2 → 4",
+        "FSDP2: fp32 shards",
+    ):
         assert words in alt(app), words
 
 
