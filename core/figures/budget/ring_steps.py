@@ -11,6 +11,7 @@ from core.figures.theme import COLORS, Mode, plotly_layout
 from core.language import N_, _, ngettext
 
 _ROW_PX: Final = 62
+_ROWS_PX: Final = 260  # of all rows together, at most
 PHASES: Final[Mapping[str, str]] = {
     "start": N_("start: every rank has its own array"),
     "reduce-scatter": N_("reduce-scatter: the right neighbour adds what comes"),
@@ -46,7 +47,7 @@ def ring_figure(
         | bare
         | {"tickvals": places, "range": [num_ranks - 0.45, -0.8]}
         | {"ticktext": [_("rank {number}").format(number=place) for place in places]},
-        "height": round((num_ranks + 0.25) * _ROW_PX) + 3 * size,
+        "height": round(min((num_ranks + 0.25) * _ROW_PX, _ROWS_PX)) + 3 * size,
         "margin": {"l": 8, "r": 8, "t": 2 * size, "b": 8},
     }
     return drawing.figure(layout | axes | {"template": "none", "showlegend": False})

@@ -13,7 +13,7 @@ from core.language import _
 from core.units import ByteUnit, format_bytes, format_seconds
 
 _ROW_HEIGHT: Final = 3.0  # of the text's size
-_ROOM: Final = 1.5  # of the longest bar: what is sent stands beside it
+_ROOM: Final = {False: 1.5, True: 1.85}  # of the longest bar: what is sent stands beside it
 
 
 def sharding_figure(
@@ -32,14 +32,15 @@ def sharding_figure(
     stack(drawing, bars, unit, COLORS[mode], flat=True)
     text = _("device: {size}").format(size=format_bytes(capacity, unit))
     longest = max(way.held.amount for way in ways)
-    if capacity < _ROOM * longest:
+    room = _ROOM[present] * longest
+    if capacity < room:
         capacity_line(drawing, capacity, text, COLORS[mode], flat=True)
     for (label, _parts), way in zip(bars, ways, strict=True):
         note = f" {format_bytes(way.held.amount, unit)} · {sent_text(way, unit)}"
         drawing.note(x=way.held.amount, y=label, xanchor="left", text=note)
     size = int(layout["font"]["size"])
     axes = {
-        "xaxis": {"visible": False, "range": [0, _ROOM * longest], "fixedrange": True},
+        "xaxis": {"visible": False, "range": [0, room], "fixedrange": True},
         "yaxis": layout["yaxis"] | {"autorange": "reversed", "showgrid": False, "fixedrange": True},
         "height": round(len(ways) * size * _ROW_HEIGHT) + 6 * size,
         "margin": {"l": 8, "r": 8, "t": 5 * size, "b": 8},

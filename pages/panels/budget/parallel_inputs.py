@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Final
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from core.budget.cluster import Cluster
 from core.budget.precisions import PRECISIONS
@@ -15,7 +14,6 @@ from core.language import N_, _
 from core.models.spec import ModelSpec
 from pages.panels.budget.choices import ChosenDevice, ChosenModel, choose_device, choose_model
 from pages.shared import pickers
-from pages.shared.settings import presenting
 
 PAGE: Final = "parallel"
 REPLICAS: Final = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128, 256, 512, 1024, 2048)
@@ -88,12 +86,6 @@ def choose_case() -> Case:
         overlap=overlap / 100,
     )
     return Case(model=model, device=device, recipe=recipe, cluster=cluster)
-
-
-def beside() -> tuple[DeltaGenerator, DeltaGenerator]:
-    """Return a place for the picture and a narrow one for its numbers."""
-    picture, numbers = st.columns([3, 1] if presenting() else [5, 1])
-    return picture, numbers
 
 
 def sharding_label(key: str) -> str:

@@ -16,7 +16,8 @@ from core.figures.budget.schedule_chart import (
 )
 from core.language import _
 from core.units import format_bytes, format_seconds
-from pages.panels.budget.parallel_inputs import PAGE, Case, beside
+from pages.panels.budget.beside import beside
+from pages.panels.budget.parallel_inputs import PAGE, Case
 from pages.shared.charts import show_chart
 from pages.shared.header import headline
 from pages.shared.numbers import explained_number
@@ -54,7 +55,7 @@ def show_links(case: Case) -> None:
             compute=format_seconds(view.compute.amount),
         )
     )
-    picture, numbers = beside()
+    picture, numbers = beside(f"{PAGE}_links")
     with picture:
         show_chart(
             link_figure(view, unit_system(), theme_mode(), present=presenting()),
@@ -83,7 +84,7 @@ def show_schedule(case: Case) -> None:
             stages=stages, batches=batches, idle=f"{waiting_share(stages, batches):.1%}"
         )
     )
-    picture, numbers = beside()
+    picture, numbers = beside(f"{PAGE}_schedule")
     with picture:
         show_chart(
             schedule_figure(drawn, theme_mode(), present=presenting()),

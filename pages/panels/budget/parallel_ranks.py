@@ -26,7 +26,8 @@ from core.figures.budget.sharding_bars import (
 from core.figures.budget.stage_bars import stage_alt, stage_figure, stage_table
 from core.language import _
 from core.units import format_bytes, format_exact
-from pages.panels.budget.parallel_inputs import PAGE, ZERO, Case, beside
+from pages.panels.budget.beside import beside
+from pages.panels.budget.parallel_inputs import PAGE, ZERO, Case
 from pages.shared.charts import show_chart
 from pages.shared.header import headline
 from pages.shared.numbers import explained_number
@@ -41,7 +42,7 @@ def show_ranks(case: Case) -> None:
     sent = communication(case.spec, case.recipe, case.cluster)
     view = _grid_view(case, budget)
     headline(_ranks_headline(case, budget))
-    picture, numbers = beside()
+    picture, numbers = beside(f"{PAGE}_ranks")
     with picture:
         show_chart(
             rank_grid_figure(view, unit_system(), theme_mode(), present=presenting()),
@@ -136,7 +137,7 @@ def show_sharding(case: Case) -> None:
     headline(_("States of one device: {parts}").format(parts=_("; ").join(parts)))
     capacity = case.device.device.memory_usable
     chosen = ZERO[case.cluster.zero_stage]
-    picture, numbers = beside()
+    picture, numbers = beside(f"{PAGE}_sharding")
     with picture:
         show_chart(
             sharding_figure(
