@@ -49,7 +49,9 @@ def show_items(case: Scenario, budget: Budget) -> None:
     words, picture = st.container(), st.container()
     formula, tensors = st.columns(2)
     with formula:
-        asked = pickers.selectbox(PAGE, "item", _("Line"), PATHS, default="", labels=path_label)
+        asked = pickers.selectbox(
+            PAGE, "item", _("Line"), PATHS, default="activations/attention", labels=path_label
+        )
         path, line = find(root, asked)
         if path != asked:
             st.caption(_("This setting has no line “{line}”.").format(line=path_label(asked)))
