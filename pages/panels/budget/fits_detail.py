@@ -12,6 +12,7 @@ from core.budget.recipe import TrainingRecipe
 from core.budget.training_jobs import Training
 from core.language import N_, _
 from core.units import format_bytes
+from pages.panels.budget.fits_device import show_device
 from pages.panels.budget.fits_inputs import PAGE, Case
 from pages.shared import link
 from pages.shared.navigation import PAGES
@@ -42,7 +43,9 @@ def show_detail(case: Case) -> None:
             explained_number(_("Needed"), cell.need)
             explained_number(_("Usable"), usable(cell.capacity))
         st.markdown("\n".join(_lines(cell.need, cell.reason)))
-        open_page(case)
+        with st.container(horizontal=True):
+            open_page(case)
+            show_device(case.device.device)
 
 
 def usable(capacity: float) -> Item:

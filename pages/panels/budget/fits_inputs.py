@@ -185,7 +185,9 @@ def _training(tokens: int, sequences: int) -> Mapping[str, Job]:
         default="full",
         labels=checkpointing_label,
     )
-    recipe = TrainingRecipe(batch_size=sequences, seq_len=tokens, checkpointing=checkpointing)
+    recipe = TrainingRecipe(
+        batch_size=sequences, seq_len=tokens, checkpointing=checkpointing, step_kind="fused"
+    )
     return training_ways(recipe)
 
 

@@ -10,6 +10,7 @@ from core.budget.jobs import serving_ways
 from core.budget.known_claims import CLAIMS
 from core.budget.serving_plan import ServingPlan
 from core.budget.solve import Answer, min_devices
+from pages.panels.budget import fits_device
 from pages.panels.budget.choices import ChosenDevice, ChosenModel
 from pages.panels.budget.fits_claims import sentence
 from pages.panels.budget.fits_inputs import Case
@@ -98,3 +99,15 @@ def test_the_referee_speaks_of_what_was_claimed():
 
 def test_training_is_spoken_of_as_training(case):
     assert what(case) == "Serving Llama-2 70B in bf16"
+
+
+def test_the_table_of_a_device_has_every_peak_and_both_memories():
+    for device in DEVICES.values():
+        names, values = fits_device.rows_of(device).values()
+        assert len(names) == len(values) == len(device.peak) + 5, device.name
+    names, values = fits_device.rows_of(DEVICES["h100-sxm"]).values()
+    told = dict(zip(names, values, strict=True))
+    assert told["bfloat16 products"] == "989 TFLOP/s"
+    assert told["int8 products"] == "1.98 POP/s"
+    assert told["link to another device, one direction"] == "450 GB/s"
+    assert (told["memory on the box"], told["memory for a process"]) == ("80.0 GiB", "79.1 GiB")
