@@ -11,7 +11,8 @@ from core.figures.theme import COLORS, Mode, plotly_layout
 from core.language import _
 from core.units import MIB, ByteUnit, format_bytes
 
-HEIGHT_PX: Final = 300
+HEIGHT_PX: Final = 280
+PRESENT_HEIGHT_PX: Final = 240
 _NAMED: Final = 0.06  # of the width: a narrower block has no room for its name
 _ROOM: Final = 1.02
 
@@ -44,7 +45,7 @@ def allocator_figure(
             "barmode": "overlay",
             "xaxis": layout["xaxis"] | bare | across,
             "yaxis": layout["yaxis"] | bare | {"autorange": "reversed", "ticks": ""},
-            "height": HEIGHT_PX,
+            "height": PRESENT_HEIGHT_PX if present else HEIGHT_PX,
             "margin": {"l": 8, "r": 24, "t": 34, "b": 8},
         }
     )

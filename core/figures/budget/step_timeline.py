@@ -16,6 +16,7 @@ from core.units import ByteUnit, format_bytes
 HEIGHT_PX: Final = 310
 _ROOM: Final = 1.2  # of the highest thing: its name stands above it
 _ABOVE: Final = 1.1  # the legend: the names of the phases stand between it and the areas
+_PAST_THE_END: Final = 1.01
 _NARROW: Final = 0.05  # of the width: a phase below it gets no name
 _LOOKS: Final = (
     (N_("weights"), "weights", ""),
@@ -60,8 +61,8 @@ def step_figure(
         _draw_capacity(drawing, capacity, unit, color)
     layout = plotly_layout(mode, present=present)
     plain = {"zeroline": False, "fixedrange": True}
-    last = report.points[-1].place
-    across = {"title": {"text": _("operations, in order")}, "range": [0, last], "showgrid": False}
+    reach = [0, _end(report.points)]
+    across = {"title": {"text": _("operations, in order")}, "range": reach, "showgrid": False}
     up = {"title": {"text": unit, "standoff": 8}, "range": [0, _ROOM * in_unit(top, unit)]}
     return drawing.figure(
         layout
@@ -99,17 +100,22 @@ def _draw_area(
     unit: ByteUnit,
 ) -> None:
     name, color, pattern = look
+    shown = [*amounts, amounts[-1]]  # the last operation gets a width
     drawing.scatter(
-        x=[point.place for point in points],
-        y=[in_unit(amount, unit) for amount in amounts],
+        x=[*(point.place for point in points), _end(points)],
+        y=[in_unit(amount, unit) for amount in shown],
         stackgroup="memory",
         mode="lines",
         name=_(name),
         line={"color": color, "width": 0.5, "shape": "hv"},
         fillpattern={"shape": pattern, "fgcolor": color, "fillmode": "overlay", "size": 6},
-        customdata=[format_bytes(amount, unit) for amount in amounts],
+        customdata=[format_bytes(amount, unit) for amount in shown],
         hovertemplate="%{customdata}<extra>%{fullData.name}</extra>",
     )
+
+
+def _end(points: Sequence[Point]) -> float:
+    return points[-1].place * _PAST_THE_END + 1
 
 
 def _draw_phases(drawing: Drawing, points: Sequence[Point], color: Mapping[str, str]) -> None:

@@ -10,7 +10,6 @@ from core.budget.scenario import Scenario
 from core.budget.simulation.report import StepReport
 from core.figures.budget.step_moments import moments_alt, moments_figure, moments_table
 from core.figures.budget.step_timeline import (
-    PHASE_WORDS,
     op_name,
     step_alt,
     step_figure,
@@ -68,13 +67,10 @@ def _expectation(expected: OneDevice) -> str:
 
 
 def _verdict(report: StepReport, expected: OneDevice) -> str:
-    unit, point = unit_system(), report.peak_point
-    return _(
-        "Simulated peak {peak} with `{op}` ({phase}); closed form {expected}: {error} apart"
-    ).format(
+    unit = unit_system()
+    return _("Simulated peak {peak} at `{op}`, closed form {expected}: {error} apart").format(
         peak=format_bytes(report.peak, unit),
-        op=op_name(point.op),
-        phase=_(PHASE_WORDS[point.phase]),
+        op=op_name(report.peak_point.op),
         expected=format_bytes(expected.peak.amount, unit),
         error=f"{abs(expected.peak.amount / report.peak - 1):.2%}",
     )

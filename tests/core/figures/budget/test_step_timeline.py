@@ -28,7 +28,7 @@ def test_the_areas_add_up_to_what_is_held_and_the_peak_is_named():
     for mode, present in zip(MODES, (False, True), strict=True):
         figure = step_figure(REPORT, 16 * GIB, "GiB", mode, present=present)
         sums = [sum(values) for values in zip(*(trace.y for trace in figure.data), strict=True)]
-        assert sums == [14, 15, 16, 16, 17]
+        assert sums == [14, 15, 16, 16, 17, 17]
         texts = [note.text for note in figure.layout.annotations]
         assert "17.0 GiB · foreach_sqrt" in texts
         assert "capacity 16.0 GiB" in texts
