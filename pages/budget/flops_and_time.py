@@ -11,8 +11,8 @@ from pages.shared.snippets import show_code
 
 page_header(__doc__)
 st.html(CSS)
-tab = choose_tab()
-source = PICTURES[tab]()
+tab, row = choose_tab()
+source = PICTURES[tab](row)
 question, code = st.columns(2)
 with question:
     ask_about_the_claim()

@@ -39,7 +39,7 @@ def test_numbers_of_the_lecture_and_of_the_reference_stand_in_the_headlines(open
         "time": ({}, "143.9 days"),
         "budget": ({}, "9.574e21 FLOPs"),
         "why": ({}, "1.2 × as much"),
-        "ladder": ({}, "3.36e7 FLOPs"),
+        "ladder": ({}, "From 3.36e7 to 1e26 FLOPs"),
         "matmul": ({}, "137 GFLOPs: not timed"),
         "transfer": ({}, "over the link to the host"),
     }

@@ -70,9 +70,7 @@ def flop_bars(step: Item, mode: Mode, *, present: bool = False) -> go.Figure:
         drawing.note(x=amount, y=_(phase), text=text, xanchor="left")
     hidden = {"visible": False, "range": [0, 1.22 * max(totals.values())]}
     num_rows = len(totals) + (1 if present else 0.5)
-    figure = rows_of_bars(drawing, mode, present=present, num_rows=round(num_rows), x=hidden)
-    figure.layout.legend.traceorder = "normal"
-    return figure
+    return rows_of_bars(drawing, mode, present=present, num_rows=round(num_rows), x=hidden)
 
 
 def _told(amount: float, step: Item) -> str:

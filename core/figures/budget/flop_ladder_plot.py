@@ -49,7 +49,7 @@ def ladder_plot(
             hovertemplate="%{customdata[0]}<br>%{customdata[1]}<extra></extra>",
         )
     order = [_(rung.name) for rung in shown]
-    size = 20 if present else 15
+    size = 18 if present else 15
     figure = rows_of_bars(
         drawing,
         mode,

@@ -10,7 +10,7 @@ from core.figures.theme import Mode, plotly_layout
 from core.language import _
 
 HEIGHT_PX: Final = 380
-PRESENT_HEIGHT_PX: Final = 400
+PRESENT_HEIGHT_PX: Final = 380
 ROW_HEIGHT: Final = 2.6  # of the text's size
 
 
@@ -44,7 +44,8 @@ def rows_of_bars(
     **layout: object,
 ) -> go.Figure:
     """Return lying bars, the first row at the top, a legend above them."""
-    size = plotly_layout(mode, present=present)["font"]["size"]
+    base = plotly_layout(mode, present=present)
+    size, legend = base["font"]["size"], base["legend"] | {"traceorder": "normal"}
     y = {"autorange": "reversed", "showgrid": False, "ticklabelstandoff": 8}
     return framed(
         drawing,
@@ -52,7 +53,12 @@ def rows_of_bars(
         present=present,
         x=x,
         y=y,
-        **{"barmode": "stack", "bargap": 0.3, "height": round((num_rows * ROW_HEIGHT + 5) * size)}
+        **{
+            "barmode": "stack",
+            "bargap": 0.3,
+            "height": round((num_rows * ROW_HEIGHT + 5) * size),
+            "legend": legend,
+        }
         | layout,
     )
 

@@ -24,11 +24,13 @@ class Least:
         name: Translated: what takes the times.
         token: Its colour in the theme.
         seconds: A translated row's label -> the least seconds.
+        opacity: Below 1 where words of marks lie on the bars.
     """
 
     name: str
     token: str
     seconds: Mapping[str, float]
+    opacity: float = 1.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,7 +59,11 @@ def least_times(
             x=list(bar.seconds.values()),
             y=list(bar.seconds),
             name=bar.name,
-            marker={"color": color[bar.token], "pattern": hatched(pattern)},
+            marker={
+                "color": color[bar.token],
+                "opacity": bar.opacity,
+                "pattern": hatched(pattern),
+            },
             text=[format_seconds(each) for each in bar.seconds.values()],
             textposition="outside",
             cliponaxis=False,
@@ -81,7 +87,7 @@ def least_times(
         drawing,
         mode,
         present=present,
-        num_rows=round(len(labels) * max(0.8, 0.7 * len(bars))),
+        num_rows=round(len(labels) * max(0.8, 0.6 * len(bars))),
         x={
             "type": "log",
             "range": [math.log10(low), math.log10(high)],

@@ -80,7 +80,11 @@ def roofline_plot(
 def _rate_ticks(low: float, high: float) -> dict[str, object]:
     places = range(math.ceil(math.log10(low)), math.floor(math.log10(high * 4)) + 1)
     values = [10.0**place for place in places]
-    return {"tickvals": values, "ticktext": [format_flops_per_second(each) for each in values]}
+    return {"tickvals": values, "ticktext": [_whole(each) for each in values]}
+
+
+def _whole(rate: float) -> str:
+    return format_flops_per_second(rate).replace(".00 ", " ").replace(".0 ", " ")
 
 
 def _draw_roof(drawing: Drawing, device: DeviceSpec, peak: float, edge: float, mode: Mode) -> None:

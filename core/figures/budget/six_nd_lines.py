@@ -11,7 +11,7 @@ from core.figures.drawing import Drawing
 from core.figures.theme import COLORS, Mode
 from core.language import _
 
-_TICKS: Final = (0.8, 1, 1.2, 1.5, 2, 3, 5, 10, 20, 50)
+_TICKS: Final = (1, 1.5, 2, 3, 5, 10, 20, 50)
 _OTHERS: Final = (("format_b", "dot"), ("format_c", "dashdot"), ("format_d", "longdash"))
 
 

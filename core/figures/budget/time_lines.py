@@ -22,11 +22,10 @@ Rows = Sequence[tuple[str, Item]]  # a translated label and the time behind it
 
 
 def time_lines(rows: Rows, mode: Mode, *, present: bool = False) -> go.Figure:
-    """Return one bar a cluster as device time, so that waiting shows as a longer bar.
+    """Return one bar a cluster, cut into its lines, its whole time beside it.
 
     Args:
-        rows: Number of devices in words, and `core.budget.training_time.training_time`; the time
-            is already multiplied by the devices.
+        rows: Number of devices in words, and what `training_time` gave.
         mode: "light" or "dark".
         present: Larger text for a projector.
     """
@@ -51,9 +50,7 @@ def time_lines(rows: Rows, mode: Mode, *, present: bool = False) -> go.Figure:
     for label, time in rows:
         drawing.note(x=time.amount, y=label, text=f" {format_seconds(time.amount)}", xanchor="left")
     hidden = {"visible": False, "range": [0, 1.25 * max(time.amount for _label, time in rows)]}
-    figure = rows_of_bars(drawing, mode, present=present, num_rows=len(rows), x=hidden)
-    figure.layout.legend.traceorder = "normal"
-    return figure
+    return rows_of_bars(drawing, mode, present=present, num_rows=len(rows), x=hidden)
 
 
 def _part(time: Item, name: str) -> float:

@@ -56,7 +56,7 @@ def training_days(
     drawing.scatter(
         x=[num_devices], y=[here / DAY], mode="markers+text", showlegend=False,
         marker={"color": color["forward"], "size": 16, "symbol": "diamond"},
-        text=[f"  {format_seconds(here)}"], textposition="middle right", hoverinfo="skip",
+        text=[f"  {format_seconds(here)}"], textposition="top right", hoverinfo="skip",
     )  # fmt: skip
     days_ticks = powers(-3, 9)
     return framed(

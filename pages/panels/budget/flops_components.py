@@ -2,6 +2,8 @@
 
 from typing import Final, cast
 
+from streamlit.delta_generator import DeltaGenerator
+
 from core.budget.flops import model_flops, step_flops
 from core.budget.item import Item
 from core.budget.parameters import counts
@@ -30,19 +32,20 @@ for item in step.walk():
 """
 
 
-def show_components() -> str:
+def show_components(row: DeltaGenerator) -> str:
     """Show the tab and return the code of its number."""
-    with flops_places.inputs():
+    with row:
         chosen = flops_places.model()
         context = flops_places.context()
-        checkpointing = flops_places.checkpointing()
-        causal = pickers.toggle(
-            PAGE,
-            "causal",
-            _("Causal: masked pairs cost nothing"),
-            default=False,
-            help=_("Off counts the whole square of scores, as most published MFUs do."),
-        )
+        with flops_places.aside():
+            checkpointing = flops_places.checkpointing()
+            causal = pickers.toggle(
+                PAGE,
+                "causal",
+                _("Causal: masked pairs cost nothing"),
+                default=False,
+                help=_("Off counts the whole square of scores, as most published MFUs do."),
+            )
     recipe = TrainingRecipe(seq_len=context, checkpointing=cast("Checkpointing", checkpointing))
     step = step_flops(chosen.spec, recipe, causal=causal)
     rule = flops_rule(counts(chosen.spec).active, context)

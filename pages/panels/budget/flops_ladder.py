@@ -2,11 +2,12 @@
 
 from typing import Final
 
+from streamlit.delta_generator import DeltaGenerator
+
 from core.budget.flop_ladder import flop_ladder
 from core.figures.budget.flop_ladder_plot import ladder_alt, ladder_plot, ladder_table
 from core.figures.budget.flops_frame import scientific
 from core.language import _
-from pages.panels.budget import flops_places
 from pages.panels.budget.flops_places import PAGE
 from pages.shared import pickers
 from pages.shared.charts import show_chart
@@ -21,10 +22,10 @@ for rung in flop_ladder()[:{count}]:
 """
 
 
-def show_ladder() -> str:
+def show_ladder(row: DeltaGenerator) -> str:
     """Show the tab and return the code of its number."""
     rungs = flop_ladder()
-    with flops_places.inputs():
+    with row:
         count = pickers.slider(
             PAGE, "rungs", _("Rungs"), 2, len(rungs), default=len(rungs), step=1,
             help=_("In a class: climb one rung at a time."),
@@ -32,12 +33,11 @@ def show_ladder() -> str:
     shown = rungs[:count]
     first, last = shown[0], shown[-1]
     headline(
-        _("From {first} FLOPs ({first_name}) to {last} FLOPs ({last_name}): {times} times").format(
+        _("From {first} to {last} FLOPs, {times} times as many; at the top: {name}").format(
             first=scientific(first.amount),
-            first_name=_(first.name),
             last=scientific(last.amount),
-            last_name=_(last.name),
             times=scientific(last.amount / first.amount),
+            name=_(last.name),
         )
     )
     show_chart(

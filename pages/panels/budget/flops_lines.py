@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Final, cast
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.budget.cluster import MAX_DEVICES, Cluster
 from core.budget.item import Item
@@ -43,15 +44,16 @@ print(f"MFU {{reached_mfu(spec, recipe, cluster, {tokens}, time.amount).amount:.
 """
 
 
-def show_lines() -> str:
+def show_lines(row: DeltaGenerator) -> str:
     """Show the tab and return the code of its number."""
-    with flops_places.inputs():
+    with row:
         chosen = flops_places.model()
         count = pickers.select_slider(
             PAGE, "cluster", _("Devices"), POWERS, default=64, labels=lambda n: f"{n:,}"
         )
-        device = flops_places.device()
-        with flops_places.settings():
+        with flops_places.aside() as box:
+            device = flops_places.device()
+        with flops_places.settings(box):
             layout = _layout()
             recipe, batch = _recipe()
             share = pickers.slider(

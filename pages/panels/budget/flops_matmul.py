@@ -53,16 +53,17 @@ def shared() -> Shared:
     return Shared()
 
 
-def show_matmul() -> str:
+def show_matmul(row: DeltaGenerator) -> str:
     """Show the tab and return the code of its number."""
-    with flops_places.inputs():
+    with row:
         size = pickers.select_slider(
             PAGE, "matmul", _("Rows and columns n"), SIZES, default=CLAIMED_SIZE,
             labels=lambda n: f"{n:,}",
         )  # fmt: skip
-        dtype = pickers.segmented(PAGE, "timed", _("Products in"), DTYPES, default="float32")
+        with flops_places.aside():
+            dtype = pickers.segmented(PAGE, "timed", _("Products in"), DTYPES, default="float32")
         waits = pickers.toggle(
-            PAGE, "waits", _("Wait for the device before the clock stops"), default=True,
+            PAGE, "waits", _("Wait for the device"), default=True,
             help=_("torch.accelerator.synchronize(): a GPU answers before it is done."),
         )  # fmt: skip
         pushed = st.button(
@@ -99,7 +100,8 @@ def sentence(size: int, timing: MatmulTiming | None, *, waits: bool) -> str:
 def _show(size: int, dtype: str, timing: MatmulTiming | None, *, waits: bool) -> None:
     least = least_seconds(size, dtype)
     seconds = {item.name: float(item.amount) for item in least}
-    bars = [Least(name=_("at least, by the dense peak"), token="forward", seconds=seconds)]  # noqa: S106  a colour
+    name = _("at least, by the dense peak")
+    bars = [Least(name=name, token="forward", seconds=seconds, opacity=0.45)]  # noqa: S106  a colour
     marks = []
     if timing is not None:
         here = _("here: {device}").format(device=timing.device)

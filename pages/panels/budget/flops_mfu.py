@@ -2,6 +2,8 @@
 
 from typing import Final, cast
 
+from streamlit.delta_generator import DeltaGenerator
+
 from core.budget.mfu import mfu_conventions
 from core.budget.recipe import Checkpointing, TrainingRecipe
 from core.figures.budget.mfu_bars import mfu_alt, mfu_bars, mfu_table
@@ -30,16 +32,17 @@ for item in mfu_conventions({model}, recipe, {speed}, device.peak[{dtype!r}]):
 """
 
 
-def show_mfu() -> str:
+def show_mfu(row: DeltaGenerator) -> str:
     """Show the tab and return the code of its number."""
-    with flops_places.inputs():
+    with row:
         chosen = flops_places.model()
         speed = pickers.number(
             PAGE, "speed", _("Tokens/s of one device"), 1, 10_000_000, default=TORCHTITAN,
             step=100, help=_("Measured while training; the default is torchtitan's on 8 H100."),
         )  # fmt: skip
-        device = flops_places.device()
-        with flops_places.settings():
+        with flops_places.aside() as box:
+            device = flops_places.device()
+        with flops_places.settings(box):
             context = flops_places.context()
             checkpointing = flops_places.checkpointing()
             dtype = flops_places.dtype_of(device.device)

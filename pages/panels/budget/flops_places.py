@@ -1,6 +1,7 @@
 """Where everything stands on the page of FLOPs and time, and the inputs that its tabs share."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final
 
 import streamlit as st
@@ -33,8 +34,21 @@ def inputs() -> DeltaGenerator:
     return st.container(key="flops_inputs", horizontal=True, vertical_alignment="bottom")
 
 
-def settings() -> DeltaGenerator:
-    """Return a popover for the inputs that few readers need."""
+@contextmanager
+def aside() -> Iterator[DeltaGenerator | None]:
+    """Put inputs in the row itself; on a projector, which is narrow, into the settings."""
+    if not presenting():
+        yield None
+        return
+    box = settings()
+    with box:
+        yield box
+
+
+def settings(box: DeltaGenerator | None = None) -> DeltaGenerator:
+    """Return a popover for the inputs that few readers need; `box` if there is one already."""
+    if box is not None:
+        return box
     return st.popover(_("Settings"), icon=":material/tune:", key="flops_settings", width="content")
 
 

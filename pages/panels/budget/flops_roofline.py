@@ -2,6 +2,8 @@
 
 from typing import Final, cast
 
+from streamlit.delta_generator import DeltaGenerator
+
 from core.budget.block_operations import op_intensities
 from core.budget.intensity import PHASES, Operation, Phase, examples, ridge, together
 from core.figures.budget.roofline_plot import roofline_alt, roofline_plot, roofline_table
@@ -34,18 +36,19 @@ for operation in {operations}:
 """
 
 
-def show_roofline() -> str:
+def show_roofline(row: DeltaGenerator) -> str:
     """Show the tab and return the code of its number."""
-    with flops_places.inputs():
+    with row:
         kind = pickers.segmented(
-            PAGE, "kind", _("Operations of"), KINDS, default="decode", labels=kind_label
+            PAGE, "kind", _("Operations"), KINDS, default="decode", labels=kind_label
         )
-        if kind == "examples":
-            operations, code = _examples()
-        else:
-            operations, code = _block(cast("Phase", kind))
-        device = flops_places.device()
-        with flops_places.settings():
+        with flops_places.aside() as box:
+            if kind == "examples":
+                operations, code = _examples()
+            else:
+                operations, code = _block(cast("Phase", kind))
+            device = flops_places.device()
+        with flops_places.settings(box):
             dtype = flops_places.dtype_of(device.device)
     peak, bandwidth = device.device.peak.get(dtype, 0.0), device.device.bandwidth
     if not peak or not bandwidth:
@@ -75,20 +78,16 @@ def show_roofline() -> str:
             table=roofline_table(operations, device.device, peak),
             file_name="roofline",
         )
-    last = operations[-1]
-    flops_places.show_numbers(
-        numbers,
-        [(_("turns at"), edge), (_("together"), share), (_(last.name), last.intensity)],
-    )
+    flops_places.show_numbers(numbers, [(_("turns at"), edge), (_("together"), share)])
     return CODE.format(device=device.code, dtype=dtype, operations=code)
 
 
 def kind_label(kind: str) -> str:
     """Return what the roofline shows, in words."""
     return {
-        "prefill": _("a block, prefill"),
-        "decode": _("a block, decode"),
-        "examples": _("five examples"),
+        "prefill": _("Prefill of a block"),
+        "decode": _("Decode of a block"),
+        "examples": _("Five examples"),
     }[kind]
 
 

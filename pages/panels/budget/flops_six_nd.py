@@ -3,6 +3,7 @@
 from typing import Final
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.budget.catalogue import MODELS
 from core.budget.six_nd import CONTEXTS, crossing, six_nd_ratio
@@ -39,9 +40,9 @@ def curve_of(spec: ModelSpec) -> Curve:
     return Curve(name=spec.name, causal=causal, full=full)
 
 
-def show_six_nd() -> str:
+def show_six_nd(row: DeltaGenerator) -> str:
     """Show the tab and return the code of its number."""
-    with flops_places.inputs():
+    with row:
         chosen = flops_places.model()
         context = flops_places.context()
     here = CONTEXTS.index(context)

@@ -4,7 +4,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
+from streamlit.delta_generator import DeltaGenerator
+
 from core.language import _
+from pages.panels.budget import flops_places
 from pages.panels.budget.flops_components import show_components
 from pages.panels.budget.flops_ladder import show_ladder
 from pages.panels.budget.flops_lines import show_lines
@@ -18,9 +21,10 @@ from pages.panels.budget.flops_transfer import show_transfer
 from pages.panels.budget.flops_two_weeks import show_two_weeks
 from pages.panels.budget.flops_why_six import show_why_six
 from pages.shared import pickers
+from pages.shared.settings import presenting
 
 CSS: Final = Path(__file__).with_name("flops.css")
-PICTURES: Final[Mapping[str, Callable[[], str]]] = {
+PICTURES: Final[Mapping[str, Callable[[DeltaGenerator], str]]] = {
     "components": show_components,
     "why": show_why_six,
     "rule": show_six_nd,
@@ -33,7 +37,7 @@ PICTURES: Final[Mapping[str, Callable[[], str]]] = {
     "matmul": show_matmul,
     "transfer": show_transfer,
 }
-"""Each shows a tab and returns the code of its number."""
+"""Each shows a tab, its inputs in the given row, and returns the code of its number."""
 
 
 def tab_label(tab: str) -> str:
@@ -53,8 +57,17 @@ def tab_label(tab: str) -> str:
     }[tab]
 
 
-def choose_tab() -> str:
-    """Show the tabs and return the open one."""
-    return pickers.segmented(
-        PAGE, "tab", _("Show"), tuple(PICTURES), default="components", labels=tab_label
-    )
+def choose_tab() -> tuple[str, DeltaGenerator]:
+    """Show the tabs and return the open one, and the row for its inputs.
+
+    On a projector eleven tabs would fill two rows: there they are a list, first in the row.
+    """
+    if presenting():
+        row = flops_places.inputs()
+        with row:
+            return _pick(pickers.selectbox), row
+    return _pick(pickers.segmented), flops_places.inputs()
+
+
+def _pick(picker: Callable[..., str]) -> str:
+    return picker(PAGE, "tab", _("Show"), tuple(PICTURES), default="components", labels=tab_label)

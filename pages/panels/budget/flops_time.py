@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from streamlit.delta_generator import DeltaGenerator
+
 from core.budget.cost import cost
 from core.budget.rules import flops_rule
 from core.budget.training_time import seconds_item
@@ -30,9 +32,9 @@ print(f"{{seconds / 86_400:,.1f}} days")
 """
 
 
-def show_time() -> str:
+def show_time(row: DeltaGenerator) -> str:
     """Show the tab and return the code of its number."""
-    with flops_places.inputs():
+    with row:
         billions = pickers.number(
             PAGE, "params", _("Parameters in B"), 0.001, 100_000.0, default=70.0, step=1.0
         )
@@ -40,9 +42,10 @@ def show_time() -> str:
             PAGE, "tokens", _("Tokens in T"), 0.000_001, 10_000.0, default=15.0, step=1.0
         )
         count = pickers.number(PAGE, "devices", _("Devices"), 1, 1_000_000, default=1024, step=8)
-        device = flops_places.device()
-        mfu = pickers.slider(PAGE, "mfu", _("MFU"), 0.01, 1.0, default=0.5, step=0.01)
-        with flops_places.settings():
+        with flops_places.aside() as box:
+            device = flops_places.device()
+            mfu = pickers.slider(PAGE, "mfu", _("MFU"), 0.01, 1.0, default=0.5, step=0.01)
+        with flops_places.settings(box):
             dtype = flops_places.dtype_of(device.device)
             price = pickers.number(
                 PAGE, "price", _("Your price of one device and hour, in USD"), 0.0, 1000.0,

@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from streamlit.delta_generator import DeltaGenerator
+
 from core.budget.devices import DEVICES
 from core.budget.parameters import counts
 from core.budget.transfer import transfer_seconds
@@ -39,13 +41,14 @@ for item in transfer_seconds(num_bytes, {device}):
 """
 
 
-def show_transfer() -> str:
+def show_transfer(row: DeltaGenerator) -> str:
     """Show the tab and return the code of its number."""
-    with flops_places.inputs():
+    with row:
         chosen = flops_places.model()
         device = flops_places.device()
     num_bytes = BYTES_EACH * counts(chosen.spec).total
-    devices = [device.device, *(DEVICES[key] for key in BESIDE if key != device.key)]
+    beside = [DEVICES[key] for key in BESIDE if key != device.key]
+    devices = [device.device, *(beside[-2:] if presenting() else beside)]
     times = {each.name: transfer_seconds(num_bytes, each) for each in devices}
     mine = {item.name: item for item in times[device.device.name]}
     host, own = mine.get("from the host"), mine.get("from its own memory")

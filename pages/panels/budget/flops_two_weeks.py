@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from streamlit.delta_generator import DeltaGenerator
+
 from core.budget.chinchilla import best_params, best_tokens
 from core.budget.flop_ladder import machine_flops
 from core.budget.memory_limits import largest_by_states
@@ -29,14 +31,15 @@ print(f"{{best_tokens(flops.amount).amount:.3e}} tokens")
 """
 
 
-def show_two_weeks() -> str:
+def show_two_weeks(row: DeltaGenerator) -> str:
     """Show the tab and return the code of its number."""
-    with flops_places.inputs():
+    with row:
         count = pickers.number(PAGE, "rented", _("Devices"), 1, 1_000_000, default=8, step=1)
-        device = flops_places.device()
+        with flops_places.aside() as box:
+            device = flops_places.device()
         days = pickers.number(PAGE, "days", _("Days"), 1, 10_000, default=14, step=1)
         mfu = pickers.slider(PAGE, "reached", _("MFU"), 0.01, 1.0, default=1.0, step=0.01)
-        with flops_places.settings():
+        with flops_places.settings(box):
             dtype = flops_places.dtype_of(device.device)
     peak = device.device.peak.get(dtype, 0.0)
     if not peak:

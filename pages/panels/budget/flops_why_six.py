@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from streamlit.delta_generator import DeltaGenerator
+
 from core.budget.two_layers import two_layer_flops
 from core.figures.budget.two_layer_bars import two_layer_alt, two_layer_bars, two_layer_table
 from core.language import _
@@ -23,9 +25,9 @@ for item in step.walk():
 """
 
 
-def show_why_six() -> str:
+def show_why_six(row: DeltaGenerator) -> str:
     """Show the tab and return the code of its number."""
-    with flops_places.inputs():
+    with row:
         rows, width, outputs = (
             pickers.select_slider(
                 PAGE, name, label, SIZES, default=default, labels=lambda size: f"{size:,}"
