@@ -27,6 +27,7 @@ recipe = TrainingRecipe(
     accumulation={recipe.accumulation},
     precision="{recipe.precision}",
     checkpointing="{recipe.checkpointing}",
+    step_kind="{recipe.step_kind}",
 )
 cluster = Cluster(
     device={device},

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import urllib.parse
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,11 @@ def headline(app):
 def alt(app):
     (chart,) = app.get("plotly_chart")
     return chart.proto.alt
+
+
+def links(app):
+    protos = [each.proto for each in app.get("page_link")]
+    return [proto for proto in protos if proto.page == "training-memory"]
 
 
 def captions(app):
@@ -179,6 +185,19 @@ def test_the_answer_is_counted_and_not_there_before(open_page):
 
     assert any(told in each.value for each in app.markdown)
     assert any("sending the whole array to every other rank" in each.value for each in app.markdown)
+
+
+def test_the_memory_page_opens_in_the_same_state(open_page):
+    app = open_page(PAGE, parallel_stages="2", parallel_zero="zero3", parallel_tensor="4")
+    largest = app.metric[0].value
+    (opened,) = links(app)
+    settings = dict(urllib.parse.parse_qsl(opened.query_string))
+
+    there = open_page("budget/training_memory", **settings)
+
+    assert largest in headline(there)
+    assert there.session_state["frame_refusals"] == {}
+    assert links(open_page(PAGE, parallel_data="3")) == []
 
 
 @pytest.mark.slow

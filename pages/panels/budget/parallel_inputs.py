@@ -100,7 +100,7 @@ def checkpointing_label(key: Checkpointing) -> str:
 
 def _choose_recipe() -> TrainingRecipe:
     batch_size = pickers.number(
-        PAGE, "batch", _("Sequences in a micro-batch"), 1, 1024, default=1, step=1
+        PAGE, "batch", _("Sequences in a micro-batch"), 1, 256, default=1, step=1
     )
     seq_len = pickers.select_slider(
         PAGE, "seq_len", _("Tokens of a sequence"), LENGTHS, default=8192
@@ -122,6 +122,7 @@ def _choose_recipe() -> TrainingRecipe:
         accumulation=microbatches,
         precision=precision,
         checkpointing=checkpointing,
+        step_kind="fused",
     )
 
 

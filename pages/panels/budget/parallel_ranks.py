@@ -28,6 +28,7 @@ from core.language import _
 from core.units import format_bytes, format_exact
 from pages.panels.budget.beside import beside
 from pages.panels.budget.parallel_inputs import PAGE, ZERO, Case
+from pages.panels.budget.parallel_to_memory import open_memory_page
 from pages.shared.charts import show_chart
 from pages.shared.header import headline
 from pages.shared.numbers import explained_number
@@ -64,6 +65,7 @@ def show_ranks(case: Case) -> None:
         explained_number(_("Most on a device"), budget.largest)
         explained_number(_("Sent in a step"), sent)
         explained_number(_("Time on links"), exposed_seconds(case.spec, case.recipe, case.cluster))
+        open_memory_page(case)
 
 
 def _ranks_headline(case: Case, budget: Budget) -> str:
