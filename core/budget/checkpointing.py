@@ -99,7 +99,7 @@ def _frozen(rows: Rows, lora: LoRA) -> Rows:
 
 def _without_scores(spec: ModelSpec, recipe: TrainingRecipe) -> dict[str, Rows]:
     """Korthikanti et al. 2022, section 5: the scores are made again, all else stays."""
-    parts = all_tensors(spec, recipe)
+    parts = dict(all_tensors(spec, recipe))  # a copy: the other is kept for the next question
     rows = parts["attention"]
     # what the attention core reads, as it comes: rotated in fp32 under autocast
     start = next(i for i, row in enumerate(rows) if row.what == ATTENTION["full"][0].what)

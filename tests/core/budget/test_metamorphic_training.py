@@ -11,7 +11,7 @@ from core.budget.devices import DEVICES
 from core.budget.difference import difference
 from core.budget.fits import lines
 from core.budget.parameters import counts
-from core.budget.recipe import TrainingRecipe
+from core.budget.recipe import CHECKPOINTING, TrainingRecipe
 from core.budget.training import training_budget
 from tests.core.budget.random_budgets import check_tree, clusters, recipes, specs
 
@@ -51,6 +51,16 @@ def test_more_sequences_longer_ones_or_more_layers_never_take_less(spec, recipe)
     for change in ({"batch_size": recipe.batch_size + 1}, {"seq_len": recipe.seq_len + 64}):
         assert amount(spec, replace(recipe, **change)) >= here, change
     assert amount(replace(spec, num_layers=spec.num_layers + 1), recipe) > here
+
+
+@given(specs(), recipes(), st.permutations(CHECKPOINTING))
+def test_what_was_asked_before_changes_no_budget(spec, recipe, order):
+    """Two models that differ in name only, so that nothing kept for the one serves the other."""
+    ways = [replace(recipe, checkpointing=way) for way in CHECKPOINTING]
+    expected = [amount(spec, way) for way in ways]
+    twin = replace(spec, name="its twin")
+    found = {way: amount(twin, replace(recipe, checkpointing=way)) for way in order}
+    assert [found[way] for way in CHECKPOINTING] == expected
 
 
 @given(specs(), recipes())
