@@ -112,11 +112,26 @@ def _latency(
     num_tokens: int,
     work: dict[str, Number],
 ) -> Item:
+    values = _speeds(spec, serving, cluster) | work | {"num_tokens": num_tokens}
+    roofline = (
+        _seconds("reading", READING, values, _READ),
+        _seconds("computing", COMPUTING, values, _COMPUTE),
+    )
+    parts = [total("reading or computing", roofline, source=_ROOFLINE, combine="max")]
+    if serving.tensor == 1:
+        parts.append(_seconds("launches", LAUNCHES, values, _LAUNCH))
+    else:
+        check_range("link", cluster.device.link, 1, 1e18)
+        parts.append(_seconds("launches and joins", JOINS, values, _LAUNCH))
+        parts.append(_seconds("all-reduces", ALL_REDUCES, values, _RING))
+    return total(name, parts, source=_ROOFLINE)
+
+
+def _speeds(spec: ModelSpec, serving: ServingPlan, cluster: Cluster) -> dict[str, Number]:
+    """Return what the formulas are given, whatever the pass does."""
     device, learned = cluster.device, measured_fit()
     check_range("bandwidth", device.bandwidth, 1, 1e18)
-    values: dict[str, Number] = {
-        **work,
-        "num_tokens": num_tokens,
+    return {
         "num_layers": spec.num_layers,
         "hidden_dim": spec.hidden_dim,
         "tensor": serving.tensor,
@@ -128,22 +143,15 @@ def _latency(
         "join_seconds": learned.join_seconds,
         "link": device.link,
     }
-    band = learned.band
-    roofline = (
-        _seconds("reading", READING, values, _READ, band),
-        _seconds("computing", COMPUTING, values, _COMPUTE, band),
+
+
+def _seconds(name: str, formula: Formula, values: dict[str, Number], source: str) -> Item:
+    return item(
+        name,
+        formula,
+        values,
+        unit="s",
+        source=source,
+        kind="estimated",
+        band=measured_fit().band,
     )
-    parts = [total("reading or computing", roofline, source=_ROOFLINE, combine="max")]
-    if serving.tensor == 1:
-        parts.append(_seconds("launches", LAUNCHES, values, _LAUNCH, band))
-    else:
-        check_range("link", device.link, 1, 1e18)
-        parts.append(_seconds("launches and joins", JOINS, values, _LAUNCH, band))
-        parts.append(_seconds("all-reduces", ALL_REDUCES, values, _RING, band))
-    return total(name, parts, source=_ROOFLINE)
-
-
-def _seconds(
-    name: str, formula: Formula, values: dict[str, Number], source: str, band: float
-) -> Item:
-    return item(name, formula, values, unit="s", source=source, kind="estimated", band=band)

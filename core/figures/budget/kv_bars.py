@@ -37,6 +37,27 @@ def kv_figure(
     """Return one bar a kind and format, cut into keys and values, and scales."""
     layout = plotly_layout(mode, present=present)
     drawing = Drawing()
+    _draw_bars(drawing, variants, unit, COLORS[mode])
+    size = layout["font"]["size"]
+    longest = max(variant.cache.amount for variant in variants)
+    bars = {"autorange": "reversed", "showgrid": False, "fixedrange": True}
+    return drawing.figure(
+        layout
+        | {
+            "template": "none",
+            "barmode": "stack",
+            "xaxis": {"visible": False, "range": [0, _ROOM * longest], "fixedrange": True},
+            "yaxis": layout["yaxis"] | bars,
+            "height": min(round(len(variants) * size * _ROW_HEIGHT) + 4 * size, MOST_HEIGHT_PX),
+            "bargap": 0.25,
+            "margin": {"l": 8, "r": 8, "t": 32, "b": 8},
+        }
+    )
+
+
+def _draw_bars(
+    drawing: Drawing, variants: Sequence[KVVariant], unit: ByteUnit, color: Mapping[str, str]
+) -> None:
     labels = [variant_label(variant) for variant in variants]
     for name, token, pattern, parts in _LOOKS:
         amounts = [_part(variant, parts) for variant in variants]
@@ -46,27 +67,12 @@ def kv_figure(
                 y=labels,
                 x=amounts,
                 name=_(name),
-                marker={"color": COLORS[mode][token], "pattern": {"shape": pattern}},
+                marker={"color": color[token], "pattern": {"shape": pattern}},
                 customdata=[format_bytes(amount, unit) for amount in amounts],
                 hovertemplate="%{y}: %{customdata}<extra>%{fullData.name}</extra>",
             )
     for label, variant in zip(labels, variants, strict=True):
         drawing.note(**_amount(label, variant, unit))
-    size = layout["font"]["size"]
-    longest = max(variant.cache.amount for variant in variants)
-    return drawing.figure(
-        layout
-        | {
-            "template": "none",
-            "barmode": "stack",
-            "xaxis": {"visible": False, "range": [0, _ROOM * longest], "fixedrange": True},
-            "yaxis": layout["yaxis"]
-            | {"autorange": "reversed", "showgrid": False, "fixedrange": True},
-            "height": min(round(len(variants) * size * _ROW_HEIGHT) + 4 * size, MOST_HEIGHT_PX),
-            "bargap": 0.25,
-            "margin": {"l": 8, "r": 8, "t": 32, "b": 8},
-        }
-    )
 
 
 def _part(variant: KVVariant, names: Sequence[str]) -> float:

@@ -114,47 +114,34 @@ def _words(point: CurvePoint) -> str:
 
 def _mark_end(drawing: Drawing, curve: Curve, color: Mapping[str, str]) -> None:
     end = curve.last_that_fits
+    font = {"color": color["refused"]}
     if end is None:
         text = _("not even one sequence fits")
-        drawing.note(
-            xref="paper",
-            yref="paper",
-            x=0.5,
-            y=0.5,
-            text=text,
-            font={"color": color["refused"]},
-        )
+        drawing.note(xref="paper", yref="paper", x=0.5, y=0.5, text=text, font=font)
         return
+    marker = {"color": color["refused"], "size": 16, "symbol": "x"}
+    _mark(drawing, end, _("KV memory ends it"), marker)
+    text = _("KV memory ends it at {count}").format(count=f"{end.concurrency:,}")
+    place = {"x": 1e3 * end.seconds_per_token, "y": end.tokens_per_second, "xshift": -12}
+    drawing.note(**place, text=text, xanchor="right", yanchor="bottom", font=font)
+
+
+def _mark(drawing: Drawing, point: CurvePoint, name: str, marker: Mapping[str, object]) -> None:
+    """Draw one point that stands out."""
     drawing.scatter(
-        **_places([end]),
+        **_places([point]),
         mode="markers",
-        name=_("KV memory ends it"),
-        marker={"color": color["refused"], "size": 16, "symbol": "x"},
-        customdata=[_words(end)],
+        name=name,
+        marker=marker,
+        customdata=[_words(point)],
         hovertemplate="%{customdata}<extra>%{fullData.name}</extra>",
-    )
-    drawing.note(
-        x=1e3 * end.seconds_per_token,
-        y=end.tokens_per_second,
-        text=_("KV memory ends it at {count}").format(count=f"{end.concurrency:,}"),
-        xanchor="right",
-        yanchor="bottom",
-        xshift=-12,
-        font={"color": color["refused"]},
     )
 
 
 def _mark_chosen(drawing: Drawing, curve: Curve, chosen: int, color: Mapping[str, str]) -> None:
-    found = [point for point in curve.points if point.concurrency == chosen]
-    if found:
-        drawing.scatter(
-            **_places(found),
-            mode="markers",
-            name=_("your plan"),
-            marker={"color": color["text"], "size": 14, "symbol": "diamond-open", "line_width": 3},
-            customdata=[_words(found[0])],
-            hovertemplate="%{customdata}<extra>%{fullData.name}</extra>",
-        )
+    found = next(point for point in curve.points if point.concurrency == chosen)
+    marker = {"color": color["text"], "size": 14, "symbol": "diamond-open", "line": {"width": 3}}
+    _mark(drawing, found, _("your plan"), marker)
 
 
 def latency_alt(curve: Curve) -> str:

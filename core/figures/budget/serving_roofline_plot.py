@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 import plotly.graph_objects as go
 
@@ -16,6 +16,7 @@ HEIGHT_PX: Final = 320
 PRESENT_HEIGHT_PX: Final = 330
 _RANGE: Final = (0.5, 20_000.0)  # FLOPs for each byte
 _POWERS: Final = [10**power for power in range(19)]
+_AXIS: Final = {"type": "log", "zeroline": False, "fixedrange": True}
 _APART: Final = 1.5  # between points that both have a name
 PHASES: Final[Mapping[str, str]] = {"decoding": N_("decoding"), "prefill": N_("prefill")}
 _LOOKS: Final = {
@@ -42,44 +43,59 @@ def roofline_figure(
     layout = plotly_layout(mode, present=present)
     drawing, color = Drawing(), COLORS[mode]
     _draw_roof(drawing, roof, color)
-    for phase, (token, symbol, lines) in _LOOKS.items():
-        found = [point for point in points if point.phase == phase]
-        drawing.scatter(
-            x=[point.intensity for point in found],
-            y=[point.flops_per_second for point in found],
-            mode=f"{lines}+text",
-            name=_(PHASES[phase]),
-            text=_names(found),
-            textposition="bottom right",
-            line={"color": color[token], "width": 2, "dash": "dot"},
-            marker={
-                "color": color[token],
-                "size": 12,
-                "symbol": [symbol if point.fits else f"{symbol}-open" for point in found],
-            },
-            customdata=[_words(point) for point in found],
-            hovertemplate="%{customdata}<extra></extra>",
-        )
-    axis = {"type": "log", "zeroline": False, "fixedrange": True}
-    lowest = min(point.flops_per_second for point in points)
-    heights = [math.log10(lowest) - 0.4, math.log10(roof[0]) + 0.35]
+    for phase in _LOOKS:
+        _draw_phase(drawing, phase, [point for point in points if point.phase == phase], color)
     return drawing.figure(
         layout
         | {
             "template": "none",
-            "xaxis": layout["xaxis"]
-            | axis
-            | {"title": {"text": _("FLOPs for each byte read")}}
-            | {"tickvals": _POWERS[:6], "ticktext": [f"{10**power:,}" for power in range(6)]}
-            | {"range": [math.log10(end) for end in _ends(points)]},
-            "yaxis": layout["yaxis"]
-            | axis
-            | {"title": {"text": _("FLOP/s of one device"), "standoff": 8}, "range": heights}
-            | {"tickvals": _POWERS, "ticktext": list(map(format_flops_per_second, _POWERS))},
+            "xaxis": layout["xaxis"] | _AXIS | _across(points),
+            "yaxis": layout["yaxis"] | _AXIS | _upward(points, roof[0]),
             "height": PRESENT_HEIGHT_PX if present else HEIGHT_PX,
             "margin": {"l": 8, "r": 24, "t": 34, "b": 8},
         }
     )
+
+
+def _draw_phase(
+    drawing: Drawing, phase: str, points: Sequence[RooflinePoint], color: Mapping[str, str]
+) -> None:
+    token, symbol, lines = _LOOKS[phase]
+    drawing.scatter(
+        x=[point.intensity for point in points],
+        y=[point.flops_per_second for point in points],
+        mode=f"{lines}+text",
+        name=_(PHASES[phase]),
+        text=_names(points),
+        textposition="bottom right",
+        line={"color": color[token], "width": 2, "dash": "dot"},
+        marker={
+            "color": color[token],
+            "size": 12,
+            "symbol": [symbol if point.fits else f"{symbol}-open" for point in points],
+        },
+        customdata=[_words(point) for point in points],
+        hovertemplate="%{customdata}<extra></extra>",
+    )
+
+
+def _across(points: Sequence[RooflinePoint]) -> dict[str, Any]:
+    return {
+        "title": {"text": _("FLOPs for each byte read")},
+        "range": [math.log10(end) for end in _ends(points)],
+        "tickvals": _POWERS[:6],
+        "ticktext": [f"{power:,}" for power in _POWERS[:6]],
+    }
+
+
+def _upward(points: Sequence[RooflinePoint], peak: float) -> dict[str, Any]:
+    lowest = min(point.flops_per_second for point in points)
+    return {
+        "title": {"text": _("FLOP/s of one device"), "standoff": 8},
+        "range": [math.log10(lowest) - 0.4, math.log10(peak) + 0.35],
+        "tickvals": _POWERS,
+        "ticktext": list(map(format_flops_per_second, _POWERS)),
+    }
 
 
 def _names(points: Sequence[RooflinePoint]) -> list[str]:

@@ -16,6 +16,13 @@ from core.units import format_percent
 HEIGHT_PX: Final = 310
 PRESENT_HEIGHT_PX: Final = 320
 _RANGE: Final = (10.0, 500.0)
+_AXIS: Final = {
+    "type": "log",
+    "zeroline": False,
+    "fixedrange": True,
+    "range": [math.log10(end) for end in _RANGE],
+    "tickvals": [10, 20, 50, 100, 200, 500],
+}
 _BAND: Final = 0.15
 _LOOKS: Final = {16: ("weights", "circle"), 8: ("gradients", "square"), 4: ("optimizer", "diamond")}
 
@@ -27,35 +34,35 @@ def speed_figure(
     layout = plotly_layout(mode, present=present)
     drawing, color = Drawing(), COLORS[mode]
     _draw_band(drawing, color)
-    for width, (token, symbol) in _LOOKS.items():
-        found = [row for row in rows if row.width == width]
-        drawing.scatter(
-            x=[row.tokens_per_second for row in found],
-            y=[1 / rule.seconds(row) for row in found],
-            mode="markers",
-            name=_("{bits} bits").format(bits=width),
-            marker={"color": color[token], "symbol": symbol, "size": 11},
-            customdata=[_words(row, rule) for row in found],
-            hovertemplate="%{customdata}<extra></extra>",
-        )
-    axis = {
-        "type": "log",
-        "zeroline": False,
-        "fixedrange": True,
-        "range": [math.log10(end) for end in _RANGE],
-        "tickvals": [10, 20, 50, 100, 200, 500],
-    }
+    for width in _LOOKS:
+        _draw_rows(drawing, [row for row in rows if row.width == width], rule, color)
     return drawing.figure(
         layout
         | {
             "template": "none",
-            "xaxis": layout["xaxis"] | axis | {"title": {"text": _("published tokens/s")}},
+            "xaxis": layout["xaxis"] | _AXIS | {"title": {"text": _("published tokens/s")}},
             "yaxis": layout["yaxis"]
-            | axis
+            | _AXIS
             | {"title": {"text": _("tokens/s by the rule"), "standoff": 8}},
             "height": PRESENT_HEIGHT_PX if present else HEIGHT_PX,
             "margin": {"l": 8, "r": 24, "t": 34, "b": 8},
         }
+    )
+
+
+def _draw_rows(
+    drawing: Drawing, rows: Sequence[DecodeSpeed], rule: DecodeFit, color: Mapping[str, str]
+) -> None:
+    """Draw the speeds of codes of one width."""
+    token, symbol = _LOOKS[rows[0].width]
+    drawing.scatter(
+        x=[row.tokens_per_second for row in rows],
+        y=[1 / rule.seconds(row) for row in rows],
+        mode="markers",
+        name=_("{bits} bits").format(bits=rows[0].width),
+        marker={"color": color[token], "symbol": symbol, "size": 11},
+        customdata=[_words(row, rule) for row in rows],
+        hovertemplate="%{customdata}<extra></extra>",
     )
 
 

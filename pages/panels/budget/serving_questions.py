@@ -8,7 +8,7 @@ from core.budget.devices import DEVICES
 from core.budget.kv_cache import kv_cache
 from core.budget.kv_variants import with_kv_heads
 from core.budget.serving import largest_concurrency
-from core.budget.serving_memory import serving_memory, serving_weights
+from core.budget.serving_memory import serving_weights
 from core.budget.serving_plan import ServingPlan
 from core.language import _
 from core.units import format_bytes
@@ -23,55 +23,46 @@ PLAN = ServingPlan(prompt_len=7680, output_len=512)
 def ask_how_many() -> None:
     """Ask how many readers a small device can serve at once."""
     unit = unit_system()
-    right = largest_concurrency(MODEL, PLAN, CLUSTER)
-    every_head = with_kv_heads(MODEL, MODEL.num_heads)
-    no_groups = largest_concurrency(every_head, PLAN, CLUSTER)
-    no_weights = int(CLUSTER.device.memory_usable // kv_cache(MODEL, PLAN.context).amount)
-    whole = int(CLUSTER.device.memory_usable // serving_memory(MODEL, PLAN).amount)
-    cache = kv_cache(MODEL, PLAN.context)
-    weights = serving_weights(MODEL)
-    choices = [
-        Choice(f"{right:,}"),
-        Choice(
-            f"{no_groups:,}",
-            _(
-                "So many would fit with a key for each of the {heads} heads (MHA); this model "
-                "shares each key among {group} heads."
-            ).format(heads=MODEL.num_heads, group=MODEL.num_heads // MODEL.num_kv_heads),
-        ),
-        Choice(
-            f"{no_weights:,}",
-            _("So many caches fit on an empty device: the weights need their place too."),
-        ),
-    ]
-    if whole not in {right, no_groups, no_weights}:
-        choices.append(
-            Choice(
-                f"{whole:,}",
-                _(
-                    "So many whole models would fit: readers share the weights, only the cache is "
-                    "their own."
-                ),
-            )
-        )
+    question = _(
+        "{model} in bfloat16 on a {device} ({capacity} usable): how many sequences of {context} "
+        "tokens can it hold at once?"
+    )
+    why = _(
+        "Weights {weights}, once for all; each sequence {cache} of KV cache; the pass itself needs "
+        "some work space. Half the context would hold {more}."
+    )
+    half = replace(PLAN, prompt_len=PLAN.prompt_len - PLAN.context // 2)
     predict_then_reveal(
         "serving_how_many",
-        _(
-            "{model} in bfloat16 on a {device} ({capacity} usable): how many sequences of "
-            "{context} tokens can it hold at once?"
-        ).format(
+        question.format(
             model=MODEL.name,
             device=CLUSTER.device.name,
             capacity=format_bytes(CLUSTER.device.memory_usable, unit),
             context=f"{PLAN.context:,}",
         ),
-        sorted(choices, key=lambda choice: int(choice.text.replace(",", ""))),
-        _(
-            "Weights {weights}, once for all; each sequence {cache} of KV cache; the pass itself "
-            "needs some work space. Half the context would hold {more}."
-        ).format(
-            weights=format_bytes(weights.amount, unit),
-            cache=format_bytes(cache.amount, unit),
-            more=f"{largest_concurrency(MODEL, replace(PLAN, prompt_len=3584), CLUSTER):,}",
+        _choices(),
+        why.format(
+            weights=format_bytes(serving_weights(MODEL).amount, unit),
+            cache=format_bytes(kv_cache(MODEL, PLAN.context).amount, unit),
+            more=f"{largest_concurrency(MODEL, half, CLUSTER):,}",
         ),
     )
+
+
+def _choices() -> list[Choice]:
+    """Return the answer and what comes out if one thing is forgotten, by size."""
+    every_head = with_kv_heads(MODEL, MODEL.num_heads)
+    empty = CLUSTER.device.memory_usable // kv_cache(MODEL, PLAN.context).amount
+    without_groups = _(
+        "So many would fit with a key for each of the {heads} heads (MHA); this model shares each "
+        "key among {group} heads."
+    )
+    group = MODEL.num_heads // MODEL.num_kv_heads
+    found = {
+        int(empty): _("So many caches fit on an empty device: the weights need their place too."),
+        largest_concurrency(every_head, PLAN, CLUSTER): without_groups.format(
+            heads=MODEL.num_heads, group=group
+        ),
+        largest_concurrency(MODEL, PLAN, CLUSTER): None,
+    }
+    return [Choice(f"{count:,}", why_wrong) for count, why_wrong in sorted(found.items())]

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from core.budget.decode_speeds import measured_fit, published_speeds
+from core.budget.decode_speeds import DecodeFit, measured_fit, published_speeds
 from core.budget.serving_roofline import device_ridge, roofline_points
 from core.budget.serving_time import decode_latency, prefill_latency, sixteen_bit_peak
 from core.budget.throughput import device_speed, throughput_curve, user_speed
@@ -117,6 +117,11 @@ def show_proof(_case: ServingCase) -> None:
         table=speed_table(rows, rule),
         file_name="published-speeds",
     )
+    _say_rule(rule)
+
+
+def _say_rule(rule: DecodeFit) -> None:
+    """Say the rule in its numbers."""
     st.caption(
         _(
             "Each layer costs {launch} µs, with several devices {join} µs more; weights are read "

@@ -78,6 +78,6 @@ def test_the_table_has_a_row_for_each_point():
 
 def test_the_picture_is_drawn_in_both_themes_and_for_a_projector():
     for mode in MODES:
-        figure = latency_figure(throughput_curve(SPEC, PLAN, RTX), 2048, mode, present=True)
+        figure = latency_figure(throughput_curve(SPEC, PLAN, RTX), 4, mode, present=True)
         assert figure.layout.font.size == 20
         assert figure.layout.height <= 340
