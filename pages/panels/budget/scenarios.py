@@ -1,7 +1,6 @@
 """Pinned scenarios side by side, and what changed between two of them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -12,44 +11,27 @@ from core.budget.at_peak import at_peak
 from core.budget.budget import Budget
 from core.budget.difference import Difference, peak_difference
 from core.budget.item import Item
-from core.budget.one_by_one import one_by_one
 from core.budget.scenario import Scenario
 from core.budget.training import training_budget
 from core.figures.budget.waterfall import (
-    Rung,
     Way,
     signed,
     waterfall_alt,
     waterfall_figure,
     waterfall_table,
 )
-from core.language import N_, _
+from core.language import _
 from core.units import format_bytes
 from pages.panels.budget.beside import beside
-from pages.panels.budget.pins import NOW, PAGE, SLOTS, read_pins, show_pin_buttons
-from pages.panels.budget.scenario_words import change_text, scenario_table, why
-from pages.shared import pickers
+from pages.panels.budget.pins import NOW, PAGE, read_pins, show_pin_buttons
+from pages.panels.budget.scenario_ways import Pair, by_choice, by_part, choose_pair, letter_label
+from pages.panels.budget.scenario_words import scenario_table
 from pages.shared.charts import show_chart, table_markdown
 from pages.shared.header import headline
 from pages.shared.numbers import explained_number
 from pages.shared.settings import presenting, theme_mode, unit_system
 
 CSS: Final = Path(__file__).with_suffix(".css")
-MOST_RUNGS: Final = 7
-MOST_PRESENTED: Final = 4
-VIEWS: Final[Mapping[str, str]] = {
-    "parts": N_("what the bytes are"),
-    "choices": N_("which choice did it"),
-    "table": N_("table"),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """Two pins that are compared, each with its letter."""
-
-    first: str
-    last: str
 
 
 def show_scenarios(case: Scenario) -> None:
@@ -62,7 +44,7 @@ def show_scenarios(case: Scenario) -> None:
     pins = read_pins(now)
     budgets = _budgets(pins)
     with _controls():
-        pair, view = _choose_pair(budgets)
+        pair, view = choose_pair(budgets)
         show_pin_buttons(now)
     if pair is None:
         headline(_("Nothing can be compared: the setting above cannot be."))
@@ -75,11 +57,11 @@ def show_scenarios(case: Scenario) -> None:
     changed = peak_difference(first.item, last.item)
     picture, numbers = beside(f"{PAGE}_pins")
     with picture:
-        _show_way(_by_choice(pair, pins) if view == "choices" else _by_part(pair, changed))
+        _show_way(by_choice(pair, pins) if view == "choices" else by_part(pair, changed))
         _show_moves(changed)
     with numbers:
-        explained_number(_letter_label(pair.first), first.item)
-        explained_number(_letter_label(pair.last), last.item)
+        explained_number(letter_label(pair.first), first.item)
+        explained_number(letter_label(pair.last), last.item)
 
 
 def _controls() -> DeltaGenerator:
@@ -95,10 +77,10 @@ def _show_table(pins: Mapping[str, Scenario], budgets: Mapping[str, Budget]) -> 
     table = scenario_table(shown, budgets, parts)
     st.html(CSS)
     with st.container(key=f"{PAGE}_pin_table"):
-        st.markdown(table_markdown({_letter_label(name): cells for name, cells in table.items()}))
+        st.markdown(table_markdown({letter_label(name): cells for name, cells in table.items()}))
     with st.container(key=f"{PAGE}_pin_peaks", horizontal=True):
         for letter, budget in budgets.items():
-            explained_number(_letter_label(letter), budget.item)
+            explained_number(letter_label(letter), budget.item)
 
 
 def _budgets(pins: Mapping[str, Scenario]) -> dict[str, Budget]:
@@ -118,68 +100,15 @@ def _left_out(letter: str) -> str:
     return _("Pin {slot} is left out. {why}")
 
 
-def _choose_pair(budgets: Mapping[str, Budget]) -> tuple[Pair | None, str]:
-    """Ask what is compared; a letter that stands for nothing gives way to the setting above."""
-    letters = (*SLOTS, NOW)
-    label = _letter_label
-    first = pickers.segmented(PAGE, "from", _("From"), letters, default="A", labels=label)
-    last = pickers.segmented(PAGE, "to", _("To"), letters, default="C", labels=label)
-    view = pickers.segmented(
-        PAGE,
-        "change",
-        _("The change by"),
-        tuple(VIEWS),
-        default="parts",
-        labels=lambda each: _(VIEWS[each]),
-    )
-    chosen = [letter if letter in budgets else NOW for letter in (first, last)]
-    if not set(chosen) <= set(budgets):
-        return None, view
-    for letter in sorted({first, last} - set(budgets)):
-        st.caption(_("{slot} is empty; the setting above stands in.").format(slot=letter))
-    return Pair(*chosen), view
-
-
-def _letter_label(letter: str) -> str:
-    return _("now") if letter == NOW else letter
-
-
 def _sentence(pair: Pair, first: Item, last: Item) -> str:
     unit = unit_system()
     return _("{first} → {last}: {before} → {after} at the peak, {change}").format(
-        first=_letter_label(pair.first),
-        last=_letter_label(pair.last),
+        first=letter_label(pair.first),
+        last=letter_label(pair.last),
         before=format_bytes(first.amount, unit),
         after=format_bytes(last.amount, unit),
         change=signed(last.amount - first.amount, unit),
     )
-
-
-def _by_part(pair: Pair, changed: Difference) -> Way:
-    rungs = [Rung(_(step.path[-1]), step.change, why(step)) for step in changed.changed]
-    return _way(pair, changed.before.amount, rungs)
-
-
-def _by_choice(pair: Pair, pins: Mapping[str, Scenario]) -> Way:
-    first, last = pins[pair.first], pins[pair.last]
-    steps = one_by_one(
-        first, last, lambda each: training_budget(each.spec, each.recipe, each.cluster).item
-    )
-    rungs = [Rung(change_text(step.names, first, last), step.change) for step in steps]
-    start = training_budget(first.spec, first.recipe, first.cluster).item.amount
-    return _way(pair, start, rungs)
-
-
-def _way(pair: Pair, start: float, rungs: list[Rung]) -> Way:
-    """Return the way with its largest changes in their order, the small ones together."""
-    most = MOST_PRESENTED if presenting() else MOST_RUNGS
-    large = sorted(rungs, key=lambda rung: -abs(rung.change))[:most]
-    kept = [rung for rung in rungs if rung in large]
-    rest = sum(rung.change for rung in rungs if rung not in large)
-    if rest:
-        kept.append(Rung(_("the rest"), rest))
-    first, last = _letter_label(pair.first), _letter_label(pair.last)
-    return Way(first=first, last=last, start=start, rungs=kept)
 
 
 def _show_way(way: Way) -> None:
