@@ -74,7 +74,7 @@ def _rows(case: Scenario, view: str) -> tuple[list[tuple[str, Item]], int]:
 
 def _sentence(case: Scenario, each: Item, largest: Item, gigabytes: int) -> str:
     return _(
-        "{recipe} with {optimizer}: {each} bytes for each parameter; {memory} GB hold at most "
+        "{optimizer}, {recipe}: {each} bytes for each parameter; {memory} GB hold at most "
         "{count} parameters"
     ).format(
         recipe=_(PRECISIONS[case.recipe.precision].label),
