@@ -64,7 +64,7 @@ def _show_picture(rungs: tuple[Rung, ...], place: int) -> None:
     show_chart(
         ladder_figure(rows[first:last], place - first, unit, theme_mode(), present=presenting()),
         key=f"{PAGE}_ladder",
-        alt=ladder_alt(rows, unit),
+        alt=ladder_alt(rows[first:last], unit),
         table=ladder_table(rows, unit),
         file_name="memory-ladder",
     )
