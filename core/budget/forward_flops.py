@@ -91,7 +91,9 @@ def flop_sizes(spec: ModelSpec) -> dict[str, Number]:
         "num_matrices": 3 if spec.gated else 2,
         "vocab_size": spec.vocab_size,
     }
-    return sizes | _mixture_sizes(spec) | _latent_sizes(spec)
+    sizes.update(_mixture_sizes(spec))
+    sizes.update(_latent_sizes(spec))
+    return sizes
 
 
 def is_scores(part: Item) -> bool:

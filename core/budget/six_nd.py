@@ -11,7 +11,7 @@ from core.models.spec import ModelSpec
 
 RATIO: Final = Formula("3 * forward / (6 * num_params * num_tokens)")
 CROSSING: Final = Formula("2 * matrices_each_token / scores_each_pair - 1")
-CONTEXTS: Final = tuple(2**power for power in range(8, 21))
+CONTEXTS: Final[tuple[int, ...]] = tuple(2**power for power in range(8, 21))
 
 _RATIO: Final = N_("forward and backward counted product by product, over 6 FLOPs a parameter")
 _CROSSING: Final = N_("half the context on average behind a causal mask")

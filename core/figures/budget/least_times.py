@@ -22,13 +22,13 @@ class Least:
 
     Attributes:
         name: Translated: what takes the times.
-        token: Its colour in the theme.
+        color: Its colour in the theme.
         seconds: A translated row's label -> the least seconds.
         opacity: Below 1 where words of marks lie on the bars.
     """
 
     name: str
-    token: str
+    color: str
     seconds: Mapping[str, float]
     opacity: float = 1.0
 
@@ -38,7 +38,7 @@ class Mark:
     """Times that somebody measured or claimed, as marks in the rows."""
 
     name: str
-    token: str
+    color: str
     symbol: str
     seconds: Mapping[str, float]
 
@@ -51,8 +51,8 @@ def least_times(
     present: bool = False,
 ) -> go.Figure:
     """Return the bars side by side in each row and the marks over them."""
-    drawing, color = Drawing(), COLORS[mode]
-    labels = list(dict.fromkeys(label for each in (*bars, *marks) for label in each.seconds))
+    drawing, colors = Drawing(), COLORS[mode]
+    labels = list(dict.fromkeys(label for each in _groups(bars, marks) for label in each.seconds))
     for bar, pattern in zip(bars, _PATTERNS, strict=False):
         drawing.bar(
             orientation="h",
@@ -60,7 +60,7 @@ def least_times(
             y=list(bar.seconds),
             name=bar.name,
             marker={
-                "color": color[bar.token],
+                "color": colors[bar.color],
                 "opacity": bar.opacity,
                 "pattern": hatched(pattern),
             },
@@ -75,12 +75,12 @@ def least_times(
             y=list(mark.seconds),
             mode="markers+text",
             name=mark.name,
-            marker={"color": color[mark.token], "symbol": mark.symbol, "size": 14},
+            marker={"color": colors[mark.color], "symbol": mark.symbol, "size": 14},
             text=[f"  {format_seconds(each)}" for each in mark.seconds.values()],
             textposition="middle right",
             hovertemplate="%{y}: %{text}<extra>%{fullData.name}</extra>",
         )
-    amounts = [each for group in (*bars, *marks) for each in group.seconds.values()]
+    amounts = [each for group in _groups(bars, marks) for each in group.seconds.values()]
     low, high = min(amounts) / 4, max(amounts) * 12
     ticks = [10.0**power for power in range(-12, 9) if low <= 10.0**power <= high]
     return rows_of_bars(
@@ -99,6 +99,10 @@ def least_times(
     )
 
 
+def _groups(bars: Sequence[Least], marks: Sequence[Mark]) -> list[Least | Mark]:
+    return [*bars, *marks]
+
+
 def _power_text(seconds: float) -> str:
     return format_seconds(seconds).replace(".00 ", " ").replace(".0 ", " ")
 
@@ -108,7 +112,7 @@ def least_times_alt(bars: Sequence[Least], marks: Sequence[Mark]) -> str:
     parts = [
         f"{group.name}: "
         + joined([f"{label} {format_seconds(each)}" for label, each in group.seconds.items()])
-        for group in (*bars, *marks)
+        for group in _groups(bars, marks)
     ]
     return _("Times on a scale of powers of ten. {groups}.").format(groups=_("; ").join(parts))
 
@@ -117,7 +121,7 @@ def least_times_table(
     bars: Sequence[Least], marks: Sequence[Mark]
 ) -> Mapping[str, Sequence[object]]:
     """Return one row a label."""
-    groups = (*bars, *marks)
+    groups = _groups(bars, marks)
     labels = list(dict.fromkeys(label for each in groups for label in each.seconds))
     columns: dict[str, Sequence[object]] = {_("where"): labels}
     for group in groups:

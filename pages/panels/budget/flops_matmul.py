@@ -15,7 +15,13 @@ from core.figures.budget.least_times import (
     least_times_table,
 )
 from core.language import _
-from core.machine.matmul_timing import MatmulCall, MatmulTiming, num_runs, time_matmul
+from core.machine.matmul_timing import (
+    CallKind,
+    MatmulCall,
+    MatmulTiming,
+    num_runs,
+    time_matmul,
+)
 from core.units import format_flops, format_flops_per_second, format_seconds
 from pages.panels.budget import flops_places
 from pages.panels.budget.flops_places import PAGE
@@ -85,7 +91,7 @@ def sentence(size: int, timing: MatmulTiming | None, *, waits: bool) -> str:
         return _("{n} × {n} × {n} is {flops}: not timed on this machine yet").format(
             n=f"{size:,}", flops=flops
         )
-    kind = "waiting" if waits else "not waiting"
+    kind: CallKind = "waiting" if waits else "not waiting"
     low, high = timing.spread(kind)
     return _("{n} × {n} × {n} is {flops}: {time} here ({low} to {high}), {rate}").format(
         n=f"{size:,}",
@@ -101,7 +107,7 @@ def _show(size: int, dtype: str, timing: MatmulTiming | None, *, waits: bool) ->
     least = least_seconds(size, dtype)
     seconds = {item.name: float(item.amount) for item in least}
     name = _("at least, by the dense peak")
-    bars = [Least(name=name, token="forward", seconds=seconds, opacity=0.45)]  # noqa: S106  a colour
+    bars = [Least(name=name, color="forward", seconds=seconds, opacity=0.45)]
     marks = []
     if timing is not None:
         here = _("here: {device}").format(device=timing.device)
@@ -113,11 +119,11 @@ def _show(size: int, dtype: str, timing: MatmulTiming | None, *, waits: bool) ->
         for name, (kind, token, symbol, is_shown) in found.items():
             if is_shown:
                 known = {here: timing.seconds(kind)}  # type: ignore[arg-type]
-                marks.append(Mark(name=name, token=token, symbol=symbol, seconds=known))
+                marks.append(Mark(name=name, color=token, symbol=symbol, seconds=known))
     if size == CLAIMED_SIZE:
         name = _("claimed in a tutorial")
         claims = {_(label): seconds for label, seconds in CLAIMS.items()}
-        marks.append(Mark(name=name, token="refused", symbol="star", seconds=claims))  # noqa: S106  a colour
+        marks.append(Mark(name=name, color="refused", symbol="star", seconds=claims))
     show_chart(
         least_times(bars, marks, theme_mode(), present=presenting()),
         key="flops_matmul_chart",

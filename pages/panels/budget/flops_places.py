@@ -17,7 +17,7 @@ from pages.shared.settings import presenting
 
 PAGE: Final = "flops"
 MODEL: Final = "llama-3.1-8b"
-CONTEXTS: Final = tuple(2**power for power in range(8, 21))
+CONTEXTS: Final[tuple[int, ...]] = tuple(2**power for power in range(8, 21))
 DTYPES: Final = ("bfloat16", "float16", "fp8", "tf32", "float32")
 DTYPE_NAMES: Final = {
     "bfloat16": "BF16",

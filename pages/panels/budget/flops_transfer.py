@@ -71,7 +71,7 @@ def show_transfer(row: DeltaGenerator) -> str:
     bars = [
         Least(
             name=_(kind),
-            token=token,
+            color=token,
             seconds={
                 name: float(item.amount)
                 for name, items in times.items()

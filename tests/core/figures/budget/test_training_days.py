@@ -1,0 +1,31 @@
+import pytest
+
+from core.budget.training_time import training_seconds
+from core.figures.budget.training_days import (
+    DAY,
+    training_days,
+    training_days_alt,
+    training_days_table,
+)
+
+ONE = training_seconds(70 * 10**9, 15 * 10**12, 1, 989.5e12, 1.0)
+
+
+def test_the_chosen_point_lies_on_the_line_of_its_mfu():
+    figure = training_days(ONE, 0.5, 1024, "light")
+    line = next(trace for trace in figure.data if trace.name == "the chosen MFU")
+    assert line.y[list(line.x).index(1024)] == pytest.approx(143.93, abs=0.005)
+    point = figure.data[-1]
+    assert (point.x[0], point.y[0]) == (1024, pytest.approx(143.93, abs=0.005))
+    low, high = figure.data[:2]
+    assert low.y[0] == pytest.approx(ONE / 0.3 / DAY)
+    assert high.y[0] == pytest.approx(ONE / 0.6 / DAY)
+
+
+def test_words_and_table():
+    assert "143 d 22 h with 1,024, 14 d 09 h with ten times as many" in training_days_alt(
+        ONE, 0.5, 1024
+    )
+    table = training_days_table(ONE, 0.5)
+    assert list(table)[1:] == [f"time at an MFU of {mfu}" for mfu in (0.3, 0.5, 0.6)]
+    assert {len(column) for column in table.values()} == {len(table["devices"])}
