@@ -1,5 +1,6 @@
 """What activation checkpointing keeps of a layer, and what it runs again."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from core.budget.recipe import LoRA, TrainingRecipe
@@ -33,7 +34,7 @@ _TOKENS: Final = "value_bytes * num_tokens * "
 _OUT: Final = N_("output of the last matrix")
 
 
-def all_tensors(spec: ModelSpec, recipe: TrainingRecipe) -> dict[str, Rows]:
+def all_tensors(spec: ModelSpec, recipe: TrainingRecipe) -> Mapping[str, Rows]:
     """Return the tensors that one layer keeps without checkpointing, by part of the block."""
     parts = saved_tensors(spec, recipe.profile)
     if recipe.lora is None:
@@ -44,7 +45,7 @@ def all_tensors(spec: ModelSpec, recipe: TrainingRecipe) -> dict[str, Rows]:
     return frozen
 
 
-def kept_tensors(spec: ModelSpec, recipe: TrainingRecipe) -> dict[str, Rows]:
+def kept_tensors(spec: ModelSpec, recipe: TrainingRecipe) -> Mapping[str, Rows]:
     """Return the tensors that one layer keeps with the recipe's checkpointing, by part.
 
     "full" and "every_k" keep the input of a block, or of a run of blocks, under "block inputs".
@@ -64,7 +65,7 @@ def kept_tensors(spec: ModelSpec, recipe: TrainingRecipe) -> dict[str, Rows]:
     return kept
 
 
-def recomputed_tensors(spec: ModelSpec, recipe: TrainingRecipe) -> dict[str, Rows]:
+def recomputed_tensors(spec: ModelSpec, recipe: TrainingRecipe) -> Mapping[str, Rows]:
     """Return the tensors that the backward pass of one layer makes again, by part."""
     if recipe.checkpointing == "none":
         return {}

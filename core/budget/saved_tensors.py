@@ -1,6 +1,8 @@
 """Which tensors one layer of a model keeps: the rows of the kernels that its profile calls."""
 
+from collections.abc import Mapping
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Final
 
 from core.budget.profiles import PROFILES, Profile
@@ -28,7 +30,7 @@ _SHARED: Final = "value_bytes * num_tokens * num_shared * expert_dim"
 
 
 @lru_cache(maxsize=512)
-def saved_tensors(spec: ModelSpec, profile: str) -> dict[str, Rows]:
+def saved_tensors(spec: ModelSpec, profile: str) -> Mapping[str, Rows]:
     """Return the kept tensors of one layer by part: norms, attention, feed-forward, experts.
 
     "feed-forward" are those of a dense layer, "experts" those of a layer with experts.
@@ -40,7 +42,7 @@ def saved_tensors(spec: ModelSpec, profile: str) -> dict[str, Rows]:
         parts["feed-forward"] = (*_dense(spec, chosen), *dropout)
     if spec.num_expert_layers:
         parts["experts"] = (*_experts(spec, chosen), *dropout)
-    return parts
+    return MappingProxyType(parts)
 
 
 def _norms(spec: ModelSpec, profile: Profile) -> Rows:

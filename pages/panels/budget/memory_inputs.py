@@ -1,6 +1,6 @@
 """What is trained, how and on what: the choices of the memory page."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import streamlit as st
@@ -77,20 +77,19 @@ def choose_all() -> Chosen:
         )
     with st.container(key="memory_sliders", horizontal=True, vertical_alignment="bottom"):
         batch, length = _choose_sizes(model.spec)
-        more = _choose_more()
+        recipe = _choose_more(
+            TrainingRecipe(
+                batch_size=batch,
+                seq_len=length,
+                precision=precision,
+                optimizer=optimizer,
+                checkpointing=checkpointing,
+            )
+        )
         lora = choose_lora(PAGE)
         layout = choose_layout(PAGE)
-    recipe = TrainingRecipe(
-        batch_size=batch,
-        seq_len=length,
-        precision=precision,
-        optimizer=optimizer,
-        checkpointing=checkpointing,
-        lora=lora,
-        **more,
-    )
     cluster = _cluster(device, layout)
-    case = Scenario(spec=model.spec, recipe=recipe, cluster=cluster)
+    case = Scenario(spec=model.spec, recipe=replace(recipe, lora=lora), cluster=cluster)
     return Chosen(model=model, device=device, case=case)
 
 
@@ -120,8 +119,8 @@ def _choose_sizes(spec: ModelSpec) -> tuple[int, int]:
     return batch, min(length, longest)
 
 
-def _choose_more() -> dict[str, object]:
-    """Return the choices that a first look needs no knowledge of."""
+def _choose_more(recipe: TrainingRecipe) -> TrainingRecipe:
+    """Return the recipe with the choices that a first look needs no knowledge of."""
     with st.popover(_("Settings"), icon=":material/tune:", key="memory_settings", width="content"):
         step_kind = pickers.segmented(
             PAGE,
@@ -146,10 +145,11 @@ def _choose_more() -> dict[str, object]:
             PAGE, "every", _("Layers of a checkpointed run"), 1, 32, default=4, step=1
         )
         chunks = pickers.select_slider(PAGE, "chunks", _("Pieces of the loss"), PIECES, default=1)
-    return {
-        "step_kind": step_kind,
-        "profile": profile,
-        "accumulation": accumulation,
-        "checkpoint_every": every,
-        "loss_chunks": chunks,
-    }
+    return replace(
+        recipe,
+        step_kind=step_kind,
+        profile=profile,
+        accumulation=accumulation,
+        checkpoint_every=every,
+        loss_chunks=chunks,
+    )

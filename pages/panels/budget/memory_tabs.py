@@ -33,6 +33,8 @@ TABS: Final = {
     "allocator": N_("Allocator"),
     "tiny": N_("By hand"),
 }
+WITHOUT_INPUTS: Final = frozenset({"ladder", "allocator", "tiny"})
+NO_INPUTS: Final = Path(__file__).with_name("memory_without_inputs.css")
 _OF_CASE: Final[Mapping[str, Callable[[Scenario], None]]] = {
     "recipes": show_recipes,
     "timeline": show_timeline,
@@ -56,6 +58,8 @@ def choose_tab() -> str:
 
 def show_tab(tab: str, case: Scenario) -> None:
     """Show the open tab; a setting that cannot be is a sentence."""
+    if tab in WITHOUT_INPUTS:  # they have a setting of their own; the page's is kept, unseen
+        st.html(NO_INPUTS)
     if tab in _OF_CASE:
         _OF_CASE[tab](case)
         return
