@@ -3,19 +3,26 @@
 import json
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from core.budget.budget import Budget
+from core.budget.cluster import Cluster
+from core.budget.decode_speeds import with_measured_mbu
 from core.budget.devices import DEVICES
 from core.budget.fits import Cell, first_failing, matrix
 from core.budget.item import Item
 from core.budget.jobs import Job, serving_ways
 from core.budget.report import item_json, item_lines, item_markdown
 from core.budget.serving import inference_budget
+from core.budget.serving_plan import ServingPlan
+from core.budget.serving_time import decode_latency, prefill_latency
 from core.budget.settings import Settings, read_settings
 from core.budget.solve import min_devices
+from core.budget.throughput import device_speed, user_speed
 from core.budget.training import training_budget
 from core.budget.training_jobs import training_ways
+from core.models.spec import ModelSpec
 from core.units import format_bytes
 
 MODEL: Final = "model"
@@ -28,10 +35,22 @@ def _train(chosen: Namespace) -> Iterator[str]:
 
 def _serve(chosen: Namespace) -> Iterator[str]:
     found = read_settings(chosen.model, chosen.settings)
-    yield from _budget_lines(chosen, inference_budget(found.spec, found.plan, found.cluster))
+    told = any(text.startswith("mbu=") for text in chosen.settings)
+    plan = found.plan if told else with_measured_mbu(found.plan)
+    budget = inference_budget(found.spec, plan, found.cluster)
+    yield from _budget_lines(chosen, budget, serving_speeds(found.spec, plan, found.cluster))
 
 
-def _budget_lines(chosen: Namespace, budget: Budget) -> Iterator[str]:
+def serving_speeds(spec: ModelSpec, plan: ServingPlan, cluster: Cluster) -> tuple[Item, ...]:
+    """Return the time to the first token, for each token, and tokens/s for reader and device."""
+    prefill = prefill_latency(spec, plan, cluster)
+    token = decode_latency(spec, plan, cluster)
+    return prefill, token, user_speed(token), device_speed(plan, prefill, token)
+
+
+def _budget_lines(
+    chosen: Namespace, budget: Budget, speeds: tuple[Item, ...] = ()
+) -> Iterator[str]:
     failing = first_failing(budget.largest, budget.capacity)
     reason = failing.name if failing else ""
     if chosen.json:
@@ -44,12 +63,15 @@ def _budget_lines(chosen: Namespace, budget: Budget) -> Iterator[str]:
                 "verdict": budget.verdict,
                 "first_failing": reason,
                 "budget": item_json(budget.item),
+                "speeds": [item_json(speed) for speed in speeds],
             },
             indent=2,
         )
         return
     yield _verdict_line(budget, reason)
     yield from _tree(chosen, budget.item)
+    for speed in speeds:
+        yield from _tree(chosen, replace(speed, children=()))
 
 
 def _verdict_line(budget: Budget, reason: str) -> str:

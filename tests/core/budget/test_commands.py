@@ -40,6 +40,20 @@ def test_serving_as_json_is_the_budget_itself(capsys):
         part.name for part in budget.item.children
     ]
     assert found["budget"]["children"][0]["source"]
+    assert [speed["unit"] for speed in found["speeds"]] == ["s", "s", "tokens/s", "tokens/s"]
+
+
+def test_serving_says_how_fast_with_the_bandwidth_share_that_was_measured(capsys):
+    """gpt-fast: Llama-2 7B in bf16 answers with 104.9 tokens/s on an A100 (budget.md, E29)."""
+    plan = ("device=a100-80gb", "prompt_len=5", "output_len=200")
+    pairs = [word for setting in plan for word in ("--set", setting)]
+    _status, out, _err = run(capsys, "serve", "llama-2-7b", "--json", *pairs)
+    measured = json.loads(out)["speeds"][2]["amount"]
+    _status, out, _err = run(capsys, "serve", "llama-2-7b", "--json", *pairs, "--set", "mbu=1")
+    most = json.loads(out)["speeds"][2]["amount"]
+
+    assert measured == pytest.approx(104.9, rel=0.15)
+    assert most > 1.2 * measured
 
 
 def test_training_says_what_fails_first_and_prints_the_tree(capsys):
