@@ -6,13 +6,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.budget.block_operations import op_intensities
+from core.budget.chinchilla import best_params, best_tokens, predicted_loss
 from core.budget.cluster import Cluster
 from core.budget.communication import communication, exposed_seconds
+from core.budget.cost import cost
 from core.budget.devices import DEVICES
 from core.budget.flops import model_flops, step_flops
 from core.budget.forward_flops import forward_flops
 from core.budget.kv_cache import kv_cache
 from core.budget.parameters import active_parameters, count_parameters, counts, share_counts
+from core.budget.rules import flops_rule, state_rule
 from core.budget.serving import inference_budget
 from core.budget.serving_memory import serving_memory
 from core.budget.serving_time import decode_latency, prefill_latency
@@ -44,6 +47,17 @@ def test_every_number_keeps_the_rules_of_a_tree_and_its_formula_gives_it_again(
     check_tree(communication(spec, recipe, cluster))
     check_tree(exposed_seconds(spec, recipe, cluster))
     check_tree(training_time(spec, recipe, ALONE, num_tokens=10**9, mfu=0.4))
+
+
+@few
+@given(st.floats(1e15, 1e28), st.integers(10**6, 10**13), st.integers(10**6, 10**15))
+def test_rules_of_thumb_keep_them_too(flops, num_params, num_tokens):
+    check_tree(flops_rule(num_params, num_tokens))
+    check_tree(state_rule(num_params))
+    check_tree(best_params(flops))
+    check_tree(best_tokens(flops))
+    check_tree(predicted_loss(num_params, num_tokens))
+    check_tree(cost(8, flops / 1e15, 2.5))
 
 
 @given(specs())

@@ -6,11 +6,14 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from core.budget.catalogue import MODELS
 from core.budget.cluster import Cluster
 from core.budget.devices import DEVICES
 from core.budget.difference import difference
 from core.budget.fits import lines
+from core.budget.optimizers import OPTIMIZERS
 from core.budget.parameters import counts
+from core.budget.precisions import PRECISIONS
 from core.budget.recipe import CHECKPOINTING, TrainingRecipe
 from core.budget.training import training_budget
 from tests.core.budget.random_budgets import check_tree, clusters, recipes, specs
@@ -37,6 +40,16 @@ def test_every_training_budget_keeps_the_rules_of_a_tree(data, spec, recipe):
         check_tree(stage)
         assert sum(part.amount for part in lines(stage)) == pytest.approx(stage.amount)
     assert found.item.amount == found.largest.amount
+
+
+def test_every_model_in_every_precision_and_with_every_optimizer_keeps_them():
+    ways = [(row, "adamw") for row in PRECISIONS] + [("mixed_bf16", row) for row in OPTIMIZERS]
+    for model, spec in MODELS.items():
+        for precision, optimizer in ways:
+            recipe = TrainingRecipe(seq_len=1024, precision=precision, optimizer=optimizer)
+            found = budget(spec, recipe)
+            check_tree(found.item)
+            assert found.item.amount > 2 * counts(spec).total, (model, precision, optimizer)
 
 
 @given(specs(), recipes(lora=True))
