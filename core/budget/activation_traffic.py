@@ -96,14 +96,25 @@ def _stages(share: Share, num_stages: int, values: dict[str, Number]) -> Iterato
 def _expert(
     share: Share, again: int, values: dict[str, Number], experts_per_token: int
 ) -> Transfer:
-    """Tokens go to their experts and back, in the forward and in the backward pass."""
+    """Tokens go to their experts and back, in the forward and in the backward pass.
+
+    One in `expert` stays at home if the router is even; at most none does.
+    """
     sent = values | {
         "num_ranks": share.expert,
         "num_expert_layers": share.num_expert_layers,
         "num_exchanges": 4 + 2 * again,
         "experts_per_token": experts_per_token,
     }
-    line = _line(N_("all-to-all of tokens"), _EXCHANGE, sent, EXPERTS)
+    line = item(
+        N_("all-to-all of tokens"),
+        _EXCHANGE,
+        sent,
+        unit="bytes",
+        source=EXPERTS,
+        kind="estimated",
+        band=1 / (share.expert - 1),
+    )
     return Transfer(axis="expert", item=line)
 
 

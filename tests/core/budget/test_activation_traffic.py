@@ -70,6 +70,16 @@ def test_tokens_go_to_their_experts_and_back_in_both_passes():
     assert found == {"all-to-all of tokens": 3 * 60 * 4 * 2 * STREAM * 7 / 8}
 
 
+def test_at_most_every_token_leaves_for_its_experts():
+    spec = model(mixture=Mixture(num_experts=8, experts_per_token=2, expert_dim=64))
+    spread = cluster(8, expert=8)
+    (share,) = shares(spec, spread, 1)
+    (line,) = activation_transfers(spec, RECIPE, spread, share)
+
+    assert line.item.kind == "estimated"
+    assert line.item.high == pytest.approx(80 * 4 * 2 * STREAM)
+
+
 def test_one_rank_sends_nothing():
     assert sent(cluster(1, sequence_parallel=True)) == {}
 
