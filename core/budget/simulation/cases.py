@@ -24,7 +24,12 @@ def check_case(spec: ModelSpec, recipe: TrainingRecipe) -> None:
     """
     check_recipe(spec, recipe)
     check_choice("precision", recipe.precision, SIMULATED)
-    if PRECISIONS[recipe.precision].copies and spec.mixture is not None:
+    precision = PRECISIONS[recipe.precision]
+    if recipe.lora is not None and precision.weights != 2:
+        raise ValueError(
+            _("The simulation keeps the frozen weights of LoRA in 16 bits; take mixed_bf16.")
+        )
+    if precision.copies and spec.mixture is not None:
         raise ValueError(_("The simulation has no autocast for experts; take mixed_bf16."))
 
 

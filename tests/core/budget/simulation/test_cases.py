@@ -22,6 +22,8 @@ def test_what_is_written_is_read():
 def test_what_cannot_be_simulated_is_a_sentence():
     with pytest.raises(ValueError, match="precision is 'cs336_12'; use one of: fp32"):
         check_case(LLAMA, recipe(precision="cs336_12"))
+    with pytest.raises(ValueError, match="frozen weights of LoRA in 16 bits"):
+        check_case(LLAMA, recipe(lora=LoRA()))
     with pytest.raises(ValueError, match="no autocast for experts"):
         check_case(EXPERTS, recipe(precision="autocast_bf16"))
     with pytest.raises(ValueError, match="profile is 'mine'; use one of"):
