@@ -10,7 +10,7 @@ from core.budget.devices import DEVICES
 from core.budget.jobs import SERVING_FORMATS
 from core.budget.known_claims import CLAIMS
 from core.budget.training_jobs import TRAINING_WAYS
-from pages.panels.budget import fits_map
+from pages.panels.budget import fits_claims, fits_map
 from pages.panels.budget.fits_tabs import TABS
 
 PAGE = "budget/what_fits"
@@ -193,3 +193,15 @@ def test_the_answer_is_hidden_until_the_reader_commits(open_page):
 def test_units_follow_the_reader(open_page):
     assert "GB of" in headline(open_page(PAGE, units="GB"))
     assert len(MODELS) == 34
+
+
+def test_a_click_on_a_claim_takes_it_over(open_page, monkeypatch):
+    app = open_page(PAGE, fits_tab="claims")
+    app.session_state["fits_referee"] = {
+        "selection": {"points": [{"customdata": ["h100-1979", "a claim"]}]}
+    }
+    monkeypatch.setattr(fits_claims.st, "session_state", app.session_state)
+    fits_claims.take_over()
+    monkeypatch.undo()
+
+    assert "2 times" in headline(app.run())

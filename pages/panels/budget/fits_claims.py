@@ -78,7 +78,7 @@ def _show_scale(rows: Rows, chosen: str) -> None:
         alt=claims_alt(rows),
         table=claims_table(rows),
         file_name="claims",
-        on_click=_pick,
+        on_click=take_over,
     )
 
 
@@ -90,7 +90,7 @@ def _show_numbers(ruling: Ruling) -> None:
     st.caption(_("Said in: {source}").format(source=_(ruling.claim.source)))
 
 
-def _pick() -> None:
+def take_over() -> None:
     """Take over the claim that was clicked."""
     state = cast("dict[str, Any]", st.session_state.get(_CHART) or {})
     points = state.get("selection", {}).get("points", [])
