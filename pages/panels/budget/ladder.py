@@ -20,6 +20,7 @@ from core.figures.budget.waterfall import signed
 from core.language import _
 from core.units import format_bytes
 from pages.panels.budget.pins import PAGE
+from pages.panels.budget.published_table import show_published
 from pages.shared import pickers
 from pages.shared.charts import show_chart
 from pages.shared.header import headline
@@ -48,6 +49,7 @@ def show_ladder(_case: Scenario) -> None:
         _show_picture(rungs, place)
     with words:
         _explain(rungs, place)
+    show_published()
 
 
 def _places() -> tuple[DeltaGenerator, DeltaGenerator]:
