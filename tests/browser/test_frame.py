@@ -8,7 +8,7 @@ import pytest
 THEME = ".st-key-frame_reader button"
 BACKGROUND = "() => getComputedStyle(document.querySelector('.stApp')).backgroundColor"
 LIGHT, DARK = "rgb(251, 250, 247)", "rgb(16, 21, 29)"
-LESSONS = ".st-key-lessons_row > .stElementContainer a"
+LESSONS = ".st-key-lessons_row a:not(.st-key-next_lesson a)"
 
 
 @pytest.fixture
@@ -117,3 +117,20 @@ def test_the_focus_can_be_seen(home):
           return [e.outerHTML.slice(0, 80), s.outlineStyle, s.boxShadow];
         }""")
         assert style[1] != "none" or style[2] != "none", style[0]
+
+
+def test_the_lesson_on_show_is_in_sight_however_many_there_are(page, visit):
+    visit(page, "/flops-and-time", flops_tab="transfer")
+    shown = page.locator(LESSONS).get_by_text("●")
+    shown.wait_for()
+    page.until(
+        f"""(() => {{
+            const links = [...document.querySelectorAll('{LESSONS}')];
+            const box = links.find((each) => each.innerText.includes('●')).getBoundingClientRect();
+            return box.left >= 0 && box.right <= innerWidth;
+        }})()"""
+    )
+    tops = page.evaluate(
+        f"[...document.querySelectorAll('{LESSONS}')].map((each) => each.getBoundingClientRect().top)"
+    )
+    assert max(tops) - min(tops) < 2, "one line"

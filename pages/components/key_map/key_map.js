@@ -1,4 +1,4 @@
-const LESSONS = ".st-key-lessons_row > .stElementContainer a";
+const LESSONS = ".st-key-lessons_row a:not(.st-key-next_lesson a)";
 const NEXT = ".st-key-next_lesson a";
 
 // A key that a field, a slider or a chart wants is not ours.
