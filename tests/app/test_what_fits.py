@@ -152,6 +152,16 @@ def query_of_link(app):
     return dict(urllib.parse.parse_qsl(link.query_string))
 
 
+def test_words_that_a_link_brings_are_never_drawn_as_markup(open_page):
+    words = "![x](http://example.org/a.png) <a href='http://example.org'>7B</a> fits on a T4"
+
+    app = open_page(PAGE, fits_tab="claims", fits_claim="own", fits_words=words)
+
+    drawn = [alt(app), headline(app), *(each.value for each in (*app.markdown, *app.caption))]
+    assert "The referee" in headline(app)
+    assert not any("example.org" in text for text in drawn)
+
+
 def test_the_link_opens_the_serving_page_in_this_state(open_page):
     here = open_page(PAGE, fits_format="int4", fits_device="l4", fits_tokens="2048")
     query = query_of_link(here)

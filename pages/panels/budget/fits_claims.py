@@ -45,7 +45,7 @@ def show_claims() -> None:
     rulings = {key: rule(claim) for key, claim in CLAIMS.items()}
     rows = [(key, _(CLAIMS[key].text), ruling) for key, ruling in rulings.items()]
     if own is not None:
-        rows.insert(0, (OWN, own.claim.text, own))
+        rows.insert(0, (OWN, _label(OWN), own))  # never the words themselves: a link wrote them
     ruling = own or rulings.get(chosen) or rulings["matmul-4090"]
     with head:
         headline(sentence(ruling))
