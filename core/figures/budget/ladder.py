@@ -89,8 +89,11 @@ def _axes(rows: Sequence[LadderRow], layout: Mapping[str, Any]) -> dict[str, Any
 
 
 def error_text(error: float) -> str:
-    """Return a relative error with its sign: "−3.5 %"."""
-    return ("+" if error >= 0 else "−") + f"{abs(error) * 100:.1f} %"
+    """Return a relative error with its sign: "−3.5 %", "±0.0 %"."""
+    words = f"{abs(error) * 100:.1f} %"
+    if words == "0.0 %":
+        return f"±{words}"
+    return ("+" if error > 0 else "−") + words
 
 
 def _short(row: LadderRow, unit: ByteUnit) -> str:

@@ -15,6 +15,13 @@ from pages.shared.lessons import in_language
 from pages.shared.numbers import written
 
 BAND: Final = N_("inside our band")
+SHORT_KINDS: Final = {
+    "allocated": N_("allocated"),
+    "reserved": N_("reserved"),
+    "nvidia-smi": "nvidia-smi",
+    "counted": N_("counted"),
+    "time": N_("timed"),
+}
 
 
 def show_published() -> None:
@@ -35,6 +42,8 @@ def show_published() -> None:
         with place:
             st.caption(_("The suite fails if one of ours leaves its tolerance."))
             st.markdown(table_markdown(published_table(figures)))
+            kinds = [f"{_(SHORT_KINDS[kind])}: {_(words)}" for kind, words in KINDS.items()]
+            st.caption(_("; ").join(kinds))
 
 
 def published_table(figures: Sequence[PublishedFigure]) -> Mapping[str, Sequence[str]]:
@@ -51,5 +60,6 @@ def _row(figure: PublishedFigure) -> tuple[str, ...]:
         error = error_text(figure.error(ours.amount))
         near = f"{error}, {_(BAND)}" if figure.tolerance is None else error
         numbers = (written(ours.amount, figure.unit), near)
-    kind = _(KINDS[figure.kind])
-    return (in_language(figure.title), figure.printed, *numbers, kind, figure.source)
+    value = written(figure.value, figure.unit)
+    source = f"{figure.source}: “{figure.printed}”"
+    return (in_language(figure.title), value, *numbers, _(SHORT_KINDS[figure.kind]), source)

@@ -25,7 +25,7 @@ def test_the_words_stand_right_of_both_and_name_the_error():
     assert [note.x for note in notes] == [row.published for row in ROWS]
     assert notes[0].text.strip() == "25.5 GiB"
     assert notes[1].text.strip() == "60.0 GiB (−5.0 %)"
-    assert notes[2].text.strip() == "17.5 GiB (+0.0 %)"
+    assert notes[2].text.strip() == "17.5 GiB (±0.0 %)"
 
 
 def test_the_sentence_and_the_table_say_the_same():
@@ -33,5 +33,5 @@ def test_the_sentence_and_the_table_say_the_same():
     table = ladder_table(ROWS, "GB")
     assert table["published"] == ["27.4 GB", "64.4 GB", "18.8 GB"]
     assert table["ours"] == ["", "61.2 GB", "18.8 GB"]
-    assert table["error"] == ["", "−5.0 %", "+0.0 %"]
+    assert table["error"] == ["", "−5.0 %", "±0.0 %"]
     assert ROWS[1].error == pytest.approx(-0.05)
