@@ -130,7 +130,7 @@ def test_the_lesson_on_show_is_in_sight_however_many_there_are(page, visit):
             return box.left >= 0 && box.right <= innerWidth;
         }})()"""
     )
-    tops = page.evaluate(
-        f"[...document.querySelectorAll('{LESSONS}')].map((each) => each.getBoundingClientRect().top)"
+    tops = page.locator(LESSONS).evaluate_all(
+        "links => links.map((each) => each.getBoundingClientRect().top)"
     )
     assert max(tops) - min(tops) < 2, "one line"
