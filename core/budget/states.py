@@ -61,7 +61,7 @@ def state_sizes(
         "num_in_matrices": min(updated, trained or _of_muon(held, share)),
         "rows_and_columns": _rows_and_columns(spec, recipe, share, held),
         "num_with_gradient": _sharded(trained, others, experts, share.gradient_shards, share),
-        "num_in_products": _kept_layers(recipe, held) + _head(held, share),
+        "num_in_products": _kept_layers(recipe, held) + _head(recipe, held, share),
     }
 
 
@@ -100,9 +100,9 @@ def _kept_layers(recipe: TrainingRecipe, held: ParameterCounts) -> int:
     return held.matrices + held.router if kept else 0
 
 
-def _head(held: ParameterCounts, share: Share) -> int:
-    """Return the parameters of the head's product, tied or not."""
-    if not share.has_head:
+def _head(recipe: TrainingRecipe, held: ParameterCounts, share: Share) -> int:
+    """Return the parameters of the head's product, tied or not; pieces of the loss cast again."""
+    if not share.has_head or recipe.loss_chunks > 1:
         return 0
     return held.head or held.token_embedding
 

@@ -15,8 +15,8 @@ from core.models.spec import ModelSpec
 
 LOGITS: Final = Formula("12 * num_tokens * vocab_size")
 CHUNKED_LOGITS: Final = Formula(
-    "max(12 * ceil(num_tokens / loss_chunks) * vocab_size + new_gradient_bytes * trained_table,"
-    " 3 * new_gradient_bytes * trained_table) + value_bytes * norm_tokens * hidden_dim"
+    "max(12 * ceil(num_tokens / loss_chunks) * vocab_size + value_bytes * trained_table,"
+    " 3 * value_bytes * trained_table) + value_bytes * norm_tokens * hidden_dim"
 )
 FLOWING: Final = Formula(
     "value_bytes * (num_flowing * num_inner_rows * inner_dim + norm_tokens * hidden_dim)"
@@ -97,13 +97,14 @@ def _largest(spec: ModelSpec, recipe: TrainingRecipe, share: Share) -> dict[str,
 def _waiting_tables(spec: ModelSpec, recipe: TrainingRecipe, share: Share) -> int:
     """Return how many tables wait beside all gradients when the embedding's gradient comes.
 
-    A tied table's two gradients are added into a third, or into the first where that was a sum of
-    pieces already; what is then added to gradients that are there is one more.
+    A tied table's two gradients are added into a third, or into the first where that was made by
+    an addition or a cast; what is then added to gradients that are there is one more.
     """
     if not share.has_embedding:
         return 0
     is_shared = spec.tied and share.has_head
-    return is_shared * (2 if recipe.loss_chunks == 1 else 1) + keeps_adding(recipe, share)
+    in_place = recipe.loss_chunks > 1 or PRECISIONS[recipe.precision].copies > 0
+    return is_shared * (1 if in_place else 2) + keeps_adding(recipe, share)
 
 
 def keeps_adding(recipe: TrainingRecipe, share: Share) -> bool:

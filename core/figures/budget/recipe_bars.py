@@ -52,8 +52,8 @@ def recipe_figure(rows: Rows, chosen: int, mode: Mode, *, present: bool = False)
         "yaxis": layout["yaxis"]
         | {"autorange": "reversed", "showgrid": False, "fixedrange": True, "automargin": True},
         "legend": layout["legend"] | {"traceorder": "normal"},
-        "height": round(len(rows) * size * 1.9) + 3 * size,
-        "margin": {"l": 8, "r": 8, "t": 32, "b": 8},
+        "height": round(len(rows) * size * (1.45 if present else 1.9)) + 3 * size,
+        "margin": {"l": 8, "r": 8, "t": 2 * size, "b": 8},
     }
     return drawing.figure(layout | axes | {"template": "none", "barmode": "stack", "bargap": 0.25})
 

@@ -1,5 +1,6 @@
 """Bytes for each parameter: the named recipes, or the optimizers, side by side."""
 
+from pathlib import Path
 from typing import Final
 
 import streamlit as st
@@ -21,11 +22,13 @@ from pages.shared.header import headline
 from pages.shared.numbers import explained_number
 from pages.shared.settings import presenting, theme_mode, unit_system
 
+CSS: Final = Path(__file__).with_name("memory_recipes.css")
 VIEWS: Final = {"precisions": N_("number formats"), "optimizers": N_("optimizers")}
 
 
 def show_recipes(case: Scenario) -> None:
     """Show what one parameter costs, and how large a model some memory then holds."""
+    st.html(CSS)
     words = st.container()
     with st.container(key="memory_recipe_inputs", horizontal=True, vertical_alignment="bottom"):
         view = pickers.segmented(
