@@ -2,7 +2,7 @@
 
 Checked in 2026-11 against copies of the data sheets and against tables of hmc-tech.com (T4, A100,
 RTX 4090, L4, L40S), hpctech.co.jp (H100), glennklockwood.com (H100, B200, GB200), spheron.network
-(RTX 5090). Reported memory: modal-labs/modal-client#2797 for T4, A10, L4, L40S, A100 and H100.
+(RTX 5090). Reported memory: modal-labs/modal-client#2797 for T4, A10, L4, L40S, A100 and H100; the others recalled.
 """
 
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ NVIDIA: Final[Mapping[str, DeviceSpec]] = {
         gb_per_second=900,
         link=150,
         host_link=16,
-        source=N_("NVIDIA V100 data sheet"),
+        source=N_("NVIDIA V100 data sheet; int8 and reported memory recalled, not checked again"),
     ),
     "rtx-3090": sold(
         "RTX 3090",
@@ -161,6 +161,6 @@ NVIDIA: Final[Mapping[str, DeviceSpec]] = {
         gb_per_second=8000,
         link=900,
         host_link=225,  # half of the superchip's NVLink-C2C, one direction
-        source=N_("NVIDIA GB200 data sheet, halved for one GPU and for sparsity"),
+        source=N_("NVIDIA GB200 data sheet, halved for one GPU and for sparsity; host link estimated"),
     ),
 }

@@ -7,7 +7,7 @@ from core.budget.cluster import DeviceSpec
 from core.budget.device_row import sold, tensor_cores
 from core.language import N_
 
-_TPU: Final = N_("Google Cloud TPU documentation; Austin et al. 2025, How to Scale Your Model")
+_TPU: Final = N_("Austin et al. 2025, How to Scale Your Model; only v5e checked with Google")
 _APPLE: Final = N_("Apple prints no FLOP/s: recalled from measurements; memory as Metal allows it")
 
 OTHERS: Final[Mapping[str, DeviceSpec]] = {
@@ -30,7 +30,7 @@ OTHERS: Final[Mapping[str, DeviceSpec]] = {
         gb_per_second=5300,
         link=448,
         host_link=64,
-        source=N_("AMD MI300X data sheet"),
+        source=N_("AMD MI300X data sheet; rates but FP8 recalled, not checked again"),
         driver_mib=0,
     ),
     "mi355x": sold(
