@@ -38,13 +38,15 @@ def allocator_figure(
     layout = plotly_layout(mode, present=present)
     bare = {"zeroline": False, "showgrid": False, "fixedrange": True}
     across = {"title": {"text": "MiB"}, "range": [0, _ROOM * widest / MIB]}
+    names = [segment_name(number) for number in range(1, len(state.segments) + 1)]
+    in_order = {"categoryorder": "array", "categoryarray": names, "autorange": "reversed"}
     return drawing.figure(
         layout
         | {
             "template": "none",
             "barmode": "overlay",
             "xaxis": layout["xaxis"] | bare | across,
-            "yaxis": layout["yaxis"] | bare | {"autorange": "reversed", "ticks": ""},
+            "yaxis": layout["yaxis"] | bare | in_order | {"ticks": ""},
             "height": PRESENT_HEIGHT_PX if present else HEIGHT_PX,
             "margin": {"l": 8, "r": 24, "t": 34, "b": 8},
         }
@@ -72,6 +74,7 @@ def _draw_blocks(
         textposition="inside",
         insidetextanchor="middle",
         textangle=0,
+        insidetextfont={"color": color["background"]},
         marker={
             "color": color["activations" if is_tensor else "surface"],
             "pattern": {"shape": "" if is_tensor else "/", "fgcolor": color["muted"]},

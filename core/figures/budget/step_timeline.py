@@ -1,13 +1,19 @@
 """A training step over its operations: what lives between steps, what is born and dies in it."""
 
 from collections.abc import Mapping, Sequence
-from itertools import groupby
 from typing import Final
 
 import plotly.graph_objects as go
 
 from core.budget.simulation.report import Point, StepReport
 from core.figures.budget.serving_memory_plot import in_unit
+from core.figures.budget.step_marks import (
+    PHASE_WORDS,
+    draw_capacity,
+    draw_peak,
+    draw_phases,
+    op_name,
+)
 from core.figures.drawing import Drawing
 from core.figures.theme import COLORS, Mode, plotly_layout
 from core.language import N_, _
@@ -17,7 +23,6 @@ HEIGHT_PX: Final = 310
 _ROOM: Final = 1.2  # of the highest thing: its name stands above it
 _ABOVE: Final = 1.1  # the legend: the names of the phases stand between it and the areas
 _PAST_THE_END: Final = 1.01
-_NARROW: Final = 0.05  # of the width: a phase below it gets no name
 _LOOKS: Final = (
     (N_("weights"), "weights", ""),
     (N_("optimizer states"), "optimizer", ""),
@@ -25,12 +30,6 @@ _LOOKS: Final = (
     (N_("saved activations"), "activations", ""),
     (N_("temporary"), "temporary", "."),
 )
-PHASE_WORDS: Final[Mapping[str, str]] = {
-    "forward": N_("forward"),
-    "backward": N_("backward"),
-    "recompute": N_("backward"),  # the reruns lie inside it
-    "optimizer step": N_("optimizer step"),
-}
 
 
 def step_figure(
@@ -55,10 +54,10 @@ def step_figure(
     for (name, token, pattern), amounts in zip(_LOOKS, _layers(report), strict=True):
         _draw_area(drawing, report.points, (name, color[token], pattern), amounts, unit)
     top = max(report.peak, min(capacity, 1.3 * report.peak))
-    _draw_phases(drawing, report.points, color)
-    _draw_peak(drawing, report, unit, color)
+    draw_phases(drawing, report.points, color)
+    draw_peak(drawing, report, unit, color)
     if capacity <= top:
-        _draw_capacity(drawing, capacity, unit, color)
+        draw_capacity(drawing, capacity, unit, color)
     layout = plotly_layout(mode, present=present)
     plain = {"zeroline": False, "fixedrange": True}
     reach = [0, _end(report.points)]
@@ -116,63 +115,6 @@ def _draw_area(
 
 def _end(points: Sequence[Point]) -> float:
     return points[-1].place * _PAST_THE_END + 1
-
-
-def _draw_phases(drawing: Drawing, points: Sequence[Point], color: Mapping[str, str]) -> None:
-    """Name the phases above the areas, with a line between two of them."""
-    width = points[-1].place or 1
-    for word, group in groupby(points, key=lambda point: PHASE_WORDS[point.phase]):
-        members = list(group)
-        start, end = members[0].place, members[-1].place
-        line = {"color": color["muted"], "width": 1, "dash": "dot"}
-        drawing.shape(type="line", line=line, x0=start, x1=start, yref="paper", y0=0, y1=1)
-        if end - start >= _NARROW * width:
-            drawing.note(x=(start + end) / 2, yref="paper", y=1, yanchor="bottom", text=_(word))
-
-
-def _draw_peak(
-    drawing: Drawing, report: StepReport, unit: ByteUnit, color: Mapping[str, str]
-) -> None:
-    point = report.peak_point
-    is_right = point.place > report.points[-1].place / 2
-    drawing.note(
-        x=point.place,
-        y=in_unit(report.peak, unit),
-        text=f"{format_bytes(report.peak, unit)} · {op_name(point.op)}",
-        showarrow=True,
-        arrowcolor=color["text"],
-        ax=-70 if is_right else 70,
-        ay=-16,
-        xanchor="right" if is_right else "left",
-        bgcolor=color["background"],
-    )
-
-
-def _draw_capacity(
-    drawing: Drawing, capacity: float, unit: ByteUnit, color: Mapping[str, str]
-) -> None:
-    height = in_unit(capacity, unit)
-    line = {"color": color["refused"], "width": 3}
-    drawing.shape(type="line", line=line, xref="paper", x0=0, x1=1, y0=height, y1=height)
-    drawing.note(
-        xref="paper",
-        x=0.01,
-        y=height,
-        text=_("capacity {capacity}").format(capacity=format_bytes(capacity, unit)),
-        xanchor="left",
-        yanchor="bottom",
-        font={"color": color["refused"]},
-        bgcolor=color["background"],
-    )
-
-
-def op_name(op: str) -> str:
-    """Return an operation without its name space and leading marks.
-
-    >>> op_name("aten._log_softmax_backward_data")
-    'log_softmax_backward_data'
-    """
-    return op.rpartition(".")[2].lstrip("_")
 
 
 def step_alt(report: StepReport, unit: ByteUnit) -> str:

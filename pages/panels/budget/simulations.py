@@ -12,7 +12,7 @@ from core.budget.scenario import Scenario
 from core.budget.simulation.cases import write_case
 from core.budget.simulation.report import StepReport
 from core.budget.simulation.run import run_simulation
-from core.figures.budget.step_timeline import PHASE_WORDS
+from core.figures.budget.step_marks import PHASE_WORDS
 from core.language import _
 from pages.server.background import jobs
 from pages.server.rate import take_turn

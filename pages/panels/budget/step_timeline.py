@@ -8,9 +8,9 @@ from core.budget.calibration import calibrate
 from core.budget.one_device import OneDevice, on_one_device
 from core.budget.scenario import Scenario
 from core.budget.simulation.report import StepReport
+from core.figures.budget.step_marks import op_name
 from core.figures.budget.step_moments import moments_alt, moments_figure, moments_table
 from core.figures.budget.step_timeline import (
-    op_name,
     step_alt,
     step_figure,
     step_table,

@@ -5,7 +5,7 @@ from core.budget.catalogue import MODELS
 from core.budget.parameters import counts
 from core.models.build import build_model
 from core.models.spec import ModelSpec
-from tests.core.budget.simulation.tiny import GPT2, LLAMA
+from tests.core.budget.simulation.test_prepared import GPT2, LLAMA
 
 
 def _num_params(spec: ModelSpec) -> int:

@@ -1,7 +1,7 @@
 import torch
 
 from core.models.build import build_model
-from tests.core.budget.simulation.tiny import GPT2
+from tests.core.budget.simulation.test_prepared import GPT2
 
 
 def test_our_gpt2_says_what_hugging_faces_says():

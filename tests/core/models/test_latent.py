@@ -7,7 +7,7 @@ from core.models.kernels import KERNELS
 from core.models.latent import LatentMixer
 from core.models.llama import rotary_angles
 from core.models.spec import LatentAttention
-from tests.core.budget.simulation.tiny import LLAMA
+from tests.core.budget.simulation.test_prepared import LLAMA
 
 LATENT = LatentAttention(query_rank=0, kv_rank=16, nope_dim=8, rope_dim=4, value_dim=8)
 

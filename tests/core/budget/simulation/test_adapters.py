@@ -6,7 +6,7 @@ from core.budget.simulation.adapters import use_adapters
 from core.budget.simulation.step import simulate_step
 from core.dtypes.blocks.block_formats import BLOCK_FORMATS
 from core.models.build import build_model
-from tests.core.budget.simulation.tiny import LLAMA, recipe
+from tests.core.budget.simulation.test_prepared import LLAMA, recipe
 
 
 def test_only_the_adapters_are_trained():

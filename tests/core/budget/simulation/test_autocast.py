@@ -9,7 +9,7 @@ from core.budget.simulation.saved import saved_bytes_per_layer
 from core.budget.simulation.step import simulate_step
 from core.budget.simulation.timeline import BACKWARD, GRADIENT
 from core.models.build import build_model
-from tests.core.budget.simulation.tiny import GPT2, LLAMA, recipe
+from tests.core.budget.simulation.test_prepared import GPT2, LLAMA, recipe
 
 
 def test_products_run_in_bf16_and_every_matrix_is_cast_once():

@@ -5,7 +5,7 @@ import pytest
 from core.budget.recipe import LoRA
 from core.budget.simulation.cases import check_case, read_case, write_case
 from core.models.spec import LatentAttention, Mixture
-from tests.core.budget.simulation.tiny import LLAMA, recipe
+from tests.core.budget.simulation.test_prepared import LLAMA, recipe
 
 EXPERTS = replace(LLAMA, mixture=Mixture(num_experts=4, experts_per_token=2, expert_dim=64))
 

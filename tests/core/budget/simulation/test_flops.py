@@ -5,7 +5,7 @@ import torch
 from core.budget.simulation.flops import MISSING, counted_flops
 from core.models.kernels import KERNELS
 from core.models.spec import LatentAttention, Mixture
-from tests.core.budget.simulation.tiny import GPT2, LLAMA, recipe
+from tests.core.budget.simulation.test_prepared import GPT2, LLAMA, recipe
 
 MIXTURE = Mixture(num_experts=4, experts_per_token=2, expert_dim=64, num_shared=1)
 LATENT = LatentAttention(query_rank=32, kv_rank=16, nope_dim=16, rope_dim=8, value_dim=16)

@@ -4,7 +4,7 @@ from core.budget.simulation.__main__ import main
 from core.budget.simulation.cases import write_case
 from core.budget.simulation.report import read_report
 from core.budget.simulation.step import simulate_step
-from tests.core.budget.simulation.tiny import LLAMA, recipe
+from tests.core.budget.simulation.test_prepared import LLAMA, recipe
 
 
 def test_the_program_prints_where_it_is_and_then_the_report(capsys: pytest.CaptureFixture[str]):

@@ -4,7 +4,7 @@ import torch
 from core.budget.optimizers import OPTIMIZERS
 from core.budget.simulation.optimizer_step import OptimizerStep
 from core.models.build import build_model
-from tests.core.budget.simulation.tiny import LLAMA
+from tests.core.budget.simulation.test_prepared import LLAMA
 
 STATE_BYTES = {"sgd": 0, "momentum": 4, "adagrad": 4, "rmsprop": 4, "adam": 8, "adamw": 8}
 

@@ -1,10 +1,46 @@
+"""Models small enough to really train in a test, and what is made ready for a step."""
+
+from dataclasses import replace
+
 from core.budget.parameters import counts
 from core.budget.precisions import PRECISIONS
+from core.budget.recipe import TrainingRecipe
 from core.budget.simulation.cases import SIMULATED
 from core.budget.simulation.prepared import PreparedStep
 from core.budget.simulation.step import run_step, simulate_step
 from core.budget.simulation.tracker import StorageTracker
-from tests.core.budget.simulation.tiny import GPT2, LLAMA, recipe
+from core.models.spec import ModelSpec
+
+LLAMA = ModelSpec(
+    name="tiny Llama",
+    num_layers=3,
+    hidden_dim=128,
+    num_heads=4,
+    num_kv_heads=2,
+    head_dim=32,
+    ffn_dim=340,
+    vocab_size=500,
+    seq_len=128,
+)
+GPT2 = replace(
+    LLAMA,
+    name="tiny GPT-2",
+    num_kv_heads=4,
+    ffn_dim=512,
+    tied=True,
+    gated=False,
+    norm="layer",
+    norm_bias=True,
+    attention_bias="all",
+    ffn_bias=True,
+    learned_positions=128,
+)
+
+
+def recipe(**changes) -> TrainingRecipe:
+    """Return a recipe that this machine can run, on two sequences of 64 tokens."""
+    small = {"batch_size": 2, "seq_len": 64, "precision": "fp32", "profile": "cpu"}
+    return TrainingRecipe(**{**small, **changes})
 
 
 def test_what_lives_between_steps_takes_the_bytes_of_the_precisions_row():

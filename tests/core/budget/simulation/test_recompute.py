@@ -3,7 +3,7 @@ import torch
 
 from core.budget.simulation.recompute import use_checkpointing
 from core.models.build import build_model
-from tests.core.budget.simulation.tiny import LLAMA, recipe
+from tests.core.budget.simulation.test_prepared import LLAMA, recipe
 
 
 def _gradient(checkpointing: str) -> torch.Tensor:

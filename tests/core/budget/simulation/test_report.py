@@ -7,7 +7,7 @@ from core.budget.simulation.report import (
     write_report,
 )
 from core.budget.simulation.step import simulate_step
-from tests.core.budget.simulation.tiny import LLAMA, recipe
+from tests.core.budget.simulation.test_prepared import LLAMA, recipe
 
 
 def test_a_report_keeps_the_peak_and_adds_up():

@@ -6,7 +6,7 @@ import pytest
 from core.budget.simulation.cases import write_case
 from core.budget.simulation.report import StepReport, write_report
 from core.budget.simulation.run import run_simulation
-from tests.core.budget.simulation.tiny import LLAMA, recipe
+from tests.core.budget.simulation.test_prepared import LLAMA, recipe
 
 REPORT = StepReport(
     base={"weights": 8},

@@ -3,7 +3,7 @@ from dataclasses import replace
 from core.budget.catalogue import MODELS
 from core.budget.recipe import LoRA, TrainingRecipe
 from core.budget.simulation.saved import saved_bytes, saved_bytes_per_layer
-from tests.core.budget.simulation.tiny import LLAMA
+from tests.core.budget.simulation.test_prepared import LLAMA
 
 
 def recipe(**changes) -> TrainingRecipe:

@@ -1,17 +1,47 @@
+import gc
 from dataclasses import replace
 
 import pytest
+import torch
+from torch.profiler import ProfilerActivity, profile
 
 from core.budget.catalogue import MODELS
 from core.budget.parameters import counts
 from core.budget.recipe import LoRA, TrainingRecipe
+from core.budget.simulation.prepared import PreparedStep
 from core.budget.simulation.step import simulate_step
 from core.budget.simulation.timeline import BACKWARD, OPTIMIZER, RECOMPUTE
-from core.models.spec import LatentAttention, Mixture
-from tests.core.budget.simulation.allocator import measured_peak
-from tests.core.budget.simulation.tiny import GPT2, LLAMA, recipe
+from core.models.spec import LatentAttention, Mixture, ModelSpec
+from tests.core.budget.simulation.test_prepared import GPT2, LLAMA, recipe
 
 GIB = 1024**3
+
+
+def measured_peak(spec: ModelSpec, setting: TrainingRecipe) -> int:
+    """Run the step on real tensors; return the most bytes allocated above those before it."""
+    torch.manual_seed(0)
+    prepared = PreparedStep(spec, setting, device="cpu").checkpointed()
+    handles = list(prepared.gather_gradients())
+    gc.disable()  # what an earlier step left in a circle must not be freed in this one
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as seen:
+        for _ in range(min(setting.accumulation, 2)):
+            prepared.forward().backward()
+        prepared.step()
+    gc.enable()
+    for handle in handles:
+        handle.remove()
+    return _highest(seen)
+
+
+def _highest(seen: profile) -> int:
+    assert seen.profiler is not None
+    assert seen.profiler.kineto_results is not None
+    events = [e for e in seen.profiler.kineto_results.events() if e.name() == "[memory]"]
+    live = highest = 0
+    for event in sorted(events, key=lambda each: each.start_ns()):
+        live += event.nbytes()
+        highest = max(highest, live)
+    return highest
 
 
 def _runs():
