@@ -67,7 +67,7 @@ def random_recipe(dice: random.Random, profile: str, precision: str) -> Training
         checkpointing=dice.choice(["none", "none", "selective", "full", "every_k"]),
         checkpoint_every=dice.choice([1, 2, 3]),
     )
-    if precision == "autocast_bf16" or dice.random() < 0.7:
+    if precision in {"fp32", "autocast_bf16"} or dice.random() < 0.6:  # frozen ones have 16 bits
         return recipe
     targets = dice.sample(["q", "k", "v", "gate", "up", "down"], dice.randint(0, 3))
     return replace(recipe, lora=LoRA(rank=dice.choice([2, 8]), targets=("o", *targets)))

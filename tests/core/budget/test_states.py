@@ -73,3 +73,11 @@ def test_experts_stay_in_16_bits_under_qlora():
     lora = LoRA(targets=("o",), base_format="nf4")
     held, _, _ = states(MODELS["mixtral-8x7b"], TrainingRecipe(precision="pure_bf16", lora=lora))
     assert held.amount > 2 * counts(MODELS["mixtral-8x7b"]).experts
+
+
+def test_frozen_weights_are_stored_as_their_format_says():
+    num_params = counts(MODELS["llama-2-7b"]).total
+    for base, each in (("bfloat16", 2), ("float32", 4)):
+        recipe = TrainingRecipe(precision="fp32", lora=LoRA(base_format=base))
+        held, _, _ = states(MODELS["llama-2-7b"], recipe)
+        assert held.child("frozen weights").amount == each * num_params, base
