@@ -49,9 +49,10 @@ def _leave(tracker: StorageTracker, parent: str, *_hook_arguments: object) -> No
 
 
 def watch_saved(tracker: StorageTracker) -> saved_tensors_hooks:
-    """Return a context in which who unpacks a saved tensor runs in the module that saved it."""
+    """Return a context that notes who saves a tensor; who unpacks it then runs in that module."""
 
     def pack(tensor: Tensor) -> tuple[Tensor, str]:
+        tracker.note_saver(tensor)
         # an output saved by its own node would keep itself alive through its grad_fn
         return tensor.detach(), tracker.module
 

@@ -41,12 +41,15 @@ class Allocation(NamedTuple):
         born: The event that made it.
         died: The first event after its end; the number of events if it outlives the step.
         kind: One of `KINDS`.
+        saver: The module whose operation first saved it for the backward pass; "" if none did,
+            or if checkpointing kept it.
     """
 
     num_bytes: int
     born: int
     died: int
     kind: str
+    saver: str = ""
 
 
 class Holding(NamedTuple):
@@ -58,6 +61,7 @@ class Holding(NamedTuple):
         kind: One of `KINDS`.
         op: The operation that made them.
         module: The module, with "*" in place of a layer's number.
+        saver: The module that saved them for the backward pass, likewise; "" if none did.
     """
 
     num_bytes: int
@@ -65,6 +69,7 @@ class Holding(NamedTuple):
     kind: str
     op: str
     module: str
+    saver: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,10 +123,10 @@ class StepTimeline:
 
     def holdings(self, index: int) -> tuple[Holding, ...]:
         """Return who holds the memory after an event, the largest first; layers are folded."""
-        found: dict[tuple[str, str, str], list[int]] = {}
+        found: dict[tuple[str, str, str, str], list[int]] = {}
         for each in self._alive(index):
             event = self.events[each.born]
-            key = (each.kind, event.op, fold_layers(event.module))
+            key = (each.kind, event.op, fold_layers(event.module), fold_layers(each.saver))
             found.setdefault(key, []).append(each.num_bytes)
         rows = [Holding(sum(sizes), len(sizes), *key) for key, sizes in found.items()]
         return tuple(sorted(rows, key=lambda row: -row.num_bytes))

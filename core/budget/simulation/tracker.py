@@ -40,6 +40,7 @@ class StorageTracker(TorchDispatchMode):
         self._born: list[tuple[int, int]] = []  # bytes and event of each allocation
         self._died: dict[int, int] = {}
         self._kinds: dict[int, str] = {}
+        self._savers: dict[int, str] = {}
         self._alive: dict[int, int] = {}  # storage -> allocation; -1 lived before
         self._watchers: dict[int, weakref.ref[torch.UntypedStorage]] = {}
 
@@ -64,6 +65,12 @@ class StorageTracker(TorchDispatchMode):
         for allocation in self._alive.values():
             self._mark(allocation, SAVED)
 
+    def note_saver(self, tensor: Tensor) -> None:
+        """Note that the present module saves a tensor for its backward pass."""
+        allocation = self._alive.get(tensor.untyped_storage()._cdata, -1)
+        if allocation >= 0:
+            self._savers.setdefault(allocation, self.module)
+
     def _mark(self, allocation: int, kind: str) -> None:
         if allocation >= 0:
             self._kinds.setdefault(allocation, kind)
@@ -81,7 +88,13 @@ class StorageTracker(TorchDispatchMode):
         """Return what was seen, with what lived before in `base` (bytes by name)."""
         end, persistent = len(self._events), sum(base.values())
         allocations = tuple(
-            Allocation(num_bytes, born, self._died.get(i, end), self._kinds.get(i, TEMPORARY))
+            Allocation(
+                num_bytes,
+                born,
+                self._died.get(i, end),
+                self._kinds.get(i, TEMPORARY),
+                self._savers.get(i, ""),
+            )
             for i, (num_bytes, born) in enumerate(self._born)
         )
         events = tuple(event._replace(live=event.live + persistent) for event in self._events)

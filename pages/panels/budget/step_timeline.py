@@ -115,6 +115,7 @@ def _show_holders(report: StepReport) -> None:
             _("kind"): [_(row.kind) for row in rows],
             _("made by"): [op_name(row.op) for row in rows],
             _("in module"): [row.module or "–" for row in rows],
+            _("kept for"): [row.saver or "–" for row in rows],
         }
         st.markdown(table_markdown(table))
 

@@ -22,8 +22,8 @@ TIMELINE = StepTimeline(
         StepEvent("aten.mm", "blocks.0.q", BACKWARD, 130),
     ),
     allocations=(
-        Allocation(10, 0, 5, SAVED),
-        Allocation(10, 1, 4, SAVED),
+        Allocation(10, 0, 5, SAVED, "blocks.0.o"),
+        Allocation(10, 1, 4, SAVED, "blocks.1.o"),
         Allocation(4, 2, 4, TEMPORARY),
         Allocation(20, 3, 5, GRADIENT),
     ),
@@ -45,8 +45,8 @@ def test_the_curves_of_all_kinds_and_the_base_add_up_to_what_is_live():
 
 def test_layers_are_folded_when_asked_who_holds_the_memory():
     assert TIMELINE.holdings(2) == (
-        Holding(20, 2, SAVED, "aten.mm", "blocks.*.q"),
-        Holding(4, 1, TEMPORARY, "aten.sum", ""),
+        Holding(20, 2, SAVED, "aten.mm", "blocks.*.q", "blocks.*.o"),
+        Holding(4, 1, TEMPORARY, "aten.sum", "", ""),
     )
     assert TIMELINE.holdings(3)[0].kind == SAVED
 

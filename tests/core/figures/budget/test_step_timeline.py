@@ -17,7 +17,7 @@ REPORT = StepReport(
     ),
     peak=17 * GIB,
     peak_place=4,
-    holdings=(Holding(GIB, 1, "temporary", "aten._foreach_sqrt", ""),),
+    holdings=(Holding(GIB, 1, "temporary", "aten._foreach_sqrt", "", ""),),
     num_events=101,
     forward_bytes=2 * GIB,
     seconds=0.9,
