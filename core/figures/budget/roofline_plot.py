@@ -17,6 +17,8 @@ from core.units import format_flops_per_second, format_percent
 _LEFT, _RIGHT = 0.05, 2e5  # FLOPs for each byte, the ends of the axis
 _NEAR: Final = 1.6  # operations whose intensities differ by less share a label
 _MOST_NAMES: Final = 3
+_CLOSE: Final = 0.6  # powers of ten: labels of groups nearer than this stand below each other
+_FIRST_PX: Final = 12
 
 
 def roofline_plot(
@@ -55,7 +57,7 @@ def roofline_plot(
             customdata=[_told(operations[place], peak, device) for place in found],
             hovertemplate="%{customdata}<extra></extra>",
         )
-    _label(drawing, operations, heights, present=present)
+    _label(drawing, operations, heights, edge, present=present)
     lowest = min([*heights, peak]) / 8
     return framed(
         drawing,
@@ -117,30 +119,45 @@ def _told(operation: Operation, peak: float, device: DeviceSpec) -> str:
 
 
 def _label(
-    drawing: Drawing, operations: Sequence[Operation], heights: Sequence[float], *, present: bool
+    drawing: Drawing,
+    operations: Sequence[Operation],
+    heights: Sequence[float],
+    edge: float,
+    *,
+    present: bool,
 ) -> None:
-    """Name the marks; those that stand together share one label."""
-    order = sorted(range(len(operations)), key=lambda place: operations[place].intensity.amount)
-    groups: list[list[int]] = []
-    for place in order:
-        here = operations[place].intensity.amount
-        if groups and here < _NEAR * operations[groups[-1][0]].intensity.amount:
-            groups[-1].append(place)
-        else:
-            groups.append([place])
-    for number, group in enumerate(groups):
+    """Name the marks; those that stand together, or on the flat part of the roof, share a label."""
+    line_px, before, shift = (24 if present else 18), -math.inf, 0
+    for group in _neighbours(operations, edge):
         names = [_(operations[place].name) for place in group]
         shown = names[: 1 if present else _MOST_NAMES]
         more = f" +{len(names) - len(shown)}" if len(names) > len(shown) else ""
+        x = math.log10(operations[group[0]].intensity.amount)
+        shift = shift if x - before < _CLOSE else _FIRST_PX  # below the label to the left of it
         drawing.note(
-            x=math.log10(operations[group[0]].intensity.amount),
+            x=x,
             y=math.log10(heights[group[0]]),
             text="<br>".join(shown) + more,
-            yshift=-16 - 26 * (number % 2) * (len(groups) > 3),
+            yshift=-shift,
             yanchor="top",
             xanchor="left",
             align="left",
         )
+        before, shift = x, shift + line_px * len(shown)
+
+
+def _neighbours(operations: Sequence[Operation], edge: float) -> list[list[int]]:
+    """Return the places of operations in groups, from few FLOPs a byte to many."""
+    order = sorted(range(len(operations)), key=lambda place: operations[place].intensity.amount)
+    groups: list[list[int]] = []
+    for place in order:
+        here = operations[place].intensity.amount
+        first = operations[groups[-1][0]].intensity.amount if groups else 0.0
+        if groups and (here < _NEAR * first or first >= edge):
+            groups[-1].append(place)
+        else:
+            groups.append([place])
+    return groups
 
 
 def roofline_alt(operations: Sequence[Operation], device: DeviceSpec, peak: float) -> str:

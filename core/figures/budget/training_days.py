@@ -12,12 +12,18 @@ from core.language import _
 from core.units import format_seconds
 
 DAY: Final = 86_400
-FEWEST, MOST = 1, 100_000
 LOW_MFU, HIGH_MFU = 0.3, 0.6
-_STEPS: Final = (1, 3)
-COUNTS: Final = tuple(
-    step * 10**power for power in range(6) for step in _STEPS if step * 10**power <= MOST
-)
+_AROUND: Final = 4  # doublings to either side of the chosen number
+
+
+def counts_around(num_devices: int) -> list[int]:
+    """Return numbers of devices, doubling, around a chosen one.
+
+    >>> counts_around(6)
+    [1, 2, 3, 6, 12, 24, 48, 96]
+    """
+    powers = range(-_AROUND, _AROUND + 1)
+    return sorted({max(1, round(num_devices * 2.0**power)) for power in powers})
 
 
 def training_days(
@@ -33,18 +39,14 @@ def training_days(
         present: Larger text for a projector.
     """
     drawing, color = Drawing(), COLORS[mode]
-    ends = [FEWEST, MOST]
-
-    def days(share: float) -> list[float]:
-        return [device_seconds / (share * count * DAY) for count in ends]
-
+    counts = counts_around(num_devices)
     for share, fill in ((LOW_MFU, None), (HIGH_MFU, "tonexty")):
         drawing.scatter(
-            x=ends, y=days(share), mode="lines", fill=fill, hoverinfo="skip",
+            x=counts, y=[device_seconds / (share * count * DAY) for count in counts],
+            mode="lines", fill=fill, hoverinfo="skip",
             showlegend=fill is not None, name=_("MFU from 30 to 60 %"),
             line={"color": color["estimated"], "width": 1, "dash": "dot"},
         )  # fmt: skip
-    counts = sorted({*COUNTS, num_devices})
     seconds = [device_seconds / (mfu * count) for count in counts]
     drawing.scatter(
         x=counts, y=[each / DAY for each in seconds], mode="lines+markers",
@@ -58,7 +60,7 @@ def training_days(
         marker={"color": color["forward"], "size": 16, "symbol": "diamond"},
         text=[f"  {format_seconds(here)}"], textposition="top right", hoverinfo="skip",
     )  # fmt: skip
-    days_ticks = powers(-3, 9)
+    ticks = [digit * power for power in powers(-4, 12) for digit in (1, 2, 5)]
     return framed(
         drawing,
         mode,
@@ -66,14 +68,14 @@ def training_days(
         x={
             "title": _("devices"),
             "type": "log",
-            "tickvals": powers(0, 5),
-            "ticktext": ["1", "10", "100", "1,000", "10 k", "100 k"],
+            "tickvals": counts[:: 2 if present else 1],
+            "ticktext": [f"{count:,}" for count in counts][:: 2 if present else 1],
         },
         y={
             "title": _("days"),
             "type": "log",
-            "tickvals": days_ticks,
-            "ticktext": [f"{tick:,.12g}" for tick in days_ticks],
+            "tickvals": ticks,
+            "ticktext": [f"{tick:,.12g}" for tick in ticks],
         },
     )
 
@@ -90,11 +92,14 @@ def training_days_alt(device_seconds: float, mfu: float, num_devices: int) -> st
     )
 
 
-def training_days_table(device_seconds: float, mfu: float) -> Mapping[str, Sequence[object]]:
+def training_days_table(
+    device_seconds: float, mfu: float, num_devices: int
+) -> Mapping[str, Sequence[object]]:
     """Return one row a number of devices."""
     shares = dict.fromkeys((LOW_MFU, mfu, HIGH_MFU))
-    columns: dict[str, Sequence[object]] = {_("devices"): [f"{count:,}" for count in COUNTS]}
+    counts = counts_around(num_devices)
+    columns: dict[str, Sequence[object]] = {_("devices"): [f"{count:,}" for count in counts]}
     for share in shares:
         name = _("time at an MFU of {mfu}").format(mfu=f"{share:g}")
-        columns[name] = [format_seconds(device_seconds / (share * count)) for count in COUNTS]
+        columns[name] = [format_seconds(device_seconds / (share * count)) for count in counts]
     return columns

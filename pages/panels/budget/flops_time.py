@@ -78,7 +78,7 @@ def show_time(row: DeltaGenerator) -> str:
             training_days(at_peak, mfu, count, theme_mode(), present=presenting()),
             key="flops_time_chart",
             alt=training_days_alt(at_peak, mfu, count),
-            table=training_days_table(at_peak, mfu),
+            table=training_days_table(at_peak, mfu, count),
             file_name="training-days",
         )
     flops_places.show_numbers(

@@ -3,6 +3,7 @@ import pytest
 from core.budget.training_time import training_seconds
 from core.figures.budget.training_days import (
     DAY,
+    counts_around,
     training_days,
     training_days_alt,
     training_days_table,
@@ -18,14 +19,20 @@ def test_the_chosen_point_lies_on_the_line_of_its_mfu():
     point = figure.data[-1]
     assert (point.x[0], point.y[0]) == (1024, pytest.approx(143.93, abs=0.005))
     low, high = figure.data[:2]
-    assert low.y[0] == pytest.approx(ONE / 0.3 / DAY)
-    assert high.y[0] == pytest.approx(ONE / 0.6 / DAY)
+    for edge, mfu in ((low, 0.3), (high, 0.6)):
+        assert edge.y[0] == pytest.approx(ONE / mfu / DAY / edge.x[0])
 
 
 def test_words_and_table():
     assert "143 d 22 h with 1,024, 14 d 09 h with ten times as many" in training_days_alt(
         ONE, 0.5, 1024
     )
-    table = training_days_table(ONE, 0.5)
+    table = training_days_table(ONE, 0.5, 3)
     assert list(table)[1:] == [f"time at an MFU of {mfu}" for mfu in (0.3, 0.5, 0.6)]
     assert {len(column) for column in table.values()} == {len(table["devices"])}
+
+
+def test_one_device_has_nothing_to_its_left():
+    assert counts_around(1) == [1, 2, 4, 8, 16]
+    figure = training_days(ONE, 0.01, 1, "dark", present=True)
+    assert figure.data[-1].x[0] == 1
