@@ -13,7 +13,7 @@ from core.budget.profiles import PROFILES
 from core.budget.recipe import TrainingRecipe
 from core.budget.share import Share, whole
 from core.budget.simulation.saved import saved_bytes, saved_bytes_per_layer
-from tests.core.budget.random_specs import KINDS, random_recipe, random_spec
+from tests.core.budget.test_saved_tensors import KINDS, random_recipe, random_spec
 
 TOLERANCE = 64  # bytes a layer: the flash kernel's seed and offset
 
