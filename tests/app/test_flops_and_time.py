@@ -2,9 +2,11 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
+from core.machine import cached_probe, keep_probe
 from core.machine.matmul_timing import MatmulCall, MatmulTiming
 from pages.panels.budget import flops_matmul
 from pages.panels.budget.flops_tabs import PICTURES
@@ -109,6 +111,24 @@ def test_a_dtype_that_a_device_does_not_have_is_told(open_page):
     assert "in FP16" in headline(app)
     said = [each.value for each in app.caption]
     assert "T4 has no known speed in BF16; FP16 is used." in said
+
+
+def test_a_device_whose_speeds_nobody_knows_is_n_a_and_never_an_invented_number(open_page, probed):
+    probe = cached_probe()
+    untimed = replace(probe.devices[0], speeds=())
+    keep_probe(replace(probe, devices=(untimed,)))
+    sentences = {
+        "mfu": "A CPU has no known peak: MFU is n/a",
+        "roofline": "A CPU has no known speeds: no roof",
+        "time": "A CPU has no known peak: no time",
+        "lines": "A CPU has no known peak for bfloat16; choose another device",
+        "budget": "A CPU has no known peak: no budget",
+        "transfer": "A CPU has no known bandwidth",
+    }
+    for tab, sentence in sentences.items():
+        app = open_page(PAGE, flops_tab=tab, flops_device="local")
+        assert sentence in headline(app), tab
+        assert (tab == "transfer") == bool(app.get("plotly_chart")), tab
 
 
 def test_numbers_open_their_formula(open_page):
