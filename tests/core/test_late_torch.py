@@ -18,6 +18,7 @@ WITHOUT_TORCH = [
     "core.models",
     "core.budget",
     "core.budget.hf_config",
+    "core.budget.simulation.run",
     "core.budget.source_table",
     "core.train",
     "core.train.config",

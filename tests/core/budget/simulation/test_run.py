@@ -1,6 +1,3 @@
-import subprocess
-import sys
-
 import pytest
 
 from core.budget.simulation.cases import write_case
@@ -40,11 +37,3 @@ def test_progress_is_told_and_the_last_line_is_the_report(monkeypatch: pytest.Mo
 def test_a_recipe_that_cannot_be_starts_no_process():
     with pytest.raises(ValueError, match="precision is 'fsdp2'; use one of"):
         run_simulation(LLAMA, recipe(precision="fsdp2"))
-
-
-def test_asking_for_a_simulation_needs_no_torch():
-    code = "import sys, core.budget.simulation.run; print('torch' in sys.modules)"
-    answer = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert answer.stdout == "False\n"
