@@ -134,9 +134,9 @@ def _frozen_weights(
     adapters = item("adapters", ADAPTERS, sizes, unit="bytes", source=_LORA)
     block = BLOCK_FORMATS.get(lora.base_format)
     if block is None and FORMATS[lora.base_format].bits >= 16:
-        plain = {**sizes, "weight_bytes": FORMATS[lora.base_format].bits // 8}
+        stored = {**sizes, "weight_bytes": FORMATS[lora.base_format].bits // 8}
         rule = WEIGHTS if held.experts else DENSE_WEIGHTS
-        return [item("frozen weights", rule, plain, unit="bytes", source=_LORA), adapters]
+        return [item("frozen weights", rule, stored, unit="bytes", source=_LORA), adapters]
     num_quantized = held.attention + held.dense_ffn - held.biases  # experts stay as they are
     codes = quantized_weights(
         -(-num_quantized // share.weight_shards), block or FORMATS[lora.base_format]

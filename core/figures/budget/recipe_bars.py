@@ -43,8 +43,7 @@ def recipe_figure(rows: Rows, chosen: int, mode: Mode, *, present: bool = False)
                 marker={"color": COLORS[mode][meaning], "pattern": {"shape": pattern}},
                 hovertemplate="%{x:.3g} B<extra>%{fullData.name}</extra>",
             )
-    for place, (label, each) in enumerate(rows):
-        drawing.note(x=each.amount, y=label, xanchor="left", text=_sum(each, place == chosen))
+    _write_sums(drawing, rows, chosen)
     size = layout["font"]["size"]
     most = max(each.amount for _label, each in rows)
     axes: dict[str, Any] = {
@@ -58,11 +57,18 @@ def recipe_figure(rows: Rows, chosen: int, mode: Mode, *, present: bool = False)
     return drawing.figure(layout | axes | {"template": "none", "barmode": "stack", "bargap": 0.25})
 
 
+def _write_sums(drawing: Drawing, rows: Rows, chosen: int) -> None:
+    for place, (label, each) in enumerate(rows):
+        drawing.note(
+            x=each.amount, y=label, xanchor="left", text=_sum(each, is_chosen=place == chosen)
+        )
+
+
 def _part(each: Item, name: str) -> float:
     return sum(part.amount for part in each.children if part.name == name)
 
 
-def _sum(each: Item, is_chosen: bool) -> str:
+def _sum(each: Item, *, is_chosen: bool) -> str:
     text = _("{count} B").format(count=f"{each.amount:.4g}")
     return f" <b>{text} ◄</b>" if is_chosen else f" {text}"
 

@@ -5,7 +5,7 @@ The last part of a bar, hatched and pale, reaches to the upper end of the honest
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import plotly.graph_objects as go
 
@@ -17,7 +17,7 @@ from core.language import _
 from core.units import ByteUnit, format_bytes
 
 MOST_BARS: Final = 16
-_ROOM: Final = 1.02
+_ROOM: Final = 1.12
 _LABEL_PX: Final = 62  # beside the longest bar, for its total
 
 
@@ -51,7 +51,7 @@ def bar_figure(
 ) -> go.Figure:
     """Return the bars, the first stage on top, with the line of the device's capacity."""
     layout = plotly_layout(mode, present=present)
-    size, color = layout["font"]["size"], COLORS[mode]
+    color = COLORS[mode]
     drawing = Drawing()
     stack(drawing, [(bar.label, bar.parts) for bar in bars], unit, color, flat=True)
     _uncertain(drawing, bars, unit, color)
@@ -64,25 +64,24 @@ def bar_figure(
             xanchor="left",
             text=" <b>" + format_bytes(bar.amount, unit) + "</b>",
         )
-    longest = max(capacity, *(bar.high for bar in bars))
+    return drawing.figure(layout | _axes(bars, capacity, layout))
+
+
+def _axes(bars: Bars, capacity: float, layout: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the part of the layout that depends on how many bars there are and how long."""
+    size, longest = layout["font"]["size"], max(capacity, *(bar.high for bar in bars))
     tall = max(3, 2 * len(bars)) if len(bars) < MOST_BARS else 1.3 * len(bars)
-    axes = {
-        "xaxis": {"visible": False, "range": [0, _ROOM * longest * 1.1], "fixedrange": True},
-        "yaxis": layout["yaxis"]
-        | {
-            "autorange": "reversed",
-            "showgrid": False,
-            "fixedrange": True,
-            "showticklabels": len(bars) > 1,
-        },
-        "legend": layout.get("legend", {}) | {"y": 0, "yanchor": "top", "traceorder": "normal"},
+    names = {"autorange": "reversed", "showgrid": False, "showticklabels": len(bars) > 1}
+    return {
+        "xaxis": {"visible": False, "range": [0, _ROOM * longest], "fixedrange": True},
+        "yaxis": layout["yaxis"] | names | {"fixedrange": True},
+        "legend": layout["legend"] | {"y": 0, "yanchor": "top", "traceorder": "normal"},
         "height": round(tall * size * 1.7) + 8 * size,
         "margin": {"l": 8, "r": _LABEL_PX, "t": 2 * size, "b": 8},
         "template": "none",
         "barmode": "stack",
         "bargap": 0.25,
     }
-    return drawing.figure(layout | axes)
 
 
 def _uncertain(drawing: Drawing, bars: Bars, unit: ByteUnit, color: Mapping[str, str]) -> None:

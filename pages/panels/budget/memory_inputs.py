@@ -49,48 +49,44 @@ class Chosen:
 def choose_all() -> Chosen:
     """Show all inputs; a layout that cannot be is told, and one device stands in for it."""
     with st.container(key="memory_inputs", horizontal=True, vertical_alignment="bottom"):
-        model = choose_model(PAGE)
-        device = choose_device(PAGE)
-        precision = pickers.selectbox(
-            PAGE,
-            "precision",
-            _("Number formats"),
-            tuple(PRECISIONS),
-            default="mixed_bf16",
-            labels=precision_label,
-        )
-        optimizer = pickers.selectbox(
-            PAGE,
-            "optimizer",
-            _("Optimizer"),
-            tuple(OPTIMIZERS),
-            default="adamw",
-            labels=optimizer_label,
-        )
-        checkpointing = pickers.selectbox(
-            PAGE,
-            "checkpointing",
-            _("Computed again"),
-            CHECKPOINTING,
-            default="none",
-            labels=checkpointing_label,
-        )
+        model, device = choose_model(PAGE), choose_device(PAGE)
+        recipe = _choose_recipe()
     with st.container(key="memory_sliders", horizontal=True, vertical_alignment="bottom"):
         batch, length = _choose_sizes(model.spec)
-        recipe = _choose_more(
-            TrainingRecipe(
-                batch_size=batch,
-                seq_len=length,
-                precision=precision,
-                optimizer=optimizer,
-                checkpointing=checkpointing,
-            )
-        )
+        recipe = _choose_more(replace(recipe, batch_size=batch, seq_len=length))
         lora = choose_lora(PAGE)
-        layout = choose_layout(PAGE)
-    cluster = _cluster(device, layout)
+        cluster = _cluster(device, choose_layout(PAGE))
     case = Scenario(spec=model.spec, recipe=replace(recipe, lora=lora), cluster=cluster)
     return Chosen(model=model, device=device, case=case)
+
+
+def _choose_recipe() -> TrainingRecipe:
+    """Return the three choices that decide most."""
+    precision = pickers.selectbox(
+        PAGE,
+        "precision",
+        _("Number formats"),
+        tuple(PRECISIONS),
+        default="mixed_bf16",
+        labels=precision_label,
+    )
+    optimizer = pickers.selectbox(
+        PAGE,
+        "optimizer",
+        _("Optimizer"),
+        tuple(OPTIMIZERS),
+        default="adamw",
+        labels=optimizer_label,
+    )
+    checkpointing = pickers.selectbox(
+        PAGE,
+        "checkpointing",
+        _("Computed again"),
+        CHECKPOINTING,
+        default="none",
+        labels=checkpointing_label,
+    )
+    return TrainingRecipe(precision=precision, optimizer=optimizer, checkpointing=checkpointing)
 
 
 def _cluster(device: ChosenDevice, layout: dict[str, int]) -> Cluster:
@@ -123,21 +119,12 @@ def _choose_more(recipe: TrainingRecipe) -> TrainingRecipe:
     """Return the recipe with the choices that a first look needs no knowledge of."""
     with st.popover(_("Settings"), icon=":material/tune:", key="memory_settings", width="content"):
         step_kind = pickers.segmented(
-            PAGE,
-            "step",
-            _("The optimizer's step"),
-            STEP_KINDS,
-            default="fused",
-            labels=step_label,
+            PAGE, "step", _("The optimizer's step"), STEP_KINDS, default="fused", labels=step_label
         )
         profile = pickers.selectbox(
-            PAGE,
-            "profile",
-            _("Code that runs"),
-            tuple(PROFILES),
-            default="fused",
+            PAGE, "profile", _("Code that runs"), tuple(PROFILES), default="fused",
             labels=profile_label,
-        )
+        )  # fmt: skip
         accumulation = pickers.select_slider(
             PAGE, "accumulation", _("Micro-batches of a step"), SEVERAL, default=8
         )
@@ -145,11 +132,5 @@ def _choose_more(recipe: TrainingRecipe) -> TrainingRecipe:
             PAGE, "every", _("Layers of a checkpointed run"), 1, 32, default=4, step=1
         )
         chunks = pickers.select_slider(PAGE, "chunks", _("Pieces of the loss"), PIECES, default=1)
-    return replace(
-        recipe,
-        step_kind=step_kind,
-        profile=profile,
-        accumulation=accumulation,
-        checkpoint_every=every,
-        loss_chunks=chunks,
-    )
+    steps = replace(recipe, step_kind=step_kind, profile=profile, accumulation=accumulation)
+    return replace(steps, checkpoint_every=every, loss_chunks=chunks)

@@ -22,14 +22,7 @@ def choose_layout(page: str) -> dict[str, int]:
         data = pickers.select_slider(
             page, "replicas", _("Replicas (data)"), REPLICAS, default=1, labels="{:,}".format
         )
-        zero = pickers.selectbox(
-            page,
-            "zero",
-            _("Shared out over the replicas"),
-            ("0", "1", "2", "3"),
-            default="0",
-            labels=sharding_label,
-        )
+        zero = _choose_sharding(page)
         tensor = pickers.select_slider(page, "tensor", _("Tensor ranks"), TENSOR, default=1)
         sequence = pickers.toggle(page, "sequence", _("Sequence parallelism"), default=False)
         stages = pickers.select_slider(page, "stages", _("Pipeline stages"), STAGES, default=1)
@@ -42,3 +35,14 @@ def choose_layout(page: str) -> dict[str, int]:
         "pipeline": stages,
         "expert": expert,
     }
+
+
+def _choose_sharding(page: str) -> str:
+    return pickers.selectbox(
+        page,
+        "zero",
+        _("Shared out over the replicas"),
+        ("0", "1", "2", "3"),
+        default="0",
+        labels=sharding_label,
+    )

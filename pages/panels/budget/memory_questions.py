@@ -21,17 +21,7 @@ def ask_when_it_peaks() -> None:
     before, _size = _peak("none")
     moment, after = _peak("full")
     unit = unit_system()
-    reasons = {
-        "end of forward": _(
-            "That was the peak without it; now each layer keeps its input alone, a tenth of what "
-            "it kept."
-        ),
-        "end of backward": _(
-            "The gradients are all there then, but so they are a moment later, with copies beside "
-            "them."
-        ),
-        "optimizer step": _("A fused step needs nothing beside the gradients themselves."),
-    }
+    reasons = _reasons()
     predict_then_reveal(
         "memory_moment",
         _(
@@ -44,6 +34,21 @@ def ask_when_it_peaks() -> None:
             "there together: {size} beyond weights and optimizer."
         ).format(size=format_bytes(after, unit)),
     )
+
+
+def _reasons() -> dict[str, str]:
+    """Return why it is not this moment."""
+    return {
+        "end of forward": _(
+            "That was the peak without it; now each layer keeps its input alone, a tenth of what "
+            "it kept."
+        ),
+        "end of backward": _(
+            "The gradients are all there then, but so they are a moment later, with copies beside "
+            "them."
+        ),
+        "optimizer step": _("A fused step needs nothing beside the gradients themselves."),
+    }
 
 
 def _peak(checkpointing: Checkpointing) -> tuple[str, float]:

@@ -30,14 +30,7 @@ def show_recipes(case: Scenario) -> None:
     """Show what one parameter costs, and how large a model some memory then holds."""
     st.html(CSS)
     words = st.container()
-    with st.container(key="memory_recipe_inputs", horizontal=True, vertical_alignment="bottom"):
-        view = pickers.segmented(
-            PAGE, "by", _("Compare"), tuple(VIEWS), default="precisions", labels=_view_label
-        )
-        gigabytes = pickers.number(
-            PAGE, "states_gb", _("GB for states in all"), 1, 1_000_000, default=640, step=80,
-            help=_("Eight devices of 80 GB are 640."),
-        )  # fmt: skip
+    view, gigabytes = _choose()
     rows, place = _rows(case, view)
     each = rows[place][1]
     largest = largest_by_states(gigabytes * 1e9, each)
@@ -54,6 +47,19 @@ def show_recipes(case: Scenario) -> None:
         explained_number(_("bytes for each parameter"), each)
         explained_number(_("largest model"), largest)
     st.caption(_against_weights(case, each))
+
+
+def _choose() -> tuple[str, int]:
+    """Return what is compared, and the memory that the states may take, in GB."""
+    with st.container(key="memory_recipe_inputs", horizontal=True, vertical_alignment="bottom"):
+        view = pickers.segmented(
+            PAGE, "by", _("Compare"), tuple(VIEWS), default="precisions", labels=_view_label
+        )
+        gigabytes = pickers.number(
+            PAGE, "states_gb", _("GB for states in all"), 1, 1_000_000, default=640, step=80,
+            help=_("Eight devices of 80 GB are 640."),
+        )  # fmt: skip
+    return view, gigabytes
 
 
 def _view_label(view: str) -> str:
