@@ -90,10 +90,14 @@ def test_forward_and_recomputation_are_told_apart_as_torch_counts_them():
     assert step.child("extra work").child("blocks again").amount == found.recompute
 
 
-def test_a_real_model_of_7_b_is_counted_exactly():
+@pytest.mark.slow
+def test_every_row_of_the_catalogue_is_counted_exactly_with_fewer_layers():
     recipe = TrainingRecipe(seq_len=256)
-    spec = replace(MODELS["llama-2-7b"], num_layers=2)
-    assert step_flops(spec, recipe).amount == counted(spec, recipe)
+    for key, row in MODELS.items():
+        layers = 1 + (row.num_dense_layers if row.mixture else 1)
+        windowed = min(row.num_windowed_layers, 1)
+        spec = replace(row, num_layers=layers, num_windowed_layers=windowed)
+        assert step_flops(spec, recipe).amount == counted(spec, recipe), key
 
 
 def test_full_checkpointing_of_llama_2_7b_costs_1_469_times_6nd_and_none_1_166():
