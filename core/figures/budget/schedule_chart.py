@@ -51,12 +51,13 @@ def _passes(
     slots: Schedule, direction: str, pattern: str, color: Mapping[str, str], *, numbered: bool
 ) -> dict[str, object]:
     shown = [slot for row in slots for slot in row if slot.direction == direction]
+    name = NAMES["forward" if direction == "forward" else "backward"]
     return {
         "orientation": "h",
         "y": [slot.stage for slot in shown],
         "base": [slot.start for slot in shown],
         "x": [slot.end - slot.start for slot in shown],
-        "name": _(NAMES["forward" if direction == "forward" else "backward"]),
+        "name": _(name),
         "marker": {
             "color": color[direction],
             "pattern": {
