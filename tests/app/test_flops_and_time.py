@@ -32,6 +32,25 @@ def test_every_tab_has_a_picture_in_both_languages_and_on_a_projector(open_page)
             assert len(alt(app)) > 40, (tab, more)
 
 
+def test_the_code_of_every_tab_runs_and_prints_its_number(open_page, capsys):
+    printed = {
+        "components": "step FLOPs",
+        "why": "201,326,592",
+        "rule": "57,255 tokens",
+        "mfu": "33.7%",
+        "roofline": "295.3 FLOPs/byte",
+        "time": "143.9 days",
+        "lines": "MFU",
+        "budget": "9.574e+21 FLOPs",
+        "ladder": "3.8e+25 FLOPs",
+        "transfer": "4.79 ms",
+    }
+    for tab, text in printed.items():
+        app = open_page(PAGE, flops_tab=tab)
+        exec(app.session_state["snippets"][tab], {})  # noqa: S102  what readers copy
+        assert text in capsys.readouterr().out, tab
+
+
 def test_numbers_of_the_lecture_and_of_the_reference_stand_in_the_headlines(open_page):
     wanted = {
         "components": ({"flops_model": "llama-2-7b", "flops_context": "4096"}, "1.166 ×"),
