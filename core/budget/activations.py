@@ -6,7 +6,7 @@ from typing import Final
 
 from core.budget.checkpointing import kept_tensors, recomputed_tensors
 from core.budget.formula import Formula, Number
-from core.budget.item import Item, item
+from core.budget.item import Item, Kind, item
 from core.budget.parameters import local_sizes
 from core.budget.precisions import PRECISIONS, Precision
 from core.budget.profiles import PROFILES
@@ -17,6 +17,7 @@ from core.language import N_
 from core.models.spec import ModelSpec
 
 TRACED: Final = N_("tensors kept by autograd, traced on the modules of core.models")
+EMULATED: Final = N_("autocast emulated from torch's list of operations, not measured on a GPU")
 CHECKPOINT: Final = N_("Chen et al. 2016: keep a block's input, run the block again")
 _LAYERS: Final[Mapping[str, str]] = {
     "norms": "num_layers",
@@ -108,8 +109,11 @@ def layer_activations(
         recipe: How it is trained.
         sizes: Those of `activation_sizes`.
     """
+    emulated = PRECISIONS[recipe.precision].copies > 0
+    kind: Kind = "estimated" if emulated else "exact"
+    source, band = (EMULATED, 0.05) if emulated else (TRACED, 0.0)
     return tuple(
-        item(part, rule, sizes, unit="bytes", source=TRACED)
+        item(part, rule, sizes, unit="bytes", source=source, kind=kind, band=band)
         for part, rule in _formulas(spec, _shape_of(recipe), kept=True).items()
     )
 

@@ -111,3 +111,10 @@ def test_the_question_is_answered_by_two_budgets(open_page):
     app.run()
     app.button("memory_moment_reveal").click().run()
     assert any("12.9" in text or "13.0" in text for text in texts(app))
+
+
+def test_autocast_says_that_it_is_emulated(open_page):
+    assert any(
+        "emulated" in text for text in texts(open_page(PAGE, memory_precision="autocast_bf16"))
+    )
+    assert not any("emulated" in text for text in texts(open_page(PAGE)))

@@ -8,6 +8,7 @@ from core.budget.at_peak import at_peak
 from core.budget.budget import Budget
 from core.budget.item import Item
 from core.budget.parameters import counts
+from core.budget.precisions import PRECISIONS
 from core.budget.scenario import Scenario
 from core.budget.trained import trained_parameters
 from core.figures.budget.training_bar import (
@@ -51,6 +52,10 @@ def show_bar(case: Scenario, budget: Budget) -> None:
             if name in parts:
                 explained_number(_(name), parts[name])
     st.caption(_moment_sentence(budget))
+    if PRECISIONS[case.recipe.precision].copies:
+        st.caption(
+            _("Autocast is emulated from torch's list of operations; no GPU has measured it here.")
+        )
 
 
 def device_bars(budget: Budget) -> tuple[DeviceBar, ...]:

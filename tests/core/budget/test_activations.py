@@ -106,3 +106,13 @@ def test_what_is_kept_outside_the_blocks_is_what_a_model_leaves_beside_its_layer
             positions = 8 * 32 if spec.learned_positions else 0
             total = outside + log_probabilities + positions
             assert abs(beside - total) <= 512, (profile, key, beside - total)
+
+
+def test_autocast_is_an_estimate_until_a_gpu_has_measured_it():
+    spec = replace(MODELS["llama-2-7b"], num_layers=1)
+    for precision, kind in (("autocast_bf16", "estimated"), ("pure_bf16", "exact")):
+        recipe = TrainingRecipe(precision=precision)
+        sizes = activation_sizes(spec, recipe, whole(spec))
+        for part in layer_activations(spec, recipe, sizes):
+            assert part.kind == kind
+            assert (part.low < part.amount < part.high) is (kind == "estimated")
