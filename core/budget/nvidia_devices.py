@@ -2,7 +2,8 @@
 
 Checked in 2026-11 against copies of the data sheets and against tables of hmc-tech.com (T4, A100,
 RTX 4090, L4, L40S), hpctech.co.jp (H100), glennklockwood.com (H100, B200, GB200), spheron.network
-(RTX 5090). Reported memory: modal-labs/modal-client#2797 for T4, A10, L4, L40S, A100 and H100; the others recalled.
+(RTX 5090). Reported memory: modal-labs/modal-client#2797 for T4, A10, L4, L40S, A100 and H100;
+the others are recalled.
 """
 
 from collections.abc import Mapping
@@ -161,6 +162,6 @@ NVIDIA: Final[Mapping[str, DeviceSpec]] = {
         gb_per_second=8000,
         link=900,
         host_link=225,  # half of the superchip's NVLink-C2C, one direction
-        source=N_("NVIDIA GB200 data sheet, halved for one GPU and for sparsity; host link estimated"),
+        source=N_("NVIDIA GB200 data sheet, halved twice: one GPU, no sparsity; host link a guess"),
     ),
 }
