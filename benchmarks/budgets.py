@@ -17,19 +17,19 @@ os.environ["OMP_NUM_THREADS"] = "1"  # before torch is imported
 
 import psutil
 
-from core.budget.catalogue import MODELS
+from core.budget.catalogue.devices import DEVICES
+from core.budget.catalogue.models import MODELS
+from core.budget.catalogue.parameters import count_parameters
 from core.budget.cluster import Cluster
-from core.budget.communication import communication
-from core.budget.devices import DEVICES
-from core.budget.difference import difference
-from core.budget.fits import matrix
-from core.budget.flops import step_flops
-from core.budget.jobs import serving_ways
-from core.budget.parameters import count_parameters
+from core.budget.comparison.difference import difference
+from core.budget.compute.flops import step_flops
+from core.budget.compute.jobs import serving_ways
+from core.budget.fits.matrix import matrix
+from core.budget.parallel.communication import communication
 from core.budget.recipe import TrainingRecipe
-from core.budget.serving import inference_budget
-from core.budget.serving_plan import ServingPlan
-from core.budget.training import training_budget
+from core.budget.serving.inference_budget import inference_budget
+from core.budget.serving.serving_plan import ServingPlan
+from core.budget.training.training_budget import training_budget
 from core.units import format_seconds
 
 EVERY_MODEL = tuple(MODELS.values())

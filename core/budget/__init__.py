@@ -1,7 +1,74 @@
 """What a model costs: bytes, FLOPs and seconds, every number with its formula and its source."""
 
-from core.budget.formula import Formula
-from core.budget.item import Item
-from core.models.spec import ModelSpec
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
 
-__all__ = ["Formula", "Item", "ModelSpec"]
+if TYPE_CHECKING:
+    from core.budget.budget import Budget
+    from core.budget.catalogue.devices import DEVICES
+    from core.budget.catalogue.hf_config import model_from_config
+    from core.budget.catalogue.models import MODELS
+    from core.budget.catalogue.parameters import count_parameters
+    from core.budget.compute.flops import step_flops
+    from core.budget.compute.training_time import training_seconds
+    from core.budget.fits.solve import largest_that_fits, min_devices
+    from core.budget.formula import Formula
+    from core.budget.item import Item
+    from core.budget.serving.inference_budget import inference_budget
+    from core.budget.serving.kv_cache import kv_cache_bytes_per_token
+    from core.budget.serving.serving_time import decode_latency
+    from core.budget.simulation.step import simulate_step
+    from core.budget.training.training_budget import training_budget
+    from core.models.spec import ModelSpec
+
+# Each is loaded when it is first asked for: the rooms hold tables, and one of them loads torch.
+_HOMES: Final = {
+    "Budget": "core.budget.budget",
+    "DEVICES": "core.budget.catalogue.devices",
+    "Formula": "core.budget.formula",
+    "Item": "core.budget.item",
+    "MODELS": "core.budget.catalogue.models",
+    "ModelSpec": "core.models.spec",
+    "count_parameters": "core.budget.catalogue.parameters",
+    "decode_latency": "core.budget.serving.serving_time",
+    "inference_budget": "core.budget.serving.inference_budget",
+    "kv_cache_bytes_per_token": "core.budget.serving.kv_cache",
+    "largest_that_fits": "core.budget.fits.solve",
+    "min_devices": "core.budget.fits.solve",
+    "model_from_config": "core.budget.catalogue.hf_config",
+    "simulate_step": "core.budget.simulation.step",
+    "step_flops": "core.budget.compute.flops",
+    "training_budget": "core.budget.training.training_budget",
+    "training_seconds": "core.budget.compute.training_time",
+}
+
+__all__ = [
+    "DEVICES",
+    "MODELS",
+    "Budget",
+    "Formula",
+    "Item",
+    "ModelSpec",
+    "count_parameters",
+    "decode_latency",
+    "inference_budget",
+    "kv_cache_bytes_per_token",
+    "largest_that_fits",
+    "min_devices",
+    "model_from_config",
+    "simulate_step",
+    "step_flops",
+    "training_budget",
+    "training_seconds",
+]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401  whatever the room holds
+    """Return a public name from the room that holds it.
+
+    Raises:
+        AttributeError: If there is none of that name.
+    """
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

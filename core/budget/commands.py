@@ -7,21 +7,21 @@ from dataclasses import replace
 from typing import Any, Final
 
 from core.budget.budget import Budget
+from core.budget.catalogue.devices import DEVICES
 from core.budget.cluster import Cluster
-from core.budget.decode_speeds import with_measured_mbu
-from core.budget.devices import DEVICES
-from core.budget.fits import Cell, first_failing, matrix
+from core.budget.compute.jobs import Job, serving_ways
+from core.budget.compute.training_jobs import training_ways
+from core.budget.fits.matrix import Cell, first_failing, matrix
+from core.budget.fits.solve import min_devices
 from core.budget.item import Item
-from core.budget.jobs import Job, serving_ways
 from core.budget.report import item_json, item_lines, item_markdown
-from core.budget.serving import inference_budget
-from core.budget.serving_plan import ServingPlan
-from core.budget.serving_time import decode_latency, prefill_latency
+from core.budget.serving.decode_speeds import with_measured_mbu
+from core.budget.serving.inference_budget import inference_budget
+from core.budget.serving.serving_plan import ServingPlan
+from core.budget.serving.serving_time import decode_latency, prefill_latency
+from core.budget.serving.throughput import device_speed, user_speed
 from core.budget.settings import Settings, read_settings
-from core.budget.solve import min_devices
-from core.budget.throughput import device_speed, user_speed
-from core.budget.training import training_budget
-from core.budget.training_jobs import training_ways
+from core.budget.training.training_budget import training_budget
 from core.models.spec import ModelSpec
 from core.units import format_bytes
 

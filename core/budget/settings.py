@@ -5,13 +5,13 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
-from core.budget.catalogue import MODELS
+from core.budget.catalogue.devices import DEVICES
+from core.budget.catalogue.hf_config import read_config
+from core.budget.catalogue.models import MODELS
 from core.budget.check import check_choice
 from core.budget.cluster import Cluster
-from core.budget.devices import DEVICES
-from core.budget.hf_config import read_config
 from core.budget.recipe import LoRA, TrainingRecipe
-from core.budget.serving_plan import ServingPlan
+from core.budget.serving.serving_plan import ServingPlan
 from core.language import _
 from core.models.spec import ModelSpec
 

@@ -11,13 +11,13 @@ from pages.shared.prose import prose
 from pages.shared.snippets import show_code
 
 CODE = """
-from core.budget.catalogue import MODELS
+from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
-from core.budget.communication import communication, exposed_seconds
-from core.budget.devices import DEVICES, custom_device
-from core.budget.hf_config import read_config
+from core.budget.parallel.communication import communication, exposed_seconds
+from core.budget.catalogue.devices import DEVICES, custom_device
+from core.budget.catalogue.hf_config import read_config
 from core.budget.recipe import TrainingRecipe
-from core.budget.training import training_budget
+from core.budget.training.training_budget import training_budget
 from core.units import format_bytes, format_seconds
 
 spec = {model}

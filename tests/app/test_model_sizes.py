@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from core.budget.devices import DEVICES
-from core.budget.one_tensor import TENSORS
-from core.budget.sizes import SIZES
+from core.budget.catalogue.devices import DEVICES
+from core.budget.catalogue.one_tensor import TENSORS
+from core.budget.catalogue.sizes import SIZES
 from pages.panels.budget.sizes_questions import ASKED
 from pages.panels.budget.sizes_tabs import PICTURES
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.budget.ring import ring_all_reduce
+from core.budget.parallel.ring import ring_all_reduce
 from pages.panels.budget import parallel_code
 from pages.panels.budget.parallel_programs import PROGRAMS
 from pages.panels.budget.parallel_tabs import PICTURES

@@ -2,10 +2,10 @@
 
 import pytest
 
-from core.budget.optimizers import OPTIMIZERS
-from core.budget.precisions import PRECISIONS
-from core.budget.profiles import PROFILES
 from core.budget.recipe import CHECKPOINTING
+from core.budget.training.optimizers import OPTIMIZERS
+from core.budget.training.precisions import PRECISIONS
+from core.budget.training.profiles import PROFILES
 from pages.panels.budget.memory_tabs import TABS
 
 PAGE = "budget/training_memory"

@@ -5,11 +5,11 @@ import urllib.parse
 
 import pytest
 
-from core.budget.catalogue import MODELS
-from core.budget.devices import DEVICES
-from core.budget.jobs import SERVING_FORMATS
-from core.budget.known_claims import CLAIMS
-from core.budget.training_jobs import TRAINING_WAYS
+from core.budget.catalogue.devices import DEVICES
+from core.budget.catalogue.models import MODELS
+from core.budget.compute.jobs import SERVING_FORMATS
+from core.budget.compute.training_jobs import TRAINING_WAYS
+from core.budget.fits.known_claims import CLAIMS
 from pages.panels.budget import fits_claims, fits_map
 from pages.panels.budget.fits_tabs import TABS
 

@@ -5,9 +5,9 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from core.budget.check import check_choice
-from core.budget.precisions import PRECISIONS
 from core.budget.recipe import LoRA, TrainingRecipe
-from core.budget.training import check_recipe
+from core.budget.training.precisions import PRECISIONS
+from core.budget.training.training_budget import check_recipe
 from core.language import _
 from core.models.spec import LatentAttention, Mixture, ModelSpec
 

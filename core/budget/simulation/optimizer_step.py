@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.optim import Optimizer
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from core.budget.optimizers import OPTIMIZERS, walk
+from core.budget.training.optimizers import OPTIMIZERS, walk
 
 _LEARNING_RATE: Final = 1e-3
 _TORCH: Final[dict[str, tuple[str, dict[str, Any]]]] = {
@@ -31,7 +31,7 @@ class OptimizerStep:
 
     Args:
         named: Name and tensor of every trained parameter.
-        key: A row of `core.budget.optimizers.OPTIMIZERS`.
+        key: A row of `core.budget.training.optimizers.OPTIMIZERS`.
         step_kind: "for_loop", "foreach" or "fused".
     """
 

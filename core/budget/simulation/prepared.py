@@ -7,13 +7,13 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from core.budget.precisions import PRECISIONS, Precision
 from core.budget.recipe import TrainingRecipe
 from core.budget.simulation.adapters import use_adapters
 from core.budget.simulation.autocast import use_autocast
 from core.budget.simulation.cases import check_case
 from core.budget.simulation.optimizer_step import OptimizerStep
 from core.budget.simulation.recompute import Watch, use_checkpointing
+from core.budget.training.precisions import PRECISIONS, Precision
 from core.models.build import build_model
 from core.models.spec import ModelSpec
 

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import plotly.graph_objects as go
 
-from core.budget.plane import Plane
+from core.budget.fits.plane import Plane
 from core.figures.budget.fits_squares import Labels, hover_text, letter, square_text
 from core.figures.drawing import Drawing
 from core.figures.theme import COLORS, Mode, plotly_layout

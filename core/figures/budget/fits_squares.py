@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from core.budget.fits import Cell
-from core.budget.plane import Plane
+from core.budget.fits.matrix import Cell
+from core.budget.fits.plane import Plane
 from core.language import N_, _, ngettext
 from core.units import ByteUnit, format_bytes
 

@@ -5,7 +5,7 @@ from typing import Final
 
 import plotly.graph_objects as go
 
-from core.budget.chinchilla import FITS, best_params, loss_for_size
+from core.budget.compute.chinchilla import FITS, best_params, loss_for_size
 from core.figures.budget.flops_frame import framed
 from core.figures.drawing import Drawing
 from core.figures.theme import COLORS, Mode

@@ -5,7 +5,7 @@ from typing import Final
 
 import plotly.graph_objects as go
 
-from core.budget.throughput import Curve, CurvePoint
+from core.budget.serving.throughput import Curve, CurvePoint
 from core.figures.drawing import Drawing
 from core.figures.theme import COLORS, Mode, plotly_layout
 from core.language import N_, _
@@ -25,7 +25,7 @@ def latency_figure(curve: Curve, chosen: int, mode: Mode, *, present: bool = Fal
     """Return the curve from one sequence to many, the plan and the end of memory marked.
 
     Args:
-        curve: What `core.budget.throughput` found.
+        curve: What `core.budget.serving.throughput` found.
         chosen: The plan's number of sequences.
         mode: "light" or "dark".
         present: Larger text for a projector.

@@ -6,9 +6,9 @@ from typing import Final
 
 import plotly.graph_objects as go
 
-from core.budget.communication import AXIS_NAMES
 from core.budget.item import Item
-from core.budget.links import Axis
+from core.budget.parallel.communication import AXIS_NAMES
+from core.budget.parallel.links import Axis
 from core.figures.drawing import Drawing
 from core.figures.theme import COLORS, Mode, plotly_layout
 from core.language import _

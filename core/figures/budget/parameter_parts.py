@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import plotly.graph_objects as go
 
+from core.budget.catalogue.parameters import PART_NAMES
 from core.budget.item import Item
-from core.budget.parameters import PART_NAMES
 from core.figures.drawing import Drawing
 from core.figures.theme import COLORS, Mode, plotly_layout
 from core.language import _
@@ -42,7 +42,7 @@ def part_rows(tree: Item) -> tuple[Row, ...]:
     """Return a row for each matrix or table; what is small stands together in the last one.
 
     Args:
-        tree: What `core.budget.parameters.count_parameters` returns.
+        tree: What `core.budget.catalogue.parameters.count_parameters` returns.
     """
     rows = list(_rows(tree))
     large = [row for row in rows if row.amount >= SMALLEST * tree.amount]
@@ -66,7 +66,7 @@ def parts_figure(tree: Item, idle: float, mode: Mode, *, present: bool = False) 
     """Return a bar a part; of the experts, those that one token does not pass are hatched.
 
     Args:
-        tree: What `core.budget.parameters.count_parameters` returns.
+        tree: What `core.budget.catalogue.parameters.count_parameters` returns.
         idle: How many parameters of the experts one token does not pass.
         mode: "light" or "dark".
         present: For a projector.

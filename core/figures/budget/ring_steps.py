@@ -5,7 +5,7 @@ from typing import Final
 
 import plotly.graph_objects as go
 
-from core.budget.ring import RingStep, bytes_sent
+from core.budget.parallel.ring import RingStep, bytes_sent
 from core.figures.drawing import Drawing
 from core.figures.theme import COLORS, Mode, plotly_layout
 from core.language import N_, _, ngettext

@@ -7,7 +7,7 @@ from typing import Final
 import plotly.graph_objects as go
 
 from core.budget.cluster import DeviceSpec
-from core.budget.intensity import Operation, bound, ridge
+from core.budget.compute.intensity import Operation, bound, ridge
 from core.figures.budget.flops_frame import framed, joined
 from core.figures.drawing import Drawing
 from core.figures.theme import COLORS, Mode

@@ -5,7 +5,7 @@ from typing import Final
 
 import plotly.graph_objects as go
 
-from core.budget.pipeline import Pass, Slot, most_held
+from core.budget.parallel.pipeline import Pass, Slot, most_held
 from core.figures.drawing import Drawing
 from core.figures.theme import COLORS, Mode, plotly_layout
 from core.language import N_, _

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import plotly.graph_objects as go
 
-from core.budget.serving_roofline import RooflinePoint
+from core.budget.serving.serving_roofline import RooflinePoint
 from core.figures.drawing import Drawing
 from core.figures.theme import COLORS, Mode, plotly_layout
 from core.language import N_, _
@@ -35,7 +35,7 @@ def roofline_figure(
     """Return FLOP/s over FLOPs per byte, with the roof of the data sheet.
 
     Args:
-        points: What `core.budget.serving_roofline` found.
+        points: What `core.budget.serving.serving_roofline` found.
         roof: Dense peak in FLOP/s and bandwidth in bytes/s of the device.
         mode: "light" or "dark".
         present: Larger text for a projector.

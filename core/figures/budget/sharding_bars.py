@@ -5,7 +5,7 @@ from typing import Final
 
 import plotly.graph_objects as go
 
-from core.budget.sharding import STRATEGIES, Sharding
+from core.budget.parallel.sharding import STRATEGIES, Sharding
 from core.figures.budget.stacked_parts import Bars, capacity_line, parts_table, stack
 from core.figures.drawing import Drawing
 from core.figures.theme import COLORS, Mode, plotly_layout

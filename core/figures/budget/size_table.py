@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import plotly.graph_objects as go
 
-from core.budget.source_table import Cell
+from core.budget.catalogue.source_table import Cell
 from core.figures.budget.weight_words import Line, verdict
 from core.figures.drawing import Drawing
 from core.figures.theme import COLORS, Mode, plotly_layout

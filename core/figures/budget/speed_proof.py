@@ -6,8 +6,8 @@ from typing import Final
 
 import plotly.graph_objects as go
 
-from core.budget.catalogue import MODELS
-from core.budget.decode_speeds import DecodeFit, DecodeSpeed
+from core.budget.catalogue.models import MODELS
+from core.budget.serving.decode_speeds import DecodeFit, DecodeSpeed
 from core.figures.drawing import Drawing
 from core.figures.theme import COLORS, Mode, plotly_layout
 from core.language import _

@@ -4,8 +4,8 @@ from typing import Final
 
 import streamlit as st
 
-from core.budget.allocator_stories import CAPACITY, STORIES, Moment, replay
-from core.budget.scenario import Scenario
+from core.budget.comparison.scenario import Scenario
+from core.budget.training.allocator_stories import CAPACITY, STORIES, Moment, replay
 from core.figures.budget.allocator_map import allocator_alt, allocator_figure, allocator_table
 from core.language import _
 from core.units import format_bytes

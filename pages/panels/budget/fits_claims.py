@@ -4,11 +4,11 @@ from typing import Any, Final, cast
 
 import streamlit as st
 
-from core.budget.claim import Ruling
-from core.budget.claims import rule
-from core.budget.devices import DEVICES
-from core.budget.known_claims import CLAIMS
-from core.budget.read_claim import MAX_CHARS, read_claim
+from core.budget.catalogue.devices import DEVICES
+from core.budget.fits.claim import Ruling
+from core.budget.fits.claims import rule
+from core.budget.fits.known_claims import CLAIMS
+from core.budget.fits.read_claim import MAX_CHARS, read_claim
 from core.figures.budget.claims_chart import (
     VERDICTS,
     Rows,

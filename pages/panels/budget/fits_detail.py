@@ -4,12 +4,12 @@ from typing import Final
 
 import streamlit as st
 
-from core.budget.fits import lines, row
+from core.budget.compute.jobs import SERVING_FORMATS
+from core.budget.compute.training_jobs import Training
+from core.budget.fits.matrix import lines, row
 from core.budget.formula import Formula
 from core.budget.item import Item, item
-from core.budget.jobs import SERVING_FORMATS
 from core.budget.recipe import TrainingRecipe
-from core.budget.training_jobs import Training
 from core.language import N_, _
 from core.units import format_bytes
 from pages.panels.budget.fits_device import show_device

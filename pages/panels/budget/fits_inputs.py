@@ -6,15 +6,15 @@ from typing import Final, Literal
 
 import streamlit as st
 
-from core.budget.catalogue import MODELS
+from core.budget.catalogue.devices import DEVICES
+from core.budget.catalogue.models import MODELS
+from core.budget.catalogue.parameters import counts
 from core.budget.cluster import DeviceSpec
-from core.budget.devices import DEVICES
-from core.budget.jobs import SERVING_FORMATS, Job, serving_ways
-from core.budget.parameters import counts
+from core.budget.compute.jobs import SERVING_FORMATS, Job, serving_ways
+from core.budget.compute.training_jobs import TRAINING_WAYS, training_ways
 from core.budget.recipe import Checkpointing, TrainingRecipe
-from core.budget.serving import with_context
-from core.budget.serving_plan import ServingPlan
-from core.budget.training_jobs import TRAINING_WAYS, training_ways
+from core.budget.serving.inference_budget import with_context
+from core.budget.serving.serving_plan import ServingPlan
 from core.language import N_, _
 from core.models.spec import ModelSpec
 from pages.panels.budget.choices import ChosenDevice, ChosenModel, choose_device, choose_model

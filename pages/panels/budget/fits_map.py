@@ -5,9 +5,9 @@ from typing import Any, Final, cast
 
 import streamlit as st
 
-from core.budget.fits import row
-from core.budget.plane import Plane, PlaneName, models_devices, models_ways, ways_devices
-from core.budget.solve import min_devices
+from core.budget.fits.matrix import row
+from core.budget.fits.plane import Plane, PlaneName, models_devices, models_ways, ways_devices
+from core.budget.fits.solve import min_devices
 from core.figures.budget.fits_map import fits_alt, fits_map, fits_table, letters_sentence
 from core.figures.budget.fits_squares import Labels
 from pages.panels.budget.fits_inputs import OWN, PAGE, Case, Work

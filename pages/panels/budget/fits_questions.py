@@ -2,11 +2,11 @@
 
 from typing import Final
 
-from core.budget.catalogue import MODELS
-from core.budget.devices import DEVICES
-from core.budget.jobs import Serving
-from core.budget.serving_plan import ServingPlan
-from core.budget.solve import group_needs, min_devices
+from core.budget.catalogue.devices import DEVICES
+from core.budget.catalogue.models import MODELS
+from core.budget.compute.jobs import Serving
+from core.budget.fits.solve import group_needs, min_devices
+from core.budget.serving.serving_plan import ServingPlan
 from core.language import _
 from core.units import format_bytes
 from pages.shared.questions import Choice, predict_then_reveal

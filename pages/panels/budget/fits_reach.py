@@ -5,12 +5,12 @@ from typing import Final
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.budget.catalogue import MODELS
+from core.budget.catalogue.models import MODELS
+from core.budget.catalogue.parameters import count_parameters
 from core.budget.cluster import DeviceSpec
-from core.budget.jobs import Job
-from core.budget.parameters import count_parameters
-from core.budget.reach import Edge, edges
-from core.budget.solve import Answer, largest_model, largest_that_fits, min_devices
+from core.budget.compute.jobs import Job
+from core.budget.fits.reach import Edge, edges
+from core.budget.fits.solve import Answer, largest_model, largest_that_fits, min_devices
 from core.figures.budget.frontier import frontier_alt, frontier_figure, frontier_table
 from core.language import _, ngettext
 from core.models.spec import ModelSpec

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from core.budget.feasible import Feasible, feasible
-from core.budget.training_jobs import Training
+from core.budget.compute.training_jobs import Training
+from core.budget.fits.feasible import Feasible, feasible
 from core.language import _
 from core.units import format_bytes
 from pages.panels.budget.fits_inputs import Case, checkpointing_label, way_label

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
-from core.budget.fits import Cell
-from core.budget.solve import Answer
+from core.budget.fits.matrix import Cell
+from core.budget.fits.solve import Answer
 from core.language import N_, _, ngettext
 from core.units import format_bytes
 from pages.panels.budget.fits_inputs import Case

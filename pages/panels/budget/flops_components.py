@@ -4,9 +4,9 @@ from typing import Final, cast
 
 from streamlit.delta_generator import DeltaGenerator
 
-from core.budget.flops import model_flops, step_flops
+from core.budget.catalogue.parameters import counts
+from core.budget.compute.flops import model_flops, step_flops
 from core.budget.item import Item
-from core.budget.parameters import counts
 from core.budget.recipe import Checkpointing, TrainingRecipe
 from core.budget.rules import flops_rule
 from core.figures.budget.flop_bars import flop_bars, flop_bars_alt, flop_bars_table
@@ -20,9 +20,9 @@ from pages.shared.header import headline
 from pages.shared.settings import presenting, theme_mode
 
 CODE: Final = """
-from core.budget.catalogue import MODELS
-from core.budget.flops import step_flops
-from core.budget.hf_config import read_config
+from core.budget.catalogue.models import MODELS
+from core.budget.compute.flops import step_flops
+from core.budget.catalogue.hf_config import read_config
 from core.budget.recipe import TrainingRecipe
 
 recipe = TrainingRecipe(seq_len={context}, checkpointing={checkpointing!r})

@@ -4,7 +4,7 @@ from typing import Final
 
 from streamlit.delta_generator import DeltaGenerator
 
-from core.budget.flop_ladder import flop_ladder
+from core.budget.compute.flop_ladder import flop_ladder
 from core.figures.budget.flop_ladder_plot import ladder_alt, ladder_plot, ladder_table
 from core.figures.budget.flops_frame import scientific
 from core.language import _
@@ -15,7 +15,7 @@ from pages.shared.header import headline
 from pages.shared.settings import presenting, theme_mode
 
 CODE: Final = """
-from core.budget.flop_ladder import flop_ladder
+from core.budget.compute.flop_ladder import flop_ladder
 
 for rung in flop_ladder()[:{count}]:
     print(f"{{rung.amount:10.3g}} FLOPs  {{rung.name}} ({{rung.source}})")

@@ -7,9 +7,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.budget.cluster import MAX_DEVICES, Cluster
+from core.budget.compute.training_time import reached_mfu, training_time
 from core.budget.item import Item
 from core.budget.recipe import Checkpointing, TrainingRecipe
-from core.budget.training_time import reached_mfu, training_time
 from core.figures.budget.time_lines import time_lines, time_lines_alt, time_lines_table
 from core.language import _
 from core.models.spec import ModelSpec
@@ -27,12 +27,12 @@ SPLITS: Final = (1, 2, 4, 8, 16)
 STEPS: Final = (1, 4, 16, 64)  # how the cluster grows from bar to bar
 BATCHES: Final = tuple(2**power for power in range(16, 27))
 CODE: Final = """
-from core.budget.catalogue import MODELS
+from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
-from core.budget.devices import DEVICES, custom_device, local_device
-from core.budget.hf_config import read_config
+from core.budget.catalogue.devices import DEVICES, custom_device, local_device
+from core.budget.catalogue.hf_config import read_config
 from core.budget.recipe import TrainingRecipe
-from core.budget.training_time import reached_mfu, training_time
+from core.budget.compute.training_time import reached_mfu, training_time
 from core.machine import probe_machine
 
 spec, recipe = {model}, {recipe!r}

@@ -4,7 +4,7 @@ from typing import Final, cast
 
 from streamlit.delta_generator import DeltaGenerator
 
-from core.budget.mfu import mfu_conventions
+from core.budget.compute.mfu import mfu_conventions
 from core.budget.recipe import Checkpointing, TrainingRecipe
 from core.figures.budget.mfu_bars import mfu_alt, mfu_bars, mfu_table
 from core.language import _
@@ -18,10 +18,10 @@ from pages.shared.settings import presenting, theme_mode
 
 TORCHTITAN: Final = 5762  # tokens/s of Llama 3.1 8B on one of 8 H100, docs/performance
 CODE: Final = """
-from core.budget.catalogue import MODELS
-from core.budget.devices import DEVICES, custom_device, local_device
-from core.budget.hf_config import read_config
-from core.budget.mfu import mfu_conventions
+from core.budget.catalogue.models import MODELS
+from core.budget.catalogue.devices import DEVICES, custom_device, local_device
+from core.budget.catalogue.hf_config import read_config
+from core.budget.compute.mfu import mfu_conventions
 from core.budget.recipe import TrainingRecipe
 from core.machine import probe_machine
 

@@ -1,7 +1,7 @@
 """Questions of the page of FLOPs and time; their answers are computed."""
 
-from core.budget.devices import DEVICES
-from core.budget.least_matmul import CLAIMED_DEVICE, CLAIMED_SIZE, CLAIMS, least_seconds
+from core.budget.catalogue.devices import DEVICES
+from core.budget.compute.least_matmul import CLAIMED_DEVICE, CLAIMED_SIZE, CLAIMS, least_seconds
 from core.language import _
 from core.units import format_flops, format_flops_per_second, format_seconds
 from pages.shared.questions import Choice, predict_then_reveal

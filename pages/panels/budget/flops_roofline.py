@@ -4,8 +4,8 @@ from typing import Final, cast
 
 from streamlit.delta_generator import DeltaGenerator
 
-from core.budget.block_operations import op_intensities
-from core.budget.intensity import PHASES, Operation, Phase, examples, ridge, together
+from core.budget.compute.block_operations import op_intensities
+from core.budget.compute.intensity import PHASES, Operation, Phase, examples, ridge, together
 from core.figures.budget.roofline_plot import roofline_alt, roofline_plot, roofline_table
 from core.language import _
 from core.units import format_percent
@@ -20,11 +20,11 @@ KINDS: Final = (*PHASES, "examples")
 BATCHES: Final = tuple(2**power for power in range(13))
 SIZES: Final = (64, 128, 256, 512, 887, 1024, 2048, 4096, 8192, 16384)
 CODE: Final = """
-from core.budget.block_operations import op_intensities
-from core.budget.catalogue import MODELS
-from core.budget.devices import DEVICES, custom_device, local_device
-from core.budget.hf_config import read_config
-from core.budget.intensity import bound, examples, ridge
+from core.budget.compute.block_operations import op_intensities
+from core.budget.catalogue.models import MODELS
+from core.budget.catalogue.devices import DEVICES, custom_device, local_device
+from core.budget.catalogue.hf_config import read_config
+from core.budget.compute.intensity import bound, examples, ridge
 from core.machine import probe_machine
 
 device = {device}

@@ -5,8 +5,8 @@ from typing import Final
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.budget.catalogue import MODELS
-from core.budget.six_nd import CONTEXTS, crossing, six_nd_ratio
+from core.budget.catalogue.models import MODELS
+from core.budget.compute.six_nd import CONTEXTS, crossing, six_nd_ratio
 from core.figures.budget.six_nd_lines import Curve, six_nd_alt, six_nd_lines, six_nd_table
 from core.language import _
 from core.models.spec import ModelSpec
@@ -18,9 +18,9 @@ from pages.shared.settings import presenting, theme_mode
 
 OTHERS: Final = ("gpt2", "llama-2-7b", "llama-3.1-405b")
 CODE: Final = """
-from core.budget.catalogue import MODELS
-from core.budget.hf_config import read_config
-from core.budget.six_nd import CONTEXTS, crossing, six_nd_ratio
+from core.budget.catalogue.models import MODELS
+from core.budget.catalogue.hf_config import read_config
+from core.budget.compute.six_nd import CONTEXTS, crossing, six_nd_ratio
 
 spec = {model}
 for context in CONTEXTS:

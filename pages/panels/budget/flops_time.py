@@ -4,9 +4,9 @@ from typing import Final
 
 from streamlit.delta_generator import DeltaGenerator
 
-from core.budget.cost import cost
+from core.budget.compute.cost import cost
+from core.budget.compute.training_time import seconds_item
 from core.budget.rules import flops_rule
-from core.budget.training_time import seconds_item
 from core.figures.budget.training_days import (
     training_days,
     training_days_alt,
@@ -22,8 +22,8 @@ from pages.shared.settings import presenting, theme_mode
 
 DAY: Final = 86_400
 CODE: Final = """
-from core.budget.devices import DEVICES, custom_device, local_device
-from core.budget.training_time import training_seconds
+from core.budget.catalogue.devices import DEVICES, custom_device, local_device
+from core.budget.compute.training_time import training_seconds
 from core.machine import probe_machine
 
 peak = {device}.peak[{dtype!r}]

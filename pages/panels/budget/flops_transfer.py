@@ -4,9 +4,9 @@ from typing import Final
 
 from streamlit.delta_generator import DeltaGenerator
 
-from core.budget.devices import DEVICES
-from core.budget.parameters import counts
-from core.budget.transfer import transfer_seconds
+from core.budget.catalogue.devices import DEVICES
+from core.budget.catalogue.parameters import counts
+from core.budget.compute.transfer import transfer_seconds
 from core.figures.budget.least_times import (
     Least,
     least_times,
@@ -28,11 +28,11 @@ TOKENS: Final = {
     "from its own memory": "forward",
 }
 CODE: Final = """
-from core.budget.catalogue import MODELS
-from core.budget.devices import DEVICES, custom_device, local_device
-from core.budget.hf_config import read_config
-from core.budget.parameters import counts
-from core.budget.transfer import transfer_seconds
+from core.budget.catalogue.models import MODELS
+from core.budget.catalogue.devices import DEVICES, custom_device, local_device
+from core.budget.catalogue.hf_config import read_config
+from core.budget.catalogue.parameters import counts
+from core.budget.compute.transfer import transfer_seconds
 from core.machine import probe_machine
 
 num_bytes = 2 * counts({model}).total

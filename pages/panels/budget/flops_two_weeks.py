@@ -4,9 +4,9 @@ from typing import Final
 
 from streamlit.delta_generator import DeltaGenerator
 
-from core.budget.chinchilla import best_params, best_tokens
-from core.budget.flop_ladder import machine_flops
-from core.budget.memory_limits import largest_by_states
+from core.budget.compute.chinchilla import best_params, best_tokens
+from core.budget.compute.flop_ladder import machine_flops
+from core.budget.fits.memory_limits import largest_by_states
 from core.figures.budget.flops_frame import scientific
 from core.figures.budget.iso_flop import iso_flop, iso_flop_alt, iso_flop_table
 from core.language import _
@@ -19,9 +19,9 @@ from pages.shared.header import headline
 from pages.shared.settings import presenting, theme_mode
 
 CODE: Final = """
-from core.budget.chinchilla import best_params, best_tokens
-from core.budget.devices import DEVICES, custom_device, local_device
-from core.budget.flop_ladder import machine_flops
+from core.budget.compute.chinchilla import best_params, best_tokens
+from core.budget.catalogue.devices import DEVICES, custom_device, local_device
+from core.budget.compute.flop_ladder import machine_flops
 from core.machine import probe_machine
 
 flops = machine_flops({count}, {days}, {device}.peak[{dtype!r}], share={mfu})

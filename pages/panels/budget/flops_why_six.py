@@ -4,7 +4,7 @@ from typing import Final
 
 from streamlit.delta_generator import DeltaGenerator
 
-from core.budget.two_layers import two_layer_flops
+from core.budget.compute.two_layers import two_layer_flops
 from core.figures.budget.two_layer_bars import two_layer_alt, two_layer_bars, two_layer_table
 from core.language import _
 from core.units import format_flops
@@ -17,7 +17,7 @@ from pages.shared.settings import presenting, theme_mode
 
 SIZES: Final = tuple(2**power for power in range(17))
 CODE: Final = """
-from core.budget.two_layers import two_layer_flops
+from core.budget.compute.two_layers import two_layer_flops
 
 step = two_layer_flops({rows}, {width}, {outputs}, input_needs_gradient={needed})
 for item in step.walk():

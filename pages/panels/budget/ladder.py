@@ -5,10 +5,10 @@ from typing import Final
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.budget.difference import Difference
-from core.budget.ladder import Rung, ladder, step_down
-from core.budget.published import KINDS
-from core.budget.scenario import Scenario
+from core.budget.comparison.difference import Difference
+from core.budget.comparison.ladder import Rung, ladder, step_down
+from core.budget.comparison.published import KINDS
+from core.budget.comparison.scenario import Scenario
 from core.figures.budget.ladder import (
     LadderRow,
     error_text,

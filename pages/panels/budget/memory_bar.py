@@ -6,11 +6,11 @@ import streamlit as st
 
 from core.budget.at_peak import at_peak
 from core.budget.budget import Budget
+from core.budget.catalogue.parameters import counts
+from core.budget.comparison.scenario import Scenario
 from core.budget.item import Item
-from core.budget.parameters import counts
-from core.budget.precisions import PRECISIONS
-from core.budget.scenario import Scenario
-from core.budget.trained import trained_parameters
+from core.budget.training.precisions import PRECISIONS
+from core.budget.training.trained import trained_parameters
 from core.figures.budget.training_bar import (
     MOST_BARS,
     DeviceBar,

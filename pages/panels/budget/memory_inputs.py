@@ -6,11 +6,11 @@ from typing import Final
 import streamlit as st
 
 from core.budget.cluster import Cluster
-from core.budget.optimizers import OPTIMIZERS
-from core.budget.precisions import PRECISIONS
-from core.budget.profiles import PROFILES
+from core.budget.comparison.scenario import Scenario
 from core.budget.recipe import CHECKPOINTING, STEP_KINDS, TrainingRecipe
-from core.budget.scenario import Scenario
+from core.budget.training.optimizers import OPTIMIZERS
+from core.budget.training.precisions import PRECISIONS
+from core.budget.training.profiles import PROFILES
 from core.language import _
 from core.models.spec import ModelSpec
 from pages.panels.budget.choices import ChosenDevice, ChosenModel, choose_device, choose_model

@@ -7,10 +7,10 @@ import streamlit as st
 
 from core.budget.at_peak import at_peak
 from core.budget.budget import Budget
+from core.budget.comparison.scenario import Scenario
 from core.budget.item import Item
-from core.budget.kept_list import KeptTensor, kept_list
-from core.budget.scenario import Scenario
-from core.budget.shares import shares
+from core.budget.parallel.shares import shares
+from core.budget.training.kept_list import KeptTensor, kept_list
 from core.figures.budget.item_tree import SEPARATOR, boxes, tree_alt, tree_figure, tree_table
 from core.language import _
 from core.units import format_bytes, format_percent

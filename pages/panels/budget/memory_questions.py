@@ -2,11 +2,11 @@
 
 from typing import Final
 
-from core.budget.catalogue import MODELS
+from core.budget.catalogue.devices import DEVICES
+from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
-from core.budget.devices import DEVICES
 from core.budget.recipe import Checkpointing, TrainingRecipe
-from core.budget.training import training_budget
+from core.budget.training.training_budget import training_budget
 from core.language import _
 from core.units import format_bytes
 from pages.panels.budget.memory_bar import peak_moment

@@ -5,12 +5,12 @@ from typing import Final
 
 import streamlit as st
 
+from core.budget.catalogue.parameters import counts
+from core.budget.comparison.scenario import Scenario
 from core.budget.item import Item
-from core.budget.optimizers import OPTIMIZERS
-from core.budget.parameters import counts
-from core.budget.precisions import PRECISIONS
-from core.budget.recipes import bytes_per_parameter, largest_by_states
-from core.budget.scenario import Scenario
+from core.budget.training.optimizers import OPTIMIZERS
+from core.budget.training.precisions import PRECISIONS
+from core.budget.training.recipes import bytes_per_parameter, largest_by_states
 from core.figures.budget.recipe_bars import recipe_alt, recipe_figure, recipe_table
 from core.language import N_, _
 from core.units import format_bytes, format_count

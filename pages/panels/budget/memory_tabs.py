@@ -7,8 +7,8 @@ from typing import Final
 import streamlit as st
 
 from core.budget.budget import Budget
-from core.budget.scenario import Scenario
-from core.budget.training import training_budget
+from core.budget.comparison.scenario import Scenario
+from core.budget.training.training_budget import training_budget
 from core.language import N_, _
 from pages.panels.budget.allocator import show_allocator
 from pages.panels.budget.ladder import show_ladder

@@ -5,8 +5,8 @@ from typing import Final
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.budget.hf_config import UNKNOWN, compact_config, read_config
-from core.budget.parameters import counts
+from core.budget.catalogue.hf_config import UNKNOWN, compact_config, read_config
+from core.budget.catalogue.parameters import counts
 from core.language import _
 from core.models.spec import ModelSpec
 from core.units import format_count

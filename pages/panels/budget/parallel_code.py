@@ -6,7 +6,7 @@ from typing import Final
 
 import streamlit as st
 
-from core.budget.sharding import layer_states
+from core.budget.parallel.sharding import layer_states
 from core.figures.budget.stage_bars import pair_alt, stage_figure, stage_table
 from core.language import N_, _
 from core.machine.ranks import NUM_RANKS, run_ranks

@@ -7,9 +7,9 @@ from typing import Final
 import streamlit as st
 
 from core.budget.cluster import Cluster
-from core.budget.precisions import PRECISIONS
+from core.budget.parallel.sharding import STRATEGIES
 from core.budget.recipe import CHECKPOINTING, Checkpointing, TrainingRecipe
-from core.budget.sharding import STRATEGIES
+from core.budget.training.precisions import PRECISIONS
 from core.language import N_, _
 from core.models.spec import ModelSpec
 from pages.panels.budget.choices import ChosenDevice, ChosenModel, choose_device, choose_model

@@ -4,10 +4,10 @@ from typing import Final, get_args
 
 import streamlit as st
 
-from core.budget.communication import exposed_seconds
-from core.budget.links import Axis, group
-from core.budget.pipeline import bubble_seconds, schedule, waiting_share
-from core.budget.training_time import training_time
+from core.budget.compute.training_time import training_time
+from core.budget.parallel.communication import exposed_seconds
+from core.budget.parallel.links import Axis, group
+from core.budget.parallel.pipeline import bubble_seconds, schedule, waiting_share
 from core.figures.budget.link_bars import LinkView, link_alt, link_figure, link_table
 from core.figures.budget.schedule_chart import (
     schedule_alt,

@@ -4,7 +4,7 @@ from typing import Final
 
 import streamlit as st
 
-from core.budget.ring import bytes_sent, ring_all_reduce
+from core.budget.parallel.ring import bytes_sent, ring_all_reduce
 from core.language import _
 from pages.shared.questions import Choice, predict_then_reveal
 

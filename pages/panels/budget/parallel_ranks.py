@@ -6,11 +6,11 @@ import streamlit as st
 
 from core.budget.at_peak import at_peak
 from core.budget.budget import Budget
-from core.budget.communication import communication, exposed_seconds
-from core.budget.rank_grid import MAX_COLUMNS, rank_grid
-from core.budget.sharding import shardings
-from core.budget.shares import shares
-from core.budget.training import training_budget
+from core.budget.parallel.communication import communication, exposed_seconds
+from core.budget.parallel.rank_grid import MAX_COLUMNS, rank_grid
+from core.budget.parallel.sharding import shardings
+from core.budget.parallel.shares import shares
+from core.budget.training.training_budget import training_budget
 from core.figures.budget.rank_grid import (
     GridView,
     rank_grid_alt,

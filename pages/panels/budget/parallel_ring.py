@@ -4,7 +4,7 @@ from typing import Final
 
 import streamlit as st
 
-from core.budget.ring import RingStep, bytes_sent, ring_all_reduce
+from core.budget.parallel.ring import RingStep, bytes_sent, ring_all_reduce
 from core.figures.budget.ring_steps import ring_alt, ring_figure, ring_table, step_title
 from core.language import _
 from pages.panels.budget.parallel_inputs import PAGE, Case

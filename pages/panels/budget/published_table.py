@@ -5,8 +5,8 @@ from typing import Final
 
 import streamlit as st
 
-from core.budget.published import KINDS, PublishedFigure, published
-from core.budget.rederived import rederive
+from core.budget.comparison.published import KINDS, PublishedFigure, published
+from core.budget.comparison.rederived import rederive
 from core.figures.budget.ladder import error_text
 from core.language import N_, _, ngettext
 from pages.panels.budget.pins import PAGE

@@ -7,10 +7,10 @@ from typing import Final
 import streamlit as st
 
 from core.budget.budget import Budget
-from core.budget.difference import Difference
-from core.budget.one_by_one import one_by_one
-from core.budget.scenario import Scenario
-from core.budget.training import training_budget
+from core.budget.comparison.difference import Difference
+from core.budget.comparison.one_by_one import one_by_one
+from core.budget.comparison.scenario import Scenario
+from core.budget.training.training_budget import training_budget
 from core.figures.budget.waterfall import Rung, Way
 from core.language import N_, _
 from pages.panels.budget.pins import NOW, PAGE, SLOTS

@@ -9,10 +9,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.budget.at_peak import at_peak
 from core.budget.budget import Budget
-from core.budget.difference import Difference, peak_difference
+from core.budget.comparison.difference import Difference, peak_difference
+from core.budget.comparison.scenario import Scenario
 from core.budget.item import Item
-from core.budget.scenario import Scenario
-from core.budget.training import training_budget
+from core.budget.training.training_budget import training_budget
 from core.figures.budget.waterfall import (
     Way,
     signed,

@@ -2,22 +2,22 @@
 
 from typing import Final
 
-from core.budget.serving_plan import ServingPlan
+from core.budget.serving.serving_plan import ServingPlan
 from core.models.spec import ModelSpec
 from pages.panels.budget.choices import ChosenDevice, ChosenModel
 
 CODE: Final = """
 from dataclasses import replace
-from core.budget.catalogue import MODELS
+from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
-from core.budget.devices import DEVICES, custom_device, local_device
-from core.budget.hf_config import read_config
-from core.budget.kv_cache import kv_cache, kv_cache_bytes_per_token
-from core.budget.serving import inference_budget
-from core.budget.serving_plan import ServingPlan
-from core.budget.serving_roofline import roofline_points
-from core.budget.serving_time import decode_latency, prefill_latency
-from core.budget.throughput import throughput_curve
+from core.budget.catalogue.devices import DEVICES, custom_device, local_device
+from core.budget.catalogue.hf_config import read_config
+from core.budget.serving.kv_cache import kv_cache, kv_cache_bytes_per_token
+from core.budget.serving.inference_budget import inference_budget
+from core.budget.serving.serving_plan import ServingPlan
+from core.budget.serving.serving_roofline import roofline_points
+from core.budget.serving.serving_time import decode_latency, prefill_latency
+from core.budget.serving.throughput import throughput_curve
 from core.machine import probe_machine
 
 spec = replace({model}{heads})

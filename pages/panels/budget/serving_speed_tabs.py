@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import streamlit as st
 
-from core.budget.decode_speeds import DecodeFit, measured_fit, published_speeds
-from core.budget.serving_roofline import device_ridge, roofline_points
-from core.budget.serving_time import decode_latency, prefill_latency, sixteen_bit_peak
-from core.budget.throughput import device_speed, throughput_curve, user_speed
+from core.budget.serving.decode_speeds import DecodeFit, measured_fit, published_speeds
+from core.budget.serving.serving_roofline import device_ridge, roofline_points
+from core.budget.serving.serving_time import decode_latency, prefill_latency, sixteen_bit_peak
+from core.budget.serving.throughput import device_speed, throughput_curve, user_speed
 from core.figures.budget.latency_throughput import latency_alt, latency_figure, latency_table
 from core.figures.budget.serving_roofline_plot import (
     roofline_alt,

@@ -7,7 +7,7 @@ from typing import Final
 
 import streamlit as st
 
-from core.budget.serving_sweep import AXES, Axis
+from core.budget.serving.serving_sweep import AXES, Axis
 from core.language import _
 from pages.panels.budget.serving_inputs import PAGE, ServingCase
 from pages.panels.budget.serving_memory_tab import show_heads, show_memory

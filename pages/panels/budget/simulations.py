@@ -8,7 +8,7 @@ from typing import Final
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.budget.scenario import Scenario
+from core.budget.comparison.scenario import Scenario
 from core.budget.simulation.cases import write_case
 from core.budget.simulation.report import StepReport
 from core.budget.simulation.run import run_simulation

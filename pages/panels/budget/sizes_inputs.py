@@ -6,8 +6,8 @@ from typing import Final
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.budget.devices import DEVICES
-from core.budget.sizes import SIZES, Size, size_of
+from core.budget.catalogue.devices import DEVICES
+from core.budget.catalogue.sizes import SIZES, Size, size_of
 from core.figures.budget.weight_words import Line
 from core.language import _
 from core.units import format_count

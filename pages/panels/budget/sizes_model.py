@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from core.budget.sizes import FORMAT_NAMES, weights_in
+from core.budget.catalogue.sizes import FORMAT_NAMES, weights_in
 from core.figures.budget.model_bytes import bars_figure
 from core.figures.budget.weight_words import bars_alt, bars_table
 from core.language import _
@@ -16,8 +16,8 @@ from pages.shared.numbers import explained_number
 from pages.shared.settings import presenting, theme_mode, unit_system
 
 CODE: Final = """
-from core.budget.hf_config import read_config
-from core.budget.sizes import FORMAT_NAMES, SIZES, size_of, weights_in
+from core.budget.catalogue.hf_config import read_config
+from core.budget.catalogue.sizes import FORMAT_NAMES, SIZES, size_of, weights_in
 
 size = {size}
 print(f"{{size.name}}: {{size.num_params:,}} parameters")

@@ -4,9 +4,9 @@ from typing import Final
 
 import streamlit as st
 
+from core.budget.catalogue.parameters import active_parameters, count_parameters
+from core.budget.catalogue.sizes import Size, nearest_model
 from core.budget.item import Item
-from core.budget.parameters import active_parameters, count_parameters
-from core.budget.sizes import Size, nearest_model
 from core.figures.budget.parameter_parts import parts_alt, parts_figure, parts_table
 from core.language import _
 from core.models.spec import ModelSpec
@@ -19,9 +19,9 @@ from pages.shared.numbers import explained_number
 from pages.shared.settings import presenting, theme_mode
 
 CODE: Final = """
-from core.budget.hf_config import read_config
-from core.budget.parameters import active_parameters, count_parameters
-from core.budget.sizes import SIZES, nearest_model, size_of
+from core.budget.catalogue.hf_config import read_config
+from core.budget.catalogue.parameters import active_parameters, count_parameters
+from core.budget.catalogue.sizes import SIZES, nearest_model, size_of
 
 spec = nearest_model({size}).spec
 for line in count_parameters(spec).walk():

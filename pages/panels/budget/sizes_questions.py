@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
-from core.budget.devices import DEVICES
-from core.budget.sizes import SIZES, weights_in
+from core.budget.catalogue.devices import DEVICES
+from core.budget.catalogue.sizes import SIZES, weights_in
 from core.language import _
 from core.units import format_bytes
 from pages.panels.budget.sizes_inputs import PAGE

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
-from core.budget.devices import DEVICES
-from core.budget.source_table import Cell, source_table
+from core.budget.catalogue.devices import DEVICES
+from core.budget.catalogue.source_table import Cell, source_table
 from core.figures.budget.size_table import table_alt, table_figure, table_rows, two_decimals
 from core.figures.budget.weight_words import Line
 from core.language import _
@@ -15,7 +15,7 @@ from pages.shared.header import headline
 from pages.shared.settings import presenting, theme_mode, unit_system
 
 CODE: Final = """
-from core.budget.source_table import source_table
+from core.budget.catalogue.source_table import source_table
 
 for cell in source_table(real={real}, scales={scales}):
     print(f"{{cell.size.name:12}} {{cell.format_name:14}} {{cell.item.amount / 2**30:7.2f}} GiB")

@@ -2,8 +2,8 @@
 
 from typing import Final
 
+from core.budget.catalogue.one_tensor import TENSORS, read_shape, shape_text, tensor_bytes
 from core.budget.item import Item
-from core.budget.one_tensor import TENSORS, read_shape, shape_text, tensor_bytes
 from core.figures.dtypes.weight_bytes import bytes_alt, bytes_figure, bytes_table
 from core.language import _
 from core.units import format_bytes
@@ -17,7 +17,7 @@ from pages.shared.settings import presenting, theme_mode, unit_system
 
 CODE: Final = """
 from core.budget.item import Item
-from core.budget.one_tensor import tensor_bytes
+from core.budget.catalogue.one_tensor import tensor_bytes
 
 for name in {formats}:
     tensor = tensor_bytes({shape}, name)

@@ -5,8 +5,8 @@ from typing import Final
 import streamlit as st
 
 from core.budget.calibration import calibrate
-from core.budget.one_device import OneDevice, on_one_device
-from core.budget.scenario import Scenario
+from core.budget.comparison.scenario import Scenario
+from core.budget.fits.one_device import OneDevice, on_one_device
 from core.budget.simulation.report import StepReport
 from core.figures.budget.step_marks import op_name
 from core.figures.budget.step_moments import moments_alt, moments_figure, moments_table

@@ -6,11 +6,11 @@ import re
 from hypothesis import assume
 from hypothesis import strategies as st
 
+from core.budget.catalogue.devices import DEVICES
 from core.budget.cluster import Cluster
-from core.budget.devices import DEVICES
+from core.budget.parallel.shares import check_split
 from core.budget.recipe import CHECKPOINTING, STEP_KINDS, LoRA, TrainingRecipe
-from core.budget.serving_plan import ServingPlan
-from core.budget.shares import check_split
+from core.budget.serving.serving_plan import ServingPlan
 from core.models.spec import LatentAttention, Mixture, ModelSpec
 
 KINDS = ("dense", "gpt", "experts", "latent")

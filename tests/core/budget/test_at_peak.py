@@ -2,8 +2,8 @@
 
 from core.budget.at_peak import at_peak
 from core.budget.recipe import TrainingRecipe
-from core.budget.training import training_budget
-from tests.core.budget.test_shares import cluster, model
+from core.budget.training.training_budget import training_budget
+from tests.core.budget.parallel.test_shares import cluster, model
 
 
 def test_the_parts_at_the_peak_add_up_and_have_one_name_each():

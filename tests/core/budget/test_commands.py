@@ -7,14 +7,14 @@ import sys
 import pytest
 
 from core.budget.__main__ import main
-from core.budget.catalogue import MODELS
+from core.budget.catalogue.devices import DEVICES
+from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
-from core.budget.devices import DEVICES
-from core.budget.jobs import SERVING_FORMATS
-from core.budget.serving import inference_budget
-from core.budget.serving_plan import ServingPlan
+from core.budget.compute.jobs import SERVING_FORMATS
+from core.budget.compute.training_jobs import TRAINING_WAYS
+from core.budget.serving.inference_budget import inference_budget
+from core.budget.serving.serving_plan import ServingPlan
 from core.budget.settings import read_settings
-from core.budget.training_jobs import TRAINING_WAYS
 
 
 def run(capsys, *arguments):

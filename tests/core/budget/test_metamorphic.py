@@ -5,23 +5,28 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.budget.block_operations import op_intensities
-from core.budget.chinchilla import best_params, best_tokens, predicted_loss
+from core.budget.catalogue.devices import DEVICES
+from core.budget.catalogue.parameters import (
+    active_parameters,
+    count_parameters,
+    counts,
+    share_counts,
+)
 from core.budget.cluster import Cluster
-from core.budget.communication import communication, exposed_seconds
-from core.budget.cost import cost
-from core.budget.devices import DEVICES
-from core.budget.flops import model_flops, step_flops
-from core.budget.forward_flops import forward_flops
-from core.budget.kv_cache import kv_cache
-from core.budget.parameters import active_parameters, count_parameters, counts, share_counts
+from core.budget.compute.block_operations import op_intensities
+from core.budget.compute.chinchilla import best_params, best_tokens, predicted_loss
+from core.budget.compute.cost import cost
+from core.budget.compute.flops import model_flops, step_flops
+from core.budget.compute.forward_flops import forward_flops
+from core.budget.compute.training_time import training_time
+from core.budget.parallel.communication import communication, exposed_seconds
+from core.budget.parallel.share import whole
+from core.budget.parallel.shares import shares
 from core.budget.rules import flops_rule, state_rule
-from core.budget.serving import inference_budget
-from core.budget.serving_memory import serving_memory
-from core.budget.serving_time import decode_latency, prefill_latency
-from core.budget.share import whole
-from core.budget.shares import shares
-from core.budget.training_time import training_time
+from core.budget.serving.inference_budget import inference_budget
+from core.budget.serving.kv_cache import kv_cache
+from core.budget.serving.serving_memory import serving_memory
+from core.budget.serving.serving_time import decode_latency, prefill_latency
 from tests.core.budget.random_budgets import check_tree, clusters, plans, recipes, specs
 
 ALONE = Cluster(device=DEVICES["h100-sxm"])

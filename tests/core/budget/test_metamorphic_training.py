@@ -6,16 +6,16 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from core.budget.catalogue import MODELS
+from core.budget.catalogue.devices import DEVICES
+from core.budget.catalogue.models import MODELS
+from core.budget.catalogue.parameters import counts
 from core.budget.cluster import Cluster
-from core.budget.devices import DEVICES
-from core.budget.difference import difference
-from core.budget.fits import lines
-from core.budget.optimizers import OPTIMIZERS
-from core.budget.parameters import counts
-from core.budget.precisions import PRECISIONS
+from core.budget.comparison.difference import difference
+from core.budget.fits.matrix import lines
 from core.budget.recipe import CHECKPOINTING, TrainingRecipe
-from core.budget.training import training_budget
+from core.budget.training.optimizers import OPTIMIZERS
+from core.budget.training.precisions import PRECISIONS
+from core.budget.training.training_budget import training_budget
 from tests.core.budget.random_budgets import check_tree, clusters, recipes, specs
 
 ALONE = Cluster(device=DEVICES["h100-sxm"])

@@ -3,7 +3,7 @@
 import pytest
 
 from core.budget.recipe import LoRA, TrainingRecipe
-from core.budget.serving_plan import ServingPlan
+from core.budget.serving.serving_plan import ServingPlan
 
 
 @pytest.mark.parametrize(

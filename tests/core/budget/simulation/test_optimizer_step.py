@@ -1,8 +1,8 @@
 import pytest
 import torch
 
-from core.budget.optimizers import OPTIMIZERS
 from core.budget.simulation.optimizer_step import OptimizerStep
+from core.budget.training.optimizers import OPTIMIZERS
 from core.models.build import build_model
 from tests.core.budget.simulation.test_prepared import LLAMA
 

@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
-from core.budget.parameters import counts
-from core.budget.precisions import PRECISIONS
+from core.budget.catalogue.parameters import counts
 from core.budget.recipe import TrainingRecipe
 from core.budget.simulation.cases import SIMULATED
 from core.budget.simulation.prepared import PreparedStep
 from core.budget.simulation.step import run_step, simulate_step
 from core.budget.simulation.tracker import StorageTracker
+from core.budget.training.precisions import PRECISIONS
 from core.models.spec import ModelSpec
 
 LLAMA = ModelSpec(

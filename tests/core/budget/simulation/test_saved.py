@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from core.budget.catalogue import MODELS
+from core.budget.catalogue.models import MODELS
 from core.budget.recipe import LoRA, TrainingRecipe
 from core.budget.simulation.saved import saved_bytes, saved_bytes_per_layer
 from tests.core.budget.simulation.test_prepared import LLAMA

@@ -5,8 +5,8 @@ import pytest
 import torch
 from torch.profiler import ProfilerActivity, profile
 
-from core.budget.catalogue import MODELS
-from core.budget.parameters import counts
+from core.budget.catalogue.models import MODELS
+from core.budget.catalogue.parameters import counts
 from core.budget.recipe import LoRA, TrainingRecipe
 from core.budget.simulation.prepared import PreparedStep
 from core.budget.simulation.step import simulate_step

@@ -1,7 +1,7 @@
 """The segments of the allocator by their data."""
 
-from core.budget.allocator_stories import replay
-from core.budget.caching_allocator import AllocatorState
+from core.budget.training.allocator_stories import replay
+from core.budget.training.caching_allocator import AllocatorState
 from core.figures.budget.allocator_map import allocator_alt, allocator_figure, allocator_table
 from core.figures.theme import MODES
 from core.units import MIB

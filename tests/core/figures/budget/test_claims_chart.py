@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from core.budget.claims import rule
-from core.budget.known_claims import CLAIMS
+from core.budget.fits.claims import rule
+from core.budget.fits.known_claims import CLAIMS
 from core.figures.budget.claims_chart import (
     VERDICTS,
     claims_alt,

@@ -2,8 +2,8 @@
 
 import pytest
 
-from core.budget.catalogue import MODELS
-from core.budget.flops import step_flops
+from core.budget.catalogue.models import MODELS
+from core.budget.compute.flops import step_flops
 from core.budget.recipe import TrainingRecipe
 from core.figures.budget.flop_bars import (
     LOOKS,

@@ -1,4 +1,4 @@
-from core.budget.flop_ladder import flop_ladder
+from core.budget.compute.flop_ladder import flop_ladder
 from core.figures.budget.flop_ladder_plot import ladder_alt, ladder_plot, ladder_table
 
 

@@ -1,6 +1,6 @@
 """The edge by its data."""
 
-from core.budget.reach import Edge
+from core.budget.fits.reach import Edge
 from core.figures.budget.frontier import frontier_alt, frontier_figure, frontier_table
 
 EDGES = (

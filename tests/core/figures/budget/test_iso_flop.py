@@ -1,6 +1,6 @@
 import pytest
 
-from core.budget.chinchilla import best_params, loss_for_size
+from core.budget.compute.chinchilla import best_params, loss_for_size
 from core.figures.budget.iso_flop import iso_flop, iso_flop_alt, iso_flop_table, sizes
 
 FLOPS = 9.574e21

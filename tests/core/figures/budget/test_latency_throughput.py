@@ -1,10 +1,10 @@
 """Throughput over latency by its data: the curve, its end, the names beside it."""
 
-from core.budget.catalogue import MODELS
+from core.budget.catalogue.devices import DEVICES
+from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
-from core.budget.devices import DEVICES
-from core.budget.serving_plan import ServingPlan
-from core.budget.throughput import throughput_curve
+from core.budget.serving.serving_plan import ServingPlan
+from core.budget.serving.throughput import throughput_curve
 from core.figures.budget.latency_throughput import latency_alt, latency_figure, latency_table
 from core.figures.theme import MODES
 

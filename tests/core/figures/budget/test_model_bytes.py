@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 
-from core.budget.devices import DEVICES
-from core.budget.sizes import FORMAT_NAMES, SIZES, weights_in
+from core.budget.catalogue.devices import DEVICES
+from core.budget.catalogue.sizes import FORMAT_NAMES, SIZES, weights_in
 from core.figures.budget.model_bytes import axis_end, bars_figure, seen_lines
 from core.figures.budget.weight_words import Line, bars_alt, bars_table, part_bytes, verdict
 from core.units import GIB

@@ -1,7 +1,7 @@
 """Where the parameters are: every one of them is in a bar, and experts show what is idle."""
 
-from core.budget.catalogue import MODELS
-from core.budget.parameters import active_parameters, count_parameters
+from core.budget.catalogue.models import MODELS
+from core.budget.catalogue.parameters import active_parameters, count_parameters
 from core.figures.budget.parameter_parts import part_rows, parts_alt, parts_figure, parts_table
 
 

@@ -1,6 +1,6 @@
 """The ring by its data: what moved has a frame and an arrow from the rank that sent it."""
 
-from core.budget.ring import ring_all_reduce
+from core.budget.parallel.ring import ring_all_reduce
 from core.figures.budget.ring_steps import ring_alt, ring_figure, ring_table, step_title
 from core.figures.theme import MODES
 

@@ -1,9 +1,9 @@
 import pytest
 
-from core.budget.block_operations import op_intensities
-from core.budget.catalogue import MODELS
-from core.budget.devices import DEVICES
-from core.budget.intensity import bound, examples
+from core.budget.catalogue.devices import DEVICES
+from core.budget.catalogue.models import MODELS
+from core.budget.compute.block_operations import op_intensities
+from core.budget.compute.intensity import bound, examples
 from core.figures.budget.roofline_plot import roofline_alt, roofline_plot, roofline_table
 
 H100 = DEVICES["h100-sxm"]

@@ -1,6 +1,6 @@
 """The schedule by its data: bars begin and end where the passes do."""
 
-from core.budget.pipeline import schedule
+from core.budget.parallel.pipeline import schedule
 from core.figures.budget.schedule_chart import (
     idle_share,
     schedule_alt,

@@ -2,12 +2,12 @@
 
 import pytest
 
-from core.budget.catalogue import MODELS
+from core.budget.catalogue.devices import DEVICES
+from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
-from core.budget.devices import DEVICES
-from core.budget.serving import inference_budget
-from core.budget.serving_plan import ServingPlan
-from core.budget.serving_sweep import memory_sweep
+from core.budget.serving.inference_budget import inference_budget
+from core.budget.serving.serving_plan import ServingPlan
+from core.budget.serving.serving_sweep import memory_sweep
 from core.figures.budget.serving_memory_plot import (
     chosen_bytes,
     memory_alt,

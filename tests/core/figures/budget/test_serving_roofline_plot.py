@@ -1,10 +1,10 @@
 """Decoding and prefill under the roof, by their data."""
 
-from core.budget.catalogue import MODELS
+from core.budget.catalogue.devices import DEVICES
+from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
-from core.budget.devices import DEVICES
-from core.budget.serving_plan import ServingPlan
-from core.budget.serving_roofline import roofline_points
+from core.budget.serving.serving_plan import ServingPlan
+from core.budget.serving.serving_roofline import roofline_points
 from core.figures.budget.serving_roofline_plot import (
     roofline_alt,
     roofline_figure,

@@ -1,14 +1,14 @@
 """DDP, ZeRO and FSDP by their data."""
 
+from core.budget.parallel.sharding import STRATEGIES, shardings
 from core.budget.recipe import TrainingRecipe
-from core.budget.sharding import STRATEGIES, shardings
 from core.figures.budget.sharding_bars import (
     sent_text,
     sharding_alt,
     sharding_figure,
     sharding_table,
 )
-from tests.core.budget.test_shares import cluster, model
+from tests.core.budget.parallel.test_shares import cluster, model
 
 WAYS = shardings(model(), TrainingRecipe(), cluster(64))
 

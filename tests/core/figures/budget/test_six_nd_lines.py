@@ -1,5 +1,5 @@
-from core.budget.catalogue import MODELS
-from core.budget.six_nd import CONTEXTS, six_nd_ratio
+from core.budget.catalogue.models import MODELS
+from core.budget.compute.six_nd import CONTEXTS, six_nd_ratio
 from core.figures.budget.six_nd_lines import Curve, six_nd_alt, six_nd_lines, six_nd_table
 
 

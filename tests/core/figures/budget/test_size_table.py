@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.budget.source_table import source_table
+from core.budget.catalogue.source_table import source_table
 from core.figures.budget.size_table import table_alt, table_figure, table_rows, two_decimals
 from core.figures.budget.weight_words import Line
 from core.units import GIB

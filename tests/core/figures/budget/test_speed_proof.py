@@ -1,6 +1,6 @@
 """Published speeds against the rule, by the markers."""
 
-from core.budget.decode_speeds import measured_fit, published_speeds
+from core.budget.serving.decode_speeds import measured_fit, published_speeds
 from core.figures.budget.speed_proof import speed_alt, speed_figure, speed_table
 from core.figures.theme import MODES
 

@@ -1,7 +1,7 @@
 """The moments of a step by their data."""
 
-from core.budget.one_device import on_one_device
-from core.budget.scenario import named_scenario
+from core.budget.comparison.scenario import named_scenario
+from core.budget.fits.one_device import on_one_device
 from core.figures.budget.step_moments import moments_alt, moments_figure, moments_table
 from core.figures.theme import MODES
 from core.units import format_bytes

@@ -1,8 +1,8 @@
-from core.budget.catalogue import MODELS
+from core.budget.catalogue.devices import DEVICES
+from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
-from core.budget.devices import DEVICES
+from core.budget.compute.training_time import training_time
 from core.budget.recipe import TrainingRecipe
-from core.budget.training_time import training_time
 from core.figures.budget.time_lines import LOOKS, time_lines, time_lines_alt, time_lines_table
 
 

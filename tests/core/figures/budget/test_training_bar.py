@@ -3,11 +3,11 @@
 import pytest
 
 from core.budget.at_peak import at_peak
-from core.budget.catalogue import MODELS
+from core.budget.catalogue.devices import DEVICES
+from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
-from core.budget.devices import DEVICES
 from core.budget.recipe import TrainingRecipe
-from core.budget.training import training_budget
+from core.budget.training.training_budget import training_budget
 from core.figures.budget.training_bar import DeviceBar, bar_alt, bar_figure, bar_table
 from core.figures.theme import MODES
 

@@ -1,6 +1,6 @@
 import pytest
 
-from core.budget.training_time import training_seconds
+from core.budget.compute.training_time import training_seconds
 from core.figures.budget.training_days import (
     DAY,
     counts_around,

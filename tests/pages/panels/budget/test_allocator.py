@@ -1,9 +1,9 @@
 """The allocator's programs, line by line."""
 
-from core.budget.allocator_stories import STORIES
+from core.budget.training.allocator_stories import STORIES
 
 SCRIPT = """
-from core.budget.scenario import named_scenario
+from core.budget.comparison.scenario import named_scenario
 from pages.panels.budget.allocator import show_allocator
 show_allocator(named_scenario("gpt2", "t4"))
 """

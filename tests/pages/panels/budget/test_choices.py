@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from core.budget.catalogue import MODELS
-from core.budget.devices import DEVICES
+from core.budget.catalogue.devices import DEVICES
+from core.budget.catalogue.models import MODELS
 from pages.panels.budget.choices import DEFAULT_DEVICE, DEFAULT_MODEL, device_label, model_label
 
 SCRIPT = """

@@ -2,14 +2,14 @@
 
 import pytest
 
-from core.budget.catalogue import MODELS
-from core.budget.claims import rule
-from core.budget.devices import DEVICES
-from core.budget.fits import Cell, row
-from core.budget.jobs import serving_ways
-from core.budget.known_claims import CLAIMS
-from core.budget.serving_plan import ServingPlan
-from core.budget.solve import Answer, min_devices
+from core.budget.catalogue.devices import DEVICES
+from core.budget.catalogue.models import MODELS
+from core.budget.compute.jobs import serving_ways
+from core.budget.fits.claims import rule
+from core.budget.fits.known_claims import CLAIMS
+from core.budget.fits.matrix import Cell, row
+from core.budget.fits.solve import Answer, min_devices
+from core.budget.serving.serving_plan import ServingPlan
 from pages.panels.budget import fits_device
 from pages.panels.budget.choices import ChosenDevice, ChosenModel
 from pages.panels.budget.fits_claims import sentence

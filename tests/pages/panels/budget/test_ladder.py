@@ -1,9 +1,9 @@
 """The ladder as a guided tour."""
 
-from core.budget.ladder import ladder
+from core.budget.comparison.ladder import ladder
 
 SCRIPT = """
-from core.budget.scenario import named_scenario
+from core.budget.comparison.scenario import named_scenario
 from pages.panels.budget.ladder import show_ladder
 show_ladder(named_scenario("gpt2", "t4"))
 """

@@ -6,12 +6,12 @@ import pytest
 import streamlit as st
 
 from core.budget.at_peak import at_peak
-from core.budget.catalogue import MODELS
+from core.budget.catalogue.devices import DEVICES
+from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
-from core.budget.devices import DEVICES
+from core.budget.comparison.scenario import Scenario
 from core.budget.recipe import LoRA, TrainingRecipe
-from core.budget.scenario import Scenario
-from core.budget.training import training_budget
+from core.budget.training.training_budget import training_budget
 from core.figures.budget.training_bar import MOST_BARS
 from pages.panels.budget import memory_items
 from pages.panels.budget.choices import ChosenDevice, ChosenModel

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from core.budget.ring import PHASES, ring_all_reduce
+from core.budget.parallel.ring import PHASES, ring_all_reduce
 from core.machine.ranks import HOST, free_port, loopback_interface, run_ranks
 from pages.panels.budget.parallel_programs import COMMANDS, PROGRAMS
 

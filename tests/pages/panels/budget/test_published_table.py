@@ -1,6 +1,6 @@
 """The table of published figures: every row, both numbers, in the reader's language."""
 
-from core.budget.published import published
+from core.budget.comparison.published import published
 
 SCRIPT = "from pages.panels.budget.published_table import show_published\nshow_published()"
 

@@ -4,7 +4,7 @@ import pytest
 
 SCRIPT = """
 from core.budget.recipe import TrainingRecipe
-from core.budget.scenario import named_scenario
+from core.budget.comparison.scenario import named_scenario
 from pages.panels.budget.scenarios import show_scenarios
 show_scenarios(named_scenario("gpt2", "t4", TrainingRecipe({recipe})))
 """

@@ -4,8 +4,8 @@ from collections import OrderedDict
 
 import pytest
 
+from core.budget.comparison.scenario import named_scenario
 from core.budget.recipe import TrainingRecipe
-from core.budget.scenario import named_scenario
 from core.budget.simulation.cases import write_case
 from core.budget.simulation.report import StepReport
 from pages.panels.budget import simulations

@@ -8,7 +8,7 @@ from pages.panels.budget import simulations
 
 SCRIPT = """
 from core.budget.recipe import TrainingRecipe
-from core.budget.scenario import named_scenario
+from core.budget.comparison.scenario import named_scenario
 from pages.panels.budget.step_timeline import show_timeline
 show_timeline(named_scenario("gpt2", "t4", TrainingRecipe(seq_len={seq_len}), {layout}))
 """

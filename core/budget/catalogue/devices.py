@@ -1,0 +1,68 @@
+"""Devices as they are sold, as the reader describes them, and the one at hand."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from core.budget.catalogue.device_row import READ
+from core.budget.catalogue.nvidia_devices import NVIDIA
+from core.budget.catalogue.other_devices import OTHERS
+from core.budget.cluster import DeviceSpec
+from core.language import N_, _
+from core.machine import Probe
+
+DEVICES: Final[Mapping[str, DeviceSpec]] = {**NVIDIA, **OTHERS}
+CUSTOM: Final = N_("as typed in")
+MEASURED: Final = N_("measured on this computer; its links are taken as PCIe 3 with 16 lanes")
+_LOCAL_HOST_LINK: Final = 16e9  # core.machine does not measure links
+
+
+def custom_device(
+    *,
+    name: str = "",
+    memory: float,
+    flops_per_second: float,
+    bandwidth: float,
+    link: float = 32e9,
+) -> DeviceSpec:
+    """Return a device that the reader describes: bytes, bytes/s, and dense FLOP/s in 16 bits.
+
+    Raises:
+        ValueError: If a number is negative or beyond any device; the sentence names it.
+    """
+    return DeviceSpec(
+        name=name or _("custom device"),
+        peak={"bfloat16": flops_per_second, "float16": flops_per_second},
+        memory_sold=memory,
+        memory_usable=memory,
+        bandwidth=bandwidth,
+        link=link,
+        host_link=link,
+        source=CUSTOM,
+        date=READ,
+        kind="custom",
+    )
+
+
+def local_device(probe: Probe) -> DeviceSpec:
+    """Return the device at hand: its memory and its measured speeds, not a data sheet's.
+
+    Where the probe was made without timing, the speeds are 0.
+    """
+    device = probe.best_device
+    rates = {speed.what: speed.median for speed in device.speeds}
+    return DeviceSpec(
+        name=device.name,
+        peak={
+            what.removeprefix("matmul "): rate
+            for what, rate in rates.items()
+            if what.startswith("matmul ")
+        },
+        memory_sold=device.memory_total or 0,
+        memory_usable=device.memory_free or device.memory_total or 0,
+        bandwidth=rates.get("copy", 0),
+        link=_LOCAL_HOST_LINK,
+        host_link=_LOCAL_HOST_LINK,
+        source=MEASURED,
+        date=READ,
+        kind="measured",
+    )

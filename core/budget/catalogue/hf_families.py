@@ -1,0 +1,168 @@
+"""How each family of models on Hugging Face is laid out, where its config.json does not say so.
+
+A family is a row: what its fields are called, and what of its layout is fixed in the code of
+transformers 5.23, against whose modules every row is tested.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Final
+
+from core.models.spec import Bias
+
+_LLAMA_NAMES: Final = MappingProxyType(
+    {
+        "num_layers": "num_hidden_layers",
+        "hidden_dim": "hidden_size",
+        "num_heads": "num_attention_heads",
+        "num_kv_heads": "num_key_value_heads",
+        "head_dim": "head_dim",
+        "ffn_dim": "intermediate_size",
+        "vocab_size": "vocab_size",
+        "seq_len": "max_position_embeddings",
+    }
+)
+_GPT2_NAMES: Final = MappingProxyType(
+    {
+        "num_layers": "n_layer",
+        "hidden_dim": "n_embd",
+        "num_heads": "n_head",
+        "num_kv_heads": "n_head",
+        "head_dim": "head_dim",
+        "ffn_dim": "n_inner",
+        "vocab_size": "vocab_size",
+        "seq_len": "n_positions",
+    }
+)
+_LAYER_NORM: Final = MappingProxyType({"norm": "layer", "norm_bias": True, "gated": False})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Family:
+    """What is fixed for all models of a `model_type`.
+
+    Attributes:
+        names: Our name of a size -> theirs.
+        layout: Fields of `ModelSpec` that are the same for all of them.
+        tied: Whether the head is the embedding when the file does not say.
+        bias_key: The field that switches the biases of attention on.
+        bias: What it switches on.
+        bias_default: Whether they are on when the file does not say.
+        ffn_bias_key: The field that switches the biases of the feed-forward on; "" if fixed.
+        windowed: Which layers have the window when the file has no `layer_types`: "all",
+            "every_other", "five_of_six", "late" (from `max_window_layers` on) or "none".
+        learned_positions: Whether there is a table of positions.
+    """
+
+    names: Mapping[str, str] = field(default_factory=lambda: _LLAMA_NAMES)
+    layout: Mapping[str, Any] = field(default_factory=dict)
+    tied: bool = False
+    bias_key: str = "attention_bias"
+    bias: Bias = "all"
+    bias_default: bool = False
+    ffn_bias_key: str = "mlp_bias"
+    windowed: str = "none"
+    learned_positions: bool = False
+
+
+LLAMA: Final = Family()
+_GPT2: Final = Family(
+    names=_GPT2_NAMES,
+    layout={**_LAYER_NORM, "ffn_bias": True},
+    tied=True,
+    bias_key="",
+    bias_default=True,
+    ffn_bias_key="",
+    learned_positions=True,
+)
+_QWEN2: Final = Family(bias_key="", bias="qkv", bias_default=True, ffn_bias_key="", windowed="late")
+_QWEN3: Final = Family(layout={"qk_norm": True}, ffn_bias_key="", windowed="late")
+
+FAMILIES: Final[Mapping[str, Family]] = {
+    "gpt2": _GPT2,
+    "gpt_neox": Family(
+        names=_LLAMA_NAMES | {"num_kv_heads": "num_attention_heads"},
+        layout={**_LAYER_NORM, "ffn_bias": True},
+        bias_default=True,
+        ffn_bias_key="",
+    ),
+    "starcoder2": Family(
+        layout=_LAYER_NORM,
+        tied=True,
+        bias_key="use_bias",
+        bias_default=True,
+        ffn_bias_key="use_bias",
+        windowed="all",
+    ),
+    "llama": LLAMA,
+    "smollm3": Family(tied=True),
+    "granite": LLAMA,
+    "mistral": Family(bias_key="", ffn_bias_key="", windowed="all"),
+    "mixtral": Family(bias_key="", ffn_bias_key="", windowed="all"),
+    "qwen2": _QWEN2,
+    "qwen3": _QWEN3,
+    "qwen3_moe": _QWEN3,
+    "phi3": Family(bias_key="", ffn_bias_key="", windowed="all"),
+    "gemma": Family(tied=True, ffn_bias_key=""),
+    "gemma2": Family(
+        layout={"norms_per_layer": 4}, tied=True, ffn_bias_key="", windowed="every_other"
+    ),
+    "gemma3_text": Family(
+        layout={"norms_per_layer": 4, "qk_norm": True},
+        tied=True,
+        ffn_bias_key="",
+        windowed="five_of_six",
+    ),
+    "deepseek_v2": Family(bias_key="", ffn_bias_key=""),
+    "deepseek_v3": Family(bias_key="", ffn_bias_key=""),
+    "ministral": Family(bias_key="", ffn_bias_key="", windowed="all"),
+    "ernie4_5": Family(bias_key="use_bias", ffn_bias_key="use_bias", tied=True),
+    "helium": Family(bias="qkv"),
+    "granitemoe": Family(ffn_bias_key=""),
+    "seed_oss": Family(bias_key="attention_bias", bias="qkv", bias_default=True, ffn_bias_key=""),
+    "glm": Family(bias="qkv", bias_default=True, ffn_bias_key=""),
+    "glm4": Family(layout={"norms_per_layer": 4}, bias="qkv", bias_default=True, ffn_bias_key=""),
+    "hunyuan_v1_dense": Family(layout={"qk_norm": True}),
+    "exaone4": Family(layout={"qk_norm": True}, bias_key="", ffn_bias_key=""),
+    "arcee": Family(layout={"gated": False}),
+    "nemotron": Family(layout=_LAYER_NORM),
+    "cohere": Family(layout={"norm": "layer", "norms_per_layer": 1}, tied=True, ffn_bias_key=""),
+    "cohere2": Family(layout={"norm": "layer", "norms_per_layer": 1}, tied=True, ffn_bias_key=""),
+    "stablelm": Family(
+        layout={"norm": "layer", "norm_bias": True},
+        bias_key="use_qkv_bias",
+        bias="qkv",
+        ffn_bias_key="",
+    ),
+}
+"""`model_type` -> its layout. Any other type is counted as if it were laid out like Llama."""
+READ: Final = (
+    "model_type",
+    "_name_or_path",
+    *dict.fromkeys(key for family in (LLAMA, FAMILIES["gpt2"]) for key in family.names.values()),
+    "tie_word_embeddings",
+    "attention_bias",
+    "mlp_bias",
+    "use_bias",
+    "use_qkv_bias",
+    "sliding_window",
+    "use_sliding_window",
+    "max_window_layers",
+    "layer_types",
+    "num_local_experts",
+    "num_experts",
+    "n_routed_experts",
+    "num_experts_per_tok",
+    "moe_intermediate_size",
+    "n_shared_experts",
+    "first_k_dense_replace",
+    "decoder_sparse_step",
+    "mlp_only_layers",
+    "q_lora_rank",
+    "kv_lora_rank",
+    "qk_nope_head_dim",
+    "qk_rope_head_dim",
+    "v_head_dim",
+)
+"""The fields that count parameters, caches and FLOPs."""

@@ -1,0 +1,76 @@
+"""The table of a tutorial, 7B to 70B in five formats: what it printed, and what is right.
+
+The tutorial took 7, 13 and 70 * 10**9 parameters and divided the bytes by 1024**3, which is GiB;
+it printed "GB", and some of its figures are not what its code gives.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from core.budget.catalogue.sizes import SIZES, Size, weights_in
+from core.budget.item import Item
+from core.units import GIB
+
+COLUMNS: Final[Mapping[str, str]] = {
+    "float32": "float32",
+    "bfloat16": "bfloat16",
+    "float8_e4m3fn": "fp8_block128",
+    "int8": "int8_group128",
+    "int4": "int4_group128",
+}
+"""Codes alone -> the same with the scales that make it usable."""
+
+ROUND: Final = ("7b", "13b", "70b")
+LLAMA_2: Final = ("llama-2-7b", "llama-2-13b", "llama-2-70b")
+PRINTED: Final[Mapping[str, tuple[float, ...]]] = {
+    "7b": (26.07, 13.04, 6.52, 6.52, 3.26),
+    "13b": (48.48, 24.24, 12.12, 12.12, 6.06),
+    "70b": (260.89, 130.45, 65.23, 65.23, 32.61),
+}
+"""What stood there, in the order of COLUMNS, called GB."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cell:
+    """One cell of the table.
+
+    Attributes:
+        size: The row.
+        format_name: The column, as it is stored.
+        item: The bytes.
+        printed: The tutorial's figure in GiB; None where it had none.
+    """
+
+    size: Size
+    format_name: str
+    item: Item
+    printed: float | None
+
+    @property
+    def was_wrong(self) -> bool:
+        """Whether the tutorial's figure is not what 1024**3 gives, to its two digits."""
+        return self.printed is not None and f"{self.item.amount / GIB:.2f}" != f"{self.printed:.2f}"
+
+
+def source_table(*, real: bool = False, scales: bool = False) -> tuple[Cell, ...]:
+    """Return the table row by row.
+
+    Args:
+        real: Llama-2's own counts in place of 7, 13 and 70 * 10**9.
+        scales: Store the narrow formats with their scales, and what is not quantized in 16 bits.
+    """
+    cells = []
+    for rounded, model in zip(ROUND, LLAMA_2, strict=True):
+        size = SIZES[model if real else rounded]
+        for column, (codes, scaled) in enumerate(COLUMNS.items()):
+            name = scaled if scales else codes
+            cells.append(
+                Cell(
+                    size=size,
+                    format_name=name,
+                    item=weights_in(size, name, rest_in_16_bits=scales),
+                    printed=None if real or scales else PRINTED[rounded][column],
+                )
+            )
+    return tuple(cells)

@@ -1,0 +1,1 @@
+"""Budgets beside each other, and beside published figures."""

@@ -1,0 +1,1 @@
+"""FLOPs, and the seconds and the money that they take."""

@@ -1,0 +1,87 @@
+"""Which recipes fit on the devices at hand, the fastest first."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from core.budget.cluster import Cluster, DeviceSpec
+from core.budget.compute.training_jobs import TRAINING_WAYS, Training, training_ways
+from core.budget.compute.training_time import training_time
+from core.budget.formula import Formula
+from core.budget.item import Item, item
+from core.budget.recipe import Checkpointing, TrainingRecipe
+from core.language import N_
+from core.models.spec import ModelSpec
+
+CHECKPOINTED: Final[tuple[Checkpointing, ...]] = ("none", "selective", "full")
+SPEED: Final = Formula("num_tokens / seconds")
+MFU: Final = 0.4
+_SPEED: Final = N_("compute at 40 % of the dense peak, communication and waiting each beside it")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Feasible:
+    """One recipe that fits.
+
+    Attributes:
+        way: A key of TRAINING_WAYS.
+        checkpointing: Which activations are recomputed.
+        need: The bytes of the most loaded device.
+        speed: Tokens per second of all devices together, an estimate.
+    """
+
+    way: str
+    checkpointing: Checkpointing
+    need: Item
+    speed: Item
+
+
+def feasible(
+    spec: ModelSpec, recipe: TrainingRecipe, device: DeviceSpec, num_devices: int
+) -> tuple[Feasible, ...]:
+    """Return the recipes that fit, of every way and checkpointing, the fastest first.
+
+    States are sharded over the devices (ZeRO-3). Recipes whose products the device has no peak
+    for are left out.
+    """
+    found = _fitting(spec, recipe, device, num_devices)
+    return tuple(sorted(found, key=lambda each: each.speed.amount, reverse=True))
+
+
+def _fitting(
+    spec: ModelSpec, recipe: TrainingRecipe, device: DeviceSpec, num_devices: int
+) -> Iterator[Feasible]:
+    recipe = replace(recipe, seq_len=min(recipe.seq_len, spec.seq_len))
+    for checkpointing in CHECKPOINTED:
+        ways = training_ways(replace(recipe, checkpointing=checkpointing))
+        for way in TRAINING_WAYS:
+            try:
+                each = _one(spec, ways[way].on(num_devices), device)
+            except ValueError:  # no peak for its dtype, or nothing for the adapters to adapt
+                continue
+            if each is not None:
+                need, speed = each
+                yield Feasible(way=way, checkpointing=checkpointing, need=need, speed=speed)
+
+
+def _one(spec: ModelSpec, job: Training, device: DeviceSpec) -> tuple[Item, Item] | None:
+    need = job.need(spec)
+    if need.amount > device.memory_usable:
+        return None
+    cluster = Cluster(
+        device=device,
+        num_devices=job.num_devices,
+        zero_stage=3 if job.num_devices > 1 else 0,
+    )
+    num_tokens = job.recipe.num_tokens * job.recipe.accumulation * job.num_devices
+    time = training_time(spec, job.recipe, cluster, num_tokens, MFU)
+    speed = item(
+        "tokens per second",
+        SPEED,
+        {"num_tokens": num_tokens, "seconds": time.amount},
+        unit="tokens/s",
+        source=_SPEED,
+        kind="estimated",
+        band=0.3,
+    )
+    return need, speed

@@ -1,0 +1,107 @@
+"""What fits where: models x ways x devices, with the item that is the first not to fit."""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import accumulate
+
+from core.budget.budget import Verdict
+from core.budget.cluster import DeviceSpec
+from core.budget.compute.jobs import Job
+from core.budget.item import Item
+from core.models.spec import ModelSpec
+
+Where = tuple[str, str, str]  # model, way, device
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cell:
+    """One job on one device.
+
+    Attributes:
+        need: The bytes of the most loaded device, as a tree; None if the job cannot be split.
+        capacity: Bytes that a process can get on the device.
+        verdict: "fits" even at the upper end of the band, "too_big" even at the lower, else
+            "close".
+        reason: Name of the first item that does not fit; "" if all do.
+        sentence: Why the job cannot be split; "" if it can.
+    """
+
+    need: Item | None
+    capacity: float
+    verdict: Verdict
+    reason: str = ""
+    sentence: str = ""
+
+    @property
+    def missing(self) -> float:
+        """Bytes that are lacking; negative where there is room."""
+        return self.need.amount - self.capacity if self.need else 0.0
+
+
+def matrix(
+    models: Mapping[str, ModelSpec], ways: Mapping[str, Job], devices: Mapping[str, DeviceSpec]
+) -> Mapping[Where, Cell]:
+    """Return a cell for each model, way and device. Each need is worked out once."""
+    found: dict[Where, Cell] = {}
+    for model, spec in models.items():
+        for way, job in ways.items():
+            for device, cell in zip(devices, row(spec, job, devices.values()), strict=True):
+                found[model, way, device] = cell
+    return found
+
+
+def row(spec: ModelSpec, job: Job, devices: Iterable[DeviceSpec]) -> list[Cell]:
+    """Return the cells of one job on several devices; a job that cannot be split says why."""
+    try:
+        need = job.need(spec)
+    except ValueError as error:
+        return [
+            Cell(
+                need=None,
+                capacity=device.memory_usable,
+                verdict="too_big",
+                sentence=str(error),
+            )
+            for device in devices
+        ]
+    parts = lines(need)
+    filled = list(accumulate(part.amount for part in parts))
+    return [_cell(need, parts, filled, device.memory_usable) for device in devices]
+
+
+def _cell(need: Item, parts: list[Item], filled: list[float], capacity: float) -> Cell:
+    if need.amount <= capacity:
+        verdict: Verdict = "fits" if need.high <= capacity else "close"
+        return Cell(need=need, capacity=capacity, verdict=verdict)
+    first = min(bisect_right(filled, capacity), len(parts) - 1)
+    return Cell(
+        need=need,
+        capacity=capacity,
+        verdict="close" if need.low <= capacity else "too_big",
+        reason=parts[first].name,
+    )
+
+
+def lines(need: Item) -> list[Item]:
+    """Return the items that fill the memory together, in order.
+
+    Of a maximum, such as the moments of a step, only the largest part counts.
+    """
+    found: list[Item] = []
+    for part in need.children or (need,):
+        if part.combine == "max" and part.children:
+            found += lines(max(part.children, key=lambda child: child.amount))
+        else:
+            found.append(part)
+    return found
+
+
+def first_failing(need: Item, capacity: float) -> Item | None:
+    """Return the first line that does not fit beside those before it; None if all do."""
+    filled = 0.0
+    for part in lines(need):
+        filled += part.amount
+        if filled > capacity:
+            return part
+    return None

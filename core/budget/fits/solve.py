@@ -1,0 +1,129 @@
+"""The budget backwards: the largest job that fits, and the fewest devices for a job."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from core.budget.catalogue.parameters import counts
+from core.budget.check import check_range
+from core.budget.cluster import DeviceSpec
+from core.budget.compute.jobs import Job, Size
+from core.budget.fits.matrix import first_failing
+from core.budget.item import Item
+from core.models.spec import ModelSpec
+
+MOST_SEQUENCES: Final = 1_000_000
+MOST_DEVICES: Final = 4096
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Answer:
+    """The largest or fewest of something.
+
+    Attributes:
+        amount: How many; 0 if there is no answer.
+        need: What the most loaded device then holds; None without an answer.
+        capacity: Bytes that a process can get on it.
+        reason: Name of the first item that fails one step further; "" where the search ended
+            for another reason.
+        at_limit: Whether the search ended at its limit, or at the model's own context.
+    """
+
+    amount: int
+    need: Item | None
+    capacity: float
+    reason: str = ""
+    at_limit: bool = False
+
+
+def largest_number(fits: Callable[[int], bool], most: int) -> int:
+    """Return the largest number from 1 to `most` that fits, 0 if not even 1 does.
+
+    What does not fit must not fit with more.
+
+    >>> largest_number(lambda n: n * n <= 50, most=1000)
+    7
+    """
+    low, high = 0, 1
+    while high <= most and fits(high):
+        low, high = high, 2 * high
+    high = min(high, most + 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
+
+
+def largest_that_fits(
+    spec: ModelSpec, job: Job, device: DeviceSpec, size: Size, *, most: int = 0
+) -> Answer:
+    """Return the most sequences at once, or the longest sequences, that fit.
+
+    Args:
+        spec: The model.
+        job: Serving or training, on as many devices as it is spread over.
+        device: What each of them is.
+        size: "sequences" at once, or "tokens" in each.
+        most: Where the search ends; by default a million sequences, or the model's own context.
+
+    Raises:
+        ValueError: If the model cannot be split as the job asks.
+    """
+    limit = most or (spec.seq_len if size == "tokens" else MOST_SEQUENCES)
+    check_range("most", limit, 1, 100_000_000)
+
+    def need(amount: int) -> Item:
+        return job.sized(size, amount).need(spec)
+
+    capacity = device.memory_usable
+    found = largest_number(lambda amount: need(amount).amount <= capacity, limit)
+    beyond = first_failing(need(found + 1), capacity) if found < limit else None
+    return Answer(
+        amount=found,
+        need=need(found) if found else None,
+        capacity=capacity,
+        reason=beyond.name if beyond else "",
+        at_limit=found == limit,
+    )
+
+
+def min_devices(spec: ModelSpec, job: Job, device: DeviceSpec, most: int = MOST_DEVICES) -> Answer:
+    """Return the fewest devices, of powers of two, over which the job fits.
+
+    Numbers over which the model cannot be split are passed over.
+    """
+    capacity, last = device.memory_usable, ""
+    for number, need in group_needs(spec, job, most):
+        if need.amount <= capacity:
+            return Answer(amount=number, need=need, capacity=capacity, reason=last)
+        failing = first_failing(need, capacity)
+        last = failing.name if failing else ""
+    return Answer(amount=0, need=None, capacity=capacity, reason=last, at_limit=True)
+
+
+def group_needs(spec: ModelSpec, job: Job, most: int = MOST_DEVICES) -> Iterator[tuple[int, Item]]:
+    """Yield numbers of devices, doubling, with what each of them then holds."""
+    number = 1
+    while number <= most:
+        try:
+            need = job.on(number).need(spec)
+        except ValueError:  # the heads cannot be shared by so many
+            number *= 2
+            continue
+        yield number, need
+        number *= 2
+
+
+def largest_model(
+    models: Mapping[str, ModelSpec], job: Job, device: DeviceSpec
+) -> tuple[str, Item] | None:
+    """Return the model with most parameters that fits, and what it holds; None if none does."""
+    by_size = sorted(models, key=lambda key: counts(models[key]).total, reverse=True)
+    for key in by_size:
+        try:
+            need = job.need(models[key])
+        except ValueError:  # this one cannot be split as the job asks
+            continue
+        if need.amount <= device.memory_usable:
+            return key, need
+    return None

@@ -1,0 +1,1 @@
+"""A model over many devices: what each holds and what it sends."""

@@ -1,0 +1,159 @@
+"""How much of a device's bandwidth decoding really uses, learned from published speeds.
+
+No model reaches the bandwidth of the data sheet. 31 published speeds of one program on one kind of
+device follow one rule within some per cent: reading the weights at a share of the bandwidth, which
+is smaller for fewer bits, and a fixed time for each layer, which is longer where devices must wait
+for each other.
+"""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from core.budget.catalogue.devices import DEVICES
+from core.budget.catalogue.models import MODELS
+from core.budget.catalogue.parameters import counts
+from core.budget.serving.kv_cache import stored_format
+from core.budget.serving.serving_plan import ServingPlan
+from core.dtypes.blocks.block_format import BlockFormat
+
+_FILE: Final = Path(__file__).with_name("decode_speeds.toml")
+WIDTHS: Final = (16, 8, 4)  # bits of a code; each has its own kernels
+_MOST_ROWS_WITHIN: Final = 0.9
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DecodeSpeed:
+    """One published speed, with what had to be read for each token.
+
+    Attributes:
+        model: A key of the catalogue.
+        bits: Of one stored weight, its share of scales included.
+        tensor: Devices that shared the model.
+        tokens_per_second: As published.
+        num_layers: Layers of the model.
+        reading: Seconds that one device would need for its weights at the full bandwidth.
+    """
+
+    model: str
+    bits: float
+    tensor: int
+    tokens_per_second: float
+    num_layers: int
+    reading: float
+
+    @property
+    def width(self) -> int:
+        """Bits of a code."""
+        return code_width(self.bits)
+
+    @property
+    def mbu(self) -> float:
+        """Share of the bandwidth that the published speed amounts to."""
+        return self.reading * self.tokens_per_second
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DecodeFit:
+    """The rule that the speeds follow.
+
+    Attributes:
+        shares: Bits of a code -> share of the bandwidth at which weights are read.
+        launch_seconds: Time for each layer, whatever its size.
+        join_seconds: Time for each layer in which several devices wait for each other.
+        band: Relative error that nine of ten rows stay below.
+    """
+
+    shares: Mapping[int, float]
+    launch_seconds: float
+    join_seconds: float
+    band: float
+
+    def seconds(self, row: DecodeSpeed) -> float:
+        """Return the seconds for one token that the rule gives for a row."""
+        layer = self.launch_seconds + self.join_seconds * (row.tensor > 1)
+        return row.reading / self.shares[row.width] + row.num_layers * layer
+
+
+def code_width(bits: float) -> int:
+    """Return which kernels read weights of so many bits.
+
+    >>> [code_width(bits) for bits in (32, 16, 8.125, 5, 4.127)]
+    [16, 16, 8, 4, 4]
+    """
+    return 16 if bits > 12 else 8 if bits > 6 else 4
+
+
+@cache
+def published_speeds() -> tuple[DecodeSpeed, ...]:
+    """Return all published speeds."""
+    table = tomllib.loads(_FILE.read_text(encoding="utf-8"))
+    bandwidth = DEVICES[table["device"]].bandwidth
+    return tuple(_speed(bandwidth, *row) for row in table["rows"])
+
+
+def _speed(
+    bandwidth: float, model: str, bits: float, tensor: int, tokens_per_second: float
+) -> DecodeSpeed:
+    found = counts(MODELS[model])
+    num_read = found.active - found.embeddings
+    return DecodeSpeed(
+        model=model,
+        bits=bits,
+        tensor=tensor,
+        tokens_per_second=tokens_per_second,
+        num_layers=MODELS[model].num_layers,
+        reading=num_read * bits / 8 / tensor / bandwidth,
+    )
+
+
+def fit(rows: Sequence[DecodeSpeed]) -> DecodeFit:
+    """Return the rule with the least squares of the rows' relative errors."""
+    table = np.array([_terms(row) for row in rows])
+    solved = np.linalg.lstsq(table, np.ones(len(rows)), rcond=None)[0]
+    *slowness, launch, join = (float(each) for each in solved)
+    errors = np.abs(table @ solved - 1)
+    return DecodeFit(
+        shares={width: 1 / each for width, each in zip(WIDTHS, slowness, strict=True)},
+        launch_seconds=launch,
+        join_seconds=join,
+        band=float(np.quantile(errors, _MOST_ROWS_WITHIN)),
+    )
+
+
+def _terms(row: DecodeSpeed) -> list[float]:
+    """Return the shares of the published time that a unit of each unknown makes up."""
+    reading = [row.reading if row.width == width else 0.0 for width in WIDTHS]
+    layers = [float(row.num_layers), row.num_layers * float(row.tensor > 1)]
+    return [each * row.tokens_per_second for each in (*reading, *layers)]
+
+
+@cache
+def measured_fit() -> DecodeFit:
+    """Return the rule of all published speeds."""
+    return fit(published_speeds())
+
+
+def measured_mbu(weight_format: str) -> float:
+    """Return the share of the bandwidth at which weights of a format are read.
+
+    Raises:
+        ValueError: If the format is unknown.
+    """
+    fmt = stored_format("weight_format", weight_format)
+    bits = fmt.bits_per_value if isinstance(fmt, BlockFormat) else fmt.bits
+    return measured_fit().shares[code_width(bits)]
+
+
+def with_measured_mbu(plan: ServingPlan) -> ServingPlan:
+    """Return the plan with the share of the bandwidth that was measured for its weights.
+
+    Raises:
+        ValueError: If the format of its weights is unknown.
+    """
+    return replace(plan, mbu=measured_mbu(plan.weight_format))

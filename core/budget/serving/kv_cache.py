@@ -1,0 +1,150 @@
+"""The bytes of the KV cache: what attention keeps of earlier tokens, for every kind of attention.
+
+MHA, GQA and MQA keep a key and a value for each key head; latent attention keeps one compressed
+vector and one rotary key for all heads; a layer with a sliding window keeps no more than it sees.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from core.budget.check import check_choice, check_range
+from core.budget.formula import Formula, Number
+from core.budget.item import Item, item, total
+from core.budget.recipe import MAX_TOKENS
+from core.dtypes.blocks.block_format import BlockFormat
+from core.dtypes.blocks.block_formats import BLOCK_FORMATS
+from core.dtypes.format import Format
+from core.dtypes.formats import FORMATS
+from core.language import N_
+from core.models.spec import ModelSpec
+
+STORED: Final = (*FORMATS, *BLOCK_FORMATS)
+
+# Bits of one token in one layer. Every device of a tensor group holds the latent vector in whole.
+_HEADS: Final = "2 * ceil(num_kv_heads / tensor)"
+_BITS: Final = {
+    "heads": f"{_HEADS} * head_dim * bits",
+    "latent": "(kv_rank + rope_dim) * bits",
+    "scales of heads": f"{_HEADS} * ceil(head_dim / block_size) * scale_bits",
+    "scales of latent": "(ceil(kv_rank / block_size) + ceil(rope_dim / block_size)) * scale_bits",
+}
+_WHOLE: Final = "num_full_layers * context"
+_WINDOWED: Final = "num_windowed_layers * min(context, window)"
+WHOLE: Final = {
+    kind: Formula(f"ceil(concurrency * {_WHOLE} * {bits} / 8)") for kind, bits in _BITS.items()
+}
+WINDOWED: Final = {
+    kind: Formula(f"ceil(concurrency * {_WINDOWED} * {bits} / 8)") for kind, bits in _BITS.items()
+}
+PER_TOKEN: Final = {
+    "heads": Formula("ceil(num_layers * 2 * num_kv_heads * head_dim * bits / 8)"),
+    "latent": Formula("ceil(num_layers * (kv_rank + rope_dim) * bits / 8)"),
+}
+
+_SOURCE: Final = {
+    "heads": N_("a key and a value for each key head: Ainslie et al. 2023, GQA, section 2"),
+    "latent": N_("one compressed vector and one rotary key: DeepSeek-V2, 2024, section 2.1"),
+}
+_WINDOW: Final = N_(
+    "a layer keeps the tokens that it sees: Jiang et al. 2023, Mistral 7B, section 2"
+)
+_SCALES: Final = N_("one scale per block of a head's vector; what a whole tensor shares left out")
+
+
+def kv_cache_bytes_per_token(spec: ModelSpec, bits: int = 16) -> int:
+    """Return what one more token adds to the cache, while no sliding window is full.
+
+    >>> from core.budget.catalogue.models import MODELS
+    >>> kv_cache_bytes_per_token(MODELS["llama-2-7b"])
+    524288
+    """
+    check_range("bits", bits, 1, 64)
+    values = _sizes(spec) | {"num_layers": spec.num_layers, "bits": bits}
+    return int(PER_TOKEN[_kind(spec)].of(values))
+
+
+def kv_cache(
+    spec: ModelSpec,
+    context: int,
+    concurrency: int = 1,
+    kv_format: str = "bfloat16",
+    tensor: int = 1,
+) -> Item:
+    """Return the bytes of the cache on one device: codes and scales, full layers and windows apart.
+
+    Args:
+        spec: The model.
+        context: Tokens of one sequence, prompt and answer together.
+        concurrency: Sequences held at once.
+        kv_format: A name of `core.dtypes` FORMATS or BLOCK_FORMATS. Blocks run along a head's
+            vector; a scale per channel is one per vector.
+        tensor: Devices that share the heads; with fewer key heads than devices each holds one.
+
+    Raises:
+        ValueError: If a number or the format cannot be; the sentence names it.
+    """
+    check_range("context", context, 1, MAX_TOKENS)
+    check_range("concurrency", concurrency, 1, 1_000_000)
+    check_range("tensor", tensor, 1, 1024)
+    fmt = stored_format("kv_format", kv_format)
+    values = _sizes(spec) | {
+        "num_full_layers": spec.num_layers - spec.num_windowed_layers,
+        "num_windowed_layers": spec.num_windowed_layers,
+        "window": spec.window or context,
+        "context": context,
+        "concurrency": concurrency,
+        "tensor": tensor,
+        **_bits(spec, fmt),
+    }
+    return total("KV cache", tuple(_parts(_kind(spec), values)), source=_SOURCE[_kind(spec)])
+
+
+def stored_format(name: str, fmt: str) -> Format | BlockFormat:
+    """Return a plain format or a block format.
+
+    Raises:
+        ValueError: If there is none of that name; the sentence says what `name` can be.
+    """
+    check_choice(name, fmt, STORED)
+    return BLOCK_FORMATS[fmt] if fmt in BLOCK_FORMATS else FORMATS[fmt]
+
+
+def _kind(spec: ModelSpec) -> str:
+    return "heads" if spec.latent is None else "latent"
+
+
+def _sizes(spec: ModelSpec) -> dict[str, Number]:
+    if spec.latent is None:
+        return {"num_kv_heads": spec.num_kv_heads, "head_dim": spec.head_dim}
+    return {"kv_rank": spec.latent.kv_rank, "rope_dim": spec.latent.rope_dim}
+
+
+def _bits(spec: ModelSpec, fmt: Format | BlockFormat) -> dict[str, Number]:
+    """Return the bits of a code, and for a block format the size of a block and its scale's."""
+    if not isinstance(fmt, BlockFormat):
+        return {"bits": fmt.bits}
+    row = spec.head_dim if spec.latent is None else max(spec.latent.kv_rank, spec.latent.rope_dim)
+    size = {"tensor": 0, "channel": row}.get(str(fmt.block_size), fmt.block_size)
+    scale = {"block_size": int(size), "scale_bits": fmt.block_bits} if size else {}
+    return {"bits": fmt.element.bits, **scale}
+
+
+def _parts(kind: str, values: dict[str, Number]) -> Iterator[Item]:
+    """Yield codes, then scales, of the layers that there are."""
+    scaled = (f"scales of {kind}",) if "block_size" in values else ()
+    for each in (kind, *scaled):
+        is_scale = each != kind
+        if values["num_full_layers"]:
+            name, source = _NAMES[is_scale, False], _SCALES if is_scale else _SOURCE[kind]
+            yield item(name, WHOLE[each], values, unit="bytes", source=source)
+        if values["num_windowed_layers"]:
+            name, source = _NAMES[is_scale, True], _SCALES if is_scale else _WINDOW
+            yield item(name, WINDOWED[each], values, unit="bytes", source=source)
+
+
+_NAMES: Final = {
+    (False, False): N_("keys and values"),
+    (False, True): N_("keys and values in windows"),
+    (True, False): N_("scales"),
+    (True, True): N_("scales in windows"),
+}

@@ -1,0 +1,170 @@
+"""The bytes that a forward pass keeps for the backward pass, part by part of the block."""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Final
+
+from core.budget.catalogue.parameters import local_sizes
+from core.budget.formula import Formula, Number
+from core.budget.item import Item, Kind, item
+from core.budget.parallel.share import Share
+from core.budget.recipe import TrainingRecipe
+from core.budget.training.checkpointing import kept_tensors, recomputed_tensors
+from core.budget.training.precisions import PRECISIONS, Precision
+from core.budget.training.profiles import PROFILES
+from core.budget.training.saved_rows import LAYER_NORM, NORMED, RMS_NORM, Rows
+from core.language import N_
+from core.models.spec import ModelSpec
+
+TRACED: Final = N_("tensors kept by autograd, traced on the modules of core.models")
+EMULATED: Final = N_("autocast emulated from torch's list of operations, not measured on a GPU")
+CHECKPOINT: Final = N_("Chen et al. 2016: keep a block's input, run the block again")
+_LAYERS: Final[Mapping[str, str]] = {
+    "norms": "num_layers",
+    "attention": "num_layers",
+    "feed-forward": "num_dense_layers",
+    "experts": "num_expert_layers",
+    "block inputs": "ceil(num_layers / segment_layers)",
+}
+PART_NAMES: Final = (
+    N_("norms"),
+    N_("attention"),
+    N_("feed-forward"),
+    N_("experts"),
+    N_("block inputs"),
+)
+ROTARY: Final = Formula("2 * residual_bytes * seq_len * rotary_dim")
+
+
+def activation_sizes(spec: ModelSpec, recipe: TrainingRecipe, share: Share) -> dict[str, Number]:
+    """Return the sizes that one rank's activations depend on, by the names of the formulas.
+
+    Raises:
+        ValueError: If the heads cannot be split over the tensor ranks.
+    """
+    sizes = local_sizes(spec, share)
+    tokens, tensor = recipe.num_tokens, share.tensor
+    sizes |= {
+        "batch_size": recipe.batch_size,
+        "seq_len": recipe.seq_len,
+        "num_tokens": tokens,
+        "norm_tokens": -(-tokens // tensor) if share.sequence_parallel else tokens,
+        "query_dim": sizes["num_heads"] * spec.head_dim,
+        "kv_dim": sizes["num_kv_heads"] * spec.head_dim,
+        "rotary_dim": 0 if spec.learned_positions else spec.head_dim,
+        "in_flight": share.in_flight,
+        "segment_layers": _segment(recipe, share),
+        "rank": recipe.lora.rank if recipe.lora else 0,
+        **_number_sizes(PRECISIONS[recipe.precision], is_rotary=not spec.learned_positions),
+    }
+    if spec.mixture is not None:
+        _add_experts(sizes, spec)
+    if spec.latent is not None:
+        _add_latent(sizes, spec)
+    return sizes
+
+
+def _segment(recipe: TrainingRecipe, share: Share) -> int:
+    """Return how many layers are run again at once."""
+    return (
+        min(recipe.checkpoint_every, share.num_layers) if recipe.checkpointing == "every_k" else 1
+    )
+
+
+def _number_sizes(precision: Precision, *, is_rotary: bool) -> dict[str, Number]:
+    """Return the bytes of one number; under autocast each matrix casts its input for itself."""
+    casts = precision.copies > 0
+    return {
+        "value_bytes": precision.value,
+        "residual_bytes": precision.residual,
+        "rotated_bytes": precision.residual if is_rotary else precision.value,
+        "qkv_copies": 3 if casts else 1,
+        "pair_copies": 2 if casts else 1,
+    }
+
+
+def _add_experts(sizes: dict[str, Number], spec: ModelSpec) -> None:
+    """Add the rows that the experts read: each the same number, the last padded."""
+    assert spec.mixture is not None  # noqa: S101  asked for by the caller
+    experts = spec.mixture.num_experts
+    routed = sizes["num_tokens"] * spec.mixture.experts_per_token
+    sizes["num_experts"] = experts
+    sizes["num_rows"] = -(-routed // experts) * experts
+
+
+def _add_latent(sizes: dict[str, Number], spec: ModelSpec) -> None:
+    assert spec.latent is not None  # noqa: S101  asked for by the caller
+    latent = spec.latent
+    sizes["rope_in_view"] = latent.rope_dim if sizes["value_bytes"] == 4 else 0
+    sizes["rotary_dim"] = latent.rope_dim
+
+
+def layer_activations(
+    spec: ModelSpec, recipe: TrainingRecipe, sizes: Mapping[str, Number]
+) -> tuple[Item, ...]:
+    """Return what all layers of a rank keep, one item a part of the block.
+
+    Args:
+        spec: The model.
+        recipe: How it is trained.
+        sizes: Those of `activation_sizes`.
+    """
+    emulated = PRECISIONS[recipe.precision].copies > 0
+    kind: Kind = "estimated" if emulated else "exact"
+    source, band = (EMULATED, 0.05) if emulated else (TRACED, 0.0)
+    return tuple(
+        item(part, rule, sizes, unit="bytes", source=source, kind=kind, band=band)
+        for part, rule in _formulas(spec, _shape_of(recipe), kept=True).items()
+    )
+
+
+def outside_activations(
+    spec: ModelSpec, recipe: TrainingRecipe, share: Share, sizes: Mapping[str, Number]
+) -> Item:
+    """Return what is kept outside the blocks: rotary angles, and the final norm's tensors."""
+    rule = _outside(spec.norm, recipe.profile, is_frozen=recipe.lora is not None)
+    if not share.has_head:
+        rule = ROTARY
+    return item("outside the blocks", rule, sizes, unit="bytes", source=TRACED)
+
+
+@lru_cache(maxsize=16)
+def _outside(norm: str, profile: str, *, is_frozen: bool) -> Formula:
+    rows = LAYER_NORM if norm == "layer" else RMS_NORM[PROFILES[profile].rms_norm]
+    kept = [row.size for row in rows if not (is_frozen and row.input_of)]
+    if not is_frozen:
+        kept.append(NORMED)
+    return Formula(f"{ROTARY.text} + {' + '.join(kept)}")
+
+
+def recomputed_activations(
+    spec: ModelSpec, recipe: TrainingRecipe, sizes: Mapping[str, Number]
+) -> tuple[Item, ...]:
+    """Return what one layer, or one run of layers, makes again for its backward pass, by part."""
+    layers = sizes["segment_layers"]
+    has_experts = sizes["num_expert_layers"] > 0
+    one = {**sizes, "in_flight": 1, "num_layers": layers}
+    one["num_dense_layers"] = 0 if has_experts else layers
+    one["num_expert_layers"] = layers if has_experts else 0
+    return tuple(
+        item(part, rule, one, unit="bytes", source=CHECKPOINT)
+        for part, rule in _formulas(spec, _shape_of(recipe), kept=False).items()
+    )
+
+
+def _shape_of(recipe: TrainingRecipe) -> TrainingRecipe:
+    """Return the recipe with only the choices that decide which tensors are kept."""
+    return TrainingRecipe(
+        checkpointing=recipe.checkpointing, profile=recipe.profile, lora=recipe.lora
+    )
+
+
+@lru_cache(maxsize=512)
+def _formulas(spec: ModelSpec, recipe: TrainingRecipe, *, kept: bool) -> Mapping[str, Formula]:
+    """Return one formula a part: the sum of its rows, times its layers, times those in flight."""
+    parts = kept_tensors(spec, recipe) if kept else recomputed_tensors(spec, recipe)
+    return {part: _formula(_LAYERS[part], rows) for part, rows in parts.items() if rows}
+
+
+def _formula(num_layers: str, rows: Rows) -> Formula:
+    return Formula(f"in_flight * {num_layers} * ({' + '.join(row.size for row in rows)})")

@@ -1,0 +1,166 @@
+"""The bytes that stay from one training step to the next: weights, gradients, optimizer states."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from core.budget.catalogue.parameters import ParameterCounts
+from core.budget.compute.row_sums import rows_and_columns
+from core.budget.formula import Formula, Number
+from core.budget.item import Item, item, total
+from core.budget.parallel.share import Share
+from core.budget.quantized import quantized_weights
+from core.budget.recipe import LoRA, TrainingRecipe
+from core.budget.training.adapters import adapter_widths
+from core.budget.training.optimizers import OPTIMIZERS
+from core.budget.training.precisions import PRECISIONS, Precision
+from core.dtypes.blocks.block_formats import BLOCK_FORMATS
+from core.dtypes.formats import FORMATS
+from core.language import N_
+from core.models.spec import ModelSpec
+
+WEIGHTS: Final = Formula(
+    "weight_bytes * (ceil(num_others / weight_shards) + ceil(num_in_experts / expert_shards))"
+)
+DENSE_WEIGHTS: Final = Formula("weight_bytes * ceil(num_params / weight_shards)")
+FROZEN: Final = Formula("2 * ceil((num_params - num_quantized) / weight_shards)")
+ADAPTERS: Final = Formula("weight_bytes * num_trained")
+MASTER: Final = Formula("master_bytes * num_updated")
+GRADIENTS: Final = Formula("gradient_bytes * num_with_gradient")
+_SHARED_OUT: Final = N_("Rajbhandari et al. 2020, ZeRO: each rank stores its share")
+_LORA: Final = N_("Hu et al. 2021, LoRA; Dettmers et al. 2023, QLoRA")
+
+
+def state_sizes(
+    spec: ModelSpec, recipe: TrainingRecipe, share: Share, held: ParameterCounts
+) -> dict[str, Number]:
+    """Return the counts that a rank's states depend on, by the names of the formulas.
+
+    Args:
+        spec: The model.
+        recipe: How it is trained.
+        share: The rank's part.
+        held: The rank's parameters before any sharding over data ranks.
+    """
+    precision = PRECISIONS[recipe.precision]
+    experts = held.experts
+    others = held.total - experts
+    trained = _adapter_params(spec, recipe.lora, share) if recipe.lora else 0
+    updated = _sharded(trained, others, experts, share.optimizer_shards, share)
+    return {
+        "num_params": held.total,
+        "num_others": others,
+        "num_in_experts": experts,
+        "weight_shards": share.weight_shards,
+        "expert_shards": max(1, share.weight_shards // share.expert),
+        "weight_bytes": precision.weights,
+        "master_bytes": precision.master,
+        "state_bytes": precision.state,
+        "gradient_bytes": precision.gradients + precision.accumulated,
+        "num_trained": trained or held.total,
+        "num_updated": updated,
+        "num_in_matrices": min(updated, trained or _of_muon(held, share)),
+        "rows_and_columns": _rows_and_columns(spec, recipe, share, held),
+        "num_with_gradient": _sharded(trained, others, experts, share.gradient_shards, share),
+        "num_in_products": _kept_layers(recipe, held) + _head(recipe, held, share),
+    }
+
+
+def _sharded(trained: int, others: int, experts: int, num_shards: int, share: Share) -> int:
+    if trained:
+        return -(-trained // num_shards)
+    expert_shards = max(1, num_shards // share.expert)
+    return -(-others // num_shards) - (-experts // expert_shards)
+
+
+def _of_muon(held: ParameterCounts, share: Share) -> int:
+    """Return the parameters of the layers' two-dimensional matrices; experts lie in three."""
+    count = held.matrices - held.experts + held.router
+    return -(-count // share.optimizer_shards)
+
+
+def _rows_and_columns(
+    spec: ModelSpec, recipe: TrainingRecipe, share: Share, held: ParameterCounts
+) -> int:
+    """Return the numbers that Adafactor keeps: a row and a column a matrix, else each number."""
+    if recipe.optimizer != "adafactor":
+        return 0
+    if recipe.lora is not None:
+        return _adapter_params(spec, recipe.lora, share) // recipe.lora.rank
+    return -(-rows_and_columns(spec, share, held) // share.optimizer_shards)
+
+
+def _kept_layers(recipe: TrainingRecipe, held: ParameterCounts) -> int:
+    """Return the parameters of the layers' products whose cast copies wait for their backward.
+
+    What checkpointing runs again casts again.
+    """
+    kept = recipe.checkpointing == "none" or (
+        recipe.checkpointing == "selective" and recipe.profile == "megatron"
+    )
+    return held.matrices + held.router if kept else 0
+
+
+def _head(recipe: TrainingRecipe, held: ParameterCounts, share: Share) -> int:
+    """Return the parameters of the head's product, tied or not; pieces of the loss cast again."""
+    if not share.has_head or recipe.loss_chunks > 1:
+        return 0
+    return held.head or held.token_embedding
+
+
+def _adapter_params(spec: ModelSpec, lora: LoRA, share: Share) -> int:
+    widths = adapter_widths(spec)
+    width = sum(widths[target] for target in set(lora.targets))
+    return lora.rank * (width * share.num_layers // spec.num_layers)
+
+
+def weights(
+    recipe: TrainingRecipe, share: Share, held: ParameterCounts, sizes: Mapping[str, Number]
+) -> Item:
+    """Return the bytes of the weights: as they compute, the fp32 master copy, the adapters."""
+    if recipe.lora is not None:
+        parts = _frozen_weights(recipe.lora, share, held, sizes)
+    else:
+        rule = WEIGHTS if held.experts else DENSE_WEIGHTS
+        parts = [item("compute weights", rule, sizes, unit="bytes", source=_SHARED_OUT)]
+    if sizes["master_bytes"]:
+        source = PRECISIONS[recipe.precision].source
+        parts.append(item("master weights", MASTER, sizes, unit="bytes", source=source))
+    return total("weights", parts, source=_SHARED_OUT)
+
+
+def _frozen_weights(
+    lora: LoRA, share: Share, held: ParameterCounts, sizes: Mapping[str, Number]
+) -> list[Item]:
+    adapters = item("adapters", ADAPTERS, sizes, unit="bytes", source=_LORA)
+    block = BLOCK_FORMATS.get(lora.base_format)
+    if block is None and FORMATS[lora.base_format].bits >= 16:
+        stored = {**sizes, "weight_bytes": FORMATS[lora.base_format].bits // 8}
+        rule = WEIGHTS if held.experts else DENSE_WEIGHTS
+        return [item("frozen weights", rule, stored, unit="bytes", source=_LORA), adapters]
+    num_quantized = held.attention + held.dense_ffn - held.biases  # experts stay as they are
+    codes = quantized_weights(
+        -(-num_quantized // share.weight_shards), block or FORMATS[lora.base_format]
+    )
+    rest = {**sizes, "num_quantized": num_quantized}
+    plain = item("frozen weights in 16 bits", FROZEN, rest, unit="bytes", source=_LORA)
+    return [total("quantized weights", codes.children, source=_LORA), plain, adapters]
+
+
+def optimizer(recipe: TrainingRecipe, sizes: Mapping[str, Number]) -> Item:
+    """Return the bytes of the optimizer's state; its step counts, 4 bytes a tensor, left out."""
+    row = OPTIMIZERS[recipe.optimizer]
+    return item("optimizer", row.state, sizes, unit="bytes", source=row.source)
+
+
+def gradients(recipe: TrainingRecipe, sizes: Mapping[str, Number]) -> Item:
+    """Return the bytes of all gradients of a rank, as they are at the end of a backward pass."""
+    source = PRECISIONS[recipe.precision].source
+    return item("gradients", GRADIENTS, sizes, unit="bytes", source=source)
+
+
+def resident_gradients(precision: Precision, sizes: Mapping[str, Number]) -> Item | None:
+    """Return the gradient sums that stay from step to step; None where there are none."""
+    if not precision.resident:
+        return None
+    values = {**sizes, "gradient_bytes": precision.resident}
+    return item("gradients", GRADIENTS, values, unit="bytes", source=precision.source)

@@ -1,0 +1,234 @@
+"""Any config.json: every family against the module that transformers builds of it on meta."""
+
+import json
+
+import pytest
+
+from core.budget.catalogue.hf_config import (
+    KNOWN,
+    MAX_CHARS,
+    UNKNOWN,
+    compact_config,
+    model_from_config,
+    read_config,
+)
+from core.budget.catalogue.hf_families import FAMILIES
+from core.budget.catalogue.parameters import counts
+
+LLAMA = {
+    "model_type": "llama",
+    "architectures": ["LlamaForCausalLM"],
+    "num_hidden_layers": 3,
+    "hidden_size": 96,
+    "num_attention_heads": 6,
+    "num_key_value_heads": 2,
+    "intermediate_size": 200,
+    "vocab_size": 1000,
+    "max_position_embeddings": 512,
+    "tie_word_embeddings": False,
+}
+MIXTURE = {"num_experts": 6, "num_experts_per_tok": 2, "moe_intermediate_size": 40}
+LATENT = {
+    "kv_lora_rank": 24,
+    "qk_nope_head_dim": 10,
+    "qk_rope_head_dim": 6,
+    "v_head_dim": 12,
+    "n_routed_experts": 6,
+    "num_experts_per_tok": 2,
+    "moe_intermediate_size": 40,
+    "n_shared_experts": 2,
+    "first_k_dense_replace": 1,
+    "n_group": 2,
+    "topk_group": 1,
+}
+GPT2 = {
+    "n_layer": 3,
+    "n_embd": 96,
+    "n_head": 6,
+    "vocab_size": 1000,
+    "n_positions": 64,
+    "architectures": ["GPT2LMHeadModel"],
+}
+CASES = {
+    "gpt2": [GPT2, GPT2 | {"n_inner": 100, "tie_word_embeddings": False}],
+    "gpt_neox": [LLAMA, LLAMA | {"attention_bias": False}],
+    "starcoder2": [LLAMA, LLAMA | {"use_bias": False, "tie_word_embeddings": True}],
+    "llama": [
+        LLAMA,
+        LLAMA | {"attention_bias": True, "mlp_bias": True, "tie_word_embeddings": True},
+        LLAMA | {"head_dim": 32},
+    ],
+    "smollm3": [LLAMA | {"pad_token_id": 0}],
+    "granite": [LLAMA],
+    "mistral": [LLAMA | {"sliding_window": 32}, LLAMA | {"head_dim": 8, "sliding_window": None}],
+    "mixtral": [LLAMA | {"num_local_experts": 4, "num_experts_per_tok": 2}],
+    "qwen2": [LLAMA, LLAMA | {"use_sliding_window": True, "sliding_window": 9}],
+    "qwen3": [LLAMA | {"head_dim": 24}, LLAMA | {"attention_bias": True, "head_dim": 16}],
+    "qwen3_moe": [
+        LLAMA | MIXTURE | {"head_dim": 16},
+        LLAMA | MIXTURE | {"head_dim": 16, "mlp_only_layers": [0, 2]},
+        LLAMA | MIXTURE | {"head_dim": 16, "decoder_sparse_step": 2},
+    ],
+    "phi3": [LLAMA | {"pad_token_id": 0}],
+    "gemma": [LLAMA | {"head_dim": 32, "tie_word_embeddings": True}],
+    "gemma2": [LLAMA | {"head_dim": 32, "tie_word_embeddings": True, "sliding_window": 16}],
+    "gemma3_text": [LLAMA | {"head_dim": 32, "tie_word_embeddings": True}],
+    "deepseek_v2": [LLAMA | LATENT | {"q_lora_rank": 20, "moe_layer_freq": 1}],
+    "ministral": [LLAMA | {"head_dim": 16}],
+    "ernie4_5": [LLAMA | {"head_dim": 16}, LLAMA | {"head_dim": 16, "use_bias": True}],
+    "helium": [LLAMA | {"head_dim": 16}, LLAMA | {"head_dim": 16, "attention_bias": True}],
+    "granitemoe": [LLAMA | {"num_local_experts": 4, "num_experts_per_tok": 2}],
+    "seed_oss": [LLAMA | {"head_dim": 16}, LLAMA | {"head_dim": 16, "attention_bias": False}],
+    "glm": [LLAMA | {"head_dim": 16, "pad_token_id": 0}],
+    "glm4": [LLAMA | {"head_dim": 16, "pad_token_id": 0}],
+    "hunyuan_v1_dense": [LLAMA | {"head_dim": 16}],
+    "exaone4": [LLAMA],
+    "arcee": [LLAMA, LLAMA | {"mlp_bias": True}],
+    "nemotron": [LLAMA, LLAMA | {"mlp_bias": True, "attention_bias": True}],
+    "cohere": [LLAMA | {"tie_word_embeddings": True}],
+    "cohere2": [LLAMA | {"tie_word_embeddings": True}],
+    "stablelm": [LLAMA, LLAMA | {"use_qkv_bias": True}],
+    "deepseek_v3": [LLAMA | LATENT | {"q_lora_rank": 20}, LLAMA | LATENT | {"q_lora_rank": None}],
+}
+
+
+def parameters_of(kind, config):
+    """Return what transformers' own module has, built without memory and without a network."""
+    import torch
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    with torch.device("meta"):
+        built = AutoModelForCausalLM.from_config(AutoConfig.for_model(kind, **config))
+    return sum(weight.numel() for weight in built.parameters())
+
+
+def check_against_transformers(kind, config):
+    sizes = {key: each for key, each in config.items() if key != "model_type"}
+    spec = model_from_config(config | {"model_type": kind})
+    assert counts(spec).total == parameters_of(kind, sizes), (kind, config)
+
+
+@pytest.mark.slow
+def test_every_family_has_as_many_parameters_as_the_module_of_transformers():
+    assert set(CASES) == set(FAMILIES)
+    for kind, configs in CASES.items():
+        for config in configs:
+            check_against_transformers(kind, config)
+        silent = {key: each for key, each in configs[0].items() if key != "tie_word_embeddings"}
+        check_against_transformers(kind, silent)  # is the head tied when the file does not say?
+
+
+def test_windows_are_on_the_layers_that_the_family_or_the_file_says():
+    expected = {
+        "mistral": (LLAMA | {"sliding_window": 32}, (32, 3)),
+        "gemma2": (CASES["gemma2"][0], (16, 2)),
+        "gemma3_text": (LLAMA | {"num_hidden_layers": 12, "sliding_window": 8}, (8, 10)),
+        "qwen2": (
+            LLAMA | {"use_sliding_window": True, "sliding_window": 9, "max_window_layers": 1},
+            (9, 2),
+        ),
+        "llama": (LLAMA | {"sliding_window": 9}, (None, 0)),
+    }
+    for kind, (config, window) in expected.items():
+        spec = model_from_config(config | {"model_type": kind})
+        assert (spec.window, spec.num_windowed_layers) == window, kind
+    kinds = ["full_attention", "sliding_attention", "sliding_attention"]
+    listed = model_from_config(LLAMA | {"sliding_window": 9, "layer_types": kinds})
+    assert (listed.window, listed.num_windowed_layers) == (9, 2)
+
+
+def test_an_unknown_type_is_counted_like_llama_and_says_so():
+    known = model_from_config(LLAMA)
+    unknown = model_from_config(LLAMA | {"model_type": "llama9"})
+
+    assert (known.source, unknown.source) == (KNOWN, UNKNOWN)
+    assert counts(unknown) == counts(known)
+
+
+def test_the_language_part_of_a_model_that_also_sees_is_taken():
+    seeing = {"architectures": ["XForConditionalGeneration"], "text_config": LLAMA}
+
+    assert counts(model_from_config(seeing)) == counts(model_from_config(LLAMA))
+
+
+def test_a_name_from_the_file_keeps_no_markup():
+    spec = model_from_config(LLAMA | {"_name_or_path": "a/b](javascript:x)<b>`" + "c" * 90})
+
+    assert spec.name.startswith("a/bjavascriptxb")
+    assert len(spec.name) == 60
+
+
+def without(key):
+    return {name: value for name, value in LLAMA.items() if name != key}
+
+
+REFUSED = [
+    ({}, "config.json has no num_hidden_layers"),
+    (without("hidden_size"), "config.json has no hidden_size"),
+    (without("max_position_embeddings"), "config.json has no max_position_embeddings"),
+    (without("intermediate_size"), "config.json has no intermediate_size"),
+    (LLAMA | {"hidden_size": -4096}, "hidden_size in config.json is -4096; it must lie between 1"),
+    (LLAMA | {"num_hidden_layers": 0}, "num_hidden_layers in config.json is 0"),
+    (LLAMA | {"vocab_size": 10**12}, "vocab_size in config.json is 1000000000000"),
+    (LLAMA | {"vocab_size": 10**5000}, "vocab_size in config.json is a very large number"),
+    (LLAMA | {"hidden_size": 96.0}, "hidden_size in config.json is 96.0; it must be a whole"),
+    (LLAMA | {"hidden_size": "96"}, "hidden_size in config.json is '96'"),
+    (LLAMA | {"hidden_size": True}, "hidden_size in config.json is True"),
+    (LLAMA | {"hidden_size": float("nan")}, "hidden_size in config.json is nan"),
+    (LLAMA | {"hidden_size": [96]}, "hidden_size in config.json is \\[96\\]"),
+    (LLAMA | {"num_attention_heads": 7}, "96 channels cannot be shared out to 7 heads"),
+    (LLAMA | {"num_key_value_heads": 4}, "num_kv_heads is 4, which does not divide num_heads 6"),
+    (LLAMA | {"num_key_value_heads": 12}, "num_kv_heads is 12, which does not divide"),
+    (LLAMA | {"tie_word_embeddings": "yes"}, "tie_word_embeddings in config.json is 'yes'"),
+    (LLAMA | {"is_encoder_decoder": True}, "only decoders"),
+    (LLAMA | {"architectures": ["BertForMaskedLM"]}, "describes 'BertForMaskedLM': only decoders"),
+    (LLAMA | {"architectures": "Llama"}, "architectures in config.json is 'Llama'; it must be a"),
+    (LLAMA | {"num_experts": 4, "num_experts_per_tok": 5}, "experts_per_token is 5; there are"),
+    (LLAMA | {"num_experts": 4}, "config.json has no num_experts_per_tok"),
+    (
+        without("intermediate_size") | {"num_experts": 4, "num_experts_per_tok": 2},
+        "config.json has no intermediate_size",
+    ),
+    (
+        LLAMA | MIXTURE | {"shared_expert_intermediate_size": 99},
+        "shared_expert_intermediate_size in config.json is 99: experts laid out that way",
+    ),
+    (LLAMA | MIXTURE | {"mlp_only_layers": "all"}, "mlp_only_layers in config.json is 'all'"),
+    (LLAMA | LATENT | {"first_k_dense_replace": 4}, "num_dense_layers is 4; there are only 3"),
+    (LLAMA | LATENT | {"attention_bias": True}, "Latent attention with biases"),
+    (LLAMA | {"kv_lora_rank": 8}, "config.json has no qk_nope_head_dim"),
+    (
+        LLAMA | {"sliding_window": 4, "layer_types": ["sliding_attention"]},
+        "lists 1 layers, but the model has 3",
+    ),
+    ([], "object in braces, not \\[\\]"),
+]
+
+
+def test_a_field_that_cannot_be_is_a_sentence_that_names_it():
+    for config, sentence in REFUSED:
+        with pytest.raises(ValueError, match=sentence):
+            model_from_config(config)
+
+
+def test_a_text_that_is_no_config_is_a_sentence():
+    for text, sentence in (
+        ("", "This is no JSON: line 1, column 1"),
+        ("{\n 'a'", "This is no JSON: line 2, column 2"),
+        ("[" * 90_000, "nested or long beyond reason"),
+        ('{"vocab_size": ' + "9" * 5000 + "}", "nested or long beyond reason"),
+        (" " * (MAX_CHARS + 1), "has 100,001 characters; a config.json has at most 100,000"),
+        ("null", "object in braces, not None"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            read_config(text)
+
+
+def test_a_shortened_config_describes_the_same_model():
+    for kind, configs in CASES.items():
+        for config in configs:
+            full = json.dumps(config | {"model_type": kind, "torch_dtype": "bfloat16"}, indent=2)
+            short = compact_config(full)
+            assert read_config(short) == read_config(full), kind
+            assert "torch_dtype" not in short
+            assert "\n" not in short

@@ -1,0 +1,79 @@
+"""Published figures: every row is whole, and ours comes as near as the row promises."""
+
+import pytest
+
+from core.budget.comparison.published import KINDS, published, read_published
+from core.budget.comparison.rederived import REDERIVED, rederive
+from core.language import LANGUAGES
+
+ROW = """
+[[figure]]
+slug = "a"
+number = 1
+title = {{ en = "A", zh = "甲" }}
+value = {value}
+printed = "1"
+unit = "bytes"
+kind = "{kind}"
+tolerance = {tolerance}
+quantity = "{quantity}"
+source = "{source}"
+"""
+GOOD = {"value": 1, "kind": "allocated", "tolerance": 0.1, "quantity": "", "source": "a paper"}
+
+
+@pytest.mark.parametrize("slug", published())
+def test_ours_comes_as_near_to_the_published_figure_as_its_row_promises(slug):
+    figure = published()[slug]
+    ours = rederive(figure)
+    if ours is None:
+        assert figure.note["en"], "without a figure of ours the row says why"
+        return
+    assert ours.unit == figure.unit
+    if figure.tolerance is None:
+        assert ours.low <= figure.value <= ours.high, (ours.low, ours.amount, ours.high)
+    else:
+        error = figure.error(ours.amount)
+        assert abs(error) <= figure.tolerance, f"{ours.amount:,} is {error:+.2%} off"
+
+
+def test_every_row_speaks_both_languages_and_every_quantity_is_used():
+    rows = published().values()
+    for row in rows:
+        assert set(row.title) == set(LANGUAGES), row.slug
+        assert set(row.note) in ({*LANGUAGES}, set()), row.slug
+    assert {row.quantity for row in rows} - {""} == set(REDERIVED)
+
+
+def test_the_ground_truths_of_this_issue_have_their_rows():
+    numbers = {row.number for row in published().values()}
+    assert numbers >= {5, 19, 21, 22, 28}
+    assert {row.kind for row in published().values()} >= {"allocated", "reserved", "counted"}
+
+
+def test_the_error_has_a_sign():
+    (figure,) = read_published(ROW.format(**GOOD | {"value": 100})).values()
+    assert figure.error(97) == pytest.approx(-0.03)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"kind": "guessed"}, f"kind is 'guessed'; use one of: {', '.join(KINDS)}"),
+        ({"value": 0}, "a: the value 0 must be positive"),
+        ({"tolerance": 0.9}, "a: the tolerance 0.9 is no honest one"),
+        ({"source": ""}, "a: source, title and printed must be given"),
+    ],
+)
+def test_a_row_that_promises_nothing_is_refused(change, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        read_published(ROW.format(**GOOD | change))
+
+
+def test_a_slug_stands_once_and_a_quantity_must_be_known():
+    row = ROW.format(**GOOD)
+    with pytest.raises(ValueError, match="a stands twice"):
+        read_published(row + row)
+    (figure,) = read_published(ROW.format(**GOOD | {"quantity": "luck"})).values()
+    with pytest.raises(ValueError, match="a: nothing computes 'luck'"):
+        rederive(figure)

@@ -1,0 +1,58 @@
+"""Chinchilla: the paper's own model comes out of its own compute."""
+
+import pytest
+
+from core.budget.compute.chinchilla import (
+    BESIROGLU,
+    FITS,
+    HOFFMANN,
+    best_params,
+    best_tokens,
+    loss_for_size,
+    predicted_loss,
+)
+
+
+def test_the_compute_of_gopher_is_best_spent_on_70_b_and_1_4_t_tokens():
+    # Hoffmann et al. 2022, abstract: the same compute as Gopher, 5.76e23 FLOPs.
+    assert best_params(5.76e23).amount == pytest.approx(70e9, rel=0.02)
+    assert best_tokens(5.76e23).amount == pytest.approx(1.4e12, rel=0.02)
+
+
+def test_size_and_tokens_use_up_the_compute():
+    for flops in (1e18, 1e21, 1e25):
+        for ratio in (5, 20, 200):
+            used = 6 * best_params(flops, ratio).amount * best_tokens(flops, ratio).amount
+            assert used == pytest.approx(flops)
+
+
+def test_the_loss_falls_with_size_and_tokens_and_never_below_the_floor():
+    for fit in FITS:
+        losses = [predicted_loss(1e9 * 4**i, 1e10 * 4**i, fit).amount for i in range(8)]
+        assert losses == sorted(losses, reverse=True)
+        assert losses[-1] > fit.e
+
+
+def test_chinchilla_s_loss_is_about_1_94_by_its_own_law():
+    assert predicted_loss(70e9, 1.4e12, HOFFMANN).amount == pytest.approx(1.937, abs=0.001)
+
+
+def test_the_refitted_law_has_its_best_size_near_20_tokens_a_parameter():
+    # Besiroglu et al. 2024: at Chinchilla's compute their fit agrees with about 20.
+    flops = 5.76e23
+    sizes = [10 ** (10 + i / 200) for i in range(400)]
+    best = min(sizes, key=lambda size: loss_for_size(flops, size, BESIROGLU))
+    assert 10 < flops / (6 * best) / best < 35
+
+
+def test_a_model_too_large_for_a_token_has_no_loss():
+    assert loss_for_size(1e9, 1e9) == float("inf")
+
+
+def test_what_cannot_be_is_refused():
+    with pytest.raises(ValueError, match="flops is 0; it must lie between 1 and"):
+        best_params(0)
+    with pytest.raises(ValueError, match="tokens_per_param is 0; it must"):
+        best_tokens(1e20, 0)
+    with pytest.raises(ValueError, match="num_tokens is 0"):
+        predicted_loss(1, 0)

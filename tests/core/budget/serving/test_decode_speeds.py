@@ -1,0 +1,83 @@
+"""The rule that decoding follows, against the published speeds that it had not seen."""
+
+import statistics
+
+import pytest
+
+from core.budget.serving.decode_speeds import (
+    code_width,
+    fit,
+    measured_fit,
+    measured_mbu,
+    published_speeds,
+    with_measured_mbu,
+)
+from core.budget.serving.serving_plan import ServingPlan
+
+# The two rows of the table that fit no rule: Llama-2 70B on 2 devices is a third faster than
+# Llama-3.1 70B, and 405B is the only one whose feed-forward width is 53,248.
+STRANGERS = {("llama-3.1-70b", 16, 2), ("llama-3.1-405b", 8, 8)}
+
+
+def test_each_published_speed_is_predicted_from_the_others():
+    rows = published_speeds()
+    errors = {}
+    for number, row in enumerate(rows):
+        others = rows[:number] + rows[number + 1 :]
+        seconds = fit(others).seconds(row)
+        errors[row.model, row.bits, row.tensor] = abs(seconds * row.tokens_per_second - 1)
+
+    assert len(errors) == 31
+    assert {row for row, error in errors.items() if error > 0.15} == STRANGERS
+    assert max(errors.values()) < 0.3
+    assert statistics.median(errors.values()) < 0.04
+
+
+def test_the_share_of_the_bandwidth_is_the_one_that_the_source_reports():
+    # gpt-fast prints GB/s beside tokens/s, its own KV cache and tables included
+    reported = {
+        ("llama-2-7b", 16, 1): 1397.31,
+        ("llama-2-7b", 8, 1): 1069.20,
+        ("llama-2-7b", 5, 1): 862.69,
+        ("llama-2-70b", 16, 8): 1135.29,
+        ("llama-2-70b", 16, 2): 1481.87,
+        ("llama-3.1-8b", 16, 1): 1410.76,
+    }
+    for row in published_speeds():
+        key = (row.model, row.bits, row.tensor)
+        if key in reported:
+            assert row.mbu * 2039 == pytest.approx(reported.pop(key), rel=0.065), key
+    assert not reported
+
+
+def test_fewer_bits_use_less_of_the_bandwidth_and_nothing_uses_all():
+    found = measured_fit()
+
+    assert 0.5 < found.shares[4] < found.shares[8] < found.shares[16] < 0.85
+    assert 10e-6 < found.launch_seconds < 100e-6
+    assert 10e-6 < found.join_seconds < 100e-6
+    assert 0.05 < found.band < 0.15
+
+
+def test_a_format_is_read_like_the_width_of_its_codes():
+    shares = measured_fit().shares
+    for name, width in (
+        ("float32", 16),
+        ("bfloat16", 16),
+        ("int8_channel", 8),
+        ("fp8_block128", 8),
+        ("mxfp6_e2m3", 8),
+        ("nf4", 4),
+        ("int4_group128", 4),
+    ):
+        assert measured_mbu(name) == shares[width], name
+    assert code_width(6.25) == 8
+
+
+def test_a_plan_takes_the_share_that_was_measured_for_its_weights():
+    plan = with_measured_mbu(ServingPlan(weight_format="int4_group128", concurrency=7))
+
+    assert plan.mbu == measured_mbu("int4_group128")
+    assert plan.concurrency == 7
+    with pytest.raises(ValueError, match="weight_format is 'int3'; use one of: float64"):
+        measured_mbu("int3")

@@ -1,0 +1,167 @@
+"""The KV cache against tensors: transformers' own cache, torch storages, quantized arrays."""
+
+import numpy as np
+import pytest
+import torch
+
+from core.budget.catalogue.models import MODELS
+from core.budget.serving.kv_cache import kv_cache, kv_cache_bytes_per_token, stored_format
+from core.dtypes import BLOCK_FORMATS, FORMATS, BlockFormat
+from core.models.spec import LatentAttention, ModelSpec
+
+LATENT = LatentAttention(query_rank=0, kv_rank=48, nope_dim=16, rope_dim=8, value_dim=16)
+
+
+def tiny(**changes):
+    sizes = {
+        "name": "tiny",
+        "num_layers": 3,
+        "hidden_dim": 32,
+        "num_heads": 4,
+        "num_kv_heads": 2,
+        "head_dim": 8,
+        "ffn_dim": 64,
+        "vocab_size": 50,
+        "seq_len": 64,
+    }
+    return ModelSpec(**{**sizes, **changes})
+
+
+def cached_tensors(spec, context, concurrency, tensor):
+    """The tensors that one of `tensor` devices allocates: one key and value a layer and head."""
+    for layer in range(spec.num_layers):
+        windowed = layer < spec.num_windowed_layers
+        kept = min(context, spec.window) if windowed else context
+        if spec.latent is not None:
+            yield torch.zeros(concurrency, kept, spec.latent.kv_rank, dtype=torch.bfloat16)
+            yield torch.zeros(concurrency, kept, spec.latent.rope_dim, dtype=torch.bfloat16)
+            continue
+        heads = max(1, spec.num_kv_heads // tensor)
+        for _ in ("key", "value"):
+            yield torch.zeros(concurrency, heads, kept, spec.head_dim, dtype=torch.bfloat16)
+
+
+def test_bytes_are_those_of_the_tensors_for_every_kind_of_attention():
+    rng = np.random.default_rng(0)
+
+    def choose(options):
+        return int(rng.choice(options))
+
+    for number in range(60):
+        num_heads, num_layers = choose([1, 2, 4, 8]), choose([1, 2, 3, 4, 5])
+        num_windowed = choose([0, 0, num_layers, num_layers // 2])
+        spec = tiny(
+            num_layers=num_layers,
+            num_heads=num_heads,
+            num_kv_heads=choose([each for each in (1, 2, 4, 8) if num_heads % each == 0]),
+            head_dim=choose([8, 16, 80]),
+            window=choose([1, 7, 64]) if num_windowed else None,
+            num_windowed_layers=num_windowed,
+            latent=LATENT if number % 5 == 0 else None,
+        )
+        context, concurrency = choose(range(1, 41)), choose([1, 2, 3, 4])
+        tensor = choose([each for each in (1, 2, 4, 8) if num_heads % each == 0])
+
+        item = kv_cache(spec, context, concurrency, tensor=tensor)
+
+        kept = cached_tensors(spec, context, concurrency, tensor)
+        assert item.num_bytes == sum(each.untyped_storage().nbytes() for each in kept), spec
+
+
+def test_bytes_of_a_quantized_cache_are_those_of_the_stored_arrays():
+    spec = tiny(num_layers=3, head_dim=80, num_windowed_layers=1, window=5)
+    full, windowed = (2, 2, 12, 2, 80), (1, 2, 5, 2, 80)  # layers, K and V, tokens, heads, head_dim
+    for name, fmt in (FORMATS | BLOCK_FORMATS).items():
+        item = kv_cache(spec, 12, 1, name)
+        if not isinstance(fmt, BlockFormat):
+            expected = sum(-(-_count(shape) * fmt.bits // 8) for shape in (full, windowed))
+        elif fmt.block_size == "tensor" or fmt.double_quant:
+            assert item.amount >= _count(full) * fmt.element.bits // 8, name
+            continue
+        else:
+            shared = 32 * fmt.tensor_scale
+            bits = [fmt.storage_bits(shape) - shared for shape in (full, windowed)]
+            expected = sum(-(-each // 8) for each in bits)
+        assert item.num_bytes == expected, name
+
+
+def _count(shape):
+    return torch.Size(shape).numel()
+
+
+def hugging_face_models():
+    """Tiny models of transformers and what they are in our words."""
+    transformers = pytest.importorskip("transformers")
+    sizes = {
+        "num_hidden_layers": 3,
+        "hidden_size": 32,
+        "intermediate_size": 64,
+        "vocab_size": 50,
+        "num_attention_heads": 4,
+        "max_position_embeddings": 64,
+    }
+    yield transformers.LlamaConfig(**sizes, num_key_value_heads=4), tiny(num_kv_heads=4)
+    yield transformers.LlamaConfig(**sizes, num_key_value_heads=1), tiny(num_kv_heads=1)
+    config = transformers.Qwen3Config(**sizes, num_key_value_heads=2, head_dim=24)
+    yield config, tiny(head_dim=24)
+
+
+@pytest.mark.slow
+def test_bytes_are_those_of_the_cache_that_transformers_fills():
+    for config, spec in hugging_face_models():
+        from transformers import AutoModelForCausalLM
+
+        model = AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16)
+        with torch.no_grad():
+            cache = model(torch.zeros(2, 11, dtype=torch.long), use_cache=True).past_key_values
+        kept = sum(layer.keys.nbytes + layer.values.nbytes for layer in cache.layers)
+
+        assert kv_cache(spec, 11, 2).num_bytes == kept, config.model_type
+
+
+def test_one_more_token_costs_what_is_published():
+    assert kv_cache_bytes_per_token(MODELS["llama-2-7b"]) == 524_288
+    assert kv_cache_bytes_per_token(MODELS["llama-3-70b"]) == 320 * 1024
+    assert kv_cache_bytes_per_token(MODELS["llama-3-70b"], bits=8) == 160 * 1024
+    # DeepSeek-V3, 2024, section 2.1.1: 512 + 64 numbers a layer
+    assert kv_cache_bytes_per_token(MODELS["deepseek-v3"]) == 61 * 576 * 2
+
+
+def test_one_more_token_is_a_cache_of_one_token_in_every_model():
+    for name, spec in MODELS.items():
+        assert kv_cache(spec, 1).amount == kv_cache_bytes_per_token(spec), name
+
+
+def test_a_window_stops_the_growth_of_its_layers_only():
+    mistral, gemma = MODELS["mistral-7b-v0.1"], MODELS["gemma-2-9b"]
+
+    assert kv_cache(mistral, 4096).amount == kv_cache(mistral, 32_768).amount
+    half = kv_cache(gemma, 4096).amount / 2
+    assert kv_cache(gemma, 8192).amount == 3 * half
+
+
+def test_the_tree_adds_up_and_every_line_comes_from_its_formula():
+    for fmt in ("bfloat16", "int4_group128_affine"):
+        item = kv_cache(MODELS["gemma-2-9b"], 10_000, 3, fmt)
+        assert item.amount == sum(part.amount for part in item.children)
+        assert all(part.rule.of(part.values) == part.amount for part in item.children)
+    assert [part.name for part in item.children] == [
+        "keys and values",
+        "keys and values in windows",
+        "scales",
+        "scales in windows",
+    ]
+
+
+def test_what_cannot_be_is_refused_in_a_sentence():
+    spec = tiny()
+    with pytest.raises(ValueError, match="context is 0; it must lie between 1 and 100,000,000"):
+        kv_cache(spec, 0)
+    with pytest.raises(ValueError, match="concurrency is 0; it must lie between 1"):
+        kv_cache(spec, 1, 0)
+    with pytest.raises(ValueError, match="tensor is 0; it must lie between 1"):
+        kv_cache(spec, 1, 1, tensor=0)
+    with pytest.raises(ValueError, match="bits is 0; it must lie between 1 and 64"):
+        kv_cache_bytes_per_token(spec, bits=0)
+    with pytest.raises(ValueError, match="kv_format is 'int9'; use one of: float64"):
+        stored_format("kv_format", "int9")

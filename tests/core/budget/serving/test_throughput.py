@@ -1,0 +1,87 @@
+"""The curve of speed over sequences, and the point at which memory ends it."""
+
+from dataclasses import replace
+
+import pytest
+
+from core.budget.catalogue.devices import DEVICES
+from core.budget.catalogue.models import MODELS
+from core.budget.cluster import Cluster
+from core.budget.serving.inference_budget import inference_budget, largest_concurrency
+from core.budget.serving.serving_plan import ServingPlan
+from core.budget.serving.serving_time import decode_latency, prefill_latency
+from core.budget.serving.throughput import (
+    device_speed,
+    sequence_counts,
+    throughput_curve,
+    user_speed,
+)
+
+H100 = Cluster(device=DEVICES["h100-sxm"])
+
+
+def test_the_curve_ends_where_memory_ends():
+    for model in ("llama-2-7b", "gpt2", "qwen3-30b-a3b"):
+        spec, plan = MODELS[model], ServingPlan(prompt_len=256, output_len=256)
+
+        curve = throughput_curve(spec, plan, H100)
+
+        assert curve.largest == largest_concurrency(spec, plan, H100)
+        assert curve.last_that_fits.concurrency == curve.largest, model
+        for point in curve.points:
+            budget = inference_budget(spec, replace(plan, concurrency=point.concurrency), H100)
+            assert point.fits == budget.fits, (model, point.concurrency)
+
+
+def test_more_sequences_wait_longer_and_give_more():
+    curve = throughput_curve(MODELS["llama-3.1-8b"], ServingPlan(), H100)
+
+    waits = [point.seconds_per_token for point in curve.points]
+    speeds = [point.tokens_per_second for point in curve.points]
+    assert waits == sorted(waits)
+    assert speeds == sorted(speeds)
+
+
+def test_a_model_that_does_not_fit_has_a_curve_and_no_end():
+    curve = throughput_curve(MODELS["llama-3.1-405b"], ServingPlan(), H100)
+
+    assert curve.largest == 0
+    assert curve.last_that_fits is None
+    assert [point.fits for point in curve.points] == [False] * 8
+
+
+def test_short_contexts_turn_to_computing_and_long_ones_never_do():
+    spec = MODELS["llama-3.1-8b"]
+    short = throughput_curve(spec, ServingPlan(prompt_len=16, output_len=16), H100)
+    long = throughput_curve(spec, ServingPlan(prompt_len=100_000), H100)
+
+    before = [p for p in short.points if p.concurrency < short.turning]
+    assert short.turning > 100
+    assert {point.bound for point in before} == {"reading"}
+    assert long.turning is None
+
+
+def test_speeds_are_tokens_over_seconds():
+    spec = MODELS["llama-2-7b"]
+    plan = ServingPlan(prompt_len=1000, output_len=100, concurrency=4)
+    prefill, token = prefill_latency(spec, plan, H100), decode_latency(spec, plan, H100)
+
+    assert user_speed(token).amount == 1 / token.amount
+    seconds = 4 * prefill.amount + 100 * token.amount
+    assert device_speed(plan, prefill, token).amount == pytest.approx(400 / seconds)
+    shared = replace(plan, tensor=2)
+    assert device_speed(shared, prefill, token).amount == pytest.approx(200 / seconds)
+    none = replace(plan, output_len=0)
+    assert device_speed(none, prefill, token).amount == 0
+    assert user_speed(token).low < user_speed(token).amount < user_speed(token).high
+
+
+def test_the_counts_double_and_hold_the_end():
+    assert sequence_counts(0)[:7] == [1, 2, 3, 4, 6, 8, 12]
+    for largest in (0, 1, 5, 53, 1000, 1_000_000):
+        counts = sequence_counts(largest)
+        assert counts == sorted(set(counts))
+        assert counts[0] == 1
+        assert largest == 0 or largest in counts
+        assert counts[-1] <= 1_000_000
+        assert len(counts) <= 45

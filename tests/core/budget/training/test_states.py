@@ -1,0 +1,83 @@
+"""What stays from step to step: weights, optimizer, gradients, also of adapters."""
+
+from core.budget.catalogue.models import MODELS
+from core.budget.catalogue.parameters import counts, share_counts
+from core.budget.parallel.share import Share, whole
+from core.budget.recipe import LoRA, TrainingRecipe
+from core.budget.training.activations import activation_sizes
+from core.budget.training.states import gradients, optimizer, state_sizes, weights
+from core.units import GIB
+
+ALL_LINEAR = ("q", "k", "v", "o", "gate", "up", "down")
+
+
+def states(spec, recipe, share=None):
+    share = share or whole(spec)
+    held = share_counts(spec, share)
+    sizes = activation_sizes(spec, recipe, share) | state_sizes(spec, recipe, share, held)
+    parts = (weights(recipe, share, held, sizes), optimizer(recipe, sizes))
+    return (*parts, gradients(recipe, sizes))
+
+
+def test_adamw_takes_16_bytes_a_parameter_in_mixed_precision_and_8_in_pure_bf16():
+    spec = MODELS["llama-2-7b"]
+    for precision, each in (("mixed_bf16", 16), ("pure_bf16", 8), ("megatron", 18)):
+        parts = states(spec, TrainingRecipe(precision=precision))
+        assert sum(part.amount for part in parts) == each * counts(spec).total, precision
+
+
+def test_zero_shards_optimizer_then_gradients_then_weights():
+    spec = MODELS["llama-2-7b"]
+    num_params = counts(spec).total
+    for stage, expected in ((1, 4 + 12 / 64), (2, 2 + 14 / 64), (3, 16 / 64)):
+        share = Share(
+            num_layers=32,
+            weight_shards=64 if stage == 3 else 1,
+            gradient_shards=64 if stage >= 2 else 1,
+            optimizer_shards=64,
+        )
+        parts = states(spec, TrainingRecipe(precision="mixed_bf16"), share)
+        # Rajbhandari et al. 2020, figure 1
+        assert abs(sum(part.amount for part in parts) / num_params - expected) < 1e-6, stage
+
+
+def test_rank_8_adapters_of_a_768_square_matrix_have_12288_parameters():
+    spec = MODELS["gpt2"]
+    recipe = TrainingRecipe(precision="fp32", lora=LoRA(rank=8, targets=("q",)))
+    _, _, gradient = states(spec, recipe)
+    assert gradient.amount == 4 * 12 * 12_288  # 2.08 % of each matrix
+
+
+def test_rank_16_adapters_on_every_matrix_of_llama_2_70b_have_207_093_760_parameters():
+    recipe = TrainingRecipe(precision="pure_bf16", lora=LoRA(rank=16, targets=ALL_LINEAR))
+    _, _, gradient = states(MODELS["llama-2-70b"], recipe)
+    assert gradient.amount == 2 * 207_093_760
+
+
+def test_litgpts_rank_8_adapters_of_q_and_v_have_the_published_parameters():
+    for key, expected in (("llama-2-7b", 4_194_304), ("llama-2-13b", 6_553_600)):
+        recipe = TrainingRecipe(precision="pure_bf16", lora=LoRA(rank=8))
+        assert states(MODELS[key], recipe)[2].amount == 2 * expected, key
+
+
+def test_qlora_of_llama_2_70b_holds_about_33_gib_of_frozen_weights():
+    lora = LoRA(rank=16, targets=ALL_LINEAR, base_format="nf4_double_quant")
+    held, _, _ = states(MODELS["llama-2-70b"], TrainingRecipe(precision="pure_bf16", lora=lora))
+    frozen = sum(part.amount for part in held.children if part.name != "adapters")
+    num_matrices = counts(MODELS["llama-2-70b"]).matrices
+    others = 2 * (counts(MODELS["llama-2-70b"]).total - num_matrices)
+    assert abs(frozen - others - num_matrices * 4.127 / 8) / GIB < 0.01
+
+
+def test_experts_stay_in_16_bits_under_qlora():
+    lora = LoRA(targets=("o",), base_format="nf4")
+    held, _, _ = states(MODELS["mixtral-8x7b"], TrainingRecipe(precision="pure_bf16", lora=lora))
+    assert held.amount > 2 * counts(MODELS["mixtral-8x7b"]).experts
+
+
+def test_frozen_weights_are_stored_as_their_format_says():
+    num_params = counts(MODELS["llama-2-7b"]).total
+    for base, each in (("bfloat16", 2), ("float32", 4)):
+        recipe = TrainingRecipe(precision="fp32", lora=LoRA(base_format=base))
+        held, _, _ = states(MODELS["llama-2-7b"], recipe)
+        assert held.child("frozen weights").amount == each * num_params, base
