@@ -10,7 +10,6 @@ from pages.shared.lessons import Lesson, find_lesson, in_language, lesson_after,
 from pages.shared.navigation import page_row
 
 ROW_KEY: Final = "lessons_row"
-ON_SHOW_KEY: Final = "lesson_on_show"  # the row scrolls until this one is in sight
 NEXT_KEY: Final = "next_lesson"
 
 
@@ -41,12 +40,8 @@ def lessons_row(page: str) -> None:
     on_show = find_lesson(page, link.values())
     with st.container(key=ROW_KEY, horizontal=True, vertical_alignment="center", gap="small"):
         for number, lesson in enumerate(lessons_of(page), start=1):
-            label = f"{number} {in_language(lesson.title)}"
-            if lesson is on_show:
-                with st.container(key=ON_SHOW_KEY, width="content"):
-                    lesson_link(lesson, f"● {label}")
-            else:
-                lesson_link(lesson, label)
+            mark = "**● {}**" if lesson is on_show else "{}"  # the row scrolls to what is bold
+            lesson_link(lesson, mark.format(f"{number} {in_language(lesson.title)}"))
         following = lesson_after(on_show) if on_show else None
         if following is not None:
             title = in_language(following.title)

@@ -236,3 +236,8 @@ def test_the_page_opens_without_loading_torch(root):
     )
     assert child.returncode == 0, child.stderr
     assert child.stdout.strip().endswith("[]")
+
+
+def test_a_context_beyond_the_models_is_told(open_page):
+    app = open_page(PAGE, flops_context="32768", flops_model="llama-2-7b")
+    assert any("Llama-2 7B was made for 4,096 tokens" in each.value for each in app.caption)

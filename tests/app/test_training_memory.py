@@ -118,3 +118,9 @@ def test_autocast_says_that_it_is_emulated(open_page):
         "emulated" in text for text in texts(open_page(PAGE, memory_precision="autocast_bf16"))
     )
     assert not any("emulated" in text for text in texts(open_page(PAGE)))
+
+
+def test_a_sequence_beyond_the_models_context_is_told(open_page):
+    said = "Llama-2 7B was made for 4,096 tokens"
+    assert not any(said in each for each in texts(open_page(PAGE, memory_seq="4096")))
+    assert any(said in each for each in texts(open_page(PAGE, memory_seq="8192")))

@@ -119,15 +119,20 @@ def test_the_focus_can_be_seen(home):
         assert style[1] != "none" or style[2] != "none", style[0]
 
 
-def test_the_lesson_on_show_is_in_sight_however_many_there_are(page, visit):
-    visit(page, "/flops-and-time", flops_tab="transfer")
+@pytest.mark.parametrize("tab", ["why", "transfer"])
+def test_the_lesson_on_show_and_the_next_are_in_sight_however_many_there_are(page, visit, tab):
+    visit(page, "/flops-and-time", flops_tab=tab)
     shown = page.locator(LESSONS).get_by_text("●")
     shown.wait_for()
     page.until(
         f"""(() => {{
             const links = [...document.querySelectorAll('{LESSONS}')];
-            const box = links.find((each) => each.innerText.includes('●')).getBoundingClientRect();
-            return box.left >= 0 && box.right <= innerWidth;
+            const shown = links.find((each) => each.innerText.includes('●'));
+            const next = document.querySelector('.st-key-next_lesson a');
+            return [shown, next].every((each) => {{
+                const box = each.getBoundingClientRect();
+                return box.left >= 0 && box.right <= innerWidth;
+            }});
         }})()"""
     )
     tops = page.locator(LESSONS).evaluate_all(

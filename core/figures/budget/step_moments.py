@@ -13,6 +13,7 @@ from core.language import _
 from core.units import ByteUnit, format_bytes
 
 HEIGHT_PX: Final = 310
+PRESENT_HEIGHT_PX: Final = 250  # below a headline of three lines
 _ROOM: Final = 1.12
 _ABOVE: Final = 1.1  # the legend: the capacity's name stands between it and the bars
 
@@ -54,7 +55,7 @@ def moments_figure(
             | {"range": [0, _ROOM * top], "showticklabels": False, "ticks": ""},
             "yaxis": layout["yaxis"] | bare | {"autorange": "reversed", "ticks": ""},
             "legend": layout["legend"] | {"y": _ABOVE, "traceorder": "normal"},
-            "height": HEIGHT_PX,
+            "height": PRESENT_HEIGHT_PX if present else HEIGHT_PX,
             "margin": {"l": 8, "r": 24, "t": 58, "b": 8},
         }
     )

@@ -13,6 +13,7 @@ from core.language import _
 from core.units import ByteUnit, format_bytes
 
 _ROW_HEIGHT: Final = 1.7  # of the text's size
+_PRESENT_ROW_HEIGHT: Final = 1.45
 _ROOM: Final = 1.22  # of the longest bar: its number stands beside it
 
 
@@ -58,12 +59,13 @@ def waterfall_figure(way: Way, unit: ByteUnit, mode: Mode, *, present: bool = Fa
     size = layout["font"]["size"]
     high = max(max(place) for place in places) or 1
     rows = list(range(len(labels)))
+    row_height = _PRESENT_ROW_HEIGHT if present else _ROW_HEIGHT
     axes = {
         "xaxis": {"visible": False, "range": [0, _ROOM * high], "fixedrange": True},
         "yaxis": layout["yaxis"]
         | {"tickvals": rows, "ticktext": labels, "autorange": "reversed"}
         | {"showgrid": False, "zeroline": False, "fixedrange": True},
-        "height": round((len(labels) + 1) * size * _ROW_HEIGHT),
+        "height": round((len(labels) + 1) * size * row_height),
         "margin": {"l": 8, "r": 8, "t": 8, "b": 8},
     }
     return drawing.figure(

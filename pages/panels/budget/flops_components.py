@@ -14,6 +14,7 @@ from core.language import _
 from core.units import format_flops, format_percent
 from pages.panels.budget import flops_places
 from pages.panels.budget.flops_places import PAGE
+from pages.panels.budget.long_context import note_long_context
 from pages.shared import pickers
 from pages.shared.charts import show_chart
 from pages.shared.header import headline
@@ -63,6 +64,7 @@ def show_components(row: DeltaGenerator) -> str:
         numbers,
         [(_("One step"), step), (_("Counted for MFU"), model_flops(step)), (_("6ND"), rule)],
     )
+    note_long_context(chosen.spec, context)
     return CODE.format(
         context=context, checkpointing=checkpointing, causal=causal, model=chosen.code
     )

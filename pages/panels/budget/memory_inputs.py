@@ -99,9 +99,7 @@ def _cluster(device: ChosenDevice, layout: dict[str, int]) -> Cluster:
 
 def _choose_sizes(spec: ModelSpec) -> tuple[int, int]:
     """Return sequences and their tokens; a model with a position table cannot read longer ones."""
-    batch = pickers.slider(
-        PAGE, "batch", _("Sequences in a micro-batch"), 1, 256, default=1, step=1
-    )
+    batch = pickers.slider(PAGE, "batch", _("Micro-batch size"), 1, 256, default=1, step=1)
     length = pickers.select_slider(
         PAGE, "seq", _("Tokens of a sequence"), LENGTHS, default=4096, labels="{:,}".format
     )

@@ -12,6 +12,7 @@ from core.budget.training.training_budget import training_budget
 from core.language import N_, _
 from pages.panels.budget.allocator import show_allocator
 from pages.panels.budget.ladder import show_ladder
+from pages.panels.budget.long_context import note_long_context
 from pages.panels.budget.memory_bar import show_bar
 from pages.panels.budget.memory_inputs import PAGE
 from pages.panels.budget.memory_items import show_items
@@ -60,6 +61,8 @@ def show_tab(tab: str, case: Scenario) -> None:
     """Show the open tab; a setting that cannot be is a sentence."""
     if tab in WITHOUT_INPUTS:  # they have a setting of their own; the page's is kept, unseen
         st.html(NO_INPUTS)
+    else:
+        note_long_context(case.spec, case.recipe.seq_len)
     if tab in _OF_CASE:
         _OF_CASE[tab](case)
         return

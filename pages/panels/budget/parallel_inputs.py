@@ -99,9 +99,7 @@ def checkpointing_label(key: Checkpointing) -> str:
 
 
 def _choose_recipe() -> TrainingRecipe:
-    batch_size = pickers.number(
-        PAGE, "batch", _("Sequences in a micro-batch"), 1, 256, default=1, step=1
-    )
+    batch_size = pickers.number(PAGE, "batch", _("Micro-batch size"), 1, 256, default=1, step=1)
     seq_len = pickers.select_slider(
         PAGE, "seq_len", _("Tokens of a sequence"), LENGTHS, default=8192
     )

@@ -16,6 +16,7 @@ from core.language import _
 from core.models.spec import ModelSpec
 from core.units import format_percent
 from pages.panels.budget.choices import ChosenDevice, ChosenModel, choose_device, choose_model
+from pages.panels.budget.long_context import note_long_context
 from pages.panels.budget.serving_code import serving_code
 from pages.shared import pickers
 
@@ -164,13 +165,7 @@ def _checked(
         plan, cluster = replace(plan, tensor=1), Cluster(device=device.device)
     if tokens_per_second:
         plan = _calibrate(spec, plan, cluster, tokens_per_second)
-    if plan.context > spec.seq_len:
-        st.caption(
-            _(
-                "{model} was made for {longest} tokens; beyond that its answers cannot be trusted, "
-                "though the bytes are right."
-            ).format(model=spec.name, longest=f"{spec.seq_len:,}")
-        )
+    note_long_context(spec, plan.context)
     code = serving_code(model, device, spec, plan)
     return ServingCase(model=model, device=device, spec=spec, plan=plan, cluster=cluster, code=code)
 
