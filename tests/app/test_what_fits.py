@@ -49,6 +49,14 @@ def test_both_ends_of_every_slider_are_drawn(open_page, present):
                 assert alt(app), (tab, work, end)
 
 
+def test_very_many_devices_are_a_sentence_and_a_picture(open_page):
+    for number in ("512", "1024"):
+        app = open_page(PAGE, fits_tab="reach", fits_devices=number)
+        assert f"{number} tensor ranks cannot share 40 heads" in headline(app)
+        assert alt(app)
+        assert headline(open_page(PAGE, fits_tab="reach", fits_devices=number, fits_work="train"))
+
+
 def test_every_way_and_some_devices_have_a_headline(open_page):
     for way in SERVING_FORMATS:
         assert "Serving" in headline(open_page(PAGE, fits_format=way, fits_tab="ways_devices"))

@@ -35,10 +35,10 @@ def edges(
 
 def _edges(spec: ModelSpec, job: Job, device: DeviceSpec, numbers: Sequence[int]) -> Iterator[Edge]:
     for number in numbers:
-        spread = job.on(number)
         try:
+            spread = job.on(number)
             spread.need(spec)
-        except ValueError:  # the heads cannot be shared by so many
+        except ValueError:  # the heads, or any plan, cannot be shared by so many
             continue
         tokens = lengths(spec)
         found = tuple(_most(spec, spread.sized("tokens", each), device) for each in tokens)

@@ -32,6 +32,11 @@ def test_numbers_of_devices_that_cannot_share_the_model_have_no_edge():
     assert [edge.num_devices for edge in found] == [1]
 
 
+def test_more_devices_than_a_plan_may_have_have_no_edge():
+    found = edges(MODELS["llama-2-13b"], Serving(ServingPlan()), DEVICES["h100-sxm"], (1, 2048))
+    assert [edge.num_devices for edge in found] == [1]
+
+
 def test_lengths_end_at_the_models_own_context():
     for key, spec in MODELS.items():
         assert lengths(spec)[-1] == spec.seq_len, key
