@@ -1,10 +1,12 @@
 """The tab of MFU: one measured speed, several conventions."""
 
+from collections.abc import Sequence
 from typing import Final, cast
 
 from streamlit.delta_generator import DeltaGenerator
 
 from core.budget.compute.mfu import mfu_conventions
+from core.budget.item import Item
 from core.budget.recipe import Checkpointing, TrainingRecipe
 from core.figures.budget.mfu_bars import mfu_alt, mfu_bars, mfu_table
 from core.language import _
@@ -52,20 +54,7 @@ def show_mfu(row: DeltaGenerator) -> str:
         headline(_("{device} has no known peak: MFU is n/a").format(device=device.device.name))
         return ""
     shares = mfu_conventions(chosen.spec, recipe, speed, peak)
-    by_name = {share.name: format_percent(share.amount) for share in shares}
-    headline(
-        _(
-            "{speed} tokens/s on {device} in {dtype}: MFU {full} with full attention, {causal} "
-            "causal; against the sparse peak it would look like {sparse}"
-        ).format(
-            speed=f"{speed:,}",
-            device=device.device.name,
-            dtype=DTYPE_NAMES.get(dtype, dtype),
-            full=by_name["full attention"],
-            causal=by_name["causal attention"],
-            sparse=by_name["sparse peak"],
-        )
-    )
+    headline(sentence(speed, device.device.name, dtype, shares))
     picture, numbers = flops_places.picture_and_numbers()
     with picture:
         show_chart(
@@ -80,3 +69,20 @@ def show_mfu(row: DeltaGenerator) -> str:
         device=device.code, context=context, checkpointing=checkpointing, model=chosen.code,
         speed=speed, dtype=dtype,
     )  # fmt: skip
+
+
+def sentence(speed: int, device: str, dtype: str, shares: Sequence[Item]) -> str:
+    """Return the headline: one speed, and three shares of a peak that people call MFU."""
+    by_name = {share.name: format_percent(share.amount) for share in shares}
+    text = _(
+        "{speed} tokens/s on {device} in {dtype}: MFU {full} with full attention, {causal} "
+        "causal; against the sparse peak it would look like {sparse}"
+    )
+    return text.format(
+        speed=f"{speed:,}",
+        device=device,
+        dtype=DTYPE_NAMES.get(dtype, dtype),
+        full=by_name["full attention"],
+        causal=by_name["causal attention"],
+        sparse=by_name["sparse peak"],
+    )

@@ -1,5 +1,6 @@
 """The tab of transfers: the same bytes over the link to the host and from a device's memory."""
 
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from streamlit.delta_generator import DeltaGenerator
@@ -7,6 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.parameters import counts
 from core.budget.compute.transfer import transfer_seconds
+from core.budget.item import Item
 from core.figures.budget.least_times import (
     Least,
     least_times,
@@ -55,11 +57,12 @@ def show_transfer(row: DeltaGenerator) -> str:
     if host is None or own is None:
         headline(_("{device} has no known bandwidth").format(device=device.device.name))
     else:
+        text = _(
+            "{model} in 16 bits, {bytes}: {host} over the link to the host, {own} from the "
+            "memory of {device}: {times} × longer"
+        )
         headline(
-            _(
-                "{model} in 16 bits, {bytes}: {host} over the link to the host, {own} from the "
-                "memory of {device}: {times} × longer"
-            ).format(
+            text.format(
                 model=chosen.spec.name,
                 bytes=format_bytes(num_bytes, unit_system()),
                 host=format_seconds(host.amount),
@@ -68,7 +71,23 @@ def show_transfer(row: DeltaGenerator) -> str:
                 times=f"{host.amount / own.amount:,.3g}",
             )
         )
-    bars = [
+    bars = bars_of(times)
+    picture, numbers = flops_places.picture_and_numbers()
+    with picture:
+        show_chart(
+            least_times(bars, [], theme_mode(), present=presenting()),
+            key="flops_transfer_chart",
+            alt=least_times_alt(bars, []),
+            table=least_times_table(bars, []),
+            file_name="transfers",
+        )
+    flops_places.show_numbers(numbers, [(_(name), item) for name, item in mine.items()])
+    return CODE.format(model=chosen.code, device=device.code)
+
+
+def bars_of(times: Mapping[str, Sequence[Item]]) -> list[Least]:
+    """Return the bars of each way, from a device's name to its transfers."""
+    return [
         Least(
             name=_(kind),
             color=token,
@@ -81,14 +100,3 @@ def show_transfer(row: DeltaGenerator) -> str:
         )
         for kind, token in TOKENS.items()
     ]
-    picture, numbers = flops_places.picture_and_numbers()
-    with picture:
-        show_chart(
-            least_times(bars, [], theme_mode(), present=presenting()),
-            key="flops_transfer_chart",
-            alt=least_times_alt(bars, []),
-            table=least_times_table(bars, []),
-            file_name="transfers",
-        )
-    flops_places.show_numbers(numbers, [(_(name), item) for name, item in mine.items()])
-    return CODE.format(model=chosen.code, device=device.code)

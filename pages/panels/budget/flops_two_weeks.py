@@ -1,5 +1,6 @@
 """The tab of a fixed compute: what 8 H100 for two weeks are best spent on."""
 
+from dataclasses import dataclass
 from typing import Final
 
 from streamlit.delta_generator import DeltaGenerator
@@ -7,11 +8,13 @@ from streamlit.delta_generator import DeltaGenerator
 from core.budget.compute.chinchilla import best_params, best_tokens
 from core.budget.compute.flop_ladder import machine_flops
 from core.budget.fits.memory_limits import largest_by_states
+from core.budget.item import Item
 from core.figures.budget.flops_frame import scientific
 from core.figures.budget.iso_flop import iso_flop, iso_flop_alt, iso_flop_table
 from core.language import _
 from core.units import format_count
 from pages.panels.budget import flops_places
+from pages.panels.budget.choices import ChosenDevice
 from pages.panels.budget.flops_places import DTYPE_NAMES, PAGE
 from pages.shared import pickers
 from pages.shared.charts import show_chart
@@ -31,8 +34,19 @@ print(f"{{best_tokens(flops.amount).amount:.3e}} tokens")
 """
 
 
-def show_two_weeks(row: DeltaGenerator) -> str:
-    """Show the tab and return the code of its number."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Rent:
+    """What the reader rents: devices for days, used at a share of their peak."""
+
+    count: int
+    device: ChosenDevice
+    days: int
+    dtype: str
+    mfu: float
+
+
+def choose_rent(row: DeltaGenerator) -> Rent:
+    """Show the inputs and return what is rented."""
     with row:
         count = pickers.number(PAGE, "rented", _("Devices"), 1, 1_000_000, default=8, step=1)
         with flops_places.aside() as box:
@@ -41,31 +55,24 @@ def show_two_weeks(row: DeltaGenerator) -> str:
         mfu = pickers.slider(PAGE, "reached", _("MFU"), 0.01, 1.0, default=1.0, step=0.01)
         with flops_places.settings(box):
             dtype = flops_places.dtype_of(device.device)
-    peak = device.device.peak.get(dtype, 0.0)
+    return Rent(count=count, device=device, days=days, dtype=dtype, mfu=mfu)
+
+
+def show_two_weeks(row: DeltaGenerator) -> str:
+    """Show the tab and return the code of its number."""
+    rent = choose_rent(row)
+    device = rent.device.device
+    peak = device.peak.get(rent.dtype, 0.0)
     if not peak:
-        headline(_("{device} has no known peak: no budget").format(device=device.device.name))
+        headline(_("{device} has no known peak: no budget").format(device=device.name))
         return ""
-    flops = machine_flops(count, days, peak, share=mfu)
+    flops = machine_flops(rent.count, rent.days, peak, share=rent.mfu)
     params, tokens = best_params(flops.amount), best_tokens(flops.amount)
     limits = {
-        _("states of 16 bytes fill the memory"): largest_by_states(count, device.device, 16),
-        _("states of 12 bytes fill it"): largest_by_states(count, device.device, 12),
+        _("states of 16 bytes fill the memory"): largest_by_states(rent.count, device, 16),
+        _("states of 12 bytes fill it"): largest_by_states(rent.count, device, 12),
     }
-    headline(
-        _(
-            "{count} × {device} for {days} days in {dtype} at an MFU of {mfu}: {flops}, best spent "
-            "on {params} parameters and {tokens} tokens"
-        ).format(
-            count=f"{count:,}",
-            device=device.device.name,
-            days=f"{days:,}",
-            dtype=DTYPE_NAMES.get(dtype, dtype),
-            mfu=f"{mfu:g}",
-            flops=f"{scientific(flops.amount, 4)} FLOPs",
-            params=format_count(params.amount),
-            tokens=format_count(tokens.amount),
-        )
-    )
+    headline(sentence(rent, flops, params, tokens))
     amounts = {label: float(item.amount) for label, item in limits.items()}
     spent = float(flops.amount)
     picture, numbers = flops_places.picture_and_numbers()
@@ -80,4 +87,24 @@ def show_two_weeks(row: DeltaGenerator) -> str:
     items = [(_("Compute"), flops), (_("Parameters"), params), (_("Tokens"), tokens)]
     items += [(_("16 bytes a parameter"), next(iter(limits.values())))]
     flops_places.show_numbers(numbers, items)
-    return CODE.format(count=count, days=days, device=device.code, dtype=dtype, mfu=mfu)
+    return CODE.format(
+        count=rent.count, days=rent.days, device=rent.device.code, dtype=rent.dtype, mfu=rent.mfu
+    )
+
+
+def sentence(rent: Rent, flops: Item, params: Item, tokens: Item) -> str:
+    """Return the headline: what is rented, and the model that it trains best."""
+    text = _(
+        "{count} × {device} for {days} days in {dtype} at an MFU of {mfu}: {flops}, best spent "
+        "on {params} parameters and {tokens} tokens"
+    )
+    return text.format(
+        count=f"{rent.count:,}",
+        device=rent.device.device.name,
+        days=f"{rent.days:,}",
+        dtype=DTYPE_NAMES.get(rent.dtype, rent.dtype),
+        mfu=f"{rent.mfu:g}",
+        flops=f"{scientific(flops.amount, 4)} FLOPs",
+        params=format_count(params.amount),
+        tokens=format_count(tokens.amount),
+    )
