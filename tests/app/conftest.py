@@ -1,6 +1,8 @@
 """Pages opened through the frame, without a browser and without starting child processes."""
 
 import math
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,18 @@ from core.machine.records import Device, DtypeVerdict, Probe, Speed, Trial
 from pages.shared.navigation import page_row
 
 FRAME = Path(__file__).parents[2] / "pages" / "frame.py"
+ROOT = Path(__file__).parents[2]
 SECONDS = 60
+OPENED = """
+import sys
+from streamlit.testing.v1 import AppTest
+frame, page, *names = sys.argv[1:]
+app = AppTest.from_file(frame, default_timeout=60).run()
+app.switch_page(page).run()
+assert not app.exception, app.exception
+assert app.session_state["headline"]
+print(*[name for name in names if name in sys.modules])
+"""
 # One number that torch 2.13 treats otherwise than the specification, and one that it does not.
 LIBRARIES = LibraryReport(
     torch="2.13.0",
@@ -42,6 +55,20 @@ LIBRARIES = LibraryReport(
     ),
     infos=(),
 )
+
+
+@pytest.fixture
+def loaded_by():
+    """Return loaded_by(key, *names): which of these modules a fresh process has after the page."""
+
+    def ask(key, *names):
+        paths = [str(FRAME), str(page_row(key).file)]
+        command = [sys.executable, "-c", OPENED, *paths, *names]
+        child = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        assert child.returncode == 0, child.stderr
+        return child.stdout.split()
+
+    return ask
 
 
 @pytest.fixture

@@ -1,8 +1,5 @@
 """Serving: every tab at both ends of every slider, own speeds, what cannot be, no torch."""
 
-import subprocess
-import sys
-
 import pytest
 
 from pages.panels.budget.serving_inputs import (
@@ -17,15 +14,6 @@ from pages.panels.budget.serving_inputs import (
 from pages.panels.budget.serving_tabs import PICTURES
 
 PAGE = "budget/serving"
-OPENED = """
-import sys
-from streamlit.testing.v1 import AppTest
-frame, page = sys.argv[1:]
-app = AppTest.from_file(frame, default_timeout=60).run()
-app.switch_page(page).run()
-assert not app.exception, app.exception
-print(app.session_state["headline"], [name for name in ("torch",) if name in sys.modules])
-"""
 
 
 def headline(app):
@@ -173,15 +161,5 @@ def test_memory_is_in_the_readers_unit(open_page, units, memory):
 
 
 @pytest.mark.slow
-def test_the_page_opens_without_loading_torch(root):
-    paths = [str(root / "pages" / "frame.py"), str(root / "pages" / "budget" / "serving.py")]
-    child = subprocess.run(
-        [sys.executable, "-c", OPENED, *paths],
-        cwd=root,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert child.returncode == 0, child.stderr
-    assert child.stdout.strip().endswith("[]")
+def test_the_page_opens_without_loading_torch(loaded_by):
+    assert loaded_by(PAGE, "torch", "streamlit") == ["streamlit"]
