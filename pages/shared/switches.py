@@ -22,16 +22,15 @@ def show() -> None:
             _switch("present", _("Projector"), {"0": _("Off"), "1": _("On")})
         reader(
             language=settings.language(),
-            presenting=settings.presenting(),
             paths=["/", *(f"/{row.address}" for row in PAGES)],
             words={"to_light": _("Light theme"), "to_dark": _("Dark theme")},
             on_present=_turn_projector,
         )
 
 
-def _turn_projector() -> None:
-    """Put the page on a projector, or bring the menu back."""
-    st.session_state["present"] = "0" if settings.presenting() else "1"
+def _turn_projector(present: str) -> None:
+    """Put the page on a projector ("1"), or bring the menu back ("0")."""
+    st.session_state["present"] = present
 
 
 def _switch(name: str, label: str, choices: Mapping[str, str]) -> None:

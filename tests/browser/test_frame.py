@@ -59,6 +59,26 @@ def test_keys_open_lessons_the_list_of_keys_and_the_projector(home, ready):
     assert home.evaluate("window.notReloaded")
 
 
+PRESS_ESCAPE_ONCE_THE_MENU_IS_GONE = """() => {
+  const look = () => {
+    const { display } = getComputedStyle(document.querySelector('.stAppHeader'));
+    if (display !== 'none') return requestAnimationFrame(look);
+    document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }));
+    window.escaped = true;
+  };
+  look();
+}"""
+
+
+def test_escape_leaves_the_projector_from_the_first_frame_that_shows_it(home):
+    """The style sheet of the projector arrives before the rest of the page."""
+    home.evaluate(PRESS_ESCAPE_ONCE_THE_MENU_IS_GONE)
+    home.keyboard.press("p")
+    home.until("window.escaped === true")
+    home.locator(".stAppHeader").wait_for(state="visible")
+    home.until("!location.search.includes('present')")
+
+
 def test_a_key_that_a_field_wants_is_left_to_it(home):
     field = home.locator(".stTextInput input:visible").first
     field.click()

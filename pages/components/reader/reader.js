@@ -14,6 +14,11 @@ function shownTheme() {
   return isDark(getComputedStyle(app).backgroundColor) ? "Dark" : "Light";
 }
 
+// What is seen decides, not what the server sent last: its style sheet arrives before its data.
+function isProjector() {
+  return getComputedStyle(document.documentElement).getPropertyValue("--projector").trim() === "1";
+}
+
 async function appears(selector, tries = 120) {
   for (let i = 0; i < tries; i++) {
     const found = document.querySelector(selector);
@@ -63,8 +68,9 @@ export default function ({ data: [data], parentElement, setTriggerValue }) {
   };
   const onKey = (event) => {
     if (!isFree(event)) return;
-    const leaves = event.key === "Escape" && data.presenting;
-    if (leaves || event.key.toLowerCase() === "p") setTriggerValue("present", true);
+    const shown = isProjector();
+    if (event.key === "Escape" && shown) setTriggerValue("present", "0");
+    else if (event.key.toLowerCase() === "p") setTriggerValue("present", shown ? "0" : "1");
   };
   // Streamlit calls this function again at every change, and its clean-up only at the end.
   parentElement.listening?.abort();

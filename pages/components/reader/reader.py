@@ -10,6 +10,7 @@ from typing import Final
 import streamlit as st
 
 HTML_LANGUAGES: Final[Mapping[str, str]] = {"en": "en", "zh": "zh-CN"}
+KEY: Final = "frame_reader"
 _FOLDER: Final = Path(__file__).parent
 _mount = st.components.v2.component(
     "reader",
@@ -22,33 +23,35 @@ _mount = st.components.v2.component(
 def reader(
     *,
     language: str,
-    presenting: bool,
     paths: Sequence[str],
     words: Mapping[str, str],
-    on_present: Callable[[], None],
+    on_present: Callable[[str], None],
 ) -> None:
     """Mount the part, once a page.
 
     Args:
         language: "en" or "zh".
-        presenting: Whether the page is on a projector now.
         paths: The address of every page, for which a chosen theme holds.
         words: What the theme button does: "to_light" and "to_dark".
-        on_present: Called when the reader presses P, or Escape on a projector page.
+        on_present: Called with "1" or "0" when a key asks for the projector page or for the end
+            of it: P for either, Escape for the end.
     """
+
+    def turn() -> None:
+        on_present("1" if st.session_state[KEY].present == "1" else "0")
+
     _mount(
-        key="frame_reader",
+        key=KEY,
         data=[  # Streamlit loads pandas to look into a dict, but not into a list
             {
                 "language": HTML_LANGUAGES[language],
-                "presenting": presenting,
                 "paths": list(paths),
                 "words": dict(words),
             }
         ],
         width="content",
         height="content",
-        on_present_change=on_present,
+        on_present_change=turn,
         on_theme_change=_draw_again,
     )
 
