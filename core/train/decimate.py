@@ -6,7 +6,6 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from core.train.events import Event
 from core.train.records import NON_FINITE, Records
 
 TRACES: Final = ("loss", "grad_norm", "learning_rate", "tokens_per_second", "resident_bytes")
@@ -35,45 +34,44 @@ def decimate(records: Records, max_points: int, traces: Sequence[str] = TRACES) 
     if len(records) <= max_points:
         return records
     num_stretches = (max_points - 2) // (2 * len(traces))
-    kept = [np.array([0, len(records) - 1]), np.flatnonzero(records["flags"] & NON_FINITE)]
-    for trace in traces:
-        kept.extend(extremes(records[trace], num_stretches))
-    chosen: Records = records[np.unique(np.concatenate(kept))]
+    starts = np.arange(0, len(records), -(-len(records) // num_stretches))
+    chosen: Records = records[landmarks(records, starts, traces)]
     return chosen
 
 
-def extremes(values: npt.NDArray[np.generic], num_stretches: int) -> tuple[Indices, Indices]:
-    """Return the index of the lowest and of the highest value of each stretch.
+def landmarks(records: Records, starts: Indices, traces: Sequence[str] = TRACES) -> Indices:
+    """Return the indices of the records that stay when each stretch keeps its extremes, rising.
+
+    Args:
+        records: Structured array, one row per step, at least one.
+        starts: The index of the first record of each stretch, rising from 0.
+        traces: The fields that are drawn.
+    """
+    kept = [np.array([0, len(records) - 1]), np.flatnonzero(records["flags"] & NON_FINITE)]
+    for trace in traces:
+        kept.extend(extremes(records[trace], starts))
+    return np.unique(np.concatenate(kept))
+
+
+def extremes(values: npt.NDArray[np.generic], starts: Indices) -> tuple[Indices, Indices]:
+    """Return the index of the lowest and of the highest value of each stretch, the first of equals.
 
     NaN is never the lowest or the highest unless a stretch holds nothing else.
     """
-    length = -(-len(values) // num_stretches)
-    num_padded = -(-len(values) // length) * length
-    padded = np.full(num_padded, np.nan)
-    padded[: len(values)] = values
-    stretches = padded.reshape(-1, length)
-    missing = np.isnan(stretches)
-    starts = np.arange(len(stretches)) * length
-    low = np.where(missing, np.inf, stretches).argmin(axis=1) + starts
-    high = np.where(missing, -np.inf, stretches).argmax(axis=1) + starts
-    # The last stretch is filled up with NaN; when it is all NaN the index is its first, a real one.
-    return low, high
+    values = values.astype(np.float64)
+    missing = np.isnan(values)
+    low, high = np.where(missing, np.inf, values), np.where(missing, -np.inf, values)
+    lowest = np.minimum.reduceat(low, starts)
+    highest = np.maximum.reduceat(high, starts)
+    return _first_equal(low, lowest, starts), _first_equal(high, highest, starts)
 
 
-def thin_events(
-    events: Sequence[Event], max_memory: int = 500, max_samples: int = 50
-) -> tuple[Event, ...]:
-    """Return the events a late reader needs: all that matter, few of the many.
-
-    Of the memory events at most `max_memory` stay, evenly spread, first and last included; of
-    the samples the newest `max_samples`; of every other kind all.
-    """
-    memory = [index for index, event in enumerate(events) if event["kind"] == "memory"]
-    samples = [index for index, event in enumerate(events) if event["kind"] == "sample"]
-    if len(memory) > max_memory:
-        places = np.linspace(0, len(memory) - 1, max_memory).round().astype(int)
-        left_out = set(memory) - {memory[place] for place in places}
-    else:
-        left_out = set()
-    left_out.update(samples[:-max_samples])
-    return tuple(event for index, event in enumerate(events) if index not in left_out)
+def _first_equal(
+    values: npt.NDArray[np.float64], wanted: npt.NDArray[np.float64], starts: Indices
+) -> Indices:
+    """Return for each stretch the index of its first value that equals the wanted one."""
+    lengths = np.diff(starts, append=len(values))
+    found = np.flatnonzero(values == np.repeat(wanted, lengths))
+    stretches = np.searchsorted(starts, found, side="right")
+    first: Indices = found[np.flatnonzero(np.diff(stretches, prepend=0))]
+    return first

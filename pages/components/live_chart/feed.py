@@ -5,13 +5,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final
 
-import numpy as np
-
-from core.train.decimate import decimate, thin_events
+from core.train.decimate import decimate
 from core.train.disk import to_json
-from core.train.events import Event
+from core.train.history import EventHistory, RecordHistory
 from core.train.reader import Increment, RunReader
-from core.train.records import RECORD_DTYPE, Records, to_columns
+from core.train.records import to_columns
 from core.train.replay import ReplayReader
 from core.train.state import RunState
 
@@ -27,7 +25,7 @@ COLUMNS: Final = (
     "flags",
 )
 MAX_POINTS: Final = 1500  # of a late joiner's curves
-MAX_BEHIND: Final = 5000  # records; who lacks more gets a snapshot
+MAX_BEHIND: Final = 5000  # records, or events; who lacks more gets a snapshot
 _ID: Final = re.compile(r"([a-z0-9-]+):([0-9]{1,12}):([0-9]{1,12})", re.ASCII)
 
 
@@ -89,15 +87,14 @@ class Feed:
         self.version = 0
         self._reader = reader or RunReader(directory)
         self._state = RunState(state="starting")
-        self._records = np.empty(1024, RECORD_DTYPE)
-        self._num_records = 0
-        self._events: list[Event] = []
+        self._records = RecordHistory(MAX_BEHIND)
+        self._events = EventHistory(MAX_BEHIND)
         self._encoded: dict[Position | None, bytes] = {}
 
     @property
     def position(self) -> Position:
         """Where a viewer stands who has everything."""
-        return Position(self.run, self._num_records, len(self._events))
+        return Position(self.run, self._records.num_records, self._events.num_events)
 
     def look(self) -> News:
         """Read what is new on disk; runs in a thread and changes nothing that viewers see."""
@@ -112,52 +109,42 @@ class Feed:
         self._state = news.state
         if self.version and same_state and not len(records) and not events:
             return False
-        self._append(records)
-        self._events.extend(events)
+        self._records.append(records)
+        self._events.append(events)
         self._encoded.clear()
         self.version += 1
         return True
 
-    def _append(self, records: Records) -> None:
-        end = self._num_records + len(records)
-        if end > len(self._records):
-            grown = np.empty(2 * end, RECORD_DTYPE)
-            grown[: self._num_records] = self._records[: self._num_records]
-            self._records = grown
-        self._records[self._num_records : end] = records
-        self._num_records = end
-
     def message(self, since: Position | None) -> bytes:
-        """Return what a viewer at `since` lacks: an update, or a snapshot when that is shorter."""
-        if since is None or not self._continues(since):
-            since = None
+        """Return what a viewer at `since` lacks: an update, or a snapshot when it is far behind."""
         if since not in self._encoded:
-            self._encoded[since] = self._update(since) if since else self._snapshot()
+            update = self._update(since) if since else None
+            if update is None:  # whatever a viewer claims to have: one snapshot for all
+                since = None
+            self._encoded[since] = update or self._encoded.get(None) or self._snapshot()
         return self._encoded[since]
 
-    def _continues(self, since: Position) -> bool:
-        num_behind = self._num_records - since.num_records
-        known = since.run == self.run and since.num_events <= len(self._events)
-        return known and 0 <= num_behind <= MAX_BEHIND
-
     def _snapshot(self) -> bytes:
-        records = decimate(self._records[: self._num_records], MAX_POINTS)
         data = {
             "run": self.run,
             "info": self._reader.info,
             "state": asdict(self._state),
-            "columns": to_columns(records, COLUMNS),
-            "events": thin_events(self._events),
-            "total_records": self._num_records,
+            "columns": to_columns(decimate(self._records.trace(), MAX_POINTS), COLUMNS),
+            "events": self._events.needed(),
+            "total_records": self._records.num_records,
         }
         return server_sent_event("snapshot", data, str(self.position))
 
-    def _update(self, since: Position) -> bytes:
-        records = self._records[since.num_records : self._num_records]
+    def _update(self, since: Position) -> bytes | None:
+        """Return what came after `since`; None when it is of another run or too far back."""
+        records = self._records.since(since.num_records)
+        events = self._events.since(since.num_events)
+        if since.run != self.run or records is None or events is None:
+            return None
         data = {
             "run": self.run,
             "state": asdict(self._state),
             "columns": to_columns(records, COLUMNS),
-            "events": self._events[since.num_events :],
+            "events": events,
         }
         return server_sent_event("update", data, str(self.position))

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.train.decimate import TRACES, decimate, thin_events
+from core.train.decimate import TRACES, decimate
 from core.train.records import NON_FINITE, RECORD_DTYPE
 
 
@@ -59,23 +59,3 @@ def test_a_short_run_is_kept_whole():
 def test_a_limit_too_small_for_the_traces_is_refused():
     with pytest.raises(ValueError, match="max_points is 11; 5 traces need 12"):
         decimate(rows_of(np.arange(99.0)), 11)
-
-
-def test_late_readers_get_all_evals_few_memory_events_and_the_last_samples():
-    events = []
-    for seq in range(3000):
-        kind = ("eval", "memory", "sample")[seq % 3]
-        events.append({"seq": seq, "kind": kind, "peak": seq})
-    kept = thin_events(events)
-    seqs = [event["seq"] for event in kept]
-    assert seqs == sorted(set(seqs))
-    assert sum(event["kind"] == "eval" for event in kept) == 1000
-    memory = [event["seq"] for event in kept if event["kind"] == "memory"]
-    assert (len(memory), memory[0], memory[-1]) == (500, 1, 2998)
-    samples = [event["seq"] for event in kept if event["kind"] == "sample"]
-    assert samples == list(range(2999 - 3 * 49, 3000, 3))
-
-
-def test_few_events_are_all_kept():
-    events = [{"seq": 0, "kind": "memory"}, {"seq": 1, "kind": "sample"}, {"seq": 2, "kind": "ack"}]
-    assert thin_events(events) == tuple(events)
