@@ -3,8 +3,8 @@
 import streamlit as st
 
 from core.language import _
-from pages.panels.budget.flops_questions import ask_about_the_claim
-from pages.panels.budget.flops_tabs import CSS, PICTURES, choose_tab
+from pages.panels.budget.flops.questions import ask_about_the_claim
+from pages.panels.budget.flops.tabs import CSS, PICTURES, choose_tab
 from pages.shared.header import page_header
 from pages.shared.prose import prose
 from pages.shared.snippets import show_code

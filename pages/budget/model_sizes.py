@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from pages.panels.budget.sizes_inputs import choose_case
-from pages.panels.budget.sizes_questions import ask_what_does_not_fit
-from pages.panels.budget.sizes_tabs import CSS, PICTURES
+from pages.panels.budget.sizes.inputs import choose_case
+from pages.panels.budget.sizes.questions import ask_what_does_not_fit
+from pages.panels.budget.sizes.tabs import CSS, PICTURES
 from pages.shared.header import page_header
 from pages.shared.prose import prose
 from pages.shared.snippets import show_code

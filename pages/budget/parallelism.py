@@ -3,9 +3,9 @@
 import streamlit as st
 
 from core.language import _
-from pages.panels.budget.parallel_inputs import Case, choose_case
-from pages.panels.budget.parallel_questions import ask_about_the_ring
-from pages.panels.budget.parallel_tabs import CSS, PICTURES, choose_tab
+from pages.panels.budget.parallel.inputs import Case, choose_case
+from pages.panels.budget.parallel.questions import ask_about_the_ring
+from pages.panels.budget.parallel.tabs import CSS, PICTURES, choose_tab
 from pages.shared.header import headline, page_header
 from pages.shared.prose import prose
 from pages.shared.snippets import show_code

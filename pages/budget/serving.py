@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from pages.panels.budget.serving_inputs import choose_case
-from pages.panels.budget.serving_questions import ask_how_many
-from pages.panels.budget.serving_tabs import CSS, choose_tab, show_tab
+from pages.panels.budget.serving.inputs import choose_case
+from pages.panels.budget.serving.questions import ask_how_many
+from pages.panels.budget.serving.tabs import CSS, choose_tab, show_tab
 from pages.shared.header import page_header
 from pages.shared.prose import prose
 from pages.shared.snippets import show_code

@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from pages.panels.budget.memory_code import memory_code
-from pages.panels.budget.memory_inputs import choose_all
-from pages.panels.budget.memory_questions import ask_when_it_peaks
-from pages.panels.budget.memory_tabs import CSS, choose_tab, show_tab
+from pages.panels.budget.memory.code import memory_code
+from pages.panels.budget.memory.inputs import choose_all
+from pages.panels.budget.memory.questions import ask_when_it_peaks
+from pages.panels.budget.memory.tabs import CSS, choose_tab, show_tab
 from pages.shared.header import page_header
 from pages.shared.prose import prose
 from pages.shared.snippets import show_code

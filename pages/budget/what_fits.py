@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from pages.panels.budget.fits_detail import show_detail
-from pages.panels.budget.fits_inputs import choose_case
-from pages.panels.budget.fits_questions import ask_about_70b
-from pages.panels.budget.fits_tabs import CSS, choose_tab, show_tab, snippet
+from pages.panels.budget.fits.detail import show_detail
+from pages.panels.budget.fits.inputs import choose_case
+from pages.panels.budget.fits.questions import ask_about_70b
+from pages.panels.budget.fits.tabs import CSS, choose_tab, show_tab, snippet
 from pages.shared.header import page_header
 from pages.shared.prose import prose
 from pages.shared.snippets import show_code

@@ -3,13 +3,13 @@
 import streamlit as st
 
 from core.language import _
-from pages.panels.dtypes.bits_choices import PAGE
-from pages.panels.dtypes.bits_designer import show_designer
-from pages.panels.dtypes.bits_grid import show_codes, show_grid
-from pages.panels.dtypes.bits_numbers import show_numbers
-from pages.panels.dtypes.bits_question import ask_below_one
-from pages.panels.dtypes.bits_side import show_side
-from pages.panels.dtypes.bits_timeline import show_timeline
+from pages.panels.dtypes.bits.choices import PAGE
+from pages.panels.dtypes.bits.designer import show_designer
+from pages.panels.dtypes.bits.grid import show_codes, show_grid
+from pages.panels.dtypes.bits.numbers import show_numbers
+from pages.panels.dtypes.bits.question import ask_below_one
+from pages.panels.dtypes.bits.side import show_side
+from pages.panels.dtypes.bits.timeline import show_timeline
 from pages.shared import pickers
 from pages.shared.header import page_header
 from pages.shared.prose import prose

@@ -5,16 +5,16 @@ from collections.abc import Callable, Mapping
 import streamlit as st
 
 from core.language import _
-from pages.panels.dtypes.lab_loss_scale import show_loss_scale
-from pages.panels.dtypes.lab_matmul import show_matmul
-from pages.panels.dtypes.lab_pictures import show_pictures
-from pages.panels.dtypes.lab_places import PAGE
-from pages.panels.dtypes.lab_questions import ask_exp, ask_sum, ask_update
-from pages.panels.dtypes.lab_scaler import show_scaler
-from pages.panels.dtypes.lab_softmax import show_softmax
-from pages.panels.dtypes.lab_stochastic import show_stochastic
-from pages.panels.dtypes.lab_sums import show_sums
-from pages.panels.dtypes.lab_updates import show_updates
+from pages.panels.dtypes.labs.loss_scale import show_loss_scale
+from pages.panels.dtypes.labs.matmul import show_matmul
+from pages.panels.dtypes.labs.pictures import show_pictures
+from pages.panels.dtypes.labs.places import PAGE
+from pages.panels.dtypes.labs.questions import ask_exp, ask_sum, ask_update
+from pages.panels.dtypes.labs.scaler import show_scaler
+from pages.panels.dtypes.labs.softmax import show_softmax
+from pages.panels.dtypes.labs.stochastic import show_stochastic
+from pages.panels.dtypes.labs.sums import show_sums
+from pages.panels.dtypes.labs.updates import show_updates
 from pages.shared import pickers
 from pages.shared.header import page_header
 from pages.shared.prose import prose

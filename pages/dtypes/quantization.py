@@ -3,17 +3,17 @@
 import streamlit as st
 
 from core.language import _, ngettext
-from pages.panels.dtypes.quantization_inputs import (
+from pages.panels.dtypes.quantization.inputs import (
     Case,
     choose_format,
     choose_sample,
     choose_storages,
     choose_where,
 )
-from pages.panels.dtypes.quantization_questions import ask_about_outliers
-from pages.panels.dtypes.quantization_tabs import CSS, PICTURES, choose_tab
-from pages.panels.dtypes.quantization_tensor import Chosen, choose_tensor, make_tensor
-from pages.panels.dtypes.quantization_trials import Pair
+from pages.panels.dtypes.quantization.questions import ask_about_outliers
+from pages.panels.dtypes.quantization.tabs import CSS, PICTURES, choose_tab
+from pages.panels.dtypes.quantization.tensor import Chosen, choose_tensor, make_tensor
+from pages.panels.dtypes.quantization.trials import Pair
 from pages.shared.header import page_header
 from pages.shared.prose import prose
 from pages.shared.snippets import show_code

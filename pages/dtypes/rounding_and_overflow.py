@@ -7,12 +7,12 @@ import streamlit as st
 from core.dtypes.cast.cast_trace import CastTrace
 from core.figures.dtypes.cast_words import digits, precision
 from core.language import _
-from pages.panels.dtypes.cast_inputs import PAGE, Wish, choose_cast
-from pages.panels.dtypes.cast_questions import ask_a_small_number, ask_beyond_the_largest
-from pages.panels.dtypes.cast_reason import show_reason
-from pages.panels.dtypes.cast_tabs import PICTURES
-from pages.panels.dtypes.lamps import CSS, show_lamps
-from pages.panels.dtypes.library_tabs import LIBRARY_TABS
+from pages.panels.dtypes.casts.inputs import PAGE, Wish, choose_cast
+from pages.panels.dtypes.casts.lamps import CSS, show_lamps
+from pages.panels.dtypes.casts.library_tabs import LIBRARY_TABS
+from pages.panels.dtypes.casts.questions import ask_a_small_number, ask_beyond_the_largest
+from pages.panels.dtypes.casts.reason import show_reason
+from pages.panels.dtypes.casts.tabs import PICTURES
 from pages.shared import pickers
 from pages.shared.header import headline, page_header
 from pages.shared.prose import prose

@@ -182,9 +182,9 @@ def test_the_snippet_of_every_tab_prints_its_headline(open_page, capsys, query, 
 
 
 def test_finfo_waits_until_it_is_asked(open_page, monkeypatch):
-    monkeypatch.setattr("pages.panels.dtypes.bits_finfo.cached_library_report", lambda: None)
+    monkeypatch.setattr("pages.panels.dtypes.bits.finfo.cached_library_report", lambda: None)
     asked = []
-    monkeypatch.setattr("pages.panels.dtypes.bits_finfo._ask", lambda: asked.append(1))
+    monkeypatch.setattr("pages.panels.dtypes.bits.finfo._ask", lambda: asked.append(1))
     app = open_page(KEY, bits_tab="numbers", bits_group="eight", bits_view="finfo")
     assert headline(app).endswith("`float8_e5m2fnuz` 0.25")
     assert asked == []
@@ -212,7 +212,7 @@ def test_a_number_of_finfo_that_is_wrong_stands_beside_the_right_one(open_page, 
         operations=(),
         infos=tuple(infos),
     )
-    monkeypatch.setattr("pages.panels.dtypes.bits_finfo.cached_library_report", lambda: report)
+    monkeypatch.setattr("pages.panels.dtypes.bits.finfo.cached_library_report", lambda: report)
 
     app = open_page(KEY, bits_tab="numbers", bits_group="eight", bits_view="finfo")
 

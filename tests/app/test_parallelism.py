@@ -5,9 +5,9 @@ import urllib.parse
 import pytest
 
 from core.budget.parallel.ring import ring_all_reduce
-from pages.panels.budget import parallel_code
-from pages.panels.budget.parallel_programs import PROGRAMS
-from pages.panels.budget.parallel_tabs import PICTURES
+from pages.panels.budget.parallel import code as parallel_code
+from pages.panels.budget.parallel.programs import PROGRAMS
+from pages.panels.budget.parallel.tabs import PICTURES
 
 PAGE = "budget/parallelism"
 SMALL = {"parallel_data": "1", "parallel_tensor": "1", "parallel_stages": "1"}

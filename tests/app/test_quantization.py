@@ -9,9 +9,9 @@ import pytest
 
 from core.dtypes.blocks.storage import STORAGE_NAMES
 from core.dtypes.blocks.teaching_tensors import SAMPLE_NAMES
-from pages.panels.dtypes import quantization_tensor
-from pages.panels.dtypes.quantization_questions import ASKED
-from pages.panels.dtypes.quantization_tabs import PICTURES
+from pages.panels.dtypes.quantization import tensor as quantization_tensor
+from pages.panels.dtypes.quantization.questions import ASKED
+from pages.panels.dtypes.quantization.tabs import PICTURES
 
 PAGE = "dtypes/quantization"
 

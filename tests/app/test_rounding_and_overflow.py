@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from core.dtypes import FORMATS, OVERFLOWS, ROUNDINGS
-from pages.panels.dtypes.cast_tabs import GROUPS, PICTURES
+from pages.panels.dtypes.casts.tabs import GROUPS, PICTURES
 
 PAGE = "dtypes/rounding_and_overflow"
 WITHOUT_TORCH = """

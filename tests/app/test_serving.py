@@ -2,7 +2,7 @@
 
 import pytest
 
-from pages.panels.budget.serving_inputs import (
+from pages.panels.budget.serving.inputs import (
     ANSWERS,
     CONTEXTS,
     GROUPS,
@@ -11,7 +11,7 @@ from pages.panels.budget.serving_inputs import (
     SHARES,
     WEIGHT_FORMATS,
 )
-from pages.panels.budget.serving_tabs import PICTURES
+from pages.panels.budget.serving.tabs import PICTURES
 
 PAGE = "budget/serving"
 

@@ -1,5 +1,7 @@
 """The house: menu, rooms and tests bear the same names, and every file has a subject."""
 
+import re
+
 import pytest
 
 UNNAMED = {"utils", "util", "helpers", "helper", "common", "misc", "lib", "tools"}
@@ -53,3 +55,9 @@ def test_no_text_names_a_folder_of_one_machine(root):
         text = path.read_text(encoding="utf-8")
         for place in ("/" + "tmp/", "/" + "home/", "/" + "root/"):
             assert place not in text, f"{path.relative_to(root)}: {place}"
+
+
+def test_a_proof_that_a_file_names_exists(root):
+    for path in [*root.glob("*.md"), *python_files(root, "core", "pages", "benchmarks")]:
+        for named in re.findall(r"\btests/[\w./]*\.py\b", path.read_text(encoding="utf-8")):
+            assert (root / named).exists(), f"{path.relative_to(root)}: {named}"

@@ -2,7 +2,7 @@
 
 A multiply and an add are 2 FLOPs. Norms, activations, softmax and the embedding's look-ups are left
 out, as in every published count: together they are some tenths of a per cent. Each rule equals
-torch's FlopCounterMode on the modules of `core.models` (tests/core/budget/test_flops_counted.py).
+torch's FlopCounterMode on the modules of `core.models` (tests/core/budget/compute/test_flops.py).
 """
 
 from collections.abc import Mapping

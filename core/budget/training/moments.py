@@ -2,7 +2,8 @@
 
 After the forward pass every activation is there and the loss holds its log-probabilities; in the
 backward pass activations leave while gradients arrive; the optimizer's step has all gradients and
-its own copies. Each moment is held against a simulated step (tests/core/budget/test_training.py).
+its own copies. Each moment is held against a simulated step
+(tests/core/budget/training/test_moments.py).
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
 """What an optimizer keeps between steps, and what it needs for a moment while it steps.
 
 State and step transient were measured on meta tensors with torch 2.13, and are measured again by
-tests/core/budget/test_optimizers.py; adam8bit is bitsandbytes' published layout.
+tests/core/budget/training/test_optimizers.py; adam8bit is bitsandbytes' published layout.
 """
 
 from collections.abc import Mapping

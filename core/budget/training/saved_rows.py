@@ -1,8 +1,8 @@
 """Which tensors each kernel of a block keeps for the backward pass: one row a tensor.
 
 Every row was found by tracing the modules of `core.models`; the sums are held against that trace
-to within 64 bytes a layer (tests/core/budget/test_activations.py). A tensor that two operations
-keep is one row: they share its storage.
+to within 64 bytes a layer (tests/core/budget/training/test_activations.py). A tensor that two
+operations keep is one row: they share its storage.
 """
 
 from collections.abc import Mapping

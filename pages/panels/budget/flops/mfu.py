@@ -1,0 +1,88 @@
+"""The tab of MFU: one measured speed, several conventions."""
+
+from collections.abc import Sequence
+from typing import Final, cast
+
+from streamlit.delta_generator import DeltaGenerator
+
+from core.budget.compute.mfu import mfu_conventions
+from core.budget.item import Item
+from core.budget.recipe import Checkpointing, TrainingRecipe
+from core.figures.budget.mfu_bars import mfu_alt, mfu_bars, mfu_table
+from core.language import _
+from core.units import format_percent
+from pages.panels.budget.flops import places
+from pages.panels.budget.flops.places import DTYPE_NAMES, PAGE
+from pages.shared import pickers
+from pages.shared.charts import show_chart
+from pages.shared.header import headline
+from pages.shared.settings import presenting, theme_mode
+
+TORCHTITAN: Final = 5762  # tokens/s of Llama 3.1 8B on one of 8 H100, docs/performance
+CODE: Final = """
+from core.budget.catalogue.models import MODELS
+from core.budget.catalogue.devices import DEVICES, custom_device, local_device
+from core.budget.catalogue.hf_config import read_config
+from core.budget.compute.mfu import mfu_conventions
+from core.budget.recipe import TrainingRecipe
+from core.machine import probe_machine
+
+device = {device}
+recipe = TrainingRecipe(seq_len={context}, checkpointing={checkpointing!r})
+for item in mfu_conventions({model}, recipe, {speed}, device.peak[{dtype!r}]):
+    print(f"{{item.name:18}} {{item.amount:7.1%}} = {{item.formula}}")
+"""
+
+
+def show_mfu(row: DeltaGenerator) -> str:
+    """Show the tab and return the code of its number."""
+    with row:
+        chosen = places.model()
+        speed = pickers.number(
+            PAGE, "speed", _("Tokens/s of one device"), 1, 10_000_000, default=TORCHTITAN,
+            step=100, help=_("Measured while training; the default is torchtitan's on 8 H100."),
+        )  # fmt: skip
+        with places.aside() as box:
+            device = places.device()
+        with places.settings(box):
+            context = places.context()
+            checkpointing = places.checkpointing()
+            dtype = places.dtype_of(device.device)
+    recipe = TrainingRecipe(seq_len=context, checkpointing=cast("Checkpointing", checkpointing))
+    peak = device.device.peak.get(dtype, 0.0)
+    if not peak:
+        headline(_("{device} has no known peak: MFU is n/a").format(device=device.device.name))
+        return ""
+    shares = mfu_conventions(chosen.spec, recipe, speed, peak)
+    headline(sentence(speed, device.device.name, dtype, shares))
+    picture, numbers = places.picture_and_numbers()
+    with picture:
+        show_chart(
+            mfu_bars(shares, theme_mode(), present=presenting()),
+            key="flops_mfu_chart",
+            alt=mfu_alt(shares),
+            table=mfu_table(shares),
+            file_name="mfu-conventions",
+        )
+    places.show_numbers(numbers, [(_(share.name), share) for share in shares[1:4]])
+    return CODE.format(
+        device=device.code, context=context, checkpointing=checkpointing, model=chosen.code,
+        speed=speed, dtype=dtype,
+    )  # fmt: skip
+
+
+def sentence(speed: int, device: str, dtype: str, shares: Sequence[Item]) -> str:
+    """Return the headline: one speed, and three shares of a peak that people call MFU."""
+    by_name = {share.name: format_percent(share.amount) for share in shares}
+    text = _(
+        "{speed} tokens/s on {device} in {dtype}: MFU {full} with full attention, {causal} "
+        "causal; against the sparse peak it would look like {sparse}"
+    )
+    return text.format(
+        speed=f"{speed:,}",
+        device=device,
+        dtype=DTYPE_NAMES.get(dtype, dtype),
+        full=by_name["full attention"],
+        causal=by_name["causal attention"],
+        sparse=by_name["sparse peak"],
+    )

@@ -1,0 +1,105 @@
+"""Time on links, and time in a pipeline."""
+
+from typing import Final, get_args
+
+import streamlit as st
+
+from core.budget.compute.training_time import training_time
+from core.budget.parallel.communication import exposed_seconds
+from core.budget.parallel.links import Axis, group
+from core.budget.parallel.pipeline import bubble_seconds, schedule, waiting_share
+from core.figures.budget.link_bars import LinkView, link_alt, link_figure, link_table
+from core.figures.budget.schedule_chart import (
+    schedule_alt,
+    schedule_figure,
+    schedule_table,
+)
+from core.language import _
+from core.units import format_bytes, format_seconds
+from pages.panels.budget.beside import beside
+from pages.panels.budget.parallel.inputs import PAGE, Case
+from pages.shared.charts import show_chart
+from pages.shared.header import headline
+from pages.shared.numbers import explained_number
+from pages.shared.settings import presenting, theme_mode, unit_system
+
+REACHED: Final = 0.5  # of the peak, while products run
+MOST_STAGES: Final = 16
+MOST_MICROBATCHES: Final = 32
+
+
+def link_view(case: Case) -> LinkView:
+    """Return the seconds of one step on each link, and those of compute."""
+    cluster, recipe = case.cluster, case.recipe
+    tokens = cluster.data * recipe.num_tokens * recipe.accumulation
+    time = training_time(case.spec, recipe, cluster, tokens, REACHED)
+    return LinkView(
+        seconds=exposed_seconds(case.spec, recipe, cluster),
+        links={axis: group(cluster, axis).link_name for axis in get_args(Axis)},
+        compute=time.child("compute"),
+    )
+
+
+def show_links(case: Case) -> None:
+    """Show what each link takes in a step, beside compute at half of the peak."""
+    view = link_view(case)
+    sent = sum(
+        line.values["num_bytes"] for line in view.seconds.walk() if line.rule and line.values
+    )
+    headline(
+        _(
+            "A step sends {size} from the busiest device: {seconds} on links, {compute} of compute"
+        ).format(
+            size=format_bytes(sent, unit_system()),
+            seconds=format_seconds(view.seconds.amount),
+            compute=format_seconds(view.compute.amount),
+        )
+    )
+    picture, numbers = beside(f"{PAGE}_links")
+    with picture:
+        show_chart(
+            link_figure(view, unit_system(), theme_mode(), present=presenting()),
+            key=f"{PAGE}_links",
+            alt=link_alt(view, unit_system()),
+            table=link_table(view, unit_system()),
+            file_name="links",
+        )
+        st.caption(
+            _(
+                "Bars are the data sheet's bandwidth; the thin lines reach to what small messages "
+                "make of it. Compute is at {reached} of the peak."
+            ).format(reached=f"{REACHED:.0%}")
+        )
+    with numbers:
+        explained_number(_("Time on links"), view.seconds)
+        explained_number(_("Compute"), view.compute)
+
+
+def show_schedule(case: Case) -> None:
+    """Show who works when in a pipeline, and the bubble."""
+    stages, batches = case.cluster.pipeline, case.recipe.accumulation
+    drawn = schedule(min(stages, MOST_STAGES), min(batches, MOST_MICROBATCHES))
+    headline(
+        _("{stages} stages, {batches} micro-batches: each stage waits {idle} of the time").format(
+            stages=stages, batches=batches, idle=f"{waiting_share(stages, batches):.1%}"
+        )
+    )
+    picture, numbers = beside(f"{PAGE}_schedule")
+    with picture:
+        show_chart(
+            schedule_figure(drawn, theme_mode(), present=presenting()),
+            key=f"{PAGE}_schedule",
+            alt=schedule_alt(drawn),
+            table=schedule_table(drawn),
+            file_name="schedule",
+        )
+        if (len(drawn), len(drawn[0]) // 2) != (stages, batches):
+            st.caption(
+                _("Drawn with {stages} stages and {batches} micro-batches, to be seen.").format(
+                    stages=len(drawn), batches=len(drawn[0]) // 2
+                )
+            )
+    with numbers:
+        compute = link_view(case).compute
+        explained_number(_("Compute"), compute)
+        explained_number(_("Bubble"), bubble_seconds(case.cluster, batches, compute.amount))

@@ -1,0 +1,77 @@
+"""An all-reduce, step by step, on small arrays."""
+
+from typing import Final
+
+import streamlit as st
+
+from core.budget.parallel.ring import RingStep, bytes_sent, ring_all_reduce
+from core.figures.budget.ring_steps import ring_alt, ring_figure, ring_table, step_title
+from core.language import _
+from pages.panels.budget.parallel.inputs import PAGE, Case
+from pages.shared import pickers
+from pages.shared.charts import show_chart
+from pages.shared.header import headline
+from pages.shared.settings import presenting, theme_mode
+
+RANKS: Final = (2, 3, 4, 5, 6)
+LAST_STEP: Final = 2 * (RANKS[-1] - 1)
+STEP: Final = f"{PAGE}_ring_step"
+
+
+def ring_steps(num_ranks: int) -> tuple[RingStep, ...]:
+    """Return the steps for arrays whose digits tell which ranks are in a sum.
+
+    Chunk c of rank r holds (c + 1) * 10**r: in 3303 the ranks 0, 2 and 3 are added up.
+    """
+    return ring_all_reduce(
+        [[float((chunk + 1) * 10**rank) for chunk in range(num_ranks)] for rank in range(num_ranks)]
+    )
+
+
+def show_ring(_case: Case) -> None:
+    """Show the ring after a step that the reader chooses."""
+    with st.container(key="parallel_ring_inputs", horizontal=True, vertical_alignment="bottom"):
+        num_ranks = pickers.segmented(PAGE, "ring_ranks", _("Ranks in the ring"), RANKS, default=4)
+        steps = ring_steps(num_ranks)
+        last = len(steps) - 1
+        asked = pickers.slider(PAGE, "ring_step", _("After step"), 0, LAST_STEP, default=2, step=1)
+        number = min(asked, last)
+        st.button(
+            _("Next step"),
+            key="parallel_next",
+            icon=":material/skip_next:",
+            disabled=number == last,
+            on_click=_go_on,
+            args=(number,),
+        )
+    headline(_ring_headline(steps, number))
+    if asked > last:
+        st.caption(
+            _("{ranks} ranks are done after {last} steps; shown is the last one.").format(
+                ranks=num_ranks, last=last
+            )
+        )
+    show_chart(
+        ring_figure(steps, number, theme_mode(), present=presenting()),
+        key=f"{PAGE}_ring",
+        alt=ring_alt(steps, number),
+        table=ring_table(steps, number),
+        file_name="ring-all-reduce",
+    )
+
+
+def _go_on(number: int) -> None:
+    st.session_state[STEP] = number + 1
+
+
+def _ring_headline(steps: tuple[RingStep, ...], number: int) -> str:
+    whole = 4 * len(steps[0].values)
+    return _(
+        "Step {number} of {last}, {title}; each rank has sent {sent} bytes, {ratio} times its array"
+    ).format(
+        number=number,
+        last=len(steps) - 1,
+        title=step_title(steps[number]),
+        sent=bytes_sent(steps[: number + 1], rank=0),
+        ratio=f"{bytes_sent(steps[: number + 1], rank=0) / whole:.3g}",
+    )
