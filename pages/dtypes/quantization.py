@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from core.language import _, ngettext
+from core.language import _
+from pages.panels.dtypes.quantization.chosen import Chosen
 from pages.panels.dtypes.quantization.inputs import (
     Case,
     choose_format,
@@ -10,60 +11,31 @@ from pages.panels.dtypes.quantization.inputs import (
     choose_storages,
     choose_where,
 )
+from pages.panels.dtypes.quantization.notes import show_notes
 from pages.panels.dtypes.quantization.questions import ask_about_outliers
 from pages.panels.dtypes.quantization.tabs import CSS, PICTURES, choose_tab
-from pages.panels.dtypes.quantization.tensor import Chosen, choose_tensor, make_tensor
+from pages.panels.dtypes.quantization.tensor import choose_tensor, make_tensor
 from pages.panels.dtypes.quantization.trials import Pair
 from pages.shared.header import page_header
 from pages.shared.prose import prose
 from pages.shared.snippets import show_code
 
 CODE = """
-from core.dtypes.blocks.read_array import read_array
-from core.dtypes.blocks.storage import find_storage
-from core.dtypes.blocks.teaching_tensors import looked_at, teaching_tensor
-from core.train.rundir import runs_directory
-from core.train.weights import read_weight
+{imports}
 
-x = looked_at({tensor})
+x = {tensor}
 for storage in ({first}, {second}):
     kept = storage.store(x)
     print(f"{{storage.name}}: {{kept.stats.sqnr_db:.1f}} dB at {{storage.bits_per_value:.4g}} bits")
 """
+FIND = "from core.dtypes.blocks.storage import find_storage"
 
 
 def snippet(chosen: Chosen, pair: Pair) -> str:
     """Return Python that prints quality and size of both formats."""
     first, second = (storage.code for storage in pair)
-    return CODE.format(tensor=chosen.code, first=first, second=second)
-
-
-def sizes(shape: tuple[int, ...]) -> str:
-    """Return a shape as it is spoken."""
-    return " × ".join(map(str, shape))
-
-
-def show_notes(chosen: Chosen) -> None:
-    """Say what is special about this tensor, if anything is."""
-    if chosen.is_cut:
-        st.caption(
-            _("Looked at: the first {part} of a tensor of shape {shape}.").format(
-                part=sizes(chosen.x.shape), shape=sizes(chosen.shape)
-            )
-        )
-    if chosen.num_not_finite:
-        text = ngettext(
-            "{count} value is NaN or infinite; what shares a scale with it is lost, and the "
-            "decibels speak of the rest.",
-            "{count} values are NaN or infinite; what shares a scale with them is lost, and the "
-            "decibels speak of the rest.",
-            chosen.num_not_finite,
-        )
-        st.caption(text.format(count=chosen.num_not_finite))
-    if chosen.is_zero:
-        st.caption(
-            _("All values are zero: no scale fits better than another, and nothing is lost.")
-        )
+    imports = "\n".join(sorted({FIND, *chosen.imports}))
+    return CODE.format(imports=imports, tensor=chosen.code, first=first, second=second)
 
 
 page_header(__doc__)

@@ -6,12 +6,14 @@ import json
 
 import numpy as np
 import pytest
+from safetensors.numpy import save
 
 from core.dtypes.blocks.storage import STORAGE_NAMES
 from core.dtypes.blocks.teaching_tensors import SAMPLE_NAMES
 from pages.panels.dtypes.quantization import tensor as quantization_tensor
 from pages.panels.dtypes.quantization.questions import ASKED
 from pages.panels.dtypes.quantization.tabs import PICTURES
+from tests.core.dtypes.blocks.test_safetensors_header import file_of
 
 PAGE = "dtypes/quantization"
 
@@ -103,6 +105,11 @@ def npy(array):
     return file.getvalue()
 
 
+def said(app):
+    """All errors on the page, without the backslashes that keep Markdown away."""
+    return "\n".join(each.value for each in app.error).replace("\\", "")
+
+
 def upload(app, data, name="mine.npy"):
     return app.get("file_uploader")[0].upload(name, data, "application/octet-stream").run()
 
@@ -125,7 +132,7 @@ def test_an_uploaded_tensor_of_any_shape_is_drawn(open_page, shape):
         (npy(np.array([{"a": 1}], dtype=object)), "pickled Python objects, which are never opened"),
         (b"\x93NUMPY" + bytes(6_000_000), "6.0 MB are too many: use at most 5 MB."),
         (b"", "The file is empty"),
-        (b"no numbers", "This is no .npy file"),
+        (b"no numbers", r"This is no .npy and no .safetensors file"),
         (npy(np.zeros((0, 4))), "It holds 0 values"),
         (npy(np.array([1.0, np.nan])), "NaN or infinite"),
     ],
@@ -133,8 +140,91 @@ def test_an_uploaded_tensor_of_any_shape_is_drawn(open_page, shape):
 def test_a_file_that_cannot_be_used_is_refused_and_the_picture_stays(open_page, data, sentence):
     app = upload(open_page(PAGE, quant_tensor="upload"), data)
 
-    assert any(sentence in each.value for each in app.error), [each.value for each in app.error]
+    assert sentence in said(app)
     assert "20.4 dB" in headline(app)
+
+
+def test_a_file_of_many_tensors_lets_the_reader_choose_one(open_page):
+    rng = np.random.default_rng(0)
+    tensors = {
+        "bias": rng.normal(size=7).astype(np.float32),
+        "blocks.0.up": rng.normal(size=(24, 6)).astype(np.float32),
+        "blocks.1.up": (rng.normal(size=(24, 6)) * 1e6).astype(np.float32),
+    }
+    app = upload(open_page(PAGE, quant_tensor="upload"), save(tensors), "mine.safetensors")
+
+    part = app.selectbox(key="quant_part")
+    assert part.label == "Tensor of the file (3 in it)"
+    assert part.options == [
+        "bias · F32 · 7",
+        "blocks.0.up · F32 · 24 × 6",
+        "blocks.1.up · F32 · 24 × 6",
+    ]
+    assert part.value.name == "blocks.0.up"
+    assert "'blocks.0.up'" in app.session_state["snippets"]["store"]
+
+    part.select_index(0).run()
+
+    assert [each.value for each in app.error] == []
+    assert "read_tensor('mine.safetensors'" in app.session_state["snippets"]["store"]
+    assert "'bias'" in app.session_state["snippets"]["store"]
+    folded = "Shape 7 is looked at as 1 × 7: blocks run along the last axis."
+    assert folded in captions(app)
+
+    other = {"bias": np.full((), 2.5, np.float32)}
+    upload(app, save(other), "other.safetensors")
+    assert app.selectbox(key="quant_part").options == ["bias · F32 · ()"]
+    assert headline(app)
+
+
+def test_an_fp8_tensor_is_decoded_and_the_missing_scale_is_said(open_page):
+    codes = np.arange(64, dtype=np.uint8)
+    app = open_page(PAGE, quant_tensor="upload", quant_a="float8_e4m3fn", quant_b="float8_e5m2")
+
+    upload(app, file_of({"w": fp8("F8_E4M3", 64)}, codes.tobytes()), "w.safetensors")
+
+    assert "`float8_e4m3fn`: ∞ dB at 8 bits" in headline(app)
+    assert any(text.startswith("The values are what `F8_E4M3` says:") for text in captions(app))
+
+
+def fp8(dtype, count):
+    return {"dtype": dtype, "shape": [count], "data_offsets": [0, count]}
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (file_of({"w": fp8("F8_E3M4", 4)}, bytes(4)), "has the unknown dtype F8_E3M4: known are"),
+        (file_of({"w": fp8("BOOL", 4)}, bytes(4)), "w holds BOOL, which is not read here"),
+        (file_of({"w": fp8("F8_E4M3", 0)}), "It holds 0 values"),
+        (file_of({"w": fp8("F8_E4M3", 4)}, b"\x7f" * 4), "NaN or infinite values: 4."),
+        (file_of({"w": fp8("F8_E4M3", 4)}, bytes(3)), "The file ends 1 byte too early"),
+        (file_of({}, length=99), "The header ends beyond the end of the file"),
+    ],
+)
+def test_a_file_of_tensors_that_cannot_be_used_is_refused_and_the_picture_stays(
+    open_page, data, sentence
+):
+    app = upload(open_page(PAGE, quant_tensor="upload"), data, "a_b.safetensors")
+
+    assert sentence in said(app)
+    assert "a_b.safetensors: " in said(app)
+    assert "20.4 dB" in headline(app)
+
+
+def test_the_code_of_an_uploaded_tensor_prints_what_the_page_says(
+    open_page, tmp_path, monkeypatch, capsys
+):
+    tensors = {"w": np.random.default_rng(0).normal(size=(64, 64)).astype(np.float32)}
+    for name, data in (("w.npy", npy(tensors["w"])), ("w.safetensors", save(tensors))):
+        app = upload(open_page(PAGE, quant_tensor="upload"), data, name)
+        (tmp_path / name).write_bytes(data)
+        monkeypatch.chdir(tmp_path)
+
+        exec(app.session_state["snippets"]["store"], {})  # noqa: S102  our own snippet
+
+        shown = headline(app).replace("`", "").replace("bits per value", "bits")
+        assert f"{shown} bits".split("; ") == capsys.readouterr().out.splitlines(), name
 
 
 def test_before_there_is_a_file_or_a_run_a_normal_tensor_is_shown(open_page):

@@ -4,6 +4,7 @@ import io
 
 import numpy as np
 import pytest
+from safetensors.numpy import save
 
 PATH = "/quantization"
 HEADLINE = ".st-key-headline p"
@@ -83,6 +84,26 @@ def test_a_pickled_file_is_refused_and_a_good_one_is_drawn(page, visit):
     )
     page.until(f"!document.querySelector({HEADLINE!r}).innerText.includes('20.4 dB')")
     assert page.get_by_text("pickled Python objects").count() == 0
+
+
+def test_a_tensor_of_a_safetensors_file_is_chosen_and_drawn(page, visit, screenshot):
+    visit(page, PATH, quant_tensor="upload")
+    drawn(page)
+    values = np.random.default_rng(0).standard_t(4, size=(96, 64)).astype(np.float32)
+    data = save({"bias": values[0], "blocks.0.up_proj": values})
+
+    page.locator("input[type=file]").set_input_files(
+        {"name": "lora_1.safetensors", "mimeType": "application/octet-stream", "buffer": data}
+    )
+    page.get_by_text("Tensor of the file (2 in it)").wait_for()
+    page.until(f"!document.querySelector({HEADLINE!r}).innerText.includes('20.4 dB')")
+    matrix = headline(page)
+    screenshot(page, "quantization-safetensors")
+
+    page.get_by_role("combobox", name="Tensor of the file").click()
+    page.get_by_role("option", name="bias · F32 · 64").click()
+    page.get_by_text("Shape 64 is looked at as 1 × 64").wait_for()
+    assert headline(page) != matrix
 
 
 def test_a_file_of_6_mb_is_refused_in_a_sentence(page, visit):

@@ -8,11 +8,16 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from core.dtypes.blocks.sample_tensors import MAX_VALUES
+from core.dtypes.blocks.file_checks import (
+    check_count,
+    check_size,
+    cut_short,
+    finite_single,
+    refusal,
+)
 from core.language import _
 
-MAX_BYTES: Final = 5 * 10**6
-_MAGIC: Final = b"\x93NUMPY"
+MAGIC: Final = b"\x93NUMPY"
 # What numpy's reader of headers lets through from ast and tokenize, which it uses inside.
 _HEADER_ERRORS: Final = (
     *(ValueError, KeyError, TypeError, EOFError),
@@ -36,27 +41,23 @@ def read_array(name: str, data: bytes) -> npt.NDArray[np.float32]:
         ValueError: If the file is empty, larger than 5 MB, no `.npy`, cut short or pickled, or
             does not hold finite real numbers, 1 to 16,777,216 of them.
     """
-    if not data:
-        raise _refusal(name, _("The file is empty: save a tensor with numpy.save."))
-    if len(data) > MAX_BYTES:
-        size = _("{size:.1f} MB are too many: use at most {most} MB.")
-        raise _refusal(name, size.format(size=len(data) / 10**6, most=MAX_BYTES // 10**6))
+    check_size(name, data)
     stream = BytesIO(data)
     shape, fortran_order, dtype = _header(name, stream)
     _check_header(name, shape, dtype)
     num_bytes = math.prod(shape) * dtype.itemsize
     body = data[stream.tell() : stream.tell() + num_bytes]
     if len(body) < num_bytes:
-        missing = _("The file ends {count} bytes too early: save or copy it again.")
-        raise _refusal(name, missing.format(count=num_bytes - len(body)))
+        raise cut_short(name, num_bytes - len(body))
     values = np.frombuffer(body, dtype).reshape(shape, order="F" if fortran_order else "C")
-    return _checked(name, values)
+    return finite_single(name, values)
 
 
 def _header(name: str, stream: BytesIO) -> Header:
     """Return (shape, Fortran order, dtype), and leave the stream where the values begin."""
-    if stream.getvalue()[: len(_MAGIC)] != _MAGIC:
-        raise _refusal(name, _("This is no .npy file: save one tensor with numpy.save."))
+    if stream.getvalue()[: len(MAGIC)] != MAGIC:
+        neither = _("This is no .npy and no .safetensors file: save a tensor with numpy.save.")
+        raise refusal(name, neither)
     try:
         version = np.lib.format.read_magic(stream)
         readers = {
@@ -65,7 +66,7 @@ def _header(name: str, stream: BytesIO) -> Header:
         }
         shape, fortran_order, dtype = readers[version](stream)
     except _HEADER_ERRORS as error:
-        raise _refusal(
+        raise refusal(
             name, _("The header cannot be read: save the tensor again with numpy.save.")
         ) from error
     return shape, fortran_order, dtype
@@ -73,28 +74,10 @@ def _header(name: str, stream: BytesIO) -> Header:
 
 def _check_header(name: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
     if dtype.hasobject:
-        raise _refusal(
+        raise refusal(
             name, _("It holds pickled Python objects, which are never opened: save numbers.")
         )
     if dtype.kind not in "fiu":
         wrong = _("It holds {dtype}: save real numbers, for instance as float32.")
-        raise _refusal(name, wrong.format(dtype=dtype))
-    if not 1 <= math.prod(shape) <= MAX_VALUES:
-        count = _("It holds {count} values: use 1 to {most}.")
-        raise _refusal(name, count.format(count=f"{math.prod(shape):,}", most=f"{MAX_VALUES:,}"))
-
-
-def _checked(name: str, values: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
-    if num_wrong := int((~np.isfinite(values)).sum()):
-        wrong = _("NaN or infinite values: {count}. Save a tensor of finite numbers.")
-        raise _refusal(name, wrong.format(count=f"{num_wrong:,}"))
-    with np.errstate(over="ignore"):
-        single = np.ascontiguousarray(values, dtype=np.float32).reshape(values.shape)
-    if num_wrong := int(np.isinf(single).sum()):
-        wrong = _("Values beyond float32, 3.4e38: {count}. Scale the tensor down.")
-        raise _refusal(name, wrong.format(count=f"{num_wrong:,}"))
-    return single
-
-
-def _refusal(name: str, reason: str) -> ValueError:
-    return ValueError(_("{name}: {reason}").format(name=name, reason=reason))
+        raise refusal(name, wrong.format(dtype=dtype))
+    check_count(name, math.prod(shape))

@@ -17,7 +17,7 @@ from core.dtypes.blocks.storage import (
 )
 from core.language import N_, _
 from core.units import format_decibels
-from pages.panels.dtypes.quantization.tensor import PAGE, Chosen
+from pages.panels.dtypes.quantization.chosen import PAGE, Chosen
 from pages.shared import pickers
 
 SIZES: Final = (64, 128, 256, 512)

@@ -9,7 +9,7 @@ from core.dtypes import FORMATS
 from core.figures.dtypes.weight_bytes import bytes_alt, bytes_figure, bytes_table
 from core.language import _
 from core.units import format_bytes
-from pages.panels.dtypes.quantization.tensor import PAGE
+from pages.panels.dtypes.quantization.chosen import PAGE
 from pages.panels.dtypes.quantization.trials import Pair
 from pages.shared import pickers
 from pages.shared.charts import show_chart

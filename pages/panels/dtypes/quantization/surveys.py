@@ -13,8 +13,8 @@ from core.figures.dtypes.scale_rule_plot import rule_alt, rule_figure, rule_tabl
 from core.figures.dtypes.sqnr_plot import sqnr_alt, sqnr_figure, sqnr_table
 from core.language import _
 from core.units import format_decibels
+from pages.panels.dtypes.quantization.chosen import PAGE
 from pages.panels.dtypes.quantization.inputs import Case, qualities
-from pages.panels.dtypes.quantization.tensor import PAGE
 from pages.panels.dtypes.quantization.trials import code_use_of, rules_of, sizes_of, standing_of
 from pages.shared.charts import show_chart
 from pages.shared.header import headline

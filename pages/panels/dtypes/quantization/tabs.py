@@ -8,6 +8,7 @@ from core.figures.dtypes.block_side import block_alt, block_table
 from core.figures.dtypes.block_view import block_view
 from core.figures.dtypes.error_map import error_alt, error_figure, error_table, size_text
 from core.language import _
+from pages.panels.dtypes.quantization.chosen import PAGE
 from pages.panels.dtypes.quantization.inputs import Case, qualities
 from pages.panels.dtypes.quantization.quantized_model import show_bytes
 from pages.panels.dtypes.quantization.surveys import (
@@ -16,7 +17,6 @@ from pages.panels.dtypes.quantization.surveys import (
     show_rules,
     show_standing,
 )
-from pages.panels.dtypes.quantization.tensor import PAGE
 from pages.panels.dtypes.quantization.trials import losses_of, sides_of
 from pages.shared import pickers
 from pages.shared.charts import show_chart

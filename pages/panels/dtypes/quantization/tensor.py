@@ -1,26 +1,20 @@
 """The tensor that is quantized: a sample, a weight of a run, or the reader's own file."""
 
 import hashlib
-import math
-from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
 import streamlit as st
 
-from core.dtypes.blocks.read_array import MAX_BYTES, read_array
 from core.dtypes.blocks.teaching_tensors import SAMPLE_NAMES, looked_at, teaching_tensor
 from core.dtypes.rounding import Floats
 from core.language import N_, _
 from core.train.rundir import runs_directory
 from core.train.weights import MATRICES, newest_checkpoint, read_weight, runs_with_weights
+from pages.panels.dtypes.quantization.chosen import PAGE, Chosen
+from pages.panels.dtypes.quantization.uploads import choose_upload
 from pages.server.background import jobs
 from pages.shared import pickers
-from pages.shared.settings import locked
 
-PAGE: Final = "quant"
-SIZES: Final = (64, 128, 256, 512)
-MAX_SEED: Final = 9999
 NEWEST: Final = "newest"
 RUN, UPLOAD = "run", "upload"
 _TENSORS: Final = {
@@ -32,38 +26,8 @@ _TENSORS: Final = {
     "ramp": N_("ramps up to 957"),
     "one_nan": N_("one NaN"),
     RUN: N_("a weight of a run"),
-    UPLOAD: N_("my own .npy file"),
+    UPLOAD: N_("my own file"),
 }
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
-class Chosen:
-    """What the reader chose.
-
-    Attributes:
-        x: The tensor as (rows, columns).
-        shape: The shape that it has, before it was cut.
-        code: Python that makes the same tensor.
-    """
-
-    x: Floats
-    shape: tuple[int, ...]
-    code: str
-
-    @property
-    def is_cut(self) -> bool:
-        """Whether only a part of it is looked at."""
-        return math.prod(self.shape) > self.x.size
-
-    @property
-    def is_zero(self) -> bool:
-        """Whether there is nothing to lose."""
-        return not self.x.any()
-
-    @property
-    def num_not_finite(self) -> int:
-        """How many values are NaN or infinite."""
-        return int((~np.isfinite(self.x)).sum())
 
 
 def choose_tensor() -> str:
@@ -92,37 +56,23 @@ def make_tensor(name: str, size: int, seed: int) -> Chosen:
     if name == RUN:
         chosen = _weight_of_a_run()
     elif name == UPLOAD:
-        chosen = _upload()
+        chosen = choose_upload()
     return chosen or _sample(name if name in SAMPLE_NAMES else "normal", size, seed)
 
 
 def _sample(name: str, size: int, seed: int) -> Chosen:
     x = _made(name, size, seed)
-    return Chosen(x=x, shape=x.shape, code=f"teaching_tensor({name!r}, {size}, {seed})")
+    return Chosen(
+        x=x,
+        shape=x.shape,
+        code=f"looked_at(teaching_tensor({name!r}, {size}, {seed}))",
+        imports=("from core.dtypes.blocks.teaching_tensors import looked_at, teaching_tensor",),
+    )
 
 
 @st.cache_data(max_entries=16, show_spinner=False)
 def _made(name: str, size: int, seed: int) -> Floats:
     return looked_at(teaching_tensor(name, size, seed))
-
-
-def _upload() -> Chosen | None:
-    """Show the upload and return its tensor; None until there is a file that can be read."""
-    megabytes = MAX_BYTES // 10**6
-    label = _("A .npy file of at most {size} MB").format(size=megabytes)
-    file = st.file_uploader(
-        label, key=f"{PAGE}_upload", max_upload_size=megabytes, disabled=locked()
-    )
-    if file is None:
-        st.caption(_("Choose a file; until then a normal tensor is shown."))
-        return None
-    try:
-        values = read_array(file.name, file.getvalue())
-    except ValueError as error:
-        st.error(str(error))
-        return None
-    code = f"read_array({file.name!r}, open({file.name!r}, 'rb').read())"
-    return Chosen(x=looked_at(values), shape=values.shape, code=code)
 
 
 def _weight_of_a_run() -> Chosen | None:
@@ -164,7 +114,16 @@ def _read_weight(name: str, matrix: str) -> Chosen | None:
     except ValueError as error:
         st.error(str(error))
         return None
-    return Chosen(x=x, shape=shape, code=f"read_weight(runs_directory() / {name!r}, {matrix!r})")
+    return Chosen(
+        x=x,
+        shape=shape,
+        code=f"looked_at(read_weight(runs_directory() / {name!r}, {matrix!r}))",
+        imports=(
+            "from core.dtypes.blocks.teaching_tensors import looked_at",
+            "from core.train.rundir import runs_directory",
+            "from core.train.weights import read_weight",
+        ),
+    )
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
