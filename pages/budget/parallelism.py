@@ -3,9 +3,9 @@
 import streamlit as st
 
 from core.language import _
-from pages.panels.budget.parallel.inputs import Case, choose_case
+from pages.panels.budget.parallel.inputs import Case, choose_case, note_lengths
 from pages.panels.budget.parallel.questions import ask_about_the_ring
-from pages.panels.budget.parallel.tabs import CSS, PICTURES, choose_tab
+from pages.panels.budget.parallel.tabs import CSS, PICTURES, WITHOUT_CASE, choose_tab
 from pages.shared.header import headline, page_header
 from pages.shared.prose import prose
 from pages.shared.snippets import show_code
@@ -60,11 +60,14 @@ def show_page() -> None:
     """Show the inputs, the open picture, the question and the code.
 
     Raises:
-        ValueError: If the model cannot be split as asked; the sentence says why.
+        ValueError: If the choices cannot go together; the sentence says why.
     """
     with st.container(key="parallel_inputs", horizontal=True, vertical_alignment="bottom"):
         case = choose_case()
-    PICTURES[choose_tab()](case)
+    tab = choose_tab()
+    if tab not in WITHOUT_CASE:
+        note_lengths(case)
+    PICTURES[tab](case)
     question, code = st.columns(2)
     with question:
         ask_about_the_ring()
@@ -77,6 +80,6 @@ st.html(CSS)
 try:
     show_page()
 except ValueError as error:
-    headline(_("This split cannot be."))
+    headline(_("These choices cannot go together."))
     st.info(str(error))
 prose(__file__, "reading")

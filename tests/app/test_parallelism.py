@@ -69,9 +69,83 @@ def test_the_headline_names_the_most_loaded_stage_and_its_bytes(open_page):
 
 
 def test_a_large_grid_says_what_it_leaves_out(open_page):
-    texts = captions(open_page(PAGE, **LARGE))
+    large = captions(open_page(PAGE, **LARGE))
+    high = captions(open_page(PAGE, parallel_stages="40", parallel_tensor="1", parallel_data="1"))
 
-    assert any("64 ranks of each stage; 524,288 devices in all" in text for text in texts)
+    assert (
+        "Drawn: the first 32 of 64 stages, the first 64 of 8,192 ranks of each stage; "
+        "524,288 devices in all."
+    ) in large
+    assert "Drawn: the first 32 of 40 stages; 40 devices in all." in high
+
+
+def test_every_stage_is_drawn_and_told(open_page):
+    app = open_page(PAGE, parallel_tab="stages", **LARGE)
+
+    assert "each of 64 stages" in alt(app)
+    assert "stage 62" in headline(app) + alt(app)
+
+
+@pytest.mark.parametrize(
+    ("tab", "sentence"),
+    [
+        ("ranks", "on 1 × H100 SXM: it holds everything"),
+        ("stages", "One stage: each device holds"),
+        ("sharding", "One replica has nobody to share with"),
+        ("links", "One device sends nothing"),
+        ("schedule", "One stage has nobody to wait for"),
+    ],
+)
+def test_one_device_has_sentences_of_its_own(open_page, tab, sentence):
+    app = open_page(PAGE, parallel_tab=tab, **SMALL)
+
+    assert sentence in headline(app)
+    assert "1 stages" not in alt(app)
+
+
+def test_one_micro_batch_is_one(open_page):
+    app = open_page(PAGE, parallel_tab="schedule", parallel_microbatches="1")
+
+    assert headline(app) == "4 stages, 1 micro-batch: each stage waits 75.0% of the time"
+    assert "with 1 micro-batch" in alt(app)
+
+
+def test_the_links_speak_of_the_slowest_stage(open_page):
+    """Without sequence parallelism a middle stage sends fewer bytes, more of them slowly."""
+    slow = {"parallel_zero": "ddp", "parallel_sequence": "false"}
+    sent = open_page(PAGE, **slow).metric[1].value
+    app = open_page(PAGE, parallel_tab="links", **slow)
+
+    assert sent == "147 GiB"
+    assert "a device of the slowest stage sends 146 GiB" in headline(app)
+
+
+def test_hidden_communication_is_told_beside_the_bars(open_page):
+    app = open_page(PAGE, parallel_tab="links", parallel_overlap="100")
+
+    assert any("100 % is hidden behind compute and not drawn" in text for text in captions(app))
+    assert not any("not drawn" in text for text in captions(open_page(PAGE, parallel_tab="links")))
+
+
+def test_recomputed_work_counts_in_compute_and_bubble(open_page):
+    seconds = {}
+    for way in ("none", "full"):
+        app = open_page(PAGE, parallel_tab="schedule", parallel_checkpointing=way)
+        seconds[way] = [metric.value for metric in app.metric]
+
+    assert seconds == {"none": ["2.04 s", "764 ms"], "full": ["2.54 s", "952 ms"]}
+
+
+def test_a_model_is_not_read_beyond_its_positions_and_the_page_says_so(open_page):
+    """GPT-2 has a table of 1,024 positions; the page's default is 8,192 tokens."""
+    app = open_page(PAGE, parallel_model="gpt2", parallel_tensor="4")
+    longer = open_page(PAGE, parallel_model="llama-2-7b")
+
+    assert "GPT-2" in headline(app)
+    assert "GPT-2 has a table of 1,024 positions: 1,024 tokens are taken." in captions(app)
+    (opened,) = links(app)
+    assert dict(urllib.parse.parse_qsl(opened.query_string))["memory_seq"] == "1024"
+    assert any("was made for 4,096 tokens" in text for text in captions(longer))
 
 
 @pytest.mark.parametrize(
@@ -85,8 +159,8 @@ def test_a_large_grid_says_what_it_leaves_out(open_page):
         ({"parallel_expert": "2"}, "has no experts"),
         ({"parallel_expert": "64"}, "64 expert ranks cannot be taken from 2 data ranks"),
         (
-            {"parallel_seq_len": "2048", "parallel_model": "gpt2", "parallel_tensor": "1"},
-            "seq_len is 2048; it must lie between 1 and 1,024",
+            {"parallel_tab": "links", "parallel_device": "own", "parallel_precision": "fp32"},
+            "has no known peak for float32",
         ),
         ({"parallel_data": "2048", "parallel_stages": "64"}, "num_devices is 1048576"),
     ],
@@ -94,7 +168,7 @@ def test_a_large_grid_says_what_it_leaves_out(open_page):
 def test_a_split_that_cannot_be_is_a_sentence(open_page, settings, sentence):
     app = open_page(PAGE, **settings)
 
-    assert headline(app) == "This split cannot be."
+    assert headline(app) == "These choices cannot go together."
     assert sentence in app.info[0].value
 
 

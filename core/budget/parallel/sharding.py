@@ -6,6 +6,7 @@ moments. Activations are the same with all of them.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from math import gcd
 from typing import Final, NamedTuple
 
 from core.budget.catalogue.parameters import share_counts
@@ -137,8 +138,8 @@ def _sizes(num_params: int, num_expert_params: int, precision: Precision) -> dic
 
 
 def _per_node(cluster: Cluster) -> int:
-    """Return the data ranks that share a node."""
-    return group(cluster, "data").per_node
+    """Return the data ranks that share states in a node; every node needs equally many."""
+    return gcd(cluster.data, group(cluster, "data").per_node)
 
 
 def _zero(

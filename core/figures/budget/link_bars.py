@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import plotly.graph_objects as go
 
@@ -51,27 +51,9 @@ class _Row:
 def link_figure(view: LinkView, unit: ByteUnit, mode: Mode, *, present: bool = False) -> go.Figure:
     """Return one bar a collective, with its band; compute comes first."""
     layout = plotly_layout(mode, present=present)
-    color = COLORS[mode]
     rows = list(_rows(view, unit))
     drawing = Drawing()
-    drawing.bar(
-        orientation="h",
-        y=[row.label for row in rows],
-        x=[row.item.amount for row in rows],
-        marker={
-            "color": [color[_LOOKS[row.axis][0]] for row in rows],
-            "pattern": {"shape": [_LOOKS[row.axis][1] for row in rows]},
-        },
-        error_x={
-            "type": "data",
-            "symmetric": False,
-            "array": [row.item.high - row.item.amount for row in rows],
-            "arrayminus": [row.item.amount - row.item.low for row in rows],
-            "color": color["muted"],
-        },
-        customdata=[row.text for row in rows],
-        hovertemplate="%{y}: %{customdata}<extra></extra>",
-    )
+    drawing.bar(**_bars(rows, COLORS[mode]))
     longest = max(row.item.high for row in rows) or 1.0
     for row in rows:
         drawing.note(x=row.item.high, y=row.label, xanchor="left", text=f" {row.text}")
@@ -83,6 +65,27 @@ def link_figure(view: LinkView, unit: ByteUnit, mode: Mode, *, present: bool = F
         "margin": {"l": 8, "r": 8, "t": 8, "b": 8},
     }
     return drawing.figure(layout | axes | {"template": "none", "showlegend": False, "bargap": 0.4})
+
+
+def _bars(rows: Sequence[_Row], color: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "orientation": "h",
+        "y": [row.label for row in rows],
+        "x": [row.item.amount for row in rows],
+        "marker": {
+            "color": [color[_LOOKS[row.axis][0]] for row in rows],
+            "pattern": {"shape": [_LOOKS[row.axis][1] for row in rows]},
+        },
+        "error_x": {
+            "type": "data",
+            "symmetric": False,
+            "array": [row.item.high - row.item.amount for row in rows],
+            "arrayminus": [row.item.amount - row.item.low for row in rows],
+            "color": color["muted"],
+        },
+        "customdata": [row.text for row in rows],
+        "hovertemplate": "%{y}: %{customdata}<extra></extra>",
+    }
 
 
 def _rows(view: LinkView, unit: ByteUnit) -> Iterator[_Row]:

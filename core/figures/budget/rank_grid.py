@@ -158,18 +158,28 @@ def _boxes(grid: RankGrid) -> Iterator[tuple[float, float, float, float]]:
 def rank_grid_alt(view: GridView, unit: ByteUnit) -> str:
     """Return the picture in words."""
     least, most = min(view.num_bytes), max(view.num_bytes)
-    return _(
+    values = {
+        "stages": view.grid.num_stages,
+        "ranks": view.grid.num_columns,
+        "busiest": list(view.num_bytes).index(most),
+        "most": format_bytes(most, unit),
+        "idlest": list(view.num_bytes).index(least),
+        "least": format_bytes(least, unit),
+        "capacity": format_bytes(view.capacity, unit),
+    }
+    if view.grid.num_stages == 1:
+        return ngettext(
+            "One pipeline stage of one rank. It holds {most}; a device has {capacity}.",
+            "One pipeline stage of {ranks} ranks. Each holds {most}; a device has {capacity}.",
+            view.grid.num_columns,
+        ).format(**values)
+    return ngettext(
+        "{stages} pipeline stages of one rank each. A rank of stage {busiest} holds most, {most}, "
+        "one of stage {idlest} least, {least}; a device has {capacity}.",
         "{stages} pipeline stages of {ranks} ranks each. A rank of stage {busiest} holds most, "
-        "{most}, one of stage {idlest} least, {least}; a device has {capacity}."
-    ).format(
-        stages=view.grid.num_stages,
-        ranks=view.grid.num_columns,
-        busiest=list(view.num_bytes).index(most),
-        most=format_bytes(most, unit),
-        idlest=list(view.num_bytes).index(least),
-        least=format_bytes(least, unit),
-        capacity=format_bytes(view.capacity, unit),
-    )
+        "{most}, one of stage {idlest} least, {least}; a device has {capacity}.",
+        view.grid.num_columns,
+    ).format(**values)
 
 
 def rank_grid_table(view: GridView, unit: ByteUnit) -> Mapping[str, Sequence[object]]:

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from core.budget.parallel.pipeline import Pass, Slot, most_held
 from core.figures.drawing import Drawing
 from core.figures.theme import COLORS, Mode, plotly_layout
-from core.language import N_, _
+from core.language import N_, _, ngettext
 
 _ROW_PX: Final = 34
 _MOST_ROWS_PX: Final = 380
@@ -58,16 +58,7 @@ def _passes(
         "base": [slot.start for slot in shown],
         "x": [slot.end - slot.start for slot in shown],
         "name": _(name),
-        "marker": {
-            "color": color[direction],
-            "pattern": {
-                "shape": pattern,
-                "fillmode": "overlay",
-                "fgcolor": color["background"],
-                "fgopacity": 0.3,
-            },
-            "line": {"color": color["background"], "width": 1},
-        },
+        "marker": _look(direction, pattern, color),
         "text": [str(slot.microbatch) if numbered else "" for slot in shown],
         "textposition": "inside",
         "insidetextanchor": "middle",
@@ -77,6 +68,16 @@ def _passes(
             stage="%{y}", number="%{text}"
         )
         + "<extra>%{fullData.name}</extra>",
+    }
+
+
+def _look(direction: str, pattern: str, color: Mapping[str, str]) -> dict[str, object]:
+    background = color["background"]
+    lines = {"shape": pattern, "fillmode": "overlay", "fgcolor": background, "fgopacity": 0.3}
+    return {
+        "color": color[direction],
+        "pattern": lines,
+        "line": {"color": background, "width": 1},
     }
 
 
@@ -94,14 +95,24 @@ def idle_share(slots: Schedule) -> float:
 def schedule_alt(slots: Schedule) -> str:
     """Return the picture in words."""
     return _(
-        "{stages} pipeline stages work on {batches} micro-batches, one forward and one backward "
-        "pass in turn; each stage waits {idle} of the time. Stage 0 holds activations of {held}."
+        "A pipeline of {stages} with {batches}, one forward and one backward pass in turn; each "
+        "stage waits {idle} of the time. Stage 0 holds activations of {held} at most."
     ).format(
-        stages=len(slots),
-        batches=len(slots[0]) // 2,
+        stages=stages_text(len(slots)),
+        batches=batches_text(len(slots[0]) // 2),
         idle=f"{idle_share(slots):.0%}",
-        held=most_held(tuple(slots[0])),
+        held=batches_text(most_held(tuple(slots[0]))),
     )
+
+
+def stages_text(count: int) -> str:
+    """Return a number of stages in words: "1 stage", "4 stages"."""
+    return ngettext("{count} stage", "{count} stages", count).format(count=count)
+
+
+def batches_text(count: int) -> str:
+    """Return a number of micro-batches in words."""
+    return ngettext("{count} micro-batch", "{count} micro-batches", count).format(count=count)
 
 
 def schedule_table(slots: Schedule) -> Mapping[str, Sequence[object]]:

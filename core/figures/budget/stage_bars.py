@@ -56,6 +56,10 @@ def stage_alt(bars: Bars, capacity: float, unit: ByteUnit) -> str:
     """Return the picture in words."""
     totals = _totals(bars)
     most, least = totals.index(max(totals)), totals.index(min(totals))
+    if len(bars) == 1:
+        return _("What a device holds at its peak: {size}; a device has {capacity}.").format(
+            size=format_bytes(totals[0], unit), capacity=format_bytes(capacity, unit)
+        )
     return _(
         "What a device of each of {count} stages holds at its peak: {first} most, {most}; {last} "
         "least, {least}; a device has {capacity}."

@@ -1,11 +1,13 @@
 """Code cards: DDP, FSDP2 and torchrun, as programs that run here on two ranks."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
 import streamlit as st
 
+from core.budget.item import Item
 from core.budget.parallel.sharding import layer_states
 from core.figures.budget.stage_bars import pair_alt, stage_figure, stage_table
 from core.language import N_, _
@@ -57,6 +59,19 @@ def show_code_cards(_case: Case) -> None:
             "A layer of 1024 × 1024 on two ranks: DDP keeps {ddp} of states on each, FSDP2 {fsdp}"
         ).format(ddp=sizes["DDP"], fsdp=sizes["FSDP2"])
     )
+    card = _choose_card()
+    program, picture = st.columns([3, 2])
+    with program:
+        st.code(COMMANDS[card], language="bash")
+        st.code(PROGRAMS[card], language="python", height=260)
+    with picture:
+        if lines := printed().lines.get(card):
+            st.code("\n".join(lines), language=None, wrap_lines=True)
+        _show_states(held)
+
+
+def _choose_card() -> str:
+    """Show the cards and the button that runs the open one; return its key."""
     with st.container(key="parallel_cards", horizontal=True, vertical_alignment="center"):
         card = pickers.segmented(
             PAGE, "card", _("Card"), tuple(PROGRAMS), default="ddp", labels=_card_label
@@ -68,21 +83,18 @@ def show_code_cards(_case: Case) -> None:
         )
     if asked:
         _run(card)
-    program, picture = st.columns([3, 2])
-    with program:
-        st.code(COMMANDS[card], language="bash")
-        st.code(PROGRAMS[card], language="python", height=260)
-    with picture:
-        if lines := printed().lines.get(card):
-            st.code("\n".join(lines), language=None, wrap_lines=True)
-        bars = [(name, states.children) for name, states in held.items()]
-        show_chart(
-            stage_figure(bars, None, unit_system(), theme_mode(), present=presenting(), height=_PX),
-            key=f"{PAGE}_two_ranks",
-            alt=pair_alt(bars, unit_system()),
-            table=stage_table(bars, unit_system()),
-            file_name="two-ranks",
-        )
+    return card
+
+
+def _show_states(held: Mapping[str, Item]) -> None:
+    bars = [(name, states.children) for name, states in held.items()]
+    show_chart(
+        stage_figure(bars, None, unit_system(), theme_mode(), present=presenting(), height=_PX),
+        key=f"{PAGE}_two_ranks",
+        alt=pair_alt(bars, unit_system()),
+        table=stage_table(bars, unit_system()),
+        file_name="two-ranks",
+    )
 
 
 def _card_label(card: str) -> str:

@@ -1,8 +1,8 @@
 """What the page splits and how: a model, a device, three ways to divide, and the step's sizes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Final, TypedDict
 
 import streamlit as st
 
@@ -13,6 +13,7 @@ from core.budget.training.precisions import PRECISIONS
 from core.language import N_, _
 from core.models.spec import ModelSpec
 from pages.panels.budget.choices import ChosenDevice, ChosenModel, choose_device, choose_model
+from pages.panels.budget.long_context import note_long_context
 from pages.shared import pickers
 
 PAGE: Final = "parallel"
@@ -40,12 +41,14 @@ class Case:
         model: The model.
         device: The device.
         recipe: How it is trained.
+        asked_len: Tokens of a sequence as asked for; a position table may end before them.
         cluster: How it is spread over the devices.
     """
 
     model: ChosenModel
     device: ChosenDevice
     recipe: TrainingRecipe
+    asked_len: int
     cluster: Cluster
 
     @property
@@ -62,9 +65,7 @@ def choose_case() -> Case:
     """
     model = choose_model(PAGE, default="llama-3.1-70b")
     device = choose_device(PAGE)
-    data = pickers.select_slider(PAGE, "data", _("Replicas (data)"), REPLICAS, default=2)
-    tensor = pickers.select_slider(PAGE, "tensor", _("Tensor ranks"), TENSOR, default=8)
-    stages = pickers.select_slider(PAGE, "stages", _("Pipeline stages"), STAGES, default=4)
+    data, tensor, stages = _choose_ways()
     with st.popover(
         _("Settings"), icon=":material/tune:", key="parallel_settings", width="content"
     ):
@@ -72,20 +73,49 @@ def choose_case() -> Case:
             PAGE, "zero", _("Sharding"), ZERO, default="zero1", labels=sharding_label
         )
         recipe = _choose_recipe()
-        sequence, expert, nodes, network, overlap = _choose_machines()
+        machines = _choose_machines()
     cluster = Cluster(
         device=device.device,
         num_devices=data * tensor * stages,
         zero_stage=ZERO.index(zero),
         tensor=tensor,
-        sequence_parallel=sequence,
         pipeline=stages,
-        expert=expert,
-        devices_per_node=nodes,
-        network=network * 1e9,
-        overlap=overlap / 100,
+        **machines,
     )
-    return Case(model=model, device=device, recipe=recipe, cluster=cluster)
+    return Case(
+        model=model,
+        device=device,
+        recipe=_cut(recipe, model.spec),
+        asked_len=recipe.seq_len,
+        cluster=cluster,
+    )
+
+
+def _choose_ways() -> tuple[int, int, int]:
+    """Return the replicas, tensor ranks and stages."""
+    data = pickers.select_slider(PAGE, "data", _("Replicas (data)"), REPLICAS, default=2)
+    tensor = pickers.select_slider(PAGE, "tensor", _("Tensor ranks"), TENSOR, default=8)
+    stages = pickers.select_slider(PAGE, "stages", _("Pipeline stages"), STAGES, default=4)
+    return data, tensor, stages
+
+
+def _cut(recipe: TrainingRecipe, spec: ModelSpec) -> TrainingRecipe:
+    """Return the recipe with sequences that a model with a position table can read."""
+    longest = spec.learned_positions or recipe.seq_len
+    return replace(recipe, seq_len=min(recipe.seq_len, longest))
+
+
+def note_lengths(case: Case) -> None:
+    """Say so if sequences are longer than the model can read, or than it was made for."""
+    taken = case.recipe.seq_len
+    if case.asked_len == taken:
+        note_long_context(case.spec, taken)
+        return
+    st.caption(
+        _("{model} has a table of {count} positions: {count} tokens are taken.").format(
+            model=case.spec.name, count=f"{taken:,}"
+        )
+    )
 
 
 def sharding_label(key: str) -> str:
@@ -129,8 +159,17 @@ def precision_label(key: str) -> str:
     return _(PRECISIONS[key].label)
 
 
-def _choose_machines() -> tuple[bool, int, int, int, int]:
-    """Return sequence parallelism, expert ranks, devices of a node, GB/s between nodes, overlap."""
+class _Machines(TypedDict):
+    """Fields of `Cluster` that few readers change."""
+
+    sequence_parallel: bool
+    expert: int
+    devices_per_node: int
+    network: float
+    overlap: float
+
+
+def _choose_machines() -> _Machines:
     sequence = pickers.toggle(PAGE, "sequence", _("Sequence parallelism"), default=True)
     expert = pickers.select_slider(PAGE, "expert", _("Expert ranks"), EXPERTS, default=1)
     nodes = pickers.select_slider(PAGE, "nodes", _("Devices of a node"), NODES, default=8)
@@ -140,4 +179,10 @@ def _choose_machines() -> tuple[bool, int, int, int, int]:
     overlap = pickers.slider(
         PAGE, "overlap", _("Hidden behind compute, %"), 0, 100, default=0, step=5
     )
-    return sequence, expert, nodes, network, overlap
+    return {
+        "sequence_parallel": sequence,
+        "expert": expert,
+        "devices_per_node": nodes,
+        "network": network * 1e9,
+        "overlap": overlap / 100,
+    }

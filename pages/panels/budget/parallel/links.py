@@ -5,9 +5,10 @@ from typing import Final, get_args
 import streamlit as st
 
 from core.budget.compute.training_time import training_time
+from core.budget.item import Item, total
 from core.budget.parallel.communication import exposed_seconds
 from core.budget.parallel.links import Axis, group
-from core.budget.parallel.pipeline import bubble_seconds, schedule, waiting_share
+from core.budget.parallel.pipeline import bubble_seconds, schedule
 from core.figures.budget.link_bars import LinkView, link_alt, link_figure, link_table
 from core.figures.budget.schedule_chart import (
     schedule_alt,
@@ -15,9 +16,14 @@ from core.figures.budget.schedule_chart import (
     schedule_table,
 )
 from core.language import _
-from core.units import format_bytes, format_seconds
 from pages.panels.budget.beside import beside
 from pages.panels.budget.parallel.inputs import PAGE, Case
+from pages.panels.budget.parallel.words import (
+    bars_said,
+    links_headline,
+    schedule_drawn,
+    schedule_headline,
+)
 from pages.shared.charts import show_chart
 from pages.shared.header import headline
 from pages.shared.numbers import explained_number
@@ -36,25 +42,20 @@ def link_view(case: Case) -> LinkView:
     return LinkView(
         seconds=exposed_seconds(case.spec, recipe, cluster),
         links={axis: group(cluster, axis).link_name for axis in get_args(Axis)},
-        compute=time.child("compute"),
+        compute=_busy(time),
     )
+
+
+def _busy(time: Item) -> Item:
+    """Return the time of the products, recomputed ones with them."""
+    parts = [part for part in time.children if part.name in ("compute", "extra work")]
+    return total("compute", parts, source=parts[0].source) if len(parts) > 1 else parts[0]
 
 
 def show_links(case: Case) -> None:
     """Show what each link takes in a step, beside compute at half of the peak."""
     view = link_view(case)
-    sent = sum(
-        line.values["num_bytes"] for line in view.seconds.walk() if line.rule and line.values
-    )
-    headline(
-        _(
-            "A step sends {size} from the busiest device: {seconds} on links, {compute} of compute"
-        ).format(
-            size=format_bytes(sent, unit_system()),
-            seconds=format_seconds(view.seconds.amount),
-            compute=format_seconds(view.compute.amount),
-        )
-    )
+    headline(links_headline(case, view))
     picture, numbers = beside(f"{PAGE}_links")
     with picture:
         show_chart(
@@ -64,12 +65,7 @@ def show_links(case: Case) -> None:
             table=link_table(view, unit_system()),
             file_name="links",
         )
-        st.caption(
-            _(
-                "Bars are the data sheet's bandwidth; the thin lines reach to what small messages "
-                "make of it. Compute is at {reached} of the peak."
-            ).format(reached=f"{REACHED:.0%}")
-        )
+        st.caption(bars_said(REACHED, case.cluster.overlap))
     with numbers:
         explained_number(_("Time on links"), view.seconds)
         explained_number(_("Compute"), view.compute)
@@ -79,11 +75,7 @@ def show_schedule(case: Case) -> None:
     """Show who works when in a pipeline, and the bubble."""
     stages, batches = case.cluster.pipeline, case.recipe.accumulation
     drawn = schedule(min(stages, MOST_STAGES), min(batches, MOST_MICROBATCHES))
-    headline(
-        _("{stages} stages, {batches} micro-batches: each stage waits {idle} of the time").format(
-            stages=stages, batches=batches, idle=f"{waiting_share(stages, batches):.1%}"
-        )
-    )
+    headline(schedule_headline(stages, batches))
     picture, numbers = beside(f"{PAGE}_schedule")
     with picture:
         show_chart(
@@ -94,11 +86,7 @@ def show_schedule(case: Case) -> None:
             file_name="schedule",
         )
         if (len(drawn), len(drawn[0]) // 2) != (stages, batches):
-            st.caption(
-                _("Drawn with {stages} stages and {batches} micro-batches, to be seen.").format(
-                    stages=len(drawn), batches=len(drawn[0]) // 2
-                )
-            )
+            st.caption(schedule_drawn(drawn))
     with numbers:
         compute = link_view(case).compute
         explained_number(_("Compute"), compute)

@@ -33,22 +33,14 @@ def show_ring(_case: Case) -> None:
     with st.container(key="parallel_ring_inputs", horizontal=True, vertical_alignment="bottom"):
         num_ranks = pickers.segmented(PAGE, "ring_ranks", _("Ranks in the ring"), RANKS, default=4)
         steps = ring_steps(num_ranks)
-        last = len(steps) - 1
         asked = pickers.slider(PAGE, "ring_step", _("After step"), 0, LAST_STEP, default=2, step=1)
-        number = min(asked, last)
-        st.button(
-            _("Next step"),
-            key="parallel_next",
-            icon=":material/skip_next:",
-            disabled=number == last,
-            on_click=_go_on,
-            args=(number,),
-        )
+        number = min(asked, len(steps) - 1)
+        _show_next(number, len(steps) - 1)
     headline(_ring_headline(steps, number))
-    if asked > last:
+    if asked > number:
         st.caption(
             _("{ranks} ranks are done after {last} steps; shown is the last one.").format(
-                ranks=num_ranks, last=last
+                ranks=num_ranks, last=number
             )
         )
     show_chart(
@@ -57,6 +49,17 @@ def show_ring(_case: Case) -> None:
         alt=ring_alt(steps, number),
         table=ring_table(steps, number),
         file_name="ring-all-reduce",
+    )
+
+
+def _show_next(number: int, last: int) -> None:
+    st.button(
+        _("Next step"),
+        key="parallel_next",
+        icon=":material/skip_next:",
+        disabled=number == last,
+        on_click=_go_on,
+        args=(number,),
     )
 
 

@@ -22,6 +22,8 @@ PICTURES: Final[Mapping[str, Callable[[Case], None]]] = {
     "schedule": show_schedule,
     "code": show_code_cards,
 }
+WITHOUT_CASE: Final = frozenset({"ring", "code"})
+"""Tabs that show the same for every model."""
 
 
 def tab_label(tab: str) -> str:

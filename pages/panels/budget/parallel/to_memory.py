@@ -1,17 +1,22 @@
 """The way from the rank grid to the memory page, in the same state."""
 
+from typing import Final
+
 import streamlit as st
 
+from core.budget.recipe import TrainingRecipe
 from core.language import _
 from pages.panels.budget.memory.layout import EXPERTS, REPLICAS, STAGES, TENSOR
 from pages.panels.budget.parallel.inputs import PAGE, Case
 from pages.shared import link
 from pages.shared.navigation import page_row
 
+SAME_NAMES: Final = ("model", "config", "device", "device_gib", "device_tflops", "device_gbs")
+
 
 def memory_query(case: Case) -> dict[str, str]:
     """Return the settings of the memory page that mean the same; none if it has no such layout."""
-    recipe, cluster = case.recipe, case.cluster
+    cluster = case.cluster
     layout = {
         "replicas": (cluster.data, REPLICAS),
         "tensor": (cluster.tensor, TENSOR),
@@ -21,16 +26,18 @@ def memory_query(case: Case) -> dict[str, str]:
     if any(value not in options for value, options in layout.values()):
         return {}
     chosen = link.values()
-    same = {
-        name: chosen[f"{PAGE}_{name}"]
-        for name in ("model", "config", "device", "device_gib", "device_tflops", "device_gbs")
-        if f"{PAGE}_{name}" in chosen
-    }
     settings = {
-        **same,
+        **{name: chosen[f"{PAGE}_{name}"] for name in SAME_NAMES if f"{PAGE}_{name}" in chosen},
         **{name: str(value) for name, (value, _options) in layout.items()},
         "zero": str(cluster.zero_stage),
         "sequence": str(cluster.sequence_parallel).lower(),
+        **_recipe_settings(case.recipe),
+    }
+    return {f"memory_{name}": value for name, value in settings.items()}
+
+
+def _recipe_settings(recipe: TrainingRecipe) -> dict[str, str]:
+    return {
         "precision": recipe.precision,
         "checkpointing": recipe.checkpointing,
         "batch": str(recipe.batch_size),
@@ -39,7 +46,6 @@ def memory_query(case: Case) -> dict[str, str]:
         "step": recipe.step_kind,
         "profile": recipe.profile,
     }
-    return {f"memory_{name}": value for name, value in settings.items()}
 
 
 def open_memory_page(case: Case) -> None:

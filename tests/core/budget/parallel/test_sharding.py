@@ -53,6 +53,16 @@ def test_between_nodes_hybrid_holds_more_and_sends_little_over_the_network():
     assert between.amount == pytest.approx(2 * 127 / 128 * num_bytes / 8, rel=1e-6)
 
 
+def test_hybrid_takes_as_many_ranks_of_each_node_as_leave_equal_groups():
+    """12 ranks on nodes of 8 cannot be groups of 8: they are three groups of four."""
+    found = by_key(cluster(12))
+    num_params = share_counts(model(), shares(model(), cluster(12))[0]).total
+
+    assert found["hybrid"].held.amount == pytest.approx(16 * num_params / 4, rel=1e-6)
+    between = found["hybrid"].sent.children[2]
+    assert between.amount == pytest.approx(2 * 2 / 3 * 2 * num_params / 4, rel=1e-6)
+
+
 def test_each_way_holds_less_than_the_one_before():
     spread = cluster(64, tensor=2, pipeline=2)
     amounts = [each.held.amount for each in shardings(model(), RECIPE, spread)][:4]
