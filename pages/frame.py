@@ -3,6 +3,7 @@
 import streamlit as st
 
 from core.language import _, install_provider
+from pages.components.kept_zoom.kept_zoom import keep_zooms
 from pages.shared import header, link, look, navigation, settings, snippets, switches
 
 install_provider(settings.language)
@@ -16,6 +17,7 @@ link.enter(navigation.key_of(page))
 st.set_page_config(page_title=f"{page.title} · {_('Bits to GPT')}")
 look.dress()
 switches.show()
+keep_zooms()
 notices = st.container(key="frame_notices", gap=None)
 page.run()
 header.end_run()

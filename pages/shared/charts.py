@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 import streamlit as st
 
 from core.language import _
+from pages.components.kept_zoom.kept_zoom import meaning
+from pages.shared.settings import unit_system
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -42,6 +44,7 @@ def show_chart(
     """
     check_alt(alt)
     _rows(table)  # columns of different lengths are found out before anybody opens the table
+    figure.layout.uirevision = meaning(figure, unit_system())
     config = {
         "displaylogo": False,
         "toImageButtonOptions": {"filename": file_name, "format": "png", "scale": 2},

@@ -65,6 +65,7 @@ def _layout(names: list[str], window: Window, base: dict[str, Any]) -> dict[str,
     values, texts = window.axis_ticks()
     return {
         **base,
+        "meta": {"floor": window.floor},  # where zero stands: another floor is another axis
         "height": len(names) * (ROW_PX + size) + 7 * size,
         "barmode": "overlay",
         "bargap": 0.25,

@@ -1,0 +1,1 @@
+"""What a reader did to a chart outlives the chart that the next number replaces."""
