@@ -14,7 +14,7 @@ Indices = npt.NDArray[np.intp]
 
 
 def decimate(records: Records, max_points: int, traces: Sequence[str] = TRACES) -> Records:
-    """Return at most `max_points` of the records, plus every flagged one, in their order.
+    """Return at most `max_points` of the records, the flagged and each attempt's ends besides.
 
     The records are cut into equal stretches and each stretch keeps the lowest and the highest
     value of every trace, so a spike of one step is still there. First, last, overall lowest and
@@ -42,12 +42,17 @@ def decimate(records: Records, max_points: int, traces: Sequence[str] = TRACES) 
 def landmarks(records: Records, starts: Indices, traces: Sequence[str] = TRACES) -> Indices:
     """Return the indices of the records that stay when each stretch keeps its extremes, rising.
 
+    The last of an attempt and the first of the next stay too: by them a reader tells which steps
+    were done again.
+
     Args:
         records: Structured array, one row per step, at least one.
         starts: The index of the first record of each stretch, rising from 0.
         traces: The fields that are drawn.
     """
-    kept = [np.array([0, len(records) - 1]), np.flatnonzero(records["flags"] & NON_FINITE)]
+    ends = np.flatnonzero(np.diff(records["attempt"]))
+    broken = np.flatnonzero(records["flags"] & NON_FINITE)
+    kept = [np.array([0, len(records) - 1]), ends, ends + 1, broken]
     for trace in traces:
         kept.extend(extremes(records[trace], starts))
     return np.unique(np.concatenate(kept))

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from core.train.decimate import TRACES, landmarks
 from core.train.events import Event
@@ -16,11 +17,17 @@ from core.train.records import RECORD_DTYPE, Records
 
 MAX_STRETCHES: Final = 600
 MAX_RECORDS: Final = 12_000
-MAX_SAMPLES: Final = 50  # the newest
-MAX_OF_KIND: Final[Mapping[str, int]] = {"memory": 500, "eval": 1000}  # evenly spread
+# Evenly spread over the run; of the other kinds there are few.
+MAX_OF_KIND: Final[Mapping[str, int]] = {
+    "memory": 500,
+    "eval": 1000,
+    "sample": 50,
+    "checkpoint": 50,
+}
 
 _NOTHING: Final = np.empty(0, RECORD_DTYPE)
 
+Places = npt.NDArray[np.intp]
 Place = tuple[int, Event]  # an event and how many came before it
 
 
@@ -29,8 +36,8 @@ class RecordHistory:
 
     The trace is cut into at most `max_stretches` stretches of the same number of records. Each
     keeps the lowest and the highest of every drawn field, so that an old part of a long run is
-    drawn as finely as a new one. The first and the last record and those flagged as not finite
-    stay, the flagged ones however many they are.
+    drawn as finely as a new one. The first and the last record of every attempt and those
+    flagged as not finite stay, the flagged ones however many they are.
     """
 
     def __init__(
@@ -71,16 +78,24 @@ class RecordHistory:
             self._thin()
 
     def _thin(self) -> None:
+        chosen, places = self._landmarks(self._width)
+        self._thinned, self._places = self.trace()[chosen], places[chosen]
+        self._fresh = []
+        self._limit = max(self._max_records, 2 * len(chosen))
+
+    @property
+    def _width(self) -> int:
         width = 1
         while width * self._max_stretches < self.num_records:
             width *= 2  # two neighbours become one: their extremes are among those kept
+        return width
+
+    def _landmarks(self, width: int) -> tuple[Places, Places]:
+        """Return which of the trace stay in stretches of `width`; where each of the trace lies."""
         new = np.arange(self.num_records - self._num_fresh, self.num_records)
-        places, records = np.concatenate([self._places, new]), self.trace()
+        places = np.concatenate([self._places, new])
         starts = np.flatnonzero(np.diff(places // width, prepend=-1))
-        chosen = landmarks(records, starts, TRACES)
-        self._thinned, self._places = records[chosen], places[chosen]
-        self._fresh = []
-        self._limit = max(self._max_records, 2 * len(chosen))
+        return landmarks(self.trace(), starts, TRACES), places
 
     def since(self, num_records: int) -> Records | None:
         """Return all but the first `num_records`; None when some of them are no longer whole."""
@@ -99,19 +114,31 @@ class RecordHistory:
         """Return the decimated trace: every record while the run is short."""
         return np.concatenate([self._thinned, *self._fresh])
 
+    def curves(self, max_points: int) -> Records:
+        """Return about `max_points` of the trace, its old part as fine as its new one.
+
+        Every record while there are no more; the flagged and each attempt's ends come on top.
+        """
+        if self.num_records <= max_points:
+            return self.trace()
+        # A multiple of the width that was thinned with: each stretch still has its extremes.
+        num_records = self._width * ((max_points - 2) // (2 * len(TRACES)))
+        chosen, _places = self._landmarks(self._width * -(-self.num_records // num_records))
+        curves: Records = self.trace()[chosen]
+        return curves
+
 
 class EventHistory:
     """The events of a run: the last `num_whole` of them, and those that a late reader needs.
 
-    These are evaluations and memory events evenly spread, with the lowest and the highest loss;
-    the newest samples; and every other event.
+    These are evaluations, memory events, samples and checkpoints evenly spread, the first and the
+    last and those with the lowest and the highest loss among them; and every other event.
     """
 
     def __init__(self, num_whole: int) -> None:
         """Start with nothing."""
         self.num_events = 0
         self._newest: deque[Event] = deque(maxlen=num_whole)
-        self._samples: deque[Place] = deque(maxlen=MAX_SAMPLES)
         self._spread = {kind: _EvenlySpread(most) for kind, most in MAX_OF_KIND.items()}
         self._others: list[Place] = []
 
@@ -119,11 +146,7 @@ class EventHistory:
         """Add events in the order they were written."""
         for event in events:
             place = (self.num_events, event)
-            kind = event["kind"]
-            if kind == "sample":
-                self._samples.append(place)
-            else:
-                self._spread.get(kind, self._others).append(place)
+            self._spread.get(event["kind"], self._others).append(place)
             self._newest.append(event)
             self.num_events += 1
 
@@ -137,7 +160,7 @@ class EventHistory:
     def needed(self) -> tuple[Event, ...]:
         """Return what a late reader needs, in the order it was written."""
         spread = [place for each in self._spread.values() for place in each.places()]
-        places = sorted([*self._others, *self._samples, *spread], key=_order)
+        places = sorted([*self._others, *spread], key=_order)
         return tuple(event for _number, event in places)
 
 

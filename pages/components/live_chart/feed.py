@@ -5,7 +5,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from core.train.decimate import decimate
 from core.train.disk import to_json
 from core.train.history import EventHistory, RecordHistory
 from core.train.reader import Increment, RunReader
@@ -26,6 +25,7 @@ COLUMNS: Final = (
 )
 MAX_POINTS: Final = 1500  # of a late joiner's curves
 MAX_BEHIND: Final = 5000  # records, or events; who lacks more gets a snapshot
+MAX_ENCODED: Final = 30  # messages kept: whoever asks for odd positions must not fill the memory
 _ID: Final = re.compile(r"([a-z0-9-]+):([0-9]{1,12}):([0-9]{1,12})", re.ASCII)
 
 
@@ -121,7 +121,10 @@ class Feed:
             update = self._update(since) if since else None
             if update is None:  # whatever a viewer claims to have: one snapshot for all
                 since = None
-            self._encoded[since] = update or self._encoded.get(None) or self._snapshot()
+            message = update or self._encoded.get(None) or self._snapshot()
+            if len(self._encoded) >= MAX_ENCODED:
+                self._encoded.clear()
+            self._encoded[since] = message
         return self._encoded[since]
 
     def _snapshot(self) -> bytes:
@@ -129,7 +132,7 @@ class Feed:
             "run": self.run,
             "info": self._reader.info,
             "state": asdict(self._state),
-            "columns": to_columns(decimate(self._records.trace(), MAX_POINTS), COLUMNS),
+            "columns": to_columns(self._records.curves(MAX_POINTS), COLUMNS),
             "events": self._events.needed(),
             "total_records": self._records.num_records,
         }

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from core.train import history
 from core.train.decimate import TRACES
 from core.train.history import EventHistory, RecordHistory
-from core.train.records import NON_FINITE, RECORD_DTYPE
+from core.train.records import NON_FINITE, RECORD_DTYPE, ghost
 
 MAX_STRETCHES = 4
 
@@ -22,8 +22,8 @@ def rows_of(losses, first_step=1):
     return rows
 
 
-def history_of(rows, cuts, num_whole=20):
-    kept = RecordHistory(num_whole, max_records=100, max_stretches=MAX_STRETCHES)
+def history_of(rows, cuts, num_whole=20, max_stretches=MAX_STRETCHES):
+    kept = RecordHistory(num_whole, max_records=100, max_stretches=max_stretches)
     for part in np.split(rows, sorted(cut for cut in cuts if cut < len(rows))):
         kept.append(part)
     return kept
@@ -70,6 +70,46 @@ def test_every_stretch_of_a_long_run_keeps_its_extremes_however_it_arrived(losse
         assert {stretch["loss"].min(), stretch["loss"].max()} <= set(kept.tolist())
 
 
+@given(st.lists(st.floats(0, 9, width=16), min_size=33, max_size=600), any_cuts)
+def test_curves_are_as_fine_in_the_old_part_of_a_run_as_in_the_new(losses, cuts):
+    rows = rows_of(np.array(losses))
+    num_stretches = 3  # 32 points: two for each of five traces in each, the first and the last
+    curves = history_of(rows, cuts, max_stretches=16).curves(32)
+    assert len(curves) <= 32
+    base = 1
+    while base * 16 < len(rows):
+        base *= 2
+    width = base * -(-len(rows) // (base * num_stretches))
+    stretch_of_kept = (curves["step"].astype(int) - 1) // width
+    stretches = np.split(rows, range(width, len(rows), width))
+    assert len(stretches) <= num_stretches
+    for number, stretch in enumerate(stretches):
+        kept = curves["loss"][stretch_of_kept == number]
+        assert {stretch["loss"].min(), stretch["loss"].max()} <= set(kept.tolist())
+
+
+def test_the_curves_of_a_short_run_are_whole():
+    rows = rows_of(np.arange(30.0))
+    assert history_of(rows, [7]).curves(30).tobytes() == rows.tobytes()
+
+
+@given(st.lists(st.integers(1, 90), min_size=2, max_size=8), any_cuts)
+def test_a_late_reader_tells_the_same_steps_for_done_again(lengths, cuts):
+    """Each attempt begins again a little before the end of the last one."""
+    parts, first = [], 1
+    for number, length in enumerate(lengths, start=1):
+        parts.append(rows_of(np.sin(np.arange(length)), first))
+        parts[-1]["attempt"] = number
+        first = max(1, first + length - 5)
+    rows = np.concatenate(parts)
+    kept = history_of(rows, cuts, max_stretches=2)
+    for shown in (kept.trace(), kept.curves(12)):
+        redone = {(row["step"], row["attempt"]) for row in ghost(rows)}
+        assert {(row["step"], row["attempt"]) for row in ghost(shown)} == redone & {
+            (row["step"], row["attempt"]) for row in shown
+        }
+
+
 @given(any_run, any_cuts, st.integers(-5, 605))
 def test_the_newest_are_whole_or_refused(losses, cuts, num_records):
     rows = rows_of(np.array(losses))
@@ -89,7 +129,8 @@ def test_memory_does_not_grow_with_the_run():
         for number in range(first, first + num_parts):
             losses = 2 + np.cos(np.arange(50) * number)
             kept.append(rows_of(losses, 1 + 50 * number))
-            events.append([{"seq": number, "kind": ("eval", "memory", "sample")[number % 3]}])
+            kinds = ("eval", "memory", "sample", "checkpoint")
+            events.append([{"seq": number, "kind": kinds[number % 4]}])
 
     kept, events = RecordHistory(5000), EventHistory(5000)
     grow(kept, events, 0, 3000)  # 150,000 steps
@@ -103,9 +144,10 @@ def test_memory_does_not_grow_with_the_run():
     assert kept.num_held <= history.MAX_RECORDS + 2 * 5000
     # What came in was 12 MB; what is held, at most 1.8 MB, may all be new.
     assert grown < 3_000_000
+    assert len(events.needed()) <= sum(history.MAX_OF_KIND.values()) + len(history.MAX_OF_KIND)
 
 
-def events_of(num, kinds=("eval", "memory", "sample", "ack")):
+def events_of(num, kinds=("eval", "memory", "sample", "checkpoint", "ack")):
     return [{"seq": seq, "kind": kinds[seq % len(kinds)]} for seq in range(num)]
 
 
@@ -115,23 +157,22 @@ def kept_of(events, num_whole=50):
     return kept
 
 
-def test_a_late_reader_gets_what_matters_whole_the_rest_evenly_spread_and_the_newest_samples():
-    needed = kept_of(events_of(12_000)).needed()
+def test_a_late_reader_gets_what_matters_whole_and_the_rest_evenly_spread_from_the_first():
+    needed = kept_of(events_of(15_000)).needed()
     seqs = [event["seq"] for event in needed]
     assert seqs == sorted(set(seqs))
     of_kind = {
         kind: [event["seq"] for event in needed if event["kind"] == kind]
-        for kind in ("eval", "memory", "sample", "ack")
+        for kind in (*history.MAX_OF_KIND, "ack")
     }
-    assert of_kind["ack"] == list(range(3, 12_000, 4))
-    assert of_kind["sample"] == list(range(12_000 - 4 * 50 + 2, 12_000, 4))
+    assert of_kind["ack"] == list(range(4, 15_000, 5))
     for kind, most in history.MAX_OF_KIND.items():
         evenly, last = of_kind[kind][:-1], of_kind[kind][-1]
         assert most / 2 <= len(evenly) <= most
         assert len(set(np.diff(evenly))) == 1
         assert (evenly[0], last) == (
-            events_of(4).index({"seq": evenly[0], "kind": kind}),
-            11_996 + evenly[0],
+            events_of(5).index({"seq": evenly[0], "kind": kind}),
+            14_995 + evenly[0],
         )
 
 

@@ -110,6 +110,15 @@ def test_an_id_that_is_not_of_this_run_gets_a_snapshot(runs, open_stream, last_e
     assert open_stream(OLD, **{"Last-Event-ID": last_event_id}).next()[0] == "snapshot"
 
 
+def test_asking_for_ever_other_positions_fills_no_memory(runs, make_run):
+    one_feed = feed.Feed(make_run(runs, OLD, num_steps=100))
+    one_feed.take(one_feed.look())
+    for num_records in range(100):
+        since = feed.Position(OLD, num_records, 0)
+        assert f'"step":[{num_records + 1}'.encode() in one_feed.message(since)
+    assert len(one_feed._encoded) <= feed.MAX_ENCODED
+
+
 def test_who_is_too_far_behind_gets_a_snapshot(runs, open_stream, monkeypatch, make_run):
     monkeypatch.setattr(feed, "MAX_BEHIND", 3)
     make_run(runs, OLD, num_steps=5)
