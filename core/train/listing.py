@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from core.train.info import DamagedRunError, read_info
+from core.train.reader import check_run
 from core.train.rundir import is_run_name
 from core.train.shelf import read_label
 from core.train.state import read_state
@@ -61,8 +61,8 @@ def newest_run(directory: Path) -> str | None:
         if best and name[:16] < best[1][:16]:
             break
         try:
-            info = read_info(directory / name)
-        except DamagedRunError:
+            info = check_run(directory / name)
+        except ValueError:
             continue
         if info.get("sandbox"):
             continue
@@ -88,8 +88,8 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 def summarize(directory: Path) -> RunSummary:
     """Return one run's line in the list."""
     try:
-        info = read_info(directory)
-    except DamagedRunError as error:
+        info = check_run(directory)
+    except ValueError as error:
         pinned = read_label(directory).pinned
         return RunSummary(name=directory.name, directory=directory, pinned=pinned, error=str(error))
     state, label = read_state(directory, float(info["created"])), read_label(directory)

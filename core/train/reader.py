@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -13,6 +13,20 @@ from core.train.rundir import EVENTS_FILE, METRICS_FILE
 from core.train.state import RunState, read_state
 
 _NOTHING: Final = np.empty(0, RECORD_DTYPE)
+
+
+def check_run(directory: Path) -> dict[str, Any]:
+    """Return run.json of a run that can be read, as far as the heads of its files tell.
+
+    Raises:
+        ValueError: run.json or metrics.bin is damaged, not ours, or of a newer format.
+    """
+    info = read_info(directory)
+    path = directory / METRICS_FILE
+    header = _read_from(path, 0, HEADER.size)
+    if len(header) == HEADER.size:  # else no step is written yet
+        check_header(header, path)
+    return info
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -93,11 +107,11 @@ class RunReader:
         return events, self.cursor.events + data.rfind(b"\n") + 1, num_damaged
 
 
-def _read_from(path: Path, offset: int) -> bytes:
+def _read_from(path: Path, offset: int, num_bytes: int = -1) -> bytes:
     try:
         with path.open("rb") as file:
             file.seek(offset)
-            return file.read()
+            return file.read(num_bytes)
     except OSError:
         # Not written yet, or deleted while we watch: there is nothing new.
         return b""

@@ -32,7 +32,8 @@ SENTENCES: Final = {
     "sentence_crashed": N_("Crashed after step {step}. {reason}"),
     "empty": N_("No run yet: choose how long it may take, then press Start."),
     "missing": N_(
-        "There is no run called {run} here. Choose one from the list, or start a new one."
+        "There is no run called {run} here that can be read. Choose one from the list, or start "
+        "a new one."
     ),
 }
 # state.json holds a word for programs; people get the sentence.

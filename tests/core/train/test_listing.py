@@ -30,6 +30,18 @@ def test_a_damaged_run_is_reported_and_the_others_stay(make_run):
     assert newest_run(good.parent) == OLD
 
 
+def test_a_run_whose_steps_are_not_ours_is_reported_and_never_the_newest(make_run, make_record):
+    good, bad = make_run(OLD), make_run(NEW)
+    with RunStore(bad) as store:
+        store.append_step(make_record(1))
+    metrics = bad / "metrics.bin"
+    metrics.write_bytes(b"XXXXXXXX" + metrics.read_bytes()[8:])
+    damaged, sound = list_runs(good.parent)
+    assert (damaged.name, sound.error) == (NEW, "")
+    assert "metrics.bin is not a metrics file of this app" in damaged.error
+    assert newest_run(good.parent) == OLD
+
+
 def test_two_runs_of_one_second_are_told_apart_by_their_exact_time(make_run):
     first = make_run("20260101t000000z-b-0001", created=1.25)
     make_run("20260101t000000z-a-0002", created=1.75)
