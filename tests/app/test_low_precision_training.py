@@ -83,9 +83,18 @@ def test_extremes_of_every_control_are_answered(open_page):
          "in E4M3 overflows: the sum is NaN"),
         ({"lowp_sum_order": "pairwise", "lowp_sum_term": "0.1", "lowp_sum_format": "float8_e5m2"},
          "off by"),
+        ({"lowp_sum_count": "10000", "lowp_sum_stochastic": "true"},
+         "10,000 × 1 in BF16 = 9,856, not 10,000: off by 1.44 %"),
         ({"lowp_tab": "updates", "lowp_update_size": "0.01"}, "ends at"),
-        ({"lowp_tab": "softmax", "lowp_softmax_logit": "5"}, "fits into FP16"),
-        ({"lowp_tab": "softmax", "lowp_softmax_logit": "11"}, "the sum does not (inf)"),
+        ({"lowp_tab": "updates", "lowp_update_size": "0.0001", "lowp_update_steps": "10",
+          "lowp_update_way": "master"},
+         "the FP32 master has come to 1.001, its copy in BF16 stays 1. Half the gap is 0.00391"),
+        ({"lowp_tab": "updates", "lowp_update_size": "0.0001", "lowp_update_steps": "10",
+          "lowp_update_way": "stochastic", "lowp_update_format": "float8_e4m3fn"},
+         "stays 1: a step moves it with a chance of 0.08 %, and none did"),
+        ({"lowp_tab": "stochastic", "lowp_chance_weights": "1"}, "1.891 for 1 weight. Exact is 2"),
+        ({"lowp_tab": "softmax", "lowp_softmax_logit": "5"}, "in FP16 is 148.38, which fits"),
+        ({"lowp_tab": "softmax", "lowp_softmax_logit": "11"}, "the sum overflows (inf)"),
         ({"lowp_tab": "softmax", "lowp_softmax_logit": "-20"}, "is 0, like all the others"),
         ({"lowp_tab": "scale", "lowp_scale_source": "single"}, "the gradient is lost"),
         ({"lowp_tab": "scale", "lowp_scale_source": "single", "lowp_scale_power": "8"},
@@ -97,6 +106,19 @@ def test_extremes_of_every_control_are_answered(open_page):
 )  # fmt: skip
 def test_the_headline_says_what_the_lab_shows(open_page, query, said):
     assert said in headline(open_page(KEY, **query))
+
+
+def test_a_step_beyond_the_gap_does_not_stop_at_the_neighbour(open_page):
+    app = open_page(
+        KEY, lowp_tab="stochastic", lowp_chance_format="float16", lowp_chance_update="0.003"
+    )
+    texts = [each.value for each in app.caption]
+    assert "A step is 3.07 times the gap above 1: it always moves a weight of 1." in texts
+
+
+def test_the_logits_are_shown_as_they_are_stored(open_page):
+    app = open_page(KEY, lowp_tab="softmax", lowp_softmax_format="float8_e5m2")
+    assert "Stored in E5M2: 12, 10, 10." in [each.value for each in app.caption]
 
 
 def test_the_buttons_walk_through_the_steps_of_the_scaler(open_page):

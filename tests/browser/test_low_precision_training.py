@@ -70,7 +70,7 @@ def test_keys_and_buttons_walk_through_the_steps_of_the_scaler(page, visit):
 
     page.get_by_role("slider", name="Step").first.press("ArrowRight")
     page.until(f"document.querySelector('{HEADLINE}').innerText.startsWith('Step 2:')")
-    forward = page.get_by_role("button", name="Forward")
+    forward = page.get_by_role("button", name="Next step")
     forward.focus()
     forward.press("Enter")
     page.until(f"document.querySelector('{HEADLINE}').innerText.startsWith('Step 3:')")

@@ -31,7 +31,8 @@ class Accumulation:
         exact: The sum of all values as given, rounded once.
         exact_stored: The sum of all values as stored in the format, rounded once.
         stalls_after: After how many values the sum never changed again, although values other than
-            zero still came; None if it grew to the end (or the order has no running sum).
+            zero still came; None if it grew to the end, if the order has no running sum, or if
+            chance rounds: then the next value may move it.
     """
 
     format: str
@@ -80,6 +81,7 @@ def accumulate(
     given = _checked(values, order)
     stored = fmt.round(given, rounding, rng=rng)
     counts = np.arange(1, given.size + 1)
+    can_stall = order == "sequential" and rounding != "stochastic"
     if order == "sequential":
         round_one = scalar_rounder(fmt, rounding, rng)
         sums = np.array(list(itertools.accumulate(stored.tolist(), lambda s, v: round_one(s + v))))
@@ -98,7 +100,7 @@ def accumulate(
         reference=np.cumsum(given)[counts - 1],
         exact=math.fsum(given),
         exact_stored=_total(stored),
-        stalls_after=_stall(stored, sums) if order == "sequential" else None,
+        stalls_after=_stall(stored, sums) if can_stall else None,
     )
 
 

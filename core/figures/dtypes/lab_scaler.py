@@ -44,7 +44,7 @@ def scaler_figure(
         ],
         mode,
         present=present,
-        x={"title": _("optimizer step"), "anchor": "y2", "range": [0.2, len(steps) + 0.8]},
+        x={"title": _("step"), "anchor": "y2", "range": [0.2, len(steps) + 0.8]},
         y={"title": _("loss scale"), "domain": _UPPER, **_powers([each.scale for each in steps])},
     )
     largest = [each.peak * each.scale for each in steps]

@@ -121,7 +121,10 @@ def _compact(value: float) -> str:
 
 
 def _share(value: float) -> str:
-    return f"{100 * value:.2g} %" if math.isfinite(value) else "NaN"
+    """Return a share that fits above a bar: 67 %, 9 %, 0.5 %."""
+    if not math.isfinite(value):
+        return "NaN"
+    return f"{100 * value:.0f} %" if value >= 0.1 else f"{100 * value:.2g} %"
 
 
 def _ceiling(naive: SoftmaxTrace, words: list[str], mode: Mode) -> go.Scatter:

@@ -83,7 +83,10 @@ def _pick_step() -> int:
     current = pickers.slider(PAGE, "scaler_step", _("Step"), 1, NUM_STEPS, default=1, step=1)
     if not is_hidden(PAGE, "scaler_step"):
         with st.container(horizontal=True, gap="small"):
-            for name, label, move in (("back", _("Back"), -1), ("forward", _("Forward"), 1)):
+            for name, label, move in (
+                ("back", _("Previous step"), -1),
+                ("forward", _("Next step"), 1),
+            ):
                 st.button(
                     label,
                     key=f"lowp_scaler_{name}",

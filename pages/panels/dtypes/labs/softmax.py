@@ -44,9 +44,14 @@ def show_softmax() -> str:
         largest = pickers.slider(
             PAGE, "softmax_logit", _("Largest logit"), -20.0, 100.0, default=11.1, step=0.1
         )
+        logits = tuple(round(largest - below, 6) for below in BELOW)
+        naive, stable = computed(logits, name)
         st.caption(_("The logits of the other two tokens are 1 and 2 lower."))
-    logits = tuple(round(largest - below, 6) for below in BELOW)
-    naive, stable = computed(logits, name)
+        st.caption(
+            _("Stored in {format}: {logits}.").format(
+                format=short(name), logits=_(", ").join(number(each, 5) for each in naive.logits)
+            )
+        )
     with places.headline:
         headline(sentence(naive, stable, largest))
     with places.picture:
@@ -77,7 +82,7 @@ def sentence(naive: SoftmaxTrace, stable: SoftmaxTrace, largest: float) -> str:
         )
     elif naive.failure == "overflow":
         text = _(
-            "exp({logit}) = {exp} fits into {format}, the sum does not ({sum}): the naive softmax "
+            "exp({logit}) in {format} is {exp}, but the sum overflows ({sum}): the naive softmax "
             "says {naive}, the stable one {stable}."
         )
     elif naive.failure == "zero_sum":
@@ -87,8 +92,8 @@ def sentence(naive: SoftmaxTrace, stable: SoftmaxTrace, largest: float) -> str:
         )
     else:
         text = _(
-            "exp({logit}) = {exp} fits into {format}: the naive softmax says {naive}, the stable "
-            "one {stable}."
+            "exp({logit}) in {format} is {exp}, which fits: the naive softmax says {naive}, the "
+            "stable one {stable}."
         )
     return text.format(**words)
 

@@ -7,9 +7,10 @@ import streamlit as st
 
 from core.dtypes import FORMATS
 from core.dtypes.labs import StochasticUpdates, stochastic_updates
+from core.dtypes.labs.weight_updates import half_gap_above
 from core.figures.dtypes.lab_frame import number, percent, short
 from core.figures.dtypes.lab_stochastic import stochastic_alt, stochastic_figure, stochastic_table
-from core.language import _
+from core.language import _, ngettext
 from pages.panels.dtypes.labs.places import PAGE, lab_places
 from pages.shared import pickers
 from pages.shared.charts import show_chart
@@ -52,11 +53,7 @@ def show_stochastic() -> str:
         )
         count = pickers.select_slider(PAGE, "chance_weights", _("Weights"), WEIGHTS, default=100)
         many = computed(update, name, count)
-        st.caption(
-            _("A step moves a weight of 1 to its neighbour with a chance of {chance}.").format(
-                chance=percent(many.chance)
-            )
-        )
+        st.caption(chance_of_a_step(many, update))
     with places.headline:
         headline(sentence(many, update))
     with places.picture:
@@ -70,12 +67,26 @@ def show_stochastic() -> str:
     return CODE.format(update=update, steps=NUM_STEPS, name=name, count=count)
 
 
+def chance_of_a_step(many: StochasticUpdates, update: float) -> str:
+    """Return how likely the first step moves a weight; a step beyond the gap always does."""
+    if many.chance < 1:
+        text = _("A step moves a weight of 1 to its neighbour with a chance of {chance}.")
+        return text.format(chance=percent(many.chance))
+    gaps = update / (2 * half_gap_above(FORMATS[many.format], 1.0))
+    text = _("A step is {count} times the gap above 1: it always moves a weight of 1.")
+    return text.format(count=number(gaps, 3))
+
+
 def sentence(many: StochasticUpdates, update: float) -> str:
     """Return where the mean ends, beside the truth and rounding to nearest."""
-    return _(
+    text = ngettext(
+        "1 + {steps} × {update} in {format}, rounded stochastically: {mean} for {count} weight. "
+        "Exact is {exact}, to nearest {nearest}.",
         "1 + {steps} × {update} in {format}, rounded stochastically: {mean} on average of {count} "
-        "weights. Exact is {exact}, to nearest {nearest}."
-    ).format(
+        "weights. Exact is {exact}, to nearest {nearest}.",
+        many.num_weights,
+    )
+    return text.format(
         steps=f"{NUM_STEPS:,}",
         update=number(update),
         format=short(many.format),

@@ -81,7 +81,7 @@ def show_sums() -> str:
 def order_label(order: str) -> str:
     """Return the words for an order of adding."""
     return {
-        "sequential": _("one by one"),
+        "sequential": _("in a loop"),
         "pairwise": _("pairs"),
         "float32_then_cast": _("in FP32"),
     }[order]

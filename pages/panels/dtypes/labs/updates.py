@@ -7,7 +7,7 @@ import streamlit as st
 
 from core.dtypes import FORMATS
 from core.dtypes.labs import WeightUpdates, weight_updates
-from core.figures.dtypes.lab_frame import number, short
+from core.figures.dtypes.lab_frame import number, percent, short
 from core.figures.dtypes.lab_updates import updates_alt, updates_figure, updates_table
 from core.language import _
 from pages.panels.dtypes.labs.places import PAGE, lab_places
@@ -106,10 +106,9 @@ def sentence(path: WeightUpdates, way: str, update: float) -> str:
         "half": number(path.half_gap, 3),
     }
     if path.num_lost == steps:
-        text = _(
-            "1 + {steps} × {update} in {format} stays {weight}: each update is below half the "
-            "gap, {half}."
-        )
+        text = unmoved(way)
+        words["chance"] = percent(update / (2 * path.half_gap))
+        words["reached"] = number(float((path.exact if path.master is None else path.master)[-1]))
     elif way == "master":
         text = _("1 + {steps} × {update} with an FP32 master ends at {weight}; exact is {exact}.")
     elif way == "stochastic":
@@ -120,3 +119,21 @@ def sentence(path: WeightUpdates, way: str, update: float) -> str:
     else:
         text = _("1 + {steps} × {update} in {format} ends at {weight}; exact is {exact}.")
     return text.format(**words)
+
+
+def unmoved(way: str) -> str:
+    """Return why no step moved the weight, with places for the numbers."""
+    return {
+        "nearest": _(
+            "1 + {steps} × {update} in {format} stays {weight}: each update is below half the "
+            "gap, {half}."
+        ),
+        "stochastic": _(
+            "1 + {steps} × {update} in {format} stays {weight}: a step moves it with a chance of "
+            "{chance}, and none did."
+        ),
+        "master": _(
+            "1 + {steps} × {update}: the FP32 master has come to {reached}, its copy in {format} "
+            "stays {weight}. Half the gap is {half}."
+        ),
+    }[way]

@@ -102,3 +102,10 @@ def test_nothing_and_specials_are_no_sum(values):
 def test_an_unknown_order_is_named():
     with pytest.raises(ValueError, match="'sideways' is not known; use one of: sequential"):
         accumulate([1.0], FORMATS["float16"], order="sideways")
+
+
+def test_a_sum_that_chance_rounds_never_stalls_for_good():
+    rng = np.random.default_rng(0)
+    ones = accumulate(np.ones(10_000), FORMATS["bfloat16"], "stochastic", rng=rng)
+    assert ones.sums[-2] == ones.sums[-1]  # the last draw happened to change nothing
+    assert ones.stalls_after is None

@@ -27,6 +27,11 @@ def test_an_infinite_exponential_breaks_through_the_ceiling_and_says_inf(mode):
     assert stable.y[0] == pytest.approx(exact.y[0], abs=1e-3)
 
 
+def test_a_share_of_everything_is_written_as_100_percent():
+    *_others, stable = softmax_figure(*traces(11.1, FORMATS["float8_e5m2"])).data
+    assert (stable.y[0], stable.text[0]) == (1, "100 %")
+
+
 def test_when_everything_fits_all_three_agree():
     _bars, _ceiling, exact, naive, stable = softmax_figure(*traces(5.0)).data
     assert naive.y == pytest.approx(exact.y, abs=1e-3)
