@@ -31,24 +31,12 @@ def ladder_plot(
         present: Larger text for a projector.
         last: How many rungs are climbed already; all unless said otherwise.
     """
-    drawing, color = Drawing(), COLORS[mode]
+    drawing = Drawing()
     shown = list(rungs)[:last]
-    for kind, symbol in _SYMBOLS.items():
+    for kind in _SYMBOLS:
         found = [rung for rung in shown if rung.kind == kind]
-        if not found:
-            continue
-        drawing.scatter(
-            x=[rung.amount for rung in found],
-            y=[_(rung.name) for rung in found],
-            mode="markers+text",
-            name=_(_KINDS[kind]),
-            marker={"color": color[kind], "symbol": symbol, "size": 13},
-            text=[f"  {scientific(rung.amount)}" for rung in found],
-            textposition="middle right",
-            customdata=[[format_flops(rung.amount), _(rung.source)] for rung in found],
-            hovertemplate="%{customdata[0]}<br>%{customdata[1]}<extra></extra>",
-        )
-    order = [_(rung.name) for rung in shown]
+        if found:
+            _draw_rungs(drawing, kind, found, COLORS[mode])
     size = 18 if present else 15
     figure = rows_of_bars(
         drawing,
@@ -56,20 +44,41 @@ def ladder_plot(
         present=present,
         num_rows=len(shown),
         height=round((len(shown) * _ROW_HEIGHT + 4) * size),
-        x={
-            "type": "log",
-            "range": [_FIRST, _LAST],
-            "tickvals": [10.0**power for power in range(9, 28, 3 if not present else 6)],
-            "ticktext": [
-                f"10<sup>{power}</sup>" for power in range(9, 28, 3 if not present else 6)
-            ],
-            "title": _("FLOPs"),
-        },
+        x=_across(present=present),
     )
+    order = [_(rung.name) for rung in shown]
     figure.layout.yaxis.update(
         autorange=None, categoryorder="array", categoryarray=order, range=[-0.6, len(order) - 0.4]
     )
     return figure
+
+
+def _draw_rungs(
+    drawing: Drawing, kind: str, rungs: Sequence[Item], color: Mapping[str, str]
+) -> None:
+    """Draw the rungs of one kind: exact, measured or estimated."""
+    drawing.scatter(
+        x=[rung.amount for rung in rungs],
+        y=[_(rung.name) for rung in rungs],
+        mode="markers+text",
+        name=_(_KINDS[kind]),
+        marker={"color": color[kind], "symbol": _SYMBOLS[kind], "size": 13},
+        text=[f"  {scientific(rung.amount)}" for rung in rungs],
+        textposition="middle right",
+        customdata=[[format_flops(rung.amount), _(rung.source)] for rung in rungs],
+        hovertemplate="%{customdata[0]}<br>%{customdata[1]}<extra></extra>",
+    )
+
+
+def _across(*, present: bool) -> dict[str, object]:
+    powers = range(9, 28, 6 if present else 3)
+    return {
+        "type": "log",
+        "range": [_FIRST, _LAST],
+        "tickvals": [10.0**power for power in powers],
+        "ticktext": [f"10<sup>{power}</sup>" for power in powers],
+        "title": _("FLOPs"),
+    }
 
 
 def ladder_alt(rungs: Sequence[Item]) -> str:

@@ -36,21 +36,8 @@ def iso_flop(flops: float, limits: Limits, mode: Mode, *, present: bool = False)
     drawing, color = Drawing(), COLORS[mode]
     around = sizes(flops)
     losses = {fit.name: [loss_for_size(flops, size, fit) for size in around] for fit in FITS}
-    for (name, curve), (token, dash) in zip(losses.items(), _LOOKS, strict=True):
-        drawing.scatter(
-            x=around, y=curve, mode="lines", name=name,
-            line={"color": color[token], "dash": dash, "width": 3},
-            customdata=[[format_count(size), format_count(flops / (6 * size))] for size in around],
-            hovertemplate=_("{size} on {tokens} tokens: {loss} nats").format(
-                size="%{customdata[0]}", tokens="%{customdata[1]}", loss="%{y:.3f}"
-            ),
-        )  # fmt: skip
-    best = float(best_params(flops).amount)
-    height = loss_for_size(flops, best, FITS[1])
-    drawing.scatter(
-        x=[best], y=[height], mode="markers", name=_("20 tokens for each parameter"),
-        marker={"color": color["text"], "size": 15, "symbol": "star"}, hoverinfo="skip",
-    )  # fmt: skip
+    _draw_losses(drawing, flops, around, losses, color)
+    _draw_best(drawing, flops, color)
     top = max(curve[0] for curve in losses.values())
     _draw_limits(drawing, limits, around, top, mode)
     lowest = min(min(curve) for curve in losses.values())
@@ -64,6 +51,33 @@ def iso_flop(flops: float, limits: Limits, mode: Mode, *, present: bool = False)
             "range": [lowest - 0.05, min(top, lowest + 1.2) + 0.1],
         },
     )
+
+
+def _draw_losses(
+    drawing: Drawing,
+    flops: float,
+    around: Sequence[float],
+    losses: Mapping[str, Sequence[float]],
+    color: Mapping[str, str],
+) -> None:
+    for (name, curve), (token, dash) in zip(losses.items(), _LOOKS, strict=True):
+        drawing.scatter(
+            x=around, y=curve, mode="lines", name=name,
+            line={"color": color[token], "dash": dash, "width": 3},
+            customdata=[[format_count(size), format_count(flops / (6 * size))] for size in around],
+            hovertemplate=_("{size} on {tokens} tokens: {loss} nats").format(
+                size="%{customdata[0]}", tokens="%{customdata[1]}", loss="%{y:.3f}"
+            ),
+        )  # fmt: skip
+
+
+def _draw_best(drawing: Drawing, flops: float, color: Mapping[str, str]) -> None:
+    best = float(best_params(flops).amount)
+    drawing.scatter(
+        x=[best], y=[loss_for_size(flops, best, FITS[1])], mode="markers",
+        name=_("20 tokens for each parameter"), hoverinfo="skip",
+        marker={"color": color["text"], "size": 15, "symbol": "star"},
+    )  # fmt: skip
 
 
 def _draw_limits(

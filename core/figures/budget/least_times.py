@@ -51,52 +51,68 @@ def least_times(
     present: bool = False,
 ) -> go.Figure:
     """Return the bars side by side in each row and the marks over them."""
-    drawing, colors = Drawing(), COLORS[mode]
-    labels = list(dict.fromkeys(label for each in _groups(bars, marks) for label in each.seconds))
+    drawing = Drawing()
     for bar, pattern in zip(bars, _PATTERNS, strict=False):
-        drawing.bar(
-            orientation="h",
-            x=list(bar.seconds.values()),
-            y=list(bar.seconds),
-            name=bar.name,
-            marker={
-                "color": colors[bar.color],
-                "opacity": bar.opacity,
-                "pattern": hatched(pattern),
-            },
-            text=[format_seconds(each) for each in bar.seconds.values()],
-            textposition="outside",
-            cliponaxis=False,
-            hovertemplate="%{y}: %{text}<extra>%{fullData.name}</extra>",
-        )
+        _draw_bars(drawing, bar, pattern, COLORS[mode])
     for mark in marks:
-        drawing.scatter(
-            x=list(mark.seconds.values()),
-            y=list(mark.seconds),
-            mode="markers+text",
-            name=mark.name,
-            marker={"color": colors[mark.color], "symbol": mark.symbol, "size": 14},
-            text=[f"  {format_seconds(each)}" for each in mark.seconds.values()],
-            textposition="middle right",
-            hovertemplate="%{y}: %{text}<extra>%{fullData.name}</extra>",
-        )
-    amounts = [each for group in _groups(bars, marks) for each in group.seconds.values()]
-    low, high = min(amounts) / 4, max(amounts) * 12
-    ticks = [10.0**power for power in range(-12, 9) if low <= 10.0**power <= high]
+        _draw_marks(drawing, mark, COLORS[mode])
     return rows_of_bars(
         drawing,
         mode,
         present=present,
-        num_rows=round(len(labels) * max(0.8, 0.6 * len(bars))),
-        x={
-            "type": "log",
-            "range": [math.log10(low), math.log10(high)],
-            "tickvals": ticks,
-            "ticktext": [_power_text(tick) for tick in ticks],
-        },
+        num_rows=round(len(_labels(bars, marks)) * max(0.8, 0.6 * len(bars))),
+        x=_across(bars, marks),
         barmode="group",
         bargap=0.25,
     )
+
+
+def _draw_bars(drawing: Drawing, bar: Least, pattern: str, color: Mapping[str, str]) -> None:
+    drawing.bar(
+        orientation="h",
+        x=list(bar.seconds.values()),
+        y=list(bar.seconds),
+        name=bar.name,
+        marker={
+            "color": color[bar.color],
+            "opacity": bar.opacity,
+            "pattern": hatched(pattern),
+        },
+        text=[format_seconds(each) for each in bar.seconds.values()],
+        textposition="outside",
+        cliponaxis=False,
+        hovertemplate="%{y}: %{text}<extra>%{fullData.name}</extra>",
+    )
+
+
+def _draw_marks(drawing: Drawing, mark: Mark, color: Mapping[str, str]) -> None:
+    drawing.scatter(
+        x=list(mark.seconds.values()),
+        y=list(mark.seconds),
+        mode="markers+text",
+        name=mark.name,
+        marker={"color": color[mark.color], "symbol": mark.symbol, "size": 14},
+        text=[f"  {format_seconds(each)}" for each in mark.seconds.values()],
+        textposition="middle right",
+        hovertemplate="%{y}: %{text}<extra>%{fullData.name}</extra>",
+    )
+
+
+def _across(bars: Sequence[Least], marks: Sequence[Mark]) -> dict[str, object]:
+    """Return the axis of times, in powers of ten with room for the words to the right."""
+    amounts = [each for group in _groups(bars, marks) for each in group.seconds.values()]
+    low, high = min(amounts) / 4, max(amounts) * 12
+    ticks = [10.0**power for power in range(-12, 9) if low <= 10.0**power <= high]
+    return {
+        "type": "log",
+        "range": [math.log10(low), math.log10(high)],
+        "tickvals": ticks,
+        "ticktext": [_power_text(tick) for tick in ticks],
+    }
+
+
+def _labels(bars: Sequence[Least], marks: Sequence[Mark]) -> list[str]:
+    return list(dict.fromkeys(label for each in _groups(bars, marks) for label in each.seconds))
 
 
 def _groups(bars: Sequence[Least], marks: Sequence[Mark]) -> list[Least | Mark]:
@@ -121,10 +137,9 @@ def least_times_table(
     bars: Sequence[Least], marks: Sequence[Mark]
 ) -> Mapping[str, Sequence[object]]:
     """Return one row a label."""
-    groups = _groups(bars, marks)
-    labels = list(dict.fromkeys(label for each in groups for label in each.seconds))
+    labels = _labels(bars, marks)
     columns: dict[str, Sequence[object]] = {_("where"): labels}
-    for group in groups:
+    for group in _groups(bars, marks):
         columns[group.name] = [
             format_seconds(group.seconds[label]) if label in group.seconds else "-"
             for label in labels

@@ -29,6 +29,14 @@ def mfu_bars(shares: Sequence[Item], mode: Mode, *, present: bool = False) -> go
         present: Larger text for a projector.
     """
     drawing, color = Drawing(), COLORS[mode]
+    _draw_shares(drawing, shares, color)
+    _draw_peak(drawing, color)
+    end = max(1.0, *(share.amount for share in shares)) * 1.15
+    x = {"range": [0, end], "tickformat": ".0%", "title": _("share of the peak")}
+    return rows_of_bars(drawing, mode, present=present, num_rows=len(shares), x=x)
+
+
+def _draw_shares(drawing: Drawing, shares: Sequence[Item], color: Mapping[str, str]) -> None:
     looks = [_LOOKS.get(share.name, _MODEL) for share in shares]
     names = [_(share.name) for share in shares]
     drawing.bar(
@@ -46,7 +54,10 @@ def mfu_bars(shares: Sequence[Item], mode: Mode, *, present: bool = False) -> go
     for name, share in zip(names, shares, strict=True):
         text = f" {format_percent(share.amount)}" + (" ✗" if share.amount > _BEYOND else "")
         drawing.note(x=share.amount, y=name, text=text, xanchor="left")
-    end = max(1.0, *(share.amount for share in shares)) * 1.15
+
+
+def _draw_peak(drawing: Drawing, color: Mapping[str, str]) -> None:
+    """Draw the line that no bar may cross."""
     drawing.shape(
         type="line", x0=1, x1=1, y0=0, y1=1, yref="paper",
         line={"color": color["refused"], "width": 2, "dash": "dash"},
@@ -55,8 +66,6 @@ def mfu_bars(shares: Sequence[Item], mode: Mode, *, present: bool = False) -> go
         x=1, y=1, yref="paper", yanchor="bottom", text=_("the peak"),
         font={"color": color["refused"]},
     )  # fmt: skip
-    x = {"range": [0, end], "tickformat": ".0%", "title": _("share of the peak")}
-    return rows_of_bars(drawing, mode, present=present, num_rows=len(shares), x=x)
 
 
 def mfu_alt(shares: Sequence[Item]) -> str:

@@ -2,23 +2,19 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Final
 
 import plotly.graph_objects as go
 
 from core.budget.cluster import DeviceSpec
 from core.budget.compute.intensity import Operation, bound, ridge
 from core.figures.budget.flops_frame import framed, joined
+from core.figures.budget.roofline_labels import label_marks
 from core.figures.drawing import Drawing
 from core.figures.theme import COLORS, Mode
 from core.language import _
-from core.units import format_flops_per_second, format_percent
+from core.units import format_count, format_flops_per_second, format_percent
 
 _LEFT, _RIGHT = 0.05, 2e5  # FLOPs for each byte, the ends of the axis
-_NEAR: Final = 1.6  # operations whose intensities differ by less share a label
-_MOST_NAMES: Final = 3
-_CLOSE: Final = 0.6  # powers of ten: labels of groups nearer than this stand below each other
-_FIRST_PX: Final = 12
 
 
 def roofline_plot(
@@ -38,10 +34,36 @@ def roofline_plot(
         mode: "light" or "dark".
         present: Larger text for a projector.
     """
-    drawing, color = Drawing(), COLORS[mode]
+    drawing = Drawing()
     edge = float(ridge(peak, device.bandwidth).amount)
-    _draw_roof(drawing, device, peak, edge, mode)
     heights = [peak * bound(each, peak, device.bandwidth).amount for each in operations]
+    _draw_roof(drawing, device, peak, _ends(operations, edge), mode)
+    _draw_marks(drawing, operations, heights, (device, peak, edge), COLORS[mode])
+    label_marks(drawing, operations, heights, edge, present=present)
+    lowest = min([*heights, peak]) / 8
+    return framed(
+        drawing,
+        mode,
+        present=present,
+        x={"title": _("FLOPs for each byte moved"), "type": "log", **_across(operations, edge)},
+        y={
+            "title": _("FLOP/s at most"),
+            "type": "log",
+            "range": [math.log10(lowest), math.log10(peak * 4)],
+            **_rate_ticks(lowest, peak),
+        },
+    )
+
+
+def _draw_marks(
+    drawing: Drawing,
+    operations: Sequence[Operation],
+    heights: Sequence[float],
+    roof: tuple[DeviceSpec, float, float],
+    color: Mapping[str, str],
+) -> None:
+    """Draw a mark for each operation; `roof` is a device, its peak and the turn of its roof."""
+    device, peak, edge = roof
     waits = [each.intensity.amount < edge for each in operations]
     for is_waiting, token, symbol, name in (
         (True, "backward", "circle", _("waits for memory")),
@@ -57,26 +79,26 @@ def roofline_plot(
             customdata=[_told(operations[place], peak, device) for place in found],
             hovertemplate="%{customdata}<extra></extra>",
         )
-    _label(drawing, operations, heights, edge, present=present)
-    lowest = min([*heights, peak]) / 8
-    return framed(
-        drawing,
-        mode,
-        present=present,
-        x={
-            "title": _("FLOPs for each byte moved"),
-            "type": "log",
-            "range": [math.log10(_LEFT), math.log10(_RIGHT)],
-            "tickvals": [0.1, 1, 10, 100, 1000, 10_000, 100_000],
-            "ticktext": ["0.1", "1", "10", "100", "1,000", "10 k", "100 k"],
-        },
-        y={
-            "title": _("FLOP/s at most"),
-            "type": "log",
-            "range": [math.log10(lowest), math.log10(peak * 4)],
-            **_rate_ticks(lowest, peak),
-        },
-    )
+
+
+def _across(operations: Sequence[Operation], edge: float) -> dict[str, object]:
+    """Return the axis of intensities: every operation and the turn of the roof lie on it."""
+    left, right = _ends(operations, edge)
+    places = range(math.ceil(math.log10(left)), math.floor(math.log10(right)) + 1)
+    return {
+        "range": [math.log10(left), math.log10(right)],
+        "tickvals": [10.0**place for place in places],
+        "ticktext": [_tick(10.0**place) for place in places],
+    }
+
+
+def _ends(operations: Sequence[Operation], edge: float) -> tuple[float, float]:
+    found = [edge, *(each.intensity.amount for each in operations)]
+    return min(_LEFT, min(found) / 4), max(_RIGHT, max(found) * 4)
+
+
+def _tick(intensity: float) -> str:
+    return format_count(intensity).replace(".0 ", " ") if intensity >= 10_000 else f"{intensity:,g}"
 
 
 def _rate_ticks(low: float, high: float) -> dict[str, object]:
@@ -89,11 +111,13 @@ def _whole(rate: float) -> str:
     return format_flops_per_second(rate).replace(".00 ", " ").replace(".0 ", " ")
 
 
-def _draw_roof(drawing: Drawing, device: DeviceSpec, peak: float, edge: float, mode: Mode) -> None:
-    color = COLORS[mode]
+def _draw_roof(
+    drawing: Drawing, device: DeviceSpec, peak: float, ends: tuple[float, float], mode: Mode
+) -> None:
+    color, edge = COLORS[mode], float(ridge(peak, device.bandwidth).amount)
     drawing.scatter(
-        x=[_LEFT, edge, _RIGHT],
-        y=[_LEFT * device.bandwidth, peak, peak],
+        x=[ends[0], edge, ends[1]],
+        y=[ends[0] * device.bandwidth, peak, peak],
         mode="lines",
         name=device.name,
         line={"color": color["text"], "width": 3},
@@ -104,9 +128,13 @@ def _draw_roof(drawing: Drawing, device: DeviceSpec, peak: float, edge: float, m
         line={"color": color["reference"], "width": 2, "dash": "dot"},
     )  # fmt: skip
     drawing.note(
-        x=math.log10(edge), y=math.log10(peak), text=f"{edge:,.0f} FLOPs/B", yshift=14,
+        x=math.log10(edge), y=math.log10(peak), text=f"{_turn(edge)} FLOPs/B", yshift=14,
         xanchor="right",
     )  # fmt: skip
+
+
+def _turn(edge: float) -> str:
+    return f"{edge:,.0f}" if edge >= 10 else f"{edge:.2g}"
 
 
 def _told(operation: Operation, peak: float, device: DeviceSpec) -> str:
@@ -116,48 +144,6 @@ def _told(operation: Operation, peak: float, device: DeviceSpec) -> str:
         intensity=f"{operation.intensity.amount:,.3g}",
         share=format_percent(share),
     )
-
-
-def _label(
-    drawing: Drawing,
-    operations: Sequence[Operation],
-    heights: Sequence[float],
-    edge: float,
-    *,
-    present: bool,
-) -> None:
-    """Name the marks; those that stand together, or on the flat part of the roof, share a label."""
-    line_px, before, shift = (24 if present else 18), -math.inf, 0
-    for group in _neighbours(operations, edge):
-        names = [_(operations[place].name) for place in group]
-        shown = names[: 1 if present else _MOST_NAMES]
-        more = f" +{len(names) - len(shown)}" if len(names) > len(shown) else ""
-        x = math.log10(operations[group[0]].intensity.amount)
-        shift = shift if x - before < _CLOSE else _FIRST_PX  # below the label to the left of it
-        drawing.note(
-            x=x,
-            y=math.log10(heights[group[0]]),
-            text="<br>".join(shown) + more,
-            yshift=-shift,
-            yanchor="top",
-            xanchor="left",
-            align="left",
-        )
-        before, shift = x, shift + line_px * len(shown)
-
-
-def _neighbours(operations: Sequence[Operation], edge: float) -> list[list[int]]:
-    """Return the places of operations in groups, from few FLOPs a byte to many."""
-    order = sorted(range(len(operations)), key=lambda place: operations[place].intensity.amount)
-    groups: list[list[int]] = []
-    for place in order:
-        here = operations[place].intensity.amount
-        first = operations[groups[-1][0]].intensity.amount if groups else 0.0
-        if groups and (here < _NEAR * first or first >= edge):
-            groups[-1].append(place)
-        else:
-            groups.append([place])
-    return groups
 
 
 def roofline_alt(operations: Sequence[Operation], device: DeviceSpec, peak: float) -> str:
@@ -170,7 +156,7 @@ def roofline_alt(operations: Sequence[Operation], device: DeviceSpec, peak: floa
         "{waiting}. Computing all the time: {busy}."
     ).format(
         device=device.name,
-        edge=f"{edge:,.0f}",
+        edge=_turn(edge),
         waiting=joined(waiting) or "-",
         busy=joined(busy) or "-",
     )

@@ -163,6 +163,12 @@ def memory_alt(sweep: MemorySweep, device: str, unit: ByteUnit) -> str:
             "Memory over {setting}: beside {weights} of weights nothing fits in the {capacity} of "
             "{device}."
         ).format(**words)
+    if sweep.largest > sweep.values[-1]:
+        words["last"] = f"{sweep.values[-1]:,}"
+        return _(
+            "Memory over {setting}: {weights} of weights stay, the KV cache grows, and {device} "
+            "with {capacity} is not full at {last} yet."
+        ).format(**words)
     return _(
         "Memory over {setting}: {weights} of weights stay, the KV cache grows, and {device} with "
         "{capacity} is full at {largest}."

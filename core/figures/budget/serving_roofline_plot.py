@@ -16,6 +16,7 @@ HEIGHT_PX: Final = 320
 PRESENT_HEIGHT_PX: Final = 330
 _RANGE: Final = (0.5, 20_000.0)  # FLOPs for each byte
 _POWERS: Final = [10**power for power in range(19)]
+_SMALL_POWERS: Final = [10.0**power for power in range(-3, 10)]
 _AXIS: Final = {"type": "log", "zeroline": False, "fixedrange": True}
 _APART: Final = 1.5  # between points that both have a name
 PHASES: Final[Mapping[str, str]] = {"decoding": N_("decoding"), "prefill": N_("prefill")}
@@ -49,7 +50,7 @@ def roofline_figure(
         layout
         | {
             "template": "none",
-            "xaxis": layout["xaxis"] | _AXIS | _across(points),
+            "xaxis": layout["xaxis"] | _AXIS | _across(points, roof[0] / roof[1]),
             "yaxis": layout["yaxis"] | _AXIS | _upward(points, roof[0]),
             "height": PRESENT_HEIGHT_PX if present else HEIGHT_PX,
             "margin": {"l": 8, "r": 24, "t": 34, "b": 8},
@@ -79,12 +80,12 @@ def _draw_phase(
     )
 
 
-def _across(points: Sequence[RooflinePoint]) -> dict[str, Any]:
+def _across(points: Sequence[RooflinePoint], ridge: float) -> dict[str, Any]:
     return {
         "title": {"text": _("FLOPs for each byte read")},
-        "range": [math.log10(end) for end in _ends(points)],
-        "tickvals": _POWERS[:6],
-        "ticktext": [f"{power:,}" for power in _POWERS[:6]],
+        "range": [math.log10(end) for end in _ends(points, ridge)],
+        "tickvals": _SMALL_POWERS,
+        "ticktext": [f"{power:,g}" if power < 1e6 else f"{power:g}" for power in _SMALL_POWERS],
     }
 
 
@@ -109,9 +110,9 @@ def _names(points: Sequence[RooflinePoint]) -> list[str]:
     return names
 
 
-def _ends(points: Sequence[RooflinePoint]) -> tuple[float, float]:
-    lowest = min(point.intensity for point in points)
-    highest = max(point.intensity for point in points)
+def _ends(points: Sequence[RooflinePoint], ridge: float) -> tuple[float, float]:
+    found = [ridge, *(point.intensity for point in points)]
+    lowest, highest = min(found), max(found)
     return min(_RANGE[0], lowest / 2), max(_RANGE[1], highest * 2)
 
 

@@ -42,24 +42,10 @@ def six_nd_lines(
         present: Larger text for a projector.
     """
     drawing, color = Drawing(), COLORS[mode]
-    chosen, *others = curves
-    for curve, (token, dash) in zip(others, _OTHERS, strict=False):
-        _line(drawing, contexts, curve.causal, curve.name, color[token], dash, 2)
-    name = _("{model}, causal").format(model=chosen.name)
-    _line(drawing, contexts, chosen.causal, name, color["format_a"], "solid", 4)
-    name = _("{model}, full attention").format(model=chosen.name)
-    _line(drawing, contexts, chosen.full, name, color["format_a"], "dash", 4)
-    edges = [contexts[0], contexts[-1]]
-    drawing.scatter(
-        x=edges, y=[1, 1], mode="lines", name=_("the rule 6ND"), hoverinfo="skip",
-        line={"color": color["reference"], "width": 2},
-    )  # fmt: skip
-    drawing.scatter(
-        x=[contexts[here]] * 2, y=[chosen.causal[here], chosen.full[here]], mode="markers",
-        showlegend=False, marker={"color": color["format_a"], "size": 14},
-        hovertemplate="%{x:,}: %{y:.3f}<extra></extra>",
-    )  # fmt: skip
-    text = [f"{context // 1024} k" if context >= 1024 else str(context) for context in contexts]
+    _draw_curves(drawing, contexts, curves, color)
+    _draw_rule(drawing, contexts, color)
+    _draw_here(drawing, contexts[here], (curves[0].causal[here], curves[0].full[here]), color)
+    shown = contexts[:: 2 if present else 1]
     return framed(
         drawing,
         mode,
@@ -67,8 +53,8 @@ def six_nd_lines(
         x={
             "title": _("context in tokens"),
             "type": "log",
-            "tickvals": list(contexts)[:: 2 if present else 1],
-            "ticktext": text[:: 2 if present else 1],
+            "tickvals": list(shown),
+            "ticktext": [f"{each // 1024} k" if each >= 1024 else str(each) for each in shown],
         },
         y={
             "title": _("exact FLOPs / 6ND"),
@@ -77,6 +63,37 @@ def six_nd_lines(
             "ticktext": [f"{tick:g}" for tick in _TICKS],
         },
     )
+
+
+def _draw_curves(
+    drawing: Drawing, contexts: Sequence[int], curves: Sequence[Curve], color: Mapping[str, str]
+) -> None:
+    """Draw thin lines of the others, then the chosen model's two."""
+    chosen, *others = curves
+    for curve, (token, dash) in zip(others, _OTHERS, strict=False):
+        _line(drawing, contexts, curve.causal, curve.name, color[token], dash, 2)
+    name = _("{model}, causal").format(model=chosen.name)
+    _line(drawing, contexts, chosen.causal, name, color["format_a"], "solid", 4)
+    name = _("{model}, full attention").format(model=chosen.name)
+    _line(drawing, contexts, chosen.full, name, color["format_a"], "dash", 4)
+
+
+def _draw_rule(drawing: Drawing, contexts: Sequence[int], color: Mapping[str, str]) -> None:
+    drawing.scatter(
+        x=[contexts[0], contexts[-1]], y=[1, 1], mode="lines", name=_("the rule 6ND"),
+        hoverinfo="skip", line={"color": color["reference"], "width": 2},
+    )  # fmt: skip
+
+
+def _draw_here(
+    drawing: Drawing, context: int, ratios: Sequence[float], color: Mapping[str, str]
+) -> None:
+    """Mark the chosen context on the chosen model's lines."""
+    drawing.scatter(
+        x=[context] * len(ratios), y=list(ratios), mode="markers",
+        showlegend=False, marker={"color": color["format_a"], "size": 14},
+        hovertemplate="%{x:,}: %{y:.3f}<extra></extra>",
+    )  # fmt: skip
 
 
 def _line(  # noqa: PLR0913, PLR0917  a line has a place, a name and a look

@@ -23,7 +23,7 @@ _AXIS: Final = {
     "range": [math.log10(end) for end in _RANGE],
     "tickvals": [10, 20, 50, 100, 200, 500],
 }
-_BAND: Final = 0.15
+BAND: Final = 0.15
 _LOOKS: Final = {16: ("weights", "circle"), 8: ("gradients", "square"), 4: ("optimizer", "diamond")}
 
 
@@ -68,7 +68,7 @@ def _draw_rows(
 
 def _draw_band(drawing: Drawing, color: Mapping[str, str]) -> None:
     """Draw the line on which both are the same, and 15 % to either side."""
-    for factor, dash in ((1, "solid"), (1 - _BAND, "dot"), (1 + _BAND, "dot")):
+    for factor, dash in ((1, "solid"), (1 - BAND, "dot"), (1 + BAND, "dot")):
         drawing.scatter(
             x=_RANGE,
             y=[factor * end for end in _RANGE],
@@ -101,7 +101,7 @@ def _words(row: DecodeSpeed, rule: DecodeFit) -> str:
 
 def speed_alt(rows: Sequence[DecodeSpeed], rule: DecodeFit) -> str:
     """Return the picture in words."""
-    near = sum(abs(error(row, rule)) <= _BAND for row in rows)
+    near = sum(abs(error(row, rule)) <= BAND for row in rows)
     return _(
         "Published speeds against the rule: {near} of {count} lie within 15 %; the farthest is "
         "{worst}."

@@ -1,5 +1,6 @@
 """Days of training over the number of devices, at the chosen MFU and between two others."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -13,6 +14,7 @@ from core.units import format_seconds
 
 DAY: Final = 86_400
 LOW_MFU, HIGH_MFU = 0.3, 0.6
+_WIDE: Final = 9  # powers of ten: beyond it every power has one tick
 _AROUND: Final = 4  # doublings to either side of the chosen number
 
 
@@ -40,27 +42,10 @@ def training_days(
     """
     drawing, color = Drawing(), COLORS[mode]
     counts = counts_around(num_devices)
-    for share, fill in ((LOW_MFU, None), (HIGH_MFU, "tonexty")):
-        drawing.scatter(
-            x=counts, y=[device_seconds / (share * count * DAY) for count in counts],
-            mode="lines", fill=fill, hoverinfo="skip",
-            showlegend=fill is not None, name=_("MFU from 30 to 60 %"),
-            line={"color": color["estimated"], "width": 1, "dash": "dot"},
-        )  # fmt: skip
-    seconds = [device_seconds / (mfu * count) for count in counts]
-    drawing.scatter(
-        x=counts, y=[each / DAY for each in seconds], mode="lines+markers",
-        name=_("the chosen MFU"), line={"color": color["forward"], "width": 3},
-        marker={"size": 6}, customdata=[format_seconds(each) for each in seconds],
-        hovertemplate="%{x:,}: %{customdata}<extra></extra>",
-    )  # fmt: skip
-    here = device_seconds / (mfu * num_devices)
-    drawing.scatter(
-        x=[num_devices], y=[here / DAY], mode="markers+text", showlegend=False,
-        marker={"color": color["forward"], "size": 16, "symbol": "diamond"},
-        text=[f"  {format_seconds(here)}"], textposition="top right", hoverinfo="skip",
-    )  # fmt: skip
-    ticks = [digit * power for power in powers(-4, 12) for digit in (1, 2, 5)]
+    _draw_band(drawing, counts, device_seconds, color)
+    _draw_chosen(drawing, counts, device_seconds / mfu, color)
+    _draw_point(drawing, num_devices, device_seconds / (mfu * num_devices), color)
+    shown = counts[:: 2 if present else 1]
     return framed(
         drawing,
         mode,
@@ -68,16 +53,56 @@ def training_days(
         x={
             "title": _("devices"),
             "type": "log",
-            "tickvals": counts[:: 2 if present else 1],
-            "ticktext": [f"{count:,}" for count in counts][:: 2 if present else 1],
+            "tickvals": shown,
+            "ticktext": [f"{count:,}" for count in shown],
         },
-        y={
-            "title": _("days"),
-            "type": "log",
-            "tickvals": ticks,
-            "ticktext": [f"{tick:,.12g}" for tick in ticks],
-        },
+        y={"title": _("days"), "type": "log", **_day_ticks(device_seconds, counts)},
     )
+
+
+def _draw_band(
+    drawing: Drawing, counts: Sequence[int], device_seconds: float, color: Mapping[str, str]
+) -> None:
+    """Draw the times between the usual shares of the peak."""
+    for share, fill in ((LOW_MFU, None), (HIGH_MFU, "tonexty")):
+        drawing.scatter(
+            x=counts, y=[device_seconds / (share * count * DAY) for count in counts],
+            mode="lines", fill=fill, hoverinfo="skip",
+            showlegend=fill is not None, name=_("MFU from 30 to 60 %"),
+            line={"color": color["estimated"], "width": 1, "dash": "dot"},
+        )  # fmt: skip
+
+
+def _draw_chosen(
+    drawing: Drawing, counts: Sequence[int], one_device: float, color: Mapping[str, str]
+) -> None:
+    """Draw the line of the chosen MFU, from the seconds that one device takes at it."""
+    seconds = [one_device / count for count in counts]
+    drawing.scatter(
+        x=counts, y=[each / DAY for each in seconds], mode="lines+markers",
+        name=_("the chosen MFU"), line={"color": color["forward"], "width": 3},
+        marker={"size": 6}, customdata=[format_seconds(each) for each in seconds],
+        hovertemplate="%{x:,}: %{customdata}<extra></extra>",
+    )  # fmt: skip
+
+
+def _draw_point(
+    drawing: Drawing, num_devices: int, seconds: float, color: Mapping[str, str]
+) -> None:
+    drawing.scatter(
+        x=[num_devices], y=[seconds / DAY], mode="markers+text", showlegend=False,
+        marker={"color": color["forward"], "size": 16, "symbol": "diamond"},
+        text=[f"  {format_seconds(seconds)}"], textposition="top right", hoverinfo="skip",
+    )  # fmt: skip
+
+
+def _day_ticks(device_seconds: float, counts: Sequence[int]) -> dict[str, object]:
+    """Return ticks over everything that is drawn, from the fastest time to the slowest."""
+    ends = (device_seconds / counts[-1] / DAY, 100 * device_seconds / counts[0] / DAY)
+    low, high = (math.floor(math.log10(end)) for end in ends)
+    digits = (1, 2, 5) if high - low < _WIDE else (1,)
+    ticks = [digit * power for power in powers(low, high + 1) for digit in digits]
+    return {"tickvals": ticks, "ticktext": [f"{tick:,.12g}" for tick in ticks]}
 
 
 def training_days_alt(device_seconds: float, mfu: float, num_devices: int) -> str:

@@ -1,6 +1,6 @@
 import pytest
 
-from core.budget.catalogue.devices import DEVICES
+from core.budget.catalogue.devices import DEVICES, custom_device
 from core.budget.catalogue.models import MODELS
 from core.budget.compute.block_operations import op_intensities
 from core.budget.compute.intensity import bound, examples
@@ -42,3 +42,16 @@ def test_words_say_who_waits_and_the_table_has_every_operation():
     table = roofline_table(operations, H100, PEAK)
     assert table["FLOPs for each byte"][0] == "0.25"
     assert {len(column) for column in table.values()} == {5}
+
+
+def test_a_roof_of_tiny_or_huge_numbers_and_every_mark_stay_on_the_picture():
+    for tera, giga in ((1, 100_000), (100_000, 1), (100, 1000)):
+        device = custom_device(memory=1e9, flops_per_second=tera * 1e12, bandwidth=giga * 1e9)
+        peak = device.peak["bfloat16"]
+        for operations in (examples(64), op_intensities(MODELS["gpt-3-175b"], 2**20)):
+            figure = roofline_plot(operations, device, peak, "light")
+            left, right = (10**end for end in figure.layout.xaxis.range)
+            roof = figure.data[0]
+            assert list(roof.x) == sorted(roof.x)
+            assert left < roof.x[1] < right
+            assert all(left < each.intensity.amount < right for each in operations)

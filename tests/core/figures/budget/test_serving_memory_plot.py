@@ -70,3 +70,11 @@ def test_the_picture_is_drawn_in_both_themes_and_for_a_projector():
         figure = memory_figure(memory_sweep(SPEC, PLAN, RTX), "RTX 4090", "GiB", mode, present=True)
         assert figure.layout.font.size == 20
         assert figure.layout.height <= 340
+
+
+def test_a_device_that_no_context_fills_is_not_called_full():
+    windowed = memory_sweep(MODELS["mistral-7b-v0.1"], ServingPlan(prompt_len=7680), RTX)
+
+    told = memory_alt(windowed, "RTX 4090", "GiB")
+
+    assert f"is not full at {windowed.values[-1]:,} yet" in told

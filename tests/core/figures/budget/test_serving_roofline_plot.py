@@ -48,3 +48,10 @@ def test_the_picture_is_drawn_in_both_themes_and_for_a_projector():
         figure = roofline_figure(roofline_points(SPEC, PLAN, RTX), (1e14, 1e12), mode, present=True)
         assert figure.layout.font.size == 20
         assert figure.layout.height <= 340
+
+
+def test_the_turn_of_any_roof_is_on_the_picture():
+    points = roofline_points(SPEC, PLAN, RTX)
+    for peak, bandwidth in ((1e12, 1e14), (1e17, 1e9)):
+        left, right = roofline_figure(points, (peak, bandwidth), "light").layout.xaxis.range
+        assert 10**left < peak / bandwidth < 10**right

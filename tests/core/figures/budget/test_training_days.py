@@ -36,3 +36,12 @@ def test_one_device_has_nothing_to_its_left():
     assert counts_around(1) == [1, 2, 4, 8, 16]
     figure = training_days(ONE, 0.01, 1, "dark", present=True)
     assert figure.data[-1].x[0] == 1
+
+
+def test_every_time_that_is_drawn_has_ticks_around_it():
+    for seconds, mfu, num_devices in ((0.006, 1.0, 1_000_000), (ONE, 0.5, 1024), (7e17, 0.01, 1)):
+        figure = training_days(seconds, mfu, num_devices, "light")
+        drawn = [days for trace in figure.data for days in trace.y]
+        ticks = figure.layout.yaxis.tickvals
+        assert ticks[0] <= min(drawn)
+        assert max(drawn) <= ticks[-1]
