@@ -26,6 +26,7 @@ class DeviceSpec:
         source: Where the numbers come from.
         date: When that was read: "2026-11".
         kind: "sold" as in the data sheet, "custom" as the reader typed it, "measured" here.
+        sparsity: Whether the data sheet also prints rates with 2:4 sparsity, twice the dense ones.
     """
 
     name: str
@@ -38,12 +39,17 @@ class DeviceSpec:
     source: str
     date: str
     kind: str = "sold"
+    sparsity: bool = False
 
     def __post_init__(self) -> None:
         for name in ("memory_sold", "memory_usable", "bandwidth", "link", "host_link"):
             check_range(name, getattr(self, name), 0, 1e18)
         for dtype, flops_per_second in self.peak.items():
             check_range(f"peak of {dtype}", flops_per_second, 0, 1e20)
+
+    def has_sparse_peak(self, dtype: str) -> bool:
+        """Return whether the data sheet prints twice the peak for 2:4 sparsity in this dtype."""
+        return self.sparsity and dtype != "float32"  # vector units, not tensor cores
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

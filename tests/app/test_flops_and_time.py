@@ -22,6 +22,10 @@ def alt(app):
     return charts[0].proto.alt if charts else ""
 
 
+def captions(app):
+    return [each.value for each in app.caption]
+
+
 def test_every_tab_has_a_picture_in_both_languages_and_on_a_projector(open_page):
     for tab in PICTURES:
         for more in ({}, {"lang": "zh"}, {"present": "1"}):
@@ -219,3 +223,71 @@ def test_the_page_opens_without_loading_torch(loaded_by):
 def test_a_context_beyond_the_models_is_told(open_page):
     app = open_page(PAGE, flops_context="32768", flops_model="llama-2-7b")
     assert any("Llama-2 7B was made for 4,096 tokens" in each.value for each in app.caption)
+
+
+def test_the_longest_and_the_shortest_plan_are_told_in_units_that_show_them(open_page):
+    longest = open_page(
+        PAGE, flops_tab="time", flops_params="100000", flops_tokens="10000", flops_devices="1",
+        flops_device="t4", flops_dtype="float32", flops_mfu="0.01",
+    )  # fmt: skip
+    shortest = open_page(
+        PAGE, flops_tab="time", flops_params="0.001", flops_tokens="0.000001",
+        flops_devices="1000000",
+    )  # fmt: skip
+    assert headline(longest).endswith(" days")
+    assert "0.0 days" not in headline(shortest)
+    assert headline(shortest).endswith("µs")
+
+
+def test_one_of_a_thing_is_singular(open_page):
+    app = open_page(PAGE, flops_tab="budget", flops_days="1")
+    assert " for 1 day in " in headline(app)
+    lines = open_page(PAGE, flops_tab="lines", flops_cluster="1")
+    assert "1 device " in alt(lines)
+
+
+def test_a_device_without_sparse_rates_is_not_given_one(open_page):
+    for query in ({"flops_device": "tpu-v5e"}, {"flops_dtype": "float32"}):
+        app = open_page(PAGE, flops_tab="mfu", **query)
+        assert "sparse" not in headline(app), query
+
+
+def test_more_than_all_of_the_peak_is_told_to_be_impossible(open_page):
+    app = open_page(PAGE, flops_tab="mfu", flops_speed="10000000")
+    assert any(each.value.startswith("More than 100 % cannot be") for each in app.caption)
+
+
+def test_the_dtype_makes_the_bytes_of_the_roofline(open_page):
+    app = open_page(PAGE, flops_tab="roofline", flops_kind="examples", flops_dtype="float32")
+    assert "In FP32 every number in memory is taken to be 4 bytes." in captions(app)
+    assert "examples(1024, item_bytes=4)" in app.session_state["snippets"]["roofline"]
+
+
+def test_windows_that_hold_the_scores_down_are_told(open_page):
+    app = open_page(PAGE, flops_tab="rule", flops_model="mistral-7b-v0.1")
+    assert "behind its windows scores never cost as much" in headline(app)
+
+
+def test_a_memory_that_is_the_host_s_own_needs_no_transfer(open_page):
+    app = open_page(PAGE, flops_tab="transfer", flops_device="m4-max")
+    assert "shares its memory with the host" in headline(app)
+
+
+def test_a_step_that_cannot_stay_the_same_is_told(open_page):
+    app = open_page(PAGE, flops_tab="lines")
+    assert any("Beyond 1,024 devices even one sequence of 4,096" in each for each in captions(app))
+    small = open_page(PAGE, flops_tab="lines", flops_cluster="1")
+    assert not any("Beyond" in each for each in captions(small))
+
+
+def test_a_model_of_one_layer_has_no_stages_to_share(open_page):
+    config = (
+        '{"model_type":"llama","hidden_size":64,"num_hidden_layers":1,"num_attention_heads":4,'
+        '"num_key_value_heads":4,"intermediate_size":128,"vocab_size":100,'
+        '"max_position_embeddings":64}'
+    )
+    query = {"flops_model": "own", "flops_config": config}
+    for tab in PICTURES:
+        assert headline(open_page(PAGE, flops_tab=tab, **query)), tab
+    app = open_page(PAGE, flops_tab="lines", flops_pipeline="4", **query)
+    assert "4 pipeline stages" in headline(app)

@@ -34,7 +34,8 @@ def test_the_page_opens_on_8b_on_24_gb(open_page):
     app = open_page(PAGE)
 
     assert headline(app) == (
-        "15.0 GiB weights + 4.00 GiB KV cache: up to 7 sequences of 8,192 tokens fit in 23.5 GiB"
+        "15.0 GiB weights + 4.00 GiB KV cache for 4: "
+        "up to 7 sequences of 8,192 tokens fit in 23.5 GiB"
     )
     assert [metric.value for metric in app.metric] == ["15.0 GiB", "4.00 GiB", "867 MiB"]
     assert "matrices + the_rest" in app.metric[0].help
@@ -105,7 +106,7 @@ def test_what_does_not_fit_is_said_and_drawn(open_page):
 def test_key_heads_change_weights_and_cache(open_page):
     app = open_page(PAGE, serving_heads="mha")
 
-    assert "16.5 GiB weights + 16.0 GiB KV cache: 1 sequence" in headline(app)
+    assert "16.5 GiB weights + 16.0 GiB KV cache for 4: only 1 sequence" in headline(app)
     assert "num_kv_heads=32" in app.session_state["snippets"]["serve"]
     latent = open_page(PAGE, serving_model="deepseek-v3")
     (control,) = [each for each in latent.get("button_group") if each.label == "Key heads"]
@@ -132,7 +133,7 @@ def test_a_device_without_speeds_is_told_in_a_sentence(open_page, probed):
     for tab in ("speed", "roofline"):
         app = open_page(PAGE, serving_device="local", serving_tab=tab)
         assert [each.value for each in app.exception] == []
-        assert app.error[0].value.startswith("bandwidth is 0; it must lie between 1"), tab
+        assert app.error[0].value.startswith("A CPU has no known bandwidth; type one in"), tab
     memory = open_page(PAGE, serving_device="local", serving_model="gpt2")
     assert "fit in 4.00 GiB" in headline(memory)
 
@@ -163,3 +164,24 @@ def test_memory_is_in_the_readers_unit(open_page, units, memory):
 @pytest.mark.slow
 def test_the_page_opens_without_loading_torch(loaded_by):
     assert loaded_by(PAGE, "torch", "streamlit") == ["streamlit"]
+
+
+def test_an_answer_longer_than_its_context_is_told(open_page):
+    app = open_page(PAGE, serving_context="256", serving_answer="8192")
+    assert "An answer of 8,192 tokens does not fit in 256: it is cut to 255." in captions(app)
+
+
+def test_devices_of_tiny_and_huge_numbers_and_a_dtype_that_is_not_there(open_page):
+    for memory, tera, giga in (
+        ("1", "1", "1"),
+        ("1024", "100000", "100000"),
+        ("24", "1", "100000"),
+    ):
+        for tab in PICTURES:
+            app = open_page(
+                PAGE, serving_tab=tab, serving_device="own", serving_device_gib=memory,
+                serving_device_tflops=tera, serving_device_gbs=giga,
+            )  # fmt: skip
+            assert headline(app), (tab, memory)
+    typed = open_page(PAGE, serving_tab="speed", serving_device="own", serving_weights="float32")
+    assert "custom device has no known peak for float32" in typed.error[0].value

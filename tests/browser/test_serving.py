@@ -36,6 +36,6 @@ def test_the_context_grows_the_cache_and_the_number_explains_itself(page, visit)
     slider.press("ArrowRight")
     page.until(f"document.querySelector({HEADLINE!r}).innerText.includes('16.0 GiB KV cache')")
 
-    assert "1 sequence of 32,768 tokens fits" in page.locator(HEADLINE).first.inner_text()
+    assert "only 1 sequence of 32,768 tokens fits" in page.locator(HEADLINE).first.inner_text()
     page.locator('[data-testid="stMetric"]').nth(1).get_by_test_id("stTooltipIcon").hover()
     page.get_by_text("= 17,179,869,184", exact=False).first.wait_for()

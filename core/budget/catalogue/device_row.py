@@ -23,6 +23,7 @@ def sold(  # noqa: PLR0913  one argument for each column of the data sheet
     host_link: float,
     source: str,
     driver_mib: int = DRIVER_MIB,
+    sparsity: bool = False,
 ) -> DeviceSpec:
     """Return a device as it is sold.
 
@@ -37,6 +38,7 @@ def sold(  # noqa: PLR0913  one argument for each column of the data sheet
         host_link: To the host, GB/s in one direction.
         source: Where the row comes from, a message id.
         driver_mib: What the driver keeps of that for itself.
+        sparsity: Whether the sheet also prints rates with 2:4 sparsity.
     """
     return DeviceSpec(
         name=name,
@@ -48,6 +50,7 @@ def sold(  # noqa: PLR0913  one argument for each column of the data sheet
         host_link=host_link * 1e9,
         source=source,
         date=READ,
+        sparsity=sparsity,
     )
 
 

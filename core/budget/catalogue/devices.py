@@ -50,6 +50,7 @@ def local_device(probe: Probe) -> DeviceSpec:
     """
     device = probe.best_device
     rates = {speed.what: speed.median for speed in device.speeds}
+    is_host = device.kind in {"cpu", "mps"}  # the host's memory is the device's
     return DeviceSpec(
         name=device.name,
         peak={
@@ -61,7 +62,7 @@ def local_device(probe: Probe) -> DeviceSpec:
         memory_usable=device.memory_free or device.memory_total or 0,
         bandwidth=rates.get("copy", 0),
         link=_LOCAL_HOST_LINK,
-        host_link=_LOCAL_HOST_LINK,
+        host_link=rates.get("copy", 0) if is_host else _LOCAL_HOST_LINK,
         source=MEASURED,
         date=READ,
         kind="measured",

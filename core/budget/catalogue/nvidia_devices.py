@@ -43,6 +43,7 @@ NVIDIA: Final[Mapping[str, DeviceSpec]] = {
         link=56.25,
         host_link=32,
         source=N_("NVIDIA GA102 white paper; tensor rates recalled, not checked again"),
+        sparsity=True,
     ),
     "rtx-4090": sold(
         "RTX 4090",
@@ -53,6 +54,7 @@ NVIDIA: Final[Mapping[str, DeviceSpec]] = {
         link=32,
         host_link=32,
         source=N_("NVIDIA Ada white paper"),
+        sparsity=True,
     ),
     "rtx-5090": sold(
         "RTX 5090",
@@ -63,6 +65,7 @@ NVIDIA: Final[Mapping[str, DeviceSpec]] = {
         link=64,
         host_link=64,
         source=N_("NVIDIA RTX Blackwell white paper, its sparse figures halved"),
+        sparsity=True,
     ),
     "a10": sold(
         "A10",
@@ -73,6 +76,7 @@ NVIDIA: Final[Mapping[str, DeviceSpec]] = {
         link=32,
         host_link=32,
         source=N_("NVIDIA A10 data sheet, as in llm-analysis; its 28 GB corrected"),
+        sparsity=True,
     ),
     "l4": sold(
         "L4",
@@ -83,6 +87,7 @@ NVIDIA: Final[Mapping[str, DeviceSpec]] = {
         link=32,
         host_link=32,
         source=N_("NVIDIA L4 data sheet, its sparse figures halved; other tables differ"),
+        sparsity=True,
     ),
     "l40s": sold(
         "L40S",
@@ -93,6 +98,7 @@ NVIDIA: Final[Mapping[str, DeviceSpec]] = {
         link=32,
         host_link=32,
         source=N_("NVIDIA L40S data sheet"),
+        sparsity=True,
     ),
     "a100-40gb": sold(
         "A100 SXM 40 GB",
@@ -103,6 +109,7 @@ NVIDIA: Final[Mapping[str, DeviceSpec]] = {
         link=300,
         host_link=32,
         source=N_("NVIDIA A100 data sheet"),
+        sparsity=True,
     ),
     "a100-80gb": sold(
         "A100 SXM 80 GB",
@@ -113,6 +120,7 @@ NVIDIA: Final[Mapping[str, DeviceSpec]] = {
         link=300,
         host_link=32,
         source=N_("NVIDIA A100 data sheet"),
+        sparsity=True,
     ),
     "h100-pcie": sold(
         "H100 PCIe",
@@ -123,6 +131,7 @@ NVIDIA: Final[Mapping[str, DeviceSpec]] = {
         link=300,
         host_link=64,
         source=N_("NVIDIA H100 data sheet, its sparse figures halved"),
+        sparsity=True,
     ),
     "h100-sxm": sold(
         "H100 SXM",
@@ -132,7 +141,8 @@ NVIDIA: Final[Mapping[str, DeviceSpec]] = {
         gb_per_second=3350,
         link=450,
         host_link=64,
-        source=N_("NVIDIA H100 data sheet, its sparse figures halved"),
+        source=N_("NVIDIA H100 white paper, its dense figures"),
+        sparsity=True,
     ),
     "h200-sxm": sold(
         "H200 SXM",
@@ -143,6 +153,7 @@ NVIDIA: Final[Mapping[str, DeviceSpec]] = {
         link=450,
         host_link=64,
         source=N_("NVIDIA H200 data sheet, its sparse figures halved"),
+        sparsity=True,
     ),
     "b200": sold(
         "B200",
@@ -153,6 +164,7 @@ NVIDIA: Final[Mapping[str, DeviceSpec]] = {
         link=900,
         host_link=64,
         source=N_("NVIDIA HGX B200 data sheet, its sparse figures halved; bandwidth as queried"),
+        sparsity=True,
     ),
     "gb200": sold(
         "GB200 (one GPU)",
@@ -163,5 +175,6 @@ NVIDIA: Final[Mapping[str, DeviceSpec]] = {
         link=900,
         host_link=225,  # half of the superchip's NVLink-C2C, one direction
         source=N_("NVIDIA GB200 data sheet, halved twice: one GPU, no sparsity; host link a guess"),
+        sparsity=True,
     ),
 }

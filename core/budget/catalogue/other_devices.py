@@ -32,6 +32,7 @@ OTHERS: Final[Mapping[str, DeviceSpec]] = {
         host_link=64,
         source=N_("AMD MI300X data sheet; rates but FP8 recalled, not checked again"),
         driver_mib=0,
+        sparsity=True,
     ),
     "mi355x": sold(
         "MI355X",
@@ -43,6 +44,7 @@ OTHERS: Final[Mapping[str, DeviceSpec]] = {
         host_link=64,
         source=N_("AMD MI355X data sheet; recalled, not checked again"),
         driver_mib=0,
+        sparsity=True,
     ),
     "tpu-v5e": sold(
         "TPU v5e",

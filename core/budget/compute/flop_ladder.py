@@ -4,6 +4,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Final
 
+from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
 from core.budget.check import check_range
 from core.budget.compute.flops import forward_flops
@@ -14,7 +15,6 @@ from core.language import N_
 MATMUL: Final = Formula("2 * rows * inner * columns")
 TRAINING: Final = Formula("6 * num_params * num_tokens")
 MACHINE: Final = Formula("num_devices * days * 24 * 60 * 60 * flops_per_second * share")
-H100_DENSE: Final = 989.5e12
 
 _MATMUL: Final = N_("a multiply and an add for each number of each row and column")
 _MACHINE: Final = N_("dense peak times devices times seconds, times the share that is reached")
@@ -87,7 +87,7 @@ def _models() -> list[Item]:
 def _machines() -> list[Item]:
     """Return what a machine can do at its peak: the lecture's "8 H100 for two weeks"."""
     source = N_("H100 SXM, dense bfloat16; Stanford CS336 says two weeks and computes one")
-    weeks = machine_flops(8, 14, H100_DENSE)
+    weeks = machine_flops(8, 14, DEVICES["h100-sxm"].peak["bfloat16"])
     return [_renamed(weeks, N_("8 H100 for two weeks at their peak"), source)]
 
 

@@ -13,6 +13,11 @@ from core.language import N_
 Phase = Literal["prefill", "decode"]
 PHASES: Final[tuple[Phase, ...]] = ("prefill", "decode")
 
+ITEM_BYTES: Final[Mapping[str, float]] = {
+    "float32": 4, "tf32": 4, "bfloat16": 2, "float16": 2, "fp8": 1, "int8": 1, "fp4": 0.5
+}  # fmt: skip
+"""What is computed in -> bytes of a number in memory."""
+
 INTENSITY: Final = Formula("flops / num_bytes")
 BOUND: Final = Formula("min(1, intensity * bandwidth / flops_per_second)")
 ACCELERATOR: Final = Formula("flops_per_second / bandwidth")

@@ -27,7 +27,12 @@ _SPARSE: Final = N_("a mistake: the peak with 2:4 sparsity, which dense training
 
 
 def mfu_conventions(
-    spec: ModelSpec, recipe: TrainingRecipe, tokens_per_second: float, flops_per_second: float
+    spec: ModelSpec,
+    recipe: TrainingRecipe,
+    tokens_per_second: float,
+    flops_per_second: float,
+    *,
+    sparsity: bool = True,
 ) -> tuple[Item, ...]:
     """Return the utilisation that each convention makes of a measured speed.
 
@@ -36,6 +41,7 @@ def mfu_conventions(
         recipe: Length, checkpointing and profile.
         tokens_per_second: Measured, for one device.
         flops_per_second: Dense peak of the device in the dtype of the products.
+        sparsity: Whether its data sheet also prints twice that peak, which some divide by.
 
     Raises:
         ValueError: If a speed is out of range.
@@ -57,7 +63,7 @@ def mfu_conventions(
         (N_("full attention"), COUNTED, base, _PALM),
         (N_("causal attention"), COUNTED, causal, _CAUSAL),
         (N_("hardware (HFU)"), HARDWARE, base | {"step_flops": step}, _HARDWARE),
-        (N_("sparse peak"), SPARSE, base, _SPARSE),
+        *([(N_("sparse peak"), SPARSE, base, _SPARSE)] if sparsity else []),
     )
     return tuple(
         item(name, formula, values, unit="1", source=source)

@@ -4,17 +4,29 @@ from typing import Final
 
 from core.budget.catalogue.parameters import counts
 from core.budget.compute.forward_flops import forward_flops, is_scores
-from core.budget.formula import Formula
+from core.budget.formula import Formula, Number
 from core.budget.item import Item, item
 from core.language import N_
 from core.models.spec import ModelSpec
 
 RATIO: Final = Formula("3 * forward / (6 * num_params * num_tokens)")
 CROSSING: Final = Formula("2 * matrices_each_token / scores_each_pair - 1")
+# Full layers cost (s + 1) pairs a token, full windows w (2 s - w + 1) / s: the larger root of the
+# square equation in s.
+_LINEAR: Final = "(scores_full + 2 * window * scores_windowed - 2 * matrices_each_token)"
+CROSSING_WITH_WINDOWS: Final = Formula(
+    f"(({_LINEAR} ** 2 + 4 * scores_full * scores_windowed * window * (window - 1)) ** 0.5"
+    f" - {_LINEAR}) / (2 * scores_full)"
+)
+CROSSING_IN_WINDOWS: Final = Formula(
+    "scores_each_pair * window * (window - 1)"
+    " / (2 * scores_each_pair * window - 2 * matrices_each_token)"
+)
 CONTEXTS: Final[tuple[int, ...]] = tuple(2**power for power in range(8, 21))
 
 _RATIO: Final = N_("forward and backward counted product by product, over 6 FLOPs a parameter")
 _CROSSING: Final = N_("half the context on average behind a causal mask")
+_WINDOWS: Final = N_("half the context behind a causal mask, in windowed layers no more than them")
 
 
 def six_nd_ratio(spec: ModelSpec, seq_len: int, *, causal: bool) -> Item:
@@ -31,9 +43,36 @@ def six_nd_ratio(spec: ModelSpec, seq_len: int, *, causal: bool) -> Item:
     return item(N_("exact / 6ND"), RATIO, values, unit="1", source=_RATIO)
 
 
-def crossing(spec: ModelSpec) -> Item:
-    """Return the context at which causal scores cost as much as all matrices; windows aside."""
+def crossing(spec: ModelSpec) -> Item | None:
+    """Return the context at which causal scores cost as much as all matrices.
+
+    None if they never do: a window holds them down in every layer.
+    """
     forward = forward_flops(spec, 1, 1)
     pairs = sum(part.amount for part in forward.children if is_scores(part))
-    values = {"matrices_each_token": forward.amount - pairs, "scores_each_pair": pairs}
-    return item(N_("crossing"), CROSSING, values, unit="tokens", source=_CROSSING)
+    values: dict[str, Number] = {
+        "matrices_each_token": forward.amount - pairs,
+        "scores_each_pair": pairs,
+    }
+    found = item(N_("crossing"), CROSSING, values, unit="tokens", source=_CROSSING)
+    window = spec.window or found.amount
+    if not spec.num_windowed_layers or found.amount <= window:
+        return found
+    return _crossing_with_windows(spec, values, window)
+
+
+def _crossing_with_windows(
+    spec: ModelSpec, sizes: dict[str, Number], window: Number
+) -> Item | None:
+    """Return the crossing beyond a window that is full."""
+    share = spec.num_windowed_layers / spec.num_layers
+    pairs = sizes["scores_each_pair"]
+    values = sizes | {
+        "scores_full": pairs * (1 - share),
+        "scores_windowed": pairs * share,
+        "window": window,
+    }
+    if share == 1 and pairs * window <= sizes["matrices_each_token"]:
+        return None
+    formula = CROSSING_IN_WINDOWS if share == 1 else CROSSING_WITH_WINDOWS
+    return item(N_("crossing"), formula, values, unit="tokens", source=_WINDOWS)

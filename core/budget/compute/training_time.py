@@ -152,7 +152,7 @@ def reached_mfu(
         "peak": sizes["flops_per_second"],
         "seconds": seconds,
     }
-    return item(N_("MFU"), REACHED, values, unit="1", source=_REACHED)
+    return item(N_("MFU"), REACHED, values, unit="1", source=_REACHED, kind="estimated", band=0.1)
 
 
 def _sizes(

@@ -145,9 +145,17 @@ def measured_mbu(weight_format: str) -> float:
     Raises:
         ValueError: If the format is unknown.
     """
+    return measured_fit().shares[code_width(bits_per_value(weight_format))]
+
+
+def bits_per_value(weight_format: str) -> float:
+    """Return the bits of one stored weight, its share of scales included.
+
+    Raises:
+        ValueError: If the format is unknown.
+    """
     fmt = stored_format("weight_format", weight_format)
-    bits = fmt.bits_per_value if isinstance(fmt, BlockFormat) else fmt.bits
-    return measured_fit().shares[code_width(bits)]
+    return fmt.bits_per_value if isinstance(fmt, BlockFormat) else fmt.bits
 
 
 def with_measured_mbu(plan: ServingPlan) -> ServingPlan:

@@ -5,7 +5,7 @@ from typing import Final
 
 from core.budget.check import check_range
 from core.budget.cluster import Cluster
-from core.budget.serving.serving_plan import ServingPlan
+from core.budget.serving.serving_plan import LEAST_MBU, ServingPlan
 from core.budget.serving.serving_time import decode_latency
 from core.language import _
 from core.models.spec import ModelSpec
@@ -36,16 +36,28 @@ def calibrated(
     beside = fastest.amount - roofline.amount  # launches and all-reduces
     left = 1 / tokens_per_second - beside
     share = roofline.child("reading").amount / left if left > 0 else 2
+    words = {
+        "speed": f"{tokens_per_second:,.4g}",
+        "device": cluster.device.name,
+        "least": format_seconds(fastest.amount),
+        "model": spec.name,
+    }
     if share > 1:
-        raise ValueError(
-            _(
-                "{speed} tokens/s cannot be: {device} needs at least {least} for one token of "
-                "{model}. Look at the model, the format and the device."
-            ).format(
-                speed=f"{tokens_per_second:,.4g}",
-                device=cluster.device.name,
-                least=format_seconds(fastest.amount),
-                model=spec.name,
-            )
-        )
+        raise ValueError(_too_fast().format(**words))
+    if share < LEAST_MBU:
+        raise ValueError(_too_slow().format(**words))
     return replace(serving, mbu=share)
+
+
+def _too_fast() -> str:
+    return _(
+        "{speed} tokens/s cannot be: {device} needs at least {least} for one token of {model}. "
+        "Look at the model, the format and the device."
+    )
+
+
+def _too_slow() -> str:
+    return _(
+        "{speed} tokens/s is not a thousandth of what {device} gives {model} at best ({least} a "
+        "token). Look at the model, the format and the device."
+    )

@@ -74,13 +74,25 @@ def work_space(spec: ModelSpec, plan: ServingPlan) -> Item:
     With fused kernels a pass of the dense modules of `core.models` takes so much within 2 %; code
     out of small operations takes more than twice as much.
     """
+    return item(
+        "work space",
+        WORK_SPACE,
+        _work_sizes(spec, plan),
+        unit="bytes",
+        source=_WORK,
+        kind="estimated",
+        band=(0.5, 1.5),
+    )
+
+
+def _work_sizes(spec: ModelSpec, plan: ServingPlan) -> dict[str, Number]:
     mixture, tensor = spec.mixture, plan.tensor
     widths = [spec.ffn_dim] if spec.num_dense_layers else []
     copies = 0
     if mixture is not None:
         copies = mixture.experts_per_token  # each picked expert gets a copy of the token
         widths.append((copies + mixture.num_shared) * mixture.expert_dim)
-    values: dict[str, Number] = {
+    return {
         "concurrency": plan.concurrency,
         "prompt_len": plan.prompt_len,
         "piece": PREFILL_PIECE,
@@ -91,15 +103,6 @@ def work_space(spec: ModelSpec, plan: ServingPlan) -> Item:
         "attention_dim": -(-(2 * spec.num_heads + 2 * spec.num_kv_heads) * spec.head_dim // tensor),
         "vocab_size": -(-spec.vocab_size // tensor),
     }
-    return item(
-        "work space",
-        WORK_SPACE,
-        values,
-        unit="bytes",
-        source=_WORK,
-        kind="estimated",
-        band=(0.5, 1.5),
-    )
 
 
 def serving_memory(spec: ModelSpec, plan: ServingPlan) -> Item:

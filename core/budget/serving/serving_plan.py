@@ -1,9 +1,12 @@
 """How a model is served: formats, lengths, how many at once, and how well the device is used."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from core.budget.check import check_range
 from core.budget.recipe import MAX_TOKENS
+
+LEAST_MBU: Final = 0.001
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,7 +40,7 @@ class ServingPlan:
         check_range("concurrency", self.concurrency, 1, 1_000_000)
         check_range("tensor", self.tensor, 1, 1024)
         check_range("mfu", self.mfu, 0.001, 1)
-        check_range("mbu", self.mbu, 0.001, 1)
+        check_range("mbu", self.mbu, LEAST_MBU, 1)
 
     @property
     def context(self) -> int:

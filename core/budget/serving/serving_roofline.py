@@ -9,7 +9,12 @@ from core.budget.formula import Formula
 from core.budget.item import Item, item
 from core.budget.serving.inference_budget import largest_concurrency
 from core.budget.serving.serving_plan import ServingPlan
-from core.budget.serving.serving_time import decode_latency, prefill_latency, sixteen_bit_peak
+from core.budget.serving.serving_time import (
+    decode_latency,
+    known_bandwidth,
+    prefill_latency,
+    product_peak,
+)
 from core.language import N_
 from core.models.spec import ModelSpec
 
@@ -78,10 +83,10 @@ def intensity(latency: Item) -> Item:
     return item("arithmetic intensity", INTENSITY, values, unit="FLOPs/byte", source=_INTENSITY)
 
 
-def device_ridge(device: DeviceSpec) -> Item:
-    """Return the FLOPs for each byte at which reading and computing in 16 bits take equally long.
+def device_ridge(device: DeviceSpec, weight_format: str = "bfloat16") -> Item:
+    """Return the FLOPs for each byte at which reading and computing take equally long.
 
     Raises:
-        ValueError: If the device has no bandwidth, or no peak in 16 or 32 bits.
+        ValueError: If the device has no bandwidth, or no peak for weights of the format.
     """
-    return ridge(sixteen_bit_peak(device), device.bandwidth)
+    return ridge(product_peak(device, weight_format), known_bandwidth(device))

@@ -8,9 +8,10 @@ from typing import Final
 
 from core.budget.check import check_range
 from core.budget.cluster import Cluster, DeviceSpec
+from core.budget.compute.training_time import peak_of
 from core.budget.formula import Formula, Number
 from core.budget.item import Item, item, total
-from core.budget.serving.decode_speeds import measured_fit
+from core.budget.serving.decode_speeds import bits_per_value, measured_fit
 from core.budget.serving.kv_cache import kv_cache
 from core.budget.serving.serving_flops import decode_flops, prefill_flops
 from core.budget.serving.serving_plan import ServingPlan
@@ -29,7 +30,7 @@ ALL_REDUCES: Final = Formula(
 
 _ROOFLINE: Final = N_("the slower of the two: Williams et al. 2009, Roofline")
 _READ: Final = N_("share of the bandwidth learned from 31 speeds of gpt-fast on A100, or as chosen")
-_COMPUTE: Final = N_("dense 16-bit peak times the chosen share of it (MFU)")
+_COMPUTE: Final = N_("dense peak, in 32 bits for 32-bit weights, else in 16, times the MFU")
 _LAUNCH: Final = N_("learned from 31 speeds of gpt-fast on A100: what a layer costs at any size")
 _RING: Final = N_("two all-reduces a layer: Shoeybi et al. 2019, Megatron-LM, section 3")
 
@@ -86,6 +87,34 @@ def mean_context(serving: ServingPlan) -> int:
     return serving.prompt_len + serving.output_len // 2
 
 
+def product_peak(device: DeviceSpec, weight_format: str) -> float:
+    """Return the dense FLOP/s at which weights of a format are multiplied.
+
+    Weights of 32 bits are multiplied in float32 without TF32, as torch does by itself.
+
+    Raises:
+        ValueError: If the device's peak is not known, or the format.
+    """
+    if bits_per_value(weight_format) <= 16:
+        return sixteen_bit_peak(device)
+    return peak_of(device, "fp32")
+
+
+def known_bandwidth(device: DeviceSpec) -> float:
+    """Return the bytes/s of a device's memory.
+
+    Raises:
+        ValueError: If they are not known.
+    """
+    if device.bandwidth > 0:
+        return device.bandwidth
+    raise ValueError(
+        _("{device} has no known bandwidth; type one in, or measure it first.").format(
+            device=device.name
+        )
+    )
+
+
 def sixteen_bit_peak(device: DeviceSpec) -> float:
     """Return the dense FLOP/s in bfloat16, else float16, else float32.
 
@@ -130,15 +159,14 @@ def _latency(
 def _speeds(spec: ModelSpec, serving: ServingPlan, cluster: Cluster) -> dict[str, Number]:
     """Return what the formulas are given, whatever the pass does."""
     device, learned = cluster.device, measured_fit()
-    check_range("bandwidth", device.bandwidth, 1, 1e18)
     return {
         "num_layers": spec.num_layers,
         "hidden_dim": spec.hidden_dim,
         "tensor": serving.tensor,
         "mbu": serving.mbu,
         "mfu": serving.mfu,
-        "bandwidth": device.bandwidth,
-        "flops_per_second": sixteen_bit_peak(device),
+        "bandwidth": known_bandwidth(device),
+        "flops_per_second": product_peak(device, serving.weight_format),
         "launch_seconds": learned.launch_seconds,
         "join_seconds": learned.join_seconds,
         "link": device.link,

@@ -12,6 +12,6 @@ def note_long_context(spec: ModelSpec, num_tokens: int) -> None:
         st.caption(
             _(
                 "{model} was made for {longest} tokens; beyond that its answers cannot be trusted, "
-                "though the bytes are right."
+                "though bytes and FLOPs are right."
             ).format(model=spec.name, longest=f"{spec.seq_len:,}")
         )

@@ -40,17 +40,29 @@ def show_components(row: DeltaGenerator) -> str:
         context = places.context()
         with places.aside():
             checkpointing = places.checkpointing()
-            causal = pickers.toggle(
-                PAGE,
-                "causal",
-                _("Causal: masked pairs cost nothing"),
-                default=False,
-                help=_("Off counts the whole square of scores, as most published MFUs do."),
-            )
+            causal = _causal()
     recipe = TrainingRecipe(seq_len=context, checkpointing=cast("Checkpointing", checkpointing))
     step = step_flops(chosen.spec, recipe, causal=causal)
     rule = flops_rule(counts(chosen.spec).active, context)
     headline(sentence(chosen.spec.name, context, step, rule))
+    _show(step, rule)
+    note_long_context(chosen.spec, context)
+    return CODE.format(
+        context=context, checkpointing=checkpointing, causal=causal, model=chosen.code
+    )
+
+
+def _causal() -> bool:
+    return pickers.toggle(
+        PAGE,
+        "causal",
+        _("Causal: masked pairs cost nothing"),
+        default=False,
+        help=_("Off counts the whole square of scores, as most published MFUs do."),
+    )
+
+
+def _show(step: Item, rule: Item) -> None:
     picture, numbers = places.picture_and_numbers()
     with picture:
         show_chart(
@@ -63,10 +75,6 @@ def show_components(row: DeltaGenerator) -> str:
     places.show_numbers(
         numbers,
         [(_("One step"), step), (_("Counted for MFU"), model_flops(step)), (_("6ND"), rule)],
-    )
-    note_long_context(chosen.spec, context)
-    return CODE.format(
-        context=context, checkpointing=checkpointing, causal=causal, model=chosen.code
     )
 
 

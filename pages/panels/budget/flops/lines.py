@@ -1,7 +1,7 @@
 """The tab of time in lines: compute, extra work, communication and bubble, device by device."""
 
 from dataclasses import replace
-from typing import Final, cast
+from typing import Final
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -9,23 +9,18 @@ from streamlit.delta_generator import DeltaGenerator
 from core.budget.cluster import MAX_DEVICES, Cluster
 from core.budget.compute.training_time import reached_mfu, training_time
 from core.budget.item import Item
-from core.budget.recipe import Checkpointing, TrainingRecipe
+from core.budget.parallel.shares import check_split
 from core.figures.budget.time_lines import time_lines, time_lines_alt, time_lines_table
-from core.language import _
-from core.models.spec import ModelSpec
+from core.language import _, ngettext
 from core.units import format_percent, format_seconds
 from pages.panels.budget.flops import places
-from pages.panels.budget.flops.places import PAGE
-from pages.shared import pickers
+from pages.panels.budget.flops.lines_plan import Plan, choose_plan, spread
 from pages.shared.charts import show_chart
 from pages.shared.header import headline
 from pages.shared.numbers import explained_number
 from pages.shared.settings import presenting, theme_mode
 
-POWERS: Final = tuple(2**power for power in range(15))
-SPLITS: Final = (1, 2, 4, 8, 16)
 STEPS: Final = (1, 4, 16, 64)  # how the cluster grows from bar to bar
-BATCHES: Final = tuple(2**power for power in range(16, 27))
 CODE: Final = """
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
@@ -46,98 +41,70 @@ print(f"MFU {{reached_mfu(spec, recipe, cluster, {tokens}, time.amount).amount:.
 
 def show_lines(row: DeltaGenerator) -> str:
     """Show the tab and return the code of its number."""
-    with row:
-        chosen = places.model()
-        count = pickers.select_slider(
-            PAGE, "cluster", _("Devices"), POWERS, default=64, labels=lambda n: f"{n:,}"
-        )
-        with places.aside() as box:
-            device = places.device()
-        with places.settings(box):
-            layout = _layout()
-            recipe, batch = _recipe()
-            share = pickers.slider(
-                PAGE, "share", _("Share of the peak that products reach"), 0.05, 1.0,
-                default=0.6, step=0.05,
-            )  # fmt: skip
-            trillions = pickers.number(
-                PAGE, "seen", _("Tokens in T"), 0.000_001, 10_000.0, default=1.0, step=1.0
-            )
-    cluster_code = f"num_devices={count}, " + ", ".join(f"{k}={v}" for k, v in layout.items())
-    tokens = trillions * 1e12
+    plan = choose_plan(row)
+    spec = plan.model.spec
     try:
-        cluster = Cluster(device=device.device, num_devices=count, **layout)  # type: ignore[arg-type]
-        rows = _rows(chosen.spec, recipe, cluster, batch, tokens, share)
+        cluster = Cluster(device=plan.device.device, num_devices=plan.count, **plan.layout)  # type: ignore[arg-type]
+        check_split(spec, cluster)
+        rows = _rows(plan, cluster)
     except ValueError as error:
         headline(str(error))
         return ""
-    first, recipe = rows[0][1], spread(recipe, cluster, batch)
-    mfu = reached_mfu(chosen.spec, recipe, cluster, tokens, float(first.amount))
-    headline(
-        _("{model} on {tokens} T tokens with {count} × {device}: {time}, an MFU of {mfu}").format(
-            model=chosen.spec.name,
-            tokens=f"{trillions:,g}",
-            count=f"{count:,}",
-            device=device.device.name,
-            time=format_seconds(first.amount),
-            mfu=format_percent(mfu.amount),
-        )
-    )
+    time, recipe = rows[0][1], spread(plan.recipe, cluster, plan.batch)
+    mfu = reached_mfu(spec, recipe, cluster, plan.tokens, float(time.amount))
+    headline(sentence(plan, time, mfu))
     _show(rows, mfu)
+    st.caption(step_words(plan, cluster))
+    layout = ", ".join(f"{name}={value}" for name, value in plan.layout.items())
     return CODE.format(
-        model=chosen.code, recipe=recipe, device=device.code, cluster=cluster_code,
-        tokens=tokens, share=share,
+        model=plan.model.code, recipe=recipe, device=plan.device.code,
+        cluster=f"num_devices={plan.count}, {layout}", tokens=plan.tokens, share=plan.share,
     )  # fmt: skip
 
 
-def spread(recipe: TrainingRecipe, cluster: Cluster, batch: int) -> TrainingRecipe:
-    """Return the recipe with as many micro-batches as make a step of about `batch` tokens."""
-    micro = recipe.num_tokens * cluster.data
-    return replace(recipe, accumulation=max(1, batch // micro))
-
-
-def _rows(
-    spec: ModelSpec,
-    recipe: TrainingRecipe,
-    cluster: Cluster,
-    batch: int,
-    tokens: float,
-    share: float,
-) -> list[tuple[str, Item]]:
-    rows = []
-    for step in STEPS:
-        if cluster.num_devices * step > MAX_DEVICES:
-            break
-        grown = replace(cluster, num_devices=cluster.num_devices * step)
-        time = training_time(spec, spread(recipe, grown, batch), grown, tokens, share)
-        rows.append((_("{count} devices").format(count=f"{grown.num_devices:,}"), time))
-    return rows
-
-
-def _layout() -> dict[str, object]:
-    return {
-        "tensor": pickers.select_slider(
-            PAGE, "tensor", _("Tensor-parallel ranks"), SPLITS, default=1
-        ),
-        "pipeline": pickers.select_slider(
-            PAGE, "pipeline", _("Pipeline stages"), SPLITS, default=1
-        ),
-        "zero_stage": pickers.segmented(
-            PAGE, "zero", _("ZeRO stage"), (0, 1, 2, 3), default=3
-        ),
-        "overlap": pickers.slider(
-            PAGE, "overlap", _("Communication hidden behind compute"), 0.0, 1.0,
-            default=0.5, step=0.05,
-        ),
-    }  # fmt: skip
-
-
-def _recipe() -> tuple[TrainingRecipe, int]:
-    batch = pickers.select_slider(
-        PAGE, "step", _("Tokens of one step"), BATCHES, default=2**22, labels=lambda n: f"{n:,}"
+def sentence(plan: Plan, time: Item, mfu: Item) -> str:
+    """Return the headline: what is trained on what, how long, and what it makes of the peak."""
+    return _(
+        "{model} on {tokens} T tokens with {count} × {device}: {time}, an MFU of {mfu}"
+    ).format(
+        model=plan.model.spec.name,
+        tokens=f"{plan.trillions:,g}",
+        count=f"{plan.count:,}",
+        device=plan.device.device.name,
+        time=format_seconds(time.amount),
+        mfu=format_percent(mfu.amount),
     )
-    checkpointing = cast("Checkpointing", places.checkpointing())
-    return TrainingRecipe(seq_len=4096, checkpointing=checkpointing), batch
+
+
+def step_words(plan: Plan, cluster: Cluster) -> str:
+    """Return what more devices mean for a step: fewer micro-batches each, then more tokens."""
+    same = _("Tokens of one step stay the same, so more devices have fewer micro-batches each.")
+    alone = plan.recipe.num_tokens
+    most = plan.batch // alone * cluster.tensor * cluster.pipeline
+    if max(clusters(cluster)) <= most:
+        return same
+    more = _(
+        "Beyond {most} devices even one sequence of {length} tokens for each replica makes the "
+        "step larger."
+    )
+    return f"{same} {more.format(most=f'{most:,}', length=f'{alone:,}')}"
+
+
+def clusters(cluster: Cluster) -> list[int]:
+    """Return the numbers of devices that are compared: the chosen one, and growing from it."""
+    counts = (cluster.num_devices * step for step in STEPS)
+    return [count for count in counts if count <= MAX_DEVICES]
+
+
+def _rows(plan: Plan, cluster: Cluster) -> list[tuple[str, Item]]:
+    rows = []
+    for count in clusters(cluster):
+        grown = replace(cluster, num_devices=count)
+        recipe = spread(plan.recipe, grown, plan.batch)
+        time = training_time(plan.model.spec, recipe, grown, plan.tokens, plan.share)
+        label = ngettext("{count} device", "{count} devices", count)
+        rows.append((label.format(count=f"{count:,}"), time))
+    return rows
 
 
 def _show(rows: list[tuple[str, Item]], mfu: Item) -> None:
@@ -149,9 +116,6 @@ def _show(rows: list[tuple[str, Item]], mfu: Item) -> None:
             alt=time_lines_alt(rows),
             table=time_lines_table(rows),
             file_name="training-time",
-        )
-        st.caption(
-            _("Tokens of one step stay the same, so more devices have fewer micro-batches each.")
         )
     with numbers:
         for part in rows[0][1].children:

@@ -104,26 +104,10 @@ def sentence(size: int, timing: MatmulTiming | None, *, waits: bool) -> str:
 
 
 def _show(size: int, dtype: str, timing: MatmulTiming | None, *, waits: bool) -> None:
-    least = least_seconds(size, dtype)
-    seconds = {item.name: float(item.amount) for item in least}
+    seconds = {item.name: float(item.amount) for item in least_seconds(size, dtype)}
     name = _("at least, by the dense peak")
     bars = [Least(name=name, color="forward", seconds=seconds, opacity=0.45)]
-    marks = []
-    if timing is not None:
-        here = _("here: {device}").format(device=timing.device)
-        found = {
-            _("median, waiting"): ("waiting", "works", "circle", waits),
-            _("median, not waiting"): ("not waiting", "refused", "x", not waits),
-            _("first call"): ("first", "estimated", "diamond", True),
-        }
-        for name, (kind, token, symbol, is_shown) in found.items():
-            if is_shown:
-                known = {here: timing.seconds(kind)}  # type: ignore[arg-type]
-                marks.append(Mark(name=name, color=token, symbol=symbol, seconds=known))
-    if size == CLAIMED_SIZE:
-        name = _("claimed in a tutorial")
-        claims = {_(label): seconds for label, seconds in CLAIMS.items()}
-        marks.append(Mark(name=name, color="refused", symbol="star", seconds=claims))
+    marks = [*_found(timing, waits=waits), *_claims(size)]
     show_chart(
         least_times(bars, marks, theme_mode(), present=presenting()),
         key="flops_matmul_chart",
@@ -138,6 +122,32 @@ def _show(size: int, dtype: str, timing: MatmulTiming | None, *, waits: bool) ->
                 "nothing. On a GPU a clock that does not wait sees only how long the call took."
             )
         )
+
+
+def _found(timing: MatmulTiming | None, *, waits: bool) -> list[Mark]:
+    """Return the marks of what was timed here."""
+    if timing is None:
+        return []
+    here = _("here: {device}").format(device=timing.device)
+    looks: list[tuple[str, CallKind, str, str]] = [
+        (_("median, waiting"), "waiting", "works", "circle")
+        if waits
+        else (_("median, not waiting"), "not waiting", "refused", "x"),
+        (_("first call"), "first", "estimated", "diamond"),
+    ]
+    return [
+        Mark(name=name, color=token, symbol=symbol, seconds={here: timing.seconds(kind)})
+        for name, kind, token, symbol in looks
+    ]
+
+
+def _claims(size: int) -> list[Mark]:
+    """Return the marks of a tutorial's table, which speaks of one size only."""
+    if size != CLAIMED_SIZE:
+        return []
+    claims = {_(label): seconds for label, seconds in CLAIMS.items()}
+    name = _("claimed in a tutorial")
+    return [Mark(name=name, color="refused", symbol="star", seconds=claims)]
 
 
 def _time(size: int, dtype: str) -> None:

@@ -1,8 +1,10 @@
 """The tab of MFU: one measured speed, several conventions."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final, cast
 
+import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.budget.compute.mfu import mfu_conventions
@@ -11,6 +13,7 @@ from core.budget.recipe import Checkpointing, TrainingRecipe
 from core.figures.budget.mfu_bars import mfu_alt, mfu_bars, mfu_table
 from core.language import _
 from core.units import format_percent
+from pages.panels.budget.choices import ChosenDevice, ChosenModel
 from pages.panels.budget.flops import places
 from pages.panels.budget.flops.places import DTYPE_NAMES, PAGE
 from pages.shared import pickers
@@ -29,13 +32,33 @@ from core.machine import probe_machine
 
 device = {device}
 recipe = TrainingRecipe(seq_len={context}, checkpointing={checkpointing!r})
-for item in mfu_conventions({model}, recipe, {speed}, device.peak[{dtype!r}]):
+peak = device.peak[{dtype!r}]
+for item in mfu_conventions({model}, recipe, {speed}, peak, sparsity={sparsity}):
     print(f"{{item.name:18}} {{item.amount:7.1%}} = {{item.formula}}")
 """
 
 
-def show_mfu(row: DeltaGenerator) -> str:
-    """Show the tab and return the code of its number."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Measured:
+    """What the reader measured, and on what.
+
+    Attributes:
+        model: The model.
+        device: The device.
+        recipe: Length and checkpointing.
+        speed: Tokens/s of one device.
+        dtype: What the products are in.
+    """
+
+    model: ChosenModel
+    device: ChosenDevice
+    recipe: TrainingRecipe
+    speed: int
+    dtype: str
+
+
+def choose_measured(row: DeltaGenerator) -> Measured:
+    """Show the inputs and return what was measured."""
     with row:
         chosen = places.model()
         speed = pickers.number(
@@ -49,12 +72,29 @@ def show_mfu(row: DeltaGenerator) -> str:
             checkpointing = places.checkpointing()
             dtype = places.dtype_of(device.device)
     recipe = TrainingRecipe(seq_len=context, checkpointing=cast("Checkpointing", checkpointing))
-    peak = device.device.peak.get(dtype, 0.0)
+    return Measured(model=chosen, device=device, recipe=recipe, speed=speed, dtype=dtype)
+
+
+def show_mfu(row: DeltaGenerator) -> str:
+    """Show the tab and return the code of its number."""
+    measured = choose_measured(row)
+    device, recipe, dtype = measured.device.device, measured.recipe, measured.dtype
+    peak = device.peak.get(dtype, 0.0)
     if not peak:
-        headline(_("{device} has no known peak: MFU is n/a").format(device=device.device.name))
+        headline(_("{device} has no known peak: MFU is n/a").format(device=device.name))
         return ""
-    shares = mfu_conventions(chosen.spec, recipe, speed, peak)
-    headline(sentence(speed, device.device.name, dtype, shares))
+    sparsity = device.has_sparse_peak(dtype)
+    spec = measured.model.spec
+    shares = mfu_conventions(spec, recipe, measured.speed, peak, sparsity=sparsity)
+    headline(sentence(measured.speed, device.name, dtype, shares))
+    _show(shares)
+    return CODE.format(
+        device=measured.device.code, context=recipe.seq_len, checkpointing=recipe.checkpointing,
+        model=measured.model.code, speed=measured.speed, dtype=dtype, sparsity=sparsity,
+    )  # fmt: skip
+
+
+def _show(shares: Sequence[Item]) -> None:
     picture, numbers = places.picture_and_numbers()
     with picture:
         show_chart(
@@ -64,25 +104,31 @@ def show_mfu(row: DeltaGenerator) -> str:
             table=mfu_table(shares),
             file_name="mfu-conventions",
         )
+        if any(share.amount > 1 for share in shares):
+            st.caption(
+                _("More than 100 % cannot be: look at the speed, the dtype, the model, the device.")
+            )
     places.show_numbers(numbers, [(_(share.name), share) for share in shares[1:4]])
-    return CODE.format(
-        device=device.code, context=context, checkpointing=checkpointing, model=chosen.code,
-        speed=speed, dtype=dtype,
-    )  # fmt: skip
 
 
 def sentence(speed: int, device: str, dtype: str, shares: Sequence[Item]) -> str:
-    """Return the headline: one speed, and three shares of a peak that people call MFU."""
+    """Return the headline: one speed, and the shares of a peak that people call MFU."""
     by_name = {share.name: format_percent(share.amount) for share in shares}
-    text = _(
-        "{speed} tokens/s on {device} in {dtype}: MFU {full} with full attention, {causal} "
-        "causal; against the sparse peak it would look like {sparse}"
-    )
+    if "sparse peak" in by_name:
+        text = _(
+            "{speed} tokens/s on {device} in {dtype}: MFU {full} with full attention, {causal} "
+            "causal; against the sparse peak it would look like {sparse}"
+        )
+    else:
+        text = _(
+            "{speed} tokens/s on {device} in {dtype}: MFU {full} with full attention, {causal} "
+            "causal"
+        )
     return text.format(
         speed=f"{speed:,}",
         device=device,
         dtype=DTYPE_NAMES.get(dtype, dtype),
         full=by_name["full attention"],
         causal=by_name["causal attention"],
-        sparse=by_name["sparse peak"],
+        sparse=by_name.get("sparse peak", ""),
     )

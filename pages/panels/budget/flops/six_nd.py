@@ -7,6 +7,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.budget.catalogue.models import MODELS
 from core.budget.compute.six_nd import CONTEXTS, crossing, six_nd_ratio
+from core.budget.item import Item
 from core.figures.budget.six_nd_lines import Curve, six_nd_alt, six_nd_lines, six_nd_table
 from core.language import _
 from core.models.spec import ModelSpec
@@ -26,7 +27,9 @@ spec = {model}
 for context in CONTEXTS:
     causal, full = (six_nd_ratio(spec, context, causal=each).amount for each in (True, False))
     print(f"{{context:9,}} tokens: {{causal:7.3f}} causal, {{full:7.3f}} full")
-print(f"attention costs as much as all else at {{crossing(spec).amount:,.0f}} tokens")
+edge = crossing(spec)
+where = f"at {{edge.amount:,.0f}} tokens" if edge else "never: a window holds it down"
+print(f"attention costs as much as all else {{where}}")
 """
 
 
@@ -48,19 +51,7 @@ def show_six_nd(row: DeltaGenerator) -> str:
     here = CONTEXTS.index(context)
     curves = [curve_of(chosen.spec)]
     curves += [curve_of(MODELS[key]) for key in OTHERS if MODELS[key].name != chosen.spec.name]
-    edge = crossing(chosen.spec)
-    headline(
-        _(
-            "{model} at {context} tokens: exact FLOPs are {causal} × 6ND behind a causal mask, "
-            "{full} × in full; scores cost as much as all matrices at {edge} tokens"
-        ).format(
-            model=chosen.spec.name,
-            context=f"{context:,}",
-            causal=f"{curves[0].causal[here]:.3f}",
-            full=f"{curves[0].full[here]:.3f}",
-            edge=format_count(edge.amount),
-        )
-    )
+    headline(sentence(curves[0], here, crossing(chosen.spec)))
     picture, numbers = places.picture_and_numbers()
     with picture:
         show_chart(
@@ -70,10 +61,35 @@ def show_six_nd(row: DeltaGenerator) -> str:
             table=six_nd_table(CONTEXTS, curves),
             file_name="exact-over-6nd",
         )
-    items = [
-        (_("causal / 6ND"), six_nd_ratio(chosen.spec, context, causal=True)),
-        (_("full / 6ND"), six_nd_ratio(chosen.spec, context, causal=False)),
-        (_("scores = matrices at"), edge),
-    ]
-    places.show_numbers(numbers, items)
+    places.show_numbers(numbers, _numbers(chosen.spec, context))
     return CODE.format(model=chosen.code)
+
+
+def sentence(curve: Curve, here: int, edge: Item | None) -> str:
+    """Return the ratios at a context, and where scores cost as much as all matrices, if ever."""
+    if edge is None:
+        text = _(
+            "{model} at {context} tokens: exact FLOPs are {causal} × 6ND behind a causal mask, "
+            "{full} × in full; behind its windows scores never cost as much as all matrices"
+        )
+    else:
+        text = _(
+            "{model} at {context} tokens: exact FLOPs are {causal} × 6ND behind a causal mask, "
+            "{full} × in full; scores cost as much as all matrices at {edge} tokens"
+        )
+    return text.format(
+        model=curve.name,
+        context=f"{CONTEXTS[here]:,}",
+        causal=f"{curve.causal[here]:.3f}",
+        full=f"{curve.full[here]:.3f}",
+        edge=format_count(edge.amount) if edge else "",
+    )
+
+
+def _numbers(spec: ModelSpec, context: int) -> list[tuple[str, Item]]:
+    items = [
+        (_("causal / 6ND"), six_nd_ratio(spec, context, causal=True)),
+        (_("full / 6ND"), six_nd_ratio(spec, context, causal=False)),
+    ]
+    edge = crossing(spec)
+    return [*items, (_("scores = matrices at"), edge)] if edge else items

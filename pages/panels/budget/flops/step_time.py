@@ -7,6 +7,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.budget.compute.cost import cost
 from core.budget.compute.training_time import seconds_item
+from core.budget.item import Item
 from core.budget.rules import flops_rule
 from core.figures.budget.training_days import (
     training_days,
@@ -14,6 +15,7 @@ from core.figures.budget.training_days import (
     training_days_table,
 )
 from core.language import _
+from core.units import format_seconds
 from pages.panels.budget.choices import ChosenDevice
 from pages.panels.budget.flops import places
 from pages.panels.budget.flops.places import DTYPE_NAMES, PAGE
@@ -81,6 +83,14 @@ def show_time(row: DeltaGenerator) -> str:
         return ""
     time = seconds_item(plan.params, plan.tokens, plan.count, peak, plan.mfu)
     headline(sentence(plan, float(time.amount)))
+    _show(plan, peak, time)
+    return CODE.format(
+        device=plan.device.code, dtype=plan.dtype, params=plan.params, tokens=plan.tokens,
+        devices=plan.count, mfu=plan.mfu,
+    )  # fmt: skip
+
+
+def _show(plan: Plan, peak: float, time: Item) -> None:
     at_peak = float(seconds_item(plan.params, plan.tokens, 1, peak, 1.0).amount)
     picture, numbers = places.picture_and_numbers()
     with picture:
@@ -91,26 +101,21 @@ def show_time(row: DeltaGenerator) -> str:
             table=training_days_table(at_peak, plan.mfu, plan.count),
             file_name="training-days",
         )
-    places.show_numbers(
-        numbers,
-        [
-            (_("Time"), time),
-            (_("6ND"), flops_rule(plan.params, plan.tokens)),
-            (_("Cost"), cost(plan.count, float(time.amount), plan.price)),
-        ],
-    )
-    return CODE.format(
-        device=plan.device.code, dtype=plan.dtype, params=plan.params, tokens=plan.tokens,
-        devices=plan.count, mfu=plan.mfu,
-    )  # fmt: skip
+    items = [
+        (_("Time"), time),
+        (_("6ND"), flops_rule(plan.params, plan.tokens)),
+        (_("Cost"), cost(plan.count, float(time.amount), plan.price)),
+    ]
+    places.show_numbers(numbers, items)
 
 
 def sentence(plan: Plan, seconds: float) -> str:
-    """Return the headline: who trains what on what, and the days."""
+    """Return the headline: who trains what on what, and how long."""
     text = _(
         "{params} B parameters on {tokens} T tokens with {count} × {device} in {dtype} at an "
-        "MFU of {mfu}: {days} days"
+        "MFU of {mfu}: {time}"
     )
+    days = seconds / DAY
     return text.format(
         params=f"{plan.params / 1e9:,g}",
         tokens=f"{plan.tokens / 1e12:,g}",
@@ -118,5 +123,5 @@ def sentence(plan: Plan, seconds: float) -> str:
         device=plan.device.device.name,
         dtype=DTYPE_NAMES.get(plan.dtype, plan.dtype),
         mfu=f"{plan.mfu:g}",
-        days=f"{seconds / DAY:,.1f}",
+        time=_("{days} days").format(days=f"{days:,.1f}") if days >= 2 else format_seconds(seconds),
     )

@@ -53,24 +53,7 @@ def show_transfer(row: DeltaGenerator) -> str:
     devices = [device.device, *(beside[-2:] if presenting() else beside)]
     times = {each.name: transfer_seconds(num_bytes, each) for each in devices}
     mine = {item.name: item for item in times[device.device.name]}
-    host, own = mine.get("from the host"), mine.get("from its own memory")
-    if host is None or own is None:
-        headline(_("{device} has no known bandwidth").format(device=device.device.name))
-    else:
-        text = _(
-            "{model} in 16 bits, {bytes}: {host} over the link to the host, {own} from the "
-            "memory of {device}: {times} × longer"
-        )
-        headline(
-            text.format(
-                model=chosen.spec.name,
-                bytes=format_bytes(num_bytes, unit_system()),
-                host=format_seconds(host.amount),
-                own=format_seconds(own.amount),
-                device=device.device.name,
-                times=f"{host.amount / own.amount:,.3g}",
-            )
-        )
+    headline(sentence(chosen.spec.name, num_bytes, device.device.name, mine))
     bars = bars_of(times)
     picture, numbers = places.picture_and_numbers()
     with picture:
@@ -83,6 +66,28 @@ def show_transfer(row: DeltaGenerator) -> str:
         )
     places.show_numbers(numbers, [(_(name), item) for name, item in mine.items()])
     return CODE.format(model=chosen.code, device=device.code)
+
+
+def sentence(model: str, num_bytes: int, device: str, times: Mapping[str, Item]) -> str:
+    """Return how much longer the link to the host takes than the device's own memory."""
+    host, own = times.get("from the host"), times.get("from its own memory")
+    if host is None or own is None:
+        return _("{device} has no known bandwidth").format(device=device)
+    if host.amount == own.amount:
+        text = _("{model} in 16 bits, {bytes}: {own}; {device} shares its memory with the host")
+    else:
+        text = _(
+            "{model} in 16 bits, {bytes}: {host} over the link to the host, {own} from the "
+            "memory of {device}: {times} × longer"
+        )
+    return text.format(
+        model=model,
+        bytes=format_bytes(num_bytes, unit_system()),
+        host=format_seconds(host.amount),
+        own=format_seconds(own.amount),
+        device=device,
+        times=f"{host.amount / own.amount:,.3g}",
+    )
 
 
 def bars_of(times: Mapping[str, Sequence[Item]]) -> list[Least]:

@@ -11,7 +11,7 @@ from core.budget.fits.memory_limits import largest_by_states
 from core.budget.item import Item
 from core.figures.budget.flops_frame import scientific
 from core.figures.budget.iso_flop import iso_flop, iso_flop_alt, iso_flop_table
-from core.language import _
+from core.language import _, ngettext
 from core.units import format_count
 from pages.panels.budget.choices import ChosenDevice
 from pages.panels.budget.flops import places
@@ -49,10 +49,10 @@ def choose_rent(row: DeltaGenerator) -> Rent:
     """Show the inputs and return what is rented."""
     with row:
         count = pickers.number(PAGE, "rented", _("Devices"), 1, 1_000_000, default=8, step=1)
-        with places.aside() as box:
-            device = places.device()
         days = pickers.number(PAGE, "days", _("Days"), 1, 10_000, default=14, step=1)
         mfu = pickers.slider(PAGE, "reached", _("MFU"), 0.01, 1.0, default=1.0, step=0.01)
+        with places.aside() as box:
+            device = places.device()
         with places.settings(box):
             dtype = places.dtype_of(device.device)
     return Rent(count=count, device=device, days=days, dtype=dtype, mfu=mfu)
@@ -67,14 +67,20 @@ def show_two_weeks(row: DeltaGenerator) -> str:
         headline(_("{device} has no known peak: no budget").format(device=device.name))
         return ""
     flops = machine_flops(rent.count, rent.days, peak, share=rent.mfu)
-    params, tokens = best_params(flops.amount), best_tokens(flops.amount)
+    headline(sentence(rent, flops))
+    _show(rent, flops)
+    return CODE.format(
+        count=rent.count, days=rent.days, device=rent.device.code, dtype=rent.dtype, mfu=rent.mfu
+    )
+
+
+def _show(rent: Rent, flops: Item) -> None:
+    device, spent = rent.device.device, float(flops.amount)
     limits = {
         _("states of 16 bytes fill the memory"): largest_by_states(rent.count, device, 16),
         _("states of 12 bytes fill it"): largest_by_states(rent.count, device, 12),
     }
-    headline(sentence(rent, flops, params, tokens))
     amounts = {label: float(item.amount) for label, item in limits.items()}
-    spent = float(flops.amount)
     picture, numbers = places.picture_and_numbers()
     with picture:
         show_chart(
@@ -84,19 +90,23 @@ def show_two_weeks(row: DeltaGenerator) -> str:
             table=iso_flop_table(spent),
             file_name="loss-over-size",
         )
-    items = [(_("Compute"), flops), (_("Parameters"), params), (_("Tokens"), tokens)]
-    items += [(_("16 bytes a parameter"), next(iter(limits.values())))]
+    items = [
+        (_("Compute"), flops),
+        (_("Parameters"), best_params(spent)),
+        (_("Tokens"), best_tokens(spent)),
+        (_("16 bytes a parameter"), next(iter(limits.values()))),
+    ]
     places.show_numbers(numbers, items)
-    return CODE.format(
-        count=rent.count, days=rent.days, device=rent.device.code, dtype=rent.dtype, mfu=rent.mfu
-    )
 
 
-def sentence(rent: Rent, flops: Item, params: Item, tokens: Item) -> str:
+def sentence(rent: Rent, flops: Item) -> str:
     """Return the headline: what is rented, and the model that it trains best."""
-    text = _(
+    text = ngettext(
+        "{count} × {device} for {days} day in {dtype} at an MFU of {mfu}: {flops}, best spent "
+        "on {params} parameters and {tokens} tokens",
         "{count} × {device} for {days} days in {dtype} at an MFU of {mfu}: {flops}, best spent "
-        "on {params} parameters and {tokens} tokens"
+        "on {params} parameters and {tokens} tokens",
+        rent.days,
     )
     return text.format(
         count=f"{rent.count:,}",
@@ -105,6 +115,6 @@ def sentence(rent: Rent, flops: Item, params: Item, tokens: Item) -> str:
         dtype=DTYPE_NAMES.get(rent.dtype, rent.dtype),
         mfu=f"{rent.mfu:g}",
         flops=f"{scientific(flops.amount, 4)} FLOPs",
-        params=format_count(params.amount),
-        tokens=format_count(tokens.amount),
+        params=format_count(best_params(flops.amount).amount),
+        tokens=format_count(best_tokens(flops.amount).amount),
     )

@@ -5,6 +5,7 @@ from typing import Final
 from streamlit.delta_generator import DeltaGenerator
 
 from core.budget.compute.two_layers import two_layer_flops
+from core.budget.item import Item
 from core.figures.budget.two_layer_bars import two_layer_alt, two_layer_bars, two_layer_table
 from core.language import _
 from core.units import format_flops
@@ -28,31 +29,38 @@ for item in step.walk():
 def show_why_six(row: DeltaGenerator) -> str:
     """Show the tab and return the code of its number."""
     with row:
-        rows, width, outputs = (
-            pickers.select_slider(
-                PAGE, name, label, SIZES, default=default, labels=lambda size: f"{size:,}"
-            )
-            for name, label, default in (
-                ("rows", _("Rows of x: B"), 1024),
-                ("width", _("Width of x and h: D"), 256),
-                ("outputs", _("Outputs: K"), 64),
-            )
-        )
+        rows = _size("rows", _("Rows of x: B"), 1024)
+        width = _size("width", _("Width of x and h: D"), 256)
+        outputs = _size("outputs", _("Outputs: K"), 64)
         needed = pickers.toggle(
             PAGE, "needed", _("x needs a gradient too"), default=False,
             help=_("In a deep network every input but the first does: it comes from a layer."),
         )  # fmt: skip
     step = two_layer_flops(rows, width, outputs, input_needs_gradient=needed)
+    headline(sentence(step))
+    _show(step)
+    return CODE.format(rows=rows, width=width, outputs=outputs, needed=needed)
+
+
+def sentence(step: Item) -> str:
+    """Return how much more the backward pass costs than the forward pass."""
     forward, backward = step.children
-    headline(
-        _(
-            "Forward {forward}, backward {backward}: {ratio} × as much; by the rule it is 2 ×"
-        ).format(
-            forward=format_flops(forward.amount),
-            backward=format_flops(backward.amount),
-            ratio=f"{backward.amount / forward.amount:.3g}",
-        )
+    text = _("Forward {forward}, backward {backward}: {ratio} × as much; by the rule it is 2 ×")
+    return text.format(
+        forward=format_flops(forward.amount),
+        backward=format_flops(backward.amount),
+        ratio=f"{backward.amount / forward.amount:.3g}",
     )
+
+
+def _size(name: str, label: str, default: int) -> int:
+    size: int = pickers.select_slider(
+        PAGE, name, label, SIZES, default=default, labels=lambda size: f"{size:,}"
+    )
+    return size
+
+
+def _show(step: Item) -> None:
     picture, numbers = places.picture_and_numbers()
     with picture:
         show_chart(
@@ -62,7 +70,6 @@ def show_why_six(row: DeltaGenerator) -> str:
             table=two_layer_table(step),
             file_name="two-layers",
         )
-    places.show_numbers(
-        numbers, [(_("Forward"), forward), (_("Backward"), backward), (_("One step"), step)]
-    )
-    return CODE.format(rows=rows, width=width, outputs=outputs, needed=needed)
+    forward, backward = step.children
+    items = [(_("Forward"), forward), (_("Backward"), backward), (_("One step"), step)]
+    places.show_numbers(numbers, items)

@@ -146,7 +146,19 @@ def _choose_lengths(plan: ServingPlan) -> ServingPlan:
             default=4,
             labels=lambda count: f"{count:,}",
         )
-    return replace(with_context(plan, context), concurrency=sequences)
+    return replace(_with_context(plan, context), concurrency=sequences)
+
+
+def _with_context(plan: ServingPlan, context: int) -> ServingPlan:
+    """Return the plan with that context; an answer that does not fit in it is told and cut."""
+    cut = with_context(plan, context)
+    if cut.output_len < plan.output_len:
+        st.caption(
+            _("An answer of {asked} tokens does not fit in {context}: it is cut to {left}.").format(
+                asked=f"{plan.output_len:,}", context=f"{context:,}", left=f"{cut.output_len:,}"
+            )
+        )
+    return cut
 
 
 def _checked(

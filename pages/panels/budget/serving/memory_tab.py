@@ -1,12 +1,18 @@
 """Weights and KV cache against the device: over the context, or over the sequences at once."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from core.budget.budget import Budget
 from core.budget.item import Item
-from core.budget.serving.inference_budget import inference_budget, largest_concurrency
+from core.budget.serving.inference_budget import (
+    MOST_SEQUENCES,
+    inference_budget,
+    largest_concurrency,
+)
 from core.budget.serving.kv_cache import kv_cache_bytes_per_token
-from core.budget.serving.kv_variants import AS_MADE, MHA, kv_variants
+from core.budget.serving.kv_variants import AS_MADE, MHA, KVVariant, kv_variants
 from core.budget.serving.serving_sweep import memory_sweep
 from core.figures.budget.kv_bars import kv_alt, kv_figure, kv_table
 from core.figures.budget.serving_memory_plot import memory_alt, memory_figure, memory_table
@@ -52,25 +58,30 @@ def show_memory(case: ServingCase) -> None:
 
 
 def memory_sentence(case: ServingCase, budget: Budget) -> str:
-    """Return what fits, as one sentence with its numbers."""
+    """Return what the plan takes and how many sequences fit, as one sentence with its numbers."""
     words = {
         "weights": written(budget.item.child("weights")),
         "cache": written(budget.item.child("KV cache")),
-        "total": written(budget.item),
+        "plan": f"{case.plan.concurrency:,}",
         "capacity": _capacity(case, budget),
         "context": f"{case.plan.context:,}",
     }
     most = largest_concurrency(case.spec, case.plan, case.cluster)
     if not most:
         return _(
-            "{weights} weights + {cache} KV cache: not one sequence of {context} tokens fits in "
-            "{capacity}"
+            "{weights} weights + {cache} KV cache for {plan}: not one sequence of {context} "
+            "tokens fits in {capacity}"
         ).format(**words)
+    if most == MOST_SEQUENCES:
+        return _(
+            "{weights} weights + {cache} KV cache for {plan}: {count} sequences of {context} "
+            "tokens and more fit in {capacity}"
+        ).format(count=f"{most:,}", **words)
     return ngettext(
-        "{weights} weights + {cache} KV cache: {count} sequence of {context} tokens fits in "
-        "{capacity}",
-        "{weights} weights + {cache} KV cache: up to {count} sequences of {context} tokens fit in "
-        "{capacity}",
+        "{weights} weights + {cache} KV cache for {plan}: only {count} sequence of {context} "
+        "tokens fits in {capacity}",
+        "{weights} weights + {cache} KV cache for {plan}: up to {count} sequences of {context} "
+        "tokens fit in {capacity}",
         most,
     ).format(count=f"{most:,}", **words)
 
@@ -85,29 +96,33 @@ def _capacity(case: ServingCase, budget: Budget) -> str:
 
 def show_heads(case: ServingCase) -> None:
     """Show what other kinds of attention and formats would keep of one sequence."""
-    plan, spec = case.plan, case.model.spec
-    variants = kv_variants(spec, plan.context, plan.kv_format)
-    made = next(v for v in reversed(variants) if v.name == AS_MADE)
-    other = next((v for v in reversed(variants) if v.name == MHA), made)
-    words = {
-        "model": spec.name,
-        "token": format_bytes(kv_cache_bytes_per_token(spec), unit_system()),
-        "context": f"{plan.context:,}",
-        "total": written(made.cache),
-        "format": f"`{plan.kv_format}`",
-        "mha": written(other.cache),
-    }
-    sentence = _("{model}: {token} a token in 16 bits; {context} tokens in {format}: {total}")
-    if other is not made:
-        sentence = _(
-            "{model}: {token} a token in 16 bits; {context} tokens in {format}: {total}, "
-            "with MHA {mha}"
-        )
-    headline(sentence.format(**words))
+    variants = kv_variants(case.model.spec, case.plan.context, case.plan.kv_format)
+    headline(heads_sentence(case, variants))
     show_chart(
         kv_figure(variants, unit_system(), theme_mode(), present=presenting()),
         key=f"{PAGE}_kv_bars",
         alt=kv_alt(variants, unit_system()),
         table=kv_table(variants, unit_system()),
         file_name="kv-cache",
+    )
+
+
+def heads_sentence(case: ServingCase, variants: Sequence[KVVariant]) -> str:
+    """Return what the model keeps of a token and of the context, and what MHA would."""
+    plan, spec = case.plan, case.model.spec
+    made = next(v for v in reversed(variants) if v.name == AS_MADE)
+    other = next((v for v in reversed(variants) if v.name == MHA), made)
+    sentence = _("{model}: {token} a token in 16 bits; {context} tokens in {format}: {total}")
+    if other is not made:
+        sentence = _(
+            "{model}: {token} a token in 16 bits; {context} tokens in {format}: {total}, "
+            "with MHA {mha}"
+        )
+    return sentence.format(
+        model=spec.name,
+        token=format_bytes(kv_cache_bytes_per_token(spec), unit_system()),
+        context=f"{plan.context:,}",
+        total=written(made.cache),
+        format=f"`{plan.kv_format}`",
+        mha=written(other.cache),
     )

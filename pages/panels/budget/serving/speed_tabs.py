@@ -7,7 +7,7 @@ import streamlit as st
 
 from core.budget.serving.decode_speeds import DecodeFit, measured_fit, published_speeds
 from core.budget.serving.serving_roofline import device_ridge, roofline_points
-from core.budget.serving.serving_time import decode_latency, prefill_latency, sixteen_bit_peak
+from core.budget.serving.serving_time import decode_latency, prefill_latency, product_peak
 from core.budget.serving.throughput import device_speed, throughput_curve, user_speed
 from core.figures.budget.latency_throughput import latency_alt, latency_figure, latency_table
 from core.figures.budget.serving_roofline_plot import (
@@ -15,7 +15,7 @@ from core.figures.budget.serving_roofline_plot import (
     roofline_figure,
     roofline_table,
 )
-from core.figures.budget.speed_proof import error, speed_alt, speed_figure, speed_table
+from core.figures.budget.speed_proof import BAND, error, speed_alt, speed_figure, speed_table
 from core.language import _, ngettext
 from core.units import format_count, format_percent
 from pages.panels.budget.beside import beside
@@ -61,9 +61,10 @@ def speed_sentence(case: ServingCase) -> str:
         "count": f"{last.concurrency:,}",
     }
     return ngettext(
-        "{one} tokens/s for one reader: memory ends it at {count} sequence ({device} per device)",
+        "{one} tokens/s for one reader: memory ends it at {count} sequence ({device} per device, "
+        "prompts included)",
         "{one} tokens/s for one reader; KV memory ends it at {count} at once: {each} each, "
-        "{device} per device",
+        "{device} per device, prompts included",
         last.concurrency,
     ).format(**words)
 
@@ -71,7 +72,7 @@ def speed_sentence(case: ServingCase) -> str:
 def show_roofline(case: ServingCase) -> None:
     """Show decoding and prefill under the roof of the device."""
     points = roofline_points(case.spec, case.plan, case.cluster)
-    device = case.device.device
+    device, ridge = case.device.device, device_ridge(case.device.device, case.plan.weight_format)
     plan = next(point for point in points if point.num_tokens == case.plan.concurrency)
     headline(
         _(
@@ -83,10 +84,10 @@ def show_roofline(case: ServingCase) -> None:
             mfu=format_percent(plan.mfu),
             prompt=format_percent(points[-1].mfu),
             device=device.name,
-            ridge=f"{device_ridge(device).amount:,.3g}",
+            ridge=f"{ridge.amount:,.3g}",
         )
     )
-    roof = (sixteen_bit_peak(device), device.bandwidth)
+    roof = (product_peak(device, case.plan.weight_format), device.bandwidth)
     show_chart(
         roofline_figure(points, roof, theme_mode(), present=presenting()),
         key=f"{PAGE}_roofline",
@@ -105,7 +106,7 @@ def show_proof(_case: ServingCase) -> None:
             "{near} of {count} published speeds lie within 15 % of the rule, half of them within "
             "{median}"
         ).format(
-            near=sum(each <= 0.15 for each in errors),
+            near=sum(each <= BAND for each in errors),
             count=len(rows),
             median=format_percent(statistics.median(errors)),
         )

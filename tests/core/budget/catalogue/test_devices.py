@@ -115,3 +115,9 @@ def test_the_device_at_hand_is_the_accelerator_if_there_is_one():
 
     assert found.name == "a GPU"
     assert (found.memory_usable, found.bandwidth, dict(found.peak)) == (8 * GIB, 0, {})
+
+
+def test_a_cpu_s_memory_is_the_host_s_and_needs_no_link():
+    speeds = (("copy", "B/s", 2e10),)
+    assert local_device(_probe(_device("cpu", "a CPU", speeds))).host_link == 2e10
+    assert local_device(_probe(_device("cuda", "a GPU", speeds))).host_link == 16e9

@@ -19,3 +19,9 @@ def test_negative_prices_and_no_devices_are_refused():
         cost(1, 1, -1)
     with pytest.raises(ValueError, match="num_devices is 0"):
         cost(0, 1, 1)
+
+
+def test_a_cost_is_as_uncertain_as_the_time_behind_it_and_may_be_absurdly_large():
+    item = cost(1, 7.4e19, 1000.0)  # 100,000 B parameters on 10,000 T tokens with one T4
+    assert item.kind == "estimated"
+    assert item.low < item.amount < item.high

@@ -4,6 +4,7 @@ import pytest
 
 from core.budget.catalogue.devices import DEVICES
 from core.budget.compute.intensity import (
+    ITEM_BYTES,
     bound,
     elementwise,
     examples,
@@ -57,3 +58,8 @@ def test_sizes_and_devices_that_cannot_be_are_refused():
         ridge(1.0, 0)
     with pytest.raises(ValueError, match="flops_per_second is 0"):
         bound(examples(2)[0], 0, 1.0)
+
+
+def test_numbers_of_four_bytes_halve_every_intensity_of_two():
+    for half, full in zip(examples(1024, 2), examples(1024, ITEM_BYTES["float32"]), strict=True):
+        assert half.intensity.amount == pytest.approx(2 * full.intensity.amount)

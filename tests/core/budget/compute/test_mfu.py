@@ -2,6 +2,7 @@
 
 import pytest
 
+from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
 from core.budget.compute.mfu import mfu_conventions
 from core.budget.recipe import TrainingRecipe
@@ -38,3 +39,12 @@ def test_no_tokens_are_no_utilisation_and_negative_ones_are_refused():
     assert set(shares(0).values()) == {0}
     with pytest.raises(ValueError, match="tokens_per_second is -1; it must lie between 0 and"):
         shares(-1)
+
+
+def test_a_device_without_sparse_rates_has_no_sparse_mistake():
+    found = mfu_conventions(SPEC, RECIPE, 5762, 65e12, sparsity=False)
+    assert "sparse peak" not in {item.name for item in found}
+    sold_sparse = {key for key, device in DEVICES.items() if device.has_sparse_peak("bfloat16")}
+    assert {"h100-sxm", "a10", "mi300x"} <= sold_sparse
+    assert sold_sparse.isdisjoint({"t4", "v100-32gb", "mi250x", "tpu-v5e", "m2-max"})
+    assert not any(device.has_sparse_peak("float32") for device in DEVICES.values())

@@ -28,5 +28,7 @@ def test_a_speed_that_no_memory_gives_is_refused_in_a_sentence():
             calibrated(SPEC, ServingPlan(), A100, speed)
     with pytest.raises(ValueError, match=r"tokens_per_second is 0; it must lie between 0\.001"):
         calibrated(SPEC, ServingPlan(), A100, 0)
-    with pytest.raises(ValueError, match=r"mbu is .*; it must lie between 0\.001 and 1"):
+    with pytest.raises(
+        ValueError, match=r"^0.01 tokens/s is not a thousandth of what A100.*8\.30 ms a token"
+    ):
         calibrated(SPEC, ServingPlan(), A100, 0.01)

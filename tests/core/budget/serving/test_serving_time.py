@@ -15,6 +15,7 @@ from core.budget.serving.serving_time import (
     mean_context,
     prefill_latency,
     prefill_seconds,
+    product_peak,
     sixteen_bit_peak,
 )
 from core.budget.serving.throughput import bound_of
@@ -123,9 +124,23 @@ def test_a_device_without_numbers_is_refused_in_a_sentence():
     idle = custom_device(name="A box", memory=80e9, flops_per_second=0, bandwidth=1e12)
     alone = custom_device(memory=80e9, flops_per_second=1e12, bandwidth=1e12, link=0)
 
-    with pytest.raises(ValueError, match="bandwidth is 0; it must lie between 1"):
+    with pytest.raises(ValueError, match="has no known bandwidth; type one in"):
         decode_latency(spec, plan, Cluster(device=slow))
     with pytest.raises(ValueError, match="A box has no FLOP/s in 16 or 32 bits; type one in"):
         prefill_latency(spec, plan, Cluster(device=idle))
     with pytest.raises(ValueError, match="link is 0; it must lie between 1"):
         decode_latency(spec, replace(plan, tensor=2), Cluster(device=alone, num_devices=2))
+
+
+def test_weights_of_32_bits_are_multiplied_in_float32_not_on_the_16_bit_tensor_cores():
+    assert product_peak(H100.device, "float32") == 67e12
+    assert product_peak(H100.device, "bfloat16") == product_peak(H100.device, "nvfp4") == 989.4e12
+    spec, plan = MODELS["llama-3.1-8b"], ServingPlan(prompt_len=4096)
+    half, full = (
+        prefill_latency(spec, replace(plan, weight_format=fmt), H100).child("reading or computing")
+        for fmt in ("bfloat16", "float32")
+    )
+    assert full.amount / half.amount == pytest.approx(989.4 / 67)
+    typed = custom_device(memory=1e11, flops_per_second=1e14, bandwidth=1e12)
+    with pytest.raises(ValueError, match="custom device has no known peak for float32; choose"):
+        product_peak(typed, "float32")
