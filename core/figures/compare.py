@@ -7,10 +7,15 @@ import pandas  # noqa: F401, ICN001  plotly trips over a pandas that another thr
 import plotly.graph_objects as go
 
 from core.figures.theme import COLORS, Mode, plotly_layout
-from core.language import _
-from core.train.evaluations import Curve
+from core.language import N_, _
+from core.train.evaluations import Curve, are_comparable
+from core.train.rundir import written_time
 
 MAX_RUNS: Final = 6
+NOT_COMPARABLE: Final = N_(
+    "These runs learn from different texts or different tokens: a nat per token is not the same "
+    "for them, and the lower loss is not the better model."
+)
 # Colour, dash and mark of each line: whoever sees no colours still tells six runs apart.
 _LINES: Final = (
     ("validation_loss", "solid", "circle"),
@@ -40,7 +45,8 @@ def compare_losses(curves: Sequence[Curve], mode: Mode, *, present: bool = False
         name: base[name] | {"title": {"text": text}, "zeroline": False}
         for name, text in titles.items()
     }
-    lines = zip(curves, _names(curves), _LINES, strict=False)
+    axes["xaxis"] |= {"rangemode": "tozero"}
+    lines = zip(curves, run_names(curves), _LINES, strict=False)
     return go.Figure(
         data=[_line(curve, name, mode, style) for curve, name, style in lines],
         layout=base | axes | {"template": "none", "showlegend": True},
@@ -63,35 +69,42 @@ def _line(curve: Curve, name: str, mode: Mode, style: tuple[str, str, str]) -> g
 
 def compare_alt(curves: Sequence[Curve]) -> str:
     """Return the picture in words: the lowest loss of each run, and which run has the lowest."""
-    names = _names(curves)
+    names = run_names(curves)
     known = [(name, curve.best) for name, curve in zip(names, curves, strict=True)]
     parts = [
-        _("{name} {loss} at step {step}").format(name=name, loss=f"{best[1]:.3f}", step=best[0])
+        _("{name}: {loss} at step {step}").format(name=name, loss=f"{best[1]:.3f}", step=best[0])
         for name, best in known
         if best
     ]
     if not parts:
         return _("None of these runs has been evaluated yet.")
+    text = _("Lowest validation loss: {parts}.").format(parts="; ".join(parts))
+    if not are_comparable(curves):
+        return f"{text} {_(NOT_COMPARABLE)}"
+    if len(parts) == 1:
+        return text
     winner = min((best[1], name) for name, best in known if best)[1]
-    return _("Lowest validation loss: {parts}. The lowest of all has {winner}.").format(
-        parts="; ".join(parts), winner=winner
-    )
+    return f"{text} {_('{winner} has the lowest of all.').format(winner=winner)}"
 
 
 def compare_table(curves: Sequence[Curve]) -> Mapping[str, Sequence[object]]:
     """Return step by step the loss of each run; empty where a run was not evaluated."""
     steps = sorted({step for curve in curves for step in curve.steps})
     table: dict[str, Sequence[object]] = {_("step"): steps}
-    for name, curve in zip(_names(curves), curves, strict=True):
+    for name, curve in zip(run_names(curves), curves, strict=True):
         by_step = dict(zip(curve.steps, curve.losses, strict=True))
         table[name] = [by_step.get(step, "") for step in steps]
     return table
 
 
-def _names(curves: Sequence[Curve]) -> list[str]:
-    """Return the titles; runs of the same title are told apart by the end of their name."""
-    titles = [curve.title for curve in curves]
-    return [
-        curve.title if titles.count(curve.title) == 1 else f"{curve.title} {curve.run[-4:]}"
-        for curve in curves
-    ]
+def run_names(curves: Sequence[Curve]) -> list[str]:
+    """Return the titles; runs of the same title are told apart by the time they were made."""
+    same_day = len({curve.run[:8] for curve in curves}) == 1
+    names = [curve.title for curve in curves]
+    times = [written_time(curve.run)[-8 if same_day else 0 :] for curve in curves]
+    for more in (times, [curve.run[-4:] for curve in curves]):
+        names = [
+            name if names.count(name) == 1 else f"{name} {mark}"
+            for name, mark in zip(names, more, strict=True)
+        ]
+    return names

@@ -42,6 +42,15 @@ def new_run_name(title: str, created: float) -> str:
     return f"{time.strftime('%Y%m%dt%H%M%Sz', time.gmtime(created))}-{slug}-{secrets.token_hex(2)}"
 
 
+def written_time(name: str) -> str:
+    """Return when a run was made, in UTC, as its name tells.
+
+    >>> written_time("20260102t030405z-one-minute-00ff")
+    '2026-01-02 03:04:05'
+    """
+    return f"{name[:4]}-{name[4:6]}-{name[6:8]} {name[9:11]}:{name[11:13]}:{name[13:15]}"
+
+
 def is_run_name(name: str) -> bool:
     """Say whether a directory of this name can be a run.
 

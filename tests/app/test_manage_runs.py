@@ -26,7 +26,7 @@ def runs():
             "format_version": 1,
             "name": name,
             "created": 1_767_323_045.0 + 86_400 * number,
-            "config": {"name": "one-minute", "num_steps": 30},
+            "config": {"name": "one-minute", "num_steps": 30, "learning_rate": 0.1**number},
             "resolved": {"device": "cpu"},
         }
         (run / "run.json").write_text(json.dumps(info), encoding="utf-8")
@@ -63,8 +63,13 @@ def test_two_runs_are_compared_in_one_picture(window):
     assert not app.exception
     chart = app.get("plotly_chart")[0].proto
     lines = json.loads(chart.spec)["data"]
-    assert [line["name"] for line in lines] == ["one-minute 00aa", "one-minute 00bb"]
-    assert "The lowest of all has one-minute 00bb." in chart.alt
+    assert [line["name"] for line in lines] == [
+        "one-minute 2026-01-02 03:04:05",
+        "one-minute 2026-01-03 03:04:05",
+    ]
+    assert "one-minute 2026-01-03 03:04:05 has the lowest of all." in chart.alt
+    assert chart.alt in written(app)
+    assert "| Learning rate | 1 | 0.1 |" in written(app)
 
 
 def test_a_title_a_pin_and_their_refusals(window, runs):

@@ -1,21 +1,28 @@
 """The runs, to look at again: compare, replay, rename, pin, delete, take the numbers away."""
 
-from typing import Final
+from typing import Any, Final
 
 import streamlit as st
 
-from core.figures.compare import MAX_RUNS, compare_alt, compare_losses, compare_table
+from core.figures.compare import (
+    MAX_RUNS,
+    compare_alt,
+    compare_losses,
+    compare_table,
+    run_names,
+)
 from core.language import _
-from core.train.evaluations import validation_curve
+from core.train.evaluations import Curve, differing_settings, validation_curve
 from core.train.listing import RunSummary, list_runs
 from core.train.replay import MAX_SPEED, MIN_SPEED
 from core.train.rundir import open_run_directory, runs_directory
 from core.train.shelf import MAX_TITLE, delete, pin, rename
 from core.train.state import FINAL_STATES
+from pages.panels.train.rows import COURSE, LEARNING, MODEL
 from pages.panels.train.runs import follow, run_label
 from pages.server.control_right import check_control, may_control
 from pages.server.rate import take_turn
-from pages.shared.charts import show_chart
+from pages.shared.charts import show_chart, table_markdown
 from pages.shared.settings import presenting, theme_mode
 
 SPEEDS: Final = tuple(speed for speed in (1, 2, 5, 10, 30, 60) if MIN_SPEED <= speed <= MAX_SPEED)
@@ -36,9 +43,9 @@ def _manage() -> None:
     if not runs:
         st.caption(_("There are no runs yet."))
         return
-    st.session_state[_CHOSEN] = [
-        name for name in st.session_state.get(_CHOSEN, list(runs)[:1]) if name in runs
-    ]
+    shown = st.query_params.get("run", "")
+    first = [shown] if shown in runs else list(runs)[:1]
+    st.session_state[_CHOSEN] = [n for n in st.session_state.get(_CHOSEN, first) if n in runs]
     chosen = st.multiselect(
         _("Runs: one to edit, several to compare"),
         list(runs),
@@ -61,6 +68,7 @@ def _several(runs: list[RunSummary]) -> None:
     except (ValueError, OSError) as error:
         st.error(str(error))
         return
+    st.caption(compare_alt(curves))
     show_chart(
         compare_losses(curves, theme_mode(), present=presenting()),
         key="lr_compare",
@@ -68,6 +76,22 @@ def _several(runs: list[RunSummary]) -> None:
         table=compare_table(curves),
         file_name="validation-losses",
     )
+    _differences(curves)
+
+
+def _differences(curves: list[Curve]) -> None:
+    """Say with which settings the runs were trained, as far as these differ."""
+    rows = differing_settings(curves)
+    if not rows:
+        st.caption(_("All settings that change what a run learns are the same."))
+        return
+    labels = {row.field: _(row.label) for row in (*MODEL, *LEARNING, *COURSE)}
+    table: dict[str, list[Any]] = {
+        _("Different settings"): [labels.get(name, f"`{name}`") for name in rows]
+    }
+    for number, name in enumerate(run_names(curves)):
+        table[name] = [values[number] for values in rows.values()]
+    st.markdown(table_markdown(table))
 
 
 def _one(run: RunSummary) -> None:

@@ -1,7 +1,6 @@
 """The runs that there are already, to open one of them."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Final
 
 import streamlit as st
@@ -13,7 +12,7 @@ from core.train.launch import resume_run
 from core.train.listing import RunSummary, list_runs
 from core.train.reader import RunReader
 from core.train.replay import MAX_SPEED, MIN_SPEED, check_speed
-from core.train.rundir import open_run_directory, runs_directory
+from core.train.rundir import open_run_directory, runs_directory, written_time
 from pages.components.live_chart.words import STATES
 from pages.server.control_right import (
     ControlRefusedError,
@@ -113,6 +112,6 @@ def list_earlier_runs() -> None:
 
 def run_label(run: RunSummary) -> str:
     """Return one line on a run: title, time it was made (UTC), state and step."""
-    made = datetime.fromtimestamp(run.created, UTC).strftime("%Y-%m-%d %H:%M")
+    made = written_time(run.name)
     state = _(STATES.get(run.state, run.state))
     return f"{run.title} · {made} UTC · {state} · {run.step:,} / {run.num_steps:,}"

@@ -1,8 +1,10 @@
 """Runs in one picture: every line is its run, and the words say what the lines show."""
 
+from dataclasses import replace
+
 import pytest
 
-from core.figures.compare import MAX_RUNS, compare_alt, compare_losses, compare_table
+from core.figures.compare import MAX_RUNS, compare_alt, compare_losses, compare_table, run_names
 from core.figures.theme import COLORS, MODES
 from core.train.evaluations import Curve
 
@@ -34,17 +36,37 @@ def test_lines_differ_in_dash_and_mark_not_in_colour_only():
         assert len({getattr(getattr(line, first), second) for line in lines}) == MAX_RUNS, look
 
 
-def test_runs_of_one_title_are_told_apart_by_their_names():
-    names = [line.name for line in compare_losses([curve(1), curve(2)], "light").data]
-    assert names == ["one-minute 0001", "one-minute 0002"]
+@pytest.mark.parametrize(
+    ("runs", "marks"),
+    [
+        (("20260102t030405z-a-0001", "20260102t040506z-a-0002"), ("03:04:05", "04:05:06")),
+        (
+            ("20260102t030405z-a-0001", "20260103t030405z-a-0002"),
+            ("2026-01-02 03:04:05", "2026-01-03 03:04:05"),
+        ),
+        (
+            ("20260102t030405z-a-0001", "20260102t030405z-a-0002"),
+            ("03:04:05 0001", "03:04:05 0002"),
+        ),
+    ],
+)
+def test_runs_of_one_title_are_told_apart_by_the_time_that_the_list_shows(runs, marks):
+    assert run_names([replace(A, run=run) for run in runs]) == [f"wide {mark}" for mark in marks]
 
 
 def test_the_sentence_names_the_lowest_losses_and_the_winner():
     assert compare_alt([B, A]) == (
-        "Lowest validation loss: deep 3.500 at step 20; wide 3.000 at step 20. "
-        "The lowest of all has wide."
+        "Lowest validation loss: deep: 3.500 at step 20; wide: 3.000 at step 20. "
+        "wide has the lowest of all."
     )
+    assert compare_alt([A]) == "Lowest validation loss: wide: 3.000 at step 20."
     assert "has been evaluated" in compare_alt([curve(3, losses=())])
+
+
+def test_losses_of_different_texts_have_no_winner():
+    sentence = compare_alt([replace(A, text=("one",)), replace(B, text=("other",))])
+    assert "the lowest of all" not in sentence
+    assert "the lower loss is not the better model" in sentence
 
 
 def test_the_table_has_every_step_and_leaves_gaps_empty():

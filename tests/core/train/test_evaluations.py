@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from core.train.evaluations import validation_curve
+from core.train.evaluations import are_comparable, differing_settings, validation_curve
 from core.train.shelf import rename
 from core.train.store import RunStore
 
@@ -41,6 +41,26 @@ def test_a_run_without_an_evaluation_has_no_best(run_directory):
     rename(run_directory, "Half the rate")
     curve = validation_curve(run_directory)
     assert (curve.steps, curve.best, curve.title) == ((), None, "Half the rate")
+
+
+def curve_of(make_run, name, text="one", **config):
+    settings = {"name": name, "tokenizer": "character", "seed": 1, "eval_interval": 5, **config}
+    return validation_curve(make_run(name, config=settings, text={"sha256": text}))
+
+
+def test_what_differs_is_what_the_runs_learn_with(make_run):
+    one = curve_of(make_run, "one", learning_rate=1e-3, eval_interval=7)
+    other = curve_of(make_run, "other", learning_rate=1e-2)
+    assert differing_settings([one, other]) == {"learning_rate": [1e-3, 1e-2]}
+    assert differing_settings([one, one]) == {}
+
+
+@pytest.mark.parametrize(
+    ("change", "same"), [({}, True), ({"text": "two"}, False), ({"tokenizer": "byte"}, False)]
+)
+def test_losses_are_compared_in_the_same_tokens_of_the_same_text(make_run, change, same):
+    curves = [curve_of(make_run, "one"), curve_of(make_run, "other", **change)]
+    assert are_comparable(curves) is same
 
 
 def test_a_folder_that_is_no_run_is_refused(tmp_path):
