@@ -5,7 +5,8 @@ import streamlit as st
 from core.language import _
 from pages.panels.budget.parallel.inputs import Case, choose_case, note_lengths
 from pages.panels.budget.parallel.questions import ask_about_the_ring
-from pages.panels.budget.parallel.tabs import CSS, PICTURES, WITHOUT_CASE, choose_tab
+from pages.panels.budget.parallel.ring import ring_snippet
+from pages.panels.budget.parallel.tabs import ALONE, CSS, NO_INPUTS, PICTURES, choose_tab
 from pages.shared.header import headline, page_header
 from pages.shared.prose import prose
 from pages.shared.snippets import show_code
@@ -56,30 +57,42 @@ def snippet(case: Case) -> str:
     )
 
 
-def show_page() -> None:
-    """Show the inputs, the open picture, the question and the code.
-
-    Raises:
-        ValueError: If the choices cannot go together; the sentence says why.
-    """
+def choose() -> tuple[Case | None, str]:
+    """Show the inputs; return what is chosen, or None and the sentence why it cannot be."""
     with st.container(key="parallel_inputs", horizontal=True, vertical_alignment="bottom"):
-        case = choose_case()
-    tab = choose_tab()
-    if tab not in WITHOUT_CASE:
+        try:
+            return choose_case(), ""
+        except ValueError as error:
+            return None, str(error)
+
+
+def show_picture(tab: str, case: Case | None, problem: str) -> str:
+    """Show the open picture, or why the choices cannot go together; return its code."""
+    if tab in ALONE:
+        st.html(NO_INPUTS)
+        ALONE[tab]()
+        return ring_snippet()
+    if case is not None:
         note_lengths(case)
-    PICTURES[tab](case)
-    question, code = st.columns(2)
-    with question:
-        ask_about_the_ring()
-    with code:
-        show_code("parallel", snippet(case))
+        try:
+            PICTURES[tab](case)
+        except ValueError as error:
+            problem = str(error)
+        else:
+            return snippet(case)
+    headline(_("These choices cannot go together."))
+    st.info(problem)
+    return ""
 
 
 page_header(__doc__)
 st.html(CSS)
-try:
-    show_page()
-except ValueError as error:
-    headline(_("These choices cannot go together."))
-    st.info(str(error))
+chosen, reason = choose()
+program = show_picture(choose_tab(), chosen, reason)
+question, code = st.columns(2)
+with question:
+    ask_about_the_ring()
+if program:
+    with code:
+        show_code("parallel", program)
 prose(__file__, "reading")

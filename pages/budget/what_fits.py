@@ -5,7 +5,7 @@ import streamlit as st
 from pages.panels.budget.fits.detail import show_detail
 from pages.panels.budget.fits.inputs import choose_case
 from pages.panels.budget.fits.questions import ask_about_70b
-from pages.panels.budget.fits.tabs import CSS, choose_tab, show_tab, snippet
+from pages.panels.budget.fits.tabs import CSS, REFEREE, choose_tab, show_tab, snippet
 from pages.shared.header import page_header
 from pages.shared.prose import prose
 from pages.shared.snippets import show_code
@@ -18,9 +18,10 @@ tab = choose_tab()
 show_tab(tab, case)
 detail, question, code = st.columns(3)
 with detail:
-    show_detail(case)
+    if tab != REFEREE:
+        show_detail(case)
 with question:
     ask_about_70b()
 with code:
-    show_code("fits", snippet(case))
+    show_code("fits", snippet(tab, case))
 prose(__file__, "reading")

@@ -7,7 +7,7 @@ import pytest
 from core.budget.parallel.ring import ring_all_reduce
 from pages.panels.budget.parallel import code as parallel_code
 from pages.panels.budget.parallel.programs import PROGRAMS
-from pages.panels.budget.parallel.tabs import PICTURES
+from pages.panels.budget.parallel.tabs import TABS
 
 PAGE = "budget/parallelism"
 SMALL = {"parallel_data": "1", "parallel_tensor": "1", "parallel_stages": "1"}
@@ -42,7 +42,7 @@ def captions(app):
     return [each.value for each in app.caption]
 
 
-@pytest.mark.parametrize("tab", PICTURES)
+@pytest.mark.parametrize("tab", TABS)
 def test_every_tab_has_a_picture_at_both_ends(open_page, tab):
     for settings in (SMALL, LARGE):
         app = open_page(PAGE, parallel_tab=tab, **settings)
@@ -50,7 +50,7 @@ def test_every_tab_has_a_picture_at_both_ends(open_page, tab):
         assert len(alt(app)) > 40
 
 
-@pytest.mark.parametrize("tab", PICTURES)
+@pytest.mark.parametrize("tab", TABS)
 def test_every_tab_is_drawn_in_chinese_on_a_projector(open_page, tab):
     app = open_page(PAGE, lang="zh", present="1", units="GB", parallel_tab=tab)
 
@@ -170,6 +170,29 @@ def test_a_split_that_cannot_be_is_a_sentence(open_page, settings, sentence):
 
     assert headline(app) == "These choices cannot go together."
     assert sentence in app.info[0].value
+
+
+@pytest.mark.parametrize("settings", [{"parallel_expert": "64"}, {"parallel_expert": "2"}])
+def test_the_ring_and_the_programs_need_no_model(open_page, settings):
+    for tab, words in (("ring", "Step 2 of 6"), ("code", "A layer of 1024 × 1024")):
+        assert words in headline(open_page(PAGE, parallel_tab=tab, **settings)), tab
+
+
+def test_without_a_peak_there_is_one_headline_and_no_code(open_page):
+    app = open_page(PAGE, parallel_tab="schedule", parallel_device="own", parallel_precision="fp32")
+
+    assert headline(app) == "These choices cannot go together."
+    assert not app.get("plotly_chart")
+    assert not any("training_budget(" in each.value for each in app.code)
+
+
+def test_the_code_of_the_ring_runs(open_page, capsys):
+    app = open_page(PAGE, parallel_tab="ring", parallel_ring_ranks="3")
+    (source,) = [each.value for each in app.code if "ring_all_reduce" in each.value]
+
+    exec(compile(source, "snippet", "exec"), {})  # noqa: S102  what a reader copies
+
+    assert capsys.readouterr().out.splitlines()[-1].startswith("4 all-gather ((111.0,)")
 
 
 def test_experts_bring_a_link_of_their_own(open_page):

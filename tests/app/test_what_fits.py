@@ -197,6 +197,64 @@ def test_the_link_opens_the_training_page_in_this_state(open_page, recipe):
     assert needed in there.session_state["headline"]
 
 
+def test_tokens_beyond_the_context_are_told_and_the_link_has_what_was_counted(open_page):
+    long = {"fits_tokens": "131072"}
+    maps = open_page(PAGE, **long)
+    reach = open_page(PAGE, fits_tab="reach", fits_model="gpt2", **long)
+
+    assert any("reads at most 4,096 tokens" in each.value for each in maps.caption)
+    assert query_of_link(maps)["serving_context"] == "4096"
+    assert "sequences of 1,024 tokens at once" in headline(reach)
+    assert any("reads at most 1,024 tokens" in each.value for each in reach.caption)
+
+
+def test_the_training_page_opens_with_what_was_counted_or_not_at_all(open_page):
+    here = open_page(PAGE, fits_work="train", fits_tokens="65536")
+    needed = next(m.value for m in here.metric if m.label.startswith("Needed"))
+    there = open_page("budget/training_memory", **query_of_link(here))
+    assert needed in there.session_state["headline"]
+
+    told = "The other page has no setting for so many sequences or tokens."
+    for other in ({"fits_sequences": "512"}, {"fits_model": "qwen3-8b", "fits_tokens": "65536"}):
+        app = open_page(PAGE, fits_work="train", **other)
+        assert told in [each.value for each in app.caption], other
+
+
+def test_the_fewest_devices_say_why(open_page):
+    for settings, amount, words in (
+        ({"fits_model": "gpt2"}, "1", "One device is enough."),
+        ({"fits_model": "llama-2-70b"}, "8", "With half as many fails: weights"),
+        (
+            {"fits_model": "llama-3.1-405b", "fits_device": "t4", "fits_work": "train"},
+            "none",
+            "No number up to 1,024 is enough; what fails then: ",
+        ),
+    ):
+        app = open_page(PAGE, fits_tab="reach", **settings)
+        (fewest,) = [metric for metric in app.metric if metric.label == "Fewest devices"]
+        assert (fewest.value, words in fewest.help) == (amount, True), fewest.help
+
+
+def test_the_referee_shows_nothing_of_the_other_tabs_and_its_code_runs(open_page, capsys):
+    for settings, words in (
+        ({"fits_claim": "h100-1979"}, "impossible 2 times the bound"),
+        ({"fits_claim": "own", "fits_words": "70B fits on 2 H100 in int8"}, "possible 0."),
+    ):
+        app = open_page(PAGE, fits_tab="claims", **settings)
+        assert not any(metric.label.startswith("Needed") for metric in app.metric)
+        (source,) = [each.value for each in app.code]
+        exec(compile(source, "snippet", "exec"), {})  # noqa: S102  what a reader copies
+        assert capsys.readouterr().out.startswith(words), words
+
+
+def test_a_claim_that_cannot_be_read_is_not_ruled(open_page):
+    app = open_page(PAGE, fits_tab="claims", fits_claim="own", fits_words="7B takes 0 ms")
+
+    assert headline(app) == "The referee has no claim to rule on."
+    assert not any(metric.label.startswith("Bound") for metric in app.metric)
+    assert alt(app)
+
+
 def test_the_answer_is_hidden_until_the_reader_commits(open_page):
     app = open_page(PAGE)
     assert not any("each holds" in each.value for each in app.markdown)

@@ -107,12 +107,19 @@ def most_tokens_per_second(claim: Claim, spec: ModelSpec, device: DeviceSpec) ->
 
 
 def least_training_seconds(claim: Claim, spec: ModelSpec, device: DeviceSpec) -> Item:
-    """Return the least time of a training run: 6ND at the dense peak of 16-bit numbers, or less."""
+    """Return the least time of a training run: 6ND at the dense peak of what it computes in.
+
+    A device without bfloat16 trains in float16.
+
+    Raises:
+        ValueError: If the device does not multiply the dtype.
+    """
+    halves = claim.dtype == "bfloat16" and "bfloat16" not in device.peak
     values = {
         "num_params": counts(spec).active,
         "num_tokens": claim.num_tokens,
         "num_devices": claim.num_devices,
-        "flops_per_second": peak_of(device, claim.dtype),
+        "flops_per_second": peak_of(device, "float16" if halves else claim.dtype),
     }
     return item("training", TRAINING_FLOPS, values, unit="s", source=_SIX)
 

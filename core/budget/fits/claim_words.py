@@ -95,7 +95,9 @@ NUMBER_WORDS: Final[Mapping[str, int]] = {
     "一": 1, "两": 2, "四": 4, "八": 8,
 }  # fmt: skip
 NUMBER: Final = r"(\d+(?:\.\d+)?)"
-AMOUNTS: Final[Mapping[str, float]] = {"t": 1e12, "b": 1e9, "m": 1e6, "k": 1e3, "": 1}
+AMOUNTS: Final[Mapping[str, float]] = {
+    "t": 1e12, "b": 1e9, "m": 1e6, "k": 1e3, "万亿": 1e12, "亿": 1e8, "万": 1e4, "": 1,
+}  # fmt: skip
 
 
 def first_found(words: Mapping[str, str], text: str) -> str:

@@ -72,15 +72,18 @@ def _fits(claim: Claim, device: DeviceSpec) -> Ruling:
 
 
 def _needs(claim: Claim, device: DeviceSpec) -> Ruling:
+    """Rule that so many are needed: too many, just enough, or not even enough."""
     needed, there = _weights(claim), _memory(claim, device)
-    enough = _smaller(claim, device, needed)
+    misfit = _misfit(claim, device)
+    enough = None if misfit else _smaller(claim, device, needed)
     return Ruling(
         claim=claim,
-        verdict="overstated" if enough else "possible",
+        verdict="impossible" if misfit else "overstated" if enough else "possible",
         stated=there,
         bound=needed,
         ratio=there.amount / needed.amount,
         enough=enough,
+        misfit=misfit,
     )
 
 

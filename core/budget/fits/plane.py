@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from core.budget.cluster import DeviceSpec
 from core.budget.compute.jobs import Job
@@ -11,7 +11,7 @@ from core.budget.fits.solve import group_needs
 from core.models.spec import ModelSpec
 
 PlaneName = Literal["models_devices", "models_ways", "ways_devices"]
-MOST_DEVICES = 1024
+MOST_DEVICES: Final = 1024
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

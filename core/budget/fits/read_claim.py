@@ -45,12 +45,19 @@ def read_claim(text: str) -> Claim:
         stated=_stated(kind, plain, size),
         model="" if kind == "matmul" else _model(plain),
         weight_format=fmt,
-        dtype=DTYPE_OF[fmt] if kind == "matmul" else "bfloat16",
+        dtype=_dtype(kind, fmt),
         size=size,
         num_tokens=_num_tokens(kind, plain),
         text=text,
         source=_YOURS,
     )
+
+
+def _dtype(kind: ClaimKind, fmt: str) -> str:
+    """Return what is multiplied: training may use TF32 or bf16 whatever the weights are kept in."""
+    if kind == "matmul" or (kind == "training" and DTYPE_OF[fmt] == "fp8"):
+        return DTYPE_OF[fmt]
+    return "bfloat16"
 
 
 def _plain(text: str) -> str:
@@ -86,10 +93,13 @@ def _model(text: str) -> str:
 
 
 def _num_devices(text: str, pattern: str) -> int:
-    """Return the number before the device, 1 if there is none."""
+    """Return the number before the device, or after it ("A100 80GB x4"); 1 if there is none."""
     words = "|".join(NUMBER_WORDS)
     maker = r"(?:(?:nvidia|amd|geforce|rtx|tpu|块|张|台|个)\s*)*"
     found = re.search(rf"(?<![a-z0-9.])(\d+|{words})\s*x?\s*{maker}(?:{pattern})", text)
+    if found is None:
+        size = r"(?:\W{0,2}\d*\s*gi?b\W?)?"
+        found = re.search(rf"(?:{pattern}){size}\s*(?:x\s*|\*\s*)(\d+)(?![\dx])", text)
     if found is None:
         return 1
     return NUMBER_WORDS.get(found[1]) or max(1, int(found[1]))
@@ -101,25 +111,33 @@ def _matrix_size(text: str) -> int:
 
 
 def _stated(kind: ClaimKind, text: str, size: int) -> float:
+    """Return what is stated, in seconds or tokens/s; it must be more than nothing."""
     if kind in ("fits", "needs"):
         return 0.0
-    if kind == "decode":
-        found = re.search(rf"{NUMBER}\s*(?:tok|tps|词元)", text)
-        return _number(found, _("Say how many tokens/s."))
+    found = _rate(text) if kind == "decode" else _duration(kind, text, size)
+    if not found:
+        raise ValueError(_("Nothing takes no time and no claim is about 0; say a number above it."))
+    return found
+
+
+def _rate(text: str) -> float:
+    found = re.search(rf"{NUMBER}\s*(?:tok|tps|词元)", text)
+    if found is None:
+        raise ValueError(_("Say how many tokens/s."))
+    return float(found[1])
+
+
+def _duration(kind: ClaimKind, text: str, size: int) -> float:
+    """Return seconds: of a rate of FLOPs, of a number with its unit, or of words: "two weeks"."""
     rate = re.search(rf"{NUMBER}\s*([tp])flop", text) if kind == "matmul" else None
     if rate is not None and float(rate[1]):
         return 2 * size**3 / (float(rate[1]) * {"t": 1e12, "p": 1e15}[rate[2]])
+    words = "|".join(NUMBER_WORDS)
     for unit, seconds in SECONDS.items():
-        found = re.search(rf"{NUMBER}\s*{unit}(?![a-z0-9/])", text)
+        found = re.search(rf"(?:{NUMBER}|(?<![a-z])({words}))\s*{unit}(?![a-z0-9/])", text)
         if found is not None:
-            return float(found[1]) * seconds
+            return float(found[1] or NUMBER_WORDS[found[2]]) * seconds
     raise ValueError(_("Say how long it takes, such as 0.05 ms or 7 days."))
-
-
-def _number(found: "re.Match[str] | None", sentence: str) -> float:
-    if found is None:
-        raise ValueError(sentence)
-    return float(found[1])
 
 
 def _num_tokens(kind: ClaimKind, text: str) -> int:
@@ -127,7 +145,9 @@ def _num_tokens(kind: ClaimKind, text: str) -> int:
     if kind == "decode":
         found = re.search(r"(?:batch(?: size)?|concurrency|并发|批次)\D{0,4}(\d+)", text)
         return max(1, int(found[1])) if found else 1
-    found = re.search(rf"{NUMBER}\s*([tbmk]?)(?:rillion|illion)?\s*(?:tok|词元)", text)
+    found = re.search(
+        rf"{NUMBER}\s*([tbmk]|万亿|亿|万|)(?:rillion|illion)?\s*(?:个\s*)?(?:tok|词元)", text
+    )
     if found is None and kind == "training":
         raise ValueError(_("Say on how many tokens, such as 15T tokens."))
     return max(1, round(min(float(found[1]) * AMOUNTS[found[2]], 1e18))) if found else 1

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 import plotly.graph_objects as go
 
@@ -47,30 +47,15 @@ def claims_chart(rows: Rows, chosen: str, mode: Mode, *, present: bool = False) 
     layout = plotly_layout(mode, present=present)
     color, size = COLORS[mode], layout["font"]["size"]
     drawing = Drawing()
-    ratios = [shown_ratio(ruling) for _key, _label, ruling in rows]
-    for verdict, (token, symbol) in _LOOKS.items():
-        places = [place for place, row in enumerate(rows) if row[2].verdict == verdict]
-        drawing.scatter(
-            x=[ratios[place] for place in places],
-            y=places,
-            mode="markers",
-            name=_(VERDICTS[verdict]),
-            marker={"color": color[token], "symbol": symbol, "size": 15},
-            customdata=[[rows[place][0], rows[place][1]] for place in places],
-            hovertemplate="%{customdata[1]}<br>%{x:.3g} ×<extra>%{fullData.name}</extra>",
-            selected={"marker": {"opacity": 1}},
-            unselected={"marker": {"opacity": 1}},
-        )
+    for verdict in _LOOKS:
+        drawing.scatter(**_marks(rows, verdict, color))
     drawing.shape(
         type="line", x0=1, x1=1, y0=-0.5, y1=len(rows) - 0.5,
         line={"color": color["text"], "width": 2},
     )  # fmt: skip
     labels = [f"<b>{label}</b>" if key == chosen else label for key, label, _ruling in rows]
-    low, high = math.log10(min(*ratios, 0.5)) - 0.15, math.log10(max(*ratios, 2)) + 0.15
     axes = {
-        "xaxis": layout["xaxis"]
-        | {"type": "log", "range": [low, high], "title": _("times the bound"), "fixedrange": True}
-        | {"tickvals": _TICKS, "ticktext": [f"{tick:g}" for tick in _TICKS]},
+        "xaxis": layout["xaxis"] | _scale(rows),
         "yaxis": layout["yaxis"]
         | {"tickvals": list(range(len(rows))), "ticktext": labels, "fixedrange": True}
         | {"range": [len(rows) - 0.5, -0.5]},
@@ -78,6 +63,35 @@ def claims_chart(rows: Rows, chosen: str, mode: Mode, *, present: bool = False) 
         "margin": {"l": 8, "r": 8, "t": 2 * size, "b": 8},
     }
     return drawing.figure(layout | axes | {"template": "none", "clickmode": "event+select"})
+
+
+def _marks(rows: Rows, verdict: Verdict, color: Mapping[str, str]) -> dict[str, Any]:
+    token, symbol = _LOOKS[verdict]
+    places = [place for place, row in enumerate(rows) if row[2].verdict == verdict]
+    return {
+        "x": [shown_ratio(rows[place][2]) for place in places],
+        "y": places,
+        "mode": "markers",
+        "name": _(VERDICTS[verdict]),
+        "marker": {"color": color[token], "symbol": symbol, "size": 15},
+        "customdata": [[rows[place][0], rows[place][1]] for place in places],
+        "hovertemplate": "%{customdata[1]}<br>%{x:.3g} ×<extra>%{fullData.name}</extra>",
+        "selected": {"marker": {"opacity": 1}},
+        "unselected": {"marker": {"opacity": 1}},
+    }
+
+
+def _scale(rows: Rows) -> dict[str, Any]:
+    ratios = [shown_ratio(ruling) for _key, _label, ruling in rows]
+    low, high = math.log10(min(*ratios, 0.5)) - 0.15, math.log10(max(*ratios, 2)) + 0.15
+    return {
+        "type": "log",
+        "range": [low, high],
+        "title": _("times the bound"),
+        "fixedrange": True,
+        "tickvals": _TICKS,
+        "ticktext": [f"{tick:g}" for tick in _TICKS],
+    }
 
 
 def claims_alt(rows: Rows) -> str:

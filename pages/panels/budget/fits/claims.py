@@ -27,6 +27,15 @@ from pages.shared.settings import presenting, theme_mode, unit_system
 
 OWN: Final = "own"
 EXAMPLE: Final = "Llama-2 7B in bf16 answers with 200 tok/s on one A100 80GB"
+CODE: Final = """
+from core.budget.fits.claims import rule
+from core.budget.fits.known_claims import CLAIMS
+from core.budget.fits.read_claim import read_claim
+
+ruling = rule({claim})
+print(ruling.verdict, f"{{ruling.ratio:.3g}} times the bound")
+print(ruling.bound.substituted, ruling.bound.amount, ruling.bound.unit)
+"""
 _CHART: Final = f"{PAGE}_referee"
 
 
@@ -37,22 +46,21 @@ def show_claims() -> None:
         picture, numbers = st.container(), st.container()
     else:
         picture, numbers = st.columns([3, 1])
+    rulings = {key: rule(claim) for key, claim in CLAIMS.items()}
     with numbers:
         chosen = pickers.selectbox(
             PAGE, "claim", _("Claim"), (*CLAIMS, OWN), default="matmul-4090", labels=_label
         )
-        own = _own() if chosen == OWN else None
-    rulings = {key: rule(claim) for key, claim in CLAIMS.items()}
-    rows = [(key, _(CLAIMS[key].text), ruling) for key, ruling in rulings.items()]
-    if own is not None:
-        rows.insert(0, (OWN, _label(OWN), own))  # never the words themselves: a link wrote them
-    ruling = own or rulings.get(chosen) or rulings["matmul-4090"]
+        ruling = _own() if chosen == OWN else rulings[chosen]
+        if ruling is not None:
+            _show_numbers(ruling)
+    rows = [(key, _(CLAIMS[key].text), ruled) for key, ruled in rulings.items()]
+    if chosen == OWN and ruling is not None:
+        rows.insert(0, (OWN, _label(OWN), ruling))  # never the words themselves: a link wrote them
     with head:
-        headline(sentence(ruling))
+        headline(sentence(ruling) if ruling else _("The referee has no claim to rule on."))
     with picture:
         _show_scale(rows, chosen)
-    with numbers:
-        _show_numbers(ruling)
 
 
 def _label(key: str) -> str:
@@ -69,6 +77,14 @@ def _own() -> Ruling | None:
     except ValueError as error:
         st.error(str(error))
         return None
+
+
+def claim_snippet() -> str:
+    """Return Python that rules on the chosen claim."""
+    key = st.session_state.get(f"{PAGE}_claim")
+    words = st.session_state.get(f"{PAGE}_words", EXAMPLE)
+    claim = f"read_claim({words!r})" if key == OWN else f'CLAIMS["{key}"]'
+    return CODE.format(claim=claim)
 
 
 def _show_scale(rows: Rows, chosen: str) -> None:

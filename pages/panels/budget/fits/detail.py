@@ -1,5 +1,6 @@
 """The square picked out: what fills the memory line by line, and the page that shows it whole."""
 
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import streamlit as st
@@ -13,9 +14,12 @@ from core.budget.recipe import TrainingRecipe
 from core.language import N_, _
 from core.units import format_bytes
 from pages.panels.budget.fits.device import show_device
-from pages.panels.budget.fits.inputs import PAGE, Case
+from pages.panels.budget.fits.inputs import PAGE, Case, Work
+from pages.panels.budget.memory.inputs import LENGTHS
+from pages.panels.budget.serving.inputs import CONTEXTS
+from pages.panels.budget.serving.inputs import SEQUENCES as SERVED
 from pages.shared import link
-from pages.shared.navigation import PAGES
+from pages.shared.navigation import page_row
 from pages.shared.numbers import explained_number
 from pages.shared.settings import unit_system
 
@@ -27,7 +31,12 @@ SAME_NAMES: Final = (
     "device_tflops",
     "device_gbs",
 )
-MOST_SEQUENCES: Final = 256  # that the training page's slider reaches
+MOST_TRAINED: Final = 256  # that the training page's slider reaches
+_REACH: Final[Mapping[Work, tuple[Sequence[int], int]]] = {
+    "serve": (CONTEXTS, SERVED[-1]),
+    "train": (LENGTHS, MOST_TRAINED),
+}
+"""Work -> the lengths that its own page offers, and the most sequences at once."""
 USABLE: Final = Formula("memory_usable")
 _BELOW: Final = N_("what the driver reports, less what it keeps for itself")
 
@@ -68,13 +77,18 @@ def open_page(case: Case) -> None:
     """Show a link that opens the page of this job in this state, once that page exists."""
     key = {"serve": "budget/serving", "train": "budget/training_memory"}[case.work]
     label = {"serve": _("Open in Serving →"), "train": _("Open in Training memory →")}[case.work]
-    for page in PAGES:
-        if page.key == key:
-            st.page_link(page.file, label=label, query_params=query(case))
+    settings = query(case)
+    if not settings:
+        st.caption(_("The other page has no setting for so many sequences or tokens."))
+        return
+    st.page_link(page_row(key).file, label=label, query_params=settings)
 
 
 def query(case: Case) -> dict[str, str]:
-    """Return the settings of the other page that mean the same as this one's."""
+    """Return the settings of the other page that mean the same as this one's; none if none do."""
+    lengths, most = _REACH[case.work]
+    if case.read_tokens not in lengths or case.sequences > most:
+        return {}
     page = {"serve": "serving", "train": "memory"}[case.work]
     settings = link.values()
     found = {
@@ -83,22 +97,22 @@ def query(case: Case) -> dict[str, str]:
         if f"{PAGE}_{name}" in settings
     }
     if isinstance(case.job, Training):
-        return found | _recipe_settings(case.job.recipe)
+        return found | _recipe_settings(case.job.recipe, case.read_tokens)
     return found | {
         "serving_weights": SERVING_FORMATS[case.way],
         "serving_kv": settings[f"{PAGE}_kv"],
-        "serving_context": str(case.tokens),
+        "serving_context": str(case.read_tokens),
         "serving_sequences": str(case.sequences),
     }
 
 
-def _recipe_settings(recipe: TrainingRecipe) -> dict[str, str]:
+def _recipe_settings(recipe: TrainingRecipe, tokens: int) -> dict[str, str]:
     found = {
         "memory_precision": recipe.precision,
         "memory_optimizer": recipe.optimizer,
         "memory_checkpointing": recipe.checkpointing,
-        "memory_batch": str(min(recipe.batch_size, MOST_SEQUENCES)),
-        "memory_seq": str(recipe.seq_len),
+        "memory_batch": str(recipe.batch_size),
+        "memory_seq": str(tokens),
         "memory_step": recipe.step_kind,
         "memory_profile": recipe.profile,
         "memory_accumulation": str(recipe.accumulation),

@@ -46,11 +46,7 @@ _FEW_MODELS: Final = (
     "deepseek-v3",
 )
 _FEWEST_MODELS: Final = (
-    "llama-2-7b",
-    "llama-2-13b",
-    "qwen2.5-32b",
-    "llama-2-70b",
-    "llama-3.1-405b",
+    *("llama-2-7b", "llama-2-13b", "qwen2.5-32b", "llama-2-70b", "llama-3.1-405b"),
     "deepseek-v3",
 )
 _FEW_DEVICES: Final = (
@@ -94,6 +90,11 @@ class Case:
     def job(self) -> Job:
         """The way picked out."""
         return self.ways[self.way]
+
+    @property
+    def read_tokens(self) -> int:
+        """The tokens that are counted: a model reads no more than its own context."""
+        return min(self.tokens, self.model.spec.seq_len)
 
     @property
     def models(self) -> Mapping[str, ModelSpec]:

@@ -6,18 +6,24 @@ from typing import Any, Final, cast
 import streamlit as st
 
 from core.budget.fits.matrix import row
-from core.budget.fits.plane import Plane, PlaneName, models_devices, models_ways, ways_devices
+from core.budget.fits.plane import (
+    MOST_DEVICES,
+    Plane,
+    PlaneName,
+    models_devices,
+    models_ways,
+    ways_devices,
+)
 from core.budget.fits.solve import min_devices
 from core.figures.budget.fits_map import fits_alt, fits_map, fits_table, letters_sentence
 from core.figures.budget.fits_squares import Labels
 from pages.panels.budget.fits.inputs import OWN, PAGE, Case, Work
 from pages.panels.budget.fits.names import device_name, model_name
-from pages.panels.budget.fits.words import verdict
+from pages.panels.budget.fits.words import context_note, verdict
 from pages.shared.charts import show_chart
 from pages.shared.header import headline
 from pages.shared.settings import presenting, theme_mode, unit_system
 
-MOST_DEVICES: Final = 1024
 _MAP: Final = f"{PAGE}_map"
 
 
@@ -51,6 +57,8 @@ def show_map(case: Case, name: PlaneName) -> None:
     (cell,) = row(case.model.spec, case.job, [case.device.device])
     fewest = min_devices(case.model.spec, case.job, case.device.device, MOST_DEVICES)
     headline(verdict(case, cell, fewest))
+    if note := context_note(case, several=name != "ways_devices"):
+        st.caption(note)
     plane = make_plane(case, name)
     labels = plane_labels(case, plane)
     show_chart(

@@ -9,6 +9,7 @@ from core.budget.catalogue.models import MODELS
 from core.budget.catalogue.parameters import count_parameters
 from core.budget.cluster import DeviceSpec
 from core.budget.compute.jobs import Job
+from core.budget.fits.plane import MOST_DEVICES
 from core.budget.fits.reach import Edge, edges
 from core.budget.fits.solve import Answer, largest_model, largest_that_fits, min_devices
 from core.figures.budget.frontier import frontier_alt, frontier_figure, frontier_table
@@ -16,14 +17,14 @@ from core.language import _, ngettext
 from core.models.spec import ModelSpec
 from pages.panels.budget.fits.inputs import PAGE, Case
 from pages.panels.budget.fits.recipes import show_recipes
-from pages.panels.budget.fits.words import what
+from pages.panels.budget.fits.words import context_note, what
 from pages.shared import pickers
 from pages.shared.charts import show_chart
 from pages.shared.header import headline
 from pages.shared.numbers import explained_number
 from pages.shared.settings import presenting, theme_mode
 
-NUMBERS: Final = tuple(2**power for power in range(11))
+NUMBERS: Final = tuple(2**power for power in range(MOST_DEVICES.bit_length()))
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
@@ -58,11 +59,13 @@ def _show_answers(case: Case, number: int, head: DeltaGenerator, numbers: DeltaG
     sequences = largest_that_fits(spec, job, device, "sequences")
     with head:
         headline(_summary(case, number, sequences))
+        if note := context_note(case, several=False):
+            st.caption(note)
     with numbers:
         _show_longest(case, largest_that_fits(spec, job, device, "tokens"))
         if sequences.need is not None:
             explained_number(_("Bytes at the most sequences"), sequences.need)
-        _show_fewest(min_devices(spec, case.job, device))
+        _show_fewest(min_devices(spec, case.job, device, MOST_DEVICES))
         _show_largest(case, job)
 
 
@@ -70,7 +73,7 @@ def _show_edges(case: Case, number: int) -> None:
     """Show the edges for the chosen number of devices, twice and four times as many."""
     numbers = tuple(sorted({1, number, 2 * number, 4 * number}))
     found = _edges(case.model.spec, case.job, case.device.device, numbers)
-    here = (case.tokens, case.sequences)
+    here = (case.read_tokens, case.sequences)
     show_chart(
         frontier_figure(found, here, theme_mode(), present=presenting()),
         key=f"{PAGE}_reach",
@@ -86,14 +89,14 @@ def _summary(case: Case, number: int, found: Answer) -> str:
     if not found.amount:
         return _(
             "{place}: not one sequence of {tokens} tokens fits; the first that fails: **{item}**."
-        ).format(place=place, tokens=f"{case.tokens:,}", item=_(found.reason))
+        ).format(place=place, tokens=f"{case.read_tokens:,}", item=_(found.reason))
     return _("{place}: at most **{sequences}** sequences of {tokens} tokens at once.").format(
-        place=place, sequences=f"{found.amount:,}", tokens=f"{case.tokens:,}"
+        place=place, sequences=f"{found.amount:,}", tokens=f"{case.read_tokens:,}"
     )
 
 
 def _show_longest(case: Case, tokens: Answer) -> None:
-    reason = _("up to the model's own context") if tokens.at_limit else _(tokens.reason)
+    reason = _("the model's own context") if tokens.at_limit else _(tokens.reason)
     st.metric(
         _("Longest sequence at {count} at once").format(count=f"{case.sequences:,}"),
         f"{tokens.amount:,}",
@@ -110,10 +113,20 @@ def _show_largest(case: Case, job: Job) -> None:
 
 
 def _show_fewest(fewest: Answer) -> None:
-    words = f"{fewest.amount:,}" if fewest.amount else _("none")
-    reason = _(fewest.reason) if fewest.reason else _("one device is enough")
     st.metric(
         _("Fewest devices"),
-        words,
-        help=_("With half as many fails: {reason}").format(reason=reason),
+        f"{fewest.amount:,}" if fewest.amount else _("none"),
+        help=_why_so_many(fewest),
     )
+
+
+def _why_so_many(fewest: Answer) -> str:
+    if fewest.amount == 1:
+        return _("One device is enough.")
+    if not fewest.amount:
+        return _("No number up to {most} is enough; what fails then: {reason}").format(
+            most=f"{MOST_DEVICES:,}", reason=_(fewest.reason)
+        )
+    if not fewest.reason:
+        return _("Fewer devices cannot share the model.")
+    return _("With half as many fails: {reason}").format(reason=_(fewest.reason))

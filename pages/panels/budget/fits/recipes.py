@@ -3,9 +3,9 @@
 import streamlit as st
 
 from core.budget.compute.training_jobs import Training
-from core.budget.fits.feasible import Feasible, feasible
+from core.budget.fits.feasible import MFU, Feasible, feasible
 from core.language import _
-from core.units import format_bytes
+from core.units import format_bytes, format_percent
 from pages.panels.budget.fits.inputs import Case, checkpointing_label, way_label
 from pages.shared.charts import table_markdown
 from pages.shared.numbers import written
@@ -17,13 +17,14 @@ def show_recipes(case: Case, num_devices: int) -> None:
     if not isinstance(case.job, Training):
         return
     found = feasible(case.model.spec, case.job.recipe, case.device.device, num_devices)
+    where = f"{num_devices:,} × {case.device.device.name}"
     if not found:
-        st.caption(_("No recipe of this list fits on {count} of them.").format(count=num_devices))
+        st.caption(_("No recipe of this list fits on {devices}.").format(devices=where))
         return
     st.caption(
         _(
-            "Recipes that fit on {count}, the fastest first; speeds are estimates at 40 % MFU."
-        ).format(count=num_devices)
+            "Recipes that fit on {devices}, the fastest first; speeds are estimates at {mfu} MFU."
+        ).format(devices=where, mfu=format_percent(MFU))
     )
     st.markdown(table_markdown(_table(found)))
 

@@ -3,14 +3,18 @@
 from pathlib import Path
 from typing import Final
 
+import streamlit as st
+
 from core.language import N_, _
-from pages.panels.budget.fits.claims import show_claims
+from pages.panels.budget.fits.claims import claim_snippet, show_claims
 from pages.panels.budget.fits.inputs import PAGE, Case
 from pages.panels.budget.fits.map import show_map
 from pages.panels.budget.fits.reach import show_reach
 from pages.shared import pickers
 
 CSS: Final = Path(__file__).with_name("fits.css")
+NO_INPUTS: Final = Path(__file__).with_name("fits_without_inputs.css")
+REFEREE: Final = "claims"  # a claim has a model and a device of its own
 TABS: Final = {
     "models_devices": N_("Models × devices"),
     "ways_devices": N_("Formats × devices"),
@@ -51,8 +55,10 @@ def choose_tab() -> str:
     )
 
 
-def snippet(case: Case) -> str:
-    """Return Python that prints what the job needs and the first item that fails."""
+def snippet(tab: str, case: Case) -> str:
+    """Return Python that prints what the job needs and the first item that fails, or the ruling."""
+    if tab == REFEREE:
+        return claim_snippet()
     return CODE.format(job=repr(case.job), model=case.model.code, device=case.device.code)
 
 
@@ -60,7 +66,8 @@ def show_tab(tab: str, case: Case) -> None:
     """Show the open tab; only that one is computed."""
     if tab == "reach":
         show_reach(case)
-    elif tab == "claims":
+    elif tab == REFEREE:
+        st.html(NO_INPUTS)
         show_claims()
     elif tab == "ways_devices":
         show_map(case, "ways_devices")

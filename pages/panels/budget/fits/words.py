@@ -3,18 +3,42 @@
 from collections.abc import Mapping
 from typing import Final
 
+from core.budget.compute.training_jobs import Training
 from core.budget.fits.matrix import Cell
+from core.budget.fits.plane import MOST_DEVICES
 from core.budget.fits.solve import Answer
 from core.language import N_, _, ngettext
 from core.units import format_bytes
 from pages.panels.budget.fits.inputs import Case
 from pages.shared.settings import unit_system
 
+_RECOMPUTE: Final = N_("Every device holds activations of its own: recompute them (Settings).")
+_FEWER: Final = N_("Every device works on sequences of its own: fewer or shorter ones do.")
 _WAYS_OUT: Final[Mapping[str, str]] = {
-    "activations": N_("Every device holds activations of its own: recompute them (Settings)."),
+    "activations": _FEWER,
+    "logits and loss": _FEWER,
     "KV cache": N_("The cache does not shrink with more devices than key heads: fewer tokens do."),
 }
 """Name of what fails on any number of devices -> what helps."""
+
+
+def context_note(case: Case, *, several: bool) -> str:
+    """Return that fewer tokens are counted than were asked for; "" if all are.
+
+    Args:
+        case: All choices of the page.
+        several: Whether the picture has other models too.
+    """
+    spec, said = case.model.spec, []
+    if case.read_tokens < case.tokens:
+        said.append(
+            _("{model} reads at most {longest} tokens: that many are counted.").format(
+                model=spec.name, longest=f"{spec.seq_len:,}"
+            )
+        )
+    if several and any(other.seq_len < case.tokens for other in case.models.values()):
+        said.append(_("In the picture every model is counted up to its own context."))
+    return " ".join(said)
 
 
 def what(case: Case) -> str:
@@ -42,14 +66,22 @@ def verdict(case: Case, cell: Cell, fewest: Answer) -> str:
     said = _("{what} does not fit: {need} of {capacity}; the first that fails: **{item}**.").format(
         **values
     )
-    return f"{said} {enough(fewest)}"
+    return f"{said} {enough(case, fewest)}"
 
 
-def enough(fewest: Answer) -> str:
-    """Return how many devices would do."""
+def enough(case: Case, fewest: Answer) -> str:
+    """Return how many devices would do, or what else would."""
     if not fewest.amount:
-        none = _("No number of devices up to {most} is enough.").format(most="1,024")
-        return f"{none} {_(_WAYS_OUT[fewest.reason])}" if fewest.reason in _WAYS_OUT else none
+        none = _("No number of devices up to {most} is enough.").format(most=f"{MOST_DEVICES:,}")
+        way_out = _way_out(case, fewest.reason)
+        return f"{none} {way_out}" if way_out else none
     return ngettext(
         "{count} device is enough.", "{count} devices are enough.", fewest.amount
     ).format(count=fewest.amount)
+
+
+def _way_out(case: Case, reason: str) -> str:
+    recipe = case.job.recipe if isinstance(case.job, Training) else None
+    if reason == "activations" and recipe is not None and recipe.checkpointing != "full":
+        return _(_RECOMPUTE)
+    return _(_WAYS_OUT[reason]) if reason in _WAYS_OUT else ""

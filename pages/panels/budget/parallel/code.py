@@ -13,7 +13,7 @@ from core.figures.budget.stage_bars import pair_alt, stage_figure, stage_table
 from core.language import N_, _
 from core.machine.ranks import NUM_RANKS, run_ranks
 from core.units import format_bytes
-from pages.panels.budget.parallel.inputs import PAGE, Case
+from pages.panels.budget.parallel.inputs import PAGE
 from pages.panels.budget.parallel.programs import COMMANDS, PROGRAMS
 from pages.server.background import jobs
 from pages.server.rate import take_turn
@@ -47,7 +47,7 @@ def printed() -> Printed:
     return Printed()
 
 
-def show_code_cards(_case: Case) -> None:
+def show_code_cards() -> None:
     """Show one card: the program, the line that starts it, and what it prints here."""
     held = {
         "DDP": layer_states(NUM_PARAMS, "fp32", 1),

@@ -74,6 +74,7 @@ def show_links(case: Case) -> None:
 def show_schedule(case: Case) -> None:
     """Show who works when in a pipeline, and the bubble."""
     stages, batches = case.cluster.pipeline, case.recipe.accumulation
+    compute = link_view(case).compute  # first: without a peak there is nothing to show
     drawn = schedule(min(stages, MOST_STAGES), min(batches, MOST_MICROBATCHES))
     headline(schedule_headline(stages, batches))
     picture, numbers = beside(f"{PAGE}_schedule")
@@ -88,6 +89,5 @@ def show_schedule(case: Case) -> None:
         if (len(drawn), len(drawn[0]) // 2) != (stages, batches):
             st.caption(schedule_drawn(drawn))
     with numbers:
-        compute = link_view(case).compute
         explained_number(_("Compute"), compute)
         explained_number(_("Bubble"), bubble_seconds(case.cluster, batches, compute.amount))

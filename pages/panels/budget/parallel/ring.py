@@ -7,15 +7,30 @@ import streamlit as st
 from core.budget.parallel.ring import RingStep, bytes_sent, ring_all_reduce
 from core.figures.budget.ring_steps import ring_alt, ring_figure, ring_table, step_title
 from core.language import _
-from pages.panels.budget.parallel.inputs import PAGE, Case
+from pages.panels.budget.parallel.inputs import PAGE
 from pages.shared import pickers
 from pages.shared.charts import show_chart
 from pages.shared.header import headline
 from pages.shared.settings import presenting, theme_mode
 
 RANKS: Final = (2, 3, 4, 5, 6)
+DEFAULT_RANKS: Final = 4
 LAST_STEP: Final = 2 * (RANKS[-1] - 1)
 STEP: Final = f"{PAGE}_ring_step"
+CODE: Final = """
+from core.budget.parallel.ring import bytes_sent, ring_all_reduce
+
+num_ranks = {num_ranks}
+arrays = [[(chunk + 1) * 10.0**rank for chunk in range(num_ranks)] for rank in range(num_ranks)]
+steps = ring_all_reduce(arrays)
+for number, step in enumerate(steps):
+    print(number, step.phase, step.values[0], bytes_sent(steps[: number + 1], rank=0), "bytes sent")
+"""
+
+
+def ring_snippet() -> str:
+    """Return Python that prints, step by step, what rank 0 of the ring holds and has sent."""
+    return CODE.format(num_ranks=st.session_state.get(f"{PAGE}_ring_ranks", DEFAULT_RANKS))
 
 
 def ring_steps(num_ranks: int) -> tuple[RingStep, ...]:
@@ -28,10 +43,12 @@ def ring_steps(num_ranks: int) -> tuple[RingStep, ...]:
     )
 
 
-def show_ring(_case: Case) -> None:
+def show_ring() -> None:
     """Show the ring after a step that the reader chooses."""
     with st.container(key="parallel_ring_inputs", horizontal=True, vertical_alignment="bottom"):
-        num_ranks = pickers.segmented(PAGE, "ring_ranks", _("Ranks in the ring"), RANKS, default=4)
+        num_ranks = pickers.segmented(
+            PAGE, "ring_ranks", _("Ranks in the ring"), RANKS, default=DEFAULT_RANKS
+        )
         steps = ring_steps(num_ranks)
         asked = pickers.slider(PAGE, "ring_step", _("After step"), 0, LAST_STEP, default=2, step=1)
         number = min(asked, len(steps) - 1)

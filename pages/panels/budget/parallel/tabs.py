@@ -13,17 +13,17 @@ from pages.panels.budget.parallel.ring import show_ring
 from pages.shared import pickers
 
 CSS: Final = Path(__file__).with_name("parallel.css")
+NO_INPUTS: Final = Path(__file__).with_name("parallel_without_inputs.css")
 PICTURES: Final[Mapping[str, Callable[[Case], None]]] = {
     "ranks": show_ranks,
     "stages": show_stages,
     "sharding": show_sharding,
-    "ring": show_ring,
     "links": show_links,
     "schedule": show_schedule,
-    "code": show_code_cards,
 }
-WITHOUT_CASE: Final = frozenset({"ring", "code"})
-"""Tabs that show the same for every model."""
+ALONE: Final[Mapping[str, Callable[[], None]]] = {"ring": show_ring, "code": show_code_cards}
+"""Pictures that are the same for every model: they get the room of the page's inputs."""
+TABS: Final = ("ranks", "stages", "sharding", "ring", "links", "schedule", "code")
 
 
 def tab_label(tab: str) -> str:
@@ -41,6 +41,4 @@ def tab_label(tab: str) -> str:
 
 def choose_tab() -> str:
     """Show the tabs and return the open one."""
-    return pickers.segmented(
-        PAGE, "tab", _("Show"), tuple(PICTURES), default="ranks", labels=tab_label
-    )
+    return pickers.segmented(PAGE, "tab", _("Show"), TABS, default="ranks", labels=tab_label)

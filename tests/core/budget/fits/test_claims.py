@@ -95,6 +95,14 @@ def test_needs_names_what_would_do():
     assert rule(alone).enough is None
 
 
+def test_needs_that_are_not_even_enough_are_impossible():
+    """The bf16 weights of a 70B model are 128 GiB; one H100 has 80."""
+    ruling = rule(Claim(kind="needs", device="h100-sxm", model="llama-2-70b"))
+
+    assert (ruling.verdict, ruling.enough) == ("impossible", None)
+    assert ruling.misfit.amount / 2**30 == pytest.approx(128.5, abs=0.1)
+
+
 def test_near_the_bound_is_at_the_limit():
     bound = rule(CLAIMS["7b-200-tokens"]).bound.amount
     for share, verdict in ((0.5, "possible"), (0.95, "at_the_limit"), (1.01, "impossible")):

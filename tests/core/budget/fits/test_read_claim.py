@@ -4,6 +4,7 @@ import pytest
 
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
+from core.budget.catalogue.parameters import counts
 from core.budget.fits.claim_words import DEVICE_WORDS, DTYPE_OF, FORMAT_WORDS, SIZE_WORDS
 from core.budget.fits.claims import rule
 from core.budget.fits.known_claims import CLAIMS
@@ -49,6 +50,37 @@ def test_numbers_units_and_counts_are_read():
         assert read_claim(f"forward of 7B on T4 takes 5 {unit}").stated == 5 * seconds, unit
 
 
+def test_durations_and_amounts_in_words():
+    claim = read_claim("1024 H100 train 70B on 15 trillion tokens in two weeks")
+    assert (claim.stated, claim.num_tokens) == (14 * 86_400, 15 * 10**12)
+
+    for amount, tokens in (("15 万亿", 15e12), ("3000亿", 3e11), ("500 万个", 5e6)):
+        claim = read_claim(f"8 块 H100 训练 7B 模型，{amount}词元，一周")
+        assert (claim.num_devices, claim.num_tokens, claim.stated) == (8, tokens, 7 * 86_400), (
+            amount
+        )
+
+
+def test_a_number_behind_the_device_counts():
+    for text in ("70B needs A100 80GB x4", "70B needs A100 x 4", "A100 (80 GB) ×4 needed for 70B"):
+        assert read_claim(text).num_devices == 4, text
+    assert read_claim("H100 8192x8192 fp8 matmul: 2 PFLOP/s").num_devices == 1
+
+
+def test_training_is_held_against_the_peak_of_what_it_multiplies():
+    said = "8 {device} train 7B on 1T tokens in 90 days"
+    for device, words, peak in (
+        ("H100", "", "bfloat16"),
+        ("H100", " in fp32", "bfloat16"),
+        ("H100", " in fp8", "fp8"),
+        ("T4", "", "float16"),
+    ):
+        claim = read_claim(said.format(device=device) + words)
+        flops = 6 * counts(MODELS[claim.model]).active * 1e12
+        least = flops / (8 * DEVICES[claim.device].peak[peak])
+        assert rule(claim).bound.amount == pytest.approx(least), (device, words)
+
+
 def test_a_matrix_product_stated_as_a_rate():
     claim = read_claim("H100: 2 PFLOP/s fp8 matmul, 8192x8192")
 
@@ -81,6 +113,8 @@ def test_every_device_and_every_size_can_be_named():
         ("train 7B on " + "9" * 200 + "T tokens on an H100 in 1 day", r"num_tokens is 10+; it"),
         ("train 7B on 1T tokens on an H100 in " + "9" * 200 + " weeks", r"stated is .*; it must"),
         ("an H100 multiplies matrices at 0 TFLOP/s", r"Say how long it takes"),
+        ("7B at 0 tokens/s on an H100", r"no claim is about 0"),
+        ("a forward pass of 7B on an H100 takes 0 ms", r"no claim is about 0"),
     ],
 )
 def test_what_is_missing_is_said(text, sentence):

@@ -1,21 +1,25 @@
 """Words of the page What fits: verdicts, what would be enough, short names."""
 
+from dataclasses import replace
+
 import pytest
 
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
 from core.budget.compute.jobs import serving_ways
+from core.budget.compute.training_jobs import training_ways
 from core.budget.fits.claims import rule
 from core.budget.fits.known_claims import CLAIMS
 from core.budget.fits.matrix import Cell, row
 from core.budget.fits.solve import Answer, min_devices
+from core.budget.recipe import TrainingRecipe
 from core.budget.serving.serving_plan import ServingPlan
 from pages.panels.budget.choices import ChosenDevice, ChosenModel
 from pages.panels.budget.fits import device as fits_device
 from pages.panels.budget.fits.claims import sentence
 from pages.panels.budget.fits.inputs import Case
 from pages.panels.budget.fits.names import device_name, model_name
-from pages.panels.budget.fits.words import enough, verdict, what
+from pages.panels.budget.fits.words import context_note, enough, verdict, what
 
 
 @pytest.fixture
@@ -59,10 +63,32 @@ def test_within_the_band_it_may_fit(case):
     assert "may fit" in verdict(case, close, answer(1))
 
 
-def test_what_no_number_of_devices_mends_has_another_way_out():
-    assert enough(answer(1)) == "1 device is enough."
-    assert enough(answer(0, "weights")) == "No number of devices up to 1,024 is enough."
-    assert "recompute them" in enough(answer(0, "activations"))
+def trained(case, checkpointing):
+    recipe = TrainingRecipe(checkpointing=checkpointing)
+    return replace(case, work="train", way="mixed", ways=training_ways(recipe))
+
+
+def test_what_no_number_of_devices_mends_has_another_way_out(case):
+    assert enough(case, answer(1)) == "1 device is enough."
+    assert enough(case, answer(0, "weights")) == "No number of devices up to 1,024 is enough."
+    assert "fewer tokens do" in enough(case, answer(0, "KV cache"))
+    assert "recompute them" in enough(trained(case, "none"), answer(0, "activations"))
+
+
+def test_nobody_is_told_to_recompute_what_is_recomputed(case):
+    for reason in ("activations", "logits and loss"):
+        said = enough(trained(case, "full"), answer(0, reason))
+        assert "fewer or shorter ones do" in said, reason
+        assert "recompute" not in said, reason
+
+
+def test_tokens_beyond_a_context_are_told(case):
+    assert context_note(case, several=False) == ""
+    long = replace(case, tokens=131_072)
+    assert long.read_tokens == 4096
+    alone = "Llama-2 70B reads at most 4,096 tokens: that many are counted."
+    assert context_note(long, several=False) == alone
+    assert context_note(long, several=True).startswith(alone + " In the picture every model")
 
 
 def test_names_are_short_and_have_the_memory(case):
