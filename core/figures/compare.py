@@ -83,8 +83,9 @@ def compare_alt(curves: Sequence[Curve]) -> str:
         return f"{text} {_(NOT_COMPARABLE)}"
     if len(parts) == 1:
         return text
+    best_of_all = _("{winner} has the lowest of all.")
     winner = min((best[1], name) for name, best in known if best)[1]
-    return f"{text} {_('{winner} has the lowest of all.').format(winner=winner)}"
+    return f"{text} {best_of_all.format(winner=winner)}"
 
 
 def compare_table(curves: Sequence[Curve]) -> Mapping[str, Sequence[object]]:
