@@ -43,6 +43,13 @@ def test_both_ends_of_every_slider_have_a_picture(open_page):
         assert "Llama-2 7B" in headline(open_page(PAGE, **settings)), settings
 
 
+def test_what_a_sold_device_keeps_for_itself_is_told_and_of_another_nothing(open_page):
+    app = open_page(PAGE)
+    assert any("Of the 80.0 GiB on the box a process gets 79.1 GiB." in each for each in texts(app))
+    app = open_page(PAGE, memory_device="own")
+    assert not any("on the box" in each for each in texts(app))
+
+
 def test_every_choice_of_every_list_has_a_picture(open_page):
     lists = {"precision": PRECISIONS, "optimizer": OPTIMIZERS, "profile": PROFILES}
     for name, options in {**lists, "checkpointing": CHECKPOINTING}.items():

@@ -4,15 +4,18 @@ import json
 from dataclasses import asdict
 from typing import Any, Final
 
-from core.budget.check import check_choice
 from core.budget.recipe import LoRA, TrainingRecipe
 from core.budget.training.precisions import PRECISIONS
 from core.budget.training.training_budget import check_recipe
-from core.language import _
+from core.language import N_, _
 from core.models.spec import LatentAttention, Mixture, ModelSpec
 
-# FSDP2 needs several devices; torch.optim has no fp32 moments for bf16 weights.
-_NOT_SIMULATED: Final = ("fsdp2", "cs336_12")
+_NOT_SIMULATED: Final = {
+    "fsdp2": N_("FSDP2 shares its weights out over several devices; one is simulated. Take fp32."),
+    "cs336_12": N_(
+        "No optimizer of torch keeps fp32 moments for bf16 weights; take pure_bf16 or mixed_bf16."
+    ),
+}
 SIMULATED: Final = tuple(key for key in PRECISIONS if key not in _NOT_SIMULATED)
 
 
@@ -23,7 +26,8 @@ def check_case(spec: ModelSpec, recipe: TrainingRecipe) -> None:
         ValueError: The sentence says why.
     """
     check_recipe(spec, recipe)
-    check_choice("precision", recipe.precision, SIMULATED)
+    if recipe.precision in _NOT_SIMULATED:
+        raise ValueError(_(_NOT_SIMULATED[recipe.precision]))
     precision = PRECISIONS[recipe.precision]
     if recipe.lora is not None and precision.weights != 2:
         raise ValueError(

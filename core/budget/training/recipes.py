@@ -5,11 +5,16 @@ States only: activations come on top, and no recipe of this table makes them sma
 
 from typing import Final
 
+from core.budget.catalogue.parameters import share_counts
 from core.budget.formula import Formula, Number
 from core.budget.item import Item, item, total
+from core.budget.parallel.share import whole
+from core.budget.recipe import TrainingRecipe
 from core.budget.training.optimizers import OPTIMIZERS
 from core.budget.training.precisions import PRECISIONS
+from core.budget.training.states import gradients, optimizer, state_sizes, weights
 from core.language import N_
+from core.models.spec import ModelSpec
 
 PARTS: Final = {
     "weights": Formula("weight_bytes"),
@@ -26,6 +31,7 @@ PART_NAMES: Final = (
     N_("gradient sums"),
     N_("optimizer"),
 )
+_STORED: Final = N_("what a recipe stores from step to step, and its gradients")
 _STATES_ONLY: Final = N_("all memory for weights, gradients and optimizer; nothing for activations")
 PROBED: Final = 1024**2  # parameters of the square matrix on which an optimizer is weighed
 
@@ -56,6 +62,19 @@ def bytes_per_parameter(precision: str, optimizer: str = "adamw") -> Item:
         values["state_bytes"] = 1
     parts.append(item("optimizer", MOMENTS, values, unit="bytes", source=rule.source))
     return total("bytes per parameter", parts, source=row.source)
+
+
+def states_in_all(spec: ModelSpec, recipe: TrainingRecipe) -> Item:
+    """Return the bytes of a model before its first activation: all that its recipe stores.
+
+    Muon and Adafactor treat tables and vectors otherwise than matrices, so this may be more than
+    the parameters times `bytes_per_parameter`.
+    """
+    share = whole(spec)
+    held = share_counts(spec, share)
+    sizes = state_sizes(spec, recipe, share, held)
+    parts = [weights(recipe, share, held, sizes), gradients(recipe, sizes)]
+    return total("states", [*parts, optimizer(recipe, sizes)], source=_STORED)
 
 
 def largest_by_states(num_bytes: float, each: Item) -> Item:

@@ -15,7 +15,7 @@ from core.units import ByteUnit, format_bytes
 HEIGHT_PX: Final = 310
 PRESENT_HEIGHT_PX: Final = 250  # below a headline of three lines
 _ROOM: Final = 1.12
-_ABOVE: Final = 1.1  # the legend: the capacity's name stands between it and the bars
+_ABOVE: Final = 1.7  # lines of text: the capacity's name stands between legend and bars
 
 Moments = Sequence[tuple[str, Sequence[Item]]]
 """A translated name of each moment, and what the device holds then."""
@@ -44,6 +44,9 @@ def moments_figure(
         text = f" {format_bytes(amount, unit)}"
         drawing.note(x=amount, y=label, text=text, xanchor="left")
     layout = plotly_layout(mode, present=present)
+    size, height = layout["font"]["size"], PRESENT_HEIGHT_PX if present else HEIGHT_PX
+    margin = {"l": 8, "r": 24, "t": round(3.8 * size), "b": 8}
+    above = 1 + _ABOVE * size / (height - margin["t"] - margin["b"])
     bare = {"zeroline": False, "showgrid": False, "fixedrange": True}
     return drawing.figure(
         layout
@@ -54,9 +57,9 @@ def moments_figure(
             | bare
             | {"range": [0, _ROOM * top], "showticklabels": False, "ticks": ""},
             "yaxis": layout["yaxis"] | bare | {"autorange": "reversed", "ticks": ""},
-            "legend": layout["legend"] | {"y": _ABOVE, "traceorder": "normal"},
-            "height": PRESENT_HEIGHT_PX if present else HEIGHT_PX,
-            "margin": {"l": 8, "r": 24, "t": 58, "b": 8},
+            "legend": layout["legend"] | {"y": above, "traceorder": "normal"},
+            "height": height,
+            "margin": margin,
         }
     )
 

@@ -54,6 +54,7 @@ def tiny_figure(
             | bare
             | {"range": [0, _ROOM * max(sums)], "showticklabels": False, "ticks": ""},
             "yaxis": layout["yaxis"] | bare | {"autorange": "reversed", "ticks": ""},
+            "legend": layout["legend"] | {"traceorder": "normal"},
             "height": HEIGHT_PX,
             "margin": {"l": 8, "r": 24, "t": 34, "b": 8},
         }

@@ -58,11 +58,14 @@ def bar_figure(
     text = _("full at {size}").format(size=format_bytes(capacity, unit))
     capacity_line(drawing, capacity, text, color, flat=True)
     for bar in bars:
+        most = _("up to {size}").format(size=format_bytes(bar.high, unit))
         drawing.note(
             x=max(bar.high, bar.amount),
             y=bar.label,
             xanchor="left",
-            text=" <b>" + format_bytes(bar.amount, unit) + "</b>",
+            align="left",
+            text=f" <b>{format_bytes(bar.amount, unit)}</b>"
+            + (f"<br> {most}" if len(bars) < MOST_BARS else ""),
         )
     return drawing.figure(layout | _axes(bars, capacity, layout))
 

@@ -110,6 +110,7 @@ def _draw_bars(
         },
         text=texts,
         textposition="outside",
+        constraintext="none",
         cliponaxis=False,
         customdata=["", *(rung.why for rung in way.rungs), ""],
         hovertemplate="%{text}<br>%{customdata}<extra></extra>",

@@ -48,6 +48,7 @@ def bytes_figure(rows: Rows, unit: ByteUnit, mode: Mode, *, present: bool = Fals
     hidden = {"visible": False, "range": [0, 1.16 * max(item.amount for _label, item in rows)]}
     figure.update_layout(
         xaxis=hidden,
+        legend=layout["legend"] | {"traceorder": "normal"},
         yaxis=layout["yaxis"] | {"autorange": "reversed", "showgrid": False, "fixedrange": True},
         height=round(len(rows) * size * 1.75) + 3 * size,
         bargap=0.25,

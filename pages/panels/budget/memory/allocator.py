@@ -40,10 +40,15 @@ def show_allocator(_case: Scenario) -> None:
         story = pickers.selectbox(
             PAGE, "story", _("Program"), tuple(STORIES), default="holes", labels=story_label
         )
-        line = pickers.slider(
-            PAGE, "line", _("After line"), 1, MOST_LINES, default=MOST_LINES, step=1
+        moments = replay(story)
+        line = pickers.select_slider(
+            PAGE,
+            "line",
+            _("After line"),
+            tuple(range(1, MOST_LINES + 1)),
+            default=MOST_LINES,
+            labels=lambda line: f"{min(line, len(moments))} / {len(moments)}",
         )
-    moments = replay(story)
     number = min(line, len(moments))
     moment = moments[number - 1]
     headline(_sentence(number, moment))

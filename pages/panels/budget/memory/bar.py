@@ -7,6 +7,7 @@ import streamlit as st
 from core.budget.at_peak import at_peak
 from core.budget.budget import Budget
 from core.budget.catalogue.parameters import counts
+from core.budget.cluster import DeviceSpec
 from core.budget.comparison.scenario import Scenario
 from core.budget.item import Item
 from core.budget.training.precisions import PRECISIONS
@@ -51,7 +52,7 @@ def show_bar(case: Scenario, budget: Budget) -> None:
         for name in RESIDENTS:
             if name in parts:
                 explained_number(_(name), parts[name])
-    st.caption(_moment_sentence(budget))
+    st.caption(_moment_sentence(budget) + _on_the_box(case.cluster.device))
     if PRECISIONS[case.recipe.precision].copies:
         st.caption(
             _("Autocast is emulated from torch's list of operations; no GPU has measured it here.")
@@ -116,10 +117,20 @@ def _moment_sentence(budget: Budget) -> str:
     unit, stage = unit_system(), budget.largest
     return _(
         "The peak is at the {moment}. With what the allocator and the network keep: {low} to "
-        "{high}. The device's own {context} are taken off its memory."
+        "{high}."
     ).format(
         moment=_(peak_moment(stage).name),
         low=format_bytes(stage.low, unit),
         high=format_bytes(stage.high, unit),
-        context=format_bytes(512 * 1024**2, unit),
+    )
+
+
+def _on_the_box(device: DeviceSpec) -> str:
+    """Say what a sold device keeps for itself; of another only its usable memory is known."""
+    if device.kind != "sold" or device.memory_usable >= device.memory_sold:
+        return ""
+    unit = unit_system()
+    return " " + _("Of the {sold} on the box a process gets {usable}.").format(
+        sold=format_bytes(device.memory_sold, unit),
+        usable=format_bytes(device.memory_usable, unit),
     )

@@ -27,10 +27,12 @@ _WEIGHTS: Final = (
     *("compute weights", "master weights", "frozen weights", "quantized weights"),
     *("frozen weights in 16 bits", "adapters"),
 )
+_CODES: Final = ("codes", "scales", "scales of the scales")
 PATHS: Final = (
     "",
     "weights",
     *(f"weights/{name}" for name in _WEIGHTS),
+    *(f"weights/quantized weights/{name}" for name in _CODES),
     "optimizer",
     "gradients",
     "activations",

@@ -1,5 +1,6 @@
 """Bytes for each parameter: the named recipes, or the optimizers, side by side."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -10,7 +11,7 @@ from core.budget.comparison.scenario import Scenario
 from core.budget.item import Item
 from core.budget.training.optimizers import OPTIMIZERS
 from core.budget.training.precisions import PRECISIONS
-from core.budget.training.recipes import bytes_per_parameter, largest_by_states
+from core.budget.training.recipes import bytes_per_parameter, largest_by_states, states_in_all
 from core.figures.budget.recipe_bars import recipe_alt, recipe_figure, recipe_table
 from core.language import N_, _
 from core.units import format_bytes, format_count
@@ -46,7 +47,7 @@ def show_recipes(case: Scenario) -> None:
     with st.container(horizontal=True):
         explained_number(_("bytes for each parameter"), each)
         explained_number(_("largest model"), largest)
-    st.caption(_against_weights(case, each))
+    st.caption(_against_weights(case))
 
 
 def _choose() -> tuple[str, int]:
@@ -94,15 +95,16 @@ def _sentence(case: Scenario, each: Item, largest: Item, gigabytes: int) -> str:
     )
 
 
-def _against_weights(case: Scenario, each: Item) -> str:
-    """Say how many times the weights in 16 bits the states take."""
-    num_params = counts(case.spec).total
+def _against_weights(case: Scenario) -> str:
+    """Say how many times the weights in 16 bits the states take, every weight trained."""
+    weights = 2 * counts(case.spec).total
+    whole = states_in_all(case.spec, replace(case.recipe, lora=None)).amount
     return _(
         "{model}: {states} before the first activation, {ratio} times its weights in 16 bits "
         "({weights})."
     ).format(
         model=case.spec.name,
-        states=format_bytes(each.amount * num_params, unit_system()),
-        ratio=f"{each.amount / 2:.3g}",
-        weights=format_bytes(2 * num_params, unit_system()),
+        states=format_bytes(whole, unit_system()),
+        ratio=f"{whole / weights:.3g}",
+        weights=format_bytes(weights, unit_system()),
     )

@@ -16,7 +16,7 @@ from core.figures.budget.step_timeline import (
     step_table,
 )
 from core.language import _
-from core.units import GIB, format_bytes, format_seconds
+from core.units import GIB, format_bytes, format_percent, format_seconds
 from pages.panels.budget.memory.pins import PAGE
 from pages.panels.budget.memory.simulations import kept_report, simulate
 from pages.shared import pickers
@@ -147,7 +147,7 @@ def _calibration(expected: OneDevice) -> None:
         st.caption(
             _("The closed form says {expected}; you measured {ratio} of it.").format(
                 expected=format_bytes(expected.peak.amount, unit_system()),
-                ratio=f"{corrected.amount / expected.peak.amount:.1%}",
+                ratio=format_percent(corrected.amount / expected.peak.amount),
             )
         )
 

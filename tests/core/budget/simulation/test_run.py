@@ -35,5 +35,5 @@ def test_progress_is_told_and_the_last_line_is_the_report(monkeypatch: pytest.Mo
 
 
 def test_a_recipe_that_cannot_be_starts_no_process():
-    with pytest.raises(ValueError, match="precision is 'fsdp2'; use one of"):
+    with pytest.raises(ValueError, match="FSDP2 shares its weights out over several devices"):
         run_simulation(LLAMA, recipe(precision="fsdp2"))

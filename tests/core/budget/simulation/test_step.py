@@ -133,7 +133,7 @@ def test_a_second_micro_batch_finds_the_gradients_of_the_first():
 
 
 def test_what_cannot_be_simulated_is_a_sentence():
-    with pytest.raises(ValueError, match="precision is 'fsdp2'; use one of: fp32"):
+    with pytest.raises(ValueError, match="FSDP2 shares its weights out over several devices"):
         simulate_step(LLAMA, recipe(precision="fsdp2"))
     with pytest.raises(ValueError, match="profile is 'mine'; use one of"):
         simulate_step(LLAMA, recipe(profile="mine"))

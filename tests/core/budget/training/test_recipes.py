@@ -1,13 +1,30 @@
 """Bytes for each parameter, and the largest model that they allow."""
 
+from core.budget.catalogue.models import MODELS
+from core.budget.catalogue.parameters import counts
+from core.budget.recipe import TrainingRecipe
 from core.budget.training.optimizers import OPTIMIZERS
 from core.budget.training.precisions import PRECISIONS
-from core.budget.training.recipes import bytes_per_parameter, largest_by_states
+from core.budget.training.recipes import bytes_per_parameter, largest_by_states, states_in_all
 
 
 def test_the_parts_add_up_to_the_named_recipe():
     for key, row in PRECISIONS.items():
         assert bytes_per_parameter(key).amount == row.with_adam, key
+
+
+def test_the_states_of_a_model_are_its_parameters_times_the_bytes_of_one():
+    for key in PRECISIONS:
+        for model in ("gpt2", "llama-2-7b", "mixtral-8x7b", "deepseek-v3"):
+            stored = states_in_all(MODELS[model], TrainingRecipe(precision=key)).amount
+            each = bytes_per_parameter(key).amount
+            assert stored == each * counts(MODELS[model]).total, (key, model)
+
+
+def test_muon_keeps_two_moments_for_what_is_no_matrix_of_a_layer():
+    spec, recipe = MODELS["qwen2.5-0.5b"], TrainingRecipe(optimizer="muon")
+    in_matrices = counts(spec).matrices
+    assert states_in_all(spec, recipe).amount == 16 * counts(spec).total - 4 * in_matrices
 
 
 def test_eight_times_80_gb_hold_40_billion_parameters_of_16_bytes_and_53_of_12():

@@ -19,6 +19,16 @@ def test_every_moment_is_a_bar_and_the_longest_is_the_peak():
         assert any(text.startswith("capacity") for text in texts)
 
 
+def test_the_legend_stands_above_the_name_of_the_capacity():
+    for present in (False, True):
+        layout = moments_figure(
+            FOUND.moments, FOUND.capacity, "GiB", "light", present=present
+        ).layout
+        drawn = layout.height - layout.margin.t - layout.margin.b
+        assert (layout.legend.y - 1) * drawn >= 1.5 * layout.font.size
+        assert layout.legend.traceorder == "normal"
+
+
 def test_a_capacity_far_away_is_left_out():
     figure = moments_figure(FOUND.moments, 1e15, "GiB", "light")
     assert not any("capacity" in note.text for note in figure.layout.annotations)

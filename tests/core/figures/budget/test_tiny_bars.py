@@ -12,6 +12,7 @@ def test_the_second_bar_is_longer_by_what_autograd_really_keeps():
         figure = tiny_figure(ACCOUNT, "GiB", mode, present=present)
         sums = [sum(values) for values in zip(*(trace.x for trace in figure.data), strict=True)]
         assert sums == [496, 496 + 4 * (28 - 16)]
+        assert figure.layout.legend.traceorder == "normal"  # as the parts stand in the bars
 
 
 def test_the_sentence_and_the_table_say_the_same():

@@ -8,7 +8,7 @@ from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
 from core.budget.recipe import TrainingRecipe
 from core.budget.training.training_budget import training_budget
-from core.figures.budget.training_bar import DeviceBar, bar_alt, bar_figure, bar_table
+from core.figures.budget.training_bar import MOST_BARS, DeviceBar, bar_alt, bar_figure, bar_table
 from core.figures.theme import MODES
 
 H100 = DEVICES["h100-sxm"]
@@ -40,7 +40,13 @@ def test_a_single_bar_needs_no_name_beside_it():
     budget, bars = bars_of()
     figure = bar_figure(bars, budget.capacity, "GB", "light")
     assert figure.layout.yaxis.showticklabels is False
-    assert figure.layout.annotations[-1].text == " <b>133 GB</b>"
+    assert figure.layout.annotations[-1].text == " <b>133 GB</b><br> up to 146 GB"
+
+
+def test_beside_many_bars_there_is_room_for_one_line():
+    budget, bars = bars_of(num_devices=MOST_BARS, pipeline=MOST_BARS)
+    figure = bar_figure(bars, budget.capacity, "GiB", "light")
+    assert not any("<br>" in note.text for note in figure.layout.annotations)
 
 
 def test_the_sentence_names_the_largest_parts_and_the_line():

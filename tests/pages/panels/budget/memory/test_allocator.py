@@ -24,6 +24,8 @@ def test_every_program_has_its_picture_and_its_sentence(open_script):
 
 def test_a_line_beyond_the_end_is_the_last_one(open_script):
     app = open_script(SCRIPT, memory_story="two", memory_line="8")
+    (slider,) = app.select_slider
+    assert slider.options[1] == slider.options[-1] == "2 / 2"
     assert headline(app) == (
         "After line 2: 8.00 KiB allocated, 2.00 MiB reserved, 1.99 MiB of it idle; peak 8.00 KiB"
     )

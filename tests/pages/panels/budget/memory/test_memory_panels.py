@@ -12,12 +12,14 @@ from core.budget.cluster import Cluster
 from core.budget.comparison.scenario import Scenario
 from core.budget.recipe import LoRA, TrainingRecipe
 from core.budget.training.training_budget import training_budget
+from core.figures.budget.item_tree import boxes
 from core.figures.budget.training_bar import MOST_BARS
 from pages.panels.budget.choices import ChosenDevice, ChosenModel
 from pages.panels.budget.memory import items as memory_items
 from pages.panels.budget.memory.bar import device_bars, peak_moment, stage_label
 from pages.panels.budget.memory.code import memory_code
 from pages.panels.budget.memory.inputs import Chosen
+from pages.panels.budget.memory.lora import BASES
 from pages.panels.budget.memory.words import optimizer_label, precision_label, targets_label
 
 SPEC = MODELS["llama-2-70b"]
@@ -50,6 +52,14 @@ def test_a_line_is_found_by_its_path_or_the_one_above_it():
     assert memory_items.find(root, "cached copies") == ("", root)
     assert memory_items.path_label("weights/adapters") == "weights › adapters"
     assert memory_items.path_label("") == "one device"
+
+
+def test_every_line_of_qlora_can_be_chosen():
+    for base in BASES:
+        recipe = TrainingRecipe(lora=LoRA(base_format=base))
+        stage = training_budget(SPEC, recipe, Cluster(device=H100)).largest
+        root = replace(stage, children=at_peak(stage))
+        assert {box.path for box in boxes(root)} <= set(memory_items.PATHS), base
 
 
 @pytest.mark.parametrize(("path", "kept"), [("optimizer", "optimizer"), ("no line", "data")])
