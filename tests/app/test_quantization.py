@@ -3,6 +3,7 @@
 import io
 import itertools
 import json
+import re
 
 import numpy as np
 import pytest
@@ -80,6 +81,32 @@ def test_group_size_and_scale_rule_reach_the_formats_that_have_them(open_page):
     assert "`int4_group16`: 21.3 dB at 5 bits" in headline(fine)
     assert "`mxfp4`: 18.8 dB" in headline(coarse)
     assert "`mxfp4`: 17.3 dB" in headline(ceil)
+
+
+def test_values_beyond_a_format_without_a_scale_are_told_as_lost(open_page):
+    for tab in ("codes", "error", "standing"):
+        app = open_page(
+            PAGE, quant_tab=tab, quant_tensor="ramp", quant_a="float8_e4m3fn", quant_b="float8_e5m2"
+        )
+        # 449 to 957 are 17 of 32 steps; 448 and what rounds to it stay
+        first, second = headline(app).split("; ")
+        assert "(53.1 % of the values lost)" in first, tab
+        assert "lost" not in second, tab
+
+
+def test_the_code_of_every_tab_prints_the_numbers_of_its_headline(open_page, capsys):
+    for tab in PICTURES:
+        app = open_page(
+            PAGE, quant_tab=tab, quant_tensor="heavy_tailed", quant_size="64", quant_group="16",
+            quant_a="mxfp4", quant_b="int4_group128", quant_rule="even", quant_model="13B",
+        )  # fmt: skip
+        ((name, source),) = app.session_state["snippets"].items()
+        exec(source, {})  # noqa: S102  our own snippet
+
+        printed = set(re.findall(r"[0-9.]+", capsys.readouterr().out))
+        said = set(re.findall(r"[0-9.]+", headline(app)))
+        assert name == tab
+        assert said - printed <= {"13"}, tab
 
 
 def test_a_setting_that_no_format_hears_is_disabled(open_page):
@@ -161,13 +188,13 @@ def test_a_file_of_many_tensors_lets_the_reader_choose_one(open_page):
         "blocks.1.up · F32 · 24 × 6",
     ]
     assert part.value.name == "blocks.0.up"
-    assert "'blocks.0.up'" in app.session_state["snippets"]["store"]
+    assert "'blocks.0.up'" in app.session_state["snippets"]["codes"]
 
     part.select_index(0).run()
 
     assert [each.value for each in app.error] == []
-    assert "read_tensor('mine.safetensors'" in app.session_state["snippets"]["store"]
-    assert "'bias'" in app.session_state["snippets"]["store"]
+    assert "read_tensor('mine.safetensors'" in app.session_state["snippets"]["codes"]
+    assert "'bias'" in app.session_state["snippets"]["codes"]
     folded = "Shape 7 is looked at as 1 × 7: blocks run along the last axis."
     assert folded in captions(app)
 
@@ -221,7 +248,7 @@ def test_the_code_of_an_uploaded_tensor_prints_what_the_page_says(
         (tmp_path / name).write_bytes(data)
         monkeypatch.chdir(tmp_path)
 
-        exec(app.session_state["snippets"]["store"], {})  # noqa: S102  our own snippet
+        exec(app.session_state["snippets"]["codes"], {})  # noqa: S102  our own snippet
 
         shown = headline(app).replace("`", "").replace("bits per value", "bits")
         assert f"{shown} bits".split("; ") == capsys.readouterr().out.splitlines(), name
@@ -257,7 +284,7 @@ def test_a_weight_of_a_run_is_read_beside_the_page(open_page, run_with_checkpoin
 
     assert headline(app)
     assert asked == [(run_with_checkpoint, "qkv")]
-    assert "read_weight(runs_directory() /" in app.session_state["snippets"]["store"]
+    assert "read_weight(runs_directory() /" in app.session_state["snippets"]["codes"]
 
 
 def test_a_checkpoint_that_cannot_be_read_is_told(open_page, run_with_checkpoint, monkeypatch):

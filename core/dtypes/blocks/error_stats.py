@@ -41,6 +41,11 @@ class ErrorStats:
     num_lost: int
     num_ignored: int
 
+    @property
+    def lost_share(self) -> float:
+        """Of the finite values, the share that came back as NaN or infinity."""
+        return self.num_lost / max(self.num_values + self.num_lost, 1)
+
 
 def error_stats(
     x: npt.ArrayLike, restored: npt.ArrayLike, clipped: Flags | None = None

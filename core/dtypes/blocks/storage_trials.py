@@ -26,26 +26,39 @@ class Trial:
     Attributes:
         name: The storage.
         bits: Bits per value, scales included.
-        sqnr_db: Signal-to-quantization-noise ratio in dB.
+        sqnr_db: Signal-to-quantization-noise ratio in dB, of the values that came back.
+        lost_share: Of the finite values, those that came back as NaN or infinity.
     """
 
     name: str
     bits: float
     sqnr_db: float
+    lost_share: float = 0.0
 
 
 def try_all(x: Floats, storages: Sequence[Storage]) -> tuple[Trial, ...]:
     """Return size and quality of each storage on this tensor."""
-    return tuple(
-        Trial(name=each.name, bits=each.bits_per_value, sqnr_db=_quality(x, each.round(x)))
-        for each in storages
+    return tuple(_try(x, storage) for storage in storages)
+
+
+def _try(x: Floats, storage: Storage) -> Trial:
+    stats = error_stats(x, storage.round(x))
+    return Trial(
+        name=storage.name,
+        bits=storage.bits_per_value,
+        sqnr_db=stats.sqnr_db,
+        lost_share=stats.lost_share,
     )
 
 
 def best_per_bit(trials: Sequence[Trial]) -> tuple[Trial, ...]:
-    """Return the trials that no other one beats in both size and quality, smallest first."""
+    """Return the trials that no other one beats in both size and quality, smallest first.
+
+    Who loses values is not among them: its decibels speak of the others alone.
+    """
     front: list[Trial] = []
-    for trial in sorted(trials, key=lambda each: (each.bits, -each.sqnr_db)):
+    whole = [trial for trial in trials if not trial.lost_share]
+    for trial in sorted(whole, key=lambda each: (each.bits, -each.sqnr_db)):
         if np.isfinite(trial.sqnr_db) and (not front or trial.sqnr_db > front[-1].sqnr_db):
             front.append(trial)
     return tuple(front)

@@ -17,7 +17,7 @@ from core.figures.theme import (
     plotly_layout,
 )
 from core.language import _
-from core.units import format_decibels
+from core.units import format_decibels, format_percent
 
 HEIGHT_PX: Final = 400
 PRESENT_HEIGHT_PX: Final = 420
@@ -81,7 +81,7 @@ def _draw_points(
         mode="markers",
         marker={
             "color": [COLORS[mode][_token(trial.name, names)] for trial in ordered],
-            "symbol": [_symbol(trial.name, names) for trial in ordered],
+            "symbol": [_symbol(trial, names) for trial in ordered],
             "size": [15 if trial.name in names else 9 for trial in ordered],
         },
         text=[trial.name for trial in ordered],
@@ -93,8 +93,10 @@ def _token(name: str, names: tuple[str, str]) -> str:
     return {names[1]: "format_b", names[0]: "format_a"}.get(name, "muted")
 
 
-def _symbol(name: str, names: tuple[str, str]) -> str:
-    return {names[1]: "square", names[0]: "diamond"}.get(name, "circle")
+def _symbol(trial: Trial, names: tuple[str, str]) -> str:
+    """Return the shape of a point, hollow where values are lost."""
+    shape = {names[1]: "square", names[0]: "diamond"}.get(trial.name, "circle")
+    return f"{shape}-open" if trial.lost_share else shape
 
 
 def _labels(
@@ -172,4 +174,5 @@ def sqnr_table(trials: Sequence[Trial]) -> Mapping[str, Sequence[object]]:
         _("format"): [trial.name for trial in ordered],
         _("bits per value"): [f"{trial.bits:.4g}" for trial in ordered],
         _("SQNR"): [format_decibels(trial.sqnr_db) for trial in ordered],
+        _("values lost"): [format_percent(trial.lost_share) for trial in ordered],
     }

@@ -15,6 +15,7 @@ from core.dtypes.blocks.storage import (
     has_group_size,
     has_scale_rule,
 )
+from core.figures.dtypes.lab_frame import percent
 from core.language import N_, _
 from core.units import format_decibels
 from pages.panels.dtypes.quantization.chosen import PAGE, Chosen
@@ -39,18 +40,26 @@ class Case:
     group: int
 
 
-def qualities(rows: Sequence[tuple[str, float, float]]) -> str:
+def qualities(rows: Sequence[tuple[str, float, float, float]]) -> str:
     """Return formats with what they keep and what they cost, as one sentence.
 
     Args:
-        rows: Name, SQNR in dB and bits per value of each.
+        rows: Name, SQNR in dB, bits per value and the share of lost values of each.
     """
     templates = [_("{name}: {sqnr} at {bits} bits per value"), _("{name}: {sqnr} at {bits}")]
     parts = [
         templates[min(place, 1)].format(name=f"`{name}`", sqnr=_kept(sqnr_db), bits=f"{bits:.4g}")
-        for place, (name, sqnr_db, bits) in enumerate(rows)
+        + lost(share)
+        for place, (name, sqnr_db, bits, share) in enumerate(rows)
     ]
     return _("; ").join(parts)
+
+
+def lost(share: float) -> str:
+    """Return how many values came back as NaN or infinity; nothing to say of none or all."""
+    if not 0 < share < 1:
+        return ""
+    return _(" ({share} of the values lost)").format(share=percent(share))
 
 
 def _kept(sqnr_db: float) -> str:

@@ -48,6 +48,6 @@ def show_bytes(pair: Pair) -> None:
             table=bytes_table(rows, unit_system()),
             file_name="quantized-weights",
         )
-    with numbers:
+    with numbers, st.container(key="quant_amounts"):
         for name, item in chosen.items():
             explained_number(name, item)

@@ -15,7 +15,13 @@ from core.language import _
 from core.units import format_decibels
 from pages.panels.dtypes.quantization.chosen import PAGE
 from pages.panels.dtypes.quantization.inputs import Case, qualities
-from pages.panels.dtypes.quantization.trials import code_use_of, rules_of, sizes_of, standing_of
+from pages.panels.dtypes.quantization.trials import (
+    Pair,
+    code_use_of,
+    rules_of,
+    sizes_of,
+    standing_of,
+)
 from pages.shared.charts import show_chart
 from pages.shared.header import headline
 from pages.shared.settings import presenting, theme_mode
@@ -30,7 +36,7 @@ def show_standing(case: Case) -> None:
     first, second = (storage.name for storage in case.pair)
     found = {trial.name: trial for trial in trials}
     shown = [found[name] for name in dict.fromkeys((first, second))]
-    headline(qualities([(each.name, each.sqnr_db, each.bits) for each in shown]))
+    headline(qualities([(each.name, each.sqnr_db, each.bits, each.lost_share) for each in shown]))
     show_chart(
         sqnr_figure(trials, (first, second), theme_mode(), present=presenting()),
         key=f"{PAGE}_standing",
@@ -42,8 +48,7 @@ def show_standing(case: Case) -> None:
 
 def show_rules(case: Case) -> None:
     """Show what the four scale rules do to an MX format: A or B, if one of them is MX."""
-    names = [storage.name for storage in case.pair if storage.name in MX_NAMES]
-    name = names[0] if names else MX_NAMES[0]
+    name = rule_format(case.pair)
     trials = rules_of(case.chosen.x, name)
     found = {trial.rule: trial for trial in trials}
     headline(
@@ -66,6 +71,12 @@ def show_rules(case: Case) -> None:
         table=rule_table(trials),
         file_name="scale-rules",
     )
+
+
+def rule_format(pair: Pair) -> str:
+    """Return the MX format whose scale rules are compared: A or B, else the first one."""
+    names = [storage.name for storage in pair if storage.name in MX_NAMES]
+    return names[0] if names else MX_NAMES[0]
 
 
 def show_groups(case: Case) -> None:

@@ -9,7 +9,7 @@ from core.figures.dtypes.block_view import block_view
 from core.figures.dtypes.error_map import error_alt, error_figure, error_table, size_text
 from core.language import _
 from pages.panels.dtypes.quantization.chosen import PAGE
-from pages.panels.dtypes.quantization.inputs import Case, qualities
+from pages.panels.dtypes.quantization.inputs import Case, lost, qualities
 from pages.panels.dtypes.quantization.quantized_model import show_bytes
 from pages.panels.dtypes.quantization.surveys import (
     show_groups,
@@ -28,7 +28,11 @@ def show_codes(case: Case) -> None:
     """Show one part of the tensor in both formats, cell by cell."""
     num_columns, num_rows = (8, 12) if presenting() else (16, 16)
     sides = sides_of(case.chosen.x, case.pair, case.where, num_rows, num_columns)
-    headline(qualities([(side.name, side.stats.sqnr_db, side.bits) for side in sides]))
+    headline(
+        qualities(
+            [(each.name, each.stats.sqnr_db, each.bits, each.stats.lost_share) for each in sides]
+        )
+    )
     show_chart(
         block_view(sides, theme_mode(), present=presenting()),
         key=f"{PAGE}_codes",
@@ -47,6 +51,7 @@ def show_error(case: Case) -> None:
             rmse=size_text(loss, loss.stats.rmse),
             largest=size_text(loss, loss.stats.max_abs),
         )
+        + lost(loss.stats.lost_share)
         for loss in losses
     ]
     headline(_("; ").join(parts))

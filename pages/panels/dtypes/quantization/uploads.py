@@ -29,7 +29,8 @@ SMALL_BITS: Final = 8  # up to here a format is used with a scale, which lies in
 def choose_upload() -> Chosen | None:
     """Show the upload and return its tensor; None until there is a file that can be read."""
     megabytes = MAX_BYTES // 10**6
-    file = st.file_uploader(
+    left, right = st.columns([3, 2])
+    file = left.file_uploader(
         _("A .npy or .safetensors file of at most {size} MB").format(size=megabytes),
         key=f"{PAGE}_upload",
         max_upload_size=megabytes,
@@ -40,14 +41,15 @@ def choose_upload() -> Chosen | None:
         ),
     )
     if file is None:
-        st.caption(_("Choose a file; until then a normal tensor is shown."))
+        right.caption(_("Choose a file; until then a normal tensor is shown."))
         return None
     data = file.getvalue()
     read = _one_of_many if is_safetensors(file.name, data) else _only_one
     try:
-        return read(file.name, data)
+        with right:
+            return read(file.name, data)
     except ValueError as error:
-        st.error(as_typed(str(error)))
+        right.error(as_typed(str(error)))
         return None
 
 

@@ -125,6 +125,7 @@ def test_what_is_beaten_in_size_and_quality_is_not_among_the_best():
         Trial(name="large", bits=8, sqnr_db=40),
         Trial(name="exact", bits=9, sqnr_db=math.inf),
         Trial(name="lost", bits=3, sqnr_db=math.nan),
+        Trial(name="half lost", bits=3, sqnr_db=50, lost_share=0.5),
     ]
 
     assert [trial.name for trial in best_per_bit(trials)] == ["small", "large"]
