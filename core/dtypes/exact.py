@@ -12,6 +12,7 @@ MAX_EXPONENT: Final = 20_000  # 2**16384 is the largest power that a designed fo
 MAX_TEXT: Final = 200
 _DECIMAL: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,5})?")
 _HEX_FLOAT: Final = re.compile(r"([+-]?)0x([0-9a-f]+)(?:\.([0-9a-f]*))?p([+-]?\d{1,5})")
+_SPECIAL: Final = re.compile(r"[+-]?(inf|infinity|∞|nan)")
 _POWER: Final = re.compile(r"([+-]?)(\d{1,4})(?:\^|\*\*)\(?([+-]?\d{1,5})\)?")
 
 
@@ -36,7 +37,7 @@ def parse_value(text: str) -> Fraction | float:
     (Fraction(1, 8), Fraction(3, 1))
     """
     word = text.strip().lower().replace("−", "-").replace("_", "").replace(" ", "")
-    if word.lstrip("+-") in ("inf", "infinity", "∞", "nan"):
+    if _SPECIAL.fullmatch(word):
         return float(word.replace("∞", "inf"))
     value = _read(word) if len(word) <= MAX_TEXT else None
     if value is None:
@@ -55,7 +56,7 @@ def _read(word: str) -> Fraction | None:
         return -digits if sign == "-" else digits
     if match := _POWER.fullmatch(word):
         sign, base, exponent = match.groups()
-        power = Fraction(int(base)) ** _bounded(exponent) if int(base) else None
+        power = _power(int(base), _bounded(exponent))
         return None if power is None else -power if sign == "-" else power
     if match := _DECIMAL.fullmatch(word):
         _bounded((match.group(2) or "e0")[1:])
@@ -65,6 +66,21 @@ def _read(word: str) -> Fraction | None:
         parts = _read(upper), _read(lower)
         return parts[0] / parts[1] if parts[0] is not None and parts[1] else None
     return None
+
+
+def _power(base: int, exponent: int) -> Fraction | None:
+    """Return base**exponent; None for a base of zero.
+
+    Raises:
+        ValueError: If the power is so large or small that it would only fill the memory.
+    """
+    if base and (base - 1).bit_length() * abs(exponent) > MAX_EXPONENT:
+        raise ValueError(
+            _("{base}^{exponent} is out of range: use powers from 2^-{most} to 2^{most}.").format(
+                base=base, exponent=exponent, most=MAX_EXPONENT
+            )
+        )
+    return Fraction(base) ** exponent if base else None
 
 
 def _bounded(exponent: str) -> int:

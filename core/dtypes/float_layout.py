@@ -65,3 +65,7 @@ def check_specials(fmt: "FloatFormat") -> None:
                 "add a bit or remove a special."
             ).format(count=fmt.num_nans)
         )
+    if fmt.zero and not fmt.subnormals and fmt.max_code >> fmt.mantissa_bits == 0:
+        raise ValueError(
+            _("Every number of this format is subnormal: without subnormals only zero is left.")
+        )

@@ -1,15 +1,15 @@
 """What a format can hold, in exact numbers: its ends, its steps, and how its codes are spent."""
 
 import math
-from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from fractions import Fraction
 
+from core.dtypes.cast.explain_cast import explain_cast
 from core.dtypes.exact import exact_decimal
 from core.dtypes.float_format import FloatFormat
 from core.dtypes.format import Counts, Format
 from core.dtypes.int_format import IntFormat
-from core.dtypes.order import num_finite, number_at
+from core.dtypes.order import num_finite, number_at, place_of
 from core.dtypes.stretches import finite_values
 
 
@@ -23,7 +23,7 @@ class FormatFacts:
         max: The largest number.
         smallest_normal: The smallest number of full precision; None where no code reaches it.
         smallest: The smallest number above zero.
-        eps: The gap above 1.0.
+        eps: The gap above 1.0; None where 1.0 or anything above it is no number of the format.
         precision: Significant bits of a normal number, the hidden one counted.
         counts: How many codes mean what.
         num_positive: How many numbers lie above zero.
@@ -35,7 +35,7 @@ class FormatFacts:
     max: Fraction
     smallest_normal: Fraction | None
     smallest: Fraction
-    eps: Fraction
+    eps: Fraction | None
     precision: int
     counts: Counts
     num_positive: int
@@ -78,13 +78,30 @@ def format_facts(fmt: Format) -> FormatFacts:
 def _positive_numbers(fmt: Format) -> tuple[int, int]:
     """Return how many numbers lie above zero, and how many of these below 1."""
     if isinstance(fmt, FloatFormat):
-        codes = range(fmt.max_code + 1)
-        zeros = bisect_right(codes, Fraction(0), key=fmt.exact_magnitude)
-        return len(codes) - zeros, bisect_left(codes, Fraction(1), key=fmt.exact_magnitude) - zeros
+        zeros = _first_positive_code(fmt)
+        return fmt.max_code + 1 - zeros, _num_codes_below_one(fmt) - zeros
     if isinstance(fmt, IntFormat):
         return fmt.highest, min((1 << fmt.fraction_bits) - 1, fmt.highest)
     values = finite_values(fmt)
     return int((values > 0).sum()), int(((values > 0) & (values < 1)).sum())
+
+
+def _first_positive_code(fmt: FloatFormat) -> int:
+    if not fmt.zero:
+        return 0
+    return 1 if fmt.subnormals else 1 << fmt.mantissa_bits
+
+
+def _num_codes_below_one(fmt: FloatFormat) -> int:
+    """Return how many magnitudes lie below 1, by halving; `bisect` stops at 2**63 - 1 codes."""
+    low, high = 0, fmt.max_code + 1
+    while low < high:
+        middle = (low + high) // 2
+        if fmt.exact_magnitude(middle) < 1:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 def _largest(fmt: Format) -> Fraction:
@@ -108,10 +125,10 @@ def _smallest_normal(fmt: Format) -> Fraction | None:
     return normal if normal <= _largest(fmt) else None
 
 
-def _eps(fmt: Format) -> Fraction:
-    if isinstance(fmt, FloatFormat):
-        return Fraction(2) ** max(-fmt.mantissa_bits, fmt.min_ulp_exponent)
-    return Fraction(fmt.eps)
+def _eps(fmt: Format) -> Fraction | None:
+    one = explain_cast(fmt, Fraction(1))
+    above = number_at(fmt, place_of(fmt, one.code) + 1) if one.exact_result == 1 else None
+    return None if above is None else above.exact - 1
 
 
 def _precision(fmt: Format) -> int:
@@ -120,13 +137,15 @@ def _precision(fmt: Format) -> int:
     return fmt.bits - fmt.signed if isinstance(fmt, IntFormat) else fmt.bits
 
 
-def short_number(value: Fraction, digits: int = 6) -> str:
+def short_number(value: Fraction | None, digits: int = 6) -> str:
     """Return a number in at most so many significant digits; "…" where more would follow.
+
+    What a format does not have is "–".
 
     >>> short_number(Fraction(65504)), short_number(Fraction(1, 3))
     ('65504', '0.333333…')
     """
-    return exact_decimal(value, digits)[0]
+    return "–" if value is None else exact_decimal(value, digits)[0]
 
 
 def written_value(fmt: Format, code: int, digits: int = 12) -> str:

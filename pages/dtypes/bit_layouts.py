@@ -13,6 +13,7 @@ from pages.panels.dtypes.bits.timeline import show_timeline
 from pages.shared import pickers
 from pages.shared.header import page_header
 from pages.shared.prose import prose
+from pages.shared.settings import presenting
 from pages.shared.snippets import show_code
 
 TABS = {
@@ -40,7 +41,9 @@ def tab_label(tab: str) -> str:
 page_header(__doc__)
 bar = st.container(horizontal=True, vertical_alignment="bottom", key="bits_bar")
 with bar:
-    tab = pickers.segmented(PAGE, "tab", _("Show"), list(TABS), default="grid", labels=tab_label)
+    # A projector has room for one row of inputs.
+    picker = pickers.selectbox if presenting() else pickers.segmented
+    tab = picker(PAGE, "tab", _("Show"), list(TABS), default="grid", labels=tab_label)
 snippet = TABS[tab](bar)
 question, code, reading = st.columns(3)
 with question, st.expander(_("Predict: how many numbers lie below 1?")):

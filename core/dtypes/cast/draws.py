@@ -43,6 +43,11 @@ class Draws:
         """The mean of all draws."""
         return self.means[-1]
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether every draw stores the same: nothing is cut off, or both ways lead to one code."""
+        return str(self.near) == str(self.away)
+
 
 def first_chance(seed: int) -> float:
     """Return the first number that a seed draws from [0, 1)."""

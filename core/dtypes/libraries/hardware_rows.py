@@ -41,6 +41,11 @@ _CDNA4: Final = Source(
     address="https://docs.modular.com/mojo/kernels/linalg/matmul/gpu/amd/mxfp4_matmul_amd",
     date="read 2026-11",
 )
+_GFX950: Final = Source(
+    title="ROCm/hipBLASLt PR #1806: TF32 of gfx950 made of several BF16 products",
+    address="https://github.com/ROCm/hipBLASLt/pull/1806",
+    date="2025-03-23",
+)
 _TPU: Final = Source(
     title="Google Cloud TPU v6e: peak compute per chip of v5e and v6e",
     address="https://docs.cloud.google.com/tpu/docs/v6e",
@@ -83,6 +88,7 @@ _TE_LAYOUTS: Final = N_(
 _BF16_APPLE: Final = N_(
     "torch takes it since macOS 14; which chips compute it natively is not documented."
 )
+_BY_BF16: Final = N_("No TF32 units any more: a product is put together from several in BF16.")
 _BY_TORCH: Final = N_("torch widens it to float32, multiplies, and rounds the result once.")
 Found = dict[str, Cell]
 
@@ -149,7 +155,8 @@ HARDWARE: Final[tuple[Chip, ...]] = (
     ),
     _chip(
         "MI355X", 2025, "CDNA 4",
-        _all("matrix", _ROCM, "FP64, FP32, TF32, FP16, BF16, FP8, FP6, FP4, INT8"),
+        _all("matrix", _ROCM, "FP64, FP32, FP16, BF16, FP8, FP6, FP4, INT8"),
+        _all("converted", _GFX950, "TF32", _BY_BF16),
         _all("no", _ROCM, "FNUZ"),
         _all("matrix", _CDNA4, "MX"),
     ),

@@ -62,10 +62,11 @@ def place_words(trace: CastTrace) -> str:
     return _("{share} of the way").format(share=percent(trace.share))
 
 
-def code_text(fmt: Format, code: int | None, mode: Mode) -> str:
+def code_text(fmt: Format, candidate: Candidate, mode: Mode) -> str:
     """Return a code in hexadecimal and, up to 16 bits, in binary with its fields in colour."""
+    code = candidate.code
     if code is None:
-        return _("no code: beyond the largest")
+        return _("no code: beyond the largest") if candidate.exact else _("no code: no zero here")
     number = hexadecimal(fmt, code)
     if fmt.bits > _LONGEST_BITS:
         return f'<span style="font-family:{CODE_FAMILY}">{number}</span>'

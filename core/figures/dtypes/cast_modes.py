@@ -95,6 +95,11 @@ def _layout(mode: Mode, *, present: bool) -> dict[str, Any]:
 def modes_alt(grid: Grid, said: str, format_name: str) -> str:
     """Return the picture as sentences: how many different results, and which."""
     results = dict.fromkeys(digits(trace.result) for trace in grid.values())
+    if len(results) == 1:
+        return _(
+            "{number} in {format} under six rounding modes and four overflow rules: "
+            "{result} every time."
+        ).format(number=said, format=format_name, result=next(iter(results)))
     return _(
         "{number} in {format} under six rounding modes and four overflow rules: "
         "{count} different results: {results}."

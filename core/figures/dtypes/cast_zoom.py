@@ -143,7 +143,7 @@ def _add_mark(drawing: Drawing, fmt: Format, mark: Mark, at: float, mode: Mode) 
     )  # fmt: skip
     drawing.note(
         x=mark.x, y=-0.4, yanchor="top", align="center",
-        text=code_text(fmt, mark.candidate.code, mode),
+        text=code_text(fmt, mark.candidate, mode),
     )  # fmt: skip
 
 

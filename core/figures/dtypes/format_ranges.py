@@ -160,10 +160,7 @@ def format_table(facts: Sequence[FormatFacts]) -> dict[str, list[str]]:
         _("format"): [each.name for each in facts],
         _("bits"): [str(each.bits) for each in facts],
         _("max"): [short_number(each.max, 8) for each in facts],
-        _("min normal"): [
-            "–" if each.smallest_normal is None else short_number(each.smallest_normal, 6)
-            for each in facts
-        ],
+        _("min normal"): [short_number(each.smallest_normal, 6) for each in facts],
         _("smallest"): [short_number(each.smallest, 6) for each in facts],
         _("eps"): [short_number(each.eps, 6) for each in facts],
         _("decimal digits"): [f"{each.decimal_digits:.2f}" for each in facts],

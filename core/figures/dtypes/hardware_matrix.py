@@ -5,7 +5,15 @@ from typing import Final
 
 import plotly.graph_objects as go
 
-from core.dtypes.libraries.hardware import COLUMNS, STATUS_WORDS, STATUSES, Cell, Chip, Status
+from core.dtypes.libraries.hardware import (
+    COLUMNS,
+    STATUS_WORDS,
+    STATUSES,
+    Cell,
+    Chip,
+    Source,
+    Status,
+)
 from core.figures.dtypes.mark_matrix import Look, Mark, mark_matrix
 from core.figures.theme import Mode
 from core.language import _
@@ -83,7 +91,14 @@ def source_rows(chips: Sequence[Chip], column: str) -> dict[str, list[str]]:
     return {
         _("chip"): [chip.name for chip, _cell in cells],
         column: [_(STATUS_WORDS[cell.status]) for _chip, cell in cells],
-        _("source"): [cell.source.title if cell.source else "–" for _chip, cell in cells],
+        _("source"): [_linked(cell.source) for _chip, cell in cells],
         _("date"): [cell.source.date if cell.source else "–" for _chip, cell in cells],
         _("note"): [_(cell.note) if cell.note else "" for _chip, cell in cells],
     }
+
+
+def _linked(source: Source | None) -> str:
+    """Return a source as Markdown, its title a link to its address."""
+    if source is None:
+        return "–"
+    return f"[{source.title}]({source.address})" if source.address else source.title

@@ -8,6 +8,7 @@ import pandas  # noqa: F401, ICN001  plotly trips over a pandas that another thr
 import plotly.graph_objects as go
 
 from core.dtypes.format import Format
+from core.dtypes.format_facts import format_facts
 from core.dtypes.stretches import some_stretches
 from core.figures.drawing import Drawing, Piece
 from core.figures.dtypes.cast_words import digits
@@ -144,7 +145,11 @@ def power_text(exponent: int, *, share: bool = False) -> str:
 
 def spacing_alt(formats: Sequence[Format], said: str) -> str:
     """Return the picture as sentences: the epsilon of each format."""
-    parts = [_("{format} {eps}").format(format=fmt.name, eps=digits(fmt.eps, 4)) for fmt in formats]
+    parts = [
+        _("{format} {eps}").format(format=fmt.name, eps=digits(eps, 4))
+        for fmt in formats
+        if (eps := format_facts(fmt).eps) is not None
+    ]
     return _(
         "Relative distance between neighbours against magnitude, marked at {value}. "
         "Just above 1 it is: {parts}."

@@ -14,6 +14,7 @@ from core.language import _
 
 HEIGHT_PX: Final = 340
 PRESENT_HEIGHT_PX: Final = 350
+_LEFT: Final = 0.42  # where the picture of the mean begins
 
 
 def stochastic_mean(
@@ -29,6 +30,8 @@ def stochastic_mean(
     """
     drawing, colors = Drawing(), COLORS[mode]
     _add_counts(drawing, draws, mode)
+    if not math.isfinite(draws.mean):
+        _say_no_mean(drawing, draws)
     drawing.scatter(
         x=draws.sizes,
         y=[mean if math.isfinite(mean) else None for mean in draws.means],
@@ -52,9 +55,11 @@ def stochastic_mean(
 
 
 def _add_counts(drawing: Drawing, draws: Draws, mode: Mode) -> None:
-    counts = (draws.num_near, draws.num_away)
+    counts, results = [draws.num_near, draws.num_away], [draws.near, draws.away]
+    if draws.is_settled:
+        counts, results = [sum(counts)], results[:1]
     drawing.bar(
-        x=[digits(draws.near), digits(draws.away)],
+        x=[digits(result) for result in results],
         y=counts,
         text=[f"{count:,}" for count in counts],
         textposition="outside",
@@ -64,6 +69,16 @@ def _add_counts(drawing: Drawing, draws: Draws, mode: Mode) -> None:
         name=_("stored"),
         showlegend=False,
     )
+
+
+def _say_no_mean(drawing: Drawing, draws: Draws) -> None:
+    """Write where the line would be why there is none, or no more of it."""
+    text = _("The mean is {mean}.").format(mean=digits(draws.mean))
+    if math.isfinite(draws.near):
+        text += "<br>" + _("A single {away} among the draws is enough.").format(
+            away=digits(draws.away)
+        )
+    drawing.note(x=(_LEFT + 1) / 2, y=0.5, xref="paper", yref="paper", text=text)
 
 
 def _layout(mode: Mode, *, present: bool) -> dict[str, Any]:
@@ -77,15 +92,19 @@ def _layout(mode: Mode, *, present: bool) -> dict[str, Any]:
         "margin": {"l": 8, "r": 8, "t": 2.4 * base["font"]["size"], "b": 8},
         "xaxis": {**across, "domain": [0, 0.3], "type": "category", "title": {"text": _("stored")}},
         "yaxis": {**up, "title": {"text": _("how often")}},
-        "xaxis2": {**across, **means, "domain": [0.42, 1], "anchor": "y2", "type": "log"},
+        "xaxis2": {**across, **means, "domain": [_LEFT, 1], "anchor": "y2", "type": "log"},
         "yaxis2": {**up, "anchor": "x2", "zeroline": False, "title": {"text": _("mean")}},
-        "legend": {**base["legend"], "x": 0.42},
+        "legend": {**base["legend"], "x": _LEFT},
     }
 
 
 def stochastic_alt(draws: Draws, said: str) -> str:
     """Return the picture as sentences: the chance, the counts and the mean."""
     total = draws.num_near + draws.num_away
+    if draws.is_settled:
+        return _("{number} rounded {count} times: {result} every time.").format(
+            number=said, count=f"{total:,}", result=digits(draws.near)
+        )
     return _(
         "{number} rounded {count} times: {near_count} times {near}, {away_count} times {away} "
         "(expected share {chance}). The mean is {mean}."

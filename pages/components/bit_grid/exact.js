@@ -36,7 +36,9 @@ function readPlain(word) {
   if (match) {
     const [, sign, base, inside, outside] = match;
     const exponent = inside ?? outside;
-    return Number(base) ? power(sign, 1n, BigInt(base), Number(exponent), exponent) : null;
+    const digits = (BigInt(base) - 1n).toString(2).length; // of a power of two: its exponent
+    const isLarge = digits * Math.abs(Number(exponent)) > MAX_EXPONENT && Number(base) > 1;
+    return Number(base) && !isLarge ? power(sign, 1n, BigInt(base), Number(exponent), exponent) : null;
   }
   match = DECIMAL.exec(word);
   if (!match) return null;

@@ -87,7 +87,9 @@ def test_minus_zero_and_nan_stay_what_they_are():
     assert math.isnan(parse_value("nan"))
 
 
-@pytest.mark.parametrize("text", ["", "abc", "1/0", "0^-1", "1..2", "1e", "__", "1" * 300])
+@pytest.mark.parametrize(
+    "text", ["", "abc", "1/0", "0^-1", "+-inf", "--nan", "1..2", "1e", "__", "1" * 300]
+)
 def test_what_is_no_number_is_a_sentence(text):
     with pytest.raises(ValueError, match="is not a number: write"):
         parse_value(text)
@@ -97,3 +99,14 @@ def test_what_is_no_number_is_a_sentence(text):
 def test_an_exponent_beyond_every_format_is_refused_before_it_is_computed(text):
     with pytest.raises(ValueError, match=r"exponent -?99999 is out of range: use -20000 to 20000"):
         parse_value(text)
+
+
+@pytest.mark.parametrize("text", ["9999^20000", "3^-10001"])
+def test_a_power_beyond_every_format_is_refused_before_it_is_computed(text):
+    with pytest.raises(ValueError, match=r"is out of range: use powers from 2\^-20000 to 2\^20000"):
+        parse_value(text)
+
+
+def test_a_power_of_one_and_a_large_power_of_ten_are_read():
+    assert parse_value("1^20000") == 1
+    assert parse_value("10^-400") == Fraction(1, 10**400)

@@ -186,6 +186,16 @@ REFUSED = [
         {"exponent_bits": 0, "mantissa_bits": 2},
         "Infinity and 3 NaN codes leave no finite number but zero",
     ),
+    (
+        {
+            "exponent_bits": 0,
+            "mantissa_bits": 4,
+            "infinity": False,
+            "num_nans": 0,
+            "subnormals": False,
+        },
+        "without subnormals only zero is left",
+    ),
 ]
 
 

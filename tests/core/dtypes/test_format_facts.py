@@ -90,3 +90,25 @@ def test_the_history_ascends_knows_its_formats_and_names_its_sources():
         assert set(each.formats) <= set(FORMATS), each
         assert each.source
         assert each.event
+
+
+@pytest.mark.parametrize("name", ["nf4", "int2"])
+def test_a_format_that_ends_at_one_has_no_gap_above_it(name):
+    assert format_facts(FORMATS[name]).max == 1
+    assert format_facts(FORMATS[name]).eps is None
+    assert short_number(None) == "–"
+
+
+def test_a_design_that_does_not_reach_one_or_steps_over_it_has_no_gap_above_it():
+    below = format_facts(float_format("below", 5, 2, 40))
+    assert below.max < 1
+    assert below.eps is None
+    over = format_facts(float_format("over", 2, 1, -5))
+    assert over.smallest > 1
+    assert over.eps is None
+
+
+def test_a_design_of_63_bits_and_a_sign_is_counted():
+    facts = format_facts(float_format("widest", 11, 52, infinity=False, num_nans=0))
+    assert facts.num_positive == 2**63 - 1
+    assert facts.num_below_one == 1023 * 2**52 - 1

@@ -138,9 +138,7 @@ def _show_facts(facts: FormatFacts, nearest: NearestNamed) -> None:
         _("smallest"): facts.smallest,
         _("eps, the gap above 1"): facts.eps,
     }
-    row = {
-        name: ["–" if value is None else short_number(value, 9)] for name, value in numbers.items()
-    }
+    row = {name: [short_number(value, 9)] for name, value in numbers.items()}
     st.markdown(table_markdown(row))
     counts = facts.counts
     st.markdown(

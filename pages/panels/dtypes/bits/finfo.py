@@ -65,7 +65,9 @@ def finfo_of(rows: Sequence[FinfoRow], group: str) -> list[FinfoRow]:
 def finfo_sentence(group: str, rows: Sequence[FinfoRow]) -> str:
     """Return the headline: the steps above 1, and how often torch agrees with the table."""
     shown = " · ".join(
-        f"`{name}` {short_number(format_facts(FORMATS[name]).eps, 8)}" for name in HIGHLIGHTS[group]
+        f"`{name}` {short_number(eps, 8)}"
+        for name in HIGHLIGHTS[group]
+        if (eps := format_facts(FORMATS[name]).eps) is not None
     )
     told = [row for row in rows if row.torch is not None]
     if not told:
@@ -97,7 +99,7 @@ def _ours(name: str, quantity: str) -> str:
         "smallest_subnormal": facts.smallest,
         "eps": facts.eps,
     }[quantity]
-    return "–" if value is None else short_number(value, 8)
+    return short_number(value, 8)
 
 
 def _cell(ours: str, row: FinfoRow | None) -> str:

@@ -43,7 +43,7 @@ def _draw_ranges(group: str) -> None:
     shown = [
         f"`{each.name}` {short_number(each.eps, 8)}"
         for each in facts
-        if each.name in HIGHLIGHTS[group]
+        if each.name in HIGHLIGHTS[group] and each.eps is not None
     ]
     headline(_("Gap above 1 (eps): {numbers}").format(numbers=" · ".join(shown)))
     show_chart(

@@ -24,7 +24,9 @@ def hardware_headline(fmt: Format) -> str:
     """Return how many of the chips multiply a format in units for matrices."""
     column = column_of(fmt.name)
     if column is None:
-        return _("No chip computes in {format}: it is converted first").format(format=fmt.name)
+        return _(
+            "{format} has no column: none of these {total} chips is known to compute in it"
+        ).format(format=fmt.name, total=len(HARDWARE))
     able = sum(chip.status(column) == "matrix" for chip in HARDWARE)
     return _("{format}: {count} of {total} chips multiply it in matrix units").format(
         format=column, count=able, total=len(HARDWARE)

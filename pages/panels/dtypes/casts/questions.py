@@ -16,8 +16,8 @@ def ask_beyond_the_largest() -> None:
     rounded = digits(explain_cast(e4m3, 464, "nearest_even", "saturate").result)
     predict_then_reveal(
         "rounding_beyond",
-        _("What does float8_e4m3fn make of 465 under its standard's rule, when {max} is its "
-          "largest number?").format(max=largest),
+        _("{max} is the largest number of float8_e4m3fn. What does it make of 465 when it does not "
+          "saturate?").format(max=largest),
         (
             Choice(
                 rounded,

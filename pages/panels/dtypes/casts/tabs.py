@@ -9,6 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 from core.dtypes import FORMATS, OVERFLOWS, ROUNDINGS
 from core.dtypes.cast.cast_trace import CastTrace
 from core.dtypes.cast.draws import draw_roundings
+from core.dtypes.format_facts import format_facts, short_number
 from core.figures.dtypes.cast_formats import cast_formats, formats_alt, formats_table
 from core.figures.dtypes.cast_marks import hexadecimal, zoom_alt, zoom_table
 from core.figures.dtypes.cast_modes import cast_modes, modes_alt, modes_table
@@ -141,7 +142,7 @@ def show_spacing(wish: Wish, trace: CastTrace, row: DeltaGenerator) -> None:
         alt=spacing_alt(formats, wish.said),
         table={
             _("format"): [fmt.name for fmt in formats],
-            _("gap above 1"): [digits(fmt.eps) for fmt in formats],
+            _("gap above 1"): [short_number(format_facts(fmt).eps, 12) for fmt in formats],
             _("smallest"): [digits(fmt.smallest_subnormal) for fmt in formats],
             _("largest"): [digits(fmt.max) for fmt in formats],
         },

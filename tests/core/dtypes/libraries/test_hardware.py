@@ -21,7 +21,8 @@ TENSOR_CORES = {
 # ROCm, data types and precision support, matrix cores, typed by hand
 MATRIX_CORES = {
     "CDNA 3": {"FP64", "FP32", "TF32", "BF16", "FP16", "FNUZ", "INT8"},
-    "CDNA 4": {"FP64", "FP32", "TF32", "BF16", "FP16", "FP8", "FP6", "FP4", "INT8"},
+    # but for TF32, which hipBLASLt makes of BF16 products there (ROCm/hipBLASLt PR #1806)
+    "CDNA 4": {"FP64", "FP32", "BF16", "FP16", "FP8", "FP6", "FP4", "INT8"},
 }
 
 
@@ -57,6 +58,7 @@ def test_what_everybody_should_know():
     assert CHIPS["H100, H200"].status("INT4") == "no"
     assert CHIPS["MI300X"].status("FNUZ") == "matrix"
     assert CHIPS["MI300X"].status("FP8") == "no"
+    assert CHIPS["MI355X"].status("TF32") == "converted"
     assert CHIPS["B200"].status("NVFP4") == "matrix"
     assert CHIPS["Apple M (MPS)"].status("FP64") == "no"
     assert CHIPS["Apple M (MPS)"].status("BF16") == "unknown"

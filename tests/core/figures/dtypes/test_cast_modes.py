@@ -49,3 +49,7 @@ def test_the_sentence_counts_the_results_and_the_table_has_them_all():
     table = modes_table(found)
     assert len(table) == 1 + len(OVERFLOWS)
     assert table["saturate"] == ["65504"] * 6
+
+
+def test_one_result_is_no_list_of_results():
+    assert modes_alt(grid("float16", "1"), "1", "float16").endswith("rules: 1 every time.")

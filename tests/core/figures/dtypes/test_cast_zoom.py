@@ -1,8 +1,10 @@
 """The zoom: the number truly between its neighbours, what is stored framed, and words for it."""
 
+from fractions import Fraction
+
 import pytest
 
-from core.dtypes import FORMATS
+from core.dtypes import FORMATS, Candidate
 from core.dtypes.cast.explain_cast import explain_cast
 from core.figures.dtypes.cast_marks import (
     code_text,
@@ -46,6 +48,12 @@ def test_the_middle_and_the_codes_are_written():
     assert "0x7BFF" in said
     assert "no code: beyond the largest" in said
     assert "49.97 % of the way" in said
+
+
+def test_the_zero_that_a_format_of_scales_lacks_is_not_called_too_large():
+    said = texts(drawn("float8_e8m0fnu", "2^-128"))
+    assert "no code: no zero here" in said
+    assert "beyond the largest" not in said
 
 
 def test_what_is_stored_is_framed_at_its_place():
@@ -103,9 +111,13 @@ def test_on_a_projector_the_text_is_larger():
 
 
 def test_codes_show_their_fields_up_to_16_bits():
-    assert code_text(FORMATS["float8_e4m3fn"], 0x7E, "light").startswith("0x7E<br>")
-    assert COLORS["light"]["exponent"] in code_text(FORMATS["float8_e4m3fn"], 0x7E, "light")
-    assert "0x3F800000" in code_text(FORMATS["float32"], 0x3F800000, "dark")
+    largest, one = (
+        Candidate(code=0x7E, exact=Fraction(448)),
+        Candidate(code=0x3F800000, exact=Fraction(1)),
+    )
+    assert code_text(FORMATS["float8_e4m3fn"], largest, "light").startswith("0x7E<br>")
+    assert COLORS["light"]["exponent"] in code_text(FORMATS["float8_e4m3fn"], largest, "light")
+    assert "0x3F800000" in code_text(FORMATS["float32"], one, "dark")
 
 
 def test_the_sentence_of_the_picture_says_where_and_why():

@@ -86,6 +86,10 @@ def test_sentence_and_tables_say_what_is_drawn():
     assert table["FP8"][:4] == ["no", "no", "no", "matrix units"]
     sources = source_rows(HARDWARE, "FP8")
     assert [sources["source"][n] for n in (0, 9)][1] == "–"
+    assert sources["source"][3].endswith(
+        "(https://docs.nvidia.com/cuda/cuda-programming-guide/"
+        "05-appendices/compute-capabilities.html)"
+    )
     assert {len(column) for column in sources.values()} == {len(HARDWARE)}
 
 
