@@ -121,10 +121,9 @@ def format_decibels(decibels: float) -> str:
 
 
 def _under_a_minute(seconds: float) -> str:
-    if seconds and seconds < 1e-3:
-        return f"{_short(seconds * 1e6)} µs"
-    if seconds and seconds < 0.9995:
-        return f"{_short(seconds * 1e3)} ms"
+    for name, times in (("ns", 1e9), ("µs", 1e6), ("ms", 1e3)):
+        if 0 < seconds * times < 999.5:  # 999.6 would be written 1000
+            return f"{_short(seconds * times)} {name}"
     return f"{_short(seconds)} s" if seconds < 59.95 else "1 min 00 s"
 
 

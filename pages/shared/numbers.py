@@ -25,6 +25,7 @@ _WRITTEN: Final[Mapping[str, Callable[[float], str]]] = {
     "tokens/s": lambda amount: units.format_rate(amount, _("tokens")),
     "tokens": lambda amount: f"{units.format_count(amount)} {_('tokens')}",
     "1": units.format_percent,
+    "×": lambda amount: f"{amount:,.3f} ×",
     "FLOPs/byte": lambda amount: f"{amount:,.4g} FLOPs/B",
     "USD": lambda amount: f"{units.format_count(amount)} USD",
     "nats": lambda amount: f"{amount:.3f} nats",

@@ -236,7 +236,7 @@ def test_the_longest_and_the_shortest_plan_are_told_in_units_that_show_them(open
     )  # fmt: skip
     assert headline(longest).endswith(" days")
     assert "0.0 days" not in headline(shortest)
-    assert headline(shortest).endswith("µs")
+    assert headline(shortest).endswith("12.1 ns")
 
 
 def test_one_of_a_thing_is_singular(open_page):
@@ -291,3 +291,17 @@ def test_a_model_of_one_layer_has_no_stages_to_share(open_page):
         assert headline(open_page(PAGE, flops_tab=tab, **query)), tab
     app = open_page(PAGE, flops_tab="lines", flops_pipeline="4", **query)
     assert "4 pipeline stages" in headline(app)
+
+
+def test_a_plan_that_does_not_fit_in_memory_is_told_beside_its_time(open_page):
+    query = {"flops_tab": "lines", "flops_cluster": "1", "flops_device": "t4"}
+    big = open_page(PAGE, flops_model="llama-3.1-405b", **query)
+    assert any(each.startswith("It does not fit: even with one sequence") for each in captions(big))
+    small = open_page(PAGE, flops_model="gpt2", **query)
+    assert not any(each.startswith("It does not fit") for each in captions(small))
+    assert "seq_len=1024" in small.session_state["snippets"]["lines"]
+
+
+def test_few_tokens_are_written_without_an_exponent(open_page):
+    app = open_page(PAGE, flops_tab="lines", flops_seen="0.000001")
+    assert "on 0.000001 T tokens" in headline(app)

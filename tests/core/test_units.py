@@ -63,7 +63,9 @@ def test_known_numbers_read_as_people_write_them(text, expected):
     ("seconds", "expected"),
     [
         (0, "0.00 s"),
+        (1.49e-8, "14.9 ns"),
         (2e-6, "2.00 µs"),
+        (0.9996e-3, "1.00 ms"),
         (0.0115, "11.5 ms"),
         (0.9999, "1.00 s"),
         (59.96, "1 min 00 s"),

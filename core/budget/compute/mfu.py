@@ -62,7 +62,7 @@ def mfu_conventions(
         (N_("6ND"), SIX_ND, base, _SIX_ND),
         (N_("full attention"), COUNTED, base, _PALM),
         (N_("causal attention"), COUNTED, causal, _CAUSAL),
-        (N_("hardware (HFU)"), HARDWARE, base | {"step_flops": step}, _HARDWARE),
+        (N_("hardware (HFU), causal"), HARDWARE, base | {"step_flops": step}, _HARDWARE),
         *([(N_("sparse peak"), SPARSE, base, _SPARSE)] if sparsity else []),
     )
     return tuple(

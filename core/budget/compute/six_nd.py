@@ -40,7 +40,7 @@ def six_nd_ratio(spec: ModelSpec, seq_len: int, *, causal: bool) -> Item:
         "num_params": counts(spec).active,
         "num_tokens": seq_len,
     }
-    return item(N_("exact / 6ND"), RATIO, values, unit="1", source=_RATIO)
+    return item(N_("exact / 6ND"), RATIO, values, unit="×", source=_RATIO)
 
 
 def crossing(spec: ModelSpec) -> Item | None:

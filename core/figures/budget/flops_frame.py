@@ -10,7 +10,7 @@ from core.figures.theme import Mode, plotly_layout
 from core.language import _
 
 HEIGHT_PX: Final = 380
-PRESENT_HEIGHT_PX: Final = 380
+PRESENT_HEIGHT_PX: Final = 335  # so that the numbers below stand on the first screen
 ROW_HEIGHT: Final = 2.6  # of the text's size
 
 
@@ -93,3 +93,12 @@ def scientific(amount: float, digits: int = 3) -> str:
 def joined(parts: Sequence[str]) -> str:
     """Return parts of a sentence with the language's own commas."""
     return _(", ").join(parts)
+
+
+def intensity_words(intensity: float) -> str:
+    """Return FLOPs for each byte with three digits or all before the point, no exponent.
+
+    >>> intensity_words(0.01), intensity_words(4.0), intensity_words(295.34), intensity_words(1e8)
+    ('0.01', '4', '295', '100,000,000')
+    """
+    return f"{intensity:,.0f}" if intensity >= 100 else f"{intensity:.3g}"

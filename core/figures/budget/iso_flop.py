@@ -6,7 +6,7 @@ from typing import Final
 import plotly.graph_objects as go
 
 from core.budget.compute.chinchilla import FITS, best_params, loss_for_size
-from core.figures.budget.flops_frame import framed
+from core.figures.budget.flops_frame import HEIGHT_PX, framed
 from core.figures.drawing import Drawing
 from core.figures.theme import COLORS, Mode
 from core.language import _
@@ -50,6 +50,7 @@ def iso_flop(flops: float, limits: Limits, mode: Mode, *, present: bool = False)
             "title": _("predicted loss (nats)"),
             "range": [lowest - 0.05, min(top, lowest + 1.2) + 0.1],
         },
+        height=HEIGHT_PX,  # also on a projector: its legend takes three rows
     )
 
 

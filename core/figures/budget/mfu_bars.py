@@ -13,7 +13,7 @@ from core.language import _
 from core.units import format_percent
 
 _LOOKS: Final[Mapping[str, tuple[str, str]]] = {
-    "hardware (HFU)": ("backward", "/"),
+    "hardware (HFU), causal": ("backward", "/"),
     "sparse peak": ("norms", "x"),
 }
 _MODEL: Final = ("forward", "")

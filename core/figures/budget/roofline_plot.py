@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from core.budget.cluster import DeviceSpec
 from core.budget.compute.intensity import Operation, bound, ridge
-from core.figures.budget.flops_frame import framed, joined
+from core.figures.budget.flops_frame import framed, intensity_words, joined
 from core.figures.budget.roofline_labels import label_marks
 from core.figures.drawing import Drawing
 from core.figures.theme import COLORS, Mode
@@ -128,20 +128,16 @@ def _draw_roof(
         line={"color": color["reference"], "width": 2, "dash": "dot"},
     )  # fmt: skip
     drawing.note(
-        x=math.log10(edge), y=math.log10(peak), text=f"{_turn(edge)} FLOPs/B", yshift=14,
+        x=math.log10(edge), y=math.log10(peak), text=f"{intensity_words(edge)} FLOPs/B", yshift=14,
         xanchor="right",
     )  # fmt: skip
-
-
-def _turn(edge: float) -> str:
-    return f"{edge:,.0f}" if edge >= 10 else f"{edge:.2g}"
 
 
 def _told(operation: Operation, peak: float, device: DeviceSpec) -> str:
     share = bound(operation, peak, device.bandwidth).amount
     return _("{name}: {intensity} FLOPs/B, at most {share} of the peak").format(
         name=_(operation.name),
-        intensity=f"{operation.intensity.amount:,.3g}",
+        intensity=intensity_words(operation.intensity.amount),
         share=format_percent(share),
     )
 
@@ -156,7 +152,7 @@ def roofline_alt(operations: Sequence[Operation], device: DeviceSpec, peak: floa
         "{waiting}. Computing all the time: {busy}."
     ).format(
         device=device.name,
-        edge=_turn(edge),
+        edge=intensity_words(edge),
         waiting=joined(waiting) or "-",
         busy=joined(busy) or "-",
     )

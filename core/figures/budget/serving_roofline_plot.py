@@ -7,9 +7,10 @@ from typing import Any, Final
 import plotly.graph_objects as go
 
 from core.budget.serving.serving_roofline import RooflinePoint
+from core.figures.budget.flops_frame import intensity_words
 from core.figures.drawing import Drawing
 from core.figures.theme import COLORS, Mode, plotly_layout
-from core.language import N_, _
+from core.language import N_, _, ngettext
 from core.units import format_flops_per_second, format_percent
 
 HEIGHT_PX: Final = 320
@@ -131,7 +132,7 @@ def _draw_roof(drawing: Drawing, roof: tuple[float, float], color: Mapping[str, 
         x=math.log10(ridge),
         y=math.log10(peak),
         text=_("{peak} from {ridge} FLOPs per byte on").format(
-            peak=format_flops_per_second(peak), ridge=f"{ridge:,.3g}"
+            peak=format_flops_per_second(peak), ridge=intensity_words(ridge)
         ),
         yanchor="bottom",
         yshift=4,
@@ -139,13 +140,16 @@ def _draw_roof(drawing: Drawing, roof: tuple[float, float], color: Mapping[str, 
 
 
 def _words(point: RooflinePoint) -> str:
-    return _(
+    return ngettext(
+        "{phase}, {count} token in a pass: {intensity} FLOPs per byte, {speed}, {mfu} of the peak "
+        "({fits})",
         "{phase}, {count} tokens in a pass: {intensity} FLOPs per byte, {speed}, {mfu} of the "
-        "peak ({fits})"
+        "peak ({fits})",
+        point.num_tokens,
     ).format(
         phase=_(PHASES[point.phase]),
         count=f"{point.num_tokens:,}",
-        intensity=f"{point.intensity:,.3g}",
+        intensity=intensity_words(point.intensity),
         speed=format_flops_per_second(point.flops_per_second),
         mfu=format_percent(point.mfu),
         fits=_("fits") if point.fits else _("does not fit"),

@@ -6,23 +6,26 @@ from typing import Final
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from core.budget.budget import Budget
 from core.budget.cluster import MAX_DEVICES, Cluster
 from core.budget.compute.training_time import reached_mfu, training_time
 from core.budget.item import Item
 from core.budget.parallel.shares import check_split
+from core.budget.training.training_budget import training_budget
 from core.figures.budget.time_lines import time_lines, time_lines_alt, time_lines_table
 from core.language import _, ngettext
-from core.units import format_percent, format_seconds
+from core.units import format_bytes, format_percent, format_seconds
 from pages.panels.budget.flops import places
 from pages.panels.budget.flops.lines_plan import Plan, choose_plan, spread
 from pages.shared.charts import show_chart
 from pages.shared.header import headline
 from pages.shared.numbers import explained_number
-from pages.shared.settings import presenting, theme_mode
+from pages.shared.settings import presenting, theme_mode, unit_system
 
 STEPS: Final = (1, 4, 16, 64)  # how the cluster grows from bar to bar
 CODE: Final = """
 from core.budget.catalogue.models import MODELS
+from core.budget.budget import Budget
 from core.budget.cluster import Cluster
 from core.budget.catalogue.devices import DEVICES, custom_device, local_device
 from core.budget.catalogue.hf_config import read_config
@@ -55,6 +58,8 @@ def show_lines(row: DeltaGenerator) -> str:
     headline(sentence(plan, time, mfu))
     _show(rows, mfu)
     st.caption(step_words(plan, cluster))
+    if memory := memory_words(training_budget(spec, recipe, cluster)):
+        st.caption(memory)
     layout = ", ".join(f"{name}={value}" for name, value in plan.layout.items())
     return CODE.format(
         model=plan.model.code, recipe=recipe, device=plan.device.code,
@@ -68,7 +73,7 @@ def sentence(plan: Plan, time: Item, mfu: Item) -> str:
         "{model} on {tokens} T tokens with {count} × {device}: {time}, an MFU of {mfu}"
     ).format(
         model=plan.model.spec.name,
-        tokens=f"{plan.trillions:,g}",
+        tokens=places.plain(plan.trillions),
         count=f"{plan.count:,}",
         device=plan.device.device.name,
         time=format_seconds(time.amount),
@@ -88,6 +93,19 @@ def step_words(plan: Plan, cluster: Cluster) -> str:
         "step larger."
     )
     return f"{same} {more.format(most=f'{most:,}', length=f'{alone:,}')}"
+
+
+def memory_words(budget: Budget) -> str:
+    """Return that the plan does not fit, if so; a time is no promise that it does."""
+    if budget.fits:
+        return ""
+    return _(
+        "It does not fit: even with one sequence at a time a device needs {need} of its "
+        "{capacity}. The time is that of the work alone."
+    ).format(
+        need=format_bytes(budget.item.amount, unit_system()),
+        capacity=format_bytes(budget.capacity, unit_system()),
+    )
 
 
 def clusters(cluster: Cluster) -> list[int]:

@@ -9,12 +9,14 @@ from streamlit.delta_generator import DeltaGenerator
 from core.budget.cluster import Cluster
 from core.budget.recipe import Checkpointing, TrainingRecipe
 from core.language import _
+from core.models.spec import ModelSpec
 from pages.panels.budget.choices import ChosenDevice, ChosenModel
 from pages.panels.budget.flops import places
 from pages.panels.budget.flops.places import PAGE
 from pages.shared import pickers
 
 POWERS: Final = tuple(2**power for power in range(15))
+LENGTH: Final = 4096  # tokens of a sequence, of models that can read so many
 SPLITS: Final = (1, 2, 4, 8, 16)
 BATCHES: Final = tuple(2**power for power in range(16, 27))
 
@@ -60,7 +62,7 @@ def choose_plan(row: DeltaGenerator) -> Plan:
             device = places.device()
         with places.settings(box):
             layout = _layout()
-            recipe, batch = _recipe()
+            recipe, batch = _recipe(chosen.spec)
             share = pickers.slider(
                 PAGE, "share", _("Share of the peak that products reach"), 0.05, 1.0,
                 default=0.6, step=0.05,
@@ -98,9 +100,10 @@ def _layout() -> dict[str, object]:
     }  # fmt: skip
 
 
-def _recipe() -> tuple[TrainingRecipe, int]:
+def _recipe(spec: ModelSpec) -> tuple[TrainingRecipe, int]:
     batch = pickers.select_slider(
         PAGE, "step", _("Tokens of one step"), BATCHES, default=2**22, labels=lambda n: f"{n:,}"
     )
     checkpointing = cast("Checkpointing", places.checkpointing())
-    return TrainingRecipe(seq_len=4096, checkpointing=checkpointing), batch
+    seq_len = min(LENGTH, spec.seq_len)
+    return TrainingRecipe(seq_len=seq_len, checkpointing=checkpointing), batch

@@ -99,6 +99,16 @@ def dtype_of(chosen: DeviceSpec) -> str:
     return able[0] if able else wanted
 
 
+def plain(amount: float) -> str:
+    """Return a number as a person types it: no exponent, no zeros behind.
+
+    >>> plain(1e-06), plain(15.0), plain(10_000.0)
+    ('0.000001', '15', '10,000')
+    """
+    text = f"{amount:,.6f}"
+    return text.rstrip("0").rstrip(".")
+
+
 def picture_and_numbers() -> tuple[DeltaGenerator, DeltaGenerator]:
     """Return the place of the picture and the one of the numbers beside it."""
     if presenting():  # on a projector the numbers stand below

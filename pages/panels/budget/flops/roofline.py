@@ -19,6 +19,7 @@ from core.budget.compute.intensity import (
     together,
 )
 from core.budget.item import Item
+from core.figures.budget.flops_frame import intensity_words
 from core.figures.budget.roofline_plot import roofline_alt, roofline_plot, roofline_table
 from core.language import _, ngettext
 from core.units import format_percent
@@ -116,7 +117,7 @@ def sentence(choice: Choice, edge: Item, share: Item) -> str:
         waiting=waiting,
         count=len(choice.operations),
         device=choice.device.device.name,
-        edge=f"{edge.amount:,.1f}" if edge.amount >= 1 else f"{edge.amount:.2g}",
+        edge=f"{edge.amount:,.1f}" if 1 <= edge.amount < 1000 else intensity_words(edge.amount),
         share=format_percent(share.amount),
     )
 

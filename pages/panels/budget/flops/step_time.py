@@ -117,8 +117,8 @@ def sentence(plan: Plan, seconds: float) -> str:
     )
     days = seconds / DAY
     return text.format(
-        params=f"{plan.params / 1e9:,g}",
-        tokens=f"{plan.tokens / 1e12:,g}",
+        params=places.plain(plan.params / 1e9),
+        tokens=places.plain(plan.tokens / 1e12),
         count=f"{plan.count:,}",
         device=plan.device.device.name,
         dtype=DTYPE_NAMES.get(plan.dtype, plan.dtype),

@@ -74,8 +74,8 @@ def memory_sentence(case: ServingCase, budget: Budget) -> str:
         ).format(**words)
     if most == MOST_SEQUENCES:
         return _(
-            "{weights} weights + {cache} KV cache for {plan}: {count} sequences of {context} "
-            "tokens and more fit in {capacity}"
+            "{weights} weights + {cache} KV cache for {plan}: at least {count} sequences of "
+            "{context} tokens fit in {capacity}"
         ).format(count=f"{most:,}", **words)
     return ngettext(
         "{weights} weights + {cache} KV cache for {plan}: only {count} sequence of {context} "

@@ -9,6 +9,7 @@ from core.budget.serving.decode_speeds import DecodeFit, measured_fit, published
 from core.budget.serving.serving_roofline import device_ridge, roofline_points
 from core.budget.serving.serving_time import decode_latency, prefill_latency, product_peak
 from core.budget.serving.throughput import device_speed, throughput_curve, user_speed
+from core.figures.budget.flops_frame import intensity_words
 from core.figures.budget.latency_throughput import latency_alt, latency_figure, latency_table
 from core.figures.budget.serving_roofline_plot import (
     roofline_alt,
@@ -80,11 +81,11 @@ def show_roofline(case: ServingCase) -> None:
             "reaches {prompt}; {device} needs {ridge} FLOPs per byte"
         ).format(
             count=f"{case.plan.concurrency:,}",
-            intensity=f"{plan.intensity:,.3g}",
+            intensity=intensity_words(plan.intensity),
             mfu=format_percent(plan.mfu),
             prompt=format_percent(points[-1].mfu),
             device=device.name,
-            ridge=f"{ridge.amount:,.3g}",
+            ridge=intensity_words(ridge.amount),
         )
     )
     roof = (product_peak(device, case.plan.weight_format), device.bandwidth)

@@ -35,6 +35,8 @@ def test_points_lie_under_the_roof_and_those_that_do_not_fit_are_hollow():
     assert False in hollow
     assert found["roof of the data sheet"].x[1] == peak / bandwidth
     assert "prefill, 7,680 tokens in a pass" in roofline_alt(points)
+    assert "decoding, 1 token in a pass" in roofline_alt(points)
+    assert "e+" not in roofline_alt(points)
 
 
 def test_the_table_has_a_row_for_each_pass():
