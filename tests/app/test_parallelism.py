@@ -106,7 +106,7 @@ def test_one_device_has_sentences_of_its_own(open_page, tab, sentence):
 def test_one_micro_batch_is_one(open_page):
     app = open_page(PAGE, parallel_tab="schedule", parallel_microbatches="1")
 
-    assert headline(app) == "4 stages, 1 micro-batch: each stage waits 75.0% of the time"
+    assert headline(app) == "4 stages, 1 micro-batch: each stage waits 75 % of the time"
     assert "with 1 micro-batch" in alt(app)
 
 
@@ -229,7 +229,7 @@ def test_a_step_beyond_the_last_says_so(open_page):
 def test_a_long_schedule_says_what_it_draws(open_page):
     app = open_page(PAGE, parallel_tab="schedule", **LARGE)
 
-    assert "64 stages, 256 micro-batches: each stage waits 19.7% of the time" in headline(app)
+    assert "64 stages, 256 micro-batches: each stage waits 19.7 % of the time" in headline(app)
     assert any("Drawn with 16 stages and 32 micro-batches" in text for text in captions(app))
 
 

@@ -10,7 +10,7 @@ from core.budget.parallel.rank_grid import Rank, RankGrid
 from core.figures.drawing import Drawing
 from core.figures.theme import COLORS, Mode, plotly_layout
 from core.language import _, ngettext
-from core.units import ByteUnit, format_bytes
+from core.units import ByteUnit, format_bytes, format_percent
 
 _HEIGHT_PX: Final = 400
 _ROW_PX: Final = 46
@@ -54,6 +54,7 @@ def rank_grid_figure(
     size = int(layout["font"]["size"])
     bare = {"showgrid": False, "zeroline": False, "fixedrange": True}
     ticks, names = _replicas(view)
+    shown = range(0, num_rows, -(-num_rows // _MOST_TICKS))
     axes = {
         "xaxis": layout["xaxis"]
         | bare
@@ -61,7 +62,7 @@ def rank_grid_figure(
         | {"title": {"text": _("replica"), "standoff": 4}},
         "yaxis": layout["yaxis"]
         | bare
-        | {"tickvals": list(range(num_rows)), "ticktext": _row_names(view, unit)}
+        | {"tickvals": list(shown), "ticktext": [_row_name(view, row, unit) for row in shown]}
         | {"range": [num_rows - 0.4, -0.6]},
         "height": min(_HEIGHT_PX, num_rows * _ROW_PX + 4 * size + 20),
         "margin": {"l": 8, "r": 8, "t": 12, "b": 8},
@@ -72,7 +73,7 @@ def rank_grid_figure(
 def _squares(view: GridView, unit: ByteUnit, color: Mapping[str, str]) -> dict[str, Any]:
     columns = len(view.grid.rows[0])
     shares = [amount / view.capacity for amount in view.num_bytes]
-    numbered = columns <= _MOST_NUMBERED
+    numbered = columns <= _MOST_NUMBERED and len(view.grid.rows) <= _MOST_TICKS
     text = [[str(rank.number) if numbered else "" for rank in row] for row in view.grid.rows]
     # Up to the capacity the colour deepens; beyond it another one begins, and the row says so.
     shades = [[0, color["surface"]], [0.5, color["weights"]]]
@@ -105,10 +106,6 @@ def _hover(rank: Rank, view: GridView, unit: ByteUnit) -> str:
     )
 
 
-def _row_names(view: GridView, unit: ByteUnit) -> list[str]:
-    return [_row_name(view, row[0].stage, unit) for row in view.grid.rows]
-
-
 def _row_name(view: GridView, stage: int, unit: ByteUnit) -> str:
     num_layers = view.num_layers[stage]
     words = ngettext(
@@ -139,6 +136,7 @@ def _frames(grid: RankGrid) -> Line:
 def _boxes(grid: RankGrid) -> Iterator[tuple[float, float, float, float]]:
     """Yield a box round the squares of each node: one box if they fill it, else one a row."""
     places: dict[int, list[tuple[int, int]]] = {}
+    inset = _INSET * min(1.0, len(grid.rows[0]) / _MOST_TICKS)  # few squares are wide
     for row, ranks in enumerate(grid.rows):
         for column, rank in enumerate(ranks):
             places.setdefault(rank.node, []).append((column, row))
@@ -148,9 +146,9 @@ def _boxes(grid: RankGrid) -> Iterator[tuple[float, float, float, float]]:
         for part in [rows] if whole else [[row] for row in rows]:
             columns = [column for column, row in squares if row in part]
             yield (
-                min(columns) - 0.5 + _INSET,
+                min(columns) - 0.5 + inset,
                 part[0] - 0.5 + _INSET,
-                max(columns) + 0.5 - _INSET,
+                max(columns) + 0.5 - inset,
                 part[-1] + 0.5 - _INSET,
             )
 
@@ -190,5 +188,5 @@ def rank_grid_table(view: GridView, unit: ByteUnit) -> Mapping[str, Sequence[obj
         _("layers"): list(view.num_layers),
         _("ranks"): [view.grid.num_columns for _stage in stages],
         _("bytes of each"): [format_bytes(amount, unit) for amount in view.num_bytes],
-        _("of the device"): [f"{amount / view.capacity:.0%}" for amount in view.num_bytes],
+        _("of the device"): [format_percent(amount / view.capacity) for amount in view.num_bytes],
     }

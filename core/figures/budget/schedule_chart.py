@@ -9,6 +9,7 @@ from core.budget.parallel.pipeline import Pass, Slot, most_held
 from core.figures.drawing import Drawing
 from core.figures.theme import COLORS, Mode, plotly_layout
 from core.language import N_, _, ngettext
+from core.units import format_percent
 
 _ROW_PX: Final = 34
 _MOST_ROWS_PX: Final = 380
@@ -100,7 +101,7 @@ def schedule_alt(slots: Schedule) -> str:
     ).format(
         stages=stages_text(len(slots)),
         batches=batches_text(len(slots[0]) // 2),
-        idle=f"{idle_share(slots):.0%}",
+        idle=format_percent(idle_share(slots)),
         held=batches_text(most_held(tuple(slots[0]))),
     )
 

@@ -61,6 +61,8 @@ def show_map(case: Case, name: PlaneName) -> None:
         st.caption(note)
     plane = make_plane(case, name)
     labels = plane_labels(case, plane)
+    if not presenting():  # a projector has no room for it above the picture
+        st.caption(letters_sentence(plane))
     show_chart(
         fits_map(plane, labels, unit_system(), theme_mode(), present=presenting()),
         key=_MAP,
@@ -69,7 +71,8 @@ def show_map(case: Case, name: PlaneName) -> None:
         file_name="what-fits",
         on_click=partial(take_over, case.work, name),
     )
-    st.caption(letters_sentence(plane))
+    if presenting():
+        st.caption(letters_sentence(plane))
 
 
 def take_over(work: Work, name: PlaneName) -> None:

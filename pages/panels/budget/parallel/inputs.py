@@ -69,15 +69,13 @@ def choose_case() -> Case:
     with st.popover(
         _("Settings"), icon=":material/tune:", key="parallel_settings", width="content"
     ):
-        zero = pickers.selectbox(
-            PAGE, "zero", _("Sharding"), ZERO, default="zero1", labels=sharding_label
-        )
+        zero_stage = _choose_sharding()
         recipe = _choose_recipe()
         machines = _choose_machines()
     cluster = Cluster(
         device=device.device,
         num_devices=data * tensor * stages,
-        zero_stage=ZERO.index(zero),
+        zero_stage=zero_stage,
         tensor=tensor,
         pipeline=stages,
         **machines,
@@ -126,6 +124,13 @@ def sharding_label(key: str) -> str:
 def checkpointing_label(key: Checkpointing) -> str:
     """Return what is computed again, in words."""
     return _(_CHECKPOINTING[key])
+
+
+def _choose_sharding() -> int:
+    chosen = pickers.selectbox(
+        PAGE, "zero", _("Sharding"), ZERO, default="zero1", labels=sharding_label
+    )
+    return ZERO.index(chosen)
 
 
 def _choose_recipe() -> TrainingRecipe:

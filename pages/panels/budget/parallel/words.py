@@ -128,7 +128,7 @@ def bars_said(reached: float, overlap: float) -> str:
     said = _(
         "Bars are the data sheet's bandwidth; the thin lines reach to what small messages "
         "make of it. Compute is at {reached} of the peak."
-    ).format(reached=f"{reached:.0%}")
+    ).format(reached=format_percent(reached))
     if not overlap:
         return said
     hidden = _("Of all communication {share} is hidden behind compute and not drawn.")
@@ -142,7 +142,7 @@ def schedule_headline(stages: int, batches: int) -> str:
     return _("{stages}, {batches}: each stage waits {idle} of the time").format(
         stages=stages_text(stages),
         batches=batches_text(batches),
-        idle=f"{waiting_share(stages, batches):.1%}",
+        idle=format_percent(waiting_share(stages, batches)),
     )
 
 

@@ -62,6 +62,20 @@ def test_many_ranks_are_not_numbered_and_replicas_are_thinned():
     assert len(figure.layout.xaxis.tickvals) <= 16
 
 
+def test_many_stages_have_names_that_do_not_run_together():
+    figure = rank_grid_figure(view(cluster(40, pipeline=40), (1,) * 40), "GiB", "light")
+
+    assert list(figure.layout.yaxis.tickvals) == list(range(0, 32, 2))
+    assert figure.layout.yaxis.ticktext[1].startswith("stage 2: 20 layers")
+    assert {text for row in figure.data[0].text for text in row} == {""}
+
+
+def test_one_column_has_frames_along_its_squares():
+    frames = rank_grid_figure(view(cluster(4, pipeline=4), (1,) * 4), "GiB", "light").data[1]
+
+    assert min(x for x in frames.x if x is not None) < -0.49
+
+
 def test_the_sentence_and_the_table_say_the_same():
     shown = view(cluster(64, tensor=8, pipeline=4), (70, 60, 50, 40))
 
@@ -69,4 +83,4 @@ def test_the_sentence_and_the_table_say_the_same():
         "4 pipeline stages of 16 ranks each. A rank of stage 0 holds most, 70.0 GiB, one of stage "
         "3 least, 40.0 GiB; a device has 80.0 GiB."
     )
-    assert rank_grid_table(shown, "GiB")["of the device"] == ["88%", "75%", "62%", "50%"]
+    assert rank_grid_table(shown, "GiB")["of the device"] == ["87.5 %", "75 %", "62.5 %", "50 %"]

@@ -35,7 +35,7 @@ def test_many_passes_are_not_numbered():
 
 def test_the_sentence_and_the_table_say_the_same():
     alt = schedule_alt(SLOTS)
-    assert "each stage waits 27% of the time" in alt
+    assert "each stage waits 27.3 % of the time" in alt
     assert "Stage 0 holds activations of 4 micro-batches at most." in alt
     table = schedule_table(SLOTS)
     assert table["micro-batches held at most"] == [4, 3, 2, 1]
