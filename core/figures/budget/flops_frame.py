@@ -10,7 +10,7 @@ from core.figures.theme import Mode, plotly_layout
 from core.language import _
 
 HEIGHT_PX: Final = 380
-PRESENT_HEIGHT_PX: Final = 335  # so that the numbers below stand on the first screen
+PRESENT_HEIGHT_PX: Final = 320  # so that the numbers below stand on the first screen
 ROW_HEIGHT: Final = 2.6  # of the text's size
 
 

@@ -14,6 +14,7 @@ from core.figures.theme import COLORS, Mode
 from core.language import _
 from core.units import format_count, format_flops_per_second, format_percent
 
+_NEAR_THE_EDGE = 20  # times the left end: words to the left would leave the picture
 _LEFT, _RIGHT = 0.05, 2e5  # FLOPs for each byte, the ends of the axis
 
 
@@ -129,7 +130,7 @@ def _draw_roof(
     )  # fmt: skip
     drawing.note(
         x=math.log10(edge), y=math.log10(peak), text=f"{intensity_words(edge)} FLOPs/B", yshift=14,
-        xanchor="right",
+        xanchor="left" if edge < _NEAR_THE_EDGE * ends[0] else "right",
     )  # fmt: skip
 
 

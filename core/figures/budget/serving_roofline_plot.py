@@ -11,7 +11,7 @@ from core.figures.budget.flops_frame import intensity_words
 from core.figures.drawing import Drawing
 from core.figures.theme import COLORS, Mode, plotly_layout
 from core.language import N_, _, ngettext
-from core.units import format_flops_per_second, format_percent
+from core.units import format_count, format_flops_per_second, format_percent
 
 HEIGHT_PX: Final = 320
 PRESENT_HEIGHT_PX: Final = 330
@@ -19,6 +19,7 @@ _RANGE: Final = (0.5, 20_000.0)  # FLOPs for each byte
 _POWERS: Final = [10**power for power in range(19)]
 _SMALL_POWERS: Final = [10.0**power for power in range(-3, 10)]
 _AXIS: Final = {"type": "log", "zeroline": False, "fixedrange": True}
+_SIDE: Final = 0.2  # of the picture: where words in the middle of a place may be cut
 _APART: Final = 1.5  # between points that both have a name
 PHASES: Final[Mapping[str, str]] = {"decoding": N_("decoding"), "prefill": N_("prefill")}
 _LOOKS: Final = {
@@ -44,7 +45,7 @@ def roofline_figure(
     """
     layout = plotly_layout(mode, present=present)
     drawing, color = Drawing(), COLORS[mode]
-    _draw_roof(drawing, roof, color)
+    _draw_roof(drawing, roof, _ends(points, roof[0] / roof[1]), color)
     for phase in _LOOKS:
         _draw_phase(drawing, phase, [point for point in points if point.phase == phase], color)
     return drawing.figure(
@@ -86,8 +87,12 @@ def _across(points: Sequence[RooflinePoint], ridge: float) -> dict[str, Any]:
         "title": {"text": _("FLOPs for each byte read")},
         "range": [math.log10(end) for end in _ends(points, ridge)],
         "tickvals": _SMALL_POWERS,
-        "ticktext": [f"{power:,g}" if power < 1e6 else f"{power:g}" for power in _SMALL_POWERS],
+        "ticktext": list(map(_tick, _SMALL_POWERS)),
     }
+
+
+def _tick(power: float) -> str:
+    return f"{power:,g}" if power < 1e6 else format_count(power).replace(".00 ", " ")
 
 
 def _upward(points: Sequence[RooflinePoint], peak: float) -> dict[str, Any]:
@@ -117,7 +122,12 @@ def _ends(points: Sequence[RooflinePoint], ridge: float) -> tuple[float, float]:
     return min(_RANGE[0], lowest / 2), max(_RANGE[1], highest * 2)
 
 
-def _draw_roof(drawing: Drawing, roof: tuple[float, float], color: Mapping[str, str]) -> None:
+def _draw_roof(
+    drawing: Drawing,
+    roof: tuple[float, float],
+    ends: tuple[float, float],
+    color: Mapping[str, str],
+) -> None:
     peak, bandwidth = roof
     ridge = peak / bandwidth
     drawing.scatter(
@@ -134,9 +144,17 @@ def _draw_roof(drawing: Drawing, roof: tuple[float, float], color: Mapping[str, 
         text=_("{peak} from {ridge} FLOPs per byte on").format(
             peak=format_flops_per_second(peak), ridge=intensity_words(ridge)
         ),
+        xanchor=_anchor(ridge, ends),
         yanchor="bottom",
         yshift=4,
     )
+
+
+def _anchor(place: float, ends: tuple[float, float]) -> str:
+    """Return to which side of a place words stand, so that they do not leave the picture."""
+    left, here, right = (math.log10(each) for each in (ends[0], place, ends[1]))
+    share = (here - left) / (right - left)
+    return "left" if share < _SIDE else "right" if share > 1 - _SIDE else "center"
 
 
 def _words(point: RooflinePoint) -> str:

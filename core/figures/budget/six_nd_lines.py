@@ -12,6 +12,7 @@ from core.figures.theme import COLORS, Mode
 from core.language import _
 
 _TICKS: Final = (1, 1.5, 2, 3, 5, 10, 20, 50)
+_CLOSE_TICKS: Final = (1.5, 3)  # too close to their neighbours in large text
 _OTHERS: Final = (("format_b", "dot"), ("format_c", "dashdot"), ("format_d", "longdash"))
 
 
@@ -46,6 +47,7 @@ def six_nd_lines(
     _draw_rule(drawing, contexts, color)
     _draw_here(drawing, contexts[here], (curves[0].causal[here], curves[0].full[here]), color)
     shown = contexts[:: 2 if present else 1]
+    ticks = [tick for tick in _TICKS if not (present and tick in _CLOSE_TICKS)]
     return framed(
         drawing,
         mode,
@@ -59,8 +61,8 @@ def six_nd_lines(
         y={
             "title": _("exact FLOPs / 6ND"),
             "type": "log",
-            "tickvals": list(_TICKS),
-            "ticktext": [f"{tick:g}" for tick in _TICKS],
+            "tickvals": ticks,
+            "ticktext": [f"{tick:g}" for tick in ticks],
         },
     )
 

@@ -56,10 +56,8 @@ def show_lines(row: DeltaGenerator) -> str:
     time, recipe = rows[0][1], spread(plan.recipe, cluster, plan.batch)
     mfu = reached_mfu(spec, recipe, cluster, plan.tokens, float(time.amount))
     headline(sentence(plan, time, mfu))
-    _show(rows, mfu)
-    st.caption(step_words(plan, cluster))
-    if memory := memory_words(training_budget(spec, recipe, cluster)):
-        st.caption(memory)
+    memory = memory_words(training_budget(spec, recipe, cluster))
+    _show(rows, mfu, f"{memory} {step_words(plan, cluster)}".strip())
     layout = ", ".join(f"{name}={value}" for name, value in plan.layout.items())
     return CODE.format(
         model=plan.model.code, recipe=recipe, device=plan.device.code,
@@ -100,7 +98,7 @@ def memory_words(budget: Budget) -> str:
     if budget.fits:
         return ""
     return _(
-        "It does not fit: even with one sequence at a time a device needs {need} of its "
+        "It does not fit: even with one sequence at a time a device needs {need} and has "
         "{capacity}. The time is that of the work alone."
     ).format(
         need=format_bytes(budget.item.amount, unit_system()),
@@ -125,7 +123,7 @@ def _rows(plan: Plan, cluster: Cluster) -> list[tuple[str, Item]]:
     return rows
 
 
-def _show(rows: list[tuple[str, Item]], mfu: Item) -> None:
+def _show(rows: list[tuple[str, Item]], mfu: Item, words: str) -> None:
     picture, numbers = places.picture_and_numbers()
     with picture:
         show_chart(
@@ -135,6 +133,7 @@ def _show(rows: list[tuple[str, Item]], mfu: Item) -> None:
             table=time_lines_table(rows),
             file_name="training-time",
         )
+        st.caption(words)
     with numbers:
         for part in rows[0][1].children:
             explained_number(_(part.name), part)

@@ -57,3 +57,11 @@ def test_the_turn_of_any_roof_is_on_the_picture():
     for peak, bandwidth in ((1e12, 1e14), (1e17, 1e9)):
         left, right = roofline_figure(points, (peak, bandwidth), "light").layout.xaxis.range
         assert 10**left < peak / bandwidth < 10**right
+
+
+def test_the_words_at_the_turn_stay_on_the_picture():
+    points = roofline_points(SPEC, PLAN, RTX)
+    sides = {(1e12, 1e14): "left", (1.6e14, 1e12): "center", (1e17, 1e9): "right"}
+    for roof, side in sides.items():
+        (note,) = roofline_figure(points, roof, "light").layout.annotations
+        assert note.xanchor == side, roof
