@@ -22,21 +22,26 @@ from core.budget.serving.serving_time import decode_latency, prefill_latency
 from core.budget.serving.throughput import device_speed, user_speed
 from core.budget.settings import Settings, read_settings
 from core.budget.training.training_budget import training_budget
+from core.language import N_, _, ngettext
 from core.models.spec import ModelSpec
 from core.units import format_bytes
 
 MODEL: Final = "model"
+VERDICTS: Final[Mapping[str, str]] = {
+    "fits": N_("fits"),
+    "close": N_("close"),
+    "too_big": N_("too big"),
+}
 
 
 def _train(chosen: Namespace) -> Iterator[str]:
-    found = read_settings(chosen.model, chosen.settings)
+    found = read_settings(chosen.model, chosen.settings, "train")
     yield from _budget_lines(chosen, training_budget(found.spec, found.recipe, found.cluster))
 
 
 def _serve(chosen: Namespace) -> Iterator[str]:
-    found = read_settings(chosen.model, chosen.settings)
-    told = any(text.startswith("mbu=") for text in chosen.settings)
-    plan = found.plan if told else with_measured_mbu(found.plan)
+    found = read_settings(chosen.model, chosen.settings, "serve")
+    plan = found.plan if "mbu" in found.told else with_measured_mbu(found.plan)
     budget = inference_budget(found.spec, plan, found.cluster)
     yield from _budget_lines(chosen, budget, serving_speeds(found.spec, plan, found.cluster))
 
@@ -75,10 +80,21 @@ def _budget_lines(
 
 
 def _verdict_line(budget: Budget, reason: str) -> str:
-    need, capacity = format_bytes(budget.item.amount), format_bytes(budget.capacity)
-    if not reason:
-        return f"{budget.name}: {need} of {capacity} a device: {budget.verdict}"
-    return f"{budget.name}: {need} do not fit in {capacity}; the first that fails: {reason}"
+    words = {
+        "": _("{name}: {need} of {capacity} a device: {verdict}"),
+        "close": _(
+            "{name}: {need} may not fit in {capacity}, within the band; the first that fails: "
+            "{reason}"
+        ),
+        "too_big": _("{name}: {need} do not fit in {capacity}; the first that fails: {reason}"),
+    }
+    return words[budget.verdict if reason else ""].format(
+        name=budget.name,
+        need=format_bytes(budget.item.amount),
+        capacity=format_bytes(budget.capacity),
+        verdict=_(VERDICTS[budget.verdict]),
+        reason=_(reason) if reason else "",
+    )
 
 
 def _tree(chosen: Namespace, item: Item) -> Iterator[str]:
@@ -86,14 +102,14 @@ def _tree(chosen: Namespace, item: Item) -> Iterator[str]:
 
 
 def _fits(chosen: Namespace) -> Iterator[str]:
-    found = read_settings(chosen.model, chosen.settings)
+    found = read_settings(chosen.model, chosen.settings, "fits")
     ways = _ways(found)
     cells = matrix({MODEL: found.spec}, ways, DEVICES)
     if chosen.json:
         rows = [_row(cells[MODEL, way, key], way, key) for way in ways for key in DEVICES]
         yield json.dumps(rows, indent=2)
         return
-    yield "| " + " | ".join(["device", *ways]) + " |"
+    yield "| " + " | ".join([_("device"), *ways]) + " |"
     yield "|---|" + "---|" * len(ways)
     for key, device in DEVICES.items():
         words = [_word(found, job, key, cells[MODEL, way, key]) for way, job in ways.items()]
@@ -108,9 +124,13 @@ def _ways(found: Settings) -> Mapping[str, Job]:
 
 def _word(found: Settings, job: Job, key: str, cell: Cell) -> str:
     if not cell.reason and not cell.sentence:
-        return cell.verdict
+        return _(VERDICTS[cell.verdict])
     fewest = min_devices(found.spec, job, DEVICES[key])
-    return f"{cell.reason}: {fewest.amount} devices" if fewest.amount else f"{cell.reason}: no"
+    if not fewest.amount:
+        return _("{reason}: no").format(reason=_(cell.reason))
+    return ngettext("{reason}: {count} device", "{reason}: {count} devices", fewest.amount).format(
+        reason=_(cell.reason), count=fewest.amount
+    )
 
 
 def _row(cell: Cell, way: str, device: str) -> dict[str, Any]:

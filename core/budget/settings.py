@@ -18,17 +18,33 @@ from core.models.spec import ModelSpec
 _RECIPE: Final = frozenset(field.name for field in fields(TrainingRecipe)) - {"lora"}
 _PLAN: Final = frozenset(field.name for field in fields(ServingPlan))
 _CLUSTER: Final = frozenset(field.name for field in fields(Cluster)) - {"device"}
+_LORA: Final = ("lora_rank", "lora_targets", "lora_base")
+NAMES: Final[Mapping[str, frozenset[str]]] = {
+    "train": _RECIPE | _CLUSTER | {"device", *_LORA},
+    "serve": _PLAN | {"device"},
+    "fits": _RECIPE | _PLAN - {"tensor"} | set(_LORA),
+}
+"""Command -> the settings that it heeds."""
 _ON: Final = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Settings:
-    """What a command works with."""
+    """What a command works with.
+
+    Attributes:
+        spec: The model.
+        plan: How it is served.
+        recipe: How it is trained.
+        cluster: The machines.
+        told: Names of fields that the command line set.
+    """
 
     spec: ModelSpec
     plan: ServingPlan
     recipe: TrainingRecipe
     cluster: Cluster
+    told: frozenset[str] = frozenset()
 
 
 def find_model(name: str) -> ModelSpec:
@@ -52,34 +68,46 @@ def _text(file: Path) -> str:
         ) from error
 
 
-def read_settings(model: str, texts: Iterable[str]) -> Settings:
+def read_settings(model: str, texts: Iterable[str], command: str = "") -> Settings:
     """Return everything that the command line says; what it leaves open has its default.
 
     Besides the fields of plan, recipe and cluster there are `device` (a key of DEVICES),
     `lora_rank`, `lora_targets` ("q,v") and `lora_base`. `tensor` splits serving and training.
 
+    Args:
+        model: A key of MODELS, or a config.json.
+        texts: KEY=VALUE each; of the same key the last one counts.
+        command: A key of NAMES: whatever it would not heed is refused.
+
     Raises:
         ValueError: If a name is unknown or a value cannot be; the sentence says what can.
     """
     given = dict(_pair(text) for text in texts)
+    _refuse_unknown(given, command)
     device = given.pop("device", "h100-sxm")
     check_choice("device", device, tuple(DEVICES))
     lora = _lora({name: given.pop(name) for name in _LORA if name in given})
-    unknown = sorted(set(given) - _RECIPE - _PLAN - _CLUSTER)
-    if unknown:
-        raise ValueError(
-            _("{names} is no setting of a budget; the settings are {known}.").format(
-                names=", ".join(unknown),
-                known=", ".join(sorted({"device", *_LORA} | _RECIPE | _PLAN | _CLUSTER)),
-            )
-        )
     cluster = Cluster(device=DEVICES[device], num_devices=_whole(given))
     return Settings(
         spec=find_model(model),
         plan=_changed(ServingPlan(), given, _PLAN),
         recipe=replace(_changed(TrainingRecipe(), given, _RECIPE), lora=lora),
         cluster=_changed(cluster, given, _CLUSTER),
+        told=frozenset(given),
     )
+
+
+def _refuse_unknown(given: Mapping[str, str], command: str) -> None:
+    known = NAMES[command] if command else frozenset[str]().union(*NAMES.values())
+    unknown = sorted(set(given) - known)
+    if unknown:
+        raise ValueError(
+            _("{names} is no setting of {command}; the settings are {known}.").format(
+                names=", ".join(unknown),
+                command=command or _("a budget"),
+                known=", ".join(sorted(known)),
+            )
+        )
 
 
 def _whole(given: Mapping[str, str]) -> int:
@@ -99,9 +127,6 @@ def _pair(text: str) -> tuple[str, str]:
             )
         )
     return key.strip(), value.strip()
-
-
-_LORA: Final = ("lora_rank", "lora_targets", "lora_base")
 
 
 def _lora(given: Mapping[str, str]) -> LoRA | None:

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from core.budget.__main__ import main
+from core.budget.__main__ import EXAMPLES, main
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
@@ -14,7 +14,7 @@ from core.budget.compute.jobs import SERVING_FORMATS
 from core.budget.compute.training_jobs import TRAINING_WAYS
 from core.budget.serving.inference_budget import inference_budget
 from core.budget.serving.serving_plan import ServingPlan
-from core.budget.settings import read_settings
+from core.budget.settings import NAMES, read_settings
 
 
 def run(capsys, *arguments):
@@ -142,7 +142,10 @@ def test_settings_become_plan_recipe_and_cluster():
     [
         (["serve", "gpt-5"], "model is 'gpt-5'; use one of: gpt2"),
         (["serve", "none.json"], "none.json cannot be read"),
-        (["serve", "gpt2", "--set", "colour=red"], "colour is no setting of a budget"),
+        (["serve", "gpt2", "--set", "colour=red"], "colour is no setting of serve; the settings"),
+        (["serve", "gpt2", "--set", "num_devices=8"], "num_devices is no setting of serve"),
+        (["train", "gpt2", "--set", "kv_format=int8"], "kv_format is no setting of train"),
+        (["fits", "gpt2", "--set", "device=t4", "--set", "tensor=2"], "device, tensor is no"),
         (["serve", "gpt2", "--set", "colour"], "'colour' is no setting; write KEY=VALUE"),
         (["serve", "gpt2", "--set", "device=abacus"], "device is 'abacus'; use one of: t4"),
         (["serve", "gpt2", "--set", "concurrency=many"], "'many'; it must be a whole number"),
@@ -162,10 +165,61 @@ def test_what_cannot_be_is_a_sentence_and_status_2(capsys, arguments, sentence):
     assert "Traceback" not in err
 
 
+def test_spaces_around_a_setting_change_nothing(capsys):
+    tight = run(capsys, "serve", "gpt2", "--set", "mbu=0.9")
+    loose = run(capsys, "serve", "gpt2", "--set", " mbu = 0.9 ")
+
+    assert loose == tight
+
+
+def test_within_the_band_nothing_is_said_to_fail_for_sure(capsys):
+    """40 stages of a 70B model: stage 0 needs a little more than an H100 has."""
+    pairs = "pipeline=40", "zero_stage=1", "seq_len=8192", "accumulation=8", "step_kind=fused"
+    words = [word for pair in (*pairs, "sequence_parallel=yes") for word in ("--set", pair)]
+    _status, out, _err = run(capsys, "train", "llama-3.1-70b", *words)
+    _status, data, _err = run(capsys, "train", "llama-3.1-70b", "--json", *words)
+
+    assert json.loads(data)["verdict"] == "close"
+    assert "80.4 GiB may not fit in 79.1 GiB, within the band" in out.splitlines()[0]
+
+
+def test_the_words_are_chinese_on_request_and_the_data_never(capsys):
+    for command in ("train", "serve", "fits"):
+        _status, english, _err = run(capsys, command, "llama-2-7b")
+        _status, chinese, _err = run(capsys, command, "llama-2-7b", "--lang", "zh")
+        _status, data, _err = run(capsys, command, "llama-2-7b", "--json", "--lang", "zh")
+        assert any("\u4e00" <= sign <= "\u9fff" for sign in chinese), command
+        assert len(chinese.splitlines()) == len(english.splitlines()), command
+        assert data.isascii(), command
+    _status, _out, error = run(capsys, "train", "gpt-5", "--lang", "zh")
+    assert any("\u4e00" <= sign <= "\u9fff" for sign in error)
+
+
+@pytest.mark.parametrize("command", ["train", "serve", "fits"])
+def test_help_names_every_setting_and_its_example_works(capsys, command):
+    with pytest.raises(SystemExit, match="0"):
+        main([command, "--help"])
+    told = " ".join(capsys.readouterr().out.split())
+
+    assert all(name in told for name in NAMES[command])
+    assert run(capsys, command, "llama-2-7b", *EXAMPLES[command].split())[0] == 0
+
+
+@pytest.mark.slow
+def test_a_reader_who_has_seen_enough_is_no_error(root):
+    command = f"{sys.executable} -m core.budget train llama-2-7b | head -1"
+    child = subprocess.run(
+        ["sh", "-c", command], cwd=root, capture_output=True, text=True, check=False
+    )
+
+    assert (child.returncode, child.stderr) == (0, "")
+    assert child.stdout.startswith("Llama-2 7B: ")
+
+
 @pytest.mark.slow
 def test_the_command_runs_without_torch(root):
     code = (
-        "import sys; from core.budget.__main__ import main; "
+        "import sys; from core.budget.__main__ import EXAMPLES, main; "
         "main(['fits', 'gpt2']); sys.exit('torch' in sys.modules)"
     )
     child = subprocess.run(

@@ -63,9 +63,15 @@ def verdict(case: Case, cell: Cell, fewest: Answer) -> str:
         if cell.verdict == "close":
             return _("{what} may fit: {need} of {capacity}, within the band.").format(**values)
         return _("{what} fits: {need} of {capacity}.").format(**values)
-    said = _("{what} does not fit: {need} of {capacity}; the first that fails: **{item}**.").format(
-        **values
-    )
+    said = {
+        "close": _(
+            "{what} may not fit: {need} of {capacity}, within the band; the first that fails: "
+            "**{item}**."
+        ),
+        "too_big": _(
+            "{what} does not fit: {need} of {capacity}; the first that fails: **{item}**."
+        ),
+    }[cell.verdict].format(**values)
     return f"{said} {enough(case, fewest)}"
 
 

@@ -63,6 +63,23 @@ def test_within_the_band_it_may_fit(case):
     assert "may fit" in verdict(case, close, answer(1))
 
 
+def test_what_fails_only_at_the_middle_of_its_band_may_not_fit(case):
+    """Serving Llama-3.1 8B in bf16 on a TPU v5e: its lower end would have room."""
+    tight = replace(
+        case,
+        model=ChosenModel(key="llama-3.1-8b", spec=MODELS["llama-3.1-8b"], code=""),
+        device=ChosenDevice(key="tpu-v5e", device=DEVICES["tpu-v5e"], code=""),
+        ways=serving_ways(ServingPlan(prompt_len=3584)),
+    )
+    (cell,) = row(tight.model.spec, tight.job, [tight.device.device])
+
+    said = verdict(tight, cell, answer(2))
+
+    assert cell.verdict == "close"
+    assert "may not fit: 15.8 GiB of 15.8 GiB, within the band; the first that fails" in said
+    assert said.endswith("**work space**. 2 devices are enough.")
+
+
 def trained(case, checkpointing):
     recipe = TrainingRecipe(checkpointing=checkpointing)
     return replace(case, work="train", way="mixed", ways=training_ways(recipe))
