@@ -7,10 +7,10 @@ from core.dtypes.format import Format
 from core.dtypes.formats import FORMATS
 from core.language import N_
 
-CODES = Formula("num_params * element_bits // 8")
-SCALES = Formula("num_params // block_size * scale_bits // 8")
-ZERO_POINTS = Formula("num_params // block_size * element_bits // 8")
-SECOND_LEVEL = Formula("num_params // (block_size * scales_per_block) * scale_bits // 8")
+CODES = Formula("ceil(num_params * element_bits / 8)")
+SCALES = Formula("ceil(num_params / block_size) * scale_bits // 8")
+ZERO_POINTS = Formula("ceil(ceil(num_params / block_size) * element_bits / 8)")
+SECOND_LEVEL = Formula("ceil(num_params / (block_size * scales_per_block)) * scale_bits // 8")
 
 _SOURCE = N_("one code per parameter and one scale per block; what a whole tensor shares left out")
 

@@ -118,6 +118,8 @@ def test_a_shape_of_ones_own_and_what_is_no_shape(open_page):
     refused = open_page(PAGE, **own, sizes_shape="three")
 
     assert headline(small) == "3 × 5 numbers are 60 B in float32, 30 B in bfloat16"
+    one = open_page(PAGE, sizes_tab="tensor", sizes_tensor="own", sizes_shape="1 x 1")
+    assert headline(one) == "One number is 4 B in float32, 2 B in bfloat16"
     assert [each.value for each in refused.error] == [
         "“three” is no shape; write 1 to 6 whole numbers with × between them."
     ]

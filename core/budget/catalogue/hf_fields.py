@@ -18,7 +18,7 @@ def whole_number(config: Config, key: str, *, low: int = 1) -> int:
     value = config.get(key)
     if value is None:
         raise ValueError(
-            _("config.json has no {key}: it is needed to count the parameters.").format(key=key)
+            _("config.json has no {key}: the model cannot be counted without it.").format(key=key)
         )
     return _checked(key, value, low)
 

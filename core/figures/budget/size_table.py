@@ -17,6 +17,7 @@ PRESENT_HEIGHT_PX: Final = 410
 _TOKENS: Final = ("format_a", "format_b", "format_c")
 _PATTERNS: Final = ("", "/", ".")
 _ROOM: Final = 1.12
+_GAP: Final = 0.18  # between two groups of bars
 
 
 def two_decimals(num_bytes: float, unit: ByteUnit) -> str:
@@ -57,24 +58,31 @@ def table_figure(
         "yaxis": {"visible": False, "range": [0, highest], "fixedrange": True},
         "height": PRESENT_HEIGHT_PX if present else HEIGHT_PX,
         "margin": {"l": 8, "r": 8, "t": 32, "b": 8},
-        "uniformtext": {"mode": "show", "minsize": layout["font"]["size"]},
     }
-    return drawing.figure(layout | axes | {"template": "none", "barmode": "group", "bargap": 0.18})
+    return drawing.figure(layout | axes | {"template": "none", "barmode": "group", "bargap": _GAP})
 
 
 def _draw_row(
     drawing: Drawing, cells: Sequence[Cell], number: int, unit: ByteUnit, mode: Mode
 ) -> None:
     scale = GIB if unit == "GiB" else 1e9
+    width = (1 - _GAP) / len(_TOKENS)
+    texts = [_short(cell.item.amount / scale) for cell in cells]
+    for group, (cell, text) in enumerate(zip(cells, texts, strict=True)):
+        drawing.note(  # on the ground's colour: no line of a device runs through a number
+            x=group + (number - 1) * width,
+            y=cell.item.amount,
+            yanchor="bottom",
+            yshift=2,
+            borderpad=0,
+            bgcolor=COLORS[mode]["background"],
+            text=text,
+        )
     drawing.bar(
         x=[cell.format_name for cell in cells],
         y=[cell.item.amount for cell in cells],
         name=cells[0].size.name,
         marker={"color": COLORS[mode][_TOKENS[number]], "pattern": {"shape": _PATTERNS[number]}},
-        text=[_short(cell.item.amount / scale) for cell in cells],
-        textposition="outside",
-        textangle=0,
-        cliponaxis=False,
         customdata=[two_decimals(cell.item.amount, unit) for cell in cells],
         hovertemplate="%{x}: %{customdata}<extra>%{fullData.name}</extra>",
     )

@@ -109,7 +109,7 @@ def _for_link(data: bytes) -> str:
         ValueError: If it is no text, no config.json, or one whose fields fill no link.
     """
     try:
-        text = compact_config(data.decode("utf-8"))
+        text = compact_config(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise ValueError(_("The file is no text in UTF-8.")) from error
     if len(text) > MAX_LINK_CHARS:

@@ -14,7 +14,10 @@ def test_the_bytes_are_the_bits_per_value(name):
     fmt = BLOCK_FORMATS.get(name) or FORMATS[name]
     bits = fmt.bits_per_value if name in BLOCK_FORMATS else fmt.bits
 
-    assert quantized_weights(SEVEN, fmt).amount == pytest.approx(SEVEN * bits / 8, rel=1e-9)
+    assert quantized_weights(SEVEN, fmt).amount == pytest.approx(
+        SEVEN * bits / 8,
+        abs=8,  # a begun block counts whole
+    )
 
 
 @pytest.mark.parametrize(
@@ -38,6 +41,13 @@ def test_the_parts_are_named_and_add_up():
     for item in (affine, double):
         assert item.amount == sum(part.amount for part in item.children)
         assert item.num_bytes == item.amount
+
+
+def test_a_begun_byte_and_a_begun_block_count_whole():
+    assert quantized_weights(1, BLOCK_FORMATS["nvfp4"]).num_bytes == 1 + 1
+    assert quantized_weights(3, FORMATS["float4_e2m1fn"]).num_bytes == 2
+    assert quantized_weights(129, BLOCK_FORMATS["int4_group128"]).num_bytes == 65 + 2 * 2
+    assert quantized_weights(65, BLOCK_FORMATS["nf4_double_quant"]).num_bytes == 33 + 2 + 4
 
 
 def test_one_scale_for_a_tensor_is_left_out():

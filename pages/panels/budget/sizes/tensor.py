@@ -1,5 +1,6 @@
 """One tensor in every format: famous ones, and a shape that the reader types."""
 
+import math
 from typing import Final
 
 from core.budget.catalogue.one_tensor import TENSORS, read_shape, shape_text, tensor_bytes
@@ -69,6 +70,8 @@ def tensor_headline(shape: tuple[int, ...]) -> str:
         format_bytes(tensor_bytes(shape, fmt).amount, unit_system())
         for fmt in ("float32", "bfloat16")
     )
+    if math.prod(shape) == 1:
+        return _("One number is {fp32} in float32, {bf16} in bfloat16").format(fp32=fp32, bf16=bf16)
     return _("{shape} numbers are {fp32} in float32, {bf16} in bfloat16").format(
         shape=shape_text(shape), fp32=fp32, bf16=bf16
     )

@@ -88,8 +88,9 @@ def upload(app, data):
     return app.get("file_uploader")[0].upload("config.json", data, "application/json").run()
 
 
-def test_an_uploaded_config_goes_into_the_address(open_script):
-    app = upload(open_script(SCRIPT, demo_model="own"), json.dumps(LLAMA).encode())
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])  # Windows writes a mark in front
+def test_an_uploaded_config_goes_into_the_address(open_script, encoding):
+    app = upload(open_script(SCRIPT, demo_model="own"), json.dumps(LLAMA).encode(encoding))
 
     assert seen(app)[0].spec.num_layers == 32
     assert json.loads(app.session_state["demo_config"])["num_hidden_layers"] == 32
