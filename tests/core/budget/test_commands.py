@@ -209,7 +209,7 @@ def test_help_names_every_setting_and_its_example_works(capsys, command):
 def test_a_reader_who_has_seen_enough_is_no_error(root):
     command = f"{sys.executable} -m core.budget train llama-2-7b | head -1"
     child = subprocess.run(
-        ["sh", "-c", command], cwd=root, capture_output=True, text=True, check=False
+        ["/bin/sh", "-c", command], cwd=root, capture_output=True, text=True, check=False
     )
 
     assert (child.returncode, child.stderr) == (0, "")
