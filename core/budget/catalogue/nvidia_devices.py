@@ -152,7 +152,7 @@ NVIDIA: Final[Mapping[str, DeviceSpec]] = {
         gb_per_second=4800,
         link=450,
         host_link=64,
-        source=N_("NVIDIA H200 data sheet, its sparse figures halved"),
+        source=N_("NVIDIA H100 white paper for the rates, H200 data sheet for the memory"),
         sparsity=True,
     ),
     "b200": sold(
