@@ -14,6 +14,7 @@ from core.dtypes.blocks.teaching_tensors import SAMPLE_NAMES
 from pages.panels.dtypes.quantization import tensor as quantization_tensor
 from pages.panels.dtypes.quantization.questions import ASKED
 from pages.panels.dtypes.quantization.tabs import PICTURES
+from pages.shared.lessons import find_lesson
 from tests.core.dtypes.blocks.test_safetensors_header import file_of
 
 PAGE = "dtypes/quantization"
@@ -107,6 +108,12 @@ def test_the_code_of_every_tab_prints_the_numbers_of_its_headline(open_page, cap
         said = set(re.findall(r"[0-9.]+", headline(app)))
         assert name == tab
         assert said - printed <= {"13"}, tab
+
+
+def test_a_tensor_that_no_lesson_shows_is_called_no_lesson():
+    values = {"quant_tab": "codes", "quant_a": "nvfp4", "quant_b": "int4_group128"}
+    assert find_lesson(PAGE, values | {"quant_tensor": "normal"}).slug == "quantize-to-four-bits"
+    assert find_lesson(PAGE, values | {"quant_tensor": "upload"}) is None
 
 
 def test_a_setting_that_no_format_hears_is_disabled(open_page):

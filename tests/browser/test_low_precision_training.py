@@ -75,7 +75,7 @@ def test_keys_and_buttons_walk_through_the_steps_of_the_scaler(page, visit):
     forward.press("Enter")
     page.until(f"document.querySelector('{HEADLINE}').innerText.startsWith('Step 3:')")
     page.until("location.search.includes('lowp_scaler_step=3')")
-    page.get_by_role("button", name="Back").click()
+    page.get_by_role("button", name="Previous step").click()
     page.until(f"document.querySelector('{HEADLINE}').innerText.startsWith('Step 2:')")
 
 

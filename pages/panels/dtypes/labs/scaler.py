@@ -82,7 +82,7 @@ def _pick_step() -> int:
     """Show the slider over the steps and the two buttons that move it."""
     current = pickers.slider(PAGE, "scaler_step", _("Step"), 1, NUM_STEPS, default=1, step=1)
     if not is_hidden(PAGE, "scaler_step"):
-        with st.container(horizontal=True, gap="small"):
+        with st.container(horizontal=True, gap="xsmall"):
             for name, label, move in (
                 ("back", _("Previous step"), -1),
                 ("forward", _("Next step"), 1),
