@@ -16,9 +16,9 @@ with st.container(key="fits_inputs", horizontal=True, vertical_alignment="bottom
     case = choose_case()
 tab = choose_tab()
 show_tab(tab, case)
-detail, question, code = st.columns(3)
-with detail:
-    if tab != REFEREE:
+detail, question, code = (None, *st.columns(2)) if tab == REFEREE else st.columns(3)
+if detail is not None:
+    with detail:
         show_detail(case)
 with question:
     ask_about_70b()

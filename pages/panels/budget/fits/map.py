@@ -19,7 +19,7 @@ from core.figures.budget.fits_map import fits_alt, fits_map, fits_table, letters
 from core.figures.budget.fits_squares import Labels
 from pages.panels.budget.fits.inputs import OWN, PAGE, Case, Work
 from pages.panels.budget.fits.names import device_name, model_name
-from pages.panels.budget.fits.words import context_note, verdict
+from pages.panels.budget.fits.words import context_note, others_note, verdict
 from pages.shared.charts import show_chart
 from pages.shared.header import headline
 from pages.shared.settings import presenting, theme_mode, unit_system
@@ -57,12 +57,10 @@ def show_map(case: Case, name: PlaneName) -> None:
     (cell,) = row(case.model.spec, case.job, [case.device.device])
     fewest = min_devices(case.model.spec, case.job, case.device.device, MOST_DEVICES)
     headline(verdict(case, cell, fewest))
-    if note := context_note(case, several=name != "ways_devices"):
+    if note := context_note(case):
         st.caption(note)
     plane = make_plane(case, name)
     labels = plane_labels(case, plane)
-    if not presenting():  # a projector has no room for it above the picture
-        st.caption(letters_sentence(plane))
     show_chart(
         fits_map(plane, labels, unit_system(), theme_mode(), present=presenting()),
         key=_MAP,
@@ -71,8 +69,7 @@ def show_map(case: Case, name: PlaneName) -> None:
         file_name="what-fits",
         on_click=partial(take_over, case.work, name),
     )
-    if presenting():
-        st.caption(letters_sentence(plane))
+    st.caption(" · ".join(filter(None, [letters_sentence(plane), others_note(case, name)])))
 
 
 def take_over(work: Work, name: PlaneName) -> None:

@@ -59,7 +59,7 @@ def _show_answers(case: Case, number: int, head: DeltaGenerator, numbers: DeltaG
     sequences = largest_that_fits(spec, job, device, "sequences")
     with head:
         headline(_summary(case, number, sequences))
-        if note := context_note(case, several=False):
+        if note := context_note(case):
             st.caption(note)
     with numbers:
         _show_longest(case, largest_that_fits(spec, job, device, "tokens"))

@@ -5,7 +5,7 @@ from typing import Final
 
 from core.budget.compute.training_jobs import Training
 from core.budget.fits.matrix import Cell
-from core.budget.fits.plane import MOST_DEVICES
+from core.budget.fits.plane import MOST_DEVICES, PlaneName
 from core.budget.fits.solve import Answer
 from core.language import N_, _, ngettext
 from core.units import format_bytes
@@ -22,23 +22,19 @@ _WAYS_OUT: Final[Mapping[str, str]] = {
 """Name of what fails on any number of devices -> what helps."""
 
 
-def context_note(case: Case, *, several: bool) -> str:
-    """Return that fewer tokens are counted than were asked for; "" if all are.
+def context_note(case: Case) -> str:
+    """Return that fewer tokens are counted than were asked for; "" if all are."""
+    if case.read_tokens == case.tokens:
+        return ""
+    return _("{model} reads at most {longest} tokens: that many are counted.").format(
+        model=case.model.spec.name, longest=f"{case.read_tokens:,}"
+    )
 
-    Args:
-        case: All choices of the page.
-        several: Whether the picture has other models too.
-    """
-    spec, said = case.model.spec, []
-    if case.read_tokens < case.tokens:
-        said.append(
-            _("{model} reads at most {longest} tokens: that many are counted.").format(
-                model=spec.name, longest=f"{spec.seq_len:,}"
-            )
-        )
-    if several and any(other.seq_len < case.tokens for other in case.models.values()):
-        said.append(_("In the picture every model is counted up to its own context."))
-    return " ".join(said)
+
+def others_note(case: Case, plane: PlaneName) -> str:
+    """Return that models of the picture are counted up to their own context; "" if none is cut."""
+    cut = any(spec.seq_len < case.tokens for spec in case.models.values())
+    return _("every model up to its own context") if cut and plane != "ways_devices" else ""
 
 
 def what(case: Case) -> str:

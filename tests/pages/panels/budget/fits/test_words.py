@@ -19,7 +19,7 @@ from pages.panels.budget.fits import device as fits_device
 from pages.panels.budget.fits.claims import sentence
 from pages.panels.budget.fits.inputs import Case
 from pages.panels.budget.fits.names import device_name, model_name
-from pages.panels.budget.fits.words import context_note, enough, verdict, what
+from pages.panels.budget.fits.words import context_note, enough, others_note, verdict, what
 
 
 @pytest.fixture
@@ -100,12 +100,14 @@ def test_nobody_is_told_to_recompute_what_is_recomputed(case):
 
 
 def test_tokens_beyond_a_context_are_told(case):
-    assert context_note(case, several=False) == ""
+    assert context_note(case) == ""
     long = replace(case, tokens=131_072)
+
     assert long.read_tokens == 4096
-    alone = "Llama-2 70B reads at most 4,096 tokens: that many are counted."
-    assert context_note(long, several=False) == alone
-    assert context_note(long, several=True).startswith(alone + " In the picture every model")
+    assert context_note(long) == "Llama-2 70B reads at most 4,096 tokens: that many are counted."
+    assert others_note(long, "models_devices") == "every model up to its own context"
+    assert others_note(long, "ways_devices") == ""
+    assert others_note(replace(case, tokens=256), "models_ways") == ""
 
 
 def test_names_are_short_and_have_the_memory(case):
