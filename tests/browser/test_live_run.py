@@ -471,3 +471,26 @@ def test_one_click_trains_a_gpt_whose_bytes_are_those_predicted(new_page, visit)
     losses = chart(page, "loss", "plot.data.find(t => t.meta.role === 'validation').y")
     assert losses[-1] < losses[0]
     assert page.get_by_text("finished", exact=True).is_visible()
+
+
+def test_a_browser_that_draws_slowly_draws_what_came_meanwhile_in_one_go(watching, run):
+    page = watching()
+    page.evaluate(
+        "() => { window.numPasses = 0; const { react } = window.Plotly;"
+        " window.Plotly.react = async (plot, ...more) => {"
+        " if (plot.closest('[data-chart=loss]')) window.numPasses += 1;"
+        " await new Promise((goOn) => setTimeout(goOn, 300));"
+        " return react(plot, ...more) } }"
+    )
+    page.evaluate(
+        f"""(view => {{ for (let step = {run.step + 1}; step <= {run.step + 20}; step += 1) {{
+            const columns = Object.fromEntries(Object.entries(view.history.columns).map(
+                ([name, values]) => [name, [name === 'step' ? step : values.at(-1)]]))
+            const events = [{{ kind: 'eval', step, validation_loss: 3 }}]
+            const data = JSON.stringify({{ run: view.history.run, columns, events }})
+            view.source.dispatchEvent(new MessageEvent('update', {{ data }}))
+        }} }})({VIEW})"""
+    )
+    page.evaluate(f"{VIEW}.drawing")
+    assert drawn_steps(page) == run.step + 20
+    assert page.evaluate("window.numPasses") <= 3

@@ -90,19 +90,31 @@ function extend(view, spec) {
   return window.Plotly.extendTraces(plot, update, traces.map(([index]) => index))
 }
 
-// Brings all charts up to date, one call after the other. `whole`: on a snapshot, a new theme, a
-// new language; else only what `kinds` of events and new records ask for.
+// Brings all charts up to date. `whole`: on a snapshot, a new theme, a new language; else only what
+// `kinds` of events and new records ask for. Whatever is asked for meanwhile is drawn in one go
+// afterwards: a browser that draws slower than the run trains would fall behind for ever.
 function refreshCharts(view, { whole, kinds = new Set() }) {
-  view.drawing = (view.drawing ?? Promise.resolve()).then(async () => {
-    await loadPlotly(view.data.plotly_url)
+  const { wanted } = view
+  view.wanted = { whole: whole || Boolean(wanted?.whole), kinds: new Set([...(wanted?.kinds ?? []), ...kinds]) }
+  view.drawing ??= drawWanted(view)
+    .catch(() => say(view, ".live-connection", view.data.words.no_plotly))
+    .finally(() => { view.drawing = null })
+  return view.drawing
+}
+
+async function drawWanted(view) {
+  await loadPlotly(view.data.plotly_url)
+  while (view.wanted) {
+    const { whole, kinds } = view.wanted
+    view.wanted = null
     for (const spec of view.data.figures) {
       if (view.closed) return
       const { name } = spec.layout.meta
       const redraw = whole || !view.drawn[name] || needsRedraw(view, name, kinds)
       await (redraw ? draw(view, spec) : extend(view, spec))
+      await new Promise((goOn) => { setTimeout(goOn) }) // a button pressed meanwhile comes first
     }
-  }).catch(() => say(view, ".live-connection", view.data.words.no_plotly))
-  return view.drawing
+  }
 }
 
 async function savePicture(view, name) {
