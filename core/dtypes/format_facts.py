@@ -148,8 +148,10 @@ def short_number(value: Fraction | None, digits: int = 6) -> str:
     return "–" if value is None else exact_decimal(value, digits)[0]
 
 
-def written_value(fmt: Format, code: int, digits: int = 12) -> str:
+def written_value(fmt: Format, code: int, digits: int | None = None) -> str:
     """Return what a code means in a few characters, as the bit grid in the browser writes it.
+
+    Unless said otherwise these are 12 digits, 20 above 32 bits, so that neighbours look different.
 
     >>> from core.dtypes import FORMATS
     >>> written_value(FORMATS["bfloat16"], 0x4049), written_value(FORMATS["float16"], 0x8000)
@@ -161,4 +163,5 @@ def written_value(fmt: Format, code: int, digits: int = 12) -> str:
     sign = "-" if fmt.is_negative(code) else ""
     if isinstance(exact, str):
         return f"{sign}∞"
-    return short_number(exact, digits) if exact else f"{sign}0"
+    most = digits or (12 if fmt.bits <= 32 else 20)
+    return short_number(exact, most) if exact else f"{sign}0"

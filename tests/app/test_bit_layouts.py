@@ -63,7 +63,7 @@ def test_every_format_opens_with_one_and_in_all_tabs_with_codes(open_page, name)
         ("float8_e5m2", "0xFC", "0xFC = -∞ · infinity"),
         ("float16", "0x8000", "0x8000 = -0 · zero"),
         ("float16", "0x0001", "0x0001 = 5.96046447753…e-8 · subnormal"),
-        ("float64", "0x7FEFFFFFFFFFFFFF", "= 1.79769313486…e+308 · normal"),
+        ("float64", "0x7FEFFFFFFFFFFFFF", "= 1.7976931348623157081…e+308 · normal"),
         ("int8", "0x80", "0x80 = -128 · whole number"),
         ("nf4", "0x7", "0x7 = 0 · table entry"),
     ],

@@ -66,7 +66,7 @@ def explain_cast(
         return _into_codebook(fmt, exact, rounding, chance)
     assert isinstance(fmt, FloatFormat | IntFormat)  # noqa: S101  there are three kinds
     trace = _into_grid(fmt, exact, rounding, overflow, chance)
-    if exact > 0 or fmt.signed or (isinstance(fmt, FloatFormat) and trace.outcome == "underflow"):
+    if exact > 0 or fmt.signed or trace.outcome == "underflow":
         return trace
     return _no_sign(fmt, exact, overflow)
 

@@ -40,7 +40,7 @@ class BitRow:
     @property
     def stored(self) -> str:
         """What is stored, as text."""
-        return written_value(self.fmt, self.trace.code)
+        return written_value(self.fmt, self.trace.code, 12)
 
 
 def error_text(trace: CastTrace) -> str:
@@ -54,6 +54,8 @@ def error_text(trace: CastTrace) -> str:
     percent = to_float(trace.relative_error) * 100
     if abs(percent) >= 1000:
         return _("over 1000 %")
+    if abs(percent) >= 99.5:  # two digits of it would be 1e+02
+        return f"{percent:+.0f} %".replace("-", "−")
     return _TWO_PLACES.sub(r"\1", f"{percent:+.2g} %").replace("-", "−")
 
 

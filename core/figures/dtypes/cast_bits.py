@@ -13,6 +13,7 @@ from core.language import _
 ROW_UNITS: Final = 26  # the row is this many boxes wide, however few are drawn
 MAX_KEPT: Final = 18
 _HEAD: Final = 5
+_ROOMY: Final = 4
 _BOX_PX: Final = 30
 
 
@@ -52,7 +53,9 @@ def bit_row(fmt: Format, trace: CastTrace) -> Row:
         Box(first + 4, str(trace.sticky), "sticky", _("1 if any bit further down is 1")),
     ]
     middle = (len(texts) - 1) / 2
-    words = _("kept, the hidden bit first") if is_float else _("kept")
+    # Under fewer boxes the longer words would lie on those of the next ones.
+    has_room = is_float and len(texts) >= _ROOMY
+    words = _("kept, the hidden bit first") if has_room else _("kept")
     names = (_("guard"), _("round"), _("sticky"))
     labels = [Label(box.x, name) for box, name in zip(tail, names, strict=True)]
     return (*kept, *tail), (Label(middle, words), *labels)

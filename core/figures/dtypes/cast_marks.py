@@ -66,7 +66,7 @@ def code_text(fmt: Format, candidate: Candidate, mode: Mode) -> str:
     """Return a code in hexadecimal and, up to 16 bits, in binary with its fields in colour."""
     code = candidate.code
     if code is None:
-        return _("no code: beyond the largest") if candidate.exact else _("no code: no zero here")
+        return _missing(fmt, candidate.exact)
     number = hexadecimal(fmt, code)
     if fmt.bits > _LONGEST_BITS:
         return f'<span style="font-family:{CODE_FAMILY}">{number}</span>'
@@ -77,6 +77,15 @@ def code_text(fmt: Format, candidate: Candidate, mode: Mode) -> str:
         for kind, part in groupby(zip(field_kinds(fmt), bits, strict=True), key=itemgetter(0))
     ]
     return f"{number}<br><b>{' '.join(fields)}</b>"
+
+
+def _missing(fmt: Format, exact: Fraction) -> str:
+    """Return why there is no code."""
+    if not exact:
+        return _("no code: no zero here")
+    if exact < 0 and fmt.min >= 0:
+        return _("no code: no sign here")
+    return _("no code: beyond the largest")
 
 
 def zoom_alt(fmt: Format, trace: CastTrace, said: str) -> str:

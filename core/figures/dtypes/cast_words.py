@@ -120,7 +120,8 @@ def precision(fmt: Format) -> int:
 def lit_lamps(trace: CastTrace) -> tuple[str, ...]:
     """Return the names of the lamps that a cast lights, what happened to the number first."""
     lit: list[str] = [trace.outcome]
-    lit += ["tie"] if trace.is_tie else []
+    # Half way to a zero that the format does not have is no tie.
+    lit += ["tie"] if trace.is_tie and trace.reason != "no_zero" else []
     lit += ["subnormal"] if trace.is_subnormal else []
     if trace.outcome == "overflow" and not math.isfinite(trace.result):
         lit.append("nan" if math.isnan(trace.result) else "infinity")

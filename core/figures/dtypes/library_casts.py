@@ -1,6 +1,6 @@
 """What libraries made of telling numbers, as a table, and why they differ, as sentences."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -93,24 +93,29 @@ class Told:
 
 
 def reasons_of(rows: Sequence[CastRow]) -> tuple[Told, ...]:
-    """Return each reason for a difference once, translated."""
-    found: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    """Return each reason for a difference, translated; once for each group of libraries."""
+    found: dict[tuple[str, str], dict[str, list[str]]] = {}
     for row in rows:
         for library in LIBRARIES:
             if differs(row, library):
                 known = difference_of(row, library)
                 reason = known.reason if known else _UNEXPLAINED
                 source = known.source if known else "–"
-                found.setdefault((reason, source), []).append((library, row.format))
+                formats = found.setdefault((reason, source), {})
+                formats.setdefault(row.format, []).append(library)
     return tuple(
-        Told(
-            sentence=_(reason),
-            source=_(source),
-            libraries=tuple(dict.fromkeys(library for library, _name in pairs)),
-            formats=tuple(dict.fromkeys(name for _library, name in pairs)),
-        )
-        for (reason, source), pairs in found.items()
+        Told(sentence=_(reason), source=_(source), libraries=libraries, formats=tuple(names))
+        for (reason, source), formats in found.items()
+        for libraries, names in _grouped(formats).items()
     )
+
+
+def _grouped(formats: Mapping[str, Sequence[str]]) -> dict[tuple[str, ...], list[str]]:
+    """Return the formats by the libraries that differ in them: not every library has each."""
+    grouped: dict[tuple[str, ...], list[str]] = {}
+    for name, libraries in formats.items():
+        grouped.setdefault(tuple(dict.fromkeys(libraries)), []).append(name)
+    return grouped
 
 
 def length_words(rows: Sequence[CastRow]) -> str:

@@ -123,7 +123,7 @@ function entrySentence(format, words, text, number, code) {
     return fill(words.not_read, { text: text.slice(0, 40), last, format: format.name });
   }
   const stored = exactOf(format, code);
-  const value = shortText(stored);
+  const value = shortText(stored, format);
   if (!number || number.special || stored.special) return fill(words.is_now, { text, value });
   const error = distance(number, stored);
   if (!error.num) return fill(words.is_exact, { text, value });

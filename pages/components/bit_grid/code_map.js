@@ -61,7 +61,7 @@ function codeCell(view, code) {
   cell.type = "button";
   cell.dataset.kind = kind;
   cell.tabIndex = -1;
-  cell.title = `${hexCode(format, code)} = ${shortText(exactOf(format, code))}`;
+  cell.title = `${hexCode(format, code)} = ${shortText(exactOf(format, code), format)}`;
   cell.setAttribute("aria-label", `${cell.title}, ${view.data.words[`kind_${kind}`]}`);
   cell.onclick = () => view.choose(code);
   return cell;
@@ -70,7 +70,7 @@ function codeCell(view, code) {
 // At most six marks: 448, 0.0195, 1.2e-3.
 function cellText(format, code) {
   const exact = exactOf(format, code);
-  const text = shortText(exact);
+  const text = shortText(exact, format);
   if (exact.special || text.length <= 6) return text;
   const number = toNumber(exact);
   const written = Math.abs(number) >= 0.01 && Math.abs(number) < 1e4 ? String(Number(number.toPrecision(3))) : number.toExponential(1);
@@ -118,7 +118,7 @@ function listenToPicture(view) {
   canvas.onclick = (event) => view.choose(codeAtPointer(event));
   canvas.onpointermove = (event) => {
     const code = codeAtPointer(event);
-    said.textContent = `${hexCode(format, code)} = ${shortText(exactOf(format, code))}`;
+    said.textContent = `${hexCode(format, code)} = ${shortText(exactOf(format, code), format)}`;
   };
   canvas.onkeydown = (event) => {
     const step = { ArrowLeft: -1n, ArrowRight: 1n, ArrowUp: -256n, ArrowDown: 256n }[event.key];

@@ -1,6 +1,7 @@
 // What the reader sees of a number: bits, formula, value and its neighbours. It computes nothing.
 
 const SHORT_DIGITS = 12; // significant digits of a value; the exact number has its own line
+const WIDE_DIGITS = 20; // neighbours in a format of more than 32 bits differ later
 const LONG_DIGITS = 60;
 
 function element(name, className = "", text = "") {
@@ -16,11 +17,11 @@ const hexCode = (format, code) => `0x${code.toString(16).toUpperCase().padStart(
 
 const grouped = (whole) => whole.toString().replace(/\B(?=(\d{3})+$)/g, ",");
 
-function shortText(exact) {
+function shortText(exact, format) {
   if (exact.special === "nan") return "NaN";
   const sign = exact.negative ? "-" : "";
   if (exact.special) return `${sign}\u221e`;
-  return exact.num === 0n ? `${sign}0` : exactDecimal(exact, SHORT_DIGITS).text;
+  return exact.num === 0n ? `${sign}0` : exactDecimal(exact, format.bits > 32 ? WIDE_DIGITS : SHORT_DIGITS).text;
 }
 
 // The bits in order, the highest first, as runs of one field.
@@ -102,7 +103,7 @@ function showFormula(view, facts) {
   const line = view.root.querySelector(".formula");
   line.replaceChildren(...facts.formula.map(partNode));
   if (facts.formula.length) line.append(" = ");
-  view.root.querySelector(".value").textContent = shortText(facts.exact);
+  view.root.querySelector(".value").textContent = shortText(facts.exact, view.data.format);
   const kind = view.root.querySelector(".kind");
   kind.textContent = view.data.words[`kind_${facts.kind}`];
   kind.dataset.kind = facts.kind;
@@ -139,7 +140,7 @@ function showNeighbours(view, facts) {
   for (const [name, code] of [["below", facts.below], ["above", facts.above]]) {
     const button = view.root.querySelector(`[data-step=${name}]`);
     button.disabled = code === null;
-    const text = code === null ? words[`no_${name}`] : shortText(exactOf(format, code));
+    const text = code === null ? words[`no_${name}`] : shortText(exactOf(format, code), format);
     button.querySelector("b").textContent = text;
     button.setAttribute("aria-label", `${words[name]}: ${text}`);
   }

@@ -65,6 +65,7 @@ def test_values_are_written_short_and_specials_by_their_sign():
 
     assert written == {0x3C00: "1", 0x8000: "-0", 0x7C00: "∞", 0xFC00: "-∞", 0x7E00: "NaN"}
     assert written_value(FORMATS["float32"], 0x3DCCCCCD) == "0.10000000149…"
+    assert written_value(FORMATS["float64"], 0x3FF0000000000001) == "1.000000000000000222…"
 
 
 @pytest.mark.parametrize("name", FORMATS)

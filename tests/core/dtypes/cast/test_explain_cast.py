@@ -79,6 +79,7 @@ def test_a_finite_number_lies_between_its_candidates(name, data):
         ("float4_e2m1fn", "7", 6.0, "overflow", "beyond_largest"),
         ("int8", "-300", -128.0, "overflow", "beyond_largest"),
         ("uint8", "-1", 0.0, "overflow", "no_sign"),
+        ("uint8", "-0.3", 0.0, "underflow", "below_half"),
         ("float8_e8m0fnu", "-1", math.nan, "nan", "no_sign"),
         ("float8_e8m0fnu", "0", 2.0**-127, "rounded", "no_zero"),
         ("float32", "1/3", 0.3333333432674408, "rounded", "above_half"),

@@ -62,10 +62,10 @@ def test_the_sentence_says_whether_the_halves_are_the_same_or_rounded():
 def test_errors_are_relative_exact_or_a_word():
     texts = [
         error_text(explain_cast(FORMATS["float16"], value))
-        for value in ("1", "0.1", "65520", "nan", "inf")
+        for value in ("1", "0.1", "65520", "nan", "inf", "1e-8", "-1e-8")
     ]
 
-    assert texts == ["exact", "−0.024 %", "overflow", "–", "–"]
+    assert texts == ["exact", "−0.024 %", "overflow", "–", "–", "−100 %", "+100 %"]
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])

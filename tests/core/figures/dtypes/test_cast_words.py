@@ -68,6 +68,8 @@ def test_every_rule_has_a_name_and_every_lamp_a_colour_and_a_sign_of_its_own():
         ("float16", "2^-25", ("underflow", "tie")),
         ("float16", "2^-20", ("exact", "subnormal")),
         ("float8_e4m3fn", "465", ("overflow", "nan")),
+        ("float8_e8m0fnu", "2^-128", ("rounded",)),  # there is no zero to be half way from
+        ("uint8", "-0.3", ("underflow",)),
         ("float16", "nan", ("nan",)),
         ("float16", "inf", ("infinity",)),
     ],

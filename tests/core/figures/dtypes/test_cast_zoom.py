@@ -56,6 +56,12 @@ def test_the_zero_that_a_format_of_scales_lacks_is_not_called_too_large():
     assert "beyond the largest" not in said
 
 
+def test_minus_one_is_not_called_too_large_where_there_is_no_sign():
+    said = texts(drawn("uint8", "-0.3"))
+    assert "no code: no sign here" in said
+    assert "▲ stored" in said
+
+
 def test_what_is_stored_is_framed_at_its_place():
     figure = drawn("bfloat16", "257")
     assert next(trace for trace in figure.data if trace.name == "stored").x == (0.0,)
