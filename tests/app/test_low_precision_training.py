@@ -39,6 +39,19 @@ def test_every_lab_has_a_headline_a_chart_and_code_that_runs(open_page, tab, cap
     assert capsys.readouterr().out.strip()
 
 
+@pytest.mark.parametrize("tab", ["scale", "softmax"])
+def test_the_code_prints_the_shares_that_the_headline_says(open_page, tab, capsys):
+    app = open_page(KEY, lowp_tab=tab, lowp_softmax_logit="11")
+    (source,) = app.session_state["snippets"].values()
+
+    exec(compile(source, tab, "exec"), {})  # noqa: S102  our own snippet
+
+    printed = capsys.readouterr().out
+    shares = re.findall(r"[0-9.]+ %", headline(app))
+    assert len(shares) >= 2
+    assert [share for share in shares if share not in printed] == []
+
+
 @pytest.mark.slow
 def test_every_lab_speaks_chinese(open_page):
     for tab in TABS:

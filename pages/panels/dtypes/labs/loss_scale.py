@@ -31,7 +31,8 @@ from core.dtypes import FORMATS
 from core.dtypes.labs import gradient_histogram, loss_scale_bands
 {gradients}
 bands = loss_scale_bands(gradient_histogram(gradients), FORMATS[{name!r}], 2.0**{power})
-print(bands.num_zero, bands.num_subnormal, bands.num_normal, bands.num_overflow)
+for kind in ("zero", "subnormal", "normal", "overflow"):
+    print(kind, f"{{100 * bands.share(getattr(bands, 'num_' + kind)):.3g}} %")
 print(FORMATS[{name!r}].round(1e-8 * 2.0**{power}))
 """
 

@@ -23,8 +23,10 @@ from core.dtypes import FORMATS
 from core.dtypes.labs import softmax_naive, softmax_stable
 
 logits = {logits!r}
-print(softmax_naive(logits, FORMATS[{name!r}]).exponentials[0])
-print(softmax_stable(logits, FORMATS[{name!r}]).probabilities)
+naive = softmax_naive(logits, FORMATS[{name!r}])
+stable = softmax_stable(logits, FORMATS[{name!r}])
+print(naive.exponentials[0], naive.total)
+print(f"{{100 * naive.probabilities[0]:.3g}} %, {{100 * stable.probabilities[0]:.3g}} %")
 """
 
 
