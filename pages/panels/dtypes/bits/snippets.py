@@ -9,7 +9,8 @@ from core.dtypes import FORMATS
 from core.dtypes.explain import explain_code
 
 told = explain_code(FORMATS["{name}"], 0x{code:X})
-print(told.bits, "=", told.formula, "=", told.decimal or told.value)
+number = told.decimal if told.exact else str(told.value)  # a zero keeps its sign
+print(*filter(None, (told.bits, told.formula, number)), sep=" = ")
 print(told.kind, told.hex_float)
 """
 _SIDE: Final = """
