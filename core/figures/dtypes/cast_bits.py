@@ -45,7 +45,7 @@ def bit_row(fmt: Format, trace: CastTrace) -> Row:
     shown = _elided(trace.kept)
     is_float = isinstance(fmt, FloatFormat)
     texts = [f"{shown[0]}.", *shown[1:]] if is_float and len(shown) > 1 else list(shown)
-    kept = [Box(x, text, "mantissa", _("kept")) for x, text in enumerate(texts)]
+    kept = [Box(x, text, "mantissa", _("kept bits")) for x, text in enumerate(texts)]
     first = len(texts) + 0.7
     tail = [
         Box(first, str(trace.guard), "guard", _("worth a half of the last kept bit")),
@@ -55,7 +55,7 @@ def bit_row(fmt: Format, trace: CastTrace) -> Row:
     middle = (len(texts) - 1) / 2
     # Under fewer boxes the longer words would lie on those of the next ones.
     has_room = is_float and len(texts) >= _ROOMY
-    words = _("kept, the hidden bit first") if has_room else _("kept")
+    words = _("kept, the hidden bit first") if has_room else _("kept bits")
     names = (_("guard"), _("round"), _("sticky"))
     labels = [Label(box.x, name) for box, name in zip(tail, names, strict=True)]
     return (*kept, *tail), (Label(middle, words), *labels)

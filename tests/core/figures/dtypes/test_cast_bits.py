@@ -31,13 +31,13 @@ def test_the_bits_are_those_of_the_double_that_is_cut():
 
 def test_under_few_boxes_the_words_are_short():
     for name in ("float8_e8m0fnu", "float4_e2m1fn", "float8_e5m2"):
-        assert texts(name, "1.1")[1][0] == "kept", name
+        assert texts(name, "1.1")[1][0] == "kept bits", name
 
 
 def test_an_integer_has_no_hidden_bit():
     kept, labels = texts("int8", "3.75")
     assert kept == [*"0000011", "1", "1", "0"]
-    assert labels[0] == "kept"
+    assert labels[0] == "kept bits"
 
 
 def test_a_long_row_is_shortened_in_the_middle_and_fits():
