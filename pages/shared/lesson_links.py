@@ -37,7 +37,7 @@ def lessons_row(page: str) -> None:
 
     Drawn at the end of the run, when every setting of the page is known. The keys 1 to 9 open them.
     """
-    on_show = find_lesson(page, link.values())
+    on_show = find_lesson(page, link.values(), link.defaults_of(page))
     with st.container(key=ROW_KEY, horizontal=True, vertical_alignment="center", gap="small"):
         for number, lesson in enumerate(lessons_of(page), start=1):
             mark = "**● {}**" if lesson is on_show else "{}"  # the row scrolls to what is bold

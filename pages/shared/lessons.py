@@ -83,11 +83,20 @@ def lesson_after(lesson: Lesson) -> Lesson | None:
     return lessons[following] if following < len(lessons) else None
 
 
-def find_lesson(page: str, settings: Mapping[str, str]) -> Lesson | None:
-    """Return the lesson of this page whose settings are all in force, the most particular first."""
+def find_lesson(
+    page: str, settings: Mapping[str, str], defaults: Mapping[str, str]
+) -> Lesson | None:
+    """Return the lesson of this page whose settings are all in force, the most particular first.
+
+    Args:
+        page: The key of the page.
+        settings: What is in force now.
+        defaults: The page's own defaults: a lesson that sets nothing shows exactly these.
+    """
     lessons = sorted(lessons_of(page), key=lambda lesson: -len(lesson.query))
     for lesson in lessons:
-        if all(settings.get(name) == value for name, value in lesson.query.items()):
+        wanted = lesson.query or defaults
+        if all(settings.get(name) == value for name, value in wanted.items()):
             return lesson
     return None
 

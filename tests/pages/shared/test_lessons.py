@@ -79,9 +79,11 @@ def test_the_lesson_on_show_is_the_one_whose_settings_are_in_force(tmp_path, mon
     rows = [{"slug": "all"}, {"slug": "seven", "query": 'n = "7"'}, {"slug": "last"}]
     all_, seven, last = table(tmp_path, *rows)
     monkeypatch.setattr(lessons, "LESSONS_FILE", tmp_path / "lessons.toml")
-    assert lessons.find_lesson("start/home", {"n": "7", "x": "1"}) == seven
-    assert lessons.find_lesson("start/home", {"n": "3"}) == all_
-    assert lessons.find_lesson("train/live_run", {"n": "7"}) is None
+    own = {"n": "3"}
+    assert lessons.find_lesson("start/home", {"n": "7", "x": "1"}, own) == seven
+    assert lessons.find_lesson("start/home", {"n": "3", "x": "1"}, own) == all_
+    assert lessons.find_lesson("start/home", {"n": "4"}, own) is None
+    assert lessons.find_lesson("train/live_run", {"n": "7"}, own) is None
     assert lessons.lesson_after(seven) == last
     assert lessons.lesson_after(last) is None
 
