@@ -24,7 +24,7 @@ from core.train.failures import EXIT_BUSY, EXIT_FAILED, Failure, failure_of
 from core.train.info import read_info
 from core.train.lock import RunBusyError, hold_worker_lock
 from core.train.reader import RunReader
-from core.train.state import read_state
+from core.train.state import RunState, read_state
 from core.train.stop_signal import StopSignal
 from core.train.store import RunStore
 from core.train.turn import QUEUED, QueuedListener, QueueLeftError, device_in_turn
@@ -83,14 +83,19 @@ def work(store: RunStore, info: Info, asked_at: float | None) -> None:
         asked_at: Place in the queue for the device; None for a run that will not wait.
     """
     before, stop = read_state(store.directory), StopSignal().listen()
-    limit = before.max_steps_per_second
-    store.write_state("starting", step=before.step, max_steps_per_second=limit)
+    store.write_state("starting", step=before.step, **_dials(before))
     try:
         with _device(store, info, asked_at, stop):
             _train(store, info, stop)
     except QueueLeftError:
         store.append_event("state", before.step, state="stopped", reason="queued", message="")
-        store.write_state("stopped", step=before.step, max_steps_per_second=limit)
+        store.write_state("stopped", step=before.step, **_dials(before))
+
+
+def _dials(state: RunState) -> dict[str, float | None]:
+    """Return what a reader has set while the run trained; a new attempt goes on with it."""
+    multiplier, limit = state.learning_rate_multiplier, state.max_steps_per_second
+    return {"learning_rate_multiplier": multiplier, "max_steps_per_second": limit}
 
 
 def _device(
@@ -99,9 +104,11 @@ def _device(
     device, run = info["resolved"]["device"], store.directory.name
     if asked_at is None:
         return hold_device(device, run)
-    step = read_state(store.directory).step
-    store.write_state("starting", step=step, reason="queued", message=QUEUED)
-    listener = QueuedListener(store, step, stop)
+    before = read_state(store.directory)
+    store.write_state(
+        "starting", step=before.step, reason="queued", message=QUEUED, **_dials(before)
+    )
+    listener = QueuedListener(store, before.step, stop)
     return device_in_turn(device, run, asked_at, listener.gives_up)
 
 

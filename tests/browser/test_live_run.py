@@ -494,3 +494,16 @@ def test_a_browser_that_draws_slowly_draws_what_came_meanwhile_in_one_go(watchin
     page.evaluate(f"{VIEW}.drawing")
     assert drawn_steps(page) == run.step + 20
     assert page.evaluate("window.numPasses") <= 3
+
+
+def test_that_a_new_process_goes_on_is_not_said_of_one_that_has_ended(watching, run):
+    page = watching()
+    page.evaluate(
+        f"(view => {{ view.sent = {{ op: 'resume', nonce: 'n' }};"
+        f" view.data.receipt = {{ nonce: 'n', number: 0, error: '' }} }})({VIEW})"
+    )
+    run.train(1)
+    page.get_by_text("A new process goes on from the last checkpoint.").wait_for()
+    run.state("failed", reason="error")
+    page.until(f"{VIEW}.history.state.state === 'failed'")
+    page.until("document.querySelector('.live-ack').textContent === ''")

@@ -89,7 +89,9 @@ function ackSentence(view) {
   const { words, receipt } = view.data
   const { sent } = view
   if (sent && receipt?.nonce === sent.nonce && receipt.error) return receipt.error
-  if (sent && receipt?.nonce === sent.nonce && receipt.number === 0) return words.resumed
+  if (sent && receipt?.nonce === sent.nonce && receipt.number === 0) {
+    return FINAL_STATES.includes(view.history.state?.state) ? "" : words.resumed
+  }
   const ack = ackOf(view)
   if (ack) {
     const values = { command: commandName(view, ack.op, ack.value), step: formatExact(ack.step), reason: ack.reason ?? "" }

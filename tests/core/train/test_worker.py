@@ -18,7 +18,8 @@ from core.train.state import read_state, state_sentence
 from core.train.stop_signal import StopSignal
 from core.train.store import RunStore
 from core.train.timing import child_environment
-from core.train.worker import EXIT_BUSY, EXIT_FAILED, last_attempt, main
+from core.train.turn import QueueLeftError
+from core.train.worker import EXIT_BUSY, EXIT_FAILED, last_attempt, main, work
 
 pytestmark = pytest.mark.slow
 
@@ -323,3 +324,23 @@ def test_a_malicious_checkpoint_runs_nothing_and_the_run_begins_anew(
     increment = RunReader(directory).read_new()
     assert increment.records["step"].tolist() == list(range(1, 13))
     assert increment.events[0]["finding"] == "damaged_checkpoint"
+
+
+@pytest.mark.parametrize("asked_at", [None, 1.0])
+def test_a_resumed_run_shows_its_dials_from_the_first_word(prepared_run, monkeypatch, asked_at):
+    directory = prepared_run()
+    seen = []
+
+    def leave(*_arguments):
+        seen.append(json.loads((directory / "state.json").read_text(encoding="utf-8")))
+        raise QueueLeftError
+
+    monkeypatch.setattr("core.train.worker.hold_device", leave)
+    monkeypatch.setattr("core.train.worker.device_in_turn", leave)
+    with RunStore(directory) as store:
+        store.write_state("stopped", step=4, learning_rate_multiplier=2.0, max_steps_per_second=5.0)
+        work(store, read_info(directory), asked_at)
+    seen.append(json.loads((directory / "state.json").read_text(encoding="utf-8")))
+    assert [each["state"] for each in seen] == ["starting", "stopped"]
+    for each in seen:
+        assert (each["learning_rate_multiplier"], each["max_steps_per_second"]) == (2.0, 5.0)
