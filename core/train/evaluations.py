@@ -54,7 +54,7 @@ class Curve:
 
 
 def validation_curve(directory: Path) -> Curve:
-    """Return the run's evaluations; of a step that a resume repeated, the newest one.
+    """Return the run's evaluations; of the steps that a resume repeated, only its own.
 
     Raises:
         ValueError: The directory holds no run that can be read.
@@ -66,8 +66,9 @@ def validation_curve(directory: Path) -> Curve:
         loss, step = event.get("validation_loss"), event.get("step")
         is_number = isinstance(loss, int | float) and math.isfinite(loss)
         if event["kind"] == "eval" and isinstance(step, int) and is_number:
+            by_step = {known: by_step[known] for known in by_step if known < step}
             by_step[step] = float(event["validation_loss"])
-    steps = tuple(sorted(by_step))
+    steps = tuple(by_step)
     return Curve(
         run=directory.name,
         title=read_label(directory).title or str(config.get("name", directory.name)),

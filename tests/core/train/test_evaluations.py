@@ -31,6 +31,14 @@ def test_a_step_that_a_resume_repeated_counts_once_with_its_newest_loss(run_dire
     assert validation_curve(run_directory).losses == (4.0, 3.6, 3.1)
 
 
+def test_what_a_resume_does_again_is_left_out_before_it_gets_there(run_directory):
+    with RunStore(run_directory) as store:
+        evaluate(store, [(10, 4.0), (20, 3.5), (30, 3.4)])
+    with RunStore(run_directory, attempt=2) as store:
+        evaluate(store, [(20, 3.6)])
+    assert validation_curve(run_directory).steps == (10, 20)
+
+
 def test_a_loss_that_is_no_number_is_left_out(run_directory):
     with RunStore(run_directory) as store:
         evaluate(store, [(10, 4.0), (20, math.nan), (30, math.inf)])
