@@ -6,7 +6,7 @@ its own copies. Each moment is held against a simulated step
 (tests/core/budget/training/test_moments.py).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -29,6 +29,7 @@ from core.budget.training.step_transients import (
     last_gradient,
     logits_and_loss,
     step_temporary,
+    table_gradient,
 )
 from core.language import N_
 from core.models.spec import ModelSpec
@@ -53,6 +54,7 @@ class _Parts:
 
     kept: Item
     layers: Number
+    passed: Number
     again: tuple[Item, ...]
     around: tuple[Item, ...]
     held: tuple[Item, ...]
@@ -72,7 +74,7 @@ def step_peak(
     """
     parts = _parts(spec, recipe, share, sizes)
     loss = (logits_and_loss(sizes),) if share.has_head else ()
-    flow = flowing(sizes)
+    flow, late_flow = _flows(recipe, share, parts, sizes)
     first = _first_gradients(recipe, share, parts, sizes)
     last = item("activations", LAST_LAYERS, {**sizes, "of_layers": parts.layers},
                 unit="bytes", source=_LEFT)  # fmt: skip
@@ -80,8 +82,9 @@ def step_peak(
     full = parts.all_gradients
     moments = (
         _moment(N_("end of forward"), parts.kept, *loss, *parts.held, *parts.around),
+        *_table_moments(recipe, share, parts, sizes),
         _moment(N_("start of backward"), parts.kept, *parts.again, *first, flow, *parts.around),
-        _moment(N_("end of backward"), last, *parts.again, later, flow, *parts.around),
+        _moment(N_("end of backward"), last, *parts.again, later, late_flow, *parts.around),
         _moment(N_("last gradient"), full, last_gradient(sizes)),
         _moment(N_("optimizer step"), full, step_temporary(recipe, sizes)),
     )
@@ -108,6 +111,7 @@ def _parts(
     return _Parts(
         kept=total("activations", (*layers, outside), source=layers[0].source),
         layers=sum(part.amount for part in layers),
+        passed=_passed(layers, again, sizes),
         again=(total("recomputed activations", again, source=again[0].source),) if again else (),
         around=around,
         held=(full,) if several else (stays,) if stays else (),
@@ -115,12 +119,59 @@ def _parts(
     )
 
 
+def _passed(layers: Sequence[Item], again: Sequence[Item], sizes: Mapping[str, Number]) -> Number:
+    """Return what one layer keeps of the part behind its attention, in bytes."""
+    in_one = {each.name: each.amount // sizes["segment_layers"] for each in again}
+    for part, count in (("feed-forward", "num_dense_layers"), ("experts", "num_expert_layers")):
+        for each in layers:
+            if each.name == part and part not in in_one and sizes[count]:
+                in_one[part] = each.amount // (sizes["in_flight"] * sizes[count])
+    behind = in_one.get("experts", in_one.get("feed-forward", 0))
+    return behind + in_one.get("norms", 0) // 2
+
+
+def _flows(
+    recipe: TrainingRecipe, share: Share, parts: _Parts, sizes: Mapping[str, Number]
+) -> tuple[Item, Item]:
+    """Return the gradients of activations on their way in the last layer and in the first."""
+    matrix = sizes["params_of_last_matrix"]
+    others = (sizes["num_matrices"] - 1) * matrix + sizes["query_dim"] * sizes["hidden_dim"]
+    first = -matrix if keeps_adding(recipe, share) else others
+    in_first = sizes["params_of_layer"] - matrix - _read(sizes)
+    late = 0 if parts.held else min(others, in_first)
+    first_flow, late_flow = (
+        flowing(
+            sizes,
+            params_between=0 if recipe.lora else params,
+            activations_between=parts.passed,
+        )
+        for params in (first, late)
+    )
+    return first_flow, late_flow
+
+
+def _read(sizes: Mapping[str, Number]) -> Number:
+    """Return the parameters of q, k and v, whose gradients come after that of the scores."""
+    return sizes["hidden_dim"] * (sizes["query_dim"] + 2 * sizes["kv_dim"])
+
+
+def _table_moments(
+    recipe: TrainingRecipe, share: Share, parts: _Parts, sizes: Mapping[str, Number]
+) -> tuple[Item, ...]:
+    """Return the moment of the output table's gradient, where it is freed before the layers'."""
+    if not (share.has_head and keeps_adding(recipe, share)):
+        return ()
+    flow = table_gradient(sizes)
+    name = N_("gradient of the output table")
+    return (_moment(name, parts.kept, *parts.held, flow, *parts.around),)
+
+
 def _first_gradients(
     recipe: TrainingRecipe, share: Share, parts: _Parts, sizes: Mapping[str, Number]
 ) -> tuple[Item, ...]:
     """Return the gradients when the backward pass is in the last layer."""
     table, matrix = sizes["trained_table"], sizes["params_of_last_matrix"]
-    newest = max(table, matrix) if keeps_adding(recipe, share) else table + matrix
+    newest = matrix if keeps_adding(recipe, share) else table + matrix
     values = {
         **sizes,
         "held_gradients": parts.held[0].amount if parts.held else 0,

@@ -10,6 +10,7 @@ from core.budget.parallel.share import Share
 from core.budget.recipe import TrainingRecipe
 from core.budget.training.optimizers import OPTIMIZERS, walk
 from core.budget.training.precisions import PRECISIONS
+from core.budget.training.profiles import PROFILES
 from core.language import N_
 from core.models.spec import ModelSpec
 
@@ -20,6 +21,15 @@ CHUNKED_LOGITS: Final = Formula(
 )
 FLOWING: Final = Formula(
     "value_bytes * (num_flowing * num_inner_rows * inner_dim + norm_tokens * hidden_dim)"
+)
+SCORES_FLOWING: Final = Formula(
+    f"max({FLOWING.text}, value_bytes * (num_heads * batch_size * seq_len ** 2"
+    " + num_tokens * query_dim + norm_tokens * hidden_dim)"
+    " + new_gradient_bytes * params_between - activations_between)"
+)
+HEAD: Final = Formula(
+    "new_gradient_bytes * trained_table"
+    " + value_bytes * (num_tokens * vocab_size + norm_tokens * hidden_dim)"
 )
 LAST: Final = Formula("value_bytes * norm_tokens * hidden_dim + new_gradient_bytes * extra_tables")
 CAST_COPIES: Final = Formula("2 * num_in_products")
@@ -45,6 +55,7 @@ def transient_sizes(
     return {
         "loss_chunks": min(recipe.loss_chunks, recipe.num_tokens),
         "num_flowing": 2 if spec.gated else 1,
+        "writes_scores": int(PROFILES[recipe.profile].attention == "full"),
         "gathered_bytes": precision.gathered,
         "params_of_layer": -(-held.layers // share.num_layers),
         "params_outside": held.total - held.layers,
@@ -149,9 +160,31 @@ def logits_and_loss(sizes: Mapping[str, Number]) -> Item:
     return item("logits and loss", rule, sizes, unit="bytes", source=_LOSS)
 
 
-def flowing(sizes: Mapping[str, Number]) -> Item:
-    """Return the gradients of activations that are alive in the middle of a layer."""
-    return item("temporary", FLOWING, sizes, unit="bytes", source=_FLOW, kind="estimated", band=0.5)
+def flowing(
+    sizes: Mapping[str, Number], *, params_between: Number = 0, activations_between: Number = 0
+) -> Item:
+    """Return the gradients of activations that are alive in the middle of a layer.
+
+    Where all scores are written, so is their gradient. It comes after that of the feed-forward
+    part, in place of what that part had kept.
+
+    Args:
+        sizes: All sizes that the formulas name.
+        params_between: Parameters whose gradients come between those two moments.
+        activations_between: Bytes of activations that are freed between them.
+    """
+    rule = SCORES_FLOWING if sizes["writes_scores"] else FLOWING
+    values = {
+        **sizes,
+        "params_between": params_between,
+        "activations_between": activations_between,
+    }
+    return item("temporary", rule, values, unit="bytes", source=_FLOW, kind="estimated", band=0.5)
+
+
+def table_gradient(sizes: Mapping[str, Number]) -> Item:
+    """Return what is beside the gradients that are there when the output table's comes."""
+    return item("temporary", HEAD, sizes, unit="bytes", source=_FLOW)
 
 
 def last_gradient(sizes: Mapping[str, Number]) -> Item:

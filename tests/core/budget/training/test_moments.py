@@ -51,6 +51,27 @@ def test_the_peak_is_that_of_the_simulated_step():
         assert closed == pytest.approx(simulated, rel=0.01), (key, recipe)
 
 
+SCORES = {"optimizer": "sgd", "step_kind": "fused", "precision": "pure_bf16", "profile": "megatron"}
+WRITTEN_SCORES = (
+    ("llama-2-7b", TrainingRecipe(seq_len=4096, checkpointing="full", **SCORES)),
+    ("llama-2-7b", TrainingRecipe(seq_len=4096, checkpointing="selective", **SCORES)),
+    ("llama-2-7b", TrainingRecipe(seq_len=4096, checkpointing="full", accumulation=2, **SCORES)),
+    ("llama-2-7b", TrainingRecipe(seq_len=1024, checkpointing="full", accumulation=2, **SCORES)),
+    ("deepseek-v3", TrainingRecipe(seq_len=4096, checkpointing="full", **SCORES)),
+)
+
+
+@pytest.mark.slow
+def test_the_gradient_of_written_scores_is_in_the_peak():
+    """Without it the closed form was 2 to 9 % below the simulated step."""
+    for key, recipe in WRITTEN_SCORES:
+        mixture = MODELS[key].mixture and replace(MODELS[key].mixture, num_dense_layers=1)
+        spec = replace(MODELS[key], num_layers=4, mixture=mixture)
+        simulated = simulate_step(spec, recipe).peak
+        closed = allocated(training_budget(spec, recipe, ONE).item)
+        assert closed == pytest.approx(simulated, rel=0.015), (key, recipe)
+
+
 def test_llama_2_7b_at_4096_tokens_peaks_as_measured_and_at_another_moment_with_checkpointing():
     expected = {"none": (24.36, "end of forward"), "full": (12.96, "end of backward"),
                 "selective": (13.98, "end of forward")}  # fmt: skip

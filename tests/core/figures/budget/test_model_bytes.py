@@ -81,7 +81,7 @@ def test_the_sentence_and_the_table_say_what_is_drawn():
     )
     assert table["total"][0] == "27.0 GB"
     assert table["RTX 4090"][:2] == ["✗ ≥ 2 devices", "✓ fits"]
-    assert table["formula"][0] == "num_params × element_bits // 8 + num_params × bits // 8"
+    assert table["formula"][0] == "ceil(num_params × element_bits / 8) + num_params × bits // 8"
     assert {len(column) for column in table.values()} == {len(rows)}
 
 
