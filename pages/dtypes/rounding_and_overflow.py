@@ -1,7 +1,5 @@
 """What happens to a number that a format cannot hold?"""
 
-import re
-
 import streamlit as st
 
 from core.dtypes.cast.cast_trace import CastTrace
@@ -14,6 +12,7 @@ from pages.panels.dtypes.casts.questions import ask_a_small_number, ask_beyond_t
 from pages.panels.dtypes.casts.reason import show_reason
 from pages.panels.dtypes.casts.tabs import PICTURES
 from pages.shared import pickers
+from pages.shared.as_typed import as_typed
 from pages.shared.header import headline, page_header
 from pages.shared.prose import prose
 from pages.shared.settings import presenting
@@ -29,8 +28,6 @@ print(trace.result, trace.outcome, trace.reason)
 """
 FIRST = """
 value = explain_cast(FORMATS["float32"], value).result  # rounded twice, as libraries do"""
-
-MARKUP = re.compile(r"[\\`*_\[\]()!<>$#|~]")
 
 
 def tab_label(tab: str) -> str:
@@ -54,12 +51,7 @@ def answer(wish: Wish, trace: CastTrace) -> str:
     if wish.via_fp32:
         template = _("{number} through float32 in {format} = {result}")
     result = digits(trace.result, precision(wish.fmt))
-    return template.format(number=escaped(wish.said), format=wish.fmt.name, result=result)
-
-
-def escaped(text: str) -> str:
-    """Return what a reader typed so that Markdown shows it as it is."""
-    return MARKUP.sub(r"\\\g<0>", text)
+    return template.format(number=as_typed(wish.said), format=wish.fmt.name, result=result)
 
 
 def snippet(wish: Wish) -> str:
@@ -75,8 +67,8 @@ def snippet(wish: Wish) -> str:
     )
 
 
-def show(wish: Wish) -> None:
-    """Show what is stored, the lamps and the picture of the open tab."""
+def show(wish: Wish | ValueError) -> None:
+    """Show what is stored, the lamps and the picture of the open tab; or why nothing can be."""
     said = st.container(key="rounding_answer", horizontal=True, vertical_alignment="center")
     reason = st.container(key="rounding_reason")
     tabs = (*PICTURES, *LIBRARY_TABS)
@@ -84,6 +76,10 @@ def show(wish: Wish) -> None:
     with row:
         picker = pickers.selectbox if presenting() else pickers.segmented
         tab = picker(PAGE, "tab", _("Show"), tabs, default="zoom", labels=tab_label)
+    if isinstance(wish, ValueError):
+        with said:
+            headline(as_typed(str(wish)))
+        return
     if tab in LIBRARY_TABS:
         # What it says is known only when the libraries have answered, which takes a while.
         words = LIBRARY_TABS[tab](wish)
@@ -103,11 +99,10 @@ def show(wish: Wish) -> None:
 page_header(__doc__)
 st.html(CSS)
 try:
-    asked = choose_cast()
+    asked: Wish | ValueError = choose_cast()
 except ValueError as refusal:
-    headline(escaped(str(refusal)))
-else:
-    show(asked)
+    asked = refusal
+show(asked)
 left, right = st.columns(2)
 with left:
     ask_beyond_the_largest()

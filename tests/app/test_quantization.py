@@ -112,7 +112,9 @@ def test_the_code_of_every_tab_prints_the_numbers_of_its_headline(open_page, cap
 
 def test_a_tensor_that_no_lesson_shows_is_called_no_lesson():
     values = {"quant_tab": "codes", "quant_a": "nvfp4", "quant_b": "int4_group128"}
-    assert find_lesson(PAGE, values | {"quant_tensor": "normal"}, {}).slug == "quantize-to-four-bits"
+    assert (
+        find_lesson(PAGE, values | {"quant_tensor": "normal"}, {}).slug == "quantize-to-four-bits"
+    )
     assert find_lesson(PAGE, values | {"quant_tensor": "upload"}, {}) is None
 
 

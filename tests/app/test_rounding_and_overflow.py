@@ -97,6 +97,14 @@ def test_a_text_that_is_no_number_becomes_a_sentence(open_page):
     assert headline(app).endswith("= inf")
 
 
+def test_the_tab_of_a_link_stands_beside_a_number_that_cannot_be_read(open_page):
+    app = open_page(PAGE, rounding_tab="line", rounding_value="abc")
+    assert "is not a number" in headline(app)
+    assert not any("no such setting" in each.value for each in app.caption)
+    app.text_input(key="rounding_value").set_value("0.1").run()
+    assert app.session_state["rounding_tab"] == "line"
+
+
 def test_a_refusal_speaks_the_readers_language(open_page):
     app = open_page(PAGE, lang="zh", rounding_value="abc")
     assert headline(app).startswith("“abc”不是")
