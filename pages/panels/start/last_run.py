@@ -47,7 +47,13 @@ def _line() -> None:
         step=f"{run.step:,}",
         num_steps=f"{run.num_steps:,}",
     )
-    st.markdown(text)
-    st.progress(min(run.step / run.num_steps, 1.0) if run.num_steps else 0.0)
     label = _("Watch it live") if run.state in ALIVE else _("Look at it")
-    st.page_link(page_row("train/live_run").file, label=label, icon=":material/show_chart:")
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(text)
+        st.page_link(
+            page_row("train/live_run").file,
+            label=label,
+            icon=":material/show_chart:",
+            width="content",
+        )
+    st.progress(min(run.step / run.num_steps, 1.0) if run.num_steps else 0.0)
