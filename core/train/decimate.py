@@ -13,37 +13,13 @@ TRACES: Final = ("loss", "grad_norm", "learning_rate", "tokens_per_second", "res
 Indices = npt.NDArray[np.intp]
 
 
-def decimate(records: Records, max_points: int, traces: Sequence[str] = TRACES) -> Records:
-    """Return at most `max_points` of the records, the flagged and each attempt's ends besides.
-
-    The records are cut into equal stretches and each stretch keeps the lowest and the highest
-    value of every trace, so a spike of one step is still there. First, last, overall lowest and
-    highest stay, and so does every record flagged as not finite, however many there are.
-
-    Args:
-        records: Structured array, one row per step.
-        max_points: At least 2 and 2 per trace.
-        traces: The fields that are drawn.
-
-    Raises:
-        ValueError: `max_points` leaves no room for a lowest and a highest per trace.
-    """
-    smallest = 2 * len(traces) + 2
-    if max_points < smallest:
-        raise ValueError(f"max_points is {max_points}; {len(traces)} traces need {smallest}")
-    if len(records) <= max_points:
-        return records
-    num_stretches = (max_points - 2) // (2 * len(traces))
-    starts = np.arange(0, len(records), -(-len(records) // num_stretches))
-    chosen: Records = records[landmarks(records, starts, traces)]
-    return chosen
-
-
-def landmarks(records: Records, starts: Indices, traces: Sequence[str] = TRACES) -> Indices:
+def landmarks(records: Records, starts: Indices, traces: Sequence[str]) -> Indices:
     """Return the indices of the records that stay when each stretch keeps its extremes, rising.
 
-    The last of an attempt and the first of the next stay too: by them a reader tells which steps
-    were done again.
+    A spike of one step is still there: each stretch keeps the lowest and the highest value of
+    every trace. First, last, overall lowest and highest stay, and so does every record flagged as
+    not finite, however many there are. The last of an attempt and the first of the next stay too:
+    by them a reader tells which steps were done again.
 
     Args:
         records: Structured array, one row per step, at least one.

@@ -19,17 +19,15 @@ from core.budget.training.activations import (
     outside_activations,
     recomputed_activations,
 )
+from core.budget.training.backward_transients import flowing, last_gradient, table_gradient
 from core.budget.training.precisions import PRECISIONS
 from core.budget.training.states import gradients, resident_gradients
 from core.budget.training.step_transients import (
     cast_copies,
-    flowing,
     gathered_weights,
     keeps_adding,
-    last_gradient,
     logits_and_loss,
     step_temporary,
-    table_gradient,
 )
 from core.language import N_
 from core.models.spec import ModelSpec

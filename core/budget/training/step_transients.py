@@ -19,19 +19,6 @@ CHUNKED_LOGITS: Final = Formula(
     "max(12 * ceil(num_tokens / loss_chunks) * vocab_size + value_bytes * trained_table,"
     " 3 * value_bytes * trained_table) + value_bytes * norm_tokens * hidden_dim"
 )
-FLOWING: Final = Formula(
-    "value_bytes * (num_flowing * num_inner_rows * inner_dim + norm_tokens * hidden_dim)"
-)
-SCORES_FLOWING: Final = Formula(
-    f"max({FLOWING.text}, value_bytes * (num_heads * batch_size * seq_len ** 2"
-    " + num_tokens * query_dim + norm_tokens * hidden_dim)"
-    " + new_gradient_bytes * params_between - activations_between)"
-)
-HEAD: Final = Formula(
-    "new_gradient_bytes * trained_table"
-    " + value_bytes * (num_tokens * vocab_size + norm_tokens * hidden_dim)"
-)
-LAST: Final = Formula("value_bytes * norm_tokens * hidden_dim + new_gradient_bytes * extra_tables")
 CAST_COPIES: Final = Formula("2 * num_in_products")
 GATHERED: Final = Formula("gathered_bytes * (2 * params_of_layer + params_outside)")
 FOREACH: Final = Formula("(state_bytes * num_copies + copied_bytes) * num_updated")
@@ -42,7 +29,6 @@ FOR_LOOP: Final = Formula(
 FUSED: Final = Formula("0 * num_updated")
 _STEPS: Final = {"foreach": FOREACH, "for_loop": FOR_LOOP, "fused": FUSED}
 _LOSS: Final = N_("log-probabilities, their gradient and the softmax's, each in fp32: traced")
-_FLOW: Final = N_("gradients of activations on their way through one layer: traced")
 _AUTOCAST: Final = N_("torch.autocast keeps a bf16 copy of each matrix until its backward pass")
 _FSDP: Final = N_("torch fully_shard: this layer, the next one, and what lies outside the layers")
 
@@ -158,38 +144,6 @@ def logits_and_loss(sizes: Mapping[str, Number]) -> Item:
     """Return the bytes at the start of the loss's backward pass: 12 a token and vocabulary row."""
     rule = LOGITS if sizes["loss_chunks"] == 1 else CHUNKED_LOGITS
     return item("logits and loss", rule, sizes, unit="bytes", source=_LOSS)
-
-
-def flowing(
-    sizes: Mapping[str, Number], *, params_between: Number = 0, activations_between: Number = 0
-) -> Item:
-    """Return the gradients of activations that are alive in the middle of a layer.
-
-    Where all scores are written, so is their gradient. It comes after that of the feed-forward
-    part, in place of what that part had kept.
-
-    Args:
-        sizes: All sizes that the formulas name.
-        params_between: Parameters whose gradients come between those two moments.
-        activations_between: Bytes of activations that are freed between them.
-    """
-    rule = SCORES_FLOWING if sizes["writes_scores"] else FLOWING
-    values = {
-        **sizes,
-        "params_between": params_between,
-        "activations_between": activations_between,
-    }
-    return item("temporary", rule, values, unit="bytes", source=_FLOW, kind="estimated", band=0.5)
-
-
-def table_gradient(sizes: Mapping[str, Number]) -> Item:
-    """Return what is beside the gradients that are there when the output table's comes."""
-    return item("temporary", HEAD, sizes, unit="bytes", source=_FLOW)
-
-
-def last_gradient(sizes: Mapping[str, Number]) -> Item:
-    """Return what is beside all gradients when the embedding's comes; a tied table comes twice."""
-    return item("temporary", LAST, sizes, unit="bytes", source=_FLOW)
 
 
 def cast_copies(sizes: Mapping[str, Number]) -> Item:

@@ -1,9 +1,8 @@
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.train.decimate import TRACES, decimate
+from core.train.decimate import TRACES, landmarks
 from core.train.records import NON_FINITE, RECORD_DTYPE
 
 
@@ -19,43 +18,44 @@ def rows_of(losses, seed=0):
 any_loss = st.floats(width=32, allow_nan=True, allow_infinity=True)
 
 
-@given(st.lists(any_loss, min_size=1, max_size=400), st.integers(12, 60))
-def test_first_last_lowest_highest_and_every_flagged_record_stay(losses, max_points):
-    rows = rows_of(np.array(losses))
-    kept = decimate(rows, max_points)
+@st.composite
+def cut_runs(draw):
+    """Return a run and where its stretches start."""
+    rows = rows_of(np.array(draw(st.lists(any_loss, min_size=1, max_size=400))))
+    cuts = draw(st.sets(st.integers(1, len(rows)), max_size=40)) - {len(rows)}
+    return rows, np.array(sorted({0} | cuts))
+
+
+@given(cut_runs())
+def test_first_last_lowest_highest_of_every_stretch_and_every_flagged_record_stay(run):
+    rows, starts = run
+    kept = rows[landmarks(rows, starts, TRACES)]
     steps = set(kept["step"].tolist())
     assert {1, len(rows)} <= steps
     assert set(rows["step"][rows["flags"] != 0].tolist()) <= steps
-    for trace in TRACES:
-        finite = rows[trace][np.isfinite(rows[trace])]
-        if len(finite):
-            assert finite.min() in kept[trace], trace
-            assert finite.max() in kept[trace], trace
+    for stretch in np.split(rows, starts[1:]):
+        mine = kept[np.isin(kept["step"], stretch["step"])]
+        for trace in TRACES:
+            values = stretch[trace][~np.isnan(stretch[trace])]
+            if len(values):
+                assert {values.min(), values.max()} <= set(mine[trace].tolist()), trace
 
 
-@given(st.lists(any_loss, max_size=400), st.integers(12, 60))
-def test_the_rest_is_few_in_order_and_unchanged(losses, max_points):
-    rows = rows_of(np.array(losses))
-    kept = decimate(rows, max_points)
-    assert len(kept) <= max_points + int((rows["flags"] != 0).sum())
-    assert (np.diff(kept["step"].astype(int)) > 0).all()
-    assert kept.tobytes() == rows[kept["step"].astype(int) - 1].tobytes()
+@given(cut_runs())
+def test_the_rest_is_few_and_in_order(run):
+    rows, starts = run
+    kept = landmarks(rows, starts, TRACES)
+    num_flagged = int((rows["flags"] != 0).sum())
+    assert len(kept) <= 2 + 2 * len(TRACES) * len(starts) + num_flagged
+    assert (np.diff(kept) > 0).all()
 
 
-def test_a_spike_of_one_step_among_a_hundred_thousand_is_still_there():
-    losses = np.full(100_000, 2.0)
-    losses[77_777] = 9.0
-    losses[33_333] = -1.0
-    kept = decimate(rows_of(losses), 1500)
-    assert len(kept) <= 1500
-    assert {9.0, -1.0} <= set(kept["loss"].tolist())
+def test_of_equal_values_the_first_stays():
+    rows = rows_of(np.array([2.0, 1.0, 3.0, 1.0, 3.0, 2.0]))
+    assert landmarks(rows, np.array([0]), ("loss",)).tolist() == [0, 1, 2, 5]
 
 
-def test_a_short_run_is_kept_whole():
-    rows = rows_of(np.arange(1500.0))
-    assert decimate(rows, 1500) is rows
-
-
-def test_a_limit_too_small_for_the_traces_is_refused():
-    with pytest.raises(ValueError, match="max_points is 11; 5 traces need 12"):
-        decimate(rows_of(np.arange(99.0)), 11)
+def test_the_ends_of_an_attempt_stay():
+    rows = rows_of(np.full(9, 2.0))
+    rows["attempt"][4:] = 1
+    assert {3, 4} <= set(landmarks(rows, np.array([0]), ("loss",)).tolist())
