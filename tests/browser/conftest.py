@@ -4,7 +4,6 @@ Every page that a test opens through `new_page` or `page` is watched: a console 
 an answer of 400 or above, or a request to any other machine fails the test.
 """
 
-import collections
 import contextlib
 import functools
 import os
@@ -197,80 +196,38 @@ def wait_until_true(page, expression, timeout=30_000):
         page.wait_for_timeout(50)
 
 
-class Profiles:
-    """Browser profiles that one test after another uses: nothing stored, but the scripts cached.
+@pytest.fixture
+def new_page(browser, server, request):
+    """Return new_page(width, height, lang, theme, url): a watched page in its own context.
 
-    A reader's browser has the app's scripts from its second page on; a profile of its own for
-    every test would load and compile megabytes each time.
+    `page.watch.problems` is emptied by a test that means to cause one (a server that is stopped).
     """
+    contexts = []
 
-    def __init__(self, browser, url):
-        self.browser, self.url = browser, url
-        self.free = collections.defaultdict(list)
-        self.choices = {}
-
-    def take(self, lang, theme, url):
-        """Return a profile that no open page uses."""
-        choices = (lang, theme, url)
-        if self.free[choices]:
-            return self.free[choices].pop()
-        context = self.browser.new_context(
-            base_url=url,
+    def make(width=1366, height=768, lang="en", theme="light", url=None):
+        context = browser.new_context(
+            base_url=url or server.url,
+            viewport={"width": width, "height": height},
             locale={"en": "en-US", "zh": "zh-CN"}[lang],
             color_scheme=theme,
             reduced_motion="reduce",
             accept_downloads=True,
         )
-        self.choices[context] = choices
-        return context
-
-    def give_back(self, context, page):
-        """Forget what the test has stored; a server of the test's own is not met again."""
-        choices = self.choices[context]
-        if choices[-1] != self.url or page.is_closed():
-            context.close()
-            return
-        everything = {"origin": self.url, "storageTypes": "cookies,local_storage,indexeddb"}
-        context.set_offline(False)
-        context.clear_permissions()
-        page.goto("about:blank")
-        context.new_cdp_session(page).send("Storage.clearDataForOrigin", everything)
-        page.close()
-        self.free[choices].append(context)
-
-
-@pytest.fixture(scope="session")
-def profiles(browser, server):
-    """Return the profiles of this test process."""
-    return Profiles(browser, server.url)
-
-
-@pytest.fixture
-def new_page(profiles, server, request):
-    """Return new_page(width, height, lang, theme, url): a watched page in its own profile.
-
-    `page.watch.problems` is emptied by a test that means to cause one (a server that is stopped).
-    """
-    opened = []
-
-    def make(width=1366, height=768, lang="en", theme="light", url=None):
-        context = profiles.take(lang, theme, url or server.url)
         page = context.new_page()
-        page.set_viewport_size({"width": width, "height": height})
         page.lang = lang
         page.until = functools.partial(wait_until_true, page)
         page.watch = Watch(page, url or server.url)
-        opened.append((context, page))
+        contexts.append((context, page))
         return page
 
     yield make
     failed = getattr(request.node.stash.get(REPORT, None), "failed", False)
     problems = []
-    for number, (context, page) in enumerate(opened):
+    for number, (context, page) in enumerate(contexts):
         if failed and not page.is_closed():
             save_screenshot(page, f"failed-{request.node.name}-{number}")
         problems += page.watch.problems
-        profiles.give_back(context, page)
+        context.close()
     assert problems == []
 
 
