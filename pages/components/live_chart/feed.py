@@ -24,7 +24,8 @@ COLUMNS: Final = (
     "flags",
 )
 MAX_POINTS: Final = 1500  # of a late joiner's curves
-MAX_BEHIND: Final = 5000  # records, or events; who lacks more gets a snapshot
+MAX_BEHIND: Final = 5000  # records; who lacks more gets a snapshot
+MAX_EVENTS_BEHIND: Final = 200  # an event takes as much memory as a dozen records
 MAX_ENCODED: Final = 30  # messages kept: whoever asks for odd positions must not fill the memory
 _ID: Final = re.compile(r"([a-z0-9-]+):([0-9]{1,12}):([0-9]{1,12})", re.ASCII)
 
@@ -88,7 +89,7 @@ class Feed:
         self._reader = reader or RunReader(directory)
         self._state = RunState(state="starting")
         self._records = RecordHistory(MAX_BEHIND)
-        self._events = EventHistory(MAX_BEHIND)
+        self._events = EventHistory(MAX_EVENTS_BEHIND)
         self._encoded: dict[Position | None, bytes] = {}
 
     @property
