@@ -17,10 +17,6 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser
 
 ROOT = Path(__file__).parents[1]
 FINDER = ROOT / "tests" / "browser" / "find_browser.py"
@@ -64,8 +60,8 @@ def cold_server() -> Iterator[tuple[int, float]]:
 
 
 @contextlib.contextmanager
-def launched_browser() -> Iterator["Browser"]:
-    """Give the browser that the tests use."""
+def painter() -> Iterator[Callable[[str], float]]:
+    """Give a function that opens an address and returns the seconds until its title is seen."""
     from playwright.sync_api import sync_playwright
 
     path = subprocess.run(
@@ -74,14 +70,6 @@ def launched_browser() -> Iterator["Browser"]:
     flags = ["--no-sandbox"] if getattr(os, "geteuid", lambda: 1)() == 0 else []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=flags)
-        yield browser
-        browser.close()
-
-
-@contextlib.contextmanager
-def painter() -> Iterator[Callable[[str], float]]:
-    """Give a function that opens an address and returns the seconds until its title is seen."""
-    with launched_browser() as browser:
 
         def paint(url: str) -> float:
             context = browser.new_context(viewport={"width": 1366, "height": 768})
@@ -94,6 +82,7 @@ def painter() -> Iterator[Callable[[str], float]]:
             return seconds
 
         yield paint
+        browser.close()
 
 
 def show(name: str, seconds: list[float]) -> None:
