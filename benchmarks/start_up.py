@@ -17,6 +17,10 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 ROOT = Path(__file__).parents[1]
 FINDER = ROOT / "tests" / "browser" / "find_browser.py"
@@ -60,8 +64,8 @@ def cold_server() -> Iterator[tuple[int, float]]:
 
 
 @contextlib.contextmanager
-def painter() -> Iterator[Callable[[str], float]]:
-    """Give a function that opens an address and returns the seconds until its title is seen."""
+def launched_browser() -> Iterator["Browser"]:
+    """Give the browser that the tests use."""
     from playwright.sync_api import sync_playwright
 
     path = subprocess.run(
@@ -70,6 +74,14 @@ def painter() -> Iterator[Callable[[str], float]]:
     flags = ["--no-sandbox"] if getattr(os, "geteuid", lambda: 1)() == 0 else []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=flags)
+        yield browser
+        browser.close()
+
+
+@contextlib.contextmanager
+def painter() -> Iterator[Callable[[str], float]]:
+    """Give a function that opens an address and returns the seconds until its title is seen."""
+    with launched_browser() as browser:
 
         def paint(url: str) -> float:
             context = browser.new_context(viewport={"width": 1366, "height": 768})
@@ -82,7 +94,6 @@ def painter() -> Iterator[Callable[[str], float]]:
             return seconds
 
         yield paint
-        browser.close()
 
 
 def show(name: str, seconds: list[float]) -> None:

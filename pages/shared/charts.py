@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 Table = Mapping[str, Sequence[Any]]
 MAX_TABLE_ROWS: Final = 100
 _SHORTEST_ALT: Final = 20
+_ARRAYS: Final = frozenset({"x", "y", "width", "customdata"})
 
 
 def show_chart(
@@ -44,7 +45,7 @@ def show_chart(
     """
     check_alt(alt)
     _rows(table)  # columns of different lengths are found out before anybody opens the table
-    figure.layout.uirevision = meaning(figure, unit_system())
+    _fit_for_streamlit(figure)
     config = {
         "displaylogo": False,
         "toImageButtonOptions": {"filename": file_name, "format": "png", "scale": 2},
@@ -68,6 +69,24 @@ def show_chart(
     if numbers.open:
         with numbers:
             _show_numbers(figure, alt, table, key=key, file_name=file_name)
+
+
+def _fit_for_streamlit(figure: "Figure") -> None:
+    """Let a figure keep its zoom and be drawn once.
+
+    Streamlit hands every new figure to Plotly twice, the second time as a copy. Plotly draws a copy
+    again if it has a template, arrays without a revision or a packed numpy array, for it compares
+    none of them by content.
+    """
+    figure.layout.uirevision = meaning(figure, unit_system())
+    figure.layout.datarevision = 1
+    figure.layout.template = None
+    for trace in figure.data:
+        for name in _ARRAYS.intersection(trace):
+            values = trace[name]
+            if getattr(values, "ndim", 0) == 1:
+                trace[name] = None  # Plotly keeps the old value where the new one equals it
+                trace[name] = values.tolist()
 
 
 def _show_numbers(figure: "Figure", alt: str, table: Table, *, key: str, file_name: str) -> None:

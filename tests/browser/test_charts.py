@@ -98,3 +98,36 @@ def test_a_zoom_ends_when_its_tab_is_left(sums, ready):
     sums.until(is_range(FULL))
     sums.wait_for_timeout(500)
     assert shown(sums) == FULL
+
+
+# The changes inside charts, one number for each time that something was changed there.
+COUNT = """() => {
+  window.strokes = [];
+  new MutationObserver((changes) => {
+    const inside = changes.filter(({ target }) => target.closest?.(".js-plotly-plot")).length;
+    if (inside) window.strokes.push(inside);
+  }).observe(document.body, { subtree: true, childList: true, attributes: true });
+}"""
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "label"),
+    [
+        (SUMS, {}, "How often"),
+        (SUMS, {"lowp_tab": "stochastic"}, "Weights"),  # numpy arrays
+        ("/training-memory", {}, "Micro-batch size"),
+        ("/serving", {}, "Context (tokens)"),  # a column of a fraction of a pixel
+    ],
+)
+def test_a_new_picture_is_drawn_once(page, visit, ready, path, query, label):
+    visit(page, path, **query)
+    page.until("document.querySelector('.js-plotly-plot')?._fullLayout", timeout=60_000)
+    ready(page)
+    slider = page.get_by_role("slider", name=label)
+    slider.focus()
+    page.evaluate(COUNT)
+    slider.press("ArrowRight")
+    page.until("window.strokes.length > 0")
+    page.wait_for_timeout(1000)  # a second drawing would come within a moment
+    strokes = page.evaluate("window.strokes")
+    assert sum(each > max(strokes) / 5 for each in strokes) == 1, strokes
