@@ -29,6 +29,10 @@ TEXT_SIZES = """() => [...document.querySelectorAll("[data-testid=stMain] p")]
 # How bright the background is: 0 black, 255 white.
 LUMINANCE = """(([red, green, blue]) => 0.2126 * red + 0.7152 * green + 0.0722 * blue)(
   getComputedStyle(document.querySelector("[data-testid=stApp]")).backgroundColor.match(/\\d+/g))"""
+# Every chart stands on the background of the page.
+IN_THEME = """[...document.querySelectorAll(".js-plotly-plot")].every((chart) =>
+  getComputedStyle(chart.querySelector(".main-svg")).backgroundColor ===
+  getComputedStyle(document.querySelector("[data-testid=stApp]")).backgroundColor)"""
 each_page = pytest.mark.parametrize("key", PATHS)
 
 
@@ -72,6 +76,7 @@ def test_a_page_fits_the_screen_in_its_language_and_theme(drawn, screenshot, key
     for theme in themes:
         page.emulate_media(color_scheme=theme)
         page.until(f"({LUMINANCE} > 128) === {str(theme == 'light').lower()}")
+        page.until(IN_THEME)
         settle(page)
         for width in fits_every_screen(page):
             screenshot(page, f"{key.replace('/', '-')}-{lang}-{theme}-{width}")

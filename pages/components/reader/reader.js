@@ -63,9 +63,17 @@ export default function ({ data: [data], parentElement, setTriggerValue }) {
   button.onclick = async () => {
     await chooseTheme(shownTheme() === "Dark" ? "Light" : "Dark", data.paths);
     button.focus();
-    label();
-    setTriggerValue("theme", shownTheme());
   };
+  // The button, Streamlit's menu and the system change the theme; charts are drawn for the new one.
+  let theme = shownTheme();
+  parentElement.themes?.disconnect();
+  parentElement.themes = new MutationObserver(() => {
+    if (theme === shownTheme()) return;
+    theme = shownTheme();
+    label();
+    setTriggerValue("theme", theme);
+  });
+  parentElement.themes.observe(document.querySelector(".stApp"), { attributeFilter: ["class"] });
   const onKey = (event) => {
     if (!isFree(event)) return;
     const shown = isProjector();
@@ -76,5 +84,8 @@ export default function ({ data: [data], parentElement, setTriggerValue }) {
   parentElement.listening?.abort();
   parentElement.listening = new AbortController();
   document.addEventListener("keydown", onKey, { signal: parentElement.listening.signal });
-  return () => parentElement.listening.abort();
+  return () => {
+    parentElement.listening.abort();
+    parentElement.themes.disconnect();
+  };
 }
