@@ -23,8 +23,11 @@ def custom_device(
     flops_per_second: float,
     bandwidth: float,
     link: float = 32e9,
+    host_link: float = 32e9,
 ) -> DeviceSpec:
     """Return a device that the reader describes: bytes, bytes/s, and dense FLOP/s in 16 bits.
+
+    The links are those of PCIe 4 with 16 lanes until the reader says otherwise.
 
     Raises:
         ValueError: If a number is negative or beyond any device; the sentence names it.
@@ -36,7 +39,7 @@ def custom_device(
         memory_usable=memory,
         bandwidth=bandwidth,
         link=link,
-        host_link=link,
+        host_link=host_link,
         source=CUSTOM,
         date=READ,
         kind="custom",

@@ -1,7 +1,7 @@
 """The model and the device that a budget page speaks of: chosen once, kept in the address.
 
 `choose_model(page)` is the settings `<page>_model` and `<page>_config`, `choose_device(page)` is
-`<page>_device` and, for a device that the reader describes, its three numbers.
+`<page>_device` and, for a device that the reader describes, its four numbers.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from core.budget.catalogue.devices import DEVICES, custom_device, local_device
 from core.budget.catalogue.models import MODELS
 from core.budget.catalogue.parameters import counts
 from core.budget.cluster import DeviceSpec
-from core.language import _
+from core.language import N_, _
 from core.machine import cached_probe
 from core.models.spec import ModelSpec
 from core.units import GIB, format_bytes, format_count
@@ -25,6 +25,15 @@ OWN: Final = "own"
 LOCAL: Final = "local"
 DEFAULT_MODEL: Final = "llama-2-7b"
 DEFAULT_DEVICE: Final = "h100-sxm"
+# Of the reader's own device: name in the address, label, largest, default, step.
+OWN_NUMBERS: Final = (
+    ("device_gib", N_("Memory in GiB"), 1024, 24, 1),
+    ("device_tflops", N_("Dense TFLOP/s in bf16"), 100_000, 100, 10),
+    ("device_gbs", N_("Memory bandwidth in GB/s"), 100_000, 1000, 50),
+    ("device_link", N_("Link to other devices in GB/s, one way"), 100_000, 32, 50),
+)
+# What a link to another page of budgets takes along.
+SAME_CHOICES: Final = ("model", "config", "device", *(name for name, *_more in OWN_NUMBERS))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -127,13 +136,18 @@ def _local_device() -> ChosenDevice | None:
 
 def _own_device(page: str) -> ChosenDevice:
     with st.popover(_("My device"), icon=":material/memory:", key=f"{page}_own_device"):
-        memory = pickers.number(page, "device_gib", _("Memory in GiB"), 1, 1024, default=24, step=1)
-        tera = pickers.number(
-            page, "device_tflops", _("Dense TFLOP/s in bf16"), 1, 100_000, default=100, step=10
+        memory, tera, giga, link = (
+            pickers.number(page, name, _(label), 1, most, default=default, step=step)
+            for name, label, most, default, step in OWN_NUMBERS
         )
-        giga = pickers.number(
-            page, "device_gbs", _("Memory bandwidth in GB/s"), 1, 100_000, default=1000, step=50
-        )
-    device = custom_device(memory=memory * GIB, flops_per_second=tera * 1e12, bandwidth=giga * 1e9)
-    code = f"custom_device(memory={memory} * 2**30, flops_per_second={tera}e12, bandwidth={giga}e9)"
+    device = custom_device(
+        memory=memory * GIB,
+        flops_per_second=tera * 1e12,
+        bandwidth=giga * 1e9,
+        link=link * 1e9,
+    )
+    code = (
+        f"custom_device(memory={memory} * 2**30, flops_per_second={tera}e12, "
+        f"bandwidth={giga}e9, link={link}e9)"
+    )
     return ChosenDevice(key="", device=device, code=code)

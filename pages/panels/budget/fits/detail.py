@@ -13,6 +13,7 @@ from core.budget.item import Item, item
 from core.budget.recipe import TrainingRecipe
 from core.language import N_, _
 from core.units import format_bytes
+from pages.panels.budget.choices import SAME_CHOICES
 from pages.panels.budget.fits.device import show_device
 from pages.panels.budget.fits.inputs import PAGE, Case, Work
 from pages.panels.budget.memory.inputs import LENGTHS
@@ -23,14 +24,6 @@ from pages.shared.navigation import page_row
 from pages.shared.numbers import explained_number
 from pages.shared.settings import unit_system
 
-SAME_NAMES: Final = (
-    "model",
-    "config",
-    "device",
-    "device_gib",
-    "device_tflops",
-    "device_gbs",
-)
 MOST_TRAINED: Final = 256  # that the training page's slider reaches
 _REACH: Final[Mapping[Work, tuple[Sequence[int], int]]] = {
     "serve": (CONTEXTS, SERVED[-1]),
@@ -93,7 +86,7 @@ def query(case: Case) -> dict[str, str]:
     settings = link.values()
     found = {
         f"{page}_{name}": settings[f"{PAGE}_{name}"]
-        for name in SAME_NAMES
+        for name in SAME_CHOICES
         if f"{PAGE}_{name}" in settings
     }
     if isinstance(case.job, Training):

@@ -1,17 +1,14 @@
 """The way from the rank grid to the memory page, in the same state."""
 
-from typing import Final
-
 import streamlit as st
 
 from core.budget.recipe import TrainingRecipe
 from core.language import _
+from pages.panels.budget.choices import SAME_CHOICES
 from pages.panels.budget.memory.layout import EXPERTS, REPLICAS, STAGES, TENSOR
 from pages.panels.budget.parallel.inputs import PAGE, Case
 from pages.shared import link
 from pages.shared.navigation import page_row
-
-SAME_NAMES: Final = ("model", "config", "device", "device_gib", "device_tflops", "device_gbs")
 
 
 def memory_query(case: Case) -> dict[str, str]:
@@ -27,7 +24,7 @@ def memory_query(case: Case) -> dict[str, str]:
         return {}
     chosen = link.values()
     settings = {
-        **{name: chosen[f"{PAGE}_{name}"] for name in SAME_NAMES if f"{PAGE}_{name}" in chosen},
+        **{name: chosen[f"{PAGE}_{name}"] for name in SAME_CHOICES if f"{PAGE}_{name}" in chosen},
         **{name: str(value) for name, (value, _options) in layout.items()},
         "zero": str(cluster.zero_stage),
         "sequence": str(cluster.sequence_parallel).lower(),

@@ -60,7 +60,9 @@ def test_a_custom_device_is_what_was_typed():
     mine = custom_device(name="mine", memory=1e12, flops_per_second=3e15, bandwidth=5e12)
 
     assert (mine.kind, mine.memory_usable, mine.peak["bfloat16"]) == ("custom", 1e12, 3e15)
-    assert mine.link == 32e9
+    assert (mine.link, mine.host_link) == (32e9, 32e9)
+    fast = custom_device(memory=1, flops_per_second=1, bandwidth=1, link=450e9)
+    assert (fast.link, fast.host_link) == (450e9, 32e9)
     assert custom_device(memory=1, flops_per_second=1, bandwidth=1).name == "custom device"
 
 

@@ -128,13 +128,14 @@ def test_a_device_of_ones_own_has_the_typed_numbers(open_script):
         demo_device_gib="48",
         demo_device_tflops="362",
         demo_device_gbs="864",
+        demo_device_link="56",
     )
     device = seen(app)[1]
 
     assert device.key == ""
     assert device.device.memory_usable == 48 * 2**30
     assert device.device.peak["bfloat16"] == 362e12
-    assert device.device.bandwidth == 864e9
+    assert (device.device.bandwidth, device.device.link) == (864e9, 56e9)
     assert "48 * 2**30" in device.code
 
 
