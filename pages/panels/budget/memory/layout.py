@@ -1,17 +1,11 @@
 """How many devices there are, and how the model is spread over them."""
 
-from typing import Final
-
 import streamlit as st
 
 from core.language import _
 from pages.panels.budget.memory.words import sharding_label
+from pages.panels.budget.splits import EXPERTS, REPLICAS, STAGES, TENSOR
 from pages.shared import pickers
-
-REPLICAS: Final = tuple(2**power for power in range(13))
-TENSOR: Final = (1, 2, 4, 8, 16, 32)
-STAGES: Final = (1, 2, 4, 5, 8, 10, 16, 20, 32)
-EXPERTS: Final = (1, 2, 4, 8, 16, 32, 64)
 
 
 def choose_layout(page: str) -> dict[str, int]:

@@ -14,13 +14,10 @@ from core.language import N_, _
 from core.models.spec import ModelSpec
 from pages.panels.budget.choices import ChosenDevice, ChosenModel, choose_device, choose_model
 from pages.panels.budget.long_context import note_long_context
+from pages.panels.budget.splits import EXPERTS, REPLICAS, STAGES, TENSOR
 from pages.shared import pickers
 
 PAGE: Final = "parallel"
-REPLICAS: Final = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128, 256, 512, 1024, 2048)
-TENSOR: Final = (1, 2, 4, 8, 16, 32)
-STAGES: Final = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 64)
-EXPERTS: Final = (1, 2, 4, 8, 16, 32, 64)
 MICROBATCHES: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 LENGTHS: Final = (1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072)
 NODES: Final = (1, 2, 4, 8, 16, 72)
