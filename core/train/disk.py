@@ -37,6 +37,15 @@ def storage_error(path: Path, error: OSError) -> RunStorageError:
     )
 
 
+def told(path: Path) -> str:
+    """Return a file of a run as a sentence names it that a whole class may read.
+
+    >>> told(Path("/home/teacher/runs/brave-otter/run.json"))
+    'brave-otter/run.json'
+    """
+    return f"{path.parent.name}/{path.name}"
+
+
 def to_json(value: object) -> str:
     """Return `value` as one line of strict JSON: numbers that are not finite become null.
 

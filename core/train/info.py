@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from core.language import _
-from core.train.disk import to_json, write_atomically
+from core.train.disk import to_json, told, write_atomically
 from core.train.rundir import INFO_FILE
 
 FORMAT_VERSION: Final = 1
@@ -44,7 +44,7 @@ def read_info(directory: Path) -> dict[str, Any]:
             _(
                 "{path} cannot be read ({reason}); the folder is not a run or is damaged. "
                 "Delete it, or put its {file} back."
-            ).format(path=path, reason=reason, file=INFO_FILE)
+            ).format(path=told(path), reason=reason, file=INFO_FILE)
         ) from error
     _check(info, path)
     return dict(info)
@@ -57,7 +57,7 @@ def _check(info: object, path: Path) -> None:
             _(
                 "{path} has format {version}, written by a newer version of this app, which "
                 "reads formats up to {known}. Update the app."
-            ).format(path=path, version=version, known=FORMAT_VERSION)
+            ).format(path=told(path), version=version, known=FORMAT_VERSION)
         )
     sound = (
         isinstance(info, dict)
@@ -70,4 +70,4 @@ def _check(info: object, path: Path) -> None:
         message = _(
             "{path} does not describe a run of this app; leave this folder out of the runs."
         )
-        raise DamagedRunError(message.format(path=path))
+        raise DamagedRunError(message.format(path=told(path)))

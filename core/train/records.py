@@ -5,6 +5,7 @@ import struct
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy.typing as npt
 
 from core.language import _
 from core.train.checksum import row_checksums
+from core.train.disk import told
 
 MAGIC: Final = b"B2GMETR\0"
 VERSION: Final = 1
@@ -95,7 +97,7 @@ def pack_header() -> bytes:
     return HEADER.pack(MAGIC, VERSION, RECORD.size)
 
 
-def check_header(header: bytes, path: object) -> None:
+def check_header(header: bytes, path: Path) -> None:
     """Accept the first 64 bytes of a metrics file, or say why not.
 
     Raises:
@@ -104,14 +106,14 @@ def check_header(header: bytes, path: object) -> None:
     magic, version, record_size = HEADER.unpack(header)
     if magic != MAGIC:
         message = _("{path} is not a metrics file of this app; leave this folder out of the runs.")
-        raise ValueError(message.format(path=path))
+        raise ValueError(message.format(path=told(path)))
     if version != VERSION or record_size != RECORD.size:
         raise ValueError(
             _(
                 "{path} has metrics format {version} with {size} bytes a record; this app reads "
                 "format {known} with {known_size}. Update the app."
             ).format(
-                path=path,
+                path=told(path),
                 version=version,
                 size=record_size,
                 known=VERSION,

@@ -149,8 +149,9 @@ def test_an_unfinished_record_at_the_end_waits_until_a_resume_has_cut_it_off(
 )
 def test_a_damaged_or_newer_run_is_refused_with_a_sentence(run_directory, text, sentence):
     (run_directory / "run.json").write_text(text, encoding="utf-8")
-    with pytest.raises(DamagedRunError, match=sentence):
+    with pytest.raises(DamagedRunError, match=sentence) as refused:
         RunReader(run_directory)
+    assert str(refused.value).startswith(f"{run_directory.name}/run.json ")  # not the whole path
 
 
 def test_a_folder_without_run_json_is_refused_with_a_sentence(tmp_path):

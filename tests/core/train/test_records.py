@@ -3,6 +3,7 @@ import io
 import math
 import struct
 import zlib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -104,12 +105,12 @@ def test_sound_bytes_end_behind_the_last_good_record(make_record):
 
 
 def test_a_header_of_another_program_or_a_newer_version_is_named():
-    with pytest.raises(ValueError, match=r"m\.bin is not a metrics file of this app"):
-        check_header(b"PK\3\4".ljust(64, b"\0"), "m.bin")
+    with pytest.raises(ValueError, match=r"^otter/m\.bin is not a metrics file of this app"):
+        check_header(b"PK\3\4".ljust(64, b"\0"), Path("otter/m.bin"))
     newer = struct.pack("<8sHH52x", b"B2GMETR\0", 2, 96)
     with pytest.raises(ValueError, match=r"format 2 with 96 bytes a record.*Update the app"):
-        check_header(newer, "m.bin")
-    check_header(pack_header(), "m.bin")
+        check_header(newer, Path("otter/m.bin"))
+    check_header(pack_header(), Path("otter/m.bin"))
 
 
 def test_newest_drops_what_a_later_attempt_did_again_and_ghost_keeps_it():
