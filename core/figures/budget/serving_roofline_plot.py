@@ -22,9 +22,10 @@ _AXIS: Final = {"type": "log", "zeroline": False, "fixedrange": True}
 _SIDE: Final = 0.2  # of the picture: where words in the middle of a place may be cut
 _APART: Final = 1.5  # between points that both have a name
 PHASES: Final[Mapping[str, str]] = {"decoding": N_("decoding"), "prefill": N_("prefill")}
+# Colour, mark, and where there is room for the number: prefill lies at the right edge.
 _LOOKS: Final = {
-    "decoding": ("kv_cache", "circle", "lines+markers"),
-    "prefill": ("activations", "square", "markers"),
+    "decoding": ("kv_cache", "circle", "lines+markers+text", "bottom right"),
+    "prefill": ("activations", "square", "markers+text", "bottom left"),
 }
 
 
@@ -63,14 +64,14 @@ def roofline_figure(
 def _draw_phase(
     drawing: Drawing, phase: str, points: Sequence[RooflinePoint], color: Mapping[str, str]
 ) -> None:
-    token, symbol, lines = _LOOKS[phase]
+    token, symbol, parts, side = _LOOKS[phase]
     drawing.scatter(
         x=[point.intensity for point in points],
         y=[point.flops_per_second for point in points],
-        mode=f"{lines}+text",
+        mode=parts,
         name=_(PHASES[phase]),
         text=_names(points),
-        textposition="bottom right",
+        textposition=side,
         line={"color": color[token], "width": 2, "dash": "dot"},
         marker={
             "color": color[token],

@@ -65,3 +65,10 @@ def test_the_words_at_the_turn_stay_on_the_picture():
     for roof, side in sides.items():
         (note,) = roofline_figure(points, roof, "light").layout.annotations
         assert note.xanchor == side, roof
+
+
+def test_the_number_of_the_point_at_the_right_edge_stands_at_its_left():
+    figure = roofline_figure(roofline_points(SPEC, PLAN, RTX), (1.6e14, 1e12), "light")
+    furthest = max(figure.data[1:], key=lambda trace: max(trace.x))
+    assert furthest.name == "prefill"
+    assert furthest.textposition == "bottom left"
