@@ -84,6 +84,9 @@ class Cluster:
     overlap: float = 0.0
 
     def __post_init__(self) -> None:
+        if self.num_devices > MAX_DEVICES:  # the product of three sliders: nobody typed it
+            sentence = _("{devices:,} devices are more than any cluster has: at most {most:,}.")
+            raise ValueError(sentence.format(devices=self.num_devices, most=MAX_DEVICES))
         for name in ("num_devices", "tensor", "pipeline", "expert", "devices_per_node"):
             check_range(name, getattr(self, name), 1, MAX_DEVICES)
         check_range("zero_stage", self.zero_stage, 0, 3)

@@ -162,7 +162,10 @@ def test_a_model_is_not_read_beyond_its_positions_and_the_page_says_so(open_page
             {"parallel_tab": "links", "parallel_device": "own", "parallel_precision": "fp32"},
             "has no known peak for float32",
         ),
-        ({"parallel_data": "2048", "parallel_stages": "64"}, "num_devices is 1048576"),
+        (
+            {"parallel_data": "2048", "parallel_stages": "64"},
+            "1,048,576 devices are more than any cluster has: at most 1,000,000.",
+        ),
     ],
 )
 def test_a_split_that_cannot_be_is_a_sentence(open_page, settings, sentence):

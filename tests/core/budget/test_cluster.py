@@ -29,6 +29,7 @@ def test_data_ranks_are_what_tensor_and_pipeline_leave():
     ("changes", "sentence"),
     [
         ({"num_devices": 0}, "num_devices is 0; it must lie between 1 and 1,000,000"),
+        ({"num_devices": 2**20}, "1,048,576 devices are more than any cluster has: at most 1,000"),
         ({"num_devices": 12, "tensor": 8}, "12 devices cannot be shared out .* multiple of 8"),
         ({"num_devices": 4, "expert": 3}, "3 expert ranks cannot be taken from 4 data ranks"),
         ({"zero_stage": 4}, "zero_stage is 4; it must lie between 0 and 3"),
