@@ -40,7 +40,7 @@ def storage_error(path: Path, error: OSError) -> RunStorageError:
 def told(path: Path) -> str:
     """Return a file of a run as a sentence names it that a whole class may read.
 
-    >>> told(Path("/home/teacher/runs/brave-otter/run.json"))
+    >>> told(Path("runs/brave-otter/run.json"))
     'brave-otter/run.json'
     """
     return f"{path.parent.name}/{path.name}"

@@ -24,10 +24,14 @@ def wait_until(condition):
 
 
 def test_first_come_is_first_served_and_only_one_holds_the_device_at_a_time():
-    served, holding = [], []
+    served, holding, standing = [], [], set()
 
     def wait_and_work(run, asked_at):
-        with device_in_turn("cpu", run, asked_at, never):
+        def stands():  # asked only of a run that holds its ticket
+            standing.add(run)
+            return False
+
+        with device_in_turn("cpu", run, asked_at, stands):
             holding.append(run)
             assert holding == [run]
             served.append(run)
@@ -41,7 +45,8 @@ def test_first_come_is_first_served_and_only_one_holds_the_device_at_a_time():
         ]
         for thread in waiting:
             thread.start()
-        wait_until(lambda: len(queued_runs(locks_folder(), "cpu")) == 3)
+        wait_until(lambda: len(standing) == 3)
+        assert queued_runs(locks_folder(), "cpu") == ("run-1", "run-2", "run-3")
         assert served == []
     for thread in waiting:
         thread.join()
