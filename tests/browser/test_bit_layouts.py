@@ -214,7 +214,7 @@ def test_clicks_that_come_faster_than_python_answers_all_count(open_bits):
         page.wait_for_timeout(60)
 
     assert page.locator('.bit[aria-pressed="true"]').count() == 12
-    page.get_by_text("0xC3FF = ").wait_for()
+    page.get_by_text("float16 0xC3FF = -3.998046875").wait_for()
     assert value(page) == written_value(FORMATS["float16"], 0xC3FF)
 
 
