@@ -84,7 +84,7 @@ class Cluster:
     overlap: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.num_devices > MAX_DEVICES:  # the product of three sliders: nobody typed it
+        if self.num_devices > MAX_DEVICES:  # a product, so the sentence names no field
             sentence = _("{devices:,} devices are more than any cluster has: at most {most:,}.")
             raise ValueError(sentence.format(devices=self.num_devices, most=MAX_DEVICES))
         for name in ("num_devices", "tensor", "pipeline", "expert", "devices_per_node"):

@@ -65,15 +65,18 @@ export default function ({ data: [data], parentElement, setTriggerValue }) {
     button.focus();
   };
   // The button, Streamlit's menu and the system change the theme; charts are drawn for the new one.
-  let theme = shownTheme();
-  parentElement.themes?.disconnect();
-  parentElement.themes = new MutationObserver(() => {
-    if (theme === shownTheme()) return;
-    theme = shownTheme();
+  // The last theme outlives this call: a change must not be lost between two of Streamlit's calls.
+  parentElement.theme ??= shownTheme();
+  const notice = () => {
+    if (parentElement.theme === shownTheme()) return;
+    parentElement.theme = shownTheme();
     label();
-    setTriggerValue("theme", theme);
-  });
+    setTriggerValue("theme", parentElement.theme);
+  };
+  parentElement.themes?.disconnect();
+  parentElement.themes = new MutationObserver(notice);
   parentElement.themes.observe(document.querySelector(".stApp"), { attributeFilter: ["class"] });
+  notice();
   const onKey = (event) => {
     if (!isFree(event)) return;
     const shown = isProjector();
