@@ -64,14 +64,14 @@ types: $(VENV)/installed-tests
 tests: $(VENV)/installed-tests
 	$(call say,Tests)
 	@$(BIN)/coverage erase
-	@$(BIN)/pytest -m "not browser" -n $(JOBS) --cov --cov-report= --cov-fail-under=0
+	@$(BIN)/pytest -m "not browser" -n $(JOBS) --cov --cov-report=
+	$(call say,Coverage)
+	@$(BIN)/coverage report
 
 # Files that train take turns on one core (tests/browser/conftest.py); the others have the second.
 browser-tests: $(VENV)/installed-tests browser
 	$(call say,Browser tests)
-	@$(BIN)/pytest -m browser -n $(JOBS) --dist loadgroup --cov --cov-append --cov-report= --cov-fail-under=0
-	$(call say,Coverage)
-	@$(BIN)/coverage report
+	@$(BIN)/pytest tests/browser -n $(JOBS) --dist loadgroup
 
 # A Chromium or Chrome of this machine if there is one, else Playwright's own, kept in .venv.
 browser: $(VENV)/installed-tests

@@ -102,7 +102,9 @@ def main() -> None:
     catalogue = read_catalogue(catalogue_path("po"))
     update(catalogue, collect())
     write(catalogue, catalogue_path("po"))
-    waiting = [str(message.id) for message in catalogue if message.id and not message.string]
+    waiting = [
+        str(message.id) for message in catalogue if message.id and not any(message.string or ())
+    ]
     sys.stdout.writelines(f"not translated yet: {text}\n" for text in waiting)
     sys.stdout.write(f"{len(catalogue)} texts, {len(waiting)} without Chinese\n")
 

@@ -102,11 +102,12 @@ def install_plan(system: str, build: str) -> InstallPlan:
     torch_line = f"pip install torch=={TORCH_VERSION}"
     if index != PYPI:
         torch_line += f" --index-url {INDEX}{index}"
+    shown = ["torch.__version__", *filter(None, [_AVAILABLE.get(build)])]
     last = ("pip install -r requirements.txt", "streamlit run app.py")
     return InstallPlan(
         torch_line=torch_line,
         commands=(*_environment(system), torch_line, *last),
-        check=f'python -c "import torch; print(torch.__version__, {_AVAILABLE.get(build, True)})"',
+        check=f'python -c "import torch; print({", ".join(shown)})"',
         note=row.note,
     )
 

@@ -22,6 +22,11 @@ def show_code(name: str, source: str) -> None:
         source: Complete Python that prints the number, run from the product's folder.
     """
     cast("dict[str, str]", st.session_state.setdefault(SNIPPETS, {}))[name] = source
-    with st.expander(_("Show the code"), icon=":material/code:"):
-        st.code(source.strip(), language="python")
-        st.caption(_("Run it in the folder of this dashboard with its own Python."))
+    # Sent only when it is opened: what colours code takes a browser a quarter of a second to load.
+    place = st.expander(
+        _("Show the code"), key=f"{name}_code", icon=":material/code:", on_change="rerun"
+    )
+    if place.open:
+        with place:
+            st.code(source.strip(), language="python")
+            st.caption(_("Run it in the folder of this dashboard with its own Python."))

@@ -115,6 +115,9 @@ def test_extremes_of_every_control_are_answered(open_page):
         ({"lowp_tab": "scale", "lowp_scale_source": "single", "lowp_scale_power": "32",
           "lowp_scale_format": "float8_e4m3fn"}, "1e-8 × 4,294,967,296 in E4M3 is 44"),
         ({"lowp_tab": "pictures", "lowp_picture_power": "-24"}, "4,096 of 4,096 pixels became 0"),
+        ({"lowp_tab": "pictures", "lowp_picture_power": "-18"}, "keeps 1 shade;"),
+        ({"lowp_tab": "scaler", "lowp_scaler_interval": "2000", "lowp_scaler_step": "20",
+          "lowp_scaler_first": "0.01"}, "Clean steps in a row: 20 of 2,000."),
     ],
 )  # fmt: skip
 def test_the_headline_says_what_the_lab_shows(open_page, query, said):

@@ -242,7 +242,7 @@ def test_the_referee_shows_nothing_of_the_other_tabs_and_its_code_runs(open_page
     ):
         app = open_page(PAGE, fits_tab="claims", **settings)
         assert not any(metric.label.startswith("Needed") for metric in app.metric)
-        (source,) = [each.value for each in app.code]
+        (source,) = app.session_state["snippets"].values()
         exec(compile(source, "snippet", "exec"), {})  # noqa: S102  what a reader copies
         assert capsys.readouterr().out.startswith(words), words
 

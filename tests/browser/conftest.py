@@ -94,13 +94,11 @@ def running_server(folder, *more_options, **environment):
     command = [sys.executable, "-m", "streamlit", "run", "app.py"]
     options = ["--server.port", str(port), "--server.headless", "true", *more_options]
     folders = {"B2G_RUNS_DIR": str(runs), "B2G_STATE_DIR": str(state)}
-    # Counting covered lines would make the server ten times slower than the one people use.
-    uncounted = {k: v for k, v in os.environ.items() if not k.startswith("COVERAGE")}
     with log.open("ab") as output:
         process = subprocess.Popen(
             command + options,
             cwd=ROOT,
-            env={**uncounted, **folders, **environment},
+            env={**os.environ, **folders, **environment},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,

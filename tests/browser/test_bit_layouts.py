@@ -331,6 +331,29 @@ def test_the_map_of_sixteen_bits_is_a_picture_that_can_be_clicked(open_bits):
     assert value(page) == "∞"  # row 0x7C, column 0x00
 
 
+# The colour of a code in the picture, and the colours of the legend's samples from left to right.
+PAINTED = """(canvas, [row, column]) => [...canvas.getContext("2d")
+  .getImageData(column, row, 1, 1).data].slice(0, 3).join()"""
+SAMPLES = """(samples) => samples.map((sample) => {
+  const { backgroundColor, backgroundImage } = getComputedStyle(sample);
+  const color = backgroundImage === "none" ? backgroundColor : backgroundImage;
+  return color.match(/rgb\\(([^)]*)\\)/)[1].replaceAll(" ", "");
+})"""
+
+
+def test_the_legend_of_the_picture_has_the_colours_of_the_picture(open_bits):
+    page = open_bits(bits_tab="codes", bits_format="float16")
+    samples, canvas = page.locator(".legend .cell"), page.locator("canvas")
+    samples.last.wait_for()
+
+    codes = [(0x00, 0x00), (0x00, 0x01), (0x08, 0x00), (0x7C, 0x00), (0x7E, 0x00)]
+    painted = [canvas.evaluate(PAINTED, list(code)) for code in codes]
+    assert len(set(painted)) == len(codes)
+    assert samples.evaluate_all(SAMPLES) == painted
+    normal = page.locator(".legend span").nth(2).inner_text()
+    assert normal == "normal, every other power of two paler"
+
+
 def test_the_grid_works_on_a_designed_format_beyond_float64(open_bits):
     page = open_bits(bits_tab="designer", bits_exp="15", bits_man="3", bits_dcode="0x3FFF7")
 

@@ -243,6 +243,7 @@ def test_the_teacher_s_own_browser_controls_and_shows_how_to_join(
 
 def test_the_copied_link_leads_others_here_and_becomes_a_code(a_class, new_page, visit):
     page = visit(new_page(url=a_class.url), "/live-run", lr_size="110k")
+    page.context.grant_permissions(["clipboard-write"], origin=a_class.url)
     page.get_by_role("button", name="Copy link").click()
     page.get_by_text("Link copied").wait_for()
     page.get_by_test_id("stPopover").filter(has_text="Join").get_by_role("button").click()

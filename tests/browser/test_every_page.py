@@ -68,32 +68,61 @@ def fits_every_screen(page):
         yield width
 
 
-@each_page
-@pytest.mark.parametrize(("lang", "themes"), [("en", ("light", "dark")), ("zh", ("dark", "light"))])
-def test_a_page_fits_the_screen_in_its_language_and_theme(drawn, screenshot, key, lang, themes):
-    """Both themes are the first once, and both follow a switch of the system once."""
-    page = drawn(key, *SIZES[0], lang, themes[0])
-    assert page.get_by_role("heading", level=1).count() == 1
+def check_language(page, lang):
+    """Check that a page is in its language, to the last visible sentence."""
     page.until(f"document.documentElement.lang.startsWith('{lang}')")
     if lang == "zh":
         texts = page.evaluate(VISIBLE_TEXT)
         assert texts
         assert [text for text in texts if ENGLISH_SENTENCE.search(text)] == []
+
+
+def check_projector(page):
+    """Check that all text is large and nothing is wider than a projector."""
+    page.locator(".stAppHeader").wait_for(state="hidden")
+    settle(page)
+    sizes = page.evaluate(TEXT_SIZES)
+    assert sizes
+    assert [(size, text) for size, text in sizes if size < 22] == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1024
+
+
+# Each language, each theme and the projector are what a page begins with once, and what it
+# becomes once.
+@each_page
+@pytest.mark.parametrize(
+    ("lang", "themes", "begins_large"),
+    [("en", ("light", "dark"), False), ("zh", ("dark", "light"), True)],
+)
+def test_a_page_fits_the_screen_in_its_language_and_theme_and_on_a_projector(
+    drawn, screenshot, ready, key, lang, themes, begins_large
+):
+    name = f"{key.replace('/', '-')}-{lang}"
+    large, plain = (1024, 768), SIZES[0]
+    if begins_large:
+        page = drawn(key, *large, lang, themes[0], present="1")
+        check_projector(page)
+        screenshot(page, f"{name}-projector")
+        page.set_viewport_size({"width": plain[0], "height": plain[1]})
+        page.keyboard.press("Escape")
+        page.locator(".stAppHeader").wait_for(state="visible")
+        ready(page)
+        settle(page)
+    else:
+        page = drawn(key, *plain, lang, themes[0])
+    assert page.get_by_role("heading", level=1).count() == 1
+    check_language(page, lang)
     for theme in themes:
         page.emulate_media(color_scheme=theme)
         page.until(f"({LUMINANCE} > 128) === {str(theme == 'light').lower()}")
         page.until(IN_THEME)
         settle(page)
         for width in fits_every_screen(page):
-            screenshot(page, f"{key.replace('/', '-')}-{lang}-{theme}-{width}")
-
-
-@each_page
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_on_a_projector_text_is_large_and_fits(drawn, screenshot, key, lang):
-    page = drawn(key, 1024, 768, lang, present="1")
-    screenshot(page, f"{key.replace('/', '-')}-{lang}-projector")
-    sizes = page.evaluate(TEXT_SIZES)
-    assert sizes
-    assert [(size, text) for size, text in sizes if size < 22] == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= 1024
+            screenshot(page, f"{name}-{theme}-{width}")
+    if not begins_large:
+        page.keyboard.press("p")
+        page.set_viewport_size({"width": large[0], "height": large[1]})
+        page.wait_for_url(re.compile("present=1"))
+        ready(page)
+        check_projector(page)
+        screenshot(page, f"{name}-projector")

@@ -34,7 +34,7 @@ def sharding_figure(
     longest = max(way.held.amount for way in ways)
     room = _ROOM[present] * longest
     if capacity < room:
-        capacity_line(drawing, capacity, text, COLORS[mode], flat=True)
+        capacity_line(drawing, capacity, text, COLORS[mode], flat=True, longest=room)
     for (label, _parts), way in zip(bars, ways, strict=True):
         note = f" {format_bytes(way.held.amount, unit)} · {sent_text(way, unit)}"
         drawing.note(x=way.held.amount, y=label, xanchor="left", text=note)

@@ -24,6 +24,9 @@ LOOKS: Final[Mapping[str, tuple[str, str]]] = {
 }
 """Name of an item -> its colour's meaning and its pattern."""
 _OTHER: Final = ("other", "x")
+_NEAR_ZERO: Final = (
+    0.25  # of the axis: words in the middle over such a line would leave the picture
+)
 Bars = Sequence[tuple[str, Sequence[Item]]]  # a translated label and the parts of its bar
 
 
@@ -58,15 +61,31 @@ def stack(
 
 
 def capacity_line(
-    drawing: Drawing, capacity: float, text: str, color: Mapping[str, str], *, flat: bool
+    drawing: Drawing,
+    capacity: float,
+    text: str,
+    color: Mapping[str, str],
+    *,
+    flat: bool,
+    longest: float = 0.0,
 ) -> None:
-    """Add a line where a device is full, with its name at the end."""
+    """Add a line where a device is full, with its name at the end.
+
+    Args:
+        drawing: What it is added to.
+        capacity: Bytes of the device.
+        text: Translated name of the line.
+        color: The colours of the theme.
+        flat: Whether the bars run from left to right.
+        longest: Bytes to which the axis of flat bars reaches.
+    """
     low: dict[str, Any] = {"x0": capacity, "x1": capacity, "y0": 0, "y1": 1, "yref": "paper"}
     high: dict[str, Any] = {"y0": capacity, "y1": capacity, "x0": 0, "x1": 1, "xref": "paper"}
     line = {"color": color["text"], "width": 2, "dash": "dash"}
     drawing.shape(type="line", line=line, **(low if flat else high))
     if flat:
-        drawing.note(x=capacity, y=1, yref="paper", yanchor="bottom", text=text)
+        side = "left" if capacity < _NEAR_ZERO * longest else "center"
+        drawing.note(x=capacity, y=1, yref="paper", xanchor=side, yanchor="bottom", text=text)
     else:
         drawing.note(x=1, xref="paper", y=capacity, xanchor="right", yanchor="bottom", text=text)
 

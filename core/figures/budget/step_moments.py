@@ -39,7 +39,7 @@ def moments_figure(
     if capacity <= 2 * top:
         top = max(top, capacity)
         text = _("capacity {capacity}").format(capacity=format_bytes(capacity, unit))
-        capacity_line(drawing, capacity, text, COLORS[mode], flat=True)
+        capacity_line(drawing, capacity, text, COLORS[mode], flat=True, longest=top)
     for (label, _parts), amount in zip(moments, _sums(moments), strict=True):
         text = f" {format_bytes(amount, unit)}"
         drawing.note(x=amount, y=label, text=text, xanchor="left")

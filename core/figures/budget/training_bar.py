@@ -56,7 +56,7 @@ def bar_figure(
     stack(drawing, [(bar.label, bar.parts) for bar in bars], unit, color, flat=True)
     _uncertain(drawing, bars, unit, color)
     text = _("full at {size}").format(size=format_bytes(capacity, unit))
-    capacity_line(drawing, capacity, text, color, flat=True)
+    capacity_line(drawing, capacity, text, color, flat=True, longest=_longest(bars, capacity))
     for bar in bars:
         most = _("up to {size}").format(size=format_bytes(bar.high, unit))
         drawing.note(
@@ -70,9 +70,13 @@ def bar_figure(
     return drawing.figure(layout | _axes(bars, capacity, layout))
 
 
+def _longest(bars: Bars, capacity: float) -> float:
+    return max(capacity, *(bar.high for bar in bars))
+
+
 def _axes(bars: Bars, capacity: float, layout: Mapping[str, Any]) -> dict[str, Any]:
     """Return the part of the layout that depends on how many bars there are and how long."""
-    size, longest = layout["font"]["size"], max(capacity, *(bar.high for bar in bars))
+    size, longest = layout["font"]["size"], _longest(bars, capacity)
     tall = max(3, 2 * len(bars)) if len(bars) < MOST_BARS else 1.3 * len(bars)
     names = {"autorange": "reversed", "showgrid": False, "showticklabels": len(bars) > 1}
     return {

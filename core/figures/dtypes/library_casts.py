@@ -131,18 +131,19 @@ def length_words(rows: Sequence[CastRow]) -> str:
 
 
 def casts_headline(format_name: str, rows: Sequence[CastRow], version: str) -> str:
-    """Return in how many of the telling numbers torch leaves the specification.
+    """Return in how many of the telling numbers that are shown torch leaves the specification.
 
     Args:
         format_name: Of the format in question.
-        rows: The casts to it.
+        rows: The casts to it, shown or not.
         version: Of torch.
     """
     if not any(row.torch is not None for row in rows):
         return _("torch {version} has no {format}").format(version=version, format=format_name)
-    count = sum(differs(row, "torch") for row in rows)
+    shown = [row for row in rows if worth_showing(row)]
+    count = sum(differs(row, "torch") for row in shown)
     return _("{format}: torch {version} differs in {count} of {total} telling numbers").format(
-        format=format_name, version=version, count=count, total=len(rows)
+        format=format_name, version=version, count=count, total=len(shown)
     )
 
 

@@ -24,6 +24,11 @@ class Look:
     symbol: str
     meaning: str
 
+    @property
+    def is_sign(self) -> bool:
+        """Whether the symbol is written as it is."""
+        return len(self.symbol) == 1
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Mark:
@@ -69,6 +74,8 @@ def mark_matrix(
     for kind, look in looks.items():
         cells = [(pair, mark) for pair, mark in marks.items() if mark.kind == kind]
         figure.add_trace(_trace(cells, look, mode, size))
+        if cells and look.is_sign:
+            figure.add_trace(_legend_of_sign(look, COLORS[mode][look.meaning]))
     if lit in columns:
         _lay_band(figure, columns.index(lit), COLORS[mode]["surface"])
     _set_axes(figure, rows, columns, slanted=slanted)
@@ -85,15 +92,14 @@ def _trace(
     cells: Sequence[tuple[tuple[str, str], Mark]], look: Look, mode: Mode, size: int
 ) -> go.Scatter:
     color = COLORS[mode][look.meaning]
-    is_text = len(look.symbol) == 1
     return go.Scatter(
         x=[column for (_row, column), _mark in cells],
         y=[row for (row, _column), _mark in cells],
-        mode="text" if is_text else "markers",
+        mode="text" if look.is_sign else "markers",
         text=[look.symbol] * len(cells),
         textfont={"color": color, "size": size + 2},
         marker={
-            "symbol": look.symbol if not is_text else "circle",
+            "symbol": "circle" if look.is_sign else look.symbol,
             "color": color,
             "size": size,
             "line": {"color": color, "width": 2},
@@ -101,7 +107,21 @@ def _trace(
         name=look.words,
         hovertext=[mark.hover for _pair, mark in cells],
         hoverinfo="text",
-        showlegend=bool(cells) and not is_text,  # plotly's legend cannot show a sign
+        legendgroup=look.words,
+        showlegend=bool(cells) and not look.is_sign,
+    )
+
+
+def _legend_of_sign(look: Look, color: str) -> go.Scatter:
+    """Return an entry that names a sign: plotly's own shows "Aa" for all that is written."""
+    return go.Scatter(
+        x=[None],
+        y=[None],
+        mode="markers",
+        marker={"opacity": 0},
+        name=f'<b style="color:{color}">{look.symbol}</b> {look.words}',
+        legendgroup=look.words,
+        hoverinfo="skip",
     )
 
 

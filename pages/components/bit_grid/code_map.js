@@ -3,6 +3,7 @@
 const CELLS_BITS = 8;
 const PICTURE_BITS = 16;
 const PICTURE_PX = 256;
+const PALE = 150; // alpha of every other binade, of 255
 const FLOAT_KINDS = ["zero", "subnormal", "normal", "infinity", "nan"];
 
 function buildMap(view) {
@@ -20,15 +21,16 @@ function buildMap(view) {
   place.append(list);
 }
 
-// The kinds that the format has, each with the colour and border of its cells.
-function legend({ data: { format, words } }) {
-  const list = element("div", "legend");
+// The kinds that the format has, each as its cells look: in a picture they are filled.
+function legend({ picture, data: { format, words } }) {
+  const list = element("div", picture ? "legend filled" : "legend");
+  list.style.setProperty("--pale", `${(PALE / 255) * 100}%`);
   const kinds = format.kind === "float" ? FLOAT_KINDS.filter((kind) => hasKind(format, kind)) : [];
   for (const kind of kinds) {
     const entry = element("span");
     const sample = element("i", "cell");
     sample.dataset.kind = kind;
-    entry.append(sample, words[`kind_${kind}`]);
+    entry.append(sample, picture && kind === "normal" ? words.map_normal : words[`kind_${kind}`]);
     list.append(entry);
   }
   return list;
@@ -155,7 +157,7 @@ function paintPicture(view) {
   for (let code = 0; code < 2 ** format.bits; code++) {
     const name = kind(code);
     const isOdd = name === "normal" && (code >> format.mantissa_bits) & 1; // neighbouring binades differ
-    picture.data.set([...colors[name], isOdd ? 150 : 255], code * 4);
+    picture.data.set([...colors[name], isOdd ? PALE : 255], code * 4);
   }
   pen.putImageData(picture, 0, 0);
 }

@@ -102,4 +102,5 @@ def test_the_command_writes_both_files_and_says_what_waits_for_a_translation(
     extract.main()
     told = capsys.readouterr().out
     assert "not translated yet: Home" in told
+    assert "not translated yet: ('{count} lesson', '{count} lessons')" in told
     assert {path.name for path in tmp_path.rglob("messages.*")} == {"messages.po", "messages.mo"}

@@ -1,5 +1,6 @@
 """The install lines: checked with pip's own reading of versions and with requirements.txt."""
 
+import ast
 import re
 import shlex
 import urllib.parse
@@ -43,6 +44,19 @@ def test_each_line_installs_a_torch_that_requirements_accept(system, build):
         "pip install -r requirements.txt"
     )
     assert plan.commands[-1] == "streamlit run app.py"
+
+
+@pytest.mark.parametrize(("system", "build"), PAIRS)
+def test_the_check_prints_the_version_and_asks_for_an_accelerator_only_where_there_is_one(
+    system, build
+):
+    [program] = re.findall(r'python -c "(.*)"', install_plan(system, build).check)
+
+    [call] = [node for node in ast.walk(ast.parse(program)) if isinstance(node, ast.Call)][:1]
+    shown = [ast.unparse(each) for each in call.args]
+    assert shown[0] == "torch.__version__"
+    assert len(shown) == (1 if build == "cpu" else 2)
+    assert all(each.endswith(".is_available()") for each in shown[1:])
 
 
 def test_only_pytorchs_own_wheel_index_is_named_and_only_lines_that_exist():

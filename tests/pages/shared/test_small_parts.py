@@ -7,10 +7,14 @@ import pytest
 from pages.shared.navigation import PAGES, page_row
 
 
-def test_code_is_shown_and_known_to_the_suite(open_script):
+def test_code_is_known_to_the_suite_and_sent_only_to_a_reader_who_opens_it(open_script):
     app = open_script('show_code("sum", "print(1 + 1)\\n")')
-    assert app.code[0].value == "print(1 + 1)"
     assert app.session_state["snippets"] == {"sum": "print(1 + 1)\n"}
+    assert not app.code
+
+    app.session_state["sum_code"] = True
+    app.run()
+    assert app.code[0].value == "print(1 + 1)"
 
 
 def test_the_banner_names_a_cpu_and_invents_no_gpu_numbers(open_script, said):

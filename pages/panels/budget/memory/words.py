@@ -35,7 +35,7 @@ TARGET_WORDS: Final[Mapping[str, str]] = {
 def precision_label(key: str) -> str:
     """Return what a recipe of number formats is called, with its bytes for a parameter."""
     row = PRECISIONS[key]
-    return _("{name} · {count} B").format(name=_(row.label), count=row.with_adam)
+    return _("{count} B · {name}").format(name=_(row.label), count=row.with_adam)
 
 
 def optimizer_label(key: str) -> str:

@@ -8,7 +8,7 @@ from core.dtypes import FORMATS
 from core.dtypes.labs import StoredPicture, analytic_picture, stored_picture
 from core.figures.dtypes.lab_frame import number, short
 from core.figures.dtypes.lab_pictures import pictures_alt, pictures_figure, pictures_table
-from core.language import _
+from core.language import _, ngettext
 from pages.panels.dtypes.labs.places import PAGE, lab_places, power_of_two
 from pages.shared import pickers
 from pages.shared.charts import show_chart
@@ -79,7 +79,15 @@ def sentence(picture: StoredPicture) -> str:
         "lost": f"{picture.num_lost:,}",
     }
     if picture.num_lost:
-        text = _("{format} keeps {shades} shades; {lost} of {pixels} pixels became 0, inf or NaN.")
+        text = ngettext(
+            "{format} keeps {shades} shade; {lost} of {pixels} pixels became 0, inf or NaN.",
+            "{format} keeps {shades} shades; {lost} of {pixels} pixels became 0, inf or NaN.",
+            picture.num_shades,
+        )
     else:
-        text = _("{format} keeps {shades} shades of {pixels} pixels: {ratio} dB above the error.")
+        text = ngettext(
+            "{format} keeps {shades} shade of {pixels} pixels: {ratio} dB above the error.",
+            "{format} keeps {shades} shades of {pixels} pixels: {ratio} dB above the error.",
+            picture.num_shades,
+        )
     return text.format(**words)

@@ -106,7 +106,7 @@ def sentence(now: ScalerStep, interval: int) -> str:
         "product": number(now.peak * now.scale, 5),
         "next": number(now.next_scale),
         "clean": now.clean_steps,
-        "interval": interval,
+        "interval": f"{interval:,}",
     }
     if now.found_inf:
         text = _(

@@ -40,6 +40,15 @@ def test_bars_lie_or_stand():
         assert (line["x0"] if flat else line["y0"]) == 5.0
 
 
+def test_the_name_of_a_line_near_zero_stands_to_its_right():
+    """Written over its middle it would leave the picture."""
+    for capacity, side in ((5.0, "left"), (50.0, "center")):
+        drawing = Drawing()
+        capacity_line(drawing, capacity, "full", COLORS["light"], flat=True, longest=100.0)
+        (name,) = drawing.annotations
+        assert (name["x"], name["xanchor"]) == (capacity, side)
+
+
 def test_the_table_adds_up():
     table = parts_table(BARS, "GB", "stage")
 

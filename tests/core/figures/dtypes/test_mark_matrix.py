@@ -37,10 +37,17 @@ ROWS = (
 
 @pytest.mark.parametrize("mode", MODES)
 def test_each_kind_is_a_trace_with_its_own_shape_and_colour(mode):
-    yes, what = mark_matrix(MARKS, LOOKS, mode).data
+    yes, what, sign = mark_matrix(MARKS, LOOKS, mode).data
     assert (yes.x, yes.y, yes.marker.symbol) == (("1",), ("b",), "circle")
     assert yes.marker.color == COLORS[mode]["works"]
     assert (what.mode, what.text, what.hovertext) == ("text", ("?",), ("a two",))
+    assert (what.showlegend, what.legendgroup) == (False, sign.legendgroup)
+    assert sign.name == f'<b style="color:{COLORS[mode]["muted"]}">?</b> what'
+
+
+def test_a_sign_that_nobody_wrote_is_not_explained():
+    marks = {("b", "1"): MARKS["b", "1"]}
+    assert [trace.showlegend for trace in mark_matrix(marks, LOOKS).data] == [True, False]
 
 
 def test_rows_and_columns_keep_their_order():
@@ -62,7 +69,8 @@ def test_a_projector_gets_larger_text():
 
 
 def test_every_cell_of_the_hardware_is_drawn_once():
-    traces = hardware_matrix(HARDWARE, "FP8").data
+    *traces, sign = hardware_matrix(HARDWARE, "FP8").data
+    assert sign.name.endswith("</b> unknown")
     drawn = [(y, x) for trace in traces for x, y in zip(trace.x, trace.y, strict=True)]
     assert len(drawn) == len(set(drawn)) == len(HARDWARE) * len(COLUMNS)
     assert len({trace.marker.symbol for trace in traces if trace.mode == "markers"}) == 4

@@ -103,6 +103,6 @@ def test_one_device_has_no_number():
 
 
 def test_labels_say_the_bytes_and_the_names():
-    assert precision_label("megatron") == "Megatron: fp32 gradients and master copy · 18 B"
+    assert precision_label("megatron") == "18 B · Megatron: fp32 gradients and master copy"
     assert optimizer_label("adam8bit") == "8-bit Adam"
     assert targets_label("qv") == "queries and values"
