@@ -5,7 +5,7 @@ import statistics
 import pytest
 
 PATH = "/rounding-and-overflow"
-NUM_CHANGES = 20
+NUM_CHANGES = 6
 # Looks at every frame whether the picture shows a text, and notes when Enter was pressed.
 STOPWATCH = """(expected) => {
   window.pressed = window.arrived = null;
@@ -36,7 +36,7 @@ def headline(page):
     return page.locator(".st-key-headline").inner_text()
 
 
-def test_a_new_number_is_a_new_picture_at_once(page, visit, ready, record_property):
+def test_a_new_number_is_a_new_picture_at_once(page, visit, ready):
     """Measures, and asserts no time: Enter until the new number stands in the drawn picture."""
     visit(page, PATH)
     picture(page, "zoom")
@@ -49,10 +49,9 @@ def test_a_new_number_is_a_new_picture_at_once(page, visit, ready, record_proper
         page.until("window.arrived !== null")
         seconds.append(page.evaluate("(window.arrived - window.pressed) / 1000"))
         ready(page)
-    assert headline(page) == "1019.3 in float16 = 1019.5"
-    p95 = statistics.quantiles(seconds, n=20)[-1]
-    record_property("p95_seconds", p95)
-    print(f"Enter to new picture: median {statistics.median(seconds):.3f} s, p95 {p95:.3f} s")  # noqa: T201
+    assert headline(page) == "1005.3 in float16 = 1005.5"
+    median, most = statistics.median(seconds), max(seconds)
+    print(f"Enter to new picture: median {median:.3f} s, longest {most:.3f} s")  # noqa: T201
 
 
 def test_the_zoom_shows_both_neighbours_and_the_bits(page, visit, screenshot):
