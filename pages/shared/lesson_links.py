@@ -41,7 +41,7 @@ def lessons_row(page: str) -> None:
     with st.container(key=ROW_KEY, horizontal=True, vertical_alignment="center", gap="small"):
         for number, lesson in enumerate(lessons_of(page), start=1):
             mark = "**● {}**" if lesson is on_show else "{}"  # the row scrolls to what is bold
-            lesson_link(lesson, mark.format(f"{number} {in_language(lesson.title)}"))
+            lesson_link(lesson, mark.format(f"{number} · {in_language(lesson.title)}"))
         following = lesson_after(on_show) if on_show else None
         if following is not None:
             title = in_language(following.title)

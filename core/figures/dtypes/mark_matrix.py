@@ -118,7 +118,7 @@ def _legend_of_sign(look: Look, color: str) -> go.Scatter:
         x=[None],
         y=[None],
         mode="markers",
-        marker={"opacity": 0},
+        marker={"color": "rgba(0,0,0,0)"},
         name=f'<b style="color:{color}">{look.symbol}</b> {look.words}',
         legendgroup=look.words,
         hoverinfo="skip",

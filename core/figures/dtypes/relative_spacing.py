@@ -89,8 +89,8 @@ def _add_line(drawing: Drawing, fmt: Format, color: str, *, name_below: bool) ->
     )
     drawing.note(
         x=magnitudes[-1],
-        y=spacings[-1],
-        yshift=-4 if name_below else 16,
+        y=(min if name_below else max)(spacings[-2:]),
+        yshift=-4 if name_below else 4,
         xanchor="right",
         yanchor="top" if name_below else "bottom",
         text=f"<b>{fmt.name}</b>",

@@ -58,17 +58,17 @@ def test_lessons_of_the_page_say_every_setting_so_that_a_click_shows_one_picture
     house, open_script
 ):
     app = open_with_lessons(house, open_script, d_x="9")
-    assert links(app) == [("1 Seven", "d_n=7&d_x=4")]
+    assert links(app) == [("1 · Seven", "d_n=7&d_x=4")]
 
 
 def test_the_lesson_on_show_is_marked_and_the_next_one_offered(house, open_script):
     app = open_with_lessons(house, open_script, d_n="7")
-    assert [label for label, _query in links(app)] == ["**● 1 Seven**", "Next: Elsewhere →"]
+    assert [label for label, _query in links(app)] == ["**● 1 · Seven**", "Next: Elsewhere →"]
 
 
 def test_lessons_speak_the_readers_language(house, open_script):
     app = open_with_lessons(house, open_script, lang="zh", d_n="7")
-    assert links(app)[0][0] == "**● 1 七**"
+    assert links(app)[0][0] == "**● 1 · 七**"
 
 
 def test_a_page_has_its_tools(house, open_script):

@@ -46,6 +46,15 @@ def test_each_format_is_a_line_with_its_name_at_its_end(mode):
     assert figure.layout.shapes[0].x0 == pytest.approx(math.log2(1.1))
 
 
+def test_a_name_stands_beside_its_line_not_on_it():
+    names = ("float8_e5m2", "float8_e4m3fn")  # the second has no room above: the first is there
+    figure = relative_spacing([FORMATS[name] for name in names], 1.0, "1")
+    above, below = figure.layout.annotations[:2]
+    last = {name: spacing_points(FORMATS[name])[1][-2:] for name in names}
+    assert (above.y, above.yanchor, above.yshift > 0) == (max(last[names[0]]), "bottom", True)
+    assert (below.y, below.yanchor, below.yshift < 0) == (min(last[names[1]]), "top", True)
+
+
 @pytest.mark.parametrize("value", [0.0, math.inf, math.nan])
 def test_a_number_without_a_magnitude_is_not_marked(value):
     assert not relative_spacing([FORMATS["float64"]], value, "x").layout.shapes
