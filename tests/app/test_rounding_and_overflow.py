@@ -38,6 +38,7 @@ def charts(app):
     return [each.proto for each in app.get("plotly_chart")]
 
 
+@pytest.mark.slow
 def test_the_page_needs_no_torch(root):
     page = root / "pages" / "dtypes" / "rounding_and_overflow.py"
     command = [sys.executable, "-c", WITHOUT_TORCH, str(root / "pages" / "frame.py"), str(page)]
@@ -110,6 +111,7 @@ def test_a_refusal_speaks_the_readers_language(open_page):
     assert headline(app).startswith("“abc”不是")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tab", PICTURES)
 def test_every_tab_draws_every_number(open_page, tab):
     app = open_page(PAGE, rounding_tab=tab, rounding_seed="7")
@@ -123,6 +125,7 @@ def test_every_tab_draws_every_number(open_page, tab):
             assert value in chart.alt or tab == "spacing", chart.alt
 
 
+@pytest.mark.slow
 def test_every_format_mode_and_rule_has_an_answer(open_page):
     app = open_page(PAGE)
     for name in FORMATS:

@@ -36,6 +36,7 @@ def test_every_tab_has_a_picture_in_both_languages(open_page, work, language):
         assert len(alt(app)) > 20, tab
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("present", ["0", "1"])
 def test_both_ends_of_every_slider_are_drawn(open_page, present):
     ends = ({"tokens": "256", "sequences": "1"}, {"tokens": "131072", "sequences": "1024"})

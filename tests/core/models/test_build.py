@@ -12,6 +12,7 @@ def _num_params(spec: ModelSpec) -> int:
     return sum(each.numel() for each in build_model(spec).parameters())
 
 
+@pytest.mark.slow
 def test_every_catalogue_row_has_on_meta_exactly_its_counted_parameters():
     for key, spec in MODELS.items():
         assert _num_params(spec) == counts(spec).total, key

@@ -34,6 +34,7 @@ def wait_for_end(directory, seconds=60):
     return state
 
 
+@pytest.mark.slow
 def test_one_call_starts_a_run_that_finishes_in_a_process_of_its_own(small_config):
     directory = start_run(small_config(), upload=TEXT, upload_name="../fox.txt")
     pid_seen = wait_for_end(directory).pid
@@ -48,6 +49,7 @@ def test_one_call_starts_a_run_that_finishes_in_a_process_of_its_own(small_confi
     assert (directory / "stdout.log").read_text() == ""
 
 
+@pytest.mark.slow
 def test_predicted_bytes_in_run_json_equal_the_measured_ones(small_config, already_timed):
     directory = start_run(small_config(), upload=TEXT)
     wait_for_end(directory)
@@ -102,12 +104,14 @@ def test_an_interpreter_that_cannot_be_started_is_told(small_config, already_tim
         start_run(small_config(), upload=TEXT)
 
 
+@pytest.mark.slow
 def test_a_stopped_run_is_resumed(prepared_run):
     directory = prepared_run()
     resume_run(directory)
     assert wait_for_end(directory).state == "finished"
 
 
+@pytest.mark.slow
 def test_the_command_line_starts_pauses_and_stops(capsys, tmp_path, already_timed):
     started = ["start", "--runs", str(tmp_path), "--set", "num_steps=100000", "--set"]
     assert main([*started, "max_steps_per_second=20.0"]) == 0
@@ -122,6 +126,7 @@ def test_the_command_line_starts_pauses_and_stops(capsys, tmp_path, already_time
     assert capsys.readouterr().out.startswith("stopped step")
 
 
+@pytest.mark.slow
 def test_resuming_a_final_run_starts_a_worker(prepared_run, capsys):
     directory = prepared_run()
     resume_run(directory)
@@ -162,6 +167,7 @@ def test_a_runs_folder_that_refuses_is_a_sentence(small_config, already_timed, t
         start_run(small_config(), upload=TEXT, runs_dir=taken)
 
 
+@pytest.mark.slow
 def test_the_process_that_was_started_is_noted(small_config, already_timed):
     directory = start_run(small_config(), upload=TEXT)
     assert launched_is_alive(directory)

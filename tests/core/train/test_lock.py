@@ -54,6 +54,7 @@ def test_many_askers_never_take_each_other_for_the_worker(run_directory):
     assert not any(answers)
 
 
+@pytest.mark.slow
 def test_a_second_worker_on_the_same_run_is_refused(run_directory, living_worker, monkeypatch):
     monkeypatch.setattr("core.train.lock._PATIENCE_SECONDS", 0.1)
     with (

@@ -15,6 +15,7 @@ def test_before_any_timing_the_bytes_are_known_and_the_seconds_are_not(small_con
     assert (prepared.timing, prepared.seconds) == (None, None)
 
 
+@pytest.mark.slow
 def test_after_a_timing_the_seconds_come_with_their_formula(small_config):
     config = small_config()
     measure_timing(config, prepare(config, TEXT).dataset.tokenizer.vocab_size)

@@ -32,6 +32,7 @@ def timed(made_timing):
     return make
 
 
+@pytest.mark.slow
 def test_real_steps_are_timed_in_a_child_and_remembered(small_config):
     config = small_config(precision="auto")
     assert predicted_timing(config, 30) is None

@@ -83,6 +83,7 @@ def test_the_simulated_peak_is_the_cpu_allocators_peak_within_a_thousandth():
         assert abs(error) <= 0.001, (spec.name, each, simulated.peak_event, error)
 
 
+@pytest.mark.slow
 def test_llama_2_7b_takes_the_bytes_that_the_reference_measured():
     # reference/budget.md C.4: without the weights and states, pure bf16, 4096 tokens
     for checkpointing, after_forward, peak in (
