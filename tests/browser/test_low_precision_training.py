@@ -25,6 +25,7 @@ def test_every_picture_is_on_the_first_screen(
     new_page, visit, ready, screenshot, width, present, lang
 ):
     page = visit(new_page(width=width, lang=lang), PATH, present=present, lowp_tab=TABS[-1])
+    drawn(page)  # what comes late no longer moves the switch
     labs = page.locator(".st-key-lowp_tab_choice").get_by_role("radio")
     assert labs.count() == len(TABS)
     for number, tab in enumerate(TABS):

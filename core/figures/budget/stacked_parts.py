@@ -24,9 +24,7 @@ LOOKS: Final[Mapping[str, tuple[str, str]]] = {
 }
 """Name of an item -> its colour's meaning and its pattern."""
 _OTHER: Final = ("other", "x")
-_NEAR_ZERO: Final = (
-    0.25  # of the axis: words in the middle over such a line would leave the picture
-)
+_NEAR_ZERO: Final = 0.25  # of the axis: a name centred over such a line would leave the picture
 Bars = Sequence[tuple[str, Sequence[Item]]]  # a translated label and the parts of its bar
 
 

@@ -21,9 +21,12 @@ function buildMap(view) {
   place.append(list);
 }
 
-// The kinds that the format has, each as its cells look: in a picture they are filled.
-function legend({ picture, data: { format, words } }) {
+// The kinds that the format has, each as its cells look. In a picture they are filled, and the
+// picture takes its colours from them: now, when the theme's colours come late, and when they change.
+function legend(view) {
+  const { picture, data: { format, words } } = view;
   const list = element("div", picture ? "legend filled" : "legend");
+  if (picture) list.addEventListener("transitionend", () => paintPicture(view));
   list.style.setProperty("--pale", `${(PALE / 255) * 100}%`);
   const kinds = format.kind === "float" ? FLOAT_KINDS.filter((kind) => hasKind(format, kind)) : [];
   for (const kind of kinds) {
@@ -149,26 +152,20 @@ function paintPicture(view) {
   if (!canvas?.isConnected) return;
   const { format } = view.data;
   const kind = kindsOfPicture(format);
-  const colors = Object.fromEntries(
-    FLOAT_KINDS.map((name) => [name, colorOf(view, name)]),
-  );
+  const samples = [...view.root.querySelectorAll(".legend .cell")];
+  const colors = Object.fromEntries(samples.map((sample) => [sample.dataset.kind, colorOf(sample)]));
   const pen = canvas.getContext("2d");
   const picture = pen.createImageData(PICTURE_PX, PICTURE_PX);
   for (let code = 0; code < 2 ** format.bits; code++) {
     const name = kind(code);
     const isOdd = name === "normal" && (code >> format.mantissa_bits) & 1; // neighbouring binades differ
-    picture.data.set([...colors[name], isOdd ? PALE : 255], code * 4);
+    picture.data.set([...(colors[name] ?? colors.normal), isOdd ? PALE : 255], code * 4);
   }
   pen.putImageData(picture, 0, 0);
 }
 
-function colorOf(view, kind) {
-  const probe = element("span", "cell");
-  probe.dataset.kind = kind;
-  view.root.append(probe);
-  const [red, green, blue] = getComputedStyle(probe).getPropertyValue("outline-color").match(/[\d.]+/g).map(Number);
-  probe.remove();
-  return [red, green, blue];
+function colorOf(sample) {
+  return getComputedStyle(sample).outlineColor.match(/[\d.]+/g).map(Number).slice(0, 3);
 }
 
 function showMap(view) {
