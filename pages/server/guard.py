@@ -11,6 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config
 
 from pages.server.content_policy import content_policy
+from pages.server.first_look import FirstLook
 
 SECURITY_HEADERS: Final = {
     "Content-Security-Policy": content_policy(),
@@ -120,4 +121,5 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, sente
 
 def middleware() -> list[Middleware]:
     """Return the middleware of the server, outermost first."""
-    return [Middleware(each) for each in (SecurityHeaders, AllowedHosts, OwnPagesOnly, Bounds)]
+    order = (SecurityHeaders, AllowedHosts, OwnPagesOnly, Bounds, FirstLook)
+    return [Middleware(each) for each in order]

@@ -5,7 +5,6 @@ from typing import Final
 
 import streamlit as st
 
-from core.figures.theme import css_variables
 from pages.shared import settings
 
 _FOLDER: Final = Path(__file__).parent
@@ -13,9 +12,10 @@ ICON: Final = _FOLDER / "icon.svg"
 
 
 def dress() -> None:
-    """Put the name of the product and the frame's style sheets on the page."""
+    """Put the name of the product on the page, and a projector's style sheet.
+
+    The frame's own style comes with the page: `pages.server.first_look`.
+    """
     st.logo(_FOLDER / f"wordmark.{settings.language()}.svg", size="large")
-    st.html(f"<style>.stApp{{{css_variables()}}}</style>")
-    st.html(_FOLDER / "frame.css")
     if settings.presenting():
         st.html(_FOLDER / "present.css")

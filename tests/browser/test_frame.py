@@ -159,3 +159,25 @@ def test_the_lesson_on_show_and_the_next_are_in_sight_however_many_there_are(pag
         "links => links.map((each) => each.getBoundingClientRect().top)"
     )
     assert max(tops) - min(tops) < 2, "one line"
+
+
+PLACES_OF_THE_TITLE = """window.places = [];
+(function look() {
+  const title = document.querySelector("[data-testid=stMain] h1");
+  const { x, y } = title?.getBoundingClientRect() ?? {};
+  if (title && window.places.at(-1) !== `${x} ${y}`) window.places.push(`${x} ${y}`);
+  requestAnimationFrame(look);
+})();"""
+
+
+def test_the_title_stands_where_it_will_stay_from_its_first_frame(page, visit):
+    page.add_init_script(PLACES_OF_THE_TITLE)
+    visit(page, "/serving")
+    page.locator(".js-plotly-plot .main-svg").first.wait_for()
+    page.until("document.querySelectorAll('[data-testid=stSkeleton]').length === 0")
+    page.wait_for_timeout(500)  # a style that came last would move it within a moment
+
+    places = [place.split() for place in page.evaluate("window.places")]
+    assert places
+    assert {x for x, _y in places} == {places[-1][0]}
+    assert max(abs(float(y) - float(places[-1][1])) for _x, y in places) <= 2
