@@ -181,3 +181,12 @@ def test_the_title_stands_where_it_will_stay_from_its_first_frame(page, visit):
     assert places
     assert {x for x, _y in places} == {places[-1][0]}
     assert max(abs(float(y) - float(places[-1][1])) for _x, y in places) <= 2
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_on_a_narrow_screen_the_menu_ends_before_the_switches(new_page, visit, lang):
+    page = visit(new_page(1024, 768, lang))
+    switches = page.locator(".st-key-frame_switches").bounding_box()
+    menus = [each.bounding_box() for each in page.get_by_test_id("stTopNavSection").all()]
+    assert menus
+    assert max(menu["x"] + menu["width"] for menu in menus) <= switches["x"]

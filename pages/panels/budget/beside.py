@@ -14,5 +14,5 @@ def beside(key: str) -> tuple[DeltaGenerator, DeltaGenerator]:
     """
     if presenting():
         return st.container(), st.container(key=f"{key}_numbers_row", horizontal=True)
-    picture, numbers = st.columns([6, 1])
+    picture, numbers = st.columns([5, 1])  # "Most on a device · estimated" in one line
     return picture, numbers
