@@ -68,6 +68,12 @@ def fits_every_screen(page):
         yield width
 
 
+def press(page, key):
+    """Press a key of the frame once the part that listens to it has come."""
+    page.locator(".st-key-frame_reader button:not([hidden])").wait_for(state="attached")
+    page.keyboard.press(key)
+
+
 def check_language(page, lang):
     """Check that a page is in its language, to the last visible sentence."""
     page.until(f"document.documentElement.lang.startsWith('{lang}')")
@@ -104,7 +110,7 @@ def test_a_page_fits_the_screen_in_its_language_and_theme_and_on_a_projector(
         check_projector(page)
         screenshot(page, f"{name}-projector")
         page.set_viewport_size({"width": plain[0], "height": plain[1]})
-        page.keyboard.press("Escape")
+        press(page, "Escape")
         page.locator(".stAppHeader").wait_for(state="visible")
         ready(page)
         settle(page)
@@ -120,7 +126,7 @@ def test_a_page_fits_the_screen_in_its_language_and_theme_and_on_a_projector(
         for width in fits_every_screen(page):
             screenshot(page, f"{name}-{theme}-{width}")
     if not begins_large:
-        page.keyboard.press("p")
+        press(page, "p")
         page.set_viewport_size({"width": large[0], "height": large[1]})
         page.wait_for_url(re.compile("present=1"))
         ready(page)

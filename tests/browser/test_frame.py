@@ -16,6 +16,8 @@ def home(page, visit):
     """Home in a light browser, marked so that a reload would be noticed."""
     visit(page)
     page.wait_for_selector(LESSONS)
+    for part in (THEME, ".st-key-key_map button >> nth=0"):  # shown when it listens to keys
+        page.locator(part).wait_for()
     page.evaluate("window.notReloaded = true")
     return page
 
