@@ -48,9 +48,9 @@ def search(query: str, entries: Sequence[Entry], limit: int = 5) -> tuple[Entry,
 
     A rare word weighs more than a common one (inverse document frequency, Sparck Jones 1972), and
     the longer of the two texts may hold much else: a pasted traceback, a long explanation. A word
-    may be half typed.
+    may be half typed. A single letter finds nothing: the a of "tensor a" is no subject.
     """
-    asked = frozenset(split_words(query))
+    asked = frozenset(word for word in split_words(query) if len(word) > 1 or not word.isascii())
     weights = _weights(entries)
     scored = [(_weight_in_common(asked, entry.words, weights), entry) for entry in entries]
     found = [pair for pair in scored if pair[0] > 0]

@@ -43,7 +43,7 @@ def test_other_sizes_tracebacks_chinese_and_half_words_are_found(query, slug):
     assert best(query) == slug
 
 
-@pytest.mark.parametrize("query", ["", "   ", "12345", "bananas", "<script>"])
+@pytest.mark.parametrize("query", ["", "   ", "12345", "bananas", "<script>", "bananas <b>"])
 def test_what_is_not_there_is_not_found(query):
     assert search(query, ENTRIES) == ()
 
