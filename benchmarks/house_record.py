@@ -1,0 +1,444 @@
+"""What every page shows, written down, so that a change of the house can be held against it.
+
+`house_record.py record CHECKOUT FILE` opens every lesson and every tab of a checkout through
+Streamlit's own test runner: in both languages, on a screen and on a projector, with its inputs at
+both ends and one after the other, locked, in GB, its questions answered, its costly jobs started.
+The probe, the run and the free memory are fixed, and measured numbers of jobs are left out. FILE
+(JSON lines, gzip) has for each address the headline, every element (words, numbers, links,
+widgets, each picture as it is sent), alt texts, raw table columns, snippets and parameters.
+
+`house_record.py compare OLD NEW` prints what differs and fails if something does. It leaves out
+how a snippet imports what it uses, and the keys of charts. It is no part of `make bench`.
+"""
+
+import argparse
+import ast
+import gzip
+import importlib
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlencode
+
+Record = dict[str, Any]
+LANGUAGES: Final = ("en", "zh")
+MOST_OPTIONS: Final = 12  # of a list whose options are tried one after the other
+OF_THE_FRAME: Final = frozenset({"lang", "units", "present", "hide", "lock"})
+RUN: Final = "20260102t030405z-recorded-0a0a"
+RUN_SETTINGS: Final = ("num_steps=12", "seed=7", "eval_interval=4", "sample_interval=6")
+JOBS: Final = {  # address -> the key of the button that starts a costly job
+    "budget/training_memory?memory_tab=timeline&memory_model=gpt2": "memory_simulate",
+    "budget/flops_and_time?flops_tab=matmul&flops_matmul=256": "flops_time_it",
+    "budget/parallelism?parallel_tab=code&parallel_card=torchrun": "parallel_run",
+    "dtypes/rounding_and_overflow?rounding_tab=proof": "rounding_prove",
+    "dtypes/rounding_and_overflow?rounding_tab=torch": "rounding_torch_ask",
+}
+# Durations and rates with their units, and bars, marks and cells of measured seconds.
+MEASURED: Final = re.compile(r"\d[\d,.]*(?:e-?\d+)?(?= ?(?:ns|µs|ms|s|min|[kKMGT]?FLOPs?/s)\b)")
+FRACTION: Final = re.compile(r"\d+\.\d{3,}(?:e-?\d+)?")
+DOMAINS: Final[Mapping[str, Callable[..., Any]]] = {
+    "number_between": lambda low, high, default: ["number", low, high, default],
+    "one_of": lambda options, default: ["options", [str(each) for each in options], str(default)],
+    "true_or_false": lambda default: ["options", ["true", "false"], str(default).lower()],
+    "text_up_to": lambda max_chars, default: ["text", max_chars, default],
+}
+"""Who makes what an input accepts -> how that is written down."""
+
+
+def fix_this_machine() -> None:
+    """Let every page see the same machine: its memory, its device, its speeds."""
+    import psutil
+
+    memory = psutil.virtual_memory()._replace(total=24 << 30, available=16 << 30)
+    psutil.virtual_memory = lambda: memory
+    machine = importlib.import_module("core.machine")
+    operations = ("create", "convert", "add", "matmul")
+    trials = tuple(machine.Trial(operation=each, works=True) for each in operations)
+    speeds = (("matmul float32", "FLOP/s"), ("copy", "B/s"))
+    cpu = machine.Device(
+        kind="cpu",
+        torch_name="cpu",
+        name="A CPU",
+        memory_total=24 << 30,
+        memory_free=16 << 30,
+        capability="AVX2",
+        dtypes=(machine.DtypeVerdict(name="float32", item_bytes=4, trials=trials),),
+        speeds=tuple(
+            machine.Speed(what=what, unit=unit, median=2e9, low=1e9, high=3e9, num_runs=7)
+            for what, unit in speeds
+        ),
+    )
+    probe = machine.Probe(
+        torch="2.13.0+cpu",
+        cuda=None,
+        rocm=None,
+        kernels=("oneDNN v3.12.0",),
+        num_threads=2,
+        cpu_name="A CPU",
+        features=(("AVX2", True), ("AMX", False)),
+        devices=(cpu,),
+    )
+    machine.keep_probe(probe)
+
+
+def plain(column: Any) -> list[str]:  # noqa: ANN401  columns hold texts, numbers, arrays
+    """Return a column of a table as JSON can hold it, every digit of its numbers."""
+    return [repr(each) if isinstance(each, float) else str(each) for each in list(column)]
+
+
+class Recorder:
+    """Opens pages of the checkout in the working directory and writes down what they show."""
+
+    def __init__(self) -> None:
+        fix_this_machine()
+        importlib.import_module("pages.shared")
+        self._makers: dict[int, tuple[object, list[Any]]] = {}
+        self.domains: dict[str, list[Any] | None] = {}
+        self.pictures: list[Record] = []
+        accepts = importlib.import_module("pages.shared.accepts")
+        for name, domain in DOMAINS.items():
+            setattr(accepts, name, self._noting(getattr(accepts, name), domain))
+        stand_before("pages.shared.pick", "pick", self._note_input)
+        stand_before("pages.shared.charts", "show_chart", self._note_picture)
+
+    def _noting(self, make: Callable[..., Any], domain: Callable[..., Any]) -> Callable[..., Any]:
+        def made(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+            accepted = make(*args, **kwargs)
+            # The function itself is kept too: a number alone would soon name another one.
+            self._makers[id(accepted.read)] = (accepted.read, domain(*args, **kwargs))
+            return accepted
+
+        return made
+
+    def _note_input(self, page: object, name: str, *more: Any, **_kwargs: Any) -> None:  # noqa: ANN401
+        known = self._makers.get(id(more[0].read))
+        prefix = getattr(page, "page", page)
+        self.domains[f"{prefix}_{name}"] = known[1] if known else None
+
+    def _note_picture(self, picture: Any, **kwargs: Any) -> None:  # noqa: ANN401
+        said = kwargs if "alt" in kwargs else {"alt": picture.alt, "table": picture.table}
+        self.pictures.append(
+            {
+                "alt": said["alt"],
+                "table": [[str(name), plain(column)] for name, column in said["table"].items()],
+                "file_name": kwargs["file_name"],
+                "clickable": kwargs.get("on_click") is not None,
+            }
+        )
+
+    def opened(self, page: str, query: Mapping[str, str], **state: object) -> Any:  # noqa: ANN401
+        """Return a page as an AppTest, run once at that address in that session state."""
+        from streamlit.testing.v1 import AppTest
+        from streamlit.util import calc_hash
+
+        from pages.shared.navigation import PAGES, page_row
+
+        app = AppTest.from_file(str(Path("pages/frame.py").resolve()), default_timeout=300)
+        app._page_hash = calc_hash("" if page == PAGES[0].key else page_row(page).address)
+        app.query_params.update(query)
+        for name, value in state.items():
+            app.session_state[name] = value
+        self.pictures = []
+        return app.run()
+
+    def written(self, app: Any) -> Record:  # noqa: ANN401
+        """Return what a page shows."""
+        state = app.session_state
+        parameters = {
+            each.name: [each.value, each.default, each.visible, self.domains.get(each.name)]
+            for each in state["frame_parameters"].values()
+        }
+        return {
+            "headline": state["headline"],
+            "exceptions": [each.message for each in app.exception],
+            "snippets": dict(state["snippets"]),
+            "pictures": self.pictures,
+            "parameters": parameters,
+            "elements": sorted(elements(app._tree)),
+        }
+
+
+def stand_before(module: str, name: str, note: Callable[..., None]) -> None:
+    """Call `note` before a function, wherever it was imported to and will be."""
+    known = getattr(importlib.import_module(module), name)
+
+    def noted(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        note(*args, **kwargs)
+        return known(*args, **kwargs)
+
+    for each in list(sys.modules.values()):
+        if getattr(each, name, None) is known:
+            setattr(each, name, noted)
+
+
+def elements(node: Any) -> Iterator[str]:  # noqa: ANN401  a node of Streamlit's tree
+    """Yield what every element below a node says, without what Streamlit makes up for it.
+
+    Style sheets and the programs of browser parts are files: they are not written down.
+    """
+    from google.protobuf.json_format import MessageToDict
+
+    children = getattr(node, "children", None)
+    if children is not None:
+        proto = getattr(node, "proto", None)
+        for kind in ("expandable", "popover"):
+            if label := getattr(getattr(proto, kind, None), "label", ""):
+                yield json.dumps([kind, "", label], ensure_ascii=False)
+        for child in children.values():
+            yield from elements(child)
+    elif node.type != "html":
+        said = MessageToDict(node.proto)
+        made_up = ("id", "pageScriptHash", "formId", "jsContent", "cssContent", "htmlContent")
+        said = {name: value for name, value in said.items() if name not in made_up}
+        key = re.sub(r"^\$\$ID-[0-9a-f]+-", "", getattr(node.proto, "id", ""))
+        shown = "" if node.type == "plotly_chart" else key
+        yield json.dumps([node.type, shown, said], sort_keys=True, ensure_ascii=False)
+
+
+def at_an_end(domains: Mapping[str, Any], *, low: bool) -> dict[str, str]:
+    """Return every number and choice at one of its ends; what is typed stays."""
+    found = {}
+    for name, (kind, *values) in domains.items():
+        if kind == "number":
+            found[name] = f"{values[0] if low else values[1]:g}"
+        elif kind == "options":
+            found[name] = values[0][0 if low else -1]
+    return found
+
+
+def one_by_one(domains: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+    """Yield settings in which a single choice or number leaves its default."""
+    for name, (kind, *values) in domains.items():
+        if kind == "number":
+            yield from ({name: f"{value:g}"} for value in values[:2])
+        elif kind == "options":
+            options, default = values
+            step = -(-len(options) // MOST_OPTIONS)
+            tried = dict.fromkeys([*options[::step], options[-1]])
+            yield from ({name: option} for option in tried if option != default)
+
+
+class Tour:
+    """All addresses of a page, each opened once."""
+
+    def __init__(self, page: str) -> None:
+        self.recorder, self.page = Recorder(), page
+        self.records: dict[str, Record] = {}
+
+    def visit(self, query: Mapping[str, str]) -> Record:
+        """Open an address and write down what it shows."""
+        name = f"{self.page}?{urlencode(sorted(query.items()))}"
+        if name not in self.records:
+            self.records[name] = self.recorder.written(self.recorder.opened(self.page, query))
+        return self.records[name]
+
+    def plainly(self, query: Mapping[str, str]) -> Record:
+        """Open an address in English on a screen."""
+        return self.visit({**query, "lang": "en", "present": "0"})
+
+    def in_every_look(self, query: Mapping[str, str]) -> None:
+        """Open an address in both languages, on a screen and on a projector."""
+        for language in LANGUAGES:
+            for present in "01":
+                self.visit({**query, "lang": language, "present": present})
+
+    def domains(self, query: Mapping[str, str]) -> dict[str, Any]:
+        """Return what the page's own visible inputs accept at an address, its tabs apart."""
+        parameters = self.plainly(query)["parameters"]
+        return {
+            name: domain
+            for name, (_value, _default, visible, domain) in parameters.items()
+            if visible and domain and name not in OF_THE_FRAME and name not in query
+        }
+
+    def tabs(self) -> list[dict[str, str]]:
+        """Return the settings that open each tab; of a page without tabs none."""
+        for name, (_kind, *values) in self.domains({}).items():
+            if name.endswith("_tab") or name == "home_card":
+                return [{name: option} for option in values[0]]
+        return [{}]
+
+    def take(self) -> dict[str, Record]:
+        """Open everything, and return what was seen."""
+        for tab in self.tabs():
+            self.in_every_look(tab)
+            domains = self.domains(tab)
+            for low in (True, False):
+                self.in_every_look({**tab, **at_an_end(domains, low=low)})
+            for setting in one_by_one(domains):
+                self.plainly({**tab, **setting})
+            for more in ({"lock": "1"}, {"units": "GB"}):
+                self.plainly({**tab, **more})
+            for language in LANGUAGES:
+                self.answer({**tab, "lang": language, "present": "0"})
+        self.lessons()
+        self.jobs()
+        return self.records
+
+    def answer(self, query: Mapping[str, str]) -> None:
+        """Answer every question of an address, each with its first answer."""
+        questions = [each.key for each in self.recorder.opened(self.page, query).radio]
+        state = dict.fromkeys(questions, 0) | {f"{key}_committed": True for key in questions}
+        app = self.recorder.opened(self.page, query, **state)
+        name = f"{self.page}?{urlencode(sorted(query.items()))} answered"
+        self.records[name] = self.recorder.written(app)
+
+    def lessons(self) -> None:
+        """Open every lesson of the page."""
+        from pages.shared.lessons import lessons_of
+
+        for lesson in lessons_of(self.page):
+            self.in_every_look(lesson.query)
+
+    def jobs(self) -> None:
+        """Start what takes a process of its own; measured numbers are left out."""
+        for address, key in JOBS.items():
+            page, _mark, query = address.partition("?")
+            if page == self.page:
+                settings = dict(each.split("=") for each in query.split("&"))
+                app = self.recorder.opened(page, settings)
+                app.button(key=key).click().run()
+                self.recorder.pictures = []
+                seen = self.recorder.written(app.run())
+                text = MEASURED.sub("#", json.dumps(seen, ensure_ascii=False))
+                self.records[f"{address} {key}"] = json.loads(FRACTION.sub("0", text))
+
+
+def make_run(checkout: Path, folder: Path) -> None:
+    """Train a tiny GPT under a fixed name, once for both sides of a comparison."""
+    command = [sys.executable, "-m", "core.train", "start", "--wait", "--runs", str(folder)]
+    for setting in RUN_SETTINGS:
+        command += ["--set", setting]
+    subprocess.run(command, cwd=checkout, check=True, stdout=subprocess.DEVNULL)
+    next(folder.iterdir()).rename(folder / RUN)
+
+
+def page_keys(checkout: Path) -> list[str]:
+    """Return the keys of all pages of a checkout."""
+    program = "from pages.shared.navigation import PAGES; print(*[row.key for row in PAGES])"
+    command = [sys.executable, "-c", program]
+    environment = os.environ | {"PYTHONPATH": str(checkout)}
+    child = subprocess.run(command, cwd=checkout, env=environment, check=True, capture_output=True)
+    return child.stdout.decode().split()
+
+
+def record(checkout: Path, target: Path, runs: Path, num_children: int) -> None:
+    """Record all pages of a checkout, each in a process of its own."""
+    with tempfile.TemporaryDirectory() as place:
+        fixed = {"PYTHONPATH": str(checkout), "PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1"}
+        environment = os.environ | fixed | {"B2G_RUNS_DIR": str(runs)}
+        if not runs.exists():
+            runs.mkdir(parents=True)
+            os.environ["B2G_STATE_DIR"] = place
+            make_run(checkout, runs)
+
+        def one(key: str) -> dict[str, Record]:
+            own = Path(place) / key.replace("/", "-")
+            answer = own.with_suffix(".json")
+            command = [sys.executable, str(Path(__file__).resolve()), "page", key, str(answer)]
+            subprocess.run(
+                command, cwd=checkout, env=environment | {"B2G_STATE_DIR": str(own)}, check=True
+            )
+            found: dict[str, Record] = json.loads(answer.read_text(encoding="utf-8"))
+            return found
+
+        with ThreadPoolExecutor(num_children) as pool:
+            pages = list(pool.map(one, page_keys(checkout)))
+    with gzip.open(target, "wt", encoding="utf-8") as file:
+        for page in pages:
+            for address, seen in page.items():
+                file.write(json.dumps([address, seen], ensure_ascii=False) + "\n")
+    print(f"{sum(map(len, pages)):,} addresses of {len(pages)} pages in {target}")
+
+
+def read(path: Path) -> dict[str, Record]:
+    """Return a record by address."""
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        return dict(json.loads(line) for line in file)
+
+
+def without_imports(source: str) -> list[str]:
+    """Return what a snippet does, and which names it imports, wherever from."""
+    tree = ast.parse(source)
+    imports = [each for each in tree.body if isinstance(each, ast.Import | ast.ImportFrom)]
+    names = sorted(alias.name for each in imports for alias in each.names)
+    rest = [ast.unparse(each) for each in tree.body if each not in imports]
+    return [*names, *rest]
+
+
+def differences(old: Record, new: Record) -> Iterator[tuple[str, str]]:
+    """Yield what differs between two looks at an address: what, and how."""
+    for name in ("headline", "exceptions", "pictures", "parameters"):
+        if old[name] != new[name]:
+            yield name, f"{old[name]!r:.600}\n    -> {new[name]!r:.600}"
+    for name in sorted({*old["snippets"], *new["snippets"]}):
+        sources = [each["snippets"].get(name, "") for each in (old, new)]
+        if without_imports(sources[0]) != without_imports(sources[1]):
+            yield f"snippet {name}", f"{sources[0]}\n    -> {sources[1]}"
+    gone = Counter(old["elements"])
+    gone.subtract(Counter(new["elements"]))
+    for element, count in sorted(gone.items()):
+        if count:
+            yield "element", f"{'gone' if count > 0 else 'new'} {abs(count)} x {element:.900}"
+
+
+def compare(old: Path, new: Path, most: int) -> int:
+    """Print what differs between two records; return how many addresses differ."""
+    before, after = read(old), read(new)
+    kinds: Counter[str] = Counter()
+    told: set[str] = set()
+    num_differing = 0
+    for address in before:
+        found = list(differences(before[address], after[address])) if address in after else []
+        if address not in after:
+            found = [("address", "gone")]
+        num_differing += bool(found)
+        kinds.update(what for what, _how in found)
+        for what, how in found:
+            if how not in told and len(told) < most:
+                told.add(how)
+                print(f"{address}\n  {what}: {how}\n")
+    strangers = [address for address in after if address not in before]
+    print(f"{len(before):,} addresses, {num_differing:,} differ, {len(strangers):,} are new")
+    for kind, count in kinds.most_common():
+        print(f"  {kind}: {count:,}")
+    return num_differing + len(strangers)
+
+
+def main() -> None:
+    """Record a checkout, or compare two records."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parts = parser.add_subparsers(dest="what", required=True)
+    recording = parts.add_parser("record", help="write down what a checkout shows")
+    recording.add_argument("checkout", type=Path)
+    recording.add_argument("target", type=Path)
+    recording.add_argument("--runs", type=Path, required=True, help="made once, used by both")
+    recording.add_argument("--children", type=int, default=2)
+    one = parts.add_parser("page", help="one page, of the checkout in the working directory")
+    one.add_argument("key")
+    one.add_argument("target", type=Path)
+    comparing = parts.add_parser("compare", help="say what differs between two records")
+    comparing.add_argument("old", type=Path)
+    comparing.add_argument("new", type=Path)
+    comparing.add_argument("--most", type=int, default=20, help="differences that are told whole")
+    given = parser.parse_args()
+    if given.what == "page":
+        sys.path.insert(0, str(Path.cwd()))
+        seen = Tour(given.key).take()
+        given.target.write_text(json.dumps(seen, ensure_ascii=False), encoding="utf-8")
+    elif given.what == "record":
+        record(given.checkout.resolve(), given.target, given.runs.resolve(), given.children)
+    elif compare(given.old, given.new, given.most):
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
