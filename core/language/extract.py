@@ -20,7 +20,6 @@ from core.language.catalogue import DOMAIN, LOCALES
 ROOT: Final = Path(__file__).parents[2]
 LANGUAGE: Final = "zh"
 KEYWORDS: Final = {"_": None, "N_": None, "ngettext": (1, 2)}
-NOT_SECTIONS: Final = frozenset({"shared", "components", "panels", "server"})
 Message = str | tuple[str, ...]
 
 
@@ -31,14 +30,9 @@ def source_files(root: Path = ROOT) -> list[Path]:
 
 
 def is_page(path: Path, root: Path = ROOT) -> bool:
-    """Tell whether a file is a page script: pages/<section>/<page>.py."""
+    """Tell whether a file is a page script: pages/<section>/<page>/page.py."""
     parts = path.relative_to(root).parts
-    return (
-        len(parts) == 3
-        and parts[0] == "pages"
-        and parts[1] not in NOT_SECTIONS
-        and path.stem != "__init__"
-    )
+    return len(parts) == 4 and parts[0] == "pages" and parts[3] == "page.py"
 
 
 def page_question(path: Path) -> str:

@@ -14,7 +14,7 @@ PAGES_FOLDER: Final = Path(__file__).parents[1]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PageRow:
-    """One page: `key` is its file under pages without .py, `address` the fixed word in the link."""
+    """One page: `key` is its folder under pages, `address` the fixed word in the link."""
 
     key: str
     section: str
@@ -24,7 +24,7 @@ class PageRow:
     @property
     def file(self) -> Path:
         """The script of the page."""
-        return PAGES_FOLDER / f"{self.key}.py"
+        return PAGES_FOLDER / self.key / "page.py"
 
 
 # The first row is the default page and lives at "/". An address, once public, is never renamed.

@@ -13,7 +13,7 @@ _MARK: Final = re.compile(r"\[\[([a-z ]+)\]\]")
 
 
 def prose(page_file: str, name: str) -> None:
-    """Show `<page>.<name>.<language>.md`, which lies beside the page.
+    """Show `<name>.<language>.md`, which lies beside the page.
 
     `[[gradient]]` in the file becomes a word that explains itself.
 
@@ -33,10 +33,9 @@ def prose_file(page_file: str, name: str, language: str) -> Path:
     Raises:
         ValueError: If there is none.
     """
-    page = Path(page_file)
-    path = page.with_name(f"{page.stem}.{name}.{language}.md")
+    path = Path(page_file).with_name(f"{name}.{language}.md")
     if not path.is_file():
-        raise ValueError(f"the text {path.name} is missing beside {page.name}")
+        raise ValueError(f"the text {path.name} is missing in {path.parent.name}")
     return path
 
 

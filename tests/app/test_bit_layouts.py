@@ -31,7 +31,7 @@ def texts(app):
 
 
 def test_the_first_paint_needs_neither_torch_nor_pandas(root):
-    pages = [str(root / "pages" / "frame.py"), str(root / "pages" / f"{KEY}.py")]
+    pages = [str(root / "pages" / "frame.py"), str(root / "pages" / KEY / "page.py")]
     child = subprocess.run(
         [sys.executable, "-c", FIRST_PAINT, *pages],
         cwd=root,
@@ -182,9 +182,9 @@ def test_the_snippet_of_every_tab_prints_its_headline(open_page, capsys, query, 
 
 
 def test_finfo_waits_until_it_is_asked(open_page, monkeypatch):
-    monkeypatch.setattr("pages.panels.dtypes.bits.finfo.cached_library_report", lambda: None)
+    monkeypatch.setattr("pages.dtypes.bit_layouts.finfo.cached_library_report", lambda: None)
     asked = []
-    monkeypatch.setattr("pages.panels.dtypes.bits.finfo._ask", lambda: asked.append(1))
+    monkeypatch.setattr("pages.dtypes.bit_layouts.finfo.asked_report", lambda: asked.append(1))
     app = open_page(KEY, bits_tab="numbers", bits_group="eight", bits_view="finfo")
     assert headline(app).endswith("`float8_e5m2fnuz` 0.25")
     assert asked == []
@@ -212,7 +212,7 @@ def test_a_number_of_finfo_that_is_wrong_stands_beside_the_right_one(open_page, 
         operations=(),
         infos=tuple(infos),
     )
-    monkeypatch.setattr("pages.panels.dtypes.bits.finfo.cached_library_report", lambda: report)
+    monkeypatch.setattr("pages.dtypes.bit_layouts.finfo.cached_library_report", lambda: report)
 
     app = open_page(KEY, bits_tab="numbers", bits_group="eight", bits_view="finfo")
 

@@ -9,8 +9,6 @@ from streamlit import config
 from core.train.config import TrainConfig
 from core.train.device_lock import DeviceBusyError
 from core.train.sandbox_queue import SandboxQueue
-from pages.panels.train import start as start_room
-from pages.panels.train.runs import send_command
 from pages.server import control_right, sandbox_line
 from pages.server.classroom import (
     Classroom,
@@ -22,6 +20,8 @@ from pages.server.classroom import (
 )
 from pages.server.control_right import ControlRefusedError, Peer
 from pages.server.teacher_pin import TeacherPin, WrongPinError
+from pages.train.live_run import start as start_room
+from pages.train.live_run.runs import send_command
 
 PAGE = "train/live_run"
 PIN = "246810"

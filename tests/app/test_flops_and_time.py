@@ -6,8 +6,8 @@ import pytest
 
 from core.machine import cached_probe, keep_probe
 from core.machine.matmul_timing import MatmulCall, MatmulTiming
-from pages.panels.budget.flops import matmul as flops_matmul
-from pages.panels.budget.flops.tabs import PICTURES
+from pages.budget.flops_and_time import matmul as flops_matmul
+from pages.budget.flops_and_time.tabs import PICTURES
 
 PAGE = "budget/flops_and_time"
 

@@ -8,7 +8,7 @@ import pytest
 
 from core.train.rundir import runs_directory
 from core.train.timing import TimingError
-from pages.panels.start import train_now
+from pages.start.home import train_now
 
 FIRST_PAINT = """
 import sys
@@ -145,7 +145,7 @@ def test_when_torch_cannot_be_asked_the_card_says_why(open_page, monkeypatch):
     def refuse(**options):
         raise ValueError("Torch could not be asked: libtorch is missing")
 
-    monkeypatch.setattr("pages.panels.start.environment_card.probe_machine", refuse)
+    monkeypatch.setattr("pages.start.home.environment_card.probe_machine", refuse)
 
     for card in ("environment", "stack"):
         app = open_page("start/home", home_card=card)
@@ -156,7 +156,7 @@ def test_when_torch_cannot_be_asked_the_card_says_why(open_page, monkeypatch):
 def test_asking_again_measures_again(open_page, probed, monkeypatch):
     asked = []
     monkeypatch.setattr(
-        "pages.panels.start.environment_card.probe_machine",
+        "pages.start.home.environment_card.probe_machine",
         lambda *, refresh=False: asked.append(refresh) or probed,
     )
 

@@ -10,9 +10,9 @@ import pytest
 from core.train.plan import Wish, outline_run
 from core.train.rundir import runs_directory
 from core.train.timing import TimingError
-from pages.panels.train import runs as runs_room
-from pages.panels.train import start as start_room
-from pages.panels.train.runs import send_command
+from pages.train.live_run import runs as runs_room
+from pages.train.live_run import start as start_room
+from pages.train.live_run.runs import send_command
 
 PAGE = "train/live_run"
 NAME = "20260102t030405z-one-minute-00ff"
@@ -71,7 +71,7 @@ def headline(app):
 
 
 def test_the_page_leaves_torch_to_the_training_process(root):
-    page = root / "pages" / "train" / "live_run.py"
+    page = root / "pages" / "train" / "live_run" / "page.py"
     command = [sys.executable, "-c", WITHOUT_TORCH, str(root / "pages" / "frame.py"), str(page)]
     child = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     assert child.returncode == 0, child.stderr

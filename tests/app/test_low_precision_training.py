@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from core.train.gradient_sample import GradientSample
-from pages.panels.dtypes.labs import gradients as lab_gradients
+from pages.dtypes.low_precision_training import gradients as lab_gradients
 from pages.server.background import jobs
 
 ROOT = Path(__file__).parents[2]

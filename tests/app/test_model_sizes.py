@@ -9,8 +9,8 @@ import pytest
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.one_tensor import TENSORS
 from core.budget.catalogue.sizes import SIZES
-from pages.panels.budget.sizes.questions import ASKED
-from pages.panels.budget.sizes.tabs import PICTURES
+from pages.budget.model_sizes.question import ASKED
+from pages.budget.model_sizes.tabs import PICTURES
 
 PAGE = "budget/model_sizes"
 OWN = {

@@ -5,9 +5,9 @@ import urllib.parse
 import pytest
 
 from core.budget.parallel.ring import ring_all_reduce
-from pages.panels.budget.parallel import code as parallel_code
-from pages.panels.budget.parallel.programs import PROGRAMS
-from pages.panels.budget.parallel.tabs import TABS
+from pages.budget.parallelism import programs_tab as parallel_code
+from pages.budget.parallelism.programs import PROGRAMS
+from pages.budget.parallelism.tabs import TABS
 
 PAGE = "budget/parallelism"
 SMALL = {"parallel_data": "1", "parallel_tensor": "1", "parallel_stages": "1"}

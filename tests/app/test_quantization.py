@@ -11,9 +11,9 @@ from safetensors.numpy import save
 
 from core.dtypes.blocks.storage import STORAGE_NAMES
 from core.dtypes.blocks.teaching_tensors import SAMPLE_NAMES
-from pages.panels.dtypes.quantization import tensor as quantization_tensor
-from pages.panels.dtypes.quantization.questions import ASKED
-from pages.panels.dtypes.quantization.tabs import PICTURES
+from pages.dtypes.quantization import tensor as quantization_tensor
+from pages.dtypes.quantization.question import ASKED
+from pages.dtypes.quantization.tabs import PICTURES
 from pages.shared.lessons import find_lesson
 from tests.core.dtypes.blocks.test_safetensors_header import file_of
 

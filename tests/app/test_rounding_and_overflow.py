@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from core.dtypes import FORMATS, OVERFLOWS, ROUNDINGS
-from pages.panels.dtypes.casts.tabs import GROUPS, PICTURES
+from pages.dtypes.rounding_and_overflow.tabs import GROUPS, PICTURES
 
 PAGE = "dtypes/rounding_and_overflow"
 WITHOUT_TORCH = """
@@ -40,7 +40,7 @@ def charts(app):
 
 @pytest.mark.slow
 def test_the_page_needs_no_torch(root):
-    page = root / "pages" / "dtypes" / "rounding_and_overflow.py"
+    page = root / "pages" / "dtypes" / "rounding_and_overflow" / "page.py"
     command = [sys.executable, "-c", WITHOUT_TORCH, str(root / "pages" / "frame.py"), str(page)]
     child = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     assert child.returncode == 0, child.stderr

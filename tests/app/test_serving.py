@@ -2,16 +2,15 @@
 
 import pytest
 
-from pages.panels.budget.serving.inputs import (
+from pages.budget.serving.inputs import (
     ANSWERS,
-    CONTEXTS,
     GROUPS,
     KV_FORMATS,
-    SEQUENCES,
     SHARES,
     WEIGHT_FORMATS,
 )
-from pages.panels.budget.serving.tabs import PICTURES
+from pages.budget.serving.tabs import PICTURES
+from pages.shared.budget.offered_sizes import SERVED_CONTEXTS, SERVED_SEQUENCES
 
 PAGE = "budget/serving"
 
@@ -50,8 +49,8 @@ def test_every_tab_has_a_picture_at_both_ends_of_every_slider(open_page, tab):
             serving_tab=tab,
             lang=language,
             present=str(-end),
-            serving_context=str(CONTEXTS[end]),
-            serving_sequences=str(SEQUENCES[end]),
+            serving_context=str(SERVED_CONTEXTS[end]),
+            serving_sequences=str(SERVED_SEQUENCES[end]),
             serving_answer=str(ANSWERS[end]),
             serving_mfu=str((0.05, 1)[end]),
             serving_mbu=SHARES[end],

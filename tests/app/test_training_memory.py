@@ -6,7 +6,7 @@ from core.budget.recipe import CHECKPOINTING
 from core.budget.training.optimizers import OPTIMIZERS
 from core.budget.training.precisions import PRECISIONS
 from core.budget.training.profiles import PROFILES
-from pages.panels.budget.memory.tabs import TABS
+from pages.budget.training_memory.tabs import TABS
 
 PAGE = "budget/training_memory"
 

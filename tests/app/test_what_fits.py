@@ -10,9 +10,9 @@ from core.budget.catalogue.models import MODELS
 from core.budget.compute.jobs import SERVING_FORMATS
 from core.budget.compute.training_jobs import TRAINING_WAYS
 from core.budget.fits.known_claims import CLAIMS
-from pages.panels.budget.fits import claims as fits_claims
-from pages.panels.budget.fits import map as fits_map
-from pages.panels.budget.fits.tabs import TABS
+from pages.budget.what_fits import claims as fits_claims
+from pages.budget.what_fits import map as fits_map
+from pages.budget.what_fits.tabs import TABS
 
 PAGE = "budget/what_fits"
 

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from core.figures.compare import compare_alt, compare_losses, run_names
+from core.figures.train.live_run.compare import compare_alt, compare_losses, run_names
 from core.train.evaluations import validation_curve
 from core.train.info import write_info
 from core.train.records import StepRecord

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from core import units
-from core.figures import live
-from core.figures.live_memory import memory
-from core.figures.live_parts import Look
-from core.figures.run_facts import RunView, alt, facts
+from core.figures.train.live_run import live
+from core.figures.train.live_run.live_memory import memory
+from core.figures.train.live_run.live_parts import Look
+from core.figures.train.live_run.run_facts import RunView, alt, facts
 from core.train.control import Inbox
 from core.train.decimate import landmarks
 from core.train.failures import HALVE_THE_BATCH

@@ -22,9 +22,9 @@ def house(tmp_path, monkeypatch):
     monkeypatch.setattr(navigation, "PAGES_FOLDER", tmp_path)
     monkeypatch.setattr(navigation, "PAGES", ROWS)
     monkeypatch.setattr(lessons, "LESSONS_FILE", tmp_path / "lessons.toml")
-    (tmp_path / "demo").mkdir()
     (tmp_path / "lessons.toml").write_text("", encoding="utf-8")
     for row in ROWS:
+        row.file.parent.mkdir(parents=True)
         row.file.write_text(f'"""Which page is {row.title}?"""', encoding="utf-8")
     yield tmp_path
     lessons.read_lessons.cache_clear()
@@ -35,7 +35,7 @@ def open_script(house):
     """Return open_script(source, **query): a page of this source, run once with that address."""
 
     def open_one(source, **query):
-        (house / "demo" / "one.py").write_text(IMPORTS + source, encoding="utf-8")
+        ROWS[0].file.write_text(IMPORTS + source, encoding="utf-8")
         app = AppTest.from_file(str(FRAME), default_timeout=30)
         for name, value in query.items():
             app.query_params[name] = value

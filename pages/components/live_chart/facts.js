@@ -1,4 +1,4 @@
-// The newest numbers of a run as written text: core/figures/run_facts.py in the browser.
+// The newest numbers of a run as written text: core/figures/train/live_run/run_facts.py in the browser.
 
 function last(history, name, write, empty = MISSING) {
   const column = history.columns[name]

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from core.figures.live import specs_of_both_themes
-from core.figures.live_parts import Look
 from core.figures.theme import Mode
+from core.figures.train.live_run.live import specs_of_both_themes
+from core.figures.train.live_run.live_parts import Look
 from core.language import current_language
 
 Figures = Mapping[Mode, Sequence[Mapping[str, Any]]]

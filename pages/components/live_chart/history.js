@@ -1,5 +1,5 @@
 // What the stream has told so far about one run, and the traces that follow from it. The roles are
-// those of core/figures/live.py: the browser fills the very traces that Python would draw.
+// those of core/figures/train/live_run/live.py: the browser fills the very traces that Python would draw.
 
 const COLUMNS = ["step", "time", "loss", "learning_rate", "grad_norm", "tokens_per_second", "resident_bytes", "attempt", "flags"]
 const CATEGORIES = ["weights", "gradients", "optimizer", "activations", "other"]

@@ -51,8 +51,8 @@ def live_chart(
         key: Streamlit's key; the browser keeps charts, zoom and connection under it.
         run: A run's name, or "" for the newest, whichever that is.
         speed: Times as fast as it was, to replay a run that has ended; 0 follows it live.
-        figures: For each theme the charts as `core.figures.live.specs` returns them: the browser
-            changes its theme without asking the script.
+        figures: For each theme the charts as `core.figures.train.live_run.live.specs` returns
+            them: the browser changes its theme without asking the script.
         controls: Whether the control bar may be used, is greyed, or is left out.
         on_command: Called with (run, op, value); returns the number of the command that it sent,
             0 if instead it started a new process for a run that had ended early.

@@ -1,5 +1,5 @@
 // What a run's numbers say so far. Each function has its original in core/train/progress.py or
-// core/figures/run_facts.py; tests/browser compares the two.
+// core/figures/train/live_run/run_facts.py; tests/browser compares the two.
 
 // Short while the loss falls fast.
 function halfLife(step, numSteps) {

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from core.figures.run_facts import ALTS
+from core.figures.train.live_run.run_facts import ALTS
 from core.language import N_, _
 from core.train.failures import HALVE_THE_BATCH, SHORTEN_THE_CONTEXT
 from core.train.progress import LEARNT, REAL_WORDS

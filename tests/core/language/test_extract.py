@@ -17,7 +17,7 @@ other("not a text of ours")
 
 
 def small_house(tmp_path):
-    page = tmp_path / "pages" / "train" / "live.py"
+    page = tmp_path / "pages" / "train" / "live" / "page.py"
     page.parent.mkdir(parents=True)
     page.write_text(PAGE, encoding="utf-8")
     shared = tmp_path / "pages" / "shared" / "chart.py"
@@ -44,13 +44,13 @@ def test_texts_are_the_calls_of_gettext_and_the_question_of_each_page(tmp_path):
 
 def test_only_scripts_in_a_section_are_pages(tmp_path):
     root = small_house(tmp_path)
-    assert is_page(root / "pages" / "train" / "live.py", root)
-    assert page_question(root / "pages/train/live.py") == "Where does a gradient come from?"
+    assert is_page(root / "pages" / "train" / "live" / "page.py", root)
+    assert page_question(root / "pages/train/live/page.py") == "Where does a gradient come from?"
     for other in (
         "pages/shared/chart.py",
         "pages/frame.py",
         "core/units.py",
-        "pages/train/__init__.py",
+        "pages/train/live/words.py",
     ):
         assert not is_page(root / other, root), other
 

@@ -8,10 +8,10 @@ from pages.shared.prose import prose_file
 
 
 def test_prose_is_found_in_the_readers_language_and_its_terms_explained(house, open_script):
-    folder = house / "demo"
-    (folder / "one.intro.en.md").write_text("The [[gradient]] of it.", encoding="utf-8")
-    (folder / "one.intro.zh.md").write_text("它的[[gradient]]。", encoding="utf-8")
-    source = f'prose({str(folder / "one.py")!r}, "intro")'
+    folder = house / "demo" / "one"
+    (folder / "intro.en.md").write_text("The [[gradient]] of it.", encoding="utf-8")
+    (folder / "intro.zh.md").write_text("它的[[gradient]]。", encoding="utf-8")
+    source = f'prose({str(folder / "page.py")!r}, "intro")'
     english = open_script(source).markdown[0]
     assert english.value.startswith('The <span class="term" tabindex="0"')
     assert english.allow_html
@@ -19,8 +19,8 @@ def test_prose_is_found_in_the_readers_language_and_its_terms_explained(house, o
 
 
 def test_a_missing_text_is_named(tmp_path):
-    with pytest.raises(ValueError, match=r"one\.intro\.zh\.md is missing beside one\.py"):
-        prose_file(str(tmp_path / "one.py"), "intro", "zh")
+    with pytest.raises(ValueError, match=r"intro\.zh\.md is missing in one"):
+        prose_file(str(tmp_path / "one" / "page.py"), "intro", "zh")
 
 
 def test_a_term_can_be_reached_by_keyboard_and_read_aloud():

@@ -14,15 +14,15 @@ from core.dtypes.blocks.storage import find_storage
 from core.dtypes.blocks.storage_trials import best_per_bit, try_all, try_rules, try_sizes
 from core.dtypes.blocks.stored_part import make_sides
 from core.dtypes.blocks.teaching_tensors import SAMPLE_NAMES, looked_at, teaching_tensor
-from core.figures.dtypes.block_side import block_alt, block_table, hovers, short_number
-from core.figures.dtypes.block_view import block_view
-from core.figures.dtypes.error_map import error_alt, error_figure, error_table
-from core.figures.dtypes.group_curve import group_alt, group_figure, group_table
-from core.figures.dtypes.nf4_quantiles import nf4_alt, nf4_figure, nf4_table
-from core.figures.dtypes.scale_rule_plot import rule_alt, rule_figure, rule_table
-from core.figures.dtypes.sqnr_plot import sqnr_alt, sqnr_figure, sqnr_table
-from core.figures.dtypes.weight_bytes import bytes_alt, bytes_figure, bytes_table
+from core.figures.dtypes.quantization.block_side import block_alt, block_table, hovers, short_number
+from core.figures.dtypes.quantization.block_view import block_view
+from core.figures.dtypes.quantization.error_map import error_alt, error_figure, error_table
+from core.figures.dtypes.quantization.group_curve import group_alt, group_figure, group_table
+from core.figures.dtypes.quantization.nf4_quantiles import nf4_alt, nf4_figure, nf4_table
+from core.figures.dtypes.quantization.scale_rule_plot import rule_alt, rule_figure, rule_table
+from core.figures.dtypes.quantization.sqnr_plot import sqnr_alt, sqnr_figure, sqnr_table
 from core.figures.theme import COLORS
+from core.figures.weight_bytes import bytes_alt, bytes_figure, bytes_table
 
 PAIR = (find_storage("nvfp4"), find_storage("int8_tensor_affine"))
 

@@ -37,7 +37,7 @@ def test_every_state_of_a_run_has_a_word(state):
 
 
 def test_every_fact_has_a_label_for_the_table():
-    from core.figures.run_facts import RunView, facts
+    from core.figures.train.live_run.run_facts import RunView, facts
 
     assert {f"fact_{name}" for name in facts(RunView())} <= set(live_words())
 

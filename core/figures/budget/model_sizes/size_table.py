@@ -1,0 +1,147 @@
+"""Three sizes in five formats side by side, against the memories of one to four devices."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import plotly.graph_objects as go
+
+from core.budget.catalogue.source_table import Cell
+from core.figures.budget.model_sizes.weight_words import Line, verdict
+from core.figures.drawing import Drawing
+from core.figures.theme import COLORS, Mode, plotly_layout
+from core.language import _
+from core.units import GIB, ByteUnit, format_bytes
+
+HEIGHT_PX: Final = 390
+PRESENT_HEIGHT_PX: Final = 410
+_TOKENS: Final = ("format_a", "format_b", "format_c")
+_PATTERNS: Final = ("", "/", ".")
+_ROOM: Final = 1.12
+_GAP: Final = 0.18  # between two groups of bars
+
+
+def two_decimals(num_bytes: float, unit: ByteUnit) -> str:
+    """Return bytes in GiB or GB with two decimals, as tables print them.
+
+    >>> two_decimals(28e9, "GiB"), two_decimals(28e9, "GB")
+    ('26.08 GiB', '28.00 GB')
+    """
+    return f"{num_bytes / (GIB if unit == 'GiB' else 1e9):,.2f} {unit}"
+
+
+def table_figure(
+    cells: Sequence[Cell],
+    lines: Sequence[Line],
+    unit: ByteUnit,
+    mode: Mode,
+    *,
+    present: bool = False,
+) -> go.Figure:
+    """Return a group of bars for each format, one bar for each size, and a line for each memory."""
+    layout = plotly_layout(mode, present=present)
+    drawing = Drawing()
+    rows = list(dict.fromkeys(cell.size.name for cell in cells))
+    for number, row in enumerate(rows):
+        _draw_row(drawing, [cell for cell in cells if cell.size.name == row], number, unit, mode)
+    num_groups = len(cells) // len(rows)
+    highest = _ROOM * max(cell.item.amount for cell in cells)
+    for line in lines:
+        if line.num_bytes < highest:
+            _draw_line(drawing, line, unit, mode)
+    axes = {
+        "xaxis": layout["xaxis"]
+        | {
+            "range": [-0.5, num_groups + (0.65 if present else 0.05)],
+            "fixedrange": True,
+            "showgrid": False,
+        },
+        "yaxis": {"visible": False, "range": [0, highest], "fixedrange": True},
+        "height": PRESENT_HEIGHT_PX if present else HEIGHT_PX,
+        "margin": {"l": 8, "r": 8, "t": 32, "b": 8},
+    }
+    return drawing.figure(layout | axes | {"template": "none", "barmode": "group", "bargap": _GAP})
+
+
+def _draw_row(
+    drawing: Drawing, cells: Sequence[Cell], number: int, unit: ByteUnit, mode: Mode
+) -> None:
+    scale = GIB if unit == "GiB" else 1e9
+    width = (1 - _GAP) / len(_TOKENS)
+    texts = [_short(cell.item.amount / scale) for cell in cells]
+    for group, (cell, text) in enumerate(zip(cells, texts, strict=True)):
+        drawing.note(  # on the ground's colour: no line of a device runs through a number
+            x=group + (number - 1) * width,
+            y=cell.item.amount,
+            yanchor="bottom",
+            yshift=2,
+            borderpad=0,
+            bgcolor=COLORS[mode]["background"],
+            text=text,
+        )
+    drawing.bar(
+        x=[cell.format_name for cell in cells],
+        y=[cell.item.amount for cell in cells],
+        name=cells[0].size.name,
+        marker={"color": COLORS[mode][_TOKENS[number]], "pattern": {"shape": _PATTERNS[number]}},
+        customdata=[two_decimals(cell.item.amount, unit) for cell in cells],
+        hovertemplate="%{x}: %{customdata}<extra>%{fullData.name}</extra>",
+    )
+
+
+def _short(amount: float) -> str:
+    """Return a number with three digits, as it stands above a bar.
+
+    >>> _short(260.77), _short(13.039), _short(3.26)
+    ('261', '13.0', '3.26')
+    """
+    return f"{amount:.{2 if amount < 9.995 else 1 if amount < 99.95 else 0}f}"
+
+
+def _draw_line(drawing: Drawing, line: Line, unit: ByteUnit, mode: Mode) -> None:
+    color = COLORS[mode]["muted"]
+    drawing.shape(
+        type="line",
+        layer="below",
+        xref="paper",
+        x0=0,
+        x1=1,
+        y0=line.num_bytes,
+        y1=line.num_bytes,
+        line={"color": color, "width": 1.5, "dash": "dot"},
+    )
+    drawing.note(
+        xref="paper",
+        x=1,
+        y=line.num_bytes,
+        xanchor="right",
+        yanchor="bottom",
+        text=f"{line.name} · {format_bytes(line.num_bytes, unit)}",
+        font={"color": color},
+    )
+
+
+def table_alt(cells: Sequence[Cell], unit: ByteUnit) -> str:
+    """Return the picture in words."""
+    parts = [
+        f"{cell.size.name} {cell.format_name} {two_decimals(cell.item.amount, unit)}"
+        for cell in cells
+    ]
+    return _("Weights side by side: {parts}.").format(parts=_(", ").join(parts))
+
+
+def table_rows(cells: Sequence[Cell], chosen: Line, unit: ByteUnit) -> Mapping[str, Sequence[Any]]:
+    """Return one row a cell; beside it what the tutorial printed, where it differs."""
+    return {
+        _("model"): [cell.size.name for cell in cells],
+        _("format"): [cell.format_name for cell in cells],
+        _("weights"): [two_decimals(cell.item.amount, unit) for cell in cells],
+        _("printed in the tutorial"): [_printed(cell) for cell in cells],
+        chosen.name: [verdict(cell.item.amount, chosen) for cell in cells],
+    }
+
+
+def _printed(cell: Cell) -> str:
+    if cell.printed is None:
+        return "–"
+    printed = f'{cell.printed:.2f} "GB"'
+    return f"✗ {printed}" if cell.was_wrong else printed

@@ -1,0 +1,194 @@
+"""Which part of the number line a picture shows: all of it in powers of two, or some of it."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Final, Literal
+
+from core.dtypes.cast.cast_trace import CastTrace
+from core.dtypes.exact import to_float
+from core.dtypes.format import Format
+from core.dtypes.order import number_at, place_of
+from core.dtypes.stretches import ranges, some_stretches, ticks_between
+from core.figures.dtypes.rounding_and_overflow.cast_words import digits
+from core.language import N_, _
+
+View = Literal["log", "linear", "near"]
+VIEWS: Final[tuple[View, ...]] = ("log", "linear", "near")
+BAND_NAMES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "normal": N_("normal numbers"),
+        "subnormal": N_("subnormal numbers"),
+        "zero": N_("becomes zero"),
+        "overflow": N_("overflow"),
+        "no_sign": N_("no sign: below zero nothing"),
+    }
+)
+_NUM_TICKS: Final = 5  # on a line, or on each side of zero
+_MARKS_ACROSS: Final = 400  # marks that a row can hold apart, on a narrow screen too
+_NEAR_STEPS: Final = 8
+_LOWEST: Final = 2.0**-1074
+_HIGHEST: Final = 2.0**1022  # eight times its eighth is still a float64
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Window:
+    """A part of the number line.
+
+    Attributes:
+        low: Its left end.
+        high: Its right end.
+        floor: In a signed logarithm, log2 of what is drawn at zero; None for a linear line.
+    """
+
+    low: float
+    high: float
+    floor: int | None = None
+
+    def at(self, value: float) -> float:
+        """Return where a number stands on the axis.
+
+        >>> Window(low=-4, high=4, floor=-2).at(-1.0)
+        -2.0
+        """
+        if self.floor is None or value == 0:
+            return value
+        return math.copysign(max(math.log2(abs(value)) - self.floor, 0.0), value)
+
+    def axis_ticks(self) -> tuple[list[float], list[str]]:
+        """Return where the axis is marked, and with what."""
+        if self.floor is None:
+            step = self.high / (_NUM_TICKS - 1) - self.low / (_NUM_TICKS - 1)
+            values = [self.low + number * step for number in range(_NUM_TICKS)]
+            return values, [digits(value, 9) for value in values]
+        top = math.log2(self.high)
+        step = max(round((top - self.floor) / _NUM_TICKS), 1)
+        first = -(-(self.floor + 1) // step) * step
+        return self._both_sides(list(range(first, math.floor(top) + 1, step)))
+
+    def _both_sides(self, exponents: list[int]) -> tuple[list[float], list[str]]:
+        positive = [(self.at(2.0**each), _power(each)) for each in exponents]
+        negative = [(-x, f"−{text}") for x, text in positive if self.low < 0]
+        marks = [*negative, (0.0, "0"), *positive]
+        return [x for x, _text in marks], [text for _x, text in marks]
+
+
+def _power(exponent: int) -> str:
+    return f"2<sup>{exponent}</sup>".replace("-", "−") if exponent else "1"
+
+
+def as_float(value: Fraction | float) -> float:
+    """Return a number as float64, infinity where it is beyond that."""
+    return to_float(value) if isinstance(value, Fraction) else value
+
+
+def window_of(view: View, formats: Sequence[Format], trace: CastTrace) -> Window:
+    """Return the part of the line for a view of these formats around a number.
+
+    Args:
+        view: "log" the whole line in powers of two, "linear" from zero to twice the number,
+            "near" eight neighbours of the first format to each side.
+        formats: The rows of the picture, the first one leads.
+        trace: What the number becomes in the first.
+    """
+    value = as_float(trace.value)
+    if view == "near" and math.isfinite(value):
+        return _near(formats[0], trace)
+    if view == "log":
+        return _whole(formats, value)
+    reach = formats[0].max if not math.isfinite(value) else 2 * abs(value) or 1.0
+    limit = 2.0 ** min(math.ceil(math.log2(max(min(reach, _HIGHEST), _LOWEST))), 1022)
+    return Window(low=-limit if formats[0].min < 0 else -limit / 8, high=limit)
+
+
+def _whole(formats: Sequence[Format], value: float) -> Window:
+    smallest = min(fmt.smallest_subnormal for fmt in formats)
+    largest = max(fmt.max for fmt in formats)
+    if math.isfinite(value) and value:
+        smallest, largest = min(smallest, abs(value)), max(largest, abs(value))
+    floor = math.floor(math.log2(smallest)) - 2
+    high = 2.0 ** min(math.ceil(math.log2(largest)) + 2, 1023)
+    signed = any(fmt.min < 0 for fmt in formats)
+    return Window(low=-high if signed else 0.0, high=high, floor=floor)
+
+
+def _near(fmt: Format, trace: CastTrace) -> Window:
+    center = Fraction(trace.value)
+    low, high = trace.lower, trace.upper
+    gap = high.exact - low.exact if low and high else Fraction(0)
+    if not gap:
+        gap = _gap_beside(fmt, trace.code)
+    reach = _NEAR_STEPS * gap
+    low_end, high_end = (to_float(center + side * reach) for side in (-1, 1))
+    return Window(low=max(low_end, -_HIGHEST), high=min(high_end, _HIGHEST))
+
+
+def _gap_beside(fmt: Format, code: int) -> Fraction:
+    exact = fmt.exact(code)
+    if isinstance(exact, str):
+        return Fraction(fmt.eps)
+    place = place_of(fmt, code)
+    beside = number_at(fmt, place + 1) or number_at(fmt, place - 1)
+    return abs(beside.exact - exact) if beside else Fraction(1)
+
+
+def bands(fmt: Format, window: Window) -> list[tuple[str, float, float]]:
+    """Return (kind, low, high) of each range that the window shows, ascending."""
+    edge = ranges(fmt)
+    above = [
+        ("zero", 0.0, edge.zero),
+        ("subnormal", edge.zero, edge.subnormal),
+        ("normal", edge.subnormal, edge.overflow),
+        ("overflow", edge.overflow, math.inf),
+    ]
+    if fmt.min < 0:
+        below = [(kind, -high, -low) for kind, low, high in reversed(above)]
+    else:
+        below = [("no_sign", -math.inf, 0.0)]
+    clipped = [
+        (kind, max(low, window.low), min(high, window.high)) for kind, low, high in (*below, *above)
+    ]
+    return [(kind, low, high) for kind, low, high in clipped if low < high]
+
+
+def line_marks(fmt: Format, window: Window) -> tuple[list[float], list[str], bool]:
+    """Return what is marked in a row, what each mark says, and whether it is every number.
+
+    Where the numbers are too many to be told apart, the marks are the ends of stretches of equal
+    distance: the powers of two.
+    """
+    ticks = ticks_between(fmt, window.low, window.high)
+    if ticks is not None and not _too_dense(ticks, window):
+        return list(ticks), [digits(tick) for tick in ticks], True
+    values, texts = _edges(fmt, window)
+    return values, texts, False
+
+
+def _too_dense(ticks: tuple[float, ...], window: Window) -> bool:
+    """Return whether marks in a logarithmic row would run into one another."""
+    positive = [tick for tick in ticks if tick > 0]
+    if window.floor is None or len(positive) < 2:
+        return False
+    width = window.at(positive[-1]) - window.at(positive[0])
+    whole = window.at(window.high) - window.at(window.low)
+    return len(positive) * whole > _MARKS_ACROSS * width
+
+
+def _edges(fmt: Format, window: Window) -> tuple[list[float], list[str]]:
+    """Return where each stretch of equal distances begins, on both sides, and what it holds."""
+    edges: list[float] = []
+    texts: list[str] = []
+    for each in some_stretches(fmt):
+        words = _("{count} numbers from {low} to {high}, {gap} apart").format(
+            count=f"{each.num_gaps:,.0f}",
+            low=f"{each.low:.6g}",
+            high=f"{each.high:.6g}",
+            gap=f"{each.gap:.6g}",
+        )
+        for sign in (1, -1) if fmt.min < 0 else (1,):
+            if window.low <= sign * each.low <= window.high:
+                edges.append(sign * each.low)
+                texts.append(words)
+    return edges, texts

@@ -1,0 +1,140 @@
+"""The budget taken apart into its lines, each with its formula and the tensors behind it."""
+
+from dataclasses import replace
+from typing import Any, Final, cast
+
+import streamlit as st
+
+from core.budget.at_peak import at_peak
+from core.budget.budget import Budget
+from core.budget.comparison.scenario import Scenario
+from core.budget.item import Item
+from core.budget.parallel.shares import shares
+from core.budget.training.kept_list import KeptTensor, kept_list
+from core.figures.budget.training_memory.item_tree import (
+    SEPARATOR,
+    boxes,
+    tree_alt,
+    tree_figure,
+    tree_table,
+)
+from core.language import _
+from core.units import format_bytes, format_percent
+from pages.budget.training_memory.inputs import PAGE
+from pages.shared import pickers
+from pages.shared.charts import show_chart, table_markdown
+from pages.shared.header import headline
+from pages.shared.numbers import explanation
+from pages.shared.settings import presenting, theme_mode, unit_system
+
+_CHART: Final = f"{PAGE}_items"
+_BLOCK: Final = ("norms", "attention", "feed-forward", "experts", "block inputs")
+_WEIGHTS: Final = (
+    *("compute weights", "master weights", "frozen weights", "quantized weights"),
+    *("frozen weights in 16 bits", "adapters"),
+)
+_CODES: Final = ("codes", "scales", "scales of the scales")
+PATHS: Final = (
+    "",
+    "weights",
+    *(f"weights/{name}" for name in _WEIGHTS),
+    *(f"weights/quantized weights/{name}" for name in _CODES),
+    "optimizer",
+    "gradients",
+    "activations",
+    *(f"activations/{name}" for name in (*_BLOCK, "outside the blocks")),
+    "recomputed activations",
+    *(f"recomputed activations/{name}" for name in _BLOCK[:-1]),
+    *("logits and loss", "temporary", "cached copies", "gathered weights", "data"),
+    *("communication buffers", "allocator reserve"),
+)
+
+
+def show_items(case: Scenario, budget: Budget) -> None:
+    """Show the lines as an icicle, and what stands behind the chosen one."""
+    stage = budget.largest
+    root = replace(stage, children=at_peak(stage))
+    words, picture = st.container(), st.container()
+    formula, tensors = st.columns(2)
+    with formula:
+        asked = pickers.selectbox(
+            PAGE, "item", _("Line"), PATHS, default="activations/attention", labels=path_label
+        )
+        path, line = find(root, asked)
+        if path != asked:
+            st.caption(_("This setting has no line “{line}”.").format(line=path_label(asked)))
+        st.markdown(explanation(line))
+    with words:
+        headline(_sentence(root, line, path))
+    with picture:
+        _show_tree(root, path)
+    with tensors:
+        _show_tensors(case, budget, path)
+
+
+def _show_tree(root: Item, path: str) -> None:
+    unit = unit_system()
+    show_chart(
+        tree_figure(root, path, unit, theme_mode(), present=presenting()),
+        key=_CHART,
+        alt=tree_alt(root, unit),
+        table=tree_table(root, unit),
+        file_name="memory-lines",
+        on_click=_take_over,
+    )
+
+
+def path_label(path: str) -> str:
+    """Return the names from the whole down to a line."""
+    if not path:
+        return _("one device")
+    return " › ".join(_(name) for name in path.split(SEPARATOR))
+
+
+def find(root: Item, asked: str) -> tuple[str, Item]:
+    """Return the line of a path; the nearest one above it where the setting has no such line."""
+    lines = {box.path: box.item for box in boxes(root)}
+    while asked not in lines:
+        asked = asked.rpartition(SEPARATOR)[0]
+    return asked, lines[asked]
+
+
+def _sentence(root: Item, line: Item, path: str) -> str:
+    return _("{line}: {amount}, {share} of what one device holds").format(
+        line=path_label(path),
+        amount=format_bytes(line.amount, unit_system()),
+        share=format_percent(line.amount / root.amount),
+    )
+
+
+def _take_over() -> None:
+    """Take over the line that was clicked."""
+    state = cast("dict[str, Any]", st.session_state.get(_CHART) or {})
+    points = state.get("selection", {}).get("points", [])
+    if points and "customdata" in points[0]:
+        path = points[0]["customdata"][0]
+        if path in PATHS:
+            st.session_state[f"{PAGE}_item"] = path
+
+
+def _show_tensors(case: Scenario, budget: Budget, path: str) -> None:
+    """Show who keeps what, if the line is a part of a block."""
+    whole, _separator, part = path.partition(SEPARATOR)
+    if part not in _BLOCK or whole not in {"activations", "recomputed activations"}:
+        st.caption(_("Choose a part of the activations to see every tensor in it."))
+        return
+    split = shares(case.spec, case.cluster, case.recipe.accumulation)
+    share = split[budget.stages.index(budget.largest)]
+    again = whole == "recomputed activations"
+    rows = kept_list(case.spec, case.recipe, share, part, again=again)
+    st.caption(_("The tensors of one layer, and the operation that keeps each:"))
+    st.markdown(table_markdown(_table(rows)))
+
+
+def _table(rows: tuple[KeptTensor, ...]) -> dict[str, list[str]]:
+    return {
+        _("tensor"): [_(row.what) for row in rows],
+        _("kept by"): [row.op for row in rows],
+        _("bytes"): [format_bytes(row.num_bytes, unit_system()) for row in rows],
+        _("formula"): [f"`{row.formula}`" for row in rows],
+    }

@@ -1,1 +1,0 @@
-"""Parts of the pages about memory and FLOPs."""

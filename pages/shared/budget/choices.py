@@ -1,0 +1,153 @@
+"""The model and the device that a budget page speaks of: chosen once, kept in the address.
+
+`choose_model(page)` is the settings `<page>_model` and `<page>_config`, `choose_device(page)` is
+`<page>_device` and, for a device that the reader describes, its four numbers.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import streamlit as st
+
+from core.budget.catalogue.devices import DEVICES, custom_device, local_device
+from core.budget.catalogue.models import MODELS
+from core.budget.catalogue.parameters import counts
+from core.budget.cluster import DeviceSpec
+from core.language import N_, _
+from core.machine import cached_probe
+from core.models.spec import ModelSpec
+from core.units import GIB, format_bytes, format_count
+from pages.shared import pickers
+from pages.shared.budget.own_config import own_model
+from pages.shared.settings import unit_system
+
+OWN: Final = "own"
+LOCAL: Final = "local"
+DEFAULT_MODEL: Final = "llama-2-7b"
+DEFAULT_DEVICE: Final = "h100-sxm"
+# Of the reader's own device: name in the address, label, largest, default, step.
+OWN_NUMBERS: Final = (
+    ("device_gib", N_("Memory in GiB"), 1024, 24, 1),
+    ("device_tflops", N_("Dense TFLOP/s in bf16"), 100_000, 100, 10),
+    ("device_gbs", N_("Memory bandwidth in GB/s"), 100_000, 1000, 50),
+    ("device_link", N_("Link to other devices in GB/s, one way"), 100_000, 32, 50),
+)
+# What a link to another page of budgets takes along.
+SAME_CHOICES: Final = ("model", "config", "device", *(name for name, *_more in OWN_NUMBERS))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChosenModel:
+    """The model of a page.
+
+    Attributes:
+        key: Of the catalogue; "" for the reader's own.
+        spec: Its architecture.
+        code: Python that makes the same spec, for snippets (MODELS, read_config).
+    """
+
+    key: str
+    spec: ModelSpec
+    code: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChosenDevice:
+    """The device of a page.
+
+    Attributes:
+        key: Of the table of devices; "" for the reader's own or the local one.
+        device: What it is.
+        code: Python that makes the same device (DEVICES, custom_device, local_device).
+    """
+
+    key: str
+    device: DeviceSpec
+    code: str
+
+
+def choose_model(page: str, *, default: str = DEFAULT_MODEL) -> ChosenModel:
+    """Show the list of models, in which the reader can search, and return the chosen one.
+
+    Whoever has another model pastes or uploads its config.json; until it can be read, the default
+    is used and a sentence says so.
+
+    Args:
+        page: The page's short name: "memory".
+        default: Key of the catalogue; a constant of the page.
+    """
+    key = pickers.selectbox(
+        page, "model", _("Model"), (*MODELS, OWN), default=default, labels=model_label
+    )
+    own = own_model(page) if key == OWN else None
+    if key == OWN and own is None:
+        st.caption(_("Until a config.json can be read, the default model is shown."))
+    if own is not None:
+        spec, text = own
+        return ChosenModel(key="", spec=spec, code=f"read_config({text!r})")
+    key = default if key == OWN else key
+    return ChosenModel(key=key, spec=MODELS[key], code=f'MODELS["{key}"]')
+
+
+def model_label(key: str) -> str:
+    """Return a model's name and size for a list."""
+    if key == OWN:
+        return _("my own config.json")
+    return f"{MODELS[key].name} · {format_count(counts(MODELS[key]).total)}"
+
+
+def choose_device(page: str, *, default: str = DEFAULT_DEVICE) -> ChosenDevice:
+    """Show the list of devices and return the chosen one.
+
+    Args:
+        page: The page's short name: "memory".
+        default: Key of the table; a constant of the page.
+    """
+    key = pickers.selectbox(
+        page, "device", _("Device"), (*DEVICES, LOCAL, OWN), default=default, labels=device_label
+    )
+    if key == OWN:
+        return _own_device(page)
+    if key == LOCAL:
+        found = _local_device()
+        if found is not None:
+            return found
+        key = default
+    return ChosenDevice(key=key, device=DEVICES[key], code=f'DEVICES["{key}"]')
+
+
+def device_label(key: str) -> str:
+    """Return a device's name and memory for a list."""
+    if key in DEVICES:
+        device = DEVICES[key]
+        return f"{device.name} · {format_bytes(device.memory_sold, unit_system())}"
+    return _("this computer") if key == LOCAL else _("a device of my own")
+
+
+def _local_device() -> ChosenDevice | None:
+    """Return this computer's device; None, after a sentence, while torch was never asked."""
+    probe = cached_probe()
+    if probe is None:
+        st.info(_("This computer has not been measured yet: Home does it. Until then the default."))
+        return None
+    code = "local_device(probe_machine())"
+    return ChosenDevice(key="", device=local_device(probe), code=code)
+
+
+def _own_device(page: str) -> ChosenDevice:
+    with st.popover(_("My device"), icon=":material/memory:", key=f"{page}_own_device"):
+        memory, tera, giga, link = (
+            pickers.number(page, name, _(label), 1, most, default=default, step=step)
+            for name, label, most, default, step in OWN_NUMBERS
+        )
+    device = custom_device(
+        memory=memory * GIB,
+        flops_per_second=tera * 1e12,
+        bandwidth=giga * 1e9,
+        link=link * 1e9,
+    )
+    code = (
+        f"custom_device(memory={memory} * 2**30, flops_per_second={tera}e12, "
+        f"bandwidth={giga}e9, link={link}e9)"
+    )
+    return ChosenDevice(key="", device=device, code=code)

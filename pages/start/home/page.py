@@ -1,0 +1,115 @@
+"""How does a GPT work, from its bits up, and can this machine train one now?"""
+
+import streamlit as st
+
+from core.language import _
+from core.machine import describe_machine
+from core.train.plan import outline_run, plan_run
+from core.units import format_exact
+from pages.shared import pickers
+from pages.shared.header import headline, page_header
+from pages.shared.lessons import load_lessons
+from pages.shared.snippets import show_code
+from pages.shared.start.course_map import show_lessons
+from pages.start.home.environment_card import environment_line, show_environment
+from pages.start.home.install_card import picked_plan, show_plan
+from pages.start.home.largest_part import ask_largest_part
+from pages.start.home.last_run import show_last_run
+from pages.start.home.number_card import show_number
+from pages.start.home.search_box import headline_of, search_box, show_hits
+from pages.start.home.stack_card import machine_layers, show_layers
+from pages.start.home.train_now import WISH, show_train_now
+
+MAP_HEIGHT = 170  # the course has more lessons than a screen: the map scrolls, the page does not
+CODE = """
+from core.train.plan import Wish, outline_run
+
+parameters = outline_run(Wish()).parameters
+print(f"{parameters.amount:,}")
+for part in parameters.children:
+    print(f"{part.name}: {part.amount:,} = {part.substituted}")
+"""
+
+
+def card_label(card: str) -> str:
+    """Return the word on the switch of a card."""
+    return {
+        "closed": _("Course"),
+        "environment": _("Machine"),
+        "stack": _("Stack"),
+        "install": _("Install"),
+    }[card]
+
+
+def show_start() -> None:
+    """Show the button that trains a GPT and the newest run; beside them a number to flip."""
+    button, number = st.columns(2, gap="large")
+    with button:
+        try:
+            show_train_now(plan_run(WISH))
+        except ValueError as error:
+            st.error(str(error))
+        show_last_run()
+    with number:
+        show_number()
+
+
+def say(text: str) -> None:
+    """Show the headline, above everything that takes time."""
+    with top:
+        headline(text)
+
+
+def show_card(card: str) -> None:
+    """Show one side of the environment card with its headline."""
+    if card == "environment":
+        say(environment_line(describe_machine()))
+        show_environment()
+    elif card == "stack":
+        layers = machine_layers()
+        count = len(layers)
+        say(_("From a line of Python to the silicon: {count} layers").format(count=count))
+        show_layers(layers)
+    elif plan := picked_plan("home"):
+        say(f"`{plan.torch_line}`")
+        show_plan(plan)
+
+
+def show_course() -> None:
+    """Show the run that could start now, and the course."""
+    count = format_exact(round(outline.parameters.amount))
+    say(_("A GPT of {count} parameters can train on this machine now.").format(count=count))
+    with start:
+        show_start()
+    with st.container(height=MAP_HEIGHT, border=False):
+        show_lessons(load_lessons(), key="home_map", detailed=False)
+
+
+page_header(__doc__, _("Bits to GPT"))
+outline = outline_run(WISH)
+top = st.container()
+start = st.container()
+asked, machine = st.columns(2, gap="large")
+with asked:
+    hits = search_box("home")
+with machine:
+    chosen = pickers.segmented(
+        "home",
+        "card",
+        environment_line(describe_machine()),
+        ["closed", "environment", "stack", "install"],
+        default="closed",
+        labels=card_label,
+    )
+if hits:
+    say(headline_of(hits[0]))
+    show_hits(hits)
+elif chosen == "closed":
+    show_course()
+else:
+    show_card(chosen)
+question, code = st.columns(2, gap="large")
+with question, st.expander(_("Predict: where are its parameters?")):
+    ask_largest_part(outline.parameters)
+with code:
+    show_code("parameters", CODE)

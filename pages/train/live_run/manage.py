@@ -1,0 +1,158 @@
+"""The runs, to look at again: compare, replay, rename, pin, delete, take the numbers away."""
+
+from typing import Any, Final
+
+import streamlit as st
+
+from core.figures.train.live_run.compare import (
+    MAX_RUNS,
+    compare_alt,
+    compare_losses,
+    compare_table,
+    run_names,
+)
+from core.language import _
+from core.train.evaluations import Curve, differing_settings, validation_curve
+from core.train.listing import RunSummary, list_runs
+from core.train.replay import MAX_SPEED, MIN_SPEED
+from core.train.rundir import open_run_directory, runs_directory
+from core.train.shelf import MAX_TITLE, delete, pin, rename
+from core.train.state import FINAL_STATES
+from pages.server.control_right import check_control, may_control
+from pages.server.rate import take_turn
+from pages.shared.charts import show_chart, table_markdown
+from pages.shared.settings import presenting, theme_mode
+from pages.train.live_run.rows import COURSE, LEARNING, MODEL
+from pages.train.live_run.runs import follow, run_label
+
+SPEEDS: Final = tuple(speed for speed in (1, 2, 5, 10, 30, 60) if MIN_SPEED <= speed <= MAX_SPEED)
+_CHOSEN: Final = "lr_chosen"
+_ERROR: Final = "lr_manage_error"
+
+
+def offer_management() -> None:
+    """Show the button that opens the runs in a window of their own."""
+    tells = _("Compare runs, replay one, rename, pin or delete it")
+    # Beside the list, not in it: a popover would lie over the window.
+    if st.button(_("Compare"), key="lr_manage", icon=":material/compare_arrows:", help=tells):
+        st.dialog(_("Runs"), width="large")(_manage)()
+
+
+def _manage() -> None:
+    runs = {run.name: run for run in list_runs(runs_directory()) if not run.error}
+    if not runs:
+        st.caption(_("There are no runs yet."))
+        return
+    shown = st.query_params.get("run", "")
+    first = [shown] if shown in runs else list(runs)[:1]
+    st.session_state[_CHOSEN] = [n for n in st.session_state.get(_CHOSEN, first) if n in runs]
+    chosen = st.multiselect(
+        _("Runs: one to edit, several to compare"),
+        list(runs),
+        format_func=lambda name: run_label(runs[name]),
+        max_selections=MAX_RUNS,
+        key=_CHOSEN,
+    )
+    if error := st.session_state.pop(_ERROR, ""):
+        st.error(error)
+    if len(chosen) == 1:
+        _one(runs[chosen[0]])
+    elif chosen:
+        _several([runs[name] for name in chosen])
+
+
+def _several(runs: list[RunSummary]) -> None:
+    """Show the validation losses of several runs in one picture."""
+    try:
+        curves = [validation_curve(run.directory) for run in runs]
+    except (ValueError, OSError) as error:
+        st.error(str(error))
+        return
+    st.caption(compare_alt(curves))
+    show_chart(
+        compare_losses(curves, theme_mode(), present=presenting()),
+        key="lr_compare",
+        alt=compare_alt(curves),
+        table=compare_table(curves),
+        file_name="validation-losses",
+    )
+    _differences(curves)
+
+
+def _differences(curves: list[Curve]) -> None:
+    """Say with which settings the runs were trained, as far as these differ."""
+    rows = differing_settings(curves)
+    if not rows:
+        st.caption(_("All settings that change what a run learns are the same."))
+        return
+    labels = {row.field: _(row.label) for row in (*MODEL, *LEARNING, *COURSE)}
+    table: dict[str, list[Any]] = {
+        _("Different settings"): [labels.get(name, f"`{name}`") for name in rows]
+    }
+    for number, name in enumerate(run_names(curves)):
+        table[name] = [values[number] for values in rows.values()]
+    st.markdown(table_markdown(table))
+
+
+def _one(run: RunSummary) -> None:
+    """Show what can be done with one run; what changes it needs control over it."""
+    if run.state in FINAL_STATES:
+        _replay(run)
+    st.link_button(
+        _("All steps as CSV"), f"/live/metrics.csv?run={run.name}", icon=":material/table:"
+    )
+    locked = not may_control(run.name)
+    title, pinned, away = st.columns([3, 1, 1], vertical_alignment="bottom")
+    key = f"lr_title_{run.name}"
+    title.text_input(
+        _("Title"),
+        run.title,
+        key=key,
+        max_chars=MAX_TITLE,
+        disabled=locked,
+        on_change=_edit,
+        args=(run.name, "title", key),
+    )
+    key = f"lr_pin_{run.name}"
+    st.session_state[key] = run.pinned
+    pinned.toggle(
+        _("Pinned"), key=key, disabled=locked, on_change=_edit, args=(run.name, "pin", key)
+    )
+    with away.popover(_("Delete"), icon=":material/delete:", disabled=locked or run.pinned):
+        st.markdown(_("The run, its curve and its checkpoints are gone for good."))
+        st.button(
+            _("Delete it"),
+            key=f"lr_delete_{run.name}",
+            type="primary",
+            on_click=_edit,
+            args=(run.name, "delete", key),
+        )
+
+
+def _replay(run: RunSummary) -> None:
+    """Offer to see a run again that has ended, as if it were live."""
+    speed, button = st.columns([3, 1], vertical_alignment="bottom")
+    chosen = speed.select_slider(
+        _("Speed"), SPEEDS, value=10, format_func="× {}".format, key="lr_replay_speed"
+    )
+    if button.button(_("Replay"), key="lr_replay", icon=":material/replay:"):
+        follow(run.name, chosen)
+        st.rerun()
+
+
+def _edit(name: str, what: str, key: str) -> None:
+    """Carry out one change; Python asks who may, whatever the browser has greyed."""
+    try:
+        check_control(name)
+        take_turn("edit")
+        directory = open_run_directory(runs_directory(), name)
+        if what == "title":
+            rename(directory, str(st.session_state[key]))
+        elif what == "pin":
+            pin(directory, pinned=bool(st.session_state[key]))
+        else:
+            delete(directory)
+            if st.query_params.get("run") == name:
+                follow()
+    except (ValueError, OSError) as error:
+        st.session_state[_ERROR] = str(error)

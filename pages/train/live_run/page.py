@@ -1,0 +1,98 @@
+"""What happens while a GPT learns?
+
+One small GPT trains in a process of its own; every browser that looks at it sees the same curves.
+"""
+
+import streamlit as st
+
+from core.figures.train.live_run.live_parts import Look
+from core.language import _
+from core.train.plan import device_in_use
+from pages.components.live_chart.figures import empty_figures
+from pages.components.live_chart.live_chart import live_chart
+from pages.server.control_right import is_teacher
+from pages.shared import pickers
+from pages.shared.device import device_banner
+from pages.shared.header import headline, page_header
+from pages.shared.prose import prose
+from pages.shared.settings import is_hidden, locked, presenting, unit_system
+from pages.shared.snippets import show_code
+from pages.train.live_run.first_loss import ask_first_loss
+from pages.train.live_run.manage import offer_management
+from pages.train.live_run.prediction import (
+    headline_text,
+    outline,
+    predict,
+    prediction_text,
+    show_prediction,
+    snippet,
+)
+from pages.train.live_run.runs import (
+    follow,
+    followed_run,
+    list_earlier_runs,
+    send_command,
+)
+from pages.train.live_run.settings import PAGE, choose_duration, choose_size, choose_wish
+from pages.train.live_run.start import start
+from pages.train.live_run.watching import controls_of, show_replay, show_viewer
+
+page_header(__doc__)
+followed = followed_run()
+top, picture, below = st.container(gap="small"), st.container(), st.container()
+
+with top, st.container(key="lr_setup", horizontal=True, vertical_alignment="bottom"):
+    # On a projector the picture comes first: all choices wait behind one button.
+    choices = st.container(horizontal=True, width="content") if not presenting() else None
+    start_pressed = not is_hidden(PAGE, "start") and st.button(
+        _("Start"),
+        key="lr_start",
+        type="primary",
+        icon=":material/play_arrow:",
+        disabled=locked() or not is_teacher(),
+    )
+    with st.popover(_("Settings"), icon=":material/tune:", key="lr_settings", width="content"):
+        numbers = st.container(key="lr_numbers", gap="small")
+        with choices or st.container():
+            duration, size = choose_duration(), choose_size()
+        wish = choose_wish(duration, size)
+    with st.popover(_("Runs"), icon=":material/history:", key="lr_runs", width="content"):
+        list_earlier_runs()
+    offer_management()
+
+with below if presenting() else top:
+    planned = outline(wish)
+    prepared = predict(wish) if planned else None
+    if planned:
+        with st.container(key="lr_plan", horizontal=True, vertical_alignment="center"):
+            headline(headline_text(planned))
+            st.caption(prediction_text(planned, prepared), width="content")
+if prepared:
+    with numbers:
+        show_prediction(prepared)
+with top:
+    show_viewer(wish, followed.run)
+    show_replay(followed)
+    if start_pressed and start(wish):
+        follow()
+        st.rerun()
+
+with below, st.container(horizontal=True, vertical_alignment="center"):
+    compare = pickers.toggle(PAGE, "prediction", _("Show what was predicted"), default=True)
+    device_banner(*device_in_use())
+look = Look(present=presenting(), unit=unit_system(), show_prediction=compare)
+with picture:
+    live_chart(
+        key="lr_live",
+        run=followed.run,
+        speed=followed.speed,
+        figures=empty_figures(look),
+        controls=controls_of(followed),
+        on_command=send_command,
+    )
+
+if planned:
+    ask_first_loss(planned)
+    if wish.upload is None:
+        show_code("plan", snippet(wish))
+prose(__file__, "reading")

@@ -1,0 +1,93 @@
+"""What is known of a run before it starts, in words and numbers that explain themselves."""
+
+from pathlib import Path
+
+import streamlit as st
+
+from core.figures.train.live_run.run_facts import CATEGORY_NAMES
+from core.language import _
+from core.train.plan import Outline, Wish, outline_run, plan_run
+from core.train.prepare import Prepared
+from core.units import format_bytes, format_seconds
+from pages.shared.numbers import explained_number
+from pages.shared.settings import unit_system
+from pages.train.live_run.settings import UPLOAD
+
+STYLE = Path(__file__).with_name("run_setup.css")
+SNIPPET = """
+from core.train.plan import Wish, outline_run
+
+outline = outline_run(Wish(duration={duration!r}, size={size!r}, changes={changes!r}))
+print(f"{{outline.parameters.amount:,}}")
+print(outline.parameters.substituted)
+"""
+
+
+def outline(wish: Wish) -> Outline | None:
+    """Return what is true of the wish on any machine; a refusal becomes a sentence and None."""
+    if wish.changes["corpus"] == UPLOAD and wish.upload is None:
+        st.info(_("Choose a text file under Settings; then its numbers appear here."))
+        return None
+    try:
+        return outline_run(wish)
+    except (ValueError, OSError) as error:
+        st.warning(str(error))
+        return None
+
+
+def predict(wish: Wish) -> Prepared | None:
+    """Return what this machine will need for the wish; a refusal becomes a sentence and None."""
+    try:
+        return plan_run(wish)
+    except (ValueError, OSError) as error:
+        st.warning(str(error))
+        return None
+
+
+def headline_text(planned: Outline) -> str:
+    """Return the numbers of the plan that are the same on every machine, as one line."""
+    config = planned.config
+    return _("{params} parameters · {tokens} tokens a step · learning rate {rate}").format(
+        params=f"{planned.parameters.amount:,}",
+        tokens=f"{config.tokens_per_step:,}",
+        rate=f"{config.learning_rate:g}",
+    )
+
+
+def prediction_text(planned: Outline, prepared: Prepared | None) -> str:
+    """Return what the text gives, and memory, steps and time on this machine where known."""
+    words = [_("{count} different tokens").format(count=planned.vocab_size)]
+    if prepared is None:
+        return words[0]
+    words.append(format_bytes(prepared.memory.num_bytes, unit_system()))
+    if prepared.seconds is None:
+        words.append(_("Start times 20 steps first"))
+    else:
+        words.append(_("{count} steps").format(count=f"{prepared.config.num_steps:,}"))
+        words.append(format_seconds(prepared.seconds.amount))
+    return " · ".join(words)
+
+
+def show_prediction(prepared: Prepared) -> None:
+    """Show parameters, bytes by category and seconds; each tells its formula."""
+    st.html(STYLE)
+    for column, (label, item) in zip(
+        st.columns(4)[:3],
+        (
+            (_("parameters"), prepared.parameters),
+            (_("memory"), prepared.memory),
+            (_("time"), prepared.seconds),
+        ),
+        strict=True,
+    ):
+        if item is not None:
+            with column:
+                explained_number(label, item)
+    for column, part in zip(st.columns(4), prepared.memory.children, strict=True):
+        with column:
+            explained_number(_(CATEGORY_NAMES[part.name]), part)
+
+
+def snippet(wish: Wish) -> str:
+    """Return Python that prints the headline number of the wish."""
+    return SNIPPET.format(duration=wish.duration, size=wish.size, changes=dict(wish.changes))

@@ -1,0 +1,35 @@
+from core.figures.budget.flops_and_time.least_times import (
+    Least,
+    Mark,
+    least_times,
+    least_times_alt,
+    least_times_table,
+)
+
+BARS = [
+    Least(name="host", color="backward", seconds={"H100": 0.25, "T4": 1.0}),
+    Least(name="own", color="forward", seconds={"H100": 0.005}),
+]
+MARKS = [Mark(name="claimed", color="refused", symbol="star", seconds={"H100": 5e-5})]
+
+
+def test_bars_and_marks_are_seconds_on_powers_of_ten():
+    figure = least_times(BARS, MARKS, "light")
+    host, own, claimed = figure.data
+    assert dict(zip(host.y, host.x, strict=True)) == BARS[0].seconds
+    assert list(own.x) == [0.005]
+    assert list(claimed.x) == [5e-5]
+    assert figure.layout.xaxis.type == "log"
+    low, high = figure.layout.xaxis.range
+    assert 10**low < 5e-5
+    assert 10**high > 1.0
+
+
+def test_words_and_table():
+    assert "host: H100 250 ms, T4 1.00 s; own: H100 5.00 ms" in least_times_alt(BARS, MARKS)
+    assert least_times_table(BARS, MARKS) == {
+        "where": ["H100", "T4"],
+        "host": ["250 ms", "1.00 s"],
+        "own": ["5.00 ms", "-"],
+        "claimed": ["50.0 µs", "-"],
+    }

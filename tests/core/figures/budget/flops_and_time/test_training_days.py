@@ -1,0 +1,47 @@
+import pytest
+
+from core.budget.compute.training_time import training_seconds
+from core.figures.budget.flops_and_time.training_days import (
+    DAY,
+    counts_around,
+    training_days,
+    training_days_alt,
+    training_days_table,
+)
+
+ONE = training_seconds(70 * 10**9, 15 * 10**12, 1, 989.5e12, 1.0)
+
+
+def test_the_chosen_point_lies_on_the_line_of_its_mfu():
+    figure = training_days(ONE, 0.5, 1024, "light")
+    line = next(trace for trace in figure.data if trace.name == "the chosen MFU")
+    assert line.y[list(line.x).index(1024)] == pytest.approx(143.93, abs=0.005)
+    point = figure.data[-1]
+    assert (point.x[0], point.y[0]) == (1024, pytest.approx(143.93, abs=0.005))
+    low, high = figure.data[:2]
+    for edge, mfu in ((low, 0.3), (high, 0.6)):
+        assert edge.y[0] == pytest.approx(ONE / mfu / DAY / edge.x[0])
+
+
+def test_words_and_table():
+    assert "143 d 22 h with 1,024, 14 d 09 h with ten times as many" in training_days_alt(
+        ONE, 0.5, 1024
+    )
+    table = training_days_table(ONE, 0.5, 3)
+    assert list(table)[1:] == [f"time at an MFU of {mfu}" for mfu in (0.3, 0.5, 0.6)]
+    assert {len(column) for column in table.values()} == {len(table["devices"])}
+
+
+def test_one_device_has_nothing_to_its_left():
+    assert counts_around(1) == [1, 2, 4, 8, 16]
+    figure = training_days(ONE, 0.01, 1, "dark", present=True)
+    assert figure.data[-1].x[0] == 1
+
+
+def test_every_time_that_is_drawn_has_ticks_around_it():
+    for seconds, mfu, num_devices in ((0.006, 1.0, 1_000_000), (ONE, 0.5, 1024), (7e17, 0.01, 1)):
+        figure = training_days(seconds, mfu, num_devices, "light")
+        drawn = [days for trace in figure.data for days in trace.y]
+        ticks = figure.layout.yaxis.tickvals
+        assert ticks[0] <= min(drawn)
+        assert max(drawn) <= ticks[-1]

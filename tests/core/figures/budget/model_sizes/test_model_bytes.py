@@ -1,0 +1,98 @@
+"""One model against memories: bars that add up, verdicts, lines that do not run together."""
+
+import itertools
+
+import pytest
+
+from core.budget.catalogue.devices import DEVICES
+from core.budget.catalogue.sizes import FORMAT_NAMES, SIZES, weights_in
+from core.figures.budget.model_sizes.model_bytes import axis_end, bars_figure, seen_lines
+from core.figures.budget.model_sizes.weight_words import (
+    Line,
+    bars_alt,
+    bars_table,
+    part_bytes,
+    verdict,
+)
+from core.units import GIB
+
+RTX = Line("RTX 4090", DEVICES["rtx-4090"].memory_usable)
+MARKS = tuple(
+    Line(DEVICES[key].name, DEVICES[key].memory_usable)
+    for key in ("h100-sxm", "t4", "b200", "a100-40gb", "mi355x")
+)
+
+
+def rows_of(word):
+    return [(name, weights_in(SIZES[word], name)) for name in FORMAT_NAMES]
+
+
+def words_of(figure):
+    return " ".join(note.text for note in figure.layout.annotations)
+
+
+def test_every_bar_is_as_long_as_its_bytes():
+    rows = rows_of("llama-3-8b")
+    figure = bars_figure(rows, RTX, MARKS, "GiB", "light")
+
+    lengths = [sum(bar.x[row] for bar in figure.data) for row in range(len(rows))]
+    assert lengths == [item.num_bytes for _name, item in rows]
+    assert next(bar.name for bar in figure.data) == "codes"
+    assert figure.data[0].y == FORMAT_NAMES
+
+
+def test_what_is_too_long_for_the_memory_says_how_many_it_needs():
+    items = dict(rows_of("llama-2-70b"))
+
+    assert verdict(items["int4_group128"].amount, RTX) == "✗ ≥ 2 devices"
+    assert verdict(items["float32"].amount, RTX) == "✗ ≥ 11 devices"
+    assert verdict(RTX.num_bytes, RTX) == "✓ fits"
+    assert verdict(RTX.num_bytes + 1, RTX) == "✗ ≥ 2 devices"
+    assert verdict(1, Line("empty", 0)) == "✗ no memory"
+
+
+def test_the_chosen_line_is_bold_and_named_with_its_memory():
+    figure = bars_figure(rows_of("llama-2-7b"), RTX, MARKS, "GiB", "dark", present=True)
+    bold = [shape for shape in figure.layout.shapes if shape.line.width == 3]
+
+    assert [shape.x0 for shape in bold] == [RTX.num_bytes]
+    assert "<b>RTX 4090</b><br>23.5 GiB" in words_of(figure)
+
+
+def test_lines_keep_their_distance_and_stay_inside():
+    for word in SIZES:
+        rows = rows_of(word)
+        end = axis_end(rows, RTX)
+        lines = seen_lines(RTX, MARKS, end)
+        places = sorted(line.num_bytes for line in lines)
+        assert all(0 < place <= end for place in places), word
+        gaps = [after - before for before, after in itertools.pairwise(places)]
+        assert all(gap >= 0.13 * end for gap in gaps), word
+
+
+def test_a_memory_far_beyond_the_bars_is_named_at_the_edge():
+    figure = bars_figure(rows_of("0.1b"), RTX, MARKS, "GiB", "light")
+
+    assert not figure.layout.shapes
+    assert "<b>RTX 4090</b>: 23.5 GiB →" in words_of(figure)
+
+
+def test_the_sentence_and_the_table_say_what_is_drawn():
+    rows = rows_of("llama-2-7b")
+    alt = bars_alt("Llama-2 7B", rows, RTX, "GiB")
+    table = bars_table(rows, RTX, "GB")
+
+    assert alt.startswith(
+        "Weights of Llama-2 7B against RTX 4090 with 23.5 GiB: float32 25.1 GiB ✗"
+    )
+    assert table["total"][0] == "27.0 GB"
+    assert table["RTX 4090"][:2] == ["✗ ≥ 2 devices", "✓ fits"]
+    assert table["formula"][0] == "ceil(num_params × element_bits / 8) + num_params × bits // 8"
+    assert {len(column) for column in table.values()} == {len(rows)}
+
+
+def test_zero_points_and_second_scales_count_as_scales():
+    item = weights_in(SIZES["7b"], "nf4_double_quant")
+
+    assert part_bytes(item, "codes") + part_bytes(item, "scales") == item.num_bytes
+    assert part_bytes(item, "scales") / GIB == pytest.approx(0.1035, abs=0.001)

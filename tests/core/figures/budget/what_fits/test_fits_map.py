@@ -1,0 +1,89 @@
+"""The squares by their data: letters, colours' states, what is picked out, words and table."""
+
+import pytest
+
+from core.budget.catalogue.devices import DEVICES
+from core.budget.catalogue.models import MODELS
+from core.budget.compute.jobs import serving_ways
+from core.budget.fits.matrix import Cell
+from core.budget.fits.plane import models_devices
+from core.budget.serving.serving_plan import ServingPlan
+from core.figures.budget.what_fits.fits_map import fits_alt, fits_map, fits_table, letters_sentence
+from core.figures.budget.what_fits.fits_squares import (
+    LETTERS,
+    Labels,
+    hover_text,
+    letter,
+    square_text,
+)
+
+ROWS = {"gpt2-xl": "GPT-2 XL", "llama-2-70b": "Llama-2 70B"}
+COLUMNS = {"t4": "T4", "h200-sxm": "H200"}
+
+
+@pytest.fixture
+def plane():
+    models = {key: MODELS[key] for key in ROWS}
+    devices = {key: DEVICES[key] for key in COLUMNS}
+    return models_devices(models, serving_ways(ServingPlan())["bf16"], devices)
+
+
+@pytest.fixture
+def labels():
+    return Labels(rows=ROWS, columns=COLUMNS, chosen=("llama-2-70b", "t4"))
+
+
+def cell(verdict, reason="", sentence=""):
+    return Cell(need=None, capacity=1, verdict=verdict, reason=reason, sentence=sentence)
+
+
+def test_a_square_says_whether_and_else_why_and_how_many():
+    assert square_text(cell("fits"), 1) == "✓"
+    assert square_text(cell("close"), 1) == "≈"
+    assert square_text(cell("too_big", "weights"), 16) == "W16×"
+    assert square_text(cell("too_big", "KV cache"), 1024) == "K1k×"
+    assert square_text(cell("too_big", "activations"), 0) == "A"
+    assert square_text(cell("too_big", sentence="cannot be split"), 0) == "–"
+
+
+def test_no_two_items_have_the_same_letter():
+    assert len(set(LETTERS.values())) == len(LETTERS)
+    assert letter("something new") == "S"
+
+
+def test_squares_and_words_stand_where_the_plane_says(plane, labels):
+    figure = fits_map(plane, labels, "GiB", "light")
+    squares, words = figure.data
+
+    assert [list(line) for line in squares.z] == [[2, 2], [0, 2]]
+    assert list(words.text) == ["✓", "✓", "W16×", "✓"]
+    assert list(zip(words.x, words.y, strict=True)) == [(0, 0), (1, 0), (0, 1), (1, 1)]
+    assert list(words.customdata[2][:2]) == ["llama-2-70b", "t4"]
+    assert list(figure.layout.yaxis.ticktext) == list(ROWS.values())
+    (mark,) = figure.layout.shapes
+    assert (mark.x0, mark.x1, mark.y0, mark.y1) == (-0.5, 0.5, 0.5, 1.5)
+
+
+def test_what_is_not_in_the_plane_is_not_picked_out(plane):
+    elsewhere = Labels(rows=ROWS, columns=COLUMNS, chosen=("gpt2", "t4"))
+
+    assert not fits_map(plane, elsewhere, "GiB", "dark", present=True).layout.shapes
+
+
+def test_a_square_explains_itself(plane, labels):
+    text = hover_text(plane, labels, ("llama-2-70b", "t4"), "GiB")
+
+    assert "130 GiB of 14.5 GiB" in text
+    assert "the first that does not fit: weights" in text
+    assert "16 devices are enough" in text
+    assert "enough" not in hover_text(plane, labels, ("gpt2-xl", "t4"), "GiB")
+
+
+def test_words_table_and_letters_say_the_same_as_the_picture(plane, labels):
+    assert fits_alt(plane, labels) == "Of 4 squares 3 fit. By column: T4 1, H200 2."
+    assert fits_table(plane, labels) == {
+        " ": ["GPT-2 XL", "Llama-2 70B"],
+        "T4": ["✓", "W16×"],
+        "H200": ["✓", "✓"],
+    }
+    assert "**W** weights" in letters_sentence(plane)

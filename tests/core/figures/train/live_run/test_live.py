@@ -1,0 +1,227 @@
+"""The charts of the live run, checked by their data."""
+
+import json
+import math
+
+import pytest
+
+from core.figures.theme import COLORS
+from core.figures.train.live_run import live
+from core.figures.train.live_run.live_memory import memory
+from core.figures.train.live_run.live_parts import Look
+from core.figures.train.live_run.run_facts import ALTS, CATEGORIES, RunView, alt, facts
+from core.units import MIB, format_bytes
+
+BYTES = {
+    "weights": 4 * MIB,
+    "gradients": 4 * MIB,
+    "optimizer": 8 * MIB,
+    "activations": 32 * MIB,
+    "other": 2 * MIB,
+}
+PREDICTED = {name: value for name, value in BYTES.items() if name != "other"}
+INFO = {
+    "config": {
+        "num_steps": 40,
+        "batch_size": 12,
+        "seq_len": 64,
+        "accumulation_steps": 2,
+        "grad_clip": 1.0,
+    },
+    "text": {"ln_vocab": math.log(65), "unigram_entropy": 3.3, "bigram_entropy": 2.4},
+    "prediction": {"memory": PREDICTED, "seconds_per_step": 0.05},
+}
+FIGURES = (live.loss, memory, live.learning_rate, live.grad_norm, live.tokens_per_second)
+look = Look()
+
+
+def columns(steps, attempts=None, losses=None):
+    return {
+        "step": steps,
+        "loss": losses or [4.0 - 0.01 * step for step in steps],
+        "attempt": attempts or [1] * len(steps),
+        "learning_rate": [3e-3] * len(steps),
+        "grad_norm": [1.5] * len(steps),
+        "tokens_per_second": [30_000.0] * len(steps),
+        "resident_bytes": [400 * MIB] * len(steps),
+    }
+
+
+@pytest.fixture
+def run():
+    """A run of 20 of 40 steps with one evaluation, one change of the rate, one memory watch."""
+    events = [
+        {"kind": "eval", "step": 10, "validation_loss": 3.5},
+        {
+            "kind": "ack",
+            "step": 12,
+            "op": "set_learning_rate_multiplier",
+            "value": 0.5,
+            "accepted": True,
+        },
+        {"kind": "ack", "step": 13, "op": "pause", "value": None, "accepted": True},
+        {"kind": "memory", "step": 1, **BYTES},
+    ]
+    return RunView(columns=columns(list(range(1, 21))), events=events, info=INFO)
+
+
+def trace(figure, role, category=None):
+    return next(
+        each
+        for each in figure.data
+        if each.meta["role"] == role and each.meta.get("category") == category
+    )
+
+
+def test_the_loss_chart_holds_every_step_and_every_evaluation(run):
+    figure = live.loss(run)
+    assert list(trace(figure, "training").x) == list(range(1, 21))
+    assert list(trace(figure, "training").y) == run.columns["loss"]
+    assert list(trace(figure, "validation").x) == [10]
+    assert list(trace(figure, "validation").y) == [3.5]
+
+
+@pytest.mark.parametrize("role", ["ln_vocab", "unigram_entropy", "bigram_entropy"])
+def test_each_rung_is_a_labelled_line_across_the_whole_plan(run, role):
+    rung = trace(live.loss(run), role)
+    assert list(rung.x) == [0, 40]
+    assert list(rung.y) == [INFO["text"][role]] * 2
+    assert f"{INFO['text'][role]:.2f}" in rung.text[1]
+
+
+def test_the_three_rungs_differ_in_their_dash_and_not_only_in_their_label(run):
+    figure = live.loss(run)
+    dashes = {trace(figure, role).line.dash for role, _dash, _label in live.RUNGS}
+    assert len(dashes) == 3
+
+
+@pytest.mark.parametrize(
+    "draw", [live.loss, live.learning_rate, live.grad_norm, live.tokens_per_second]
+)
+def test_a_change_of_the_multiplier_is_marked_at_its_step_in_every_chart(run, draw):
+    marks = trace(draw(run), "multiplier")
+    assert list(marks.x) == [12]
+    assert list(marks.text) == ["×0.5"]
+
+
+def test_a_later_attempt_leaves_what_it_did_again_as_a_ghost():
+    steps, attempts = [1, 2, 3, 4, 3, 4, 5], [1, 1, 1, 1, 2, 2, 2]
+    figure = live.loss(RunView(columns=columns(steps, attempts), info=INFO))
+    assert list(trace(figure, "ghost").x) == [3, 4]
+    assert list(trace(figure, "training").x) == [1, 2, 3, 4, 5]
+
+
+def test_evaluations_that_a_later_attempt_did_again_are_not_drawn_twice():
+    events = [
+        {"kind": "eval", "step": step, "validation_loss": loss}
+        for step, loss in ((10, 3.0), (20, 2.5), (10, 2.9))
+    ]
+    figure = live.loss(RunView(events=events, info=INFO))
+    assert list(trace(figure, "validation").y) == [2.9]
+
+
+def test_a_loss_that_is_not_finite_is_a_cross_at_the_last_finite_height():
+    view = RunView(columns=columns([1, 2, 3], losses=[4.0, math.nan, None]), info=INFO)
+    broken = trace(live.loss(view), "non_finite")
+    assert list(broken.x) == [2, 3]
+    assert list(broken.y) == [4.0, 4.0]
+    assert broken.marker.symbol == "x"
+
+
+def test_memory_is_stacked_in_mebibytes_beside_its_prediction(run):
+    figure = memory(run, look)
+    for name in CATEGORIES:
+        assert list(trace(figure, "area", name).y) == [BYTES[name] / MIB]
+        assert list(trace(figure, "bar", name).y) == [
+            BYTES[name] / MIB,
+            PREDICTED.get(name, 0) / MIB,
+        ]
+    assert "MiB" in figure.layout.yaxis.title.text
+
+
+def test_hiding_the_prediction_leaves_every_measured_number_as_it_was(run):
+    shown, hidden = memory(run, look), memory(run, Look(show_prediction=False))
+    for name in CATEGORIES:
+        assert trace(hidden, "area", name).y == trace(shown, "area", name).y
+        assert trace(hidden, "bar", name).y[0] == trace(shown, "bar", name).y[0]
+        assert len(trace(hidden, "bar", name).y) == 1
+
+
+def test_the_predicted_bar_is_hatched_and_the_measured_one_filled(run):
+    assert list(trace(memory(run, look), "bar", "weights").marker.pattern.shape) == ["", "/"]
+
+
+def test_the_resident_size_is_named_as_that_of_the_process_and_waits_for_a_click(run):
+    resident = trace(memory(run, look), "resident")
+    assert resident.visible == "legendonly"
+    assert "RSS" in resident.name
+    assert format_bytes(400 * MIB) in resident.name
+    assert set(resident.y) == {400.0}
+
+
+def test_decimal_units_change_the_axis_and_the_heights_together(run):
+    figure = memory(run, Look(unit="GB"))
+    assert "MB" in figure.layout.yaxis.title.text
+    assert list(trace(figure, "area", "weights").y) == [pytest.approx(4 * MIB / 1e6)]
+
+
+def test_the_predicted_speed_is_the_tokens_of_a_step_over_its_seconds(run):
+    predicted = trace(live.tokens_per_second(run), "predicted_rate")
+    assert list(predicted.y) == [pytest.approx(12 * 64 * 2 / 0.05)] * 2
+
+
+def test_without_the_prediction_the_speed_chart_has_no_such_line(run):
+    figure = live.tokens_per_second(run, Look(show_prediction=False))
+    assert "predicted_rate" not in {each.meta["role"] for each in figure.data}
+
+
+def test_the_gradient_is_drawn_on_a_log_axis_with_the_length_it_is_cut_to(run):
+    figure = live.grad_norm(run)
+    assert figure.layout.yaxis.type == "log"
+    assert list(trace(figure, "grad_clip").y) == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("draw", FIGURES)
+def test_every_chart_can_be_empty_and_keeps_the_readers_zoom(draw):
+    figure = draw(RunView(), look)
+    assert figure.layout.uirevision
+    assert all(each.meta["role"] for each in figure.data)
+
+
+@pytest.mark.parametrize("draw", FIGURES)
+def test_a_projector_gets_chart_text_of_at_least_18_pixels(draw):
+    assert draw(RunView(), Look(present=True)).layout.font.size >= 18
+
+
+def test_both_themes_come_as_plain_json_with_the_same_traces():
+    both = live.specs_of_both_themes(look)
+    assert json.loads(json.dumps(both)) == both
+    for light, dark in zip(both["light"], both["dark"], strict=True):
+        assert [each["meta"] for each in light["data"]] == [each["meta"] for each in dark["data"]]
+        assert dark["layout"]["paper_bgcolor"] == COLORS["dark"]["background"]
+
+
+def test_the_facts_are_the_newest_numbers(run):
+    newest = facts(run)
+    assert newest["step"] == "20"
+    assert newest["num_steps"] == "40"
+    assert newest["loss"] == "3.800"
+    assert newest["validation_loss"] == "3.500"
+    assert newest["weights"] == "4.00 MiB"
+    assert newest["predicted"] == "48.0 MiB"
+    assert newest["num_changes"] == "1"
+
+
+def test_the_facts_of_a_run_that_has_not_begun_are_dashes():
+    newest = facts(RunView())
+    assert newest.pop("step") == "0"
+    assert newest.pop("num_changes") == "0"
+    assert set(newest.values()) == {"–"}
+
+
+@pytest.mark.parametrize("name", list(ALTS))
+def test_the_alt_text_of_a_chart_is_a_sentence_with_the_newest_numbers(run, name):
+    sentence = alt(name, run)
+    assert "{" not in sentence
+    assert "–" not in sentence
+    assert sentence.endswith(".")

@@ -1,0 +1,60 @@
+"""Simulated steps kept for every session of a server."""
+
+from collections import OrderedDict
+
+import pytest
+
+from core.budget.comparison.scenario import named_scenario
+from core.budget.recipe import TrainingRecipe
+from core.budget.simulation.cases import write_case
+from core.budget.simulation.report import StepReport
+from pages.budget.training_memory import simulations
+
+REPORT = StepReport(
+    base={},
+    points=(),
+    peak=1,
+    peak_place=0,
+    holdings=(),
+    num_events=1,
+    forward_bytes=0,
+    seconds=0.1,
+)
+
+
+@pytest.fixture
+def kept(monkeypatch):
+    shared = simulations.Shared(reports=OrderedDict())
+    monkeypatch.setattr(simulations, "shared", lambda: shared)
+    monkeypatch.setattr(simulations, "MOST_KEPT", 2)
+    return shared
+
+
+def case(seq_len):
+    return named_scenario("gpt2", "t4", TrainingRecipe(seq_len=seq_len))
+
+
+def name(seq_len):
+    return write_case(case(seq_len).spec, case(seq_len).recipe)
+
+
+def test_a_report_is_found_again_and_the_oldest_goes_first(kept, monkeypatch):
+    monkeypatch.setattr(simulations, "run_simulation", lambda *_: REPORT)
+    assert simulations.kept_report(case(8)) is None
+    for seq_len in (8, 16, 32):
+        simulations._run(name(seq_len), case(seq_len))
+    assert list(kept.reports) == [name(16), name(32)]
+    assert simulations.kept_report(case(32)) is REPORT
+    assert simulations.kept_report(case(8)) is None
+
+
+def test_a_failed_run_keeps_nothing_and_forgets_where_it_was(kept, monkeypatch):
+    def fail(_spec, _recipe, note):
+        note("forward", "blocks.0")
+        assert kept.places[name(8)] == ("forward", "blocks.0")
+        raise ValueError("the child failed")
+
+    monkeypatch.setattr(simulations, "run_simulation", fail)
+    with pytest.raises(ValueError, match="the child failed"):
+        simulations._run(name(8), case(8))
+    assert (kept.reports, kept.places) == ({}, {})

@@ -1,0 +1,124 @@
+"""The button that proves: progress, result, failure; the proof itself runs in test_proof_run.py."""
+
+from dataclasses import replace
+
+import pytest
+
+from core.dtypes import FORMATS
+from core.dtypes.libraries.oracles import SPECIFICATION
+from core.dtypes.libraries.proof import prove_back
+from core.dtypes.libraries.proof_row import ProofRow
+from core.dtypes.libraries.proof_summary import proof_table, summary_of
+from pages.dtypes.rounding_and_overflow import proof_button
+
+SCRIPT = """
+from pages.dtypes.rounding_and_overflow.proof_button import proof_headline, show_proof
+st.session_state["said"] = proof_headline()
+show_proof()
+"""
+BACK = replace(prove_back(FORMATS["int4"]), seconds=1.0)
+ENCODE = ProofRow(
+    format="int4",
+    oracle=SPECIFICATION,
+    direction="encode",
+    num_inputs=100,
+    represents=2**32,
+    num_mismatches=0,
+    num_known=7,
+    reasons=("the format has no NaN, so that what becomes of one is not defined",),
+    seconds=1.0,
+)
+CONTROL = replace(BACK, is_control=True, num_mismatches=3, first_mismatch="1 -> 2, not 3")
+
+
+@pytest.fixture(autouse=True)
+def nothing_proved():
+    proof_button.shared.clear()
+
+
+def texts(app):
+    return " ".join(each.value for each in (*app.markdown, *app.caption))
+
+
+def prove_with(monkeypatch, rows):
+    def run(on_row):
+        for row in rows:
+            on_row(row)
+        return rows
+
+    monkeypatch.setattr(proof_button, "run_proof", run)
+
+
+def test_before_the_first_proof_the_page_says_so(open_script):
+    app = open_script(SCRIPT)
+
+    assert app.session_state["said"].endswith("not run here yet")
+    assert [each.label for each in app.button if each.key == "rounding_prove"] == [
+        "Prove it on this machine"
+    ]
+
+
+def test_the_button_proves_and_the_result_is_for_everybody(open_script, monkeypatch, numbers_of):
+    prove_with(monkeypatch, (BACK, ENCODE, CONTROL))
+    app = open_script(SCRIPT)
+    app.button(key="rounding_prove").click().run()
+
+    assert "**0 mismatches.** 116 numbers and codes were really tried." in texts(app)
+    assert "was caught 1 times" in texts(app)
+    line = f"| int4 | 0 | 100 | 16 | {SPECIFICATION} | 7 | 0 |"
+    assert line in numbers_of(app, "rounding_proof")
+    [chart] = app.get("plotly_chart")
+    assert chart.proto.alt == (
+        "1 formats, 2 comparisons: 0 with mismatches, 1 with known library errors only."
+    )
+    again = open_script(SCRIPT)
+    assert again.session_state["said"] == ("0 mismatches in 2 comparisons of 1 formats, in 3.00 s")
+
+
+def test_a_mismatch_is_not_hidden(open_script, monkeypatch):
+    prove_with(monkeypatch, (replace(BACK, num_mismatches=2), replace(CONTROL, num_mismatches=0)))
+    app = open_script(SCRIPT)
+    app.button(key="rounding_prove").click().run()
+
+    assert "**The proof failed.** 2 mismatches; 1 deliberate errors were missed." in texts(app)
+
+
+def test_a_child_that_fails_is_told_in_a_sentence(open_script, monkeypatch):
+    def fail(_on_row):
+        raise ValueError("The program core.dtypes.libraries.proof failed: no torch")
+
+    monkeypatch.setattr(proof_button, "run_proof", fail)
+    app = open_script(SCRIPT)
+    app.button(key="rounding_prove").click().run()
+
+    assert "The program core.dtypes.libraries.proof failed: no torch" in texts(app)
+    assert proof_button.shared().last == ()
+
+
+def test_progress_names_the_format_and_who_comes_first(open_script):
+    proof_button.shared().running = [BACK, ENCODE]
+    tell = """
+from pages.dtypes.rounding_and_overflow.proof_button import _tell
+_tell(st.empty(), {waiting})
+"""
+    app = open_script(tell.format(waiting=0))
+    [bar] = app.get("progress")
+    assert bar.proto.text == "2 comparisons done, now int4 …"
+    assert 0 < bar.proto.value < 100
+    assert "3 measurements come first …" in texts(open_script(tell.format(waiting=3)))
+
+
+def test_on_a_projector_the_sentences_stand_below_the_picture(open_script, monkeypatch):
+    prove_with(monkeypatch, (BACK, ENCODE, CONTROL))
+    app = open_script(SCRIPT, present="1")
+    app.button(key="rounding_prove").click().run()
+
+    assert "**0 mismatches.**" in texts(app)
+    assert "Rounding looks at the sign" not in texts(app)
+
+
+def test_a_summary_counts_what_was_tried():
+    found = summary_of([BACK, ENCODE, CONTROL])
+    assert (found.num_formats, found.num_comparisons, found.num_tried) == (1, 2, 116)
+    assert (found.num_controls, found.num_missed_controls, found.seconds) == (1, 0, 3.0)
+    assert proof_table([BACK, ENCODE, CONTROL])["asked"] == [SPECIFICATION]
