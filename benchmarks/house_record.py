@@ -14,7 +14,7 @@ how a snippet imports what it uses, and the keys of charts. It is no part of `ma
 import argparse
 import ast
 import gzip
-import importlib
+import importlib.util
 import json
 import os
 import re
@@ -106,7 +106,9 @@ class Recorder:
         accepts = importlib.import_module("pages.shared.accepts")
         for name, domain in DOMAINS.items():
             setattr(accepts, name, self._noting(getattr(accepts, name), domain))
-        stand_before("pages.shared.pick", "pick", self._note_input)
+        inputs = "pages.shared.inputs"
+        known = importlib.util.find_spec(inputs) is not None
+        stand_before(inputs if known else "pages.shared.pick", "pick", self._note_input)
         stand_before("pages.shared.charts", "show_chart", self._note_picture)
 
     def _noting(self, make: Callable[..., Any], domain: Callable[..., Any]) -> Callable[..., Any]:
@@ -308,8 +310,19 @@ class Tour:
                 app.button(key=key).click().run()
                 self.recorder.pictures = []
                 seen = self.recorder.written(app.run())
-                text = MEASURED.sub("#", json.dumps(seen, ensure_ascii=False))
-                self.records[f"{address} {key}"] = json.loads(FRACTION.sub("0", text))
+                seen["elements"] = [as_sent(each) for each in seen["elements"]]
+                self.records[f"{address} {key}"] = unmeasured(seen)
+
+
+def unmeasured(value: Any) -> Any:  # noqa: ANN401  whatever JSON holds
+    """Return a record without what a clock has measured."""
+    if isinstance(value, str):
+        return FRACTION.sub("0", MEASURED.sub("#", value))
+    if isinstance(value, list):
+        return [unmeasured(each) for each in value]
+    if isinstance(value, dict):
+        return {name: unmeasured(each) for name, each in value.items()}
+    return 0 if isinstance(value, float) else value
 
 
 def make_run(checkout: Path, folder: Path) -> None:
@@ -360,7 +373,10 @@ def record(checkout: Path, target: Path, runs: Path, num_children: int) -> None:
 
 
 def read(path: Path) -> dict[str, Record]:
-    """Return a record by address."""
+    """Return a record by address, of all pages or of one."""
+    if path.suffix == ".json":
+        found: dict[str, Record] = json.loads(path.read_text(encoding="utf-8"))
+        return found
     with gzip.open(path, "rt", encoding="utf-8") as file:
         return dict(json.loads(line) for line in file)
 
@@ -374,25 +390,69 @@ def without_imports(source: str) -> list[str]:
     return [*names, *rest]
 
 
+def as_sent(element: str) -> str:
+    """Return an element with its picture taken apart.
+
+    The order of fields says nothing, and no notes or no shapes are the same as an empty list.
+    """
+    kind, key, said = json.loads(element)
+    if kind == "plotly_chart" and isinstance(said["spec"], str):
+        said["spec"] = json.loads(said["spec"])
+        layout = said["spec"]["layout"]
+        for name in ("annotations", "shapes"):
+            if layout.get(name) == []:
+                del layout[name]
+    return json.dumps([kind, key, said], sort_keys=True, ensure_ascii=False)
+
+
+def paths(old: object, new: object, path: str = "") -> Iterator[str]:
+    """Yield where two JSON values differ, and how."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for name in sorted({*old, *new}):
+            yield from paths(old.get(name), new.get(name), f"{path}.{name}")
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for number, pair in enumerate(zip(old, new, strict=True)):
+            yield from paths(*pair, f"{path}[{number}]")
+    elif old != new:
+        yield f"{path}: {old!r:.200} -> {new!r:.200}"
+
+
+def element_differences(old: Record, new: Record) -> Iterator[tuple[str, str]]:
+    """Yield the elements that are gone, new or changed; two of one kind and key are one changed."""
+    count = Counter(map(as_sent, old["elements"]))
+    count.subtract(Counter(map(as_sent, new["elements"])))
+    gone, come = [
+        [json.loads(element) for element, number in count.items() if sign * number > 0]
+        for sign in (1, -1)
+    ]
+    for kind, key, said in gone:
+        other = next((each for each in come if each[:2] == [kind, key]), None)
+        if other is None:
+            yield f"{kind} gone", f"{key} {said!r:.300}"
+        else:
+            come.remove(other)
+            yield f"{kind} changed", f"{key} " + "; ".join([*paths(said, other[2])][:6])
+    yield from ((f"{kind} new", f"{key} {said!r:.300}") for kind, key, said in come)
+
+
 def differences(old: Record, new: Record) -> Iterator[tuple[str, str]]:
     """Yield what differs between two looks at an address: what, and how."""
     for name in ("headline", "exceptions", "pictures", "parameters"):
         if old[name] != new[name]:
-            yield name, f"{old[name]!r:.600}\n    -> {new[name]!r:.600}"
+            yield name, "; ".join([*paths(old[name], new[name])][:6])
     for name in sorted({*old["snippets"], *new["snippets"]}):
         sources = [each["snippets"].get(name, "") for each in (old, new)]
         if without_imports(sources[0]) != without_imports(sources[1]):
             yield f"snippet {name}", f"{sources[0]}\n    -> {sources[1]}"
-    gone = Counter(old["elements"])
-    gone.subtract(Counter(new["elements"]))
-    for element, count in sorted(gone.items()):
-        if count:
-            yield "element", f"{'gone' if count > 0 else 'new'} {abs(count)} x {element:.900}"
+    yield from element_differences(old, new)
 
 
 def compare(old: Path, new: Path, most: int) -> int:
     """Print what differs between two records; return how many addresses differ."""
     before, after = read(old), read(new)
+    if new.suffix == ".json":  # one page alone
+        pages = {address.partition("?")[0] for address in after}
+        before = {name: each for name, each in before.items() if name.partition("?")[0] in pages}
     kinds: Counter[str] = Counter()
     told: set[str] = set()
     num_differing = 0

@@ -1,62 +1,64 @@
 """A chart that everybody can read: a sentence about it, its numbers as a table, and files."""
 
-import csv
-import io
 import json
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import streamlit as st
 
+from core.figures.picture import Picture, Table
 from core.language import _
 from pages.components.kept_zoom.kept_zoom import meaning
 from pages.shared.settings import unit_system
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
     from plotly.graph_objects import Figure
 
-Table = Mapping[str, Sequence[Any]]
 MAX_TABLE_ROWS: Final = 100
 _SHORTEST_ALT: Final = 20
 _ARRAYS: Final = frozenset({"x", "y", "width", "customdata"})
 
 
 def show_chart(
-    figure: "Figure",
+    picture: "Picture | Figure",
     *,
     key: str,
-    alt: str,
-    table: Table,
     file_name: str,
-    on_click: Callable[[], None] | None = None,
+    on_click: Callable[[Sequence[Any]], None] | None = None,
+    alt: str = "",
+    table: Table | None = None,
 ) -> None:
-    """Show a figure of `core.figures` with its sentence, its table and its files.
+    """Show a picture with its sentence, its table and its files.
 
     Args:
-        figure: The figure, already in the theme's colours.
+        picture: Of `core.figures`.
         key: The page's short name and a name: "lr_memory".
-        alt: A translated sentence about this very picture, with its numbers.
-        table: The numbers of the picture: translated column title -> values.
         file_name: Name of the downloads, without an ending.
-        on_click: Called after a point was clicked; `st.session_state[key]` then says which.
+        on_click: Called with the `customdata` of a point that was clicked.
+        alt: Of a bare figure, for pages on the way to `Picture`.
+        table: Of a bare figure.
 
     Raises:
-        ValueError: If `alt` is no sentence or the columns differ in length.
+        ValueError: If the alt text is no sentence or the columns differ in length.
     """
-    check_alt(alt)
-    _rows(table)  # columns of different lengths are found out before anybody opens the table
-    _fit_for_streamlit(figure)
+    if not isinstance(picture, Picture):
+        picture = Picture(figure=picture, alt=alt, table=table or {})
+    check_alt(picture.alt)
+    _rows(picture.table)  # columns of different lengths are found before anybody opens the table
+    _fit_for_streamlit(picture.figure)
     config = {
         "displaylogo": False,
         "toImageButtonOptions": {"filename": file_name, "format": "png", "scale": 2},
     }
     st.plotly_chart(
-        figure,
+        picture.figure,
         key=key,
         theme=None,
-        alt=alt,
+        alt=picture.alt,
         config=config,
-        on_select=on_click or "ignore",
+        on_select=partial(_hand_on_click, key, on_click) if on_click else "ignore",
         selection_mode="points",
     )
     # Made only when it is opened: a slider that moves waits for no table that nobody sees.
@@ -68,7 +70,15 @@ def show_chart(
     )
     if numbers.open:
         with numbers:
-            _show_numbers(figure, alt, table, key=key, file_name=file_name)
+            _show_numbers(picture, key=key, file_name=file_name)
+
+
+def _hand_on_click(key: str, act: Callable[[Sequence[Any]], None]) -> None:
+    """Hand on what the clicked point carries; a click beside all points carries nothing."""
+    state = cast("dict[str, Any]", st.session_state.get(key) or {})
+    points = state.get("selection", {}).get("points", [])
+    if points and "customdata" in points[0]:
+        act(points[0]["customdata"])
 
 
 def _fit_for_streamlit(figure: "Figure") -> None:
@@ -89,14 +99,15 @@ def _fit_for_streamlit(figure: "Figure") -> None:
                 trace[name] = values.tolist()
 
 
-def _show_numbers(figure: "Figure", alt: str, table: Table, *, key: str, file_name: str) -> None:
+def _show_numbers(picture: Picture, *, key: str, file_name: str) -> None:
     """Show the sentence, the table and the files of a picture."""
-    st.caption(alt)
-    st.markdown(table_markdown(table))
+    st.caption(picture.alt)
+    show_table(picture.table)
     with st.container(horizontal=True):
-        _download(_("Table (CSV)"), table_csv(table), f"{file_name}.csv", "text/csv", key)
-        picture = json.dumps(figure.to_plotly_json(), default=_plain)
-        _download(_("Picture (JSON)"), picture, f"{file_name}.json", "application/json", key)
+        csv = table_csv(picture.table)
+        _download(_("Table (CSV)"), csv, f"{file_name}.csv", "text/csv", key)
+        figure = json.dumps(picture.figure.to_plotly_json(), default=_plain)
+        _download(_("Picture (JSON)"), figure, f"{file_name}.json", "application/json", key)
     st.caption(_("The camera above the picture saves it as PNG."))
 
 
@@ -110,21 +121,42 @@ def check_alt(alt: str) -> None:
         raise ValueError(f"alt text {alt!r} must be a sentence about this very picture")
 
 
-def table_csv(table: Table) -> str:
-    """Return the table as CSV with a header line.
+def show_table(table: Table) -> None:
+    """Show a table that a screen reader can walk; a long one also as one that sorts and searches.
 
     Raises:
         ValueError: If the columns differ in length.
     """
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(table)
-    writer.writerows(_rows(table))
-    return file.getvalue()
+    written = {name: list(map(_cell, column)) for name, column in table.items()}
+    frame, num_rows = _frame(written), len(_rows(table))
+    st.table(frame.head(MAX_TABLE_ROWS))
+    if num_rows > MAX_TABLE_ROWS:
+        note = _("The first {shown} of {total} rows; the file has them all.")
+        st.caption(note.format(shown=MAX_TABLE_ROWS, total=num_rows))
+        st.dataframe(frame, hide_index=True)
+
+
+def table_csv(table: Table) -> str:
+    """Return the table as CSV with a header line, every value as it is.
+
+    Raises:
+        ValueError: If the columns differ in length.
+    """
+    _rows(table)
+    return _frame(table).to_csv(index=False, lineterminator="\n")
+
+
+def _frame(table: Table) -> "DataFrame":
+    """Return the table for pandas, values untouched: None beside a number stays None."""
+    import pandas as pd
+
+    return pd.DataFrame(
+        {name: pd.Series(list(column), dtype=object) for name, column in table.items()}
+    )
 
 
 def table_markdown(table: Table) -> str:
-    """Return the first rows of the table as Markdown, which every screen reader can walk.
+    """Return the first rows of a small table as Markdown, for the midst of a page.
 
     Raises:
         ValueError: If the columns differ in length.
@@ -144,9 +176,13 @@ def _rows(table: Table) -> list[tuple[Any, ...]]:
     return list(zip(*table.values(), strict=True))
 
 
+def _cell(cell: object) -> str:
+    return f"{cell:,.6g}" if isinstance(cell, float) else str(cell)
+
+
 def _line(cells: Any) -> str:  # noqa: ANN401  any iterable of anything
-    words = [f"{cell:,.6g}" if isinstance(cell, float) else str(cell) for cell in cells]
-    return "| " + " | ".join(word.replace("|", "\\|").replace("\n", " ") for word in words) + " |"
+    words = [_cell(cell).replace("|", "\\|").replace("\n", " ") for cell in cells]
+    return "| " + " | ".join(words) + " |"
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401  JSON of whatever numpy or plotly put in

@@ -16,8 +16,7 @@ from typing import TypeVar
 import streamlit as st
 
 from pages.shared import accepts
-from pages.shared.choice import choose
-from pages.shared.pick import pick
+from pages.shared.inputs import Inputs, pick
 
 T = TypeVar("T")
 N = TypeVar("N", int, float)
@@ -135,7 +134,7 @@ def select_slider(
 ) -> T:
     """Show a slider over `options`; `labels` turns an option into the words shown."""
     draw = partial(st.select_slider, label, options, format_func=labels, help=help)
-    return choose(page, name, accepts.one_of(options, default), draw, disabled=disabled)
+    return Inputs(page).choose(name, accepts.one_of(options, default), draw, disabled=disabled)
 
 
 def segmented(
@@ -153,7 +152,7 @@ def segmented(
     draw = partial(
         st.segmented_control, label, options, format_func=labels, help=help, required=True
     )
-    return choose(page, name, accepts.one_of(options, default), draw, disabled=disabled)
+    return Inputs(page).choose(name, accepts.one_of(options, default), draw, disabled=disabled)
 
 
 def selectbox(
@@ -169,4 +168,4 @@ def selectbox(
 ) -> T:
     """Show `options` in a list that opens, for more than five of them."""
     draw = partial(st.selectbox, label, options, format_func=labels, help=help)
-    return choose(page, name, accepts.one_of(options, default), draw, disabled=disabled)
+    return Inputs(page).choose(name, accepts.one_of(options, default), draw, disabled=disabled)

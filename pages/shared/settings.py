@@ -10,6 +10,7 @@ from typing import Final, cast
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from core.figures.picture import Look
 from core.figures.theme import Mode
 from core.language import LANGUAGES, _
 from core.units import BYTE_UNITS, ByteUnit
@@ -34,7 +35,7 @@ def bind_settings() -> None:
     """
     with st.container(key="frame_bound"):
         for name, default in DEFAULTS.items():
-            if link.raw_value(name) == default:  # see pages.shared.pick: a link may say the default
+            if link.raw_value(name) == default:  # as pages.shared.inputs does
                 st.session_state[name] = default
             written = st.text_input(
                 name,
@@ -98,3 +99,8 @@ def is_hidden(page: str, name: str) -> bool:
 def theme_mode() -> Mode:
     """Return the theme that the browser shows; light until the browser has said so."""
     return "dark" if st.context.theme.type == "dark" else "light"
+
+
+def look() -> Look:
+    """Return how the reader wants to see pictures: theme, projector, memory unit."""
+    return Look(mode=theme_mode(), present=presenting(), unit=unit_system())

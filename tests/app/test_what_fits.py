@@ -86,9 +86,8 @@ def test_a_click_on_a_square_takes_over_its_row_and_column(open_page, monkeypatc
         ("train", "models_ways", ["gpt2-xl", "qlora"], "Training GPT-2 XL (qlora)"),
     ):
         app = open_page(PAGE, fits_work=work, fits_tab=tab)
-        app.session_state["fits_map"] = {"selection": {"points": [{"customdata": pair}]}}
         monkeypatch.setattr(fits_map.st, "session_state", app.session_state)
-        fits_map.take_over(work, tab)
+        fits_map.take_over(work, tab, pair)
         monkeypatch.undo()
         app.run()
         assert headline(app).startswith(expected), tab
@@ -279,7 +278,7 @@ def test_a_click_on_a_claim_takes_it_over(open_page, monkeypatch):
         "selection": {"points": [{"customdata": ["h100-1979", "a claim"]}]}
     }
     monkeypatch.setattr(fits_claims.st, "session_state", app.session_state)
-    fits_claims.take_over()
+    fits_claims.take_over(["h100-1979", "a claim"])
     monkeypatch.undo()
 
     assert "2 times" in headline(app.run())

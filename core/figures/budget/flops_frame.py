@@ -1,13 +1,14 @@
 """What the pictures of FLOPs and time share: sizes, axes in powers, rows of bars."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
-
-import plotly.graph_objects as go
+from typing import TYPE_CHECKING, Any, Final
 
 from core.figures.drawing import Drawing
-from core.figures.theme import Mode, plotly_layout
+from core.figures.picture import Look
 from core.language import _
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
 
 HEIGHT_PX: Final = 380
 PRESENT_HEIGHT_PX: Final = 320  # so that the numbers below stand on the first screen
@@ -16,41 +17,38 @@ ROW_HEIGHT: Final = 2.6  # of the text's size
 
 def framed(
     drawing: Drawing,
-    mode: Mode,
+    look: Look,
     *,
-    present: bool,
     x: Mapping[str, Any],
     y: Mapping[str, Any],
     **layout: object,
-) -> go.Figure:
+) -> "Figure":
     """Return a picture with two axes on top of the theme's; "title" is a plain translated text."""
-    base = plotly_layout(mode, present=present)
+    base = look.layout()
     axes = {
         name: base[name] | {"zeroline": False, "fixedrange": True} | dict(fields) | _title(fields)
         for name, fields in (("xaxis", x), ("yaxis", y))
     }
-    height = PRESENT_HEIGHT_PX if present else HEIGHT_PX
-    more = {"height": height, "template": "none", "margin": {"l": 8, "r": 16, "t": 40, "b": 8}}
+    height = PRESENT_HEIGHT_PX if look.present else HEIGHT_PX
+    more = {"height": height, "margin": {"l": 8, "r": 16, "t": 40, "b": 8}}
     return drawing.figure({**base, **axes, **more, **layout})
 
 
 def rows_of_bars(
     drawing: Drawing,
-    mode: Mode,
+    look: Look,
     *,
-    present: bool,
     num_rows: int,
     x: Mapping[str, Any],
     **layout: object,
-) -> go.Figure:
+) -> "Figure":
     """Return lying bars, the first row at the top, a legend above them."""
-    base = plotly_layout(mode, present=present)
+    base = look.layout()
     size, legend = base["font"]["size"], base["legend"] | {"traceorder": "normal"}
     y = {"autorange": "reversed", "showgrid": False, "ticklabelstandoff": 8}
     return framed(
         drawing,
-        mode,
-        present=present,
+        look,
         x=x,
         y=y,
         **{

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from core.budget.item import Item
 from core.figures.drawing import Drawing
+from core.figures.picture import Look, Table
 from core.language import _
-from core.units import ByteUnit, format_bytes
 
 LOOKS: Final[Mapping[str, tuple[str, str]]] = {
     "weights": ("weights", ""),
@@ -39,9 +39,7 @@ def part_bytes(parts: Sequence[Item], name: str) -> int:
     return sum(part.num_bytes for part in parts if part.name == name)
 
 
-def stack(
-    drawing: Drawing, bars: Bars, unit: ByteUnit, color: Mapping[str, str], *, flat: bool
-) -> None:
+def stack(drawing: Drawing, bars: Bars, look: Look, *, flat: bool) -> None:
     """Add one trace a part; flat bars run from left to right, others upward."""
     labels = [label for label, _parts in bars]
     for name in part_names(bars):
@@ -51,8 +49,8 @@ def stack(
             **({"x": sizes, "y": labels} if flat else {"x": labels, "y": sizes}),
             orientation="h" if flat else "v",
             name=_(name),
-            marker={"color": color[meaning], "pattern": {"shape": pattern}},
-            customdata=[format_bytes(size, unit) for size in sizes],
+            marker={"color": look.color(meaning), "pattern": {"shape": pattern}},
+            customdata=[look.format_bytes(size) for size in sizes],
             hovertemplate="%{" + ("y" if flat else "x") + "}: %{customdata}<extra>%{fullData.name}"
             "</extra>",
         )
@@ -62,7 +60,7 @@ def capacity_line(
     drawing: Drawing,
     capacity: float,
     text: str,
-    color: Mapping[str, str],
+    look: Look,
     *,
     flat: bool,
     longest: float = 0.0,
@@ -73,13 +71,13 @@ def capacity_line(
         drawing: What it is added to.
         capacity: Bytes of the device.
         text: Translated name of the line.
-        color: The colours of the theme.
+        look: How the reader wants to see.
         flat: Whether the bars run from left to right.
         longest: Bytes to which the axis of flat bars reaches.
     """
     low: dict[str, Any] = {"x0": capacity, "x1": capacity, "y0": 0, "y1": 1, "yref": "paper"}
     high: dict[str, Any] = {"y0": capacity, "y1": capacity, "x0": 0, "x1": 1, "xref": "paper"}
-    line = {"color": color["text"], "width": 2, "dash": "dash"}
+    line = {"color": look.color("text"), "width": 2, "dash": "dash"}
     drawing.shape(type="line", line=line, **(low if flat else high))
     if flat:
         side = "left" if capacity < _NEAR_ZERO * longest else "center"
@@ -88,11 +86,11 @@ def capacity_line(
         drawing.note(x=1, xref="paper", y=capacity, xanchor="right", yanchor="bottom", text=text)
 
 
-def parts_table(bars: Bars, unit: ByteUnit, title: str) -> Mapping[str, Sequence[object]]:
+def parts_table(bars: Bars, look: Look, title: str) -> Table:
     """Return one row a bar: its label under the title, each part, the total."""
     columns = {
-        _(name): [format_bytes(part_bytes(parts, name), unit) for _label, parts in bars]
+        _(name): [look.format_bytes(part_bytes(parts, name)) for _label, parts in bars]
         for name in part_names(bars)
     }
-    sums = [format_bytes(sum(part.num_bytes for part in parts), unit) for _label, parts in bars]
+    sums = [look.format_bytes(sum(part.num_bytes for part in parts)) for _label, parts in bars]
     return {title: [label for label, _parts in bars], **columns, _("total"): sums}

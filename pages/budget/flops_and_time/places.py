@@ -12,6 +12,7 @@ from core.budget.item import Item
 from core.language import _
 from pages.shared import pickers
 from pages.shared.budget.choices import ChosenDevice, ChosenModel, choose_device, choose_model
+from pages.shared.inputs import Inputs
 from pages.shared.numbers import explained_number
 from pages.shared.settings import presenting
 
@@ -54,12 +55,12 @@ def settings(box: DeltaGenerator | None = None) -> DeltaGenerator:
 
 def model() -> ChosenModel:
     """Show the list of models."""
-    return choose_model(PAGE, default=MODEL)
+    return choose_model(Inputs(PAGE), default=MODEL)
 
 
 def device() -> ChosenDevice:
     """Show the list of devices."""
-    return choose_device(PAGE)
+    return choose_device(Inputs(PAGE))
 
 
 def context() -> int:

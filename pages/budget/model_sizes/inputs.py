@@ -4,32 +4,20 @@ from dataclasses import dataclass
 from typing import Final
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.sizes import SIZES, Size, size_of
-from core.figures.budget.model_sizes.weight_words import Line
+from core.figures.budget.model_sizes.memory_lines import Line
 from core.language import _
 from core.units import format_count
-from pages.shared import pickers
-from pages.shared.budget.choices import ChosenDevice, choose_device
+from pages.shared.budget.choices import choose_device
 from pages.shared.budget.own_config import own_model
+from pages.shared.inputs import Inputs
 
-PAGE: Final = "sizes"
-TABS: Final = ("model", "table", "parts", "tensor")
+ASK: Final = Inputs("sizes")
 DEFAULT_SIZE: Final = "llama-2-7b"
 DEFAULT_DEVICE: Final = "rtx-4090"
-_WITHOUT_SIZE: Final = ("table", "tensor")
-_LANDMARKS: Final = (
-    ("rtx-4090", 1),
-    ("h100-sxm", 1),
-    ("h100-sxm", 8),
-    ("b200", 1),
-    ("t4", 1),
-    ("mi355x", 1),
-    ("a100-40gb", 1),
-    ("b200", 8),
-)
+_WITHOUT_SIZE: Final = ("table", "tensor")  # tabs that speak of no single model
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,65 +26,44 @@ class Case:
 
     Attributes:
         size: The model or the round number.
-        device: The device that it is held against.
+        line: The memory of the device that it is held against.
         rest_in_16_bits: Whether what is not a matrix of a layer stays in 16 bits.
-        beside_tabs: A place for the inputs of the open tab.
-        messages: A place for sentences about them.
         code: Python that makes the size, for the snippet.
     """
 
     size: Size
-    device: ChosenDevice
+    line: Line
     rest_in_16_bits: bool
-    beside_tabs: DeltaGenerator
-    messages: DeltaGenerator
     code: str
 
-    @property
-    def line(self) -> Line:
-        """The memory of the device."""
-        return Line(self.device.device.name, self.device.device.memory_usable)
 
-
-def choose_case() -> tuple[str, Case]:
-    """Show the inputs in one row and the tabs below; return the open tab and what was chosen."""
+def choose_case() -> Case:
+    """Show the inputs in one row and return what was chosen."""
     inputs = st.container(key="sizes_inputs", horizontal=True, vertical_alignment="bottom")
-    beside_tabs = st.container(key="sizes_tabs", horizontal=True, vertical_alignment="center")
     messages = st.container(key="sizes_messages")
-    with beside_tabs:
-        tab = choose_tab()
     with inputs:
         slider = st.container(key="sizes_slider")
-        device = choose_device(PAGE, default=DEFAULT_DEVICE)
+        device = choose_device(ASK, default=DEFAULT_DEVICE).device
         with st.popover(_("Settings"), icon=":material/tune:", key="sizes_settings"):
-            keep = pickers.toggle(
-                PAGE,
+            rest = ASK.toggle(
                 "rest",
                 _("Embeddings, head and norms stay in 16 bits"),
                 default=True,
                 help=_("So it is in real checkpoints: only the layers' matrices are quantized."),
             )
-        own = own_model(PAGE, messages)
+        own = own_model(ASK, messages)
         with slider:
-            word = _choose_word(disabled=own is not None or tab in _WITHOUT_SIZE)
+            word = _choose_word(disabled=own is not None or ASK.used("tab") in _WITHOUT_SIZE)
+    line = Line(device.name, device.memory_usable)
     if own is None:
-        size, code = SIZES[word], f'SIZES["{word}"]'
-    else:
-        size, code = size_of("own", own[0]), f'size_of("own", read_config({own[1]!r}))'
-    case = Case(
-        size=size,
-        device=device,
-        rest_in_16_bits=keep,
-        beside_tabs=beside_tabs,
-        messages=messages,
-        code=code,
-    )
-    return tab, case
+        return Case(size=SIZES[word], line=line, rest_in_16_bits=rest, code=f'SIZES["{word}"]')
+    spec, text = own
+    code = f'size_of("own", read_config({text!r}))'
+    return Case(size=size_of("own", spec), line=line, rest_in_16_bits=rest, code=code)
 
 
 def _choose_word(*, disabled: bool) -> str:
-    return pickers.select_slider(
-        PAGE,
+    return ASK.select_slider(
         "size",
         _("Parameters"),
         tuple(SIZES),
@@ -115,25 +82,8 @@ def size_label(word: str) -> str:
     return f"{size.name} · {format_count(size.num_params)}"
 
 
-def tab_label(tab: str) -> str:
-    """Return the word on the switch of a tab."""
-    return {
-        "model": _("One model"),
-        "table": _("7B, 13B, 70B"),
-        "parts": _("Parts"),
-        "tensor": _("One tensor"),
-    }[tab]
-
-
-def choose_tab() -> str:
-    """Show the tabs and return the open one."""
-    return pickers.segmented(PAGE, "tab", _("Show"), TABS, default="model", labels=tab_label)
-
-
-def landmarks() -> tuple[Line, ...]:
-    """Return well-known memories, the most welcome in a picture first."""
-    return tuple(
-        Line(f"{number} × {DEVICES[key].name}" if number > 1 else DEVICES[key].name, size)
-        for key, number in _LANDMARKS
-        for size in [number * DEVICES[key].memory_usable]
-    )
+def several(key: str, count: int) -> Line:
+    """Return the memory of a device of the table, or of several of them together."""
+    device = DEVICES[key]
+    name = f"{count} × {device.name}" if count > 1 else device.name
+    return Line(name, count * device.memory_usable)

@@ -1,21 +1,26 @@
 """How many bytes do the weights of a model take?"""
 
-import streamlit as st
-
-from pages.budget.model_sizes.inputs import choose_case
+from core.language import N_
+from pages.budget.model_sizes.inputs import ASK, choose_case
+from pages.budget.model_sizes.one_model import one_model
+from pages.budget.model_sizes.parts import parts
 from pages.budget.model_sizes.question import ask_what_does_not_fit
-from pages.budget.model_sizes.tabs import CSS, PICTURES
-from pages.shared.header import page_header
-from pages.shared.prose import prose
-from pages.shared.snippets import show_code
+from pages.budget.model_sizes.table import choose_table, table
+from pages.budget.model_sizes.tensor import choose_tensor, tensor
+from pages.shared.tabbed_page import Page, Tab, tabbed_page
 
-page_header(__doc__)
-st.html(CSS)
-tab, case = choose_case()
-source = PICTURES[tab](case)
-question, code = st.columns(2)
-with question:
-    ask_what_does_not_fit()
-with code:
-    show_code(tab, source)
-prose(__file__, "reading")
+tabbed_page(
+    __file__,
+    __doc__,
+    Page(
+        inputs=ASK,
+        choose=choose_case,
+        tabs={
+            "model": Tab(label=N_("One model"), show=one_model),
+            "table": Tab(label=N_("7B, 13B, 70B"), show=table, choose=choose_table),
+            "parts": Tab(label=N_("Parts"), show=parts),
+            "tensor": Tab(label=N_("One tensor"), show=tensor, choose=choose_tensor),
+        },
+        question=ask_what_does_not_fit,
+    ),
+)

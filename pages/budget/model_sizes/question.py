@@ -7,7 +7,7 @@ from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.sizes import SIZES, weights_in
 from core.language import _
 from core.units import format_bytes
-from pages.budget.model_sizes.inputs import PAGE
+from pages.budget.model_sizes.inputs import ASK
 from pages.shared.questions import Choice, predict_then_reveal
 from pages.shared.settings import unit_system
 
@@ -39,7 +39,7 @@ def ask_what_does_not_fit() -> None:
     sizes = [f"{each.label} {format_bytes(each.num_bytes, unit)}" for each in found]
     choices = [Choice(each.label, _why_wrong(each) if each.fits else None) for each in found]
     predict_then_reveal(
-        f"{PAGE}_too_large",
+        ASK.key("too_large"),
         _("Which weights do not fit into an {device} with {memory}?").format(
             device=DEVICE.name, memory=format_bytes(DEVICE.memory_usable, unit)
         ),

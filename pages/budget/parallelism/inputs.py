@@ -16,6 +16,7 @@ from pages.shared import pickers
 from pages.shared.budget.choices import ChosenDevice, ChosenModel, choose_device, choose_model
 from pages.shared.budget.long_context import note_long_context
 from pages.shared.budget.offered_sizes import EXPERTS, REPLICAS, STAGES, TENSOR
+from pages.shared.inputs import Inputs
 
 PAGE: Final = "parallel"
 MICROBATCHES: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256)
@@ -60,8 +61,8 @@ def choose_case() -> Case:
     Raises:
         ValueError: If the expert ranks cannot be taken from the data ranks; the sentence says so.
     """
-    model = choose_model(PAGE, default="llama-3.1-70b")
-    device = choose_device(PAGE)
+    model = choose_model(Inputs(PAGE), default="llama-3.1-70b")
+    device = choose_device(Inputs(PAGE))
     data, tensor, stages = _choose_ways()
     with st.popover(
         _("Settings"), icon=":material/tune:", key="parallel_settings", width="content"

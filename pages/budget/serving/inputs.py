@@ -20,6 +20,7 @@ from pages.shared import pickers
 from pages.shared.budget.choices import ChosenDevice, ChosenModel, choose_device, choose_model
 from pages.shared.budget.long_context import note_long_context
 from pages.shared.budget.offered_sizes import SERVED_CONTEXTS, SERVED_SEQUENCES
+from pages.shared.inputs import Inputs
 
 PAGE: Final = "serving"
 DEFAULT_MODEL: Final = "llama-3.1-8b"
@@ -64,8 +65,8 @@ class ServingCase:
 def choose_case() -> ServingCase:
     """Show the inputs and return what they say; what cannot be is told and left out."""
     with st.container(key="serving_inputs", horizontal=True, vertical_alignment="bottom"):
-        model = choose_model(PAGE, default=DEFAULT_MODEL)
-        device = choose_device(PAGE, default=DEFAULT_DEVICE)
+        model = choose_model(Inputs(PAGE), default=DEFAULT_MODEL)
+        device = choose_device(Inputs(PAGE), default=DEFAULT_DEVICE)
         weights = pickers.selectbox(
             PAGE, "weights", _("Weight format"), WEIGHT_FORMATS, default="bfloat16"
         )

@@ -25,6 +25,7 @@ from pages.budget.training_memory.words import (
 from pages.shared import pickers
 from pages.shared.budget.choices import ChosenDevice, ChosenModel, choose_device, choose_model
 from pages.shared.budget.offered_sizes import MOST_TRAINED, TRAINED_LENGTHS
+from pages.shared.inputs import Inputs
 
 PAGE: Final = "memory"
 SEVERAL: Final = tuple(2**power for power in range(11))
@@ -49,7 +50,7 @@ class Chosen:
 def choose_all() -> Chosen:
     """Show all inputs; a layout that cannot be is told, and one device stands in for it."""
     with st.container(key="memory_inputs", horizontal=True, vertical_alignment="bottom"):
-        model, device = choose_model(PAGE), choose_device(PAGE)
+        model, device = choose_model(Inputs(PAGE)), choose_device(Inputs(PAGE))
         recipe = _choose_recipe()
     with st.container(key="memory_sliders", horizontal=True, vertical_alignment="bottom"):
         batch, length = _choose_sizes(model.spec)

@@ -1,7 +1,8 @@
 """The budget taken apart into its lines, each with its formula and the tensors behind it."""
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import streamlit as st
 
@@ -24,6 +25,7 @@ from pages.budget.training_memory.inputs import PAGE
 from pages.shared import pickers
 from pages.shared.charts import show_chart, table_markdown
 from pages.shared.header import headline
+from pages.shared.inputs import Inputs
 from pages.shared.numbers import explanation
 from pages.shared.settings import presenting, theme_mode, unit_system
 
@@ -107,14 +109,10 @@ def _sentence(root: Item, line: Item, path: str) -> str:
     )
 
 
-def _take_over() -> None:
+def _take_over(clicked: Sequence[Any]) -> None:
     """Take over the line that was clicked."""
-    state = cast("dict[str, Any]", st.session_state.get(_CHART) or {})
-    points = state.get("selection", {}).get("points", [])
-    if points and "customdata" in points[0]:
-        path = points[0]["customdata"][0]
-        if path in PATHS:
-            st.session_state[f"{PAGE}_item"] = path
+    if clicked[0] in PATHS:
+        Inputs(PAGE).point_at("item", clicked[0])
 
 
 def _show_tensors(case: Scenario, budget: Budget, path: str) -> None:

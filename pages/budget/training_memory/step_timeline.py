@@ -19,12 +19,13 @@ from core.figures.budget.training_memory.step_timeline import (
     step_figure,
     step_table,
 )
+from core.figures.picture import Table
 from core.language import _
 from core.units import GIB, format_bytes, format_percent, format_seconds
 from pages.budget.training_memory.pins import PAGE
 from pages.budget.training_memory.simulations import kept_report, simulate
 from pages.shared import pickers
-from pages.shared.charts import Table, show_chart, table_markdown
+from pages.shared.charts import show_chart, table_markdown
 from pages.shared.header import headline
 from pages.shared.numbers import explained_number
 from pages.shared.settings import presenting, theme_mode, unit_system

@@ -1,6 +1,7 @@
 """The referee: known claims on one scale, and the reader's own in words."""
 
-from typing import Any, Final, cast
+from collections.abc import Sequence
+from typing import Any, Final
 
 import streamlit as st
 
@@ -22,6 +23,7 @@ from pages.budget.what_fits.inputs import PAGE
 from pages.shared import pickers
 from pages.shared.charts import show_chart
 from pages.shared.header import headline
+from pages.shared.inputs import Inputs
 from pages.shared.numbers import explained_number, written
 from pages.shared.settings import presenting, theme_mode, unit_system
 
@@ -106,12 +108,9 @@ def _show_numbers(ruling: Ruling) -> None:
     st.caption(_("Said in: {source}").format(source=_(ruling.claim.source)))
 
 
-def take_over() -> None:
+def take_over(clicked: Sequence[Any]) -> None:
     """Take over the claim that was clicked."""
-    state = cast("dict[str, Any]", st.session_state.get(_CHART) or {})
-    points = state.get("selection", {}).get("points", [])
-    if points and "customdata" in points[0]:
-        st.session_state[f"{PAGE}_claim"] = points[0]["customdata"][0]
+    Inputs(PAGE).set("claim", clicked[0])
 
 
 def sentence(ruling: Ruling) -> str:

@@ -19,6 +19,7 @@ from core.language import N_, _
 from core.models.spec import ModelSpec
 from pages.shared import pickers
 from pages.shared.budget.choices import ChosenDevice, ChosenModel, choose_device, choose_model
+from pages.shared.inputs import Inputs
 from pages.shared.settings import presenting
 
 PAGE: Final = "fits"
@@ -119,9 +120,9 @@ def choose_case() -> Case:
     work: Work = pickers.segmented(
         PAGE, "work", _("Job"), ("serve", "train"), default="serve", labels=_work_label
     )
-    model = choose_model(PAGE, default="llama-2-13b")
+    model = choose_model(Inputs(PAGE), default="llama-2-13b")
     way = _choose_way(work)
-    device = choose_device(PAGE, default="rtx-4090")
+    device = choose_device(Inputs(PAGE), default="rtx-4090")
     with st.popover(_("Settings"), icon=":material/tune:", key="fits_settings", width="content"):
         all_models = pickers.toggle(PAGE, "all", _("All models in the picture"), default=False)
         tokens, sequences = _choose_lengths()

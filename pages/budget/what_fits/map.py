@@ -1,7 +1,8 @@
 """The matrix: one plane of it, the square picked out, and where to go from there."""
 
+from collections.abc import Sequence
 from functools import partial
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import streamlit as st
 
@@ -22,6 +23,7 @@ from pages.budget.what_fits.names import device_name, model_name
 from pages.budget.what_fits.words import context_note, others_note, verdict
 from pages.shared.charts import show_chart
 from pages.shared.header import headline
+from pages.shared.inputs import Inputs
 from pages.shared.settings import presenting, theme_mode, unit_system
 
 _MAP: Final = f"{PAGE}_map"
@@ -72,13 +74,9 @@ def show_map(case: Case, name: PlaneName) -> None:
     st.caption(" · ".join(filter(None, [letters_sentence(plane), others_note(case, name)])))
 
 
-def take_over(work: Work, name: PlaneName) -> None:
+def take_over(work: Work, name: PlaneName, clicked: Sequence[Any]) -> None:
     """Take over the square that was clicked: two of the three choices of the page."""
-    state = cast("dict[str, Any]", st.session_state.get(_MAP) or {})
-    points = state.get("selection", {}).get("points", [])
-    if not points or "customdata" not in points[0]:
-        return
-    first, second = points[0]["customdata"][:2]
+    first, second = clicked[:2]
     way = "format" if work == "serve" else "recipe"
     choices = {
         "models_devices": (("model", first), ("device", second)),
@@ -86,4 +84,4 @@ def take_over(work: Work, name: PlaneName) -> None:
         "models_ways": (("model", first), (way, second)),
     }[name]
     for setting, key in choices:
-        st.session_state[f"{PAGE}_{setting}"] = key
+        Inputs(PAGE).set(setting, key)

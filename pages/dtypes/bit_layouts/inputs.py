@@ -11,8 +11,7 @@ from core.language import N_, _
 from pages.components.bit_grid.bit_grid import hex_code
 from pages.shared import pickers
 from pages.shared.accepts import Accepts, one_of
-from pages.shared.choice import choose
-from pages.shared.pick import pick
+from pages.shared.inputs import Inputs, pick
 
 PAGE: Final = "bits"
 DEFAULT_FORMAT: Final = "float16"
@@ -84,7 +83,7 @@ def picked_format() -> Format:
         )
 
     accepted = one_of(list(FORMATS), DEFAULT_FORMAT)
-    return FORMATS[choose(PAGE, "format", accepted, draw, disabled=False)]
+    return FORMATS[Inputs(PAGE).choose("format", accepted, draw)]
 
 
 def take_along(before: Format, after: Format, name: str = "code") -> None:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.budget.quantized import quantized_weights
 from core.dtypes import FORMATS
-from core.figures.weight_bytes import bytes_alt, bytes_figure, bytes_table
+from core.figures.weight_bytes import weight_bytes_picture
 from core.language import _
 from core.units import format_bytes
 from pages.dtypes.quantization.chosen import PAGE
@@ -15,7 +15,7 @@ from pages.shared import pickers
 from pages.shared.charts import show_chart
 from pages.shared.header import headline
 from pages.shared.numbers import explained_number
-from pages.shared.settings import presenting, theme_mode, unit_system
+from pages.shared.settings import look, unit_system
 
 MODELS: Final = {"7B": 7 * 10**9, "13B": 13 * 10**9, "70B": 70 * 10**9}
 REFERENCE: Final = "bfloat16"
@@ -42,10 +42,8 @@ def show_bytes(pair: Pair) -> None:
     picture, numbers = st.columns([4, 1])
     with picture:
         show_chart(
-            bytes_figure(rows, unit_system(), theme_mode(), present=presenting()),
+            weight_bytes_picture(rows, look()),
             key=f"{PAGE}_bytes",
-            alt=bytes_alt(rows, unit_system()),
-            table=bytes_table(rows, unit_system()),
             file_name="quantized-weights",
         )
     with numbers, st.container(key="quant_amounts"):

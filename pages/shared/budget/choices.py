@@ -1,7 +1,7 @@
 """The model and the device that a budget page speaks of: chosen once, kept in the address.
 
-`choose_model(page)` is the settings `<page>_model` and `<page>_config`, `choose_device(page)` is
-`<page>_device` and, for a device that the reader describes, its four numbers.
+`choose_model(inputs)` is the settings `<page>_model` and `<page>_config`, `choose_device(inputs)`
+is `<page>_device` and, for a device that the reader describes, its four numbers.
 """
 
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ from core.language import N_, _
 from core.machine import cached_probe
 from core.models.spec import ModelSpec
 from core.units import GIB, format_bytes, format_count
-from pages.shared import pickers
 from pages.shared.budget.own_config import own_model
+from pages.shared.inputs import Inputs
 from pages.shared.settings import unit_system
 
 OWN: Final = "own"
@@ -66,20 +66,18 @@ class ChosenDevice:
     code: str
 
 
-def choose_model(page: str, *, default: str = DEFAULT_MODEL) -> ChosenModel:
+def choose_model(inputs: Inputs, *, default: str = DEFAULT_MODEL) -> ChosenModel:
     """Show the list of models, in which the reader can search, and return the chosen one.
 
     Whoever has another model pastes or uploads its config.json; until it can be read, the default
     is used and a sentence says so.
 
     Args:
-        page: The page's short name: "memory".
+        inputs: The page's inputs.
         default: Key of the catalogue; a constant of the page.
     """
-    key = pickers.selectbox(
-        page, "model", _("Model"), (*MODELS, OWN), default=default, labels=model_label
-    )
-    own = own_model(page) if key == OWN else None
+    key = inputs.selectbox("model", _("Model"), (*MODELS, OWN), default=default, labels=model_label)
+    own = own_model(inputs) if key == OWN else None
     if key == OWN and own is None:
         st.caption(_("Until a config.json can be read, the default model is shown."))
     if own is not None:
@@ -96,18 +94,18 @@ def model_label(key: str) -> str:
     return f"{MODELS[key].name} · {format_count(counts(MODELS[key]).total)}"
 
 
-def choose_device(page: str, *, default: str = DEFAULT_DEVICE) -> ChosenDevice:
+def choose_device(inputs: Inputs, *, default: str = DEFAULT_DEVICE) -> ChosenDevice:
     """Show the list of devices and return the chosen one.
 
     Args:
-        page: The page's short name: "memory".
+        inputs: The page's inputs.
         default: Key of the table; a constant of the page.
     """
-    key = pickers.selectbox(
-        page, "device", _("Device"), (*DEVICES, LOCAL, OWN), default=default, labels=device_label
+    key = inputs.selectbox(
+        "device", _("Device"), (*DEVICES, LOCAL, OWN), default=default, labels=device_label
     )
     if key == OWN:
-        return _own_device(page)
+        return _own_device(inputs)
     if key == LOCAL:
         found = _local_device()
         if found is not None:
@@ -134,10 +132,10 @@ def _local_device() -> ChosenDevice | None:
     return ChosenDevice(key="", device=local_device(probe), code=code)
 
 
-def _own_device(page: str) -> ChosenDevice:
-    with st.popover(_("My device"), icon=":material/memory:", key=f"{page}_own_device"):
+def _own_device(inputs: Inputs) -> ChosenDevice:
+    with st.popover(_("My device"), icon=":material/memory:", key=inputs.key("own_device")):
         memory, tera, giga, link = (
-            pickers.number(page, name, _(label), 1, most, default=default, step=step)
+            inputs.number(name, _(label), 1, most, default=default, step=step)
             for name, label, most, default, step in OWN_NUMBERS
         )
     device = custom_device(

@@ -10,25 +10,26 @@ from core.budget.catalogue.parameters import counts
 from core.language import _
 from core.models.spec import ModelSpec
 from core.units import format_count
-from pages.shared import pickers
+from pages.shared.inputs import Inputs
 from pages.shared.settings import locked
 
 MAX_LINK_CHARS: Final = 4000
 
 
-def own_model(page: str, messages: DeltaGenerator | None = None) -> tuple[ModelSpec, str] | None:
+def own_model(
+    inputs: Inputs, messages: DeltaGenerator | None = None
+) -> tuple[ModelSpec, str] | None:
     """Ask for a config.json and return the model with the text that describes it.
 
     None while there is none; None after a sentence if it cannot be used.
 
     Args:
-        page: The page's short name.
+        inputs: The page's inputs.
         messages: Where to say what was read or refused; here, if nowhere else.
     """
-    _shorten(page)
-    with st.popover("config.json", icon=":material/data_object:", key=f"{page}_own_model"):
-        text = pickers.text(
-            page,
+    _shorten(inputs)
+    with st.popover("config.json", icon=":material/data_object:", key=inputs.key("own_model")):
+        text = inputs.text(
             "config",
             _("The text of a config.json from Hugging Face"),
             max_chars=MAX_LINK_CHARS,
@@ -37,18 +38,18 @@ def own_model(page: str, messages: DeltaGenerator | None = None) -> tuple[ModelS
         st.file_uploader(
             _("or the file itself"),
             type="json",
-            key=_upload_key(page),
+            key=_upload_key(inputs),
             on_change=_keep_upload,
-            args=(page,),
+            args=(inputs,),
             max_upload_size=1,
             disabled=locked(),
         )
     with messages or st.container():
-        return _read(page, text)
+        return _read(inputs, text)
 
 
-def _read(page: str, text: str) -> tuple[ModelSpec, str] | None:
-    refused = st.session_state.pop(f"{page}_config_refused", "")
+def _read(inputs: Inputs, text: str) -> tuple[ModelSpec, str] | None:
+    refused = st.session_state.pop(inputs.key("config_refused"), "")
     if refused:
         st.error(refused)
     if not text:
@@ -71,12 +72,10 @@ def _say_what_was_read(spec: ModelSpec) -> None:
     st.caption(sentence)
 
 
-def _shorten(page: str) -> None:
+def _shorten(inputs: Inputs) -> None:
     """Keep of a pasted text only what is read, before its field is drawn again."""
-    key = f"{page}_config"
-    text = st.session_state.get(key)
-    if text:
-        st.session_state[key] = _compact(text) or text
+    if text := st.session_state.get(inputs.key("config")):
+        inputs.point_at("config", _compact(text) or text)
 
 
 def _compact(text: str) -> str:
@@ -87,19 +86,19 @@ def _compact(text: str) -> str:
         return ""
 
 
-def _upload_key(page: str) -> str:
-    return f"{page}_config_file"
+def _upload_key(inputs: Inputs) -> str:
+    return inputs.key("config_file")
 
 
-def _keep_upload(page: str) -> None:
+def _keep_upload(inputs: Inputs) -> None:
     """Bring an uploaded file to the field that the address is bound to."""
-    file = st.session_state[_upload_key(page)]
+    file = st.session_state[_upload_key(inputs)]
     if file is None:
         return
     try:
-        st.session_state[f"{page}_config"] = _for_link(file.getvalue())
+        inputs.set("config", _for_link(file.getvalue()))
     except ValueError as error:
-        st.session_state[f"{page}_config_refused"] = str(error)
+        st.session_state[inputs.key("config_refused")] = str(error)
 
 
 def _for_link(data: bytes) -> str:

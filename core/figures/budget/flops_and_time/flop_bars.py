@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 from core.budget.item import Item
 from core.figures.budget.flops_frame import hatched, joined, rows_of_bars
 from core.figures.drawing import Drawing
+from core.figures.picture import Look
 from core.figures.theme import COLORS, Mode
 from core.language import N_, _
 from core.units import format_flops, format_percent
@@ -70,7 +71,9 @@ def flop_bars(step: Item, mode: Mode, *, present: bool = False) -> go.Figure:
         drawing.note(x=amount, y=_(phase), text=text, xanchor="left")
     hidden = {"visible": False, "range": [0, 1.22 * max(totals.values())]}
     num_rows = len(totals) + (1 if present else 0.5)
-    return rows_of_bars(drawing, mode, present=present, num_rows=round(num_rows), x=hidden)
+    return rows_of_bars(
+        drawing, Look(mode=mode, present=present), num_rows=round(num_rows), x=hidden
+    )
 
 
 def _told(amount: float, step: Item) -> str:

@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 from core.budget.item import Item
 from core.figures.budget.flops_frame import joined, rows_of_bars, scientific
 from core.figures.drawing import Drawing
+from core.figures.picture import Look
 from core.figures.theme import COLORS, Mode
 from core.language import N_, _
 from core.units import format_flops
@@ -40,8 +41,7 @@ def ladder_plot(
     size = 18 if present else 15
     figure = rows_of_bars(
         drawing,
-        mode,
-        present=present,
+        Look(mode=mode, present=present),
         num_rows=len(shown),
         height=round((len(shown) * _ROW_HEIGHT + 4) * size),
         x=_across(present=present),

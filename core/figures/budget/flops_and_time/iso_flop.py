@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 from core.budget.compute.chinchilla import FITS, best_params, loss_for_size
 from core.figures.budget.flops_frame import HEIGHT_PX, framed
 from core.figures.drawing import Drawing
+from core.figures.picture import Look
 from core.figures.theme import COLORS, Mode
 from core.language import _
 from core.units import format_count
@@ -43,8 +44,7 @@ def iso_flop(flops: float, limits: Limits, mode: Mode, *, present: bool = False)
     lowest = min(min(curve) for curve in losses.values())
     return framed(
         drawing,
-        mode,
-        present=present,
+        Look(mode=mode, present=present),
         x={"title": _("parameters"), "type": "log", **_count_ticks(around)},
         y={
             "title": _("predicted loss (nats)"),

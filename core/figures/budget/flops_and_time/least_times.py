@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 
 from core.figures.budget.flops_frame import hatched, joined, rows_of_bars
 from core.figures.drawing import Drawing
+from core.figures.picture import Look
 from core.figures.theme import COLORS, Mode
 from core.language import _
 from core.units import format_seconds
@@ -58,8 +59,7 @@ def least_times(
         _draw_marks(drawing, mark, COLORS[mode])
     return rows_of_bars(
         drawing,
-        mode,
-        present=present,
+        Look(mode=mode, present=present),
         num_rows=round(len(_labels(bars, marks)) * max(0.8, 0.6 * len(bars))),
         x=_across(bars, marks),
         barmode="group",

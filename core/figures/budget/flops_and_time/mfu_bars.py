@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 from core.budget.item import Item
 from core.figures.budget.flops_frame import hatched, joined, rows_of_bars
 from core.figures.drawing import Drawing
+from core.figures.picture import Look
 from core.figures.theme import COLORS, Mode
 from core.language import _
 from core.units import format_percent
@@ -33,7 +34,7 @@ def mfu_bars(shares: Sequence[Item], mode: Mode, *, present: bool = False) -> go
     _draw_peak(drawing, color)
     end = max(1.0, *(share.amount for share in shares)) * 1.15
     x = {"range": [0, end], "tickformat": ".0%", "title": _("share of the peak")}
-    return rows_of_bars(drawing, mode, present=present, num_rows=len(shares), x=x)
+    return rows_of_bars(drawing, Look(mode=mode, present=present), num_rows=len(shares), x=x)
 
 
 def _draw_shares(drawing: Drawing, shares: Sequence[Item], color: Mapping[str, str]) -> None:

@@ -10,6 +10,7 @@ from core.budget.compute.intensity import Operation, bound, ridge
 from core.figures.budget.flops_and_time.roofline_labels import label_marks
 from core.figures.budget.flops_frame import framed, intensity_words, joined
 from core.figures.drawing import Drawing
+from core.figures.picture import Look
 from core.figures.theme import COLORS, Mode
 from core.language import _
 from core.units import format_count, format_flops_per_second, format_percent
@@ -44,8 +45,7 @@ def roofline_plot(
     lowest = min([*heights, peak]) / 8
     return framed(
         drawing,
-        mode,
-        present=present,
+        Look(mode=mode, present=present),
         x={"title": _("FLOPs for each byte moved"), "type": "log", **_across(operations, edge)},
         y={
             "title": _("FLOP/s at most"),

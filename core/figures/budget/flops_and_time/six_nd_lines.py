@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 
 from core.figures.budget.flops_frame import framed, joined
 from core.figures.drawing import Drawing
+from core.figures.picture import Look
 from core.figures.theme import COLORS, Mode
 from core.language import _
 
@@ -50,8 +51,7 @@ def six_nd_lines(
     ticks = [tick for tick in _TICKS if not (present and tick in _CLOSE_TICKS)]
     return framed(
         drawing,
-        mode,
-        present=present,
+        Look(mode=mode, present=present),
         x={
             "title": _("context in tokens"),
             "type": "log",

@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 from core.budget.item import Item
 from core.figures.budget.flops_frame import hatched, joined, rows_of_bars
 from core.figures.drawing import Drawing
+from core.figures.picture import Look
 from core.figures.theme import COLORS, Mode
 from core.language import _
 from core.units import format_percent, format_seconds
@@ -50,7 +51,7 @@ def time_lines(rows: Rows, mode: Mode, *, present: bool = False) -> go.Figure:
     for label, time in rows:
         drawing.note(x=time.amount, y=label, text=f" {format_seconds(time.amount)}", xanchor="left")
     hidden = {"visible": False, "range": [0, 1.25 * max(time.amount for _label, time in rows)]}
-    return rows_of_bars(drawing, mode, present=present, num_rows=len(rows), x=hidden)
+    return rows_of_bars(drawing, Look(mode=mode, present=present), num_rows=len(rows), x=hidden)
 
 
 def _part(time: Item, name: str) -> float:

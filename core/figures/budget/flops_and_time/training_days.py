@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 
 from core.figures.budget.flops_frame import framed, powers
 from core.figures.drawing import Drawing
+from core.figures.picture import Look
 from core.figures.theme import COLORS, Mode
 from core.language import _
 from core.units import format_seconds
@@ -48,8 +49,7 @@ def training_days(
     shown = counts[:: 2 if present else 1]
     return framed(
         drawing,
-        mode,
-        present=present,
+        Look(mode=mode, present=present),
         x={
             "title": _("devices"),
             "type": "log",

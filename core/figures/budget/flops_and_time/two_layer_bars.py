@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 from core.budget.item import Item
 from core.figures.budget.flops_frame import hatched, joined, rows_of_bars
 from core.figures.drawing import Drawing
+from core.figures.picture import Look
 from core.figures.theme import COLORS, Mode
 from core.language import _
 from core.units import format_flops
@@ -36,7 +37,7 @@ def two_layer_bars(step: Item, mode: Mode, *, present: bool = False) -> go.Figur
         text = f" {format_flops(part.amount)}"
         drawing.note(x=part.amount, y=part.name, text=text, xanchor="left")
     hidden = {"visible": False, "range": [0, 1.3 * max(part.amount for part in products)]}
-    return rows_of_bars(drawing, mode, present=present, num_rows=len(products), x=hidden)
+    return rows_of_bars(drawing, Look(mode=mode, present=present), num_rows=len(products), x=hidden)
 
 
 def two_layer_alt(step: Item) -> str:

@@ -8,7 +8,8 @@ import plotly.graph_objects as go
 from core.budget.parallel.sharding import STRATEGIES, Sharding
 from core.figures.budget.stacked_parts import Bars, capacity_line, parts_table, stack
 from core.figures.drawing import Drawing
-from core.figures.theme import COLORS, Mode, plotly_layout
+from core.figures.picture import Look
+from core.figures.theme import Mode, plotly_layout
 from core.language import _
 from core.units import ByteUnit, format_bytes, format_seconds
 
@@ -29,12 +30,12 @@ def sharding_figure(
     layout = plotly_layout(mode, present=present)
     drawing = Drawing()
     bars = _bars(ways, chosen)
-    stack(drawing, bars, unit, COLORS[mode], flat=True)
+    stack(drawing, bars, Look(mode=mode, unit=unit), flat=True)
     text = _("device: {size}").format(size=format_bytes(capacity, unit))
     longest = max(way.held.amount for way in ways)
     room = _ROOM[present] * longest
     if capacity < room:
-        capacity_line(drawing, capacity, text, COLORS[mode], flat=True, longest=room)
+        capacity_line(drawing, capacity, text, Look(mode=mode, unit=unit), flat=True, longest=room)
     for (label, _parts), way in zip(bars, ways, strict=True):
         note = f" {format_bytes(way.held.amount, unit)} · {sent_text(way, unit)}"
         drawing.note(x=way.held.amount, y=label, xanchor="left", text=note)
@@ -78,7 +79,7 @@ def sharding_alt(ways: Sequence[Sharding], unit: ByteUnit) -> str:
 def sharding_table(ways: Sequence[Sharding], unit: ByteUnit) -> Mapping[str, Sequence[object]]:
     """Return one row a way."""
     return {
-        **parts_table(_bars(ways), unit, _("way")),
+        **parts_table(_bars(ways), Look(unit=unit), _("way")),
         _("sent in a step"): [format_bytes(way.sent.amount, unit) for way in ways],
         _("seconds on the link"): [format_seconds(way.seconds.amount) for way in ways],
     }

@@ -7,7 +7,8 @@ import plotly.graph_objects as go
 
 from core.figures.budget.stacked_parts import Bars, capacity_line, parts_table, stack
 from core.figures.drawing import Drawing
-from core.figures.theme import COLORS, Mode, plotly_layout
+from core.figures.picture import Look
+from core.figures.theme import Mode, plotly_layout
 from core.language import _
 from core.units import ByteUnit, format_bytes
 
@@ -28,11 +29,11 @@ def stage_figure(
     """Return the stages side by side, below the line at which a device is full, if it has one."""
     layout = plotly_layout(mode, present=present)
     drawing = Drawing()
-    stack(drawing, bars, unit, COLORS[mode], flat=False)
+    stack(drawing, bars, Look(mode=mode, unit=unit), flat=False)
     totals = _totals(bars)
     if capacity is not None:
         text = _("device: {size}").format(size=format_bytes(capacity, unit))
-        capacity_line(drawing, capacity, text, COLORS[mode], flat=False)
+        capacity_line(drawing, capacity, text, Look(mode=mode, unit=unit), flat=False)
     for (label, _parts), amount in zip(bars, totals, strict=True):
         if len(bars) <= _MOST_TOTALS:
             drawing.note(x=label, y=amount, yanchor="bottom", text=format_bytes(amount, unit))
@@ -86,4 +87,4 @@ def pair_alt(bars: Bars, unit: ByteUnit) -> str:
 
 def stage_table(bars: Bars, unit: ByteUnit) -> Mapping[str, Sequence[object]]:
     """Return one row a stage."""
-    return parts_table(bars, unit, _("stage"))
+    return parts_table(bars, Look(unit=unit), _("stage"))

@@ -8,7 +8,8 @@ import plotly.graph_objects as go
 from core.budget.item import Item
 from core.figures.budget.stacked_parts import capacity_line, parts_table, stack
 from core.figures.drawing import Drawing
-from core.figures.theme import COLORS, Mode, plotly_layout
+from core.figures.picture import Look
+from core.figures.theme import Mode, plotly_layout
 from core.language import _
 from core.units import ByteUnit, format_bytes
 
@@ -34,12 +35,12 @@ def moments_figure(
         present: Larger text for a projector.
     """
     drawing = Drawing()
-    stack(drawing, moments, unit, COLORS[mode], flat=True)
+    stack(drawing, moments, Look(mode=mode, unit=unit), flat=True)
     top: float = max(_sums(moments))
     if capacity <= 2 * top:
         top = max(top, capacity)
         text = _("capacity {capacity}").format(capacity=format_bytes(capacity, unit))
-        capacity_line(drawing, capacity, text, COLORS[mode], flat=True, longest=top)
+        capacity_line(drawing, capacity, text, Look(mode=mode, unit=unit), flat=True, longest=top)
     for (label, _parts), amount in zip(moments, _sums(moments), strict=True):
         text = f" {format_bytes(amount, unit)}"
         drawing.note(x=amount, y=label, text=text, xanchor="left")
@@ -82,4 +83,4 @@ def moments_alt(moments: Moments, unit: ByteUnit) -> str:
 
 def moments_table(moments: Moments, unit: ByteUnit) -> Mapping[str, Sequence[object]]:
     """Return one row a moment: each part, the total."""
-    return parts_table(moments, unit, _("moment"))
+    return parts_table(moments, Look(unit=unit), _("moment"))

@@ -10,7 +10,8 @@ from core.budget.item import Item
 from core.budget.training.tiny_model import TinyAccount
 from core.figures.budget.stacked_parts import parts_table, stack
 from core.figures.drawing import Drawing
-from core.figures.theme import COLORS, Mode, plotly_layout
+from core.figures.picture import Look
+from core.figures.theme import Mode, plotly_layout
 from core.language import _
 from core.units import ByteUnit, format_bytes
 
@@ -38,7 +39,7 @@ def tiny_figure(
     """
     drawing = Drawing()
     bars = _bars(account)
-    stack(drawing, bars, unit, COLORS[mode], flat=True)
+    stack(drawing, bars, Look(mode=mode, unit=unit), flat=True)
     sums = [sum(part.num_bytes for part in parts) for _label, parts in bars]
     for (label, _parts), amount in zip(bars, sums, strict=True):
         text = f" {format_bytes(amount, unit)}"
@@ -77,4 +78,4 @@ def tiny_alt(account: TinyAccount, unit: ByteUnit) -> str:
 
 def tiny_table(account: TinyAccount, unit: ByteUnit) -> Mapping[str, Sequence[object]]:
     """Return one row a bar."""
-    return parts_table(_bars(account), unit, _("counted"))
+    return parts_table(_bars(account), Look(unit=unit), _("counted"))

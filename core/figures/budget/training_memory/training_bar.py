@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 from core.budget.item import Item
 from core.figures.budget.stacked_parts import capacity_line, parts_table, stack
 from core.figures.drawing import Drawing
+from core.figures.picture import Look
 from core.figures.theme import COLORS, Mode, plotly_layout
 from core.language import _
 from core.units import ByteUnit, format_bytes
@@ -53,10 +54,17 @@ def bar_figure(
     layout = plotly_layout(mode, present=present)
     color = COLORS[mode]
     drawing = Drawing()
-    stack(drawing, [(bar.label, bar.parts) for bar in bars], unit, color, flat=True)
+    stack(drawing, [(bar.label, bar.parts) for bar in bars], Look(mode=mode, unit=unit), flat=True)
     _uncertain(drawing, bars, unit, color)
     text = _("full at {size}").format(size=format_bytes(capacity, unit))
-    capacity_line(drawing, capacity, text, color, flat=True, longest=_longest(bars, capacity))
+    capacity_line(
+        drawing,
+        capacity,
+        text,
+        Look(mode=mode, unit=unit),
+        flat=True,
+        longest=_longest(bars, capacity),
+    )
     for bar in bars:
         most = _("up to {size}").format(size=format_bytes(bar.high, unit))
         drawing.note(
@@ -137,7 +145,7 @@ def bar_alt(bars: Bars, capacity: float, unit: ByteUnit) -> str:
 
 def bar_table(bars: Bars, unit: ByteUnit) -> Mapping[str, Sequence[object]]:
     """Return one row a bar: its parts, its total, its band."""
-    table = parts_table([(bar.label, bar.parts) for bar in bars], unit, _("device"))
+    table = parts_table([(bar.label, bar.parts) for bar in bars], Look(unit=unit), _("device"))
     return {
         **table,
         _("at least"): [format_bytes(bar.low, unit) for bar in bars],

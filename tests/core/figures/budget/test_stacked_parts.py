@@ -12,7 +12,7 @@ from core.figures.budget.stacked_parts import (
     stack,
 )
 from core.figures.drawing import Drawing
-from core.figures.theme import COLORS
+from core.figures.picture import Look
 from tests.core.budget.parallel.test_shares import cluster, model
 
 BUDGET = training_budget(model(), TrainingRecipe(), cluster(16, pipeline=2, zero_stage=3))
@@ -31,8 +31,8 @@ def test_no_two_parts_look_alike_and_every_part_has_a_look():
 def test_bars_lie_or_stand():
     for flat in (True, False):
         drawing = Drawing()
-        stack(drawing, BARS, "GiB", COLORS["light"], flat=flat)
-        capacity_line(drawing, 5.0, "full", COLORS["light"], flat=flat)
+        stack(drawing, BARS, Look(), flat=flat)
+        capacity_line(drawing, 5.0, "full", Look(), flat=flat)
         for trace, name in zip(drawing.traces, part_names(BARS), strict=True):
             sizes = [part_bytes(parts, name) for _label, parts in BARS]
             assert trace["x" if flat else "y"] == sizes
@@ -44,13 +44,13 @@ def test_the_name_of_a_line_near_zero_stands_to_its_right():
     """Written over its middle it would leave the picture."""
     for capacity, side in ((5.0, "left"), (50.0, "center")):
         drawing = Drawing()
-        capacity_line(drawing, capacity, "full", COLORS["light"], flat=True, longest=100.0)
+        capacity_line(drawing, capacity, "full", Look(), flat=True, longest=100.0)
         (name,) = drawing.annotations
         assert (name["x"], name["xanchor"]) == (capacity, side)
 
 
 def test_the_table_adds_up():
-    table = parts_table(BARS, "GB", "stage")
+    table = parts_table(BARS, Look(unit="GB"), "stage")
 
     assert table["stage"] == ["stage 0", "stage 1"]
     assert list(table)[-1] == "total"

@@ -10,7 +10,8 @@ from pages.shared.budget.choices import DEFAULT_DEVICE, DEFAULT_MODEL, device_la
 
 SCRIPT = """
 from pages.shared.budget.choices import choose_device, choose_model
-model, device = choose_model("demo"), choose_device("demo")
+from pages.shared.inputs import Inputs
+model, device = choose_model(Inputs("demo")), choose_device(Inputs("demo"))
 st.session_state["seen"] = (model, device)
 """
 LLAMA = {

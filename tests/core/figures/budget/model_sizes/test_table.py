@@ -3,23 +3,23 @@
 import pytest
 
 from core.budget.catalogue.source_table import source_table
-from core.figures.budget.model_sizes.size_table import (
-    table_alt,
-    table_figure,
-    table_rows,
-    two_decimals,
-)
-from core.figures.budget.model_sizes.weight_words import Line
+from core.figures.budget.model_sizes.memory_lines import Line
+from core.figures.budget.model_sizes.table import table_picture, two_decimals
+from core.figures.picture import Look
 from core.figures.theme import COLORS
 from core.units import GIB
 
 LINES = (Line("A", 24 * GIB), Line("B", 80 * GIB), Line("beyond", 900 * GIB))
 
 
+def drawn(cells, **look):
+    return table_picture(cells, LINES, LINES[0], Look(**look))
+
+
 @pytest.mark.parametrize("present", [False, True])
 def test_bars_are_bytes_and_numbers_stand_above_them(present):
     cells = source_table()
-    figure = table_figure(cells, LINES, "GiB", "light", present=present)
+    figure = drawn(cells, present=present).figure
 
     assert [bar.name for bar in figure.data] == ["7B", "13B", "70B"]
     assert list(figure.data[2].y) == [cell.item.amount for cell in cells[10:]]
@@ -34,26 +34,25 @@ def test_bars_are_bytes_and_numbers_stand_above_them(present):
 
 
 def test_a_line_above_the_picture_is_left_out():
-    figure = table_figure(source_table(), LINES, "GB", "dark")
+    figure = drawn(source_table(), unit="GB", mode="dark").figure
 
     assert [shape.y0 for shape in figure.layout.shapes] == [24 * GIB, 80 * GIB]
     assert figure.layout.annotations[0].text == "28.0"
 
 
 def test_the_table_puts_the_printed_figure_beside_the_right_one():
-    table = table_rows(source_table(), LINES[0], "GiB")
+    table = drawn(source_table()).table
 
     assert table["weights"][5] == "48.43 GiB"
     assert table["printed in the tutorial"][5] == '✗ 48.48 "GB"'
     assert table["printed in the tutorial"][1] == '13.04 "GB"'
     assert table["A"][0] == "✗ ≥ 2 devices"
-    assert set(table_rows(source_table(real=True), LINES[0], "GiB")["printed in the tutorial"]) == {
-        "–"
-    }
+    real = drawn(source_table(real=True)).table
+    assert set(real["printed in the tutorial"]) == {"–"}
 
 
 def test_the_sentence_names_every_cell():
-    alt = table_alt(source_table(), "GiB")
+    alt = drawn(source_table()).alt
 
     assert alt.startswith("Weights side by side: 7B float32 26.08 GiB, ")
     assert alt.count("GiB") == 15

@@ -2,18 +2,20 @@
 
 from core.budget.catalogue.models import MODELS
 from core.budget.catalogue.parameters import active_parameters, count_parameters
-from core.figures.budget.model_sizes.parameter_parts import (
-    part_rows,
-    parts_alt,
-    parts_figure,
-    parts_table,
-)
+from core.figures.budget.model_sizes.parts import part_rows, parts_picture
+from core.figures.picture import Look
 
 
-def drawn(key, **options):
-    tree = count_parameters(MODELS[key])
-    idle = tree.amount - active_parameters(MODELS[key]).amount
-    return tree, parts_figure(tree, idle, "light", **options)
+def picture_of(key, **look):
+    spec = MODELS[key]
+    tree = count_parameters(spec)
+    idle = tree.amount - active_parameters(spec).amount
+    return tree, parts_picture(spec.name, tree, idle, Look(**look))
+
+
+def drawn(key, **look):
+    tree, picture = picture_of(key, **look)
+    return tree, picture.figure
 
 
 def test_the_bars_hold_all_parameters_of_every_model():
@@ -51,11 +53,8 @@ def test_a_hover_shows_the_formula_with_its_numbers():
 
 
 def test_sentence_and_table_name_the_parts():
-    tree = count_parameters(MODELS["deepseek-v3"])
-    table = parts_table(tree)
+    tree, picture = picture_of("deepseek-v3")
 
-    assert parts_alt("DeepSeek-V3", tree).startswith(
-        "671,026,404,352 parameters of DeepSeek-V3: experts 97.4 %"
-    )
-    assert "vocab_size × hidden_dim" in table["formula"]
-    assert len(table["part"]) == len(list(tree.walk())) - 1
+    assert picture.alt.startswith("671,026,404,352 parameters of DeepSeek-V3: experts 97.4 %")
+    assert "vocab_size × hidden_dim" in picture.table["formula"]
+    assert len(picture.table["part"]) == len(list(tree.walk())) - 1

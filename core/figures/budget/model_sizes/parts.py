@@ -2,14 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
-
-import plotly.graph_objects as go
+from typing import Final
 
 from core.budget.catalogue.parameters import PART_NAMES
 from core.budget.item import Item
 from core.figures.drawing import Drawing
-from core.figures.theme import COLORS, Mode, plotly_layout
+from core.figures.picture import Look, Picture, Table
 from core.language import _
 from core.units import format_count, format_exact, format_percent
 
@@ -62,18 +60,18 @@ def _rows(tree: Item) -> Iterator[Row]:
             yield Row(_(line.name), part.name, line.amount, explained)
 
 
-def parts_figure(tree: Item, idle: float, mode: Mode, *, present: bool = False) -> go.Figure:
+def parts_picture(model: str, tree: Item, idle: float, look: Look) -> Picture:
     """Return a bar a part; of the experts, those that one token does not pass are hatched.
 
     Args:
+        model: Its name.
         tree: What `core.budget.catalogue.parameters.count_parameters` returns.
         idle: How many parameters of the experts one token does not pass.
-        mode: "light" or "dark".
-        present: For a projector.
+        look: How the reader wants to see.
     """
-    layout = plotly_layout(mode, present=present)
+    layout = look.layout()
     drawing, rows = Drawing(), part_rows(tree)
-    _draw_parts(drawing, rows, idle, mode)
+    _draw_parts(drawing, rows, idle, look)
     for row in rows:
         share = format_percent(row.amount / tree.amount)
         text = f" <b>{share}</b>  {format_count(row.amount)}"
@@ -81,23 +79,28 @@ def parts_figure(tree: Item, idle: float, mode: Mode, *, present: bool = False) 
     size = layout["font"]["size"]
     longest = max(row.amount for row in rows)
     axes = {
-        "xaxis": {"visible": False, "range": [0, _ROOM[present] * longest], "fixedrange": True},
+        "xaxis": {
+            "visible": False,
+            "range": [0, _ROOM[look.present] * longest],
+            "fixedrange": True,
+        },
         "yaxis": layout["yaxis"] | {"autorange": "reversed", "showgrid": False, "fixedrange": True},
-        "height": round((len(rows) * _ROW_HEIGHT[present] + (3 if idle else 1)) * size),
+        "height": round((len(rows) * _ROW_HEIGHT[look.present] + (3 if idle else 1)) * size),
         "margin": {"l": 8, "r": 8, "t": 2 * size if idle else 8, "b": 8},
         "legend": layout["legend"] | {"traceorder": "normal"},
         "showlegend": bool(idle),
     }
-    return drawing.figure(layout | axes | {"template": "none", "barmode": "stack", "bargap": 0.25})
+    figure = drawing.figure(layout | axes | {"barmode": "stack", "bargap": 0.25})
+    return Picture(figure=figure, alt=_sentence(model, tree), table=_table(tree))
 
 
-def _draw_parts(drawing: Drawing, rows: Sequence[Row], idle: float, mode: Mode) -> None:
+def _draw_parts(drawing: Drawing, rows: Sequence[Row], idle: float, look: Look) -> None:
     experts = PART_NAMES["experts"]
     left = [idle if row.part == experts else 0 for row in rows]
     used = [row.amount - out for row, out in zip(rows, left, strict=True)]
-    _draw(drawing, rows, used, "", _("a token passes"), mode)
+    _draw(drawing, rows, used, "", _("a token passes"), look)
     if idle:
-        _draw(drawing, rows, left, "/", _("a token leaves out"), mode)
+        _draw(drawing, rows, left, "/", _("a token leaves out"), look)
 
 
 def _draw(
@@ -106,9 +109,9 @@ def _draw(
     lengths: Sequence[float],
     pattern: str,
     name: str,
-    mode: Mode,
+    look: Look,
 ) -> None:
-    colors = [COLORS[mode][_MEANING_OF.get(row.part, "norms")] for row in rows]
+    colors = [look.color(_MEANING_OF.get(row.part, "norms")) for row in rows]
     drawing.bar(
         orientation="h",
         y=[row.label for row in rows],
@@ -120,16 +123,16 @@ def _draw(
     )
 
 
-def parts_alt(title: str, tree: Item) -> str:
-    """Return the picture in words: every part with its share, large to small."""
+def _sentence(model: str, tree: Item) -> str:
+    """Return every part with its share, large to small."""
     parts = sorted(tree.children, key=lambda part: -part.amount)
     shares = [f"{_(part.name)} {format_percent(part.amount / tree.amount)}" for part in parts]
     return _("{count} parameters of {model}: {parts}.").format(
-        count=format_exact(round(tree.amount)), model=title, parts=_(", ").join(shares)
+        count=format_exact(round(tree.amount)), model=model, parts=_(", ").join(shares)
     )
 
 
-def parts_table(tree: Item) -> Mapping[str, Sequence[Any]]:
+def _table(tree: Item) -> Table:
     """Return one row for each part and each matrix, with its formula and the numbers put in."""
     lines = [line for line in tree.walk() if line is not tree]
     return {

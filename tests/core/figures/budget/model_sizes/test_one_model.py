@@ -6,14 +6,14 @@ import pytest
 
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.sizes import FORMAT_NAMES, SIZES, weights_in
-from core.figures.budget.model_sizes.model_bytes import axis_end, bars_figure, seen_lines
-from core.figures.budget.model_sizes.weight_words import (
-    Line,
-    bars_alt,
-    bars_table,
+from core.figures.budget.model_sizes.memory_lines import Line, verdict
+from core.figures.budget.model_sizes.one_model import (
+    axis_end,
+    one_model_picture,
     part_bytes,
-    verdict,
+    seen_lines,
 )
+from core.figures.picture import Look
 from core.units import GIB
 
 RTX = Line("RTX 4090", DEVICES["rtx-4090"].memory_usable)
@@ -23,8 +23,12 @@ MARKS = tuple(
 )
 
 
-def rows_of(word):
-    return [(name, weights_in(SIZES[word], name)) for name in FORMAT_NAMES]
+def items_of(word):
+    return {name: weights_in(SIZES[word], name) for name in FORMAT_NAMES}
+
+
+def drawn(word, **look):
+    return one_model_picture(SIZES[word].name, items_of(word), RTX, MARKS, Look(**look))
 
 
 def words_of(figure):
@@ -32,17 +36,16 @@ def words_of(figure):
 
 
 def test_every_bar_is_as_long_as_its_bytes():
-    rows = rows_of("llama-3-8b")
-    figure = bars_figure(rows, RTX, MARKS, "GiB", "light")
+    items, figure = items_of("llama-3-8b"), drawn("llama-3-8b").figure
 
-    lengths = [sum(bar.x[row] for bar in figure.data) for row in range(len(rows))]
-    assert lengths == [item.num_bytes for _name, item in rows]
+    lengths = [sum(bar.x[row] for bar in figure.data) for row in range(len(items))]
+    assert lengths == [item.num_bytes for item in items.values()]
     assert next(bar.name for bar in figure.data) == "codes"
-    assert figure.data[0].y == FORMAT_NAMES
+    assert tuple(figure.data[0].y) == FORMAT_NAMES
 
 
 def test_what_is_too_long_for_the_memory_says_how_many_it_needs():
-    items = dict(rows_of("llama-2-70b"))
+    items = items_of("llama-2-70b")
 
     assert verdict(items["int4_group128"].amount, RTX) == "✗ ≥ 2 devices"
     assert verdict(items["float32"].amount, RTX) == "✗ ≥ 11 devices"
@@ -52,7 +55,7 @@ def test_what_is_too_long_for_the_memory_says_how_many_it_needs():
 
 
 def test_the_chosen_line_is_bold_and_named_with_its_memory():
-    figure = bars_figure(rows_of("llama-2-7b"), RTX, MARKS, "GiB", "dark", present=True)
+    figure = drawn("llama-2-7b", mode="dark", present=True).figure
     bold = [shape for shape in figure.layout.shapes if shape.line.width == 3]
 
     assert [shape.x0 for shape in bold] == [RTX.num_bytes]
@@ -61,8 +64,7 @@ def test_the_chosen_line_is_bold_and_named_with_its_memory():
 
 def test_lines_keep_their_distance_and_stay_inside():
     for word in SIZES:
-        rows = rows_of(word)
-        end = axis_end(rows, RTX)
+        end = axis_end(items_of(word), RTX, Look())
         lines = seen_lines(RTX, MARKS, end)
         places = sorted(line.num_bytes for line in lines)
         assert all(0 < place <= end for place in places), word
@@ -71,24 +73,22 @@ def test_lines_keep_their_distance_and_stay_inside():
 
 
 def test_a_memory_far_beyond_the_bars_is_named_at_the_edge():
-    figure = bars_figure(rows_of("0.1b"), RTX, MARKS, "GiB", "light")
+    figure = drawn("0.1b").figure
 
     assert not figure.layout.shapes
     assert "<b>RTX 4090</b>: 23.5 GiB →" in words_of(figure)
 
 
 def test_the_sentence_and_the_table_say_what_is_drawn():
-    rows = rows_of("llama-2-7b")
-    alt = bars_alt("Llama-2 7B", rows, RTX, "GiB")
-    table = bars_table(rows, RTX, "GB")
+    table = drawn("llama-2-7b", unit="GB").table
 
-    assert alt.startswith(
+    assert drawn("llama-2-7b").alt.startswith(
         "Weights of Llama-2 7B against RTX 4090 with 23.5 GiB: float32 25.1 GiB ✗"
     )
     assert table["total"][0] == "27.0 GB"
     assert table["RTX 4090"][:2] == ["✗ ≥ 2 devices", "✓ fits"]
     assert table["formula"][0] == "ceil(num_params × element_bits / 8) + num_params × bits // 8"
-    assert {len(column) for column in table.values()} == {len(rows)}
+    assert {len(column) for column in table.values()} == {len(FORMAT_NAMES)}
 
 
 def test_zero_points_and_second_scales_count_as_scales():

@@ -1,16 +1,14 @@
 """Three sizes in five formats side by side, against the memories of one to four devices."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
-
-import plotly.graph_objects as go
+from collections.abc import Sequence
+from typing import Final
 
 from core.budget.catalogue.source_table import Cell
-from core.figures.budget.model_sizes.weight_words import Line, verdict
+from core.figures.budget.model_sizes.memory_lines import Line, verdict
 from core.figures.drawing import Drawing
-from core.figures.theme import COLORS, Mode, plotly_layout
+from core.figures.picture import Look, Picture, Table
 from core.language import _
-from core.units import GIB, ByteUnit, format_bytes
+from core.units import GIB, ByteUnit
 
 HEIGHT_PX: Final = 390
 PRESENT_HEIGHT_PX: Final = 410
@@ -29,43 +27,44 @@ def two_decimals(num_bytes: float, unit: ByteUnit) -> str:
     return f"{num_bytes / (GIB if unit == 'GiB' else 1e9):,.2f} {unit}"
 
 
-def table_figure(
-    cells: Sequence[Cell],
-    lines: Sequence[Line],
-    unit: ByteUnit,
-    mode: Mode,
-    *,
-    present: bool = False,
-) -> go.Figure:
-    """Return a group of bars for each format, one bar for each size, and a line for each memory."""
-    layout = plotly_layout(mode, present=present)
+def table_picture(
+    cells: Sequence[Cell], lines: Sequence[Line], chosen: Line, look: Look
+) -> Picture:
+    """Return a group of bars for each format, one bar for each size, and a line for each memory.
+
+    Args:
+        cells: The table, cell by cell.
+        lines: Memories to hold the bars against.
+        chosen: The memory that the table's verdicts speak of.
+        look: How the reader wants to see.
+    """
+    layout = look.layout()
     drawing = Drawing()
     rows = list(dict.fromkeys(cell.size.name for cell in cells))
     for number, row in enumerate(rows):
-        _draw_row(drawing, [cell for cell in cells if cell.size.name == row], number, unit, mode)
+        _draw_row(drawing, [cell for cell in cells if cell.size.name == row], number, look)
     num_groups = len(cells) // len(rows)
     highest = _ROOM * max(cell.item.amount for cell in cells)
     for line in lines:
         if line.num_bytes < highest:
-            _draw_line(drawing, line, unit, mode)
+            _draw_line(drawing, line, look)
     axes = {
         "xaxis": layout["xaxis"]
         | {
-            "range": [-0.5, num_groups + (0.65 if present else 0.05)],
+            "range": [-0.5, num_groups + (0.65 if look.present else 0.05)],
             "fixedrange": True,
             "showgrid": False,
         },
         "yaxis": {"visible": False, "range": [0, highest], "fixedrange": True},
-        "height": PRESENT_HEIGHT_PX if present else HEIGHT_PX,
+        "height": PRESENT_HEIGHT_PX if look.present else HEIGHT_PX,
         "margin": {"l": 8, "r": 8, "t": 32, "b": 8},
     }
-    return drawing.figure(layout | axes | {"template": "none", "barmode": "group", "bargap": _GAP})
+    figure = drawing.figure(layout | axes | {"barmode": "group", "bargap": _GAP})
+    return Picture(figure=figure, alt=_sentence(cells, look), table=_table(cells, chosen, look))
 
 
-def _draw_row(
-    drawing: Drawing, cells: Sequence[Cell], number: int, unit: ByteUnit, mode: Mode
-) -> None:
-    scale = GIB if unit == "GiB" else 1e9
+def _draw_row(drawing: Drawing, cells: Sequence[Cell], number: int, look: Look) -> None:
+    scale = GIB if look.unit == "GiB" else 1e9
     width = (1 - _GAP) / len(_TOKENS)
     texts = [_short(cell.item.amount / scale) for cell in cells]
     for group, (cell, text) in enumerate(zip(cells, texts, strict=True)):
@@ -75,15 +74,15 @@ def _draw_row(
             yanchor="bottom",
             yshift=2,
             borderpad=0,
-            bgcolor=COLORS[mode]["background"],
+            bgcolor=look.color("background"),
             text=text,
         )
     drawing.bar(
         x=[cell.format_name for cell in cells],
         y=[cell.item.amount for cell in cells],
         name=cells[0].size.name,
-        marker={"color": COLORS[mode][_TOKENS[number]], "pattern": {"shape": _PATTERNS[number]}},
-        customdata=[two_decimals(cell.item.amount, unit) for cell in cells],
+        marker={"color": look.color(_TOKENS[number]), "pattern": {"shape": _PATTERNS[number]}},
+        customdata=[two_decimals(cell.item.amount, look.unit) for cell in cells],
         hovertemplate="%{x}: %{customdata}<extra>%{fullData.name}</extra>",
     )
 
@@ -97,8 +96,8 @@ def _short(amount: float) -> str:
     return f"{amount:.{2 if amount < 9.995 else 1 if amount < 99.95 else 0}f}"
 
 
-def _draw_line(drawing: Drawing, line: Line, unit: ByteUnit, mode: Mode) -> None:
-    color = COLORS[mode]["muted"]
+def _draw_line(drawing: Drawing, line: Line, look: Look) -> None:
+    color = look.color("muted")
     drawing.shape(
         type="line",
         layer="below",
@@ -115,26 +114,25 @@ def _draw_line(drawing: Drawing, line: Line, unit: ByteUnit, mode: Mode) -> None
         y=line.num_bytes,
         xanchor="right",
         yanchor="bottom",
-        text=f"{line.name} · {format_bytes(line.num_bytes, unit)}",
+        text=f"{line.name} · {look.format_bytes(line.num_bytes)}",
         font={"color": color},
     )
 
 
-def table_alt(cells: Sequence[Cell], unit: ByteUnit) -> str:
-    """Return the picture in words."""
+def _sentence(cells: Sequence[Cell], look: Look) -> str:
     parts = [
-        f"{cell.size.name} {cell.format_name} {two_decimals(cell.item.amount, unit)}"
+        f"{cell.size.name} {cell.format_name} {two_decimals(cell.item.amount, look.unit)}"
         for cell in cells
     ]
     return _("Weights side by side: {parts}.").format(parts=_(", ").join(parts))
 
 
-def table_rows(cells: Sequence[Cell], chosen: Line, unit: ByteUnit) -> Mapping[str, Sequence[Any]]:
+def _table(cells: Sequence[Cell], chosen: Line, look: Look) -> Table:
     """Return one row a cell; beside it what the tutorial printed, where it differs."""
     return {
         _("model"): [cell.size.name for cell in cells],
         _("format"): [cell.format_name for cell in cells],
-        _("weights"): [two_decimals(cell.item.amount, unit) for cell in cells],
+        _("weights"): [two_decimals(cell.item.amount, look.unit) for cell in cells],
         _("printed in the tutorial"): [_printed(cell) for cell in cells],
         chosen.name: [verdict(cell.item.amount, chosen) for cell in cells],
     }

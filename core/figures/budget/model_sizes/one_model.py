@@ -1,0 +1,187 @@
+"""One model in several formats: a bar each, against the memories of devices."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from core.budget.item import Item
+from core.figures.budget.model_sizes.memory_lines import Line, verdict
+from core.figures.drawing import Drawing
+from core.figures.picture import Look, Picture, Table
+from core.language import N_, _
+
+PART_NAMES: Final[Mapping[str, str]] = {
+    "codes": N_("codes"),
+    "scales": N_("scales"),
+    "the rest": N_("embeddings, head and norms in 16 bits or more"),
+}
+_SHARED: Final = ("scales", "zero points", "scales of the scales")
+_LOOKS: Final = {
+    "codes": ("weights", ""),
+    "scales": ("gradients", "/"),
+    "the rest": ("kv_cache", "\\"),
+}
+_ROW_HEIGHT: Final = {False: 2.5, True: 2.1}  # of the text's size; on a projector True
+_ROOM: Final = {False: 1.3, True: 1.5}  # of the longest bar: its number and verdict stand beside
+_FARTHEST: Final = 3.0  # times the longest bar: a line beyond is told in words
+_GAP: Final = 0.13  # of the width: labels of lines nearer to each other would run together
+Items = Mapping[str, Item]  # format -> the bytes behind it, wide to narrow
+
+
+def one_model_picture(
+    model: str, items: Items, chosen: Line, landmarks: Sequence[Line], look: Look
+) -> Picture:
+    """Return one bar a format, its size and verdict beside it, and a line for each memory.
+
+    Args:
+        model: Its name.
+        items: The weights in each format.
+        chosen: The memory that the verdicts speak of; its line is drawn bold.
+        landmarks: Others, the most welcome first; those that would run together are left out.
+        look: How the reader wants to see.
+    """
+    layout = look.layout()
+    drawing = Drawing()
+    end = axis_end(items, chosen, look)
+    _draw_bars(drawing, items, look)
+    _draw_verdicts(drawing, items, chosen, look)
+    for line in seen_lines(chosen, landmarks, end):
+        _draw_line(drawing, line, look, bold=line is chosen)
+    if chosen.num_bytes > end:
+        _point_beyond(drawing, chosen, look)
+    size = layout["font"]["size"]
+    axes = {
+        "xaxis": {"visible": False, "range": [0, end], "fixedrange": True},
+        "yaxis": layout["yaxis"] | {"autorange": "reversed", "showgrid": False, "fixedrange": True},
+        "height": round((len(items) * _ROW_HEIGHT[look.present] + 5.4) * size),
+        "legend": layout["legend"] | {"y": 0, "yanchor": "top", "traceorder": "normal"},
+        "margin": {"l": 8, "r": 8, "t": round(2.9 * size), "b": round(2.4 * size)},
+    }
+    figure = drawing.figure(layout | axes | {"barmode": "stack", "bargap": 0.3})
+    alt = _sentence(model, items, chosen, look)
+    return Picture(figure=figure, alt=alt, table=_table(items, chosen, look))
+
+
+def axis_end(items: Items, chosen: Line, look: Look) -> float:
+    """Return the bytes at the right edge: room for every number, and for a memory not far off."""
+    longest = max(item.amount for item in items.values())
+    near = chosen.num_bytes <= _FARTHEST * longest
+    return max(_ROOM[look.present] * longest, 1.12 * chosen.num_bytes if near else 0)
+
+
+def seen_lines(chosen: Line, landmarks: Sequence[Line], end: float) -> tuple[Line, ...]:
+    """Return the lines that have room: the chosen one first, then the others in their order."""
+    kept: list[Line] = []
+    for line in (chosen, *landmarks):
+        inside = 0.04 * end < line.num_bytes <= 0.96 * end
+        clear = all(abs(line.num_bytes - other.num_bytes) >= _GAP * end for other in kept)
+        if inside and clear:
+            kept.append(line)
+    return tuple(kept)
+
+
+def part_bytes(item: Item, part: str) -> int:
+    """Return the bytes of a part of stored weights: "codes", "scales" or "the rest"."""
+    wanted = _SHARED if part == "scales" else (part,)
+    return sum(child.num_bytes for child in item.walk() if child.name in wanted)
+
+
+def _draw_bars(drawing: Drawing, items: Items, look: Look) -> None:
+    for part, (meaning, pattern) in _LOOKS.items():
+        sizes = [part_bytes(item, part) for item in items.values()]
+        if not any(sizes):
+            continue
+        drawing.bar(
+            orientation="h",
+            y=list(items),
+            x=sizes,
+            name=_(PART_NAMES[part]),
+            marker={"color": look.color(meaning), "pattern": {"shape": pattern}},
+            customdata=[look.format_bytes(size) for size in sizes],
+            hovertemplate="%{y}: %{customdata}<extra>%{fullData.name}</extra>",
+            showlegend=True,
+        )
+
+
+def _draw_verdicts(drawing: Drawing, items: Items, chosen: Line, look: Look) -> None:
+    for name, item in items.items():
+        words = f"<b>{look.format_bytes(item.amount)}</b>  {verdict(item.amount, chosen)}"
+        drawing.note(
+            x=item.amount,
+            y=name,
+            text=f" {words} ",
+            xanchor="left",
+            bgcolor=look.color("background"),
+            font={"color": look.color("text")},
+            borderpad=1,
+        )
+
+
+def _draw_line(drawing: Drawing, line: Line, look: Look, *, bold: bool) -> None:
+    color = look.color("accent" if bold else "muted")
+    drawing.shape(
+        type="line",
+        layer="below" if not bold else "between",
+        x0=line.num_bytes,
+        x1=line.num_bytes,
+        yref="paper",
+        y0=0,
+        y1=1,
+        line={"color": color, "width": 3 if bold else 1.5, "dash": "solid" if bold else "dot"},
+    )
+    name = f"<b>{line.name}</b>" if bold else line.name
+    drawing.note(
+        x=line.num_bytes,
+        yref="paper",
+        y=1,
+        yanchor="bottom",
+        text=f"{name}<br>{look.format_bytes(line.num_bytes)}",
+        font={"color": color},
+    )
+
+
+def _point_beyond(drawing: Drawing, chosen: Line, look: Look) -> None:
+    """Say that the chosen memory lies far to the right."""
+    drawing.note(
+        xref="paper",
+        x=1,
+        yref="paper",
+        y=1,
+        xanchor="right",
+        yanchor="bottom",
+        text=f"<b>{chosen.name}</b>: {look.format_bytes(chosen.num_bytes)} →",
+        font={"color": look.color("accent")},
+    )
+
+
+def _sentence(model: str, items: Items, chosen: Line, look: Look) -> str:
+    parts = [
+        f"{name} {look.format_bytes(item.amount)} {verdict(item.amount, chosen)}"
+        for name, item in items.items()
+    ]
+    return _("Weights of {model} against {device} with {memory}: {parts}.").format(
+        model=model,
+        device=chosen.name,
+        memory=look.format_bytes(chosen.num_bytes),
+        parts=_(", ").join(parts),
+    )
+
+
+def _table(items: Items, chosen: Line, look: Look) -> Table:
+    columns = {
+        _(title): [look.format_bytes(part_bytes(item, part)) for item in items.values()]
+        for part, title in PART_NAMES.items()
+    }
+    return {
+        _("weights in"): list(items),
+        **columns,
+        _("total"): [look.format_bytes(item.amount) for item in items.values()],
+        chosen.name: [verdict(item.amount, chosen) for item in items.values()],
+        _("formula"): [_joined(item, "formula") for item in items.values()],
+        _("with numbers"): [_joined(item, "substituted") for item in items.values()],
+    }
+
+
+def _joined(item: Item, what: str) -> str:
+    """Return the formulas of all parts as one sum."""
+    parts = [getattr(part, what) for part in item.walk() if part.rule is not None]
+    return " + ".join(parts).replace("*", "×")

@@ -1,0 +1,67 @@
+"""One model in every format, against the memory of the chosen device and of others."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from core.budget.catalogue.sizes import FORMAT_NAMES, weights_in
+from core.figures.budget.model_sizes.one_model import one_model_picture
+from core.language import _
+from core.units import format_exact
+from pages.budget.model_sizes.inputs import Case, several
+from pages.shared.settings import look
+from pages.shared.tabbed_page import Chart, Shown
+
+CODE: Final = """
+from core.budget.catalogue.hf_config import read_config
+from core.budget.catalogue.sizes import FORMAT_NAMES, SIZES, size_of, weights_in
+
+size = {size}
+print(f"{{size.name}}: {{size.num_params:,}} parameters")
+for name in FORMAT_NAMES:
+    weights = weights_in(size, name, rest_in_16_bits={rest})
+    print(f"{{name:18}} {{weights.amount / 2**30:10.2f}} GiB = {{weights.substituted}} bytes")
+"""
+_EXPLAINED: Final = ("bfloat16", "int8_channel", "int4_group128")
+_LANDMARKS: Final = (
+    *(("rtx-4090", 1), ("h100-sxm", 1), ("h100-sxm", 8), ("b200", 1)),
+    *(("t4", 1), ("mi355x", 1), ("a100-40gb", 1), ("b200", 8)),
+)
+"""Well-known memories, the most welcome in a picture first."""
+
+
+def one_model(case: Case) -> Shown:
+    """Show the bytes of the model's weights, format by format."""
+    items = {
+        name: weights_in(case.size, name, rest_in_16_bits=case.rest_in_16_bits)
+        for name in FORMAT_NAMES
+    }
+    landmarks = [several(*each) for each in _LANDMARKS]
+    picture = one_model_picture(case.size.name, items, case.line, landmarks, look())
+    return Shown(
+        headline=sentence(case, {name: item.amount for name, item in items.items()}),
+        charts=[Chart(picture=picture, file_name="model-bytes")],
+        numbers=[(f"`{name}`", items[name]) for name in _EXPLAINED],
+        code=CODE.format(size=case.code, rest=case.rest_in_16_bits),
+    )
+
+
+def sentence(case: Case, amounts: Mapping[str, float]) -> str:
+    """Return the weights in bfloat16, and the widest format that fits."""
+    fitting = [name for name, amount in amounts.items() if amount <= case.line.num_bytes]
+    if not fitting:
+        fits = _("{device} ({memory}) holds them in none of these formats")
+    elif len(fitting) == len(amounts):
+        fits = _("{device} ({memory}) holds them in every format")
+    else:
+        fits = _("{device} ({memory}) holds them in {format} and narrower")
+    first = _("{model}: {count} weights, {bf16} in bfloat16").format(
+        model=case.size.name,
+        count=format_exact(case.size.num_params),
+        bf16=look().format_bytes(amounts["bfloat16"]),
+    )
+    second = fits.format(
+        device=case.line.name,
+        memory=look().format_bytes(case.line.num_bytes),
+        format=f"`{fitting[0]}`" if fitting else "",
+    )
+    return first + _("; ") + second

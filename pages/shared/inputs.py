@@ -1,0 +1,256 @@
+"""The inputs of a page: each lives in the address, can be hidden or locked, and writes a link.
+
+`Inputs("lr").slider("layers", ...)` is the setting `lr_layers`. Streamlit binds a widget to the
+address by its own value: a number, a text, on or off. Of a choice it would write the *label*,
+which is translated: so an unseen text field under the setting's name is bound to the address and
+holds the option's word, and the control that is seen has the key `lr_layers_choice`.
+"""
+# ruff: noqa: PLR0913  an input has a name, a label, a range, a default and a help text
+# ruff: noqa: A002  `help` is Streamlit's own name
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final, TypeVar
+
+import streamlit as st
+
+from pages.shared import accepts, link, settings
+from pages.shared.accepts import Accepts
+
+T = TypeVar("T")
+N = TypeVar("N", int, float)
+_MAX_WORD: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """The inputs of one page.
+
+    Attributes:
+        page: The first part of every setting's name in the address: "lr". It is public.
+    """
+
+    page: str
+
+    def key(self, name: str) -> str:
+        """Return a setting's name in the address, which is also the key of its widget."""
+        return f"{self.page}_{name}"
+
+    def used(self, name: str, default: str = "") -> str:
+        """Return what an input was in this run or, if it comes later on the page, in the last."""
+        return str(st.session_state.get(f"{self.key(name)}_used", default))
+
+    def set(self, name: str, value: object) -> None:
+        """Write an input from a button or a click on a picture; a locked page stays as it is."""
+        if not settings.locked():
+            self.point_at(name, value)
+
+    def point_at(self, name: str, value: object) -> None:
+        """Write an input that only says what is explained: on a locked page too."""
+        key = self.key(name)
+        is_choice = f"{key}_choice" in st.session_state
+        st.session_state[key] = str(value) if is_choice else value
+
+    def slider(
+        self,
+        name: str,
+        label: str,
+        low: N,
+        high: N,
+        *,
+        default: N,
+        step: N,
+        number_format: str | None = None,
+        help: str | None = None,
+        disabled: bool = False,
+    ) -> N:
+        """Show a slider and return its number."""
+        show = partial(
+            st.slider, label, low, high, default, step, number_format, help=help,
+            bind="query-params", persist_state="session",
+        )  # fmt: skip
+        accepted = accepts.number_between(low, high, default)
+        return pick(self.page, name, accepted, show, disabled=disabled)
+
+    def number(
+        self,
+        name: str,
+        label: str,
+        low: N,
+        high: N,
+        *,
+        default: N,
+        step: N,
+        number_format: str | None = None,
+        help: str | None = None,
+        disabled: bool = False,
+    ) -> N:
+        """Show a field for a number, with buttons that step it, and return the number."""
+        show = partial(
+            st.number_input, label, low, high, default, step, number_format, help=help,
+            bind="query-params", persist_state="session",
+        )  # fmt: skip
+        accepted = accepts.number_between(low, high, default)
+        return pick(self.page, name, accepted, show, disabled=disabled)
+
+    def toggle(
+        self,
+        name: str,
+        label: str,
+        *,
+        default: bool,
+        help: str | None = None,
+        disabled: bool = False,
+    ) -> bool:
+        """Show an on/off switch and return whether it is on."""
+        show = partial(
+            st.toggle, label, default, help=help, bind="query-params", persist_state="session"
+        )
+        return pick(self.page, name, accepts.true_or_false(default), show, disabled=disabled)
+
+    def text(
+        self,
+        name: str,
+        label: str,
+        *,
+        default: str = "",
+        max_chars: int = 200,
+        help: str | None = None,
+        disabled: bool = False,
+    ) -> str:
+        """Show a line of text and return it."""
+        show = partial(
+            st.text_input, label, default, max_chars=max_chars, help=help,
+            bind="query-params", persist_state="session",
+        )  # fmt: skip
+        accepted = accepts.text_up_to(max_chars, default)
+        return pick(self.page, name, accepted, show, disabled=disabled)
+
+    def select_slider(
+        self,
+        name: str,
+        label: str,
+        options: Sequence[T],
+        *,
+        default: T,
+        labels: Callable[[T], str] = str,
+        help: str | None = None,
+        disabled: bool = False,
+    ) -> T:
+        """Show a slider over `options`; `labels` turns an option into the words shown."""
+        draw = partial(st.select_slider, label, options, format_func=labels, help=help)
+        return self.choose(name, accepts.one_of(options, default), draw, disabled=disabled)
+
+    def segmented(
+        self,
+        name: str,
+        label: str,
+        options: Sequence[T],
+        *,
+        default: T,
+        labels: Callable[[T], str] = str,
+        help: str | None = None,
+        disabled: bool = False,
+    ) -> T:
+        """Show `options` side by side, for up to five of them."""
+        draw = partial(
+            st.segmented_control, label, options, format_func=labels, help=help, required=True
+        )
+        return self.choose(name, accepts.one_of(options, default), draw, disabled=disabled)
+
+    def selectbox(
+        self,
+        name: str,
+        label: str,
+        options: Sequence[T],
+        *,
+        default: T,
+        labels: Callable[[T], str] = str,
+        help: str | None = None,
+        disabled: bool = False,
+    ) -> T:
+        """Show `options` in a list that opens, for more than five of them."""
+        draw = partial(st.selectbox, label, options, format_func=labels, help=help)
+        return self.choose(name, accepts.one_of(options, default), draw, disabled=disabled)
+
+    def choose(
+        self, name: str, accepted: Accepts[T], draw: Callable[..., Any], *, disabled: bool = False
+    ) -> T:
+        """Return the chosen option; `draw` shows the control, which follows the unseen field."""
+
+        def show(*, key: str, disabled: bool) -> T:
+            chosen = accepted.read(_word(key, accepted))
+            seen = f"{key}_choice"
+            st.session_state[seen] = accepted.default if chosen is None else chosen
+            option: T = draw(
+                key=seen, disabled=disabled, on_change=_write_word, args=(key, accepted)
+            )
+            return option
+
+        return pick(self.page, name, accepted, show, disabled=disabled, kept=accepted.write)
+
+
+def pick(
+    page: str,
+    name: str,
+    accepted: Accepts[T],
+    show: Callable[..., T],
+    *,
+    disabled: bool = False,
+    kept: Callable[[T], object] | None = None,
+) -> T:
+    """Return the value of an input, which is shown unless a link hides it.
+
+    Args:
+        page: The page's short name, the first part of every setting's name: "lr".
+        name: The setting's name on this page: "layers".
+        accepted: What the address may say about it; a refused value is named by the frame.
+        show: Draws the control, given Streamlit's `key` and `disabled`.
+        disabled: Whether the page itself disables the input now.
+        kept: How the session keeps a value under this key; as it is, unless said otherwise.
+    """
+    key = f"{page}_{name}"
+    raw = link.raw_value(key)
+    asked = None if raw is None else accepted.read(raw)
+    if asked is not None and asked == accepted.default:
+        # Streamlit drops a default from the address and then keeps what the session had before:
+        # a link that says "3" would open on 7. Only a link ever writes a default out.
+        st.session_state[key] = asked if kept is None else kept(asked)
+    visible = not settings.is_hidden(page, name)
+    if visible:
+        used = show(key=key, disabled=disabled or settings.locked())
+    else:
+        used = asked if asked is not None else _last_used(key, accepted)
+    st.session_state[f"{key}_used"] = used
+    written = accepted.write(used)
+    default = accepted.write(accepted.default)
+    link.register(key, written, default=default, visible=visible)
+    if raw is not None and asked is None:
+        link.refuse(key, raw, allowed=accepted.allowed(), used=written)
+    return used
+
+
+def _last_used(key: str, accepted: Accepts[T]) -> T:
+    """Return what a hidden input was when it was last seen or set by a link."""
+    used: T = st.session_state.get(f"{key}_used", accepted.default)
+    return used
+
+
+def _word(key: str, accepted: Accepts[T]) -> str:
+    """Show the unseen text field and return the word that it holds."""
+    with st.container(key=f"bound_{key}"):
+        return st.text_input(
+            key,
+            accepted.write(accepted.default),
+            key=key,
+            max_chars=_MAX_WORD,
+            label_visibility="collapsed",
+            bind="query-params",
+            persist_state="session",
+        )
+
+
+def _write_word(key: str, accepted: Accepts[Any]) -> None:
+    """Bring a click on the visible control to the text field that the address is bound to."""
+    st.session_state[key] = accepted.write(st.session_state[f"{key}_choice"])

@@ -1,0 +1,269 @@
+"""A page with tabs: one contract between the page, its tabs, their pictures and their code.
+
+A page is its inputs (`choose`), its tabs and its question. A tab is a function `case -> Shown`; it
+may draw parts of its own first (a browser part, a button and its progress, a sentence): they stand
+between the headline and the pictures. Only the open tab is computed.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from core.budget import Item
+from core.figures.picture import Picture
+from core.language import _
+from pages.shared.charts import show_chart
+from pages.shared.header import headline, page_header
+from pages.shared.inputs import Inputs
+from pages.shared.numbers import explained_number
+from pages.shared.prose import prose
+from pages.shared.settings import presenting
+from pages.shared.snippets import show_code
+
+Place = Literal["beside", "below", "left"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Chart:
+    """A picture in its place on a page.
+
+    Attributes:
+        picture: What is drawn, said and listed.
+        file_name: Name of its downloads, without an ending.
+        key: Last part of its key, after the page's and the tab's: another one where a tab has
+            several pictures.
+        on_click: Called with what a clicked point carries.
+    """
+
+    picture: Picture
+    file_name: str
+    key: str = "chart"
+    on_click: Callable[[Sequence[Any]], None] | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Shown:
+    """What a tab shows for a case, from top to bottom.
+
+    Attributes:
+        headline: The sentence that answers the question; "" if the tab has drawn it itself.
+        beside_headline: Draws what stands to the right of it.
+        charts: The pictures.
+        numbers: Translated label and number, beside the picture.
+        beside: Draws what stands below these numbers.
+        widths: Of the picture and of the numbers beside it; on a projector they stand below.
+        numbers_below: Whether the numbers always stand in a row below the picture.
+        notes: Sentences below the picture.
+        below: Draws what stands below everything else of the tab.
+        code: Python that reproduces the headline; "" while there is no number.
+    """
+
+    headline: str = ""
+    beside_headline: Callable[[], None] | None = None
+    charts: Sequence[Chart] = ()
+    numbers: Sequence[tuple[str, Item]] = ()
+    beside: Callable[[], None] | None = None
+    widths: tuple[int, int] = (5, 1)
+    numbers_below: bool = False
+    notes: Sequence[str] = ()
+    below: Callable[[], None] | None = None
+    code: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Tab:
+    """One way to look at what was chosen.
+
+    Attributes:
+        label: The word on its switch, marked for the catalogue.
+        show: Takes what the page chose, if `with_inputs`, then what the tab chose, if it does.
+        with_inputs: Whether the page's own inputs matter; where not they are kept, unseen.
+        choose: Shows inputs of the tab's own and returns what they say.
+        question: Asks another question than the page's.
+        reading: Another text than the page's: its name beside the page.
+    """
+
+    label: str
+    show: Callable[..., Shown]
+    with_inputs: bool = True
+    choose: Callable[[], Any] | None = None
+    question: Callable[[], None] | None = None
+    reading: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Page:
+    """A page with tabs.
+
+    Attributes:
+        inputs: Its inputs.
+        tabs: Word in the address -> tab; the first one is open at first.
+        question: Asks the reader to predict something.
+        choose: Shows the inputs of the page and returns what they say.
+        refusal: What to show for choices that cannot be, given the sentence why.
+        own_inputs: Where the inputs of a tab stand: beside the tabs, in a row below, or left of
+            the picture.
+        tabs_as_list: Whether the tabs are a list on a projector, which has room for one row.
+        snippet: Name of the code; the tab's, unless said otherwise.
+        reading: The page's text: its name beside the page, or what shows it.
+    """
+
+    inputs: Inputs
+    tabs: Mapping[str, Tab]
+    question: Callable[[], None]
+    choose: Callable[[], Any] | None = None
+    refusal: Callable[[ValueError], Shown] | None = None
+    own_inputs: Place = "beside"
+    tabs_as_list: bool = False
+    snippet: str = ""
+    reading: str | Callable[[], None] = "reading"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Places:
+    """Where everything goes, in the order of the eye; filled in another one."""
+
+    choices: DeltaGenerator
+    tabs: DeltaGenerator
+    own: DeltaGenerator
+    head: DeltaGenerator
+    body: DeltaGenerator
+
+
+def tabbed_page(file: str, doc: str | None, page: Page) -> None:
+    """Show a whole page: header, inputs, tabs, the open tab, question, code and reading.
+
+    Args:
+        file: The script's `__file__`: its style `page.css` and its texts lie beside it.
+        doc: The script's `__doc__`; its first line is the question that the page answers.
+        page: What it consists of.
+    """
+    page_header(doc)
+    if (style := Path(file).with_name("page.css")).exists():
+        st.html(style)
+    places = _make_places(page.own_inputs)
+    key = _choose_tab(page, places)
+    tab = page.tabs[key]
+    shown = _show(page, tab, places)
+    _draw(shown, page.inputs.key(key), places)
+    asked, code = st.columns(2)
+    with asked:
+        (tab.question or page.question)()
+    if shown.code:
+        with code:
+            show_code(page.snippet or key, shown.code)
+    if tab.reading or isinstance(page.reading, str):
+        prose(file, tab.reading or str(page.reading))
+    else:
+        page.reading()
+
+
+def _make_places(own_inputs: Place) -> _Places:
+    choices = st.container(key="page_choices")
+    row = st.container(key="page_tabs", horizontal=True, vertical_alignment="center")
+    if own_inputs == "left":
+        head = st.container(gap=None)
+        left, body = st.columns([1, 3], gap="medium")
+        own = left.container(key="tab_choices", gap="small")
+        return _Places(choices=choices, tabs=row, own=own, head=head, body=body)
+    tabs = row.container(width="content") if own_inputs == "beside" else row
+    own = (row if own_inputs == "beside" else st).container(
+        key="tab_choices", horizontal=True, vertical_alignment="bottom"
+    )
+    return _Places(choices=choices, tabs=tabs, own=own, head=st.container(), body=st.container())
+
+
+def _choose_tab(page: Page, places: _Places) -> str:
+    as_list = page.tabs_as_list and presenting()
+    picker = page.inputs.selectbox if as_list else page.inputs.segmented
+    with places.tabs:
+        return picker(
+            "tab",
+            _("Show"),
+            tuple(page.tabs),
+            default=next(iter(page.tabs)),
+            labels=lambda name: _(page.tabs[name].label),
+        )
+
+
+def _show(page: Page, tab: Tab, places: _Places) -> Shown:
+    """Ask for what the tab needs and return what it shows; choices that cannot be are told."""
+    chosen: list[Any] = []
+    problem = _choose(page, tab, places, chosen)
+    if tab.choose is not None:
+        with places.own:
+            chosen.append(tab.choose())
+    with places.body:
+        try:
+            if problem is not None:
+                raise problem
+            return tab.show(*chosen)
+        except ValueError as error:
+            if page.refusal is None:
+                raise
+            return page.refusal(error)
+
+
+def _choose(page: Page, tab: Tab, places: _Places, chosen: list[Any]) -> ValueError | None:
+    """Add what the page's inputs say; return why they cannot be, if that matters to the tab."""
+    if page.choose is None:
+        return None
+    if not tab.with_inputs:
+        st.html("<style>.st-key-page_choices { display: none }</style>")
+    try:
+        with places.choices:
+            case = page.choose()
+    except ValueError as error:
+        return error if tab.with_inputs else None
+    if tab.with_inputs:
+        chosen.append(case)
+    return None
+
+
+def _draw(shown: Shown, key: str, places: _Places) -> None:
+    """Draw what a tab shows."""
+    with places.head:
+        _draw_headline(shown)
+    with places.body:
+        picture, numbers = _beside(shown)
+        with picture:
+            for chart in shown.charts:
+                show_chart(
+                    chart.picture,
+                    key=f"{key}_{chart.key}",
+                    file_name=chart.file_name,
+                    on_click=chart.on_click,
+                )
+            for note in shown.notes:
+                st.caption(note)
+        with numbers:
+            for label, item in shown.numbers:
+                explained_number(label, item)
+            if shown.beside:
+                shown.beside()
+        if shown.below:
+            shown.below()
+
+
+def _draw_headline(shown: Shown) -> None:
+    if shown.beside_headline is None:
+        if shown.headline:
+            headline(shown.headline)
+        return
+    with st.container(key="tab_answer", horizontal=True, vertical_alignment="center"):
+        headline(shown.headline)
+        shown.beside_headline()
+
+
+def _beside(shown: Shown) -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Return a place for the pictures and one for what stands beside them."""
+    if not shown.numbers and not shown.beside:
+        return st.container(), st.container()
+    if shown.numbers_below or presenting():
+        return st.container(), st.container(key="tab_numbers", horizontal=True)
+    picture, numbers = st.columns(shown.widths)
+    return picture, numbers.container(key="tab_numbers")
