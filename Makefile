@@ -18,6 +18,8 @@ endif
 
 SERVER_OPTIONS := $(if $(PORT),--server.port $(PORT)) $(if $(HEADLESS),--server.headless true)
 CLASS_OPTIONS := $(if $(ADDRESS),--address $(ADDRESS)) $(if $(PORT),--port $(PORT)) $(if $(HEADLESS),--headless)
+# A record of all pages takes a quarter of an hour and measures nothing.
+NOT_MEASURED := benchmarks/house_record.py
 FAST_TESTS := -m "not browser and not slow"
 say = @printf '\n\033[1m== %s\033[0m\n' "$(1)"
 
@@ -80,7 +82,7 @@ browser: $(VENV)/installed-tests
 		|| echo "No browser could be installed: the browser tests will be skipped (in CI they fail)."
 
 bench: $(VENV)/installed-tests  ## print what is measured on this machine
-	@set -e; for program in benchmarks/*.py; do printf "\n== %s\n" "$$program"; PYTHONPATH=. $(BIN)/python "$$program"; done
+	@set -e; for program in $(filter-out $(NOT_MEASURED),$(wildcard benchmarks/*.py)); do printf "\n== %s\n" "$$program"; PYTHONPATH=. $(BIN)/python "$$program"; done
 
 translations: $(VENV)/installed-tests  ## collect new texts, update and compile the Chinese catalogue
 	@$(BIN)/python -m core.language.extract

@@ -2,10 +2,17 @@
 
 From the press of an arrow key to the last change inside the new chart; the goal is 300 ms for 19
 moves in 20. Nothing else may run: the browser that draws shares the cores with the server.
+
+`--against CHECKOUT` opens each slider in both houses and moves them in turn, pair by pair; it fails
+if the 95 % interval of a row's ratio lies wholly above +3 %.
 """
 
 import argparse
+import math
 import statistics
+import sys
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from benchmarks.start_up import cold_server, launched_browser
@@ -70,39 +77,102 @@ def moved(page: "Page", key: str) -> float | None:
     return before
 
 
+MOST_SLOWER: Final = 0.03  # of the other checkout's time
+T_95: Final = 2.093  # Student's t for 20 pairs; for more of them a little too wide
+
+
+class Slider:
+    """A slider in a page of its own, moved to and fro."""
+
+    def __init__(self, browser: "Browser", url: str, name: str) -> None:
+        self.what = f"{url}: the slider {name!r}"
+        self.page = browser.new_context(viewport={"width": 1366, "height": 768}).new_page()
+        self.page.goto(url)
+        self.handle = self.page.get_by_role("slider", name=name).first
+        self.handle.wait_for(state="attached", timeout=60_000)
+        self.page.wait_for_timeout(3000)
+        self.handle.focus()
+        self.keys = ["ArrowRight", "ArrowLeft"]
+        moved(self.page, self.keys[0])  # the first answer of a page fills caches
+
+    def move(self) -> float:
+        """Move once and return the milliseconds to the new picture; turn round at an end."""
+        for _ in range(MOST_IN_VAIN):
+            place = self.handle.input_value()
+            took = moved(self.page, self.keys[0])
+            if took is not None:
+                return took
+            if self.handle.input_value() == place:
+                self.keys.reverse()
+        raise RuntimeError(f"{self.what} brings no new picture")
+
+    def close(self) -> None:
+        """Close the page."""
+        self.page.context.close()
+
+
 def measure(browser: "Browser", url: str, name: str, num_moves: int) -> list[float]:
     """Return what each move of a slider took, in milliseconds."""
-    context = browser.new_context(viewport={"width": 1366, "height": 768})
-    page = context.new_page()
-    page.goto(url)
-    slider = page.get_by_role("slider", name=name).first
-    slider.wait_for(state="attached", timeout=60_000)
-    page.wait_for_timeout(3000)
-    slider.focus()
-    keys = ["ArrowRight", "ArrowLeft"]
-    times: list[float] = []
-    num_in_vain = 0
-    moved(page, keys[0])  # the first answer of a page fills caches
-    while len(times) < num_moves:
-        place = slider.input_value()
-        took = moved(page, keys[0])
-        num_in_vain = num_in_vain + 1 if took is None else 0
-        if num_in_vain == MOST_IN_VAIN:
-            raise RuntimeError(f"{url}: the slider {name!r} brings no new picture")
-        if took is not None:
-            times.append(took)
-        elif slider.input_value() == place:
-            keys.reverse()
-    context.close()
+    slider = Slider(browser, url, name)
+    times = [slider.move() for _ in range(num_moves)]
+    slider.close()
     return times
+
+
+def ratios(browser: "Browser", urls: Sequence[str], name: str, num_pairs: int) -> list[float]:
+    """Return, pair by pair, how many times as long a move takes here as in the other checkout."""
+    here, there = (Slider(browser, url, name) for url in urls)
+    found = []
+    for number in range(num_pairs):
+        if number % 2:  # who goes first takes turns
+            took = here.move()
+            found.append(took / there.move())
+        else:
+            before = there.move()
+            found.append(here.move() / before)
+    here.close()
+    there.close()
+    return found
+
+
+def interval(found: Sequence[float]) -> tuple[float, float, float]:
+    """Return the geometric mean of ratios and its 95 % interval."""
+    logs = [math.log(ratio) for ratio in found]
+    middle, half = statistics.fmean(logs), T_95 * statistics.stdev(logs) / math.sqrt(len(logs))
+    return math.exp(middle), math.exp(middle - half), math.exp(middle + half)
+
+
+def compare(other: Path, num_pairs: int, only: str) -> bool:
+    """Print each slider against another checkout; return whether none is surely slower."""
+    print(f"{'new picture, this house / ' + other.name:<62} {'ratio':>7} {'95 % interval':>17}")
+    slower = []
+    with (
+        cold_server() as (port, _seconds),
+        cold_server(other) as (second, _other_seconds),
+        launched_browser() as browser,
+    ):
+        for address, name in (row for row in SLIDERS if only in row[0]):
+            urls = [f"http://127.0.0.1:{each}/{address}" for each in (port, second)]
+            mean, low, high = interval(ratios(browser, urls, name, num_pairs))
+            row = f"{address}: {name}"
+            slower += [row] if low > 1 + MOST_SLOWER else []
+            mark = "  slower" if low > 1 + MOST_SLOWER else ""
+            print(f"{row:<62} {mean:>7.3f} {low:>8.3f} {high:>8.3f}{mark}", flush=True)
+    return not slower
 
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--moves", type=int, default=24, help="of each slider")
     parser.add_argument("--only", default="", help="addresses that contain this")
+    parser.add_argument(
+        "--against", type=Path, help="another checkout, moved in turn with this one"
+    )
+    parser.add_argument("--pairs", type=int, default=20, help="of moves, with --against")
     options = parser.parse_args()
+    if options.against:
+        sys.exit(not compare(options.against.resolve(), options.pairs, options.only))
     print(f"{'slider to new picture, ms':<62} {'median':>7} {'p95':>7} {'longest':>8}  goal {GOAL}")
     with cold_server() as (port, _seconds), launched_browser() as browser:
         for address, name in SLIDERS:

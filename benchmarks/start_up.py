@@ -43,8 +43,8 @@ def is_healthy(port: int) -> bool:
 
 
 @contextlib.contextmanager
-def cold_server() -> Iterator[tuple[int, float]]:
-    """Start a server; give its port and the seconds until it was healthy."""
+def cold_server(checkout: Path = ROOT) -> Iterator[tuple[int, float]]:
+    """Start the server of a checkout; give its port and the seconds until it was healthy."""
     port = free_port()
     command = [sys.executable, "-m", "streamlit", "run", "app.py"]
     options = ["--server.port", str(port), "--server.headless", "true"]
@@ -52,7 +52,7 @@ def cold_server() -> Iterator[tuple[int, float]]:
         own = {"B2G_RUNS_DIR": f"{folder}/runs", "B2G_STATE_DIR": f"{folder}/state"}
         begin = time.perf_counter()
         process = subprocess.Popen(
-            command + options, cwd=ROOT, env={**os.environ, **own}, stdout=subprocess.DEVNULL
+            command + options, cwd=checkout, env={**os.environ, **own}, stdout=subprocess.DEVNULL
         )
         try:
             while not is_healthy(port):
