@@ -16,7 +16,7 @@ from pages.server.guard import middleware
 FRAME = Path(__file__).parent / "pages" / "frame.py"
 # What Home would load while its first reader waits, half a second of it; Streamlit asks for pandas.
 # Torch is not among them: this process never needs it.
-FIRST_NEEDED = ("pandas", "streamlit.emojis", "core.machine", "core.train.plan")
+FIRST_NEEDED = ("pandas", "streamlit.emojis", "core.machine", "core.train.start.plan")
 
 
 def warm_up() -> None:

@@ -25,9 +25,10 @@ from benchmarks.run_directory import show, show_head
 from benchmarks.stream import view
 from benchmarks.streamlit_client import Session, open_session
 from core.train.config import TrainConfig
-from core.train.control import send
-from core.train.launch import start_run
-from core.train.reader import RunReader
+from core.train.control.commands import send
+from core.train.run.reader import RunReader
+from core.train.start.launch import start_run
+from core.train.start.plan import prepare
 
 ROOT = Path(__file__).parents[1]
 NUM_SESSIONS, SECONDS_BETWEEN_MOVES = 30, 2.0
@@ -79,7 +80,7 @@ def is_healthy(port: int) -> bool:
 def training() -> Iterator[Path]:
     """Train the reference model of a minute without end while the block runs."""
     config = TrainConfig(name="load", num_steps=1_000_000, eval_interval=1000, sample_interval=1000)
-    directory = start_run(config)
+    directory = start_run(prepare(config))
     reader = RunReader(directory)
     while reader.read_state().step < 20:
         time.sleep(0.1)

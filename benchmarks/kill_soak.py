@@ -11,14 +11,14 @@ from pathlib import Path
 import psutil
 
 from core.train.config import TrainConfig
-from core.train.faults import POINTS, VARIABLE
-from core.train.launch import create_run, spawn_worker
-from core.train.prepare import prepare
-from core.train.reader import RunReader
-from core.train.records import HEADER, RECORD, newest, parse_records
-from core.train.rundir import METRICS_FILE
-from core.train.state import read_state
-from core.train.timing import Timing
+from core.train.run.directory import METRICS_FILE
+from core.train.run.reader import RunReader
+from core.train.run.records import HEADER, RECORD, newest, parse_records
+from core.train.run.state import read_state
+from core.train.start.launch import create_run, spawn_worker
+from core.train.start.plan import prepare
+from core.train.start.timing import Timing
+from core.train.worker.faults import POINTS, VARIABLE
 
 TEXT = ("the quick brown fox jumps over the lazy dog. " * 60).encode()
 NUM_STEPS = 2000

@@ -6,11 +6,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from core.train import control
-from core.train.info import write_info
-from core.train.reader import RunReader
-from core.train.records import StepRecord
-from core.train.store import RunStore
+from core.train.control import commands as control
+from core.train.run.directory import write_info
+from core.train.run.reader import RunReader
+from core.train.run.records import StepRecord
+from core.train.run.store import RunStore
 from pages.components.live_chart.feed import Feed
 
 NAME = "20260102t030405z-benchmark-00ff"

@@ -16,7 +16,7 @@ import uvicorn
 from starlette.applications import Starlette
 
 from benchmarks.run_directory import make_run, plausible_record, show, show_head
-from core.train.store import RunStore
+from core.train.run.store import RunStore
 from pages.components.live_chart.stream import LiveStream
 
 JOINING_SECONDS = 3

@@ -4,7 +4,7 @@ import argparse
 import os
 from pathlib import Path
 
-from core.train.bench import bench_lines
+from core.train.start.bench import bench_lines
 
 
 def main() -> None:

@@ -67,7 +67,7 @@ def packages_read_once():
 @pytest.fixture
 def made_timing():
     """A measurement of a small config, made by hand."""
-    from core.train.kept_timings import Timing
+    from core.train.start.timing import Timing
 
     return Timing(
         seconds_per_step=0.002,

@@ -1,10 +1,12 @@
-"""Collect every text that a reader sees, and bring the Chinese catalogue up to date.
+"""Collect every text that a reader sees: for the Chinese catalogue, and to train on.
 
 A developer's tool, run by `make translations`; it needs Babel, the dashboard does not. Texts are
 the arguments of `_`, `ngettext` and `N_`, and the question in the first docstring line of a page.
+The lessons, as Markdown and TOML beside the pages, become one file that a run can learn from.
 """
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +20,7 @@ from babel.messages.pofile import read_po, write_po
 from core.language.catalogue import DOMAIN, LOCALES
 
 ROOT: Final = Path(__file__).parents[2]
+LESSONS: Final = ROOT / "core" / "train" / "text" / "lessons.txt"
 LANGUAGE: Final = "zh"
 KEYWORDS: Final = {"_": None, "N_": None, "ngettext": (1, 2)}
 Message = str | tuple[str, ...]
@@ -91,11 +94,24 @@ def write(catalogue: Catalog, po: Path) -> None:
         write_mo(file, catalogue)
 
 
+def lessons_text(root: Path = ROOT) -> str:
+    """Return the app's own lessons, in English and Chinese, as one text.
+
+    They come by section, page, name and language, whether a page has a folder or not:
+    train/live_run.reading.en.md stands where train/live_run/reading.en.md would.
+    """
+    pages = root / "pages"
+    files = [*pages.rglob("*.md"), *pages.rglob("lessons.toml")]
+    files.sort(key=lambda file: re.split(r"[/.]", file.relative_to(pages).as_posix()))
+    return "\n".join(file.read_text(encoding="utf-8") for file in files)
+
+
 def main() -> None:
-    """Update the committed catalogue and say which texts still wait for a translation."""
+    """Update what is committed: the catalogue, with a word on what is untranslated; the lessons."""
     catalogue = read_catalogue(catalogue_path("po"))
     update(catalogue, collect())
     write(catalogue, catalogue_path("po"))
+    LESSONS.write_text(lessons_text(), encoding="utf-8", newline="\n")
     waiting = [
         str(message.id) for message in catalogue if message.id and not any(message.string or ())
     ]

@@ -1,58 +1,164 @@
 """The command line of a run: `python -m core.train start`, `list`, `export` and the rest."""
 
-import argparse
+import os
 import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 
-from core.train import commands
-from core.train.timing import TimingError
+from core.train.config import TrainConfig, setting
+from core.train.control.commands import send
+from core.train.run import shelf
+from core.train.run.directory import read_info, runs_directory
+from core.train.run.disk import storage_error
+from core.train.run.frame import to_frame
+from core.train.run.reader import RunReader
+from core.train.run.records import csv_lines, newest
+from core.train.run.state import read_state, state_sentence
+from core.train.start.bench import bench_lines
+from core.train.start.launch import resume_run, start_run
+from core.train.start.plan import prepare
+from core.train.start.presets import find_duration, preset_config
+from core.train.start.timing import TimingError
 
-ON_ONE_RUN = (
-    ("status", "print the state and the step"),
-    ("pause", "let the run wait after its step"),
-    ("stop", "save and end"),
-    ("pin", "protect the run from deletion"),
-    ("unpin", "lift that protection"),
-)
+BY: Final = "terminal"
+
+Act = Callable[[Namespace], Iterator[str]]
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the parser of the command line."""
-    top = argparse.ArgumentParser(prog="python -m core.train", description=__doc__)
-    verbs = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    start = verbs.add_parser("start", help="start a run and print its directory")
+def _start(chosen: Namespace) -> Iterator[str]:
+    duration = find_duration(chosen.preset)
+    changes = dict(setting(text) for text in chosen.settings)
+    config = TrainConfig.from_json({**preset_config(chosen.preset).to_json(), **changes})
+    seconds = None if "num_steps" in changes else duration.seconds
+    yield str(start_run(prepare(config), seconds=seconds, runs_dir=chosen.runs, wait=chosen.wait))
+
+
+def _resume(chosen: Namespace) -> Iterator[str]:
+    state = read_state(_run(chosen))
+    if state.is_final:
+        resume_run(chosen.directory, wait=chosen.wait, by=BY)
+        yield f"resuming from {state.state}"
+    else:
+        yield from _send(chosen)
+
+
+def _send(chosen: Namespace) -> Iterator[str]:
+    yield f"command {send(_run(chosen), chosen.command, by=BY)} sent"
+
+
+def _status(chosen: Namespace) -> Iterator[str]:
+    state = read_state(_run(chosen))
+    yield f"{state.state} step {state.step}"
+    if state.message:
+        yield state_sentence(state)
+
+
+def _list(chosen: Namespace) -> Iterator[str]:
+    for run in shelf.list_runs(chosen.runs or runs_directory()):
+        if run.error:
+            yield f"{run.name}  {run.error}"
+            continue
+        made = datetime.fromtimestamp(run.created, UTC).strftime("%Y-%m-%d %H:%M")
+        steps, pinned = f"{run.step}/{run.num_steps}", "  (pinned)" if run.pinned else ""
+        yield f"{run.name}  {made} UTC  {run.state:<8} {steps:>13}  {run.title}{pinned}"
+
+
+def _export(chosen: Namespace) -> Iterator[str]:
+    records = newest(RunReader(_run(chosen)).read_new().records)
+    target = chosen.csv or chosen.parquet
+    temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
+    try:
+        if chosen.csv:
+            with temporary.open("w", encoding="utf-8", newline="") as file:
+                file.writelines(csv_lines(records))
+        else:
+            to_frame(records).to_parquet(temporary, index=False)
+        temporary.replace(target)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise storage_error(target, error) from error
+    yield f"{len(records)} steps written to {target}"
+
+
+def _rename(chosen: Namespace) -> Iterator[str]:
+    shelf.rename(_run(chosen), chosen.title)
+    yield f"renamed to {shelf.read_label(chosen.directory).title}"
+
+
+def _pin(chosen: Namespace) -> Iterator[str]:
+    shelf.pin(_run(chosen), pinned=chosen.command == "pin")
+    yield f"{chosen.command}ned"
+
+
+def _delete(chosen: Namespace) -> Iterator[str]:
+    shelf.delete(chosen.directory.absolute(), force=chosen.force)
+    yield f"deleted {chosen.directory}"
+
+
+def _bench(chosen: Namespace) -> Iterator[str]:
+    return bench_lines(chosen.peer, chosen.pairs)
+
+
+def _run(chosen: Namespace) -> Path:
+    """Return the run directory that was named, made sure of.
+
+    Raises:
+        ValueError: it holds no run, or one of a newer version of this app.
+    """
+    chosen.directory = chosen.directory.absolute()
+    read_info(chosen.directory)
+    return Path(chosen.directory)
+
+
+def parser() -> ArgumentParser:
+    """Return the parser of the command line; what it returns holds the function to `act`."""
+    top = ArgumentParser(prog="python -m core.train", description=__doc__)
+    verbs = top.add_subparsers(required=True, dest="command", metavar="COMMAND")
+
+    def verb(name: str, act: Act, words: str, *, on_a_run: bool = True) -> ArgumentParser:
+        added = verbs.add_parser(name, help=words)
+        added.set_defaults(act=act)
+        if on_a_run:
+            added.add_argument("directory", type=Path, metavar="RUN_DIR")
+        return added
+
+    start = verb("start", _start, "start a run and print its directory", on_a_run=False)
     start.add_argument("--preset", default="one-minute", help="one-minute, ten-minutes, class-hour")
     start.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="settings")
-    start.add_argument("--runs", type=Path, metavar="DIR", help="where runs are kept")
-    start.add_argument("--wait", action="store_true", help="if the device is busy, stand in line")
-    listed = verbs.add_parser("list", help="print the runs, newest first")
-    listed.add_argument("--runs", type=Path, metavar="DIR", help="where runs are kept")
-    for name, words in ON_ONE_RUN:
-        _on_a_run(verbs.add_parser(name, help=words))
-    resume = _on_a_run(verbs.add_parser("resume", help="go on, also after a stop or a crash"))
-    resume.add_argument("--wait", action="store_true", help="if the device is busy, stand in line")
-    export = _on_a_run(verbs.add_parser("export", help="write the steps as CSV"))
-    export.add_argument("--csv", type=Path, required=True, metavar="FILE")
-    rename = _on_a_run(verbs.add_parser("rename", help="give the run a title"))
-    rename.add_argument("title")
-    delete = _on_a_run(verbs.add_parser("delete", help="delete the run and all that is in it"))
+    listed = verb("list", _list, "print the runs, newest first", on_a_run=False)
+    for either in (start, listed):
+        either.add_argument("--runs", type=Path, metavar="DIR", help="where runs are kept")
+    verb("status", _status, "print the state and the step")
+    verb("pause", _send, "let the run wait after its step")
+    verb("stop", _send, "save and end")
+    verb("pin", _pin, "protect the run from deletion")
+    verb("unpin", _pin, "lift that protection")
+    resume = verb("resume", _resume, "go on, also after a stop or a crash")
+    for either in (start, resume):
+        either.add_argument(
+            "--wait", action="store_true", help="if the device is busy, stand in line"
+        )
+    export = verb("export", _export, "write the steps as CSV or Parquet")
+    kinds = export.add_mutually_exclusive_group(required=True)
+    for kind in ("--csv", "--parquet"):
+        kinds.add_argument(kind, type=Path, metavar="FILE")
+    verb("rename", _rename, "give the run a title").add_argument("title")
+    delete = verb("delete", _delete, "delete the run and all that is in it")
     delete.add_argument("--force", action="store_true", help="even if it is pinned")
-    bench = verbs.add_parser("bench", help="time nanoGPT's CPU shape")
+    bench = verb("bench", _bench, "time nanoGPT's CPU shape", on_a_run=False)
     bench.add_argument("--peer", type=Path, metavar="NANOGPT_CLONE", help="time it beside this")
     bench.add_argument("--pairs", type=int, default=9, help="interleaved repetitions")
     return top
-
-
-def _on_a_run(verb: argparse.ArgumentParser) -> argparse.ArgumentParser:
-    verb.add_argument("directory", type=Path, metavar="RUN_DIR")
-    return verb
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Do what the command line says; return the exit status."""
     chosen = parser().parse_args(arguments)
     try:
-        for line in commands.COMMANDS[chosen.command](chosen):
+        for line in chosen.act(chosen):
             sys.stdout.write(line + "\n")
             sys.stdout.flush()
     except (ValueError, OSError, TimingError) as error:

@@ -15,6 +15,7 @@ DeviceName = Literal["auto", "cpu", "cuda", "mps"]
 TOKENIZERS: Final = ("character", "byte")
 PRECISIONS: Final = ("auto", "fp32", "bf16", "bf16_fp32_attention")
 DEVICES: Final = ("auto", "cpu", "cuda", "mps")
+CHOICES: Final = {"tokenizer": TOKENIZERS, "precision": PRECISIONS, "device": DEVICES}
 
 # field: lowest and highest value that a run accepts
 LIMITS: Final[Mapping[str, tuple[float, float]]] = {
@@ -51,7 +52,7 @@ class TrainConfig:
 
     Attributes:
         name: Words for the run, made part of its directory's name.
-        corpus: Key of `core.train.corpora.CORPORA`, or "upload".
+        corpus: Key of `core.train.text.corpora.CORPORA`, or "upload".
         tokenizer: One token a character, or one a UTF-8 byte.
         num_layers, hidden_dim, num_heads, seq_len: The model, as in `GPTShape`.
         batch_size: Sequences of one forward pass.
@@ -108,16 +109,12 @@ class TrainConfig:
             if value is not None and not low <= value <= high:
                 text = _(_OUT_OF_RANGE)
                 raise ValueError(text.format(name=name, value=value, low=low, high=high))
-        self._check_choice("tokenizer", TOKENIZERS)
-        self._check_choice("precision", PRECISIONS)
-        self._check_choice("device", DEVICES)
+        for name, choices in CHOICES.items():
+            value = getattr(self, name)
+            if value not in choices:
+                text = _(_NOT_A_CHOICE)
+                raise ValueError(text.format(name=name, value=value, choices=", ".join(choices)))
         self.shape(vocab_size=1)
-
-    def _check_choice(self, name: str, choices: tuple[str, ...]) -> None:
-        value = getattr(self, name)
-        if value not in choices:
-            text = _(_NOT_A_CHOICE)
-            raise ValueError(text.format(name=name, value=value, choices=", ".join(choices)))
 
     def shape(self, vocab_size: int) -> GPTShape:
         """Return the model's shape once the text has told how many tokens there are."""
@@ -174,3 +171,25 @@ def _typed(name: str, value: object) -> Any:  # noqa: ANN401  as varied as the s
             )
         )
     return value
+
+
+def setting(text: str) -> tuple[str, object]:
+    """Return key and value of KEY=VALUE; numbers become numbers, none becomes nothing.
+
+    >>> setting("num_layers=4"), setting("max_steps_per_second=none")
+    (('num_layers', 4), ('max_steps_per_second', None))
+
+    Raises:
+        ValueError: there is no equals sign.
+    """
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise ValueError(f"{text!r} is no setting; write KEY=VALUE, such as num_layers=4.")
+    if value.lower() == "none":
+        return key, None
+    for kind in (int, float):
+        try:
+            return key, kind(value)
+        except ValueError:
+            continue
+    return key, value

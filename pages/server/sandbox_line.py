@@ -5,7 +5,7 @@ from typing import Final
 import streamlit as st
 
 from core.train.config import TrainConfig
-from core.train.sandbox_queue import SandboxQueue, Ticket
+from core.train.start.sandbox import SandboxQueue, Ticket
 from pages.server.classroom import classroom
 from pages.server.control_right import ControlRefusedError, own, peer, who_controls
 from pages.server.rate import take_turn

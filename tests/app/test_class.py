@@ -7,8 +7,8 @@ import pytest
 from streamlit import config
 
 from core.train.config import TrainConfig
-from core.train.device_lock import DeviceBusyError
-from core.train.sandbox_queue import SandboxQueue
+from core.train.control.device import DeviceBusyError
+from core.train.start.sandbox import SandboxQueue
 from pages.server import control_right, sandbox_line
 from pages.server.classroom import (
     Classroom,

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from core.train.rundir import runs_directory
-from core.train.timing import TimingError
+from core.train.run.directory import runs_directory
+from core.train.start.timing import TimingError
 from pages.start.home import train_now
 
 FIRST_PAINT = """
@@ -169,7 +169,7 @@ def test_a_run_that_does_not_fit_is_refused_in_a_sentence(open_page, monkeypatch
     def refuse(wish):
         raise ValueError("The run needs 9 GiB and 1 GiB is free.")
 
-    monkeypatch.setattr("core.train.plan.plan_run", refuse)
+    monkeypatch.setattr("core.train.start.plan.plan_run", refuse)
 
     app = open_page("start/home")
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from core.train.plan import Wish, outline_run
-from core.train.rundir import runs_directory
-from core.train.timing import TimingError
+from core.train.run.directory import runs_directory
+from core.train.start import plan
+from core.train.start.plan import Wish, outline_run
+from core.train.start.timing import TimingError
 from pages.train.live_run import runs as runs_room
 from pages.train.live_run import start as start_room
 from pages.train.live_run.runs import send_command
@@ -49,8 +50,8 @@ def started(monkeypatch):
     """Note what would be started, instead of starting it."""
     configs = []
 
-    def start_run(config, **_options):
-        configs.append(config)
+    def start_run(prepared):
+        configs.append(prepared.config)
         return Path(NAME)
 
     monkeypatch.setattr(start_room, "start_run", start_run)
@@ -109,7 +110,7 @@ def test_a_width_that_the_heads_do_not_divide_is_a_sentence_and_the_run_stays_in
 def test_a_run_that_does_not_fit_into_free_memory_is_refused_with_the_numbers(
     open_page, monkeypatch
 ):
-    monkeypatch.setattr("core.train.prepare._free_bytes", lambda _timing: 1000)
+    monkeypatch.setattr("core.train.start.plan._free_bytes", lambda _timing: 1000)
     app = open_page(PAGE, lr_size="110k")
     assert "This run needs" in app.warning[0].value
 
@@ -126,6 +127,17 @@ def test_start_trains_what_the_settings_say(open_page, started):
     (config,) = started
     assert (config.num_steps, config.learning_rate, config.grad_clip) == (50, 0.01, 0.0)
     assert not app.exception
+
+
+def test_one_start_cuts_its_text_into_tokens_once_although_the_device_is_timed_in_between(
+    started, monkeypatch
+):
+    timed, cuts, cut = [], [], plan.dataset_of
+    monkeypatch.setattr(plan, "dataset_of", lambda *asked: cuts.append(asked) or cut(*asked))
+    monkeypatch.setattr(start_room, "_measure", lambda prepared: timed.append(prepared.config))
+    start_room._start(Wish(changes={"num_steps": 20}))
+    assert started == timed
+    assert len(cuts) == 1
 
 
 @pytest.mark.parametrize("error", [ValueError("The device is taken."), TimingError("no clock")])

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.train.gradient_sample import GradientSample
+from core.train.learning.tensors import GradientSample
 from pages.dtypes.low_precision_training import gradients as lab_gradients
 from pages.server.background import jobs
 

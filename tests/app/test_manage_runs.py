@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from core.train.rundir import runs_directory
-from core.train.shelf import read_label
-from core.train.state import RunState, write_state
-from core.train.store import RunStore
+from core.train.run.directory import runs_directory
+from core.train.run.shelf import read_label
+from core.train.run.state import RunState, write_state
+from core.train.run.store import RunStore
 from pages.server import control_right
 from pages.server.control_right import Peer
 

@@ -22,8 +22,8 @@ import psutil
 import pytest
 
 from benchmarks.streamlit_client import open_session
-from core.train.listing import list_runs
-from core.train.reader import RunReader
+from core.train.run.reader import RunReader
+from core.train.run.shelf import list_runs
 
 ROOT = Path(__file__).parents[2]
 SERVER, TEACHER, STUDENT = "127.0.0.2", "127.0.0.1", "127.0.0.3"

@@ -8,10 +8,10 @@ import re
 import pytest
 
 from core.figures.train.live_run.compare import compare_alt, compare_losses, run_names
-from core.train.evaluations import validation_curve
-from core.train.info import write_info
-from core.train.records import StepRecord
-from core.train.store import RunStore
+from core.train.run.directory import write_info
+from core.train.run.evaluations import validation_curve
+from core.train.run.records import StepRecord
+from core.train.run.store import RunStore
 
 SLOW, FAST = "20260102t030405z-slow-00aa", "20260102t040506z-fast-00bb"
 BYTES = {"weights": 437_248, "gradients": 437_248, "optimizer": 874_556, "activations": 9_425_412}

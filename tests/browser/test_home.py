@@ -168,7 +168,7 @@ def test_the_button_starts_a_run_and_leads_to_the_live_page(new_page, start_serv
 
 
 def stop_run(run):
-    from core.train.control import send
+    from core.train.control.commands import send
 
     send(run, "stop", by="test")
 

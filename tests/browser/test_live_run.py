@@ -15,22 +15,21 @@ from core.figures.train.live_run import live
 from core.figures.train.live_run.live_memory import memory
 from core.figures.train.live_run.live_parts import Look
 from core.figures.train.live_run.run_facts import RunView, alt, facts
-from core.train.control import Inbox
-from core.train.decimate import landmarks
-from core.train.failures import HALVE_THE_BATCH
-from core.train.info import write_info
-from core.train.lock import hold_worker_lock
-from core.train.progress import (
+from core.train.control.commands import Inbox
+from core.train.run.directory import new_run_name, write_info
+from core.train.run.history import landmarks
+from core.train.run.progress import (
     References,
     learning_sentence,
     seconds_per_step,
     smooth,
     word_sentence,
 )
-from core.train.reader import RunReader
-from core.train.records import StepRecord, to_columns
-from core.train.rundir import new_run_name
-from core.train.store import RunStore
+from core.train.run.reader import RunReader
+from core.train.run.records import StepRecord, to_columns
+from core.train.run.state import hold_worker_lock
+from core.train.run.store import RunStore
+from core.train.worker.failures import HALVE_THE_BATCH
 from pages.components.live_chart.feed import COLUMNS
 
 NUM_STEPS = 400

@@ -22,15 +22,16 @@ WITHOUT_TORCH = [
     "core.budget.catalogue.source_table",
     "core.train",
     "core.train.config",
-    "core.train.presets",
-    "core.train.launch",
-    "core.train.timing",
-    "core.train.gradient_sample",
-    "core.train.rundir",
-    "core.train.store",
-    "core.train.reader",
-    "core.train.decimate",
-    "core.train.control",
+    "core.train.start.presets",
+    "core.train.start.launch",
+    "core.train.start.timing",
+    "core.train.learning.tensors",
+    "core.train.run.directory",
+    "core.train.run.store",
+    "core.train.run.reader",
+    "core.train.run.frame",
+    "core.train.run.history",
+    "core.train.control.commands",
     "core.figures",
     "core.figures.theme",
 ]
@@ -54,7 +55,10 @@ def test_a_module_of_closed_forms_loads_neither_torch_nor_a_page(module):
 
 @pytest.mark.slow
 def test_the_training_process_holds_neither_streamlit_nor_plotly():
-    assert loaded_by("core.train.worker", ["streamlit", "plotly", "pandas", "starlette"]) == []
+    assert (
+        loaded_by("core.train.worker.__main__", ["streamlit", "plotly", "pandas", "starlette"])
+        == []
+    )
 
 
 def test_the_question_can_be_answered_with_yes():

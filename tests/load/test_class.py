@@ -19,7 +19,7 @@ import psutil
 import pytest
 
 from benchmarks.streamlit_client import open_session
-from core.train.plan import Wish, outline_run
+from core.train.start.plan import Wish, outline_run
 
 ROOT = Path(__file__).parents[2]
 NUM_SESSIONS, NUM_MOVES = 10, 5

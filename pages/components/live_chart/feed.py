@@ -5,12 +5,12 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from core.train.disk import to_json
-from core.train.history import EventHistory, RecordHistory
-from core.train.reader import Increment, RunReader
-from core.train.records import to_columns
-from core.train.replay import ReplayReader
-from core.train.state import RunState
+from core.train.run.disk import to_json
+from core.train.run.history import EventHistory, RecordHistory
+from core.train.run.reader import Increment, RunReader
+from core.train.run.records import to_columns
+from core.train.run.replay import ReplayReader
+from core.train.run.state import RunState
 
 COLUMNS: Final = (
     "step",

@@ -53,7 +53,7 @@ function end(history) {
 }
 
 // The indices that keep every dip, every peak and every missing value of a curve: for one trace
-// what core/train/decimate.py keeps.
+// what core/train/run/history.py keeps.
 function decimated(values, maxPoints = MAX_POINTS) {
   if (values.length <= maxPoints) return values.map((_value, index) => index)
   const length = Math.ceil(values.length / Math.floor((maxPoints - 2) / 2))

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from core.train.listing import newest_run
-from core.train.rundir import EVENTS_FILE, METRICS_FILE, STATE_FILE, open_run_directory
+from core.train.run.directory import EVENTS_FILE, METRICS_FILE, STATE_FILE, open_run_directory
+from core.train.run.shelf import newest_run
 from pages.components.live_chart.feed import (
     Feed,
     News,

@@ -25,7 +25,7 @@ function stateSentence({ history, data }) {
   return fill(words[`sentence_${state}`] ?? "{reason}", { ...facts(history, data.unit, words), reason: said })
 }
 
-// What the worker said, in the reader's language and with its numbers: core/train/state.py.
+// What the worker said, in the reader's language and with its numbers: core/train/run/state.py.
 function reasonSentence({ reason, message, values: numbers }, { words, unit }) {
   const template = words[`message ${message}`]
   if (!template) return words[`reason_${reason}`] ?? (message || reason || "")

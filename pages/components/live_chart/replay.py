@@ -9,7 +9,7 @@ from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from core.language import _
-from core.train.replay import MAX_SPEED, MIN_SPEED, ReplayReader
+from core.train.run.replay import MAX_SPEED, MIN_SPEED, ReplayReader
 from pages.components.live_chart.feed import Feed, Position
 
 LOOK_SECONDS: Final = 0.5

@@ -14,9 +14,9 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from core.language import _
-from core.train.reader import RunReader
-from core.train.records import csv_lines
-from core.train.rundir import check_run_name, open_run_directory, runs_directory
+from core.train.run.directory import check_run_name, open_run_directory, runs_directory
+from core.train.run.reader import RunReader
+from core.train.run.records import csv_lines
 from pages.components.live_chart.assets import plotly_javascript, plotly_version
 from pages.components.live_chart.hub import Hub
 from pages.components.live_chart.replay import Replays

@@ -5,10 +5,10 @@ from typing import Any, Final
 
 from core.figures.train.live_run.run_facts import ALTS
 from core.language import N_, _
-from core.train.failures import HALVE_THE_BATCH, SHORTEN_THE_CONTEXT
-from core.train.progress import LEARNT, REAL_WORDS
-from core.train.state import KILLED, KILLED_HOLDING
-from core.train.turn import QUEUED
+from core.train.run.progress import LEARNT, REAL_WORDS
+from core.train.run.state import KILLED, KILLED_HOLDING
+from core.train.worker.failures import HALVE_THE_BATCH, SHORTEN_THE_CONTEXT
+from core.train.worker.turn import QUEUED
 
 STATES: Final = {
     "none": N_("no run yet"),

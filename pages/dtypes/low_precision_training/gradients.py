@@ -9,9 +9,14 @@ import streamlit as st
 
 from core.dtypes.labs import GradientHistogram, gradient_histogram, synthetic_gradients
 from core.language import _
-from core.train.gradient_sample import HIDDEN, GradientSample, measure_gradients
-from core.train.rundir import runs_directory
-from core.train.weights import newest_checkpoint, runs_with_weights
+from core.train.learning.tensors import (
+    HIDDEN,
+    GradientSample,
+    measure_gradients,
+    newest_checkpoint,
+    runs_with_weights,
+)
+from core.train.run.directory import runs_directory
 from pages.dtypes.low_precision_training.places import PAGE
 from pages.server.background import jobs
 from pages.shared import pickers
@@ -19,8 +24,8 @@ from pages.shared import pickers
 SOURCES: Final = ("synthetic", "single", "real")
 SINGLE: Final = 1e-8
 ALL: Final = "all"
-REAL_CODE: Final = """from core.train.gradient_sample import measure_gradients
-from core.train.rundir import runs_directory
+REAL_CODE: Final = """from core.train.learning.tensors import measure_gradients
+from core.train.run.directory import runs_directory
 
 run = {run}
 gradients = measure_gradients(run).{values}"""

@@ -8,8 +8,8 @@ import streamlit as st
 from core.dtypes.blocks.teaching_tensors import SAMPLE_NAMES, looked_at, teaching_tensor
 from core.dtypes.rounding import Floats
 from core.language import N_, _
-from core.train.rundir import runs_directory
-from core.train.weights import MATRICES, newest_checkpoint, read_weight, runs_with_weights
+from core.train.learning.tensors import MATRICES, newest_checkpoint, read_weight, runs_with_weights
+from core.train.run.directory import runs_directory
 from pages.dtypes.quantization.chosen import PAGE, Chosen
 from pages.dtypes.quantization.uploads import choose_upload
 from pages.server.background import jobs
@@ -120,8 +120,8 @@ def _read_weight(name: str, matrix: str) -> Chosen | None:
         code=f"looked_at(read_weight(runs_directory() / {name!r}, {matrix!r}))",
         imports=(
             "from core.dtypes.blocks.teaching_tensors import looked_at",
-            "from core.train.rundir import runs_directory",
-            "from core.train.weights import read_weight",
+            "from core.train.run.directory import runs_directory",
+            "from core.train.learning.tensors import read_weight",
         ),
     )
 

@@ -5,8 +5,8 @@ from typing import Final
 import streamlit as st
 
 from core.language import N_, _
-from core.train.listing import RunSummary, newest_run, summarize
-from core.train.rundir import runs_directory
+from core.train.run.directory import runs_directory
+from core.train.run.shelf import RunSummary, newest_run, summarize
 from pages.shared.navigation import page_row
 
 STATES: Final = {

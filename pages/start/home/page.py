@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.language import _
 from core.machine import describe_machine
-from core.train.plan import outline_run, plan_run
+from core.train.start.plan import outline_run, plan_run
 from core.units import format_exact
 from pages.shared import pickers
 from pages.shared.header import headline, page_header
@@ -22,7 +22,7 @@ from pages.start.home.train_now import WISH, show_train_now
 
 MAP_HEIGHT = 170  # the course has more lessons than a screen: the map scrolls, the page does not
 CODE = """
-from core.train.plan import Wish, outline_run
+from core.train.start.plan import Wish, outline_run
 
 parameters = outline_run(Wish()).parameters
 print(f"{parameters.amount:,}")

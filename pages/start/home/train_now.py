@@ -7,12 +7,10 @@ import streamlit as st
 
 from core.language import _
 from core.machine import cached_probe, probe_machine
-from core.train.kept_timings import Timing
-from core.train.launch import start_run
-from core.train.plan import Wish, plan_run
-from core.train.prepare import Prepared
-from core.train.presets import find_duration
-from core.train.timing import is_worth_timing, measure_timing
+from core.train.start.launch import start_run
+from core.train.start.plan import Prepared, Wish, plan_run, predict_run
+from core.train.start.presets import find_duration
+from core.train.start.timing import Timing, is_worth_timing, measure_timing
 from core.units import format_exact, format_seconds
 from pages.server.background import PoolFullError, jobs
 from pages.server.control_right import check_teacher, is_teacher, who_controls
@@ -111,7 +109,8 @@ def _start(plan: Prepared) -> None:
         take_turn("start")
         with st.spinner(_("Starting the training process…")):
             make_way()
-            start_run(plan.config, seconds=find_duration(WISH.duration).seconds)
+            now = predict_run(plan.config, plan.dataset)
+            start_run(now, seconds=find_duration(WISH.duration).seconds)
     except (ValueError, RuntimeError, OSError) as error:
         st.error(str(error))
         return

@@ -1,7 +1,7 @@
 """The question of the live page: which loss does a model have that has learnt nothing?"""
 
 from core.language import _
-from core.train.plan import Outline
+from core.train.start.plan import Outline
 from pages.shared.questions import Choice, predict_then_reveal
 
 

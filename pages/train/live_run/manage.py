@@ -12,12 +12,11 @@ from core.figures.train.live_run.compare import (
     run_names,
 )
 from core.language import _
-from core.train.evaluations import Curve, differing_settings, validation_curve
-from core.train.listing import RunSummary, list_runs
-from core.train.replay import MAX_SPEED, MIN_SPEED
-from core.train.rundir import open_run_directory, runs_directory
-from core.train.shelf import MAX_TITLE, delete, pin, rename
-from core.train.state import FINAL_STATES
+from core.train.run.directory import open_run_directory, runs_directory
+from core.train.run.evaluations import Curve, differing_settings, validation_curve
+from core.train.run.replay import MAX_SPEED, MIN_SPEED
+from core.train.run.shelf import MAX_TITLE, RunSummary, delete, list_runs, pin, rename
+from core.train.run.state import FINAL_STATES
 from pages.server.control_right import check_control, may_control
 from pages.server.rate import take_turn
 from pages.shared.charts import show_chart, table_markdown

@@ -7,7 +7,7 @@ import streamlit as st
 
 from core.figures.train.live_run.live_parts import Look
 from core.language import _
-from core.train.plan import device_in_use
+from core.train.start.plan import device_in_use
 from pages.components.live_chart.figures import empty_figures
 from pages.components.live_chart.live_chart import live_chart
 from pages.server.control_right import is_teacher

@@ -6,8 +6,7 @@ import streamlit as st
 
 from core.figures.train.live_run.run_facts import CATEGORY_NAMES
 from core.language import _
-from core.train.plan import Outline, Wish, outline_run, plan_run
-from core.train.prepare import Prepared
+from core.train.start.plan import Outline, Prepared, Wish, outline_run, plan_run
 from core.units import format_bytes, format_seconds
 from pages.shared.numbers import explained_number
 from pages.shared.settings import unit_system
@@ -15,7 +14,7 @@ from pages.train.live_run.settings import UPLOAD
 
 STYLE = Path(__file__).with_name("run_setup.css")
 SNIPPET = """
-from core.train.plan import Wish, outline_run
+from core.train.start.plan import Wish, outline_run
 
 outline = outline_run(Wish(duration={duration!r}, size={size!r}, changes={changes!r}))
 print(f"{{outline.parameters.amount:,}}")

@@ -6,13 +6,13 @@ from typing import Final
 import streamlit as st
 
 from core.language import _
-from core.train.control import send
-from core.train.device_lock import refuse_if_busy
-from core.train.launch import resume_run
-from core.train.listing import RunSummary, list_runs
-from core.train.reader import RunReader
-from core.train.replay import MAX_SPEED, MIN_SPEED, check_speed
-from core.train.rundir import open_run_directory, runs_directory, written_time
+from core.train.control.commands import send
+from core.train.control.device import refuse_if_busy
+from core.train.run.directory import open_run_directory, runs_directory, written_time
+from core.train.run.reader import RunReader
+from core.train.run.replay import MAX_SPEED, MIN_SPEED, check_speed
+from core.train.run.shelf import RunSummary, list_runs
+from core.train.start.launch import resume_run
 from pages.components.live_chart.words import STATES
 from pages.server.control_right import (
     ControlRefusedError,

@@ -7,9 +7,9 @@ import streamlit as st
 
 from core.language import _
 from core.train.config import PRECISIONS, TOKENIZERS, TrainConfig
-from core.train.corpora import CORPORA
-from core.train.plan import Wish, preset_of
-from core.train.presets import DURATIONS, SIZES
+from core.train.start.plan import Wish, preset_of
+from core.train.start.presets import DURATIONS, SIZES
+from core.train.text.corpora import CORPORA
 from pages.shared import pickers
 from pages.train.live_run.rows import COURSE, LEARNING, MODEL, Setting
 

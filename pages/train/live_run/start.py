@@ -3,10 +3,9 @@
 import streamlit as st
 
 from core.language import _
-from core.train.launch import start_run
-from core.train.plan import Wish, plan_run
-from core.train.prepare import Prepared
-from core.train.timing import TimingError, is_worth_timing, measure_timing
+from core.train.start.launch import start_run
+from core.train.start.plan import Prepared, Wish, plan_run
+from core.train.start.timing import TimingError, is_worth_timing, measure_timing
 from pages.server.background import jobs
 from pages.server.control_right import check_teacher
 from pages.server.rate import take_turn
@@ -37,10 +36,9 @@ def _start(wish: Wish) -> str:
     if is_worth_timing(prepared.timing):
         st.write(_("Timing 20 steps on this device, in a process of its own …"))
         _measure(prepared)
-        prepared = plan_run(wish)
+        prepared = plan_run(wish, prepared.dataset)
     st.write(_("Writing the run and starting its process …"))
-    directory = start_run(prepared.config, upload=wish.upload, upload_name=wish.upload_name)
-    return directory.name
+    return start_run(prepared).name
 
 
 def _measure(prepared: Prepared) -> None:

@@ -5,9 +5,8 @@ from typing import Final, Literal
 import streamlit as st
 
 from core.language import _
-from core.train.plan import Wish, wished_config
-from core.train.sandbox import caps_sentence
-from core.train.sandbox_queue import Ticket
+from core.train.start.plan import Wish, wished_config
+from core.train.start.sandbox import Ticket, caps_sentence
 from pages.server.classroom import classroom
 from pages.server.control_right import is_teacher, may_control, own_runs, who_controls
 from pages.server.sandbox_line import leave_line, line_up, place, ticket

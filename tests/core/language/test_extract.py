@@ -1,8 +1,17 @@
 """The tool behind `make translations`."""
 
+import pytest
 from babel.messages.catalog import Catalog
 
-from core.language.extract import collect, is_page, page_question, read_catalogue, update, write
+from core.language.extract import (
+    collect,
+    is_page,
+    lessons_text,
+    page_question,
+    read_catalogue,
+    update,
+    write,
+)
 
 PAGE = '''"""Where does a gradient come from?
 
@@ -93,14 +102,28 @@ def test_a_catalogue_that_does_not_exist_yet_is_empty(tmp_path):
     assert ids(read_catalogue(tmp_path / "messages.po")) == set()
 
 
-def test_the_command_writes_both_files_and_says_what_waits_for_a_translation(
+@pytest.mark.parametrize("between", [".", "/"], ids=["beside its page", "in its page's folder"])
+def test_lessons_come_by_section_page_name_and_language_wherever_they_lie(tmp_path, between):
+    names = ["dtypes/bits*a.en", "dtypes/bits*a.zh", "dtypes/bits*b.en", "dtypes/bits_of*a.en"]
+    names += ["shared/lessons.toml", "start/lessons*a.en"]
+    for name in reversed(names):
+        file = tmp_path / "pages" / name.replace("*", between)
+        file = file if file.suffix == ".toml" else file.with_name(f"{file.name}.md")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(name, encoding="utf-8")
+    assert lessons_text(tmp_path).splitlines() == names
+
+
+def test_the_command_writes_all_files_and_says_what_waits_for_a_translation(
     tmp_path, monkeypatch, capsys
 ):
     from core.language import extract
 
     monkeypatch.setattr(extract, "LOCALES", tmp_path)
+    monkeypatch.setattr(extract, "LESSONS", tmp_path / "lessons.txt")
     extract.main()
     told = capsys.readouterr().out
     assert "not translated yet: Home" in told
     assert "not translated yet: ('{count} lesson', '{count} lessons')" in told
     assert {path.name for path in tmp_path.rglob("messages.*")} == {"messages.po", "messages.mo"}
+    assert (tmp_path / "lessons.txt").read_text(encoding="utf-8") == lessons_text()

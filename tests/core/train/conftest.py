@@ -3,11 +3,14 @@
 import contextlib
 import subprocess
 import sys
+import time
+from unittest.mock import Mock
 
 import pytest
 
-from core.train.info import write_info
-from core.train.records import StepRecord
+from core.train.run.directory import write_info
+from core.train.run.records import StepRecord
+from core.train.run.store import RunStore
 
 NAME = "20260102t030405z-one-minute-00ff"
 INFO = {
@@ -18,7 +21,7 @@ INFO = {
 HOLDER = """
 import sys
 from pathlib import Path
-from core.train.lock import hold_worker_lock
+from core.train.run.state import hold_worker_lock
 with hold_worker_lock(Path(sys.argv[1])):
     print("holding", flush=True)
     sys.stdin.read()
@@ -48,19 +51,45 @@ def run_directory(make_run):
 def make_record():
     """Return make_record(step, **fields): a step with plausible numbers."""
 
+    usual = {"seconds": 0.5, "learning_rate": 1e-3, "grad_norm": 1.5}
+    usual |= {"tokens_per_second": 20_000.0, "resident_bytes": 300 << 20}
+
     def make(step, **fields):
-        usual = {
-            "time": 1e9 + step,
-            "seconds": 0.5,
-            "loss": 4.0 / step,
-            "learning_rate": 1e-3,
-            "grad_norm": 1.5,
-            "tokens_per_second": 20_000.0,
-            "resident_bytes": 300 << 20,
-        }
-        return StepRecord(step=step, **{**usual, **fields})
+        of_step = {"step": step, "time": 1e9 + step, "loss": 4.0 / step}
+        return StepRecord(**{**usual, **of_step, **fields})
 
     return make
+
+
+@pytest.fixture
+def write_steps(make_record):
+    """Return write_steps(directory, steps, attempt=1, **fields): these steps are committed."""
+
+    def write(directory, steps, attempt=1, **fields):
+        with RunStore(directory, attempt) as store:
+            for step in steps:
+                store.append_step(make_record(step, **fields))
+
+    return write
+
+
+@pytest.fixture
+def fails(monkeypatch):
+    """Return fails("dotted.name", error): from now on whoever calls it gets the error."""
+    return lambda name, error: monkeypatch.setattr(name, Mock(side_effect=error))
+
+
+@pytest.fixture
+def wait_until():
+    """Return wait_until(condition, seconds=60): fails when it does not come true in time."""
+
+    def wait(condition, seconds=60):
+        deadline = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < deadline, "it did not happen in time"
+            time.sleep(0.01)
+
+    return wait
 
 
 @pytest.fixture
@@ -85,7 +114,15 @@ def living_worker(root):
     return start
 
 
-TEXT = "the quick brown fox jumps over the lazy dog. " * 60
+TEXT = b"the quick brown fox jumps over the lazy dog. " * 60
+
+
+SMALL = (
+    {"corpus": "upload", "device": "cpu", "precision": "fp32", "num_steps": 12, "warmup_steps": 2}
+    | {"num_layers": 1, "hidden_dim": 16, "num_heads": 2, "seq_len": 16, "batch_size": 4}
+    | {"eval_interval": 5, "eval_batches": 2, "sample_interval": 6, "sample_length": 20}
+    | {"checkpoint_interval": 4, "memory_interval": 5}
+)
 
 
 @pytest.fixture
@@ -93,57 +130,49 @@ def small_config():
     """Return small_config(**changes): a config whose steps take a millisecond."""
     from core.train.config import TrainConfig
 
-    usual = {
-        "corpus": "upload",
-        "device": "cpu",
-        "precision": "fp32",
-        "num_layers": 1,
-        "hidden_dim": 16,
-        "num_heads": 2,
-        "seq_len": 16,
-        "batch_size": 4,
-        "num_steps": 12,
-        "warmup_steps": 2,
-        "eval_interval": 5,
-        "eval_batches": 2,
-        "sample_interval": 6,
-        "sample_length": 20,
-        "checkpoint_interval": 4,
-        "memory_interval": 5,
-    }
-    return lambda **changes: TrainConfig.from_json({**usual, **changes})
+    return lambda **changes: TrainConfig.from_json({**SMALL, **changes})
 
 
 @pytest.fixture
 def make_trainer(small_config):
-    """Return make_trainer(**changes): a trainer of the small config on a small text."""
+    """Return make_trainer(on="cpu", in_bursts=None, **changes): of the small config and text."""
     import torch
 
-    from core.train.dataset import build_dataset
-    from core.train.trainer import Trainer
+    from core.train.learning.trainer import Trainer
+    from core.train.text.dataset import build_dataset
 
-    def make(**changes):
+    def make(on="cpu", in_bursts=None, **changes):
         config = small_config(**changes)
-        dataset = build_dataset(config, TEXT.encode(), "fox.txt")
+        dataset = build_dataset(config, TEXT, "fox.txt")
         return Trainer(
             config,
             dataset.training_tokens,
             dataset.validation_tokens,
             dataset.tokenizer.vocab_size,
-            torch.device("cpu"),
+            torch.device(on),
+            in_bursts=in_bursts,
         )
 
     return make
 
 
 @pytest.fixture
-def prepared_run(small_config, made_timing, tmp_path):
+def prepare_small(small_config):
+    """Return prepare_small(text=..., file="fox.txt", **changes): the small config, prepared."""
+    from core.train.start.plan import prepare
+
+    def make(text=TEXT, file="fox.txt", **changes):
+        return prepare(small_config(**changes), text, file)
+
+    return make
+
+
+@pytest.fixture
+def prepared_run(prepare_small, made_timing, tmp_path):
     """Return prepared_run(**changes): a run directory that waits for its worker."""
-    from core.train.launch import create_run
-    from core.train.prepare import prepare
+    from core.train.start.launch import create_run
 
     def make(**changes):
-        prepared = prepare(small_config(**changes), TEXT.encode(), "fox.txt")
-        return create_run(prepared, made_timing, tmp_path / "runs")
+        return create_run(prepare_small(**changes), made_timing, tmp_path / "runs")
 
     return make

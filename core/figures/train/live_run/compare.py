@@ -8,8 +8,8 @@ import plotly.graph_objects as go
 
 from core.figures.theme import COLORS, Mode, plotly_layout
 from core.language import N_, _
-from core.train.evaluations import Curve, are_comparable
-from core.train.rundir import written_time
+from core.train.run.directory import written_time
+from core.train.run.evaluations import Curve, are_comparable
 
 MAX_RUNS: Final = 6
 NOT_COMPARABLE: Final = N_(

@@ -19,8 +19,8 @@ from core.figures.train.live_run.run_facts import (
     steps_and_attempts,
 )
 from core.language import N_, _
-from core.train.progress import smooth
-from core.train.records import superseded
+from core.train.run.progress import smooth
+from core.train.run.records import superseded
 from core.units import format_rate
 
 EMPTY: Final = RunView()

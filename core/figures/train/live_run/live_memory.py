@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from core.figures.train.live_run.live_parts import Look, frame
 from core.figures.train.live_run.run_facts import CATEGORIES, CATEGORY_NAMES, RunView, facts
 from core.language import _
-from core.train.progress import axis_unit
+from core.train.run.progress import axis_unit
 
 
 def memory(run: RunView, look: Look) -> go.Figure:

@@ -119,7 +119,7 @@ def broken_steps(run: RunView) -> tuple[list[int], list[float]]:
 
 
 def steps_and_attempts(run: RunView) -> npt.NDArray[np.void]:
-    """Return the two columns by which `core.train.records` tells newest records from ghosts."""
+    """Return the two columns by which `core.train.run.records` tells newest records from ghosts."""
     rows = list(zip(run.column("step"), run.column("attempt"), strict=True))
     return np.array(rows, np.dtype([("step", "<u8"), ("attempt", "<u4")]))
 

@@ -12,9 +12,9 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
-from core.train.info import write_info
-from core.train.records import StepRecord
-from core.train.store import RunStore
+from core.train.run.directory import write_info
+from core.train.run.records import StepRecord
+from core.train.run.store import RunStore
 from pages.components.live_chart import hub
 from pages.components.live_chart.stream import LiveStream
 from pages.server.guard import AllowedHosts

@@ -1,6 +1,6 @@
 import pytest
 
-from core.train.store import RunStore
+from core.train.run.store import RunStore
 from pages.components.live_chart import feed, hub
 
 OLD, NEW = "20260101t000000z-old-0001", "20260102t000000z-new-0002"

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from core.language import install_provider
-from core.train.control import RANGES, check_command
-from core.train.state import STATES
+from core.train.control.commands import RANGES, check_command
+from core.train.run.state import STATES
 from pages.components.live_chart import live_chart as part
 from pages.components.live_chart.words import live_words
 

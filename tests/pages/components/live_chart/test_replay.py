@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.train.state import RunState, write_state
+from core.train.run.state import RunState, write_state
 from pages.components.live_chart import replay
 from pages.components.live_chart.replay import Replays
 

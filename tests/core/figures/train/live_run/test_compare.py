@@ -12,7 +12,7 @@ from core.figures.train.live_run.compare import (
     compare_table,
     run_names,
 )
-from core.train.evaluations import Curve
+from core.train.run.evaluations import Curve
 
 
 def curve(number, title="one-minute", losses=(4.0, 3.0, 3.25)):

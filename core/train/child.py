@@ -1,0 +1,53 @@
+"""A module of ours in a process of its own: where it runs, with what around it, what it answers."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+
+
+def child_environment() -> dict[str, str]:
+    """Return the environment of a training process: waiting threads sleep instead of spinning."""
+    return {**os.environ, "OMP_WAIT_POLICY": "PASSIVE", "PYTHONPATH": str(ROOT)}
+
+
+def child_answer(
+    module: str,
+    arguments: Sequence[str],
+    *,
+    seconds: float,
+    too_late: str,
+    failed: Callable[..., str],
+) -> bytes:
+    """Return what `python -m module` writes to its standard output.
+
+    Args:
+        module: Such as "core.train.learning.tensors".
+        arguments: What follows it on the command line.
+        seconds: After these the process is ended.
+        too_late: The sentence for a process that was.
+        failed: Makes a sentence of `reason`, the last line of what a failed process complained of.
+
+    Raises:
+        ValueError: With one of these sentences.
+    """
+    try:
+        child = subprocess.run(  # noqa: S603  our own module under our own interpreter
+            [sys.executable, "-m", module, *arguments],
+            capture_output=True,
+            timeout=seconds,
+            cwd=ROOT,
+            env=child_environment(),
+            check=True,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise ValueError(too_late) from error
+    except subprocess.CalledProcessError as error:
+        lines = error.stderr.decode(errors="replace").strip().splitlines()
+        reason = lines[-1] if lines else f"exit {error.returncode}"
+        raise ValueError(failed(reason=reason)) from error
+    return child.stdout

@@ -1,0 +1,1 @@
+"""Who may train, and what a training run is told to do."""

@@ -1,0 +1,1 @@
+"""Learning: steps of a real model, and the tensors that they leave."""

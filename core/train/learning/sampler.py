@@ -1,0 +1,87 @@
+"""What the model writes, and how many of its words are words of the text it reads."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import torch
+
+from core.models.gpt import GPT
+from core.train.text.tokenizers import Tokenizer
+
+TEMPERATURE: Final = 0.8
+MIN_LETTERS: Final = 3  # shorter words are hit by chance
+
+_HAN: Final = "\u3400-\u9fff"
+_WORD: Final = re.compile(rf"[^\W\d_{_HAN}]{{{MIN_LETTERS},}}")
+_HAN_PAIR: Final = re.compile(rf"(?=([{_HAN}]{{2}}))")  # Chinese has no spaces: pairs stand in
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sample:
+    """A text that the model wrote.
+
+    Attributes:
+        prompt: Where it began.
+        text: What it wrote after the prompt.
+        num_words: Words in `text`; the first and last, which may be cut, do not count.
+        num_real_words: Those that occur in the text it learns from.
+    """
+
+    prompt: str
+    text: str
+    num_words: int
+    num_real_words: int
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text in lower case; in Chinese, each pair of neighbours.
+
+    >>> words("The cat, a 3rd 步长表")
+    ['the', 'cat', '步长', '长表']
+    """
+    return [word.lower() for word in (*_WORD.findall(text), *_HAN_PAIR.findall(text))]
+
+
+@torch.no_grad()
+def generate(model: GPT, prompt: Sequence[int], num_tokens: int, seed: int) -> list[int]:
+    """Return `num_tokens` ids that follow the prompt; the same seed gives the same chances.
+
+    Draws from a generator of its own, so that training sees the same numbers with or without it.
+    """
+    device = next(model.parameters()).device
+    chance = torch.Generator().manual_seed(seed)
+    token_ids = list(prompt)
+    model.eval()
+    for _index in range(num_tokens):
+        context = torch.tensor([token_ids[-model.shape.seq_len :]], device=device)  # (1, T)
+        scores = model.logits(context)[0, -1].float().cpu() / TEMPERATURE  # (V,)
+        shares = scores.nan_to_num(0.0, 0.0, 0.0).softmax(dim=0)
+        token_ids.append(int(torch.multinomial(shares, 1, generator=chance)))
+    model.train()
+    return token_ids[len(prompt) :]
+
+
+class Sampler:
+    """Writes samples of one run: always the same prompt and seed, so that only learning differs."""
+
+    def __init__(self, text: str, tokenizer: Tokenizer, prompt: str, seed: int) -> None:
+        self._known_words = frozenset(words(text))
+        self._tokenizer = tokenizer
+        self._prompt = prompt
+        self._prompt_ids = [int(number) for number in tokenizer.encode(prompt)]
+        self._seed = seed
+
+    def sample(self, model: GPT, num_tokens: int) -> Sample:
+        """Return what the model writes now."""
+        token_ids = generate(model, self._prompt_ids, num_tokens, self._seed)
+        text = self._tokenizer.decode(token_ids)
+        inner = re.sub(r"^\S*|\S*$", "", text) if " " in text else text
+        found = words(inner)
+        return Sample(
+            prompt=self._prompt,
+            text=text,
+            num_words=len(found),
+            num_real_words=sum(word in self._known_words for word in found),
+        )

@@ -1,0 +1,274 @@
+"""One training step, without files: batch, forward, backward, clip, AdamW's update."""
+
+import math
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.optim import AdamW, Optimizer
+
+from core.models.gpt import GPT
+from core.train.config import TrainConfig
+from core.train.learning.precision import compute_in
+from core.train.learning.schedule import (
+    Positions,
+    batch_positions,
+    scheduled_learning_rate,
+    validation_positions,
+)
+from core.train.text.tokenizers import Tokens
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StepResult:
+    """What a step did.
+
+    Attributes:
+        step: Its number, from 1.
+        loss: Mean cross-entropy before the update, in nats per token.
+        learning_rate: As used, the live multiplier included.
+        grad_norm: Norm of all gradients before clipping.
+        seconds: Wall time of the step.
+        skipped: True if the weights were left alone because a number was not finite.
+        tensor: Name of the first weight with a non-finite gradient; "" if all are finite.
+    """
+
+    step: int
+    loss: float
+    learning_rate: float
+    grad_norm: float
+    seconds: float
+    skipped: bool
+    tensor: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LaunchedStep:
+    """A step that the device was told to do; its numbers may not be there yet.
+
+    Attributes:
+        step: Its number, from 1.
+        learning_rate: As used, the live multiplier included.
+        numbers: The loss of each accumulation pass, then the gradient norm.
+        began: perf_counter seconds at its begin.
+        ended: The same when the last operation was launched; on a CPU, when it was done.
+    """
+
+    step: int
+    learning_rate: float
+    numbers: tuple[Tensor, ...]
+    began: float
+    ended: float
+
+
+class Trainer:
+    """A model, its optimizer and its text on one device.
+
+    On an accelerator nothing waits for the device within a step: the numbers stay there until
+    `read_steps`. A loss or gradient that is not finite halts the weights on the device itself;
+    the steps launched after it are taken back when the numbers are read.
+
+    Args:
+        config: The run; its precision is resolved, not "auto".
+        training: (num_tokens,) ids to learn from.
+        validation: (num_tokens,) ids to be tested on.
+        vocab_size: Different tokens.
+        device: Where everything lives.
+        in_bursts: Whether numbers stay on the device; by default on CUDA only.
+    """
+
+    def __init__(
+        self,
+        config: TrainConfig,
+        training: Tokens,
+        validation: Tokens,
+        vocab_size: int,
+        device: torch.device,
+        *,
+        in_bursts: bool | None = None,
+    ) -> None:
+        torch.manual_seed(config.seed)
+        self.config = config
+        self.device = device
+        self.training = _on_device(training, device)
+        self.validation = _on_device(validation, device)
+        in_fp32 = config.precision == "bf16_fp32_attention"
+        self.model = GPT(config.shape(vocab_size), attention_in_fp32=in_fp32).to(device)
+        self.in_bursts = device.type == "cuda" if in_bursts is None else in_bursts
+        self.optimizer = make_adamw(self.model, config, rate_on=device if self.in_bursts else None)
+        self.step = 0
+        self.learning_rate_multiplier = 1.0
+        self._halted = torch.zeros((), device=device)  # 1 once a number was not finite
+
+    def train_step(self, watch: AbstractContextManager[object] | None = None) -> StepResult:
+        """Do one optimizer step and return what happened.
+
+        Args:
+            watch: A context to run forward, backward and update in, such as a memory watch.
+        """
+        return self.read_steps([self.launch_step(watch)])[0]
+
+    def launch_step(self, watch: AbstractContextManager[object] | None = None) -> LaunchedStep:
+        """Do one optimizer step; its numbers are given by `read_steps`.
+
+        Args:
+            watch: As for `train_step`.
+        """
+        began = time.perf_counter()
+        step = self.step + 1
+        rate = scheduled_learning_rate(self.config, step) * self.learning_rate_multiplier
+        set_learning_rate(self.optimizer, rate)
+        with watch or nullcontext():
+            numbers = self._gradients(step)
+            self._update(numbers)
+        self.step = step
+        ended = time.perf_counter()
+        return LaunchedStep(
+            step=step, learning_rate=rate, numbers=numbers, began=began, ended=ended
+        )
+
+    def _update(self, numbers: tuple[Tensor, ...]) -> None:
+        """Change the weights, unless a number is not finite."""
+        if not self.in_bursts:
+            if all(math.isfinite(number.item()) for number in numbers):
+                self.optimizer.step()
+            return
+        bad = ~torch.isfinite(torch.stack(numbers)).all()
+        self._halted = torch.maximum(self._halted, bad.float())
+        skip_if(self.optimizer, self._halted)
+        self.optimizer.step()
+
+    def read_steps(self, launched: Sequence[LaunchedStep]) -> tuple[StepResult, ...]:
+        """Return what the steps did, in their order, up to the first that was not finite.
+
+        The steps launched behind that one never count: the trainer stands at it again.
+        """
+        table = torch.stack([torch.stack(each.numbers) for each in launched]).tolist()
+        elapsed = max(time.perf_counter() - launched[0].began, 1e-9)
+        results: list[StepResult] = []
+        for each, (*losses, norm) in zip(launched, table, strict=True):
+            seconds = elapsed / len(launched) if self.in_bursts else each.ended - each.began
+            result = StepResult(
+                step=each.step,
+                loss=sum(losses),
+                learning_rate=each.learning_rate,
+                grad_norm=norm,
+                seconds=seconds,
+                skipped=not (math.isfinite(sum(losses)) and math.isfinite(norm)),
+                tensor="",
+            )
+            if result.skipped:
+                return (*results, self._halt(result))
+            results.append(result)
+        return tuple(results)
+
+    def _halt(self, result: StepResult) -> StepResult:
+        """Go back to a step whose weights were left alone, and name its first bad gradient."""
+        if self.in_bursts:
+            self.step = result.step
+            self._halted.zero_()
+            self._gradients(result.step)  # later steps have overwritten them
+        return replace(result, tensor=self._first_bad_gradient())
+
+    def _gradients(self, step: int) -> tuple[Tensor, ...]:
+        """Leave the step's mean gradients in the weights; return the losses and their norm."""
+        self.optimizer.zero_grad(set_to_none=True)
+        parts = self.config.accumulation_steps
+        losses = []
+        for token_ids, targets in self._batches(step):
+            with compute_in(self.config.precision, self.device):
+                loss = self.model(token_ids, targets) / parts
+            loss.backward()
+            losses.append(loss.detach())
+        most = self.config.grad_clip or math.inf
+        norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), most)
+        return (*losses, norm)
+
+    def _batches(self, step: int) -> Iterator[tuple[Tensor, Tensor]]:
+        config = self.config
+        count = config.batch_size * config.accumulation_steps
+        starts = batch_positions(config.seed, step, count, len(self.training), config.seq_len)
+        for part in np.split(starts, config.accumulation_steps):
+            yield self._cut(self.training, part)
+
+    def _cut(self, tokens: Tensor, starts: Positions) -> tuple[Tensor, Tensor]:
+        """Return token ids and their successors, both (len(starts), T)."""
+        offsets = torch.arange(self.config.seq_len + 1, device=self.device)
+        places = self._to_device(starts)[:, None] + offsets  # (B, T + 1)
+        cut = tokens[places].long()
+        return cut[:, :-1].contiguous(), cut[:, 1:].contiguous()
+
+    def _to_device(self, starts: Positions) -> Tensor:
+        """Return the start indices on the device; a copy from pinned memory waits for nothing."""
+        indices = torch.from_numpy(starts)
+        if self.device.type != "cuda":
+            return indices.to(self.device)
+        return indices.pin_memory().to(self.device, non_blocking=True)
+
+    @torch.no_grad()
+    def validation_loss(self) -> float:
+        """Return the mean loss over fixed places of the validation text; uses no chance."""
+        config = self.config
+        starts = validation_positions(
+            config.eval_batches * config.batch_size, len(self.validation), config.seq_len
+        )
+        self.model.eval()
+        losses: list[float] = []
+        for part in np.split(starts, config.eval_batches):
+            with compute_in(config.precision, self.device):
+                losses.append(self.model(*self._cut(self.validation, part)).item())
+        self.model.train()
+        return sum(losses) / len(losses)
+
+    def _first_bad_gradient(self) -> str:
+        for name, weight in self.model.named_parameters():
+            if weight.grad is not None and not bool(torch.isfinite(weight.grad).all()):
+                return name
+        return ""
+
+
+def _on_device(tokens: Tokens, device: torch.device) -> Tensor:
+    """Return the ids as 32-bit integers: torch indexes no 16-bit unsigned ones on every device."""
+    return torch.from_numpy(tokens.astype(np.int32)).to(device)
+
+
+def make_adamw(
+    model: nn.Module, config: TrainConfig, *, rate_on: torch.device | None = None
+) -> Optimizer:
+    """Return AdamW; weight decay is for matrices, not for the gains of the norms.
+
+    Args:
+        model: What it updates.
+        config: Its settings.
+        rate_on: Keep the learning rate there, as a tensor: a step already launched, or captured
+            in a graph, then reads the new rate. None for a plain number.
+    """
+    parameters = [weight for weight in model.parameters() if weight.requires_grad]
+    groups = [
+        {"params": [w for w in parameters if w.dim() >= 2], "weight_decay": config.weight_decay},
+        {"params": [w for w in parameters if w.dim() < 2], "weight_decay": 0.0},
+    ]
+    rate = config.learning_rate
+    held = rate if rate_on is None else torch.tensor(rate, dtype=torch.float32, device=rate_on)
+    return AdamW(groups, lr=held, betas=(config.beta1, config.beta2), fused=True)
+
+
+def set_learning_rate(optimizer: Optimizer, rate: float) -> None:
+    """Use a learning rate from the next step on; a rate kept as a tensor is filled in place."""
+    for group in optimizer.param_groups:
+        if isinstance(group["lr"], float):
+            group["lr"] = rate
+        else:
+            group["lr"].fill_(rate)
+
+
+def skip_if(optimizer: Optimizer, flag: Tensor) -> None:
+    """Let fused AdamW leave the weights alone while `flag` (a float on the device) is 1.
+
+    The same switch as torch.amp.GradScaler turns; nobody waits for the device to read it.
+    """
+    optimizer.found_inf = flag  # type: ignore[attr-defined]

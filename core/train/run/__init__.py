@@ -1,0 +1,1 @@
+"""The run directory: what a worker writes down, and what others read from it."""

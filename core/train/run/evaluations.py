@@ -1,0 +1,95 @@
+"""What runs scored on text that they do not learn from, and in what they differ."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from core.train.run.reader import RunReader
+from core.train.run.shelf import read_label
+
+# Settings that change what is written down of a run, or when, but not what it learns.
+_BOOKKEEPING: Final = frozenset(
+    {
+        "name",
+        "device",
+        "eval_interval",
+        "sample_interval",
+        "sample_length",
+        "checkpoint_interval",
+        "memory_interval",
+        "max_steps_per_second",
+    }
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Curve:
+    """The validation loss of one run.
+
+    Attributes:
+        run: Name of its directory.
+        title: What its reader called it, else the name in its config.
+        steps: Optimizer steps at which it was evaluated, rising.
+        losses: Validation loss there, in nats per token.
+        settings: Its config.
+        text: Which text and which tokens; losses of different ones cannot be compared.
+    """
+
+    run: str
+    title: str
+    steps: tuple[int, ...]
+    losses: tuple[float, ...]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    text: tuple[str, ...] = ()
+
+    @property
+    def best(self) -> tuple[int, float] | None:
+        """The step of the lowest loss, and that loss; None before the first evaluation."""
+        if not self.losses:
+            return None
+        loss = min(self.losses)
+        return self.steps[self.losses.index(loss)], loss
+
+
+def validation_curve(directory: Path) -> Curve:
+    """Return the run's evaluations; of the steps that a resume repeated, only its own.
+
+    Raises:
+        ValueError: The directory holds no run that can be read.
+    """
+    reader = RunReader(directory)
+    config, text = reader.info["config"], reader.info.get("text") or {}
+    by_step: dict[int, float] = {}
+    for event in reader.read_new().events:
+        loss, step = event.get("validation_loss"), event.get("step")
+        is_number = isinstance(loss, int | float) and math.isfinite(loss)
+        if event["kind"] == "eval" and isinstance(step, int) and is_number:
+            by_step = {known: by_step[known] for known in by_step if known < step}
+            by_step[step] = float(event["validation_loss"])
+    steps = tuple(by_step)
+    return Curve(
+        run=directory.name,
+        title=read_label(directory).title or str(config.get("name", directory.name)),
+        steps=steps,
+        losses=tuple(by_step[step] for step in steps),
+        settings=config,
+        text=(str(text.get("sha256", "")), str(config.get("tokenizer", ""))),
+    )
+
+
+def are_comparable(curves: Sequence[Curve]) -> bool:
+    """Say whether the losses are in the same tokens of the same text."""
+    return len({curve.text for curve in curves}) <= 1
+
+
+def differing_settings(curves: Sequence[Curve]) -> dict[str, list[Any]]:
+    """Return the settings in which the runs differ: field of the config -> value of each run."""
+    names = dict.fromkeys(name for curve in curves for name in curve.settings)
+    values = {name: [curve.settings.get(name) for curve in curves] for name in names}
+    return {
+        name: each
+        for name, each in values.items()
+        if name not in _BOOKKEEPING and any(value != each[0] for value in each)
+    }

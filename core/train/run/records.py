@@ -1,0 +1,221 @@
+"""The binary record of one training step: 80 bytes, little-endian, with its own checksum."""
+
+import math
+import struct
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from core.language import _
+from core.train.run.disk import told
+
+MAGIC: Final = b"B2GMETR\0"
+VERSION: Final = 1
+HEADER: Final = struct.Struct("<8sHH52x")  # magic, version, bytes per record
+RECORD: Final = struct.Struct("<Q6dQIII4x")
+CHECKSUM: Final = struct.Struct("<I")
+CHECKED_BYTES: Final = 72  # the checksum covers everything before it
+
+NON_FINITE: Final = 1  # flag: the loss or a gradient was NaN or infinite
+SKIPPED: Final = 2  # flag: the optimizer did not use this step
+
+_ROWS_AT_ONCE = 4096  # their bytes stay in the processor's cache
+
+Records = npt.NDArray[np.void]
+Codes = npt.NDArray[np.uint32]
+RECORD_DTYPE: Final = np.dtype(
+    [
+        ("step", "<u8"),
+        ("time", "<f8"),
+        ("seconds", "<f8"),
+        ("loss", "<f8"),
+        ("learning_rate", "<f8"),
+        ("grad_norm", "<f8"),
+        ("tokens_per_second", "<f8"),
+        ("resident_bytes", "<u8"),
+        ("attempt", "<u4"),
+        ("flags", "<u4"),
+        ("checksum", "<u4"),
+        ("padding", "<u4"),
+    ]
+)
+NO_RECORDS: Final = np.empty(0, RECORD_DTYPE)
+# What leaves this app: all but what only the file needs.
+COLUMNS: Final = tuple((RECORD_DTYPE.names or ())[:-2])
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StepRecord:
+    """What one optimizer step looked like; the store adds the attempt and the checksum.
+
+    Attributes:
+        step: The optimizer step just completed, counted from 1.
+        time: Unix time at its end, in seconds.
+        seconds: How long it took.
+        loss: Training loss before the update, in nats per token.
+        learning_rate: The rate used.
+        grad_norm: Norm of all gradients before clipping.
+        tokens_per_second: Tokens of the step divided by its seconds.
+        resident_bytes: Physical memory of the training process.
+        flags: NON_FINITE and SKIPPED, added together.
+    """
+
+    step: int
+    time: float
+    seconds: float
+    loss: float
+    learning_rate: float
+    grad_norm: float
+    tokens_per_second: float
+    resident_bytes: int
+    flags: int = 0
+
+
+def pack_record(buffer: bytearray, record: StepRecord, attempt: int) -> None:
+    """Write `record` into the 80 bytes of `buffer`; a loss that is not finite sets its flag."""
+    finite = math.isfinite(record.loss) and math.isfinite(record.grad_norm)
+    RECORD.pack_into(
+        buffer,
+        0,
+        record.step,
+        record.time,
+        record.seconds,
+        record.loss,
+        record.learning_rate,
+        record.grad_norm,
+        record.tokens_per_second,
+        record.resident_bytes,
+        attempt,
+        record.flags if finite else record.flags | NON_FINITE,
+        0,
+    )
+    CHECKSUM.pack_into(buffer, CHECKED_BYTES, zlib.crc32(memoryview(buffer)[:CHECKED_BYTES]))
+
+
+def pack_header() -> bytes:
+    """Return the 64 bytes that open metrics.bin."""
+    return HEADER.pack(MAGIC, VERSION, RECORD.size)
+
+
+def check_header(header: bytes, path: Path) -> None:
+    """Accept the first 64 bytes of a metrics file, or say why not.
+
+    Raises:
+        ValueError: the file is not ours, or a newer version of the app wrote it.
+    """
+    magic, version, record_size = HEADER.unpack(header)
+    if magic != MAGIC:
+        message = _("{path} is not a metrics file of this app; leave this folder out of the runs.")
+        raise ValueError(message.format(path=told(path)))
+    if version != VERSION or record_size != RECORD.size:
+        raise ValueError(
+            _(
+                "{path} has metrics format {version} with {size} bytes a record; this app reads "
+                "format {known} with {known_size}. Update the app."
+            ).format(
+                path=told(path),
+                version=version,
+                size=record_size,
+                known=VERSION,
+                known_size=RECORD.size,
+            )
+        )
+
+
+def parse_records(data: bytes) -> tuple[Records, npt.NDArray[np.bool_]]:
+    """Return the whole records in `data` and, for each, whether its checksum holds.
+
+    A part of a record at the end is left out: its writer may be half way.
+    """
+    num_records = len(data) // RECORD.size
+    records = np.frombuffer(data, RECORD_DTYPE, count=num_records)
+    rows = records.view(np.uint8).reshape(num_records, RECORD.size)
+    return records, records["checksum"] == row_checksums(rows[:, :CHECKED_BYTES])
+
+
+def row_checksums(rows: npt.NDArray[np.uint8]) -> Codes:
+    """Return zlib.crc32 of each row of bytes.
+
+    CRC-32 is linear over XOR, so the checksum of a row is that of a row of zeros, XORed with one
+    table entry for each of its bytes (D. V. Sarwate, CACM 31(8), 1988, gives the table).
+
+    Args:
+        rows: Bytes, one row for each checksum: (num_rows, num_bytes).
+
+    >>> row_checksums(np.frombuffer(b"123456789", np.uint8).reshape(1, 9)) == 0xCBF43926
+    array([ True])
+    """
+    num_bytes = rows.shape[1]
+    checksums = np.full(len(rows), zlib.crc32(bytes(num_bytes)), np.uint32)
+    for start in range(0, len(rows), _ROWS_AT_ONCE):
+        columns = np.ascontiguousarray(rows[start : start + _ROWS_AT_ONCE].T)
+        block = checksums[start : start + _ROWS_AT_ONCE]
+        for table, column in zip(_tables(num_bytes), columns, strict=True):
+            block ^= table.take(column)
+    return checksums
+
+
+@cache
+def _tables(num_bytes: int) -> tuple[Codes, ...]:
+    # What a byte contributes when 0, 1, 2, ... zero bytes follow it; the last byte comes first.
+    ones = 0xFFFFFFFF  # zlib starts from and ends with all bits turned over: undo both
+    alone = np.array([zlib.crc32(bytes([b]), ones) ^ ones for b in range(256)], np.uint32)
+    tables = [alone]
+    for _byte in range(num_bytes - 1):
+        before = tables[-1]
+        tables.append((before >> 8) ^ alone[before & 0xFF])
+    return tuple(reversed(tables))
+
+
+def num_sound_bytes(data: bytes) -> int:
+    """Return where the last record with a good checksum ends; what follows was never committed."""
+    _records, good = parse_records(data)
+    return (int(np.flatnonzero(good)[-1]) + 1) * RECORD.size if good.any() else 0
+
+
+def superseded(records: Records) -> npt.NDArray[np.bool_]:
+    """Say for each record whether a later attempt has started at or before its step."""
+    redone = np.zeros(records.shape, np.bool_)
+    steps, attempts = records["step"], records["attempt"]
+    redone_from = math.inf
+    for attempt in np.unique(attempts)[::-1]:
+        mine = attempts == attempt
+        redone |= mine & (steps >= redone_from)
+        redone_from = min(redone_from, int(steps[mine].min()))
+    return redone
+
+
+def newest(records: Records) -> Records:
+    """Return the records that no later attempt has done again: one for each step."""
+    return records[~superseded(records)]
+
+
+def ghost(records: Records) -> Records:
+    """Return what `newest` leaves out: steps whose attempt died and that were done again."""
+    return records[superseded(records)]
+
+
+def csv_lines(records: Records, lines_per_chunk: int = 2000) -> Iterator[str]:
+    """Yield the records as CSV text, header first, many lines at a time."""
+    yield ",".join(COLUMNS) + "\n"
+    for start in range(0, len(records), lines_per_chunk):
+        rows = records[list(COLUMNS)][start : start + lines_per_chunk].tolist()
+        yield "".join(",".join(map(repr, row)) + "\n" for row in rows)
+
+
+def to_columns(records: Records, names: Sequence[str]) -> dict[str, list[float | None]]:
+    """Return the named fields as lists fit for JSON: a number that is not finite becomes None."""
+    return {name: _finite_list(records[name]) for name in names}
+
+
+def _finite_list(values: npt.NDArray[np.generic]) -> list[float | None]:
+    listed: list[float | None] = values.tolist()
+    if values.dtype.kind != "f" or np.isfinite(values).all():
+        return listed
+    return [value if value is not None and math.isfinite(value) else None for value in listed]

@@ -1,0 +1,273 @@
+"""From a wish to a plan: which model, how many steps, what they cost; refusing what cannot work."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any, Final, cast
+
+import psutil
+
+from core.budget import Formula, Item
+from core.budget.gpt import Precision, count_parameters, training_memory
+from core.budget.item import item
+from core.language import _
+from core.machine import cached_probe, describe_machine
+from core.train.config import TrainConfig
+from core.train.start.presets import (
+    SHARE_OF_STEPS,
+    START_UP_SECONDS,
+    find_duration,
+    fit_steps,
+    governed,
+    predicted_seconds,
+    preset_config,
+    with_steps,
+)
+from core.train.start.timing import Timing, predicted_timing
+from core.train.text.corpora import check_text
+from core.train.text.dataset import Dataset, build_dataset
+from core.units import format_bytes
+
+MEMORY_SHARE: Final = 0.8  # of the free memory that a run may be predicted to take
+SECONDS = Formula("start_up + num_steps * seconds_per_step / share_of_steps")
+INTERVALS: Final = (
+    "warmup_steps",
+    "eval_interval",
+    "sample_interval",
+    "checkpoint_interval",
+    "memory_interval",
+)
+_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Wish:
+    """What a reader asks for before a run.
+
+    Attributes:
+        duration: Key of a row of `DURATIONS`.
+        size: Key of a row of `SIZES`; empty for the one that suits duration and device.
+        changes: Fields of `TrainConfig` that differ from the preset. With `num_steps` among them
+            the run takes that many steps, however long they last.
+        upload: The bytes of an uploaded text, for corpus "upload".
+        upload_name: Its file name.
+    """
+
+    duration: str = "one_minute"
+    size: str = ""
+    changes: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+    upload: bytes | None = field(default=None, repr=False)
+    upload_name: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Outline:
+    """What is true of a run on any machine.
+
+    Attributes:
+        config: Its settings.
+        parameters: Item in parameters.
+        vocab_size: Different tokens of the text, V.
+        ln_vocab: Loss of a model that guesses uniformly, in nats per token.
+        unigram_entropy: Loss of a model that knows the token frequencies only.
+    """
+
+    config: TrainConfig
+    parameters: Item
+    vocab_size: int
+    ln_vocab: float
+    unigram_entropy: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Prepared:
+    """What is known of a run before it starts.
+
+    Attributes:
+        config: As asked for.
+        dataset: Its text, cut into tokens.
+        parameters: Item in parameters.
+        memory: Item in bytes, with a child for each category.
+        timing: Speed of this config; None before this machine was ever timed.
+        seconds: Item in seconds from the click to the last step; None without a timing.
+        free_bytes: Memory that the device has to give.
+    """
+
+    config: TrainConfig
+    dataset: Dataset
+    parameters: Item
+    memory: Item
+    timing: Timing | None
+    seconds: Item | None
+    free_bytes: int
+
+
+def outline_run(wish: Wish) -> Outline:
+    """Return what is true of the wished run on any machine, also where it would not fit.
+
+    Raises:
+        ValueError: If the settings or the text forbid it.
+    """
+    config = wished_config(wish)
+    dataset = dataset_of(config.corpus, config.tokenizer, wish.upload, wish.upload_name)
+    vocab_size = dataset.tokenizer.vocab_size
+    return Outline(
+        config=config,
+        parameters=count_parameters(config.shape(vocab_size)),
+        vocab_size=vocab_size,
+        ln_vocab=dataset.entropy.uniform,
+        unigram_entropy=dataset.entropy.unigram,
+    )
+
+
+def plan_run(wish: Wish, dataset: Dataset | None = None) -> Prepared:
+    """Return the run that fulfils the wish and all that is predicted of it; cheap.
+
+    Before this machine was ever timed, the number of steps is that of the preset.
+
+    Args:
+        wish: What is asked for.
+        dataset: Its text, if that was cut into tokens already.
+
+    Raises:
+        ValueError: If the settings, the text or the memory forbid it.
+    """
+    config = wished_config(wish)
+    if dataset is None:
+        dataset = dataset_of(config.corpus, config.tokenizer, wish.upload, wish.upload_name)
+    prepared = predict_run(config, dataset)
+    if prepared.timing is None or "num_steps" in wish.changes:
+        return prepared
+    seconds = find_duration(wish.duration).seconds
+    fitted = fit_steps(config, seconds, prepared.timing.seconds_per_step)
+    return predict_run(_with_wished_intervals(fitted, wish), dataset)
+
+
+def prepare(config: TrainConfig, upload: bytes | None = None, upload_name: str = "") -> Prepared:
+    """Return everything that can be said of a run before it starts.
+
+    Raises:
+        ValueError: If the text cannot be learnt from, or the run does not fit into free memory.
+    """
+    return predict_run(config, dataset_of(config.corpus, config.tokenizer, upload, upload_name))
+
+
+def predict_run(config: TrainConfig, dataset: Dataset) -> Prepared:
+    """Return what can be said now of a run on a text in tokens; cheap enough for a slider.
+
+    Raises:
+        ValueError: If the text is too short, or the run does not fit into free memory.
+    """
+    vocab_size = dataset.tokenizer.vocab_size
+    check_text(dataset.text, len(dataset.tokens), vocab_size, config.seq_len)
+    timing = predicted_timing(config, vocab_size)
+    shape = config.shape(vocab_size)
+    memory = training_memory(shape, config.batch_size, _memory_precision(config, timing))
+    free_bytes = _free_bytes(timing)
+    _refuse_if_too_large(memory.num_bytes, free_bytes)
+    return Prepared(
+        config=config,
+        dataset=dataset,
+        parameters=count_parameters(shape),
+        memory=memory,
+        timing=timing,
+        seconds=seconds_item(config, timing) if timing else None,
+        free_bytes=free_bytes,
+    )
+
+
+def wished_config(wish: Wish) -> TrainConfig:
+    """Return the preset with the wish's changes; the cosine ends at a tenth of its peak."""
+    changes = dict(wish.changes)
+    if "learning_rate" in changes:
+        changes.setdefault("min_learning_rate", changes["learning_rate"] / 10)
+    config = replace(preset_of(wish), **changes)
+    return _with_wished_intervals(with_steps(config, config.num_steps), wish)
+
+
+def _with_wished_intervals(config: TrainConfig, wish: Wish) -> TrainConfig:
+    return replace(
+        config, **{name: wish.changes[name] for name in INTERVALS if name in wish.changes}
+    )
+
+
+def preset_of(wish: Wish) -> TrainConfig:
+    """Return the preset that the wish starts from."""
+    return preset_config(wish.duration, device_in_use()[0], wish.size)
+
+
+def device_in_use() -> tuple[str, str]:
+    """Return kind and name of the device that a run will use, as far as known without torch."""
+    probe = cached_probe()
+    if probe is None:
+        return "cpu", describe_machine().processor
+    return probe.best_device.kind, probe.best_device.name
+
+
+@lru_cache(maxsize=4)
+def dataset_of(corpus: str, tokenizer: str, upload: bytes | None, upload_name: str) -> Dataset:
+    """Return a text cut into tokens; the last few are kept.
+
+    Raises:
+        ValueError: If there is no such text, or the upload is not one.
+    """
+    config = TrainConfig.from_json({"corpus": corpus, "tokenizer": tokenizer, "seq_len": 8})
+    return build_dataset(config, upload, upload_name)
+
+
+def seconds_item(config: TrainConfig, timing: Timing) -> Item:
+    """Return the predicted seconds from the click to the last step."""
+    predicted = item(
+        "seconds",
+        SECONDS,
+        {
+            "start_up": START_UP_SECONDS,
+            "num_steps": config.num_steps,
+            "seconds_per_step": governed(config, timing.seconds_per_step),
+            "share_of_steps": SHARE_OF_STEPS,
+        },
+        unit="s",
+        kind="estimated",
+        source=_source(timing),
+    )
+    return replace(
+        predicted,
+        low=predicted_seconds(config, timing.fastest_seconds),
+        high=predicted_seconds(config, timing.slowest_seconds),
+    )
+
+
+def _source(timing: Timing) -> str:
+    if timing.num_steps_timed:
+        text = _("{count} steps timed on {device}")
+    else:
+        text = _("scaled by FLOPs from configs timed on {device}")
+    return text.format(count=timing.num_steps_timed, device=timing.device_name)
+
+
+def _memory_precision(config: TrainConfig, timing: Timing | None) -> Precision:
+    """Return the precision to count bytes for; unresolved "auto" counts as fp32, the larger."""
+    resolved = timing.precision if timing else "fp32"
+    return cast("Precision", resolved if config.precision == "auto" else config.precision)
+
+
+def _free_bytes(timing: Timing | None) -> int:
+    if timing and timing.device_bytes:
+        return timing.device_bytes
+    return int(psutil.virtual_memory().available)
+
+
+def _refuse_if_too_large(needed: int, free_bytes: int) -> None:
+    allowed = int(free_bytes * MEMORY_SHARE)
+    if needed > allowed:
+        raise ValueError(
+            _(
+                "This run needs {needed} by prediction, and {allowed} of the {free} of free "
+                "memory may be used. Choose a smaller batch, context or model."
+            ).format(
+                needed=format_bytes(needed),
+                allowed=format_bytes(allowed),
+                free=format_bytes(free_bytes),
+            )
+        )

@@ -1,0 +1,178 @@
+"""Durations and sizes to start from: a row each."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from core.language import N_, _
+from core.train.config import TrainConfig
+
+START_UP_SECONDS: Final = 6.0  # a fresh process imports torch and cuts the text (measured)
+SHARE_OF_STEPS: Final = 0.85  # the rest goes to evaluation, samples and checkpoints (measured)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Size:
+    """A reference model.
+
+    Attributes:
+        key: Its parameters for a vocabulary of about a hundred tokens, as people say it.
+        settings: Fields of `TrainConfig` that make it.
+        source: Where the shape comes from.
+    """
+
+    key: str
+    settings: Mapping[str, int | float]
+    source: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Duration:
+    """How long a run may take, and the model that uses the time best on each kind of device."""
+
+    key: str
+    seconds: float
+    label: str
+    cpu_size: str
+    gpu_size: str
+
+
+SIZES: Final = (
+    Size(
+        key="110k",
+        settings={
+            "num_layers": 2,
+            "hidden_dim": 64,
+            "num_heads": 4,
+            "seq_len": 64,
+            "batch_size": 16,
+            "learning_rate": 5e-3,
+        },
+        source="the smallest shape that writes words within a minute on two CPU cores",
+    ),
+    Size(
+        key="0.8M",
+        settings={
+            "num_layers": 4,
+            "hidden_dim": 128,
+            "num_heads": 4,
+            "seq_len": 64,
+            "batch_size": 12,
+            "learning_rate": 2e-3,
+        },
+        source="nanoGPT's CPU recipe",
+    ),
+    Size(
+        key="10.7M",
+        settings={
+            "num_layers": 6,
+            "hidden_dim": 384,
+            "num_heads": 6,
+            "seq_len": 256,
+            "batch_size": 64,
+            "learning_rate": 1e-3,
+        },
+        source="nanoGPT's character-level recipe",
+    ),
+    Size(
+        key="124M",
+        settings={
+            "num_layers": 12,
+            "hidden_dim": 768,
+            "num_heads": 12,
+            "seq_len": 1024,
+            "batch_size": 12,
+            "learning_rate": 6e-4,
+        },
+        source="GPT-2 small, Radford et al. 2019, with our tokenizers' vocabulary",
+    ),
+)
+
+DURATIONS: Final = (
+    Duration(
+        key="one_minute", seconds=60, label=N_("One minute"), cpu_size="110k", gpu_size="0.8M"
+    ),
+    Duration(
+        key="ten_minutes", seconds=600, label=N_("Ten minutes"), cpu_size="0.8M", gpu_size="10.7M"
+    ),
+    Duration(
+        key="class_hour", seconds=2700, label=N_("A class hour"), cpu_size="0.8M", gpu_size="10.7M"
+    ),
+)
+
+
+def find_size(key: str) -> Size:
+    """Return the reference model of that name.
+
+    Raises:
+        ValueError: If there is none.
+    """
+    for size in SIZES:
+        if size.key == key:
+            return size
+    known = ", ".join(size.key for size in SIZES)
+    raise ValueError(
+        _("There is no model size {key!r}; choose {known}.").format(key=key, known=known)
+    )
+
+
+def find_duration(key: str) -> Duration:
+    """Return the duration of that name; hyphens count as underscores.
+
+    Raises:
+        ValueError: If there is none.
+    """
+    for duration in DURATIONS:
+        if duration.key == key.replace("-", "_"):
+            return duration
+    known = ", ".join(duration.key for duration in DURATIONS)
+    raise ValueError(_("There is no preset {key!r}; choose {known}.").format(key=key, known=known))
+
+
+def preset_config(duration_key: str, device_kind: str = "cpu", size_key: str = "") -> TrainConfig:
+    """Return a config for a duration; `num_steps` is set once the device has been timed.
+
+    Args:
+        duration_key: Key of a row of `DURATIONS`.
+        device_kind: "cpu" takes the duration's CPU size, anything else its GPU size.
+        size_key: Key of a row of `SIZES` to use instead.
+    """
+    duration = find_duration(duration_key)
+    chosen = size_key or (duration.cpu_size if device_kind == "cpu" else duration.gpu_size)
+    size = find_size(chosen)
+    peak = float(size.settings["learning_rate"])
+    settings = {**size.settings, "min_learning_rate": peak / 10}
+    name = re.sub(r"[^a-z0-9]+", "-", f"{duration.key}-{size.key}".lower())
+    return TrainConfig.from_json({"name": name, **settings})
+
+
+def fit_steps(config: TrainConfig, seconds: float, seconds_per_step: float) -> TrainConfig:
+    """Return the config with the steps that fit into `seconds`, and intervals that suit them."""
+    usable = max(seconds - START_UP_SECONDS, 1.0) * SHARE_OF_STEPS
+    return with_steps(config, max(int(usable / governed(config, seconds_per_step)), 10))
+
+
+def with_steps(config: TrainConfig, num_steps: int) -> TrainConfig:
+    """Return the config for `num_steps`, about 40 evaluations and 20 samples over the run."""
+    return replace(
+        config,
+        num_steps=num_steps,
+        warmup_steps=min(100, num_steps // 10),
+        eval_interval=max(num_steps // 40, 1),
+        sample_interval=max(num_steps // 20, 1),
+        checkpoint_interval=max(num_steps // 10, 1),
+        memory_interval=max(num_steps // 100, 1),
+    )
+
+
+def predicted_seconds(config: TrainConfig, seconds_per_step: float) -> float:
+    """Return the seconds from the click to the last step; the inverse of `fit_steps`."""
+    seconds = config.num_steps * governed(config, seconds_per_step)
+    return START_UP_SECONDS + seconds / SHARE_OF_STEPS
+
+
+def governed(config: TrainConfig, seconds_per_step: float) -> float:
+    """Return the seconds of a step when the config's governor may hold it back."""
+    limit = config.max_steps_per_second
+    return max(seconds_per_step, 1 / limit) if limit else seconds_per_step

@@ -1,0 +1,236 @@
+"""A student's own run: small, short, marked as such, and never in the way of the class.
+
+Students wait in a line: one of their runs trains at a time, and the class goes first.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from core.language import _
+from core.train.config import TrainConfig
+from core.train.control.commands import send
+from core.train.control.device import DeviceBusyError, refuse_if_busy
+from core.train.run.directory import runs_directory
+from core.train.run.shelf import delete, list_runs
+from core.train.run.state import FINAL_STATES, read_state
+from core.train.start.launch import create_run, spawn_worker, timing_for
+from core.train.start.plan import Prepared, device_in_use, predict_run, prepare
+from core.train.start.presets import fit_steps
+from core.units import format_count, format_seconds
+
+MAX_STEPS: Final = 1000
+MAX_PARAMETERS: Final = 1_000_000
+MAX_SECONDS: Final = 60.0
+MAX_BATCH_TOKENS: Final = 16_384  # tokens of one step: its memory stays small
+NUM_KEPT: Final = 20
+
+MAX_WAITING: Final = 8
+_LOOK_SECONDS: Final = 0.5
+_GRACE: Final = 30.0  # seconds for start-up and the last checkpoint, beyond MAX_SECONDS
+_WAY_SECONDS: Final = 20.0  # how long the sandbox holds back for a run of the class
+
+Start = Callable[[Prepared], Path]
+
+
+def prepare_sandbox(config: TrainConfig) -> Prepared:
+    """Return what is known of a run that a student may start without asking.
+
+    Raises:
+        ValueError: If the model or its batch is too large, or the text is not one of the app's.
+    """
+    if config.corpus == "upload":
+        raise ValueError(_("A run of your own learns from a text of this app, not from a file."))
+    prepared = prepare(config)
+    if prepared.parameters.amount > MAX_PARAMETERS:
+        raise ValueError(
+            _("A run of your own may have {limit} parameters; this one has {count}.").format(
+                limit=format_count(MAX_PARAMETERS), count=format_count(prepared.parameters.amount)
+            )
+        )
+    if config.tokens_per_step > MAX_BATCH_TOKENS:
+        raise ValueError(
+            _("A run of your own may take {limit} tokens a step; this one takes {count}.").format(
+                limit=f"{MAX_BATCH_TOKENS:,}", count=f"{config.tokens_per_step:,}"
+            )
+        )
+    return prepared
+
+
+def capped(config: TrainConfig, seconds_per_step: float) -> TrainConfig:
+    """Return the config with no more steps than a student's run may take, and at full speed."""
+    free = replace(config, max_steps_per_second=None)
+    fitting = fit_steps(free, MAX_SECONDS, seconds_per_step)
+    most = min(fitting.num_steps, MAX_STEPS)
+    return free if free.num_steps <= most else replace(fitting, num_steps=most)
+
+
+def caps_sentence() -> str:
+    """Return what a student's run may take."""
+    return _(
+        "A run of your own: at most {parameters} parameters, {steps} steps and {seconds}. One at a "
+        "time trains on this server, and the class's run goes first."
+    ).format(
+        parameters=format_count(MAX_PARAMETERS),
+        steps=f"{MAX_STEPS:,}",
+        seconds=format_seconds(MAX_SECONDS),
+    )
+
+
+def start_sandbox_run(prepared: Prepared, runs_dir: Path | None = None) -> Path:
+    """Make a student's run and start its worker; return the run directory.
+
+    Args:
+        prepared: As `prepare_sandbox` made it, however long ago.
+        runs_dir: Where; `runs_directory()` by default.
+
+    Raises:
+        DeviceBusyError: If another run trains on the device, or waits for it.
+        ValueError: If the run does not fit into what memory is free by now.
+        TimingError: If the device cannot be timed.
+        RunStorageError: If the directory cannot be written to.
+    """
+    now = predict_run(prepared.config, prepared.dataset)
+    refuse_if_busy(device_in_use()[0])  # before timing, which would disturb the run of the class
+    timing = timing_for(now)
+    refuse_if_busy(timing.device)
+    short = replace(now, config=capped(now.config, timing.seconds_per_step))
+    directory = create_run(short, timing, runs_dir or runs_directory(), sandbox=True)
+    spawn_worker(directory)
+    return directory
+
+
+def sweep_sandbox(runs_dir: Path | None = None, num_kept: int = NUM_KEPT) -> None:
+    """Keep the newest `num_kept` of the students' runs, the pinned and the unfinished ones."""
+    runs = [run for run in list_runs(runs_dir or runs_directory()) if run.info.get("sandbox")]
+    for run in runs[num_kept:]:
+        if run.state in FINAL_STATES and not run.pinned:
+            with suppress(ValueError, OSError):  # somebody else was quicker, or pinned it meanwhile
+                delete(run.directory)
+
+
+@dataclass(eq=False, slots=True)
+class Ticket:
+    """One student's wish. Fields change from waiting to a run, or to a refusal.
+
+    Attributes:
+        prepared: What to train.
+        owner: Whose it is: the address of the browser; empty for nobody in particular.
+        run: Name of the run, once it has been started.
+        error: Why it was not started, as a sentence.
+    """
+
+    prepared: Prepared
+    owner: str = ""
+    run: str = ""
+    error: str = ""
+
+
+class SandboxQueue:
+    """Starts one student's run after the other, in a thread that ends when nobody waits."""
+
+    def __init__(self, start: Start = start_sandbox_run) -> None:
+        """Make an empty line; `start` starts a run and returns its directory."""
+        self._start_run = start
+        self._lock = threading.Lock()
+        self._starting = threading.Lock()  # held while a run is being started, which takes seconds
+        self._waiting: list[Ticket] = []
+        self._running: Path | None = None
+        self._deadline = 0.0
+        self._hold_until = 0.0
+        self._thread: threading.Thread | None = None
+
+    def enter(self, config: TrainConfig, owner: str = "") -> Ticket:
+        """Stand at the end of the line.
+
+        Raises:
+            ValueError: If the line is full, the owner stands in it already, or the config is not
+                one for the sandbox.
+        """
+        prepared = prepare_sandbox(config)
+        with self._lock:
+            if len(self._waiting) >= MAX_WAITING:
+                message = _("{count} runs are waiting, the most that this server lines up.")
+                raise ValueError(message.format(count=MAX_WAITING))
+            if owner and any(each.owner == owner for each in self._waiting):
+                raise ValueError(_("A run from your computer is waiting already."))
+            ticket = Ticket(prepared=prepared, owner=owner)
+            self._waiting.append(ticket)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name="sandbox", daemon=True)
+                self._thread.start()
+            return ticket
+
+    def leave(self, ticket: Ticket) -> None:
+        """Stop waiting; no effect once the run has started."""
+        with self._lock:
+            if ticket in self._waiting:
+                self._waiting.remove(ticket)
+
+    def place(self, ticket: Ticket) -> int:
+        """Return how many are in front, the running one included, plus one; 0 if not waiting."""
+        with self._lock:
+            if ticket not in self._waiting:
+                return 0
+            return self._waiting.index(ticket) + 1 + (self._running is not None)
+
+    def make_way(self, seconds: float = _WAY_SECONDS) -> None:
+        """Stop the student's run that trains now and start none for a while: the class begins."""
+        with self._lock:
+            self._hold_until = time.monotonic() + seconds
+        with self._starting:
+            running = self._running
+        if running is None:
+            return
+        _stop(running)
+        until = time.monotonic() + seconds
+        while not read_state(running).is_final and time.monotonic() < until:
+            time.sleep(0.05)
+
+    def _work(self) -> None:
+        while self._turn():
+            time.sleep(_LOOK_SECONDS)
+
+    def _turn(self) -> bool:
+        """Look once; return whether there is anything left to do."""
+        if self._running is not None:
+            self._watch(self._running)
+            return True
+        with self._lock:
+            if not self._waiting:
+                self._thread = None
+                return False
+            ticket = self._waiting[0]
+        with self._starting:
+            if time.monotonic() >= self._hold_until:
+                self._serve(ticket)
+        return True
+
+    def _serve(self, ticket: Ticket) -> None:
+        try:
+            directory = self._start_run(ticket.prepared)
+        except DeviceBusyError:
+            return  # a run of the class trains: look again
+        except (ValueError, OSError, RuntimeError) as error:
+            ticket.error = str(error)
+        else:
+            self._running, ticket.run = directory, directory.name
+            self._deadline = time.monotonic() + MAX_SECONDS + _GRACE
+        self.leave(ticket)
+
+    def _watch(self, running: Path) -> None:
+        if read_state(running).is_final:
+            self._running = None
+            sweep_sandbox(running.parent)
+        elif time.monotonic() > self._deadline:
+            self._deadline += _GRACE
+            _stop(running)
+
+
+def _stop(directory: Path) -> None:
+    with suppress(ValueError, OSError):  # it is gone: what was wanted
+        send(directory, "stop", by="sandbox")

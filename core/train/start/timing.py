@@ -1,0 +1,192 @@
+"""How fast this machine trains: measured once for each config, predicted for all others.
+
+What was measured is kept in the state folder.
+"""
+
+import json
+import platform
+import subprocess
+import sys
+import time
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from filelock import FileLock
+
+from core.budget.gpt import step_flops
+from core.language import _
+from core.machine import installed_version, state_directory
+from core.train.child import ROOT, child_environment
+from core.train.config import TrainConfig
+from core.train.run.disk import write_atomically
+
+CHILD_SECONDS: Final = 300
+SLOW_STEP_SECONDS: Final = 3.0  # steps predicted to be slower are not timed before the start
+ESTIMATE_BAND: Final = 0.5  # an unmeasured config may be this much faster or slower
+MAX_KEPT: Final = 200
+_FIELDS = (
+    "device",
+    "precision",
+    "num_layers",
+    "hidden_dim",
+    "num_heads",
+    "seq_len",
+    "batch_size",
+    "accumulation_steps",
+)
+
+
+class TimingError(RuntimeError):
+    """The steps could not be timed; the message is the child's last line."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Timing:
+    """The speed of a config on this machine.
+
+    Attributes:
+        seconds_per_step: Median of the timed steps, or an estimate.
+        fastest_seconds, slowest_seconds: The spread of the timed steps, or the estimate's band.
+        num_steps_timed: How many were timed; 0 for an estimate.
+        precision: What "auto" came to.
+        device, device_name: Where.
+        device_bytes: Memory of an accelerator; None where it shares the machine's.
+        threads: CPU threads of the training process.
+        flops: FLOPs of one step, for scaling to other configs.
+        measured_at: Unix time in seconds.
+        tried: Seconds per step of each precision that "auto" tried.
+    """
+
+    seconds_per_step: float
+    fastest_seconds: float
+    slowest_seconds: float
+    num_steps_timed: int
+    precision: str
+    device: str
+    device_name: str
+    device_bytes: int | None
+    threads: int
+    flops: float
+    measured_at: float
+    tried: dict[str, float]
+
+    @property
+    def kind(self) -> Literal["measured", "estimated"]:
+        """Whether these very steps were timed."""
+        return "measured" if self.num_steps_timed else "estimated"
+
+
+def config_flops(config: TrainConfig, vocab_size: int) -> float:
+    """Return the FLOPs of one optimizer step."""
+    per_pass = step_flops(config.shape(vocab_size), config.batch_size).amount
+    return per_pass * config.accumulation_steps
+
+
+def measure_timing(config: TrainConfig, vocab_size: int) -> Timing:
+    """Time 20 steps in a fresh process, remember and return the result; takes seconds.
+
+    Raises:
+        TimingError: If the child fails, with its own words.
+    """
+    question = json.dumps({"config": config.to_json(), "vocab_size": vocab_size})
+    child = subprocess.run(
+        [sys.executable, "-m", "core.train.start.stopwatch"],
+        input=question,
+        capture_output=True,
+        text=True,
+        timeout=CHILD_SECONDS,
+        cwd=ROOT,
+        env=child_environment(),
+        check=False,
+    )
+    if child.returncode:
+        last_line = (child.stderr.strip().splitlines() or [f"exit {child.returncode}"])[-1]
+        raise TimingError(_("Timing this machine failed: {reason}").format(reason=last_line))
+    timing = Timing(
+        **json.loads(child.stdout),
+        flops=config_flops(config, vocab_size),
+        measured_at=time.time(),
+    )
+    remember(timing_key(config, vocab_size), timing)
+    return timing
+
+
+def predicted_timing(config: TrainConfig, vocab_size: int) -> Timing | None:
+    """Return what is known of a config's speed without running it; None before any measurement.
+
+    A config that was timed gives its measurement. Another one is scaled from the timed ones of the
+    same device and precision: seconds = overhead + FLOPs / rate through two of them.
+    """
+    kept = kept_timings()
+    exact = kept.get(timing_key(config, vocab_size))
+    if exact is not None:
+        return exact
+    like = [
+        timing
+        for key, timing in kept.items()
+        if (key.split("|")[2:4]) == [config.device, config.precision]
+    ]
+    return _scaled(like, config_flops(config, vocab_size)) if like else None
+
+
+def is_worth_timing(timing: Timing | None) -> bool:
+    """Say whether 20 steps should be timed: not twice, and not when they would take minutes."""
+    if timing is None:
+        return True
+    return not timing.num_steps_timed and timing.seconds_per_step <= SLOW_STEP_SECONDS
+
+
+def _scaled(like: list[Timing], flops: float) -> Timing:
+    near = min(like, key=lambda timing: abs(timing.flops - flops))
+    overhead, per_flop = _line(like)
+    seconds = overhead + per_flop * flops
+    return replace(
+        near,
+        seconds_per_step=seconds,
+        fastest_seconds=seconds * (1 - ESTIMATE_BAND),
+        slowest_seconds=seconds * (1 + ESTIMATE_BAND),
+        num_steps_timed=0,
+        flops=flops,
+        tried={},
+    )
+
+
+def _line(like: list[Timing]) -> tuple[float, float]:
+    """Return (overhead seconds, seconds per FLOP) through the cheapest and the dearest config."""
+    low = min(like, key=lambda timing: timing.flops)
+    high = max(like, key=lambda timing: timing.flops)
+    if high.flops == low.flops:
+        return 0.0, low.seconds_per_step / low.flops
+    slope = (high.seconds_per_step - low.seconds_per_step) / (high.flops - low.flops)
+    if slope <= 0:  # noise on a busy machine
+        return 0.0, high.seconds_per_step / high.flops
+    return max(low.seconds_per_step - slope * low.flops, 0.0), slope
+
+
+def timing_key(config: TrainConfig, vocab_size: int) -> str:
+    """Return what decides a speed as one word: machine, torch, device, precision and sizes."""
+    parts = [str(getattr(config, name)) for name in _FIELDS]
+    return "|".join([platform.node(), installed_version("torch") or "", *parts, str(vocab_size)])
+
+
+def kept_timings() -> dict[str, Timing]:
+    """Return every speed that was measured on this machine with this torch."""
+    try:
+        stored: dict[str, Any] = json.loads(_file().read_text(encoding="utf-8"))
+        here = f"{platform.node()}|{installed_version('torch') or ''}|"
+        return {key: Timing(**row) for key, row in stored.items() if key.startswith(here)}
+    except (OSError, ValueError, TypeError, AttributeError):
+        return {}  # no file yet, or one of another version: measure again
+
+
+def remember(key: str, timing: Timing) -> None:
+    """Keep a measurement; the oldest beyond MAX_KEPT are forgotten."""
+    with FileLock(f"{_file()}.lock"):
+        rows = {**kept_timings(), key: timing}
+        newest = sorted(rows.items(), key=lambda row: row[1].measured_at)[-MAX_KEPT:]
+        write_atomically(_file(), json.dumps({name: asdict(row) for name, row in newest}))
+
+
+def _file() -> Path:
+    return state_directory() / "timings.json"

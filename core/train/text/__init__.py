@@ -1,0 +1,1 @@
+"""What a run learns from: texts, cut into tokens and measured."""

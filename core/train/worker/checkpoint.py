@@ -1,0 +1,99 @@
+"""Checkpoints: written beside, then put in place at once; read without running their code."""
+
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+
+from core.train.control.orders import Orders
+from core.train.learning.trainer import Trainer
+from core.train.run.directory import checkpoint_path, keep_checkpoint
+from core.train.run.disk import storage_error, sync_folder
+from core.train.worker import faults
+
+FORMAT: Final = 1
+
+
+def save_checkpoint(
+    directory: Path,
+    trainer: Trainer,
+    orders: Orders | None = None,
+    validation_loss: float | None = None,
+) -> tuple[Path, int]:
+    """Write the trainer's state; return the file and its bytes.
+
+    The old checkpoints stay until the new one is on the disk under its final name.
+
+    Args:
+        directory: The run directory.
+        trainer: What is saved.
+        orders: What commands have asked for.
+        validation_loss: Of these very weights, if known: the best checkpoint is kept.
+
+    Raises:
+        RunStorageError: the disk refuses; the older checkpoints are as they were.
+    """
+    path = checkpoint_path(directory, trainer.step)
+    temporary = path.with_suffix(".tmp")
+    try:
+        path.parent.mkdir(exist_ok=True)
+        with temporary.open("wb") as file:
+            torch.save(_contents(trainer, orders or Orders()), file)
+            file.flush()
+            faults.at("checkpoint_written")
+            os.fsync(file.fileno())
+        faults.at("checkpoint_synced")
+        temporary.replace(path)
+        faults.at("checkpoint_placed")
+        sync_folder(path.parent)
+        sync_folder(directory)
+    except (OSError, RuntimeError) as error:  # torch reports a full disk as RuntimeError
+        temporary.unlink(missing_ok=True)
+        reason = error if isinstance(error, OSError) else OSError(str(error))
+        raise storage_error(path, reason) from error
+    keep_checkpoint(directory, path, validation_loss)
+    return path, path.stat().st_size
+
+
+def _contents(trainer: Trainer, orders: Orders) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "step": trainer.step,
+        "learning_rate_multiplier": trainer.learning_rate_multiplier,
+        "orders": orders.to_json(),
+        "config": asdict(trainer.config),
+        "model": trainer.model.state_dict(),
+        "optimizer": trainer.optimizer.state_dict(),
+        "scaler": None,  # only float16 scales its loss, and no precision here computes in it
+    }
+
+
+def load_checkpoint(path: Path, trainer: Trainer) -> Orders:
+    """Put a checkpoint's state into the trainer; return what commands had asked for.
+
+    After an error the trainer may be half changed: make a new one.
+
+    Raises:
+        ValueError: the file is damaged, is no checkpoint of this run, or holds code.
+    """
+    try:
+        # weights_only: a pickle that wants to run code is refused
+        contents = torch.load(path, map_location=trainer.device, weights_only=True)
+        _check(contents, trainer)
+        trainer.model.load_state_dict(contents["model"])
+        trainer.optimizer.load_state_dict(contents["optimizer"])
+        trainer.step = int(contents["step"])
+        trainer.learning_rate_multiplier = float(contents["learning_rate_multiplier"])
+        return Orders.from_json(contents["orders"])
+    except Exception as error:
+        raise ValueError(
+            f"{path.name} cannot be loaded ({type(error).__name__}); it is damaged or was made "
+            "by another program. Delete it to go back to the checkpoint before it."
+        ) from error
+
+
+def _check(contents: dict[str, Any], trainer: Trainer) -> None:
+    if contents["format"] != FORMAT or contents["config"] != asdict(trainer.config):
+        raise ValueError("a checkpoint of another run or of another version of this app")

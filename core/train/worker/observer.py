@@ -1,0 +1,179 @@
+"""What is written down of a run: a record each step; evaluations, samples, memory, checkpoints.
+
+Why apart: a session decides what is done when; it need not know how each thing is told.
+"""
+
+import time
+from typing import Final
+
+import psutil
+
+from core.train.control.orders import Orders
+from core.train.learning.memory_watch import MemoryWatch
+from core.train.learning.sampler import Sampler
+from core.train.learning.trainer import LaunchedStep, StepResult, Trainer
+from core.train.run.disk import RunStorageError
+from core.train.run.records import NON_FINITE, SKIPPED, StepRecord
+from core.train.run.store import RunStore
+from core.train.worker import faults
+from core.train.worker.checkpoint import save_checkpoint
+
+BURST_STEPS: Final = 32  # steps whose numbers an accelerator may owe us
+BURST_SECONDS: Final = 0.05
+RESIDENT_SECONDS: Final = 1.0  # asking the system for the process's memory costs more than a record
+
+
+class Observer:
+    """Watches a trainer and writes to its run.
+
+    Args:
+        trainer: What is watched.
+        store: Where records, events and checkpoints go.
+        sampler: Writes the samples.
+    """
+
+    def __init__(self, trainer: Trainer, store: RunStore, sampler: Sampler) -> None:
+        self.trainer, self.store, self.sampler = trainer, store, sampler
+        self.saved_step = -1
+        self.num_failed_saves = 0
+        self._evaluated: tuple[int, float] = (-1, 0.0)  # step and validation loss
+        self._launched: list[LaunchedStep] = []
+        self._burst_began = 0.0
+        self._process = psutil.Process()
+        self._resident, self._resident_at = 0, 0.0
+
+    def step(self) -> tuple[StepResult, ...]:
+        """Do one step, with the memory watch when it is due; return what has been recorded.
+
+        On a CPU that is this step. An accelerator is asked for the numbers of many steps at once,
+        so that none of them waits for it; until then their records do not exist.
+        """
+        upcoming = self.trainer.step + 1
+        due = upcoming == 1 or upcoming % self.trainer.config.memory_interval == 0
+        watch = self._memory_watch() if due else None
+        if not self._launched:
+            self._burst_began = time.perf_counter()
+        self._launched.append(self.trainer.launch_step(watch))
+        waited = time.perf_counter() - self._burst_began
+        full = len(self._launched) >= BURST_STEPS or waited >= BURST_SECONDS
+        if self.trainer.in_bursts and watch is None and not full:
+            return ()
+        results = self.read()
+        if watch is not None:
+            memory, resident = watch.result.to_json(), self.resident_bytes(fresh=True)
+            self.store.append_event("memory", upcoming, **memory, resident_bytes=resident)
+        return results
+
+    def read(self) -> tuple[StepResult, ...]:
+        """Record the steps whose numbers are still owed, in order; return them."""
+        if not self._launched:
+            return ()
+        results = self.trainer.read_steps(self._launched)
+        self._launched.clear()
+        for result in results:
+            self._record(result)
+        return results
+
+    def at_the_start(self) -> None:
+        """Write down what an untrained model does."""
+        self.evaluate()
+        self.sample()
+
+    def is_due(self, step: int) -> bool:
+        """Say whether `after_step` has anything to do; the last step always has."""
+        config = self.trainer.config
+        intervals = (config.eval_interval, config.sample_interval, config.checkpoint_interval)
+        return step == config.num_steps or any(step % every == 0 for every in intervals)
+
+    def after_step(self, step: int, orders: Orders) -> None:
+        """Do what is due after a step; the last step is always evaluated and sampled."""
+        config = self.trainer.config
+        last = step == config.num_steps
+        if step % config.eval_interval == 0 or last:
+            self.evaluate()
+        if step % config.sample_interval == 0 or last:
+            self.sample()
+        if step % config.checkpoint_interval == 0 and not last:
+            if self._evaluated[0] != step:  # which checkpoint is best must be known
+                self._evaluated = (step, self.trainer.validation_loss())
+            self.save(orders)
+
+    def evaluate(self) -> None:
+        """Write the validation loss down."""
+        step, loss = self.trainer.step, self.trainer.validation_loss()
+        self._evaluated = (step, loss)
+        self.store.append_event("eval", step, validation_loss=loss)
+
+    def sample(self) -> None:
+        """Write down what the model writes."""
+        length = self.trainer.config.sample_length
+        sample = self.sampler.sample(self.trainer.model, length)
+        self.store.append_event(
+            "sample",
+            self.trainer.step,
+            prompt=sample.prompt,
+            text=sample.text,
+            num_words=sample.num_words,
+            num_real_words=sample.num_real_words,
+        )
+
+    def save(self, orders: Orders) -> bool:
+        """Save a checkpoint; a disk that refuses costs this checkpoint, not the run.
+
+        Args:
+            orders: What commands have asked for, which is part of it.
+
+        Returns:
+            Whether the trainer's present step is now safe on the disk.
+        """
+        step = self.trainer.step
+        if self.saved_step == step:
+            return True
+        loss = self._evaluated[1] if self._evaluated[0] == step else None
+        try:
+            self.store.sync()  # a checkpoint never knows of steps that a power cut could take
+            directory = self.store.directory
+            path, num_bytes = save_checkpoint(directory, self.trainer, orders, loss)
+        except RunStorageError as error:
+            self.num_failed_saves += 1
+            self.store.append_event(
+                "finding", step, finding="checkpoint_failed", tensor="", message=str(error)
+            )
+            return False
+        self.saved_step = step
+        told = {"file": path.name, "num_bytes": num_bytes, "validation_loss": loss}
+        self.store.append_event("checkpoint", step, **told)
+        return True
+
+    def non_finite(self, result: StepResult) -> None:
+        """Write down where a number stopped being finite."""
+        self.store.append_event(
+            "finding", result.step, finding="non_finite", tensor=result.tensor, loss=result.loss
+        )
+
+    def _record(self, result: StepResult) -> None:
+        self.store.append_step(
+            StepRecord(
+                step=result.step,
+                time=self.store.clock.now(),
+                seconds=result.seconds,
+                loss=result.loss,
+                learning_rate=result.learning_rate,
+                grad_norm=result.grad_norm,
+                tokens_per_second=self.trainer.config.tokens_per_step / result.seconds,
+                resident_bytes=self.resident_bytes(),
+                flags=NON_FINITE | SKIPPED if result.skipped else 0,
+            )
+        )
+        faults.at("step_recorded")
+
+    def _memory_watch(self) -> MemoryWatch:
+        trainer = self.trainer
+        return MemoryWatch(trainer.model, trainer.optimizer, (trainer.training, trainer.validation))
+
+    def resident_bytes(self, *, fresh: bool = False) -> int:
+        """Return the physical memory of this process, at most a second old."""
+        now = time.monotonic()
+        if fresh or now - self._resident_at > RESIDENT_SECONDS:
+            self._resident, self._resident_at = self._process.memory_info().rss, now
+        return self._resident

@@ -1,0 +1,252 @@
+"""A worker's life: steps while it runs, commands as they arrive, a checkpoint at the end.
+
+Why apart: it needs torch, which the process imports only once the device is its own.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Final
+
+from core.language import N_
+from core.train.config import TrainConfig
+from core.train.control.commands import Command, Inbox, StopSignal
+from core.train.control.orders import Orders, acknowledge, standing_orders
+from core.train.learning.precision import pick_device
+from core.train.learning.sampler import Sampler
+from core.train.learning.trainer import StepResult, Trainer
+from core.train.run.directory import checkpoints
+from core.train.run.store import RunStore
+from core.train.text.dataset import Dataset, load_dataset
+from core.train.worker.checkpoint import load_checkpoint
+from core.train.worker.observer import Observer
+
+STATE_SECONDS: Final = 0.5  # how often state.json follows the run
+IDLE_SECONDS: Final = 0.02  # between two looks into the inbox while nothing is due
+
+NON_FINITE_PAUSE: Final = N_(
+    "The loss or a gradient is no longer a finite number. The weights were left as they were; "
+    "lower the learning rate and resume, or stop."
+)
+NOT_SAVED: Final = N_("A checkpoint could not be written; the run goes on without it.")
+
+
+class Session:
+    """Drives a trainer until its last step, a stop command or a signal.
+
+    Args:
+        observer: The trainer, and where it is written down.
+        inbox: Where commands arrive.
+        orders: What commands have asked for before this worker.
+        stop: Remembers a signal to the process.
+    """
+
+    def __init__(self, observer: Observer, inbox: Inbox, orders: Orders, stop: StopSignal) -> None:
+        self.observer, self.inbox, self._stop = observer, inbox, stop
+        self.trainer, self.store = observer.trainer, observer.store
+        self.max_steps_per_second = orders.max_steps_per_second
+        self.state = "starting"
+        self._stop_wanted = False
+        self._last_command = orders.last_command
+        # Only changes for steps that this worker repeats; the checkpoint holds the earlier ones.
+        self._changes = [c for c in orders.multiplier_changes if c[0] > self.trainer.step]
+        self._reason = self._message = ""
+        self._single_steps = 0
+        self._next_step_at = self._state_at = 0.0
+        self._operations: dict[str, Callable[[Command], None]] = {
+            "pause": lambda _command: self._change("paused"),
+            "resume": self._resume,
+            "step": self._one_step,
+            "stop": self._stop_after_step,
+            "set_learning_rate_multiplier": self._set_multiplier,
+            "set_max_steps_per_second": self._set_governor,
+        }
+
+    @property
+    def stop_requested(self) -> bool:
+        """Whether a command or a signal asks the run to end."""
+        return self._stop_wanted or self._stop.requested
+
+    def run(self) -> str:
+        """Train; return the state that the run ends in: "finished" or "stopped"."""
+        self._change("running")
+        if self.trainer.step == 0:
+            self.observer.at_the_start()
+        while not self._is_over():
+            self._obey()
+            if self._may_step():
+                self._step()
+        self._change("stopping")
+        self._save()
+        self._change("finished" if self._is_complete() else "stopped")
+        return self.state
+
+    def _is_over(self) -> bool:
+        if self.stop_requested or self._is_complete():
+            self._read()  # it may find that the run halted at an earlier step
+            return self.stop_requested or self._is_complete()
+        return False
+
+    def _is_complete(self) -> bool:
+        return self.trainer.step >= self.trainer.config.num_steps
+
+    def _obey(self) -> None:
+        commands = self.inbox.poll()
+        if commands:
+            self._read()
+        for command in commands:
+            if not command.error:
+                self._operations[command.op](command)
+            acknowledge(self.store, command, self.trainer.step)
+            self._last_command = command.number
+        if commands:
+            self._write_state()
+
+    def _may_step(self) -> bool:
+        """Whether the next step is due; waits a little when it is not."""
+        if self.stop_requested:
+            return False
+        if self.state == "paused":
+            if self._single_steps:
+                self._single_steps -= 1
+                return True
+            self._read()
+            time.sleep(IDLE_SECONDS)
+            return False
+        wait = self._next_step_at - time.monotonic()
+        if self.max_steps_per_second and wait > 0:
+            self._read()
+            time.sleep(min(wait, IDLE_SECONDS))
+            return wait <= IDLE_SECONDS
+        return True
+
+    def _step(self) -> None:
+        began = time.monotonic()
+        self._repeat_changes()
+        self._look_at(self.observer.step())
+        step, saved_before = self.trainer.step, self.observer.num_failed_saves
+        if self.observer.is_due(step):
+            self._read()  # it may find that the run halted at an earlier step
+            if self.trainer.step == step:
+                self.observer.after_step(step, self._orders())
+        if self.observer.num_failed_saves > saved_before:
+            self._change(self.state, "disk", NOT_SAVED)
+        if time.monotonic() - self._state_at > STATE_SECONDS:
+            self._write_state()
+        if self.max_steps_per_second:
+            self._next_step_at = began + 1 / self.max_steps_per_second
+
+    def _read(self) -> None:
+        """Wait for the steps that an accelerator still works on."""
+        self._look_at(self.observer.read())
+
+    def _look_at(self, results: tuple[StepResult, ...]) -> None:
+        for result in results:
+            if result.skipped:
+                self.observer.non_finite(result)
+                # the class should see it happen, so the run waits
+                self._change("paused", "non_finite", NON_FINITE_PAUSE)
+
+    def _repeat_changes(self) -> None:
+        while self._changes and self._changes[0][0] <= self.trainer.step + 1:
+            self.trainer.learning_rate_multiplier = self._changes.pop(0)[1]
+
+    def _orders(self) -> Orders:
+        return Orders(
+            last_command=self._last_command,
+            multiplier_changes=tuple(self._changes),
+            max_steps_per_second=self.max_steps_per_second,
+        )
+
+    def _save(self) -> None:
+        if not self.observer.save(self._orders()):
+            self._reason, self._message = "disk", NOT_SAVED
+
+    def _resume(self, _command: Command) -> None:
+        # Whoever resumes a run takes back a stop that no worker has followed yet.
+        self._stop_wanted = False
+        self._change("running")
+
+    def _one_step(self, _command: Command) -> None:
+        if self.state == "running":
+            self._change("paused")
+        self._single_steps += 1
+
+    def _stop_after_step(self, _command: Command) -> None:
+        self._stop_wanted = True
+
+    def _set_multiplier(self, command: Command) -> None:
+        self._changes.clear()  # somebody decides anew: what was decided before is not repeated
+        self.trainer.learning_rate_multiplier = 1.0 if command.value is None else command.value
+
+    def _set_governor(self, command: Command) -> None:
+        self.max_steps_per_second = command.value
+
+    def _change(self, state: str, reason: str = "", message: str = "") -> None:
+        """Take on a state; a reason once given stays until the run goes on."""
+        changed = state != self.state
+        self.state = state
+        if reason or state in ("running", "paused"):
+            self._reason, self._message = reason, message
+        if changed:
+            self.store.append_event(
+                "state", self.trainer.step, state=state, reason=reason, message=message
+            )
+        self._write_state()
+
+    def _write_state(self) -> None:
+        self._read()
+        self._state_at = time.monotonic()
+        self.store.write_state(
+            self.state,
+            step=self.trainer.step,
+            learning_rate_multiplier=self.trainer.learning_rate_multiplier,
+            max_steps_per_second=self.max_steps_per_second,
+            reason=self._reason,
+            message=self._message,
+            resident_bytes=self.observer.resident_bytes(),
+        )
+
+
+def open_session(
+    config: TrainConfig, store: RunStore, device_kind: str, stop: StopSignal | None = None
+) -> Session:
+    """Return the session of a run, at its newest checkpoint that can be read.
+
+    Args:
+        config: The run's, its precision resolved.
+        store: Open for the new attempt.
+        device_kind: "cpu", "cuda" or "mps".
+        stop: Where a signal is remembered.
+    """
+    directory = store.directory
+    dataset = load_dataset(directory / "data")
+    trainer, saved = _newest_trainer(config, dataset, device_kind, store)
+    sampler = Sampler(dataset.text, dataset.tokenizer, dataset.prompt, config.seed)
+    orders = standing_orders(directory, saved)
+    observer = Observer(trainer, store, sampler)
+    return Session(observer, Inbox(directory, orders.last_command), orders, stop or StopSignal())
+
+
+def _newest_trainer(
+    config: TrainConfig, dataset: Dataset, device_kind: str, store: RunStore
+) -> tuple[Trainer, Orders]:
+    for path in reversed(checkpoints(store.directory)):
+        # A file that cannot be loaded may leave a trainer half changed: each try has its own.
+        trainer = _fresh_trainer(config, dataset, device_kind)
+        try:
+            return trainer, load_checkpoint(path, trainer)
+        except ValueError as error:
+            told = {"tensor": path.name, "message": str(error)}
+            store.append_event("finding", 0, finding="damaged_checkpoint", **told)
+    at_first = Orders(max_steps_per_second=config.max_steps_per_second)
+    return _fresh_trainer(config, dataset, device_kind), at_first
+
+
+def _fresh_trainer(config: TrainConfig, dataset: Dataset, device_kind: str) -> Trainer:
+    return Trainer(
+        config,
+        dataset.training_tokens,
+        dataset.validation_tokens,
+        dataset.tokenizer.vocab_size,
+        pick_device("cpu" if device_kind == "cpu" else "auto"),
+    )

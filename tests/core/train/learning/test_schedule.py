@@ -1,0 +1,74 @@
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch.optim.lr_scheduler import CosineAnnealingLR
+
+from core.train.config import TrainConfig
+from core.train.learning.schedule import (
+    batch_positions,
+    scheduled_learning_rate,
+    validation_positions,
+)
+
+CONFIG = TrainConfig(num_steps=110, warmup_steps=10, learning_rate=1e-2, min_learning_rate=1e-3)
+
+
+@given(st.integers(0, 2**31 - 1), st.integers(1, 10**7), st.integers(9, 10**6))
+def test_every_sequence_and_its_target_lie_inside_the_text(seed, step, num_tokens):
+    starts = batch_positions(seed, step, 32, num_tokens, 8)
+    assert starts.min() >= 0
+    assert starts.max() + 8 + 1 <= num_tokens
+
+
+@given(st.integers(0, 2**31 - 1), st.integers(1, 10**7))
+def test_a_batch_depends_on_seed_and_step_only(seed, step):
+    once = batch_positions(seed, step, 16, 10**6, 64)
+    np.random.default_rng().random(3)
+    assert np.array_equal(once, batch_positions(seed, step, 16, 10**6, 64))
+    assert not np.array_equal(once, batch_positions(seed, step + 1, 16, 10**6, 64))
+    assert not np.array_equal(once, batch_positions(seed + 1, step, 16, 10**6, 64))
+
+
+def test_steps_do_not_overlap_in_the_generators_sequence():
+    starts = [tuple(batch_positions(1, step, 4, 2**40, 8)) for step in range(1, 2001)]
+    assert len({number for row in starts for number in row}) == 8000
+
+
+def test_all_places_are_equally_likely():
+    starts = np.concatenate([batch_positions(3, step, 64, 1000 + 8, 8) for step in range(2000)])
+    counts = np.bincount(starts, minlength=1000)
+    chi_squared = ((counts - 128) ** 2 / 128).sum()
+    assert 999 - 5 * np.sqrt(2 * 999) < chi_squared < 999 + 5 * np.sqrt(2 * 999)
+
+
+@given(st.integers(1, 500), st.integers(10, 10**6))
+def test_validation_looks_at_the_same_places_from_end_to_end(count, num_tokens):
+    starts = validation_positions(count, num_tokens, 8)
+    assert starts[0] == 0
+    assert starts.max() + 8 + 1 <= num_tokens
+    assert count == 1 or starts[-1] == num_tokens - 9
+
+
+def test_warm_up_climbs_in_equal_steps_to_the_highest_rate():
+    rates = [scheduled_learning_rate(CONFIG, step) for step in range(1, 11)]
+    assert rates == pytest.approx([1e-2 * step / 11 for step in range(1, 11)])
+
+
+def test_the_cosine_is_torchs_own():
+    weight = torch.nn.Parameter(torch.zeros(1))
+    sgd = torch.optim.SGD([weight], lr=1e-2)
+    oracle = CosineAnnealingLR(sgd, T_max=100, eta_min=1e-3)
+    for step in range(10, 111):
+        rate = scheduled_learning_rate(CONFIG, step) if step > 10 else 1e-2
+        assert rate == pytest.approx(oracle.get_last_lr()[0], rel=1e-9), step
+        sgd.step()
+        oracle.step()
+
+
+def test_the_rate_never_leaves_its_bounds_after_the_end():
+    assert scheduled_learning_rate(CONFIG, 10**6) == CONFIG.min_learning_rate
+    assert not math.isnan(scheduled_learning_rate(TrainConfig(num_steps=1, warmup_steps=5), 9))

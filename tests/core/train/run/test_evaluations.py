@@ -1,0 +1,69 @@
+"""The validation loss of a run, also of one that was resumed or went wrong."""
+
+import math
+
+import pytest
+
+from core.train.run.evaluations import are_comparable, differing_settings, validation_curve
+from core.train.run.shelf import rename
+from core.train.run.store import RunStore
+
+
+@pytest.mark.parametrize(
+    ("attempts", "kept"),
+    [
+        ([[(10, 4.0), (20, 3.5), (30, 3.75)]], {10: 4.0, 20: 3.5, 30: 3.75}),
+        (
+            [[(10, 4.0), (20, 3.5), (30, 3.4)], [(20, 3.6), (30, 3.1)]],
+            {10: 4.0, 20: 3.6, 30: 3.1},
+        ),
+        ([[(10, 4.0), (20, 3.5), (30, 3.4)], [(20, 3.6)]], {10: 4.0, 20: 3.6}),
+        ([[(10, 4.0), (20, math.nan), (30, math.inf)]], {10: 4.0}),
+    ],
+    ids=[
+        "as they were measured",
+        "a step that a resume repeated counts once, with its newest loss",
+        "what a resume does again is left out before it gets there",
+        "a loss that is no number is left out",
+    ],
+)
+def test_the_curve_holds_each_step_once(run_directory, attempts, kept):
+    for attempt, rows in enumerate(attempts, start=1):
+        with RunStore(run_directory, attempt) as store:
+            for step, loss in rows:
+                store.append_event("eval", step, validation_loss=loss)
+    curve = validation_curve(run_directory)
+    assert dict(zip(curve.steps, curve.losses, strict=True)) == kept
+    assert curve.best == min(kept.items(), key=lambda step: step[1])
+    assert curve.title == "One minute"
+
+
+def test_a_run_without_an_evaluation_has_no_best(run_directory):
+    rename(run_directory, "Half the rate")
+    curve = validation_curve(run_directory)
+    assert (curve.steps, curve.best, curve.title) == ((), None, "Half the rate")
+
+
+def curve_of(make_run, name, text="one", **config):
+    settings = {"name": name, "tokenizer": "character", "seed": 1, "eval_interval": 5, **config}
+    return validation_curve(make_run(name, config=settings, text={"sha256": text}))
+
+
+def test_what_differs_is_what_the_runs_learn_with(make_run):
+    one = curve_of(make_run, "one", learning_rate=1e-3, eval_interval=7)
+    other = curve_of(make_run, "other", learning_rate=1e-2)
+    assert differing_settings([one, other]) == {"learning_rate": [1e-3, 1e-2]}
+    assert differing_settings([one, one]) == {}
+
+
+@pytest.mark.parametrize(
+    ("change", "same"), [({}, True), ({"text": "two"}, False), ({"tokenizer": "byte"}, False)]
+)
+def test_losses_are_compared_in_the_same_tokens_of_the_same_text(make_run, change, same):
+    curves = [curve_of(make_run, "one"), curve_of(make_run, "other", **change)]
+    assert are_comparable(curves) is same
+
+
+def test_a_folder_that_is_no_run_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="cannot be read"):
+        validation_curve(tmp_path)

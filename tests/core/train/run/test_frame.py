@@ -1,0 +1,101 @@
+"""A run's steps for pandas: the same numbers as the CSV, and what a reader of the run gets."""
+
+import math
+import struct
+from importlib.metadata import requires
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.train.__main__ import main
+from core.train.run.directory import DamagedRunError
+from core.train.run.frame import read_frame
+from core.train.run.reader import RunReader
+from core.train.run.records import COLUMNS, newest
+
+
+@pytest.fixture
+def resumed_run(run_directory, write_steps):
+    """Five steps, of which a resume did two again; one loss is no number, one not finite."""
+    write_steps(run_directory, (1, 2, 3), loss=0.1 + 0.2)
+    write_steps(run_directory, (2, 3), attempt=2, resident_bytes=2**63)
+    write_steps(run_directory, (4,), attempt=2, loss=math.nan)
+    write_steps(run_directory, (5,), attempt=2, loss=-math.inf)
+    return run_directory
+
+
+def export(directory, kind, file):
+    assert main(["export", str(directory), f"--{kind}", str(file)]) == 0
+    return file
+
+
+def test_the_table_holds_the_newest_records_bit_for_bit(resumed_run):
+    frame, records = read_frame(resumed_run), newest(RunReader(resumed_run).read_new().records)
+    assert frame[["step", "attempt"]].to_numpy().tolist() == [
+        [1, 1],
+        [2, 2],
+        [3, 2],
+        [4, 2],
+        [5, 2],
+    ]
+    for name in COLUMNS:
+        assert frame[name].to_numpy().tobytes() == records[name].tobytes(), name
+
+
+def test_the_table_and_the_csv_say_the_same(resumed_run, tmp_path):
+    frame = read_frame(resumed_run)
+    file = export(resumed_run, "csv", tmp_path / "run.csv")
+    written = pd.read_csv(file, dtype=dict(frame.dtypes))
+    pd.testing.assert_frame_equal(frame, written, check_exact=True)
+
+
+def test_a_parquet_file_gives_the_table_back(resumed_run, tmp_path, capsys):
+    file = export(resumed_run, "parquet", tmp_path / "run.parquet")
+    assert capsys.readouterr().out == f"5 steps written to {file}\n"
+    written = pd.read_parquet(file)
+    pd.testing.assert_frame_equal(read_frame(resumed_run), written, check_exact=True)
+    assert list(tmp_path.glob("*.tmp")) == []
+
+
+def test_a_run_without_a_step_has_the_same_columns_of_the_same_types(run_directory, tmp_path):
+    frame = read_frame(run_directory)
+    whole = dict.fromkeys(("step", "resident_bytes"), "uint64")
+    whole |= dict.fromkeys(("attempt", "flags"), "uint32")
+    assert tuple(frame.columns) == COLUMNS
+    assert {name: str(kind) for name, kind in frame.dtypes.items() if name in whole} == whole
+    assert set(frame.drop(columns=list(whole)).dtypes) == {np.dtype("float64")}
+    assert len(frame) == 0
+    written = pd.read_parquet(export(run_directory, "parquet", tmp_path / "run.parquet"))
+    pd.testing.assert_frame_equal(frame, written)
+
+
+def test_a_damaged_run_is_refused_with_a_sentence_and_nothing_is_written(
+    run_directory, tmp_path, capsys
+):
+    (run_directory / "metrics.bin").write_bytes(struct.pack("<8sHH52x", b"B2GMETR\0", 7, 80))
+    with pytest.raises(ValueError, match=r"metrics\.bin has metrics format 7 .*Update the app"):
+        read_frame(run_directory)
+    (run_directory / "run.json").write_text("{", encoding="utf-8")
+    with pytest.raises(DamagedRunError, match=r"run\.json cannot be read \(it is not JSON\)"):
+        read_frame(run_directory)
+    assert main(["export", str(run_directory), "--parquet", str(tmp_path / "x.parquet")]) == 2
+    assert "run.json cannot be read (it is not JSON)" in capsys.readouterr().err
+    assert not (tmp_path / "x.parquet").exists()
+
+
+def test_a_folder_that_is_not_there_is_a_sentence(resumed_run, tmp_path, capsys):
+    file = tmp_path / "no" / "x.parquet"
+    assert main(["export", str(resumed_run), "--parquet", str(file)]) == 2
+    assert f"Cannot write {file}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kinds", [[], ["--csv", "a", "--parquet", "b"]])
+def test_one_kind_of_file_is_asked_for(run_directory, kinds, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main(["export", str(run_directory), *kinds])
+    assert "--parquet" in capsys.readouterr().err
+
+
+def test_what_writes_parquet_comes_with_streamlit():
+    assert any(line.startswith("pyarrow") for line in requires("streamlit"))

@@ -1,0 +1,141 @@
+"""From a wish to a plan."""
+
+import math
+from dataclasses import replace
+from types import SimpleNamespace
+
+import psutil
+import pytest
+
+from core.train.start import plan
+from core.train.start.plan import Wish, outline_run, plan_run, seconds_item, wished_config
+from core.train.start.presets import predicted_seconds, preset_config
+from core.train.start.timing import measure_timing
+
+
+@pytest.fixture
+def known_speed(monkeypatch, made_timing):
+    """Let every config take 10 ms a step."""
+    timing = replace(made_timing, seconds_per_step=0.01)
+    monkeypatch.setattr(plan, "predicted_timing", lambda *_: timing)
+
+
+def test_a_wish_without_changes_is_the_preset():
+    assert wished_config(Wish()).shape(65) == preset_config("one_minute").shape(65)
+
+
+def test_without_a_probe_the_device_in_use_is_a_cpu():
+    assert plan.device_in_use()[0] == "cpu"
+
+
+def test_with_a_probe_the_device_in_use_is_its_best_one(monkeypatch):
+    best = SimpleNamespace(kind="cuda", name="A GPU")
+    monkeypatch.setattr(plan, "cached_probe", lambda: SimpleNamespace(best_device=best))
+    assert plan.device_in_use() == ("cuda", "A GPU")
+    assert wished_config(Wish()).shape(65) == preset_config("one_minute", "cuda").shape(65)
+
+
+def test_a_wished_learning_rate_ends_at_a_tenth_of_itself():
+    config = wished_config(Wish(changes={"learning_rate": 0.02}))
+    assert config.min_learning_rate == pytest.approx(0.002)
+
+
+def test_the_outline_counts_tokens_of_the_text_and_guesses_ln_v():
+    outline = outline_run(Wish(changes={"tokenizer": "byte"}))
+    assert outline.vocab_size == 256
+    assert outline.ln_vocab == pytest.approx(math.log(256))
+    assert outline.unigram_entropy < outline.ln_vocab
+
+
+def test_bytes_cost_the_embeddings_that_characters_do_not_need():
+    by_byte = outline_run(Wish(size="110k", changes={"tokenizer": "byte"}))
+    by_character = outline_run(Wish(size="110k"))
+    more_rows = by_byte.vocab_size - by_character.vocab_size
+    assert by_byte.parameters.amount - by_character.parameters.amount == more_rows * 64
+
+
+def test_heads_that_do_not_divide_the_width_are_refused_with_the_way_out():
+    with pytest.raises(ValueError, match="multiple of 3"):
+        outline_run(Wish(changes={"num_heads": 3, "hidden_dim": 64}))
+
+
+def test_the_planned_steps_fill_the_duration_at_the_known_speed(known_speed):
+    prepared = plan_run(Wish(duration="one_minute"))
+    assert predicted_seconds(prepared.config, 0.01) == pytest.approx(60, abs=0.02)
+    assert prepared.seconds.amount == pytest.approx(60, abs=0.02)
+
+
+def test_a_wished_number_of_steps_stands_whatever_it_lasts(known_speed):
+    assert plan_run(Wish(changes={"num_steps": 50})).config.num_steps == 50
+
+
+def test_wished_intervals_survive_the_fitting(known_speed):
+    config = plan_run(Wish(changes={"eval_interval": 7, "warmup_steps": 0})).config
+    assert (config.eval_interval, config.warmup_steps) == (7, 0)
+    assert config.sample_interval == config.num_steps // 20
+
+
+def test_before_any_timing_the_plan_promises_no_seconds(monkeypatch):
+    monkeypatch.setattr(plan, "predicted_timing", lambda *_: None)
+    assert plan_run(Wish()).seconds is None
+
+
+def test_a_text_that_was_cut_for_one_plan_is_not_cut_for_the_next(known_speed, monkeypatch):
+    first = plan_run(Wish())
+    monkeypatch.setattr(plan, "dataset_of", lambda *_: pytest.fail("the text was cut again"))
+    again = plan_run(Wish(), first.dataset)
+    assert (again.config, again.seconds.amount) == (first.config, first.seconds.amount)
+
+
+def test_before_any_timing_the_bytes_are_known_and_the_seconds_are_not(prepare_small):
+    prepared = prepare_small()
+    assert prepared.parameters.amount > 0
+    assert prepared.memory.unit == "bytes"
+    assert (prepared.timing, prepared.seconds) == (None, None)
+
+
+@pytest.mark.slow
+def test_after_a_timing_the_seconds_come_with_their_formula(prepare_small):
+    before = prepare_small()
+    measure_timing(before.config, before.dataset.tokenizer.vocab_size)
+    prepared = prepare_small()
+    seconds = prepared.seconds
+    assert seconds.low <= seconds.amount <= seconds.high
+    expected = predicted_seconds(prepared.config, prepared.timing.seconds_per_step)
+    assert seconds.amount == pytest.approx(expected)
+    assert "20 steps timed on CPU" in seconds.source
+
+
+def test_the_governor_is_part_of_the_seconds(small_config, made_timing):
+    item = seconds_item(small_config(max_steps_per_second=2.0, num_steps=100), made_timing)
+    assert item.amount == pytest.approx(6 + 100 * 0.5 / 0.85)
+
+
+def test_a_batch_that_cannot_fit_is_refused_with_the_predicted_bytes(prepare_small, monkeypatch):
+    memory = SimpleNamespace(available=1 << 20)
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: memory)
+    with pytest.raises(
+        ValueError, match=r"needs [\d.]+ MiB by prediction, and 819 KiB of the 1.00 MiB"
+    ):
+        prepare_small(batch_size=512)
+
+
+def test_an_accelerator_is_asked_for_its_own_memory(prepare_small, made_timing, monkeypatch):
+    small = replace(made_timing, device="cuda", device_bytes=1 << 16)
+    monkeypatch.setattr(plan, "predicted_timing", lambda *_: small)
+    with pytest.raises(ValueError, match=r"of the 64.0 KiB of free memory"):
+        prepare_small(batch_size=512)
+
+
+def test_unresolved_precision_is_counted_as_the_larger(prepare_small):
+    auto, fp32 = (prepare_small(precision=p).memory for p in ("auto", "fp32"))
+    assert auto.amount == fp32.amount
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(b"", "file is empty"), (b"a" * 4000, "repeats one character"), (b"ab" * 40, "80 tokens")],
+)
+def test_a_text_that_cannot_be_learnt_from_is_refused(prepare_small, content, message):
+    with pytest.raises(ValueError, match=message):
+        prepare_small(content)

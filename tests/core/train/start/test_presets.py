@@ -1,0 +1,66 @@
+from dataclasses import replace
+
+import pytest
+
+from core.budget.gpt import count_parameters
+from core.train.start.presets import (
+    DURATIONS,
+    SIZES,
+    find_duration,
+    find_size,
+    fit_steps,
+    predicted_seconds,
+    preset_config,
+    with_steps,
+)
+
+# key: parameters that the name promises, for 65 characters (GPT-2's own 50,257 tokens for 124M)
+NAMED = {"110k": 110e3, "0.8M": 0.8e6, "10.7M": 10.7e6, "124M": 124e6}
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: size.key)
+def test_sizes_hold_what_their_names_promise(size):
+    config = preset_config("one_minute", size_key=size.key)
+    vocab_size = 50_257 if size.key == "124M" else 65
+    num_params = count_parameters(config.shape(vocab_size)).amount
+    assert num_params == pytest.approx(NAMED[size.key], rel=0.03)
+
+
+def test_a_cpu_gets_a_smaller_model_than_a_gpu():
+    cpu, gpu = preset_config("ten_minutes"), preset_config("ten_minutes", "cuda")
+    assert cpu.hidden_dim < gpu.hidden_dim
+
+
+@pytest.mark.parametrize("duration", DURATIONS, ids=lambda duration: duration.key)
+@pytest.mark.parametrize("seconds_per_step", [0.003, 0.012, 0.4])
+def test_the_steps_fill_the_duration_and_no_more(duration, seconds_per_step):
+    config = fit_steps(preset_config(duration.key), duration.seconds, seconds_per_step)
+    predicted = predicted_seconds(config, seconds_per_step)
+    assert duration.seconds - seconds_per_step * 2 <= predicted <= duration.seconds
+
+
+def test_the_governor_counts_when_steps_are_fitted():
+    config = replace(preset_config("one_minute"), max_steps_per_second=2.0)
+    assert fit_steps(config, 60, 0.01).num_steps == 91  # (60 - 6) s x 0.85 x 2 / s
+    assert predicted_seconds(replace(config, num_steps=10), 0.01) == pytest.approx(6 + 5 / 0.85)
+
+
+def test_a_slow_device_still_gets_ten_steps():
+    assert fit_steps(preset_config("one_minute"), 60, 100).num_steps == 10
+
+
+def test_intervals_suit_the_number_of_steps():
+    config = with_steps(preset_config("one_minute"), 4000)
+    assert (config.eval_interval, config.sample_interval) == (100, 200)
+    assert with_steps(config, 3).eval_interval == 1
+
+
+def test_hyphens_are_as_good_as_underscores():
+    assert find_duration("class-hour") is find_duration("class_hour")
+
+
+def test_unknown_names_are_answered_with_the_known_ones():
+    with pytest.raises(ValueError, match="no preset 'a day'; choose one_minute, ten_minutes"):
+        find_duration("a day")
+    with pytest.raises(ValueError, match="no model size '7B'; choose 110k"):
+        find_size("7B")

@@ -1,0 +1,250 @@
+"""What a student's own run may take, that it is marked, and that old ones go.
+
+And the line in which they wait: its order, its bounds, and who goes first."""
+
+import json
+import threading
+import time
+from dataclasses import replace
+
+import pytest
+
+from core.train.config import TrainConfig
+from core.train.control.commands import Inbox
+from core.train.control.device import DeviceBusyError, hold_device
+from core.train.run.directory import runs_directory
+from core.train.run.shelf import list_runs, newest_run
+from core.train.start import plan, sandbox
+from core.train.start.sandbox import (
+    MAX_SECONDS,
+    MAX_STEPS,
+    MAX_WAITING,
+    SandboxQueue,
+    capped,
+    caps_sentence,
+    prepare_sandbox,
+    start_sandbox_run,
+    sweep_sandbox,
+)
+
+SMALL = TrainConfig(num_layers=1, hidden_dim=32, num_heads=2, seq_len=16, batch_size=2)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        (
+            {"hidden_dim": 512, "num_layers": 6},
+            r"may have 1\.00 M parameters; this one has 19\.0 M",
+        ),
+        ({"batch_size": 1024}, "may take 16,384 tokens a step; this one takes 65,536"),
+        ({"corpus": "upload"}, "not from a file"),
+    ],
+)
+def test_what_is_too_large_is_refused_with_both_numbers(changes, sentence):
+    config = TrainConfig(num_layers=2, hidden_dim=64, num_heads=4, seq_len=64)
+    with pytest.raises(ValueError, match=sentence):
+        prepare_sandbox(replace(config, **changes))
+
+
+def test_the_reference_model_of_a_minute_is_allowed():
+    prepare_sandbox(TrainConfig())
+
+
+@pytest.mark.parametrize("seconds_per_step", [1e-5, 0.01, 0.2, 3.0])
+def test_steps_are_capped_by_number_and_by_seconds(seconds_per_step):
+    config = capped(TrainConfig(num_steps=10_000_000, max_steps_per_second=0.1), seconds_per_step)
+    assert 1 <= config.num_steps <= MAX_STEPS
+    # The preset never goes below ten steps.
+    assert config.num_steps * seconds_per_step <= max(MAX_SECONDS, 10 * seconds_per_step)
+    assert config.max_steps_per_second is None, "a governed run would hold the device for hours"
+
+
+def test_a_shorter_wish_stays_as_it_is():
+    assert capped(replace(SMALL, num_steps=7), 0.01).num_steps == 7
+
+
+def test_the_caps_are_said():
+    assert "1.00 M parameters, 1,000 steps and 1 min 00 s" in caps_sentence()
+
+
+@pytest.fixture
+def no_worker(monkeypatch, made_timing):
+    """Make the run directory, but start no process."""
+    spawned = []
+    monkeypatch.setattr(sandbox, "timing_for", lambda _prepared: made_timing)
+    monkeypatch.setattr(sandbox, "spawn_worker", spawned.append)
+    return spawned
+
+
+def test_a_run_is_marked_and_never_the_one_that_all_follow(no_worker):
+    directory = start_sandbox_run(prepare_sandbox(replace(SMALL, num_steps=5)))
+    assert no_worker == [directory]
+    assert json.loads((directory / "run.json").read_text(encoding="utf-8"))["sandbox"] is True
+    assert [run.name for run in list_runs(runs_directory())] == [directory.name]
+    assert newest_run(runs_directory()) is None
+
+
+def test_while_the_class_trains_nothing_is_started_or_timed(no_worker, monkeypatch):
+    monkeypatch.setattr(sandbox, "timing_for", lambda _prepared: pytest.fail("timed"))
+    with (
+        hold_device("cpu", "20260102t030405z-class-00ff"),
+        pytest.raises(DeviceBusyError, match="20260102t030405z-class-00ff"),
+    ):
+        start_sandbox_run(prepare_sandbox(SMALL))
+    assert no_worker == []
+
+
+def test_only_the_newest_students_runs_are_kept_and_the_class_s_are_left_alone(
+    no_worker, wait_until
+):
+    wishes = [prepare_sandbox(replace(SMALL, num_steps=5, name=f"n{i}")) for i in range(4)]
+    made = [start_sandbox_run(wish) for wish in wishes]
+    for directory in made[:3]:
+        state = {"state": "finished", "step": 5, "attempt": 1, "pid": 1, "time": 1.0}
+        (directory / "state.json").write_text(json.dumps(state), encoding="utf-8")
+    lesson = json.loads((made[0] / "run.json").read_text(encoding="utf-8"))
+    (made[0] / "run.json").write_text(json.dumps(lesson | {"sandbox": False}), encoding="utf-8")
+
+    sweep_sandbox(num_kept=1)
+
+    left = {run.name for run in list_runs(runs_directory())}
+    assert made[0].name in left, "not a student's"
+    assert made[3].name in left, "not finished"
+    assert len(left) in {2, 3}  # which of the others is the newest is decided by the same second
+
+
+def write_state(directory, state):
+    data = {"state": state, "step": 1, "attempt": 1, "pid": None, "time": time.time()}
+    (directory / "state.json").write_text(json.dumps(data), encoding="utf-8")
+
+
+class Starter:
+    """Stands in for starting a run: makes its directory, refuses while `busy`."""
+
+    def __init__(self, folder):
+        self.folder, self.busy, self.error, self.started = folder, False, None, []
+
+    def __call__(self, _prepared):
+        if self.busy:
+            raise DeviceBusyError("the class trains")
+        if self.error:
+            raise self.error
+        directory = self.folder / f"20260102t030405z-own-{len(self.started):04x}"
+        directory.mkdir()
+        write_state(directory, "starting")
+        self.started.append(directory)
+        return directory
+
+
+@pytest.fixture
+def starter(tmp_path, monkeypatch):
+    monkeypatch.setattr(sandbox, "_LOOK_SECONDS", 0.01)
+    return Starter(tmp_path)
+
+
+@pytest.fixture
+def queue(starter, wait_until):
+    line = SandboxQueue(starter)
+    yield line
+    starter.busy, starter.error = False, ValueError("the test is over")
+    for directory in starter.started:
+        write_state(directory, "finished")
+    wait_until(lambda: line._thread is None)
+
+
+def test_one_trains_at_a_time_in_the_order_of_asking(queue, starter, wait_until):
+    tickets = [queue.enter(SMALL, owner=f"10.0.0.{number}") for number in range(3)]
+    wait_until(lambda: tickets[0].run)
+    assert [queue.place(each) for each in tickets] == [0, 2, 3]
+    assert [each.run for each in tickets[1:]] == ["", ""]
+
+    write_state(starter.started[0], "finished")
+    wait_until(lambda: tickets[1].run)
+    assert [queue.place(each) for each in tickets] == [0, 0, 2]
+    assert [each.name for each in starter.started] == [each.run for each in tickets[:2]]
+
+
+def test_while_the_class_trains_everybody_waits(queue, starter, wait_until):
+    starter.busy = True
+    ticket = queue.enter(SMALL)
+    time.sleep(0.1)
+    assert (ticket.run, queue.place(ticket)) == ("", 1)
+    starter.busy = False
+    wait_until(lambda: ticket.run)
+
+
+def test_the_line_is_bounded_and_a_place_becomes_free_again(queue, starter):
+    starter.busy = True
+    tickets = [queue.enter(SMALL) for _ in range(MAX_WAITING)]
+    with pytest.raises(ValueError, match=f"{MAX_WAITING} runs are waiting, the most"):
+        queue.enter(SMALL)
+    queue.leave(tickets[3])
+    assert queue.place(tickets[3]) == 0
+    assert queue.place(queue.enter(SMALL)) == MAX_WAITING
+
+
+def test_one_computer_waits_once(queue, starter):
+    starter.busy = True
+    queue.enter(SMALL, owner="10.0.0.9")
+    with pytest.raises(ValueError, match="from your computer is waiting already"):
+        queue.enter(SMALL, owner="10.0.0.9")
+    queue.enter(SMALL, owner="10.0.0.8")
+
+
+def test_a_config_that_is_too_large_never_enters(queue, starter):
+    with pytest.raises(ValueError, match="parameters; this one has"):
+        queue.enter(TrainConfig(num_layers=12, hidden_dim=768, num_heads=12))
+    assert starter.started == []
+
+
+def test_a_refusal_is_told_and_the_next_one_has_its_turn(queue, starter, wait_until):
+    starter.error = OSError("the disk is full")
+    first = queue.enter(SMALL)
+    wait_until(lambda: first.error)
+    assert (first.error, queue.place(first)) == ("the disk is full", 0)
+    starter.error = None
+    second = queue.enter(SMALL)
+    wait_until(lambda: second.run)
+
+
+def test_the_class_is_let_through_at_once_and_nobody_slips_in_before_it(queue, starter, wait_until):
+    running, waiting = queue.enter(SMALL), queue.enter(SMALL)
+    wait_until(lambda: running.run)
+    directory = starter.started[0]
+
+    def obey():
+        wait_until(lambda: [each.op for each in Inbox(directory).poll()] == ["stop"])
+        write_state(directory, "stopped")
+
+    worker = threading.Thread(target=obey)
+    worker.start()
+    queue.make_way(seconds=5)
+    worker.join()
+    time.sleep(0.1)
+    assert waiting.run == "", "the class has the device to itself while it starts"
+    assert len(starter.started) == 1
+    queue._hold_until = 0.0
+    wait_until(lambda: waiting.run)
+
+
+def test_a_run_that_overstays_is_told_to_stop(queue, starter, monkeypatch, wait_until):
+    monkeypatch.setattr(sandbox, "MAX_SECONDS", -100.0)
+    ticket = queue.enter(SMALL)
+    wait_until(lambda: ticket.run)
+    inbox = Inbox(starter.started[0])
+    wait_until(lambda: any(each.op == "stop" for each in inbox.poll()))
+
+
+def test_a_student_s_run_has_its_text_cut_once_however_long_it_waits(
+    no_worker, monkeypatch, wait_until
+):
+    cuts, cut = [], plan.dataset_of
+    monkeypatch.setattr(plan, "dataset_of", lambda *asked: cuts.append(asked) or cut(*asked))
+    monkeypatch.setattr(sandbox, "_LOOK_SECONDS", 0.01)
+    line = SandboxQueue()
+    ticket = line.enter(replace(SMALL, num_steps=5))
+    wait_until(lambda: ticket.run)
+    assert ([each.name for each in no_worker], len(cuts)) == ([ticket.run], 1)
+    write_state(no_worker[0], "finished")
+    wait_until(lambda: line._thread is None)

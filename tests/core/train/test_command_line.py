@@ -1,0 +1,99 @@
+"""The command line on runs that exist; starting them is tested with launching."""
+
+import csv
+import json
+
+import pytest
+
+from core.train.__main__ import main
+from core.train.run.records import NON_FINITE
+from core.train.run.shelf import read_label
+from core.train.run.state import RunState, write_state
+
+
+@pytest.fixture
+def finished_run(run_directory, write_steps):
+    """Four steps, two of which a resume did again; the loss of the last is no number."""
+    write_steps(run_directory, (1, 2, 3))
+    write_steps(run_directory, (2, 3), attempt=2, loss=9.0)
+    write_steps(run_directory, (4,), attempt=2, loss=float("nan"))
+    write_state(run_directory, RunState(state="finished", step=4))
+    return run_directory
+
+
+def test_the_steps_are_exported_as_csv_each_once_from_the_newest_attempt(
+    finished_run, tmp_path, capsys
+):
+    file = tmp_path / "out.csv"
+    assert main(["export", str(finished_run), "--csv", str(file)]) == 0
+    assert capsys.readouterr().out == f"4 steps written to {file}\n"
+    with file.open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    assert [row["step"] + row["attempt"] for row in rows] == ["11", "22", "32", "42"]
+    assert [row["loss"] for row in rows] == ["4.0", "9.0", "9.0", "nan"]
+    assert rows[3]["flags"] == str(NON_FINITE)
+    assert list(tmp_path.glob("*.tmp")) == []
+
+
+def test_an_export_into_a_folder_that_is_not_there_is_a_sentence(finished_run, tmp_path, capsys):
+    assert main(["export", str(finished_run), "--csv", str(tmp_path / "no" / "x.csv")]) == 2
+    assert "Cannot write" in capsys.readouterr().err
+
+
+def test_runs_are_listed_with_title_state_and_pin(finished_run, make_run, capsys):
+    broken = make_run("20260101t000000z-broken-0001")
+    (broken / "run.json").write_text("{", encoding="utf-8")
+    assert main(["rename", str(finished_run), "Half the rate"]) == 0
+    assert main(["pin", str(finished_run)]) == 0
+    capsys.readouterr()
+    assert main(["list", "--runs", str(finished_run.parent)]) == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith(f"{finished_run.name}  2026-01-02 03:04 UTC  finished")
+    assert first.endswith("4/100  Half the rate  (pinned)")
+    assert "cannot be read" in second
+
+
+def test_a_pinned_run_is_deleted_after_it_was_unpinned(finished_run, capsys):
+    assert main(["pin", str(finished_run)]) == 0
+    assert main(["delete", str(finished_run)]) == 2
+    assert "is pinned" in capsys.readouterr().err
+    assert main(["unpin", str(finished_run)]) == 0
+    assert not read_label(finished_run).pinned
+    assert main(["delete", str(finished_run)]) == 0
+    assert not finished_run.exists()
+
+
+def test_the_status_of_a_crash_says_what_happened_and_what_it_held(finished_run, capsys):
+    state = RunState(state="running", step=3, pid=1, resident_bytes=300 << 20)
+    write_state(finished_run, state)
+    assert main(["status", str(finished_run)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "crashed step 3"
+    assert "It last held 300 MiB of memory" in lines[1]
+
+
+@pytest.mark.parametrize("command", ["status", "pause", "stop", "resume", "pin", "unpin"])
+def test_a_directory_that_is_no_run_is_a_sentence(tmp_path, command, capsys):
+    assert main([command, str(tmp_path)]) == 2
+    assert "run.json cannot be read" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_of_a_newer_version_is_left_alone(run_directory, capsys):
+    info = json.loads((run_directory / "run.json").read_text())
+    (run_directory / "run.json").write_text(json.dumps({**info, "format_version": 2}))
+    before = sorted(path.name for path in run_directory.iterdir())
+    for command in ("status", "resume", "stop"):
+        assert main([command, str(run_directory)]) == 2
+        assert "written by a newer version of this app" in capsys.readouterr().err
+    assert sorted(path.name for path in run_directory.iterdir()) == before
+
+
+def test_a_run_whose_metrics_are_of_a_newer_version_is_not_resumed(finished_run, capsys):
+    metrics = finished_run / "metrics.bin"
+    data = bytearray(metrics.read_bytes())
+    data[8] = 2
+    metrics.write_bytes(data)
+    assert main(["resume", str(finished_run)]) == 2
+    assert "has metrics format 2" in capsys.readouterr().err
+    assert not (finished_run / "control").exists()

@@ -1,0 +1,137 @@
+import io
+import os
+import pickle
+from pathlib import Path
+
+import pytest
+import torch
+
+from core.train.control.orders import Orders
+from core.train.run.directory import checkpoints
+from core.train.run.disk import RunStorageError
+from core.train.run.store import RunStore
+from core.train.worker.checkpoint import load_checkpoint, save_checkpoint
+from core.train.worker.observer import Observer
+
+
+def test_a_run_goes_on_bit_for_bit_from_its_checkpoint(make_trainer, tmp_path):
+    straight, first = make_trainer(), make_trainer()
+    expected = [straight.train_step().loss for _step in range(10)]
+    losses = [first.train_step().loss for _step in range(5)]
+    first.learning_rate_multiplier = 1.0
+    path, num_bytes = save_checkpoint(tmp_path, first)
+    second = make_trainer()
+    load_checkpoint(path, second)
+    assert losses + [second.train_step().loss for _step in range(5)] == expected
+    assert num_bytes == path.stat().st_size
+
+
+def test_the_multiplier_is_part_of_a_checkpoint(make_trainer, tmp_path):
+    trainer, again = make_trainer(), make_trainer()
+    trainer.train_step()
+    trainer.learning_rate_multiplier = 0.25
+    load_checkpoint(save_checkpoint(tmp_path, trainer)[0], again)
+    assert (again.step, again.learning_rate_multiplier) == (1, 0.25)
+
+
+def test_only_the_newest_two_are_kept(make_trainer, tmp_path):
+    trainer = make_trainer()
+    for _step in range(4):
+        trainer.train_step()
+        save_checkpoint(tmp_path, trainer)
+    assert [path.name for path in checkpoints(tmp_path)] == ["step-00000003.pt", "step-00000004.pt"]
+
+
+def test_a_half_written_checkpoint_is_not_seen(make_trainer, tmp_path):
+    trainer = make_trainer()
+    save_checkpoint(tmp_path, trainer)
+    (tmp_path / "ckpt" / "step-00000009.tmp").write_bytes(b"half")
+    (tmp_path / "ckpt" / "notes.txt").write_text("not a checkpoint")
+    assert len(checkpoints(tmp_path)) == 1
+    assert checkpoints(tmp_path / "nowhere") == []
+
+
+def test_a_full_disk_keeps_the_older_checkpoint(make_trainer, tmp_path, fails):
+    trainer = make_trainer()
+    path, _size = save_checkpoint(tmp_path, trainer)
+    before = path.read_bytes()
+    trainer.train_step()
+    fails("os.fsync", OSError(28, "No space left on device"))
+    with pytest.raises(RunStorageError, match=r"step-00000001.pt \(No space left on device\)"):
+        save_checkpoint(tmp_path, trainer)
+    assert checkpoints(tmp_path) == [path]
+    assert path.read_bytes() == before
+    assert not list((tmp_path / "ckpt").glob("*.tmp"))
+
+
+class Malicious:
+    def __reduce__(self):
+        return (os.mkdir, ("it-ran",))
+
+
+@pytest.mark.parametrize("kind", ["pickle", "torn", "empty", "another"])
+def test_a_file_that_is_no_checkpoint_is_refused_and_runs_no_code(
+    make_trainer, tmp_path, monkeypatch, kind
+):
+    monkeypatch.chdir(tmp_path)
+    trainer = make_trainer()
+    path, _size = save_checkpoint(tmp_path, trainer)
+    foreign = io.BytesIO()
+    torch.save({"model": {"other": torch.zeros(3)}}, foreign)
+    contents = {"pickle": pickle.dumps(Malicious()), "torn": path.read_bytes()[:2000], "empty": b""}
+    path.write_bytes(contents.get(kind, foreign.getvalue()))
+    with pytest.raises(ValueError, match=r"step-00000000.pt cannot be loaded .*Delete it"):
+        load_checkpoint(path, trainer)
+    assert not (tmp_path / "it-ran").exists()
+
+
+def test_a_checkpoint_holds_all_that_a_worker_needs_to_go_on(make_trainer, tmp_path):
+    trainer = make_trainer()
+    trainer.train_step()
+    orders = Orders(last_command=3, multiplier_changes=((9, 0.5),), max_steps_per_second=20.0)
+    path, _size = save_checkpoint(tmp_path, trainer, orders)
+    contents = torch.load(path, weights_only=True)
+    needed = "format step learning_rate_multiplier orders config model optimizer scaler"
+    assert contents.keys() == set(needed.split())
+    assert contents["scaler"] is None
+    assert load_checkpoint(path, make_trainer()) == orders
+
+
+def test_a_checkpoint_of_another_run_is_refused(make_trainer, tmp_path):
+    path, _size = save_checkpoint(tmp_path, make_trainer(seed=1))
+    with pytest.raises(ValueError, match="was made by another program"):
+        load_checkpoint(path, make_trainer(seed=2))
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="files are not named there")
+def test_a_power_cut_finds_either_the_old_checkpoint_or_the_new_one_and_no_later_steps(
+    make_trainer, tmp_path, run_directory, make_record, monkeypatch
+):
+    done = []
+    sync, replace_file = os.fsync, type(tmp_path).replace
+
+    def note_sync(number):
+        target = Path(f"/proc/self/fd/{number}")
+        done.append(("sync", target.resolve().name if target.exists() else "?"))
+        sync(number)
+
+    def note_replace(path, target):
+        done.append(("place", Path(target).name))
+        return replace_file(path, target)
+
+    trainer = make_trainer()
+    with RunStore(run_directory) as store:
+        store.append_step(make_record(1))
+        observer = Observer(trainer, store, sampler=None)
+        monkeypatch.setattr(os, "fsync", note_sync)
+        monkeypatch.setattr(type(tmp_path), "replace", note_replace)
+        assert observer.save(Orders())
+    order = [what for what in done if what[0] == "place" or what[1] != "?"]
+    assert order[:6] == [
+        ("sync", "metrics.bin"),
+        ("sync", "events.jsonl"),
+        ("sync", "step-00000000.tmp"),
+        ("place", "step-00000000.pt"),
+        ("sync", "ckpt"),
+        ("sync", run_directory.name),
+    ]

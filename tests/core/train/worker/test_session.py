@@ -1,0 +1,399 @@
+import math
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+
+from core.train.config import TrainConfig
+from core.train.control.commands import send
+from core.train.learning.trainer import Trainer
+from core.train.run.directory import best_checkpoint, checkpoints, read_info
+from core.train.run.disk import RunStorageError
+from core.train.run.reader import RunReader
+from core.train.run.records import newest
+from core.train.run.state import hold_worker_lock, read_state
+from core.train.run.store import RunStore
+from core.train.worker.session import open_session
+
+CONSTANT_RATE = {"learning_rate": 1e-3, "min_learning_rate": 1e-3, "warmup_steps": 0}
+NOTHING_DUE = {f"{what}_interval": 50 for what in ("eval", "sample", "memory", "checkpoint")}
+
+
+@pytest.fixture
+def session_of(prepared_run):
+    """Return make(**changes): (session, directory); the store is closed at the end."""
+    stores = []
+
+    def make(attempt=1, directory=None, **changes):
+        directory = directory or prepared_run(**changes)
+        stores.append(RunStore(directory, attempt))
+        config = TrainConfig.from_json({**read_info(directory)["config"], "precision": "fp32"})
+        return open_session(config, stores[-1], "cpu"), directory
+
+    yield make
+    for store in stores:
+        store.close()
+
+
+def records_of(directory):
+    return RunReader(directory).read_new().records
+
+
+def events_of(directory, kind):
+    return [event for event in RunReader(directory).read_new().events if event["kind"] == kind]
+
+
+def each_step(session, action):
+    """Call action(step) after every step of the session."""
+    step = session.observer.step
+
+    def stepping():
+        results = step()
+        for result in results:
+            action(result.step)
+        return results
+
+    session.observer.step = stepping
+
+
+def send_after(session, directory, step, op, value=None):
+    """Send a command when the session has done the step."""
+    each_step(session, lambda done: done == step and send(directory, op, value))
+
+
+def test_a_run_writes_every_step_and_what_is_due(session_of):
+    session, directory = session_of()
+    assert session.run() == "finished"
+    records = records_of(directory)
+    assert records["step"].tolist() == list(range(1, 13))
+    assert all(records["resident_bytes"] > 50 << 20)
+    assert [event["step"] for event in events_of(directory, "eval")] == [0, 5, 10, 12]
+    assert [event["step"] for event in events_of(directory, "sample")] == [0, 6, 12]
+    assert [event["step"] for event in events_of(directory, "memory")] == [1, 5, 10]
+    assert [event["step"] for event in events_of(directory, "checkpoint")] == [4, 8, 12]
+    states = [event["state"] for event in events_of(directory, "state")]
+    assert states == ["running", "stopping", "finished"]
+    assert read_state(directory).state == "finished"
+
+
+def test_a_paused_run_takes_one_step_at_a_time(session_of):
+    session, directory = session_of()
+    for op in ("pause", "step", "step", "stop"):
+        send(directory, op)
+    # the inbox hands out all four at once: the steps are still owed when the stop arrives
+    assert session.run() == "stopped"
+    acks = events_of(directory, "ack")
+    assert [ack["op"] for ack in acks] == ["pause", "step", "step", "stop"]
+    assert all(ack["accepted"] for ack in acks)
+
+
+def test_one_step_pauses_a_running_run_behind_it(session_of, monkeypatch):
+    session, directory = session_of()
+    send(directory, "step")
+    looks = iter(range(3))
+
+    def stop_later(_seconds):
+        if next(looks) == 2:
+            send(directory, "stop")
+
+    monkeypatch.setattr(time, "sleep", stop_later)
+    session.run()
+    assert records_of(directory)["step"].tolist() == [1]
+
+
+def test_a_new_multiplier_is_marked_at_the_first_step_that_uses_it(session_of):
+    session, directory = session_of(**CONSTANT_RATE)
+    send_after(session, directory, 4, "set_learning_rate_multiplier", 0.5)
+    session.run()
+    (ack,) = events_of(directory, "ack")
+    rates = {row["step"]: row["learning_rate"] for row in records_of(directory)}
+    assert ack["step"] == 5
+    assert rates[4] == pytest.approx(1e-3)
+    assert rates[5] == pytest.approx(5e-4)
+
+
+def test_the_governor_slows_the_run_and_lets_it_go_again(session_of, monkeypatch):
+    session, directory = session_of(num_steps=8, max_steps_per_second=20.0)
+    slept, began = [0.0], []
+    clock = SimpleNamespace(monotonic=lambda: sum(slept), sleep=slept.append)
+    monkeypatch.setattr("core.train.worker.session.time", clock)  # only waiting takes time
+
+    def note(step):
+        began.append(clock.monotonic())
+        if step == 4:
+            send(directory, "set_max_steps_per_second", None)
+
+    each_step(session, note)
+    session.run()
+    assert np.diff(began).tolist() == pytest.approx([1 / 20] * 3 + [0] * 4)
+    assert session.max_steps_per_second is None
+
+
+def test_a_command_that_cannot_be_understood_is_refused_and_harms_nothing(session_of):
+    session, directory = session_of()
+    folder = directory / "control"
+    folder.mkdir()
+    (folder / "000001.json").write_text('{"op": "rm -rf", "value": 1}')
+    (folder / "000002.json").write_text("half a comma")
+    assert session.run() == "finished"
+    acks = events_of(directory, "ack")
+    assert [ack["accepted"] for ack in acks] == [False, False]
+    assert "is not a command to a run" in acks[0]["reason"]
+
+
+def test_the_first_number_that_is_not_finite_pauses_the_run(session_of, monkeypatch):
+    session, directory = session_of()
+    weight = session.trainer.model.blocks[0].attention.qkv.weight
+
+    def poison(gradient):
+        return gradient * math.nan if session.trainer.step == 4 else gradient
+
+    weight.register_hook(poison)
+    seen = []
+
+    def look_then_resume(_seconds):
+        seen.append(read_state(directory))
+        send(directory, "resume")
+
+    monkeypatch.setattr(time, "sleep", look_then_resume)
+    with hold_worker_lock(directory):
+        assert session.run() == "finished"
+    assert (seen[0].state, seen[0].reason, seen[0].step) == ("paused", "non_finite", 5)
+    (finding,) = events_of(directory, "finding")
+    assert (finding["finding"], finding["step"]) == ("non_finite", 5)
+    assert finding["tensor"]
+    records = records_of(directory)
+    assert records["flags"].tolist() == [0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0]
+    assert read_state(directory).reason == ""
+
+
+def test_a_checkpoint_that_cannot_be_written_costs_no_step(session_of, fails):
+    session, directory = session_of()
+    fails(
+        "core.train.worker.observer.save_checkpoint",
+        RunStorageError(28, "Cannot write the checkpoint"),
+    )
+    assert session.run() == "finished"
+    assert len(records_of(directory)) == 12
+    assert {f["finding"] for f in events_of(directory, "finding")} == {"checkpoint_failed"}
+    assert read_state(directory).reason == "disk"
+
+
+def resumed(session_of, directory, attempt=2):
+    return session_of(attempt=attempt, directory=directory)[0]
+
+
+def test_a_resumed_run_goes_on_with_the_same_losses(session_of):
+    straight, other = session_of()
+    straight.run()
+    session, directory = session_of()
+    send_after(session, directory, 7, "stop")
+    assert session.run() == "stopped"
+    session.store.close()
+    again = resumed(session_of, directory)
+    assert again.trainer.step == 7
+    assert again.run() == "finished"
+    expected = records_of(other)["loss"].tolist()
+    records = records_of(directory)
+    assert records["loss"].tolist() == expected
+    assert records["attempt"].tolist() == [1] * 7 + [2] * 5
+    assert [event["step"] for event in events_of(directory, "sample")] == [0, 6, 12]
+
+
+def test_a_damaged_checkpoint_sends_the_run_back_to_the_one_before(session_of):
+    session, directory = session_of()
+    session.run()
+    session.store.close()
+    (directory / "ckpt" / "step-00000012.pt").write_bytes(b"damaged")
+    again = resumed(session_of, directory)
+    assert again.trainer.step == 8
+    (finding,) = events_of(directory, "finding")
+    assert finding["finding"] == "damaged_checkpoint"
+
+
+@pytest.mark.slow
+def test_ten_thousand_commands_are_answered_while_the_run_goes_on(session_of):
+    session, directory = session_of(num_steps=400, checkpoint_interval=400)
+    folder = directory / "control"
+    folder.mkdir()
+    for number in range(1, 10_001):
+        (folder / f"{number:06d}.json").write_text('{"op":"resume"}', encoding="utf-8")
+    assert session.run() == "finished"
+    acks = events_of(directory, "ack")
+    assert [ack["command"] for ack in acks] == list(range(1, 10_001))
+    assert 0 < acks[5000]["step"] < 400
+
+
+class Killed(BaseException):
+    """Nothing in core catches it."""
+
+
+def crash(session, at_step):
+    """Run the session until the step, then let it die without a word, as kill -9 does."""
+
+    def die(step):
+        if step == at_step:
+            raise Killed("without a word")
+
+    each_step(session, die)
+    with pytest.raises(Killed, match="without a word"):
+        session.run()
+    session.store.close()
+
+
+def test_a_change_acknowledged_after_the_checkpoint_is_repeated_at_its_step(session_of):
+    straight, other = session_of(**CONSTANT_RATE)
+    session, directory = session_of(**CONSTANT_RATE)
+    for each, where in ((straight, other), (session, directory)):
+        send_after(each, where, 5, "set_learning_rate_multiplier", 0.5)
+    straight.run()
+    crash(session, at_step=7)
+    again = resumed(session_of, directory)
+    assert (again.trainer.step, again.trainer.learning_rate_multiplier) == (4, 1.0)
+    assert again.run() == "finished"
+    kept = newest(records_of(directory))
+    expected = records_of(other)
+    assert kept["loss"].tolist() == expected["loss"].tolist()
+    assert kept["learning_rate"].tolist() == expected["learning_rate"].tolist()
+    assert kept["learning_rate"][[4, 5]] == pytest.approx([1e-3, 5e-4])
+
+
+def test_a_new_change_after_a_resume_ends_the_repetition(session_of):
+    session, directory = session_of(**CONSTANT_RATE)
+    send_after(session, directory, 6, "set_learning_rate_multiplier", 0.5)
+    crash(session, at_step=7)
+    send(directory, "set_learning_rate_multiplier", 2.0)
+    assert resumed(session_of, directory).run() == "finished"
+    kept = newest(records_of(directory))
+    assert kept["learning_rate"].tolist() == pytest.approx([1e-3] * 4 + [2e-3] * 8)
+
+
+def test_what_waits_to_be_repeated_is_part_of_a_checkpoint(session_of):
+    session, directory = session_of(checkpoint_interval=3)
+    send_after(session, directory, 5, "set_learning_rate_multiplier", 0.5)
+    crash(session, at_step=6)
+    again = resumed(session_of, directory)
+    again.observer.save(again._orders())
+    (directory / "events.jsonl").unlink()
+    once_more = resumed(session_of, directory, attempt=3)
+    assert once_more._orders().multiplier_changes == ((6, 0.5),)
+    assert once_more._orders().last_command == 1
+
+
+def test_the_governor_of_a_crashed_run_is_still_in_force(session_of):
+    session, directory = session_of(max_steps_per_second=900.0)
+    send_after(session, directory, 2, "set_max_steps_per_second", 500.0)
+    crash(session, at_step=5)
+    assert resumed(session_of, directory).max_steps_per_second == 500.0
+
+
+def test_a_stop_that_came_too_late_is_taken_back_by_the_resume(session_of):
+    session, directory = session_of()
+    crash(session, at_step=5)
+    send(directory, "stop")
+    send(directory, "resume")
+    assert resumed(session_of, directory).run() == "finished"
+    assert [ack["op"] for ack in events_of(directory, "ack")] == ["stop", "resume"]
+
+
+def test_the_checkpoint_with_the_lowest_validation_loss_is_kept(session_of):
+    session, directory = session_of(checkpoint_interval=2, eval_interval=12, learning_rate=0.01)
+    losses = iter([3.0, 2.5, 1.0, 2.0, 2.1, 2.2, 2.3])
+    session.trainer.validation_loss = lambda: next(losses)
+    session.run()
+    told = {e["step"]: e["validation_loss"] for e in events_of(directory, "checkpoint")}
+    assert told == {2: 2.5, 4: 1.0, 6: 2.0, 8: 2.1, 10: 2.2, 12: 2.3}
+    assert best_checkpoint(directory)[0].name == "step-00000004.pt"
+    names = [path.name for path in checkpoints(directory)]
+    assert names == ["step-00000004.pt", "step-00000010.pt", "step-00000012.pt"]
+
+
+@pytest.fixture
+def in_bursts(monkeypatch):
+    """Trainers keep their numbers on the device, as on CUDA; six steps make a burst."""
+    make = Trainer.__init__
+    monkeypatch.setattr(Trainer, "__init__", lambda *args, **_options: make(*args, in_bursts=True))
+    monkeypatch.setattr("core.train.worker.observer.BURST_STEPS", 6)
+    monkeypatch.setattr("core.train.worker.observer.BURST_SECONDS", 60.0)
+
+
+def test_a_run_read_in_bursts_writes_the_same_steps_in_the_same_order(session_of, in_bursts):
+    session, directory = session_of(num_steps=16, **NOTHING_DUE)
+    seen = []
+    step = session.observer.step
+
+    def count_records():
+        results = step()
+        seen.append(len(results))
+        return results
+
+    session.observer.step = count_records
+    assert session.run() == "finished"
+    assert seen == [1, 0, 0, 0, 0, 0, 6, 0, 0, 0, 0, 0, 6, 0, 0, 0]
+    records = records_of(directory)
+    assert records["step"].tolist() == list(range(1, 17))
+    assert (np.diff(records["time"]) >= 0).all()
+    assert (records["tokens_per_second"] > 0).all()
+
+
+def test_what_is_due_is_written_behind_the_steps_that_a_burst_still_owed(session_of, in_bursts):
+    session, directory = session_of()
+    assert session.run() == "finished"
+    increment = RunReader(directory).read_new()
+    assert increment.records["step"].tolist() == list(range(1, 13))
+    for event in increment.events:
+        if event["kind"] in ("eval", "checkpoint") and event["step"]:
+            place = event["step"] - 1
+            assert increment.records["time"][place] <= event["time"]
+
+
+def test_a_number_that_is_not_finite_halts_a_burst_at_its_very_step(
+    session_of, in_bursts, monkeypatch
+):
+    session, directory = session_of(**NOTHING_DUE)
+    name = "blocks.0.attention.qkv.weight"
+    weight = session.trainer.model.get_parameter(name)
+    before = {}
+
+    def poison(gradient):
+        if session.trainer.step == 3:
+            before.setdefault("weight", weight.detach().clone())
+            return gradient * math.nan
+        return gradient
+
+    weight.register_hook(poison)
+
+    def look_then_stop(_seconds):
+        before["state"] = read_state(directory)
+        before["after"] = weight.detach().clone()
+        send(directory, "stop")
+
+    monkeypatch.setattr(time, "sleep", look_then_stop)
+    with hold_worker_lock(directory):
+        assert session.run() == "stopped"
+    state = before["state"]
+    assert (state.state, state.reason, state.step) == ("paused", "non_finite", 4)
+    assert torch.equal(before["weight"], before["after"])
+    records = records_of(directory)
+    assert records["step"].tolist() == [1, 2, 3, 4]
+    assert records["flags"].tolist() == [0, 0, 0, 3]
+
+
+def test_commands_and_pauses_wait_for_no_burst(session_of, in_bursts):
+    session, directory = session_of(**NOTHING_DUE)
+    step = session.observer.step
+
+    def send_before_it_is_read():
+        results = step()
+        if session.trainer.step == 4:
+            send(directory, "set_learning_rate_multiplier", 0.5)
+        return results
+
+    session.observer.step = send_before_it_is_read
+    session.run()
+    (ack,) = events_of(directory, "ack")
+    records = records_of(directory)
+    assert ack["step"] == 5
+    assert records["time"][3] <= ack["time"] <= records["time"][4]
