@@ -19,17 +19,17 @@ import psutil
 
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
-from core.budget.catalogue.parameters import count_parameters
 from core.budget.cluster import Cluster
 from core.budget.comparison.difference import difference
-from core.budget.compute.flops import step_flops
-from core.budget.compute.jobs import serving_ways
+from core.budget.compute.step_flops import step_flops
+from core.budget.fits.jobs import serving_ways
 from core.budget.fits.matrix import matrix
 from core.budget.parallel.communication import communication
 from core.budget.recipe import TrainingRecipe
-from core.budget.serving.inference_budget import inference_budget
-from core.budget.serving.serving_plan import ServingPlan
-from core.budget.training.training_budget import training_budget
+from core.budget.serving.memory import inference_budget
+from core.budget.serving.plan import ServingPlan
+from core.budget.training.memory import training_budget
+from core.budget.weights.parameters import count_parameters
 from core.units import format_seconds
 
 EVERY_MODEL = tuple(MODELS.values())

@@ -8,17 +8,17 @@ if TYPE_CHECKING:
     from core.budget.catalogue.devices import DEVICES
     from core.budget.catalogue.hf_config import model_from_config
     from core.budget.catalogue.models import MODELS
-    from core.budget.catalogue.parameters import count_parameters
-    from core.budget.compute.flops import step_flops
-    from core.budget.compute.training_time import training_seconds
+    from core.budget.compute.step_flops import step_flops
     from core.budget.fits.solve import largest_that_fits, min_devices
     from core.budget.formula import Formula
     from core.budget.item import Item
-    from core.budget.serving.inference_budget import inference_budget
     from core.budget.serving.kv_cache import kv_cache_bytes_per_token
-    from core.budget.serving.serving_time import decode_latency
+    from core.budget.serving.latency import decode_latency
+    from core.budget.serving.memory import inference_budget
     from core.budget.simulation.step import simulate_step
-    from core.budget.training.training_budget import training_budget
+    from core.budget.training.duration import training_seconds
+    from core.budget.training.memory import training_budget
+    from core.budget.weights.parameters import count_parameters
     from core.models.spec import ModelSpec
 
 # Each is loaded when it is first asked for: the rooms hold tables, and one of them loads torch.
@@ -29,17 +29,17 @@ _HOMES: Final = {
     "Item": "core.budget.item",
     "MODELS": "core.budget.catalogue.models",
     "ModelSpec": "core.models.spec",
-    "count_parameters": "core.budget.catalogue.parameters",
-    "decode_latency": "core.budget.serving.serving_time",
-    "inference_budget": "core.budget.serving.inference_budget",
+    "count_parameters": "core.budget.weights.parameters",
+    "decode_latency": "core.budget.serving.latency",
+    "inference_budget": "core.budget.serving.memory",
     "kv_cache_bytes_per_token": "core.budget.serving.kv_cache",
     "largest_that_fits": "core.budget.fits.solve",
     "min_devices": "core.budget.fits.solve",
     "model_from_config": "core.budget.catalogue.hf_config",
     "simulate_step": "core.budget.simulation.step",
-    "step_flops": "core.budget.compute.flops",
-    "training_budget": "core.budget.training.training_budget",
-    "training_seconds": "core.budget.compute.training_time",
+    "step_flops": "core.budget.compute.step_flops",
+    "training_budget": "core.budget.training.memory",
+    "training_seconds": "core.budget.training.duration",
 }
 
 __all__ = [

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Mapping
 from typing import Final
 
-from core.budget import commands
-from core.budget.settings import NAMES
+from core.budget.command_line import commands
+from core.budget.command_line.settings import NAMES
 from core.language import LANGUAGES, install_provider
 
 WORDS = (

@@ -1,9 +1,10 @@
-"""What a job needs of a device, beside what the device has."""
+"""What a job needs of a device, beside what the device has; and what it holds at its peak."""
 
 from dataclasses import dataclass
 from typing import Literal
 
-from core.budget.item import Item
+from core.budget.formula import Number
+from core.budget.item import Item, total
 
 Verdict = Literal["fits", "close", "too_big"]
 
@@ -27,7 +28,7 @@ class Budget:
     @property
     def largest(self) -> Item:
         """The tree of the most loaded stage."""
-        return max(self.stages, key=lambda stage: stage.amount)
+        return max(self.stages, key=_amount)
 
     @property
     def headroom(self) -> float:
@@ -45,3 +46,23 @@ class Budget:
         if self.item.high <= self.capacity:
             return "fits"
         return "close" if self.item.low <= self.capacity else "too_big"
+
+
+def at_peak(stage: Item) -> tuple[Item, ...]:
+    """Return the parts of a device's tree at its peak, each name once.
+
+    Of moments, one of which is the peak, only the parts of the largest are counted.
+    """
+    named: dict[str, list[Item]] = {}
+    for part in stage.children:
+        is_peak = part.combine == "max"
+        for held in max(part.children, key=_amount).children if is_peak else (part,):
+            named.setdefault(held.name, []).append(held)
+    return tuple(
+        found[0] if len(found) == 1 else total(name, found, source=found[0].source)
+        for name, found in named.items()
+    )
+
+
+def _amount(part: Item) -> Number:
+    return part.amount

@@ -116,3 +116,23 @@ class Cluster:
     def data(self) -> int:
         """Replicas that see different data."""
         return self.num_devices // (self.tensor * self.pipeline)
+
+
+def peak_of(device: DeviceSpec, precision: str) -> float:
+    """Return the dense FLOP/s of a device for the products of a recipe.
+
+    Products are in bfloat16, or in float16 where a device has no bfloat16; "fp32" means fp32
+    without TF32.
+
+    Raises:
+        ValueError: If the device's peak is not known.
+    """
+    wanted = ("float32",) if precision == "fp32" else ("bfloat16", "float16")
+    for dtype in wanted:
+        if device.peak.get(dtype):
+            return device.peak[dtype]
+    raise ValueError(
+        _("{device} has no known peak for {dtype}; choose another device or another dtype.").format(
+            device=device.name, dtype=wanted[0]
+        )
+    )

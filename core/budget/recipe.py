@@ -41,12 +41,12 @@ class TrainingRecipe:
         batch_size: Sequences in one forward pass of one replica: the micro-batch.
         seq_len: Tokens of a sequence.
         accumulation: Forward and backward passes before one optimizer step.
-        precision: A row of `core.budget.training.precisions.PRECISIONS`.
-        optimizer: A row of `core.budget.training.optimizers.OPTIMIZERS`.
+        precision: A row of `core.budget.catalogue.precisions.PRECISIONS`.
+        optimizer: A row of `core.budget.catalogue.optimizers.OPTIMIZERS`.
         step_kind: How the optimizer walks the parameters.
         checkpointing: Which activations are recomputed in the backward pass.
         checkpoint_every: Layers of one checkpointed segment, with "every_k".
-        profile: A row of `core.budget.training.profiles.PROFILES`: which implementation saves what.
+        profile: A row of `core.budget.catalogue.profiles.PROFILES`: which code saves what.
         loss_chunks: Pieces in which logits and loss are computed; 1 is all at once.
         lora: Adapters; None trains every weight.
     """

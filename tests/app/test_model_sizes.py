@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from core.budget.catalogue.devices import DEVICES
-from core.budget.catalogue.one_tensor import TENSORS
-from core.budget.catalogue.sizes import SIZES
+from core.budget.weights.one_tensor import TENSORS
+from core.budget.weights.sizes import SIZES
 from pages.budget.model_sizes.question import ASKED
 
 PAGE = "budget/model_sizes"

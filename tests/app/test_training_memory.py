@@ -2,10 +2,10 @@
 
 import pytest
 
+from core.budget.catalogue.optimizers import OPTIMIZERS
+from core.budget.catalogue.precisions import PRECISIONS
+from core.budget.catalogue.profiles import PROFILES
 from core.budget.recipe import CHECKPOINTING
-from core.budget.training.optimizers import OPTIMIZERS
-from core.budget.training.precisions import PRECISIONS
-from core.budget.training.profiles import PROFILES
 from pages.budget.training_memory.tabs import TABS
 
 PAGE = "budget/training_memory"

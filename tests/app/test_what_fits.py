@@ -7,9 +7,8 @@ import pytest
 
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
-from core.budget.compute.jobs import SERVING_FORMATS
-from core.budget.compute.training_jobs import TRAINING_WAYS
-from core.budget.fits.known_claims import CLAIMS
+from core.budget.claims.claim import CLAIMS
+from core.budget.fits.jobs import SERVING_FORMATS, TRAINING_WAYS
 from pages.budget.what_fits import claims as fits_claims
 from pages.budget.what_fits import map as fits_map
 from pages.budget.what_fits.tabs import TABS

@@ -1,1 +1,1 @@
-"""The models and the devices: rows with their sources, and what can be counted from them."""
+"""Tables to choose from, with a source for each row: models, devices, precisions, optimizers."""

@@ -1,12 +1,15 @@
 """A model from the config.json that lies beside its weights on Hugging Face; nothing is fetched."""
 
 import json
+from collections.abc import Sequence
 from typing import Any, Final
 
-from core.budget.catalogue.hf_experts import read_latent, read_mixture, read_window
-from core.budget.catalogue.hf_families import FAMILIES, LLAMA, READ, Family
-from core.budget.catalogue.hf_fields import (
+from core.budget.catalogue.hf_families import (
+    FAMILIES,
+    LLAMA,
+    READ,
     Config,
+    Family,
     flag,
     optional_number,
     shown,
@@ -14,7 +17,7 @@ from core.budget.catalogue.hf_fields import (
     words,
 )
 from core.language import N_, _
-from core.models.spec import Bias, ModelSpec
+from core.models.spec import Bias, LatentAttention, Mixture, ModelSpec
 
 MAX_CHARS: Final = 100_000
 KNOWN: Final = N_("config.json, laid out as transformers builds this family")
@@ -23,6 +26,7 @@ UNKNOWN: Final = N_(
 )
 _DECODERS: Final = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")
 _NAME_MARKS: Final = " ._/-"
+_NUM_EXPERTS: Final = ("num_local_experts", "num_experts", "n_routed_experts")
 
 
 def read_config(text: str) -> ModelSpec:
@@ -70,6 +74,18 @@ def model_from_config(config: dict[str, Any]) -> ModelSpec:
     kind = str(config.get("model_type"))
     family = FAMILIES.get(kind, LLAMA)
     return _model(config, family, KNOWN if kind in FAMILIES else UNKNOWN)
+
+
+def compact_config(text: str) -> str:
+    """Return a config.json with only the fields that are read here, short enough for a link.
+
+    Raises:
+        ValueError: If `read_config` refuses the text.
+    """
+    read_config(text)
+    config = _language_part(json.loads(text))
+    kept = {key: config[key] for key in READ if config.get(key) is not None}
+    return json.dumps(kept, separators=(",", ":"))
 
 
 def _language_part(config: dict[str, Any]) -> dict[str, Any]:
@@ -166,13 +182,103 @@ def _name(config: Config) -> str:
     return plain[:60] or "config.json"
 
 
-def compact_config(text: str) -> str:
-    """Return a config.json with only the fields that are read here, short enough for a link.
+def read_mixture(config: Config, num_layers: int) -> Mixture | None:
+    """Return the experts; None for a dense model.
 
     Raises:
-        ValueError: If `read_config` refuses the text.
+        ValueError: If a number cannot be, or the layout is not one that can be counted.
     """
-    read_config(text)
-    config = _language_part(json.loads(text))
-    kept = {key: config[key] for key in READ if config.get(key) is not None}
-    return json.dumps(kept, separators=(",", ":"))
+    key = next((name for name in _NUM_EXPERTS if config.get(name) is not None), None)
+    if key is None or optional_number(config, key, 0, low=0) == 0:
+        return None
+    _refuse_unknown_layout(config)
+    ffn = optional_number(config, "intermediate_size", 0)
+    width = optional_number(config, "moe_intermediate_size", ffn)
+    if not width:
+        whole_number(config, "moe_intermediate_size")  # says what is missing
+    return Mixture(
+        num_experts=whole_number(config, key),
+        experts_per_token=whole_number(config, "num_experts_per_tok"),
+        expert_dim=width,
+        num_shared=optional_number(config, "n_shared_experts", 0, low=0),
+        num_dense_layers=_num_dense_layers(config, num_layers),
+    )
+
+
+def _refuse_unknown_layout(config: Config) -> None:
+    for key in ("shared_expert_intermediate_size", "moe_layer_freq", "interleave_moe_layer_step"):
+        if config.get(key) not in (None, 1):
+            raise ValueError(
+                _(
+                    "{key} in config.json is {value}: experts laid out that way cannot be "
+                    "counted here."
+                ).format(key=key, value=shown(config[key]))
+            )
+
+
+def _num_dense_layers(config: Config, num_layers: int) -> int:
+    first = optional_number(config, "first_k_dense_replace", 0, low=0)
+    step = optional_number(config, "decoder_sparse_step", 1)
+    listed = config.get("mlp_only_layers") or []
+    if not isinstance(listed, Sequence) or not all(type(each) is int for each in listed):
+        raise ValueError(
+            _("{key} in config.json is {value}; it must be a list of whole numbers.").format(
+                key="mlp_only_layers", value=shown(listed)
+            )
+        )
+    dense = {each for each in listed if 0 <= each < num_layers}
+    if step > 1:
+        dense |= set(range(num_layers)) - set(range(step - 1, num_layers, step))
+    return max(first, len(dense))
+
+
+def read_latent(config: Config) -> LatentAttention | None:
+    """Return the latent attention; None where there is none.
+
+    Raises:
+        ValueError: If a number is missing or cannot be, or it has biases.
+    """
+    if config.get("kv_lora_rank") is None:
+        return None
+    if flag(config, "attention_bias", default=False):
+        raise ValueError(_("Latent attention with biases (attention_bias) cannot be counted here."))
+    return LatentAttention(
+        query_rank=optional_number(config, "q_lora_rank", 0, low=0),
+        kv_rank=whole_number(config, "kv_lora_rank"),
+        nope_dim=whole_number(config, "qk_nope_head_dim"),
+        rope_dim=whole_number(config, "qk_rope_head_dim"),
+        value_dim=whole_number(config, "v_head_dim"),
+    )
+
+
+def read_window(config: Config, num_layers: int, windowed: str) -> tuple[int | None, int]:
+    """Return the sliding window in tokens and how many layers have it: (None, 0) without one.
+
+    Args:
+        config: The file.
+        num_layers: Layers of the model.
+        windowed: Which layers have it when the file does not list them (`Family.windowed`).
+
+    Raises:
+        ValueError: If a number cannot be, or the list of layers has another length.
+    """
+    window = optional_number(config, "sliding_window", 0, low=0)
+    if not window or not flag(config, "use_sliding_window", default=windowed != "late"):
+        return None, 0
+    kinds = words(config, "layer_types")
+    if kinds and len(kinds) != num_layers:
+        raise ValueError(
+            _(
+                "layer_types in config.json lists {listed} layers, but the model has {layers}."
+            ).format(listed=len(kinds), layers=num_layers)
+        )
+    late = optional_number(config, "max_window_layers", num_layers, low=0)
+    counted = {
+        "all": num_layers,
+        "every_other": (num_layers + 1) // 2,
+        "five_of_six": num_layers - num_layers // 6,
+        "late": max(0, num_layers - late),
+        "none": 0,
+    }[windowed]
+    num_windowed = kinds.count("sliding_attention") if kinds else counted
+    return (window, num_windowed) if num_windowed else (None, 0)

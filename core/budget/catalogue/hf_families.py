@@ -1,7 +1,9 @@
-"""How each family of models on Hugging Face is laid out, where its config.json does not say so.
+"""The fields of a config.json: what each family of models calls them, and how one of them is read.
 
-A family is a row: what its fields are called, and what of its layout is fixed in the code of
-transformers 5.23, against whose modules every row is tested.
+What a config.json does not say is fixed in the code of transformers 5.23, against whose modules
+every row is tested. A number or a word that cannot be becomes a sentence that names its field.
+
+Why apart: a new family is a row here, and `hf_config`, which makes a model of it, stays as it is.
 """
 
 from collections.abc import Mapping
@@ -9,7 +11,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
 
-from core.models.spec import Bias
+from core.language import _
+from core.models.spec import MAX_SIZE, Bias
 
 _LLAMA_NAMES: Final = MappingProxyType(
     {
@@ -36,6 +39,8 @@ _GPT2_NAMES: Final = MappingProxyType(
     }
 )
 _LAYER_NORM: Final = MappingProxyType({"norm": "layer", "norm_bias": True, "gated": False})
+
+Config = Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -78,7 +83,6 @@ _GPT2: Final = Family(
 )
 _QWEN2: Final = Family(bias_key="", bias="qkv", bias_default=True, ffn_bias_key="", windowed="late")
 _QWEN3: Final = Family(layout={"qk_norm": True}, ffn_bias_key="", windowed="late")
-
 FAMILIES: Final[Mapping[str, Family]] = {
     "gpt2": _GPT2,
     "gpt_neox": Family(
@@ -166,3 +170,89 @@ READ: Final = (
     "v_head_dim",
 )
 """The fields that count parameters, caches and FLOPs."""
+
+
+def whole_number(config: Config, key: str, *, low: int = 1) -> int:
+    """Return a field that must be there.
+
+    Raises:
+        ValueError: If it is missing, no whole number, or outside the range.
+    """
+    value = config.get(key)
+    if value is None:
+        raise ValueError(
+            _("config.json has no {key}: the model cannot be counted without it.").format(key=key)
+        )
+    return _checked(key, value, low)
+
+
+def optional_number(config: Config, key: str, default: int, *, low: int = 1) -> int:
+    """Return a field that may be missing or null.
+
+    Raises:
+        ValueError: If it is no whole number or outside the range.
+    """
+    value = config.get(key)
+    return default if value is None else _checked(key, value, low)
+
+
+def flag(config: Config, key: str, default: bool) -> bool:
+    """Return a field that is true, false, null or missing.
+
+    Raises:
+        ValueError: If it is anything else.
+    """
+    value = config.get(key)
+    if value is None:
+        return default
+    if not isinstance(value, bool):
+        raise ValueError(  # noqa: TRY004  what a reader pastes is a value
+            _("{key} in config.json is {value}; it must be true or false.").format(
+                key=key, value=shown(value)
+            )
+        )
+    return value
+
+
+def words(config: Config, key: str) -> tuple[str, ...]:
+    """Return a field that is a list of words; empty if it is missing or null.
+
+    Raises:
+        ValueError: If it is anything else.
+    """
+    value = config.get(key)
+    if value is None:
+        return ()
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        raise ValueError(
+            _("{key} in config.json is {value}; it must be a list of words.").format(
+                key=key, value=shown(value)
+            )
+        )
+    return tuple(value)
+
+
+def shown(value: object) -> str:
+    """Return a value of the file short enough for a sentence, without marks of Markdown."""
+    try:
+        text = repr(value)
+    except ValueError:  # a whole number of more than 4,300 digits is not written out
+        text = _("a very large number")
+    plain = "".join(mark if mark.isalnum() or mark in " .,:+-_'[]{}" else "?" for mark in text)
+    return plain if len(plain) <= 40 else f"{plain[:40]}..."
+
+
+def _checked(key: str, value: object, low: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError(  # noqa: TRY004  what a reader pastes is a value
+            _("{key} in config.json is {value}; it must be a whole number.").format(
+                key=key, value=shown(value)
+            )
+        )
+    if not low <= value <= MAX_SIZE:
+        raise ValueError(
+            _("{key} in config.json is {value}; it must lie between {low} and {high}.").format(
+                key=key, value=shown(value), low=low, high=f"{MAX_SIZE:,}"
+            )
+        )
+    return value

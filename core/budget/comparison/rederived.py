@@ -1,30 +1,32 @@
-"""Our figure for each published one: what `quantity` names in published.toml."""
+"""Our figure for each published one: what `quantity` names in published.toml; and their ladder."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final
 
+from core.budget.by_hand.rules import flops_rule
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
-from core.budget.catalogue.parameters import counts
 from core.budget.cluster import Cluster
-from core.budget.comparison.published import PublishedFigure
-from core.budget.comparison.published_training import (
-    allocated,
-    reserved,
-    saved_per_layer,
-    scales_saved,
-)
+from core.budget.comparison.difference import Difference, peak_difference
+from core.budget.comparison.published import PublishedFigure, published
 from core.budget.compute.flop_ladder import machine_flops
-from core.budget.compute.training_time import seconds_item
 from core.budget.formula import Formula
-from core.budget.item import Item, item
-from core.budget.rules import flops_rule
+from core.budget.item import Item, item, total
+from core.budget.recipe import LoRA, TrainingRecipe
 from core.budget.serving.decode_speeds import with_measured_mbu
 from core.budget.serving.kv_cache import kv_cache
-from core.budget.serving.serving_plan import ServingPlan
-from core.budget.serving.serving_time import decode_latency
+from core.budget.serving.latency import decode_latency
+from core.budget.serving.plan import ServingPlan
 from core.budget.serving.throughput import user_speed
-from core.budget.training.adapters import adapter_widths
+from core.budget.share import whole
+from core.budget.training.activations import activation_sizes, layer_activations
+from core.budget.training.duration import seconds_item
+from core.budget.training.memory import OVERHEADS, allocator_reserve, training_budget
+from core.budget.training.scenario import Scenario, named_scenario
+from core.budget.weights.adapters import adapter_widths
+from core.budget.weights.parameters import counts
 from core.language import N_
 from core.models.spec import ModelSpec
 
@@ -32,6 +34,22 @@ Inputs = Mapping[str, Any]
 STORED: Final = Formula("(num_params + extra_params) * bytes_each")
 IMPLIED: Final = Formula("6 * num_params * num_tokens / (device_hours * 3600 * flops_per_second)")
 ADAPTERS: Final = Formula("rank * total_width")
+ONE_LAYER: Final = Formula("kept_by_all_layers / num_layers")
+SCALES: Final = Formula("one_scale_per_block - quantized_scales")
+# What a technique takes away that no field of a recipe says -> the parts that are then not there.
+WITHOUT: Final[Mapping[str, Collection[str]]] = {
+    "gradients": {"gradients"},
+    "kept": {"block inputs"},
+}
+# The words of `also` in published.toml.
+OWN_PARTS: Final = (
+    N_("logits in bf16"),
+    N_("products done again"),
+    N_("torchtune's CEWithChunkedOutputLoss, compiled: all logits first, no fp32 copy"),
+    N_("torchtitan: the model's own logits live on beside their fp32 copy"),
+    N_("torchtitan's selective op AC keeps every second product only: not k, o, up"),
+)
+NUMBER: Final = 21  # of the list of ground truths: torchtune's table of optimization flags
 
 
 def rederive(figure: PublishedFigure) -> Item | None:
@@ -110,6 +128,57 @@ def implied_mfu(inputs: Inputs) -> Item:
     return item(N_("MFU"), IMPLIED, values, unit="1", source=source)
 
 
+def scenario_of(inputs: Inputs) -> Scenario:
+    """Return the setting that a row of published.toml describes."""
+    adapters = inputs.get("lora")
+    lora = LoRA(**{**adapters, "targets": tuple(adapters["targets"])}) if adapters else None
+    recipe = TrainingRecipe(**inputs["recipe"], lora=lora)
+    return named_scenario(inputs["model"], inputs["device"], recipe, inputs.get("layout"))
+
+
+def allocated(inputs: Inputs) -> Item:
+    """Return the bytes of live tensors on the most loaded device.
+
+    `inputs` may take parts away (`without`, words of WITHOUT) and put parts into named moments
+    (`also`), where the software that was measured does what no field of a recipe says.
+    """
+    scenario = scenario_of(inputs)
+    tree = training_budget(scenario.spec, scenario.recipe, scenario.cluster).largest
+    gone = {name for word in inputs.get("without", ()) for name in WITHOUT[word]}
+    for part in inputs.get("also", ()):
+        tree = _put_in(tree, part["moments"], _own_part(part, scenario))
+    return without(tree, {*OVERHEADS, *gone})
+
+
+def reserved(inputs: Inputs) -> Item:
+    """Return the bytes that the allocator reserves there."""
+    live = allocated(inputs)
+    return total(live.name, (*live.children, allocator_reserve(live.amount)), source=live.source)
+
+
+def saved_per_layer(inputs: Inputs) -> Item:
+    """Return the bytes that one layer keeps for its backward pass."""
+    scenario = scenario_of(inputs)
+    sizes = activation_sizes(scenario.spec, scenario.recipe, whole(scenario.spec))
+    parts = layer_activations(scenario.spec, scenario.recipe, sizes)
+    values = {
+        "kept_by_all_layers": sum(part.amount for part in parts),
+        "num_layers": scenario.spec.num_layers,
+    }
+    return item(N_("activations"), ONE_LAYER, values, unit="bytes", source=parts[0].source)
+
+
+def scales_saved(inputs: Inputs) -> Item:
+    """Return what quantizing the scales of NF4 weights saves."""
+    twice = {**inputs["lora"], "base_format": "nf4_double_quant"}
+    values = {
+        "one_scale_per_block": allocated(inputs).amount,
+        "quantized_scales": allocated({**inputs, "lora": twice}).amount,
+    }
+    source = N_("Dettmers et al. 2023, QLoRA, section 3: 8-bit scales of the scales")
+    return item(N_("scales"), SCALES, values, unit="bytes", source=source)
+
+
 REDERIVED: Final[Mapping[str, Callable[[Inputs], Item]]] = {
     "stored_weights": stored_weights,
     "adapters": adapters,
@@ -124,3 +193,74 @@ REDERIVED: Final[Mapping[str, Callable[[Inputs], Item]]] = {
     "peak_flops": peak_flops,
     "implied_mfu": implied_mfu,
 }
+
+
+def without(tree: Item, names: Collection[str]) -> Item:
+    """Return a tree without the parts of these names, added up (or compared) again.
+
+    A part that would lose everything is left out too.
+    """
+    if not tree.children:
+        return tree
+    kept = [without(part, names) for part in tree.children if _remains(part, names)]
+    return total(tree.name, kept, source=tree.source, combine=tree.combine)
+
+
+def _remains(part: Item, names: Collection[str]) -> bool:
+    below = part.children
+    return part.name not in names and (not below or any(_remains(each, names) for each in below))
+
+
+def _put_in(tree: Item, moments: Collection[str], part: Item) -> Item:
+    """Return the tree with a part added to each moment of these names."""
+    if not tree.children:
+        return tree
+    parts = [_put_in(each, moments, part) for each in tree.children]
+    if tree.name in moments:
+        parts.append(part)
+    return total(tree.name, parts, source=tree.source, combine=tree.combine)
+
+
+def _own_part(part: Inputs, scenario: Scenario) -> Item:
+    spec = scenario.spec
+    values = {
+        "num_tokens": scenario.recipe.num_tokens,
+        "loss_chunks": scenario.recipe.loss_chunks,
+        "num_layers": spec.num_layers,
+        "hidden_dim": spec.hidden_dim,
+        "kv_dim": spec.num_kv_heads * spec.head_dim,
+        "ffn_dim": spec.ffn_dim,
+        "vocab_size": spec.vocab_size,
+    }
+    return item(part["name"], Formula(part["formula"]), values, unit="bytes", source=part["source"])
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """One technique on top of those before it (LoRA and QLoRA replace two of them).
+
+    Attributes:
+        published: The published peak.
+        ours: What our rules give; None for the first rung, whose lengths were not published.
+    """
+
+    published: PublishedFigure
+    ours: Item | None
+
+    @property
+    def slug(self) -> str:
+        """A short name for addresses: "packed"."""
+        return self.published.slug.removeprefix("torchtune-")
+
+
+@cache
+def ladder() -> tuple[Rung, ...]:
+    """Return the rungs from the top."""
+    rows = [row for row in published().values() if row.number == NUMBER]
+    return tuple(Rung(row, rederive(row)) for row in rows)
+
+
+def step_down(rungs: tuple[Rung, ...], place: int) -> Difference | None:
+    """Return what changed from the rung above; None where one of the two has no figure of ours."""
+    above, here = rungs[place - 1].ours if place else None, rungs[place].ours
+    return None if above is None or here is None else peak_difference(above, here)

@@ -1,1 +1,1 @@
-"""FLOPs, and the seconds and the money that they take."""
+"""FLOPs: how many there are, what memory leaves of them, and what rules of thumb say."""

@@ -1,8 +1,8 @@
 """The FLOPs of matrix products, component by component: forward and backward.
 
 A multiply and an add are 2 FLOPs. Norms, activations, softmax and the embedding's look-ups are left
-out, as in every published count: together they are some tenths of a per cent. Each rule equals
-torch's FlopCounterMode on the modules of `core.models` (tests/core/budget/compute/test_flops.py).
+out, as in every published count: together they are some tenths of a per cent. Each rule equals what
+torch's FlopCounterMode finds in `core.models` (tests/core/budget/compute/test_step_flops.py).
 """
 
 from collections.abc import Mapping
@@ -12,6 +12,8 @@ from core.budget.check import check_range
 from core.budget.formula import Formula, Number
 from core.budget.item import Item, item, total
 from core.budget.recipe import MAX_TOKENS
+from core.budget.share import whole
+from core.budget.weights.parameter_rules import local_sizes
 from core.language import N_
 from core.models.spec import ModelSpec
 
@@ -75,54 +77,18 @@ def forward_flops(spec: ModelSpec, num_tokens: int, seq_len: int, *, causal: boo
 
 def flop_sizes(spec: ModelSpec) -> dict[str, Number]:
     """Return what the formulas of this room call the sizes of a model."""
-    sizes: dict[str, Number] = {
-        "num_layers": spec.num_layers,
-        "num_dense_layers": spec.num_dense_layers,
-        "num_expert_layers": spec.num_expert_layers,
+    latent = spec.latent
+    return local_sizes(spec, whole(spec)) | {
         "num_windowed_layers": spec.num_windowed_layers,
         "num_full_layers": spec.num_layers - spec.num_windowed_layers,
-        "hidden_dim": spec.hidden_dim,
-        "num_heads": spec.num_heads,
-        "num_kv_heads": spec.num_kv_heads,
-        "head_dim": spec.head_dim,
-        "key_dim": spec.head_dim,
-        "value_dim": spec.head_dim,
-        "ffn_dim": spec.ffn_dim,
-        "num_matrices": 3 if spec.gated else 2,
-        "vocab_size": spec.vocab_size,
+        "key_dim": latent.nope_dim + latent.rope_dim if latent else spec.head_dim,
+        "value_dim": latent.value_dim if latent else spec.head_dim,
     }
-    sizes.update(_mixture_sizes(spec))
-    sizes.update(_latent_sizes(spec))
-    return sizes
 
 
 def is_scores(part: Item) -> bool:
     """Return whether a component is made of pairs of tokens, not of weights."""
     return part.name in {"attention scores", "windowed scores"}
-
-
-def _mixture_sizes(spec: ModelSpec) -> Mapping[str, Number]:
-    if spec.mixture is None:
-        return {}
-    return {
-        "num_experts": spec.mixture.num_experts,
-        "experts_per_token": spec.mixture.experts_per_token,
-        "expert_dim": spec.mixture.expert_dim,
-        "num_shared": spec.mixture.num_shared,
-    }
-
-
-def _latent_sizes(spec: ModelSpec) -> Mapping[str, Number]:
-    if spec.latent is None:
-        return {}
-    return {
-        "query_rank": spec.latent.query_rank,
-        "kv_rank": spec.latent.kv_rank,
-        "nope_dim": spec.latent.nope_dim,
-        "rope_dim": spec.latent.rope_dim,
-        "key_dim": spec.latent.nope_dim + spec.latent.rope_dim,
-        "value_dim": spec.latent.value_dim,
-    }
 
 
 def _projections(spec: ModelSpec, sizes: Mapping[str, Number]) -> Item:

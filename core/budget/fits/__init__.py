@@ -1,1 +1,1 @@
-"""Which model fits on which device, what is the first that does not, and which claims can be."""
+"""Which model fits on which device, what is the first that does not, and what would fit."""

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from core.budget.cluster import Cluster, DeviceSpec
-from core.budget.compute.training_jobs import TRAINING_WAYS, Training, training_ways
-from core.budget.compute.training_time import training_time
+from core.budget.cluster import DeviceSpec
+from core.budget.fits.jobs import TRAINING_WAYS, Training, training_ways
 from core.budget.formula import Formula
 from core.budget.item import Item, item
 from core.budget.recipe import Checkpointing, TrainingRecipe
+from core.budget.training.duration import training_time
 from core.language import N_
 from core.models.spec import ModelSpec
 
@@ -68,13 +68,8 @@ def _one(spec: ModelSpec, job: Training, device: DeviceSpec) -> tuple[Item, Item
     need = job.need(spec)
     if need.amount > device.memory_usable:
         return None
-    cluster = Cluster(
-        device=device,
-        num_devices=job.num_devices,
-        zero_stage=3 if job.num_devices > 1 else 0,
-    )
     num_tokens = job.recipe.num_tokens * job.recipe.accumulation * job.num_devices
-    time = training_time(spec, job.recipe, cluster, num_tokens, MFU)
+    time = training_time(spec, job.recipe, job.cluster(device), num_tokens, MFU)
     speed = item(
         "tokens per second",
         SPEED,

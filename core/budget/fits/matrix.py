@@ -7,7 +7,7 @@ from itertools import accumulate
 
 from core.budget.budget import Verdict
 from core.budget.cluster import DeviceSpec
-from core.budget.compute.jobs import Job
+from core.budget.fits.jobs import Job
 from core.budget.item import Item
 from core.models.spec import ModelSpec
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from core.budget.cluster import DeviceSpec
-from core.budget.compute.jobs import Job
+from core.budget.fits.jobs import Job
 from core.budget.fits.matrix import Cell, row
 from core.budget.fits.solve import group_needs
 from core.models.spec import ModelSpec

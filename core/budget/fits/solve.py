@@ -1,19 +1,25 @@
-"""The budget backwards: the largest job that fits, and the fewest devices for a job."""
+"""The budget backwards: the largest job that fits, the fewest devices, the edge between the two."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from core.budget.catalogue.parameters import counts
 from core.budget.check import check_range
 from core.budget.cluster import DeviceSpec
-from core.budget.compute.jobs import Job, Size
+from core.budget.fits.jobs import Job, Size
 from core.budget.fits.matrix import first_failing
-from core.budget.item import Item
+from core.budget.formula import Formula
+from core.budget.item import Item, item
+from core.budget.weights.parameters import counts
+from core.language import N_
 from core.models.spec import ModelSpec
 
 MOST_SEQUENCES: Final = 1_000_000
 MOST_DEVICES: Final = 4096
+SHORTEST: Final = 128  # tokens
+
+LARGEST: Final = Formula("num_devices * memory // bytes_each")
+_STATES: Final = N_("weights, gradients and optimizer states shared out; no activations")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -127,3 +133,75 @@ def largest_model(
         if need.amount <= device.memory_usable:
             return key, need
     return None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Edge:
+    """The edge for one number of devices.
+
+    Attributes:
+        num_devices: How many share the job.
+        tokens: Lengths, up to the model's own context.
+        sequences: The most that fit at once with each length; 0 where not one does.
+    """
+
+    num_devices: int
+    tokens: tuple[int, ...]
+    sequences: tuple[int, ...]
+
+
+def edges(
+    spec: ModelSpec, job: Job, device: DeviceSpec, numbers: Sequence[int]
+) -> tuple[Edge, ...]:
+    """Return the edge for each number of devices over which the model can be split."""
+    tokens, found = lengths(spec), []
+    for number in numbers:
+        try:
+            spread = job.on(number)
+            spread.need(spec)
+        except ValueError:  # the heads, or any plan, cannot be shared by so many
+            continue
+        jobs = [spread.sized("tokens", each) for each in tokens]
+        most = tuple(largest_that_fits(spec, each, device, "sequences").amount for each in jobs)
+        found.append(Edge(num_devices=number, tokens=tokens, sequences=most))
+    return tuple(found)
+
+
+def lengths(spec: ModelSpec) -> tuple[int, ...]:
+    """Return doubling lengths up to the model's own context, which is the last.
+
+    >>> from core.budget.catalogue.models import MODELS
+    >>> lengths(MODELS["gpt2"])
+    (128, 256, 512, 1024)
+    """
+    found = [SHORTEST]
+    while 2 * found[-1] <= spec.seq_len:
+        found.append(2 * found[-1])
+    return tuple(found) if found[-1] >= spec.seq_len else (*found, spec.seq_len)
+
+
+def by_length(edge: Edge) -> Mapping[int, int]:
+    """Return length -> most sequences, without the lengths at which nothing fits."""
+    pairs = zip(edge.tokens, edge.sequences, strict=True)
+    return {tokens: sequences for tokens, sequences in pairs if sequences}
+
+
+def largest_by_states(num_devices: int, device: DeviceSpec, bytes_each: int) -> Item:
+    """Return the parameters whose states fill the memory as it is sold.
+
+    Args:
+        num_devices: Devices that share the states.
+        device: What each of them is.
+        bytes_each: Bytes of state for each parameter: 16 with AdamW in fp32, 12 with bf16 weights.
+
+    Raises:
+        ValueError: If a number is not positive.
+    """
+    check_range("num_devices", num_devices, 1, 10**9)
+    check_range("bytes_each", bytes_each, 1, 1000)
+    values = {
+        "num_devices": num_devices,
+        "memory": int(device.memory_sold),
+        "bytes_each": bytes_each,
+    }
+    return item(N_("largest model"), LARGEST, values, unit="parameters", source=_STATES)

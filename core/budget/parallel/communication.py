@@ -4,14 +4,12 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from core.budget.cluster import Cluster
-from core.budget.formula import Formula
+from core.budget.formula import Formula, Number
 from core.budget.item import Item, item, total
-from core.budget.parallel.activation_traffic import activation_transfers
-from core.budget.parallel.links import Axis, check_speed, group
-from core.budget.parallel.share import Share
-from core.budget.parallel.shares import shares
-from core.budget.parallel.weight_traffic import Transfer, weight_transfers
+from core.budget.parallel.ranks import Axis, check_speed, group
+from core.budget.parallel.traffic import Transfer, activation_transfers, weight_transfers
 from core.budget.recipe import TrainingRecipe
+from core.budget.share import Share, shares
 from core.language import N_
 from core.models.spec import ModelSpec
 
@@ -40,7 +38,8 @@ def communication(spec: ModelSpec, recipe: TrainingRecipe, cluster: Cluster) -> 
         ValueError: If the model cannot be split over the cluster; the sentence says why.
     """
     stages = _distinct_stages(spec, recipe, cluster)
-    return max((stage_communication(spec, recipe, cluster, share) for share in stages), key=_amount)
+    found = (stage_communication(spec, recipe, cluster, share) for share in stages)
+    return max(found, key=lambda stage: stage.amount)
 
 
 def exposed_seconds(spec: ModelSpec, recipe: TrainingRecipe, cluster: Cluster) -> Item:
@@ -52,7 +51,8 @@ def exposed_seconds(spec: ModelSpec, recipe: TrainingRecipe, cluster: Cluster) -
         ValueError: If the model cannot be split over the cluster, or a link carries nothing.
     """
     stages = _distinct_stages(spec, recipe, cluster)
-    return max((_took(spec, recipe, cluster, share) for share in stages), key=_amount)
+    found = (_took(spec, recipe, cluster, share) for share in stages)
+    return max(found, key=lambda stage: stage.amount)
 
 
 def stage_communication(
@@ -61,10 +61,6 @@ def stage_communication(
     """Return the bytes that a rank with this share sends in one step, axis by axis."""
     found = tuple(_transfers(spec, recipe, cluster, share))
     return _by_axis(N_("communication"), found, lambda transfer: transfer.item, "bytes", SENT)
-
-
-def _amount(one: Item) -> float:
-    return one.amount
 
 
 def _distinct_stages(
@@ -90,23 +86,31 @@ def _took(spec: ModelSpec, recipe: TrainingRecipe, cluster: Cluster, share: Shar
     speeds = {axis: _speed(cluster, axis) for axis in {transfer.axis for transfer in found}}
 
     def seconds(transfer: Transfer) -> Item:
-        values = {
-            "overlap": cluster.overlap,
-            "num_bytes": transfer.item.amount,
-            "bytes_per_second": speeds[transfer.axis],
-        }
-        name = transfer.item.name
-        return item(name, SECONDS, values, unit="s", source=LINKS, kind="estimated", band=BAND)
+        return link_seconds(transfer.item, speeds[transfer.axis], cluster)
 
     return _by_axis(N_("exposed communication"), found, seconds, "s", LINKS)
+
+
+def link_seconds(sent: Item, bytes_per_second: float, cluster: Cluster) -> Item:
+    """Return the seconds that a link takes for what is sent, less those behind compute.
+
+    Raises:
+        ValueError: If the link carries nothing.
+    """
+    values: dict[str, Number] = {
+        "overlap": cluster.overlap,
+        "num_bytes": sent.amount,
+        "bytes_per_second": check_speed(bytes_per_second),
+    }
+    return item(sent.name, SECONDS, values, unit="s", source=LINKS, kind="estimated", band=BAND)
 
 
 def _speed(cluster: Cluster, axis: Axis) -> float:
     """Return the bytes/s of a rank on the way that an axis uses."""
     found = group(cluster, axis)
     if axis == "pipeline":
-        return check_speed(found.neighbour)
-    return check_speed(found.all_to_all if axis == "expert" else found.ring)
+        return found.neighbour
+    return found.all_to_all if axis == "expert" else found.ring
 
 
 def _by_axis(

@@ -9,17 +9,16 @@ from dataclasses import dataclass, replace
 from math import gcd
 from typing import Final, NamedTuple
 
-from core.budget.catalogue.parameters import share_counts
+from core.budget.catalogue.precisions import PRECISIONS, Precision
 from core.budget.cluster import Cluster
 from core.budget.formula import Formula, Number
 from core.budget.item import Item, item, total
-from core.budget.parallel.communication import BAND, LINKS, SECONDS
-from core.budget.parallel.links import check_speed, group
-from core.budget.parallel.share import Share
-from core.budget.parallel.shares import shares
-from core.budget.parallel.weight_traffic import GATHER, SCATTER, weight_transfers
+from core.budget.parallel.communication import link_seconds
+from core.budget.parallel.ranks import group
+from core.budget.parallel.traffic import GATHER, SCATTER, weight_transfers
 from core.budget.recipe import TrainingRecipe
-from core.budget.training.precisions import PRECISIONS, Precision
+from core.budget.share import Share, shares
+from core.budget.weights.parameters import share_counts
 from core.language import N_
 from core.models.spec import ModelSpec
 
@@ -106,7 +105,7 @@ def _sharding(
         key=key,
         held=_held(key, spec, recipe, cluster, share),
         sent=_sum("communication", [each.item for each in sent], "bytes"),
-        seconds=_sum("exposed communication", [_seconds(each, cluster) for each in sent], "s"),
+        seconds=_sum("exposed communication", [link_seconds(*each, cluster) for each in sent], "s"),
     )
 
 
@@ -172,16 +171,6 @@ def _hybrid(
         (N_("all-reduce between nodes"), _REPLICAS, values, min(link, cluster.network)),
     ):
         yield _Sent(item(name, formula, given, unit="bytes", source=HYBRID), speed)
-
-
-def _seconds(sent: _Sent, cluster: Cluster) -> Item:
-    values: dict[str, Number] = {
-        "overlap": cluster.overlap,
-        "num_bytes": sent.item.amount,
-        "bytes_per_second": check_speed(sent.bytes_per_second),
-    }
-    name = sent.item.name
-    return item(name, SECONDS, values, unit="s", source=LINKS, kind="estimated", band=BAND)
 
 
 def _sum(name: str, parts: list[Item], unit: str) -> Item:

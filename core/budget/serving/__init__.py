@@ -1,1 +1,1 @@
-"""Memory and speed of answering."""
+"""Serving in closed form: what each device holds, and how fast it answers."""

@@ -17,10 +17,9 @@ import numpy as np
 
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
-from core.budget.catalogue.parameters import counts
-from core.budget.serving.kv_cache import stored_format
-from core.budget.serving.serving_plan import ServingPlan
-from core.dtypes.blocks.block_format import BlockFormat
+from core.budget.serving.plan import ServingPlan
+from core.budget.weights.parameters import counts
+from core.budget.weights.stored import bits_per_value
 
 _FILE: Final = Path(__file__).with_name("decode_speeds.toml")
 WIDTHS: Final = (16, 8, 4)  # bits of a code; each has its own kernels
@@ -146,16 +145,6 @@ def measured_mbu(weight_format: str) -> float:
         ValueError: If the format is unknown.
     """
     return measured_fit().shares[code_width(bits_per_value(weight_format))]
-
-
-def bits_per_value(weight_format: str) -> float:
-    """Return the bits of one stored weight, its share of scales included.
-
-    Raises:
-        ValueError: If the format is unknown.
-    """
-    fmt = stored_format("weight_format", weight_format)
-    return fmt.bits_per_value if isinstance(fmt, BlockFormat) else fmt.bits
 
 
 def with_measured_mbu(plan: ServingPlan) -> ServingPlan:

@@ -5,20 +5,18 @@ vector and one rotary key for all heads; a layer with a sliding window keeps no 
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Final
 
-from core.budget.check import check_choice, check_range
+from core.budget.check import check_range
 from core.budget.formula import Formula, Number
 from core.budget.item import Item, item, total
 from core.budget.recipe import MAX_TOKENS
+from core.budget.weights.stored import stored_format
 from core.dtypes.blocks.block_format import BlockFormat
-from core.dtypes.blocks.block_formats import BLOCK_FORMATS
 from core.dtypes.format import Format
-from core.dtypes.formats import FORMATS
 from core.language import N_
 from core.models.spec import ModelSpec
-
-STORED: Final = (*FORMATS, *BLOCK_FORMATS)
 
 # Bits of one token in one layer. Every device of a tensor group holds the latent vector in whole.
 _HEADS: Final = "2 * ceil(num_kv_heads / tensor)"
@@ -49,6 +47,18 @@ _WINDOW: Final = N_(
     "a layer keeps the tokens that it sees: Jiang et al. 2023, Mistral 7B, section 2"
 )
 _SCALES: Final = N_("one scale per block of a head's vector; what a whole tensor shares left out")
+
+_NAMES: Final = {
+    (False, False): N_("keys and values"),
+    (False, True): N_("keys and values in windows"),
+    (True, False): N_("scales"),
+    (True, True): N_("scales in windows"),
+}
+
+AS_MADE = N_("as made")
+NO_WINDOWS = N_("no windows")
+MHA = N_("MHA")
+MQA = N_("MQA")
 
 
 def kv_cache_bytes_per_token(spec: ModelSpec, bits: int = 16) -> int:
@@ -99,16 +109,6 @@ def kv_cache(
     return total("KV cache", tuple(_parts(_kind(spec), values)), source=_SOURCE[_kind(spec)])
 
 
-def stored_format(name: str, fmt: str) -> Format | BlockFormat:
-    """Return a plain format or a block format.
-
-    Raises:
-        ValueError: If there is none of that name; the sentence says what `name` can be.
-    """
-    check_choice(name, fmt, STORED)
-    return BLOCK_FORMATS[fmt] if fmt in BLOCK_FORMATS else FORMATS[fmt]
-
-
 def _kind(spec: ModelSpec) -> str:
     return "heads" if spec.latent is None else "latent"
 
@@ -142,9 +142,65 @@ def _parts(kind: str, values: dict[str, Number]) -> Iterator[Item]:
             yield item(name, WINDOWED[each], values, unit="bytes", source=source)
 
 
-_NAMES: Final = {
-    (False, False): N_("keys and values"),
-    (False, True): N_("keys and values in windows"),
-    (True, False): N_("scales"),
-    (True, True): N_("scales in windows"),
-}
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KVVariant:
+    """A kind of attention in one format.
+
+    Attributes:
+        name: A message id: what is different.
+        num_kv_heads: Key heads; 0 with latent attention.
+        kv_format: How the cache is stored.
+        cache: The bytes of one sequence.
+    """
+
+    name: str
+    num_kv_heads: int
+    kv_format: str
+    cache: Item
+
+
+def kv_variants(spec: ModelSpec, context: int, kv_format: str) -> tuple[KVVariant, ...]:
+    """Return the cache of one sequence: MHA, no windows, as made, MQA; 16 bits and the format.
+
+    A model with latent attention is also shown with the heads that it would have without.
+
+    Raises:
+        ValueError: If the context or the format cannot be.
+    """
+    formats = dict.fromkeys(("bfloat16", kv_format))
+    return tuple(
+        KVVariant(
+            name=name,
+            num_kv_heads=0 if kind.latent else kind.num_kv_heads,
+            kv_format=fmt,
+            cache=kv_cache(kind, context, 1, fmt),
+        )
+        for name, kind in _kinds(spec)
+        for fmt in formats
+    )
+
+
+def _kinds(spec: ModelSpec) -> list[tuple[str, ModelSpec]]:
+    heads = spec
+    if spec.latent is not None:
+        heads = replace(spec, latent=None, head_dim=spec.latent.nope_dim)
+    kinds = [(MHA, with_kv_heads(heads, heads.num_heads))]
+    if spec.num_windowed_layers:
+        kinds.append((NO_WINDOWS, replace(spec, num_windowed_layers=0)))
+    kinds.append((AS_MADE, spec))
+    kinds.append((MQA, with_kv_heads(heads, 1)))
+    made = (spec.num_kv_heads, spec.latent)
+    return [
+        (name, kind)
+        for name, kind in kinds
+        if name in {AS_MADE, NO_WINDOWS} or (kind.num_kv_heads, kind.latent) != made
+    ]
+
+
+def with_kv_heads(spec: ModelSpec, num_kv_heads: int) -> ModelSpec:
+    """Return the model with other key heads; latent attention has none and stays as it is.
+
+    Raises:
+        ValueError: If they do not divide the query heads.
+    """
+    return spec if spec.latent else replace(spec, num_kv_heads=num_kv_heads)

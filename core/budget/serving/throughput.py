@@ -1,17 +1,28 @@
-"""What more sequences at once give and cost: tokens/s of a device against each reader's wait."""
+"""What more sequences at once give and cost, under the roofline and against a measured speed."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from core.budget.cluster import Cluster
+from core.budget.check import check_range
+from core.budget.cluster import Cluster, DeviceSpec
+from core.budget.compute.intensity import ridge
 from core.budget.formula import Formula
 from core.budget.item import Item, item
-from core.budget.serving.inference_budget import MOST_SEQUENCES, largest_concurrency
-from core.budget.serving.serving_plan import ServingPlan
-from core.budget.serving.serving_time import decode_latency, prefill_latency
-from core.language import N_
+from core.budget.serving.latency import (
+    decode_latency,
+    known_bandwidth,
+    prefill_latency,
+    product_peak,
+)
+from core.budget.serving.memory import MOST_SEQUENCES, largest_concurrency
+from core.budget.serving.plan import LEAST_MBU, ServingPlan
+from core.language import N_, _
 from core.models.spec import ModelSpec
+from core.units import format_seconds
+
+Bound = Literal["reading", "computing"]
+Phase = Literal["prefill", "decoding"]
 
 USER: Final = Formula("1 / seconds_per_token")
 DEVICE: Final = Formula(
@@ -23,7 +34,9 @@ _DEVICE: Final = N_("tokens of all answers over the time for their prompts and t
 _BEYOND: Final = 2  # times the sequences at which memory ends it
 _FEWEST: Final = 16
 
-Bound = Literal["reading", "computing"]
+INTENSITY: Final = Formula("flops / (tensor * (weight_bytes + kv_bytes))")
+_INTENSITY: Final = N_("FLOPs of one device for each byte that it reads: Williams et al. 2009")
+DECODED: Final = (1, 4, 16, 64, 256, 1024)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -145,3 +158,113 @@ def _doublings(end: int) -> Iterator[int]:
         yield power
         yield power + power // 2
         power *= 2
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RooflinePoint:
+    """One pass under the roof.
+
+    Attributes:
+        phase: "prefill" or "decoding".
+        num_tokens: Tokens of the pass: of the prompt, or one for each sequence.
+        intensity: FLOPs for each byte.
+        flops_per_second: What one device reaches while it reads and computes.
+        mfu: That over the peak of the data sheet.
+        fits: Whether weights and KV cache of so many sequences fit.
+    """
+
+    phase: Phase
+    num_tokens: int
+    intensity: float
+    flops_per_second: float
+    mfu: float
+    fits: bool
+
+
+def roofline_points(
+    spec: ModelSpec, serving: ServingPlan, cluster: Cluster
+) -> tuple[RooflinePoint, ...]:
+    """Return decoding for 1, 4, 16 ... sequences and for the plan's, and one prompt's prefill.
+
+    Raises:
+        ValueError: As `decode_latency`.
+    """
+    largest = largest_concurrency(spec, serving, cluster)
+    points = []
+    for count in sorted({*DECODED, serving.concurrency}):
+        token = decode_latency(spec, replace(serving, concurrency=count), cluster)
+        points.append(_point("decoding", count, token, fits=count <= largest))
+    prompt = prefill_latency(spec, serving, cluster)
+    return (*points, _point("prefill", serving.prompt_len, prompt, fits=largest > 0))
+
+
+def _point(phase: Phase, num_tokens: int, latency: Item, *, fits: bool) -> RooflinePoint:
+    roofline = latency.child("reading or computing")
+    values = roofline.children[0].values
+    reached = values["flops"] / values["tensor"] / roofline.amount
+    return RooflinePoint(
+        phase=phase,
+        num_tokens=num_tokens,
+        intensity=float(intensity(latency).amount),
+        flops_per_second=reached,
+        mfu=reached / values["flops_per_second"],
+        fits=fits,
+    )
+
+
+def intensity(latency: Item) -> Item:
+    """Return the FLOPs for each byte of a pass, from `decode_latency` or `prefill_latency`."""
+    values = latency.child("reading or computing").children[0].values
+    return item("arithmetic intensity", INTENSITY, values, unit="FLOPs/byte", source=_INTENSITY)
+
+
+def device_ridge(device: DeviceSpec, weight_format: str = "bfloat16") -> Item:
+    """Return the FLOPs for each byte at which reading and computing take equally long.
+
+    Raises:
+        ValueError: If the device has no bandwidth, or no peak for weights of the format.
+    """
+    return ridge(product_peak(device, weight_format), known_bandwidth(device))
+
+
+def calibrated(
+    spec: ModelSpec, serving: ServingPlan, cluster: Cluster, tokens_per_second: float
+) -> ServingPlan:
+    """Return the plan with the share of the bandwidth that a measured speed amounts to.
+
+    Args:
+        spec: The model.
+        serving: The plan; its formats and devices are those of the measurement.
+        cluster: The device and its links.
+        tokens_per_second: What one reader measured while nobody else was served.
+
+    Raises:
+        ValueError: If the speed is not positive, more than the device's bandwidth allows, or so
+            little that hardly any of it is used.
+    """
+    check_range("tokens_per_second", tokens_per_second, 0.001, 1e9)
+    alone = replace(serving, concurrency=1, mbu=1.0, mfu=1.0)
+    fastest = decode_latency(spec, alone, cluster)
+    roofline = fastest.child("reading or computing")
+    beside = fastest.amount - roofline.amount  # launches and all-reduces
+    left = 1 / tokens_per_second - beside
+    share = roofline.child("reading").amount / left if left > 0 else 2
+    words = {
+        "speed": f"{tokens_per_second:,.4g}",
+        "device": cluster.device.name,
+        "least": format_seconds(fastest.amount),
+        "model": spec.name,
+    }
+    if share > 1:
+        sentence = _(
+            "{speed} tokens/s cannot be: {device} needs at least {least} for one token of {model}. "
+            "Look at the model, the format and the device."
+        )
+        raise ValueError(sentence.format(**words))
+    if share < LEAST_MBU:
+        sentence = _(
+            "{speed} tokens/s is not a thousandth of what {device} gives {model} at best ({least} "
+            "a token). Look at the model, the format and the device."
+        )
+        raise ValueError(sentence.format(**words))
+    return replace(serving, mbu=share)

@@ -7,8 +7,8 @@ import sys
 import time
 
 from core.budget.simulation.cases import read_case
-from core.budget.simulation.report import report_of, write_report
 from core.budget.simulation.step import simulate_step
+from core.budget.simulation.timeline import report_of, write_report
 
 _EVERY_SECONDS = 0.2
 

@@ -1,13 +1,16 @@
-"""What can be simulated, and how it travels to the process that does it; needs no torch."""
+"""What can be simulated, and the fresh process that simulates it; never imports torch here."""
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict
-from typing import Any, Final
+from typing import Final
 
+from core.budget.catalogue.precisions import PRECISIONS
 from core.budget.recipe import LoRA, TrainingRecipe
-from core.budget.training.precisions import PRECISIONS
-from core.budget.training.training_budget import check_recipe
+from core.budget.simulation.timeline import StepReport, read_report
+from core.budget.training.scenario import check_recipe
 from core.language import N_, _
+from core.machine.child import lines_of
 from core.models.spec import LatentAttention, Mixture, ModelSpec
 
 _NOT_SIMULATED: Final = {
@@ -17,6 +20,7 @@ _NOT_SIMULATED: Final = {
     ),
 }
 SIMULATED: Final = tuple(key for key in PRECISIONS if key not in _NOT_SIMULATED)
+SIMULATION_SECONDS: Final = 180
 
 
 def check_case(spec: ModelSpec, recipe: TrainingRecipe) -> None:
@@ -50,21 +54,34 @@ def read_case(line: str) -> tuple[ModelSpec, TrainingRecipe]:
     """
     case = json.loads(line)
     spec, recipe = case["spec"], case["recipe"]
-    return (
-        ModelSpec(
-            **spec
-            | {
-                "mixture": _part(Mixture, spec["mixture"]),
-                "latent": _part(LatentAttention, spec["latent"]),
-            }
-        ),
-        TrainingRecipe(**recipe | {"lora": _lora(recipe["lora"])}),
-    )
+    mixture, latent, lora = spec["mixture"], spec["latent"], recipe["lora"]
+    spec["mixture"] = Mixture(**mixture) if mixture else None
+    spec["latent"] = LatentAttention(**latent) if latent else None
+    recipe["lora"] = LoRA(**lora | {"targets": tuple(lora["targets"])}) if lora else None
+    return ModelSpec(**spec), TrainingRecipe(**recipe)
 
 
-def _part(kind: type[Any], fields: dict[str, Any] | None) -> Any:  # noqa: ANN401  one of two kinds
-    return None if fields is None else kind(**fields)
+def run_simulation(
+    spec: ModelSpec,
+    recipe: TrainingRecipe,
+    on_progress: Callable[[str, str], None] = lambda _phase, _module: None,
+) -> StepReport:
+    """Simulate a step and return its short.
 
+    Args:
+        spec: The model.
+        recipe: How it is trained.
+        on_progress: Called a few times a second with the phase and the module.
 
-def _lora(fields: dict[str, Any] | None) -> LoRA | None:
-    return None if fields is None else LoRA(**fields | {"targets": tuple(fields["targets"])})
+    Raises:
+        ValueError: If the recipe cannot be simulated, or the child process failed.
+    """
+    check_case(spec, recipe)
+    last = ""
+    case = write_case(spec, recipe)
+    for line in lines_of("core.budget.simulation", [case], seconds=SIMULATION_SECONDS):
+        phase, tab, module = line.partition("\t")
+        if tab:
+            on_progress(phase, module)
+        last = line
+    return read_report(last)

@@ -7,7 +7,6 @@ from functools import partial
 from torch import Tensor
 
 from core.budget.recipe import TrainingRecipe
-from core.budget.simulation.places import watch_modules, watch_saved
 from core.budget.simulation.prepared import PreparedStep
 from core.budget.simulation.timeline import (
     BACKWARD,
@@ -16,7 +15,7 @@ from core.budget.simulation.timeline import (
     RECOMPUTE,
     StepTimeline,
 )
-from core.budget.simulation.tracker import StorageTracker
+from core.budget.simulation.tracker import StorageTracker, watch_modules, watch_saved
 from core.models.spec import ModelSpec
 
 ENOUGH_PASSES = 2  # the second micro-batch finds the gradients of the first; all later ones too

@@ -1,4 +1,8 @@
-"""A dispatch mode that sees every storage being born and die."""
+"""Which storages are born and die in a step, and which module each operation belongs to.
+
+Forward, a hook before each module says its name. Backward, an operation belongs to the module that
+saved the tensors it unpacks. (torch's ModuleTracker and FlopCounterMode lengthen tensors' lives.)
+"""
 
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -7,7 +11,8 @@ from functools import partial
 from typing import Any, Final
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.autograd.graph import saved_tensors_hooks
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from core.budget.simulation.timeline import (
@@ -157,3 +162,52 @@ def _sums_in_place(first: Tensor, second: Tensor, **options: object) -> bool:
         and torch._C._storage_Use_Count(first.untyped_storage()._cdata) == 2
         and torch.ops.aten.is_non_overlapping_and_dense(first)
     )
+
+
+@contextmanager
+def watch_modules(
+    modules: Mapping[str, nn.Module],
+    tracker: StorageTracker,
+    on_progress: Callable[[str, str], None] = lambda _phase, _module: None,
+) -> Iterator[None]:
+    """Keep `tracker.module` at the name of the module that runs; tell phase and name of each."""
+    handles = []
+    for name, module in modules.items():
+        parent = name.rpartition(".")[0]
+        enter = partial(_enter, tracker, name, on_progress)
+        handles.append(module.register_forward_pre_hook(enter))
+        handles.append(module.register_forward_hook(partial(_leave, tracker, parent)))
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def _enter(
+    tracker: StorageTracker,
+    name: str,
+    on_progress: Callable[[str, str], None],
+    *_hook_arguments: object,
+) -> None:
+    tracker.module = name
+    on_progress(tracker.phase, name)
+
+
+def _leave(tracker: StorageTracker, parent: str, *_hook_arguments: object) -> None:
+    tracker.module = parent
+
+
+def watch_saved(tracker: StorageTracker) -> saved_tensors_hooks:
+    """Return a context that notes who saves a tensor; who unpacks it then runs in that module."""
+
+    def pack(tensor: Tensor) -> tuple[Tensor, str]:
+        tracker.note_saver(tensor)
+        # an output saved by its own node would keep itself alive through its grad_fn
+        return tensor.detach(), tracker.module
+
+    def unpack(packed: tuple[Tensor, str]) -> Tensor:
+        tensor, tracker.module = packed
+        return tensor
+
+    return saved_tensors_hooks(pack, unpack)

@@ -1,1 +1,1 @@
-"""The memory of training, in closed form."""
+"""Training in closed form: what each device holds, and how long it takes."""

@@ -2,17 +2,17 @@
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
-from core.budget.catalogue.parameters import local_sizes
+from core.budget.catalogue.precisions import PRECISIONS, Precision
+from core.budget.catalogue.profiles import PROFILES
 from core.budget.formula import Formula, Number
 from core.budget.item import Item, Kind, item
-from core.budget.parallel.share import Share
 from core.budget.recipe import TrainingRecipe
+from core.budget.share import Share
 from core.budget.training.checkpointing import kept_tensors, recomputed_tensors
-from core.budget.training.precisions import PRECISIONS, Precision
-from core.budget.training.profiles import PROFILES
-from core.budget.training.saved_rows import LAYER_NORM, NORMED, RMS_NORM, Rows
+from core.budget.training.saved_tensors import LAYER_NORM, NORMED, RMS_NORM, Rows
+from core.budget.weights.parameter_rules import local_sizes
 from core.language import N_
 from core.models.spec import ModelSpec
 
@@ -20,19 +20,13 @@ TRACED: Final = N_("tensors kept by autograd, traced on the modules of core.mode
 EMULATED: Final = N_("autocast emulated from torch's list of operations, not measured on a GPU")
 CHECKPOINT: Final = N_("Chen et al. 2016: keep a block's input, run the block again")
 _LAYERS: Final[Mapping[str, str]] = {
-    "norms": "num_layers",
-    "attention": "num_layers",
-    "feed-forward": "num_dense_layers",
-    "experts": "num_expert_layers",
-    "block inputs": "ceil(num_layers / segment_layers)",
+    N_("norms"): "num_layers",
+    N_("attention"): "num_layers",
+    N_("feed-forward"): "num_dense_layers",
+    N_("experts"): "num_expert_layers",
+    N_("block inputs"): "ceil(num_layers / segment_layers)",
 }
-PART_NAMES: Final = (
-    N_("norms"),
-    N_("attention"),
-    N_("feed-forward"),
-    N_("experts"),
-    N_("block inputs"),
-)
+_FORMULA_OF: Final = lru_cache(maxsize=512)(Formula)
 ROTARY: Final = Formula("2 * residual_bytes * seq_len * rotary_dim")
 
 
@@ -168,3 +162,38 @@ def _formulas(spec: ModelSpec, recipe: TrainingRecipe, *, kept: bool) -> Mapping
 
 def _formula(num_layers: str, rows: Rows) -> Formula:
     return Formula(f"in_flight * {num_layers} * ({' + '.join(row.size for row in rows)})")
+
+
+class KeptTensor(NamedTuple):
+    """One tensor of one layer.
+
+    Attributes:
+        what: Its English message id.
+        op: The operation that keeps it.
+        formula: Its bytes, in names.
+        num_bytes: Its bytes.
+    """
+
+    what: str
+    op: str
+    formula: str
+    num_bytes: int
+
+
+def kept_list(
+    spec: ModelSpec, recipe: TrainingRecipe, share: Share, part: str, *, again: bool = False
+) -> tuple[KeptTensor, ...]:
+    """Return the tensors that one layer of a rank keeps in a part of the block, or makes again.
+
+    Args:
+        spec: The model.
+        recipe: How it is trained.
+        share: The rank's part.
+        part: "norms", "attention", "feed-forward", "experts" or "block inputs".
+        again: Those that checkpointing makes again instead.
+    """
+    rows = (recomputed_tensors if again else kept_tensors)(spec, recipe).get(part, ())
+    sizes = activation_sizes(spec, recipe, share)
+    return tuple(
+        KeptTensor(row.what, row.op, row.size, int(_FORMULA_OF(row.size).of(sizes))) for row in rows
+    )

@@ -1,10 +1,13 @@
-"""What activation checkpointing keeps of a layer, and what it runs again."""
+"""What activation checkpointing keeps of a layer, and what it runs again.
+
+Why apart: which tensors there are, where `activations` makes bytes of them; both are long.
+"""
 
 from collections.abc import Mapping
 from typing import Final
 
 from core.budget.recipe import LoRA, TrainingRecipe
-from core.budget.training.saved_rows import (
+from core.budget.training.saved_tensors import (
     ATTENTION,
     CORE,
     FULL_SCORES,
@@ -12,8 +15,9 @@ from core.budget.training.saved_rows import (
     NORMED,
     Rows,
     Saved,
+    saved_tensors,
 )
-from core.budget.training.saved_tensors import saved_tensors
+from core.budget.weights.adapters import adapted
 from core.language import N_
 from core.models.spec import ModelSpec
 
@@ -75,22 +79,6 @@ def recomputed_tensors(spec: ModelSpec, recipe: TrainingRecipe) -> Mapping[str, 
     if recipe.profile == "megatron":
         return {"attention": tuple(row for row in parts["attention"] if row in FULL_SCORES)}
     return {part: tuple(row for row in rows if not row.output) for part, rows in parts.items()}
-
-
-def adapted(spec: ModelSpec, lora: LoRA) -> dict[str, tuple[str, ...]]:
-    """Return the targets that the model has, by part of the block.
-
-    Of latent attention only "o" can be adapted; experts are left as they are.
-    """
-    of_attention = ("q", "k", "v", "o") if spec.latent is None else ("o",)
-    of_dense = ("gate", "up", "down") if spec.gated else ("up", "down")
-    parts = {"attention": of_attention, "feed-forward": of_dense if spec.num_dense_layers else ()}
-    chosen = set(lora.targets)
-    return {
-        part: tuple(name for name in names if name in chosen)
-        for part, names in parts.items()
-        if names
-    }
 
 
 def _frozen(rows: Rows, lora: LoRA) -> Rows:

@@ -3,16 +3,15 @@
 from collections.abc import Mapping
 from typing import Final
 
-from core.budget.catalogue.parameters import ParameterCounts
-from core.budget.compute.row_sums import rows_and_columns
+from core.budget.catalogue.optimizers import OPTIMIZERS
+from core.budget.catalogue.precisions import PRECISIONS, Precision
 from core.budget.formula import Formula, Number
 from core.budget.item import Item, item, total
-from core.budget.parallel.share import Share
-from core.budget.quantized import quantized_weights
 from core.budget.recipe import LoRA, TrainingRecipe
-from core.budget.training.adapters import adapter_widths
-from core.budget.training.optimizers import OPTIMIZERS
-from core.budget.training.precisions import PRECISIONS, Precision
+from core.budget.share import Share, whole
+from core.budget.weights.adapters import adapter_widths
+from core.budget.weights.parameters import ParameterCounts, rows_and_columns, share_counts
+from core.budget.weights.stored import quantized_weights
 from core.dtypes.blocks.block_formats import BLOCK_FORMATS
 from core.dtypes.formats import FORMATS
 from core.language import N_
@@ -28,6 +27,18 @@ MASTER: Final = Formula("master_bytes * num_updated")
 GRADIENTS: Final = Formula("gradient_bytes * num_with_gradient")
 _SHARED_OUT: Final = N_("Rajbhandari et al. 2020, ZeRO: each rank stores its share")
 _LORA: Final = N_("Hu et al. 2021, LoRA; Dettmers et al. 2023, QLoRA")
+
+PARTS: Final = {
+    N_("weights"): Formula("weight_bytes"),
+    N_("master weights"): Formula("master_bytes"),
+    N_("gradients"): Formula("gradient_bytes"),
+    N_("gradient sums"): Formula("sum_bytes"),
+}
+MOMENTS: Final = Formula("num_states * state_bytes")
+LARGEST: Final = Formula("num_bytes // bytes_per_parameter")
+_STORED: Final = N_("what a recipe stores from step to step, and its gradients")
+_STATES_ONLY: Final = N_("all memory for weights, gradients and optimizer; nothing for activations")
+PROBED: Final = 1024**2  # parameters of the square matrix on which an optimizer is weighed
 
 
 def state_sizes(
@@ -164,3 +175,68 @@ def resident_gradients(precision: Precision, sizes: Mapping[str, Number]) -> Ite
         return None
     values = {**sizes, "gradient_bytes": precision.resident}
     return item("gradients", GRADIENTS, values, unit="bytes", source=precision.source)
+
+
+def trained_parameters(spec: ModelSpec, recipe: TrainingRecipe) -> int:
+    """Return the parameters that get gradients: all of them, or those of the adapters.
+
+    >>> from core.budget.catalogue.models import MODELS
+    >>> from core.budget.recipe import LoRA
+    >>> trained_parameters(MODELS["llama-2-7b"], TrainingRecipe(lora=LoRA(rank=8)))
+    4194304
+    """
+    share = whole(spec)
+    sizes = state_sizes(spec, recipe, share, share_counts(spec, share))
+    return int(sizes["num_trained"])
+
+
+def bytes_per_parameter(precision: str, optimizer: str = "adamw") -> Item:
+    """Return the bytes that one parameter takes in all, part by part.
+
+    Args:
+        precision: A row of PRECISIONS.
+        optimizer: A row of OPTIMIZERS, weighed on a matrix of 1024 x 1024.
+    """
+    row, rule = PRECISIONS[precision], OPTIMIZERS[optimizer]
+    values: dict[str, Number] = {
+        "weight_bytes": row.weights,
+        "master_bytes": row.master,
+        "gradient_bytes": row.gradients,
+        "sum_bytes": row.accumulated,
+        "state_bytes": row.state,
+    }
+    parts = [
+        item(name, formula, values, unit="bytes", source=row.source)
+        for name, formula in PARTS.items()
+        if formula.of(values)
+    ]
+    sizes = {"num_updated": PROBED, "num_in_matrices": PROBED, "rows_and_columns": 2 * 1024}
+    values["num_states"] = rule.state.of({**sizes, "state_bytes": 1}) / PROBED
+    if optimizer == "adam8bit":
+        values["state_bytes"] = 1
+    parts.append(item(N_("optimizer"), MOMENTS, values, unit="bytes", source=rule.source))
+    return total("bytes per parameter", parts, source=row.source)
+
+
+def states_in_all(spec: ModelSpec, recipe: TrainingRecipe) -> Item:
+    """Return the bytes of a model before its first activation: all that its recipe stores.
+
+    Muon and Adafactor treat tables and vectors otherwise than matrices, so this may be more than
+    the parameters times `bytes_per_parameter`.
+    """
+    share = whole(spec)
+    held = share_counts(spec, share)
+    sizes = state_sizes(spec, recipe, share, held)
+    parts = [weights(recipe, share, held, sizes), gradients(recipe, sizes)]
+    return total("states", [*parts, optimizer(recipe, sizes)], source=_STORED)
+
+
+def largest_by_states(num_bytes: float, each: Item) -> Item:
+    """Return how many parameters the bytes hold; 8 devices of 80 GB hold 40 billion at 16 bytes.
+
+    Args:
+        num_bytes: Of all devices together.
+        each: The bytes for each parameter.
+    """
+    values = {"num_bytes": round(num_bytes), "bytes_per_parameter": each.amount}
+    return item("largest model", LARGEST, values, unit="parameters", source=_STATES_ONLY)

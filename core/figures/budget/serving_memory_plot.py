@@ -5,7 +5,7 @@ from typing import Final
 
 import plotly.graph_objects as go
 
-from core.budget.serving.serving_sweep import Axis, MemorySweep
+from core.budget.serving.memory import Axis, MemorySweep
 from core.figures.drawing import Drawing
 from core.figures.theme import COLORS, Mode, plotly_layout
 from core.language import N_, _
@@ -36,7 +36,7 @@ def memory_figure(
     """Return stacked areas against the capacity, the plan and the end marked.
 
     Args:
-        sweep: What `core.budget.serving.serving_sweep` found.
+        sweep: What `core.budget.serving.memory` found.
         device: Name of the device.
         unit: "GiB" or "GB".
         mode: "light" or "dark".

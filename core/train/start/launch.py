@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-from core.budget.gpt import Precision, training_memory
+from core.budget.by_hand.gpt import Precision, training_memory
 from core.machine import installed_version
 from core.train.child import ROOT, child_environment
 from core.train.control.commands import send

@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 import psutil
 
 from core.budget import Formula, Item
-from core.budget.gpt import Precision, count_parameters, training_memory
+from core.budget.by_hand.gpt import Precision, count_parameters, training_memory
 from core.budget.item import item
 from core.language import _
 from core.machine import cached_probe, describe_machine

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 
 from filelock import FileLock
 
-from core.budget.gpt import step_flops
+from core.budget.by_hand.gpt import step_flops
 from core.language import _
 from core.machine import installed_version, state_directory
 from core.train.child import ROOT, child_environment

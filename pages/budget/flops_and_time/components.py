@@ -4,11 +4,11 @@ from typing import Final, cast
 
 from streamlit.delta_generator import DeltaGenerator
 
-from core.budget.catalogue.parameters import counts
-from core.budget.compute.flops import model_flops, step_flops
+from core.budget.by_hand.rules import flops_rule
+from core.budget.compute.step_flops import model_flops, step_flops
 from core.budget.item import Item
 from core.budget.recipe import Checkpointing, TrainingRecipe
-from core.budget.rules import flops_rule
+from core.budget.weights.parameters import counts
 from core.figures.budget.flops_and_time.flop_bars import flop_bars, flop_bars_alt, flop_bars_table
 from core.language import _
 from core.units import format_flops, format_percent
@@ -22,7 +22,7 @@ from pages.shared.settings import presenting, theme_mode
 
 CODE: Final = """
 from core.budget.catalogue.models import MODELS
-from core.budget.compute.flops import step_flops
+from core.budget.compute.step_flops import step_flops
 from core.budget.catalogue.hf_config import read_config
 from core.budget.recipe import TrainingRecipe
 

@@ -8,10 +8,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.budget.budget import Budget
 from core.budget.cluster import MAX_DEVICES, Cluster
-from core.budget.compute.training_time import reached_mfu, training_time
 from core.budget.item import Item
-from core.budget.parallel.shares import check_split
-from core.budget.training.training_budget import training_budget
+from core.budget.share import check_split
+from core.budget.training.duration import reached_mfu, training_time
+from core.budget.training.memory import training_budget
 from core.figures.budget.flops_and_time.time_lines import (
     time_lines,
     time_lines_alt,
@@ -34,7 +34,7 @@ from core.budget.cluster import Cluster
 from core.budget.catalogue.devices import DEVICES, custom_device, local_device
 from core.budget.catalogue.hf_config import read_config
 from core.budget.recipe import TrainingRecipe
-from core.budget.compute.training_time import reached_mfu, training_time
+from core.budget.training.duration import reached_mfu, training_time
 from core.machine import probe_machine
 
 spec, recipe = {model}, {recipe!r}

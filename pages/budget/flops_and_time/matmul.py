@@ -6,7 +6,7 @@ from typing import Final
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.budget.compute.least_matmul import CLAIMED_SIZE, CLAIMS, least_seconds
+from core.budget.compute.least_times import CLAIMED_SIZE, CLAIMS, least_seconds
 from core.figures.budget.flops_and_time.least_times import (
     Least,
     Mark,

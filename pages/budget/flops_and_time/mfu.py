@@ -7,7 +7,7 @@ from typing import Final, cast
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.budget.compute.mfu import mfu_conventions
+from core.budget.compute.conventions import mfu_conventions
 from core.budget.item import Item
 from core.budget.recipe import Checkpointing, TrainingRecipe
 from core.figures.budget.flops_and_time.mfu_bars import mfu_alt, mfu_bars, mfu_table
@@ -26,7 +26,7 @@ CODE: Final = """
 from core.budget.catalogue.models import MODELS
 from core.budget.catalogue.devices import DEVICES, custom_device, local_device
 from core.budget.catalogue.hf_config import read_config
-from core.budget.compute.mfu import mfu_conventions
+from core.budget.compute.conventions import mfu_conventions
 from core.budget.recipe import TrainingRecipe
 from core.machine import probe_machine
 

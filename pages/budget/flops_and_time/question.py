@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from core.budget.catalogue.devices import DEVICES
-from core.budget.compute.least_matmul import CLAIMED_DEVICE, CLAIMED_SIZE, CLAIMS, least_seconds
+from core.budget.compute.least_times import CLAIMED_DEVICE, CLAIMED_SIZE, CLAIMS, least_seconds
 from core.language import _
 from core.units import format_flops, format_flops_per_second, format_seconds
 from pages.shared.questions import Choice, predict_then_reveal

@@ -6,7 +6,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.budget.catalogue.models import MODELS
-from core.budget.compute.six_nd import CONTEXTS, crossing, six_nd_ratio
+from core.budget.compute.conventions import CONTEXTS, crossing, six_nd_ratio
 from core.budget.item import Item
 from core.figures.budget.flops_and_time.six_nd_lines import (
     Curve,
@@ -26,7 +26,7 @@ OTHERS: Final = ("gpt2", "llama-2-7b", "llama-3.1-405b")
 CODE: Final = """
 from core.budget.catalogue.models import MODELS
 from core.budget.catalogue.hf_config import read_config
-from core.budget.compute.six_nd import CONTEXTS, crossing, six_nd_ratio
+from core.budget.compute.conventions import CONTEXTS, crossing, six_nd_ratio
 
 spec = {model}
 for context in CONTEXTS:

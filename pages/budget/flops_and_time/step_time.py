@@ -5,10 +5,9 @@ from typing import Final
 
 from streamlit.delta_generator import DeltaGenerator
 
-from core.budget.compute.cost import cost
-from core.budget.compute.training_time import seconds_item
+from core.budget.by_hand.rules import flops_rule
 from core.budget.item import Item
-from core.budget.rules import flops_rule
+from core.budget.training.duration import cost, seconds_item
 from core.figures.budget.flops_and_time.training_days import (
     training_days,
     training_days_alt,
@@ -27,7 +26,7 @@ from pages.shared.settings import presenting, theme_mode
 DAY: Final = 86_400
 CODE: Final = """
 from core.budget.catalogue.devices import DEVICES, custom_device, local_device
-from core.budget.compute.training_time import training_seconds
+from core.budget.training.duration import training_seconds
 from core.machine import probe_machine
 
 peak = {device}.peak[{dtype!r}]

@@ -6,9 +6,9 @@ from typing import Final
 from streamlit.delta_generator import DeltaGenerator
 
 from core.budget.catalogue.devices import DEVICES
-from core.budget.catalogue.parameters import counts
-from core.budget.compute.transfer import transfer_seconds
+from core.budget.compute.least_times import transfer_seconds
 from core.budget.item import Item
+from core.budget.weights.parameters import counts
 from core.figures.budget.flops_and_time.least_times import (
     Least,
     least_times,
@@ -33,8 +33,8 @@ CODE: Final = """
 from core.budget.catalogue.models import MODELS
 from core.budget.catalogue.devices import DEVICES, custom_device, local_device
 from core.budget.catalogue.hf_config import read_config
-from core.budget.catalogue.parameters import counts
-from core.budget.compute.transfer import transfer_seconds
+from core.budget.weights.parameters import counts
+from core.budget.compute.least_times import transfer_seconds
 from core.machine import probe_machine
 
 num_bytes = 2 * counts({model}).total

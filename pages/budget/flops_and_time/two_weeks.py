@@ -7,7 +7,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.budget.compute.chinchilla import best_params, best_tokens
 from core.budget.compute.flop_ladder import machine_flops
-from core.budget.fits.memory_limits import largest_by_states
+from core.budget.fits.solve import largest_by_states
 from core.budget.item import Item
 from core.figures.budget.flops_and_time.iso_flop import iso_flop, iso_flop_alt, iso_flop_table
 from core.figures.budget.flops_frame import scientific

@@ -4,7 +4,7 @@ from typing import Final
 
 from streamlit.delta_generator import DeltaGenerator
 
-from core.budget.compute.two_layers import two_layer_flops
+from core.budget.by_hand.rules import two_layer_flops
 from core.budget.item import Item
 from core.figures.budget.flops_and_time.two_layer_bars import (
     two_layer_alt,
@@ -22,7 +22,7 @@ from pages.shared.settings import presenting, theme_mode
 
 SIZES: Final = tuple(2**power for power in range(17))
 CODE: Final = """
-from core.budget.compute.two_layers import two_layer_flops
+from core.budget.by_hand.rules import two_layer_flops
 
 step = two_layer_flops({rows}, {width}, {outputs}, input_needs_gradient={needed})
 for item in step.walk():

@@ -6,7 +6,7 @@ from typing import Final
 import streamlit as st
 
 from core.budget.catalogue.devices import DEVICES
-from core.budget.catalogue.sizes import SIZES, Size, size_of
+from core.budget.weights.sizes import SIZES, Size, size_of
 from core.figures.budget.model_sizes.memory_lines import Line
 from core.language import _
 from core.units import format_count

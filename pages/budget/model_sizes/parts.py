@@ -4,9 +4,9 @@ from typing import Final
 
 import streamlit as st
 
-from core.budget.catalogue.parameters import active_parameters, count_parameters
-from core.budget.catalogue.sizes import nearest_model
 from core.budget.item import Item
+from core.budget.weights.parameters import active_parameters, count_parameters
+from core.budget.weights.sizes import nearest_model
 from core.figures.budget.model_sizes.parts import parts_picture
 from core.language import _
 from core.units import format_count, format_exact, format_percent
@@ -16,8 +16,8 @@ from pages.shared.tabbed_page import Chart, Shown
 
 CODE: Final = """
 from core.budget.catalogue.hf_config import read_config
-from core.budget.catalogue.parameters import active_parameters, count_parameters
-from core.budget.catalogue.sizes import SIZES, nearest_model, size_of
+from core.budget.weights.parameters import active_parameters, count_parameters
+from core.budget.weights.sizes import SIZES, nearest_model, size_of
 
 spec = nearest_model({size}).spec
 for line in count_parameters(spec).walk():

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from core.budget.catalogue.source_table import Cell, source_table
+from core.budget.weights.sizes import Cell, source_table
 from core.figures.budget.model_sizes.table import table_picture, two_decimals
 from core.language import _
 from pages.budget.model_sizes.inputs import ASK, Case, several
@@ -11,7 +11,7 @@ from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
 
 CODE: Final = """
-from core.budget.catalogue.source_table import source_table
+from core.budget.weights.sizes import source_table
 
 for cell in source_table(real={real}, scales={scales}):
     print(f"{{cell.size.name:12}} {{cell.format_name:14}} {{cell.item.amount / 2**30:7.2f}} GiB")

@@ -5,8 +5,8 @@ from typing import Final
 
 import streamlit as st
 
-from core.budget.catalogue.one_tensor import TENSORS, read_shape, shape_text, tensor_bytes
 from core.budget.item import Item
+from core.budget.weights.one_tensor import TENSORS, read_shape, shape_text, tensor_bytes
 from core.figures.weight_bytes import weight_bytes_picture
 from core.language import _
 from pages.budget.model_sizes.inputs import ASK, Case
@@ -15,7 +15,7 @@ from pages.shared.tabbed_page import Chart, Shown
 
 CODE: Final = """
 from core.budget.item import Item
-from core.budget.catalogue.one_tensor import tensor_bytes
+from core.budget.weights.one_tensor import tensor_bytes
 
 for name in {formats}:
     tensor = tensor_bytes({shape}, name)

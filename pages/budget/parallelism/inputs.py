@@ -6,10 +6,10 @@ from typing import Final, TypedDict
 
 import streamlit as st
 
+from core.budget.catalogue.precisions import PRECISIONS
 from core.budget.cluster import Cluster
 from core.budget.parallel.sharding import STRATEGIES
 from core.budget.recipe import CHECKPOINTING, Checkpointing, TrainingRecipe
-from core.budget.training.precisions import PRECISIONS
 from core.language import N_, _
 from core.models.spec import ModelSpec
 from pages.shared import pickers

@@ -4,11 +4,11 @@ from typing import Final, get_args
 
 import streamlit as st
 
-from core.budget.compute.training_time import training_time
 from core.budget.item import Item, total
 from core.budget.parallel.communication import exposed_seconds
-from core.budget.parallel.links import Axis, group
 from core.budget.parallel.pipeline import bubble_seconds, schedule
+from core.budget.parallel.ranks import Axis, group
+from core.budget.training.duration import training_time
 from core.figures.budget.parallelism.link_bars import LinkView, link_alt, link_figure, link_table
 from core.figures.budget.parallelism.schedule_chart import (
     schedule_alt,

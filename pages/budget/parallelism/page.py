@@ -18,7 +18,7 @@ from core.budget.parallel.communication import communication, exposed_seconds
 from core.budget.catalogue.devices import DEVICES, custom_device
 from core.budget.catalogue.hf_config import read_config
 from core.budget.recipe import TrainingRecipe
-from core.budget.training.training_budget import training_budget
+from core.budget.training.memory import training_budget
 from core.units import format_bytes, format_seconds
 
 spec = {model}

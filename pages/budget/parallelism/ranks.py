@@ -2,13 +2,12 @@
 
 import streamlit as st
 
-from core.budget.at_peak import at_peak
-from core.budget.budget import Budget
+from core.budget.budget import Budget, at_peak
 from core.budget.parallel.communication import communication, exposed_seconds
-from core.budget.parallel.rank_grid import rank_grid
+from core.budget.parallel.ranks import rank_grid
 from core.budget.parallel.sharding import Sharding, shardings
-from core.budget.parallel.shares import shares
-from core.budget.training.training_budget import training_budget
+from core.budget.share import shares
+from core.budget.training.memory import training_budget
 from core.figures.budget.parallelism.rank_grid import (
     GridView,
     rank_grid_alt,

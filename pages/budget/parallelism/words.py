@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from core.budget.budget import Budget
 from core.budget.parallel.pipeline import Slot, waiting_share
-from core.budget.parallel.rank_grid import RankGrid
+from core.budget.parallel.ranks import RankGrid
 from core.budget.parallel.sharding import Sharding
 from core.figures.budget.parallelism.link_bars import LinkView
 from core.figures.budget.parallelism.schedule_chart import batches_text, stages_text

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from core.budget.serving.serving_plan import ServingPlan
+from core.budget.serving.plan import ServingPlan
 from core.models.spec import ModelSpec
 from pages.shared.budget.choices import ChosenDevice, ChosenModel
 
@@ -13,10 +13,10 @@ from core.budget.cluster import Cluster
 from core.budget.catalogue.devices import DEVICES, custom_device, local_device
 from core.budget.catalogue.hf_config import read_config
 from core.budget.serving.kv_cache import kv_cache, kv_cache_bytes_per_token
-from core.budget.serving.inference_budget import inference_budget
-from core.budget.serving.serving_plan import ServingPlan
-from core.budget.serving.serving_roofline import roofline_points
-from core.budget.serving.serving_time import decode_latency, prefill_latency
+from core.budget.serving.memory import inference_budget
+from core.budget.serving.plan import ServingPlan
+from core.budget.serving.throughput import roofline_points
+from core.budget.serving.latency import decode_latency, prefill_latency
 from core.budget.serving.throughput import throughput_curve
 from core.machine import probe_machine
 

@@ -7,11 +7,10 @@ import streamlit as st
 
 from core.budget.cluster import Cluster
 from core.budget.serving.decode_speeds import with_measured_mbu
-from core.budget.serving.inference_budget import check_group, with_context
-from core.budget.serving.kv_variants import with_kv_heads
-from core.budget.serving.serving_calibration import calibrated
-from core.budget.serving.serving_plan import ServingPlan
-from core.budget.serving.serving_sweep import Axis
+from core.budget.serving.kv_cache import with_kv_heads
+from core.budget.serving.memory import Axis, check_group
+from core.budget.serving.plan import ServingPlan, with_context
+from core.budget.serving.throughput import calibrated
 from core.language import _
 from core.models.spec import ModelSpec
 from core.units import format_percent

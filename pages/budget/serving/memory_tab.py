@@ -6,14 +6,19 @@ import streamlit as st
 
 from core.budget.budget import Budget
 from core.budget.item import Item
-from core.budget.serving.inference_budget import (
+from core.budget.serving.kv_cache import (
+    AS_MADE,
+    MHA,
+    KVVariant,
+    kv_cache_bytes_per_token,
+    kv_variants,
+)
+from core.budget.serving.memory import (
     MOST_SEQUENCES,
     inference_budget,
     largest_concurrency,
+    memory_sweep,
 )
-from core.budget.serving.kv_cache import kv_cache_bytes_per_token
-from core.budget.serving.kv_variants import AS_MADE, MHA, KVVariant, kv_variants
-from core.budget.serving.serving_sweep import memory_sweep
 from core.figures.budget.serving.kv_bars import kv_alt, kv_figure, kv_table
 from core.figures.budget.serving_memory_plot import memory_alt, memory_figure, memory_table
 from core.language import N_, _, ngettext

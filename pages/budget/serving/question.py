@@ -5,11 +5,10 @@ from dataclasses import replace
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
-from core.budget.serving.inference_budget import largest_concurrency
-from core.budget.serving.kv_cache import kv_cache
-from core.budget.serving.kv_variants import with_kv_heads
-from core.budget.serving.serving_memory import serving_weights
-from core.budget.serving.serving_plan import ServingPlan
+from core.budget.serving.kv_cache import kv_cache, with_kv_heads
+from core.budget.serving.memory import largest_concurrency
+from core.budget.serving.plan import ServingPlan
+from core.budget.weights.stored import serving_weights
 from core.language import _
 from core.units import format_bytes
 from pages.shared.questions import Choice, predict_then_reveal

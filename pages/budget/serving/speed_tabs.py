@@ -6,9 +6,14 @@ from dataclasses import replace
 import streamlit as st
 
 from core.budget.serving.decode_speeds import DecodeFit, measured_fit, published_speeds
-from core.budget.serving.serving_roofline import device_ridge, roofline_points
-from core.budget.serving.serving_time import decode_latency, prefill_latency, product_peak
-from core.budget.serving.throughput import device_speed, throughput_curve, user_speed
+from core.budget.serving.latency import decode_latency, prefill_latency, product_peak
+from core.budget.serving.throughput import (
+    device_ridge,
+    device_speed,
+    roofline_points,
+    throughput_curve,
+    user_speed,
+)
 from core.figures.budget.flops_frame import intensity_words
 from core.figures.budget.serving.latency_throughput import (
     latency_alt,

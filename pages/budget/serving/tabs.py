@@ -7,7 +7,7 @@ from typing import Final
 
 import streamlit as st
 
-from core.budget.serving.serving_sweep import AXES, Axis
+from core.budget.serving.memory import AXES, Axis
 from core.language import _
 from pages.budget.serving.inputs import PAGE, ServingCase
 from pages.budget.serving.memory_tab import show_heads, show_memory

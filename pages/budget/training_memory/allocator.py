@@ -4,8 +4,8 @@ from typing import Final
 
 import streamlit as st
 
-from core.budget.comparison.scenario import Scenario
 from core.budget.training.allocator_stories import CAPACITY, STORIES, Moment, replay
+from core.budget.training.scenario import Scenario
 from core.figures.budget.training_memory.allocator_map import (
     allocator_alt,
     allocator_figure,

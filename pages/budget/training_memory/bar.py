@@ -4,14 +4,13 @@ from typing import Final
 
 import streamlit as st
 
-from core.budget.at_peak import at_peak
-from core.budget.budget import Budget
-from core.budget.catalogue.parameters import counts
+from core.budget.budget import Budget, at_peak
+from core.budget.catalogue.precisions import PRECISIONS
 from core.budget.cluster import DeviceSpec
-from core.budget.comparison.scenario import Scenario
 from core.budget.item import Item
-from core.budget.training.precisions import PRECISIONS
-from core.budget.training.trained import trained_parameters
+from core.budget.training.scenario import Scenario
+from core.budget.training.states import trained_parameters
+from core.budget.weights.parameters import counts
 from core.figures.budget.training_memory.training_bar import (
     MOST_BARS,
     DeviceBar,

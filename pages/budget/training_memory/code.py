@@ -8,13 +8,13 @@ from core.budget.recipe import TrainingRecipe
 from pages.budget.training_memory.inputs import Chosen
 
 _CODE: Final = """
-from core.budget.at_peak import at_peak
+from core.budget.budget import at_peak
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
 from core.budget.catalogue.devices import DEVICES, custom_device, local_device
 from core.budget.catalogue.hf_config import read_config
 from core.budget.recipe import LoRA, TrainingRecipe
-from core.budget.training.training_budget import training_budget
+from core.budget.training.memory import training_budget
 from core.machine import probe_machine
 
 recipe = TrainingRecipe({recipe})

@@ -5,12 +5,12 @@ from typing import Final
 
 import streamlit as st
 
+from core.budget.catalogue.optimizers import OPTIMIZERS
+from core.budget.catalogue.precisions import PRECISIONS
+from core.budget.catalogue.profiles import PROFILES
 from core.budget.cluster import Cluster
-from core.budget.comparison.scenario import Scenario
 from core.budget.recipe import CHECKPOINTING, STEP_KINDS, TrainingRecipe
-from core.budget.training.optimizers import OPTIMIZERS
-from core.budget.training.precisions import PRECISIONS
-from core.budget.training.profiles import PROFILES
+from core.budget.training.scenario import Scenario
 from core.language import _
 from core.models.spec import ModelSpec
 from pages.budget.training_memory.layout import choose_layout

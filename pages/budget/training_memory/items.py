@@ -6,12 +6,11 @@ from typing import Any, Final
 
 import streamlit as st
 
-from core.budget.at_peak import at_peak
-from core.budget.budget import Budget
-from core.budget.comparison.scenario import Scenario
+from core.budget.budget import Budget, at_peak
 from core.budget.item import Item
-from core.budget.parallel.shares import shares
-from core.budget.training.kept_list import KeptTensor, kept_list
+from core.budget.share import shares
+from core.budget.training.activations import KeptTensor, kept_list
+from core.budget.training.scenario import Scenario
 from core.figures.budget.training_memory.item_tree import (
     SEPARATOR,
     boxes,

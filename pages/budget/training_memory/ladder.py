@@ -6,9 +6,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.budget.comparison.difference import Difference
-from core.budget.comparison.ladder import Rung, ladder, step_down
 from core.budget.comparison.published import KINDS
-from core.budget.comparison.scenario import Scenario
+from core.budget.comparison.rederived import Rung, ladder, step_down
+from core.budget.training.scenario import Scenario
 from core.figures.budget.training_memory.ladder import (
     LadderRow,
     error_text,

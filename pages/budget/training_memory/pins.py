@@ -5,7 +5,7 @@ from typing import Final, cast
 
 import streamlit as st
 
-from core.budget.comparison.scenario import Scenario, read_scenario, write_scenario
+from core.budget.training.scenario import Scenario, read_scenario, write_scenario
 from core.language import _
 from pages.shared import pickers
 from pages.shared.settings import locked

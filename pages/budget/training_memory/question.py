@@ -6,7 +6,7 @@ from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
 from core.budget.recipe import Checkpointing, TrainingRecipe
-from core.budget.training.training_budget import training_budget
+from core.budget.training.memory import training_budget
 from core.language import _
 from core.units import format_bytes
 from pages.budget.training_memory.bar import peak_moment

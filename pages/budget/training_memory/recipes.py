@@ -6,12 +6,12 @@ from typing import Final
 
 import streamlit as st
 
-from core.budget.catalogue.parameters import counts
-from core.budget.comparison.scenario import Scenario
+from core.budget.catalogue.optimizers import OPTIMIZERS
+from core.budget.catalogue.precisions import PRECISIONS
 from core.budget.item import Item
-from core.budget.training.optimizers import OPTIMIZERS
-from core.budget.training.precisions import PRECISIONS
-from core.budget.training.recipes import bytes_per_parameter, largest_by_states, states_in_all
+from core.budget.training.scenario import Scenario
+from core.budget.training.states import bytes_per_parameter, largest_by_states, states_in_all
+from core.budget.weights.parameters import counts
 from core.figures.budget.training_memory.recipe_bars import recipe_alt, recipe_figure, recipe_table
 from core.language import N_, _
 from core.units import format_bytes, format_count

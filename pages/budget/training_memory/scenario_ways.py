@@ -7,10 +7,9 @@ from typing import Final
 import streamlit as st
 
 from core.budget.budget import Budget
-from core.budget.comparison.difference import Difference
-from core.budget.comparison.one_by_one import one_by_one
-from core.budget.comparison.scenario import Scenario
-from core.budget.training.training_budget import training_budget
+from core.budget.comparison.difference import Difference, one_by_one
+from core.budget.training.memory import training_budget
+from core.budget.training.scenario import Scenario
 from core.figures.budget.training_memory.waterfall import Rung, Way
 from core.language import N_, _
 from pages.budget.training_memory.pins import NOW, PAGE, SLOTS

@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from core.budget.budget import Budget
+from core.budget.catalogue.precisions import PRECISIONS
 from core.budget.comparison.difference import Step
-from core.budget.comparison.scenario import CHOICES, Scenario
 from core.budget.formula import written
 from core.budget.recipe import LoRA
-from core.budget.training.precisions import PRECISIONS
+from core.budget.training.scenario import CHOICES, Scenario
 from core.language import N_, _
 from core.units import format_bytes
 from pages.budget.training_memory.words import (

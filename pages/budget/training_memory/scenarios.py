@@ -7,12 +7,11 @@ from typing import Final
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.budget.at_peak import at_peak
-from core.budget.budget import Budget
+from core.budget.budget import Budget, at_peak
 from core.budget.comparison.difference import Difference, peak_difference
-from core.budget.comparison.scenario import Scenario
 from core.budget.item import Item
-from core.budget.training.training_budget import training_budget
+from core.budget.training.memory import training_budget
+from core.budget.training.scenario import Scenario
 from core.figures.budget.training_memory.waterfall import (
     Way,
     signed,

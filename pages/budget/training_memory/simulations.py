@@ -8,10 +8,9 @@ from typing import Final
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.budget.comparison.scenario import Scenario
-from core.budget.simulation.cases import write_case
-from core.budget.simulation.report import StepReport
-from core.budget.simulation.run import run_simulation
+from core.budget.simulation.cases import run_simulation, write_case
+from core.budget.simulation.timeline import StepReport
+from core.budget.training.scenario import Scenario
 from core.figures.budget.training_memory.step_marks import PHASE_WORDS
 from core.language import _
 from pages.server.background import jobs

@@ -4,10 +4,9 @@ from typing import Final
 
 import streamlit as st
 
-from core.budget.calibration import calibrate
-from core.budget.comparison.scenario import Scenario
-from core.budget.fits.one_device import OneDevice, on_one_device
-from core.budget.simulation.report import StepReport
+from core.budget.comparison.one_device import OneDevice, calibrate, on_one_device
+from core.budget.simulation.timeline import StepReport
+from core.budget.training.scenario import Scenario
 from core.figures.budget.training_memory.step_marks import op_name
 from core.figures.budget.training_memory.step_moments import (
     moments_alt,

@@ -7,8 +7,8 @@ from typing import Final
 import streamlit as st
 
 from core.budget.budget import Budget
-from core.budget.comparison.scenario import Scenario
-from core.budget.training.training_budget import training_budget
+from core.budget.training.memory import training_budget
+from core.budget.training.scenario import Scenario
 from core.language import N_, _
 from pages.budget.training_memory.allocator import show_allocator
 from pages.budget.training_memory.bar import show_bar

@@ -4,8 +4,8 @@ from typing import Final
 
 import streamlit as st
 
-from core.budget.comparison.scenario import Scenario
-from core.budget.training.tiny_model import TinyAccount, tiny_account
+from core.budget.by_hand.tiny_model import TinyAccount, tiny_account
+from core.budget.training.scenario import Scenario
 from core.figures.budget.training_memory.tiny_bars import tiny_alt, tiny_figure, tiny_table
 from core.language import _
 from core.units import format_bytes

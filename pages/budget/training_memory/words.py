@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Final
 
-from core.budget.training.optimizers import OPTIMIZERS
-from core.budget.training.precisions import PRECISIONS
-from core.budget.training.profiles import PROFILES
+from core.budget.catalogue.optimizers import OPTIMIZERS
+from core.budget.catalogue.precisions import PRECISIONS
+from core.budget.catalogue.profiles import PROFILES
 from core.language import N_, _
 
 CHECKPOINTING_WORDS: Final[Mapping[str, str]] = {

@@ -6,10 +6,9 @@ from typing import Any, Final
 import streamlit as st
 
 from core.budget.catalogue.devices import DEVICES
-from core.budget.fits.claim import Ruling
-from core.budget.fits.claims import rule
-from core.budget.fits.known_claims import CLAIMS
-from core.budget.fits.read_claim import MAX_CHARS, read_claim
+from core.budget.claims.claim import CLAIMS, Ruling
+from core.budget.claims.reading import MAX_CHARS, read_claim
+from core.budget.claims.referee import rule
 from core.figures.budget.what_fits.claims_chart import (
     VERDICTS,
     Rows,
@@ -30,9 +29,9 @@ from pages.shared.settings import presenting, theme_mode, unit_system
 OWN: Final = "own"
 EXAMPLE: Final = "Llama-2 7B in bf16 answers with 200 tok/s on one A100 80GB"
 CODE: Final = """
-from core.budget.fits.claims import rule
-from core.budget.fits.known_claims import CLAIMS
-from core.budget.fits.read_claim import read_claim
+from core.budget.claims.referee import rule
+from core.budget.claims.claim import CLAIMS
+from core.budget.claims.reading import read_claim
 
 ruling = rule({claim})
 print(ruling.verdict, f"{{ruling.ratio:.3g}} times the bound")

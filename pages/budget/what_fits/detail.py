@@ -5,8 +5,7 @@ from typing import Final
 
 import streamlit as st
 
-from core.budget.compute.jobs import SERVING_FORMATS
-from core.budget.compute.training_jobs import Training
+from core.budget.fits.jobs import SERVING_FORMATS, Training
 from core.budget.fits.matrix import lines, row
 from core.budget.formula import Formula
 from core.budget.item import Item, item

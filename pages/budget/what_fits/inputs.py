@@ -8,13 +8,11 @@ import streamlit as st
 
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
-from core.budget.catalogue.parameters import counts
 from core.budget.cluster import DeviceSpec
-from core.budget.compute.jobs import SERVING_FORMATS, Job, serving_ways
-from core.budget.compute.training_jobs import TRAINING_WAYS, training_ways
+from core.budget.fits.jobs import SERVING_FORMATS, TRAINING_WAYS, Job, serving_ways, training_ways
 from core.budget.recipe import Checkpointing, TrainingRecipe
-from core.budget.serving.inference_budget import with_context
-from core.budget.serving.serving_plan import ServingPlan
+from core.budget.serving.plan import ServingPlan, with_context
+from core.budget.weights.parameters import counts
 from core.language import N_, _
 from core.models.spec import ModelSpec
 from pages.shared import pickers

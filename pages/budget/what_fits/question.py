@@ -4,9 +4,9 @@ from typing import Final
 
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
-from core.budget.compute.jobs import Serving
+from core.budget.fits.jobs import Serving
 from core.budget.fits.solve import group_needs, min_devices
-from core.budget.serving.serving_plan import ServingPlan
+from core.budget.serving.plan import ServingPlan
 from core.language import _
 from core.units import format_bytes
 from pages.shared.questions import Choice, predict_then_reveal

@@ -6,12 +6,18 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.budget.catalogue.models import MODELS
-from core.budget.catalogue.parameters import count_parameters
 from core.budget.cluster import DeviceSpec
-from core.budget.compute.jobs import Job
+from core.budget.fits.jobs import Job
 from core.budget.fits.plane import MOST_DEVICES
-from core.budget.fits.reach import Edge, edges
-from core.budget.fits.solve import Answer, largest_model, largest_that_fits, min_devices
+from core.budget.fits.solve import (
+    Answer,
+    Edge,
+    edges,
+    largest_model,
+    largest_that_fits,
+    min_devices,
+)
+from core.budget.weights.parameters import count_parameters
 from core.figures.budget.what_fits.frontier import frontier_alt, frontier_figure, frontier_table
 from core.language import _, ngettext
 from core.models.spec import ModelSpec

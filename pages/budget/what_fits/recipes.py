@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from core.budget.compute.training_jobs import Training
 from core.budget.fits.feasible import MFU, Feasible, feasible
+from core.budget.fits.jobs import Training
 from core.language import _
 from core.units import format_bytes, format_percent
 from pages.budget.what_fits.inputs import Case, checkpointing_label, way_label

@@ -28,10 +28,10 @@ from core.budget.catalogue.models import MODELS
 from core.budget.catalogue.devices import DEVICES, custom_device, local_device
 from core.budget.fits.matrix import first_failing
 from core.budget.catalogue.hf_config import read_config
-from core.budget.compute.jobs import Serving
+from core.budget.fits.jobs import Serving
 from core.budget.recipe import LoRA, TrainingRecipe
-from core.budget.serving.serving_plan import ServingPlan
-from core.budget.compute.training_jobs import Training
+from core.budget.serving.plan import ServingPlan
+from core.budget.fits.jobs import Training
 from core.machine import probe_machine
 
 job = {job}

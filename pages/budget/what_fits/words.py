@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from core.budget.compute.training_jobs import Training
+from core.budget.fits.jobs import Training
 from core.budget.fits.matrix import Cell
 from core.budget.fits.plane import MOST_DEVICES, PlaneName
 from core.budget.fits.solve import Answer

@@ -56,7 +56,7 @@ _TABS: Final = {
     "bytes": (
         (
             _FIND,
-            "from core.budget.quantized import quantized_weights",
+            "from core.budget.weights.stored import quantized_weights",
             "from core.units import format_bytes",
         ),
         _BYTES,

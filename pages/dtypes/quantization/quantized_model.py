@@ -4,7 +4,7 @@ from typing import Final
 
 import streamlit as st
 
-from core.budget.quantized import quantized_weights
+from core.budget.weights.stored import quantized_weights
 from core.dtypes import FORMATS
 from core.figures.weight_bytes import weight_bytes_picture
 from core.language import _

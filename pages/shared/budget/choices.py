@@ -11,8 +11,8 @@ import streamlit as st
 
 from core.budget.catalogue.devices import DEVICES, custom_device, local_device
 from core.budget.catalogue.models import MODELS
-from core.budget.catalogue.parameters import counts
 from core.budget.cluster import DeviceSpec
+from core.budget.weights.parameters import counts
 from core.language import N_, _
 from core.machine import cached_probe
 from core.models.spec import ModelSpec

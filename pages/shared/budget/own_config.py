@@ -6,7 +6,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.budget.catalogue.hf_config import UNKNOWN, compact_config, read_config
-from core.budget.catalogue.parameters import counts
+from core.budget.weights.parameters import counts
 from core.language import _
 from core.models.spec import ModelSpec
 from core.units import format_count

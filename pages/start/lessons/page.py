@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from core.budget.rules import state_rule
+from core.budget.by_hand.rules import state_rule
 from core.language import _, ngettext
 from pages.shared import pickers
 from pages.shared.header import headline, page_header
@@ -19,7 +19,7 @@ from pages.start.lessons.take_away import PARAMS, picked_rules, rules_headline, 
 
 PRINT_CSS = Path(__file__).with_name("print.css")
 CODE = """
-from core.budget.rules import flops_rule, state_rule
+from core.budget.by_hand.rules import flops_rule, state_rule
 from core.units import format_bytes, format_flops
 
 print(format_bytes(state_rule(7 * 10**9).amount))

@@ -6,7 +6,7 @@ from typing import Final
 import streamlit as st
 
 from core.budget import Item
-from core.budget.rules import flops_rule, state_rule
+from core.budget.by_hand.rules import flops_rule, state_rule
 from core.language import _
 from core.units import format_count
 from pages.shared import pickers

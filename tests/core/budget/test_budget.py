@@ -2,9 +2,12 @@
 
 from dataclasses import replace
 
-from core.budget.budget import Budget
+from core.budget.budget import Budget, at_peak
 from core.budget.formula import Formula
 from core.budget.item import item
+from core.budget.recipe import TrainingRecipe
+from core.budget.training.memory import training_budget
+from tests.core.budget.test_share import cluster, model
 
 BYTES = item("stage", Formula("100 * n"), {"n": 10}, unit="bytes", source="", band=0.1)
 
@@ -25,3 +28,15 @@ def test_a_budget_fits_for_sure_only_with_the_upper_end_of_its_band():
 def test_the_largest_stage_is_the_one_with_the_most_bytes():
     small = replace(BYTES, amount=10)
     assert Budget(name="b", item=BYTES, stages=(small, BYTES), capacity=1).largest is BYTES
+
+
+def test_the_parts_at_the_peak_add_up_and_have_one_name_each():
+    for checkpointing in ("none", "selective", "full"):
+        for spread in ({"num_devices": 8, "zero_stage": 3}, {"num_devices": 16, "pipeline": 4}):
+            recipe = TrainingRecipe(accumulation=4, checkpointing=checkpointing)
+            for stage in training_budget(model(), recipe, cluster(**spread)).stages:
+                parts = at_peak(stage)
+                names = [part.name for part in parts]
+                assert sum(part.amount for part in parts) == stage.amount, checkpointing
+                assert len(set(names)) == len(names)
+                assert {"weights", "gradients", "optimizer"} <= set(names)

@@ -1,3 +1,5 @@
+"""Items: sums, maxima, bands and words."""
+
 import pytest
 
 from core.budget import Formula

@@ -1,32 +1,37 @@
-"""What must hold between budgets, whatever the numbers: parameters, FLOPs, serving, traffic."""
+"""What must hold between budgets, whatever the numbers: parameters, FLOPs, serving, training."""
 
 from dataclasses import replace
 
-from hypothesis import given, settings
+import pytest
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from core.budget.by_hand.rules import flops_rule, state_rule
 from core.budget.catalogue.devices import DEVICES
-from core.budget.catalogue.parameters import (
+from core.budget.catalogue.models import MODELS
+from core.budget.catalogue.optimizers import OPTIMIZERS
+from core.budget.catalogue.precisions import PRECISIONS
+from core.budget.cluster import Cluster
+from core.budget.comparison.difference import difference
+from core.budget.compute.block_operations import op_intensities
+from core.budget.compute.chinchilla import best_params, best_tokens, predicted_loss
+from core.budget.compute.forward_flops import forward_flops
+from core.budget.compute.step_flops import model_flops, step_flops
+from core.budget.fits.matrix import lines
+from core.budget.parallel.communication import communication, exposed_seconds
+from core.budget.recipe import CHECKPOINTING, TrainingRecipe
+from core.budget.serving.kv_cache import kv_cache
+from core.budget.serving.latency import decode_latency, prefill_latency
+from core.budget.serving.memory import inference_budget, serving_memory
+from core.budget.share import shares, whole
+from core.budget.training.duration import cost, training_time
+from core.budget.training.memory import training_budget
+from core.budget.weights.parameters import (
     active_parameters,
     count_parameters,
     counts,
     share_counts,
 )
-from core.budget.cluster import Cluster
-from core.budget.compute.block_operations import op_intensities
-from core.budget.compute.chinchilla import best_params, best_tokens, predicted_loss
-from core.budget.compute.cost import cost
-from core.budget.compute.flops import model_flops, step_flops
-from core.budget.compute.forward_flops import forward_flops
-from core.budget.compute.training_time import training_time
-from core.budget.parallel.communication import communication, exposed_seconds
-from core.budget.parallel.share import whole
-from core.budget.parallel.shares import shares
-from core.budget.rules import flops_rule, state_rule
-from core.budget.serving.inference_budget import inference_budget
-from core.budget.serving.kv_cache import kv_cache
-from core.budget.serving.serving_memory import serving_memory
-from core.budget.serving.serving_time import decode_latency, prefill_latency
 from tests.core.budget.random_budgets import check_tree, clusters, plans, recipes, specs
 
 ALONE = Cluster(device=DEVICES["h100-sxm"])
@@ -145,3 +150,143 @@ def test_every_operation_of_a_block_moves_bytes(spec, context, phase):
     for operation in op_intensities(spec, context, batch_size=2, phase=phase):
         check_tree(operation.flops)
         check_tree(operation.moved)
+
+
+def budget(spec, recipe, cluster=ALONE):
+    return training_budget(spec, recipe, cluster)
+
+
+def amount(spec, recipe, cluster=ALONE):
+    return budget(spec, recipe, cluster).item.amount
+
+
+@given(st.data(), specs(), recipes(lora=True))
+def test_every_training_budget_keeps_the_rules_of_a_tree(data, spec, recipe):
+    cluster = data.draw(clusters(spec))
+    found = budget(spec, recipe, cluster)
+    check_tree(found.item)
+    assert len(found.stages) == cluster.pipeline
+    for stage in found.stages:
+        check_tree(stage)
+        assert sum(part.amount for part in lines(stage)) == pytest.approx(stage.amount)
+    assert found.item.amount == found.largest.amount
+
+
+def test_every_model_in_every_precision_and_with_every_optimizer_keeps_them():
+    ways = [(row, "adamw") for row in PRECISIONS] + [("mixed_bf16", row) for row in OPTIMIZERS]
+    for model, spec in MODELS.items():
+        for precision, optimizer in ways:
+            recipe = TrainingRecipe(seq_len=1024, precision=precision, optimizer=optimizer)
+            found = budget(spec, recipe)
+            check_tree(found.item)
+            assert found.item.amount > 2 * counts(spec).total, (model, precision, optimizer)
+
+
+@given(specs(), recipes(lora=True))
+def test_training_has_no_kv_cache(spec, recipe):
+    names = {part.name.lower() for part in budget(spec, recipe).item.walk()}
+    assert not [name for name in names if "kv" in name or "cache" in name.split()], names
+
+
+@given(specs(), recipes(lora=True))
+def test_more_sequences_longer_ones_or_more_layers_never_take_less(spec, recipe):
+    here = amount(spec, recipe)
+    for change in ({"batch_size": recipe.batch_size + 1}, {"seq_len": recipe.seq_len + 64}):
+        assert amount(spec, replace(recipe, **change)) >= here, change
+    assert amount(replace(spec, num_layers=spec.num_layers + 1), recipe) > here
+
+
+@given(specs(), recipes(), st.permutations(CHECKPOINTING))
+def test_what_was_asked_before_changes_no_budget(spec, recipe, order):
+    """Two models that differ in name only, so that nothing kept for the one serves the other."""
+    ways = [replace(recipe, checkpointing=way) for way in CHECKPOINTING]
+    expected = [amount(spec, way) for way in ways]
+    twin = replace(spec, name="its twin")
+    found = {way: amount(twin, replace(recipe, checkpointing=way)) for way in order}
+    assert [found[way] for way in CHECKPOINTING] == expected
+
+
+@given(specs(), recipes())
+def test_keeping_only_the_inputs_of_blocks_takes_at_most_these_more(spec, recipe):
+    kept = amount(spec, replace(recipe, checkpointing="none"))
+    least = budget(spec, replace(recipe, checkpointing="full")).item
+    inputs = max(part.amount for part in least.walk() if part.name == "block inputs")
+    assert least.amount <= kept + 1.05 * inputs + 4096
+
+
+@given(specs(), recipes())
+def test_one_tensor_rank_is_no_tensor_parallelism(spec, recipe):
+    for cluster in (
+        replace(ALONE, tensor=1, sequence_parallel=True),
+        replace(ALONE, zero_stage=3),
+        replace(ALONE, devices_per_node=1),
+    ):
+        found = difference(budget(spec, recipe).item, budget(spec, recipe, cluster).item)
+        assert not found.changed, cluster
+
+
+@given(st.data(), specs(), recipes())
+def test_a_rank_never_holds_more_states_than_the_whole(data, spec, recipe):
+    cluster = data.draw(clusters(spec))
+    alone = budget(spec, recipe).item
+    for stage in budget(spec, recipe, cluster).stages:
+        for name in ("weights", "optimizer"):
+            assert part_of(stage, name) <= part_of(alone, name), name
+        if cluster.pipeline == 1:
+            assert kept_activations(stage) <= kept_activations(alone)
+
+
+def kept_activations(tree):
+    forward = next(part for part in tree.walk() if part.name == "end of forward")
+    return forward.child("activations").amount
+
+
+def part_of(tree, name):
+    return sum(part.amount for part in lines(tree) if part.name == name)
+
+
+@given(specs(), recipes())
+def test_replicas_hold_what_one_device_holds_and_sharding_never_holds_more(spec, recipe):
+    stages = [
+        budget(spec, recipe, replace(ALONE, num_devices=8, zero_stage=stage)).item
+        for stage in range(4)
+    ]
+    alone = budget(spec, recipe).item
+    for name in ("weights", "optimizer"):
+        assert part_of(stages[0], name) == part_of(alone, name)
+        held = [part_of(stage, name) for stage in stages]
+        assert held == sorted(held, reverse=True), name
+
+
+@few
+@given(specs(), recipes())
+def test_with_endless_devices_zero_3_holds_next_to_no_states(spec, recipe):
+    many = replace(ALONE, num_devices=1_000_000, zero_stage=3)
+    found = budget(spec, recipe, many).item
+    alone = budget(spec, recipe).item
+    for name in ("weights", "optimizer"):
+        assert part_of(found, name) <= part_of(alone, name) / 1000 + 4096, name
+
+
+@given(specs(("dense",)), st.integers(2, 64))
+def test_zero_shares_sixteen_bytes_out_as_its_paper_says(spec, ranks):
+    """Rajbhandari et al. 2020, figure 1: 4 + 12/N, 2 + 14/N, 16/N bytes for each parameter."""
+    recipe = TrainingRecipe(precision="mixed_bf16", step_kind="fused", checkpointing="full")
+    expected = (16, 4 + 12 / ranks, 2 + 14 / ranks, 16 / ranks)
+    for stage, per_param in enumerate(expected):
+        cluster = replace(ALONE, num_devices=ranks, zero_stage=stage)
+        tree = budget(spec, recipe, cluster).item
+        fixed = part_of(tree, "weights") + part_of(tree, "optimizer")
+        step = next(part for part in tree.walk() if part.name == "optimizer step")
+        gradients = step.child("gradients").amount
+        assert fixed + gradients == pytest.approx(per_param * counts(spec).total, rel=0.02), stage
+
+
+@given(specs(), recipes())
+def test_a_tied_head_is_stored_once(spec, recipe):
+    assume(recipe.optimizer not in {"adafactor", "muon"})
+    tied = budget(replace(spec, tied=True), recipe).item
+    untied = budget(replace(spec, tied=False), recipe).item
+    head = spec.vocab_size * spec.hidden_dim
+    per_param = part_of(tied, "weights") / counts(replace(spec, tied=True)).total
+    assert part_of(untied, "weights") - part_of(tied, "weights") == pytest.approx(head * per_param)

@@ -28,8 +28,8 @@ def test_every_home_is_public():
 
 
 def test_a_name_that_is_not_there_is_refused_as_by_any_module():
-    with pytest.raises(AttributeError, match=r"'core\.budget' has no attribute 'weights'"):
-        core.budget.weights  # noqa: B018
+    with pytest.raises(AttributeError, match=r"'core\.budget' has no attribute 'gradients'"):
+        core.budget.gradients  # noqa: B018
 
 
 def test_all_but_the_simulation_do_without_torch():

@@ -3,7 +3,7 @@ import torch
 from torch.autograd.graph import saved_tensors_hooks
 from torch.nn import functional as F  # noqa: N812
 
-from core.budget.training.profiles import PROFILES
+from core.budget.catalogue.profiles import PROFILES
 from core.models.kernels import (
     EPSILON,
     KERNELS,

@@ -47,7 +47,7 @@ def flop_bars(step: Item, mode: Mode, *, present: bool = False) -> go.Figure:
     """Return one bar a phase, its total beside it.
 
     Args:
-        step: What `core.budget.compute.flops.step_flops` gave, without adapters.
+        step: What `core.budget.compute.step_flops.step_flops` gave, without adapters.
         mode: "light" or "dark".
         present: Larger text for a projector.
     """

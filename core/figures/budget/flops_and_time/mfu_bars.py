@@ -25,7 +25,7 @@ def mfu_bars(shares: Sequence[Item], mode: Mode, *, present: bool = False) -> go
     """Return one bar a convention and the line that none may cross.
 
     Args:
-        shares: What `core.budget.compute.mfu.mfu_conventions` gave.
+        shares: What `core.budget.compute.conventions.mfu_conventions` gave.
         mode: "light" or "dark".
         present: Larger text for a projector.
     """

@@ -17,7 +17,7 @@ def two_layer_bars(step: Item, mode: Mode, *, present: bool = False) -> go.Figur
     """Return one bar a product, in the order in which they run.
 
     Args:
-        step: What `core.budget.compute.two_layers.two_layer_flops` gave.
+        step: What `core.budget.by_hand.rules.two_layer_flops` gave.
         mode: "light" or "dark".
         present: Larger text for a projector.
     """

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from core.budget.catalogue.parameters import PART_NAMES
 from core.budget.item import Item
+from core.budget.weights.parameters import PART_NAMES
 from core.figures.drawing import Drawing
 from core.figures.picture import Look, Picture, Table
 from core.language import _
@@ -40,7 +40,7 @@ def part_rows(tree: Item) -> tuple[Row, ...]:
     """Return a row for each matrix or table; what is small stands together in the last one.
 
     Args:
-        tree: What `core.budget.catalogue.parameters.count_parameters` returns.
+        tree: What `core.budget.weights.parameters.count_parameters` returns.
     """
     rows = list(_rows(tree))
     large = [row for row in rows if row.amount >= SMALLEST * tree.amount]
@@ -65,7 +65,7 @@ def parts_picture(model: str, tree: Item, idle: float, look: Look) -> Picture:
 
     Args:
         model: Its name.
-        tree: What `core.budget.catalogue.parameters.count_parameters` returns.
+        tree: What `core.budget.weights.parameters.count_parameters` returns.
         idle: How many parameters of the experts one token does not pass.
         look: How the reader wants to see.
     """

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from core.budget.item import Item
 from core.budget.parallel.communication import AXIS_NAMES
-from core.budget.parallel.links import Axis
+from core.budget.parallel.ranks import Axis
 from core.figures.drawing import Drawing
 from core.figures.theme import COLORS, Mode, plotly_layout
 from core.language import _

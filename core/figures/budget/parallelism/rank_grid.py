@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import plotly.graph_objects as go
 
-from core.budget.parallel.rank_grid import Rank, RankGrid
+from core.budget.parallel.ranks import Rank, RankGrid
 from core.figures.drawing import Drawing
 from core.figures.theme import COLORS, Mode, plotly_layout
 from core.language import _, ngettext

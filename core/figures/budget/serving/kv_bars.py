@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import plotly.graph_objects as go
 
-from core.budget.serving.kv_variants import AS_MADE, KVVariant
+from core.budget.serving.kv_cache import AS_MADE, KVVariant
 from core.figures.drawing import Drawing
 from core.figures.theme import COLORS, Mode, plotly_layout
 from core.language import N_, _, ngettext

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import plotly.graph_objects as go
 
-from core.budget.serving.serving_roofline import RooflinePoint
+from core.budget.serving.throughput import RooflinePoint
 from core.figures.budget.flops_frame import intensity_words
 from core.figures.drawing import Drawing
 from core.figures.theme import COLORS, Mode, plotly_layout
@@ -39,7 +39,7 @@ def roofline_figure(
     """Return FLOP/s over FLOPs per byte, with the roof of the data sheet.
 
     Args:
-        points: What `core.budget.serving.serving_roofline` found.
+        points: What `core.budget.serving.throughput` found.
         roof: Dense peak in FLOP/s and bandwidth in bytes/s of the device.
         mode: "light" or "dark".
         present: Larger text for a projector.

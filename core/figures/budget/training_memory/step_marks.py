@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Final
 
-from core.budget.simulation.report import Point, StepReport
+from core.budget.simulation.timeline import Point, StepReport
 from core.figures.budget.serving_memory_plot import in_unit
 from core.figures.drawing import Drawing
 from core.language import N_, _

@@ -5,7 +5,7 @@ from typing import Final
 
 import plotly.graph_objects as go
 
-from core.budget.simulation.report import Point, StepReport
+from core.budget.simulation.timeline import Point, StepReport
 from core.figures.budget.serving_memory_plot import in_unit
 from core.figures.budget.training_memory.step_marks import (
     PHASE_WORDS,

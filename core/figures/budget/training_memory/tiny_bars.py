@@ -6,8 +6,8 @@ from typing import Final
 
 import plotly.graph_objects as go
 
+from core.budget.by_hand.tiny_model import TinyAccount
 from core.budget.item import Item
-from core.budget.training.tiny_model import TinyAccount
 from core.figures.budget.stacked_parts import parts_table, stack
 from core.figures.drawing import Drawing
 from core.figures.picture import Look

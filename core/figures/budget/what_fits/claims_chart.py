@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import plotly.graph_objects as go
 
-from core.budget.fits.claim import Ruling, Verdict
+from core.budget.claims.claim import Ruling, Verdict
 from core.figures.drawing import Drawing
 from core.figures.theme import COLORS, Mode, plotly_layout
 from core.language import N_, _

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import plotly.graph_objects as go
 
-from core.budget.fits.reach import Edge, by_length
+from core.budget.fits.solve import Edge, by_length
 from core.figures.drawing import Drawing
 from core.figures.theme import COLORS, Mode, plotly_layout
 from core.language import _, ngettext

@@ -3,7 +3,7 @@
 import pytest
 
 from core.budget.catalogue.devices import DEVICES, custom_device, local_device
-from core.budget.fits.claim import DTYPES
+from core.budget.claims.claim import DTYPES
 from core.machine.records import Device, Probe, Speed
 from core.units import GIB, MIB
 
@@ -38,7 +38,6 @@ def test_no_peak_is_the_sparse_figure_of_the_data_sheet():
 def test_memory_makers_count_in_powers_of_two():
     """nvidia-smi: 81,559 MiB on an H100 of 80 "GB", of which torch sees 79.1 GiB."""
     h100 = DEVICES["h100-sxm"]
-
     assert h100.memory_sold == 80 * GIB
     assert h100.memory_usable == (81_559 - 512) * MIB
     assert h100.memory_usable / GIB == pytest.approx(79.1, abs=0.1)
@@ -75,15 +74,9 @@ def test_impossible_custom_devices_are_refused_in_a_sentence():
 
 def _probe(*devices):
     return Probe(
-        torch="2.13.0",
-        cuda=None,
-        rocm=None,
-        kernels=(),
-        num_threads=2,
-        cpu_name="a CPU",
-        features=(),
-        devices=devices,
-    )
+        torch="2.13.0", cuda=None, rocm=None, kernels=(), num_threads=2, cpu_name="a CPU",
+        features=(), devices=devices,
+    )  # fmt: skip
 
 
 def _device(kind, name, speeds=(), free=6 * GIB):
@@ -114,7 +107,6 @@ def test_the_device_at_hand_has_its_measured_speeds_and_nothing_from_a_data_shee
 
 def test_the_device_at_hand_is_the_accelerator_if_there_is_one():
     found = local_device(_probe(_device("cpu", "a CPU"), _device("cuda", "a GPU", free=None)))
-
     assert found.name == "a GPU"
     assert (found.memory_usable, found.bandwidth, dict(found.peak)) == (8 * GIB, 0, {})
 

@@ -8,7 +8,7 @@ import pytest
 
 from core.budget.catalogue.hf_config import model_from_config
 from core.budget.catalogue.models import MODELS
-from core.budget.catalogue.parameters import active_parameters, count_parameters, counts
+from core.budget.weights.parameters import active_parameters, count_parameters, counts
 
 CONFIGS = json.loads(Path(__file__).with_name("published_configs.json").read_text(encoding="utf-8"))
 # Printed by the makers: model cards of Mixtral and Qwen3; DeepSeek-V3's report counts 37 B.

@@ -1,12 +1,14 @@
 """Differences of item trees: what adds up, what moves, and which input did it."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.budget import Formula, Item
-from core.budget.comparison.difference import Input, difference, peak_difference
+from core.budget.comparison.difference import Input, difference, one_by_one, peak_difference
 from core.budget.item import item, total
+from core.budget.recipe import TrainingRecipe
+from core.budget.training.scenario import named_scenario
+from tests.core.budget.refusals import refused
 
 BYTES = Formula("num_params * bytes_each")
 
@@ -109,10 +111,8 @@ def test_two_single_numbers_are_one_step_with_their_name():
 
 
 def test_bytes_are_not_compared_with_seconds():
-    with pytest.raises(ValueError, match="bytes cannot be compared with s"):
-        difference(part("a"), part("a", unit="s"))
-    with pytest.raises(ValueError, match="depth is 0; it must be at least 1"):
-        difference(part("a"), part("a"), depth=0)
+    refused("bytes cannot be compared with s", difference, part("a"), part("a", unit="s"))
+    refused("depth is 0; it must be at least 1", difference, part("a"), part("a"), depth=0)
 
 
 def test_a_measured_number_without_a_rule_can_be_compared():
@@ -137,3 +137,58 @@ def test_peaks_are_compared_by_what_is_held_under_one_name_each():
     found = peak_difference(device(30, 12), stages)
     assert sum(step.change for step in found.steps) == found.change == 20
     assert [move.after for move in found.moves] == ["stage 1"]
+
+
+TOKENS = Formula("num_layers * num_tokens / tensor")
+
+
+def measure(scenario):
+    if scenario.cluster.tensor > scenario.spec.num_heads:
+        raise ValueError("more tensor ranks than heads")
+    values = {
+        "num_layers": scenario.spec.num_layers,
+        "num_tokens": scenario.recipe.num_tokens,
+        "tensor": scenario.cluster.tensor,
+    }
+    return item("tokens", TOKENS, values, unit="tokens", source="a test")
+
+
+@st.composite
+def scenarios(draw):
+    recipe = TrainingRecipe(
+        batch_size=draw(st.integers(1, 8)), seq_len=draw(st.sampled_from([1024, 4096]))
+    )
+    tensor = draw(st.sampled_from([1, 2, 4]))
+    model = draw(st.sampled_from(["gpt2", "llama-2-7b"]))
+    return named_scenario(model, "t4", recipe, {"num_devices": tensor, "tensor": tensor})
+
+
+@given(scenarios(), scenarios())
+def test_the_steps_lead_from_the_first_to_the_last_without_a_gap(first, last):
+    steps = one_by_one(first, last, measure)
+    amounts = [measure(first).amount, *(step.after.amount for step in steps)]
+    assert [step.before.amount for step in steps] == amounts[:-1]
+    assert amounts[-1] == measure(last).amount
+    changed = [name for name, value in first.choices.items() if last.choices[name] != value]
+    assert [name for step in steps for name in step.names] == changed
+
+
+def test_a_choice_that_needs_another_makes_one_step_with_it():
+    whole = named_scenario("llama-2-7b", "t4", None, {"num_devices": 8, "tensor": 8})
+    small = named_scenario("llama-2-7b", "t4", None, {"num_devices": 2, "tensor": 2})
+    assert [step.names for step in one_by_one(small, whole, measure)] == [
+        ("num_devices",),
+        ("tensor",),
+    ]
+    assert [step.names for step in one_by_one(whole, small, measure)] == [("num_devices", "tensor")]
+
+
+def test_equal_scenarios_are_no_step_apart():
+    scenario = named_scenario("gpt2", "t4")
+    assert one_by_one(scenario, scenario, measure) == ()
+
+
+def test_a_scenario_without_a_budget_is_refused():
+    good = named_scenario("gpt2", "t4")
+    bad = named_scenario("gpt2", "t4", None, {"num_devices": 16, "tensor": 16})
+    refused("more tensor ranks than heads", one_by_one, good, bad, measure)

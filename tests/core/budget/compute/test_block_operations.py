@@ -3,9 +3,10 @@
 import pytest
 
 from core.budget.catalogue.models import MODELS
-from core.budget.catalogue.parameters import counts
 from core.budget.compute.block_operations import op_intensities
 from core.budget.compute.forward_flops import forward_flops
+from core.budget.weights.parameters import counts
+from tests.core.budget.refusals import refused
 
 PRODUCTS_LEFT_OUT = {"norm", "rotary positions", "residual sum", "SwiGLU", "GELU"}
 
@@ -88,9 +89,7 @@ def test_a_window_caps_the_keys_that_are_read():
 
 
 def test_what_cannot_be_is_refused():
-    with pytest.raises(ValueError, match="context is 0; it must lie between 1 and"):
-        op_intensities(MODELS["gpt2"], 0)
-    with pytest.raises(ValueError, match="batch_size is 0"):
-        op_intensities(MODELS["gpt2"], 1, batch_size=0)
+    refused("context is 0; it must lie between 1 and", op_intensities, MODELS["gpt2"], 0)
+    refused("batch_size is 0", op_intensities, MODELS["gpt2"], 1, batch_size=0)
     with pytest.raises(ValueError, match="phase is 'train'; use one of: prefill, decode"):
         op_intensities(MODELS["gpt2"], 1, phase="train")

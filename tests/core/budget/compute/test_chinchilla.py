@@ -11,6 +11,7 @@ from core.budget.compute.chinchilla import (
     loss_for_size,
     predicted_loss,
 )
+from tests.core.budget.refusals import refused
 
 
 def test_the_compute_of_gopher_is_best_spent_on_70_b_and_1_4_t_tokens():
@@ -50,9 +51,6 @@ def test_a_model_too_large_for_a_token_has_no_loss():
 
 
 def test_what_cannot_be_is_refused():
-    with pytest.raises(ValueError, match="flops is 0; it must lie between 1 and"):
-        best_params(0)
-    with pytest.raises(ValueError, match="tokens_per_param is 0; it must"):
-        best_tokens(1e20, 0)
-    with pytest.raises(ValueError, match="num_tokens is 0"):
-        predicted_loss(1, 0)
+    refused("flops is 0; it must lie between 1 and", best_params, 0)
+    refused("tokens_per_param is 0; it must", best_tokens, 1e20, 0)
+    refused("num_tokens is 0", predicted_loss, 1, 0)

@@ -5,8 +5,10 @@ from dataclasses import replace
 import pytest
 
 from core.budget.catalogue.models import MODELS
-from core.budget.catalogue.parameters import counts
 from core.budget.compute.forward_flops import forward_flops
+from core.budget.weights.parameters import counts
+from tests.core.budget.random_budgets import check_tree
+from tests.core.budget.refusals import refused
 
 # Exact / 6ND for training (three times the forward pass) over the context, causal | full:
 # two to four digits, as the table of the reference prints them.
@@ -78,15 +80,11 @@ def test_every_item_is_its_formula_and_its_parts():
     for spec in MODELS.values():
         for causal in (True, False):
             forward = forward_flops(spec, 4096, 1024, causal=causal)
-            assert forward.amount == sum(part.amount for part in forward.children)
-            for part in forward.children:
-                assert part.rule is not None
-                assert part.rule.of(part.values) == part.amount
-                assert isinstance(part.amount, int)
+            check_tree(forward)
+            assert all(isinstance(part.amount, int) for part in forward.children)
 
 
 def test_lengths_that_cannot_be_are_refused():
     with pytest.raises(ValueError, match="seq_len is 0; it must lie between 1 and 100,000,000"):
         forward_flops(MODELS["gpt2"], 1, 0)
-    with pytest.raises(ValueError, match="num_tokens is -1"):
-        forward_flops(MODELS["gpt2"], -1, 1)
+    refused("num_tokens is -1", forward_flops, MODELS["gpt2"], -1, 1)

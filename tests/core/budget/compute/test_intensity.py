@@ -12,6 +12,7 @@ from core.budget.compute.intensity import (
     ridge,
     roofline_seconds,
 )
+from tests.core.budget.refusals import refused
 
 PEAK, BANDWIDTH = 989.5e12, 3.35e12  # the lecture's H100
 
@@ -52,12 +53,9 @@ def test_every_device_has_a_ridge():
 
 
 def test_sizes_and_devices_that_cannot_be_are_refused():
-    with pytest.raises(ValueError, match="size is 0; it must lie between 1 and"):
-        examples(0)
-    with pytest.raises(ValueError, match="bandwidth is 0; it must lie between 1 and"):
-        ridge(1.0, 0)
-    with pytest.raises(ValueError, match="flops_per_second is 0"):
-        bound(examples(2)[0], 0, 1.0)
+    refused("size is 0; it must lie between 1 and", examples, 0)
+    refused("bandwidth is 0; it must lie between 1 and", ridge, 1.0, 0)
+    refused("flops_per_second is 0", bound, examples(2)[0], 0, 1.0)
 
 
 def test_numbers_of_four_bytes_halve_every_intensity_of_two():

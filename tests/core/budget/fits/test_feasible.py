@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
-from core.budget.compute.training_jobs import TRAINING_WAYS, training_ways
 from core.budget.fits.feasible import CHECKPOINTED, feasible
+from core.budget.fits.jobs import TRAINING_WAYS, training_ways
 from core.budget.recipe import TrainingRecipe
 
 
@@ -36,5 +36,4 @@ def test_what_is_not_feasible_does_not_fit():
 
 def test_a_device_without_the_peak_offers_no_speed():
     integers = replace(DEVICES["t4"], peak={"int8": 130e12})
-
     assert feasible(MODELS["gpt2"], TrainingRecipe(seq_len=512), integers, 1) == ()

@@ -7,24 +7,18 @@ import pytest
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
-from core.budget.compute.jobs import SERVING_FORMATS, Serving, serving_ways
+from core.budget.fits.jobs import SERVING_FORMATS, Serving, serving_ways
 from core.budget.fits.matrix import first_failing, lines, matrix, row
 from core.budget.item import Item, total
-from core.budget.serving.inference_budget import inference_budget
-from core.budget.serving.serving_plan import ServingPlan
+from core.budget.serving.memory import inference_budget
+from core.budget.serving.plan import ServingPlan
 
 PLAN = ServingPlan(prompt_len=768, output_len=256, concurrency=4)
 
 
 def bytes_of(name, amount, band=0.0):
-    return Item(
-        name=name,
-        amount=amount,
-        unit="bytes",
-        low=amount * (1 - band),
-        high=amount * (1 + band),
-        source="test",
-    )
+    low, high = amount * (1 - band), amount * (1 + band)
+    return Item(name=name, amount=amount, unit="bytes", low=low, high=high, source="test")
 
 
 def test_every_cell_says_what_a_budget_of_its_own_says():
@@ -93,7 +87,6 @@ class Uncertain:
 
 def test_a_job_that_cannot_be_split_says_why_in_every_cell():
     cells = row(MODELS["gpt2"], Cannot(), DEVICES.values())
-
     assert len(cells) == len(DEVICES)
     assert {cell.sentence for cell in cells} == {"3 tensor ranks cannot share this"}
     assert {(cell.verdict, cell.need, cell.missing) for cell in cells} == {("too_big", None, 0.0)}
@@ -120,12 +113,10 @@ def test_within_the_band_it_is_close():
 def test_the_corrected_sentences_of_the_notes(model, way, device, reason):
     plan = ServingPlan(prompt_len=512, output_len=128)
     (cell,) = row(MODELS[model], serving_ways(plan)[way], [DEVICES[device]])
-
     assert cell.reason == reason
 
 
 def test_a_context_beyond_the_models_own_is_cut_to_it():
     long = Serving(ServingPlan(prompt_len=100_000, output_len=10))
     own = Serving(ServingPlan(prompt_len=1014, output_len=10))
-
     assert long.need(MODELS["gpt2"]) == own.need(MODELS["gpt2"])

@@ -2,13 +2,12 @@
 
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
-from core.budget.compute.jobs import serving_ways
-from core.budget.compute.training_jobs import training_ways
+from core.budget.fits.jobs import serving_ways, training_ways
 from core.budget.fits.matrix import matrix
 from core.budget.fits.plane import MOST_DEVICES, models_devices, models_ways, ways_devices
 from core.budget.fits.solve import min_devices
 from core.budget.recipe import TrainingRecipe
-from core.budget.serving.serving_plan import ServingPlan
+from core.budget.serving.plan import ServingPlan
 
 FEW = {key: MODELS[key] for key in ("gpt2-xl", "llama-2-7b", "llama-2-70b", "mixtral-8x7b")}
 SOME = {key: DEVICES[key] for key in ("t4", "rtx-4090", "h100-sxm", "mi300x")}

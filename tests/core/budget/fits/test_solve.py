@@ -7,23 +7,25 @@ import pytest
 
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
-from core.budget.catalogue.parameters import counts
 from core.budget.cluster import Cluster
-from core.budget.compute.jobs import Serving, serving_ways
+from core.budget.fits.jobs import Serving, serving_ways
 from core.budget.fits.solve import (
+    by_length,
+    edges,
     group_needs,
+    largest_by_states,
     largest_model,
     largest_number,
     largest_that_fits,
+    lengths,
     min_devices,
 )
-from core.budget.item import Item, total
-from core.budget.serving.inference_budget import largest_concurrency
-from core.budget.serving.serving_plan import ServingPlan
-
-
-def bytes_of(name, amount):
-    return Item(name=name, amount=amount, unit="bytes", low=amount, high=amount, source="test")
+from core.budget.item import total
+from core.budget.serving.memory import largest_concurrency
+from core.budget.serving.plan import ServingPlan
+from core.budget.weights.parameters import counts
+from tests.core.budget.fits.test_matrix import bytes_of
+from tests.core.budget.refusals import refused
 
 
 @dataclass(frozen=True)
@@ -38,10 +40,8 @@ class Steps:
     def need(self, _spec):
         if self.devices == 4:
             raise ValueError("4 devices cannot share this")
-        parts = (self.base // self.devices, self.each * self.sequences)
-        return total(
-            "job", [bytes_of("base", parts[0]), bytes_of("grown", parts[1])], source="test"
-        )
+        base = bytes_of("base", self.base // self.devices)
+        return total("job", [base, bytes_of("grown", self.each * self.sequences)], source="test")
 
     def on(self, num_devices):
         return replace(self, devices=num_devices)
@@ -64,9 +64,7 @@ def test_the_largest_number_is_the_one_found_by_counting_up():
 
 def test_the_largest_number_asks_about_twice_as_often_as_it_has_bits():
     asked = []
-
     largest_number(lambda n: asked.append(n) or n <= 123_456, most=10**9)
-
     assert len(asked) <= 2 * 17 + 1
 
 
@@ -85,15 +83,12 @@ def test_sequences_fill_the_memory_and_the_next_one_fails():
 
 def test_a_search_that_reaches_its_end_says_so():
     answer = largest_that_fits(None, Steps(base=1, each=1), device_of(1000), "sequences", most=10)
-
     assert (answer.amount, answer.at_limit, answer.reason) == (10, True, "")
 
 
 def test_the_longest_sequence_ends_at_the_models_own_context():
     job = Serving(ServingPlan(concurrency=1))
-
     answer = largest_that_fits(MODELS["gpt2"], job, DEVICES["h100-sxm"], "tokens")
-
     assert (answer.amount, answer.at_limit) == (1024, True)
 
 
@@ -124,7 +119,6 @@ def test_fewest_devices_pass_over_numbers_that_cannot_share():
 
 def test_no_number_of_devices_helps_what_is_not_shared():
     answer = min_devices(None, Steps(base=1, each=100), device_of(50), most=64)
-
     assert (answer.amount, answer.reason, answer.need) == (0, "grown", None)
 
 
@@ -132,7 +126,6 @@ def test_70b_in_bf16_needs_two_of_80_gb_and_one_of_141():
     """Corrections, E11: not four. gpt-fast serves it on two."""
     job = Serving(ServingPlan(prompt_len=512, output_len=128))
     spec = MODELS["llama-2-70b"]
-
     assert min_devices(spec, job, DEVICES["a100-80gb"]).amount == 2
     assert min_devices(spec, job, DEVICES["h200-sxm"]).amount == 1
     assert min_devices(spec, job, DEVICES["rtx-4090"]).amount == 8
@@ -140,7 +133,6 @@ def test_70b_in_bf16_needs_two_of_80_gb_and_one_of_141():
 
 def test_groups_are_those_that_can_share_the_heads():
     numbers = [number for number, _ in group_needs(MODELS["gpt2-xl"], Serving(ServingPlan()), 64)]
-
     assert numbers == [1]  # 25 heads
 
 
@@ -156,6 +148,51 @@ def test_the_largest_model_that_fits_is_larger_than_all_others_that_do():
 
 def test_no_model_fits_on_a_device_without_memory():
     job = Serving(ServingPlan())
-
     assert largest_model(MODELS, job, device_of(1)) is None
     assert largest_model(MODELS, job.on(1024), DEVICES["h100-sxm"]) is None
+
+
+JOB = Serving(ServingPlan())
+
+
+def test_a_point_on_the_edge_fits_and_one_sequence_more_does_not():
+    spec, device = MODELS["llama-3.1-8b"], DEVICES["rtx-4090"]
+    for edge in edges(spec, JOB, device, (1, 2)):
+        spread = JOB.on(edge.num_devices)
+        for tokens, most in by_length(edge).items():
+            job = spread.sized("tokens", tokens)
+            here, beyond = (job.sized("sequences", n).need(spec).amount for n in (most, most + 1))
+            assert here <= device.memory_usable < beyond, (edge.num_devices, tokens)
+
+
+def test_longer_sequences_are_never_more():
+    (edge,) = edges(MODELS["llama-2-7b"], JOB, DEVICES["h100-sxm"], (1,))
+    assert list(edge.sequences) == sorted(edge.sequences, reverse=True)
+    assert edge.tokens[-1] == 4096
+
+
+def test_numbers_of_devices_that_cannot_share_the_model_have_no_edge():
+    found = edges(MODELS["gpt2-xl"], JOB, DEVICES["t4"], (1, 2, 4))  # 25 heads
+    assert [edge.num_devices for edge in found] == [1]
+
+
+def test_more_devices_than_a_plan_may_have_have_no_edge():
+    found = edges(MODELS["llama-2-13b"], Serving(ServingPlan()), DEVICES["h100-sxm"], (1, 2048))
+    assert [edge.num_devices for edge in found] == [1]
+
+
+def test_lengths_end_at_the_models_own_context():
+    for key, spec in MODELS.items():
+        assert lengths(spec)[-1] == spec.seq_len, key
+
+
+def test_forty_billion_parameters_fill_eight_cards_of_80_gb_and_53_billion_at_12_bytes():
+    # Stanford CS336, question 2, in 10**9 bytes as the lecture counts.
+    card = replace(DEVICES["h100-sxm"], memory_sold=80 * 10**9)
+    assert largest_by_states(8, card, 16).amount == 40 * 10**9
+    assert largest_by_states(8, card, 12).amount == pytest.approx(53.3e9, rel=1e-3)
+
+
+def test_no_devices_are_refused():
+    refused("num_devices is 0; it must lie between 1 and", largest_by_states, 0, DEVICES["t4"], 16)
+    refused("bytes_each is 0", largest_by_states, 1, DEVICES["t4"], 0)

@@ -4,9 +4,10 @@ import pytest
 
 from core.budget.catalogue.models import MODELS
 from core.budget.parallel.communication import communication, exposed_seconds, stage_communication
-from core.budget.parallel.shares import shares
 from core.budget.recipe import TrainingRecipe
-from tests.core.budget.parallel.test_shares import cluster, model
+from core.budget.share import shares
+from tests.core.budget.random_budgets import check_tree
+from tests.core.budget.test_share import cluster, model
 
 RECIPE = TrainingRecipe(accumulation=4)
 SPREADS = (
@@ -27,10 +28,7 @@ def test_bytes_are_whole_and_trees_add_up():
     for spread in SPREADS:
         found = communication(model(), RECIPE, cluster(**spread))
         assert isinstance(found.amount, int)
-        for one in found.walk():
-            assert one.low <= one.amount <= one.high
-            if one.children:
-                assert one.amount == sum(child.amount for child in one.children), one.name
+        check_tree(found)
 
 
 def test_the_busiest_stage_is_the_busiest_of_all_stages():

@@ -2,13 +2,13 @@
 
 import pytest
 
-from core.budget.catalogue.parameters import share_counts
 from core.budget.parallel.communication import communication
 from core.budget.parallel.sharding import STRATEGIES, layer_states, shardings
-from core.budget.parallel.shares import shares
 from core.budget.recipe import TrainingRecipe
+from core.budget.share import shares
+from core.budget.weights.parameters import share_counts
 from core.models.spec import Mixture
-from tests.core.budget.parallel.test_shares import cluster, model
+from tests.core.budget.test_share import cluster, model
 
 RECIPE = TrainingRecipe(precision="mixed_bf16")
 
@@ -38,7 +38,6 @@ def test_what_is_sent_is_what_the_budget_of_that_cluster_says():
 
 def test_in_one_node_hybrid_is_full_sharding():
     found = by_key(cluster(8))
-
     assert found["hybrid"].held.amount == found["zero3"].held.amount
     assert found["hybrid"].sent.amount == found["zero3"].sent.amount
     assert found["hybrid"].seconds.amount == pytest.approx(found["zero3"].seconds.amount)
@@ -48,7 +47,6 @@ def test_between_nodes_hybrid_holds_more_and_sends_little_over_the_network():
     found = by_key(cluster(1024))
     between = found["hybrid"].sent.children[2]
     num_bytes = 2 * share_counts(model(), shares(model(), cluster(1024))[0]).total
-
     assert found["hybrid"].held.amount == pytest.approx(128 * found["zero3"].held.amount, rel=1e-6)
     assert between.amount == pytest.approx(2 * 127 / 128 * num_bytes / 8, rel=1e-6)
 
@@ -57,7 +55,6 @@ def test_hybrid_takes_as_many_ranks_of_each_node_as_leave_equal_groups():
     """12 ranks on nodes of 8 cannot be groups of 8: they are three groups of four."""
     found = by_key(cluster(12))
     num_params = share_counts(model(), shares(model(), cluster(12))[0]).total
-
     assert found["hybrid"].held.amount == pytest.approx(16 * num_params / 4, rel=1e-6)
     between = found["hybrid"].sent.children[2]
     assert between.amount == pytest.approx(2 * 2 / 3 * 2 * num_params / 4, rel=1e-6)
@@ -66,7 +63,6 @@ def test_hybrid_takes_as_many_ranks_of_each_node_as_leave_equal_groups():
 def test_each_way_holds_less_than_the_one_before():
     spread = cluster(64, tensor=2, pipeline=2)
     amounts = [each.held.amount for each in shardings(model(), RECIPE, spread)][:4]
-
     assert amounts == sorted(amounts, reverse=True)
     assert list(STRATEGIES) == list(by_key(spread))
 
@@ -75,7 +71,6 @@ def test_experts_are_sharded_over_the_ranks_that_hold_the_same_ones():
     spec = model(mixture=Mixture(num_experts=8, experts_per_token=2, expert_dim=1024))
     held = share_counts(spec, shares(spec, cluster(8, expert=4))[0])
     weights = by_key(cluster(8, expert=4), spec)["zero3"].held.child("weights")
-
     assert weights.amount == -(-(held.total - held.experts) * 2 // 8) + held.experts * 2 // 2
 
 

@@ -5,25 +5,30 @@ import pytest
 import torch
 
 from core.budget.catalogue.models import MODELS
-from core.budget.serving.kv_cache import kv_cache, kv_cache_bytes_per_token, stored_format
+from core.budget.serving.kv_cache import (
+    AS_MADE,
+    MHA,
+    MQA,
+    NO_WINDOWS,
+    kv_cache,
+    kv_cache_bytes_per_token,
+    kv_variants,
+    with_kv_heads,
+)
+from core.budget.weights.stored import stored_format
 from core.dtypes import BLOCK_FORMATS, FORMATS, BlockFormat
 from core.models.spec import LatentAttention, ModelSpec
+from tests.core.budget.random_budgets import check_tree
+from tests.core.budget.refusals import refused
 
 LATENT = LatentAttention(query_rank=0, kv_rank=48, nope_dim=16, rope_dim=8, value_dim=16)
 
 
 def tiny(**changes):
     sizes = {
-        "name": "tiny",
-        "num_layers": 3,
-        "hidden_dim": 32,
-        "num_heads": 4,
-        "num_kv_heads": 2,
-        "head_dim": 8,
-        "ffn_dim": 64,
-        "vocab_size": 50,
-        "seq_len": 64,
-    }
+        "name": "tiny", "num_layers": 3, "hidden_dim": 32, "num_heads": 4, "num_kv_heads": 2,
+        "head_dim": 8, "ffn_dim": 64, "vocab_size": 50, "seq_len": 64,
+    }  # fmt: skip
     return ModelSpec(**{**sizes, **changes})
 
 
@@ -93,13 +98,9 @@ def hugging_face_models():
     """Tiny models of transformers and what they are in our words."""
     transformers = pytest.importorskip("transformers")
     sizes = {
-        "num_hidden_layers": 3,
-        "hidden_size": 32,
-        "intermediate_size": 64,
-        "vocab_size": 50,
-        "num_attention_heads": 4,
-        "max_position_embeddings": 64,
-    }
+        "num_hidden_layers": 3, "hidden_size": 32, "intermediate_size": 64, "vocab_size": 50,
+        "num_attention_heads": 4, "max_position_embeddings": 64,
+    }  # fmt: skip
     yield transformers.LlamaConfig(**sizes, num_key_value_heads=4), tiny(num_kv_heads=4)
     yield transformers.LlamaConfig(**sizes, num_key_value_heads=1), tiny(num_kv_heads=1)
     config = transformers.Qwen3Config(**sizes, num_key_value_heads=2, head_dim=24)
@@ -134,7 +135,6 @@ def test_one_more_token_is_a_cache_of_one_token_in_every_model():
 
 def test_a_window_stops_the_growth_of_its_layers_only():
     mistral, gemma = MODELS["mistral-7b-v0.1"], MODELS["gemma-2-9b"]
-
     assert kv_cache(mistral, 4096).amount == kv_cache(mistral, 32_768).amount
     half = kv_cache(gemma, 4096).amount / 2
     assert kv_cache(gemma, 8192).amount == 3 * half
@@ -143,8 +143,7 @@ def test_a_window_stops_the_growth_of_its_layers_only():
 def test_the_tree_adds_up_and_every_line_comes_from_its_formula():
     for fmt in ("bfloat16", "int4_group128_affine"):
         item = kv_cache(MODELS["gemma-2-9b"], 10_000, 3, fmt)
-        assert item.amount == sum(part.amount for part in item.children)
-        assert all(part.rule.of(part.values) == part.amount for part in item.children)
+        check_tree(item)
     assert [part.name for part in item.children] == [
         "keys and values",
         "keys and values in windows",
@@ -155,13 +154,50 @@ def test_the_tree_adds_up_and_every_line_comes_from_its_formula():
 
 def test_what_cannot_be_is_refused_in_a_sentence():
     spec = tiny()
-    with pytest.raises(ValueError, match="context is 0; it must lie between 1 and 100,000,000"):
-        kv_cache(spec, 0)
-    with pytest.raises(ValueError, match="concurrency is 0; it must lie between 1"):
-        kv_cache(spec, 1, 0)
-    with pytest.raises(ValueError, match="tensor is 0; it must lie between 1"):
-        kv_cache(spec, 1, 1, tensor=0)
-    with pytest.raises(ValueError, match="bits is 0; it must lie between 1 and 64"):
-        kv_cache_bytes_per_token(spec, bits=0)
-    with pytest.raises(ValueError, match="kv_format is 'int9'; use one of: float64"):
-        stored_format("kv_format", "int9")
+    refused("context is 0; it must lie between 1 and 100,000,000", kv_cache, spec, 0)
+    refused("concurrency is 0; it must lie between 1", kv_cache, spec, 1, 0)
+    refused("tensor is 0; it must lie between 1", kv_cache, spec, 1, 1, tensor=0)
+    refused("bits is 0; it must lie between 1 and 64", kv_cache_bytes_per_token, spec, bits=0)
+    refused("kv_format is 'int9'; use one of: float64", stored_format, "kv_format", "int9")
+
+
+def sizes(model, context=8192, kv_format="bfloat16"):
+    rows = kv_variants(MODELS[model], context, kv_format)
+    return {(row.name, row.kv_format): row.cache.amount for row in rows}
+
+
+def test_grouped_heads_save_what_ainslie_et_al_say():
+    found = sizes("llama-3-70b")
+    assert found[MHA, "bfloat16"] == 8 * found[AS_MADE, "bfloat16"]
+    assert found[AS_MADE, "bfloat16"] == 8 * found[MQA, "bfloat16"]
+    assert found[AS_MADE, "bfloat16"] == 2.5 * 2**30
+
+
+def test_windows_and_formats_have_rows_of_their_own():
+    found = sizes("mistral-7b-v0.1", 32_768, "int8_channel")
+    assert found[NO_WINDOWS, "bfloat16"] == 8 * found[AS_MADE, "bfloat16"]
+    codes_and_scales = 1 / 2 * (1 + 4 / 128)
+    assert found[AS_MADE, "int8_channel"] == codes_and_scales * found[AS_MADE, "bfloat16"]
+    assert len(found) == 8
+
+
+def test_a_model_of_that_kind_has_no_row_twice():
+    assert [name for name, _fmt in sizes("llama-2-7b")] == [AS_MADE, MQA]
+
+
+def test_latent_attention_is_shown_with_the_heads_that_it_does_without():
+    rows = kv_variants(MODELS["deepseek-v3"], 1000, "bfloat16")
+    found = {row.name: row for row in rows}
+
+    assert list(found) == [MHA, AS_MADE, MQA]
+    assert found[AS_MADE].num_kv_heads == 0
+    # 128 heads of 2 x 128 numbers against 576: DeepSeek-V2 2024, table 1
+    ratio = found[MHA].cache.amount / found[AS_MADE].cache.amount
+    assert ratio == pytest.approx(2 * 128 * 128 / 576)
+    latent = MODELS["deepseek-v3"]
+    assert with_kv_heads(latent, 1) is latent
+
+
+def test_heads_that_do_not_divide_are_refused_in_a_sentence():
+    with pytest.raises(ValueError, match="num_kv_heads is 3, which does not divide num_heads 32"):
+        with_kv_heads(MODELS["llama-2-7b"], 3)

@@ -7,11 +7,16 @@ import pytest
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
-from core.budget.serving.inference_budget import inference_budget, largest_concurrency
-from core.budget.serving.serving_plan import ServingPlan
-from core.budget.serving.serving_time import decode_latency, prefill_latency
+from core.budget.serving.latency import decode_latency, prefill_latency
+from core.budget.serving.memory import inference_budget, largest_concurrency
+from core.budget.serving.plan import ServingPlan
 from core.budget.serving.throughput import (
+    DECODED,
+    calibrated,
+    device_ridge,
     device_speed,
+    intensity,
+    roofline_points,
     sequence_counts,
     throughput_curve,
     user_speed,
@@ -35,7 +40,6 @@ def test_the_curve_ends_where_memory_ends():
 
 def test_more_sequences_wait_longer_and_give_more():
     curve = throughput_curve(MODELS["llama-3.1-8b"], ServingPlan(), H100)
-
     waits = [point.seconds_per_token for point in curve.points]
     speeds = [point.tokens_per_second for point in curve.points]
     assert waits == sorted(waits)
@@ -44,7 +48,6 @@ def test_more_sequences_wait_longer_and_give_more():
 
 def test_a_model_that_does_not_fit_has_a_curve_and_no_end():
     curve = throughput_curve(MODELS["llama-3.1-405b"], ServingPlan(), H100)
-
     assert curve.largest == 0
     assert curve.last_that_fits is None
     assert [point.fits for point in curve.points] == [False] * 8
@@ -85,3 +88,66 @@ def test_the_counts_double_and_hold_the_end():
         assert largest == 0 or largest in counts
         assert counts[-1] <= 1_000_000
         assert len(counts) <= 45
+
+
+def test_no_point_is_above_the_roof():
+    for name, spec in MODELS.items():
+        for tensor in (1, 2):
+            plan = ServingPlan(tensor=tensor if spec.num_heads % 2 == 0 else 1, concurrency=7)
+            for point in roofline_points(spec, plan, Cluster(device=H100.device, num_devices=2)):
+                roof = min(1, point.intensity / device_ridge(H100.device).amount)
+                assert 0 < point.mfu < roof, (name, point)
+
+
+def test_the_ridge_of_an_h100_is_295():
+    assert device_ridge(H100.device).amount == pytest.approx(989.4 / 3.35)
+
+
+def test_decoding_for_one_has_an_intensity_near_one_and_grows_with_the_sequences():
+    spec, plan = MODELS["llama-2-7b"], ServingPlan(prompt_len=16, output_len=16)
+    points = roofline_points(spec, plan, H100)
+    decoding = [point for point in points if point.phase == "decoding"]
+
+    assert [point.num_tokens for point in decoding] == list(DECODED)
+    assert decoding[0].intensity == pytest.approx(1, abs=0.05)
+    assert decoding[1].intensity == pytest.approx(4, rel=0.05)
+    assert [p.mfu for p in decoding] == sorted(p.mfu for p in decoding)
+
+
+def test_a_long_prompt_reaches_the_chosen_share_of_the_peak():
+    plan = ServingPlan(prompt_len=4096, concurrency=5, mfu=0.4)
+    *decoding, prefill = roofline_points(MODELS["llama-2-7b"], plan, H100)
+    assert prefill.phase == "prefill"
+    assert prefill.mfu == pytest.approx(0.4)
+    assert 5 in [point.num_tokens for point in decoding]
+
+
+def test_intensity_is_flops_over_bytes():
+    latency = decode_latency(MODELS["llama-2-7b"], ServingPlan(), H100)
+    found = intensity(latency)
+    values = found.values
+    assert found.amount == values["flops"] / (values["weight_bytes"] + values["kv_bytes"])
+
+
+A100 = Cluster(device=DEVICES["a100-80gb"])
+SPEC = MODELS["llama-2-7b"]
+
+
+def test_a_calibrated_plan_gives_the_measured_speed_back():
+    for speed in (3, 50, 104.9):
+        plan = calibrated(SPEC, ServingPlan(concurrency=9), A100, speed)
+        alone = ServingPlan(mbu=plan.mbu)
+        assert 1 / decode_latency(SPEC, alone, A100).amount == pytest.approx(speed)
+        assert plan.concurrency == 9
+
+
+def test_a_speed_that_no_memory_gives_is_refused_in_a_sentence():
+    for speed in (140, 2000, 1e8):
+        with pytest.raises(ValueError, match=r"tokens/s cannot be: A100.* needs at least 8\.30 ms"):
+            calibrated(SPEC, ServingPlan(), A100, speed)
+    with pytest.raises(ValueError, match=r"tokens_per_second is 0; it must lie between 0\.001"):
+        calibrated(SPEC, ServingPlan(), A100, 0)
+    with pytest.raises(
+        ValueError, match=r"^0.01 tokens/s is not a thousandth of what A100.*8\.30 ms a token"
+    ):
+        calibrated(SPEC, ServingPlan(), A100, 0.01)

@@ -1,10 +1,15 @@
+"""What travels to the process that simulates, and what is refused before it starts."""
+
 from dataclasses import replace
 
 import pytest
 
 from core.budget.recipe import LoRA
-from core.budget.simulation.cases import check_case, read_case, write_case
+from core.budget.simulation.cases import check_case, read_case, run_simulation, write_case
+from core.budget.simulation.step import simulate_step
+from core.budget.simulation.timeline import StepReport, write_report
 from core.models.spec import LatentAttention, Mixture
+from tests.core.budget.refusals import refused
 from tests.core.budget.simulation.test_prepared import LLAMA, recipe
 
 EXPERTS = replace(LLAMA, mixture=Mixture(num_experts=4, experts_per_token=2, expert_dim=64))
@@ -20,13 +25,32 @@ def test_what_is_written_is_read():
 
 
 def test_what_cannot_be_simulated_is_a_sentence():
-    with pytest.raises(
-        ValueError, match="No optimizer of torch keeps fp32 moments for bf16 weights"
-    ):
-        check_case(LLAMA, recipe(precision="cs336_12"))
-    with pytest.raises(ValueError, match="frozen weights of LoRA in 16 bits"):
-        check_case(LLAMA, recipe(lora=LoRA()))
-    with pytest.raises(ValueError, match="no autocast for experts"):
-        check_case(EXPERTS, recipe(precision="autocast_bf16"))
-    with pytest.raises(ValueError, match="profile is 'mine'; use one of"):
-        check_case(LLAMA, recipe(profile="mine"))
+    for call in (check_case, simulate_step, run_simulation):
+        refused("FSDP2 shares its weights out over", call, LLAMA, recipe(precision="fsdp2"))
+        refused("fp32 moments for bf16 weights", call, LLAMA, recipe(precision="cs336_12"))
+        refused("frozen weights of LoRA in 16 bits", call, LLAMA, recipe(lora=LoRA()))
+        refused("no autocast for experts", call, EXPERTS, recipe(precision="autocast_bf16"))
+        refused("profile is 'mine'; use one of", call, LLAMA, recipe(profile="mine"))
+
+
+REPORT = StepReport(
+    base={"weights": 8}, points=(), peak=10, peak_place=0, holdings=(), num_events=1,
+    forward_bytes=1, seconds=0.1,
+)  # fmt: skip
+
+
+def test_progress_is_told_and_the_last_line_is_the_report(monkeypatch: pytest.MonkeyPatch):
+    asked = []
+
+    def lines(module, arguments, *, seconds):
+        asked.append((module, *arguments))
+        yield "forward\tblocks.0"
+        yield "backward\t"
+        yield write_report(REPORT)
+
+    monkeypatch.setattr("core.budget.simulation.cases.lines_of", lines)
+    told = []
+    found = run_simulation(LLAMA, recipe(), lambda *place: told.append(place))
+    assert found == REPORT
+    assert told == [("forward", "blocks.0"), ("backward", "")]
+    assert asked == [("core.budget.simulation", write_case(LLAMA, recipe()))]

@@ -1,9 +1,11 @@
+"""The program that simulates a step."""
+
 import pytest
 
 from core.budget.simulation.__main__ import main
 from core.budget.simulation.cases import write_case
-from core.budget.simulation.report import read_report
 from core.budget.simulation.step import simulate_step
+from core.budget.simulation.timeline import read_report
 from tests.core.budget.simulation.test_prepared import LLAMA, recipe
 
 

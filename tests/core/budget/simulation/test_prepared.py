@@ -2,39 +2,28 @@
 
 from dataclasses import replace
 
-from core.budget.catalogue.parameters import counts
+import pytest
+import torch
+
+from core.budget.catalogue.optimizers import OPTIMIZERS
+from core.budget.catalogue.precisions import PRECISIONS
 from core.budget.recipe import TrainingRecipe
 from core.budget.simulation.cases import SIMULATED
-from core.budget.simulation.prepared import PreparedStep
+from core.budget.simulation.prepared import OptimizerStep, PreparedStep
 from core.budget.simulation.step import run_step, simulate_step
 from core.budget.simulation.tracker import StorageTracker
-from core.budget.training.precisions import PRECISIONS
+from core.budget.weights.parameters import counts
+from core.models.build import build_model
 from core.models.spec import ModelSpec
 
 LLAMA = ModelSpec(
-    name="tiny Llama",
-    num_layers=3,
-    hidden_dim=128,
-    num_heads=4,
-    num_kv_heads=2,
-    head_dim=32,
-    ffn_dim=340,
-    vocab_size=500,
-    seq_len=128,
-)
+    name="tiny Llama", num_layers=3, hidden_dim=128, num_heads=4, num_kv_heads=2, head_dim=32,
+    ffn_dim=340, vocab_size=500, seq_len=128,
+)  # fmt: skip
 GPT2 = replace(
-    LLAMA,
-    name="tiny GPT-2",
-    num_kv_heads=4,
-    ffn_dim=512,
-    tied=True,
-    gated=False,
-    norm="layer",
-    norm_bias=True,
-    attention_bias="all",
-    ffn_bias=True,
-    learned_positions=128,
-)
+    LLAMA, name="tiny GPT-2", num_kv_heads=4, ffn_dim=512, tied=True, gated=False, norm="layer",
+    norm_bias=True, attention_bias="all", ffn_bias=True, learned_positions=128,
+)  # fmt: skip
 
 
 def recipe(**changes) -> TrainingRecipe:
@@ -67,3 +56,43 @@ def test_the_tracker_sees_the_same_step_on_real_tensors_as_on_meta():
         prepared = PreparedStep(LLAMA, recipe(), device)
         peaks.append(run_step(prepared.checkpointed(), StorageTracker()).peak)
     assert abs(peaks[0] - peaks[1]) <= 100  # one-number tensors of the CPU's optimizer step
+
+
+STATE_BYTES = {"sgd": 0, "momentum": 4, "adagrad": 4, "rmsprop": 4, "adam": 8, "adamw": 8}
+
+
+def _step(key: str, step_kind: str = "foreach") -> tuple[OptimizerStep, int]:
+    named = list(build_model(LLAMA).named_parameters())
+    num_params = sum(each.numel() for _, each in named)
+    return OptimizerStep(named, key, step_kind), num_params
+
+
+@pytest.mark.parametrize("key", OPTIMIZERS)
+def test_states_live_already_and_the_step_leaves_no_gradient(key: str):
+    step, num_params = _step(key)
+    num_bytes = sum(each.numel() * each.element_size() for each in step.states())
+    if key in STATE_BYTES:  # and a step count of 4 bytes for each tensor at most
+        assert 0 <= num_bytes - STATE_BYTES[key] * num_params <= 4 * len(step.parameters)
+    for each in step.parameters:
+        each.grad = torch.zeros_like(each)
+    step.step()
+    step.forget_gradients()
+    assert all(each.grad is None for each in step.parameters)
+
+
+def test_eight_bit_adam_keeps_two_bytes_a_parameter_and_its_scales():
+    step, num_params = _step("adam8bit")
+    num_bytes = sum(each.numel() * each.element_size() for each in step.states())
+    assert num_bytes == pytest.approx(num_params * (2 + 2 * 4 / 256), rel=1e-4)
+
+
+def test_muon_keeps_one_moment_for_inner_matrices_and_two_for_the_rest():
+    step, num_params = _step("muon")
+    inner = sum(
+        each.numel()
+        for name, each in build_model(LLAMA).named_parameters()
+        if name.startswith("blocks") and each.dim() == 2
+    )
+    num_bytes = sum(each.numel() * each.element_size() for each in step.states())
+    expected = 4 * inner + 8 * (num_params - inner)
+    assert 0 <= num_bytes - expected <= 4 * len(step.parameters)

@@ -1,3 +1,5 @@
+"""Whole steps on meta, against the CPU's allocator and what the reference measured."""
+
 import gc
 from dataclasses import replace
 
@@ -6,11 +8,11 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 
 from core.budget.catalogue.models import MODELS
-from core.budget.catalogue.parameters import counts
 from core.budget.recipe import LoRA, TrainingRecipe
 from core.budget.simulation.prepared import PreparedStep
 from core.budget.simulation.step import simulate_step
 from core.budget.simulation.timeline import BACKWARD, FORWARD, OPTIMIZER, RECOMPUTE
+from core.budget.weights.parameters import counts
 from core.models.spec import LatentAttention, Mixture, ModelSpec
 from tests.core.budget.simulation.test_prepared import GPT2, LLAMA, recipe
 
@@ -131,13 +133,3 @@ def test_a_second_micro_batch_finds_the_gradients_of_the_first():
     )
     assert twice.peak > once.peak
     assert often.peak == twice.peak
-
-
-def test_what_cannot_be_simulated_is_a_sentence():
-    with pytest.raises(ValueError, match="FSDP2 shares its weights out over several devices"):
-        simulate_step(LLAMA, recipe(precision="fsdp2"))
-    with pytest.raises(ValueError, match="profile is 'mine'; use one of"):
-        simulate_step(LLAMA, recipe(profile="mine"))
-    mixture = Mixture(num_experts=4, experts_per_token=2, expert_dim=64)
-    with pytest.raises(ValueError, match="no autocast for experts"):
-        simulate_step(replace(LLAMA, mixture=mixture), recipe(precision="autocast_bf16"))

@@ -1,17 +1,27 @@
+"""A made-up timeline, counted by hand, and the short of a real one."""
+
+from dataclasses import replace
+
 import pytest
 
+from core.budget.simulation.step import simulate_step
 from core.budget.simulation.timeline import (
     BACKWARD,
     FORWARD,
     GRADIENT,
     KINDS,
+    NUM_POINTS,
     SAVED,
     TEMPORARY,
     Allocation,
     Holding,
     StepEvent,
     StepTimeline,
+    read_report,
+    report_of,
+    write_report,
 )
+from tests.core.budget.simulation.test_prepared import LLAMA, recipe
 
 TIMELINE = StepTimeline(
     events=(
@@ -58,3 +68,20 @@ def test_the_forward_pass_leaves_what_is_alive_at_its_end():
 def test_an_event_cannot_be_changed():
     with pytest.raises(AttributeError, match="can't set attribute"):
         TIMELINE.events[0].live = 1
+
+
+def test_a_report_keeps_the_peak_and_adds_up():
+    timeline = simulate_step(replace(LLAMA, num_layers=12), recipe())
+    report = report_of(timeline, 0.5)
+    assert len(report.points) <= NUM_POINTS + 3 < len(timeline.events)
+    point = report.peak_point
+    assert report.peak == timeline.peak
+    assert report.peak == report.persistent + point.saved + point.gradients + point.temporary
+    assert [each.place for each in report.points] == sorted({e.place for e in report.points})
+    assert sum(row.num_bytes for row in report.holdings) <= report.peak - report.persistent
+    assert report.forward_bytes == timeline.forward_bytes
+
+
+def test_what_is_written_is_read():
+    report = report_of(simulate_step(LLAMA, recipe()), 0.5)
+    assert read_report(write_report(report)) == report

@@ -1,7 +1,10 @@
+"""Storages that are born and die, and the modules that they belong to."""
+
 import torch
+from torch import nn
 
 from core.budget.simulation.timeline import BACKWARD, GRADIENT, SAVED, TEMPORARY
-from core.budget.simulation.tracker import StorageTracker
+from core.budget.simulation.tracker import StorageTracker, watch_modules, watch_saved
 
 
 def test_a_storage_counts_once_from_its_birth_to_its_end():
@@ -64,3 +67,19 @@ def test_gradients_are_summed_in_place_as_without_a_mode():
         loss("cpu").backward()
     counted = {event.key: event.count for event in seen.key_averages()}
     assert (counted["aten::add"], counted["aten::add_"]) == (1, 1)
+
+
+def test_forward_and_backward_operations_know_their_module():
+    model = nn.Sequential(nn.Linear(8, 8), nn.Sequential(nn.GELU(), nn.Linear(8, 4)))
+    model.to("meta")
+    tracker = StorageTracker()
+    tracker.ignore(model.parameters())
+    with watch_modules(dict(model.named_modules()), tracker), tracker:
+        with watch_saved(tracker):
+            out = model(torch.empty(2, 8, device="meta")).sum()
+        tracker.phase = "backward"
+        out.backward()
+    where = {(e.phase, e.op): e.module for e in tracker.timeline({}).events}
+    assert where["forward", "aten.gelu"] == where["backward", "aten.gelu_backward"] == "1.0"
+    assert where["forward", "aten.sum"] == ""
+    assert not model[0]._forward_pre_hooks

@@ -6,17 +6,18 @@ from dataclasses import replace
 import pytest
 
 from core.budget.catalogue.models import MODELS
-from core.budget.catalogue.parameters import share_counts
-from core.budget.parallel.share import Share, whole
+from core.budget.catalogue.precisions import PRECISIONS
+from core.budget.catalogue.profiles import PROFILES
 from core.budget.recipe import TrainingRecipe
-from core.budget.simulation.saved import saved_bytes, saved_bytes_per_layer
+from core.budget.share import Share, whole
+from core.budget.simulation.counts import saved_bytes, saved_bytes_per_layer
 from core.budget.training.activations import (
     activation_sizes,
+    kept_list,
     layer_activations,
     outside_activations,
 )
-from core.budget.training.precisions import PRECISIONS
-from core.budget.training.profiles import PROFILES
+from core.budget.weights.parameters import share_counts
 from tests.core.budget.training.test_saved_tensors import KINDS, random_recipe, random_spec
 
 TOLERANCE = 64  # bytes a layer: the flash kernel's seed and offset
@@ -120,3 +121,24 @@ def test_autocast_is_an_estimate_until_a_gpu_has_measured_it():
         for part in layer_activations(spec, recipe, sizes):
             assert part.kind == kind
             assert (part.low < part.amount < part.high) is (kind == "estimated")
+
+
+def test_the_tensors_of_a_layer_times_its_layers_are_the_line():
+    spec = MODELS["deepseek-v3"]
+    share = whole(spec)
+    layers = {"feed-forward": 3, "experts": 58}
+    for checkpointing in ("none", "selective", "full"):
+        recipe = TrainingRecipe(checkpointing=checkpointing)
+        sizes = activation_sizes(spec, recipe, share)
+        for line in layer_activations(spec, recipe, sizes):
+            tensors = kept_list(spec, recipe, share, line.name)
+            one = sum(each.num_bytes for each in tensors)
+            assert one * layers.get(line.name, 61) == line.amount, line.name
+
+
+def test_what_is_made_again_is_listed_too():
+    spec = MODELS["llama-2-7b"]
+    recipe = TrainingRecipe(checkpointing="full")
+    again = kept_list(spec, recipe, whole(spec), "attention", again=True)
+    assert [each.what for each in again][:2] == ["input of q, k and v", "queries"]
+    assert kept_list(spec, recipe, whole(spec), "attention") == ()

@@ -1,3 +1,5 @@
+"""What each line of a story does to the allocator."""
+
 from core.budget.training.allocator_stories import CAPACITY, STORIES, replay
 from core.units import MIB
 

@@ -1,3 +1,5 @@
+"""The allocator's rules, on made-up tensors."""
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -2,12 +2,7 @@
 
 from core.budget.catalogue.models import MODELS
 from core.budget.recipe import LoRA, TrainingRecipe
-from core.budget.training.checkpointing import (
-    adapted,
-    all_tensors,
-    kept_tensors,
-    recomputed_tensors,
-)
+from core.budget.training.checkpointing import all_tensors, kept_tensors, recomputed_tensors
 
 LLAMA = MODELS["llama-2-7b"]
 
@@ -40,10 +35,3 @@ def test_frozen_matrices_keep_no_input_and_adapters_keep_theirs():
     assert names[0] == "input of q, k and v"
     assert names[-1] == "A(x), q"
     assert not any("down" in row.op for row in rows["feed-forward"])
-
-
-def test_adapters_sit_where_the_model_has_their_matrices():
-    everything = LoRA(targets=("q", "k", "v", "o", "gate", "up", "down"))
-    assert adapted(MODELS["deepseek-v3"], everything)["attention"] == ("o",)
-    assert "feed-forward" not in adapted(MODELS["mixtral-8x7b"], everything)
-    assert adapted(MODELS["gpt2"], everything)["feed-forward"] == ("up", "down")

@@ -5,9 +5,8 @@ import pytest
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
-from core.budget.serving.inference_budget import inference_budget
-from core.budget.serving.serving_plan import ServingPlan
-from core.budget.serving.serving_sweep import memory_sweep
+from core.budget.serving.memory import inference_budget, memory_sweep
+from core.budget.serving.plan import ServingPlan
 from core.figures.budget.serving_memory_plot import (
     chosen_bytes,
     memory_alt,

@@ -1,8 +1,8 @@
 """Stacked parts: a look of its own for each, in one order, bytes as they are."""
 
-from core.budget.at_peak import at_peak
+from core.budget.budget import at_peak
 from core.budget.recipe import TrainingRecipe
-from core.budget.training.training_budget import training_budget
+from core.budget.training.memory import training_budget
 from core.figures.budget.stacked_parts import (
     LOOKS,
     capacity_line,
@@ -13,7 +13,7 @@ from core.figures.budget.stacked_parts import (
 )
 from core.figures.drawing import Drawing
 from core.figures.picture import Look
-from tests.core.budget.parallel.test_shares import cluster, model
+from tests.core.budget.test_share import cluster, model
 
 BUDGET = training_budget(model(), TrainingRecipe(), cluster(16, pipeline=2, zero_stage=3))
 BARS = [(f"stage {n}", at_peak(stage)) for n, stage in enumerate(BUDGET.stages)]

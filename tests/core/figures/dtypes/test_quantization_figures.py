@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from core.budget.quantized import quantized_weights
+from core.budget.weights.stored import quantized_weights
 from core.dtypes import BLOCK_FORMATS
 from core.dtypes.blocks.code_use import make_code_use
 from core.dtypes.blocks.error_view import make_losses

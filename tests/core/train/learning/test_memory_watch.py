@@ -5,7 +5,7 @@ from unittest.mock import Mock
 import pytest
 import torch
 
-from core.budget.gpt import training_memory
+from core.budget.by_hand.gpt import training_memory
 from core.train.learning.memory_watch import MemoryWatch
 from core.units import MIB
 
@@ -112,7 +112,7 @@ def test_hiding_the_prediction_leaves_the_measurement_unchanged(trainer, fails):
     measured = watched_step(trainer)
 
     for name in ("training_memory", "activations", "weights", "gradients", "optimizer"):
-        fails(f"core.budget.gpt.{name}", AssertionError("the watch asked the closed forms"))
+        fails(f"core.budget.by_hand.gpt.{name}", AssertionError("the watch asked the closed forms"))
     assert watched_step(trainer) == measured
 
 

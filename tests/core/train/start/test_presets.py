@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.budget.gpt import count_parameters
+from core.budget.by_hand.gpt import count_parameters
 from core.train.start.presets import (
     DURATIONS,
     SIZES,

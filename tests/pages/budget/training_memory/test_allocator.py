@@ -3,7 +3,7 @@
 from core.budget.training.allocator_stories import STORIES
 
 SCRIPT = """
-from core.budget.comparison.scenario import named_scenario
+from core.budget.training.scenario import named_scenario
 from pages.budget.training_memory.allocator import show_allocator
 show_allocator(named_scenario("gpt2", "t4"))
 """

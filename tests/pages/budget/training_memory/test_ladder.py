@@ -1,9 +1,9 @@
 """The ladder as a guided tour."""
 
-from core.budget.comparison.ladder import ladder
+from core.budget.comparison.rederived import ladder
 
 SCRIPT = """
-from core.budget.comparison.scenario import named_scenario
+from core.budget.training.scenario import named_scenario
 from pages.budget.training_memory.ladder import show_ladder
 show_ladder(named_scenario("gpt2", "t4"))
 """

@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 import streamlit as st
 
-from core.budget.at_peak import at_peak
+from core.budget.budget import at_peak
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
-from core.budget.comparison.scenario import Scenario
 from core.budget.recipe import LoRA, TrainingRecipe
-from core.budget.training.training_budget import training_budget
+from core.budget.training.memory import training_budget
+from core.budget.training.scenario import Scenario
 from core.figures.budget.training_memory.item_tree import boxes
 from core.figures.budget.training_memory.training_bar import MOST_BARS
 from pages.budget.training_memory import items as memory_items

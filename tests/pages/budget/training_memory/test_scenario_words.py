@@ -3,9 +3,9 @@
 from core.budget import Formula
 from core.budget.budget import Budget
 from core.budget.comparison.difference import Step
-from core.budget.comparison.scenario import CHOICES, named_scenario
 from core.budget.item import item
 from core.budget.recipe import LoRA, TrainingRecipe
+from core.budget.training.scenario import CHOICES, named_scenario
 from pages.budget.training_memory.scenario_words import (
     CHOICE_NAMES,
     change_text,

@@ -4,7 +4,7 @@ import pytest
 
 SCRIPT = """
 from core.budget.recipe import TrainingRecipe
-from core.budget.comparison.scenario import named_scenario
+from core.budget.training.scenario import named_scenario
 from pages.budget.training_memory.scenarios import show_scenarios
 show_scenarios(named_scenario("gpt2", "t4", TrainingRecipe({recipe})))
 """

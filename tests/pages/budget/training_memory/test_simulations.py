@@ -4,10 +4,10 @@ from collections import OrderedDict
 
 import pytest
 
-from core.budget.comparison.scenario import named_scenario
 from core.budget.recipe import TrainingRecipe
 from core.budget.simulation.cases import write_case
-from core.budget.simulation.report import StepReport
+from core.budget.simulation.timeline import StepReport
+from core.budget.training.scenario import named_scenario
 from pages.budget.training_memory import simulations
 
 REPORT = StepReport(

@@ -2,13 +2,13 @@
 
 import pytest
 
-from core.budget.simulation.report import report_of
 from core.budget.simulation.step import simulate_step
+from core.budget.simulation.timeline import report_of
 from pages.budget.training_memory import simulations
 
 SCRIPT = """
 from core.budget.recipe import TrainingRecipe
-from core.budget.comparison.scenario import named_scenario
+from core.budget.training.scenario import named_scenario
 from pages.budget.training_memory.step_timeline import show_timeline
 show_timeline(named_scenario("gpt2", "t4", TrainingRecipe(seq_len={seq_len}), {layout}))
 """

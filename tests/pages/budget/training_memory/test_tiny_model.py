@@ -1,7 +1,7 @@
 """The model that is counted by hand."""
 
 SCRIPT = """
-from core.budget.comparison.scenario import named_scenario
+from core.budget.training.scenario import named_scenario
 from pages.budget.training_memory.tiny_model import show_tiny_model
 show_tiny_model(named_scenario("gpt2", "t4"))
 """

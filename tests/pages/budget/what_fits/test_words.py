@@ -6,14 +6,13 @@ import pytest
 
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
-from core.budget.compute.jobs import serving_ways
-from core.budget.compute.training_jobs import training_ways
-from core.budget.fits.claims import rule
-from core.budget.fits.known_claims import CLAIMS
+from core.budget.claims.claim import CLAIMS
+from core.budget.claims.referee import rule
+from core.budget.fits.jobs import serving_ways, training_ways
 from core.budget.fits.matrix import Cell, row
 from core.budget.fits.solve import Answer, min_devices
 from core.budget.recipe import TrainingRecipe
-from core.budget.serving.serving_plan import ServingPlan
+from core.budget.serving.plan import ServingPlan
 from pages.budget.what_fits import device as fits_device
 from pages.budget.what_fits.claims import sentence
 from pages.budget.what_fits.inputs import Case

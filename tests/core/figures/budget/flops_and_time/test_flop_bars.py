@@ -3,7 +3,7 @@
 import pytest
 
 from core.budget.catalogue.models import MODELS
-from core.budget.compute.flops import step_flops
+from core.budget.compute.step_flops import step_flops
 from core.budget.recipe import TrainingRecipe
 from core.figures.budget.flops_and_time.flop_bars import (
     LOOKS,

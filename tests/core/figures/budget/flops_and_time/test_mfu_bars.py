@@ -1,5 +1,5 @@
 from core.budget.catalogue.models import MODELS
-from core.budget.compute.mfu import mfu_conventions
+from core.budget.compute.conventions import mfu_conventions
 from core.budget.recipe import TrainingRecipe
 from core.figures.budget.flops_and_time.mfu_bars import mfu_alt, mfu_bars, mfu_table
 

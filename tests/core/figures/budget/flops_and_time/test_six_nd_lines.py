@@ -1,5 +1,5 @@
 from core.budget.catalogue.models import MODELS
-from core.budget.compute.six_nd import CONTEXTS, six_nd_ratio
+from core.budget.compute.conventions import CONTEXTS, six_nd_ratio
 from core.figures.budget.flops_and_time.six_nd_lines import (
     Curve,
     six_nd_alt,

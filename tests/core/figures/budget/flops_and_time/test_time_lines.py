@@ -1,8 +1,8 @@
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
-from core.budget.compute.training_time import training_time
 from core.budget.recipe import TrainingRecipe
+from core.budget.training.duration import training_time
 from core.figures.budget.flops_and_time.time_lines import (
     LOOKS,
     time_lines,

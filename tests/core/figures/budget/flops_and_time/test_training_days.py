@@ -1,6 +1,6 @@
 import pytest
 
-from core.budget.compute.training_time import training_seconds
+from core.budget.training.duration import training_seconds
 from core.figures.budget.flops_and_time.training_days import (
     DAY,
     counts_around,

@@ -1,6 +1,6 @@
 import pytest
 
-from core.budget.compute.two_layers import two_layer_flops
+from core.budget.by_hand.rules import two_layer_flops
 from core.figures.budget.flops_and_time.two_layer_bars import (
     two_layer_alt,
     two_layer_bars,

@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from core.budget.catalogue.devices import DEVICES
-from core.budget.catalogue.sizes import FORMAT_NAMES, SIZES, weights_in
+from core.budget.weights.sizes import FORMAT_NAMES, SIZES, weights_in
 from core.figures.budget.model_sizes.memory_lines import Line, verdict
 from core.figures.budget.model_sizes.one_model import (
     axis_end,

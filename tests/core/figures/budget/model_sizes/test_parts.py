@@ -1,7 +1,7 @@
 """Where the parameters are: every one of them is in a bar, and experts show what is idle."""
 
 from core.budget.catalogue.models import MODELS
-from core.budget.catalogue.parameters import active_parameters, count_parameters
+from core.budget.weights.parameters import active_parameters, count_parameters
 from core.figures.budget.model_sizes.parts import part_rows, parts_picture
 from core.figures.picture import Look
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.budget.catalogue.source_table import source_table
+from core.budget.weights.sizes import source_table
 from core.figures.budget.model_sizes.memory_lines import Line
 from core.figures.budget.model_sizes.table import table_picture, two_decimals
 from core.figures.picture import Look

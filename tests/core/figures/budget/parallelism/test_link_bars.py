@@ -1,12 +1,12 @@
 """Seconds on each link by their data."""
 
-from core.budget.compute.training_time import training_time
 from core.budget.parallel.communication import exposed_seconds
-from core.budget.parallel.links import group
+from core.budget.parallel.ranks import group
 from core.budget.recipe import TrainingRecipe
+from core.budget.training.duration import training_time
 from core.figures.budget.parallelism.link_bars import LinkView, link_alt, link_figure, link_table
 from core.figures.theme import MODES
-from tests.core.budget.parallel.test_shares import cluster, model
+from tests.core.budget.test_share import cluster, model
 
 RECIPE = TrainingRecipe(accumulation=2)
 AXES = ("data", "expert data", "tensor", "pipeline", "expert")

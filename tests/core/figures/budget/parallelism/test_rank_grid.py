@@ -1,6 +1,6 @@
 """The rank grid by its data: one square a rank, one frame a node, no colour alone."""
 
-from core.budget.parallel.rank_grid import rank_grid
+from core.budget.parallel.ranks import rank_grid
 from core.figures.budget.parallelism.rank_grid import (
     GridView,
     rank_grid_alt,
@@ -8,7 +8,7 @@ from core.figures.budget.parallelism.rank_grid import (
     rank_grid_table,
 )
 from core.figures.theme import COLORS, MODES
-from tests.core.budget.parallel.test_shares import cluster
+from tests.core.budget.test_share import cluster
 
 GIB = 1 << 30
 

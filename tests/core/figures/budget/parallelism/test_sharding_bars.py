@@ -8,7 +8,7 @@ from core.figures.budget.parallelism.sharding_bars import (
     sharding_figure,
     sharding_table,
 )
-from tests.core.budget.parallel.test_shares import cluster, model
+from tests.core.budget.test_share import cluster, model
 
 WAYS = shardings(model(), TrainingRecipe(), cluster(64))
 

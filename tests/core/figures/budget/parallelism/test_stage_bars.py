@@ -1,11 +1,11 @@
 """Stages by their data: the parts add up to the device, below or above its line."""
 
-from core.budget.at_peak import at_peak
+from core.budget.budget import at_peak
 from core.budget.recipe import TrainingRecipe
-from core.budget.training.training_budget import training_budget
+from core.budget.training.memory import training_budget
 from core.figures.budget.parallelism.stage_bars import stage_alt, stage_figure, stage_table
 from core.figures.theme import MODES
-from tests.core.budget.parallel.test_shares import cluster, model
+from tests.core.budget.test_share import cluster, model
 
 BUDGET = training_budget(
     model(), TrainingRecipe(accumulation=8), cluster(16, tensor=4, pipeline=4, zero_stage=1)

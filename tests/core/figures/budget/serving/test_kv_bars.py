@@ -1,7 +1,7 @@
 """Kinds of attention by their bars: codes and scales as long as their bytes."""
 
 from core.budget.catalogue.models import MODELS
-from core.budget.serving.kv_variants import kv_variants
+from core.budget.serving.kv_cache import kv_variants
 from core.figures.budget.serving.kv_bars import kv_alt, kv_figure, kv_table, variant_label
 from core.figures.theme import MODES
 

@@ -3,7 +3,7 @@
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
-from core.budget.serving.serving_plan import ServingPlan
+from core.budget.serving.plan import ServingPlan
 from core.budget.serving.throughput import throughput_curve
 from core.figures.budget.serving.latency_throughput import (
     latency_alt,

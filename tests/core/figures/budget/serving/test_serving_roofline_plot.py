@@ -3,8 +3,8 @@
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
-from core.budget.serving.serving_plan import ServingPlan
-from core.budget.serving.serving_roofline import roofline_points
+from core.budget.serving.plan import ServingPlan
+from core.budget.serving.throughput import roofline_points
 from core.figures.budget.serving.serving_roofline_plot import (
     roofline_alt,
     roofline_figure,

@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-from core.budget.at_peak import at_peak
+from core.budget.budget import at_peak
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
 from core.budget.recipe import TrainingRecipe
-from core.budget.training.training_budget import training_budget
+from core.budget.training.memory import training_budget
 from core.figures.budget.training_memory.item_tree import (
     boxes,
     counted,

@@ -1,7 +1,7 @@
 """Recipes by their data: bytes for each parameter."""
 
-from core.budget.training.precisions import PRECISIONS
-from core.budget.training.recipes import bytes_per_parameter
+from core.budget.catalogue.precisions import PRECISIONS
+from core.budget.training.states import bytes_per_parameter
 from core.figures.budget.training_memory.recipe_bars import recipe_alt, recipe_figure, recipe_table
 from core.figures.theme import MODES
 

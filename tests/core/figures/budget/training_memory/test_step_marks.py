@@ -1,6 +1,6 @@
 """The marks of a step by their data."""
 
-from core.budget.simulation.report import Point
+from core.budget.simulation.timeline import Point
 from core.figures.budget.training_memory.step_marks import draw_phases, op_name
 from core.figures.drawing import Drawing
 from core.figures.theme import COLORS

@@ -1,7 +1,7 @@
 """The moments of a step by their data."""
 
-from core.budget.comparison.scenario import named_scenario
-from core.budget.fits.one_device import on_one_device
+from core.budget.comparison.one_device import on_one_device
+from core.budget.training.scenario import named_scenario
 from core.figures.budget.training_memory.step_moments import (
     moments_alt,
     moments_figure,

@@ -1,7 +1,6 @@
 """A simulated step by its data."""
 
-from core.budget.simulation.report import Point, StepReport
-from core.budget.simulation.timeline import Holding
+from core.budget.simulation.timeline import Holding, Point, StepReport
 from core.figures.budget.training_memory.step_timeline import (
     op_name,
     step_alt,

@@ -1,6 +1,6 @@
 """The account of a tiny model by its data."""
 
-from core.budget.training.tiny_model import tiny_account
+from core.budget.by_hand.tiny_model import tiny_account
 from core.figures.budget.training_memory.tiny_bars import tiny_alt, tiny_figure, tiny_table
 from core.figures.theme import MODES
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from core.budget.fits.claims import rule
-from core.budget.fits.known_claims import CLAIMS
+from core.budget.claims.claim import CLAIMS
+from core.budget.claims.referee import rule
 from core.figures.budget.what_fits.claims_chart import (
     VERDICTS,
     claims_alt,

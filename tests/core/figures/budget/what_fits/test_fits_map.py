@@ -4,10 +4,10 @@ import pytest
 
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
-from core.budget.compute.jobs import serving_ways
+from core.budget.fits.jobs import serving_ways
 from core.budget.fits.matrix import Cell
 from core.budget.fits.plane import models_devices
-from core.budget.serving.serving_plan import ServingPlan
+from core.budget.serving.plan import ServingPlan
 from core.figures.budget.what_fits.fits_map import fits_alt, fits_map, fits_table, letters_sentence
 from core.figures.budget.what_fits.fits_squares import (
     LETTERS,

@@ -1,6 +1,6 @@
 """The edge by its data."""
 
-from core.budget.fits.reach import Edge
+from core.budget.fits.solve import Edge
 from core.figures.budget.what_fits.frontier import frontier_alt, frontier_figure, frontier_table
 
 EDGES = (

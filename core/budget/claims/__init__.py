@@ -1,0 +1,1 @@
+"""Stated speeds and sizes, held against what a device can do at most."""

@@ -1,0 +1,1 @@
+"""The command line: its settings and its commands."""

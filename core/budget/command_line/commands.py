@@ -1,0 +1,213 @@
+"""What each command of the command line does; every one yields the lines that it prints."""
+
+import json
+from argparse import Namespace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from core import units
+from core.budget.budget import Budget
+from core.budget.catalogue.devices import DEVICES
+from core.budget.cluster import Cluster
+from core.budget.command_line.settings import Settings, read_settings
+from core.budget.fits.jobs import Job, serving_ways, training_ways
+from core.budget.fits.matrix import Cell, first_failing, matrix
+from core.budget.fits.solve import min_devices
+from core.budget.item import Item
+from core.budget.serving.decode_speeds import with_measured_mbu
+from core.budget.serving.latency import decode_latency, prefill_latency
+from core.budget.serving.memory import inference_budget
+from core.budget.serving.plan import ServingPlan
+from core.budget.serving.throughput import device_speed, user_speed
+from core.budget.training.memory import training_budget
+from core.language import N_, _, ngettext
+from core.models.spec import ModelSpec
+from core.units import ByteUnit, format_bytes
+
+MODEL: Final = "model"
+VERDICTS: Final[Mapping[str, str]] = {
+    "fits": N_("fits"),
+    "close": N_("close"),
+    "too_big": N_("too big"),
+}
+WRITTEN: Final = {
+    "parameters": units.format_count,
+    "FLOPs": units.format_flops,
+    "FLOP/s": units.format_flops_per_second,
+    "s": units.format_seconds,
+}
+
+
+def _train(chosen: Namespace) -> Iterator[str]:
+    found = read_settings(chosen.model, chosen.settings, "train")
+    yield from _budget_lines(chosen, training_budget(found.spec, found.recipe, found.cluster))
+
+
+def _serve(chosen: Namespace) -> Iterator[str]:
+    found = read_settings(chosen.model, chosen.settings, "serve")
+    plan = found.plan if "mbu" in found.told else with_measured_mbu(found.plan)
+    budget = inference_budget(found.spec, plan, found.cluster)
+    yield from _budget_lines(chosen, budget, serving_speeds(found.spec, plan, found.cluster))
+
+
+def serving_speeds(spec: ModelSpec, plan: ServingPlan, cluster: Cluster) -> tuple[Item, ...]:
+    """Return the time to the first token, for each token, and tokens/s for reader and device."""
+    prefill = prefill_latency(spec, plan, cluster)
+    token = decode_latency(spec, plan, cluster)
+    return prefill, token, user_speed(token), device_speed(plan, prefill, token)
+
+
+def _budget_lines(
+    chosen: Namespace, budget: Budget, speeds: tuple[Item, ...] = ()
+) -> Iterator[str]:
+    failing = first_failing(budget.largest, budget.capacity)
+    reason = failing.name if failing else ""
+    if chosen.json:
+        yield json.dumps(
+            {
+                "name": budget.name,
+                "capacity": budget.capacity,
+                "headroom": budget.headroom,
+                "fits": budget.fits,
+                "verdict": budget.verdict,
+                "first_failing": reason,
+                "budget": item_json(budget.item),
+                "speeds": [item_json(speed) for speed in speeds],
+            },
+            indent=2,
+        )
+        return
+    yield _verdict_line(budget, reason)
+    yield from _tree(chosen, budget.item)
+    for speed in speeds:
+        yield from _tree(chosen, replace(speed, children=()))
+
+
+def _verdict_line(budget: Budget, reason: str) -> str:
+    words = {
+        "": _("{name}: {need} of {capacity} a device: {verdict}"),
+        "close": _(
+            "{name}: {need} may not fit in {capacity}, within the band; the first that fails: "
+            "{reason}"
+        ),
+        "too_big": _("{name}: {need} do not fit in {capacity}; the first that fails: {reason}"),
+    }
+    return words[budget.verdict if reason else ""].format(
+        name=budget.name,
+        need=format_bytes(budget.item.amount),
+        capacity=format_bytes(budget.capacity),
+        verdict=_(VERDICTS[budget.verdict]),
+        reason=_(reason) if reason else "",
+    )
+
+
+def _tree(chosen: Namespace, item: Item) -> Iterator[str]:
+    return item_markdown(item) if chosen.markdown else item_lines(item)
+
+
+def _fits(chosen: Namespace) -> Iterator[str]:
+    found = read_settings(chosen.model, chosen.settings, "fits")
+    ways = _ways(found)
+    cells = matrix({MODEL: found.spec}, ways, DEVICES)
+    if chosen.json:
+        rows = [_row(cells[MODEL, way, key], way, key) for way in ways for key in DEVICES]
+        yield json.dumps(rows, indent=2)
+        return
+    yield "| " + " | ".join([_("device"), *ways]) + " |"
+    yield "|---|" + "---|" * len(ways)
+    for key, device in DEVICES.items():
+        words = [_word(found, job, key, cells[MODEL, way, key]) for way, job in ways.items()]
+        yield "| " + " | ".join([device.name, *words]) + " |"
+
+
+def _ways(found: Settings) -> Mapping[str, Job]:
+    serving = {f"serve {way}": job for way, job in serving_ways(found.plan).items()}
+    training = {f"train {way}": job for way, job in training_ways(found.recipe).items()}
+    return {**serving, **training}
+
+
+def _word(found: Settings, job: Job, key: str, cell: Cell) -> str:
+    if not cell.reason and not cell.sentence:
+        return _(VERDICTS[cell.verdict])
+    fewest = min_devices(found.spec, job, DEVICES[key])
+    if not fewest.amount:
+        return _("{reason}: no").format(reason=_(cell.reason))
+    return ngettext("{reason}: {count} device", "{reason}: {count} devices", fewest.amount).format(
+        reason=_(cell.reason), count=fewest.amount
+    )
+
+
+def _row(cell: Cell, way: str, device: str) -> dict[str, Any]:
+    return {
+        "way": way,
+        "device": device,
+        "verdict": cell.verdict,
+        "need": cell.need.amount if cell.need else None,
+        "capacity": cell.capacity,
+        "first_failing": cell.reason,
+        "sentence": cell.sentence,
+    }
+
+
+COMMANDS: Final[Mapping[str, Callable[[Namespace], Iterator[str]]]] = {
+    "train": _train,
+    "serve": _serve,
+    "fits": _fits,
+}
+
+
+def amount_text(item: Item, unit: ByteUnit = "GiB") -> str:
+    """Return the amount with its unit."""
+    if item.unit == "bytes":
+        return format_bytes(item.amount, unit)
+    if item.unit in WRITTEN:
+        return WRITTEN[item.unit](item.amount)
+    return f"{item.amount:,.6g} {item.unit}"
+
+
+def item_json(item: Item) -> dict[str, Any]:
+    """Return a tree as JSON data, every number with formula, source and band."""
+    return {
+        "name": item.name,
+        "amount": item.amount,
+        "unit": item.unit,
+        "low": item.low,
+        "high": item.high,
+        "kind": item.kind,
+        "formula": item.formula,
+        "substituted": item.substituted,
+        "source": item.source,
+        "combine": item.combine,
+        "children": [item_json(part) for part in item.children],
+    }
+
+
+def item_lines(item: Item, unit: ByteUnit = "GiB", depth: int = 0) -> Iterator[str]:
+    """Yield a tree as lines of text, two spaces a level."""
+    name = "  " * depth + _(item.name)
+    mark = " (max)" if item.combine == "max" and item.children else ""
+    yield f"{name:40} {amount_text(item, unit):>12}{mark}"
+    for part in item.children:
+        yield from item_lines(part, unit, depth + 1)
+
+
+def item_markdown(item: Item, unit: ByteUnit = "GiB") -> Iterator[str]:
+    """Yield a tree as a Markdown table with formulas and sources."""
+    yield "| item | amount | kind | formula | source |"
+    yield "|---|---:|---|---|---|"
+    for depth, part in _walk(item):
+        cells = (
+            "&nbsp;&nbsp;" * depth + _(part.name),
+            amount_text(part, unit),
+            part.kind,
+            f"`{part.substituted}`",
+            _(part.source),
+        )
+        yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _walk(item: Item, depth: int = 0) -> Iterator[tuple[int, Item]]:
+    yield depth, item
+    for part in item.children:
+        yield from _walk(part, depth + 1)

@@ -1,0 +1,103 @@
+"""A training budget on one device, beside a simulated step and the reader's own measurement."""
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from core.budget.check import check_range
+from core.budget.formula import Formula
+from core.budget.item import Item, item, total
+from core.budget.training.memory import OVERHEADS, training_budget
+from core.budget.training.scenario import Scenario
+from core.language import N_
+
+CALIBRATED: Final = Formula("estimate * measured / estimate_then")
+MAX_RATIO: Final = 100  # beyond this the two do not measure the same thing
+
+_CLOSED_FORM: Final = N_("closed form: what lives between steps and the largest moment of the step")
+_MEASURED: Final = N_(
+    "the reader's own measurement, as a ratio to the estimate for the same setting"
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OneDevice:
+    """What one device holds when it trains the whole model.
+
+    Attributes:
+        peak: The bytes that operations ask for at the highest moment: no allocator's reserve.
+        moments: Name and parts of each moment that can be the peak.
+        largest: Name of the one that is.
+        capacity: Bytes that a process can get on the device.
+    """
+
+    peak: Item
+    moments: tuple[tuple[str, tuple[Item, ...]], ...]
+    largest: str
+    capacity: float
+
+
+def on_one_device(case: Scenario) -> OneDevice:
+    """Return the closed form of a scenario without its layout over several devices.
+
+    Raises:
+        ValueError: If model and recipe cannot go together; the sentence says why.
+    """
+    cluster = replace(
+        case.cluster, num_devices=1, zero_stage=0,
+        tensor=1, sequence_parallel=False, pipeline=1, expert=1,
+    )  # fmt: skip
+    budget = training_budget(case.spec, case.recipe, cluster)
+    parts = [part for part in budget.item.children if part.name not in OVERHEADS]
+    step = budget.item.child("step peak")
+    standing = tuple(part for part in parts if part is not step)
+    return OneDevice(
+        peak=total("peak", parts, source=_CLOSED_FORM),
+        moments=tuple((moment.name, (*standing, *moment.children)) for moment in step.children),
+        largest=max(step.children, key=lambda moment: moment.amount).name,
+        capacity=budget.capacity,
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Calibration:
+    """How far a measurement lay from its estimate.
+
+    Attributes:
+        measured: What the reader measured: bytes at the peak, or tokens/s.
+        estimate: What the budget said for the very same setting.
+    """
+
+    measured: float
+    estimate: float
+
+    def __post_init__(self) -> None:
+        check_range("estimate", self.estimate, 1e-9, 1e18)
+        check_range("measured", self.measured, self.estimate / MAX_RATIO, self.estimate * MAX_RATIO)
+
+    @property
+    def ratio(self) -> float:
+        """Measured / estimate."""
+        return self.measured / self.estimate
+
+
+def calibrate(estimate: Item, measured: float, estimate_then: float | None = None) -> Item:
+    """Return an estimate times the ratio that a measurement found, marked as measured.
+
+    Args:
+        estimate: What is to be corrected: a peak in bytes, or a rate in tokens/s.
+        measured: The reader's number for the setting of `estimate_then`, in the same unit.
+        estimate_then: The estimate for the setting that was measured; None if it is this one.
+
+    Raises:
+        ValueError: If measurement and estimate are more than 100 times apart.
+    """
+    then = float(estimate.amount if estimate_then is None else estimate_then)
+    calibration = Calibration(measured=measured, estimate=then)
+    values = {
+        "estimate": estimate.amount,
+        "measured": calibration.measured,
+        "estimate_then": calibration.estimate,
+    }
+    return item(
+        estimate.name, CALIBRATED, values, unit=estimate.unit, source=_MEASURED, kind="measured"
+    )

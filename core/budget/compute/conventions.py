@@ -1,0 +1,139 @@
+"""What is counted as work: the exact FLOPs beside 6 N D, and the MFUs that one speed can have."""
+
+from typing import Final
+
+from core.budget.check import check_range
+from core.budget.compute.forward_flops import forward_flops, is_scores
+from core.budget.compute.step_flops import step_flops
+from core.budget.formula import Formula, Number
+from core.budget.item import Item, item
+from core.budget.recipe import TrainingRecipe
+from core.budget.weights.parameters import counts
+from core.language import N_
+from core.models.spec import ModelSpec
+
+SIX_ND: Final = Formula("6 * num_params * tokens_per_second / flops_per_second")
+COUNTED: Final = Formula("3 * forward * tokens_per_second / (num_tokens * flops_per_second)")
+HARDWARE: Final = Formula("step_flops * tokens_per_second / (num_tokens * flops_per_second)")
+SPARSE: Final = Formula("3 * forward * tokens_per_second / (num_tokens * 2 * flops_per_second)")
+
+_SIX_ND: Final = N_("6 FLOPs for each parameter and token; Kaplan et al. 2020, section 2.1")
+_PALM: Final = N_("Chowdhery et al. 2022, PaLM, appendix B; nanoGPT and torchtitan count so too")
+_CAUSAL: Final = N_("masked pairs left out, as Megatron-LM and MaxText count today")
+_HARDWARE: Final = N_(
+    "HFU: checkpointing and the scores that flash attention makes again count too"
+)
+_SPARSE: Final = N_("a mistake: the peak with 2:4 sparsity, which dense training cannot reach")
+
+RATIO: Final = Formula("3 * forward / (6 * num_params * num_tokens)")
+CROSSING: Final = Formula("2 * matrices_each_token / scores_each_pair - 1")
+# Full layers cost (s + 1) pairs a token, full windows w (2 s - w + 1) / s: the larger root of the
+# square equation in s.
+_LINEAR: Final = "(scores_full + 2 * window * scores_windowed - 2 * matrices_each_token)"
+CROSSING_WITH_WINDOWS: Final = Formula(
+    f"(({_LINEAR} ** 2 + 4 * scores_full * scores_windowed * window * (window - 1)) ** 0.5"
+    f" - {_LINEAR}) / (2 * scores_full)"
+)
+CROSSING_IN_WINDOWS: Final = Formula(
+    "scores_each_pair * window * (window - 1)"
+    " / (2 * scores_each_pair * window - 2 * matrices_each_token)"
+)
+CONTEXTS: Final[tuple[int, ...]] = tuple(2**power for power in range(8, 21))
+
+_RATIO: Final = N_("forward and backward counted product by product, over 6 FLOPs a parameter")
+_CROSSING: Final = N_("half the context on average behind a causal mask")
+_WINDOWS: Final = N_("half the context behind a causal mask, in windowed layers no more than them")
+
+
+def mfu_conventions(
+    spec: ModelSpec,
+    recipe: TrainingRecipe,
+    tokens_per_second: float,
+    flops_per_second: float,
+    *,
+    sparsity: bool = True,
+) -> tuple[Item, ...]:
+    """Return the utilisation that each convention makes of a measured speed.
+
+    Args:
+        spec: The model.
+        recipe: Length, checkpointing and profile.
+        tokens_per_second: Measured, for one device.
+        flops_per_second: Dense peak of the device in the dtype of the products.
+        sparsity: Whether its data sheet also prints twice that peak, which some divide by.
+
+    Raises:
+        ValueError: If a speed is out of range.
+    """
+    check_range("tokens_per_second", tokens_per_second, 0, 1e12)
+    check_range("flops_per_second", flops_per_second, 1, 1e20)
+    tokens = recipe.num_tokens
+    base: dict[str, Number] = {
+        "num_tokens": tokens,
+        "tokens_per_second": tokens_per_second,
+        "flops_per_second": flops_per_second,
+        "num_params": counts(spec).active,
+        "forward": forward_flops(spec, tokens, recipe.seq_len).amount,
+    }
+    causal = base | {"forward": forward_flops(spec, tokens, recipe.seq_len, causal=True).amount}
+    step = step_flops(spec, recipe, causal=True).amount // recipe.accumulation
+    rows = (
+        (N_("6ND"), SIX_ND, base, _SIX_ND),
+        (N_("full attention"), COUNTED, base, _PALM),
+        (N_("causal attention"), COUNTED, causal, _CAUSAL),
+        (N_("hardware (HFU), causal"), HARDWARE, base | {"step_flops": step}, _HARDWARE),
+        *([(N_("sparse peak"), SPARSE, base, _SPARSE)] if sparsity else []),
+    )
+    return tuple(
+        item(name, formula, values, unit="1", source=source)
+        for name, formula, values, source in rows
+    )
+
+
+def six_nd_ratio(spec: ModelSpec, seq_len: int, *, causal: bool) -> Item:
+    """Return exact over rule for one sequence of `seq_len`; N are the active parameters.
+
+    Raises:
+        ValueError: If the length is out of range.
+    """
+    values = {
+        "forward": forward_flops(spec, seq_len, seq_len, causal=causal).amount,
+        "num_params": counts(spec).active,
+        "num_tokens": seq_len,
+    }
+    return item(N_("exact / 6ND"), RATIO, values, unit="×", source=_RATIO)
+
+
+def crossing(spec: ModelSpec) -> Item | None:
+    """Return the context at which causal scores cost as much as all matrices.
+
+    None if they never do: a window holds them down in every layer.
+    """
+    forward = forward_flops(spec, 1, 1)
+    pairs = sum(part.amount for part in forward.children if is_scores(part))
+    values: dict[str, Number] = {
+        "matrices_each_token": forward.amount - pairs,
+        "scores_each_pair": pairs,
+    }
+    found = item(N_("crossing"), CROSSING, values, unit="tokens", source=_CROSSING)
+    window = spec.window or found.amount
+    if not spec.num_windowed_layers or found.amount <= window:
+        return found
+    return _crossing_with_windows(spec, values, window)
+
+
+def _crossing_with_windows(
+    spec: ModelSpec, sizes: dict[str, Number], window: Number
+) -> Item | None:
+    """Return the crossing beyond a window that is full."""
+    share = spec.num_windowed_layers / spec.num_layers
+    pairs = sizes["scores_each_pair"]
+    values = sizes | {
+        "scores_full": pairs * (1 - share),
+        "scores_windowed": pairs * share,
+        "window": window,
+    }
+    if share == 1 and pairs * window <= sizes["matrices_each_token"]:
+        return None
+    formula = CROSSING_IN_WINDOWS if share == 1 else CROSSING_WITH_WINDOWS
+    return item(N_("crossing"), formula, values, unit="tokens", source=_WINDOWS)

@@ -1,0 +1,60 @@
+"""The least time of a matrix product and of a transfer: nothing is faster than the data sheet."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from core.budget.catalogue.devices import DEVICES
+from core.budget.check import check_range
+from core.budget.cluster import DeviceSpec
+from core.budget.formula import Formula
+from core.budget.item import Item, item
+from core.language import N_
+
+LEAST: Final = Formula("2 * n ** 3 / flops_per_second")
+SHOWN: Final = ("t4", "rtx-4090", "a100-80gb", "h100-sxm", "b200", "mi300x", "m4-max")
+CLAIMED_SIZE: Final = 4096
+CLAIMED_DEVICE: Final = "rtx-4090"
+# A tutorial's table of 4096 x 4096 products: 2,749 TFLOP/s on the GPU, 9.2 TFLOP/s on the CPU.
+CLAIMS: Final[Mapping[str, float]] = {"RTX 4090": 0.05e-3, N_("a laptop's CPU"): 15e-3}
+_SOURCE: Final = N_("2 n³ FLOPs at the dense peak: nothing is faster")
+SECONDS: Final = Formula("num_bytes / bytes_per_second")
+_SHEET: Final = N_("the data sheet's bandwidth: no transfer is faster")
+
+
+def least_seconds(size: int, dtype: str) -> tuple[Item, ...]:
+    """Return for some devices the least seconds of an n x n product; a device is the item's name.
+
+    Devices without a known peak in the dtype are left out.
+
+    Raises:
+        ValueError: If the size is not positive.
+    """
+    check_range("size", size, 1, 10**7)
+    peaks = {DEVICES[key].name: DEVICES[key].peak.get(dtype) for key in SHOWN}
+    return tuple(
+        item(name, LEAST, {"n": size, "flops_per_second": peak}, unit="s", source=_SOURCE)
+        for name, peak in peaks.items()
+        if peak
+    )
+
+
+def transfer_seconds(num_bytes: float, device: DeviceSpec) -> tuple[Item, ...]:
+    """Return the least seconds from the host, from another device, from the device's memory.
+
+    A link that the device does not have is left out.
+
+    Raises:
+        ValueError: If there are no bytes.
+    """
+    check_range("num_bytes", num_bytes, 1, 1e18)
+    links = (
+        (N_("from the host"), device.host_link),
+        (N_("from another device"), device.link),
+        (N_("from its own memory"), device.bandwidth),
+    )
+    sizes = [(name, {"num_bytes": num_bytes, "bytes_per_second": speed}) for name, speed in links]
+    return tuple(
+        item(name, SECONDS, values, unit="s", source=_SHEET)
+        for name, values in sizes
+        if values["bytes_per_second"]
+    )

@@ -1,0 +1,156 @@
+"""Where every rank stands, and which link a group of ranks talks over.
+
+Ranks are numbered as Megatron-LM does: tensor ranks are neighbours, then come the data ranks (the
+expert ranks among them), then the pipeline stages. So tensor ranks stay inside a node if they can.
+"""
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from core.budget.cluster import Cluster
+from core.language import N_, _
+
+Axis = Literal["data", "tensor", "pipeline", "expert", "expert data"]
+INSIDE: Final = N_("link inside a node")
+BETWEEN: Final = N_("network between nodes")
+MAX_COLUMNS: Final = 64
+MAX_ROWS: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Rank:
+    """One device.
+
+    Attributes:
+        number: As torch.distributed counts, from 0.
+        stage: Its pipeline stage.
+        replica: Its data rank.
+        tensor: Its place among the ranks that share each matrix.
+        node: The machine that it is in.
+    """
+
+    number: int
+    stage: int
+    replica: int
+    tensor: int
+    node: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RankGrid:
+    """Ranks in rows of one pipeline stage each, replica by replica.
+
+    Attributes:
+        rows: The stages that are shown, each with the ranks that are shown.
+        num_stages: Stages in all.
+        num_columns: Ranks of one stage in all.
+    """
+
+    rows: tuple[tuple[Rank, ...], ...]
+    num_stages: int
+    num_columns: int
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether there are more ranks than are shown."""
+        return len(self.rows) < self.num_stages or len(self.rows[0]) < self.num_columns
+
+
+def rank_at(cluster: Cluster, number: int) -> Rank:
+    """Return where a rank stands; tensor ranks are neighbours, stages lie farthest apart.
+
+    Source: Megatron-LM, core/parallel_state.py, order "tp-cp-ep-dp-pp".
+    """
+    rest, tensor = divmod(number, cluster.tensor)
+    stage, replica = divmod(rest, cluster.data)
+    return Rank(number, stage, replica, tensor, number // cluster.devices_per_node)
+
+
+def rank_grid(cluster: Cluster) -> RankGrid:
+    """Return all ranks, or the first of the first stages if there are too many to see."""
+    columns = cluster.tensor * cluster.data
+    rows = tuple(
+        tuple(
+            rank_at(cluster, stage * columns + column)
+            for column in range(min(columns, MAX_COLUMNS))
+        )
+        for stage in range(min(cluster.pipeline, MAX_ROWS))
+    )
+    return RankGrid(rows=rows, num_stages=cluster.pipeline, num_columns=columns)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Group:
+    """Ranks that talk to each other.
+
+    Attributes:
+        size: How many.
+        stride: From one to the next, in ranks.
+        inside: Whether each such group has a node of its own.
+        per_node: How many of them share a node.
+        ring: Bytes/s that each of them can send on a ring; every device has a network card of its
+            own, so the members of one node cross to the next over as many cards as they are.
+        all_to_all: Bytes/s of one of them when each sends to each.
+        neighbour: Bytes/s from one to the next alone, where that is another node.
+    """
+
+    size: int
+    stride: int
+    inside: bool
+    per_node: int
+    ring: float
+    all_to_all: float
+    neighbour: float
+
+    @property
+    def link_name(self) -> str:
+        """What the slowest part of the way is, as a message id."""
+        return INSIDE if self.inside else BETWEEN
+
+
+def group(cluster: Cluster, axis: Axis) -> Group:
+    """Return the group that one rank belongs to along an axis."""
+    size, stride = _size_and_stride(cluster, axis)
+    nodes = cluster.devices_per_node
+    inside = cluster.num_devices <= nodes or nodes % (size * stride) == 0
+    link, network = cluster.device.link, cluster.network
+    if inside:
+        return Group(
+            size=size, stride=stride, inside=True, per_node=size,
+            ring=link, all_to_all=link, neighbour=link,
+        )  # fmt: skip
+    per_node = min(size, max(1, nodes // stride))
+    outside = max(1, size - per_node)
+    return Group(
+        size=size,
+        stride=stride,
+        inside=False,
+        per_node=per_node,
+        ring=min(link, per_node * network),
+        all_to_all=min(link, network * (size - 1) / outside),
+        neighbour=min(link, network),
+    )
+
+
+def _size_and_stride(cluster: Cluster, axis: Axis) -> tuple[int, int]:
+    tensor, expert = cluster.tensor, cluster.expert
+    return {
+        "tensor": (tensor, 1),
+        "expert": (expert, tensor),
+        "expert data": (cluster.data // expert, tensor * expert),
+        "data": (cluster.data, tensor),
+        "pipeline": (cluster.pipeline, tensor * cluster.data),
+    }[axis]
+
+
+def check_speed(bytes_per_second: float) -> float:
+    """Return a link's speed.
+
+    Raises:
+        ValueError: If nothing can be sent over it.
+    """
+    if bytes_per_second <= 0:
+        raise ValueError(
+            _("The link between the devices carries 0 bytes a second; type its bandwidth.")
+        )
+    return bytes_per_second

@@ -1,0 +1,262 @@
+"""How long a prompt and each token of an answer take: the slower of reading and computing.
+
+Reading the weights takes as long for one sequence as for many; computing grows with them.
+So decoding for few readers waits for the memory, a long prompt for the compute units.
+"""
+
+from dataclasses import replace
+from typing import Final
+
+from core.budget.check import check_range
+from core.budget.cluster import Cluster, DeviceSpec, peak_of
+from core.budget.compute.forward_flops import flop_sizes, forward_flops, is_scores
+from core.budget.formula import Formula, Number
+from core.budget.item import Item, item, total
+from core.budget.serving.decode_speeds import measured_fit
+from core.budget.serving.kv_cache import kv_cache
+from core.budget.serving.plan import ServingPlan
+from core.budget.weights.parameters import share_counts
+from core.budget.weights.stored import (
+    bits_per_value,
+    quantized_weights,
+    serving_share,
+    stored_format,
+    stored_weights,
+)
+from core.language import N_, _
+from core.models.spec import ModelSpec
+
+READING: Final = Formula("(weight_bytes + kv_bytes) / (mbu * bandwidth)")
+COMPUTING: Final = Formula("flops / (tensor * mfu * flops_per_second)")
+LAUNCHES: Final = Formula("num_layers * launch_seconds")
+JOINS: Final = Formula("num_layers * (launch_seconds + join_seconds)")
+# Two sums over the devices in each layer, each over a ring, of 16-bit numbers.
+ALL_REDUCES: Final = Formula(
+    "num_layers * 2 * 2 * (tensor - 1) / tensor * num_tokens * hidden_dim * 2 / link"
+)
+
+_ROOFLINE: Final = N_("the slower of the two: Williams et al. 2009, Roofline")
+_READ: Final = N_("share of the bandwidth learned from 31 speeds of gpt-fast on A100, or as chosen")
+_COMPUTE: Final = N_("dense peak, in 32 bits for 32-bit weights, else in 16, times the MFU")
+_LAUNCH: Final = N_("learned from 31 speeds of gpt-fast on A100: what a layer costs at any size")
+_RING: Final = N_("two all-reduces a layer: Shoeybi et al. 2019, Megatron-LM, section 3")
+
+_TOKENS: Final = "num_full_layers * context + num_windowed_layers * min(context, window)"
+SCORES: Final = Formula(f"2 * concurrency * ({_TOKENS}) * num_heads * (key_dim + value_dim)")
+# Latent attention multiplies its queries into the compressed space and never unfolds the cache.
+LATENT_SCORES: Final = Formula(
+    f"2 * concurrency * ({_TOKENS}) * num_heads * (kv_rank + rope_dim + kv_rank)"
+)
+LAST_TOKEN: Final = Formula("2 * num_sequences * hidden_dim * vocab_size")
+_SCORES: Final = N_("queries times keys, then weights times values, for every token in the cache")
+_LATENT: Final = N_("DeepSeek-V2, 2024, section 2.1.2: projections absorbed while decoding")
+_LAST: Final = N_("only the last token of a prompt is turned into a next token")
+_PASS: Final = N_("2 FLOPs for each multiply and add; norms and activations left out")
+
+# If each token picks at random, an expert is left out by all of them with (1 - k/E) ** tokens.
+EXPERTS_READ: Final = Formula(
+    "ceil(expert_bytes * (1 - (1 - experts_per_token / num_experts) ** num_tokens))"
+)
+_WEIGHTS_READ: Final = N_(
+    "every weight once for all tokens of the pass; of the tables only a few rows"
+)
+_PICKED: Final = N_("experts that at least one token picks, if all are picked equally often")
+
+
+def prefill_seconds(spec: ModelSpec, serving: ServingPlan, cluster: Cluster) -> float:
+    """Return the seconds to the first token of one prompt, when nobody waits before it.
+
+    Raises:
+        ValueError: If the device has no bandwidth, no 16-bit peak, or no link where one is needed.
+    """
+    return float(prefill_latency(spec, serving, cluster).amount)
+
+
+def prefill_latency(spec: ModelSpec, serving: ServingPlan, cluster: Cluster) -> Item:
+    """Return the time to the first token of one prompt, when nobody waits before it.
+
+    Raises:
+        ValueError: As `prefill_seconds`.
+    """
+    num_tokens = serving.prompt_len
+    read = weights_read(spec, serving, num_tokens)
+    flops = prefill_flops(spec, num_tokens)
+    work = {"weight_bytes": read.amount, "kv_bytes": 0, "flops": flops.amount}
+    return _latency("time to first token", spec, serving, cluster, num_tokens, work)
+
+
+def decode_latency(
+    spec: ModelSpec, serving: ServingPlan, cluster: Cluster, context: int | None = None
+) -> Item:
+    """Return the time for one more token of each sequence.
+
+    Args:
+        spec: The model.
+        serving: Formats, lengths, sequences and shares of the peaks.
+        cluster: The device and its links.
+        context: Tokens that are read back for the new one; the middle of the answer if None,
+            which is the mean over the answer.
+
+    Raises:
+        ValueError: As `prefill_seconds`.
+    """
+    seen = mean_context(serving) if context is None else context
+    cache = kv_cache(spec, seen, serving.concurrency, serving.kv_format, serving.tensor)
+    work = {
+        "weight_bytes": weights_read(spec, serving, serving.concurrency).amount,
+        "kv_bytes": cache.amount,
+        "flops": decode_flops(spec, seen, serving.concurrency).amount,
+    }
+    return _latency("time per token", spec, serving, cluster, serving.concurrency, work)
+
+
+def mean_context(serving: ServingPlan) -> int:
+    """Return the tokens behind the middle token of the answer."""
+    return serving.prompt_len + serving.output_len // 2
+
+
+def product_peak(device: DeviceSpec, weight_format: str) -> float:
+    """Return the dense FLOP/s at which weights of a format are multiplied.
+
+    Weights of 32 bits are multiplied in float32 without TF32, as torch does by itself.
+
+    Raises:
+        ValueError: If the device's peak is not known, or the format.
+    """
+    if bits_per_value(weight_format) <= 16:
+        return sixteen_bit_peak(device)
+    return peak_of(device, "fp32")
+
+
+def known_bandwidth(device: DeviceSpec) -> float:
+    """Return the bytes/s of a device's memory.
+
+    Raises:
+        ValueError: If they are not known.
+    """
+    if device.bandwidth > 0:
+        return device.bandwidth
+    raise ValueError(
+        _("{device} has no known bandwidth; type one in, or measure it first.").format(
+            device=device.name
+        )
+    )
+
+
+def sixteen_bit_peak(device: DeviceSpec) -> float:
+    """Return the dense FLOP/s in bfloat16, else float16, else float32.
+
+    Codes of fewer bits are turned into 16 bits before they are multiplied.
+
+    Raises:
+        ValueError: If the device has none of them.
+    """
+    for dtype in ("bfloat16", "float16", "float32"):
+        if device.peak.get(dtype, 0) > 0:
+            return device.peak[dtype]
+    raise ValueError(
+        _("{device} has no FLOP/s in 16 or 32 bits; type one in, or measure it first.").format(
+            device=device.name
+        )
+    )
+
+
+def _latency(
+    name: str,
+    spec: ModelSpec,
+    serving: ServingPlan,
+    cluster: Cluster,
+    num_tokens: int,
+    work: dict[str, Number],
+) -> Item:
+    values = _speeds(spec, serving, cluster) | work | {"num_tokens": num_tokens}
+    roofline = (
+        _seconds("reading", READING, values, _READ),
+        _seconds("computing", COMPUTING, values, _COMPUTE),
+    )
+    parts = [total("reading or computing", roofline, source=_ROOFLINE, combine="max")]
+    if serving.tensor == 1:
+        parts.append(_seconds("launches", LAUNCHES, values, _LAUNCH))
+    else:
+        check_range("link", cluster.device.link, 1, 1e18)
+        parts.append(_seconds("launches and joins", JOINS, values, _LAUNCH))
+        parts.append(_seconds("all-reduces", ALL_REDUCES, values, _RING))
+    return total(name, parts, source=_ROOFLINE)
+
+
+def _speeds(spec: ModelSpec, serving: ServingPlan, cluster: Cluster) -> dict[str, Number]:
+    """Return what the formulas are given, whatever the pass does."""
+    device, learned = cluster.device, measured_fit()
+    return {
+        "num_layers": spec.num_layers,
+        "hidden_dim": spec.hidden_dim,
+        "tensor": serving.tensor,
+        "mbu": serving.mbu,
+        "mfu": serving.mfu,
+        "bandwidth": known_bandwidth(device),
+        "flops_per_second": product_peak(device, serving.weight_format),
+        "launch_seconds": learned.launch_seconds,
+        "join_seconds": learned.join_seconds,
+        "link": device.link,
+    }
+
+
+def _seconds(name: str, formula: Formula, values: dict[str, Number], source: str) -> Item:
+    band = measured_fit().band
+    return item(name, formula, values, unit="s", source=source, kind="estimated", band=band)
+
+
+def weights_read(spec: ModelSpec, serving: ServingPlan, num_tokens: int) -> Item:
+    """Return the bytes of weights that one device reads in a pass over `num_tokens` tokens.
+
+    Raises:
+        ValueError: If the format is unknown, or the heads cannot be split over the devices.
+    """
+    found = share_counts(spec, serving_share(spec, serving.tensor))
+    # A tied head is the table itself, and multiplying with it reads all of it.
+    table = found.token_embedding if spec.tied else 0
+    always = replace(found, token_embedding=table, positions=0, experts=0)
+    parts = [*stored_weights(always, serving.weight_format).children]
+    if spec.mixture is not None and found.experts:
+        fmt = stored_format("weight_format", serving.weight_format)
+        values = {
+            "expert_bytes": quantized_weights(found.experts, fmt).amount,
+            "experts_per_token": spec.mixture.experts_per_token,
+            "num_experts": spec.mixture.num_experts,
+            "num_tokens": num_tokens,
+        }
+        experts = item(
+            "experts", EXPERTS_READ, values,
+            unit="bytes", source=_PICKED, kind="estimated", band=(0.2, 0.0),
+        )  # fmt: skip
+        parts.append(experts)
+    return total("weights read", parts, source=_WEIGHTS_READ)
+
+
+def prefill_flops(spec: ModelSpec, prompt_len: int) -> Item:
+    """Return the FLOPs of reading one prompt: causal attention, the head for its last token."""
+    whole = forward_flops(spec, prompt_len, prompt_len, causal=True)
+    values = flop_sizes(spec) | {"num_sequences": 1}
+    head = item("head", LAST_TOKEN, values, unit="FLOPs", source=_LAST)
+    parts = [part for part in whole.children if part.name != "head"]
+    return total("prefill FLOPs", (*parts, head), source=_PASS)
+
+
+def decode_flops(spec: ModelSpec, context: int, concurrency: int) -> Item:
+    """Return the FLOPs of one more token for each of `concurrency` sequences.
+
+    Args:
+        spec: The model.
+        context: Tokens in the cache of each sequence.
+        concurrency: Sequences.
+    """
+    pass_over = forward_flops(spec, concurrency, 1)
+    parts = [part for part in pass_over.children if not is_scores(part)]
+    values: dict[str, Number] = flop_sizes(spec) | {
+        "context": context,
+        "window": spec.window or context,
+        "concurrency": concurrency,
+    }
+    formula, source = (SCORES, _SCORES) if spec.latent is None else (LATENT_SCORES, _LATENT)
+    scores = item("attention scores", formula, values, unit="FLOPs", source=source)
+    return total("decode FLOPs", (*parts, scores), source=_PASS)

@@ -1,0 +1,213 @@
+"""One whole setting of a training budget: whether it can be, and how an address says it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Final
+
+from core.budget.catalogue.devices import DEVICES
+from core.budget.catalogue.models import MODELS
+from core.budget.catalogue.optimizers import OPTIMIZERS
+from core.budget.catalogue.precisions import PRECISIONS
+from core.budget.catalogue.profiles import PROFILES
+from core.budget.check import check_choice, check_range
+from core.budget.cluster import Cluster
+from core.budget.recipe import LoRA, TrainingRecipe
+from core.budget.weights.adapters import adapted
+from core.dtypes.blocks.block_formats import BLOCK_FORMATS
+from core.dtypes.formats import FORMATS
+from core.language import _
+from core.models.spec import ModelSpec
+
+RECIPE_FIELDS: Final = tuple(each.name for each in fields(TrainingRecipe))
+CLUSTER_FIELDS: Final = tuple(each.name for each in fields(Cluster) if each.name != "device")
+CHOICES: Final = ("model", "device", *CLUSTER_FIELDS, *RECIPE_FIELDS)
+_TYPES: Final[Mapping[str, type]] = {
+    each.name: type(each.default)
+    for each in (*fields(TrainingRecipe), *fields(Cluster))
+    if isinstance(each.default, bool | int | float | str)
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Scenario:
+    """A model, how it is trained and on what.
+
+    Attributes:
+        spec: The model.
+        recipe: How it is trained.
+        cluster: The devices and how the model is spread over them.
+    """
+
+    spec: ModelSpec
+    recipe: TrainingRecipe
+    cluster: Cluster
+
+    @property
+    def model(self) -> str:
+        """The model's key in the catalogue; "" for the reader's own."""
+        return _key_of(self.spec, MODELS)
+
+    @property
+    def device(self) -> str:
+        """The device's key in the catalogue; "" for the reader's own."""
+        return _key_of(self.cluster.device, DEVICES)
+
+    @property
+    def choices(self) -> Mapping[str, Any]:
+        """Every choice by name, the model as its spec and the device as what it is."""
+        recipe = {name: getattr(self.recipe, name) for name in RECIPE_FIELDS}
+        cluster = {name: getattr(self.cluster, name) for name in CLUSTER_FIELDS}
+        return {"model": self.spec, "device": self.cluster.device, **cluster, **recipe}
+
+    def tidied(self) -> "Scenario":
+        """Return the scenario with the default for every choice that plays no part in it.
+
+        >>> odd = TrainingRecipe(checkpoint_every=4)
+        >>> named_scenario("gpt2", "t4", odd).tidied() == named_scenario("gpt2", "t4")
+        True
+        """
+        recipe, cluster = self.recipe, self.cluster
+        if recipe.checkpointing != "every_k":
+            recipe = replace(recipe, checkpoint_every=1)
+        if cluster.tensor == 1:
+            cluster = replace(cluster, sequence_parallel=False)
+        return replace(self, recipe=recipe, cluster=cluster)
+
+    def adopt(self, other: "Scenario", names: tuple[str, ...]) -> "Scenario":
+        """Return this scenario with some choices of another.
+
+        Raises:
+            ValueError: If the mixture cannot be; the sentence says why.
+        """
+        mixed = {**self.choices, **{name: other.choices[name] for name in names}}
+        return Scenario(
+            spec=mixed["model"],
+            recipe=TrainingRecipe(**{name: mixed[name] for name in RECIPE_FIELDS}),
+            cluster=Cluster(
+                device=mixed["device"], **{name: mixed[name] for name in CLUSTER_FIELDS}
+            ),
+        )
+
+
+def named_scenario(
+    model: str,
+    device: str,
+    recipe: TrainingRecipe | None = None,
+    layout: Mapping[str, Any] | None = None,
+) -> Scenario:
+    """Return the scenario of a model and a device of the catalogues.
+
+    Args:
+        model: A key of MODELS.
+        device: A key of DEVICES.
+        recipe: How it is trained; the default recipe if None.
+        layout: Fields of `Cluster` beside the device.
+
+    >>> named_scenario("llama-2-7b", "a100-80gb").spec.num_layers
+    32
+
+    Raises:
+        ValueError: If there is no such model or device.
+    """
+    check_choice("model", model, tuple(MODELS))
+    check_choice("device", device, tuple(DEVICES))
+    return Scenario(
+        spec=MODELS[model],
+        recipe=recipe or TrainingRecipe(),
+        cluster=Cluster(device=DEVICES[device], **(layout or {})),
+    )
+
+
+def write_scenario(scenario: Scenario) -> str:
+    """Return a scenario as a short text: its keys, then every choice that is no default.
+
+    A model or a device of the reader's own has no key; such a scenario is written "".
+
+    >>> write_scenario(named_scenario("gpt2", "t4", TrainingRecipe(batch_size=8)))
+    'gpt2;t4;batch_size=8'
+    """
+    model, device = scenario.model, scenario.device
+    if not (model and device):
+        return ""
+    plain = named_scenario(model, device).choices
+    changed = [
+        f"{name}={_write(value)}"
+        for name, value in scenario.choices.items()
+        if value != plain[name]
+    ]
+    return ";".join([model, device, *changed])
+
+
+def read_scenario(text: str) -> Scenario:
+    """Return the scenario of a text that `write_scenario` made.
+
+    Raises:
+        ValueError: If the text is none, names what is not there, or holds a number out of range.
+    """
+    model, mark, rest = text.partition(";")
+    device, *pairs = rest.split(";")
+    if not mark:
+        raise ValueError(
+            _("{text} is no scenario: it starts with a model, a semicolon and a device.").format(
+                text=repr(text[:60])
+            )
+        )
+    chosen: dict[str, Any] = {}
+    for pair in pairs:
+        name, _equals, value = pair.partition("=")
+        check_choice("setting", name, CLUSTER_FIELDS + RECIPE_FIELDS)
+        chosen[name] = _read(name, value)
+    recipe = {name: value for name, value in chosen.items() if name in RECIPE_FIELDS}
+    layout = {name: value for name, value in chosen.items() if name in CLUSTER_FIELDS}
+    return named_scenario(model, device, TrainingRecipe(**recipe), layout)
+
+
+def _key_of(value: object, catalogue: Mapping[str, object]) -> str:
+    return next((key for key, each in catalogue.items() if each == value), "")
+
+
+def _write(value: object) -> str:
+    if isinstance(value, LoRA):
+        return f"{value.rank},{'+'.join(value.targets)},{value.base_format}"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _read(name: str, text: str) -> object:
+    try:
+        if name == "lora":
+            rank, targets, base_format = text.split(",")
+            return LoRA(rank=int(rank), targets=tuple(targets.split("+")), base_format=base_format)
+        if _TYPES[name] is bool:
+            return {"True": True, "False": False}[text]
+        return _TYPES[name](text)
+    except (KeyError, ValueError):
+        raise ValueError(
+            _("{text} cannot be read as {name}.").format(text=repr(text[:60]), name=name)
+        ) from None
+
+
+def check_recipe(spec: ModelSpec, recipe: TrainingRecipe) -> None:
+    """Refuse a recipe that names what is not there, or a sequence that the model cannot read.
+
+    Raises:
+        ValueError: With the sentence.
+    """
+    check_choice("precision", recipe.precision, tuple(PRECISIONS))
+    check_choice("optimizer", recipe.optimizer, tuple(OPTIMIZERS))
+    check_choice("profile", recipe.profile, tuple(PROFILES))
+    if recipe.lora is not None:
+        formats = (*FORMATS, *BLOCK_FORMATS)
+        check_choice("base_format", recipe.lora.base_format, formats)
+        _check_targets(spec, recipe.lora)
+    if spec.learned_positions:
+        check_range("seq_len", recipe.seq_len, 1, spec.learned_positions)
+
+
+def _check_targets(spec: ModelSpec, lora: LoRA) -> None:
+    if not any(adapted(spec, lora).values()):
+        raise ValueError(
+            _(
+                "{model} has no matrix that LoRA's targets {targets} name; experts and the inside "
+                "of latent attention are left as they are. Take o, or the feed-forward layer's."
+            ).format(model=spec.name, targets=", ".join(lora.targets))
+        )

@@ -1,0 +1,219 @@
+"""What a training step needs for a moment: logits and loss, gradients on their way, copies.
+
+Why apart: the parts of the moments, where `memory` says which parts meet in which; both are long.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from core.budget.catalogue.optimizers import OPTIMIZERS, walk
+from core.budget.catalogue.precisions import PRECISIONS
+from core.budget.catalogue.profiles import PROFILES
+from core.budget.formula import Formula, Number
+from core.budget.item import Item, item
+from core.budget.recipe import TrainingRecipe
+from core.budget.share import Share
+from core.budget.weights.parameters import ParameterCounts
+from core.language import N_
+from core.models.spec import ModelSpec
+
+LOGITS: Final = Formula("12 * num_tokens * vocab_size")
+CHUNKED_LOGITS: Final = Formula(
+    "max(12 * ceil(num_tokens / loss_chunks) * vocab_size + value_bytes * trained_table,"
+    " 3 * value_bytes * trained_table) + value_bytes * norm_tokens * hidden_dim"
+)
+CAST_COPIES: Final = Formula("2 * num_in_products")
+GATHERED: Final = Formula("gathered_bytes * (2 * params_of_layer + params_outside)")
+FOREACH: Final = Formula("(state_bytes * num_copies + copied_bytes) * num_updated")
+FOR_LOOP: Final = Formula(
+    "state_bytes * max((num_copies - 1) * largest_table, num_copies * largest_matrix)"
+    " + copied_bytes * num_updated"
+)
+FUSED: Final = Formula("0 * num_updated")
+_STEPS: Final = {"foreach": FOREACH, "for_loop": FOR_LOOP, "fused": FUSED}
+_LOSS: Final = N_("log-probabilities, their gradient and the softmax's, each in fp32: traced")
+_AUTOCAST: Final = N_("torch.autocast keeps a bf16 copy of each matrix until its backward pass")
+_FSDP: Final = N_("torch fully_shard: this layer, the next one, and what lies outside the layers")
+
+FLOWING: Final = Formula(
+    "value_bytes * (num_flowing * num_inner_rows * inner_dim + norm_tokens * hidden_dim)"
+)
+SCORES_FLOWING: Final = Formula(
+    f"max({FLOWING.text}, value_bytes * (num_heads * batch_size * seq_len ** 2"
+    " + num_tokens * query_dim + norm_tokens * hidden_dim)"
+    " + new_gradient_bytes * params_between - activations_between)"
+)
+HEAD: Final = Formula(
+    "new_gradient_bytes * trained_table"
+    " + value_bytes * (num_tokens * vocab_size + norm_tokens * hidden_dim)"
+)
+LAST: Final = Formula("value_bytes * norm_tokens * hidden_dim + new_gradient_bytes * extra_tables")
+_FLOW: Final = N_("gradients of activations on their way through one layer: traced")
+
+
+def transient_sizes(
+    spec: ModelSpec, recipe: TrainingRecipe, share: Share, held: ParameterCounts
+) -> dict[str, Number]:
+    """Return what the transients depend on beside `activation_sizes` and `state_sizes`."""
+    precision = PRECISIONS[recipe.precision]
+    return {
+        "loss_chunks": min(recipe.loss_chunks, recipe.num_tokens),
+        "num_flowing": 2 if spec.gated else 1,
+        "writes_scores": int(PROFILES[recipe.profile].attention == "full"),
+        "gathered_bytes": precision.gathered,
+        "params_of_layer": -(-held.layers // share.num_layers),
+        "params_outside": held.total - held.layers,
+        "params_of_last_matrix": _last_matrix(spec, share),
+        "params_of_embedding": 0 if spec.tied else held.embeddings,
+        **_inner(spec, recipe, share),
+        "new_gradient_bytes": precision.value if precision.master else precision.weights,
+        **_copies(recipe),
+        **_largest(spec, recipe, share),
+    }
+
+
+def _copies(recipe: TrainingRecipe) -> dict[str, Number]:
+    """Return how many copies the optimizer's step makes, and the bytes of gradients it widens."""
+    row, kind = OPTIMIZERS[recipe.optimizer], step_walk(recipe)
+    precision = PRECISIONS[recipe.precision]
+    widens = precision.master > 0 and not precision.resident and kind != "fused"
+    copies = {"foreach": row.foreach_copies or 0, "for_loop": row.loop_copies, "fused": 0}
+    return {"num_copies": copies[kind], "copied_bytes": 4 if widens else 0}
+
+
+def _largest(spec: ModelSpec, recipe: TrainingRecipe, share: Share) -> dict[str, Number]:
+    """Return the numbers in the largest table and matrix that a rank holds whole."""
+    table = -(-spec.vocab_size // share.tensor) * spec.hidden_dim
+    widths = [spec.num_heads * spec.head_dim // share.tensor]
+    if spec.num_dense_layers:
+        widths.append(-(-spec.ffn_dim // share.tensor))
+    matrix = spec.hidden_dim * max(widths)
+    if spec.mixture is not None:
+        inner = -(-spec.mixture.expert_dim // share.tensor)
+        experts = spec.mixture.num_experts // share.expert or 1
+        matrix = max(matrix, experts * inner * spec.hidden_dim)
+    is_here = share.has_embedding or share.has_head
+    if recipe.lora is not None:
+        width = max(spec.hidden_dim, *widths)
+        return {
+            "largest_table": 0,
+            "largest_matrix": -(-recipe.lora.rank * width // share.optimizer_shards),
+            "trained_table": 0,
+            "extra_tables": 0,
+        }
+    return {
+        "trained_table": table if share.has_head else 0,
+        "largest_table": -(-table // share.optimizer_shards) if is_here else 0,
+        "largest_matrix": -(-matrix // share.optimizer_shards),
+        "extra_tables": table * _waiting_tables(spec, recipe, share),
+    }
+
+
+def _waiting_tables(spec: ModelSpec, recipe: TrainingRecipe, share: Share) -> int:
+    """Return how many tables wait beside all gradients when the embedding's gradient comes.
+
+    A tied table's two gradients are added into a third, or into the first where that was made by
+    an addition or a cast; what is then added to gradients that are there is one more.
+    """
+    if not share.has_embedding:
+        return 0
+    is_shared = spec.tied and share.has_head
+    in_place = recipe.loss_chunks > 1 or PRECISIONS[recipe.precision].copies > 0
+    return is_shared * (1 if in_place else 2) + keeps_adding(recipe, share)
+
+
+def keeps_adding(recipe: TrainingRecipe, share: Share) -> bool:
+    """Return whether a new gradient is added to one that is there, and then freed."""
+    precision = PRECISIONS[recipe.precision]
+    is_sum = precision.resident > 0 and not precision.accumulated
+    return recipe.accumulation > 1 or share.in_flight > 1 or is_sum
+
+
+def _last_matrix(spec: ModelSpec, share: Share) -> int:
+    """Return the numbers in the last matrix of a layer, the first whose gradient comes."""
+    inner = _inner_dim(spec, share)
+    if spec.mixture is None or not share.num_expert_layers:
+        return spec.hidden_dim * inner
+    return spec.hidden_dim * inner * (spec.mixture.num_experts // share.expert or 1)
+
+
+def _inner(spec: ModelSpec, recipe: TrainingRecipe, share: Share) -> dict[str, Number]:
+    rows = recipe.num_tokens
+    if spec.mixture is not None and share.num_expert_layers:
+        rows *= spec.mixture.experts_per_token
+    return {"num_inner_rows": rows, "inner_dim": _inner_dim(spec, share)}
+
+
+def _inner_dim(spec: ModelSpec, share: Share) -> int:
+    is_dense = spec.mixture is None or not share.num_expert_layers
+    width = spec.ffn_dim if is_dense or spec.mixture is None else spec.mixture.expert_dim
+    return -(-width // share.tensor)
+
+
+def step_walk(recipe: TrainingRecipe) -> str:
+    """Return how the step is really taken: bf16 weights with fp32 moments need a fused kernel."""
+    precision = PRECISIONS[recipe.precision]
+    if not precision.master and precision.state > precision.weights:
+        return "fused"
+    return walk(OPTIMIZERS[recipe.optimizer], recipe.step_kind)
+
+
+def logits_and_loss(sizes: Mapping[str, Number]) -> Item:
+    """Return the bytes at the start of the loss's backward pass: 12 a token and vocabulary row."""
+    rule = LOGITS if sizes["loss_chunks"] == 1 else CHUNKED_LOGITS
+    return item("logits and loss", rule, sizes, unit="bytes", source=_LOSS)
+
+
+def cast_copies(sizes: Mapping[str, Number]) -> Item:
+    """Return the bf16 copies of matrices that autocast keeps."""
+    return item("cached copies", CAST_COPIES, sizes, unit="bytes", source=_AUTOCAST)
+
+
+def gathered_weights(sizes: Mapping[str, Number]) -> Item:
+    """Return the weights that a rank of ZeRO-3 puts together for the layer at work."""
+    return item(
+        "gathered weights", GATHERED, sizes, unit="bytes", source=_FSDP, kind="estimated", band=0.2
+    )
+
+
+def step_temporary(recipe: TrainingRecipe, sizes: Mapping[str, Number]) -> Item:
+    """Return what the optimizer's step makes and frees."""
+    rule = _STEPS[step_walk(recipe)]
+    source = OPTIMIZERS[recipe.optimizer].source
+    if rule is FOR_LOOP:
+        return item(
+            "temporary", rule, sizes, unit="bytes", source=source, kind="estimated", band=0.35
+        )
+    return item("temporary", rule, sizes, unit="bytes", source=source)
+
+
+def flowing(
+    sizes: Mapping[str, Number], *, params_between: Number = 0, activations_between: Number = 0
+) -> Item:
+    """Return the gradients of activations that are alive in the middle of a layer.
+
+    Where all scores are written, so is their gradient. It comes after that of the feed-forward
+    part, in place of what that part had kept.
+
+    Args:
+        sizes: All sizes that the formulas name.
+        params_between: Parameters whose gradients come between those two moments.
+        activations_between: Bytes of activations that are freed between them.
+    """
+    rule = SCORES_FLOWING if sizes["writes_scores"] else FLOWING
+    values = {
+        **sizes,
+        "params_between": params_between,
+        "activations_between": activations_between,
+    }
+    return item("temporary", rule, values, unit="bytes", source=_FLOW, kind="estimated", band=0.5)
+
+
+def table_gradient(sizes: Mapping[str, Number]) -> Item:
+    """Return what is beside the gradients that are there when the output table's comes."""
+    return item("temporary", HEAD, sizes, unit="bytes", source=_FLOW)
+
+
+def last_gradient(sizes: Mapping[str, Number]) -> Item:
+    """Return what is beside all gradients when the embedding's comes; a tied table comes twice."""
+    return item("temporary", LAST, sizes, unit="bytes", source=_FLOW)

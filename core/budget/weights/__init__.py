@@ -1,0 +1,1 @@
+"""How many numbers a model has, and the bytes of its weights."""

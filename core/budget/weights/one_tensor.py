@@ -1,0 +1,117 @@
+"""One tensor and its bytes: the famous ones, or a shape that the reader types."""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from core.budget.formula import Formula
+from core.budget.item import Item, item, total
+from core.budget.weights.stored import quantized_weights
+from core.dtypes import BLOCK_FORMATS, FORMATS
+from core.dtypes.blocks.block_format import BlockFormat
+from core.language import N_, _
+
+MAX_DIMS: Final = 6
+MAX_NUMBERS: Final = 10**15
+_BYTES: Final = tuple(
+    Formula("".join(f"length_{axis} * " for axis in range(num_dims)) + "element_bits // 8")
+    for num_dims in range(MAX_DIMS + 1)
+)
+_SOURCE: Final = N_("one number for each index of the shape")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TensorRow:
+    """A tensor that a lecture or a tutorial speaks of.
+
+    Attributes:
+        name: What it is, a message id.
+        shape: Its lengths.
+        source: Where it comes from, a message id.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    source: str
+
+
+TENSORS: Final[Mapping[str, TensorRow]] = {
+    "gpt3_ffn": TensorRow(
+        name=N_("Feed-forward matrix of GPT-3"),
+        shape=(4 * 12_288, 12_288),
+        source=N_("Brown et al. 2020, table 2.1: 12,288 channels, four times as many inside"),
+    ),
+    "embedding": TensorRow(
+        name=N_("Embedding table of Llama-2 7B"),
+        shape=(32_000, 4096),
+        source=N_("Touvron et al. 2023, Llama 2: 32,000 tokens, 4,096 channels"),
+    ),
+    "million": TensorRow(
+        name=N_("1,000 × 1,000 numbers"),
+        shape=(1000, 1000),
+        source=N_("a usual first example"),
+    ),
+    "logits": TensorRow(
+        name=N_("Logits of Llama-3, one sequence of 4,096 tokens"),
+        shape=(1, 4096, 128_256),
+        source=N_("Grattafiori et al. 2024, The Llama 3 Herd of Models: 128,256 tokens"),
+    ),
+    "logits_gpt2": TensorRow(
+        name=N_("Logits of GPT-2, 2 sequences of 128 tokens"),
+        shape=(2, 128, 50_257),
+        source=N_("Radford et al. 2019: 50,257 tokens"),
+    ),
+}
+
+
+def read_shape(text: str) -> tuple[int, ...]:
+    """Return the lengths in a text such as "49152 x 12288" or "2, 128, 50257".
+
+    Raises:
+        ValueError: If it is no shape of one to six lengths, or it has too many numbers.
+    """
+    parts = [part for part in re.split(r"[\sx×*,;()\[\]]+", text.strip().lower()) if part]
+    if not 1 <= len(parts) <= MAX_DIMS or not all(re.fullmatch(r"[0-9_]{1,18}", p) for p in parts):
+        raise ValueError(
+            _("{text} is no shape; write 1 to {most} whole numbers with × between them.").format(
+                text=f"“{text[:40]}”", most=MAX_DIMS
+            )
+        )
+    shape = tuple(int(part.replace("_", "") or 0) for part in parts)
+    if not 1 <= math.prod(shape) <= MAX_NUMBERS:
+        raise ValueError(
+            _("A tensor of {shape} has {count} numbers; it must have 1 to {most}.").format(
+                shape=shape_text(shape),
+                count=f"{math.prod(shape):,}"[:40],
+                most=f"{MAX_NUMBERS:,}",
+            )
+        )
+    return shape
+
+
+def shape_text(shape: Sequence[int]) -> str:
+    """Return a shape as it is written for people.
+
+    >>> shape_text((49152, 12288))
+    '49,152 × 12,288'
+    """
+    return " × ".join(f"{length:,}" for length in shape)
+
+
+def tensor_bytes(shape: Sequence[int], format_name: str) -> Item:
+    """Return the bytes of a tensor in a format, with what its blocks share.
+
+    Raises:
+        ValueError: If the format is unknown.
+    """
+    fmt = BLOCK_FORMATS.get(format_name) or FORMATS.get(format_name)
+    if fmt is None:
+        raise ValueError(f"format {format_name!r} is none of FORMATS and BLOCK_FORMATS")
+    if isinstance(fmt, BlockFormat):
+        return replace(quantized_weights(math.prod(shape), fmt), name="tensor")
+    values = {f"length_{axis}": length for axis, length in enumerate(shape)}
+    values["element_bits"] = fmt.bits
+    codes = item("codes", _BYTES[len(shape)], values, unit="bytes", source=_SOURCE)
+    return total("tensor", [codes], source=_SOURCE)

@@ -1,0 +1,180 @@
+"""How many parameters a model has, part by part, and how many of them one rank holds."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from core.budget.formula import Formula
+from core.budget.item import Item, item, total
+from core.budget.share import Share, whole
+from core.budget.weights.parameter_rules import local_sizes, rules
+from core.language import N_
+from core.models.spec import ModelSpec
+
+ACTIVE: Final = Formula("num_params - idle_experts")
+IDLE: Final = Formula(
+    "num_expert_layers * (num_experts * (num_experts_in_all - experts_per_token)"
+    " // num_experts_in_all) * num_matrices * hidden_dim * expert_dim"
+)
+_SOURCE: Final = N_("one number for each weight of the architecture's matrices, biases and norms")
+_TOKEN: Final = N_("a token passes only the experts that the router picks (Shazeer et al. 2017)")
+
+PART_NAMES: Final[Mapping[str, str]] = {
+    "token_embedding": N_("token embedding"),
+    "positions": N_("learned positions"),
+    "attention": N_("attention"),
+    "dense_ffn": N_("feed-forward layers"),
+    "experts": N_("experts"),
+    "router": N_("router"),
+    "shared_experts": N_("shared experts"),
+    "norms": N_("norms"),
+    "final_norm": N_("final norm"),
+    "head": N_("head"),
+}
+
+# Rows plus columns of the matrices: what Adafactor keeps in place of every square.
+TABLE: Final = Formula("vocab_size + hidden_dim")
+POSITIONS: Final = Formula("learned_positions + hidden_dim")
+ATTENTION: Final = Formula(
+    "num_layers * (4 * hidden_dim + 2 * (num_heads + num_kv_heads) * head_dim)"
+)
+NARROW_QUERIES: Final = Formula(
+    "num_layers * (hidden_dim + 2 * query_rank + num_heads * (nope_dim + rope_dim))"
+)
+WIDE_QUERIES: Final = Formula("num_layers * (hidden_dim + num_heads * (nope_dim + rope_dim))")
+LATENT: Final = Formula(
+    "num_layers * (hidden_dim + kv_rank + rope_dim"
+    " + kv_rank + num_heads * (nope_dim + value_dim) + num_heads * value_dim + hidden_dim)"
+)
+DENSE: Final = Formula("num_dense_layers * num_matrices * (hidden_dim + ffn_dim)")
+EXPERTS: Final = Formula(
+    "num_expert_layers * (num_experts * 3 * (hidden_dim + expert_dim)"
+    " + hidden_dim + num_experts_in_all)"
+)
+SHARED: Final = Formula("num_expert_layers * 3 * (hidden_dim + num_shared * expert_dim)")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ParameterCounts:
+    """Parameters of a model, or of one rank's part of it.
+
+    Attributes:
+        token_embedding: One row for each token of the vocabulary.
+        positions: The learned position table.
+        attention: Projections of queries, keys, values and output, with their biases.
+        dense_ffn: Dense feed-forward layers, with their biases.
+        experts: All routed experts.
+        router: What picks the experts.
+        shared_experts: Experts that every token passes.
+        norms: Norms of the layers.
+        final_norm: The norm before the head.
+        head: The output matrix; 0 where it is the token embedding on the same rank.
+        biases: Those that are biases of attention or feed-forward; they are counted above too.
+        idle_experts: Those of the experts that one token does not pass; counted above too.
+    """
+
+    token_embedding: int = 0
+    positions: int = 0
+    attention: int = 0
+    dense_ffn: int = 0
+    experts: int = 0
+    router: int = 0
+    shared_experts: int = 0
+    norms: int = 0
+    final_norm: int = 0
+    head: int = 0
+    biases: int = 0
+    idle_experts: int = 0
+
+    @property
+    def matrices(self) -> int:
+        """Weights of the layers' matrices, the router apart: what quantization makes small."""
+        return self.attention + self.dense_ffn + self.experts + self.shared_experts - self.biases
+
+    @property
+    def layers(self) -> int:
+        """Parameters of all layers."""
+        return self.matrices + self.biases + self.router + self.norms
+
+    @property
+    def embeddings(self) -> int:
+        """Parameters of the tables in which tokens and positions are looked up."""
+        return self.token_embedding + self.positions
+
+    @property
+    def total(self) -> int:
+        """All parameters; a tied head counts once."""
+        return self.embeddings + self.layers + self.final_norm + self.head
+
+    @property
+    def active(self) -> int:
+        """Parameters that one token passes, the embedding tables included."""
+        return self.total - self.idle_experts
+
+
+def counts(spec: ModelSpec) -> ParameterCounts:
+    """Return the parameters of the whole model.
+
+    >>> from core.budget.catalogue.models import MODELS
+    >>> counts(MODELS["llama-2-7b"]).total
+    6738415616
+    """
+    return share_counts(spec, whole(spec))
+
+
+def share_counts(spec: ModelSpec, share: Share) -> ParameterCounts:
+    """Return the parameters that one rank holds, before any sharding over data ranks.
+
+    Matrices and vocabulary are split over the tensor ranks, a vocabulary or width that does not
+    divide is padded. Norms, router and the narrow matrices of latent attention are on every rank;
+    a rank that would get less than one key head gets one.
+
+    Raises:
+        ValueError: If the heads cannot be split over the tensor ranks.
+    """
+    sizes = local_sizes(spec, share)
+    parts: dict[str, int] = {}
+    biases = 0
+    for rule in rules(spec, share):
+        amount = int(rule.formula.of(sizes))
+        parts[rule.part] = parts.get(rule.part, 0) + amount
+        biases += amount if rule.is_bias else 0
+    idle = int(IDLE.of(sizes)) if share.num_expert_layers else 0
+    return ParameterCounts(**parts, biases=biases, idle_experts=idle)
+
+
+def count_parameters(spec: ModelSpec) -> Item:
+    """Return the parameters as a tree: parts, then the rules that count them."""
+    share = whole(spec)
+    sizes = local_sizes(spec, share)
+    lines: dict[str, list[Item]] = {}
+    for rule in rules(spec, share):
+        line = item(rule.name, rule.formula, sizes, unit="parameters", source=_SOURCE)
+        lines.setdefault(rule.part, []).append(line)
+    parts = [
+        found[0] if len(found) == 1 else total(PART_NAMES[part], found, source=_SOURCE)
+        for part, found in lines.items()
+    ]
+    return total("parameters", parts, source=_SOURCE)
+
+
+def active_parameters(spec: ModelSpec) -> Item:
+    """Return the parameters that one token passes; all of them where there are no experts."""
+    found = counts(spec)
+    values = {"num_params": found.total, "idle_experts": found.idle_experts}
+    return item("active parameters", ACTIVE, values, unit="parameters", source=_TOKEN)
+
+
+def rows_and_columns(spec: ModelSpec, share: Share, held: ParameterCounts) -> int:
+    """Return the rows plus columns of every matrix; norms and biases count number by number."""
+    sums = [TABLE] * (bool(held.token_embedding) + bool(held.head)) + [DENSE]
+    sums += [POSITIONS] * bool(held.positions)
+    if spec.latent is None:
+        sums.append(ATTENTION)
+    else:
+        sums += [NARROW_QUERIES if spec.latent.query_rank else WIDE_QUERIES, LATENT]
+    if spec.mixture is not None:
+        sums += [EXPERTS, SHARED] if spec.mixture.num_shared else [EXPERTS]
+    sizes = local_sizes(spec, share)
+    vectors = held.norms + held.final_norm + held.biases
+    return int(sum(rule.of(sizes) for rule in sums)) + vectors

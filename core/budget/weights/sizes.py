@@ -1,0 +1,156 @@
+"""From 0.1 to 671 billion parameters: the stops of a slider, their bytes, and a tutorial's table.
+
+The tutorial took 7, 13 and 70 * 10**9 parameters and divided the bytes by 1024**3, which is GiB;
+it printed "GB", and some of its figures are not what its code gives.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import log
+from typing import Final
+
+from core.budget.catalogue.models import MODELS
+from core.budget.item import Item
+from core.budget.weights.parameters import counts
+from core.budget.weights.stored import quantized_weights, serving_weights
+from core.dtypes import BLOCK_FORMATS, FORMATS
+from core.models.spec import ModelSpec
+from core.units import GIB
+
+FORMAT_NAMES: Final = (
+    "float32",
+    "bfloat16",
+    "float8_e4m3fn",
+    "int8_channel",
+    "nvfp4",
+    "nf4_double_quant",
+    "int4_group128",
+)
+"""The formats of the page: wide to narrow, each as it is really stored, scales included."""
+
+_ROUND: Final = (0.1, 0.3, 1, 3, 7, 13, 30, 70, 100, 200, 300, 500)  # billions
+
+COLUMNS: Final[Mapping[str, str]] = {
+    "float32": "float32",
+    "bfloat16": "bfloat16",
+    "float8_e4m3fn": "fp8_block128",
+    "int8": "int8_group128",
+    "int4": "int4_group128",
+}
+"""Codes alone -> the same with the scales that make it usable."""
+
+ROUND: Final = ("7b", "13b", "70b")
+LLAMA_2: Final = ("llama-2-7b", "llama-2-13b", "llama-2-70b")
+PRINTED: Final[Mapping[str, tuple[float, ...]]] = {
+    "7b": (26.07, 13.04, 6.52, 6.52, 3.26),
+    "13b": (48.48, 24.24, 12.12, 12.12, 6.06),
+    "70b": (260.89, 130.45, 65.23, 65.23, 32.61),
+}
+"""What stood there, in the order of COLUMNS, called GB."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Size:
+    """A number of parameters: a model's own, or a round one.
+
+    Attributes:
+        word: What stands in the address: a key of the catalogue, or "7b".
+        name: "Llama-2 7B", or "7B".
+        num_params: How many.
+        spec: The architecture; None for a round number.
+    """
+
+    word: str
+    name: str
+    num_params: int
+    spec: ModelSpec | None = None
+
+
+def size_of(word: str, spec: ModelSpec) -> Size:
+    """Return the size of a model."""
+    return Size(word=word, name=spec.name, num_params=counts(spec).total, spec=spec)
+
+
+def _stops() -> Mapping[str, Size]:
+    stops = [size_of(key, spec) for key, spec in MODELS.items()]
+    for billions in _ROUND:
+        name = f"{billions:g}B"
+        stops.append(Size(word=name.lower(), name=name, num_params=round(billions * 10**9)))
+    return {size.word: size for size in sorted(stops, key=lambda size: size.num_params)}
+
+
+SIZES: Final = _stops()
+"""Every stop of the slider by its word, small to large."""
+
+
+def weights_in(size: Size, format_name: str, *, rest_in_16_bits: bool = True) -> Item:
+    """Return the bytes of a model's weights in a format, scales included.
+
+    Args:
+        size: The model or the round number.
+        format_name: A name of FORMATS or BLOCK_FORMATS.
+        rest_in_16_bits: Whether embeddings, head, norms and biases stay in 16 bits where the
+            matrices have fewer, as in real checkpoints; a round number has no such parts.
+
+    Raises:
+        ValueError: If the format is unknown.
+    """
+    if size.spec is not None and rest_in_16_bits:
+        return serving_weights(size.spec, format_name)
+    fmt = BLOCK_FORMATS.get(format_name) or FORMATS.get(format_name)
+    if fmt is None:
+        raise ValueError(f"format {format_name!r} is none of FORMATS and BLOCK_FORMATS")
+    return quantized_weights(size.num_params, fmt)
+
+
+def nearest_model(size: Size) -> Size:
+    """Return the size itself, or for a round number the model of the catalogue nearest to it."""
+    if size.spec is not None:
+        return size
+    models = [each for each in SIZES.values() if each.spec is not None]
+    return min(models, key=lambda each: abs(log(each.num_params / size.num_params)))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cell:
+    """One cell of the table.
+
+    Attributes:
+        size: The row.
+        format_name: The column, as it is stored.
+        item: The bytes.
+        printed: The tutorial's figure in GiB; None where it had none.
+    """
+
+    size: Size
+    format_name: str
+    item: Item
+    printed: float | None
+
+    @property
+    def was_wrong(self) -> bool:
+        """Whether the tutorial's figure is not what 1024**3 gives, to its two digits."""
+        return self.printed is not None and f"{self.item.amount / GIB:.2f}" != f"{self.printed:.2f}"
+
+
+def source_table(*, real: bool = False, scales: bool = False) -> tuple[Cell, ...]:
+    """Return the table row by row.
+
+    Args:
+        real: Llama-2's own counts in place of 7, 13 and 70 * 10**9.
+        scales: Store the narrow formats with their scales, and what is not quantized in 16 bits.
+    """
+    cells = []
+    for rounded, model in zip(ROUND, LLAMA_2, strict=True):
+        size = SIZES[model if real else rounded]
+        for column, (codes, scaled) in enumerate(COLUMNS.items()):
+            name = scaled if scales else codes
+            cells.append(
+                Cell(
+                    size=size,
+                    format_name=name,
+                    item=weights_in(size, name, rest_in_16_bits=scales),
+                    printed=None if real or scales else PRINTED[rounded][column],
+                )
+            )
+    return tuple(cells)

@@ -1,0 +1,114 @@
+"""The bytes of stored weights: the codes, the scales of their blocks, and what keeps 16 bits."""
+
+from dataclasses import replace
+from typing import Final
+
+from core.budget.check import check_choice
+from core.budget.formula import Formula, Number
+from core.budget.item import Item, item, total
+from core.budget.share import Share, whole
+from core.budget.weights.parameters import ParameterCounts, share_counts
+from core.dtypes.blocks.block_format import BlockFormat
+from core.dtypes.blocks.block_formats import BLOCK_FORMATS
+from core.dtypes.format import Format
+from core.dtypes.formats import FORMATS
+from core.language import N_
+from core.models.spec import ModelSpec
+
+CODES: Final = Formula("ceil(num_params * element_bits / 8)")
+SCALES: Final = Formula("ceil(num_params / block_size) * scale_bits // 8")
+ZERO_POINTS: Final = Formula("ceil(ceil(num_params / block_size) * element_bits / 8)")
+SECOND_LEVEL: Final = Formula(
+    "ceil(num_params / (block_size * scales_per_block)) * scale_bits // 8"
+)
+
+OTHERS: Final = Formula("num_params * bits // 8")
+STORED: Final = (*FORMATS, *BLOCK_FORMATS)
+
+_SOURCE: Final = N_(
+    "one code per parameter and one scale per block; what a whole tensor shares left out"
+)
+_QUANTIZED: Final = N_("matrices of the layers; embeddings, norms, biases and head apart")
+_SIXTEEN: Final = N_("not quantized: they are small, or their errors hurt most")
+
+
+def quantized_weights(num_params: int, fmt: Format | BlockFormat) -> Item:
+    """Return the bytes of weights in a format, part by part: codes, scales, zero points.
+
+    What a whole tensor or a row of it shares (4 bytes in some thousands) is left out, as in
+    `BlockFormat.bits_per_value`.
+
+    Args:
+        num_params: How many weights.
+        fmt: A plain format or a block format.
+    """
+    element = fmt.element if isinstance(fmt, BlockFormat) else fmt
+    sizes: dict[str, Number] = {"num_params": num_params, "element_bits": element.bits}
+    parts = [item("codes", CODES, sizes, unit="bytes", source=_SOURCE)]
+    if isinstance(fmt, BlockFormat) and isinstance(fmt.block_size, int):
+        sizes |= {"block_size": fmt.block_size, "scale_bits": fmt.scale.bits}
+        parts.append(item("scales", SCALES, sizes, unit="bytes", source=_SOURCE))
+        if not fmt.symmetric:
+            parts.append(item("zero points", ZERO_POINTS, sizes, unit="bytes", source=_SOURCE))
+        if fmt.double_quant:
+            nested = {"scales_per_block": fmt.double_quant, "scale_bits": FORMATS["float32"].bits}
+            second = item(
+                "scales of the scales", SECOND_LEVEL, sizes | nested, unit="bytes", source=_SOURCE
+            )
+            parts.append(second)
+    return total("weights", parts, source=_SOURCE)
+
+
+def stored_format(name: str, fmt: str) -> Format | BlockFormat:
+    """Return a plain format or a block format.
+
+    Raises:
+        ValueError: If there is none of that name; the sentence says what `name` can be.
+    """
+    check_choice(name, fmt, STORED)
+    return BLOCK_FORMATS[fmt] if fmt in BLOCK_FORMATS else FORMATS[fmt]
+
+
+def bits_per_value(weight_format: str) -> float:
+    """Return the bits of one stored weight, its share of scales included.
+
+    Raises:
+        ValueError: If the format is unknown.
+    """
+    fmt = stored_format("weight_format", weight_format)
+    return fmt.bits_per_value if isinstance(fmt, BlockFormat) else fmt.bits
+
+
+def serving_share(spec: ModelSpec, tensor: int) -> Share:
+    """Return what one of `tensor` devices holds."""
+    return replace(whole(spec), tensor=tensor)
+
+
+def serving_weights(spec: ModelSpec, weight_format: str = "bfloat16", tensor: int = 1) -> Item:
+    """Return the bytes of the weights on one device: "matrices" (with scales) and "the rest".
+
+    Args:
+        spec: The model.
+        weight_format: A name of `core.dtypes` FORMATS or BLOCK_FORMATS.
+        tensor: Devices that share each matrix.
+
+    Raises:
+        ValueError: If the format is unknown, or the heads cannot be split over the devices.
+    """
+    return stored_weights(share_counts(spec, serving_share(spec, tensor)), weight_format)
+
+
+def stored_weights(counted: ParameterCounts, weight_format: str) -> Item:
+    """Return the bytes of counted weights: matrices in the format, the rest in 16 bits.
+
+    Raises:
+        ValueError: If the format is unknown.
+    """
+    fmt = stored_format("weight_format", weight_format)
+    matrices = replace(quantized_weights(counted.matrices, fmt), name="matrices", source=_QUANTIZED)
+    values = {
+        "num_params": counted.total - counted.matrices,
+        "bits": 32 if weight_format == "float32" else 16,
+    }
+    rest = item("the rest", OTHERS, values, unit="bytes", source=_SIXTEEN)
+    return total("weights", (matrices, rest), source=_QUANTIZED)

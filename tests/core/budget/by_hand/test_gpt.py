@@ -1,0 +1,132 @@
+"""The closed forms against the real module, its gradients, AdamW and autograd."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch.utils.flop_counter import FlopCounterMode
+
+from core.budget.by_hand.gpt import (
+    ACTIVATIONS,
+    activations,
+    count_parameters,
+    gradients,
+    optimizer,
+    step_flops,
+    training_memory,
+    weights,
+)
+from core.models import GPTShape
+from core.models.gpt import GPT
+
+# each: batch, context, layers, heads, width, vocabulary
+SHAPES = [
+    (12, 64, 4, 4, 128, 65),
+    (3, 32, 2, 2, 64, 65),
+    (2, 48, 1, 3, 96, 300),
+    (16, 64, 2, 4, 64, 103),
+    (1, 8, 1, 1, 8, 2),
+]
+
+
+def shape_of(numbers):
+    _b, seq_len, num_layers, num_heads, hidden_dim, vocab_size = numbers
+    return GPTShape(
+        num_layers=num_layers,
+        hidden_dim=hidden_dim,
+        num_heads=num_heads,
+        vocab_size=vocab_size,
+        seq_len=seq_len,
+    )
+
+
+def saved_bytes(shape, batch_size, precision):
+    """Bytes of the storages that autograd saves in one forward pass, parameters left out."""
+    model = GPT(shape, attention_in_fp32=precision == "bf16_fp32_attention")
+    own = {weight.untyped_storage().data_ptr() for weight in model.parameters()}
+    kept = {}
+
+    def keep(tensor):
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in own:
+            kept[storage.data_ptr()] = (storage.nbytes(), tensor.detach())
+        return tensor.detach()
+
+    tokens, targets = torch.randint(0, shape.vocab_size, (2, batch_size, shape.seq_len))
+    with (
+        torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor),
+        torch.autocast("cpu", torch.bfloat16, enabled=precision != "fp32"),
+    ):
+        loss = model(tokens, targets)
+    assert loss.isfinite()
+    return sum(num_bytes for num_bytes, _tensor in kept.values())
+
+
+@given(
+    st.integers(1, 4), st.integers(1, 4), st.integers(1, 8), st.integers(2, 300), st.integers(1, 64)
+)
+@settings(max_examples=40, deadline=None)
+def test_counted_parameters_are_those_of_the_module(layers, heads, head_dim, vocab, context):
+    shape = GPTShape(
+        num_layers=layers,
+        hidden_dim=heads * head_dim,
+        num_heads=heads,
+        vocab_size=vocab,
+        seq_len=context,
+    )
+    with torch.device("meta"):
+        model = GPT(shape)
+    counted = count_parameters(shape)
+    assert counted.amount == sum(weight.numel() for weight in model.parameters())
+    assert counted.amount == sum(part.amount for part in counted.children)
+
+
+@pytest.mark.parametrize(
+    ("key", "num_params"), [((12, 64, 4, 4, 128, 65), 804_096), ((1, 64, 2, 4, 64, 103), 109_312)]
+)
+def test_reference_models_have_their_published_size(key, num_params):
+    assert count_parameters(shape_of(key)).amount == num_params  # 804,096: nanoGPT's CPU recipe
+
+
+@pytest.mark.parametrize("numbers", SHAPES)
+def test_weights_gradients_and_optimizer_match_the_tensors_byte_for_byte(numbers):
+    shape = shape_of(numbers)
+    model = GPT(shape)
+    adamw = torch.optim.AdamW(model.parameters())
+    tokens, targets = torch.randint(0, shape.vocab_size, (2, 1, shape.seq_len))
+    model(tokens, targets).backward()
+    adamw.step()
+    states = [value for state in adamw.state.values() for value in state.values()]
+    parameters = list(model.parameters())
+    assert weights(shape).num_bytes == sum(w.nbytes for w in parameters)
+    assert gradients(shape).num_bytes == sum(w.grad.nbytes for w in parameters)
+    assert optimizer(shape).num_bytes == sum(value.nbytes for value in states)
+
+
+@pytest.mark.parametrize("precision", sorted(ACTIVATIONS))
+@pytest.mark.parametrize("numbers", SHAPES)
+def test_activations_match_what_autograd_saves_byte_for_byte(numbers, precision):
+    shape = shape_of(numbers)
+    predicted = activations(shape, numbers[0], precision)
+    assert predicted.num_bytes == saved_bytes(shape, numbers[0], precision)
+
+
+@pytest.mark.parametrize("numbers", SHAPES)
+def test_flops_are_torchs_own_count(numbers):
+    shape, batch_size = shape_of(numbers), numbers[0]
+    with torch.device("meta"):
+        model = GPT(shape)
+        tokens = torch.zeros(batch_size, shape.seq_len, dtype=torch.long)
+        with FlopCounterMode(display=False) as counter:
+            model(tokens, tokens).backward()
+    # on meta tensors torch takes attention apart into the products that it counts
+    assert step_flops(shape, batch_size).amount == counter.get_total_flops()
+
+
+def test_every_line_shows_a_formula_that_gives_its_number():
+    memory = training_memory(shape_of(SHAPES[0]), 12, "bf16_fp32_attention")
+    for line in memory.children:
+        assert eval(line.substituted.replace(",", "")) == line.amount, line.name  # noqa: S307
+        assert line.source
+    assert memory.amount == sum(line.amount for line in memory.children)
+    assert memory.child("activations").low < memory.child("activations").high

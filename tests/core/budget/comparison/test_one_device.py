@@ -1,0 +1,52 @@
+"""A budget on one device against the simulation, and the reader's own measurement."""
+
+import pytest
+
+from core.budget.comparison.one_device import Calibration, calibrate, on_one_device
+from core.budget.formula import Formula
+from core.budget.item import item
+from core.budget.recipe import TrainingRecipe
+from core.budget.simulation.step import simulate_step
+from core.budget.training.scenario import named_scenario
+from tests.core.budget.refusals import refused
+
+
+def test_the_layout_plays_no_part_and_the_peak_is_what_the_simulation_finds():
+    recipe = TrainingRecipe(seq_len=1024, batch_size=2)
+    spread = {"num_devices": 8, "zero_stage": 3, "tensor": 2}
+    alone = on_one_device(named_scenario("gpt2", "t4", recipe))
+    assert on_one_device(named_scenario("gpt2", "t4", recipe, spread)).peak == alone.peak
+    simulated = simulate_step(named_scenario("gpt2", "t4").spec, recipe).peak
+    assert alone.peak.amount == pytest.approx(simulated, rel=0.01)
+
+
+def test_the_largest_moment_is_the_peak():
+    found = on_one_device(named_scenario("llama-2-7b", "h100-sxm"))
+    sums = {name: sum(part.amount for part in parts) for name, parts in found.moments}
+    assert max(sums, key=lambda name: sums[name]) == found.largest
+    assert sums[found.largest] == found.peak.amount
+
+
+def test_what_cannot_be_trained_is_a_sentence():
+    with pytest.raises(ValueError, match="seq_len is 4096; it must lie between 1 and 1,024"):
+        on_one_device(named_scenario("gpt2", "t4", TrainingRecipe(seq_len=4096)))
+
+
+PEAK = item("peak", Formula("2 * num_params"), {"num_params": 500}, unit="bytes", source="here")
+
+
+def test_an_estimate_takes_the_ratio_of_the_readers_measurement_and_says_so():
+    calibrated = calibrate(PEAK, measured=1100, estimate_then=2000)
+    assert calibrated.amount == pytest.approx(550)
+    assert (calibrated.kind, calibrated.name) == ("measured", "peak")
+    assert calibrated.substituted == "1,000 * 1,100 / 2,000"
+    assert "measurement" in calibrated.source
+
+
+def test_without_another_setting_the_measurement_itself_comes_back():
+    assert calibrate(PEAK, measured=1234).amount == 1234
+
+
+def test_a_measurement_of_something_else_is_refused():
+    refused("measured is 5; it must lie between", calibrate, PEAK, measured=5)
+    refused("estimate is 0; it must lie between", Calibration, measured=1, estimate=0)

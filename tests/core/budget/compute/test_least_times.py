@@ -1,0 +1,51 @@
+"""What no product and no transfer can be faster than."""
+
+from dataclasses import replace
+
+import pytest
+
+from core.budget.catalogue.devices import DEVICES
+from core.budget.compute.least_times import CLAIMED_SIZE, CLAIMS, least_seconds, transfer_seconds
+from tests.core.budget.refusals import refused
+
+
+def test_a_4096_product_is_137_gflops_and_a_4090_needs_0_8_to_1_7_ms():
+    least = {item.name: item for item in least_seconds(4096, "float32")}
+    assert least["RTX 4090"].amount == pytest.approx(1.664e-3, rel=1e-3)
+    half = {item.name: item.amount for item in least_seconds(4096, "bfloat16")}
+    assert half["RTX 4090"] == pytest.approx(0.83e-3, rel=3e-3)
+    flops = 2 * CLAIMED_SIZE**3
+    assert flops == pytest.approx(137.4e9, rel=1e-3)
+
+
+def test_the_claimed_time_is_beyond_every_peak_of_the_card():
+    rate = 2 * CLAIMED_SIZE**3 / CLAIMS["RTX 4090"]
+    assert rate == pytest.approx(2.75e15, rel=1e-3)
+    assert rate > max(DEVICES["rtx-4090"].peak.values())
+
+
+def test_devices_without_the_dtype_are_left_out_and_no_size_is_refused():
+    assert "T4" not in {item.name for item in least_seconds(64, "bfloat16")}
+    refused("size is 0; it must lie between 1 and", least_seconds, 0, "float32")
+
+
+def test_seconds_are_bytes_over_the_data_sheet_s_bandwidth():
+    device = DEVICES["h100-sxm"]
+    host, other, own = transfer_seconds(64e9, device)
+    assert (host.name, other.name, own.name) == (
+        "from the host",
+        "from another device",
+        "from its own memory",
+    )
+    assert own.amount == 64e9 / 3.35e12
+    assert host.amount == 64e9 / device.host_link
+    assert host.amount > other.amount > own.amount
+
+
+def test_a_link_that_is_not_there_is_left_out():
+    lonely = replace(DEVICES["rtx-4090"], link=0)
+    assert len(transfer_seconds(1, lonely)) == 2
+
+
+def test_no_bytes_are_refused():
+    refused("num_bytes is 0; it must lie between 1 and", transfer_seconds, 0, DEVICES["t4"])

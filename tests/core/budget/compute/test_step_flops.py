@@ -1,0 +1,147 @@
+"""Step FLOPs: equal to torch's FlopCounterMode on our modules, however they are run."""
+
+from dataclasses import replace
+
+import pytest
+
+from core.budget.catalogue.models import MODELS
+from core.budget.catalogue.profiles import PROFILES
+from core.budget.compute.step_flops import model_flops, step_flops
+from core.budget.recipe import LoRA, TrainingRecipe
+from core.budget.simulation.counts import counted_flops
+from core.budget.weights.parameters import counts
+from core.models.spec import LatentAttention, Mixture, ModelSpec
+from tests.core.budget.random_budgets import check_tree
+from tests.core.budget.refusals import refused
+
+SIZES = {
+    "name": "small", "num_layers": 3, "hidden_dim": 64, "num_heads": 4, "num_kv_heads": 2,
+    "head_dim": 16, "ffn_dim": 160, "vocab_size": 100, "seq_len": 64,
+}  # fmt: skip
+PLAIN = {"gated": False, "learned_positions": 64, "norm": "layer", "norm_bias": True, "tied": True}
+BIASED = {"attention_bias": "all", "ffn_bias": True}
+EXPERTS = Mixture(num_experts=4, experts_per_token=2, expert_dim=32)
+SHARED = replace(EXPERTS, num_shared=1, num_dense_layers=1)
+LATENT = LatentAttention(query_rank=24, kv_rank=20, nope_dim=16, rope_dim=8, value_dim=16)
+SPECS = {
+    "llama": ModelSpec(**SIZES),
+    "gpt-2": ModelSpec(**SIZES, **PLAIN, **BIASED),
+    "gemma": ModelSpec(**SIZES, norms_per_layer=4, window=16, num_windowed_layers=2),
+    "qwen": ModelSpec(**{**SIZES, "head_dim": 32}, qk_norm=True, attention_bias="qkv"),
+    "mixture": ModelSpec(**SIZES, mixture=EXPERTS),
+    "latent": ModelSpec(**SIZES, latent=replace(LATENT, query_rank=0)),
+    "deepseek": ModelSpec(**SIZES, mixture=SHARED, latent=LATENT),
+}
+RECIPE = TrainingRecipe(batch_size=2, seq_len=32)
+RECIPES = [
+    *(replace(RECIPE, profile=name) for name in ("fused", "megatron")),
+    replace(RECIPE, checkpointing="selective"),
+    replace(RECIPE, checkpointing="selective", profile="megatron"),
+    replace(RECIPE, checkpointing="full"),
+    replace(RECIPE, checkpointing="full", profile="megatron"),
+    replace(RECIPE, checkpointing="every_k", checkpoint_every=2, loss_chunks=2),
+]
+ADAPTED = [
+    LoRA(targets=("q", "v", "o")),
+    LoRA(targets=("o",), rank=3),
+    LoRA(targets=("q", "k", "v", "o", "gate", "up", "down")),
+    LoRA(targets=("o", "down"), base_format="nf4"),
+]
+
+
+def counted(spec, recipe):
+    found = counted_flops(spec, recipe)
+    assert found.unknown == ()
+    return found.forward + found.backward + found.recompute
+
+
+@pytest.mark.slow
+def test_closed_form_is_flop_counter_mode_for_every_architecture_and_checkpointing():
+    for name, spec in SPECS.items():
+        for recipe in RECIPES:
+            assert step_flops(spec, recipe).amount == counted(spec, recipe), (name, recipe)
+
+
+def test_closed_form_is_flop_counter_mode_for_every_profile():
+    for profile in PROFILES:
+        recipe = replace(RECIPE, profile=profile)
+        assert step_flops(SPECS["qwen"], recipe).amount == counted(SPECS["qwen"], recipe), profile
+
+
+@pytest.mark.slow
+def test_closed_form_is_flop_counter_mode_with_adapters():
+    for name, spec in SPECS.items():
+        for number, lora in enumerate(ADAPTED):
+            way = {"checkpointing": "full"} if number % 2 else {"profile": "megatron"}
+            recipe = replace(RECIPE, lora=lora, **way)
+            assert step_flops(spec, recipe).amount == counted(spec, recipe), (name, recipe)
+
+
+def test_forward_and_recomputation_are_told_apart_as_torch_counts_them():
+    recipe = replace(RECIPE, checkpointing="full")
+    found, step = counted_flops(SPECS["llama"], recipe), step_flops(SPECS["llama"], recipe)
+    assert step.child("forward").amount == found.forward
+    assert step.child("extra work").child("blocks again").amount == found.recompute
+
+
+@pytest.mark.slow
+def test_every_row_of_the_catalogue_is_counted_exactly_with_fewer_layers():
+    recipe = TrainingRecipe(seq_len=256)
+    for key, row in MODELS.items():
+        layers = 1 + (row.num_dense_layers if row.mixture else 1)
+        windowed = min(row.num_windowed_layers, 1)
+        spec = replace(row, num_layers=layers, num_windowed_layers=windowed)
+        assert step_flops(spec, recipe).amount == counted(spec, recipe), key
+
+
+def test_full_checkpointing_of_llama_2_7b_costs_1_469_times_6nd_and_none_1_166():
+    spec = MODELS["llama-2-7b"]
+    for checkpointing, want in (("none", 1.166), ("selective", 1.166), ("full", 1.469)):
+        recipe = TrainingRecipe(seq_len=4096, checkpointing=checkpointing)
+        ratio = step_flops(spec, recipe).amount / (6 * counts(spec).total * 4096)
+        assert ratio == pytest.approx(want, abs=5e-4), checkpointing
+
+
+def test_backward_is_twice_the_forward_pass_and_flash_adds_half_a_forward_of_its_scores():
+    step = step_flops(MODELS["llama-2-7b"], TrainingRecipe(accumulation=4))
+    forward, extra = step.child("forward"), step.child("extra work")
+    assert step.child("backward").amount == 2 * forward.amount
+    assert extra.amount == forward.child("attention scores").amount // 2
+    assert model_flops(step).amount == 3 * forward.amount
+
+
+def test_accumulation_repeats_the_step():
+    one = step_flops(SPECS["deepseek"], RECIPE).amount
+    assert step_flops(SPECS["deepseek"], replace(RECIPE, accumulation=7)).amount == 7 * one
+
+
+def test_causal_counting_never_exceeds_the_full_one_and_halves_long_scores():
+    for name, spec in SPECS.items():
+        causal = step_flops(spec, RECIPE, causal=True).amount
+        assert causal <= step_flops(spec, RECIPE).amount, name
+    spec, recipe = MODELS["llama-2-7b"], TrainingRecipe(seq_len=4096)
+    halves = [
+        step_flops(spec, recipe, causal=causal).child("forward").child("attention scores").amount
+        for causal in (True, False)
+    ]
+    assert halves[0] / halves[1] == 4097 / 8192
+
+
+def test_no_step_with_adapters_costs_more_than_training_every_weight():
+    for name, spec in SPECS.items():
+        for lora in ADAPTED:
+            adapted = step_flops(spec, replace(RECIPE, lora=lora))
+            assert (
+                adapted.child("backward").amount < step_flops(spec, RECIPE).child("backward").amount
+            ), (name, lora)
+
+
+def test_every_line_is_its_formula_with_its_numbers():
+    for spec in SPECS.values():
+        for recipe in [*RECIPES, *(replace(RECIPE, lora=lora) for lora in ADAPTED)]:
+            check_tree(step_flops(spec, recipe))
+
+
+def test_adapters_that_find_nothing_to_adapt_are_refused():
+    recipe = replace(RECIPE, lora=LoRA(targets=("q", "v")))
+    refused("small has no matrices q, v to adapt; add o", step_flops, SPECS["latent"], recipe)

@@ -1,0 +1,88 @@
+"""Serving as a job: spread, sized, in every format."""
+
+from dataclasses import replace
+
+import pytest
+
+from core.budget.catalogue.devices import DEVICES
+from core.budget.catalogue.models import MODELS
+from core.budget.cluster import Cluster
+from core.budget.fits.jobs import (
+    SERVING_FORMATS,
+    TRAINING_WAYS,
+    Serving,
+    Training,
+    serving_ways,
+    training_ways,
+)
+from core.budget.recipe import LoRA, TrainingRecipe
+from core.budget.serving.memory import serving_memory
+from core.budget.serving.plan import ServingPlan
+from core.budget.training.memory import training_budget
+
+SPEC = MODELS["llama-2-7b"]
+PLAN = ServingPlan(prompt_len=1000, output_len=24)
+
+
+def test_a_need_is_what_serving_keeps_on_a_device():
+    assert Serving(PLAN).need(SPEC) == serving_memory(SPEC, PLAN)
+
+
+def test_devices_share_and_sequences_add():
+    one, two = Serving(PLAN).need(SPEC), Serving(PLAN).on(2).need(SPEC)
+    more = Serving(PLAN).sized("sequences", 3).need(SPEC)
+    assert two.child("KV cache").amount * 2 == one.child("KV cache").amount
+    assert more.child("KV cache").amount == 3 * one.child("KV cache").amount
+    assert more.child("weights") == one.child("weights")
+
+
+def test_the_length_is_that_of_prompt_and_answer():
+    job = Serving(PLAN).sized("tokens", 2048)
+    assert job.plan.context == 2048
+    assert job.plan.output_len == 24
+
+
+def test_every_format_is_a_plan_of_its_own():
+    ways = serving_ways(PLAN)
+    assert {way: job.plan.weight_format for way, job in ways.items()} == dict(SERVING_FORMATS)
+    assert all(job.plan.prompt_len == 1000 for job in ways.values())
+
+
+def test_a_training_job_is_spread_and_sized():
+    job = Training(TrainingRecipe(seq_len=128))
+    spec = MODELS["gpt2"]
+    one, four = job.need(spec), job.on(4).need(spec)
+
+    assert four.amount < one.amount
+    assert job.sized("sequences", 8).need(spec).amount > one.amount
+    assert job.sized("tokens", 10**6).need(spec) == job.sized("tokens", 1024).need(spec)
+    with pytest.raises(ValueError, match="num_devices is 0; it must lie"):
+        job.on(0).need(spec)
+
+
+def test_a_need_is_the_budget_on_every_device():
+    recipe = TrainingRecipe(seq_len=512, checkpointing="full")
+    for key in ("gpt2", "llama-2-7b", "mixtral-8x7b"):
+        for number in (1, 8):
+            need = Training(recipe, number).need(MODELS[key])
+            for device in ("t4", "h100-sxm", "mi300x"):
+                cluster = Cluster(
+                    device=DEVICES[device],
+                    num_devices=number,
+                    zero_stage=3 if number > 1 else 0,
+                )
+                budget = training_budget(MODELS[key], recipe, cluster)
+                assert budget.item == need, (key, number, device)
+
+
+def test_the_ways_keep_lengths_and_checkpointing_and_differ_in_bytes():
+    recipe = TrainingRecipe(batch_size=2, seq_len=256, checkpointing="full", lora=LoRA(rank=4))
+    ways = training_ways(recipe)
+
+    assert list(ways) == list(TRAINING_WAYS)
+    for way, job in ways.items():
+        kept = replace(job.recipe, precision=recipe.precision, optimizer="adamw", lora=recipe.lora)
+        assert kept == recipe, way
+    needs = {way: job.need(MODELS["llama-2-7b"]).amount for way, job in ways.items()}
+    assert needs["fp32"] > needs["adam8bit"] > needs["bf16"] > needs["lora"] > needs["qlora"]
+    assert ways["qlora"].recipe.lora.rank == 4

@@ -1,0 +1,102 @@
+"""Where ranks stand, and which link each group talks over, on nodes of eight H100."""
+
+import pytest
+
+from core.budget.parallel.ranks import (
+    BETWEEN,
+    INSIDE,
+    MAX_COLUMNS,
+    MAX_ROWS,
+    check_speed,
+    group,
+    rank_at,
+    rank_grid,
+)
+from tests.core.budget.refusals import refused
+from tests.core.budget.test_share import cluster
+
+NVLINK, CARD = 450e9, 50e9
+
+
+def test_one_node_needs_no_network():
+    for axis in ("data", "tensor", "pipeline", "expert", "expert data"):
+        found = group(cluster(8, tensor=2, pipeline=2), axis)
+        assert (found.inside, found.ring, found.link_name) == (True, NVLINK, INSIDE), axis
+
+
+def test_tensor_ranks_stay_inside_a_node_as_long_as_they_fit():
+    assert group(cluster(64, tensor=8), "tensor").inside
+    assert not group(cluster(64, tensor=16), "tensor").inside
+    assert not group(cluster(48, tensor=6), "tensor").inside  # the second six would straddle
+
+
+def test_data_ranks_cross_over_as_many_network_cards_as_they_have_in_a_node():
+    for tensor, cards in ((1, 8), (2, 4), (4, 2), (8, 1)):
+        found = group(cluster(64, tensor=tensor), "data")
+        assert (found.per_node, found.ring) == (cards, min(NVLINK, cards * CARD)), tensor
+        assert found.link_name == BETWEEN
+
+
+def test_the_groups_of_all_axes_have_the_devices_of_the_cluster():
+    spread = cluster(512, tensor=4, pipeline=4, expert=8)
+    sizes = {axis: group(spread, axis) for axis in ("tensor", "expert", "expert data", "pipeline")}
+    assert [one.size for one in sizes.values()] == [4, 8, 4, 4]
+    assert [one.stride for one in sizes.values()] == [1, 4, 32, 128]
+
+
+def test_all_to_all_is_slowed_by_the_part_that_leaves_the_node():
+    found = group(cluster(64, expert=64), "expert")
+    seconds = (63 / 64) / found.all_to_all
+    assert seconds == pytest.approx((56 / 64) / CARD)  # 56 of 64 parts go to other nodes
+
+
+def test_a_neighbour_in_another_node_is_one_network_card_away():
+    assert group(cluster(64, pipeline=8), "pipeline").neighbour == CARD
+    assert group(cluster(8, pipeline=8), "pipeline").neighbour == NVLINK
+
+
+def test_a_link_that_carries_nothing_is_a_sentence():
+    assert check_speed(1.0) == 1.0
+    refused("carries 0 bytes a second; type its bandwidth", check_speed, 0)
+
+
+def test_every_rank_stands_somewhere_once():
+    spread = cluster(96, tensor=4, pipeline=3)
+    ranks = [rank_at(spread, number) for number in range(96)]
+    assert len({(one.stage, one.replica, one.tensor) for one in ranks}) == 96
+    assert {one.node for one in ranks} == set(range(12))
+
+
+def test_the_places_are_those_of_a_device_mesh():
+    torch = pytest.importorskip("torch")
+    spread = cluster(48, tensor=4, pipeline=3)
+    mesh = torch.arange(48).view(3, 4, 4)  # as init_device_mesh orders (pp, dp, tp)
+
+    for number in range(48):
+        one = rank_at(spread, number)
+        assert mesh[one.stage, one.replica, one.tensor] == number
+
+
+def test_groups_are_as_far_apart_as_their_stride():
+    spread = cluster(96, tensor=4, pipeline=3)
+    places = {
+        "tensor": lambda one: (one.stage, one.replica),
+        "data": lambda one: (one.stage, one.tensor),
+        "pipeline": lambda one: (one.replica, one.tensor),
+    }
+    for axis, others in places.items():
+        found = group(spread, axis)
+        first = rank_at(spread, 0)
+        members = [n for n in range(96) if others(rank_at(spread, n)) == others(first)]
+        assert members == [found.stride * k for k in range(found.size)], axis
+        in_one_node = len({rank_at(spread, number).node for number in members}) == 1
+        assert found.inside == in_one_node, axis
+
+
+def test_a_large_cluster_is_cut_and_says_so():
+    assert not rank_grid(cluster(64, pipeline=2)).is_cut
+    for large in (cluster(2 * MAX_COLUMNS), cluster(2 * MAX_ROWS, pipeline=2 * MAX_ROWS)):
+        grid = rank_grid(large)
+        assert grid.is_cut
+        assert grid.num_stages * grid.num_columns == large.num_devices
+    assert len(rank_grid(cluster(16384, tensor=8, pipeline=64)).rows) == MAX_ROWS

@@ -1,0 +1,194 @@
+"""What ranks send: against the ring, the ZeRO paper, sums done by hand and torch's own calls."""
+
+import pytest
+
+from core.budget.catalogue.precisions import PRECISIONS
+from core.budget.parallel.ring import bytes_sent, ring_all_reduce
+from core.budget.parallel.traffic import activation_transfers, weight_transfers
+from core.budget.recipe import LoRA, TrainingRecipe
+from core.budget.share import shares
+from core.budget.weights.parameters import share_counts
+from core.models.spec import Mixture
+from tests.core.budget.test_share import cluster, model
+
+
+def sent_weights(spec, recipe, spread):
+    (share,) = shares(spec, spread, recipe.accumulation)
+    found = tuple(weight_transfers(spec, recipe, spread, share))
+    return {(line.axis, line.item.name): line.item.amount for line in found}
+
+
+def test_ddp_sends_what_the_ring_sends():
+    small = model(
+        num_layers=1, hidden_dim=4, num_heads=2, num_kv_heads=1, head_dim=2, ffn_dim=4,
+        vocab_size=8,
+    )  # fmt: skip
+    spread = cluster(4)
+    num_params = share_counts(small, shares(small, spread)[0]).total
+    recipe = TrainingRecipe(precision="fp32")
+
+    padded = num_params + -num_params % 4
+    steps = ring_all_reduce([[1.0] * padded] * 4)
+    assert sent_weights(small, recipe, spread) == {
+        ("data", "all-reduce of gradients"): bytes_sent(steps, rank=2)
+    }
+
+
+@pytest.mark.parametrize(("zero", "arrays"), [(0, 2), (1, 2), (2, 2), (3, 3)])
+def test_zero_sends_two_or_three_times_the_parameters(zero, arrays):
+    """Rajbhandari et al. 2020, section 7.1 and 7.2: 2 psi for stages 0 to 2, 3 psi for stage 3."""
+    spread = cluster(4096, zero_stage=zero)
+    num_bytes = 2 * share_counts(model(), shares(model(), spread)[0]).total
+    amounts = sent_weights(model(), TrainingRecipe(precision="mixed_bf16"), spread).values()
+    assert sum(amounts) == pytest.approx(arrays * num_bytes * 4095 / 4096, rel=1e-6)
+
+
+def test_what_is_sharded_cannot_wait_for_the_next_micro_batch():
+    def ratio(zero):
+        spread = cluster(8, zero_stage=zero)
+        once = sum(sent_weights(model(), TrainingRecipe(), spread).values())
+        return sum(sent_weights(model(), TrainingRecipe(accumulation=4), spread).values()) / once
+
+    assert [ratio(zero) for zero in range(4)] == [1, 1, 2.5, 4]
+
+
+def test_adapters_reduce_their_own_gradients_only():
+    recipe = TrainingRecipe(lora=LoRA(rank=8, targets=("q", "v")))
+    per_layer = 8 * ((8192 + 8192) + (8192 + 1024))
+    gradients = PRECISIONS["mixed_bf16"].gradients
+    ddp = sent_weights(model(), recipe, cluster(8))
+    sharded = sent_weights(model(), recipe, cluster(8, zero_stage=3))
+    full = sent_weights(model(), TrainingRecipe(), cluster(8, zero_stage=3))
+
+    assert sum(ddp.values()) == 2 * 7 * 80 * per_layer * gradients / 8
+    name = ("data", "all-gather of weights")
+    assert sharded[name] == full[name]
+
+
+def test_experts_are_reduced_over_the_ranks_that_hold_the_same_ones():
+    mixture = Mixture(num_experts=8, experts_per_token=2, expert_dim=1024)
+    spec = model(mixture=mixture)
+    together = sent_weights(spec, TrainingRecipe(), cluster(8))
+    apart = sent_weights(spec, TrainingRecipe(), cluster(8, expert=4))
+    held = share_counts(spec, shares(spec, cluster(8, expert=4))[0])
+
+    assert list(together) == [("data", "all-reduce of gradients")]
+    name = "all-reduce of gradients"
+    assert apart["expert data", name] == 2 * (2 - 1) * held.experts * 2 / 2
+    assert apart["data", name] == 2 * 7 * (held.total - held.experts) * 2 / 8
+
+
+def test_one_rank_sends_no_weights():
+    assert sent_weights(model(), TrainingRecipe(), cluster(1, zero_stage=3)) == {}
+
+
+@pytest.mark.slow
+def test_fully_shard_gathers_twice_and_scatters_once():
+    from torch import nn
+    from torch.distributed.fsdp import fully_shard
+
+    from tests.core.budget.fake_ranks import Block, collectives, mesh_of_fake_ranks
+
+    with mesh_of_fake_ranks() as mesh:
+        blocks = [
+            fully_shard(Block(), mesh=mesh, reshard_after_forward=True) for _layer in range(3)
+        ]
+        counted = collectives(nn.Sequential(*blocks))
+    assert counted == {"c10d._allgather_base_": 2 * 3, "c10d._reduce_scatter_base_": 3}
+
+
+RECIPE = TrainingRecipe(batch_size=2, seq_len=4096)
+STREAM = 2 * 4096 * 8192 * 2  # batch x tokens x hidden_dim x bytes
+
+
+def sent_activations(spread, stage=0, spec=None, recipe=RECIPE):
+    spec = spec or model()
+    share = shares(spec, spread, recipe.accumulation)[stage]
+    found = activation_transfers(spec, recipe, spread, share)
+    return {line.item.name: line.item.amount for line in found}
+
+
+def test_tensor_ranks_reduce_four_times_a_layer_and_once_at_each_end():
+    found = sent_activations(cluster(8, tensor=8))
+    assert found["all-reduce of activations"] == (4 * 80 + 2) * 2 * 7 * STREAM / 8
+    assert found["all-reduce of the loss"] == 3 * 2 * 7 * 2 * 4096 * 4 / 8
+
+
+def test_sequence_parallelism_sends_as_much_and_one_gather_more_a_matrix_pair():
+    found = sent_activations(cluster(8, tensor=8, sequence_parallel=True))
+    dense = sent_activations(cluster(8, tensor=8))["all-reduce of activations"]
+    extra = (2 * 80 + 1) * 7 * STREAM / 8
+    pair = found["all-gather of activations"] + found["reduce-scatter of activations"]
+    assert pair == dense + extra
+
+
+def test_recomputing_a_layer_sends_its_forward_pass_again():
+    full = TrainingRecipe(batch_size=2, seq_len=4096, checkpointing="full")
+    name = "all-reduce of activations"
+
+    again = (
+        sent_activations(cluster(8, tensor=8), recipe=full)[name]
+        - sent_activations(cluster(8, tensor=8))[name]
+    )
+    assert again == 2 * 80 * 2 * 7 * STREAM / 8
+
+
+def test_stages_pass_the_stream_on_and_its_gradient_back():
+    spread = cluster(4, pipeline=4)
+
+    assert sent_activations(spread, 0) == {"activations to the next stage": STREAM}
+    assert sent_activations(spread, 2) == {
+        "activations to the next stage": STREAM,
+        "gradients to the stage before": STREAM,
+    }
+    assert sent_activations(spread, 3) == {"gradients to the stage before": STREAM}
+
+
+def test_sequence_parallel_ranks_pass_on_only_their_own_tokens():
+    spread = cluster(16, pipeline=2, tensor=8, sequence_parallel=True)
+    assert sent_activations(spread, 1)["gradients to the stage before"] == STREAM / 8
+
+
+def test_tokens_go_to_their_experts_and_back_in_both_passes():
+    spec = model(
+        mixture=Mixture(num_experts=8, experts_per_token=2, expert_dim=64, num_dense_layers=20)
+    )
+    recipe = TrainingRecipe(batch_size=2, seq_len=4096, accumulation=3)
+
+    found = sent_activations(cluster(8, expert=8), spec=spec, recipe=recipe)
+    assert found == {"all-to-all of tokens": 3 * 60 * 4 * 2 * STREAM * 7 / 8}
+
+
+def test_at_most_every_token_leaves_for_its_experts():
+    spec = model(mixture=Mixture(num_experts=8, experts_per_token=2, expert_dim=64))
+    spread = cluster(8, expert=8)
+    (share,) = shares(spec, spread, 1)
+    (line,) = activation_transfers(spec, RECIPE, spread, share)
+
+    assert line.item.kind == "estimated"
+    assert line.item.high == pytest.approx(80 * 4 * 2 * STREAM)
+
+
+def test_one_rank_sends_no_activations():
+    assert sent_activations(cluster(1, sequence_parallel=True)) == {}
+
+
+@pytest.mark.slow
+def test_torch_reduces_twice_a_layer_in_each_pass():
+    from torch.distributed.tensor.parallel import (
+        ColwiseParallel,
+        RowwiseParallel,
+        parallelize_module,
+    )
+
+    from tests.core.budget.fake_ranks import Block, collectives, mesh_of_fake_ranks
+
+    plan = {
+        "qkv": ColwiseParallel(),
+        "o": RowwiseParallel(),
+        "up": ColwiseParallel(),
+        "down": RowwiseParallel(),
+    }
+    with mesh_of_fake_ranks() as mesh:
+        counted = collectives(parallelize_module(Block(), mesh, plan))
+    assert counted == {"c10d_functional.all_reduce": 4}

@@ -1,0 +1,171 @@
+"""The moment of the peak, and the peak itself against the simulated step."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from core.budget.catalogue.devices import DEVICES
+from core.budget.catalogue.models import MODELS
+from core.budget.cluster import Cluster
+from core.budget.recipe import LoRA, TrainingRecipe
+from core.budget.simulation.step import simulate_step
+from core.budget.training.memory import allocated, training_budget
+from core.budget.weights.parameters import counts
+from core.units import GIB
+from tests.core.budget.random_budgets import check_tree
+
+ONE = Cluster(device=DEVICES["h100-sxm"])
+PLAIN = {"optimizer": "sgd", "step_kind": "fused", "precision": "pure_bf16", "profile": "hf_eager"}
+CASES = (
+    ("llama-2-7b", TrainingRecipe(seq_len=512, **PLAIN)),
+    ("llama-2-7b", TrainingRecipe(seq_len=2048, checkpointing="full", **PLAIN)),
+    ("llama-3.1-8b", TrainingRecipe(seq_len=1024, checkpointing="selective", **PLAIN)),
+    ("gpt2", TrainingRecipe(batch_size=4, seq_len=1024, profile="megatron", precision="fp32")),
+    ("gpt2-xl", TrainingRecipe(seq_len=128, precision="mixed_bf16", accumulation=2)),
+    ("gemma-2-9b", TrainingRecipe(seq_len=128, precision="nanotron", profile="cpu")),
+    ("gemma-2-9b", TrainingRecipe(seq_len=128, precision="megatron", loss_chunks=4)),
+    ("qwen3-8b", TrainingRecipe(seq_len=512, precision="autocast_bf16")),
+    ("qwen3-30b-a3b", TrainingRecipe(seq_len=256, precision="pure_bf16", optimizer="adam8bit")),
+    ("deepseek-v3", TrainingRecipe(seq_len=256, checkpointing="full", optimizer="rmsprop")),
+    ("phi-3-mini", TrainingRecipe(seq_len=1024, loss_chunks=4, optimizer="momentum")),
+    ("llama-2-13b", TrainingRecipe(seq_len=1024, precision="pure_bf16", lora=LoRA(rank=8))),
+    (
+        "llama-2-13b",
+        TrainingRecipe(
+            seq_len=1024, precision="pure_bf16", lora=LoRA(rank=8, base_format="nf4_double_quant")
+        ),
+    ),
+)  # fmt: skip
+
+
+def peak_moment(budget):
+    moments = budget.item.child("step peak").children
+    return max(moments, key=lambda moment: moment.amount).name
+
+
+SCORES = {"optimizer": "sgd", "step_kind": "fused", "precision": "pure_bf16", "profile": "megatron"}
+WRITTEN_SCORES = (
+    ("llama-2-7b", TrainingRecipe(seq_len=4096, checkpointing="full", **SCORES)),
+    ("llama-2-7b", TrainingRecipe(seq_len=4096, checkpointing="selective", **SCORES)),
+    ("llama-2-7b", TrainingRecipe(seq_len=4096, checkpointing="full", accumulation=2, **SCORES)),
+    ("llama-2-7b", TrainingRecipe(seq_len=1024, checkpointing="full", accumulation=2, **SCORES)),
+    ("deepseek-v3", TrainingRecipe(seq_len=4096, checkpointing="full", **SCORES)),
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("cases", "error"), [(CASES, 0.01), (WRITTEN_SCORES, 0.015)])
+def test_the_peak_is_that_of_the_simulated_step(cases, error):
+    """Without the gradient of written scores it was 2 to 9 % below the simulated step."""
+    for key, recipe in cases:
+        mixture = MODELS[key].mixture and replace(MODELS[key].mixture, num_dense_layers=1)
+        spec = replace(MODELS[key], num_layers=4, num_windowed_layers=0, mixture=mixture)
+        simulated = simulate_step(spec, recipe).peak
+        closed = allocated(training_budget(spec, recipe, ONE).item)
+        assert closed == pytest.approx(simulated, rel=error), (key, recipe)
+
+
+def test_llama_2_7b_at_4096_tokens_peaks_as_measured_and_at_another_moment_with_checkpointing():
+    expected = {"none": (24.36, "end of forward"), "full": (12.96, "end of backward"),
+                "selective": (13.98, "end of forward")}  # fmt: skip
+    for checkpointing, (gib, moment) in expected.items():
+        recipe = TrainingRecipe(checkpointing=checkpointing, seq_len=4096, **PLAIN)
+        budget = training_budget(MODELS["llama-2-7b"], recipe, ONE)
+        assert peak_moment(budget) == moment
+        peak = budget.item.child("step peak").amount / GIB
+        assert peak == pytest.approx(gib, rel=0.01), checkpointing
+
+
+def test_more_pieces_of_a_step_only_add_gradients():
+    spec = MODELS["llama-2-7b"]
+    once = training_budget(spec, TrainingRecipe(**PLAIN), ONE).item
+    twice = training_budget(spec, TrainingRecipe(accumulation=2, **PLAIN), ONE).item
+    forward = [each.child("step peak").child("end of forward") for each in (once, twice)]
+    assert forward[1].amount - forward[0].amount == 2 * 6_738_415_616
+
+
+H100 = DEVICES["h100-sxm"]
+LLAMA = MODELS["llama-2-7b"]
+
+
+def test_every_item_is_the_sum_or_the_maximum_of_its_children_or_what_its_formula_gives():
+    for spec in MODELS.values():
+        check_tree(training_budget(spec, TrainingRecipe(seq_len=1024), ONE).item)
+    many = Cluster(device=H100, num_devices=32, tensor=4, pipeline=2, zero_stage=2)
+    recipe = TrainingRecipe(checkpointing="every_k", checkpoint_every=3, accumulation=8)
+    check_tree(training_budget(MODELS["mixtral-8x7b"], recipe, many).item)
+
+
+def test_the_first_stage_of_a_pipeline_holds_the_most_activations():
+    cluster = Cluster(device=H100, num_devices=4, pipeline=4)
+    budget = training_budget(LLAMA, TrainingRecipe(accumulation=8), cluster)
+    kept = [
+        stage.child("step peak").child("end of forward").child("activations").amount
+        for stage in budget.stages
+    ]
+    assert kept == sorted(kept, reverse=True)
+    assert budget.item.amount == budget.largest.amount
+    assert [stage.name for stage in budget.stages] == ["stage 0", "stage 1", "stage 2", "stage 3"]
+
+
+def test_no_rank_holds_more_tensors_than_the_whole_model():
+    recipe = TrainingRecipe(seq_len=2048)
+    whole = allocated(training_budget(LLAMA, recipe, ONE).item)
+    for changes in (
+        {"tensor": 8},
+        {"zero_stage": 1},
+        {"zero_stage": 3},
+        {"tensor": 2, "pipeline": 2, "zero_stage": 2, "sequence_parallel": True},
+    ):
+        budget = training_budget(LLAMA, recipe, Cluster(device=H100, num_devices=8, **changes))
+        assert all(allocated(stage) < whole for stage in budget.stages), changes
+
+
+def test_sharding_everything_leaves_the_share_and_the_gathered_layers():
+    recipe = TrainingRecipe(seq_len=128, step_kind="fused", precision="fsdp2")
+    cluster = Cluster(device=H100, num_devices=64, zero_stage=3)
+    item = training_budget(LLAMA, recipe, cluster).item
+    num_params = counts(LLAMA).total
+    assert item.child("weights").amount == 4 * math.ceil(num_params / 64)
+    assert item.child("optimizer").amount == 8 * math.ceil(num_params / 64)
+    gathered = item.child("step peak").child("end of forward").child("gathered weights")
+    assert 0 < gathered.amount < 2 * num_params
+
+
+def test_40_billion_parameters_of_16_bytes_fill_eight_devices_of_80_gb():
+    # CS336, lecture 2: 8 x 80e9 / 16, and / 12 in 2026
+    for precision, expected in (("mixed_bf16", 40.0e9), ("cs336_12", 53.3e9)):
+        recipe = TrainingRecipe(precision=precision)
+        item = training_budget(LLAMA, recipe, ONE).item
+        states = item.child("weights").amount + item.child("optimizer").amount
+        gradients = item.child("step peak").child("optimizer step").child("gradients").amount
+        each = (states + gradients) / counts(LLAMA).total
+        assert 8 * 80e9 / each == pytest.approx(expected, rel=1e-3), precision
+
+
+def test_the_reserve_lies_between_nothing_and_15_percent():
+    item = training_budget(LLAMA, TrainingRecipe(), ONE).item
+    reserve = item.child("allocator reserve")
+    assert reserve.low == 0
+    assert reserve.high == pytest.approx(0.15 * allocated(item), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("spec", "changes", "sentence"),
+    [
+        ("llama-2-7b", {"precision": "fp7"}, "precision is 'fp7'; use one of: fp32"),
+        ("llama-2-7b", {"optimizer": "lion"}, "optimizer is 'lion'; use one of: sgd"),
+        ("llama-2-7b", {"profile": "jax"}, "profile is 'jax'; use one of: hf_eager"),
+        ("gpt2", {"seq_len": 2048}, "seq_len is 2048; it must lie between 1 and 1,024"),
+        ("llama-2-7b", {"lora": LoRA(base_format="int3")}, "base_format is 'int3'; use one of"),
+        (
+            "mixtral-8x7b",
+            {"lora": LoRA(targets=("gate",))},
+            "Mixtral 8x7B has no matrix that LoRA's targets gate name",
+        ),
+    ],
+)
+def test_a_recipe_that_does_not_go_with_the_model_is_refused(spec, changes, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        training_budget(MODELS[spec], TrainingRecipe(**changes), ONE)

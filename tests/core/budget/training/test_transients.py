@@ -1,0 +1,59 @@
+"""What a step needs for a moment."""
+
+from core.budget.catalogue.models import MODELS
+from core.budget.recipe import TrainingRecipe
+from core.budget.share import whole
+from core.budget.training.states import state_sizes
+from core.budget.training.transients import (
+    logits_and_loss,
+    step_temporary,
+    step_walk,
+    transient_sizes,
+)
+from core.budget.weights.parameters import counts, share_counts
+
+SPEC = MODELS["llama-3.1-8b"]
+
+
+def sizes_of(recipe, spec=SPEC):
+    share = whole(spec)
+    held = share_counts(spec, share)
+    sizes = state_sizes(spec, recipe, share, held) | transient_sizes(spec, recipe, share, held)
+    tokens = {"num_tokens": recipe.num_tokens, "norm_tokens": recipe.num_tokens, "value_bytes": 2}
+    return sizes | tokens | {"vocab_size": spec.vocab_size, "hidden_dim": spec.hidden_dim}
+
+
+def test_cross_entropy_over_fp32_logits_takes_12_bytes_a_token_and_vocabulary_row():
+    recipe = TrainingRecipe(seq_len=8192)
+    assert logits_and_loss(sizes_of(recipe)).amount == 12 * 8192 * 128_256
+
+
+def test_the_loss_in_pieces_needs_one_piece_and_the_heads_gradient():
+    whole_loss = logits_and_loss(sizes_of(TrainingRecipe(seq_len=8192))).amount
+    pieces = logits_and_loss(sizes_of(TrainingRecipe(seq_len=8192, loss_chunks=8))).amount
+    table = 2 * 128_256 * 4096
+    assert pieces == max(whole_loss // 8 + table, 3 * table) + 2 * 8192 * 4096
+
+
+def test_a_foreach_step_of_adamw_in_fp32_takes_a_copy_of_all_weights():
+    recipe = TrainingRecipe(precision="fp32", step_kind="foreach")
+    assert step_temporary(recipe, sizes_of(recipe)).amount == 4 * counts(SPEC).total
+    fused = TrainingRecipe(precision="fp32", step_kind="fused")
+    assert step_temporary(fused, sizes_of(fused)).amount == 0
+
+
+def test_bf16_gradients_are_widened_for_an_fp32_master_copy():
+    recipe = TrainingRecipe(precision="mixed_bf16", step_kind="foreach")
+    assert step_temporary(recipe, sizes_of(recipe)).amount == (4 + 4) * counts(SPEC).total
+
+
+def test_a_loop_is_an_estimate_with_a_band():
+    recipe = TrainingRecipe(precision="fp32", step_kind="for_loop")
+    loop = step_temporary(recipe, sizes_of(recipe))
+    assert loop.kind == "estimated"
+    assert loop.low < loop.amount == (3 - 1) * 4 * 128_256 * 4096  # the table's copies
+
+
+def test_fp32_moments_on_bf16_weights_need_a_fused_step():
+    assert step_walk(TrainingRecipe(precision="cs336_12", step_kind="foreach")) == "fused"
+    assert step_walk(TrainingRecipe(precision="fp32", step_kind="foreach")) == "foreach"

@@ -1,0 +1,168 @@
+"""Counting parameters: trees that add up, ranks that hold a part, formulas that show themselves."""
+
+import dataclasses
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.budget.catalogue.models import MODELS
+from core.budget.share import Share, whole
+from core.budget.weights.parameters import (
+    PART_NAMES,
+    active_parameters,
+    count_parameters,
+    counts,
+    rows_and_columns,
+    share_counts,
+)
+from core.models.build import build_model
+from core.models.spec import ModelSpec
+from tests.core.budget.random_budgets import check_tree
+
+LLAMA = MODELS["llama-2-7b"]
+PARTS = tuple(PART_NAMES)
+
+
+@st.composite
+def specs(draw):
+    kv_heads = draw(st.integers(1, 8))
+    layers = draw(st.integers(1, 12))
+    return ModelSpec(
+        name="drawn",
+        num_layers=layers,
+        hidden_dim=draw(st.integers(1, 512)),
+        num_heads=kv_heads * draw(st.integers(1, 8)),
+        num_kv_heads=kv_heads,
+        head_dim=draw(st.integers(1, 64)),
+        ffn_dim=draw(st.integers(1, 1024)),
+        vocab_size=draw(st.integers(1, 5000)),
+        seq_len=64,
+        tied=draw(st.booleans()),
+        gated=draw(st.booleans()),
+        norm=draw(st.sampled_from(["rms", "layer"])),
+        norm_bias=draw(st.booleans()),
+        norms_per_layer=draw(st.integers(0, 4)),
+        attention_bias=draw(st.sampled_from(["none", "qkv", "all"])),
+        ffn_bias=draw(st.booleans()),
+        qk_norm=draw(st.booleans()),
+        learned_positions=draw(st.integers(0, 64)),
+    )
+
+
+@given(specs())
+@settings(max_examples=60, deadline=None)
+def test_the_tree_adds_up_to_the_counts(spec):
+    tree, found = count_parameters(spec), counts(spec)
+    assert tree.amount == found.total == sum(getattr(found, part) for part in PARTS)
+    check_tree(tree)
+
+
+@given(specs(), st.integers(1, 64))
+@settings(max_examples=60, deadline=None)
+def test_a_rank_never_holds_more_than_the_whole_and_all_ranks_hold_all_of_it(spec, tensor):
+    if spec.num_heads % tensor:
+        return
+    rank = share_counts(spec, dataclasses.replace(whole(spec), tensor=tensor))
+    everything = counts(spec)
+    for part in PARTS:
+        one, full = getattr(rank, part), getattr(everything, part)
+        assert one <= full, part
+        assert one * tensor >= full, part
+
+
+def test_one_tensor_rank_that_holds_every_layer_holds_the_model():
+    for key, spec in MODELS.items():
+        assert share_counts(spec, whole(spec)) == counts(spec), key
+
+
+def test_pipeline_stages_share_out_the_layers():
+    spec = MODELS["deepseek-v3"]
+    first = Share(num_layers=31, num_expert_layers=28, has_head=False)
+    last = Share(stage=1, num_layers=30, num_expert_layers=30, has_embedding=False)
+
+    first_part, last_part = share_counts(spec, first), share_counts(spec, last)
+
+    assert first_part.total + last_part.total == spec.published
+    assert first_part.head == last_part.token_embedding == 0
+
+
+def test_a_tied_head_counts_once_and_is_a_copy_on_a_stage_without_the_embedding():
+    spec = MODELS["llama-3.2-1b"]
+    last = Share(stage=1, num_layers=8, has_embedding=False)
+    assert counts(spec).head == 0
+    assert share_counts(spec, last).head == counts(spec).token_embedding == 262_668_288
+
+
+def test_doubling_the_layers_doubles_the_layers_and_nothing_else():
+    twice = counts(dataclasses.replace(LLAMA, num_layers=64))
+    once = counts(LLAMA)
+    assert twice.layers == 2 * once.layers
+    assert twice.total - twice.layers == once.total - once.layers
+
+
+def test_matrices_are_what_linear_layers_hold_without_biases_router_and_norms():
+    gpt2, mixtral = counts(MODELS["gpt2"]), counts(MODELS["mixtral-8x7b"])
+
+    assert gpt2.matrices == 12 * 12 * 768**2
+    assert gpt2.biases == 12 * (3 * 768 + 768 + 3072 + 768)
+    assert mixtral.matrices == mixtral.attention + mixtral.experts
+    assert mixtral.router == 32 * 4096 * 8
+    assert gpt2.embeddings == (50_257 + 1024) * 768
+
+
+def test_a_rank_with_fewer_key_heads_than_ranks_keeps_one():
+    spec = MODELS["llama-2-70b"]  # 8 key heads
+    rank = share_counts(spec, dataclasses.replace(whole(spec), tensor=16))
+    queries_and_output = 80 * 2 * 8192 * 4 * 128
+    assert rank.attention == queries_and_output + 80 * 2 * 8192 * 1 * 128
+
+
+def test_expert_ranks_share_the_experts_and_nothing_else():
+    spec = MODELS["qwen3-30b-a3b"]
+    rank = share_counts(spec, dataclasses.replace(whole(spec), expert=8))
+    everything = counts(spec)
+
+    assert rank.experts * 8 == everything.experts
+    assert rank.idle_experts * 8 == everything.idle_experts
+    assert rank.total - rank.experts == everything.total - everything.experts
+
+
+def test_more_tensor_ranks_than_heads_is_a_sentence():
+    for tensor in (5, 64):
+        with pytest.raises(ValueError, match=f"{tensor} tensor ranks cannot share 32 heads"):
+            share_counts(LLAMA, dataclasses.replace(whole(LLAMA), tensor=tensor))
+
+
+def test_active_parameters_name_their_rule():
+    line = active_parameters(MODELS["mixtral-8x7b"])
+    assert line.formula == "num_params - idle_experts"
+    assert line.substituted == "46,702,792,704 - 33,822,867,456"
+    assert line.amount == 12_879_925_248
+
+
+def test_tensor_ranks_of_every_model_hold_all_of_it_between_them():
+    for key, spec in MODELS.items():
+        everything = counts(spec)
+        for tensor in (2, 4, 8, 16):
+            if spec.num_heads % tensor:
+                continue
+            rank = share_counts(spec, dataclasses.replace(whole(spec), tensor=tensor))
+            for part in PARTS:
+                one, full = getattr(rank, part), getattr(everything, part)
+                assert one <= full <= one * tensor, (key, tensor, part)
+
+
+def test_rows_and_columns_are_those_of_the_modules_parameters():
+    for key in ("gpt2", "llama-3.1-8b", "qwen3-30b-a3b", "deepseek-v3", "qwen2.5-0.5b"):
+        spec = MODELS[key]
+        mixture = spec.mixture and replace(spec.mixture, num_dense_layers=1)
+        spec = replace(spec, num_layers=2, num_windowed_layers=0, mixture=mixture)
+        shapes = [each.shape for each in build_model(spec).parameters()]
+        expected = 0
+        for shape in shapes:
+            matrices = shape[:-2].numel()
+            expected += shape.numel() if len(shape) < 2 else matrices * (shape[-1] + shape[-2])
+        counted = rows_and_columns(spec, whole(spec), share_counts(spec, whole(spec)))
+        assert counted == expected, key

@@ -1,0 +1,110 @@
+"""The slider over model sizes: every model is a stop, and its weights come in every format."""
+
+import pytest
+
+from core.budget.catalogue.models import MODELS
+from core.budget.weights.sizes import (
+    COLUMNS,
+    FORMAT_NAMES,
+    PRINTED,
+    SIZES,
+    Size,
+    nearest_model,
+    size_of,
+    source_table,
+    weights_in,
+)
+from core.dtypes import BLOCK_FORMATS, FORMATS
+from core.units import GIB
+from tests.core.budget.refusals import refused
+
+
+def test_the_stops_run_from_a_tenth_of_a_billion_to_the_largest_model():
+    counts = [size.num_params for size in SIZES.values()]
+
+    assert counts == sorted(counts)
+    assert counts[0] == 10**8
+    assert counts[-1] == MODELS["deepseek-v3"].published
+    assert set(MODELS) < set(SIZES)
+    assert SIZES["500b"] == Size(word="500b", name="500B", num_params=500 * 10**9)
+
+
+def test_bytes_are_bits_times_parameters_plus_scales():
+    for size in SIZES.values():
+        for name in FORMAT_NAMES:
+            fmt = BLOCK_FORMATS.get(name) or FORMATS[name]
+            bits = getattr(fmt, "bits_per_value", None) or fmt.bits
+            found = weights_in(size, name, rest_in_16_bits=False).amount
+            assert found == pytest.approx(size.num_params * bits / 8, rel=1e-6), (size.word, name)
+
+
+def test_a_real_checkpoint_keeps_embeddings_and_norms_in_16_bits():
+    size = SIZES["llama-3-8b"]
+    whole = weights_in(size, "int4_group128")
+    matrices = 32 * (2 * 4096 * 4096 + 2 * 4096 * 1024 + 3 * 4096 * 14336)
+
+    assert whole.child("matrices").amount == matrices * 4.125 / 8
+    assert whole.child("the rest").amount == 2 * (size.num_params - matrices)
+    assert whole.amount / GIB == pytest.approx(5.31, abs=0.01)  # "4 bit" is not 4 GB
+
+
+def test_wide_formats_are_the_same_with_and_without_the_rest():
+    for name, bytes_each in (("float32", 4), ("bfloat16", 2)):
+        for keep in (True, False):
+            size = SIZES["llama-2-7b"]
+            found = weights_in(size, name, rest_in_16_bits=keep)
+            assert found.amount == bytes_each * 6_738_415_616
+
+
+def test_a_round_number_shows_the_parts_of_the_nearest_model():
+    assert nearest_model(SIZES["70b"]).word in {"llama-2-70b", "llama-3-70b"}
+    assert nearest_model(SIZES["0.1b"]).word == "gpt2"
+    assert nearest_model(SIZES["gpt2"]) is SIZES["gpt2"]
+    own = size_of("own", MODELS["phi-4"])
+    assert nearest_model(own) is own
+
+
+def test_an_unknown_format_is_refused():
+    refused("'int5' is none of FORMATS", weights_in, SIZES["7b"], "int5")
+    refused("int5", weights_in, SIZES["llama-2-7b"], "int5")
+
+
+RIGHT = {
+    "7b": (26.08, 13.04, 6.52, 6.52, 3.26),
+    "13b": (48.43, 24.21, 12.11, 12.11, 6.05),
+    "70b": (260.77, 130.39, 65.19, 65.19, 32.60),
+}
+
+
+def test_the_corrected_table_is_the_one_of_the_corrections():
+    cells = source_table()
+
+    assert len(cells) == 15
+    for word, row in RIGHT.items():
+        found = [cell for cell in cells if cell.size.word == word]
+        assert [round(cell.item.amount / GIB, 2) for cell in found] == list(row)
+        assert tuple(cell.printed for cell in found) == PRINTED[word]
+
+
+def test_eleven_cells_were_wrong():
+    wrong = [cell for cell in source_table() if cell.was_wrong]
+    assert len(wrong) == 11
+    assert {cell.size.word for cell in wrong} == {"7b", "13b", "70b"}
+
+
+def test_the_real_llamas_are_not_7_13_and_70_billion():
+    cells = {(c.size.word, c.format_name): c for c in source_table(real=True)}
+    assert cells["llama-2-13b", "float32"].item.amount / GIB == pytest.approx(48.49, abs=0.005)
+    assert cells["llama-2-7b", "int4"].item.amount * 2 == 6_738_415_616
+    assert all(cell.printed is None and not cell.was_wrong for cell in cells.values())
+
+
+def test_scales_and_what_stays_in_16_bits_cost_a_tenth_of_int4():
+    bare = {c.size.word: c.item.amount for c in source_table(real=True) if c.format_name == "int4"}
+    full = {
+        c.size.word: c.item.amount
+        for c in source_table(real=True, scales=True)
+        if c.format_name == COLUMNS["int4"]
+    }
+    assert full["llama-2-7b"] / bare["llama-2-7b"] == pytest.approx(1.147, abs=0.002)
+    assert full["llama-2-70b"] / bare["llama-2-70b"] == pytest.approx(1.054, abs=0.002)

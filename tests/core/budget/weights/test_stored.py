@@ -1,0 +1,107 @@
+"""Bytes of stored weights: bits counted by hand, the formats' own, the parameters of modules."""
+
+from dataclasses import replace
+
+import pytest
+
+from core.budget.catalogue.models import MODELS
+from core.budget.weights.stored import quantized_weights, serving_weights
+from core.dtypes import BLOCK_FORMATS, FORMATS
+from core.models.build import build_model
+from core.units import GIB
+
+SEVEN = 7 * 10**9
+
+
+@pytest.mark.parametrize("name", [*BLOCK_FORMATS, "bfloat16", "float8_e4m3fn", "float4_e2m1fn"])
+def test_the_bytes_are_the_bits_per_value(name):
+    fmt = BLOCK_FORMATS.get(name) or FORMATS[name]
+    bits = fmt.bits_per_value if name in BLOCK_FORMATS else fmt.bits
+
+    assert quantized_weights(SEVEN, fmt).amount == pytest.approx(
+        SEVEN * bits / 8,
+        abs=8,  # a begun block counts whole
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "gib"),
+    [
+        ("int4_group128", 7e9 * 4.125 / 8 / GIB),
+        ("nf4_double_quant", 7e9 * 4.126953125 / 8 / GIB),
+        ("mxfp4", 7e9 * 4.25 / 8 / GIB),
+    ],
+)
+def test_seven_billion_weights_by_hand(name, gib):
+    assert quantized_weights(SEVEN, BLOCK_FORMATS[name]).amount / GIB == pytest.approx(gib)
+
+
+def test_the_parts_are_named_and_add_up():
+    affine = quantized_weights(SEVEN, BLOCK_FORMATS["int4_group128_affine"])
+    double = quantized_weights(SEVEN, BLOCK_FORMATS["nf4_double_quant"])
+
+    assert [part.name for part in affine.children] == ["codes", "scales", "zero points"]
+    assert [part.name for part in double.children] == ["codes", "scales", "scales of the scales"]
+    for item in (affine, double):
+        assert item.amount == sum(part.amount for part in item.children)
+        assert item.num_bytes == item.amount
+
+
+def test_a_begun_byte_and_a_begun_block_count_whole():
+    assert quantized_weights(1, BLOCK_FORMATS["nvfp4"]).num_bytes == 1 + 1
+    assert quantized_weights(3, FORMATS["float4_e2m1fn"]).num_bytes == 2
+    assert quantized_weights(129, BLOCK_FORMATS["int4_group128"]).num_bytes == 65 + 2 * 2
+    assert quantized_weights(65, BLOCK_FORMATS["nf4_double_quant"]).num_bytes == 33 + 2 + 4
+
+
+def test_one_scale_for_a_tensor_is_left_out():
+    assert quantized_weights(SEVEN, BLOCK_FORMATS["int8_tensor"]).num_bytes == SEVEN
+
+
+KINDS = ("gpt2", "llama-3.1-8b", "qwen3-32b", "gemma-2-9b", "mixtral-8x7b", "deepseek-v3")
+
+
+def shallow(spec, num_layers=2):
+    """The same model with few layers, one of them dense if there were dense ones."""
+    mixture = spec.mixture
+    if mixture is not None:
+        mixture = replace(mixture, num_dense_layers=min(1, mixture.num_dense_layers))
+    return replace(
+        spec,
+        num_layers=num_layers,
+        num_windowed_layers=min(num_layers, spec.num_windowed_layers),
+        mixture=mixture,
+    )
+
+
+def is_quantized(name, parameter):
+    """Matrices of the layers: their biases, norms and routers stay as they are."""
+    return name.startswith("blocks.") and parameter.dim() > 1 and "router" not in name
+
+
+def test_weights_are_the_parameters_of_the_module_matrix_by_matrix():
+    fmt = BLOCK_FORMATS["int4_group128"]
+    for name in KINDS:
+        spec = shallow(MODELS[name])
+        expected = 0
+        for path, parameter in build_model(spec).named_parameters():
+            if is_quantized(path, parameter):
+                expected += parameter.numel() * 4 // 8 + parameter.numel() // 128 * 2
+            else:
+                expected += parameter.numel() * 2
+        assert fmt.scale.bits == 16
+        assert serving_weights(spec, "int4_group128").num_bytes == expected, name
+
+
+def test_sixteen_bit_weights_are_two_bytes_a_parameter_and_float32_four():
+    for name, spec in MODELS.items():
+        parameters = sum(each.numel() for each in build_model(shallow(spec)).parameters())
+        assert serving_weights(shallow(spec)).amount == 2 * parameters, name
+    assert serving_weights(shallow(spec), "float32").amount == 4 * parameters
+
+
+def test_four_bit_llama_3_is_not_4_gb():
+    four_bit = serving_weights(MODELS["llama-3-8b"], "int4_group128")
+    assert four_bit.num_bytes / 1e9 == pytest.approx(5.70, abs=0.01)
+    assert four_bit.child("the rest").num_bytes == pytest.approx(2 * 2 * 128_256 * 4096, rel=0.001)
+    assert four_bit.child("matrices").child("scales").amount > 0
