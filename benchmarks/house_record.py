@@ -44,6 +44,7 @@ JOBS: Final = {  # address -> the key of the button that starts a costly job
 # Durations and rates with their units, and bars, marks and cells of measured seconds.
 MEASURED: Final = re.compile(r"\d[\d,.]*(?:e-?\d+)?(?= ?(?:ns|µs|ms|s|min|[kKMGT]?FLOPs?/s)\b)")
 FRACTION: Final = re.compile(r"\d+\.\d{3,}(?:e-?\d+)?")
+MADE_UP: Final = ("id", "pageScriptHash", "formId", "jsContent", "cssContent", "htmlContent")
 DOMAINS: Final[Mapping[str, Callable[..., Any]]] = {
     "number_between": lambda low, high, default: ["number", low, high, default],
     "one_of": lambda options, default: ["options", [str(each) for each in options], str(default)],
@@ -198,8 +199,7 @@ def elements(node: Any) -> Iterator[str]:  # noqa: ANN401  a node of Streamlit's
             yield from elements(child)
     elif node.type != "html":
         said = MessageToDict(node.proto)
-        made_up = ("id", "pageScriptHash", "formId", "jsContent", "cssContent", "htmlContent")
-        said = {name: value for name, value in said.items() if name not in made_up}
+        said = {name: value for name, value in said.items() if name not in MADE_UP}
         key = re.sub(r"^\$\$ID-[0-9a-f]+-", "", getattr(node.proto, "id", ""))
         shown = "" if node.type == "plotly_chart" else key
         yield json.dumps([node.type, shown, said], sort_keys=True, ensure_ascii=False)
@@ -396,6 +396,8 @@ def as_sent(element: str) -> str:
     The order of fields says nothing, and no notes or no shapes are the same as an empty list.
     """
     kind, key, said = json.loads(element)
+    if kind == "download_button":
+        said.pop("deferredFileId", None)
     if kind == "plotly_chart" and isinstance(said["spec"], str):
         said["spec"] = json.loads(said["spec"])
         layout = said["spec"]["layout"]
