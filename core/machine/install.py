@@ -20,12 +20,18 @@ PYPI: Final = ""  # pip's own index
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Build:
-    """One way torch is built; `indexes` names pip's index on each system that has it."""
+    """One way torch is built.
+
+    Attributes:
+        indexes: Pip's index on each system that has it.
+        available: What asks torch whether it finds such a device; "" where it always does.
+    """
 
     key: str
     label: str
     indexes: Mapping[str, str]
     note: str
+    available: str = ""
 
 
 BUILDS: Final = (
@@ -42,6 +48,7 @@ BUILDS: Final = (
         key="cuda",
         label=N_("NVIDIA GPU"),
         indexes={"linux": PYPI, "windows": "cu130"},
+        available="torch.cuda.is_available()",
         note=N_(
             "CUDA 13.0: cards from Turing (2018, RTX 20) to Blackwell, with driver 580 or newer. "
             "PyPI's wheel for Linux is this build; its wheel for Windows is CPU only, hence the "
@@ -52,6 +59,7 @@ BUILDS: Final = (
         key="cuda126",
         label=N_("NVIDIA GPU, older"),
         indexes={"linux": "cu126", "windows": "cu126"},
+        available="torch.cuda.is_available()",
         note=N_(
             "CUDA 12.6: cards from Maxwell (GTX 900) to Hopper, and drivers older than 580. "
             "It does not know Blackwell (RTX 50)."
@@ -61,12 +69,14 @@ BUILDS: Final = (
         key="rocm",
         label=N_("AMD GPU"),
         indexes={"linux": "rocm7.2"},
+        available="torch.cuda.is_available()",
         note=N_("ROCm 7.2. In torch an AMD card answers to the name cuda."),
     ),
     Build(
         key="mps",
         label=N_("Apple GPU"),
         indexes={"macos": PYPI},
+        available="torch.backends.mps.is_available()",
         note=N_(
             "The plain wheel holds MPS for Apple silicon. There have been no wheels for Intel Macs "
             "since torch 2.3."
@@ -102,22 +112,17 @@ def install_plan(system: str, build: str) -> InstallPlan:
     torch_line = f"pip install torch=={TORCH_VERSION}"
     if index != PYPI:
         torch_line += f" --index-url {INDEX}{index}"
-    shown = ["torch.__version__", *filter(None, [_AVAILABLE.get(build)])]
+    shown = ["torch.__version__", *filter(None, [row.available])]
+    environment = ("python3 -m venv .venv", "source .venv/bin/activate")
+    if system == "windows":
+        environment = ("py -m venv .venv", r".venv\Scripts\activate")
     last = ("pip install -r requirements.txt", "streamlit run app.py")
     return InstallPlan(
         torch_line=torch_line,
-        commands=(*_environment(system), torch_line, *last),
+        commands=(*environment, torch_line, *last),
         check=f'python -c "import torch; print({", ".join(shown)})"',
         note=row.note,
     )
-
-
-_AVAILABLE: Final = {
-    "cuda": "torch.cuda.is_available()",
-    "cuda126": "torch.cuda.is_available()",
-    "rocm": "torch.cuda.is_available()",
-    "mps": "torch.backends.mps.is_available()",
-}
 
 
 def find_build(key: str) -> Build:
@@ -140,12 +145,6 @@ def this_system(name: str) -> str:
     ('macos', 'windows', 'linux')
     """
     return {"Darwin": "macos", "Windows": "windows"}.get(name, "linux")
-
-
-def _environment(system: str) -> tuple[str, str]:
-    if system == "windows":
-        return ("py -m venv .venv", r".venv\Scripts\activate")
-    return ("python3 -m venv .venv", "source .venv/bin/activate")
 
 
 def _no_wheel(system: str, row: Build) -> str:

@@ -1,8 +1,8 @@
-"""What torch and ml_dtypes do here, asked once in a child process and kept; never imports torch."""
+"""What torch and ml_dtypes do here, and the codec's proof: asked in a child, no torch imported."""
 
-import hashlib
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -10,11 +10,13 @@ from filelock import FileLock
 
 from core.dtypes.exact import parse_value
 from core.dtypes.libraries.library_records import CastRow, LibraryReport, report_from_json
+from core.dtypes.libraries.proof_rows import ProofRow, row_from_json
 from core.machine.child import lines_of
 from core.machine.machine import describe_machine, installed_version
-from core.machine.state import state_directory
+from core.machine.state import keep_json, kept_file, state_directory
 
 LIBRARY_SECONDS: Final = 180
+PROOF_SECONDS: Final = 300
 FORMAT_VERSION: Final = 1
 _MODULE: Final = "core.dtypes.libraries.library"
 
@@ -49,10 +51,7 @@ def keep_library_report(report: LibraryReport) -> None:
     Raises:
         ValueError: The state folder cannot be written to.
     """
-    target = _cache_file()
-    part = target.with_suffix(f".{os.getpid()}.part")
-    part.write_text(json.dumps(report.to_json()), encoding="utf-8")
-    part.replace(target)
+    keep_json(_cache_file(), report.to_json())
 
 
 def cast_in_child(text: str) -> tuple[CastRow, ...]:
@@ -69,10 +68,22 @@ def cast_in_child(text: str) -> tuple[CastRow, ...]:
     return tuple(CastRow(**row) for row in json.loads("".join(lines)))
 
 
+def run_proof(on_row: Callable[[ProofRow], None] = lambda _row: None) -> tuple[ProofRow, ...]:
+    """Prove the codec against what is installed here; calls `on_row` after each comparison.
+
+    Raises:
+        ValueError: If the child process failed.
+    """
+    rows = []
+    for line in lines_of("core.dtypes.libraries.proof", ["--json"], seconds=PROOF_SECONDS):
+        rows.append(row_from_json(json.loads(line)))
+        on_row(rows[-1])
+    return tuple(rows)
+
+
 def _cache_file() -> Path:
     """Name the cache after what an answer depends on and can be known without torch."""
     machine = describe_machine()
     facts = [FORMAT_VERSION, machine.torch, installed_version("ml_dtypes"), machine.system]
     facts += [machine.processor, os.environ.get("CUDA_VISIBLE_DEVICES", "")]
-    key = hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
-    return state_directory() / f"library-{key}.json"
+    return kept_file("library", facts)

@@ -1,24 +1,96 @@
-"""The probe of this computer, made once in a child process and kept; never imports torch."""
+"""What a probe of torch found: made once in a child process and kept; never imports torch."""
 
-import hashlib
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from filelock import FileLock
 
 from core.language import _
 from core.machine.machine import describe_machine
-from core.machine.records import Probe, probe_from_json
-from core.machine.state import state_directory
+from core.machine.state import keep_json, kept_file, state_directory
 
 PROBE_SECONDS: Final = 180
 FORMAT_VERSION: Final = 1
 _ROOT: Final = Path(__file__).parents[2]
 _DEVICE_VARIABLES: Final = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Trial:
+    """One operation really tried; `message` holds torch's own words when it did not work."""
+
+    operation: str  # "create" | "convert" | "add" | "matmul"
+    works: bool
+    message: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DtypeVerdict:
+    """What one torch dtype can do on one device."""
+
+    name: str  # "float8_e4m3fn"
+    item_bytes: int
+    trials: tuple[Trial, ...]
+
+    @property
+    def works(self) -> bool:
+        """Whether every operation worked."""
+        return all(trial.works for trial in self.trials)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Speed:
+    """A measured rate: the median of several runs, with the slowest and fastest beside it."""
+
+    what: str  # "matmul float32" | "matmul bfloat16" | "copy"
+    unit: str  # "FLOP/s" | "B/s"
+    median: float
+    low: float
+    high: float
+    num_runs: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Device:
+    """A device torch can compute on; memory in bytes, None where the device does not tell."""
+
+    kind: str  # "cpu" | "cuda" | "rocm" | "xpu" | "mps"
+    torch_name: str  # "cpu", "cuda:0": what torch.device() takes
+    name: str
+    memory_total: int | None
+    memory_free: int | None
+    capability: str | None  # "9.0" on CUDA, "gfx942" on ROCm, "AVX512" on a CPU
+    dtypes: tuple[DtypeVerdict, ...] = ()
+    speeds: tuple[Speed, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Probe:
+    """What torch says about this computer."""
+
+    torch: str
+    cuda: str | None
+    rocm: str | None
+    kernels: tuple[str, ...]  # the libraries that compute: "oneDNN v3.12.0"
+    num_threads: int
+    cpu_name: str
+    features: tuple[tuple[str, bool], ...]  # "AVX-512 BF16" -> True
+    devices: tuple[Device, ...] = field(default_factory=tuple)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return this probe as JSON data."""
+        return asdict(self)
+
+    @property
+    def best_device(self) -> Device:
+        """The device a run uses when nobody chose one: the first accelerator, else the CPU."""
+        return next((d for d in self.devices if d.kind != "cpu"), self.devices[0])
 
 
 def probe_machine(*, refresh: bool = False) -> Probe:
@@ -44,10 +116,7 @@ def keep_probe(probe: Probe) -> None:
     Raises:
         ValueError: the state folder cannot be written to.
     """
-    target = _cache_file()
-    part = target.with_suffix(f".{os.getpid()}.part")
-    part.write_text(json.dumps(probe.to_json()), encoding="utf-8")
-    part.replace(target)
+    keep_json(_cache_file(), probe.to_json())
 
 
 def cached_probe() -> Probe | None:
@@ -58,14 +127,19 @@ def cached_probe() -> Probe | None:
         return None
 
 
-def _cache_file() -> Path:
-    """Name the cache after what a result depends on and can be known without torch."""
-    machine = describe_machine()
-    visible = [os.environ.get(name, "") for name in _DEVICE_VARIABLES]
-    facts = [FORMAT_VERSION, machine.torch, machine.system, machine.architecture, *visible]
-    facts += [machine.processor, machine.usable_cores, machine.memory_total >> 30]
-    key = hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
-    return state_directory() / f"probe-{key}.json"
+def probe_from_json(data: Mapping[str, Any]) -> Probe:
+    """Read a probe back.
+
+    Raises:
+        ValueError: the data is not a probe.
+    """
+    try:
+        features = tuple((str(name), bool(on)) for name, on in data["features"])
+        devices = tuple(_device(device) for device in data["devices"])
+        rest = {name: data[name] for name in ("torch", "cuda", "rocm", "num_threads", "cpu_name")}
+        return Probe(**rest, kernels=tuple(data["kernels"]), features=features, devices=devices)
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"this is not the result of a probe: {error}") from error
 
 
 def _probe_in_child() -> Probe:
@@ -89,3 +163,23 @@ def _probe_in_child() -> Probe:
         message = _("Torch could not be asked about this computer: {reason}")
         raise ValueError(message.format(reason=last))
     return probe_from_json(json.loads(child.stdout))
+
+
+def _cache_file() -> Path:
+    """Name the cache after what a result depends on and can be known without torch."""
+    machine = describe_machine()
+    visible = [os.environ.get(name, "") for name in _DEVICE_VARIABLES]
+    facts = [FORMAT_VERSION, machine.torch, machine.system, machine.architecture, *visible]
+    facts += [machine.processor, machine.usable_cores, machine.memory_total >> 30]
+    return kept_file("probe", facts)
+
+
+def _device(data: Mapping[str, Any]) -> Device:
+    dtypes = tuple(_verdict(verdict) for verdict in data["dtypes"])
+    speeds = tuple(Speed(**speed) for speed in data["speeds"])
+    return Device(**{**data, "dtypes": dtypes, "speeds": speeds})
+
+
+def _verdict(data: Mapping[str, Any]) -> DtypeVerdict:
+    trials: Sequence[Mapping[str, Any]] = data["trials"]
+    return DtypeVerdict(**{**data, "trials": tuple(Trial(**trial) for trial in trials)})

@@ -3,8 +3,8 @@
 import json
 import statistics
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Final, Literal
+from dataclasses import dataclass
+from typing import Final, Literal
 
 from core.language import _
 from core.machine.child import lines_of
@@ -31,10 +31,6 @@ class MatmulCall:
     kind: CallKind
     seconds: float
     device: str
-
-    def to_json(self) -> dict[str, Any]:
-        """Return this call as JSON data."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,15 +1,21 @@
-"""Time a matrix product as one should, and as one should not. Needs torch: runs in a child.
+"""Products and copies timed on a device. Needs torch: runs in a child process.
 
-`python -m core.machine.matmul_trial 2048 float32` prints one line of JSON for each call: the first
-one, calls that the clock does not wait for, and calls that it waits for. An accelerator takes a
-call and answers at once; only the wait shows how long the product takes.
+`python -m core.machine.matmul_trial 2048 float32` times a product as one should, and as one should
+not: it prints one line of JSON for each call: the first one, calls that the clock does not wait
+for, and calls that it waits for. An accelerator takes a call and answers at once; only the wait
+shows how long the product takes. What the probe measures waits always.
+
+Why apart: `python -m` runs it in a process of its own; the server reads matmul_timing only.
 """
 
 import json
+import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 
+from core.machine.kept_probe import Speed
 from core.machine.matmul_timing import CALLS, TIMED_DTYPES, MatmulCall
 
 
@@ -44,6 +50,42 @@ def trial(size: int, dtype: str, num_runs: int) -> Iterator[MatmulCall]:
         wait()
 
 
+def measure_matmul(device: str, dtype: str, *, size: int = 1024, num_runs: int = 7) -> Speed:
+    """Time C = A B for square matrices of `size`: 2 size**3 FLOPs each (a multiply and an add).
+
+    Returns:
+        FLOP/s as the median of `num_runs` after one warm-up.
+
+    Raises:
+        ValueError: `size` or `num_runs` is not positive.
+    """
+    import torch
+
+    _require_positive(size=size, num_runs=num_runs)
+    a = torch.randn(size, size, device=device).to(getattr(torch, dtype))
+    b = torch.randn(size, size, device=device).to(getattr(torch, dtype))
+    seconds = _times(lambda: torch.matmul(a, b), device, num_runs)
+    return _speed(f"matmul {dtype}", "FLOP/s", 2 * size**3, seconds)
+
+
+def measure_copy(device: str, *, num_bytes: int = 64 * 1024**2, num_runs: int = 7) -> Speed:
+    """Time a copy that is larger than the caches: each byte is read once and written once.
+
+    Returns:
+        B/s moved (2 `num_bytes` a copy) as the median of `num_runs` after one warm-up.
+
+    Raises:
+        ValueError: `num_bytes` or `num_runs` is not positive.
+    """
+    import torch
+
+    _require_positive(num_bytes=num_bytes, num_runs=num_runs)
+    source = torch.zeros(num_bytes, dtype=torch.uint8, device=device)
+    target = torch.empty_like(source)
+    seconds = _times(lambda: target.copy_(source), device, num_runs)
+    return _speed("copy", "B/s", 2 * num_bytes, seconds)
+
+
 def _seconds(act: Callable[[], object], wait: Callable[[], None] | None) -> float:
     start = time.perf_counter()
     act()
@@ -52,10 +94,41 @@ def _seconds(act: Callable[[], object], wait: Callable[[], None] | None) -> floa
     return time.perf_counter() - start
 
 
+def _times(act: Callable[[], object], device: str, num_runs: int) -> list[float]:
+    act()
+    _wait(device)
+    # an accelerator answers before it is done
+    return [_seconds(act, lambda: _wait(device)) for _run in range(num_runs)]
+
+
+def _wait(device: str) -> None:
+    import torch
+
+    if device != "cpu":
+        torch.accelerator.synchronize(device)
+
+
+def _speed(what: str, unit: str, amount: float, seconds: list[float]) -> Speed:
+    return Speed(
+        what=what,
+        unit=unit,
+        median=amount / statistics.median(seconds),
+        low=amount / max(seconds),
+        high=amount / min(seconds),
+        num_runs=len(seconds),
+    )
+
+
+def _require_positive(**values: int) -> None:
+    for name, value in values.items():
+        if value < 1:
+            raise ValueError(f"{name} is {value}; it must be at least 1")
+
+
 def _main(arguments: list[str]) -> None:
     size, dtype, num_runs = int(arguments[0]), arguments[1], int(arguments[2])
     for call in trial(size, dtype, num_runs):
-        sys.stdout.write(json.dumps(call.to_json()) + "\n")
+        sys.stdout.write(json.dumps(asdict(call)) + "\n")
         sys.stdout.flush()
 
 

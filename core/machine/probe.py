@@ -1,16 +1,56 @@
 """Ask torch what this computer can do: the program of the probing child process.
 
 python -m core.machine.probe --json
+
+It names the processor and its units, finds every device, tries every dtype there, and has products
+and copies timed. Torch is imported inside functions.
 """
 
 import argparse
 import json
+import platform
+import re
 import sys
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
-from core.machine.capabilities import cpu_features, cpu_name, kernel_libraries
-from core.machine.devices import probe_devices
+import psutil
+
+from core.dtypes.libraries.torch_operations import torch_dtypes
+from core.machine.kept_probe import Device, DtypeVerdict, Probe, Trial
 from core.machine.machine import describe_machine
-from core.machine.records import Probe
+from core.machine.matmul_trial import measure_copy, measure_matmul
+from core.units import MIB
+
+if TYPE_CHECKING:
+    import torch
+
+
+# The names torch.cpu.get_capabilities uses -> the names people use.
+FEATURES: Final = {
+    "avx2": "AVX2",
+    "avx512_f": "AVX-512",
+    "avx512_bf16": "AVX-512 BF16",
+    "avx512_fp16": "AVX-512 FP16",
+    "amx_tile": "AMX",
+    "amx_bf16": "AMX BF16",
+    "neon": "NEON",
+    "bf16": "Arm BF16",
+    "sve": "SVE",
+    "sme": "SME",
+}
+_LIBRARIES: Final = {"oneAPI Math Kernel Library": "oneMKL", "MKL-DNN": "oneDNN"}
+_KERNEL_LINE: Final = re.compile(
+    r"(oneAPI Math Kernel Library|MKL-DNN|OpenMP) (?:Version )?([^\s-]+)"
+)
+SIDE: Final = 16  # cuBLASLt wants multiples of 16 for 8-bit types; small enough to cost nothing
+TIMED_DTYPES: Final = ("float32", "bfloat16")
+CPU_SIZE: Final = 1024  # 2.1 GFLOPs: tens of milliseconds on a laptop
+ACCELERATOR_SIZE: Final = 8192  # large enough to keep a big GPU busy
+CPU_COPY: Final = 128 * MIB
+ACCELERATOR_COPY: Final = 512 * MIB  # an H200 keeps 50 MB in its L2 cache
 
 
 def probe_here(*, timed: bool = True) -> Probe:
@@ -27,6 +67,167 @@ def probe_here(*, timed: bool = True) -> Probe:
         features=cpu_features(),
         devices=probe_devices(timed=timed),
     )
+
+
+def cpu_features() -> tuple[tuple[str, bool], ...]:
+    """Return the matrix and vector units that torch looks for on this architecture."""
+    import torch.cpu
+
+    found = torch.cpu.get_capabilities()
+    return tuple((label, bool(found[key])) for key, label in FEATURES.items() if key in found)
+
+
+def cpu_name() -> str:
+    """Return the processor's name as torch reads it, "" when it cannot."""
+    import torch.cpu
+
+    return str(torch.cpu.get_capabilities().get("cpu_name", ""))
+
+
+def kernel_libraries() -> tuple[str, ...]:
+    """Return the libraries under torch that do the computing, with their versions."""
+    import torch
+
+    lines = torch.__config__.show().splitlines()
+    found = [match for line in lines if (match := _KERNEL_LINE.search(line))]
+    names = [f"{_LIBRARIES.get(match[1], match[1])} {match[2]}" for match in found]
+    if torch.version.cuda and torch.backends.cudnn.is_available():
+        names.append(f"cuDNN {torch.backends.cudnn.version()}")
+    return tuple(names)
+
+
+def probe_devices(*, timed: bool = True) -> tuple[Device, ...]:
+    """Return the CPU and every accelerator, with dtypes tried and, if `timed`, speeds measured."""
+    return tuple(_examine(device, timed=timed) for device in (_cpu(), *_accelerators()))
+
+
+def try_dtypes(device: str) -> tuple[DtypeVerdict, ...]:
+    """Try every torch dtype on `device` ("cpu", "cuda:0") and say what worked."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # "experimental" is no verdict
+        return tuple(_try_dtype(name, dtype, device) for name, dtype in torch_dtypes().items())
+
+
+def _examine(device: Device, *, timed: bool) -> Device:
+    dtypes = try_dtypes(device.torch_name)
+    if not timed:
+        return replace(device, dtypes=dtypes)
+    is_cpu = device.kind == "cpu"
+    size = CPU_SIZE if is_cpu else ACCELERATOR_SIZE
+    able = [d.name for d in dtypes if d.works and d.name in TIMED_DTYPES]
+    matmuls = tuple(measure_matmul(device.torch_name, name, size=size) for name in able)
+    num_bytes = CPU_COPY if is_cpu else ACCELERATOR_COPY
+    copy = measure_copy(device.torch_name, num_bytes=num_bytes)
+    return replace(device, dtypes=dtypes, speeds=(*matmuls, copy))
+
+
+def _cpu() -> Device:
+    import torch
+
+    memory = psutil.virtual_memory()
+    return Device(
+        kind="cpu",
+        torch_name="cpu",
+        name=cpu_name() or platform.processor() or platform.machine(),
+        memory_total=memory.total,
+        memory_free=memory.available,
+        capability=torch.backends.cpu.get_cpu_capability(),
+    )
+
+
+def _accelerators() -> tuple[Device, ...]:
+    import torch
+
+    if torch.cuda.is_available():
+        return tuple(_cuda(index) for index in range(torch.cuda.device_count()))
+    if torch.backends.mps.is_available():
+        return (_mps(),)
+    if torch.xpu.is_available():
+        return tuple(_xpu(index) for index in range(torch.xpu.device_count()))
+    return ()
+
+
+def _cuda(index: int) -> Device:
+    """An NVIDIA device, or an AMD one: ROCm builds of torch answer under torch.cuda too."""
+    import torch
+
+    properties = torch.cuda.get_device_properties(index)
+    free, total = torch.cuda.mem_get_info(index)
+    is_rocm = torch.version.hip is not None
+    capability = properties.gcnArchName if is_rocm else f"{properties.major}.{properties.minor}"
+    return Device(
+        kind="rocm" if is_rocm else "cuda",
+        torch_name=f"cuda:{index}",
+        name=properties.name,
+        memory_total=total,
+        memory_free=free,
+        capability=capability,
+    )
+
+
+def _mps() -> Device:
+    """An Apple GPU: it shares the computer's memory and recommends how much of it to use."""
+    import torch
+
+    total = torch.mps.recommended_max_memory()
+    return Device(
+        kind="mps",
+        torch_name="mps",
+        name=f"Apple {platform.machine()} GPU",
+        memory_total=total,
+        memory_free=total - torch.mps.driver_allocated_memory(),
+        capability=None,
+    )
+
+
+def _xpu(index: int) -> Device:
+    import torch
+
+    properties = torch.xpu.get_device_properties(index)
+    return Device(
+        kind="xpu",
+        torch_name=f"xpu:{index}",
+        name=properties.name,
+        memory_total=properties.total_memory,
+        memory_free=None,
+        capability=None,
+    )
+
+
+def _try_dtype(name: str, dtype: "torch.dtype", device: str) -> DtypeVerdict:
+    import torch
+
+    def ones() -> torch.Tensor:
+        return torch.ones(SIDE, SIDE, device=device).to(dtype)
+
+    plus = 1 if dtype is torch.bool else 2  # True + True is True
+    trials = (
+        _try("create", lambda: torch.empty(SIDE, SIDE, dtype=dtype, device=device), None),
+        _try("convert", ones, 1),
+        _try("add", lambda: ones() + ones(), plus),
+        _try("matmul", lambda: ones() @ ones(), SIDE),
+    )
+    return DtypeVerdict(name=name, item_bytes=dtype.itemsize, trials=trials)
+
+
+def _try(operation: str, act: "Callable[[], torch.Tensor]", expected: int | None) -> Trial:
+    """Do it; a result that is not `expected` in every place does not count as working."""
+    try:
+        message = _wrong(act(), expected)
+    except (RuntimeError, TypeError, ValueError) as error:
+        message = str(error).split("\n\n")[0].strip()
+    return Trial(operation=operation, works=not message, message=message)
+
+
+def _wrong(result: "torch.Tensor", expected: int | None) -> str:
+    import torch
+
+    if expected is None:
+        return ""
+    values = result.to(torch.float32)
+    if bool(torch.eq(values, expected).all()):
+        return ""
+    return f"gave {values.flatten()[0].item():g} where {expected} is right"
 
 
 def main() -> None:

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from core.language import N_
+from core.machine.kept_probe import Device, Probe
 from core.machine.machine import Machine
-from core.machine.records import Device, Probe
 from core.units import format_bytes
 
 KERNEL_NAMES = {"cuda": "CUDA {version}", "rocm": "ROCm {version}", "mps": "Metal", "xpu": "oneAPI"}

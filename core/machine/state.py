@@ -1,9 +1,12 @@
 """Where this computer keeps what outlives one run: measured speeds, probe results, locks."""
 
+import hashlib
+import json
 import os
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import platformdirs
 
@@ -31,6 +34,23 @@ def state_directory() -> Path:
     except OSError as error:
         reason = error.strerror or str(error)
         raise ValueError(_unwritable(directory, reason)) from error
+
+
+def kept_file(name: str, facts: Sequence[object]) -> Path:
+    """Return where an answer is kept that holds as long as these facts do.
+
+    Raises:
+        ValueError: the state folder cannot be written to.
+    """
+    key = hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
+    return state_directory() / f"{name}-{key}.json"
+
+
+def keep_json(target: Path, data: Mapping[str, Any]) -> None:
+    """Write an answer to its file; a reader never sees half of it."""
+    part = target.with_suffix(f".{os.getpid()}.part")
+    part.write_text(json.dumps(data), encoding="utf-8")
+    part.replace(target)
 
 
 def _unwritable(directory: Path, reason: str) -> str:

@@ -1,5 +1,5 @@
 """The reference modules: the live run trains them, the budget counts them, the pages open them."""
 
-from core.models.shape import GPTShape
+from core.models.spec import GPTShape
 
 __all__ = ["GPTShape"]

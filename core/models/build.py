@@ -8,11 +8,15 @@ from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812  the field's own name
 from torch.utils.checkpoint import checkpoint
 
-from core.models.gpt2 import FeedForward, make_norm
+from core.models.attention import (
+    GroupedAttention,
+    LatentMixer,
+    Rotary,
+    make_norm,
+    rotary_angles,
+)
+from core.models.feed_forward import FeedForward, MixtureOfExperts, SwiGLU
 from core.models.kernels import KERNELS, Kernels
-from core.models.latent import LatentMixer
-from core.models.llama import GroupedAttention, Rotary, SwiGLU, rotary_angles
-from core.models.mixture import MixtureOfExperts
 from core.models.spec import ModelSpec
 
 
@@ -105,7 +109,7 @@ def build_model(
     dtype: torch.dtype = torch.float32,
     device: str = "meta",
 ) -> Decoder:
-    """Return the model; its parameters are exactly those of `core.budget.weights.parameters`.
+    """Return the model; its parameters are exactly those of `core.budget.catalogue.parameters`.
 
     Args:
         spec: The architecture.

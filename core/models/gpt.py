@@ -14,7 +14,7 @@ from einops import rearrange
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812  the field's own name
 
-from core.models.shape import GPTShape
+from core.models.spec import GPTShape
 
 INIT_STD = 0.02
 

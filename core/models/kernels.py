@@ -3,19 +3,20 @@
 The mathematics of a model fixes its FLOPs; which tensors wait for the backward pass is decided by
 the kernels. One row of `KERNELS` is one way to write them. The rows for a GPU call operations that
 run on meta tensors only: they have shapes, dtypes and saved tensors of the fused kernel, no values.
+Torch takes RMSNorm and SwiGLU apart there and keeps more than a fused kernel does; their stand-ins
+here keep exactly what the kernel keeps, and compute nothing.
 
 Shape letters: B batch, T tokens, C width, H query heads, K key heads, D head width.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import torch
 from torch import Tensor
+from torch.autograd import Function
 from torch.nn import functional as F  # noqa: N812  the field's own name
-
-from core.models.fused import fused_gate, fused_rms_norm
 
 EPSILON: Final = 1e-6
 GELU_SCALE: Final = (2 / torch.pi) ** 0.5
@@ -84,19 +85,52 @@ def full_attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     if groups > 1:
         k, v = k.repeat_interleave(groups, 1), v.repeat_interleave(groups, 1)
     scores = (q * q.shape[-1] ** -0.5) @ k.transpose(-2, -1)  # (B, H, T, T)
+    ahead = q.new_full(scores.shape[-2:], float("-inf")).triu_(1)
     # added in place, the mask is kept by nobody, as in a kernel that masks and takes the softmax
-    scores = scores.add_(_minus_infinity_ahead(q))
+    scores = scores.add_(ahead)
     return fused_dropout(scores.softmax(-1)) @ v
-
-
-def _minus_infinity_ahead(q: Tensor) -> Tensor:
-    length = q.shape[-2]
-    return q.new_full((length, length), float("-inf")).triu_(1)
 
 
 def fused_dropout(x: Tensor) -> Tensor:
     """Dropout in one operation: it keeps a mask of one byte a number."""
     return torch.native_dropout(x, DROPOUT, train=True)[0]
+
+
+class _RMSNorm(Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor) -> Tensor:  # noqa: ANN401  torch's context
+        rstd = x.new_empty(x.shape[:-1], dtype=torch.float32)
+        ctx.save_for_backward(x, weight, rstd)
+        return torch.empty_like(x)
+
+    @staticmethod
+    def backward(ctx: Any, _grad: Tensor) -> tuple[Tensor, Tensor]:  # noqa: ANN401  torch's context
+        x, weight, _rstd = ctx.saved_tensors
+        return torch.empty_like(x), torch.empty_like(weight)
+
+
+class _Gate(Function):
+    @staticmethod
+    def forward(ctx: Any, gate: Tensor, up: Tensor) -> Tensor:  # noqa: ANN401  torch's context
+        ctx.save_for_backward(gate, up)
+        return torch.empty_like(up)
+
+    @staticmethod
+    def backward(ctx: Any, _grad: Tensor) -> tuple[Tensor, Tensor]:  # noqa: ANN401  torch's context
+        gate, up = ctx.saved_tensors
+        return torch.empty_like(gate), torch.empty_like(up)
+
+
+def fused_rms_norm(x: Tensor, weight: Tensor) -> Tensor:
+    """RMSNorm in one kernel: it keeps x as it came and 1 / rms, an fp32 number a row."""
+    normed: Tensor = _RMSNorm.apply(x, weight)  # type: ignore[no-untyped-call]  # torch's own
+    return normed
+
+
+def fused_gate(gate: Tensor, up: Tensor) -> Tensor:
+    """SwiGLU's product in one kernel: it keeps gate and up."""
+    product: Tensor = _Gate.apply(gate, up)  # type: ignore[no-untyped-call]  # torch's own
+    return product
 
 
 _FUSED: Final = Kernels(

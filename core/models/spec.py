@@ -1,6 +1,7 @@
 """The architecture of a language model: the numbers that decide bytes and FLOPs.
 
-One shape for GPT-2 and Llama, for dense and mixture-of-experts models, for MHA, GQA, MQA and MLA.
+One shape for GPT-2 and Llama, for dense and mixture-of-experts models, for MHA, GQA, MQA and MLA;
+and the five numbers of the small GPT-2-like model that the live run trains.
 """
 
 from dataclasses import dataclass
@@ -11,6 +12,13 @@ from core.language import _
 Norm = Literal["rms", "layer"]
 Bias = Literal["none", "qkv", "all"]
 MAX_SIZE: Final = 10_000_000  # of any one dimension: far beyond every model, small enough to count
+_POSITIVE: Final = (
+    *("num_layers", "hidden_dim", "num_heads", "num_kv_heads"),
+    *("head_dim", "ffn_dim", "vocab_size", "seq_len"),
+)
+_NOT_NEGATIVE: Final = ("norms_per_layer", "learned_positions", "num_windowed_layers")
+_MIXTURE: Final = ("num_experts", "experts_per_token", "expert_dim")
+_LATENT: Final = ("kv_rank", "nope_dim", "rope_dim", "value_dim")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -128,19 +136,51 @@ class ModelSpec:
         return self.num_layers - self.num_dense_layers
 
 
-_POSITIVE: Final = (
-    "num_layers",
-    "hidden_dim",
-    "num_heads",
-    "num_kv_heads",
-    "head_dim",
-    "ffn_dim",
-    "vocab_size",
-    "seq_len",
-)
-_NOT_NEGATIVE: Final = ("norms_per_layer", "learned_positions", "num_windowed_layers")
-_MIXTURE: Final = ("num_experts", "experts_per_token", "expert_dim")
-_LATENT: Final = ("kv_rank", "nope_dim", "rope_dim", "value_dim")
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GPTShape:
+    """The sizes of a GPT-2-like decoder.
+
+    Attributes:
+        num_layers: Blocks, each attention then feed-forward.
+        hidden_dim: Width of the residual stream; a multiple of `num_heads`.
+        num_heads: Attention heads.
+        vocab_size: Tokens that the model can read and say.
+        seq_len: Context length: the longest text that it sees at once, in tokens.
+
+    Raises:
+        ValueError: If a number is below 1 or the heads do not divide the width.
+    """
+
+    num_layers: int
+    hidden_dim: int
+    num_heads: int
+    vocab_size: int
+    seq_len: int
+
+    def __post_init__(self) -> None:
+        for name in ("num_layers", "hidden_dim", "num_heads", "vocab_size", "seq_len"):
+            value = getattr(self, name)
+            if value < 1:
+                raise ValueError(
+                    _("{name} is {value}; it must be at least 1.").format(name=name, value=value)
+                )
+        if self.hidden_dim % self.num_heads:
+            raise ValueError(
+                _(
+                    "hidden_dim {width} cannot be shared by {heads} heads; "
+                    "choose a width that is a multiple of {heads}."
+                ).format(width=self.hidden_dim, heads=self.num_heads)
+            )
+
+    @property
+    def head_dim(self) -> int:
+        """Width of one attention head."""
+        return self.hidden_dim // self.num_heads
+
+    @property
+    def ffn_dim(self) -> int:
+        """Width inside the feed-forward layer: four times the residual stream, as in GPT-2."""
+        return 4 * self.hidden_dim
 
 
 def _check_range(name: str, value: int, low: int) -> None:

@@ -12,7 +12,7 @@ from streamlit.util import calc_hash
 from core.dtypes.libraries.library_records import CastRow, LibraryReport, OperationRow
 from core.machine import keep_probe
 from core.machine.kept_library import keep_library_report
-from core.machine.records import Device, DtypeVerdict, Probe, Speed, Trial
+from core.machine.kept_probe import Device, DtypeVerdict, Probe, Speed, Trial
 from pages.shared.navigation import page_row
 
 FRAME = Path(__file__).parents[2] / "pages" / "frame.py"

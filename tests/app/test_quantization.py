@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from safetensors.numpy import save
 
+from core.dtypes.blocks.sample_tensors import SAMPLE_NAMES
 from core.dtypes.blocks.storage import STORAGE_NAMES
-from core.dtypes.blocks.teaching_tensors import SAMPLE_NAMES
 from pages.dtypes.quantization import tensor as quantization_tensor
 from pages.dtypes.quantization.question import ASKED
 from pages.dtypes.quantization.tabs import PICTURES
 from pages.shared.lessons import find_lesson
-from tests.core.dtypes.blocks.test_safetensors_header import file_of
+from tests.core.dtypes.blocks.test_read_safetensors import file_of
 
 PAGE = "dtypes/quantization"
 

@@ -11,8 +11,8 @@ import pytest
 from core.dtypes import FORMATS, float_format
 from core.dtypes.cast.explain_cast import explain_cast
 from core.dtypes.exact import exact_decimal, parse_value
-from core.dtypes.explain import explain_code
-from core.dtypes.format_facts import written_value
+from core.dtypes.facts.explain import explain_code
+from core.dtypes.facts.format_facts import written_value
 from pages.components.bit_grid.format_rows import format_row
 
 CODEC = "window[Symbol.for('bits-to-gpt.codec')]"

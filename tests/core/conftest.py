@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.machine.records import Device, DtypeVerdict, Probe, Speed, Trial
+from core.machine.kept_probe import Device, DtypeVerdict, Probe, Speed, Trial
 
 TRIALS = (
     Trial(operation="create", works=True),

@@ -13,7 +13,6 @@ WITHOUT_TORCH = [
     "core.dtypes.libraries.library",
     "core.dtypes.libraries.proof",
     "core.machine.kept_library",
-    "core.machine.proof_run",
     "core.machine",
     "core.models",
     "core.budget",

@@ -9,7 +9,7 @@ from typing import Literal
 from core.budget.formula import Formula, Number
 from core.budget.item import Item, item, total
 from core.language import N_
-from core.models.shape import GPTShape
+from core.models.spec import GPTShape
 
 Precision = Literal["fp32", "bf16", "bf16_fp32_attention"]
 

@@ -13,8 +13,8 @@ from core.budget.formula import Formula, Number
 from core.budget.item import Item, item, total
 from core.budget.recipe import MAX_TOKENS
 from core.budget.weights.stored import stored_format
-from core.dtypes.blocks.block_format import BlockFormat
-from core.dtypes.format import Format
+from core.dtypes.blocks.block_formats import BlockFormat
+from core.dtypes.number_formats.format import Format
 from core.language import N_
 from core.models.spec import ModelSpec
 

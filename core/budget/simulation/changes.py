@@ -25,11 +25,11 @@ from torch.utils.checkpoint import (
 from core.budget.recipe import LoRA, TrainingRecipe
 from core.budget.weights.stored import quantized_weights
 from core.dtypes.blocks.block_formats import BLOCK_FORMATS
-from core.dtypes.formats import FORMATS
+from core.dtypes.number_formats.table import FORMATS
+from core.models.attention import Rotary
 from core.models.build import Block, Decoder
+from core.models.feed_forward import MixtureOfExperts
 from core.models.kernels import GELU_SCALE, Kernels, eager_gelu
-from core.models.llama import Rotary
-from core.models.mixture import MixtureOfExperts
 
 Watch = Callable[[], AbstractContextManager[None]]
 SCALE: Final = 2.0  # alpha / rank: a Python number, so nothing is kept for it

@@ -14,7 +14,7 @@ from core.budget.cluster import Cluster
 from core.budget.recipe import LoRA, TrainingRecipe
 from core.budget.weights.adapters import adapted
 from core.dtypes.blocks.block_formats import BLOCK_FORMATS
-from core.dtypes.formats import FORMATS
+from core.dtypes.number_formats.table import FORMATS
 from core.language import _
 from core.models.spec import ModelSpec
 

@@ -13,7 +13,7 @@ from core.budget.weights.adapters import adapter_widths
 from core.budget.weights.parameters import ParameterCounts, rows_and_columns, share_counts
 from core.budget.weights.stored import quantized_weights
 from core.dtypes.blocks.block_formats import BLOCK_FORMATS
-from core.dtypes.formats import FORMATS
+from core.dtypes.number_formats.table import FORMATS
 from core.language import N_
 from core.models.spec import ModelSpec
 

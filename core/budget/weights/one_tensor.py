@@ -10,7 +10,7 @@ from core.budget.formula import Formula
 from core.budget.item import Item, item, total
 from core.budget.weights.stored import quantized_weights
 from core.dtypes import BLOCK_FORMATS, FORMATS
-from core.dtypes.blocks.block_format import BlockFormat
+from core.dtypes.blocks.block_formats import BlockFormat
 from core.language import N_, _
 
 MAX_DIMS: Final = 6

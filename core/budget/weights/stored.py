@@ -8,10 +8,9 @@ from core.budget.formula import Formula, Number
 from core.budget.item import Item, item, total
 from core.budget.share import Share, whole
 from core.budget.weights.parameters import ParameterCounts, share_counts
-from core.dtypes.blocks.block_format import BlockFormat
-from core.dtypes.blocks.block_formats import BLOCK_FORMATS
-from core.dtypes.format import Format
-from core.dtypes.formats import FORMATS
+from core.dtypes.blocks.block_formats import BLOCK_FORMATS, BlockFormat
+from core.dtypes.number_formats.format import Format
+from core.dtypes.number_formats.table import FORMATS
 from core.language import N_
 from core.models.spec import ModelSpec
 

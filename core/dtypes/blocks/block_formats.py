@@ -1,15 +1,115 @@
 """The block formats by name: one row each, with the document or the program that defines it."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
-from core.dtypes.blocks.block_format import BlockFormat
-from core.dtypes.blocks.dynamic_codebook import DYNAMIC8
-from core.dtypes.blocks.splitting import PER_CHANNEL, PER_TENSOR, BlockSize
-from core.dtypes.format import Format
-from core.dtypes.formats import FORMATS
-from core.dtypes.int_format import IntFormat
+import numpy as np
+import numpy.typing as npt
+
+from core.dtypes.blocks.block_codec import as_single, encode_blocks, find_scales
+from core.dtypes.blocks.block_layout import (
+    PER_CHANNEL,
+    PER_TENSOR,
+    BlockLayout,
+    BlockSize,
+    Quantized,
+    join_blocks,
+    scale_shape,
+    split_blocks,
+    spread,
+)
+from core.dtypes.blocks.scale_rules import ScaleRule
+from core.dtypes.number_formats.codebook_format import DYNAMIC8
+from core.dtypes.number_formats.format import Format
+from core.dtypes.number_formats.int_format import IntFormat
+from core.dtypes.number_formats.table import FORMATS
+from core.dtypes.rounding import Floats, Rounding, check_policy
+from core.language import _
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockFormat(BlockLayout):
+    """A layout of blocks that quantizes tensors and restores them."""
+
+    def quantize(
+        self,
+        x: npt.ArrayLike,
+        scale_rule: ScaleRule | None = None,
+        rounding: Rounding = "nearest_even",
+        rng: np.random.Generator | None = None,
+    ) -> Quantized:
+        """Return codes and scales of a tensor.
+
+        Args:
+            x: Real numbers of any shape; they are rounded to float32 first, which is what
+                libraries are given.
+            scale_rule: One of `rules`; the format's own if None.
+            rounding: How an element is rounded.
+            rng: The source of randomness of "stochastic".
+
+        Raises:
+            ValueError: If a rule or rounding is unknown, or `x` holds no real numbers.
+        """
+        check_policy(rounding, "saturate")
+        rule = self._checked_rule(scale_rule)
+        values = as_single(x)
+        blocks = split_blocks(values, self.block_size)
+        scales = find_scales(self, blocks, rule)
+        codes, clipped = encode_blocks(self, blocks, scales, rounding, rng)
+        shape = scale_shape(values.shape, self.block_size)
+        zero_points = scales.zero_points
+        return Quantized(
+            name=self.name,
+            block_size=self.block_size,
+            rule=rule,
+            codes=join_blocks(codes, values.shape, self.block_size),
+            clipped=join_blocks(clipped, values.shape, self.block_size),
+            scale_codes=scales.codes.reshape(shape),
+            scales=scales.values.reshape(shape),
+            amax=scales.amax.reshape(shape),
+            tensor_scale=scales.tensor_scale,
+            zero_points=None if zero_points is None else zero_points.reshape(shape),
+            nested=scales.nested,
+        )
+
+    def dequantize(self, quantized: Quantized) -> Floats:
+        """Return the numbers that the codes and scales stand for, in the tensor's shape.
+
+        Raises:
+            ValueError: If another format quantized them.
+        """
+        if quantized.name != self.name:
+            raise ValueError(
+                _(
+                    "Codes of {other} cannot be read as {name}: use the format that wrote them."
+                ).format(other=quantized.name, name=self.name)
+            )
+        shape, block_size = quantized.shape, quantized.block_size
+        elements = self.element.decode(quantized.codes)
+        if quantized.zero_points is not None:
+            elements = elements - spread(quantized.zero_points, shape, block_size)
+        factors = quantized.scales
+        if quantized.tensor_scale is not None:
+            factors = factors * quantized.tensor_scale
+        return elements * spread(factors, shape, block_size)
+
+    def round(self, x: npt.ArrayLike, scale_rule: ScaleRule | None = None) -> Floats:
+        """Return what remains of a tensor: dequantize(quantize(x))."""
+        return self.dequantize(self.quantize(x, scale_rule))
+
+    def _checked_rule(self, rule: ScaleRule | None) -> ScaleRule:
+        if rule is None:
+            return self.rule
+        if rule not in self.rules:
+            raise ValueError(
+                _("Scale rule {rule} is not one of {name}: use {rules}.").format(
+                    rule=rule, name=self.name, rules=", ".join(self.rules)
+                )
+            )
+        return rule
+
 
 _MX = "OCP Microscaling Formats v1.0, table 1"
 _NVFP4 = "NVIDIA Blackwell whitepaper, 2025; arithmetic of torchao 0.18, nvfp4_quantize"
@@ -59,14 +159,8 @@ def _single(name: str, element: str, block_size: BlockSize, source: str) -> Bloc
 
 def _grouped(name: str, element: str, source: str, *, symmetric: bool = True) -> BlockFormat:
     """Return a format of groups of 128 with a float16 scale."""
-    return BlockFormat(
-        name=name,
-        element=FORMATS[element],
-        block_size=128,
-        scale=FORMATS["float16"],
-        symmetric=symmetric,
-        source=source,
-    )
+    single = _single(name, element, 128, source)
+    return replace(single, scale=FORMATS["float16"], symmetric=symmetric)
 
 
 _ROWS: Final = (
@@ -79,24 +173,11 @@ _ROWS: Final = (
     _nvfp4("nvfp4", tensor_scale=True),
     _nvfp4("nvfp4_one_level", tensor_scale=False),
     _single("nf4", "nf4", 64, _QLORA),
-    BlockFormat(
-        name="nf4_double_quant",
-        element=FORMATS["nf4"],
-        block_size=64,
-        scale=DYNAMIC8,
-        double_quant=256,
-        source=_QLORA,
-    ),
+    replace(_single("nf4_double_quant", "nf4", 64, _QLORA), scale=DYNAMIC8, double_quant=256),
     _single("int8_tensor", "int8", PER_TENSOR, _INT),
     _single("int8_channel", "int8", PER_CHANNEL, _INT),
     _grouped("int8_group128", "int8", _GROUP),
-    BlockFormat(
-        name="int8_tensor_affine",
-        element=FORMATS["uint8"],
-        block_size=PER_TENSOR,
-        symmetric=False,
-        source=_AFFINE,
-    ),
+    replace(_single("int8_tensor_affine", "uint8", PER_TENSOR, _AFFINE), symmetric=False),
     _single("int4_tensor", "int4", PER_TENSOR, _INT),
     _single("int4_channel", "int4", PER_CHANNEL, _INT),
     _grouped("int4_group128", "int4", _GROUP),

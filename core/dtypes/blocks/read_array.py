@@ -1,4 +1,7 @@
-"""A tensor from a file that somebody uploaded: read as data, never run as a program."""
+"""A tensor from a file that somebody uploaded: read as data, never run as a program.
+
+Every such file must be small, not empty, and full of finite real numbers; here `.npy` is read.
+"""
 
 import math
 from io import BytesIO
@@ -8,22 +11,16 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from core.dtypes.blocks.file_checks import (
-    check_count,
-    check_size,
-    cut_short,
-    finite_single,
-    refusal,
-)
-from core.language import _
+from core.dtypes.blocks.sample_tensors import MAX_VALUES
+from core.language import _, ngettext
 
+MAX_BYTES: Final = 5 * 10**6
 MAGIC: Final = b"\x93NUMPY"
 # What numpy's reader of headers lets through from ast and tokenize, which it uses inside.
 _HEADER_ERRORS: Final = (
     *(ValueError, KeyError, TypeError, EOFError),
     *(SyntaxError, TokenError, RecursionError, MemoryError),
 )
-
 Header = tuple[tuple[int, ...], bool, np.dtype[Any]]
 
 
@@ -44,7 +41,13 @@ def read_array(name: str, data: bytes) -> npt.NDArray[np.float32]:
     check_size(name, data)
     stream = BytesIO(data)
     shape, fortran_order, dtype = _header(name, stream)
-    _check_header(name, shape, dtype)
+    if dtype.hasobject:
+        pickled = _("It holds pickled Python objects, which are never opened: save numbers.")
+        raise refusal(name, pickled)
+    if dtype.kind not in "fiu":
+        wrong = _("It holds {dtype}: save real numbers, for instance as float32.")
+        raise refusal(name, wrong.format(dtype=dtype))
+    check_count(name, math.prod(shape))
     num_bytes = math.prod(shape) * dtype.itemsize
     body = data[stream.tell() : stream.tell() + num_bytes]
     if len(body) < num_bytes:
@@ -72,12 +75,57 @@ def _header(name: str, stream: BytesIO) -> Header:
     return shape, fortran_order, dtype
 
 
-def _check_header(name: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-    if dtype.hasobject:
-        raise refusal(
-            name, _("It holds pickled Python objects, which are never opened: save numbers.")
-        )
-    if dtype.kind not in "fiu":
-        wrong = _("It holds {dtype}: save real numbers, for instance as float32.")
-        raise refusal(name, wrong.format(dtype=dtype))
-    check_count(name, math.prod(shape))
+def check_size(name: str, data: bytes) -> None:
+    """Refuse a file that is empty or larger than 5 MB.
+
+    Raises:
+        ValueError: If it is.
+    """
+    if not data:
+        raise refusal(name, _("The file is empty: save a tensor into it."))
+    if len(data) > MAX_BYTES:
+        size = _("{size:.1f} MB are too many: use at most {most} MB.")
+        raise refusal(name, size.format(size=len(data) / 10**6, most=MAX_BYTES // 10**6))
+
+
+def check_count(name: str, num_values: int) -> None:
+    """Refuse a tensor without values or with too many; asked before memory is taken.
+
+    Raises:
+        ValueError: If there are none, or more than 16,777,216.
+    """
+    if not 1 <= num_values <= MAX_VALUES:
+        count = _("It holds {count} values: use 1 to {most}.")
+        raise refusal(name, count.format(count=f"{num_values:,}", most=f"{MAX_VALUES:,}"))
+
+
+def finite_single(name: str, values: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+    """Return the values as float32, in their shape.
+
+    Raises:
+        ValueError: If one is NaN, infinite, or too large for float32.
+    """
+    if num_wrong := int((~np.isfinite(values)).sum()):
+        wrong = _("NaN or infinite values: {count}. Save a tensor of finite numbers.")
+        raise refusal(name, wrong.format(count=f"{num_wrong:,}"))
+    with np.errstate(over="ignore"):
+        single = np.ascontiguousarray(values, dtype=np.float32).reshape(values.shape)
+    if num_wrong := int(np.isinf(single).sum()):
+        wrong = _("Values beyond float32, 3.4e38: {count}. Scale the tensor down.")
+        raise refusal(name, wrong.format(count=f"{num_wrong:,}"))
+    return single
+
+
+def cut_short(name: str, num_missing: int) -> ValueError:
+    """Return the error that refuses a file whose last bytes are missing."""
+    missing = ngettext(
+        "The file ends {count} byte too early: save or copy it again.",
+        "The file ends {count} bytes too early: save or copy it again.",
+        num_missing,
+    )
+    return refusal(name, missing.format(count=f"{num_missing:,}"))
+
+
+def refusal(name: str, reason: str) -> ValueError:
+    """Return the error that refuses the file of that name."""
+    return ValueError(_("{name}: {reason}").format(name=name, reason=reason))

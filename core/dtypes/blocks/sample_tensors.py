@@ -1,5 +1,9 @@
-"""Tensors to quantize: the shapes that weights and activations have, made from a seed."""
+"""Tensors to quantize, made from a seed, and how much of a large one is looked at.
 
+Some have the shapes that weights and activations have, others make one point.
+"""
+
+import math
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final
@@ -7,50 +11,37 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from core.dtypes.rounding import Floats
 from core.language import _
 
 SPREAD: Final = 0.02  # the standard deviation of GPT-2's weights before training
 OUTLIER_SHARE: Final = 0.001
 OUTLIER_FACTOR: Final = 50
+# microxcaling's issue 4: in MXFP8 floor turns the largest value of such a block, 957, into 896.
+RAMP_TOP: Final = 957
+RAMP_LENGTH: Final = 32
 MAX_VALUES: Final = 1 << 24
-
+MAX_LOOKED_AT: Final = 1 << 18
 Shape = tuple[int, ...]
 Single = npt.NDArray[np.float32]
 
 
-def _normal(rng: np.random.Generator, shape: Shape) -> npt.NDArray[np.float64]:
-    return rng.normal(0, SPREAD, shape)
-
-
-def _heavy_tailed(rng: np.random.Generator, shape: Shape) -> npt.NDArray[np.float64]:
-    return SPREAD * rng.standard_t(4, shape)
-
-
-def _with_outliers(rng: np.random.Generator, shape: Shape) -> npt.NDArray[np.float64]:
-    values = _normal(rng, shape)
+def _with_outliers(rng: np.random.Generator, shape: Shape) -> Floats:
+    values = rng.normal(0, SPREAD, shape)
     return np.where(rng.random(shape) < OUTLIER_SHARE, values * OUTLIER_FACTOR, values)
 
 
-def _laplace(rng: np.random.Generator, shape: Shape) -> npt.NDArray[np.float64]:
-    return rng.laplace(0, SPREAD / np.sqrt(2), shape)
-
-
-def _all_zero(_rng: np.random.Generator, shape: Shape) -> npt.NDArray[np.float64]:
-    return np.zeros(shape)
-
-
-_MAKERS: Final[Mapping[str, Callable[[np.random.Generator, Shape], npt.NDArray[np.float64]]]] = (
-    MappingProxyType(
-        {
-            "normal": _normal,
-            "heavy_tailed": _heavy_tailed,
-            "with_outliers": _with_outliers,
-            "laplace": _laplace,
-            "all_zero": _all_zero,
-        }
-    )
+_MAKERS: Final[Mapping[str, Callable[[np.random.Generator, Shape], Floats]]] = MappingProxyType(
+    {
+        "normal": lambda rng, shape: rng.normal(0, SPREAD, shape),
+        "heavy_tailed": lambda rng, shape: SPREAD * rng.standard_t(4, shape),
+        "with_outliers": _with_outliers,
+        "laplace": lambda rng, shape: rng.laplace(0, SPREAD / np.sqrt(2), shape),
+        "all_zero": lambda _rng, shape: np.zeros(shape),
+    }
 )
 SAMPLES: Final = tuple(_MAKERS)
+SAMPLE_NAMES: Final = (*SAMPLES, "ramp", "one_nan")
 
 
 def sample_tensor(name: str, shape: Shape = (128, 128), seed: int = 0) -> Single:
@@ -77,3 +68,44 @@ def sample_tensor(name: str, shape: Shape = (128, 128), seed: int = 0) -> Single
             )
         )
     return _MAKERS[name](np.random.default_rng(seed), shape).astype(np.float32)
+
+
+def teaching_tensor(name: str, side: int, seed: int) -> npt.NDArray[np.float32]:
+    """Return a square sample tensor.
+
+    ramp: every 32 neighbours rise evenly to 957. one_nan: normal, but one value is NaN, as after an
+    overflow.
+
+    Args:
+        name: One of `SAMPLE_NAMES`.
+        side: Rows and columns.
+        seed: The same seed gives the same tensor.
+
+    Raises:
+        ValueError: If the name is unknown.
+    """
+    if name == "ramp":
+        steps = np.rint(np.arange(1, RAMP_LENGTH + 1) * RAMP_TOP / RAMP_LENGTH)
+        return np.resize(steps.astype(np.float32), (side, side))
+    if name == "one_nan":
+        values = sample_tensor("normal", (side, side), seed)
+        values[0, side // 2] = np.nan
+        return values
+    return sample_tensor(name, (side, side), seed)
+
+
+def looked_at(x: npt.NDArray[np.floating]) -> Floats:
+    """Return a tensor as (rows, columns) in float64, cut to its first 262,144 values or fewer.
+
+    Whole rows are kept where they fit, because blocks run along them.
+
+    Raises:
+        ValueError: If it holds no value.
+    """
+    if x.size == 0:
+        message = _("The tensor of shape {shape} holds no value; choose one with at least one.")
+        raise ValueError(message.format(shape=x.shape))
+    num_columns = x.shape[-1] if x.ndim else 1
+    rows = x.reshape(math.prod(x.shape[:-1]), num_columns)
+    kept = rows[: max(MAX_LOOKED_AT // num_columns, 1), :MAX_LOOKED_AT]
+    return np.ascontiguousarray(kept, dtype=np.float64)

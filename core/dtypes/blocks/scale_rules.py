@@ -5,7 +5,8 @@ from typing import Final, Literal
 import numpy as np
 import numpy.typing as npt
 
-from core.dtypes.format import Format
+from core.dtypes.facts.number_line import finite_values
+from core.dtypes.number_formats.format import Format
 from core.dtypes.rounding import Floats
 
 ScaleRule = Literal["floor", "ceil", "even", "rceil", "amax"]
@@ -55,9 +56,8 @@ def mantissa_bits(element: Format) -> int:
 
 def top_gap(element: Format) -> float:
     """Return the distance between the two largest numbers of a format of at most 16 bits."""
-    numbers = np.unique(element.decode(np.arange(element.num_codes)))
-    finite = numbers[np.isfinite(numbers)]
-    return float(finite[-1] - finite[-2])
+    numbers = finite_values(element)
+    return float(numbers[-1] - numbers[-2])
 
 
 def _floor_log2(values: Floats) -> npt.NDArray[np.int64]:

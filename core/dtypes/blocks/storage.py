@@ -5,12 +5,11 @@ from typing import Final
 
 import numpy as np
 
-from core.dtypes.blocks.block_format import BlockFormat
-from core.dtypes.blocks.block_formats import BLOCK_FORMATS
+from core.dtypes.blocks.block_formats import BLOCK_FORMATS, BlockFormat
 from core.dtypes.blocks.error_stats import ErrorStats, error_stats
 from core.dtypes.blocks.scale_rules import ScaleRule
-from core.dtypes.format import Codes, Format
-from core.dtypes.formats import find_format
+from core.dtypes.number_formats.format import Codes, Format
+from core.dtypes.number_formats.table import find_format
 from core.dtypes.rounding import Flags, Floats
 
 PLAIN_CASTS: Final = (

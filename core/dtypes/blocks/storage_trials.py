@@ -1,4 +1,7 @@
-"""The same tensor stored in many ways: all formats, all scale rules, all group sizes."""
+"""The same tensor stored in many ways: all formats, all scale rules, all group sizes.
+
+How much each of them loses is a number; where, is drawn as tiles and as a histogram.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -7,16 +10,19 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from core.dtypes.blocks.block_format import BlockFormat
-from core.dtypes.blocks.block_formats import BLOCK_FORMATS
+from core.dtypes.blocks.block_formats import BLOCK_FORMATS, BlockFormat
+from core.dtypes.blocks.block_layout import PER_CHANNEL, PER_TENSOR, BlockSize
 from core.dtypes.blocks.error_stats import ErrorStats, error_stats
 from core.dtypes.blocks.scale_rules import SCALE_RULES, ScaleRule
-from core.dtypes.blocks.splitting import PER_CHANNEL, PER_TENSOR, BlockSize
 from core.dtypes.blocks.storage import GROUP_SIZES, Storage
 from core.dtypes.rounding import Floats
 
 SWEPT: Final = ("int8_group128", "int4_group128", "int4_group128_affine", "nf4")
 SWEPT_SIZES: Final[tuple[BlockSize, ...]] = (*GROUP_SIZES, PER_CHANNEL, PER_TENSOR)
+MAX_TILE_ROWS: Final = 48
+MAX_TILE_COLUMNS: Final = 64
+LOW_DECADE, HIGH_DECADE = -7.0, 2.0  # of |error| / RMS of the tensor, the ends of the histogram
+BINS_PER_DECADE: Final = 8
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,16 +44,15 @@ class Trial:
 
 def try_all(x: Floats, storages: Sequence[Storage]) -> tuple[Trial, ...]:
     """Return size and quality of each storage on this tensor."""
-    return tuple(_try(x, storage) for storage in storages)
-
-
-def _try(x: Floats, storage: Storage) -> Trial:
-    stats = error_stats(x, storage.round(x))
-    return Trial(
-        name=storage.name,
-        bits=storage.bits_per_value,
-        sqnr_db=stats.sqnr_db,
-        lost_share=stats.lost_share,
+    errors = [error_stats(x, storage.round(x)) for storage in storages]
+    return tuple(
+        Trial(
+            name=storage.name,
+            bits=storage.bits_per_value,
+            sqnr_db=stats.sqnr_db,
+            lost_share=stats.lost_share,
+        )
+        for storage, stats in zip(storages, errors, strict=True)
     )
 
 
@@ -88,7 +93,7 @@ def try_sizes(x: Floats, families: Sequence[str] = SWEPT) -> tuple[SizeTrial, ..
 
 def _try_size(x: Floats, family: str, size: BlockSize) -> SizeTrial:
     fmt = replace(BLOCK_FORMATS[family], block_size=size)
-    quality = _quality(x, fmt.round(x))
+    quality = error_stats(x, fmt.round(x)).sqnr_db
     return SizeTrial(family=family, size=size, bits=fmt.bits_per_value, sqnr_db=quality)
 
 
@@ -140,5 +145,93 @@ def _try_rule(x: Floats, fmt: BlockFormat, rule: ScaleRule) -> RuleTrial:
     )
 
 
-def _quality(x: Floats, restored: Floats) -> float:
-    return error_stats(x, restored).sqnr_db
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class Loss:
+    """What one storage loses of a tensor.
+
+    Attributes:
+        name: The storage.
+        tiles: RMS error of each tile / typical size of the tensor; NaN where values were lost.
+        shares: Share of the values in each bin of |error|.
+        exact_share: Share of the values that came back unchanged.
+        stats: The error in numbers.
+    """
+
+    name: str
+    tiles: Floats
+    shares: Floats
+    exact_share: float
+    stats: ErrorStats
+
+
+def make_losses(x: Floats, storages: Sequence[Storage]) -> tuple[Loss, ...]:
+    """Return what each storage loses of a tensor of shape (rows, columns)."""
+    return tuple(_loss(x, storage) for storage in storages)
+
+
+def _loss(x: Floats, storage: Storage) -> Loss:
+    stored = storage.store(x)
+    shares, exact_share = error_histogram(x, stored.restored)
+    return Loss(
+        name=storage.name,
+        tiles=tile_errors(x, stored.restored),
+        shares=shares,
+        exact_share=exact_share,
+        stats=stored.stats,
+    )
+
+
+def typical_size(x: Floats) -> float:
+    """Return the root mean square of the finite values; 1 where all of them are zero."""
+    finite = x[np.isfinite(x)]
+    size = float(np.sqrt(np.mean(finite**2))) if finite.size else 0.0
+    return size or 1.0
+
+
+def tile_errors(x: Floats, restored: Floats) -> Floats:
+    """Return the root mean square error of each tile, as a share of the tensor's typical size.
+
+    A tile in which something became NaN or infinite, or was so before, is NaN.
+
+    Args:
+        x: The tensor as (rows, columns).
+        restored: What came back.
+    """
+    with np.errstate(invalid="ignore"):
+        squares = ((restored - x) / typical_size(x)) ** 2
+    squares[~np.isfinite(squares)] = np.nan
+    rows = _edges(x.shape[0], MAX_TILE_ROWS)
+    columns = _edges(x.shape[1], MAX_TILE_COLUMNS)
+    sums = np.add.reduceat(np.add.reduceat(squares, rows, axis=0), columns, axis=1)
+    heights, widths = np.diff([*rows, x.shape[0]]), np.diff([*columns, x.shape[1]])
+    return np.asarray(np.sqrt(sums / np.outer(heights, widths)))
+
+
+def _edges(length: int, most: int) -> npt.NDArray[np.int64]:
+    num_tiles = min(length, most)
+    return np.asarray(np.arange(num_tiles) * length // num_tiles, dtype=np.int64)
+
+
+def histogram_centers() -> Floats:
+    """Return the middles of the bins, as |error| / typical size."""
+    num_bins = round((HIGH_DECADE - LOW_DECADE) * BINS_PER_DECADE)
+    edges = np.linspace(LOW_DECADE, HIGH_DECADE, num_bins + 1)
+    return np.asarray(10 ** ((edges[:-1] + edges[1:]) / 2))
+
+
+def error_histogram(x: Floats, restored: Floats) -> tuple[Floats, float]:
+    """Return the share of the values in each bin of |error|, and the share without any error.
+
+    Args:
+        x: The tensor, any shape.
+        restored: What came back.
+    """
+    with np.errstate(invalid="ignore"):
+        errors = np.abs(restored - x).reshape(-1) / typical_size(x)
+    finite = errors[np.isfinite(errors)]
+    wrong = finite[finite > 0]
+    decades = np.clip(np.log10(wrong), LOW_DECADE, HIGH_DECADE)
+    num_bins = round((HIGH_DECADE - LOW_DECADE) * BINS_PER_DECADE)
+    counts = np.histogram(decades, num_bins, (LOW_DECADE, HIGH_DECADE))[0]
+    total = max(finite.size, 1)
+    return counts / total, (finite.size - wrong.size) / total

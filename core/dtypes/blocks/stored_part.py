@@ -1,16 +1,58 @@
-"""The same part of a tensor in two storages, with all that a picture of it shows."""
+"""The same part of a tensor in two storages, with all that a picture of it shows.
+
+A picture's row is a run of `num_columns` neighbours in one row of the tensor, so that a block of 32
+is two picture rows of 16, a group of 128 eight of them, and a whole tensor has one scale for all.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
-from core.dtypes.blocks.block_format import BlockFormat
-from core.dtypes.blocks.block_part import Rows, Span, Where, choose_rows, spans_of
+from core.dtypes.blocks.block_formats import BlockFormat
+from core.dtypes.blocks.block_layout import BlockSize
 from core.dtypes.blocks.error_stats import ErrorStats
-from core.dtypes.blocks.splitting import BlockSize
 from core.dtypes.blocks.storage import Storage, Stored
 from core.dtypes.rounding import Floats
+
+Where = Literal["largest", "worst", "first"]
+WHERES: tuple[Where, ...] = ("largest", "worst", "first")
+ALIGNMENT = 256  # values: the longest block begins at the top of the picture
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Span:
+    """Picture rows that share a scale.
+
+    Attributes:
+        first: Picture row.
+        last: Picture row, included.
+        scale: What the numbers of these rows are multiplied with.
+        zero_point: What is subtracted from their codes before; 0 where there is none.
+    """
+
+    first: int
+    last: int
+    scale: float
+    zero_point: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Rows:
+    """Where the rows of a picture begin in a tensor of shape (rows, columns)."""
+
+    starts: tuple[tuple[int, int], ...]
+    num_columns: int
+
+    def cut(self, array: npt.NDArray[Any]) -> Floats:
+        """Return those values as (picture rows, columns); NaN where the tensor has ended."""
+        picture = np.full((len(self.starts), self.num_columns), np.nan)
+        for row, (line, start) in enumerate(self.starts):
+            values = array[line, start : start + self.num_columns]
+            picture[row, : values.size] = values
+        return picture
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
@@ -63,9 +105,61 @@ def make_sides(
     return tuple(_side(x, *pair, rows) for pair in zip(storages, stored, strict=True))
 
 
+def choose_rows(
+    values: Floats, errors: Floats, where: Where, *, num_rows: int, num_columns: int
+) -> Rows:
+    """Return the rows to look at: around the largest value, the worst error, or the first ones.
+
+    Args:
+        values: The tensor as (rows, columns).
+        errors: What it loses, in the same shape.
+        where: One of `WHERES`.
+        num_rows: Rows of the picture.
+        num_columns: Columns of the picture, a power of two.
+    """
+    starts = [
+        (line, start)
+        for line in range(values.shape[0])
+        for start in range(0, values.shape[1], num_columns)
+    ]
+    first = 0
+    if where != "first":
+        # What is no number, or came back as none, is looked at before all else.
+        looked_at = np.nan_to_num(np.abs(values if where == "largest" else errors), nan=np.inf)
+        line, column = np.unravel_index(int(looked_at.argmax()), looked_at.shape)
+        first = starts.index((int(line), int(column) // ALIGNMENT * ALIGNMENT))
+    first = max(min(first, len(starts) - num_rows), 0)
+    return Rows(starts=tuple(starts[first : first + num_rows]), num_columns=num_columns)
+
+
+def spans_of(
+    rows: Rows, blocks: npt.NDArray[np.int64], scales: Floats, zeros: Floats
+) -> tuple[Span, ...]:
+    """Return the blocks of a part, from top to bottom.
+
+    Args:
+        rows: The part.
+        blocks: Number of the block that each value belongs to, in the shape of the tensor.
+        scales: Scale of each block, flat.
+        zeros: Zero point of each block, flat.
+    """
+    spans: list[Span] = []
+    previous = None
+    for row, (line, start) in enumerate(rows.starts):
+        block = int(blocks[line, start])
+        first = spans.pop().first if block == previous else row
+        scale, zero = float(scales[block]), float(zeros[block])
+        spans.append(Span(first=first, last=row, scale=scale, zero_point=zero))
+        previous = block
+    return tuple(spans)
+
+
 def _side(x: Floats, storage: Storage, stored: Stored, rows: Rows) -> Side:
     element = storage.element
     original = rows.cut(x)
+    spans: tuple[Span, ...] = ()
+    if stored.blocks is not None:
+        spans = spans_of(rows, stored.blocks.astype(np.int64), stored.scales, stored.zero_points)
     return Side(
         name=storage.name,
         bits=storage.bits_per_value,
@@ -78,14 +172,8 @@ def _side(x: Floats, storage: Storage, stored: Stored, rows: Rows) -> Side:
         # A plain cast has no scale that would bring the largest value to the end of its range.
         largest=element.max if stored.scales.size else max(_largest(original), element.eps),
         code_digits=-(-element.bits // 4),
-        spans=tuple(_spans(stored, rows)),
+        spans=spans,
     )
-
-
-def _spans(stored: Stored, rows: Rows) -> list[Span]:
-    if stored.blocks is None:
-        return []
-    return spans_of(rows, stored.blocks.astype(np.int64), stored.scales, stored.zero_points)
 
 
 def _largest(values: Floats) -> float:

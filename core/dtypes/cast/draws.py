@@ -7,9 +7,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from core.dtypes.cast.cast_trace import CastTrace
 from core.dtypes.cast.explain_cast import explain_cast
-from core.dtypes.format import Format
+from core.dtypes.number_formats.format import Format
 from core.dtypes.rounding import Overflow
 
 MAX_DRAWS: Final = 100_000
@@ -77,7 +76,7 @@ def draw_roundings(
         raise ValueError(f"{num_draws} draws are out of range: use 1 to {MAX_DRAWS}")
     near = explain_cast(fmt, value, "stochastic", overflow, chance=1.0)
     away = explain_cast(fmt, value, "stochastic", overflow, chance=0.0)
-    chance = _chance(near)
+    chance = near.cut if near.kept else near.share  # of a codebook's upper neighbour
     is_away = np.random.default_rng(seed).random(num_draws) < float(chance)
     sizes = np.unique(np.geomspace(1, num_draws, MAX_POINTS).astype(np.int64))
     counts = np.cumsum(is_away)[sizes - 1]
@@ -90,11 +89,6 @@ def draw_roundings(
         sizes=tuple(sizes.tolist()),
         means=tuple(_means(near.result, away.result, counts / sizes).tolist()),
     )
-
-
-def _chance(near: CastTrace) -> Fraction:
-    """Return the probability of the neighbour away from zero; of the upper one in a codebook."""
-    return near.cut if near.kept else near.share
 
 
 def _means(near: float, away: float, shares: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -4,29 +4,29 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 
-from core.dtypes.cast.cast_candidates import (
-    candidates,
-    is_flushed,
-    overflow_magnitude,
-    share_between,
-    signed_code,
-)
-from core.dtypes.cast.cast_steps import (
+from core.dtypes.cast.cast_trace import (
+    Candidate,
+    CastTrace,
+    Outcome,
     Reason,
+    candidates,
     codebook_goes_up,
     codebook_neighbours,
     goes_up,
+    is_flushed,
     largest_magnitude,
+    overflow_magnitude,
     reason_of,
+    share_between,
+    signed_code,
     split,
 )
-from core.dtypes.cast.cast_trace import Candidate, CastTrace, Outcome
-from core.dtypes.codebook_format import CodebookFormat
 from core.dtypes.exact import parse_value
-from core.dtypes.explain import kind_of
-from core.dtypes.float_format import FloatFormat
-from core.dtypes.format import Format
-from core.dtypes.int_format import IntFormat
+from core.dtypes.facts.explain import kind_of
+from core.dtypes.number_formats.codebook_format import CodebookFormat
+from core.dtypes.number_formats.float_format import FloatFormat
+from core.dtypes.number_formats.format import Format
+from core.dtypes.number_formats.int_format import IntFormat
 from core.dtypes.rounding import Overflow, Rounding, check_policy
 
 
@@ -58,7 +58,9 @@ def explain_cast(
     check_policy(rounding, overflow)
     number = parse_value(value) if isinstance(value, str) else value
     if isinstance(number, float) and not math.isfinite(number):
-        return _special(fmt, number, overflow)
+        # What becomes of infinity and NaN is a rule, not a rounding.
+        code = int(fmt.encode([number], "nearest_even", overflow)[0])
+        return _stored(fmt, code, number, "nan" if math.isnan(number) else "infinity")
     if number == 0:
         return _zero(fmt, number)
     exact = Fraction(number)
@@ -68,13 +70,8 @@ def explain_cast(
     trace = _into_grid(fmt, exact, rounding, overflow, chance)
     if exact > 0 or fmt.signed or trace.outcome == "underflow":
         return trace
-    return _no_sign(fmt, exact, overflow)
-
-
-def _special(fmt: Format, number: float, overflow: Overflow) -> CastTrace:
-    """Put infinity or NaN into a format: what it becomes is a rule, not a rounding."""
-    code = int(fmt.encode([number], "nearest_even", overflow)[0])
-    return _stored(fmt, code, number, "nan" if math.isnan(number) else "infinity")
+    code = int(fmt.encode([-1.0], "nearest_even", overflow)[0])
+    return _stored(fmt, code, exact, "no_sign", overflowed=isinstance(fmt, IntFormat))
 
 
 def _zero(fmt: Format, number: Fraction | float) -> CastTrace:
@@ -87,21 +84,13 @@ def _zero(fmt: Format, number: Fraction | float) -> CastTrace:
     return replace(trace, kept=kept, lower=at, upper=at)
 
 
-def _no_sign(fmt: FloatFormat | IntFormat, value: Fraction, overflow: Overflow) -> CastTrace:
-    """Put a number below zero into a format that has no sign."""
-    code = int(fmt.encode([-1.0], "nearest_even", overflow)[0])
-    return _stored(fmt, code, value, "no_sign", overflowed=isinstance(fmt, IntFormat))
-
-
 def _into_codebook(
     fmt: CodebookFormat, value: Fraction, rounding: Rounding, chance: float
 ) -> CastTrace:
     low, high = codebook_neighbours(fmt, value)
     lower, upper = (Candidate(code=each, exact=Fraction(fmt.values[each])) for each in (low, high))
     outside = not fmt.min <= value <= fmt.max
-    above = Fraction(0)
-    if high > low:
-        above = (value - lower.exact) / (upper.exact - lower.exact)
+    above = share_between(value, lower, upper)
     up = codebook_goes_up(above, negative=value < 0, rounding=rounding, chance=chance)
     reason = "beyond_largest" if outside else reason_of(above, rounding, tie="tie_to_lower")
     trace = _stored(fmt, high if up else low, value, reason, overflowed=outside)

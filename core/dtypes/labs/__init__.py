@@ -13,8 +13,13 @@ from core.dtypes.labs.loss_scale import (
 from core.dtypes.labs.matmul import MatmulErrors, matmul, matmul_errors, normal_matrices
 from core.dtypes.labs.picture import StoredPicture, analytic_picture, stored_picture
 from core.dtypes.labs.softmax import SoftmaxTrace, softmax_naive, softmax_stable
-from core.dtypes.labs.stochastic import StochasticUpdates, stochastic_updates
-from core.dtypes.labs.weight_updates import WeightUpdates, half_gap_above, weight_updates
+from core.dtypes.labs.weight_updates import (
+    StochasticUpdates,
+    WeightUpdates,
+    half_gap_above,
+    stochastic_updates,
+    weight_updates,
+)
 
 __all__ = [
     "ORDERS",

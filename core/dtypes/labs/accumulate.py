@@ -8,8 +8,8 @@ from typing import Final, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from core.dtypes.format import Format
 from core.dtypes.labs.rounder import scalar_rounder
+from core.dtypes.number_formats.format import Format
 from core.dtypes.rounding import Floats, Rounding
 from core.language import _
 

@@ -1,4 +1,7 @@
-"""The loss scale as a machine with two numbers: halved when a gradient overflows, doubled later."""
+"""The loss scale as a machine with two numbers: halved when a gradient overflows, doubled later.
+
+Why apart: an experiment of its own, on a tab of its own; the room's list names them all.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +9,7 @@ from typing import Final, Literal
 
 import numpy as np
 
-from core.dtypes.format import Format
+from core.dtypes.number_formats.format import Format
 from core.dtypes.rounding import Floats
 from core.language import _
 

@@ -2,6 +2,8 @@
 
 The histogram of log2|g| is made once. A scale of 2**k only shifts the borders between the bands by
 -k, and their counts come from gradients that were sorted once: a slider costs microseconds.
+
+Why apart: an experiment of its own, on a tab of its own; the room's list names them all.
 """
 
 from collections.abc import Sequence
@@ -11,7 +13,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from core.dtypes.float_format import FloatFormat
+from core.dtypes.number_formats.float_format import FloatFormat
 from core.dtypes.rounding import Floats
 from core.language import _
 

@@ -1,4 +1,7 @@
-"""A matrix product with two precisions: one for the stored numbers, one for the running sums."""
+"""A matrix product with two precisions: one for the stored numbers, one for the running sums.
+
+Why apart: an experiment of its own, on a tab of its own; the room's list names them all.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from core.dtypes.format import Format
 from core.dtypes.labs.rounder import ArrayRounder, array_rounder
+from core.dtypes.number_formats.format import Format
 from core.dtypes.rounding import Floats
 from core.language import _
 

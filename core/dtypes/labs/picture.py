@@ -1,4 +1,7 @@
-"""The same picture in every format: what few bits do to smooth shades, to the dark and to light."""
+"""The same picture in every format: what few bits do to smooth shades, to the dark and to light.
+
+Why apart: an experiment of its own, on a tab of its own; the room's list names them all.
+"""
 
 import math
 from dataclasses import dataclass
@@ -6,8 +9,8 @@ from typing import Final
 
 import numpy as np
 
-from core.dtypes.float_format import FloatFormat
-from core.dtypes.format import Format
+from core.dtypes.number_formats.float_format import FloatFormat
+from core.dtypes.number_formats.format import Format
 from core.dtypes.rounding import Floats
 from core.language import _
 

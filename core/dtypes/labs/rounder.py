@@ -12,9 +12,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from core.dtypes.float_format import FloatFormat
-from core.dtypes.format import Format
-from core.dtypes.formats import FORMATS
+from core.dtypes.number_formats.float_format import FloatFormat
+from core.dtypes.number_formats.format import Format
+from core.dtypes.number_formats.table import FORMATS
 from core.dtypes.rounding import Floats, Rounding, chances, check_policy
 
 Rounder = Callable[[float], float]
@@ -66,10 +66,9 @@ def _whole(rounding: Rounding, rng: np.random.Generator | None) -> Rounder:
     if rounding == "stochastic":
         draws = _draws(rng)
         return lambda scaled: math.floor(scaled) + (next(draws) < scaled - math.floor(scaled))
-    if rounding == "nearest_away":
-        return _nearest_away
     rules: dict[str, Rounder] = {
         "nearest_even": round,
+        "nearest_away": _nearest_away,
         "toward_zero": math.trunc,
         "up": math.ceil,
         "down": math.floor,

@@ -1,16 +1,117 @@
-"""Where torch and ml_dtypes leave the specification, and why: rows of data, with their sources."""
+"""Where torch and ml_dtypes leave the specification, and why: in casts, and in torch.finfo.
+
+The numbers whose casts tell them apart are computed from each format; the reasons are rows of data
+with their sources. No torch is needed here: what it answers comes from a child process.
+"""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final, Literal
 
-from core.dtypes.cast.telling import as_float32
-from core.dtypes.formats import FORMATS
-from core.dtypes.libraries.library_records import CastRow
+import numpy as np
+
+from core.dtypes.libraries.library_records import CastRow, InfoRow
+from core.dtypes.number_formats.float_format import FloatFormat
+from core.dtypes.number_formats.format import Format
+from core.dtypes.number_formats.table import FORMATS
 from core.language import N_
 
+Source = Literal["float32", "float64"]
 Library = Literal["torch", "ml_dtypes"]
+CASES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "reader": N_("the number at the top of the page"),
+        "tie": N_("half a step above the largest"),
+        "over_tie": N_("just over that half step"),
+        "far": N_("far too large"),
+        "infinity": N_("infinity"),
+        "minus_infinity": N_("minus infinity"),
+        "nan": N_("NaN"),
+        "minus_zero": N_("minus zero"),
+        "zero": N_("zero"),
+        "minus_one": N_("minus one"),
+        "half_smallest": N_("half of the smallest number"),
+        "over_half_smallest": N_("just over half of the smallest"),
+        "subnormal_tie": N_("one and a half times the smallest"),
+        "between_scales": N_("between the two smallest powers of two"),
+        "double_rounding": N_("a float64 just over a tie"),
+        "nan_float64": N_("NaN that comes as float64"),
+    }
+)
+# A quantity of torch.finfo: the attribute of our formats that means the same.
+QUANTITIES: Final[Mapping[str, str | None]] = MappingProxyType(
+    {
+        "bits": "bits",
+        "max": "max",
+        "min": "min",
+        "tiny": "smallest_normal",
+        "smallest_normal": "smallest_normal",
+        "smallest_subnormal": "smallest_subnormal",
+        "eps": "eps",
+        "resolution": None,
+    }
+)
+WHOLE: Final = ("bits", "max", "min")  # all that torch.iinfo knows
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Telling:
+    """One number to be cast.
+
+    Attributes:
+        case: A key of `CASES`.
+        source: The dtype that it comes in.
+        value: The number, as that dtype holds it.
+    """
+
+    case: str
+    source: Source
+    value: float
+
+
+def telling_values(fmt: FloatFormat) -> tuple[Telling, ...]:
+    """Return the numbers whose casts to this format tell most."""
+    found = [Telling(case=case, source="float32", value=value) for case, value in _singles(fmt)]
+    # float32 cannot hold it and would make it a tie, which goes down: rounding twice shows.
+    twice = 1.0 + fmt.eps / 2 + 2.0**-40
+    if fmt.mantissa_bits:
+        found.append(Telling(case="double_rounding", source="float64", value=twice))
+    return (*found, Telling(case="nan_float64", source="float64", value=float("nan")))
+
+
+def reader_values(value: float) -> tuple[Telling, ...]:
+    """Return the reader's number as float32 and, if that is another one, as float64 too."""
+    single = as_float32(value)
+    found = [Telling(case="reader", source="float32", value=single)]
+    if single != value and value == value:  # noqa: PLR0124  NaN is not equal to itself
+        found.append(Telling(case="reader", source="float64", value=value))
+    return tuple(found)
+
+
+def as_float32(value: float | np.float32) -> float:
+    """Return the float32 nearest to a number; too large a one becomes infinity."""
+    with np.errstate(over="ignore"):
+        return float(np.float32(value))
+
+
+def _singles(fmt: FloatFormat) -> Iterator[tuple[str, float]]:
+    top = 2.0**fmt.max_exponent
+    tie = fmt.max + top * 2.0 ** -(fmt.mantissa_bits + 1)
+    yield "tie", as_float32(tie)
+    yield "over_tie", as_float32(np.nextafter(np.float32(tie), np.float32(np.inf)))
+    yield "far", float(np.finfo(np.float32).max)
+    yield from (("infinity", float("inf")), ("minus_infinity", float("-inf")))
+    yield from (("nan", float("nan")), ("minus_zero", -0.0), ("minus_one", -1.0))
+    if not fmt.zero:
+        yield "zero", 0.0
+        yield "between_scales", 1.25 * fmt.smallest_normal
+        return
+    half = fmt.smallest_subnormal / 2
+    yield "half_smallest", as_float32(half)
+    yield "over_half_smallest", as_float32(np.nextafter(np.float32(half), np.float32(np.inf)))
+    yield "subnormal_tie", as_float32(1.5 * fmt.smallest_subnormal)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -100,3 +201,80 @@ def difference_of(row: CastRow, library: Library) -> Difference | None:
 def depends_on_length(row: CastRow) -> bool:
     """Return whether torch writes other bits for one number alone than among 64 of them."""
     return row.torch_code != row.torch_code_long
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FinfoRow:
+    """One number of one dtype, by torch and by the specification.
+
+    Attributes:
+        dtype: Torch's name of it.
+        quantity: "max", "tiny", "eps", ...
+        torch: What torch.finfo or torch.iinfo says; None when it raises.
+        message: Torch's own words when it raises.
+        ours: The number of the specification; None where none is defined.
+        reason: Why they differ, as a sentence to be translated; "" when they agree.
+    """
+
+    dtype: str
+    quantity: str
+    torch: float | None
+    message: str
+    ours: float | None
+    reason: str
+
+    @property
+    def agrees(self) -> bool:
+        """Whether torch says what the specification says."""
+        return self.ours is None or self.torch == self.ours
+
+
+_REASONS: Final[Mapping[tuple[str, str], str]] = MappingProxyType(
+    {
+        ("float8_e5m2fnuz", "eps"): N_(
+            "torch is wrong: 1.0 is followed by 1.25, so that the gap is 0.25"
+        ),
+        ("float4_e2m1fn_x2", "bits"): N_("torch counts the byte that holds two numbers"),
+    }
+)
+_NOT_THERE: Final = N_("torch.finfo has no such field")
+_NOT_MADE: Final = N_("torch knows the dtype by name only")
+
+
+def finfo_rows(infos: Iterable[InfoRow]) -> tuple[FinfoRow, ...]:
+    """Return torch's numbers beside ours, for each dtype that has a format here.
+
+    Args:
+        infos: `LibraryReport.infos`, asked in a child process: no torch is needed here.
+    """
+    return tuple(_row(info, fmt) for info in infos if (fmt := format_of(info.dtype)) is not None)
+
+
+def format_of(dtype: str) -> Format | None:
+    """Return the format of a torch dtype; two E2M1 numbers share a byte under a name of their own.
+
+    >>> format_of("float4_e2m1fn_x2").name
+    'float4_e2m1fn'
+    """
+    return FORMATS.get(dtype.removesuffix("_x2"))
+
+
+def _row(info: InfoRow, fmt: Format) -> FinfoRow:
+    attribute = QUANTITIES[info.quantity]
+    ours = None if attribute is None else float(getattr(fmt, attribute))
+    agrees = ours is None or ours == info.value
+    return FinfoRow(
+        dtype=info.dtype,
+        quantity=info.quantity,
+        torch=info.value,
+        message=info.message,
+        ours=ours,
+        reason="" if agrees else _reason(info),
+    )
+
+
+def _reason(info: InfoRow) -> str:
+    known = _REASONS.get((info.dtype, info.quantity), "")
+    if known or info.value is not None:
+        return known
+    return _NOT_THERE if "has no attribute" in info.message else _NOT_MADE

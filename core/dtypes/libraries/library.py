@@ -15,13 +15,18 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
-from core.dtypes.cast.telling import Telling, reader_values, telling_values
 from core.dtypes.exact import parse_value, to_float
-from core.dtypes.float_format import FloatFormat
-from core.dtypes.formats import FORMATS
-from core.dtypes.libraries.finfo import QUANTITIES, WHOLE
+from core.dtypes.libraries.differences import (
+    QUANTITIES,
+    WHOLE,
+    Telling,
+    reader_values,
+    telling_values,
+)
 from core.dtypes.libraries.library_records import CastRow, InfoRow, LibraryReport
 from core.dtypes.libraries.torch_operations import torch_dtypes, try_operations
+from core.dtypes.number_formats.float_format import FloatFormat
+from core.dtypes.number_formats.table import FORMATS
 
 _LONG: Final = 64  # long enough for the vector instructions of every processor
 

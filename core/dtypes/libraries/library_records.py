@@ -11,7 +11,7 @@ class CastRow:
 
     Attributes:
         format: The format's name.
-        case: Why this number tells something: a key of `telling.CASES`, or "reader".
+        case: Why this number tells something: a key of `differences.CASES`, or "reader".
         source: The dtype that the number comes in: "float32" or "float64".
         value: The number, as that dtype holds it.
         ours: What the specification makes of it, by our codec.

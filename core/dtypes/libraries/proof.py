@@ -18,12 +18,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from core.dtypes.float_format import FloatFormat
-from core.dtypes.format import Codes, Format
-from core.dtypes.formats import FORMATS, find_format
-from core.dtypes.libraries.by_hand import Float32s
-from core.dtypes.libraries.oracles import Oracle, oracles_of
-from core.dtypes.libraries.proof_row import ProofRow
+from core.dtypes.libraries.oracles import Float32s, Oracle, oracles_of
+from core.dtypes.libraries.proof_rows import ProofRow
+from core.dtypes.number_formats.float_format import FloatFormat
+from core.dtypes.number_formats.format import Codes, Format
+from core.dtypes.number_formats.table import FORMATS, find_format
 from core.dtypes.rounding import Flags, Floats
 
 NUM_FLOAT32: Final = 1 << 32

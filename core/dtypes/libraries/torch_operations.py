@@ -109,15 +109,12 @@ def try_operations(device: str) -> tuple[OperationRow, ...]:
     """Try every operation on every dtype of this torch on `device` ("cpu", "cuda:0")."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # "experimental" is no verdict
+        subjects = {name: subject_of(dtype, device) for name, dtype in torch_dtypes().items()}
         return tuple(
             _try(name, subject, operation)
-            for name, subject in _subjects(device).items()
+            for name, subject in subjects.items()
             for operation in OPERATIONS
         )
-
-
-def _subjects(device: str) -> dict[str, Subject]:
-    return {name: subject_of(dtype, device) for name, dtype in torch_dtypes().items()}
 
 
 def _try(name: str, subject: Subject, operation: str) -> OperationRow:

@@ -1,4 +1,4 @@
-// core/dtypes/explain.py and order.py in the browser: a code taken apart, and its neighbours.
+// explain.py and number_line.py of core/dtypes/facts in the browser: a code and its neighbours.
 
 // The highest bit first: which field each bit belongs to.
 function fieldOf(format, place) {

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from core.dtypes import CodebookFormat, FloatFormat, Format, IntFormat
-from core.dtypes.float_format import RULES
+from core.dtypes.number_formats.float_format import RULES
 
 
 def format_row(fmt: Format) -> Mapping[str, Any]:

@@ -6,8 +6,13 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.dtypes import FloatFormat, float_format
-from core.dtypes.format_facts import FormatFacts, format_facts, short_number
-from core.dtypes.nearest_named import NearestNamed, nearest_named
+from core.dtypes.facts.format_facts import (
+    FormatFacts,
+    NearestNamed,
+    format_facts,
+    nearest_named,
+    short_number,
+)
 from core.language import N_, _
 from pages.components.bit_grid.bit_grid import bit_grid
 from pages.dtypes.bit_layouts.inputs import PAGE, keep_code, picked_code, take_along

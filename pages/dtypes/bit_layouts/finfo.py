@@ -6,8 +6,8 @@ from typing import Final
 import streamlit as st
 
 from core.dtypes import FORMATS
-from core.dtypes.format_facts import format_facts, short_number
-from core.dtypes.libraries.finfo import FinfoRow, finfo_rows, format_of
+from core.dtypes.facts.format_facts import format_facts, short_number
+from core.dtypes.libraries.differences import FinfoRow, finfo_rows, format_of
 from core.language import _
 from core.machine.kept_library import cached_library_report
 from pages.dtypes.bit_layouts.inputs import GROUPS, HIGHLIGHTS

@@ -6,8 +6,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.dtypes import Format
-from core.dtypes.explain import explain_code
-from core.dtypes.format_facts import format_facts, short_number, written_value
+from core.dtypes.facts.explain import explain_code
+from core.dtypes.facts.format_facts import format_facts, short_number, written_value
 from core.language import _
 from pages.components.bit_grid.bit_grid import bit_grid, hex_code
 from pages.components.bit_grid.words import KINDS

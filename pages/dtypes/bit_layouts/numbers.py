@@ -3,7 +3,7 @@
 from streamlit.delta_generator import DeltaGenerator
 
 from core.dtypes import FORMATS
-from core.dtypes.format_facts import format_facts, short_number
+from core.dtypes.facts.format_facts import format_facts, short_number
 from core.language import _
 from pages.dtypes.bit_layouts.finfo import show_finfo
 from pages.dtypes.bit_layouts.inputs import GROUPS, HIGHLIGHTS, PAGE, picked_group

@@ -1,7 +1,7 @@
 """The question of "Bit layouts": where do the codes of float16 lie?"""
 
 from core.dtypes import FORMATS
-from core.dtypes.format_facts import format_facts
+from core.dtypes.facts.format_facts import format_facts
 from core.language import _
 from pages.shared.questions import Choice, predict_then_reveal
 

@@ -6,7 +6,7 @@ from core.dtypes import FloatFormat
 
 _NUMBER: Final = """
 from core.dtypes import FORMATS
-from core.dtypes.explain import explain_code
+from core.dtypes.facts.explain import explain_code
 
 told = explain_code(FORMATS["{name}"], 0x{code:X})
 number = told.decimal if told.exact else str(told.value)  # a zero keeps its sign
@@ -29,7 +29,7 @@ print(fmt.num_codes, "codes,", fmt.counts().finite, "of them numbers; the larges
 """
 _RANGES: Final = """
 from core.dtypes import FORMATS
-from core.dtypes.format_facts import format_facts, short_number
+from core.dtypes.facts.format_facts import format_facts, short_number
 
 for name in {names}:
     facts = format_facts(FORMATS[name])
@@ -38,14 +38,14 @@ for name in {names}:
 """
 TIMELINE: Final = """
 from core.dtypes import FORMATS
-from core.dtypes.history import MILESTONES
+from core.dtypes.facts.history import MILESTONES
 
 for each in MILESTONES:
     print(each.year, [f"{name}: {FORMATS[name].bits} bits" for name in each.formats], each.source)
 """
 _DESIGN: Final = """
 from core.dtypes import float_format
-from core.dtypes.format_facts import format_facts, short_number
+from core.dtypes.facts.format_facts import format_facts, short_number
 
 facts = format_facts(
     float_format(

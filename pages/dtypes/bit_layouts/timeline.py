@@ -2,8 +2,8 @@
 
 from streamlit.delta_generator import DeltaGenerator
 
-from core.dtypes.formats import FORMATS
-from core.dtypes.history import MILESTONES
+from core.dtypes.facts.history import MILESTONES
+from core.dtypes.number_formats.table import FORMATS
 from core.language import _
 from pages.dtypes.bit_layouts.snippets import TIMELINE
 from pages.shared import settings

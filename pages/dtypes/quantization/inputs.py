@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from core.dtypes.blocks.block_part import WHERES, Where
 from core.dtypes.blocks.scale_rules import SCALE_RULES
 from core.dtypes.blocks.storage import (
     GROUP_SIZES,
@@ -15,6 +14,7 @@ from core.dtypes.blocks.storage import (
     has_group_size,
     has_scale_rule,
 )
+from core.dtypes.blocks.stored_part import WHERES, Where
 from core.figures.dtypes.lab_frame import percent
 from core.language import N_, _
 from core.units import format_decibels

@@ -4,9 +4,9 @@ from typing import Final
 
 import streamlit as st
 
+from core.dtypes.blocks.sample_tensors import looked_at, teaching_tensor
 from core.dtypes.blocks.storage import find_storage
 from core.dtypes.blocks.storage_trials import Trial, try_all
-from core.dtypes.blocks.teaching_tensors import looked_at, teaching_tensor
 from core.language import _
 from core.units import format_decibels
 from pages.shared.questions import Choice, predict_then_reveal

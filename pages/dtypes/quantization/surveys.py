@@ -5,7 +5,7 @@ from typing import Final
 import streamlit as st
 
 from core.dtypes.blocks.block_formats import BLOCK_FORMATS
-from core.dtypes.blocks.splitting import PER_TENSOR
+from core.dtypes.blocks.block_layout import PER_TENSOR
 from core.dtypes.blocks.storage import has_scale_rule
 from core.figures.dtypes.quantization.group_curve import group_alt, group_figure, group_table
 from core.figures.dtypes.quantization.nf4_quantiles import nf4_alt, nf4_figure, nf4_table

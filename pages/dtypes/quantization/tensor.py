@@ -5,7 +5,7 @@ from typing import Final
 
 import streamlit as st
 
-from core.dtypes.blocks.teaching_tensors import SAMPLE_NAMES, looked_at, teaching_tensor
+from core.dtypes.blocks.sample_tensors import SAMPLE_NAMES, looked_at, teaching_tensor
 from core.dtypes.rounding import Floats
 from core.language import N_, _
 from core.train.learning.tensors import MATRICES, newest_checkpoint, read_weight, runs_with_weights
@@ -66,7 +66,7 @@ def _sample(name: str, size: int, seed: int) -> Chosen:
         x=x,
         shape=x.shape,
         code=f"looked_at(teaching_tensor({name!r}, {size}, {seed}))",
-        imports=("from core.dtypes.blocks.teaching_tensors import looked_at, teaching_tensor",),
+        imports=("from core.dtypes.blocks.sample_tensors import looked_at, teaching_tensor",),
     )
 
 
@@ -119,7 +119,7 @@ def _read_weight(name: str, matrix: str) -> Chosen | None:
         shape=shape,
         code=f"looked_at(read_weight(runs_directory() / {name!r}, {matrix!r}))",
         imports=(
-            "from core.dtypes.blocks.teaching_tensors import looked_at",
+            "from core.dtypes.blocks.sample_tensors import looked_at",
             "from core.train.run.directory import runs_directory",
             "from core.train.learning.tensors import read_weight",
         ),

@@ -8,19 +8,19 @@ from typing import Final
 import streamlit as st
 
 from core.dtypes.blocks.block_formats import BLOCK_FORMATS
-from core.dtypes.blocks.block_part import Where
-from core.dtypes.blocks.code_use import CodeUse, make_code_use
-from core.dtypes.blocks.error_view import Loss, make_losses
+from core.dtypes.blocks.nf4 import CodeUse, make_code_use
 from core.dtypes.blocks.storage import Storage, find_storage
 from core.dtypes.blocks.storage_trials import (
+    Loss,
     RuleTrial,
     SizeTrial,
     Trial,
+    make_losses,
     try_all,
     try_rules,
     try_sizes,
 )
-from core.dtypes.blocks.stored_part import Side, make_sides
+from core.dtypes.blocks.stored_part import Side, Where, make_sides
 from core.dtypes.rounding import Floats
 
 Pair = tuple[Storage, Storage]

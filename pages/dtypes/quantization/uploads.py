@@ -4,22 +4,22 @@ from typing import Final
 
 import streamlit as st
 
-from core.dtypes.blocks.file_checks import MAX_BYTES
-from core.dtypes.blocks.read_array import read_array
-from core.dtypes.blocks.read_safetensors import main_tensor, read_stored
-from core.dtypes.blocks.safetensors_header import (
+from core.dtypes.blocks.read_array import MAX_BYTES, read_array
+from core.dtypes.blocks.read_safetensors import (
     BITS,
     StoredTensor,
     is_safetensors,
     list_tensors,
+    main_tensor,
+    read_stored,
 )
-from core.dtypes.blocks.teaching_tensors import looked_at
+from core.dtypes.blocks.sample_tensors import looked_at
 from core.language import _
 from pages.dtypes.quantization.chosen import PAGE, Chosen, sizes
 from pages.shared.as_typed import as_typed
 from pages.shared.settings import locked
 
-_LOOK: Final = "from core.dtypes.blocks.teaching_tensors import looked_at"
+_LOOK: Final = "from core.dtypes.blocks.sample_tensors import looked_at"
 _READ_ARRAY: Final = "from core.dtypes.blocks.read_array import read_array"
 _READ_TENSOR: Final = "from core.dtypes.blocks.read_safetensors import read_tensor"
 _PATH: Final = "from pathlib import Path"

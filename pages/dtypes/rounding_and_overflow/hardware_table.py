@@ -4,9 +4,8 @@ from typing import Final
 
 import streamlit as st
 
-from core.dtypes.format import Format
-from core.dtypes.libraries.hardware import COLUMNS, column_of
-from core.dtypes.libraries.hardware_rows import HARDWARE
+from core.dtypes.libraries.hardware import COLUMNS, HARDWARE, column_of
+from core.dtypes.number_formats.format import Format
 from core.figures.dtypes.rounding_and_overflow.hardware_matrix import (
     hardware_alt,
     hardware_matrix,

@@ -8,11 +8,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.dtypes import FORMATS
-from core.dtypes.libraries.proof_row import ProofRow
-from core.dtypes.libraries.proof_summary import ProofSummary, proof_table, summary_of
+from core.dtypes.libraries.proof_rows import ProofRow, ProofSummary, proof_table, summary_of
 from core.figures.dtypes.rounding_and_overflow.proof_matrix import proof_alt, proof_matrix
 from core.language import N_, _
-from core.machine.proof_run import run_proof
+from core.machine.kept_library import run_proof
 from core.units import format_seconds
 from pages.server.background import jobs
 from pages.server.rate import take_turn

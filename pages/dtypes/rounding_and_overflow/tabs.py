@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 from core.dtypes import FORMATS, OVERFLOWS, ROUNDINGS
 from core.dtypes.cast.cast_trace import CastTrace
 from core.dtypes.cast.draws import draw_roundings
-from core.dtypes.format_facts import format_facts, short_number
+from core.dtypes.facts.format_facts import format_facts, short_number
 from core.figures.dtypes.rounding_and_overflow.cast_formats import (
     cast_formats,
     formats_alt,

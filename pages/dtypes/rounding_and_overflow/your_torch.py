@@ -5,10 +5,10 @@ from typing import Final
 
 import streamlit as st
 
-from core.dtypes.float_format import FloatFormat
-from core.dtypes.format import Format
 from core.dtypes.libraries.library import reader_pairs, row_without_torch
 from core.dtypes.libraries.library_records import CastRow, LibraryReport
+from core.dtypes.number_formats.float_format import FloatFormat
+from core.dtypes.number_formats.format import Format
 from core.figures.dtypes.rounding_and_overflow.cast_grid import cast_grid, casts_alt
 from core.figures.dtypes.rounding_and_overflow.library_casts import (
     cast_table,

@@ -60,23 +60,15 @@ def test_what_python_writes_is_read_exactly(value):
     assert parse_value(value.hex()) == Fraction(value)
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("65519.99", Fraction(6551999, 100)),
-        ("1e-8", Fraction(1, 10**8)),
-        ("1/3", Fraction(1, 3)),
-        ("-2^-25", -Fraction(1, 2**25)),
-        ("2**(-3)", Fraction(1, 8)),
-        ("−5", Fraction(-5)),
-        (" 1 000 ", Fraction(1000)),
-        ("10^3", Fraction(1000)),
-        (".5", Fraction(1, 2)),
-        ("0x1.8p3", Fraction(12)),
-        ("∞", math.inf),
-        ("-inf", -math.inf),
-    ],
-)
+WAYS = {
+    "65519.99": Fraction(6551999, 100), "1e-8": Fraction(1, 10**8), "1/3": Fraction(1, 3),
+    "-2^-25": -Fraction(1, 2**25), "2**(-3)": Fraction(1, 8), "−5": Fraction(-5), "∞": math.inf,
+    " 1 000 ": Fraction(1000), "10^3": Fraction(1000), ".5": Fraction(1, 2),
+    "0x1.8p3": Fraction(12), "-inf": -math.inf,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "value"), WAYS.items())
 def test_the_ways_to_write_a_number(text, value):
     assert parse_value(text) == value
 

@@ -6,12 +6,12 @@ import pytest
 import torch
 
 from core.machine import matmul_timing
-from core.machine.matmul_timing import CALLS, MatmulCall, MatmulTiming, num_runs, time_matmul
+from core.machine.matmul_timing import CALLS, MatmulTiming, num_runs, time_matmul
 from core.machine.matmul_trial import trial
 
 
 def line(kind, seconds):
-    return json.dumps(MatmulCall(kind=kind, seconds=seconds, device="cpu").to_json())
+    return json.dumps({"kind": kind, "seconds": seconds, "device": "cpu"})
 
 
 def test_calls_are_told_as_they_come_and_the_median_counts(monkeypatch):
@@ -19,9 +19,7 @@ def test_calls_are_told_as_they_come_and_the_median_counts(monkeypatch):
     lines += [line("waiting", seconds) for seconds in (2.0, 1.0, 4.0)]
     monkeypatch.setattr(matmul_timing, "lines_of", lambda *_args, **_options: iter(lines))
     told = []
-
     timing = time_matmul(1000, "float32", told.append)
-
     assert [call.kind for call in told] == ["first", "not waiting", *["waiting"] * 3]
     assert timing.seconds("waiting") == 2.0
     assert timing.spread("waiting") == (1.0, 4.0)
@@ -62,10 +60,8 @@ def test_a_clock_that_does_not_wait_shows_only_how_long_an_accelerator_took_the_
     monkeypatch.setattr(torch.accelerator, "is_available", lambda: True)
     monkeypatch.setattr(torch.accelerator, "synchronize", wait)
     monkeypatch.setattr(torch.Tensor, "__matmul__", take)
-
     calls = tuple(trial(1000, "float32", 3))
     timing = MatmulTiming(size=1000, dtype="float32", calls=calls)
-
     assert timing.flops_per_second("waiting") == pytest.approx(2e9, rel=1e-4)
     assert timing.flops_per_second("not waiting") == pytest.approx(2e14)
 

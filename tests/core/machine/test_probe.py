@@ -1,4 +1,4 @@
-"""The probe of this machine, made in a child process."""
+"""What torch tells of this machine: names we rely on, accelerators put in by hand, dtypes tried."""
 
 import json
 import subprocess
@@ -9,15 +9,19 @@ import psutil
 import pytest
 import torch
 
-from core.machine import cached_probe, kept_probe, probe_machine
-from core.machine.devices import probe_devices
-from core.machine.records import probe_from_json
-
-# A fresh Python that asks for a probe and then says whether torch came into the process.
-SERVER_SIDE = (
-    "import sys; from core.machine import probe_machine; probe = probe_machine();"
-    "print(probe.torch, 'torch' in sys.modules)"
+from core.machine import probe as program
+from core.machine.kept_probe import probe_from_json
+from core.machine.probe import (
+    FEATURES,
+    cpu_features,
+    cpu_name,
+    kernel_libraries,
+    probe_devices,
+    torch_dtypes,
+    try_dtypes,
 )
+
+GIB = 1024**3
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +41,6 @@ def test_the_child_sees_the_torch_and_the_devices_that_we_see(probe):
 
 def test_the_cpu_is_always_there_with_all_its_memory(probe):
     cpu = probe.devices[0]
-
     assert (cpu.kind, cpu.torch_name) == ("cpu", "cpu")
     assert cpu.memory_total == psutil.virtual_memory().total
     assert cpu.capability == torch.backends.cpu.get_cpu_capability()
@@ -45,69 +48,150 @@ def test_the_cpu_is_always_there_with_all_its_memory(probe):
     assert cpu.speeds == ()
 
 
-def test_the_server_process_gets_a_probe_without_loading_torch(root):
-    command = [sys.executable, "-c", SERVER_SIDE]
-    child = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
-
-    assert child.stdout.split() == [torch.__version__, "False"]
-
-
-def test_a_probe_is_made_once_and_kept(monkeypatch, probe):
-    calls = []
-    monkeypatch.setattr(kept_probe, "_probe_in_child", lambda: calls.append(1) or probe)
-
-    assert cached_probe() is None
-    assert probe_machine() == probe
-    assert probe_machine() == cached_probe() == probe
-    assert len(calls) == 1
-    probe_machine(refresh=True)
-    assert len(calls) == 2
-
-
-def test_another_torch_or_other_visible_devices_need_another_probe(monkeypatch, probe):
-    monkeypatch.setattr(kept_probe, "_probe_in_child", lambda: probe)
-    probe_machine()
-
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "7")
-
-    assert cached_probe() is None
-
-
-def test_a_damaged_cache_is_made_again(monkeypatch, probe):
-    monkeypatch.setattr(kept_probe, "_probe_in_child", lambda: probe)
-    probe_machine()
-    for kept in kept_probe.state_directory().glob("probe-*.json"):
-        kept.write_text("{half a pro")
-
-    assert cached_probe() is None
-    assert probe_machine() == probe
-
-
-def test_a_child_that_fails_is_told_in_its_own_last_words(monkeypatch):
-    failed = types.SimpleNamespace(
-        returncode=1, stdout="", stderr="Traceback\nImportError: libtorch"
-    )
-    monkeypatch.setattr(subprocess, "run", lambda *_args, **_options: failed)
-
-    with pytest.raises(ValueError, match=r"could not be asked .*: ImportError: libtorch"):
-        probe_machine()
-
-
-def test_a_child_that_hangs_is_given_up(monkeypatch):
-    def hang(command, **options):
-        raise subprocess.TimeoutExpired(command, options["timeout"])
-
-    monkeypatch.setattr(subprocess, "run", hang)
-
-    with pytest.raises(ValueError, match="did not answer within 180 s"):
-        probe_machine()
-
-
 def test_speeds_are_measured_for_the_dtypes_that_work(monkeypatch):
-    monkeypatch.setattr("core.machine.devices.CPU_SIZE", 32)
-    monkeypatch.setattr("core.machine.devices.CPU_COPY", 4096)
-
+    monkeypatch.setattr("core.machine.probe.CPU_SIZE", 32)
+    monkeypatch.setattr("core.machine.probe.CPU_COPY", 4096)
     speeds = {speed.what: speed for speed in probe_devices()[0].speeds}
-
     assert set(speeds) == {"matmul float32", "matmul bfloat16", "copy"}
     assert all(speed.median > 0 for speed in speeds.values())
+
+
+def test_torch_still_knows_the_features_by_these_names():
+    known = torch.cpu.get_capabilities()
+    wanted = {
+        "x86_64": {"avx2", "avx512_f", "avx512_bf16", "amx_tile", "amx_bf16"},
+        "arm64": {"neon", "bf16"},
+    }
+    expected = wanted.get(known["architecture"])
+    if expected is None:
+        pytest.skip(f"torch names no features on {known['architecture']}")
+    assert expected <= set(known)
+
+
+def test_features_are_torchs_own_answers():
+    known = torch.cpu.get_capabilities()
+    assert dict(cpu_features()) == {
+        label: bool(known[key]) for key, label in FEATURES.items() if key in known
+    }
+
+
+def test_the_processors_name_is_a_word():
+    assert isinstance(cpu_name(), str)
+    assert torch.cpu.get_capabilities().get("num_logical_cores", 1) <= psutil.cpu_count()
+
+
+def test_the_libraries_under_torch_are_named_with_their_versions():
+    built_with = torch.__config__.show()
+    for library in kernel_libraries():
+        name, version = library.split(" ", 1)
+        assert version in built_with or name == "cuDNN", library
+    if torch.backends.mkldnn.is_available():
+        assert any(library.startswith("oneDNN v") for library in kernel_libraries())
+
+
+@pytest.fixture
+def no_accelerator(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
+    monkeypatch.setattr(torch.xpu, "is_available", lambda: False)
+
+
+@pytest.fixture
+def two_cards(monkeypatch, no_accelerator):
+    card = types.SimpleNamespace(name="A card", major=9, minor=0, gcnArchName="gfx942")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _index: card)
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda _index: (79 * GIB, 80 * GIB))
+
+
+def test_each_nvidia_card_is_a_device_with_its_capability(two_cards, monkeypatch):
+    monkeypatch.setattr(torch.version, "hip", None)
+    found = program._accelerators()
+    assert [each.torch_name for each in found] == ["cuda:0", "cuda:1"]
+    assert {(each.kind, each.capability) for each in found} == {("cuda", "9.0")}
+    assert (found[0].memory_free, found[0].memory_total) == (79 * GIB, 80 * GIB)
+
+
+def test_a_rocm_build_answers_under_cuda_and_is_told_by_its_architecture(two_cards, monkeypatch):
+    monkeypatch.setattr(torch.version, "hip", "7.2")
+    (first, _second) = program._accelerators()
+    assert (first.kind, first.torch_name, first.capability) == ("rocm", "cuda:0", "gfx942")
+
+
+def test_an_apple_gpu_offers_the_memory_it_recommends(no_accelerator, monkeypatch):
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
+    monkeypatch.setattr(torch.mps, "recommended_max_memory", lambda: 12 * GIB)
+    monkeypatch.setattr(torch.mps, "driver_allocated_memory", lambda: GIB)
+    (gpu,) = program._accelerators()
+    assert (gpu.kind, gpu.memory_total, gpu.memory_free) == ("mps", 12 * GIB, 11 * GIB)
+
+
+def test_an_intel_gpu_is_named_and_its_free_memory_left_open(no_accelerator, monkeypatch):
+    card = types.SimpleNamespace(name="Arc", total_memory=16 * GIB)
+    monkeypatch.setattr(torch.xpu, "is_available", lambda: True)
+    monkeypatch.setattr(torch.xpu, "device_count", lambda: 1)
+    monkeypatch.setattr(torch.xpu, "get_device_properties", lambda _index: card)
+    (gpu,) = program._accelerators()
+    assert (gpu.kind, gpu.name, gpu.memory_free) == ("xpu", "Arc", None)
+
+
+def test_without_any_there_is_only_the_cpu(no_accelerator):
+    assert program._accelerators() == ()
+
+
+@pytest.mark.gpu
+def test_a_real_card_multiplies_in_bfloat16():
+    if not torch.cuda.is_available():
+        pytest.skip("no CUDA device")
+    card = probe_devices()[1]
+    assert next(dtype for dtype in card.dtypes if dtype.name == "bfloat16").works
+    assert {"matmul bfloat16", "copy"} <= {speed.what for speed in card.speeds}
+
+
+@pytest.fixture(scope="module")
+def verdicts():
+    return {verdict.name: verdict for verdict in try_dtypes("cpu")}
+
+
+def trials_of(verdict):
+    return {trial.operation: trial for trial in verdict.trials}
+
+
+def test_every_dtype_of_this_torch_is_tried_once(verdicts):
+    everything = {value for value in vars(torch).values() if isinstance(value, torch.dtype)}
+    assert set(verdicts) == {str(dtype).removeprefix("torch.") for dtype in everything}
+    assert all(verdicts[name].item_bytes == dt.itemsize for name, dt in torch_dtypes().items())
+
+
+@pytest.mark.parametrize("name", ["float32", "float64", "bfloat16", "float16", "int32", "uint8"])
+def test_the_common_dtypes_do_everything(verdicts, name):
+    assert verdicts[name].works
+    assert list(trials_of(verdicts[name])) == ["create", "convert", "add", "matmul"]
+
+
+def test_eight_bit_floats_multiply_matrices_but_do_not_add(verdicts):
+    trials = trials_of(verdicts["float8_e4m3fn"])
+    assert trials["matmul"].works
+    with pytest.raises(NotImplementedError) as caught:
+        torch.ones(2).to(torch.float8_e4m3fn) + torch.ones(2).to(torch.float8_e4m3fn)
+    assert trials["add"].message == str(caught.value)
+
+
+def test_int4_exists_and_cannot_be_filled(verdicts):
+    trials = trials_of(verdicts["int4"])
+    assert trials["create"].works
+    assert "not implemented for 'Int4'" in trials["convert"].message
+
+
+def test_true_plus_true_is_true_and_counts_as_working(verdicts):
+    trials = trials_of(verdicts["bool"])
+    assert trials["add"].works
+    assert not trials["matmul"].works
+
+
+def test_a_wrong_result_is_not_a_working_dtype(monkeypatch):
+    monkeypatch.setattr("core.machine.probe.SIDE", 300)
+    verdicts = {verdict.name: verdict for verdict in try_dtypes("cpu")}
+    matmul = verdicts["uint8"].trials[3]  # 300 does not fit into eight bits: 300 - 256 = 44
+    assert (matmul.works, matmul.message) == (False, "gave 44 where 300 is right")

@@ -9,13 +9,11 @@ from core.machine.ranks import HOST, loopback_interface, run_ranks
 def test_every_rank_is_told_who_it_is_as_torchrun_tells_it():
     names = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_ADDR")
     program = f"import os\nprint(*(os.environ[name] for name in {names}))\nprint('两')"
-
     assert run_ranks(program) == (f"0 0 2 2 {HOST}", "两", f"1 1 2 2 {HOST}", "两")
 
 
 def test_the_loopback_interface_has_the_local_address(monkeypatch):
     name = loopback_interface()
-
     assert any(each.address == HOST for each in psutil.net_if_addrs()[name])
     monkeypatch.setattr(psutil, "net_if_addrs", dict)
     assert not loopback_interface()

@@ -8,7 +8,6 @@ from core.machine import state_directory
 
 def test_the_environment_variable_decides_where_state_lies(monkeypatch, tmp_path):
     monkeypatch.setenv("B2G_STATE_DIR", str(tmp_path / "deep" / "state"))
-
     assert state_directory() == (tmp_path / "deep" / "state").resolve()
     assert state_directory().is_dir()
 
@@ -16,14 +15,12 @@ def test_the_environment_variable_decides_where_state_lies(monkeypatch, tmp_path
 def test_without_it_the_operating_systems_own_place_is_used(monkeypatch, tmp_path):
     monkeypatch.delenv("B2G_STATE_DIR")
     monkeypatch.setattr(platformdirs, "user_state_path", lambda name: tmp_path / name)
-
     assert state_directory().name == "bits-to-gpt"
 
 
 def test_a_file_in_the_way_is_named_with_what_to_do(monkeypatch, tmp_path):
     (tmp_path / "taken").write_text("a file")
     monkeypatch.setenv("B2G_STATE_DIR", str(tmp_path / "taken"))
-
     with pytest.raises(ValueError, match=r"taken cannot be written to .*set B2G_STATE_DIR"):
         state_directory()
 

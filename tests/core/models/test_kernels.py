@@ -1,15 +1,17 @@
 import pytest
 import torch
+from core.budget.training.profiles import PROFILES
 from torch.autograd.graph import saved_tensors_hooks
 from torch.nn import functional as F  # noqa: N812
 
-from core.budget.catalogue.profiles import PROFILES
 from core.models.kernels import (
     EPSILON,
     KERNELS,
     eager_gate,
     eager_gelu,
     eager_rms_norm,
+    fused_gate,
+    fused_rms_norm,
     tanh_gelu,
 )
 
@@ -67,3 +69,13 @@ def test_fused_kernels_keep_what_they_say_and_no_more():
     kept = 4 * 2 * q.numel() + 4 * 2 * 4 * 8  # q, k, v, out; an fp32 number a row
     k, v = torch.empty_like(q), torch.empty_like(q)
     assert kept <= _kept(fused.attend, q, k, v) <= kept + 32  # and the kernel's random state
+
+
+def test_stand_ins_give_gradients_of_the_right_shapes():
+    x = torch.empty(2, 3, 8, device="meta", requires_grad=True)
+    weight = torch.empty(8, device="meta", requires_grad=True)
+    up = torch.empty(2, 3, 8, device="meta", requires_grad=True)
+    fused_gate(fused_rms_norm(x, weight), up).sum().backward()
+    for each in (x, weight, up):
+        assert each.grad is not None
+        assert each.grad.shape == each.shape

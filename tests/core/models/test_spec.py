@@ -2,6 +2,7 @@
 
 import pytest
 
+from core.models import GPTShape
 from core.models.spec import LatentAttention, Mixture, ModelSpec
 
 SIZES = {
@@ -63,3 +64,22 @@ def test_layers_with_experts_and_without_add_up():
     mixed = spec(mixture=Mixture(**EXPERTS, num_dense_layers=3))
     assert (mixed.num_dense_layers, mixed.num_expert_layers) == (3, 1)
     assert (spec().num_dense_layers, spec().num_expert_layers) == (4, 0)
+
+
+SHAPE = {"num_layers": 2, "hidden_dim": 64, "num_heads": 4, "vocab_size": 65, "seq_len": 32}
+
+
+@pytest.mark.parametrize("name", sorted(SHAPE))
+def test_a_size_below_one_is_refused_by_name(name):
+    with pytest.raises(ValueError, match=f"{name} is 0; it must be at least 1"):
+        GPTShape(**{**SHAPE, name: 0})
+
+
+def test_heads_must_share_the_width_evenly():
+    with pytest.raises(ValueError, match="hidden_dim 64 cannot be shared by 5 heads"):
+        GPTShape(**{**SHAPE, "num_heads": 5})
+
+
+def test_head_and_feed_forward_widths_follow_gpt2():
+    shape = GPTShape(**SHAPE)
+    assert (shape.head_dim, shape.ffn_dim) == (16, 256)

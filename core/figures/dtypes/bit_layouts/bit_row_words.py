@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from core.dtypes import Format
-from core.dtypes.bit_fields import Field, bit_fields, columns_of
 from core.dtypes.cast.cast_trace import CastTrace
 from core.dtypes.exact import to_float
-from core.dtypes.format_facts import short_number, written_value
+from core.dtypes.facts.explain import Field, bit_fields, columns_of
+from core.dtypes.facts.format_facts import short_number, written_value
 from core.language import _
 
 _TWO_PLACES: Final = re.compile(r"(e[+-])0")

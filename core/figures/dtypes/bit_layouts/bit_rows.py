@@ -6,7 +6,7 @@ from typing import Final
 import pandas  # noqa: F401, ICN001  plotly trips over a pandas that another thread still loads
 import plotly.graph_objects as go
 
-from core.dtypes.bit_fields import FIELD_ORDER, Field
+from core.dtypes.facts.explain import FIELD_ORDER, Field
 from core.figures.dtypes.bit_layouts.bit_row_words import BitRow, error_text
 from core.figures.theme import COLORS, Mode, plotly_layout
 from core.language import N_, _

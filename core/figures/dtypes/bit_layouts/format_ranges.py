@@ -8,7 +8,7 @@ from typing import Any, Final
 import pandas  # noqa: F401, ICN001  plotly trips over a pandas that another thread still loads
 import plotly.graph_objects as go
 
-from core.dtypes.format_facts import FormatFacts, short_number
+from core.dtypes.facts.format_facts import FormatFacts, short_number
 from core.figures.theme import COLORS, Mode, plotly_layout
 from core.language import _
 

@@ -8,7 +8,7 @@ import pandas  # noqa: F401, ICN001  plotly trips over a pandas that another thr
 import plotly.graph_objects as go
 
 from core.dtypes import FORMATS
-from core.dtypes.history import Milestone
+from core.dtypes.facts.history import Milestone
 from core.figures.theme import COLORS, Mode, plotly_layout
 from core.language import _
 

@@ -7,8 +7,8 @@ import numpy as np
 import pandas  # noqa: F401, ICN001  plotly trips over a pandas that another thread still loads
 import plotly.graph_objects as go
 
-from core.dtypes.formats import FORMATS
 from core.dtypes.labs import ScalerStep
+from core.dtypes.number_formats.table import FORMATS
 from core.figures.dtypes.lab_frame import lab_figure, number, short
 from core.figures.theme import COLORS, Mode
 from core.language import N_, _

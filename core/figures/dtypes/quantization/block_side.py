@@ -6,9 +6,8 @@ from typing import Final
 
 import numpy as np
 
-from core.dtypes.blocks.block_part import Span
-from core.dtypes.blocks.splitting import PER_CHANNEL, PER_TENSOR
-from core.dtypes.blocks.stored_part import Side
+from core.dtypes.blocks.block_layout import PER_CHANNEL, PER_TENSOR
+from core.dtypes.blocks.stored_part import Side, Span
 from core.language import _
 from core.units import format_decibels
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas  # noqa: F401, ICN001  plotly trips over a pandas that another thread still loads
 import plotly.graph_objects as go
 
-from core.dtypes.blocks.error_view import Loss, histogram_centers
+from core.dtypes.blocks.storage_trials import Loss, histogram_centers
 from core.figures.dtypes.quantization.block_side import SIDES
 from core.figures.theme import COLORS, Mode, plotly_layout
 from core.language import _

@@ -7,7 +7,7 @@ from typing import Final
 import pandas  # noqa: F401, ICN001  plotly trips over a pandas that another thread still loads
 import plotly.graph_objects as go
 
-from core.dtypes.blocks.splitting import PER_CHANNEL, PER_TENSOR, BlockSize
+from core.dtypes.blocks.block_layout import PER_CHANNEL, PER_TENSOR, BlockSize
 from core.dtypes.blocks.storage_trials import SizeTrial
 from core.figures.dtypes.quantization.label_places import spread_labels
 from core.figures.theme import COLORS, Mode, plotly_layout

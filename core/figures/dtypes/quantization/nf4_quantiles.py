@@ -7,8 +7,7 @@ import numpy as np
 import pandas  # noqa: F401, ICN001  plotly trips over a pandas that another thread still loads
 import plotly.graph_objects as go
 
-from core.dtypes.blocks.code_use import CodeUse
-from core.dtypes.blocks.nf4_derivation import QuantileStep, nf4_steps, normal_density
+from core.dtypes.blocks.nf4 import CodeUse, QuantileStep, nf4_steps, normal_density
 from core.figures.theme import COLORS, Mode, plotly_layout
 from core.language import _
 

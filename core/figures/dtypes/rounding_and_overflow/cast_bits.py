@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from core.dtypes.cast.cast_trace import CastTrace
-from core.dtypes.float_format import FloatFormat
-from core.dtypes.format import Format
+from core.dtypes.number_formats.float_format import FloatFormat
+from core.dtypes.number_formats.format import Format
 from core.figures.drawing import Drawing
 from core.figures.theme import CODE_FAMILY, COLORS, Mode
 from core.language import _

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from core.dtypes.cast.cast_trace import CastTrace
 from core.dtypes.exact import to_float
-from core.dtypes.format import Format
+from core.dtypes.number_formats.format import Format
 from core.figures.drawing import Drawing
 from core.figures.dtypes.rounding_and_overflow.cast_words import (
     LAMPS,

@@ -7,8 +7,8 @@ from operator import itemgetter
 from typing import Any, Final
 
 from core.dtypes.cast.cast_trace import Candidate, CastTrace
-from core.dtypes.format import Format
-from core.dtypes.order import number_at, place_of
+from core.dtypes.facts.number_line import number_at, place_of
+from core.dtypes.number_formats.format import Format
 from core.figures.dtypes.rounding_and_overflow.cast_bits import field_kinds
 from core.figures.dtypes.rounding_and_overflow.cast_words import (
     digits,

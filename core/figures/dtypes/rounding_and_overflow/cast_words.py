@@ -9,7 +9,7 @@ from typing import Final
 
 from core.dtypes.cast.cast_trace import CastTrace
 from core.dtypes.exact import exact_decimal
-from core.dtypes.format import Format
+from core.dtypes.number_formats.format import Format
 from core.dtypes.rounding import Overflow, Rounding
 from core.language import N_, _
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from core.dtypes import FORMATS
-from core.dtypes.cast.telling import CASES
 from core.dtypes.libraries.differences import (
+    CASES,
     Library,
     answer_of,
     depends_on_length,

@@ -9,9 +9,8 @@ from typing import Final, Literal
 
 from core.dtypes.cast.cast_trace import CastTrace
 from core.dtypes.exact import to_float
-from core.dtypes.format import Format
-from core.dtypes.order import number_at, place_of
-from core.dtypes.stretches import ranges, some_stretches, ticks_between
+from core.dtypes.facts.number_line import number_at, place_of, ranges, some_stretches, ticks_between
+from core.dtypes.number_formats.format import Format
 from core.figures.dtypes.rounding_and_overflow.cast_words import digits
 from core.language import N_, _
 

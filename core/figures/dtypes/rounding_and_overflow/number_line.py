@@ -7,7 +7,7 @@ import pandas  # noqa: F401, ICN001  plotly trips over a pandas that another thr
 import plotly.graph_objects as go
 
 from core.dtypes.cast.cast_trace import CastTrace
-from core.dtypes.format import Format
+from core.dtypes.number_formats.format import Format
 from core.figures.drawing import Drawing
 from core.figures.dtypes.rounding_and_overflow.cast_words import digits
 from core.figures.dtypes.rounding_and_overflow.line_window import (

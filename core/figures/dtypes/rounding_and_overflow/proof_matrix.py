@@ -6,7 +6,7 @@ from typing import Final
 import plotly.graph_objects as go
 
 from core.dtypes.libraries.oracles import SPECIFICATION
-from core.dtypes.libraries.proof_row import ProofRow
+from core.dtypes.libraries.proof_rows import ProofRow
 from core.figures.dtypes.rounding_and_overflow.mark_matrix import Look, Mark, mark_matrix
 from core.figures.theme import Mode
 from core.language import N_, _

@@ -7,9 +7,9 @@ from typing import Any, Final
 import pandas  # noqa: F401, ICN001  plotly trips over a pandas that another thread still loads
 import plotly.graph_objects as go
 
-from core.dtypes.format import Format
-from core.dtypes.format_facts import format_facts
-from core.dtypes.stretches import some_stretches
+from core.dtypes.facts.format_facts import format_facts
+from core.dtypes.facts.number_line import some_stretches
+from core.dtypes.number_formats.format import Format
 from core.figures.drawing import Drawing, Piece
 from core.figures.dtypes.rounding_and_overflow.cast_words import digits
 from core.figures.theme import COLORS, Mode, plotly_layout

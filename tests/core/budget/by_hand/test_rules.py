@@ -6,7 +6,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from core.budget.by_hand.gpt import count_parameters, gradients, optimizer, step_flops, weights
 from core.budget.by_hand.rules import flops_rule, state_rule, two_layer_flops
-from core.models.shape import GPTShape
+from core.models.spec import GPTShape
 
 GPT2 = GPTShape(num_layers=12, hidden_dim=768, num_heads=12, vocab_size=50257, seq_len=1024)
 

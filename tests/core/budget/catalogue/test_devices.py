@@ -4,7 +4,7 @@ import pytest
 
 from core.budget.catalogue.devices import DEVICES, custom_device, local_device
 from core.budget.claims.claim import DTYPES
-from core.machine.records import Device, Probe, Speed
+from core.machine.kept_probe import Device, Probe, Speed
 from core.units import GIB, MIB
 
 

@@ -27,8 +27,9 @@ import pytest
 import torch
 
 from core.dtypes import BLOCK_FORMATS
-from core.dtypes.blocks.double_quant import store_scales
-from core.dtypes.blocks.dynamic_codebook import DYNAMIC8
+from core.dtypes.blocks.block_codec import store_scales
+from core.dtypes.number_formats.codebook_format import DYNAMIC8
+from tests.core.dtypes.blocks.test_block_codec import every_exponent, weights
 
 pytestmark = pytest.mark.slow  # importing bitsandbytes takes seconds
 
@@ -64,16 +65,6 @@ def nearest_kernel(absmax, offset, codebook):
     return kernel._op_dk(key, absmax - offset, codebook, 256)
 
 
-def normal(*shape, seed=0, scale=0.02):
-    return (np.random.default_rng(seed).normal(size=shape) * scale).astype(np.float32)
-
-
-def every_exponent(num_blocks):
-    rng = np.random.default_rng(1)
-    values = np.ldexp(rng.normal(size=(num_blocks, 64)), rng.integers(-149, 125, (num_blocks, 1)))
-    return values.astype(np.float32)
-
-
 def test_the_codebooks_of_bitsandbytes(functional):
     table = functional.get_4bit_type("nf4", device="cpu").numpy()
     np.testing.assert_array_equal(np.array(NF4.element.values, np.float32), table)
@@ -82,7 +73,7 @@ def test_the_codebooks_of_bitsandbytes(functional):
 
 
 def test_nf4_codes_and_scales_of_bitsandbytes(functional):
-    for x in (normal(4096, 256), every_exponent(8192), normal(4, 128, scale=0)):
+    for x in (weights(4096, 256), every_exponent(8192, 64), weights(4, 128, scale=0)):
         codes, state, _ = nf4(functional, x)
         ours = NF4.quantize(x)
         np.testing.assert_array_equal(ours.scales.reshape(-1), state.absmax.numpy())
@@ -91,14 +82,14 @@ def test_nf4_codes_and_scales_of_bitsandbytes(functional):
 
 
 def test_nf4_values_that_bitsandbytes_reads_back(functional):
-    x = normal(64, 256)
+    x = weights(64, 256)
     _, state, packed = nf4(functional, x)
     theirs = functional.dequantize_4bit(packed, state).numpy()
     np.testing.assert_array_equal(NF4.round(x).astype(np.float32), theirs)
 
 
 def test_difference_1_blocks_of_bitsandbytes_run_on_into_the_next_row(functional):
-    x = normal(3, 96)
+    x = weights(3, 96)
     codes, state, _ = nf4(functional, x)
     assert state.absmax.numel() == 5  # of 288 values
     assert NF4.quantize(x).scales.shape == (3, 2)
@@ -106,7 +97,7 @@ def test_difference_1_blocks_of_bitsandbytes_run_on_into_the_next_row(functional
 
 
 def test_difference_2_below_1e_38_codes_of_bitsandbytes_crowd_around_zero(functional):
-    x = normal(64, 64, scale=1e-40)
+    x = weights(64, 64, scale=1e-40)
     codes, state, _ = nf4(functional, x)
     ours = NF4.quantize(x)
     np.testing.assert_array_equal(ours.scales.reshape(-1), state.absmax.numpy())
@@ -130,7 +121,7 @@ def test_difference_3_on_a_rounded_midpoint_the_other_code_is_as_near(functional
 
 
 def test_difference_4_a_short_last_block_is_divided_by_bitsandbytes(functional):
-    x = normal(1 << 14, 63).reshape(-1, 63)
+    x = weights(1 << 14, 63).reshape(-1, 63)
     moved = 0
     for row in x[:150]:
         codes, state, _ = nf4(functional, row)
@@ -141,7 +132,7 @@ def test_difference_4_a_short_last_block_is_divided_by_bitsandbytes(functional):
 
 
 def test_the_codes_of_values_do_not_change_with_double_quantization(functional):
-    x = normal(512, 256)
+    x = weights(512, 256)
     codes, _, _ = nf4(functional, x, double_quant=True)
     np.testing.assert_array_equal(DOUBLE.quantize(x).codes, codes)
     np.testing.assert_array_equal(DOUBLE.quantize(x).codes, NF4.quantize(x).codes)
@@ -149,7 +140,7 @@ def test_the_codes_of_values_do_not_change_with_double_quantization(functional):
 
 def test_double_quantization_of_bitsandbytes_from_its_own_offset(functional):
     codebook = functional.create_dynamic_map()
-    for x in (normal(4096, 64), normal(999, 64, scale=1.0), normal(40, 64)):
+    for x in (weights(4096, 64), weights(999, 64, scale=1.0), weights(40, 64)):
         _, plain, _ = nf4(functional, x)
         _, state, _ = nf4(functional, x, double_quant=True)
         absmax, offset = plain.absmax, state.offset
@@ -161,12 +152,12 @@ def test_double_quantization_of_bitsandbytes_from_its_own_offset(functional):
         restored = functional.dequantize_blockwise(
             codes, absmax=scales, code=codebook, blocksize=256
         )
-        np.testing.assert_array_equal(ours.restored, (restored + offset).numpy())
+        np.testing.assert_array_equal(ours.values, (restored + offset).numpy())
 
 
 def test_difference_5_the_mean_of_torch_is_a_few_units_in_the_last_place_away(functional):
     for seed in range(8):
-        x = normal(4096, 64, seed=seed)
+        x = weights(4096, 64, seed=seed)
         _, state, _ = nf4(functional, x, double_quant=True)
         offset = DOUBLE.quantize(x).nested.offset
         assert abs(offset - state.offset.item()) <= 4 * np.spacing(np.float32(offset))
@@ -175,7 +166,7 @@ def test_difference_5_the_mean_of_torch_is_a_few_units_in_the_last_place_away(fu
 
 
 def test_difference_6_the_kernel_for_cpus_looks_codes_up_in_a_coarse_table(functional):
-    x = normal(1 << 18, seed=7, scale=1.0)
+    x = weights(1 << 18, seed=7, scale=1.0)
     codes, state = functional.quantize_blockwise(torch.tensor(x), blocksize=256)
     blocks = x.reshape(-1, 256)
     scaled = blocks * (np.float32(1) / state.absmax.numpy())[:, None]
@@ -193,7 +184,7 @@ def test_difference_6_the_kernel_for_cpus_looks_codes_up_in_a_coarse_table(funct
 
 @pytest.mark.parametrize("wrong", [np.nan, np.inf])
 def test_difference_7_a_block_with_nan_or_infinity_is_lost_for_both(functional, wrong):
-    x = normal(2, 64)
+    x = weights(2, 64)
     x[0, 3] = wrong
     _, state, packed = nf4(functional, x)
     theirs, ours = functional.dequantize_4bit(packed, state).numpy(), NF4.round(x)

@@ -25,6 +25,7 @@ import pytest
 import torch
 
 from core.dtypes import BLOCK_FORMATS, SCALE_RULES
+from tests.core.dtypes.blocks.test_block_codec import every_exponent, weights
 
 pytestmark = pytest.mark.slow  # importing torchao takes seconds
 
@@ -79,21 +80,10 @@ def nvfp4(torchao, x, *, tensor_scale):
     return scale, scales.view(torch.uint8).numpy(), halves(codes)
 
 
-def normal(*shape, seed=0, scale=0.02):
-    return (np.random.default_rng(seed).normal(size=shape) * scale).astype(np.float32)
-
-
-def every_exponent(num_blocks, size=32):
-    """Return blocks of normal values whose size runs through all exponents of float32."""
-    rng = np.random.default_rng(1)
-    values = np.ldexp(rng.normal(size=(num_blocks, size)), rng.integers(-149, 125, (num_blocks, 1)))
-    return values.astype(np.float32)
-
-
 @pytest.mark.parametrize("rule", SCALE_RULES)
 @pytest.mark.parametrize("name", sorted(ELEMENTS))
 def test_mx_codes_and_scales_of_torchao(torchao, name, rule):
-    for x in (normal(512, 1024), every_exponent(8192)):
+    for x in (weights(512, 1024), every_exponent(8192, 32)):
         scales, codes = mx(torchao, name, x, rule)
         ours = BLOCK_FORMATS[name].quantize(x, rule)
         np.testing.assert_array_equal(ours.scale_codes, scales)
@@ -103,7 +93,7 @@ def test_mx_codes_and_scales_of_torchao(torchao, name, rule):
 
 @pytest.mark.parametrize("name", sorted(ELEMENTS))
 def test_mx_values_that_torchao_reads_back(torchao, name):
-    x = normal(64, 64)
+    x = weights(64, 64)
     scales, codes = torchao.to_mx(torch.tensor(x), ELEMENTS[name], 32)
     theirs = torchao.to_dtype(codes, scales, ELEMENTS[name], 32, torch.float32).numpy()
     np.testing.assert_array_equal(BLOCK_FORMATS[name].round(x), theirs)
@@ -144,7 +134,7 @@ def test_difference_2_the_logarithm_of_torchao_rounds_down_above_a_power_of_two(
 def test_mx_blocks_with_infinities_are_those_of_torchao_and_a_nan_spoils_the_block(
     torchao, name, rule
 ):
-    x = normal(3, 32, scale=1.0)
+    x = weights(3, 32, scale=1.0)
     x[0, 3], x[1, 4], x[2, 5] = np.inf, -np.inf, np.nan
     scales, codes = mx(torchao, name, x, rule)
     ours = BLOCK_FORMATS[name].quantize(x, rule)
@@ -156,9 +146,9 @@ def test_mx_blocks_with_infinities_are_those_of_torchao_and_a_nan_spoils_the_blo
 @pytest.mark.parametrize("tensor_scale", [False, True])
 def test_nvfp4_codes_and_scales_of_torchao(torchao, tensor_scale):
     block = BLOCK_FORMATS["nvfp4" if tensor_scale else "nvfp4_one_level"]
-    outliers = normal(256, 1024, seed=2)
+    outliers = weights(256, 1024, seed=2)
     outliers[np.random.default_rng(3).random(outliers.shape) < 0.001] *= 50
-    for x in (normal(512, 1024), outliers, every_exponent(4096), normal(64, 64, scale=1e6)):
+    for x in (weights(512, 1024), outliers, every_exponent(4096, 32), weights(64, 64, scale=1e6)):
         scale, scales, codes = nvfp4(torchao, x, tensor_scale=tensor_scale)
         ours = block.quantize(x)
         assert ours.tensor_scale == (scale.item() if tensor_scale else None)
@@ -178,7 +168,7 @@ def test_difference_4_a_tensor_of_zeros_is_nan_in_torchao(torchao):
 
 
 def test_difference_5_torchao_clips_every_value_of_a_tiny_tensor(torchao):
-    x = normal(4, 32, scale=1e-37)
+    x = weights(4, 32, scale=1e-37)
     scale, scales, codes = nvfp4(torchao, x, tensor_scale=True)
     ours = BLOCK_FORMATS["nvfp4"].quantize(x)
     assert scale.item() == ours.tensor_scale < 2.9e-39
@@ -189,7 +179,7 @@ def test_difference_5_torchao_clips_every_value_of_a_tiny_tensor(torchao):
 
 
 def test_difference_6_torchao_clips_an_infinity_under_a_block_scale(torchao):
-    x = normal(2, 16, scale=1.0)
+    x = weights(2, 16, scale=1.0)
     x[0, 3] = np.inf
     _, scales, codes = nvfp4(torchao, x, tensor_scale=False)
     assert (scales[0, 0], codes[0, 3]) == (0x7E, 7)  # 448 * 6

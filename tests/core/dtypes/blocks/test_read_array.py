@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.dtypes.blocks.file_checks import MAX_BYTES
-from core.dtypes.blocks.read_array import read_array
+from core.dtypes.blocks.read_array import MAX_BYTES, read_array
 
 
 def saved(array, **options):
@@ -22,6 +21,10 @@ def saved(array, **options):
 def header(description, version=b"\x01\x00"):
     text = description.encode().ljust(117) + b"\n"
     return b"\x93NUMPY" + version + len(text).to_bytes(2, "little") + text
+
+
+def described(shape, descr="<f4"):
+    return header(f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}}}")
 
 
 @pytest.mark.parametrize("dtype", ["f2", "f4", ">f4", "f8", "i1", "u1", "i8", ">i2", "g"])
@@ -88,14 +91,14 @@ def test_what_is_no_npy_file_is_refused(data):
         b"\x93NUMPY\x01\x00\xff\xff{",
         b"\x93NUMPY\x09\x00" + bytes(100),
         header("{'descr': '<f4', 'shape': (2,)}"),
-        header("{'descr': 'nonsense', 'fortran_order': False, 'shape': (2,)}"),
-        header("{'descr': '<f4', 'fortran_order': False, 'shape': ('a',)}"),
+        described("(2,)", "nonsense"),
+        described("('a',)"),
         header("__import__('os').abort()"),
         header("{" * 100),
         header("[" * 60 + "]" * 57),
         header("1" + "+1" * 55 + "L"),
         b"\x93NUMPY\x01\x00" + (9000).to_bytes(2, "little") + b"(" * 9000,
-        header("{'descr': '<f4', 'fortran_order': False, 'shape': (-4,)}"),
+        described("(-4,)"),
     ],
 )
 def test_a_header_that_makes_no_sense_is_refused(data):
@@ -103,18 +106,11 @@ def test_a_header_that_makes_no_sense_is_refused(data):
         read_array("x", data)
 
 
-@pytest.mark.parametrize(
-    "array",
-    [
-        np.array([1j]),
-        np.array(["a"]),
-        np.array([b"a"]),
-        np.array([True]),
-        np.zeros(2, [("a", "f4")]),
-        np.zeros(2, "M8[s]"),
-        np.zeros(2, "V2"),
-    ],
-)
+NOT_REAL = [np.array([each]) for each in (1j, "a", b"a", True)]
+NOT_REAL += [np.zeros(2, dtype) for dtype in ([("a", "f4")], "M8[s]", "V2")]
+
+
+@pytest.mark.parametrize("array", NOT_REAL)
 def test_what_are_no_real_numbers_is_refused(array):
     with pytest.raises(ValueError, match=r"It holds .*: save real numbers"):
         read_array("x", saved(array))
@@ -122,11 +118,9 @@ def test_what_are_no_real_numbers_is_refused(array):
 
 def test_a_header_cannot_ask_for_more_memory_than_the_limit_nor_for_what_is_not_there():
     with pytest.raises(ValueError, match="It holds 100,000,000,000 values"):
-        read_array(
-            "x", header("{'descr': '<f4', 'fortran_order': False, 'shape': (100000, 1000000)}")
-        )
+        read_array("x", described("(100000, 1000000)"))
     with pytest.raises(ValueError, match="It holds 16,777,217 values: use 1 to 16,777,216"):
-        read_array("x", header("{'descr': '|i1', 'fortran_order': False, 'shape': (16777217,)}"))
+        read_array("x", described("(16777217,)", "|i1"))
     with pytest.raises(ValueError, match="The file ends 4 bytes too early"):
         read_array("x", saved(np.zeros(9, np.float32))[:-4])
 

@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from core.dtypes.blocks.sample_tensors import SAMPLES, SPREAD, sample_tensor
+from core.dtypes.blocks.sample_tensors import (
+    SAMPLE_NAMES,
+    SAMPLES,
+    SPREAD,
+    looked_at,
+    sample_tensor,
+    teaching_tensor,
+)
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -35,3 +42,32 @@ def test_an_unknown_name_or_too_large_a_shape_says_so():
         ValueError, match=r"of 16,777,217 values is too large: use at most 16,777,216"
     ):
         sample_tensor("normal", (1 << 24 | 1,))
+
+
+@pytest.mark.parametrize("name", SAMPLE_NAMES)
+def test_a_teaching_tensor_is_the_same_for_the_same_seed(name):
+    first, second = (teaching_tensor(name, 64, 7) for _ in range(2))
+    assert np.array_equal(first, second, equal_nan=True)
+    assert first.shape == (64, 64)
+    assert int(np.isnan(first).sum()) == (name == "one_nan")
+
+
+def test_every_block_of_the_ramp_rises_to_957():
+    blocks = teaching_tensor("ramp", 64, 0).reshape(-1, 32)
+    assert (blocks.max(axis=1) == 957).all()
+    assert (np.diff(blocks, axis=1) > 0).all()
+
+
+SHAPES = {(): (1, 1), (7,): (1, 7), (3, 5): (3, 5), (2, 3, 5): (6, 5), (1000, 1000): (262, 1000)}
+SHAPES |= {(300_000,): (1, 1 << 18), (3, 0, 5): None, (0,): None}
+
+
+@pytest.mark.parametrize(("shape", "expected"), SHAPES.items())
+def test_a_tensor_is_looked_at_as_rows_and_columns(shape, expected):
+    x = np.zeros(shape, dtype=np.float32)
+    if expected is None:
+        with pytest.raises(ValueError, match=r"holds no value; choose one with at least one"):
+            looked_at(x)
+    else:
+        assert looked_at(x).shape == expected
+        assert looked_at(x).dtype == np.float64

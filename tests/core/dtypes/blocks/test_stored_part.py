@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from core.dtypes.blocks.block_part import WHERES, choose_rows
+from core.dtypes.blocks.sample_tensors import SAMPLE_NAMES, looked_at, teaching_tensor
 from core.dtypes.blocks.storage import STORAGE_NAMES, find_storage
-from core.dtypes.blocks.stored_part import make_sides
-from core.dtypes.blocks.teaching_tensors import SAMPLE_NAMES, looked_at, teaching_tensor
+from core.dtypes.blocks.stored_part import WHERES, choose_rows, make_sides
 
 
 def sides(x, *names, where="first", num_rows=16, num_columns=16, group=128):
@@ -19,21 +18,13 @@ def normal():
     return looked_at(teaching_tensor("normal", 256, 0))
 
 
-@pytest.mark.parametrize(
-    ("name", "num_spans"),
-    [
-        ("nvfp4", 16),
-        ("mxfp4", 8),
-        ("nf4", 4),
-        ("int4_group128", 2),
-        ("int8_channel", 1),
-        ("int8_tensor", 1),
-        ("bfloat16", 0),
-    ],
-)
+NUM_SPANS = {"nvfp4": 16, "mxfp4": 8, "nf4": 4, "int4_group128": 2, "int8_channel": 1}
+NUM_SPANS |= {"int8_tensor": 1, "bfloat16": 0}
+
+
+@pytest.mark.parametrize(("name", "num_spans"), NUM_SPANS.items())
 def test_256_values_have_as_many_scales_as_blocks(normal, name, num_spans):
     (side,) = sides(normal, name)
-
     assert len(side.spans) == num_spans
     rows = [row for span in side.spans for row in range(span.first, span.last + 1)]
     assert rows == (list(range(16)) if num_spans else [])
@@ -42,7 +33,6 @@ def test_256_values_have_as_many_scales_as_blocks(normal, name, num_spans):
 @pytest.mark.parametrize("name", STORAGE_NAMES)
 def test_a_cell_times_its_scale_is_what_comes_back(normal, name):
     (side,) = sides(normal, name)
-
     scales = np.ones(16)
     for span in side.spans:
         scales[span.first : span.last + 1] = span.scale
@@ -52,7 +42,6 @@ def test_a_cell_times_its_scale_is_what_comes_back(normal, name):
 
 def test_the_affine_zero_point_stands_beside_its_scale(normal):
     (side,) = sides(np.abs(normal) + 1, "int8_tensor_affine")
-
     assert [span.zero_point for span in side.spans] == [0]
     (side,) = sides(-np.abs(normal) - 1, "int8_tensor_affine")
     assert [span.zero_point for span in side.spans] == [255]
@@ -60,15 +49,12 @@ def test_the_affine_zero_point_stands_beside_its_scale(normal):
 
 def test_around_the_largest_value_the_largest_value_is_seen(normal):
     row, column = np.unravel_index(np.abs(normal).argmax(), normal.shape)
-
     (side,) = sides(normal, "nvfp4", where="largest")
-
     assert normal[row, column] in side.original
 
 
 def test_a_nan_is_looked_at_before_the_largest_number():
     x = looked_at(teaching_tensor("one_nan", 256, 0))
-
     for where in ("largest", "worst"):
         (side,) = sides(x, "mxfp4", where=where)
         assert np.isnan(side.original).sum() == 1
@@ -78,9 +64,7 @@ def test_a_nan_is_looked_at_before_the_largest_number():
 
 def test_where_a_loses_most_its_worst_error_is_seen(normal):
     worst = find_storage("int4_group128").store(normal).restored - normal
-
     first, _second = sides(normal, "int4_group128", "nvfp4", where="worst")
-
     seen = np.abs(first.restored - first.original)
     assert seen.max() == np.abs(worst).max()
 
@@ -89,7 +73,6 @@ def test_where_a_loses_most_its_worst_error_is_seen(normal):
 @pytest.mark.parametrize("where", WHERES)
 def test_odd_sizes_end_in_empty_cells(shape, where):
     x = np.random.default_rng(0).normal(size=shape)
-
     for side in sides(x, "mxfp4", "int8_group128", where=where, group=32):
         assert side.original.shape[1] == 16
         assert np.isfinite(side.codes).sum() == np.isfinite(side.original).sum() > 0
@@ -99,7 +82,6 @@ def test_odd_sizes_end_in_empty_cells(shape, where):
 @pytest.mark.parametrize("name", SAMPLE_NAMES)
 def test_every_sample_has_a_part_in_every_kind_of_storage(name):
     x = looked_at(teaching_tensor(name, 64, 0))
-
     for storage in ("mxfp8_e4m3", "nvfp4", "nf4_double_quant", "int8_tensor", "float16"):
         for where in WHERES:
             (side,) = sides(x, storage, where=where)
@@ -109,6 +91,5 @@ def test_every_sample_has_a_part_in_every_kind_of_storage(name):
 def test_the_rows_of_a_projector_split_a_block_of_32_in_four(normal):
     rows = choose_rows(normal, normal, "first", num_rows=10, num_columns=8)
     (side,) = sides(normal, "mxfp4", num_rows=10, num_columns=8)
-
     assert rows.starts[:3] == ((0, 0), (0, 8), (0, 16))
     assert [(span.first, span.last) for span in side.spans] == [(0, 3), (4, 7), (8, 9)]

@@ -19,9 +19,7 @@ def test_every_partial_sum_is_torchs(name):
     for value in torch.tensor(values, dtype=torch.float32).to(dtype):
         total = total + value
         partial.append(float(total))
-
     ours = accumulate(values.astype(np.float32), FORMATS[name])
-
     assert ours.sums.tolist() == partial
     assert ours.counts.tolist() == list(range(1, 501))
 
@@ -32,7 +30,6 @@ def test_every_partial_sum_is_torchs(name):
 )
 def test_a_sum_of_ones_stalls_where_the_gap_is_two(name, stall):
     ones = accumulate(np.ones(5000), FORMATS[name])
-
     assert (ones.result, ones.stalls_after) == (stall, stall)
     assert (ones.exact, ones.exact_stored) == (5000, 5000)
 
@@ -40,7 +37,6 @@ def test_a_sum_of_ones_stalls_where_the_gap_is_two(name, stall):
 @pytest.mark.parametrize(("name", "result"), [("float16", 256.0), ("bfloat16", 32.0)])
 def test_ten_thousand_tenths_end_far_below_a_thousand(name, result):
     tenths = accumulate(np.full(10_000, 0.1), FORMATS[name])
-
     assert tenths.result == result
     assert tenths.exact == 1000.0
     assert tenths.exact_stored == float(np.float64(FORMATS[name].round(0.1)) * 10_000)
@@ -51,9 +47,7 @@ def test_ten_thousand_tenths_end_far_below_a_thousand(name, result):
 def test_adding_in_float32_and_casting_once_is_torch_sum(name):
     values = np.random.default_rng(1).integers(0, 50, 3000) / 8
     stored = torch.tensor(values).to(getattr(torch, name))
-
     ours = accumulate(values, FORMATS[name], order="float32_then_cast")
-
     assert ours.result == float(stored.sum())
     assert ours.stalls_after is None
 

@@ -47,7 +47,6 @@ def test_small_gradients_in_float16_are_lost_without_and_kept_with_a_scale():
     sweep = loss_scale_sweep(gradient_histogram(GRADIENTS), FORMATS["float16"], [1, 2**8, 2**16])
     zero = [bands.share(bands.num_zero) for bands in sweep]
     subnormal = [bands.share(bands.num_subnormal) for bands in sweep]
-
     assert zero == pytest.approx([0.0237, 0.000087, 0.0], abs=1e-3)
     assert subnormal == pytest.approx([0.976, 0.189, 0.00075], abs=3e-3)
     flushed = torch.tensor(GRADIENTS).to(torch.half) == 0

@@ -12,7 +12,6 @@ FP16, BF16 = FORMATS["float16"], FORMATS["bfloat16"]
 
 def test_exp_of_11_1_overflows_float16_and_exp_of_11_does_not():
     trace = softmax_naive([11.1, 1.0], FP16)
-
     assert trace.exponentials[0] == np.inf == float(torch.tensor(11.1, dtype=torch.half).exp())
     assert trace.failure == "overflow"
     assert np.isnan(trace.probabilities[0])
@@ -25,7 +24,6 @@ def test_exp_of_11_1_overflows_float16_and_exp_of_11_does_not():
 def test_subtracting_the_maximum_always_works(fmt, largest):
     logits = largest - np.array([0.0, 1.0, 2.0, 4.0])
     trace = softmax_stable(logits, fmt)
-
     assert trace.failure == ""
     assert trace.exponentials.max() == 1.0
     theirs = torch.tensor(logits, dtype=getattr(torch, fmt.name)).softmax(0)

@@ -1,13 +1,17 @@
-"""Weights that small updates cannot move, against torch."""
+"""Weights that small updates cannot move, against torch; and many under stochastic rounding."""
 
 import numpy as np
 import pytest
 import torch
 
 from core.dtypes import FORMATS
-from core.dtypes.labs import half_gap_above, weight_updates
+from core.dtypes.labs import half_gap_above, stochastic_updates, weight_updates
 
 BF16, FP16 = FORMATS["bfloat16"], FORMATS["float16"]
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
 
 
 @pytest.mark.parametrize("name", ["float16", "bfloat16", "float32"])
@@ -18,13 +22,11 @@ def test_a_stored_weight_moves_as_torchs_does(name, update):
         # Computed in float32, as optimizers do. (add_ with alpha= rounds the alpha too.)
         weight = (weight.float() + update).to(weight.dtype)
         path.append(float(weight))
-
     assert weight_updates(1.0, update, 300, FORMATS[name]).stored.tolist() == path
 
 
 def test_one_and_a_thousandth_in_bfloat16_stays_one():
     lost = weight_updates(1.0, 1e-3, 1000, BF16)
-
     assert lost.stored[-1] == 1.0
     assert lost.num_lost == 1000
     assert lost.exact[-1] == pytest.approx(2.0)
@@ -34,7 +36,6 @@ def test_one_and_a_thousandth_in_bfloat16_stays_one():
 
 def test_a_float32_master_brings_the_weight_home():
     kept = weight_updates(1.0, 1e-3, 1000, BF16, master=True)
-
     assert kept.stored[-1] == 2.0
     assert kept.master[-1] == pytest.approx(2.0, abs=1e-4)
     np.testing.assert_array_equal(kept.stored, BF16.round(kept.master))
@@ -46,9 +47,7 @@ def test_a_float32_master_brings_the_weight_home():
 
 def test_stochastic_rounding_is_unbiased():
     ends = [
-        weight_updates(1.0, 1e-3, 1000, BF16, "stochastic", rng=np.random.default_rng(seed)).stored[
-            -1
-        ]
+        weight_updates(1.0, 1e-3, 1000, BF16, "stochastic", rng=rng(seed)).stored[-1]
         for seed in range(80)
     ]
     assert np.mean(ends) == pytest.approx(2.0, abs=5 * np.std(ends) / 80**0.5)
@@ -76,3 +75,41 @@ def test_no_update_loses_nothing():
 def test_what_is_no_training_is_refused(w0, update, steps):
     with pytest.raises(ValueError, match="use finite numbers and 1 step or more"):
         weight_updates(w0, update, steps, BF16)
+
+
+def test_the_mean_of_many_weights_is_right_and_rounding_to_nearest_never_moves():
+    many = stochastic_updates(1.0, 1e-3, 1000, BF16, 200, rng())
+    assert many.exact[-1] == pytest.approx(2.0)
+    assert many.nearest[-1] == 1.0
+    assert abs(many.mean[-1] - 2.0) < 5 * many.standard_error
+    assert many.low[-1] < 2.0 < many.high[-1]
+    assert many.chance == pytest.approx(1e-3 / 2**-7)
+
+
+def test_every_stored_weight_is_a_number_of_the_format():
+    many = stochastic_updates(1.0, -1e-3, 50, BF16, 20, rng())
+    assert many.paths.shape == (8, 51)
+    np.testing.assert_array_equal(BF16.round(many.paths), many.paths)
+    assert (many.paths[:, 0] == 1.0).all()
+    assert many.chance == pytest.approx(1e-3 / 2**-8)  # below a power of two the gap is half
+
+
+def test_four_times_the_weights_halve_the_error_of_the_mean():
+    few, many = (
+        stochastic_updates(1.0, 1e-3, 200, BF16, n, rng()).standard_error for n in (100, 1600)
+    )
+    assert few == pytest.approx(4 * many, rel=0.3)
+
+
+def test_updates_that_need_no_rounding_have_no_spread():
+    exact = stochastic_updates(1.0, 2**-7, 20, BF16, 5, rng())
+    np.testing.assert_array_equal(exact.low, exact.high)
+    np.testing.assert_array_equal(exact.mean, exact.exact)
+    assert (exact.chance, exact.standard_error) == (1.0, 0.0)
+
+
+def test_no_weights_and_no_steps_are_refused():
+    with pytest.raises(ValueError, match="0 weights: use 1 or more"):
+        stochastic_updates(1.0, 1e-3, 5, BF16, 0, rng())
+    with pytest.raises(ValueError, match="use finite numbers and 1 step or more"):
+        stochastic_updates(1.0, 1e-3, 0, BF16, 5, rng())

@@ -5,8 +5,7 @@ import re
 import pytest
 
 from core.dtypes import FORMATS
-from core.dtypes.libraries.hardware import COLUMNS, STATUS_WORDS, STATUSES, column_of
-from core.dtypes.libraries.hardware_rows import HARDWARE
+from core.dtypes.libraries.hardware import COLUMNS, HARDWARE, STATUS_WORDS, STATUSES, column_of
 
 CHIPS = {chip.name: chip for chip in HARDWARE}
 # CUDA Programming Guide, compute capabilities, table 33, typed by hand (TF32 to INT4)
@@ -38,18 +37,14 @@ def test_every_cell_has_a_status_and_a_dated_source_unless_unknown(chip):
         assert cell.source.address.startswith("https://") or "tried" in cell.source.title
 
 
-def test_the_tensor_cores_are_those_of_nvidias_table():
+@pytest.mark.parametrize(
+    ("cores", "apart"), [(TENSOR_CORES, {"MX", "NVFP4"}), (MATRIX_CORES, {"MX"})]
+)
+def test_the_cores_are_those_of_nvidias_and_amds_tables(cores, apart):
     for chip in HARDWARE:
-        if chip.architecture in TENSOR_CORES:
-            found = {name for name in COLUMNS if chip.status(name) == "matrix"} - {"MX", "NVFP4"}
-            assert found == TENSOR_CORES[chip.architecture], chip.name
-
-
-def test_the_matrix_cores_are_those_of_amds_table():
-    for chip in HARDWARE:
-        if chip.architecture in MATRIX_CORES:
-            found = {name for name in COLUMNS if chip.status(name) == "matrix"} - {"MX"}
-            assert found == MATRIX_CORES[chip.architecture], chip.name
+        if chip.architecture in cores:
+            found = {name for name in COLUMNS if chip.status(name) == "matrix"} - apart
+            assert found == cores[chip.architecture], chip.name
 
 
 def test_what_everybody_should_know():

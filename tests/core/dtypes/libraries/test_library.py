@@ -10,9 +10,16 @@ import pytest
 import torch
 
 from core.dtypes import FORMATS
-from core.dtypes.cast.telling import CASES, reader_values, telling_values
-from core.dtypes.libraries.differences import depends_on_length, difference_of, differs
-from core.dtypes.libraries.finfo import QUANTITIES, finfo_rows
+from core.dtypes.libraries.differences import (
+    CASES,
+    QUANTITIES,
+    depends_on_length,
+    difference_of,
+    differs,
+    finfo_rows,
+    reader_values,
+    telling_values,
+)
 from core.dtypes.libraries.library import (
     cast_formats,
     cast_rows,

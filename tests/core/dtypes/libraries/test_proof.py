@@ -18,7 +18,7 @@ from core.dtypes.libraries.proof import (
     prove_controls,
     prove_format,
 )
-from core.dtypes.libraries.proof_row import ProofRow, row_from_json
+from core.dtypes.libraries.proof_rows import ProofRow, row_from_json
 
 
 @pytest.fixture(scope="module")

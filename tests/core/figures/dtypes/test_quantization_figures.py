@@ -7,13 +7,17 @@ import pytest
 
 from core.budget.weights.stored import quantized_weights
 from core.dtypes import BLOCK_FORMATS
-from core.dtypes.blocks.code_use import make_code_use
-from core.dtypes.blocks.error_view import make_losses
-from core.dtypes.blocks.nf4_derivation import nf4_steps
+from core.dtypes.blocks.nf4 import make_code_use, nf4_steps
+from core.dtypes.blocks.sample_tensors import SAMPLE_NAMES, looked_at, teaching_tensor
 from core.dtypes.blocks.storage import find_storage
-from core.dtypes.blocks.storage_trials import best_per_bit, try_all, try_rules, try_sizes
+from core.dtypes.blocks.storage_trials import (
+    best_per_bit,
+    make_losses,
+    try_all,
+    try_rules,
+    try_sizes,
+)
 from core.dtypes.blocks.stored_part import make_sides
-from core.dtypes.blocks.teaching_tensors import SAMPLE_NAMES, looked_at, teaching_tensor
 from core.figures.dtypes.quantization.block_side import block_alt, block_table, hovers, short_number
 from core.figures.dtypes.quantization.block_view import block_view
 from core.figures.dtypes.quantization.error_map import error_alt, error_figure, error_table

@@ -3,7 +3,7 @@
 import pytest
 
 from core.dtypes import FORMATS
-from core.dtypes.libraries.hardware_rows import HARDWARE
+from core.dtypes.libraries.hardware import HARDWARE
 from pages.dtypes.rounding_and_overflow.hardware_table import hardware_headline
 
 SCRIPT = """

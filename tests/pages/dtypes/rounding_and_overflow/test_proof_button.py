@@ -7,8 +7,7 @@ import pytest
 from core.dtypes import FORMATS
 from core.dtypes.libraries.oracles import SPECIFICATION
 from core.dtypes.libraries.proof import prove_back
-from core.dtypes.libraries.proof_row import ProofRow
-from core.dtypes.libraries.proof_summary import proof_table, summary_of
+from core.dtypes.libraries.proof_rows import ProofRow, proof_table, summary_of
 from pages.dtypes.rounding_and_overflow import proof_button
 
 SCRIPT = """

@@ -141,7 +141,7 @@ def test_a_device_of_ones_own_has_the_typed_numbers(open_script):
 
 
 def test_this_computer_is_the_probed_device_and_a_sentence_before(open_script, monkeypatch):
-    from core.machine.records import Device, Probe
+    from core.machine.kept_probe import Device, Probe
     from pages.shared.budget import choices
 
     cpu = Device(

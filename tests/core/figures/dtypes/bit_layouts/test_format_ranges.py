@@ -5,8 +5,8 @@ import math
 import pytest
 
 from core.dtypes import FORMATS, float_format
-from core.dtypes.format_facts import format_facts
-from core.dtypes.history import MILESTONES
+from core.dtypes.facts.format_facts import format_facts
+from core.dtypes.facts.history import MILESTONES
 from core.figures.dtypes.bit_layouts.format_ranges import (
     format_ranges_alt,
     format_ranges_figure,

@@ -2,8 +2,7 @@
 
 import pytest
 
-from core.dtypes.libraries.hardware import COLUMNS, STATUSES
-from core.dtypes.libraries.hardware_rows import HARDWARE
+from core.dtypes.libraries.hardware import COLUMNS, HARDWARE, STATUSES
 from core.dtypes.libraries.library_records import OperationRow
 from core.figures.dtypes.rounding_and_overflow.hardware_matrix import (
     cell_words,

@@ -1,0 +1,258 @@
+"""How a tensor is cut into blocks, what a block format stores, and what is left of the tensor.
+
+Blocks run along the last axis, and the last one of a row may be shorter.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from core.dtypes.blocks.scale_rules import SCALE_RULES, ScaleRule
+from core.dtypes.number_formats.format import Codes, Format
+from core.dtypes.number_formats.table import FORMATS
+from core.dtypes.rounding import Flags, Floats
+from core.language import _
+
+BlockSize = int | Literal["tensor", "channel"]
+Shape = tuple[int, ...]
+
+_T = TypeVar("_T", bound=np.generic)
+
+PER_TENSOR: Final = "tensor"
+PER_CHANNEL: Final = "channel"
+
+
+def rows_of(shape: Shape, block_size: BlockSize) -> tuple[int, int]:
+    """Return (rows, values per row): a tensor that shares one scale is a single row."""
+    if block_size == PER_TENSOR:
+        return 1, int(np.prod(shape, dtype=np.int64))
+    return int(np.prod(shape[:-1], dtype=np.int64)), shape[-1] if shape else 1
+
+
+def values_per_block(shape: Shape, block_size: BlockSize) -> int:
+    """Return how many values share a scale, at most; at least 1 so that an empty row is a row."""
+    if isinstance(block_size, int):
+        return block_size
+    return max(rows_of(shape, block_size)[1], 1)
+
+
+def scale_shape(shape: Shape, block_size: BlockSize) -> Shape:
+    """Return the shape of what there is one of per block: (..., number of blocks).
+
+    A tensor with one scale has the shape (1,), even when it is empty.
+
+    >>> scale_shape((3, 70), 32)
+    (3, 3)
+    """
+    if block_size == PER_TENSOR:
+        return (1,)
+    columns = rows_of(shape, block_size)[1]
+    return (*shape[:-1], -(-columns // values_per_block(shape, block_size)))
+
+
+def split_blocks(values: npt.NDArray[np.float32], block_size: BlockSize) -> npt.NDArray[np.float32]:
+    """Return values as (rows, blocks, values per block); a short last block ends in zeros.
+
+    The zeros change neither the largest magnitude nor a range that holds zero anyway.
+    """
+    num_rows, num_columns = rows_of(values.shape, block_size)
+    size = values_per_block(values.shape, block_size)
+    num_blocks = scale_shape(values.shape, block_size)[-1]
+    rows = values.reshape(num_rows, num_columns)
+    if missing := num_blocks * size - num_columns:
+        rows = np.pad(rows, ((0, 0), (0, missing)))
+    return rows.reshape(num_rows, num_blocks, size)
+
+
+def join_blocks(blocks: npt.NDArray[_T], shape: Shape, block_size: BlockSize) -> npt.NDArray[_T]:
+    """Return what `split_blocks` split, in its shape again."""
+    num_rows, num_columns = rows_of(shape, block_size)
+    rows = blocks.reshape(num_rows, blocks.shape[1] * blocks.shape[2])
+    return rows[:, :num_columns].reshape(shape)
+
+
+def spread(per_block: npt.NDArray[_T], shape: Shape, block_size: BlockSize) -> npt.NDArray[_T]:
+    """Return, for each value of a tensor of that shape, the number that belongs to its block."""
+    num_rows, num_columns = rows_of(shape, block_size)
+    size = values_per_block(shape, block_size)
+    numbers = per_block.reshape(num_rows, scale_shape(shape, block_size)[-1])
+    return np.repeat(numbers, size, axis=1)[:, :num_columns].reshape(shape)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockLayout:
+    """Values that share a scale: value = (element - zero point) * scale * tensor scale.
+
+    Blocks run along the last axis; the last one of a row may be shorter. A NaN or an infinity
+    leaves no scale that would fit, so everything that shares a scale with it becomes NaN: the
+    block, the row, or with a scale or an offset of the whole tensor, the tensor. Only an MX scale
+    outlives an infinity, which is clipped to the largest element. Zeros stay zero.
+
+    Attributes:
+        name: The name on the pages.
+        element: The format of one value.
+        block_size: Values that share a scale; "tensor": all, "channel": a row of the last axis.
+        scale: The format of the scale.
+        source: Where it is defined.
+        rule: How the scale is found, unless asked otherwise.
+        symmetric: True: zero is code 0 and integers keep to -max..max; False: the codes reach
+            from the lowest to the highest value, and each block has a zero point as well.
+        tensor_scale: Whether one float32 scales the tensor as a whole.
+        double_quant: How many scales share a scale of their own; 0 if they are stored plainly.
+        min_scale: The smallest scale that is written.
+
+    Raises:
+        ValueError: If a block holds no value, or is neither a number nor "tensor" nor "channel".
+    """
+
+    name: str
+    element: Format
+    block_size: BlockSize
+    source: str
+    scale: Format = FORMATS["float32"]
+    rule: ScaleRule = "amax"
+    symmetric: bool = True
+    tensor_scale: bool = False
+    double_quant: int = 0
+    min_scale: float = 0.0
+
+    def __post_init__(self) -> None:
+        size = self.block_size
+        if size in {PER_TENSOR, PER_CHANNEL}:
+            return
+        if not isinstance(size, int) or isinstance(size, bool) or size < 1:
+            raise ValueError(
+                _('A block of {size} values: use 1 or more, "tensor" or "channel".').format(
+                    size=size
+                )
+            )
+
+    @property
+    def rules(self) -> tuple[ScaleRule, ...]:
+        """The scale rules to choose from."""
+        return ("amax",) if self.rule == "amax" else SCALE_RULES
+
+    @property
+    def block_bits(self) -> float:
+        """Bits of what a block shares: scale, zero point and its part of the second level."""
+        zero_point = 0 if self.symmetric else self.element.bits
+        nested = FORMATS["float32"].bits / self.double_quant if self.double_quant else 0
+        return self.scale.bits + zero_point + nested
+
+    @property
+    def bits_per_value(self) -> float:
+        """Bits that one value costs, its share of the scale included.
+
+        What a tensor or a row has one of costs nothing here; `storage_bits` counts it.
+        """
+        shared = self.block_bits / self.block_size if isinstance(self.block_size, int) else 0
+        return self.element.bits + shared
+
+    def storage_bits(self, shape: int | Sequence[int]) -> int:
+        """Return the bits of a tensor: its codes without padding, and whole scales.
+
+        Args:
+            shape: The shape, or the number of values in a single row.
+
+        >>> from core.dtypes import BLOCK_FORMATS
+        >>> BLOCK_FORMATS["mxfp4"].storage_bits(33)  # 33 codes and two scales
+        148
+        """
+        lengths = (shape,) if isinstance(shape, int) else tuple(shape)
+        num_blocks = int(np.prod(scale_shape(lengths, self.block_size), dtype=np.int64))
+        zero_point = 0 if self.symmetric else self.element.bits
+        once = FORMATS["float32"].bits
+        num_nested = -(-num_blocks // self.double_quant) + 1 if self.double_quant else 0
+        return (
+            int(np.prod(lengths, dtype=np.int64)) * self.element.bits
+            + num_blocks * (self.scale.bits + zero_point)
+            + (num_nested + self.tensor_scale) * once
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class NestedScales:
+    """The second level of double quantization: scales of the scales.
+
+    Attributes:
+        block_size: Scales that share one of the scales here.
+        scales: The largest magnitude in each block of scales, after `offset` was taken off.
+        offset: The mean of all scales, subtracted first so that their codes have a sign to use.
+    """
+
+    block_size: int
+    scales: Floats
+    offset: float
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class Scales:
+    """What a quantizer found out about each block before it looked at single values.
+
+    Attributes:
+        amax: The largest magnitude; infinite or NaN where a value is.
+        codes: The scale as it is stored, in the scale's own format.
+        values: The scale as it is read back, what dequantization multiplies with.
+        divisors: What the values were divided by: `values`, but for double quantization.
+        tensor_scale: One more factor for the whole tensor, if the format has one.
+        zero_points: The code of zero, if the format is affine.
+        nested: The second level, if the scales are quantized themselves.
+    """
+
+    amax: Floats
+    codes: Codes
+    values: Floats
+    divisors: Floats
+    tensor_scale: float | None = None
+    zero_points: npt.NDArray[np.int64] | None = None
+    nested: NestedScales | None = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class Quantized:
+    """A quantized tensor, with everything a picture of it needs.
+
+    What there is one of per block has the shape (..., number of blocks); `per_value` spreads it.
+
+    Attributes:
+        name: The block format.
+        block_size: Values that share a scale.
+        rule: How the scale was chosen.
+        codes: One code per value, unsigned, in the shape of the tensor.
+        clipped: Where a value lay beyond the largest element, by more than rounding explains.
+        scale_codes: The scales as they are stored.
+        scales: The scales as numbers.
+        amax: The largest magnitude of each block.
+        tensor_scale: One more factor for the whole tensor, or None.
+        zero_points: The code of zero in each block, or None where it is 0 everywhere.
+        nested: The scales of the scales, or None.
+    """
+
+    name: str
+    block_size: BlockSize
+    rule: ScaleRule
+    codes: Codes
+    clipped: Flags
+    scale_codes: Codes
+    scales: Floats
+    amax: Floats
+    tensor_scale: float | None
+    zero_points: npt.NDArray[np.int64] | None
+    nested: NestedScales | None
+
+    @property
+    def shape(self) -> Shape:
+        """The shape of the tensor."""
+        return self.codes.shape
+
+    @property
+    def num_clipped(self) -> int:
+        """How many values lay beyond the largest element."""
+        return int(self.clipped.sum())
+
+    def per_value(self, per_block: Floats) -> Floats:
+        """Return for each value what belongs to its block: of `scales`, `amax` or `zero_points`."""
+        return spread(per_block, self.shape, self.block_size)

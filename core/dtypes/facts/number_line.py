@@ -1,0 +1,209 @@
+"""Where the finite numbers of a format lie: their order, equal distances, and ends of ranges."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+
+from core.dtypes.exact import to_float
+from core.dtypes.number_formats.float_format import FloatFormat
+from core.dtypes.number_formats.format import Format
+from core.dtypes.number_formats.int_format import IntFormat
+from core.dtypes.rounding import Floats
+
+MAX_TICKS: Final = 256  # more marks than this in one row are a grey band anyway
+MAX_STRETCHES: Final = 300
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Neighbour:
+    """A finite number of a format beside another."""
+
+    code: int
+    exact: Fraction
+
+    @property
+    def value(self) -> float:
+        """The number as float64."""
+        return to_float(self.exact)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Stretch:
+    """Positive numbers of one format that are equally far apart.
+
+    Attributes:
+        low: The smallest of them.
+        high: The largest number of the format that the distance leads to: where the next begins.
+        gap: The distance between neighbours.
+        is_subnormal: Whether they lie below the smallest normal number.
+    """
+
+    low: float
+    high: float
+    gap: float
+    is_subnormal: bool = False
+
+    @property
+    def num_gaps(self) -> float:
+        """How many distances there are from `low` to `high`."""
+        return (self.high - self.low) / self.gap
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ranges:
+    """What becomes of a magnitude under rounding to nearest, from zero outwards.
+
+    Attributes:
+        zero: Up to here it becomes zero; 0.0 in a format without zero.
+        subnormal: Up to here it loses bits to the subnormals; equal to `zero` without them.
+        largest: The largest finite number.
+        overflow: From here on it has no finite neighbour that is nearest; infinity beyond float64.
+    """
+
+    zero: float
+    subnormal: float
+    largest: float
+    overflow: float
+
+
+def num_finite(fmt: Format) -> int:
+    """Return how many different finite numbers a format has."""
+    counts = fmt.counts()
+    return counts.finite - max(counts.zeros - 1, 0)
+
+
+def place_of(fmt: Format, code: int) -> int:
+    """Return how many finite numbers of the format are smaller than that of a finite code.
+
+    >>> from core.dtypes import FORMATS
+    >>> place_of(FORMATS["int8"], 0x80), place_of(FORMATS["float4_e2m1fn"], 0)
+    (0, 7)
+    """
+    if isinstance(fmt, IntFormat):
+        return (code - fmt.num_codes if fmt.is_negative(code) else code) - fmt.lowest
+    if not isinstance(fmt, FloatFormat):
+        return code
+    magnitude = code & (1 << fmt.magnitude_bits) - 1
+    rank = max(magnitude - fmt.min_code + 1, 0)
+    return _place_of_zero(fmt) + (-rank if fmt.is_negative(code) else rank)
+
+
+def number_at(fmt: Format, place: int) -> Neighbour | None:
+    """Return the number with `place` smaller ones; None beyond either end."""
+    if not 0 <= place < num_finite(fmt):
+        return None
+    code = _code_at(fmt, place)
+    exact = fmt.exact(code)
+    assert isinstance(exact, Fraction)  # noqa: S101  every place belongs to a finite number
+    return Neighbour(code=code, exact=exact)
+
+
+@lru_cache(maxsize=64)
+def stretches(fmt: Format) -> tuple[Stretch, ...]:
+    """Return the positive numbers of a format as stretches, the smallest first.
+
+    >>> from core.dtypes import FORMATS
+    >>> [(each.low, each.high, each.gap) for each in stretches(FORMATS["float4_e2m1fn"])]
+    [(0.5, 1.0, 0.5), (1.0, 2.0, 0.5), (2.0, 4.0, 1.0), (4.0, 6.0, 2.0)]
+    """
+    if isinstance(fmt, FloatFormat):
+        return tuple(_binades(fmt))
+    if isinstance(fmt, IntFormat):
+        return (Stretch(low=fmt.eps, high=fmt.max, gap=fmt.eps),)
+    positive = [value for value in finite_values(fmt).tolist() if value > 0]
+    return tuple(Stretch(low=low, high=high, gap=high - low) for low, high in pairwise(positive))
+
+
+def some_stretches(fmt: Format, most: int = MAX_STRETCHES) -> tuple[Stretch, ...]:
+    """Return at most `most` stretches, evenly chosen; the lowest two and the highest among them.
+
+    float64 has 2,047 of them: no screen is as wide as that.
+    """
+    found = stretches(fmt)
+    if len(found) <= most:
+        return found
+    step = -(-len(found) // (most - 3))
+    return (found[0], *found[1:-1:step], found[-1])
+
+
+def finite_values(fmt: Format) -> Floats:
+    """Return every finite number of a format of at most 16 bits, ascending, zero once."""
+    values = fmt.decode(np.arange(fmt.num_codes, dtype=fmt.code_dtype))
+    return np.unique(values[np.isfinite(values)])
+
+
+def ticks_between(fmt: Format, low: float, high: float) -> tuple[float, ...] | None:
+    """Return the numbers of a format from `low` to `high`; None if there are too many to draw."""
+    low, high = max(low, fmt.min), min(high, fmt.max)
+    if low > high:
+        return ()
+    first = place_of(fmt, int(fmt.encode(low, "up")))
+    last = place_of(fmt, int(fmt.encode(high, "down")))
+    if last - first >= MAX_TICKS:
+        return None
+    found = (number_at(fmt, place) for place in range(first, last + 1))
+    return tuple(each.value for each in found if each is not None)
+
+
+def ranges(fmt: Format) -> Ranges:
+    """Return where a format's zero, subnormals, normals and overflow begin.
+
+    >>> from core.dtypes import FORMATS
+    >>> ranges(FORMATS["float16"]).overflow
+    65520.0
+    """
+    has_subnormals = fmt.smallest_subnormal < fmt.smallest_normal
+    has_zero = not isinstance(fmt, FloatFormat) or fmt.zero
+    zero = fmt.smallest_subnormal / 2 if has_zero else 0.0
+    return Ranges(
+        zero=zero,
+        subnormal=fmt.smallest_normal if has_subnormals else zero,
+        largest=fmt.max,
+        overflow=_overflow(fmt),
+    )
+
+
+def _code_at(fmt: Format, place: int) -> int:
+    if isinstance(fmt, IntFormat):
+        return (place + fmt.lowest) % fmt.num_codes
+    if not isinstance(fmt, FloatFormat):
+        return place
+    rank = place - _place_of_zero(fmt)
+    if rank == 0 and fmt.zero:
+        return 0
+    magnitude = fmt.min_code + abs(rank) - 1
+    return magnitude | (1 << fmt.magnitude_bits if rank < 0 else 0)
+
+
+def _place_of_zero(fmt: FloatFormat) -> int:
+    """Return the place of zero; -1 in an unsigned format that has none."""
+    if fmt.signed:
+        return fmt.max_code - fmt.min_code + 1
+    return 0 if fmt.zero else -1
+
+
+def _binades(fmt: FloatFormat) -> list[Stretch]:
+    """Return one stretch for the subnormals and one for each power of two."""
+    found = []
+    if fmt.smallest_subnormal < fmt.smallest_normal:
+        low, high = fmt.smallest_subnormal, fmt.smallest_normal
+        found.append(Stretch(low=low, high=high, gap=low, is_subnormal=True))
+    for exponent in range(fmt.min_exponent, fmt.max_exponent + 1):
+        start = Fraction(2) ** exponent
+        end = min(2 * start, fmt.exact_magnitude(fmt.max_code))
+        gap = start / (1 << fmt.mantissa_bits)
+        if end > start:
+            found.append(Stretch(low=to_float(start), high=to_float(end), gap=to_float(gap)))
+    return found
+
+
+def _overflow(fmt: Format) -> float:
+    """Return the middle between the largest number and the one that would be next."""
+    if isinstance(fmt, FloatFormat):
+        last = fmt.exact_magnitude(fmt.max_code)
+        return to_float((last + fmt.exact_magnitude(fmt.max_code + 1)) / 2)
+    return fmt.max + fmt.eps / 2 if isinstance(fmt, IntFormat) else fmt.max

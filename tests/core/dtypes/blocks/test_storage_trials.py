@@ -1,0 +1,139 @@
+"""Tiles and histogram of an error, against the plain formulas."""
+
+import math
+
+import numpy as np
+import pytest
+
+from core.dtypes import BLOCK_FORMATS
+from core.dtypes.blocks.sample_tensors import looked_at, teaching_tensor
+from core.dtypes.blocks.storage import find_storage
+from core.dtypes.blocks.storage_trials import (
+    Trial,
+    best_per_bit,
+    error_histogram,
+    histogram_centers,
+    make_losses,
+    tile_errors,
+    try_all,
+    try_rules,
+    try_sizes,
+    typical_size,
+)
+from tests.core.dtypes.blocks.test_block_formats import PLAIN, SQNR
+
+
+def test_a_small_tensor_has_one_tile_a_value():
+    x = np.array([[1.0, -1.0], [1.0, 1.0]])
+    restored = np.array([[1.0, -1.5], [1.0, np.nan]])
+    tiles = tile_errors(x, restored)
+    assert tiles[0].tolist() == [0.0, 0.5]
+    assert tiles[1, 0] == 0.0
+    assert np.isnan(tiles[1, 1])
+
+
+@pytest.mark.parametrize("shape", [(256, 256), (100, 333), (1, 1000), (49, 65)])
+def test_tiles_share_all_of_the_error(shape):
+    rng = np.random.default_rng(0)
+    x, error = rng.normal(size=shape), rng.normal(size=shape)
+    tiles = tile_errors(x, x + error)
+    assert tiles.shape == (min(shape[0], 48), min(shape[1], 64))
+    rms = np.sqrt(np.mean(error**2)) / typical_size(x)
+    assert np.sqrt(np.mean(tiles**2)) == pytest.approx(rms, rel=0.1)
+
+
+def test_the_shares_of_the_histogram_and_the_exact_share_add_up():
+    x = looked_at(teaching_tensor("normal", 64, 0))
+    restored = find_storage("mxfp4").round(x)
+    shares, exact = error_histogram(x, restored)
+    assert shares.sum() + exact == pytest.approx(1.0)
+    assert shares.size == histogram_centers().size
+
+
+def test_the_histogram_peaks_at_the_typical_error():
+    x = np.ones((10, 10))
+    shares, exact = error_histogram(x, x * 1.001)
+    assert exact == 0
+    assert histogram_centers()[shares.argmax()] == pytest.approx(1e-3, rel=0.35)
+
+
+def test_zeros_and_lost_values_are_defined():
+    zeros, lost = np.zeros((4, 4)), np.full((4, 4), np.nan)
+    assert typical_size(zeros) == typical_size(lost) == 1.0
+    assert error_histogram(zeros, zeros) == (pytest.approx(np.zeros(72)), 1.0)
+    assert error_histogram(zeros, lost)[1] == 0.0
+
+
+def test_the_loss_of_a_storage_carries_its_name_and_statistics():
+    x = looked_at(teaching_tensor("one_nan", 64, 0))
+    lost, kept = make_losses(x, [find_storage("int8_tensor"), find_storage("int8_group128")])
+    assert (lost.name, lost.stats.num_values, lost.stats.num_lost) == ("int8_tensor", 0, 4095)
+    assert kept.stats.num_lost == 63  # a group of 128 ends with its row of 64
+    assert int(np.isnan(kept.tiles).sum()) == 64
+
+
+# Measured with a million values in the product's own reference; 65,536 differ by tenths of a dB.
+EXPECTED_DB = {name: row[0] for name, row in PLAIN.items()}
+EXPECTED_DB |= {name: row[0] for (name, rule), row in SQNR.items() if rule in {None, "floor"}}
+
+
+@pytest.fixture(scope="module")
+def normal():
+    return looked_at(teaching_tensor("normal", 256, 0))
+
+
+def test_the_quality_on_normal_values_is_the_known_one(normal):
+    trials = try_all(normal, [find_storage(name) for name in EXPECTED_DB])
+    for trial in trials:
+        assert trial.sqnr_db == pytest.approx(EXPECTED_DB[trial.name], abs=0.6), trial.name
+
+
+def test_nf4_wins_on_normal_values_and_nvfp4_on_outliers(normal):
+    formats = [find_storage("nf4"), find_storage("nvfp4")]
+    outliers = looked_at(teaching_tensor("with_outliers", 256, 0))
+    nf4, nvfp4 = try_all(normal, formats)
+    assert nf4.sqnr_db > nvfp4.sqnr_db
+    nf4, nvfp4 = try_all(outliers, formats)
+    assert nvfp4.sqnr_db > nf4.sqnr_db + 2
+
+
+def test_what_is_beaten_in_size_and_quality_is_not_among_the_best():
+    trials = [
+        Trial(name="small", bits=4, sqnr_db=20),
+        Trial(name="beaten", bits=5, sqnr_db=19),
+        Trial(name="twin", bits=4, sqnr_db=18),
+        Trial(name="large", bits=8, sqnr_db=40),
+        Trial(name="exact", bits=9, sqnr_db=math.inf),
+        Trial(name="lost", bits=3, sqnr_db=math.nan),
+        Trial(name="half lost", bits=3, sqnr_db=50, lost_share=0.5),
+    ]
+    assert [trial.name for trial in best_per_bit(trials)] == ["small", "large"]
+
+
+def test_floor_clips_957_to_896_and_rceil_keeps_it():
+    ramp = looked_at(teaching_tensor("ramp", 64, 0))
+    floor, ceil, even, rceil = try_rules(ramp, BLOCK_FORMATS["mxfp8_e4m3"])
+    assert (floor.largest, floor.largest_restored) == (957, 896)
+    assert rceil.largest_restored == ceil.largest_restored == 960
+    assert floor.num_overfull == floor.fullness.size == 128
+    assert rceil.num_overfull == ceil.num_overfull == 0
+    assert floor.exponents[0] == 1
+    assert rceil.exponents[0] == 2
+    assert floor.fullness[0] == pytest.approx(957 / 896)
+    assert even.rule == "even"
+
+
+def test_rules_of_zeros_and_of_a_block_with_nan_are_defined():
+    for name in ("all_zero", "one_nan"):
+        x = looked_at(teaching_tensor(name, 64, 0))
+        for trial in try_rules(x, BLOCK_FORMATS["mxfp4"]):
+            assert np.isfinite(trial.largest), (name, trial.rule)
+            assert trial.stats.num_ignored == (name == "one_nan")
+
+
+def test_larger_groups_are_smaller_and_worse(normal):
+    trials = [each for each in try_sizes(normal[:64]) if each.family == "int4_group128"]
+    bits = [trial.bits for trial in trials]
+    quality = [trial.sqnr_db for trial in trials if trial.size != "channel"]
+    assert bits == sorted(bits, reverse=True)
+    assert quality == sorted(quality, reverse=True)

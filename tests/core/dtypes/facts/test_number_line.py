@@ -1,0 +1,87 @@
+"""Where numbers lie: every stretch against the decoded codes, the ends against measured casts."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from core.dtypes import FORMATS
+from core.dtypes.facts.number_line import (
+    MAX_STRETCHES,
+    MAX_TICKS,
+    finite_values,
+    ranges,
+    some_stretches,
+    stretches,
+    ticks_between,
+)
+
+SMALL = [fmt for fmt in FORMATS.values() if fmt.bits <= 16]
+small = pytest.mark.parametrize("fmt", SMALL, ids=lambda fmt: fmt.name)
+
+
+@small
+def test_stretches_walk_through_every_positive_number_of_a_format(fmt):
+    walked = {fmt.max}
+    for each in stretches(fmt):
+        walked |= {each.low + number * each.gap for number in range(round(each.num_gaps))}
+    positive = finite_values(fmt)
+    assert walked == set(positive[positive > 0].tolist())
+
+
+@pytest.mark.parametrize("name", ["float32", "tf32", "float64"])
+def test_a_wide_format_is_one_stretch_a_binade_and_one_for_the_subnormals(name):
+    fmt, found = FORMATS[name], stretches(FORMATS[name])
+    assert found[0].is_subnormal
+    assert found[0].low == fmt.smallest_subnormal
+    assert found[-1].high == fmt.max
+    assert len(found) == 1 + fmt.max_exponent - fmt.min_exponent + 1
+    around_one = next(each for each in found if each.low == 1.0)
+    assert around_one.gap == fmt.eps
+
+
+def test_the_ranges_are_those_of_the_measured_casts():
+    assert ranges(FORMATS["float16"]).overflow == 65520.0
+    assert ranges(FORMATS["float16"]).zero == 2.0**-25
+    assert ranges(FORMATS["float16"]).subnormal == 2.0**-14
+    assert ranges(FORMATS["float8_e4m3fn"]).overflow == 464.0
+    assert ranges(FORMATS["float8_e5m2"]).overflow == 61440.0
+    assert ranges(FORMATS["float8_e8m0fnu"]).zero == 0.0
+    assert ranges(FORMATS["int8"]).overflow == 127.5
+    assert ranges(FORMATS["nf4"]).overflow == 1.0
+
+
+@pytest.mark.parametrize("name", ["float16", "bfloat16", "float8_e5m2", "float8_e4m3"])
+def test_the_last_number_that_does_not_overflow_lies_just_below_the_edge(name):
+    dtype = np.float16 if name == "float16" else getattr(ml_dtypes, name)
+    edge = ranges(FORMATS[name]).overflow
+    below = np.nextafter(np.float32(edge), np.float32(0))
+    with np.errstate(over="ignore"):
+        assert float(np.asarray(below).astype(dtype)) == FORMATS[name].max
+        assert np.isinf(np.asarray(edge, np.float32).astype(dtype).astype(np.float32))
+
+
+def test_ticks_are_the_numbers_inside_and_none_where_they_are_too_many():
+    assert ticks_between(FORMATS["float4_e2m1fn"], 0, 3) == (0.0, 0.5, 1.0, 1.5, 2.0, 3.0)
+    assert ticks_between(FORMATS["float16"], 1, 2) is None
+    inside = ticks_between(FORMATS["float16"], 1, 1.125)
+    assert inside is not None
+    assert len(inside) == 129 <= MAX_TICKS
+    assert ticks_between(FORMATS["float32"], 1, 1) == (1.0,)
+    assert ticks_between(FORMATS["float32"], 1, 2) is None
+    assert ticks_between(FORMATS["uint2"], -5, 9) == (0.0, 1.0, 2.0, 3.0)
+    assert ticks_between(FORMATS["int8"], 200, 300) == ()
+
+
+@small
+def test_ticks_of_a_small_format_are_all_its_numbers(fmt):
+    found = ticks_between(fmt, float("-inf"), float("inf"))
+    assert found == (tuple(finite_values(fmt)) if fmt.bits <= 8 else None)
+
+
+def test_some_stretches_are_few_and_keep_both_ends():
+    for name, fmt in FORMATS.items():
+        some, every = some_stretches(fmt), stretches(fmt)
+        assert len(some) <= MAX_STRETCHES, name
+        assert set(some) <= set(every), name
+        assert (some[0], some[-1]) == (every[0], every[-1]), name
+        assert some == every or len(every) > MAX_STRETCHES, name

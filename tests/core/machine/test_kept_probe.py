@@ -1,0 +1,93 @@
+"""The probe of this machine, made in a child process and kept; it travels as JSON."""
+
+import json
+import subprocess
+import sys
+import types
+
+import pytest
+import torch
+
+from core.machine import cached_probe, kept_probe, probe_machine
+from core.machine.kept_probe import probe_from_json
+
+# A fresh Python that asks for a probe and then says whether torch came into the process.
+SERVER_SIDE = (
+    "import sys; from core.machine import probe_machine; probe = probe_machine();"
+    "print(probe.torch, 'torch' in sys.modules)"
+)
+
+
+@pytest.fixture
+def calls(monkeypatch, made_probe):
+    """A list that grows with every child process that is asked."""
+    asked = []
+    monkeypatch.setattr(kept_probe, "_probe_in_child", lambda: asked.append(1) or made_probe)
+    return asked
+
+
+def test_the_server_process_gets_a_probe_without_loading_torch(root):
+    command = [sys.executable, "-c", SERVER_SIDE]
+    child = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
+    assert child.stdout.split() == [torch.__version__, "False"]
+
+
+def test_a_probe_is_made_once_and_kept(calls, made_probe):
+    assert cached_probe() is None
+    assert probe_machine() == made_probe
+    assert probe_machine() == cached_probe() == made_probe
+    assert len(calls) == 1
+    probe_machine(refresh=True)
+    assert len(calls) == 2
+
+
+def test_another_torch_or_other_visible_devices_need_another_probe(calls, monkeypatch):
+    probe_machine()
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "7")
+    assert cached_probe() is None
+
+
+def test_a_damaged_cache_is_made_again(calls, made_probe):
+    probe_machine()
+    for kept in kept_probe.state_directory().glob("probe-*.json"):
+        kept.write_text("{half a pro")
+    assert cached_probe() is None
+    assert probe_machine() == made_probe
+
+
+def test_a_child_that_fails_is_told_in_its_own_last_words(monkeypatch):
+    words = "Traceback\nImportError: libtorch"
+    failed = types.SimpleNamespace(returncode=1, stdout="", stderr=words)
+    monkeypatch.setattr(subprocess, "run", lambda *_args, **_options: failed)
+    with pytest.raises(ValueError, match=r"could not be asked .*: ImportError: libtorch"):
+        probe_machine()
+
+
+def test_a_child_that_hangs_is_given_up(monkeypatch):
+    def hang(command, **options):
+        raise subprocess.TimeoutExpired(command, options["timeout"])
+
+    monkeypatch.setattr(subprocess, "run", hang)
+    with pytest.raises(ValueError, match="did not answer within 180 s"):
+        probe_machine()
+
+
+def test_a_probe_survives_the_journey_through_json(made_probe):
+    assert probe_from_json(json.loads(json.dumps(made_probe.to_json()))) == made_probe
+
+
+def test_a_dtype_works_only_when_every_operation_does(made_probe):
+    assert not made_probe.devices[0].dtypes[0].works
+
+
+def test_the_best_device_is_the_first_accelerator(made_probe):
+    assert made_probe.best_device is made_probe.devices[1]
+
+
+def test_data_that_is_no_probe_is_refused(made_probe):
+    with pytest.raises(ValueError, match="not the result of a probe: 'features'"):
+        probe_from_json({"torch": "2.13.0"})
+    with pytest.raises(ValueError, match="not the result of a probe"):
+        probe_from_json(
+            {**made_probe.to_json(), "devices": [{"kind": "cpu", "dtypes": [], "speeds": []}]}
+        )
