@@ -180,7 +180,8 @@ def _make_places(own_inputs: Place) -> _Places:
 def _choose_tab(page: Page, places: _Places) -> str:
     as_list = page.tabs_as_list and presenting()
     picker = page.inputs.selectbox if as_list else page.inputs.segmented
-    with places.tabs:
+    # In one row with the inputs, where these would else stand in a second one.
+    with places.own if as_list and page.own_inputs == "below" else places.tabs:
         return picker(
             "tab",
             _("Show"),

@@ -6,10 +6,47 @@ import pytest
 
 from core.machine import cached_probe, keep_probe
 from core.machine.matmul_timing import MatmulCall, MatmulTiming
-from pages.budget.flops_and_time import matmul as flops_matmul
-from pages.budget.flops_and_time.tabs import PICTURES
+from pages.budget.flops_and_time import least_times
 
 PAGE = "budget/flops_and_time"
+ENDS = {
+    "components": [
+        {"flops_context": "256", "flops_model": "gpt2"},
+        {"flops_context": "1048576", "flops_model": "deepseek-v3", "flops_causal": "true"},
+        {"flops_model": "mixtral-8x22b", "flops_checkpointing": "full"},
+    ],
+    "rule": [{"flops_context": "256"}, {"flops_context": "1048576", "flops_model": "gpt2"}],
+    "mfu": [{"flops_speed": "1"}, {"flops_speed": "10000000", "flops_device": "t4"}],
+    "roofline": [
+        {"flops_kind": "decode", "flops_batch": "4096", "flops_model": "deepseek-v3"},
+        {"flops_kind": "prefill", "flops_context": "256", "flops_device": "m4-max"},
+        {"flops_kind": "examples", "flops_size": "64", "flops_dtype": "fp8"},
+        {"flops_kind": "examples", "flops_size": "16384", "flops_device": "tpu-v6e"},
+    ],
+    "time": [
+        {"flops_params": "0.001", "flops_tokens": "0.000001", "flops_devices": "1000000"},
+        {"flops_params": "100000", "flops_tokens": "10000", "flops_devices": "1"},
+        {"flops_mfu": "0.01", "flops_price": "0"},
+    ],
+    "lines": [
+        {"flops_cluster": "1", "flops_model": "gpt2", "flops_step": "65536"},
+        {"flops_cluster": "16384", "flops_tensor": "8", "flops_pipeline": "16"},
+        {"flops_overlap": "1", "flops_zero": "0", "flops_checkpointing": "full"},
+    ],
+    "budget": [
+        {"flops_rented": "1", "flops_days": "1", "flops_reached": "0.01", "flops_device": "t4"},
+        {"flops_rented": "1000000", "flops_days": "10000"},
+    ],
+    "why": [
+        {"flops_rows": "1", "flops_width": "1", "flops_outputs": "1"},
+        {"flops_rows": "65536", "flops_width": "65536", "flops_outputs": "65536"},
+        {"flops_needed": "true"},
+    ],
+    "ladder": [{"flops_rungs": "2"}],
+    "matmul": [{"flops_matmul": "256"}, {"flops_matmul": "8192", "flops_timed": "bfloat16"}],
+    "transfer": [{"flops_model": "gpt2", "flops_device": "mi355x"}, {"flops_device": "tpu-v5e"}],
+}
+"""Tab -> settings at the ends of its inputs."""
 
 
 def headline(app):
@@ -27,7 +64,7 @@ def captions(app):
 
 
 def test_every_tab_has_a_picture_in_both_languages_and_on_a_projector(open_page):
-    for tab in PICTURES:
+    for tab in ENDS:
         for more in ({}, {"lang": "zh"}, {"present": "1"}):
             app = open_page(PAGE, flops_tab=tab, **more)
             assert headline(app), (tab, more)
@@ -70,47 +107,9 @@ def test_numbers_of_the_lecture_and_of_the_reference_stand_in_the_headlines(open
         assert text in headline(open_page(PAGE, flops_tab=tab, **query)), tab
 
 
-ENDS = {
-    "components": [
-        {"flops_context": "256", "flops_model": "gpt2"},
-        {"flops_context": "1048576", "flops_model": "deepseek-v3", "flops_causal": "true"},
-        {"flops_model": "mixtral-8x22b", "flops_checkpointing": "full"},
-    ],
-    "rule": [{"flops_context": "256"}, {"flops_context": "1048576", "flops_model": "gpt2"}],
-    "mfu": [{"flops_speed": "1"}, {"flops_speed": "10000000", "flops_device": "t4"}],
-    "roofline": [
-        {"flops_kind": "decode", "flops_batch": "4096", "flops_model": "deepseek-v3"},
-        {"flops_kind": "prefill", "flops_context": "256", "flops_device": "m4-max"},
-        {"flops_kind": "examples", "flops_size": "64", "flops_dtype": "fp8"},
-        {"flops_kind": "examples", "flops_size": "16384", "flops_device": "tpu-v6e"},
-    ],
-    "time": [
-        {"flops_params": "0.001", "flops_tokens": "0.000001", "flops_devices": "1000000"},
-        {"flops_params": "100000", "flops_tokens": "10000", "flops_devices": "1"},
-        {"flops_mfu": "0.01", "flops_price": "0"},
-    ],
-    "lines": [
-        {"flops_cluster": "1", "flops_model": "gpt2", "flops_step": "65536"},
-        {"flops_cluster": "16384", "flops_tensor": "8", "flops_pipeline": "16"},
-        {"flops_overlap": "1", "flops_zero": "0", "flops_checkpointing": "full"},
-    ],
-    "budget": [
-        {"flops_rented": "1", "flops_days": "1", "flops_reached": "0.01", "flops_device": "t4"},
-        {"flops_rented": "1000000", "flops_days": "10000"},
-    ],
-    "why": [
-        {"flops_rows": "1", "flops_width": "1", "flops_outputs": "1"},
-        {"flops_rows": "65536", "flops_width": "65536", "flops_outputs": "65536"},
-        {"flops_needed": "true"},
-    ],
-    "ladder": [{"flops_rungs": "2"}],
-    "matmul": [{"flops_matmul": "256"}, {"flops_matmul": "8192", "flops_timed": "bfloat16"}],
-    "transfer": [{"flops_model": "gpt2", "flops_device": "mi355x"}, {"flops_device": "tpu-v5e"}],
-}
-
-
 def test_sliders_at_their_ends_give_a_picture(open_page):
-    assert set(ENDS) == set(PICTURES)
+    (tabs,) = (each for each in open_page(PAGE).button_group if each.key == "flops_tab_choice")
+    assert len(tabs.options) == len(ENDS)
     for tab, settings in ENDS.items():
         for query in settings:
             app = open_page(PAGE, flops_tab=tab, **query)
@@ -130,8 +129,7 @@ def test_a_layout_that_cannot_be_is_a_sentence(open_page):
 def test_a_dtype_that_a_device_does_not_have_is_told(open_page):
     app = open_page(PAGE, flops_tab="time", flops_device="t4", flops_dtype="bfloat16")
     assert "in FP16" in headline(app)
-    said = [each.value for each in app.caption]
-    assert "T4 has no known speed in BF16; FP16 is used." in said
+    assert "T4 has no known speed in BF16; FP16 is used." in captions(app)
 
 
 def test_a_device_whose_speeds_nobody_knows_is_n_a_and_never_an_invented_number(open_page, probed):
@@ -150,6 +148,8 @@ def test_a_device_whose_speeds_nobody_knows_is_n_a_and_never_an_invented_number(
         app = open_page(PAGE, flops_tab=tab, flops_device="local")
         assert sentence in headline(app), tab
         assert (tab == "transfer") == bool(app.get("plotly_chart")), tab
+        told = "There is no number to compute with these settings." in captions(app)
+        assert (tab == "transfer") != told, tab
 
 
 def test_numbers_open_their_formula(open_page):
@@ -175,7 +175,7 @@ def test_a_claim_is_refuted_with_computed_numbers_after_the_reader_commits(open_
 @pytest.fixture
 def timed(monkeypatch):
     """Pretend that a product was timed: the child process is replaced."""
-    flops_matmul.shared.clear()
+    least_times.shared.clear()
 
     def pretend(size, dtype, on_call):
         times = {"first": [9.0], "not waiting": [1e-5] * 3, "waiting": [2.0, 1.0, 4.0]}
@@ -188,9 +188,9 @@ def timed(monkeypatch):
             on_call(call)
         return MatmulTiming(size=size, dtype=dtype, calls=tuple(calls))
 
-    monkeypatch.setattr(flops_matmul, "time_matmul", pretend)
+    monkeypatch.setattr(least_times, "time_matmul", pretend)
     yield
-    flops_matmul.shared.clear()
+    least_times.shared.clear()
 
 
 def test_a_timed_product_shows_that_not_waiting_is_absurd(open_page, timed):
@@ -208,7 +208,7 @@ def test_a_product_that_cannot_be_timed_is_told(open_page, timed, monkeypatch):
     def refuse(size, dtype, on_call):
         raise ValueError("The program core.machine.matmul_trial failed: no memory")
 
-    monkeypatch.setattr(flops_matmul, "time_matmul", refuse)
+    monkeypatch.setattr(least_times, "time_matmul", refuse)
     app = open_page(PAGE, flops_tab="matmul")
     app.button(key="flops_time_it").click().run()
     assert any("no memory" in each.value for each in app.markdown)
@@ -222,7 +222,7 @@ def test_the_page_opens_without_loading_torch(loaded_by):
 
 def test_a_context_beyond_the_models_is_told(open_page):
     app = open_page(PAGE, flops_context="32768", flops_model="llama-2-7b")
-    assert any("Llama-2 7B was made for 4,096 tokens" in each.value for each in app.caption)
+    assert any("Llama-2 7B was made for 4,096 tokens" in each for each in captions(app))
 
 
 def test_the_longest_and_the_shortest_plan_are_told_in_units_that_show_them(open_page):
@@ -254,7 +254,7 @@ def test_a_device_without_sparse_rates_is_not_given_one(open_page):
 
 def test_more_than_all_of_the_peak_is_told_to_be_impossible(open_page):
     app = open_page(PAGE, flops_tab="mfu", flops_speed="10000000")
-    assert any(each.value.startswith("More than 100 % cannot be") for each in app.caption)
+    assert any(each.startswith("More than 100 % cannot be") for each in captions(app))
 
 
 def test_the_dtype_makes_the_bytes_of_the_roofline(open_page):
@@ -287,7 +287,7 @@ def test_a_model_of_one_layer_has_no_stages_to_share(open_page):
         '"max_position_embeddings":64}'
     )
     query = {"flops_model": "own", "flops_config": config}
-    for tab in PICTURES:
+    for tab in ENDS:
         assert headline(open_page(PAGE, flops_tab=tab, **query)), tab
     app = open_page(PAGE, flops_tab="lines", flops_pipeline="4", **query)
     assert "4 pipeline stages" in headline(app)

@@ -1,11 +1,10 @@
-"""What the pictures of FLOPs and time share: sizes, axes in powers, rows of bars."""
+"""What pictures of FLOPs and time share: sizes, axes, rows of bars, amounts in words."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from core.figures.drawing import Drawing
 from core.figures.picture import Look
-from core.language import _
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -16,12 +15,7 @@ ROW_HEIGHT: Final = 2.6  # of the text's size
 
 
 def framed(
-    drawing: Drawing,
-    look: Look,
-    *,
-    x: Mapping[str, Any],
-    y: Mapping[str, Any],
-    **layout: object,
+    drawing: Drawing, look: Look, *, x: Mapping[str, Any], y: Mapping[str, Any], **layout: object
 ) -> "Figure":
     """Return a picture with two axes on top of the theme's; "title" is a plain translated text."""
     base = look.layout()
@@ -34,40 +28,58 @@ def framed(
     return drawing.figure({**base, **axes, **more, **layout})
 
 
+def _title(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {"title": {"text": fields["title"]}} if "title" in fields else {}
+
+
 def rows_of_bars(
     drawing: Drawing,
     look: Look,
     *,
     num_rows: int,
     x: Mapping[str, Any],
+    y: Mapping[str, Any] | None = None,
     **layout: object,
 ) -> "Figure":
     """Return lying bars, the first row at the top, a legend above them."""
     base = look.layout()
-    size, legend = base["font"]["size"], base["legend"] | {"traceorder": "normal"}
-    y = {"autorange": "reversed", "showgrid": False, "ticklabelstandoff": 8}
-    return framed(
-        drawing,
-        look,
-        x=x,
-        y=y,
-        **{
-            "barmode": "stack",
-            "bargap": 0.3,
-            "height": round((num_rows * ROW_HEIGHT + 5) * size),
-            "legend": legend,
-        }
-        | layout,
-    )
+    rows = {
+        "barmode": "stack",
+        "bargap": 0.3,
+        "height": round((num_rows * ROW_HEIGHT + 5) * base["font"]["size"]),
+        "legend": base["legend"] | {"traceorder": "normal"},
+    }
+    y = {"autorange": "reversed", "showgrid": False, "ticklabelstandoff": 8} | dict(y or {})
+    return framed(drawing, look, x=x, y=y, **rows | layout)
 
 
-def _title(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {"title": {"text": fields["title"]}} if "title" in fields else {}
+def hatched(color: str | Sequence[str], shape: str | Sequence[str]) -> dict[str, Any]:
+    """Return how bars look: a colour and a hatching over it, for whoever sees no colours."""
+    return {"color": color, "pattern": {"shape": shape, "fillmode": "overlay", "solidity": 0.3}}
 
 
-def hatched(shape: str) -> dict[str, Any]:
-    """Return a hatching over the colour of a bar, for whoever sees no colours."""
-    return {"shape": shape, "fillmode": "overlay", "solidity": 0.3}
+def written_beside(
+    drawing: Drawing, amounts: Mapping[str, float], written: Callable[[float], str], room: float
+) -> dict[str, Any]:
+    """Write each row's amount beside its bar; return an axis that nobody needs to see any more.
+
+    Args:
+        drawing: What the words are added to.
+        amounts: Of each row, by its label.
+        written: Makes words of an amount.
+        room: How long the axis is, in longest bars.
+    """
+    for label, amount in amounts.items():
+        drawing.note(x=amount, y=label, text=f" {written(amount)}", xanchor="left")
+    return {"visible": False, "range": [0, room * max(amounts.values())]}
+
+
+def log_axis(
+    ticks: Sequence[float], written: Callable[[Any], str], **fields: object
+) -> dict[str, object]:
+    """Return an axis in powers of ten with these ticks only."""
+    words = [written(tick) for tick in ticks]
+    return {"type": "log", "tickvals": list(ticks), "ticktext": words, **fields}
 
 
 def powers(low: int, high: int, *, step: int = 1) -> list[float]:
@@ -86,11 +98,6 @@ def scientific(amount: float, digits: int = 3) -> str:
     ('9.574e21', '3.36e7', '2.5')
     """
     return f"{amount:.{digits}g}".replace("e+0", "e").replace("e+", "e")
-
-
-def joined(parts: Sequence[str]) -> str:
-    """Return parts of a sentence with the language's own commas."""
-    return _(", ").join(parts)
 
 
 def intensity_words(intensity: float) -> str:

@@ -1,31 +1,35 @@
-"""The tab of time in lines: compute, extra work, communication and bubble, device by device."""
+"""Training time in lines: compute, extra work, communication and bubble, cluster by cluster."""
 
-from dataclasses import replace
-from typing import Final
-
-import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from core.budget.budget import Budget
 from core.budget.cluster import MAX_DEVICES, Cluster
 from core.budget.item import Item
+from core.budget.recipe import TrainingRecipe
 from core.budget.share import check_split
 from core.budget.training.duration import reached_mfu, training_time
 from core.budget.training.memory import training_budget
-from core.figures.budget.flops_and_time.time_lines import (
-    time_lines,
-    time_lines_alt,
-    time_lines_table,
-)
+from core.figures.budget.flops_and_time.lines import lines_picture
 from core.language import _, ngettext
-from core.units import format_bytes, format_percent, format_seconds
-from pages.budget.flops_and_time import places
-from pages.budget.flops_and_time.lines_plan import Plan, choose_plan, spread
-from pages.shared.charts import show_chart
-from pages.shared.header import headline
-from pages.shared.numbers import explained_number
-from pages.shared.settings import presenting, theme_mode, unit_system
+from core.units import format_percent, format_seconds
+from pages.budget.flops_and_time.inputs import (
+    ASK,
+    aside,
+    choose_checkpointing,
+    choose_the_model,
+    plain,
+    settings,
+)
+from pages.shared.budget.choices import ChosenDevice, ChosenModel, choose_device
+from pages.shared.settings import look
+from pages.shared.tabbed_page import Chart, Shown
 
+POWERS: Final = tuple(2**power for power in range(15))
+LENGTH: Final = 4096  # tokens of a sequence, of models that can read so many
+SPLITS: Final = (1, 2, 4, 8, 16)
+BATCHES: Final = tuple(2**power for power in range(16, 27))
 STEPS: Final = (1, 4, 16, 64)  # how the cluster grows from bar to bar
 CODE: Final = """
 from core.budget.catalogue.models import MODELS
@@ -46,27 +50,119 @@ print(f"MFU {{reached_mfu(spec, recipe, cluster, {tokens}, time.amount).amount:.
 """
 
 
-def show_lines(row: DeltaGenerator) -> str:
-    """Show the tab and return the code of its number."""
-    plan = choose_plan(row)
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Plan:
+    """A training run on a cluster.
+
+    Attributes:
+        model: What is trained.
+        device: On what.
+        count: How many devices.
+        layout: How the model is split over them, as fields of `Cluster`.
+        recipe: How it is trained, without the micro-batches of a step.
+        batch: Tokens of one step.
+        share: Share of the peak that the products reach.
+        trillions: Tokens that training sees, in units of 10**12.
+    """
+
+    model: ChosenModel
+    device: ChosenDevice
+    count: int
+    layout: Mapping[str, Any]
+    recipe: TrainingRecipe
+    batch: int
+    share: float
+    trillions: float
+
+    @property
+    def tokens(self) -> float:
+        """Tokens that training sees."""
+        return self.trillions * 1e12
+
+
+def choose_plan() -> Plan:
+    """Show the inputs and return what they say."""
+    model = choose_the_model()
+    count = ASK.select_slider("cluster", _("Devices"), POWERS, default=64, labels="{:,}".format)
+    with aside():
+        device = choose_device(ASK)
+        with settings():
+            layout = _choose_layout()
+            batch = ASK.select_slider(
+                "step", _("Tokens of one step"), BATCHES, default=2**22, labels="{:,}".format
+            )
+            seq_len = min(LENGTH, model.spec.seq_len)
+            recipe = TrainingRecipe(seq_len=seq_len, checkpointing=choose_checkpointing())
+            share = ASK.slider(
+                "share", _("Share of the peak that products reach"), 0.05, 1.0,
+                default=0.6, step=0.05,
+            )  # fmt: skip
+            trillions = ASK.number(
+                "seen", _("Tokens in T"), 0.000_001, 10_000.0, default=1.0, step=1.0
+            )
+    return Plan(
+        model=model, device=device, count=count, layout=layout, recipe=recipe, batch=batch,
+        share=share, trillions=trillions,
+    )  # fmt: skip
+
+
+def _choose_layout() -> dict[str, Any]:
+    return {
+        "tensor": ASK.select_slider("tensor", _("Tensor-parallel ranks"), SPLITS, default=1),
+        "pipeline": ASK.select_slider("pipeline", _("Pipeline stages"), SPLITS, default=1),
+        "zero_stage": ASK.segmented("zero", _("ZeRO stage"), (0, 1, 2, 3), default=3),
+        "overlap": ASK.slider(
+            "overlap", _("Communication hidden behind compute"), 0.0, 1.0, default=0.5, step=0.05
+        ),
+    }
+
+
+def lines(plan: Plan) -> Shown:
+    """Show the time of the chosen cluster and of larger ones.
+
+    Raises:
+        ValueError: If the model cannot be split so, or nobody knows the speed of the device.
+    """
     spec = plan.model.spec
-    try:
-        cluster = Cluster(device=plan.device.device, num_devices=plan.count, **plan.layout)  # type: ignore[arg-type]
-        check_split(spec, cluster)
-        rows = _rows(plan, cluster)
-    except ValueError as error:
-        headline(str(error))
-        return ""
+    cluster = Cluster(device=plan.device.device, num_devices=plan.count, **plan.layout)
+    check_split(spec, cluster)
+    rows = [_row(plan, cluster, count) for count in counts_from(cluster)]
     time, recipe = rows[0][1], spread(plan.recipe, cluster, plan.batch)
     mfu = reached_mfu(spec, recipe, cluster, plan.tokens, float(time.amount))
-    headline(sentence(plan, time, mfu))
     memory = memory_words(training_budget(spec, recipe, cluster))
-    _show(rows, mfu, f"{memory} {step_words(plan, cluster)}".strip())
     layout = ", ".join(f"{name}={value}" for name, value in plan.layout.items())
-    return CODE.format(
-        model=plan.model.code, recipe=recipe, device=plan.device.code,
-        cluster=f"num_devices={plan.count}, {layout}", tokens=plan.tokens, share=plan.share,
+    return Shown(
+        headline=sentence(plan, time, mfu),
+        charts=[Chart(picture=lines_picture(rows, look()), file_name="training-time")],
+        numbers=[*((_(part.name), part) for part in time.children), (_("MFU"), mfu)],
+        widths=(4, 1),
+        notes=[f"{memory} {step_words(plan, cluster)}".strip()],
+        code=CODE.format(
+            model=plan.model.code, recipe=recipe, device=plan.device.code,
+            cluster=f"num_devices={plan.count}, {layout}", tokens=plan.tokens, share=plan.share,
+        ),
     )  # fmt: skip
+
+
+def counts_from(cluster: Cluster) -> list[int]:
+    """Return the numbers of devices that are compared: the chosen one, and growing from it."""
+    counts = (cluster.num_devices * step for step in STEPS)
+    return [count for count in counts if count <= MAX_DEVICES]
+
+
+def spread(recipe: TrainingRecipe, cluster: Cluster, batch: int) -> TrainingRecipe:
+    """Return the recipe with as many micro-batches as make a step of about `batch` tokens."""
+    micro = recipe.num_tokens * cluster.data
+    return replace(recipe, accumulation=max(1, batch // micro))
+
+
+def _row(plan: Plan, cluster: Cluster, count: int) -> tuple[str, Item]:
+    """Return in words so many devices, and their time; each replica is split as in the cluster."""
+    grown = replace(cluster, num_devices=count)
+    recipe = spread(plan.recipe, grown, plan.batch)
+    time = training_time(plan.model.spec, recipe, grown, plan.tokens, plan.share)
+    label = ngettext("{count} device", "{count} devices", count)
+    return label.format(count=f"{count:,}"), time
 
 
 def sentence(plan: Plan, time: Item, mfu: Item) -> str:
@@ -75,7 +171,7 @@ def sentence(plan: Plan, time: Item, mfu: Item) -> str:
         "{model} on {tokens} T tokens with {count} × {device}: {time}, an MFU of {mfu}"
     ).format(
         model=plan.model.spec.name,
-        tokens=places.plain(plan.trillions),
+        tokens=plain(plan.trillions),
         count=f"{plan.count:,}",
         device=plan.device.device.name,
         time=format_seconds(time.amount),
@@ -88,7 +184,7 @@ def step_words(plan: Plan, cluster: Cluster) -> str:
     same = _("Tokens of one step stay the same, so more devices have fewer micro-batches each.")
     alone = plan.recipe.num_tokens
     most = plan.batch // alone * cluster.tensor * cluster.pipeline
-    if max(clusters(cluster)) <= most:
+    if max(counts_from(cluster)) <= most:
         return same
     more = _(
         "Beyond {most} devices even one sequence of {length} tokens for each replica makes the "
@@ -105,40 +201,5 @@ def memory_words(budget: Budget) -> str:
         "It does not fit: even with one sequence at a time a device needs {need} and has "
         "{capacity}. The time is that of the work alone."
     ).format(
-        need=format_bytes(budget.item.amount, unit_system()),
-        capacity=format_bytes(budget.capacity, unit_system()),
+        need=look().format_bytes(budget.item.amount), capacity=look().format_bytes(budget.capacity)
     )
-
-
-def clusters(cluster: Cluster) -> list[int]:
-    """Return the numbers of devices that are compared: the chosen one, and growing from it."""
-    counts = (cluster.num_devices * step for step in STEPS)
-    return [count for count in counts if count <= MAX_DEVICES]
-
-
-def _rows(plan: Plan, cluster: Cluster) -> list[tuple[str, Item]]:
-    rows = []
-    for count in clusters(cluster):
-        grown = replace(cluster, num_devices=count)
-        recipe = spread(plan.recipe, grown, plan.batch)
-        time = training_time(plan.model.spec, recipe, grown, plan.tokens, plan.share)
-        label = ngettext("{count} device", "{count} devices", count)
-        rows.append((label.format(count=f"{count:,}"), time))
-    return rows
-
-
-def _show(rows: list[tuple[str, Item]], mfu: Item, words: str) -> None:
-    picture, numbers = places.picture_and_numbers()
-    with picture:
-        show_chart(
-            time_lines(rows, theme_mode(), present=presenting()),
-            key="flops_lines_chart",
-            alt=time_lines_alt(rows),
-            table=time_lines_table(rows),
-            file_name="training-time",
-        )
-        st.caption(words)
-    with numbers:
-        for part in rows[0][1].children:
-            explained_number(_(part.name), part)
-        explained_number(_("MFU"), mfu)

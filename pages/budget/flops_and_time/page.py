@@ -1,24 +1,49 @@
 """How many FLOPs does training take, and how long?"""
 
-import streamlit as st
-
-from core.language import _
+from core.language import N_
+from pages.budget.flops_and_time.amounts import choose_rent, choose_rungs, ladder, two_weeks
+from pages.budget.flops_and_time.days import choose_run, days
+from pages.budget.flops_and_time.flops import (
+    choose_place,
+    choose_step,
+    choose_two_layers,
+    components,
+    rule,
+    why_six,
+)
+from pages.budget.flops_and_time.inputs import ASK, no_number
+from pages.budget.flops_and_time.least_times import (
+    choose_matmul,
+    choose_transfer,
+    matmul,
+    transfer,
+)
+from pages.budget.flops_and_time.lines import choose_plan, lines
+from pages.budget.flops_and_time.peak import choose_measured, choose_operations, mfu, roofline
 from pages.budget.flops_and_time.question import ask_about_the_claim
-from pages.budget.flops_and_time.tabs import CSS, PICTURES, choose_tab
-from pages.shared.header import page_header
-from pages.shared.prose import prose
-from pages.shared.snippets import show_code
+from pages.shared.tabbed_page import Page, Tab, tabbed_page
 
-page_header(__doc__)
-st.html(CSS)
-tab, row = choose_tab()
-source = PICTURES[tab](row)
-question, code = st.columns(2)
-with question:
-    ask_about_the_claim()
-with code:
-    if source:
-        show_code(tab, source)
-    else:
-        st.caption(_("There is no number to compute with these settings."))
-prose(__file__, "reading")
+tabbed_page(
+    __file__,
+    __doc__,
+    Page(
+        inputs=ASK,
+        tabs={
+            "components": Tab(label=N_("Components"), choose=choose_step, show=components),
+            "why": Tab(label=N_("Why 6?"), choose=choose_two_layers, show=why_six),
+            "rule": Tab(label=N_("6ND"), choose=choose_place, show=rule),
+            "mfu": Tab(label=N_("MFU"), choose=choose_measured, show=mfu),
+            "roofline": Tab(label=N_("Roofline"), choose=choose_operations, show=roofline),
+            "time": Tab(label=N_("Days"), choose=choose_run, show=days),
+            "lines": Tab(label=N_("In lines"), choose=choose_plan, show=lines),
+            "budget": Tab(label=N_("Two weeks"), choose=choose_rent, show=two_weeks),
+            "ladder": Tab(label=N_("Ladder"), choose=choose_rungs, show=ladder),
+            "matmul": Tab(label=N_("Matmul"), choose=choose_matmul, show=matmul),
+            "transfer": Tab(label=N_("Transfer"), choose=choose_transfer, show=transfer),
+        },
+        question=ask_about_the_claim,
+        refusal=no_number,
+        own_inputs="below",
+        tabs_as_list=True,
+    ),
+)

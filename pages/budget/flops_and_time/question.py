@@ -6,6 +6,7 @@ from core.budget.catalogue.devices import DEVICES
 from core.budget.compute.least_times import CLAIMED_DEVICE, CLAIMED_SIZE, CLAIMS, least_seconds
 from core.language import _
 from core.units import format_flops, format_flops_per_second, format_seconds
+from pages.budget.flops_and_time.inputs import ASK
 from pages.shared.questions import Choice, predict_then_reveal
 
 
@@ -21,7 +22,7 @@ def ask_about_the_claim() -> None:
         "not wait for the GPU reads such times: it has timed the call, not the product."
     )
     predict_then_reveal(
-        "flops_claim", question.format(**words), _choices(words), why.format(**words)
+        ASK.key("claim"), question.format(**words), _choices(words), why.format(**words)
     )
 
 

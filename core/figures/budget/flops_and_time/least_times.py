@@ -5,12 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import plotly.graph_objects as go
-
-from core.figures.budget.flops_frame import hatched, joined, rows_of_bars
+from core.figures.budget.flops_frame import hatched, log_axis, rows_of_bars
 from core.figures.drawing import Drawing
-from core.figures.picture import Look
-from core.figures.theme import COLORS, Mode
+from core.figures.picture import Look, Picture, Table
 from core.language import _
 from core.units import format_seconds
 
@@ -44,40 +41,36 @@ class Mark:
     seconds: Mapping[str, float]
 
 
-def least_times(
-    bars: Sequence[Least],
-    marks: Sequence[Mark],
-    mode: Mode,
-    *,
-    present: bool = False,
-) -> go.Figure:
+Groups = Sequence[Least | Mark]
+
+
+def least_times_picture(bars: Sequence[Least], marks: Sequence[Mark], look: Look) -> Picture:
     """Return the bars side by side in each row and the marks over them."""
     drawing = Drawing()
+    groups: Groups = (*bars, *marks)
     for bar, pattern in zip(bars, _PATTERNS, strict=False):
-        _draw_bars(drawing, bar, pattern, COLORS[mode])
+        _draw_bars(drawing, bar, pattern, look)
     for mark in marks:
-        _draw_marks(drawing, mark, COLORS[mode])
-    return rows_of_bars(
+        _draw_marks(drawing, mark, look)
+    labels = list(dict.fromkeys(label for group in groups for label in group.seconds))
+    figure = rows_of_bars(
         drawing,
-        Look(mode=mode, present=present),
-        num_rows=round(len(_labels(bars, marks)) * max(0.8, 0.6 * len(bars))),
-        x=_across(bars, marks),
+        look,
+        num_rows=round(len(labels) * max(0.8, 0.6 * len(bars))),
+        x=_across([each for group in groups for each in group.seconds.values()]),
         barmode="group",
         bargap=0.25,
     )
+    return Picture(figure=figure, alt=_sentence(groups), table=_table(labels, groups))
 
 
-def _draw_bars(drawing: Drawing, bar: Least, pattern: str, color: Mapping[str, str]) -> None:
+def _draw_bars(drawing: Drawing, bar: Least, pattern: str, look: Look) -> None:
     drawing.bar(
         orientation="h",
         x=list(bar.seconds.values()),
         y=list(bar.seconds),
         name=bar.name,
-        marker={
-            "color": color[bar.color],
-            "opacity": bar.opacity,
-            "pattern": hatched(pattern),
-        },
+        marker=hatched(look.color(bar.color), pattern) | {"opacity": bar.opacity},
         text=[format_seconds(each) for each in bar.seconds.values()],
         textposition="outside",
         cliponaxis=False,
@@ -85,61 +78,43 @@ def _draw_bars(drawing: Drawing, bar: Least, pattern: str, color: Mapping[str, s
     )
 
 
-def _draw_marks(drawing: Drawing, mark: Mark, color: Mapping[str, str]) -> None:
+def _draw_marks(drawing: Drawing, mark: Mark, look: Look) -> None:
     drawing.scatter(
         x=list(mark.seconds.values()),
         y=list(mark.seconds),
         mode="markers+text",
         name=mark.name,
-        marker={"color": color[mark.color], "symbol": mark.symbol, "size": 14},
+        marker={"color": look.color(mark.color), "symbol": mark.symbol, "size": 14},
         text=[f"  {format_seconds(each)}" for each in mark.seconds.values()],
         textposition="middle right",
         hovertemplate="%{y}: %{text}<extra>%{fullData.name}</extra>",
     )
 
 
-def _across(bars: Sequence[Least], marks: Sequence[Mark]) -> dict[str, object]:
+def _across(seconds: Sequence[float]) -> dict[str, object]:
     """Return the axis of times, in powers of ten with room for the words to the right."""
-    amounts = [each for group in _groups(bars, marks) for each in group.seconds.values()]
-    low, high = min(amounts) / 4, max(amounts) * 12
+    low, high = min(seconds) / 4, max(seconds) * 12
     ticks = [10.0**power for power in range(-12, 9) if low <= 10.0**power <= high]
-    return {
-        "type": "log",
-        "range": [math.log10(low), math.log10(high)],
-        "tickvals": ticks,
-        "ticktext": [_power_text(tick) for tick in ticks],
-    }
+    return log_axis(ticks, _whole, range=[math.log10(low), math.log10(high)])
 
 
-def _labels(bars: Sequence[Least], marks: Sequence[Mark]) -> list[str]:
-    return list(dict.fromkeys(label for each in _groups(bars, marks) for label in each.seconds))
-
-
-def _groups(bars: Sequence[Least], marks: Sequence[Mark]) -> list[Least | Mark]:
-    return [*bars, *marks]
-
-
-def _power_text(seconds: float) -> str:
+def _whole(seconds: float) -> str:
     return format_seconds(seconds).replace(".00 ", " ").replace(".0 ", " ")
 
 
-def least_times_alt(bars: Sequence[Least], marks: Sequence[Mark]) -> str:
-    """Return the picture in words."""
-    parts = [
-        f"{group.name}: "
-        + joined([f"{label} {format_seconds(each)}" for label, each in group.seconds.items()])
-        for group in _groups(bars, marks)
-    ]
+def _sentence(groups: Groups) -> str:
+    """Return every time, group by group."""
+    parts = []
+    for group in groups:
+        times = [f"{label} {format_seconds(each)}" for label, each in group.seconds.items()]
+        parts.append(f"{group.name}: {_(', ').join(times)}")
     return _("Times on a scale of powers of ten. {groups}.").format(groups=_("; ").join(parts))
 
 
-def least_times_table(
-    bars: Sequence[Least], marks: Sequence[Mark]
-) -> Mapping[str, Sequence[object]]:
+def _table(labels: Sequence[str], groups: Groups) -> Table:
     """Return one row a label."""
-    labels = _labels(bars, marks)
     columns: dict[str, Sequence[object]] = {_("where"): labels}
-    for group in _groups(bars, marks):
+    for group in groups:
         columns[group.name] = [
             format_seconds(group.seconds[label]) if label in group.seconds else "-"
             for label in labels

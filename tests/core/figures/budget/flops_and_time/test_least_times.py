@@ -1,10 +1,5 @@
-from core.figures.budget.flops_and_time.least_times import (
-    Least,
-    Mark,
-    least_times,
-    least_times_alt,
-    least_times_table,
-)
+from core.figures.budget.flops_and_time.least_times import Least, Mark, least_times_picture
+from core.figures.picture import Look
 
 BARS = [
     Least(name="host", color="backward", seconds={"H100": 0.25, "T4": 1.0}),
@@ -14,7 +9,7 @@ MARKS = [Mark(name="claimed", color="refused", symbol="star", seconds={"H100": 5
 
 
 def test_bars_and_marks_are_seconds_on_powers_of_ten():
-    figure = least_times(BARS, MARKS, "light")
+    figure = least_times_picture(BARS, MARKS, Look()).figure
     host, own, claimed = figure.data
     assert dict(zip(host.y, host.x, strict=True)) == BARS[0].seconds
     assert list(own.x) == [0.005]
@@ -26,8 +21,9 @@ def test_bars_and_marks_are_seconds_on_powers_of_ten():
 
 
 def test_words_and_table():
-    assert "host: H100 250 ms, T4 1.00 s; own: H100 5.00 ms" in least_times_alt(BARS, MARKS)
-    assert least_times_table(BARS, MARKS) == {
+    picture = least_times_picture(BARS, MARKS, Look())
+    assert "host: H100 250 ms, T4 1.00 s; own: H100 5.00 ms" in picture.alt
+    assert picture.table == {
         "where": ["H100", "T4"],
         "host": ["250 ms", "1.00 s"],
         "own": ["5.00 ms", "-"],

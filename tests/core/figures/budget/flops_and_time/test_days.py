@@ -1,19 +1,14 @@
 import pytest
 
 from core.budget.training.duration import training_seconds
-from core.figures.budget.flops_and_time.training_days import (
-    DAY,
-    counts_around,
-    training_days,
-    training_days_alt,
-    training_days_table,
-)
+from core.figures.budget.flops_and_time.days import DAY, counts_around, days_picture
+from core.figures.picture import Look
 
 ONE = training_seconds(70 * 10**9, 15 * 10**12, 1, 989.5e12, 1.0)
 
 
 def test_the_chosen_point_lies_on_the_line_of_its_mfu():
-    figure = training_days(ONE, 0.5, 1024, "light")
+    figure = days_picture(ONE, 0.5, 1024, Look()).figure
     line = next(trace for trace in figure.data if trace.name == "the chosen MFU")
     assert line.y[list(line.x).index(1024)] == pytest.approx(143.93, abs=0.005)
     point = figure.data[-1]
@@ -24,23 +19,22 @@ def test_the_chosen_point_lies_on_the_line_of_its_mfu():
 
 
 def test_words_and_table():
-    assert "143 d 22 h with 1,024, 14 d 09 h with ten times as many" in training_days_alt(
-        ONE, 0.5, 1024
-    )
-    table = training_days_table(ONE, 0.5, 3)
+    alt = days_picture(ONE, 0.5, 1024, Look()).alt
+    assert "143 d 22 h with 1,024, 14 d 09 h with ten times as many" in alt
+    table = days_picture(ONE, 0.5, 3, Look()).table
     assert list(table)[1:] == [f"time at an MFU of {mfu}" for mfu in (0.3, 0.5, 0.6)]
     assert {len(column) for column in table.values()} == {len(table["devices"])}
 
 
 def test_one_device_has_nothing_to_its_left():
     assert counts_around(1) == [1, 2, 4, 8, 16]
-    figure = training_days(ONE, 0.01, 1, "dark", present=True)
+    figure = days_picture(ONE, 0.01, 1, Look(mode="dark", present=True)).figure
     assert figure.data[-1].x[0] == 1
 
 
 def test_every_time_that_is_drawn_has_ticks_around_it():
     for seconds, mfu, num_devices in ((0.006, 1.0, 1_000_000), (ONE, 0.5, 1024), (7e17, 0.01, 1)):
-        figure = training_days(seconds, mfu, num_devices, "light")
+        figure = days_picture(seconds, mfu, num_devices, Look()).figure
         drawn = [days for trace in figure.data for days in trace.y]
         ticks = figure.layout.yaxis.tickvals
         assert ticks[0] <= min(drawn)

@@ -3,20 +3,40 @@ import pytest
 from core.budget.catalogue.devices import DEVICES, custom_device
 from core.budget.catalogue.models import MODELS
 from core.budget.compute.block_operations import op_intensities
+from core.budget.compute.conventions import mfu_conventions
 from core.budget.compute.intensity import bound, examples
-from core.figures.budget.flops_and_time.roofline_plot import (
-    roofline_alt,
-    roofline_plot,
-    roofline_table,
-)
+from core.budget.recipe import TrainingRecipe
+from core.figures.budget.flops_and_time.peak import mfu_picture, roofline_picture
+from core.figures.picture import Look
 
 H100 = DEVICES["h100-sxm"]
 PEAK = H100.peak["bfloat16"]
 
 
+def shares(speed):
+    return mfu_conventions(MODELS["llama-3.1-8b"], TrainingRecipe(seq_len=8192), speed, 989e12)
+
+
+def test_bars_are_shares_of_the_peak_and_what_cannot_be_is_crossed():
+    for speed in (5762, 50_000):
+        found = shares(speed)
+        figure = mfu_picture(found, Look()).figure
+        assert list(figure.data[0].x) == [share.amount for share in found]
+        crossed = [note.text.endswith("✗") for note in figure.layout.annotations]
+        assert any(crossed) == (speed == 50_000)
+        assert figure.layout.xaxis.range[1] > max(share.amount for share in found)
+
+
+def test_words_and_table_name_every_convention():
+    picture = mfu_picture(shares(5762), Look())
+    assert "full attention 33.7 %" in picture.alt
+    assert picture.table["convention"][0] == "6ND"
+    assert {len(column) for column in picture.table.values()} == {5}
+
+
 def test_marks_stand_on_the_roof_at_their_intensity():
     operations = examples(4096)
-    figure = roofline_plot(operations, H100, PEAK, "light")
+    figure = roofline_picture(operations, H100, PEAK, Look()).figure
     marks = {
         x: y for trace in figure.data if trace.mode == "markers"
         for x, y in zip(trace.x, trace.y, strict=True)
@@ -33,27 +53,25 @@ def test_every_model_and_phase_can_be_drawn_and_every_mark_has_a_name():
     for spec in MODELS.values():
         for phase in ("prefill", "decode"):
             operations = op_intensities(spec, 4096, phase=phase)
-            figure = roofline_plot(operations, H100, PEAK, "dark", present=True)
+            look = Look(mode="dark", present=True)
+            figure = roofline_picture(operations, H100, PEAK, look).figure
             num_marks = sum(len(t.x) for t in figure.data if t.mode == "markers")
             assert num_marks == len(operations)
 
 
 def test_words_say_who_waits_and_the_table_has_every_operation():
-    operations = examples(1024)
-    text = roofline_alt(operations, H100, PEAK)
-    assert "turns at 295 FLOPs for each byte" in text
-    assert "Waiting for memory: relu, gelu, dot product, matrix times vector." in text
-    table = roofline_table(operations, H100, PEAK)
-    assert table["FLOPs for each byte"][0] == "0.25"
-    assert {len(column) for column in table.values()} == {5}
+    picture = roofline_picture(examples(1024), H100, PEAK, Look())
+    assert "turns at 295 FLOPs for each byte" in picture.alt
+    assert "Waiting for memory: relu, gelu, dot product, matrix times vector." in picture.alt
+    assert picture.table["FLOPs for each byte"][0] == "0.25"
+    assert {len(column) for column in picture.table.values()} == {5}
 
 
 def test_a_roof_of_tiny_or_huge_numbers_and_every_mark_stay_on_the_picture():
     for tera, giga in ((1, 100_000), (100_000, 1), (100, 1000)):
         device = custom_device(memory=1e9, flops_per_second=tera * 1e12, bandwidth=giga * 1e9)
-        peak = device.peak["bfloat16"]
         for operations in (examples(64), op_intensities(MODELS["gpt-3-175b"], 2**20)):
-            figure = roofline_plot(operations, device, peak, "light")
+            figure = roofline_picture(operations, device, device.peak["bfloat16"], Look()).figure
             left, right = (10**end for end in figure.layout.xaxis.range)
             roof = figure.data[0]
             assert list(roof.x) == sorted(roof.x)

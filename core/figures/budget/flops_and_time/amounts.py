@@ -1,0 +1,177 @@
+"""Amounts of compute: the loss that one buys over the size of the model, and a ladder of them."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from core.budget.compute.chinchilla import FITS, best_params, loss_for_size
+from core.budget.item import Item
+from core.figures.budget.flops_frame import (
+    HEIGHT_PX,
+    framed,
+    log_axis,
+    powers,
+    rows_of_bars,
+    scientific,
+)
+from core.figures.drawing import Drawing
+from core.figures.picture import Look, Picture, Table
+from core.language import N_, _
+from core.units import format_count, format_flops
+
+_SPAN: Final = 60.0  # times smaller and larger than the best model
+_POINTS: Final = 81
+_LOOKS: Final = (("format_a", "solid"), ("format_b", "dash"))
+_SYMBOLS: Final = {"exact": "circle", "measured": "square", "estimated": "diamond"}
+_KINDS: Final = {
+    "exact": N_("exact"), "measured": N_("measured"), "estimated": N_("estimated")
+}  # fmt: skip
+_RUNG_HEIGHT: Final = 1.85
+_FIRST, _LAST = 6.5, 29.0  # powers of ten
+Limits = Mapping[str, float]  # a translated label -> parameters that fit
+
+
+def sizes(flops: float) -> list[float]:
+    """Return the sizes of models that are drawn: around the best one."""
+    best = float(best_params(flops).amount)
+    return [best * _SPAN ** (place / (_POINTS // 2) - 1) for place in range(_POINTS)]
+
+
+def loss_picture(flops: float, limits: Limits, look: Look) -> Picture:
+    """Return a line a fitted law, the best size, and what the memory holds.
+
+    Args:
+        flops: Compute that is spent.
+        limits: Sizes beyond which something does not fit, by their words.
+        look: How the reader wants to see.
+    """
+    drawing, around = Drawing(), sizes(flops)
+    losses = {fit.name: [loss_for_size(flops, size, fit) for size in around] for fit in FITS}
+    _draw_losses(drawing, flops, around, losses, look)
+    best = float(best_params(flops).amount)
+    drawing.scatter(
+        x=[best], y=[loss_for_size(flops, best, FITS[1])], mode="markers",
+        name=_("20 tokens for each parameter"), hoverinfo="skip",
+        marker={"color": look.color("text"), "size": 15, "symbol": "star"},
+    )  # fmt: skip
+    top = max(curve[0] for curve in losses.values())
+    _draw_limits(drawing, limits, around, top + 10, look)
+    lowest = min(min(curve) for curve in losses.values())
+    ticks = [tick for tick in powers(3, 15) if around[0] <= tick <= around[-1]]
+    x = log_axis(ticks, format_count, title=_("parameters"))
+    y = {
+        "title": _("predicted loss (nats)"),
+        "range": [lowest - 0.05, min(top, lowest + 1.2) + 0.1],
+    }
+    # Also on a projector as high as this: its legend takes three rows.
+    figure = framed(drawing, look, x=x, y=y, height=HEIGHT_PX)
+    return Picture(
+        figure=figure, alt=_loss_sentence(flops, best, limits), table=_loss_table(flops, around)
+    )
+
+
+def _draw_losses(
+    drawing: Drawing,
+    flops: float,
+    around: Sequence[float],
+    losses: Mapping[str, Sequence[float]],
+    look: Look,
+) -> None:
+    for (name, curve), (meaning, dash) in zip(losses.items(), _LOOKS, strict=True):
+        drawing.scatter(
+            x=around, y=curve, mode="lines", name=name,
+            line={"color": look.color(meaning), "dash": dash, "width": 3},
+            customdata=[[format_count(size), format_count(flops / (6 * size))] for size in around],
+            hovertemplate=_("{size} on {tokens} tokens: {loss} nats").format(
+                size="%{customdata[0]}", tokens="%{customdata[1]}", loss="%{y:.3f}"
+            ),
+        )  # fmt: skip
+
+
+def _draw_limits(
+    drawing: Drawing, limits: Limits, around: Sequence[float], top: float, look: Look
+) -> None:
+    seen = [each for each in limits.items() if around[0] < each[1] < around[-1]]
+    for (label, size), dash in zip(seen, ("dash", "dot", "dashdot"), strict=False):
+        drawing.scatter(
+            x=[size, size], y=[0, top], mode="lines", hoverinfo="skip",
+            name=f"{label}: {format_count(size)}",
+            line={"color": look.color("refused"), "width": 2, "dash": dash},
+        )  # fmt: skip
+
+
+def _loss_sentence(flops: float, best: float, limits: Limits) -> str:
+    text = _(
+        "Loss over the size of the model for a fixed compute: lowest near {best}; ten times "
+        "smaller {small} nats, ten times larger {large} nats, {here} at the best."
+    ).format(
+        best=format_count(best),
+        small=f"{loss_for_size(flops, best / 10):.3f}",
+        large=f"{loss_for_size(flops, best * 10):.3f}",
+        here=f"{loss_for_size(flops, best):.3f}",
+    )
+    return " ".join([text, *(f"{label}: {format_count(size)}." for label, size in limits.items())])
+
+
+def _loss_table(flops: float, around: Sequence[float]) -> Table:
+    """Return one row for every eighth size."""
+    rows = around[::8]
+    return {
+        _("parameters"): [format_count(size) for size in rows],
+        _("tokens"): [format_count(flops / (6 * size)) for size in rows],
+        **{fit.name: [loss_for_size(flops, size, fit) for size in rows] for fit in FITS},
+    }
+
+
+def ladder_picture(rungs: Sequence[Item], look: Look) -> Picture:
+    """Return a mark a rung on a scale of powers of ten, the smallest at the bottom.
+
+    Args:
+        rungs: Amounts of compute, smallest first.
+        look: How the reader wants to see.
+    """
+    drawing, order = Drawing(), [_(rung.name) for rung in rungs]
+    for kind in _SYMBOLS:
+        if found := [rung for rung in rungs if rung.kind == kind]:
+            _draw_rungs(drawing, kind, found, look)
+    ticks = powers(9, 27, step=6 if look.present else 3)
+    x = log_axis(ticks, _power_words, title=_("FLOPs"), range=[_FIRST, _LAST])
+    places = {
+        "categoryorder": "array",
+        "categoryarray": order,
+        "range": [-0.6, len(order) - 0.4],
+    }
+    height = round((len(rungs) * _RUNG_HEIGHT + 4) * (18 if look.present else 15))
+    said = [f"{_(rung.name)} {scientific(rung.amount)}" for rung in rungs]
+    table = {
+        _("what"): order,
+        _("FLOPs"): [scientific(rung.amount, 4) for rung in rungs],
+        _("kind"): [_(_KINDS[rung.kind]) for rung in rungs],
+        _("source"): [_(rung.source) for rung in rungs],
+    }
+    return Picture(
+        figure=rows_of_bars(
+            drawing, look, num_rows=len(rungs), height=height, x=x, y={"autorange": None, **places}
+        ),
+        alt=_("From small to large: {rungs}.").format(rungs=_(", ").join(said)),
+        table=table,
+    )
+
+
+def _power_words(power: float) -> str:
+    return f"10<sup>{round(math.log10(power))}</sup>"
+
+
+def _draw_rungs(drawing: Drawing, kind: str, rungs: Sequence[Item], look: Look) -> None:
+    """Draw the rungs of one kind: exact, measured or estimated."""
+    drawing.scatter(
+        x=[rung.amount for rung in rungs],
+        y=[_(rung.name) for rung in rungs],
+        mode="markers+text",
+        name=_(_KINDS[kind]),
+        marker={"color": look.color(kind), "symbol": _SYMBOLS[kind], "size": 13},
+        text=[f"  {scientific(rung.amount)}" for rung in rungs],
+        textposition="middle right",
+        customdata=[[format_flops(rung.amount), _(rung.source)] for rung in rungs],
+        hovertemplate="%{customdata[0]}<br>%{customdata[1]}<extra></extra>",
+    )

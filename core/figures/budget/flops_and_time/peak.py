@@ -1,0 +1,269 @@
+"""Shares of a device's peak: one speed by several conventions, and operations below its roof."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from core.budget.cluster import DeviceSpec
+from core.budget.compute.intensity import Operation, bound, ridge
+from core.budget.item import Item
+from core.figures.budget.flops_frame import (
+    framed,
+    hatched,
+    intensity_words,
+    log_axis,
+    powers,
+    rows_of_bars,
+)
+from core.figures.drawing import Drawing
+from core.figures.picture import Look, Picture
+from core.language import _
+from core.units import format_count, format_flops_per_second, format_percent
+
+_CONVENTIONS: Final[Mapping[str, tuple[str, str]]] = {
+    "hardware (HFU), causal": ("backward", "/"),
+    "sparse peak": ("norms", "x"),
+}
+_USUAL: Final = ("forward", "")
+_BEYOND: Final = 1.0  # nothing runs faster than its peak
+_NEAR_THE_EDGE: Final = 20  # times the left end: words to the left would leave the picture
+_LEFT, _RIGHT = 0.05, 2e5  # FLOPs for each byte, the ends of the axis
+_NEAR: Final = 1.6  # operations whose intensities differ by less share a label
+_MOST_NAMES: Final = 3
+_CLOSE: Final = 0.6  # powers of ten: labels of groups nearer than this stand below each other
+_FIRST_PX: Final = 12
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Mark:
+    """An operation below the roof.
+
+    Attributes:
+        name: Translated.
+        intensity: FLOPs for each byte that it moves.
+        share: Of the peak, at most.
+        height: That share in FLOP/s.
+        waits: Whether it waits for memory.
+    """
+
+    name: str
+    intensity: float
+    share: float
+    height: float
+    waits: bool
+
+
+def mfu_picture(shares: Sequence[Item], look: Look) -> Picture:
+    """Return one bar a convention and the line that none may cross.
+
+    Args:
+        shares: What `core.budget.compute.conventions.mfu_conventions` gave.
+        look: How the reader wants to see.
+    """
+    drawing = Drawing()
+    names = [_(share.name) for share in shares]
+    written = [format_percent(share.amount) for share in shares]
+    _draw_shares(drawing, shares, look)
+    _draw_peak(drawing, look)
+    end = max(1.0, *(share.amount for share in shares)) * 1.15
+    x = {"range": [0, end], "tickformat": ".0%", "title": _("share of the peak")}
+    said = [f"{name} {share}" for name, share in zip(names, written, strict=True)]
+    table = {
+        _("convention"): names,
+        _("share of the peak"): written,
+        _("formula"): [share.formula for share in shares],
+        _("source"): [_(share.source) for share in shares],
+    }
+    return Picture(
+        figure=rows_of_bars(drawing, look, num_rows=len(shares), x=x),
+        alt=_("The same speed as a share of the peak: {shares}.").format(shares=_(", ").join(said)),
+        table=table,
+    )
+
+
+def _draw_shares(drawing: Drawing, shares: Sequence[Item], look: Look) -> None:
+    looks = [_CONVENTIONS.get(share.name, _USUAL) for share in shares]
+    names = [_(share.name) for share in shares]
+    drawing.bar(
+        orientation="h",
+        x=[share.amount for share in shares],
+        y=names,
+        marker=hatched(
+            [look.color(meaning) for meaning, _pattern in looks],
+            [pattern for _meaning, pattern in looks],
+        ),
+        customdata=[format_percent(share.amount) for share in shares],
+        hovertemplate="%{y}: %{customdata}<extra></extra>",
+        showlegend=False,
+    )
+    for name, share in zip(names, shares, strict=True):
+        text = f" {format_percent(share.amount)}" + (" ✗" if share.amount > _BEYOND else "")
+        drawing.note(x=share.amount, y=name, text=text, xanchor="left")
+
+
+def _draw_peak(drawing: Drawing, look: Look) -> None:
+    """Draw the line that no bar may cross."""
+    color = look.color("refused")
+    drawing.shape(
+        type="line", x0=1, x1=1, y0=0, y1=1, yref="paper",
+        line={"color": color, "width": 2, "dash": "dash"},
+    )  # fmt: skip
+    drawing.note(
+        x=1, y=1, yref="paper", yanchor="bottom", text=_("the peak"), font={"color": color}
+    )
+
+
+def roofline_picture(
+    operations: Sequence[Operation], device: DeviceSpec, peak: float, look: Look
+) -> Picture:
+    """Return the roof of a device with a mark for each operation on it.
+
+    Args:
+        operations: What stands below the roof; the last ones are drawn on top.
+        device: Whose roof it is.
+        peak: Its dense FLOP/s in the dtype that is used.
+        look: How the reader wants to see.
+    """
+    drawing, edge = Drawing(), float(ridge(peak, device.bandwidth).amount)
+    marks = [_mark(each, device, peak, edge) for each in operations]
+    found = [edge, *(mark.intensity for mark in marks)]
+    ends = min(_LEFT, min(found) / 4), max(_RIGHT, max(found) * 4)
+    _draw_roof(drawing, device, peak, ends, look)
+    _draw_marks(drawing, marks, look)
+    _draw_names(drawing, marks, edge, look)
+    lowest = min(peak, *(mark.height for mark in marks)) / 8
+    x = _powers_axis(_("FLOPs for each byte moved"), *ends, _intensity_tick)
+    y = _powers_axis(_("FLOP/s at most"), lowest, peak * 4, _rate_tick)
+    table = {
+        _("operation"): [mark.name for mark in marks],
+        _("FLOPs"): [f"{each.flops.amount:,.4g}" for each in operations],
+        _("bytes moved"): [f"{each.moved.amount:,.4g}" for each in operations],
+        _("FLOPs for each byte"): [f"{mark.intensity:,.4g}" for mark in marks],
+        _("share of the peak, at most"): [format_percent(mark.share) for mark in marks],
+    }
+    alt = _roofline_sentence(marks, device.name, edge)
+    return Picture(figure=framed(drawing, look, x=x, y=y), alt=alt, table=table)
+
+
+def _mark(operation: Operation, device: DeviceSpec, peak: float, edge: float) -> _Mark:
+    intensity = operation.intensity.amount
+    share = bound(operation, peak, device.bandwidth).amount
+    return _Mark(
+        name=_(operation.name),
+        intensity=intensity,
+        share=share,
+        height=peak * share,
+        waits=intensity < edge,
+    )
+
+
+def _draw_roof(
+    drawing: Drawing, device: DeviceSpec, peak: float, ends: tuple[float, float], look: Look
+) -> None:
+    edge = float(ridge(peak, device.bandwidth).amount)
+    drawing.scatter(
+        x=[ends[0], edge, ends[1]],
+        y=[ends[0] * device.bandwidth, peak, peak],
+        mode="lines",
+        name=device.name,
+        line={"color": look.color("text"), "width": 3},
+        hoverinfo="skip",
+    )
+    drawing.scatter(
+        x=[edge, edge], y=[1, peak], mode="lines", showlegend=False, hoverinfo="skip",
+        line={"color": look.color("reference"), "width": 2, "dash": "dot"},
+    )  # fmt: skip
+    drawing.note(
+        x=math.log10(edge), y=math.log10(peak), text=f"{intensity_words(edge)} FLOPs/B", yshift=14,
+        xanchor="left" if edge < _NEAR_THE_EDGE * ends[0] else "right",
+    )  # fmt: skip
+
+
+def _draw_marks(drawing: Drawing, marks: Sequence[_Mark], look: Look) -> None:
+    for waits, meaning, symbol, name in (
+        (True, "backward", "circle", _("waits for memory")),
+        (False, "forward", "diamond", _("computes all the time")),
+    ):
+        found = [mark for mark in marks if mark.waits == waits]
+        drawing.scatter(
+            x=[mark.intensity for mark in found],
+            y=[mark.height for mark in found],
+            mode="markers",
+            name=name,
+            marker={"color": look.color(meaning), "symbol": symbol, "size": 14},
+            customdata=[_told(mark) for mark in found],
+            hovertemplate="%{customdata}<extra></extra>",
+        )
+
+
+def _told(mark: _Mark) -> str:
+    return _("{name}: {intensity} FLOPs/B, at most {share} of the peak").format(
+        name=mark.name,
+        intensity=intensity_words(mark.intensity),
+        share=format_percent(mark.share),
+    )
+
+
+def _draw_names(drawing: Drawing, marks: Sequence[_Mark], edge: float, look: Look) -> None:
+    """Name the marks; those that stand together, or on the flat part of the roof, share a label."""
+    line_px, before, shift = (24 if look.present else 18), -math.inf, 0
+    for group in _neighbours(marks, edge):
+        shown = [mark.name for mark in group[: 1 if look.present else _MOST_NAMES]]
+        more = f" +{len(group) - len(shown)}" if len(group) > len(shown) else ""
+        x = math.log10(group[0].intensity)
+        shift = shift if x - before < _CLOSE else _FIRST_PX  # below the label to the left of it
+        drawing.note(
+            x=x,
+            y=math.log10(group[0].height),
+            text="<br>".join(shown) + more,
+            yshift=-shift,
+            yanchor="top",
+            xanchor="left",
+            align="left",
+        )
+        before, shift = x, shift + line_px * len(shown)
+
+
+def _neighbours(marks: Sequence[_Mark], edge: float) -> list[list[_Mark]]:
+    """Return marks in groups, from few FLOPs a byte to many."""
+    groups: list[list[_Mark]] = []
+    for mark in sorted(marks, key=lambda mark: mark.intensity):
+        first = groups[-1][0].intensity if groups else 0.0
+        if groups and (mark.intensity < _NEAR * first or first >= edge):
+            groups[-1].append(mark)
+        else:
+            groups.append([mark])
+    return groups
+
+
+def _powers_axis(
+    title: str, low: float, high: float, written: Callable[[float], str]
+) -> dict[str, object]:
+    """Return an axis on which every power of ten has a tick."""
+    ends = [math.log10(low), math.log10(high)]
+    ticks = powers(math.ceil(ends[0]), math.floor(ends[1]))
+    return log_axis(ticks, written, title=title, range=ends)
+
+
+def _intensity_tick(intensity: float) -> str:
+    return format_count(intensity).replace(".0 ", " ") if intensity >= 10_000 else f"{intensity:,g}"
+
+
+def _rate_tick(rate: float) -> str:
+    return format_flops_per_second(rate).replace(".00 ", " ").replace(".0 ", " ")
+
+
+def _roofline_sentence(marks: Sequence[_Mark], device: str, edge: float) -> str:
+    """Return where the roof turns, who waits for memory and who does not."""
+    waiting = [mark.name for mark in marks if mark.waits]
+    busy = [mark.name for mark in marks if not mark.waits]
+    return _(
+        "Roofline of {device}, which turns at {edge} FLOPs for each byte. Waiting for memory: "
+        "{waiting}. Computing all the time: {busy}."
+    ).format(
+        device=device,
+        edge=intensity_words(edge),
+        waiting=_(", ").join(waiting) or "-",
+        busy=_(", ").join(busy) or "-",
+    )

@@ -1,0 +1,268 @@
+"""How much of a device's peak is used: MFU of a measured speed, and what a roofline allows."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final, cast
+
+from core.budget.compute.block_operations import op_intensities
+from core.budget.compute.conventions import mfu_conventions
+from core.budget.compute.intensity import (
+    ITEM_BYTES,
+    Operation,
+    Phase,
+    examples,
+    ridge,
+    together,
+)
+from core.budget.item import Item
+from core.budget.recipe import TrainingRecipe
+from core.figures.budget.flops_and_time.peak import mfu_picture, roofline_picture
+from core.figures.budget.flops_frame import intensity_words
+from core.language import N_, _, ngettext
+from core.units import format_percent
+from pages.budget.flops_and_time.inputs import (
+    ASK,
+    aside,
+    choose_checkpointing,
+    choose_context,
+    choose_dtype,
+    choose_the_model,
+    dtype_name,
+    settings,
+)
+from pages.shared.budget.choices import ChosenDevice, ChosenModel, choose_device
+from pages.shared.settings import look
+from pages.shared.tabbed_page import Chart, Shown
+
+TORCHTITAN: Final = 5762  # tokens/s of Llama 3.1 8B on one of 8 H100, docs/performance
+CODE_OF_MFU: Final = """
+from core.budget.catalogue.models import MODELS
+from core.budget.catalogue.devices import DEVICES, custom_device, local_device
+from core.budget.catalogue.hf_config import read_config
+from core.budget.compute.conventions import mfu_conventions
+from core.budget.recipe import TrainingRecipe
+from core.machine import probe_machine
+
+device = {device}
+recipe = TrainingRecipe(seq_len={context}, checkpointing={checkpointing!r})
+peak = device.peak[{dtype!r}]
+for item in mfu_conventions({model}, recipe, {speed}, peak, sparsity={sparsity}):
+    print(f"{{item.name:18}} {{item.amount:7.1%}} = {{item.formula}}")
+"""
+KINDS: Final = {
+    "prefill": N_("Prefill of a block"),
+    "decode": N_("Decode of a block"),
+    "examples": N_("Five examples"),
+}
+BATCHES: Final = tuple(2**power for power in range(13))
+Maker = Callable[..., tuple[Operation, ...]]  # from `item_bytes`, the bytes of a number
+SIZES: Final = (64, 128, 256, 512, 887, 1024, 2048, 4096, 8192, 16384)
+CODE_OF_A_ROOF: Final = """
+from core.budget.compute.block_operations import op_intensities
+from core.budget.catalogue.models import MODELS
+from core.budget.catalogue.devices import DEVICES, custom_device, local_device
+from core.budget.catalogue.hf_config import read_config
+from core.budget.compute.intensity import bound, examples, ridge
+from core.machine import probe_machine
+
+device = {device}
+peak = device.peak[{dtype!r}]
+print(f"{{device.name}} turns at {{ridge(peak, device.bandwidth).amount:,.1f}} FLOPs/byte")
+for operation in {operations}:
+    share = bound(operation, peak, device.bandwidth).amount
+    print(f"{{operation.name:28}} {{operation.intensity.amount:10,.2f}} FLOPs/byte {{share:8.2%}}")
+"""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Measured:
+    """What the reader measured: tokens/s of one device that trains a model with a dtype."""
+
+    model: ChosenModel
+    recipe: TrainingRecipe
+    speed: int
+    device: ChosenDevice
+    dtype: str
+
+
+def choose_measured() -> Measured:
+    """Show the inputs and return what was measured."""
+    model = choose_the_model()
+    speed = ASK.number(
+        "speed", _("Tokens/s of one device"), 1, 10_000_000, default=TORCHTITAN, step=100,
+        help=_("Measured while training; the default is torchtitan's on 8 H100."),
+    )  # fmt: skip
+    with aside():
+        device = choose_device(ASK)
+        with settings():
+            context, checkpointing = choose_context(), choose_checkpointing()
+            dtype = choose_dtype(device.device)
+    recipe = TrainingRecipe(seq_len=context, checkpointing=checkpointing)
+    return Measured(model=model, device=device, recipe=recipe, speed=speed, dtype=dtype)
+
+
+def mfu(measured: Measured) -> Shown:
+    """Show the shares of the peak that people call MFU.
+
+    Raises:
+        ValueError: If nobody knows the peak.
+    """
+    device, recipe, dtype = measured.device.device, measured.recipe, measured.dtype
+    peak = device.peak.get(dtype, 0.0)
+    if not peak:
+        raise ValueError(_("{device} has no known peak: MFU is n/a").format(device=device.name))
+    sparsity = device.has_sparse_peak(dtype)
+    shares = mfu_conventions(measured.model.spec, recipe, measured.speed, peak, sparsity=sparsity)
+    too_fast = _("More than 100 % cannot be: look at the speed, the dtype, the model, the device.")
+    return Shown(
+        headline=mfu_sentence(measured.speed, device.name, dtype, shares),
+        charts=[Chart(picture=mfu_picture(shares, look()), file_name="mfu-conventions")],
+        numbers=[(_(share.name), share) for share in shares[1:4]],
+        widths=(4, 1),
+        notes=[too_fast] if any(share.amount > 1 for share in shares) else [],
+        code=CODE_OF_MFU.format(
+            device=measured.device.code, context=recipe.seq_len, dtype=dtype,
+            checkpointing=recipe.checkpointing, model=measured.model.code,
+            speed=measured.speed, sparsity=sparsity,
+        ),
+    )  # fmt: skip
+
+
+def mfu_sentence(speed: int, device: str, dtype: str, shares: Sequence[Item]) -> str:
+    """Return the headline: one speed, and the shares of a peak that people call MFU."""
+    by_name = {share.name: format_percent(share.amount) for share in shares}
+    if "sparse peak" in by_name:
+        text = _(
+            "{speed} tokens/s on {device} in {dtype}: MFU {full} with full attention, {causal} "
+            "causal; against the sparse peak it would look like {sparse}"
+        )
+    else:
+        text = _(
+            "{speed} tokens/s on {device} in {dtype}: MFU {full} with full attention, {causal} "
+            "causal"
+        )
+    return text.format(
+        speed=f"{speed:,}",
+        device=device,
+        dtype=dtype_name(dtype),
+        full=by_name["full attention"],
+        causal=by_name["causal attention"],
+        sparse=by_name.get("sparse peak", ""),
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Below:
+    """What stands below which roof.
+
+    Attributes:
+        kind: One of `KINDS`.
+        device: Whose roof it is.
+        dtype: What is computed in; it makes the peak, and the bytes of every number.
+        operations: The operations.
+        code: Python that makes the same operations.
+    """
+
+    kind: str
+    device: ChosenDevice
+    dtype: str
+    operations: Sequence[Operation]
+    code: str
+
+
+def choose_operations() -> Below:
+    """Show the inputs and return what they say."""
+    kind = ASK.segmented(
+        "kind",
+        _("Operations"),
+        tuple(KINDS),
+        default="decode",
+        labels=lambda kind: _(KINDS[kind]),
+    )
+    with aside():
+        make, code = _examples() if kind == "examples" else _block(cast("Phase", kind))
+        device = choose_device(ASK)
+        with settings():
+            dtype = choose_dtype(device.device)
+    item_bytes = ITEM_BYTES.get(dtype, 2)
+    return Below(
+        kind=kind,
+        device=device,
+        dtype=dtype,
+        operations=make(item_bytes=item_bytes),
+        code=f"{code}, item_bytes={item_bytes})",
+    )
+
+
+def _examples() -> tuple[Maker, str]:
+    size = ASK.select_slider(
+        "size", _("Rows and columns n"), SIZES, default=1024, labels="{:,}".format
+    )
+    return partial(examples, size), f"examples({size}"
+
+
+def _block(phase: Phase) -> tuple[Maker, str]:
+    chosen = choose_the_model()
+    batch = ASK.select_slider(
+        "batch", _("Sequences at once"), BATCHES, default=1, labels="{:,}".format
+    )
+    context = choose_context()
+    make = partial(op_intensities, chosen.spec, context, batch_size=batch, phase=phase)
+    return make, f"op_intensities({chosen.code}, {context}, batch_size={batch}, phase={phase!r}"
+
+
+def roofline(below: Below) -> Shown:
+    """Show the operations below the roof of the device.
+
+    Raises:
+        ValueError: If nobody knows the speeds of the device.
+    """
+    device, operations = below.device.device, below.operations
+    peak = device.peak.get(below.dtype, 0.0)
+    if not peak or not device.bandwidth:
+        raise ValueError(_("{device} has no known speeds: no roof").format(device=device.name))
+    share = together(operations, peak, device.bandwidth)
+    edge = ridge(peak, device.bandwidth)
+    picture = roofline_picture(operations, device, peak, look())
+    return Shown(
+        headline=roofline_sentence(below, edge, share),
+        charts=[Chart(picture=picture, file_name="roofline")],
+        numbers=[(_("turns at"), edge), (_("together"), share)],
+        widths=(4, 1),
+        notes=_bytes_of_a_number(below.dtype),
+        code=CODE_OF_A_ROOF.format(
+            device=below.device.code, dtype=below.dtype, operations=below.code
+        ),
+    )
+
+
+def _bytes_of_a_number(dtype: str) -> list[str]:
+    """Return how many bytes a number takes, where it is not the usual two."""
+    num_bytes = ITEM_BYTES.get(dtype, 2)
+    if num_bytes == 2:
+        return []
+    text = ngettext(
+        "In {dtype} every number in memory is taken to be {bytes} byte.",
+        "In {dtype} every number in memory is taken to be {bytes} bytes.",
+        math.ceil(num_bytes),
+    )
+    return [text.format(dtype=dtype_name(dtype), bytes=f"{num_bytes:g}")]
+
+
+def roofline_sentence(below: Below, edge: Item, share: Item) -> str:
+    """Return how many operations wait, where the roof turns, and what all reach together."""
+    waiting = sum(each.intensity.amount < edge.amount for each in below.operations)
+    text = _(
+        "{kind}: {waiting} of {count} operations wait for memory; {device} turns at {edge} "
+        "FLOPs for each byte, all together reach at most {share} of its peak"
+    )
+    return text.format(
+        kind=_(KINDS[below.kind]),
+        waiting=waiting,
+        count=len(below.operations),
+        device=below.device.device.name,
+        edge=f"{edge.amount:,.1f}" if 1 <= edge.amount < 1000 else intensity_words(edge.amount),
+        share=format_percent(share.amount),
+    )

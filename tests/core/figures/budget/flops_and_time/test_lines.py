@@ -1,0 +1,34 @@
+import pytest
+
+from core.budget.catalogue.devices import DEVICES
+from core.budget.catalogue.models import MODELS
+from core.budget.cluster import Cluster
+from core.budget.recipe import TrainingRecipe
+from core.budget.training.duration import training_time
+from core.figures.budget.flops_and_time.lines import LOOKS, lines_picture
+from core.figures.picture import Look
+
+
+@pytest.fixture(scope="module")
+def rows():
+    recipe, found = TrainingRecipe(accumulation=8, checkpointing="full"), []
+    for count in (8, 64):
+        cluster = Cluster(device=DEVICES["h100-sxm"], num_devices=count, pipeline=2, tensor=2)
+        time = training_time(MODELS["llama-3.1-8b"], recipe, cluster, 1e12, 0.6)
+        found.append((f"{count}", time))
+    return found
+
+
+def test_bars_are_the_lines_of_each_time(rows):
+    figure = lines_picture(rows, Look()).figure
+    assert [trace.name for trace in figure.data] == list(LOOKS)
+    for place, (label, time) in enumerate(rows):
+        assert sum(trace.x[place] for trace in figure.data) == time.amount, label
+
+
+def test_words_and_table_name_the_largest_line_after_compute(rows):
+    picture = lines_picture(rows, Look())
+    assert "Time of training in lines: 8 " in picture.alt
+    assert "%)" in picture.alt
+    assert list(picture.table) == ["devices", *LOOKS, "total"]
+    assert picture.table["devices"] == ["8", "64"]
