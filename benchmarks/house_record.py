@@ -42,7 +42,10 @@ JOBS: Final = {  # address -> the key of the button that starts a costly job
     "dtypes/rounding_and_overflow?rounding_tab=torch": "rounding_torch_ask",
 }
 # Durations and rates with their units, and bars, marks and cells of measured seconds.
-MEASURED: Final = re.compile(r"\d[\d,.]*(?:e-?\d+)?(?= ?(?:ns|µs|ms|s|min|[kKMGT]?FLOPs?/s)\b)")
+MEASURED: Final = re.compile(
+    r"(?:#|\d[\d,.]*(?:e-?\d+)?) ?(?:(?:ns|µs|ms|s|min)\b|[kKMGT]?FLOPs?/s)"
+)
+AXES: Final = frozenset({"tickvals", "ticktext", "range"})  # they follow what was measured
 FRACTION: Final = re.compile(r"\d+\.\d{3,}(?:e-?\d+)?")
 MADE_UP: Final = ("id", "pageScriptHash", "formId", "jsContent", "cssContent", "htmlContent")
 DOMAINS: Final[Mapping[str, Callable[..., Any]]] = {
@@ -310,8 +313,7 @@ class Tour:
                 app.button(key=key).click().run()
                 self.recorder.pictures = []
                 seen = self.recorder.written(app.run())
-                seen["elements"] = [as_sent(each) for each in seen["elements"]]
-                self.records[f"{address} {key}"] = unmeasured(seen)
+                self.records[f"{address} {key}"] = without_measured(seen)
 
 
 def unmeasured(value: Any) -> Any:  # noqa: ANN401  whatever JSON holds
@@ -321,8 +323,15 @@ def unmeasured(value: Any) -> Any:  # noqa: ANN401  whatever JSON holds
     if isinstance(value, list):
         return [unmeasured(each) for each in value]
     if isinstance(value, dict):
-        return {name: unmeasured(each) for name, each in value.items()}
+        return {name: unmeasured(each) for name, each in value.items() if name not in AXES}
     return 0 if isinstance(value, float) else value
+
+
+def without_measured(seen: Record) -> Record:
+    """Return what a page shows after a job, without what a clock has measured."""
+    elements = [unmeasured(json.loads(as_sent(each))) for each in seen["elements"]]
+    told = [json.dumps(each, sort_keys=True, ensure_ascii=False) for each in elements]
+    return {**unmeasured({**seen, "elements": []}), "elements": sorted(told)}
 
 
 def make_run(checkout: Path, folder: Path) -> None:
@@ -437,8 +446,10 @@ def element_differences(old: Record, new: Record) -> Iterator[tuple[str, str]]:
     yield from ((f"{kind} new", f"{key} {said!r:.300}") for kind, key, said in come)
 
 
-def differences(old: Record, new: Record) -> Iterator[tuple[str, str]]:
+def differences(address: str, old: Record, new: Record) -> Iterator[tuple[str, str]]:
     """Yield what differs between two looks at an address: what, and how."""
+    if address.endswith(tuple(JOBS.values())):
+        old, new = without_measured(old), without_measured(new)
     for name in ("headline", "exceptions", "pictures", "parameters"):
         if old[name] != new[name]:
             yield name, "; ".join([*paths(old[name], new[name])][:6])
@@ -459,7 +470,9 @@ def compare(old: Path, new: Path, most: int) -> int:
     told: set[str] = set()
     num_differing = 0
     for address in before:
-        found = list(differences(before[address], after[address])) if address in after else []
+        found = (
+            list(differences(address, before[address], after[address])) if address in after else []
+        )
         if address not in after:
             found = [("address", "gone")]
         num_differing += bool(found)
