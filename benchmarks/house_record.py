@@ -21,12 +21,13 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 Record = dict[str, Any]
 LANGUAGES: Final = ("en", "zh")
@@ -336,11 +337,16 @@ def without_measured(seen: Record) -> Record:
 
 def make_run(checkout: Path, folder: Path) -> None:
     """Train a tiny GPT under a fixed name, once for both sides of a comparison."""
-    command = [sys.executable, "-m", "core.train", "start", "--wait", "--runs", str(folder)]
+    command = [sys.executable, "-m", "core.train", "start", "--runs", str(folder)]
     for setting in RUN_SETTINGS:
         command += ["--set", setting]
     subprocess.run(command, cwd=checkout, check=True, stdout=subprocess.DEVNULL)
-    next(folder.iterdir()).rename(folder / RUN)
+    made = next(folder.iterdir())
+    while (state := json.loads((made / "state.json").read_bytes())["state"]) != "finished":
+        if state == "failed":
+            raise SystemExit((made / "stdout.log").read_text(encoding="utf-8"))
+        time.sleep(1)
+    made.rename(folder / RUN)
 
 
 def page_keys(checkout: Path) -> list[str]:
@@ -399,14 +405,32 @@ def without_imports(source: str) -> list[str]:
     return [*names, *rest]
 
 
+def by_name(value: Any) -> Any:  # noqa: ANN401  whatever JSON holds
+    """Return data of a component with its texts of JSON read and its named settings sorted."""
+    if isinstance(value, str) and value[:1] in {"[", "{"}:
+        return by_name(json.loads(value))
+    if isinstance(value, dict):
+        return {name: by_name(each) for name, each in value.items()}
+    if isinstance(value, list):
+        read = [by_name(each) for each in value]
+        named = all(isinstance(each, dict) and "name" in each for each in read)
+        return sorted(read, key=lambda each: str(each["name"])) if named else read
+    return value
+
+
 def as_sent(element: str) -> str:
     """Return an element with its picture taken apart.
 
-    The order of fields says nothing, and no notes or no shapes are the same as an empty list.
+    The order of fields and that of settings in a link say nothing, and no notes or no shapes are
+    the same as an empty list.
     """
     kind, key, said = json.loads(element)
     if kind == "download_button":
         said.pop("deferredFileId", None)
+    if kind == "page_link" and isinstance(said.get("queryString", ""), str):
+        said["queryString"] = sorted(parse_qsl(said.get("queryString", ""), keep_blank_values=True))
+    if kind == "bidi_component":
+        said = by_name(said)
     if kind == "plotly_chart" and isinstance(said["spec"], str):
         said["spec"] = json.loads(said["spec"])
         layout = said["spec"]["layout"]
