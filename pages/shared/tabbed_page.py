@@ -104,6 +104,7 @@ class Page:
         tabs: Word in the address -> tab; the first one is open at first.
         question: Asks the reader to predict something.
         choose: Shows the inputs of the page and returns what they say.
+        code: Python for what was chosen, where a tab brings none of its own.
         refusal: What to show for choices that cannot be, given the sentence why.
         own_inputs: Where the inputs of a tab stand: beside the tabs, in a row below, or left of
             the picture.
@@ -116,6 +117,7 @@ class Page:
     tabs: Mapping[str, Tab]
     question: Callable[[], None]
     choose: Callable[[], Any] | None = None
+    code: Callable[[Any], str] | None = None
     refusal: Callable[[ValueError], Shown] | None = None
     own_inputs: Place = "beside"
     tabs_as_list: bool = False
@@ -134,6 +136,14 @@ class _Places:
     body: DeltaGenerator
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Chosen:
+    """What the page's inputs say, or why they cannot be."""
+
+    case: Any = None
+    problem: ValueError | None = None
+
+
 def tabbed_page(file: str, doc: str | None, page: Page) -> None:
     """Show a whole page: header, inputs, tabs, the open tab, question, code and reading.
 
@@ -148,14 +158,18 @@ def tabbed_page(file: str, doc: str | None, page: Page) -> None:
     places = _make_places(page.own_inputs)
     key = _choose_tab(page, places)
     tab = page.tabs[key]
-    shown = _show(page, tab, places)
+    chosen = _choose(page, tab, places)
+    shown = _show(page, tab, places, chosen)
     _draw(shown, page.inputs.key(key), places)
     asked, code = st.columns(2)
     with asked:
         (tab.question or page.question)()
-    if shown.code:
+    source = shown.code
+    if not source and page.code and chosen.problem is None:
+        source = page.code(chosen.case)
+    if source:
         with code:
-            show_code(page.snippet or key, shown.code)
+            show_code(page.snippet or key, source)
     if tab.reading or isinstance(page.reading, str):
         prose(file, tab.reading or str(page.reading))
     else:
@@ -191,38 +205,33 @@ def _choose_tab(page: Page, places: _Places) -> str:
         )
 
 
-def _show(page: Page, tab: Tab, places: _Places) -> Shown:
-    """Ask for what the tab needs and return what it shows; choices that cannot be are told."""
-    chosen: list[Any] = []
-    problem = _choose(page, tab, places, chosen)
-    if tab.choose is not None:
-        with places.own:
-            chosen.append(tab.choose())
-    with places.body:
-        try:
-            if problem is not None:
-                raise problem
-            return tab.show(*chosen)
-        except ValueError as error:
-            if page.refusal is None:
-                raise
-            return page.refusal(error)
-
-
-def _choose(page: Page, tab: Tab, places: _Places, chosen: list[Any]) -> ValueError | None:
-    """Add what the page's inputs say; return why they cannot be, if that matters to the tab."""
+def _choose(page: Page, tab: Tab, places: _Places) -> _Chosen:
     if page.choose is None:
-        return None
+        return _Chosen()
     if not tab.with_inputs:
         st.html("<style>.st-key-page_choices { display: none }</style>")
     try:
         with places.choices:
-            case = page.choose()
+            return _Chosen(case=page.choose())
     except ValueError as error:
-        return error if tab.with_inputs else None
-    if tab.with_inputs:
-        chosen.append(case)
-    return None
+        return _Chosen(problem=error)
+
+
+def _show(page: Page, tab: Tab, places: _Places, chosen: _Chosen) -> Shown:
+    """Ask for what the tab needs and return what it shows; choices that cannot be are told."""
+    wanted = [chosen.case] if page.choose and tab.with_inputs else []
+    if tab.choose is not None:
+        with places.own:
+            wanted.append(tab.choose())
+    with places.body:
+        try:
+            if chosen.problem is not None and tab.with_inputs:
+                raise chosen.problem
+            return tab.show(*wanted)
+        except ValueError as error:
+            if page.refusal is None:
+                raise
+            return page.refusal(error)
 
 
 def _draw(shown: Shown, key: str, places: _Places) -> None:

@@ -6,9 +6,13 @@ from core.budget.catalogue.optimizers import OPTIMIZERS
 from core.budget.catalogue.precisions import PRECISIONS
 from core.budget.catalogue.profiles import PROFILES
 from core.budget.recipe import CHECKPOINTING
-from pages.budget.training_memory.tabs import TABS
+from core.budget.simulation.step import simulate_step
+from core.budget.simulation.timeline import report_of
+from core.budget.training.allocator_stories import STORIES
+from pages.budget.training_memory import step_timeline
 
 PAGE = "budget/training_memory"
+TABS = ("bar", "items", "recipes", "timeline", "scenarios", "ladder", "allocator", "tiny")
 
 
 def headline(app):
@@ -50,6 +54,17 @@ def test_what_a_sold_device_keeps_for_itself_is_told_and_of_another_nothing(open
     assert not any("on the box" in each for each in texts(app))
 
 
+def test_options_say_their_bytes_and_their_names(open_page):
+    app = open_page(PAGE)
+    for name, option in (
+        ("precision", "18 B · Megatron: fp32 gradients and master copy"),
+        ("optimizer", "8-bit Adam"),
+    ):
+        assert option in app.selectbox(key=f"memory_{name}_choice").options
+    (targets,) = [each for each in app.get("button_group") if each.key == "memory_targets_choice"]
+    assert "queries and values" in targets.options
+
+
 def test_every_choice_of_every_list_has_a_picture(open_page):
     lists = {"precision": PRECISIONS, "optimizer": OPTIMIZERS, "profile": PROFILES}
     for name, options in {**lists, "checkpointing": CHECKPOINTING}.items():
@@ -66,8 +81,11 @@ def test_what_cannot_be_is_a_sentence(open_page):
     app = open_page(PAGE, memory_stages="32", memory_model="gpt2")
     assert headline(app) == "This setting cannot be trained."
     assert "32 pipeline stages are more than the 12 layers of GPT-2" in app.error[0].value
-    app = open_page(PAGE, memory_lora="true", memory_model="deepseek-v3")
-    assert "DeepSeek-V3 has no matrix that LoRA's targets q, v name" in app.error[0].value
+    for tab in ("bar", "items", "timeline"):
+        app = open_page(PAGE, memory_tab=tab, memory_lora="true", memory_model="deepseek-v3")
+        assert headline(app) == "This setting cannot be trained."
+        assert "DeepSeek-V3 has no matrix that LoRA's targets q, v name" in app.error[0].value
+        assert "read_config" in app.session_state["snippets"]["memory"]
 
 
 def test_a_model_with_a_position_table_reads_no_more_than_it_has(open_page):
@@ -131,3 +149,103 @@ def test_a_sequence_beyond_the_models_context_is_told(open_page):
     said = "Llama-2 7B was made for 4,096 tokens"
     assert not any(said in each for each in texts(open_page(PAGE, memory_seq="4096")))
     assert any(said in each for each in texts(open_page(PAGE, memory_seq="8192")))
+
+
+def test_the_snippet_of_the_setting_stands_on_every_tab(open_page):
+    for tab in TABS:
+        snippets = open_page(PAGE, memory_tab=tab, memory_batch="3").session_state["snippets"]
+        assert "TrainingRecipe(batch_size=3" in snippets["memory"], tab
+        assert ("tiny" in snippets) == (tab == "tiny"), tab
+
+
+@pytest.fixture
+def no_reports():
+    """Forget what other tests have simulated, and what this one simulates."""
+    step_timeline.shared.clear()
+    yield
+    step_timeline.shared.clear()
+
+
+def open_timeline(open_page, **query):
+    """Return the tab, of a step that is small enough to be simulated here."""
+    small = {"memory_model": "gpt2", "memory_seq": "128", "memory_step": "foreach"}
+    return open_page(PAGE, memory_tab="timeline", **small, **query)
+
+
+@pytest.mark.usefixtures("no_reports")
+def test_the_button_simulates_the_step_and_compares_it_with_the_closed_form(open_page, monkeypatch):
+    def run_here(spec, recipe, on_progress):
+        """A child would load torch again."""
+        return report_of(simulate_step(spec, recipe, on_progress), 0.5)
+
+    monkeypatch.setattr(step_timeline, "run_simulation", run_here)
+    app = open_timeline(open_page)
+    assert headline(app).startswith("Closed form: peak ")
+    assert "“optimizer step”" in headline(app)
+    assert "end of forward" in alt(app)
+    app.button(key="memory_simulate").click().run(timeout=60)
+    assert headline(app).startswith("Simulated peak ")
+    assert float(headline(app).rsplit(": ", 1)[1].split("%")[0]) < 1
+    assert "tensors" in " ".join(texts(app))
+
+
+@pytest.mark.usefixtures("no_reports")
+def test_a_failing_child_is_a_sentence(open_page, monkeypatch):
+    def fail(*_):
+        raise ValueError("the child failed")
+
+    monkeypatch.setattr(step_timeline, "run_simulation", fail)
+    app = open_timeline(open_page)
+    app.button(key="memory_simulate").click().run(timeout=60)
+    assert "the child failed" in " ".join(texts(app))
+
+
+def test_the_readers_measurement_corrects_the_estimate_and_is_called_so(open_page):
+    (metric,) = open_timeline(open_page, memory_measured="2.5").metric
+    assert "measured" in metric.label
+    assert metric.value == "2.50 GiB"
+    far = open_timeline(open_page, memory_measured="9999")
+    assert "measured is" in far.error[0].value
+
+
+def test_what_plays_no_part_in_the_simulation_is_said(open_page):
+    app = open_timeline(open_page, memory_replicas="8")
+    assert any("without the layout over 8" in each for each in texts(app))
+
+
+def test_every_program_has_its_picture_and_its_sentence(open_page):
+    for story, lines in STORIES.items():
+        app = open_page(PAGE, memory_tab="allocator", memory_story=story, memory_line="2")
+        assert headline(app).startswith("After line 2: "), story
+        assert any(lines[1].note in text for text in texts(app)), story
+        assert f"→ {lines[1].code}" in app.code[0].value
+
+
+def test_a_line_beyond_the_end_is_the_last_one(open_page):
+    app = open_page(PAGE, memory_tab="allocator", memory_story="two", memory_line="8")
+    options = app.select_slider(key="memory_line_choice").options
+    assert options[1] == options[-1] == "2 / 2"
+    assert headline(app) == (
+        "After line 2: 8.00 KiB allocated, 2.00 MiB reserved, 1.99 MiB of it idle; peak 8.00 KiB"
+    )
+
+
+def test_out_of_memory_is_told_as_torch_tells_it(open_page):
+    app = open_page(PAGE, memory_tab="allocator", memory_story="holes", memory_line="7")
+    assert "CUDA out of memory: tried to allocate 50.0 MiB" in app.error[0].value
+
+
+def test_the_lectures_model_and_what_torch_keeps(open_page, capsys):
+    app = open_page(PAGE, memory_tab="tiny")
+    assert headline(app) == (
+        "36 parameters, 496 B, 432 FLOPs by the formulas; autograd keeps 28 values, not 16"
+    )
+    exec(app.session_state["snippets"]["tiny"], {})  # noqa: S102  our own
+    assert capsys.readouterr().out == "36 parameters, 28 values kept\n"
+
+
+def test_the_ends_of_the_tiny_models_sliders_have_a_picture(open_page):
+    for size in ("1", "512"):
+        app = open_page(PAGE, memory_tab="tiny", memory_tiny_width=size, memory_tiny_batch=size)
+        assert headline(app)
+        assert len(app.get("plotly_chart")) == 1

@@ -56,14 +56,36 @@ def stack(drawing: Drawing, bars: Bars, look: Look, *, flat: bool) -> None:
         )
 
 
+def totals(bars: Bars) -> list[int]:
+    """Return the bytes of each bar."""
+    return [sum(part.num_bytes for part in parts) for _label, parts in bars]
+
+
+def flat_bars(drawing: Drawing, bars: Bars, look: Look, *, reach: float) -> dict[str, Any]:
+    """Add flat bars, the first on top, with their totals beside them, and return their layout.
+
+    Args:
+        drawing: What they are added to.
+        bars: A bar a row.
+        look: How the reader wants to see.
+        reach: Bytes at the right edge.
+    """
+    stack(drawing, bars, look, flat=True)
+    for (label, _parts), amount in zip(bars, totals(bars), strict=True):
+        drawing.note(x=amount, y=label, text=f" {look.format_bytes(amount)}", xanchor="left")
+    layout = look.layout()
+    bare = {"zeroline": False, "showgrid": False, "fixedrange": True, "ticks": ""}
+    across = {"range": [0, reach], "showticklabels": False}
+    return layout | {
+        "barmode": "stack",
+        "xaxis": layout["xaxis"] | bare | across,
+        "yaxis": layout["yaxis"] | bare | {"autorange": "reversed"},
+        "legend": layout["legend"] | {"traceorder": "normal"},
+    }
+
+
 def capacity_line(
-    drawing: Drawing,
-    capacity: float,
-    text: str,
-    look: Look,
-    *,
-    flat: bool,
-    longest: float = 0.0,
+    drawing: Drawing, capacity: float, text: str, look: Look, *, flat: bool, longest: float = 0.0
 ) -> None:
     """Add a line where a device is full, with its name at the end.
 
@@ -92,5 +114,5 @@ def parts_table(bars: Bars, look: Look, title: str) -> Table:
         _(name): [look.format_bytes(part_bytes(parts, name)) for _label, parts in bars]
         for name in part_names(bars)
     }
-    sums = [look.format_bytes(sum(part.num_bytes for part in parts)) for _label, parts in bars]
+    sums = [look.format_bytes(amount) for amount in totals(bars)]
     return {title: [label for label, _parts in bars], **columns, _("total"): sums}

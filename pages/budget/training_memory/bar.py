@@ -1,5 +1,6 @@
 """The headline picture: what each device holds at the peak against its capacity."""
 
+from functools import partial
 from typing import Final
 
 import streamlit as st
@@ -8,23 +9,16 @@ from core.budget.budget import Budget, at_peak
 from core.budget.catalogue.precisions import PRECISIONS
 from core.budget.cluster import DeviceSpec
 from core.budget.item import Item
+from core.budget.training.memory import training_budget
 from core.budget.training.scenario import Scenario
 from core.budget.training.states import trained_parameters
 from core.budget.weights.parameters import counts
-from core.figures.budget.training_memory.training_bar import (
-    MOST_BARS,
-    DeviceBar,
-    bar_alt,
-    bar_figure,
-    bar_table,
-)
+from core.figures.budget.training_memory.bar import MOST_BARS, DeviceBar, bar_picture
 from core.language import N_, _
-from core.units import format_bytes, format_exact, format_percent
-from pages.budget.training_memory.inputs import PAGE
-from pages.shared.charts import show_chart
-from pages.shared.header import headline
-from pages.shared.numbers import explained_number
-from pages.shared.settings import presenting, theme_mode, unit_system
+from core.units import format_exact, format_percent
+from pages.budget.training_memory.inputs import Case
+from pages.shared.settings import look
+from pages.shared.tabbed_page import Chart, Shown
 
 VERDICTS: Final = {
     "fits": N_("it fits"),
@@ -34,28 +28,19 @@ VERDICTS: Final = {
 RESIDENTS: Final = ("weights", "gradients", "optimizer", "activations", "logits and loss", "data")
 
 
-def show_bar(case: Scenario, budget: Budget) -> None:
+def bar(case: Case) -> Shown:
     """Show one bar a stage, and the parts of the fullest as numbers that explain themselves."""
-    headline(_sentence(case, budget))
-    unit = unit_system()
-    bars = device_bars(budget)
-    show_chart(
-        bar_figure(bars, budget.capacity, unit, theme_mode(), present=presenting()),
-        key=f"{PAGE}_bar",
-        alt=bar_alt(bars, budget.capacity, unit),
-        table=bar_table(bars, unit),
-        file_name="training-memory",
-    )
+    scenario = case.scenario
+    budget = training_budget(scenario.spec, scenario.recipe, scenario.cluster)
+    picture = bar_picture(device_bars(budget), budget.capacity, look())
     parts = {part.name: part for part in at_peak(budget.largest)}
-    with st.container(key="memory_numbers", horizontal=True):
-        for name in RESIDENTS:
-            if name in parts:
-                explained_number(_(name), parts[name])
-    st.caption(_moment_sentence(budget) + _on_the_box(case.cluster.device))
-    if PRECISIONS[case.recipe.precision].copies:
-        st.caption(
-            _("Autocast is emulated from torch's list of operations; no GPU has measured it here.")
-        )
+    return Shown(
+        headline=sentence(scenario, budget),
+        charts=[Chart(picture=picture, file_name="training-memory")],
+        numbers=[(_(name), parts[name]) for name in RESIDENTS if name in parts],
+        numbers_below=True,
+        below=partial(_explain, scenario, budget),
+    )
 
 
 def device_bars(budget: Budget) -> tuple[DeviceBar, ...]:
@@ -82,17 +67,21 @@ def peak_moment(stage: Item) -> Item:
     return max(stage.child("step peak").children, key=lambda moment: moment.amount)
 
 
-def _sentence(case: Scenario, budget: Budget) -> str:
-    unit = unit_system()
+def sentence(case: Scenario, budget: Budget) -> str:
+    """Return what the fullest device holds, and whether it fits."""
     words = {
         "model": case.spec.name,
-        "amount": format_bytes(budget.item.amount, unit),
-        "capacity": format_bytes(budget.capacity, unit),
+        "amount": look().format_bytes(budget.item.amount),
+        "capacity": look().format_bytes(budget.capacity),
         "device": case.cluster.device.name,
         "verdict": _(VERDICTS[budget.verdict]),
     }
     if case.recipe.lora is not None:
-        return _lora_sentence(case, words)
+        trained, whole = trained_parameters(case.spec, case.recipe), counts(case.spec).total
+        return _(
+            "{count} parameters of {model} are trained ({share}) in {amount}; one {device} has "
+            "{capacity}: {verdict}"
+        ).format(count=format_exact(trained), share=format_percent(trained / whole), **words)
     if case.cluster.num_devices == 1:
         return _("Training {model} needs {amount}; one {device} has {capacity}: {verdict}").format(
             **words
@@ -103,33 +92,29 @@ def _sentence(case: Scenario, budget: Budget) -> str:
     ).format(count=format_exact(case.cluster.num_devices), **words)
 
 
-def _lora_sentence(case: Scenario, words: dict[str, str]) -> str:
-    trained, whole = trained_parameters(case.spec, case.recipe), counts(case.spec).total
-    return _(
-        "{count} parameters of {model} are trained ({share}) in {amount}; one {device} has "
-        "{capacity}: {verdict}"
-    ).format(count=format_exact(trained), share=format_percent(trained / whole), **words)
-
-
-def _moment_sentence(budget: Budget) -> str:
-    """Say when the peak is, and how sure the sum is."""
-    unit, stage = unit_system(), budget.largest
-    return _(
+def _explain(case: Scenario, budget: Budget) -> None:
+    """Say when the peak is, how sure the sum is, and what no device has confirmed."""
+    stage = budget.largest
+    moment = _(
         "The peak is at the {moment}. With what the allocator and the network keep: {low} to "
         "{high}."
     ).format(
         moment=_(peak_moment(stage).name),
-        low=format_bytes(stage.low, unit),
-        high=format_bytes(stage.high, unit),
+        low=look().format_bytes(stage.low),
+        high=look().format_bytes(stage.high),
     )
+    st.caption(moment + _on_the_box(case.cluster.device))
+    if PRECISIONS[case.recipe.precision].copies:
+        st.caption(
+            _("Autocast is emulated from torch's list of operations; no GPU has measured it here.")
+        )
 
 
 def _on_the_box(device: DeviceSpec) -> str:
     """Say what a sold device keeps for itself; of another only its usable memory is known."""
     if device.kind != "sold" or device.memory_usable >= device.memory_sold:
         return ""
-    unit = unit_system()
     return " " + _("Of the {sold} on the box a process gets {usable}.").format(
-        sold=format_bytes(device.memory_sold, unit),
-        usable=format_bytes(device.memory_usable, unit),
+        sold=look().format_bytes(device.memory_sold),
+        usable=look().format_bytes(device.memory_usable),
     )

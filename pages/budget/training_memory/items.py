@@ -9,26 +9,18 @@ import streamlit as st
 from core.budget.budget import Budget, at_peak
 from core.budget.item import Item
 from core.budget.share import shares
-from core.budget.training.activations import KeptTensor, kept_list
+from core.budget.training.activations import kept_list
+from core.budget.training.memory import training_budget
 from core.budget.training.scenario import Scenario
-from core.figures.budget.training_memory.item_tree import (
-    SEPARATOR,
-    boxes,
-    tree_alt,
-    tree_figure,
-    tree_table,
-)
+from core.figures.budget.training_memory.items import SEPARATOR, boxes, items_picture
 from core.language import _
-from core.units import format_bytes, format_percent
-from pages.budget.training_memory.inputs import PAGE
-from pages.shared import pickers
+from core.units import format_percent
+from pages.budget.training_memory.inputs import ASK, Case
 from pages.shared.charts import show_chart, table_markdown
-from pages.shared.header import headline
-from pages.shared.inputs import Inputs
 from pages.shared.numbers import explanation
-from pages.shared.settings import presenting, theme_mode, unit_system
+from pages.shared.settings import look
+from pages.shared.tabbed_page import Shown
 
-_CHART: Final = f"{PAGE}_items"
 _BLOCK: Final = ("norms", "attention", "feed-forward", "experts", "block inputs")
 _WEIGHTS: Final = (
     *("compute weights", "master weights", "frozen weights", "quantized weights"),
@@ -51,38 +43,31 @@ PATHS: Final = (
 )
 
 
-def show_items(case: Scenario, budget: Budget) -> None:
-    """Show the lines as an icicle, and what stands behind the chosen one."""
-    stage = budget.largest
-    root = replace(stage, children=at_peak(stage))
-    words, picture = st.container(), st.container()
+def items(case: Case) -> Shown:
+    """Show the lines as an icicle, and below it what stands behind the chosen one."""
+    scenario = case.scenario
+    budget = training_budget(scenario.spec, scenario.recipe, scenario.cluster)
+    root = replace(budget.largest, children=at_peak(budget.largest))
+    picture = st.container()
     formula, tensors = st.columns(2)
     with formula:
-        asked = pickers.selectbox(
-            PAGE, "item", _("Line"), PATHS, default="activations/attention", labels=path_label
+        asked = ASK.selectbox(
+            "item", _("Line"), PATHS, default="activations/attention", labels=path_label
         )
         path, line = find(root, asked)
         if path != asked:
             st.caption(_("This setting has no line “{line}”.").format(line=path_label(asked)))
         st.markdown(explanation(line))
-    with words:
-        headline(_sentence(root, line, path))
     with picture:
-        _show_tree(root, path)
+        show_chart(
+            items_picture(root, path, look()),
+            key=ASK.key("items"),
+            file_name="memory-lines",
+            on_click=point_at_line,
+        )
     with tensors:
-        _show_tensors(case, budget, path)
-
-
-def _show_tree(root: Item, path: str) -> None:
-    unit = unit_system()
-    show_chart(
-        tree_figure(root, path, unit, theme_mode(), present=presenting()),
-        key=_CHART,
-        alt=tree_alt(root, unit),
-        table=tree_table(root, unit),
-        file_name="memory-lines",
-        on_click=_take_over,
-    )
+        _show_tensors(scenario, budget, path)
+    return Shown(headline=sentence(root, line, path))
 
 
 def path_label(path: str) -> str:
@@ -100,18 +85,19 @@ def find(root: Item, asked: str) -> tuple[str, Item]:
     return asked, lines[asked]
 
 
-def _sentence(root: Item, line: Item, path: str) -> str:
+def sentence(root: Item, line: Item, path: str) -> str:
+    """Return a line, its bytes, and its share of the whole."""
     return _("{line}: {amount}, {share} of what one device holds").format(
         line=path_label(path),
-        amount=format_bytes(line.amount, unit_system()),
+        amount=look().format_bytes(line.amount),
         share=format_percent(line.amount / root.amount),
     )
 
 
-def _take_over(clicked: Sequence[Any]) -> None:
-    """Take over the line that was clicked."""
+def point_at_line(clicked: Sequence[Any]) -> None:
+    """Explain the line that was clicked, if it is one that can be asked for."""
     if clicked[0] in PATHS:
-        Inputs(PAGE).point_at("item", clicked[0])
+        ASK.point_at("item", clicked[0])
 
 
 def _show_tensors(case: Scenario, budget: Budget, path: str) -> None:
@@ -125,13 +111,10 @@ def _show_tensors(case: Scenario, budget: Budget, path: str) -> None:
     again = whole == "recomputed activations"
     rows = kept_list(case.spec, case.recipe, share, part, again=again)
     st.caption(_("The tensors of one layer, and the operation that keeps each:"))
-    st.markdown(table_markdown(_table(rows)))
-
-
-def _table(rows: tuple[KeptTensor, ...]) -> dict[str, list[str]]:
-    return {
+    table = {
         _("tensor"): [_(row.what) for row in rows],
         _("kept by"): [row.op for row in rows],
-        _("bytes"): [format_bytes(row.num_bytes, unit_system()) for row in rows],
+        _("bytes"): [look().format_bytes(row.num_bytes) for row in rows],
         _("formula"): [f"`{row.formula}`" for row in rows],
     }
+    st.markdown(table_markdown(table))

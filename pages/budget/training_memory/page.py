@@ -1,23 +1,42 @@
 """What fills the memory of a device while a model trains?"""
 
-import streamlit as st
-
-from pages.budget.training_memory.code import memory_code
-from pages.budget.training_memory.inputs import choose_all
+from core.language import N_
+from pages.budget.training_memory.allocator import allocator, choose_line
+from pages.budget.training_memory.bar import bar
+from pages.budget.training_memory.inputs import ASK, choose_case, refusal, write_code
+from pages.budget.training_memory.items import items
+from pages.budget.training_memory.ladder import choose_rung, ladder
 from pages.budget.training_memory.question import ask_when_it_peaks
-from pages.budget.training_memory.tabs import CSS, choose_tab, show_tab
-from pages.shared.header import page_header
-from pages.shared.prose import prose
-from pages.shared.snippets import show_code
+from pages.budget.training_memory.recipes import choose_recipes, recipes
+from pages.budget.training_memory.scenarios import scenarios
+from pages.budget.training_memory.step_timeline import timeline
+from pages.budget.training_memory.tiny_model import choose_sizes, tiny_model
+from pages.shared.tabbed_page import Page, Tab, tabbed_page
 
-page_header(__doc__)
-st.html(CSS)
-chosen = choose_all()
-tab = choose_tab()
-show_tab(tab, chosen.case)
-question, code = st.columns(2)
-with question:
-    ask_when_it_peaks()
-with code:
-    show_code("memory", memory_code(chosen))
-prose(__file__, "reading")
+tabbed_page(
+    __file__,
+    __doc__,
+    Page(
+        inputs=ASK,
+        choose=choose_case,
+        code=write_code,
+        snippet="memory",
+        refusal=refusal,
+        tabs={
+            "bar": Tab(label=N_("Device"), show=bar),
+            "items": Tab(label=N_("Lines"), show=items),
+            "recipes": Tab(label=N_("Recipes"), show=recipes, choose=choose_recipes),
+            "timeline": Tab(label=N_("Step timeline"), show=timeline),
+            "scenarios": Tab(label=N_("Scenarios"), show=scenarios),
+            "ladder": Tab(label=N_("Ladder"), show=ladder, choose=choose_rung, with_inputs=False),
+            "allocator": Tab(
+                label=N_("Allocator"), show=allocator, choose=choose_line, with_inputs=False
+            ),
+            "tiny": Tab(
+                label=N_("By hand"), show=tiny_model, choose=choose_sizes, with_inputs=False
+            ),
+        },
+        own_inputs="below",
+        question=ask_when_it_peaks,
+    ),
+)

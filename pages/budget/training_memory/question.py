@@ -8,10 +8,10 @@ from core.budget.cluster import Cluster
 from core.budget.recipe import Checkpointing, TrainingRecipe
 from core.budget.training.memory import training_budget
 from core.language import _
-from core.units import format_bytes
 from pages.budget.training_memory.bar import peak_moment
+from pages.budget.training_memory.inputs import ASK
 from pages.shared.questions import Choice, predict_then_reveal
-from pages.shared.settings import unit_system
+from pages.shared.settings import look
 
 ASKED: Final = ("end of forward", "end of backward", "optimizer step")
 
@@ -20,10 +20,9 @@ def ask_when_it_peaks() -> None:
     """Ask when memory peaks once every layer is computed again."""
     before, _size = _peak("none")
     moment, after = _peak("full")
-    unit = unit_system()
     reasons = _reasons()
     predict_then_reveal(
-        "memory_moment",
+        ASK.key("moment"),
         _(
             "Llama-2 7B, all in bf16, a fused optimizer step: without checkpointing memory peaks "
             "at the {moment}. When does it peak once every layer is computed again?"
@@ -32,7 +31,7 @@ def ask_when_it_peaks() -> None:
         _(
             "The gradients of nearly all layers and one layer's activations, computed again, are "
             "there together: {size} beyond weights and optimizer."
-        ).format(size=format_bytes(after, unit)),
+        ).format(size=look().format_bytes(after)),
     )
 
 

@@ -1,91 +1,128 @@
-"""Pinned scenarios side by side, and what changed between two of them."""
+"""Pinned scenarios side by side, and what changed between two of them.
 
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Final
+The pins A to D live in the session and in the address.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, cast
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.budget.budget import Budget, at_peak
-from core.budget.comparison.difference import Difference, peak_difference
+from core.budget.comparison.difference import Difference, one_by_one, peak_difference
 from core.budget.item import Item
 from core.budget.training.memory import training_budget
-from core.budget.training.scenario import Scenario
-from core.figures.budget.training_memory.waterfall import (
+from core.budget.training.scenario import CHOICES, Scenario, read_scenario, write_scenario
+from core.figures.budget.training_memory.scenarios import (
+    MOST_RUNGS,
+    Rung,
     Way,
     signed,
-    waterfall_alt,
-    waterfall_figure,
-    waterfall_table,
+    waterfall_picture,
 )
-from core.language import _
-from core.units import format_bytes
-from pages.budget.training_memory.pins import NOW, PAGE, read_pins, show_pin_buttons
-from pages.budget.training_memory.scenario_ways import (
-    Pair,
-    by_choice,
-    by_part,
-    choose_pair,
-    letter_label,
+from core.language import N_, _
+from pages.budget.training_memory.inputs import ASK, Case
+from pages.budget.training_memory.words import CHOICE_NAMES, change_text, choice_text, why
+from pages.shared.charts import table_markdown
+from pages.shared.settings import locked, look, presenting
+from pages.shared.tabbed_page import Chart, Shown
+
+SLOTS: Final = ("A", "B", "C", "D")
+NOW: Final = "now"
+MARK: Final = "|"
+MAX_CHARS: Final = 1500
+_EXAMPLE: Final = (
+    "llama-3.1-8b;h100-sxm;num_devices=8;zero_stage=3;batch_size=2;seq_len=8192;precision=fsdp2"
 )
-from pages.budget.training_memory.scenario_words import scenario_table
-from pages.shared.budget.beside import beside
-from pages.shared.charts import show_chart, table_markdown
-from pages.shared.header import headline
-from pages.shared.numbers import explained_number
-from pages.shared.settings import presenting, theme_mode, unit_system
+EXAMPLES: Final = MARK.join(
+    [
+        f"{_EXAMPLE};profile=hf_eager",
+        f"{_EXAMPLE};checkpointing=full;profile=hf_eager",
+        f"{_EXAMPLE};checkpointing=full;profile=hf_eager;loss_chunks=8",
+    ]
+)
+VIEWS: Final[Mapping[str, str]] = {
+    "parts": N_("what the bytes are"),
+    "choices": N_("which choice did it"),
+    "table": N_("table"),
+}
+VERDICTS: Final[Mapping[str, str]] = {
+    "fits": N_("✓ fits"),
+    "close": N_("~ close"),
+    "too_big": N_("✗ too big"),
+}
 
-CSS: Final = Path(__file__).with_suffix(".css")
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two pins that are compared, each with its letter."""
+
+    first: str
+    last: str
 
 
-def show_scenarios(case: Scenario) -> None:
-    """Show up to four pinned scenarios as a table, and two of them as a waterfall.
-
-    Args:
-        case: The setting of the page now, which can be pinned.
-    """
-    now = case.tidied()
+def scenarios(case: Case) -> Shown:
+    """Show two of up to four pinned scenarios as a waterfall, or all of them as a table."""
+    now = case.scenario.tidied()
     pins = read_pins(now)
     budgets = _budgets(pins)
     with _controls():
-        pair, view = choose_pair(budgets)
-        show_pin_buttons(now)
+        pair, view = _choose_pair(budgets)
+        _show_pin_buttons(now)
     if pair is None:
-        headline(_("Nothing can be compared: the setting above cannot be."))
-        return
-    first, last = budgets[pair.first], budgets[pair.last]
-    headline(_sentence(pair, first.item, last.item))
+        return Shown(headline=_("Nothing can be compared: the setting above cannot be."))
+    first, last = budgets[pair.first].item, budgets[pair.last].item
+    headline = sentence(pair, first, last)
     if view == "table":
         _show_table(pins, budgets)
-        return
-    changed = peak_difference(first.item, last.item)
-    picture, numbers = beside(f"{PAGE}_pins")
-    with picture:
-        _show_way(by_choice(pair, pins) if view == "choices" else by_part(pair, changed))
-        _show_moves(changed)
-    with numbers:
-        explained_number(letter_label(pair.first), first.item)
-        explained_number(letter_label(pair.last), last.item)
+        peaks = [(letter_label(letter), budget.item) for letter, budget in budgets.items()]
+        return Shown(headline=headline, numbers=peaks, numbers_below=True)
+    changed = peak_difference(first, last)
+    rungs = _by_choice(pair, pins) if view == "choices" else _by_part(changed)
+    names = letter_label(pair.first), letter_label(pair.last)
+    way = Way(first=names[0], last=names[1], start=first.amount, rungs=rungs)
+    picture = waterfall_picture(way.shortened(MOST_RUNGS[presenting()]), look())
+    return Shown(
+        headline=headline,
+        charts=[Chart(picture=picture, file_name="what-changed")],
+        numbers=list(zip(names, (first, last), strict=True)),
+        notes=_moves(changed),
+    )
 
 
-def _controls() -> DeltaGenerator:
-    """Return a row for the choices; on a projector it opens at a click."""
-    if presenting():
-        return st.popover(_("Compare"), icon=":material/compare_arrows:", key=f"{PAGE}_compare")
-    return st.container(key=f"{PAGE}_pair", horizontal=True, vertical_alignment="bottom")
+def read_pins(now: Scenario) -> Mapping[str, Scenario]:
+    """Return the pinned scenarios by letter, and the setting of the page as "now".
+
+    They stand in an unseen field that the address is bound to. A pin that cannot be read is named
+    in a sentence and left out.
+    """
+    key = ASK.key("pins")
+    with st.container(key=f"bound_{key}"):
+        ASK.text("pins", key, default=EXAMPLES, max_chars=MAX_CHARS)
+    found = {slot: _read(slot, word) for slot, word in zip(SLOTS, _words(), strict=False)}
+    return {slot: each for slot, each in found.items() if each is not None} | {NOW: now}
 
 
-def _show_table(pins: Mapping[str, Scenario], budgets: Mapping[str, Budget]) -> None:
-    shown = {letter: pins[letter] for letter in budgets}
-    parts = {letter: _parts(budget) for letter, budget in budgets.items()}
-    table = scenario_table(shown, budgets, parts)
-    st.html(CSS)
-    with st.container(key=f"{PAGE}_pin_table"):
-        st.markdown(table_markdown({letter_label(name): cells for name, cells in table.items()}))
-    with st.container(key=f"{PAGE}_pin_peaks", horizontal=True):
-        for letter, budget in budgets.items():
-            explained_number(letter_label(letter), budget.item)
+def _words() -> list[str]:
+    """Return the pins as they are written, at most four."""
+    return [word for word in ASK.used("pins").split(MARK) if word][: len(SLOTS)]
+
+
+def _read(slot: str, word: str) -> Scenario | None:
+    if word in _own():
+        return _own()[word]
+    try:
+        return read_scenario(word)
+    except ValueError as error:
+        st.caption(_("Pin {slot} is left out. {why}").format(slot=slot, why=error))
+        return None
+
+
+def _own() -> dict[str, Scenario]:
+    """Return, by word, the session's scenarios with a model or a device of the reader's own."""
+    return cast("dict[str, Scenario]", st.session_state.setdefault(ASK.key("pins_own"), {}))
 
 
 def _budgets(pins: Mapping[str, Scenario]) -> dict[str, Budget]:
@@ -95,47 +132,163 @@ def _budgets(pins: Mapping[str, Scenario]) -> dict[str, Budget]:
         try:
             found[letter] = training_budget(pin.spec, pin.recipe, pin.cluster)
         except ValueError as error:
-            st.caption(_left_out(letter).format(slot=letter, why=error))
+            if letter == NOW:
+                left_out = _("The setting above is left out. {why}")
+            else:
+                left_out = _("Pin {slot} is left out. {why}")
+            st.caption(left_out.format(slot=letter, why=error))
     return found
 
 
-def _left_out(letter: str) -> str:
-    if letter == NOW:
-        return _("The setting above is left out. {why}")
-    return _("Pin {slot} is left out. {why}")
+def _controls() -> DeltaGenerator:
+    """Return a row for the choices; on a projector it opens at a click."""
+    if presenting():
+        return st.popover(_("Compare"), icon=":material/compare_arrows:", key=ASK.key("compare"))
+    return st.container(key=ASK.key("pair"), horizontal=True, vertical_alignment="bottom")
 
 
-def _sentence(pair: Pair, first: Item, last: Item) -> str:
-    unit = unit_system()
+def _choose_pair(budgets: Mapping[str, Budget]) -> tuple[Pair | None, str]:
+    """Ask what is compared; a letter that stands for nothing gives way to the setting above."""
+    letters = (*SLOTS, NOW)
+    first = ASK.segmented("from", _("From"), letters, default="A", labels=letter_label)
+    last = ASK.segmented("to", _("To"), letters, default="C", labels=letter_label)
+    view = ASK.segmented(
+        "change",
+        _("The change by"),
+        tuple(VIEWS),
+        default="parts",
+        labels=lambda each: _(VIEWS[each]),
+    )
+    chosen = [letter if letter in budgets else NOW for letter in (first, last)]
+    if not set(chosen) <= set(budgets):
+        return None, view
+    for letter in sorted({first, last} - set(budgets)):
+        st.caption(_("{slot} is empty; the setting above stands in.").format(slot=letter))
+    return Pair(*chosen), view
+
+
+def letter_label(letter: str) -> str:
+    """Return what a pin is called."""
+    return _("now") if letter == NOW else letter
+
+
+def _show_pin_buttons(now: Scenario) -> None:
+    """Show the button that pins the setting of the page, and those that unpin."""
+    words = _words()
+    full = len(words) == len(SLOTS)
+    free = SLOTS[min(len(words), len(SLOTS) - 1)]
+    st.button(
+        _("All four are pinned") if full else _("Pin as {slot}").format(slot=free),
+        key=ASK.key("pin"),
+        icon=":material/keep:",
+        help=_("Keeps the setting above for a comparison, also in the link."),
+        on_click=_pin,
+        args=(words, now),
+        disabled=full or locked(),
+    )
+    if not words:
+        return
+    with st.popover(_("Unpin"), icon=":material/keep_off:", key=ASK.key("unpin")):
+        for place, (slot, word) in enumerate(zip(SLOTS, words, strict=False)):
+            st.button(
+                _("Unpin {slot}").format(slot=slot),
+                key=ASK.key(f"unpin_{slot}"),
+                help=f"`{word}`",
+                on_click=_unpin,
+                args=(place,),
+                disabled=locked(),
+            )
+
+
+def _pin(words: list[str], scenario: Scenario) -> None:
+    word = write_scenario(scenario)
+    if not word or len(MARK.join([*words, word])) > MAX_CHARS:
+        word = f"own{len(_own()) + 1}"
+        _own()[word] = scenario
+    ASK.set("pins", MARK.join([*words, word]))
+
+
+def _unpin(place: int) -> None:
+    words = ASK.used("pins").split(MARK)
+    ASK.set("pins", MARK.join(words[:place] + words[place + 1 :]))
+
+
+def _by_part(changed: Difference) -> list[Rung]:
+    """Return the way by what the bytes are."""
+    return [Rung(_(step.path[-1]), step.change, why(step)) for step in changed.changed]
+
+
+def _by_choice(pair: Pair, pins: Mapping[str, Scenario]) -> list[Rung]:
+    """Return the way by which choice did it, one after the other."""
+    first, last = pins[pair.first], pins[pair.last]
+    steps = one_by_one(
+        first, last, lambda each: training_budget(each.spec, each.recipe, each.cluster).item
+    )
+    return [Rung(change_text(step.names, first, last), step.change) for step in steps]
+
+
+def sentence(pair: Pair, first: Item, last: Item) -> str:
+    """Return both peaks and the difference."""
     return _("{first} → {last}: {before} → {after} at the peak, {change}").format(
         first=letter_label(pair.first),
         last=letter_label(pair.last),
-        before=format_bytes(first.amount, unit),
-        after=format_bytes(last.amount, unit),
-        change=signed(last.amount - first.amount, unit),
+        before=look().format_bytes(first.amount),
+        after=look().format_bytes(last.amount),
+        change=signed(last.amount - first.amount, look()),
     )
 
 
-def _show_way(way: Way) -> None:
-    unit = unit_system()
-    show_chart(
-        waterfall_figure(way, unit, theme_mode(), present=presenting()),
-        key=f"{PAGE}_waterfall",
-        alt=waterfall_alt(way, unit),
-        table=waterfall_table(way, unit),
-        file_name="what-changed",
-    )
-
-
-def _show_moves(changed: Difference) -> None:
-    for move in changed.moves:
-        st.caption(
-            _("The largest moment was “{before}” and is now “{after}”.").format(
-                before=_(move.before), after=_(move.after)
-            )
+def _moves(changed: Difference) -> list[str]:
+    return [
+        _("The largest moment was “{before}” and is now “{after}”.").format(
+            before=_(move.before), after=_(move.after)
         )
+        for move in changed.moves
+    ]
 
 
-def _parts(budget: Budget) -> Mapping[str, float]:
-    """Return the parts that fill the device together, by name."""
-    return {part.name: part.amount for part in at_peak(budget.largest)}
+def _show_table(pins: Mapping[str, Scenario], budgets: Mapping[str, Budget]) -> None:
+    parts = {
+        letter: {part.name: part.amount for part in at_peak(budget.largest)}
+        for letter, budget in budgets.items()
+    }
+    table = scenario_table({letter: pins[letter] for letter in budgets}, budgets, parts)
+    with st.container(key=ASK.key("pin_table")):
+        st.markdown(table_markdown({letter_label(name): cells for name, cells in table.items()}))
+
+
+def scenario_table(
+    scenarios: Mapping[str, Scenario],
+    budgets: Mapping[str, Budget],
+    parts: Mapping[str, Mapping[str, float]],
+) -> Mapping[str, Sequence[str]]:
+    """Return a column for each scenario: peak and verdict, the parts, the choices that differ.
+
+    Args:
+        scenarios: By letter.
+        budgets: Of the same letters.
+        parts: Of the same letters: name of a part -> bytes.
+    """
+    letters, size = list(budgets), look().format_bytes
+    rows = {
+        _("peak"): [f"**{size(budgets[x].item.amount)}**" for x in letters],
+        _("capacity"): [size(budgets[x].capacity) for x in letters],
+        _("verdict"): [_(VERDICTS[budgets[x].verdict]) for x in letters],
+    }
+    for name in dict.fromkeys(name for letter in letters for name in parts[letter]):
+        amounts = [parts[letter].get(name) for letter in letters]
+        rows[_(name)] = [size(amount) if amount else "–" for amount in amounts]
+    for name in _that_differ([scenarios[letter] for letter in letters]):
+        rows[_(CHOICE_NAMES[name])] = [choice_text(name, scenarios[letter]) for letter in letters]
+    columns = zip(letters, zip(*rows.values(), strict=True), strict=True)
+    return {"": list(rows), **{letter: list(column) for letter, column in columns}}
+
+
+def _that_differ(scenarios: Sequence[Scenario]) -> list[str]:
+    """Return the model, the device and every other choice in which the scenarios differ."""
+    found = [{name: each.choices[name] for name in CHOICES} for each in scenarios]
+    return [
+        name
+        for name in CHOICES
+        if name in {"model", "device"} or any(each[name] != found[0][name] for each in found)
+    ]

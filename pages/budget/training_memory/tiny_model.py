@@ -1,21 +1,15 @@
 """A model small enough to count by hand: the lecture's formulas beside what torch keeps."""
 
+from functools import partial
 from typing import Final
 
-import streamlit as st
-
 from core.budget.by_hand.tiny_model import TinyAccount, tiny_account
-from core.budget.training.scenario import Scenario
-from core.figures.budget.training_memory.tiny_bars import tiny_alt, tiny_figure, tiny_table
+from core.figures.budget.training_memory.tiny_model import tiny_picture
 from core.language import _
-from core.units import format_bytes
-from pages.budget.training_memory.pins import PAGE
-from pages.shared import pickers
-from pages.shared.charts import show_chart
-from pages.shared.header import headline
-from pages.shared.numbers import explained_number
-from pages.shared.settings import presenting, theme_mode, unit_system
+from pages.budget.training_memory.inputs import ASK
+from pages.shared.settings import look
 from pages.shared.snippets import show_code
+from pages.shared.tabbed_page import Chart, Shown
 
 SIZES: Final = tuple(2**power for power in range(10))
 LAYERS: Final = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
@@ -41,41 +35,42 @@ print(sum(w.numel() for w in matrices), "parameters,", sum(kept.values()), "valu
 """
 
 
-def show_tiny_model(_case: Scenario) -> None:
-    """Show the account of B rows through L layers of width D.
-
-    Args:
-        _case: The setting of the page; this model has sizes of its own.
-    """
-    with st.container(key=f"{PAGE}_tiny", horizontal=True, vertical_alignment="bottom"):
-        batch = pickers.select_slider(PAGE, "tiny_batch", _("Rows B"), SIZES, default=2)
-        width = pickers.select_slider(PAGE, "tiny_width", _("Width D"), SIZES, default=4)
-        layers = pickers.select_slider(PAGE, "tiny_layers", _("Layers L"), LAYERS, default=2)
-    account = tiny_account(batch, width, layers)
-    unit = unit_system()
-    headline(_sentence(account))
-    show_chart(
-        tiny_figure(account, unit, theme_mode(), present=presenting()),
-        key=f"{PAGE}_tiny_bars",
-        alt=tiny_alt(account, unit),
-        table=tiny_table(account, unit),
-        file_name="tiny-model",
+def choose_sizes() -> tuple[int, int, int]:
+    """Return rows, width and layers."""
+    return (
+        ASK.select_slider("tiny_batch", _("Rows B"), SIZES, default=2),
+        ASK.select_slider("tiny_width", _("Width D"), SIZES, default=4),
+        ASK.select_slider("tiny_layers", _("Layers L"), LAYERS, default=2),
     )
-    with st.container(key=f"{PAGE}_tiny_numbers", horizontal=True):
-        explained_number(_("parameters"), account.parameters)
-        explained_number(_("memory, by the formulas"), account.memory)
-        explained_number(_("FLOPs, by the formula"), account.flops)
-        explained_number(_("FLOPs that torch runs"), account.real_flops)
-    show_code("tiny", CODE.format(batch=batch, width=width, layers=layers))
 
 
-def _sentence(account: TinyAccount) -> str:
+def tiny_model(wanted: tuple[int, int, int]) -> Shown:
+    """Show the account of B rows through L layers of width D."""
+    batch, width, layers = wanted
+    account = tiny_account(batch, width, layers)
+    code = CODE.format(batch=batch, width=width, layers=layers)
+    return Shown(
+        headline=sentence(account),
+        charts=[Chart(picture=tiny_picture(account, look()), file_name="tiny-model")],
+        numbers=[
+            (_("parameters"), account.parameters),
+            (_("memory, by the formulas"), account.memory),
+            (_("FLOPs, by the formula"), account.flops),
+            (_("FLOPs that torch runs"), account.real_flops),
+        ],
+        numbers_below=True,
+        below=partial(show_code, "tiny", code),
+    )
+
+
+def sentence(account: TinyAccount) -> str:
+    """Return what the formulas give, and what autograd really keeps."""
     return _(
         "{params} parameters, {memory}, {flops} FLOPs by the formulas; autograd keeps {kept} "
         "values, not {counted}"
     ).format(
         params=f"{account.parameters.amount:,}",
-        memory=format_bytes(account.memory.amount, unit_system()),
+        memory=look().format_bytes(account.memory.amount),
         flops=f"{account.flops.amount:,}",
         kept=f"{account.kept.amount:,}",
         counted=f"{account.activations.amount:,}",

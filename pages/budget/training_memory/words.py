@@ -1,68 +1,98 @@
-"""What the choices of the memory page are called."""
+"""What the choices of the memory page and their options are called, and what changed in words."""
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
 
 from core.budget.catalogue.optimizers import OPTIMIZERS
 from core.budget.catalogue.precisions import PRECISIONS
 from core.budget.catalogue.profiles import PROFILES
+from core.budget.comparison.difference import Step
+from core.budget.formula import written
+from core.budget.recipe import LoRA
+from core.budget.training.scenario import Scenario
 from core.language import N_, _
 
-CHECKPOINTING_WORDS: Final[Mapping[str, str]] = {
+CHOICE_NAMES: Final[Mapping[str, str]] = {
+    "model": N_("model"),
+    "device": N_("device"),
+    "num_devices": N_("devices"),
+    "zero_stage": N_("ZeRO stage"),
+    "tensor": N_("tensor ranks"),
+    "sequence_parallel": N_("sequence parallel"),
+    "pipeline": N_("pipeline stages"),
+    "expert": N_("expert ranks"),
+    "devices_per_node": N_("devices per node"),
+    "network": N_("network"),
+    "overlap": N_("overlap"),
+    "batch_size": N_("batch size"),
+    "seq_len": N_("sequence length"),
+    "accumulation": N_("accumulation"),
+    "precision": N_("precision"),
+    "optimizer": N_("optimizer"),
+    "step_kind": N_("optimizer's loop"),
+    "checkpointing": N_("computed again"),
+    "checkpoint_every": N_("layers of a run"),
+    "profile": N_("implementation"),
+    "loss_chunks": N_("pieces of the loss"),
+    "lora": "LoRA",
+}
+_CHECKPOINTING: Final[Mapping[str, str]] = {
     "none": N_("nothing"),
     "selective": N_("all but products (selective)"),
     "full": N_("every layer (full)"),
     "every_k": N_("runs of layers (every k)"),
 }
-STEP_WORDS: Final[Mapping[str, str]] = {
+_STEP_KINDS: Final[Mapping[str, str]] = {
     "for_loop": N_("one by one"),
     "foreach": N_("foreach"),
     "fused": N_("fused"),
 }
-SHARDING_WORDS: Final[Mapping[str, str]] = {
-    "0": N_("nothing (DDP)"),
-    "1": N_("optimizer (ZeRO-1)"),
-    "2": N_("and gradients (ZeRO-2)"),
-    "3": N_("and weights (ZeRO-3, FSDP2)"),
+LABELS: Final[Mapping[str, Callable[[str], str]]] = {
+    "precision": lambda key: _(PRECISIONS[key].label),
+    "optimizer": lambda key: _(OPTIMIZERS[key].label),
+    "profile": lambda key: _(PROFILES[key].label),
+    "checkpointing": lambda key: _(_CHECKPOINTING[key]),
+    "step_kind": lambda key: _(_STEP_KINDS[key]),
 }
-TARGET_WORDS: Final[Mapping[str, str]] = {
-    "qv": N_("queries and values"),
-    "attention": N_("attention"),
-    "all": N_("every matrix"),
-}
+"""Choice -> what an option of it is called."""
 
 
-def precision_label(key: str) -> str:
-    """Return what a recipe of number formats is called, with its bytes for a parameter."""
-    row = PRECISIONS[key]
-    return _("{count} B · {name}").format(name=_(row.label), count=row.with_adam)
+def choice_text(name: str, scenario: Scenario) -> str:
+    """Return the value of a choice in the words of the page."""
+    value = scenario.choices[name]
+    if name in LABELS:
+        return LABELS[name](value)
+    if name in {"model", "device"}:
+        return str(value.name)
+    if isinstance(value, LoRA):
+        return f"r{value.rank} {'+'.join(value.targets)} {value.base_format}"
+    return _plain(value)
 
 
-def optimizer_label(key: str) -> str:
-    """Return what an optimizer is called."""
-    return _(OPTIMIZERS[key].label)
+def _plain(value: Any) -> str:  # noqa: ANN401  whatever a choice holds
+    if value is None or isinstance(value, bool):
+        return _("yes") if value else _("no")
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def profile_label(key: str) -> str:
-    """Return what an implementation is called."""
-    return _(PROFILES[key].label)
+def change_text(names: Sequence[str], first: Scenario, last: Scenario) -> str:
+    """Return what changes between two scenarios: "batch size 1 → 4"."""
+    parts = [
+        f"{_(CHOICE_NAMES[name])} {choice_text(name, first)} → {choice_text(name, last)}"
+        for name in names
+    ]
+    return _(", ").join(parts)
 
 
-def checkpointing_label(key: str) -> str:
-    """Return what is computed again in the backward pass."""
-    return _(CHECKPOINTING_WORDS[key])
+def why(step: Step) -> str:
+    """Return the inputs of the rules that changed under a step, as the formulas name them."""
+    parts = [
+        f"{each.name} {_written(each.before)} → {_written(each.after)}" for each in step.inputs[:4]
+    ]
+    if step.other_rule:
+        parts.append(_("another formula"))
+    return _(", ").join(parts)
 
 
-def step_label(key: str) -> str:
-    """Return how an optimizer walks through the parameters."""
-    return _(STEP_WORDS[key])
-
-
-def sharding_label(key: str) -> str:
-    """Return what the replicas share out."""
-    return _(SHARDING_WORDS[key])
-
-
-def targets_label(key: str) -> str:
-    """Return which matrices get adapters."""
-    return _(TARGET_WORDS[key])
+def _written(value: float | None) -> str:
+    return "–" if value is None else written(value)

@@ -1,16 +1,15 @@
 """A ladder of techniques: what was published for each rung, and what our rules give."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-import plotly.graph_objects as go
-
+from core.figures.budget.training_memory.rows import row_axes
 from core.figures.drawing import Drawing
-from core.figures.theme import COLORS, Mode, plotly_layout
+from core.figures.picture import Look, Picture, Table
 from core.language import _
-from core.units import ByteUnit, format_bytes
 
+PRESENTED: Final = 5  # rungs that a projector shows at once
 _FADED: Final = 0.35
 _ROOM: Final = 1.3
 
@@ -28,64 +27,79 @@ class LadderRow:
         """Relative error of ours."""
         return None if self.ours is None else self.ours / self.published - 1
 
-
-def ladder_figure(
-    rows: Sequence[LadderRow], chosen: int, unit: ByteUnit, mode: Mode, *, present: bool = False
-) -> go.Figure:
-    """Return a bar of ours and a mark of the published figure for each rung; one stands out."""
-    layout = plotly_layout(mode, present=present)
-    drawing, color = Drawing(), COLORS[mode]
-    places = list(range(len(rows)))
-    opacity = [1 if place == chosen else _FADED for place in places]
-    texts = [_numbers(row, unit) for row in rows]
-    drawing.bar(
-        orientation="h",
-        y=places,
-        x=[row.ours or 0 for row in rows],
-        name=_("ours"),
-        marker={"color": color["estimated"], "opacity": opacity, "pattern": {"shape": "/"}},
-        customdata=texts,
-        hovertemplate="%{customdata}<extra></extra>",
-    )
-    drawing.scatter(
-        mode="markers",
-        y=places,
-        x=[row.published for row in rows],
-        name=_("published"),
-        marker=_mark(color, layout["font"]["size"]),
-        customdata=texts,
-        hovertemplate="%{customdata}<extra></extra>",
-    )
-    for place, row in enumerate(rows):
-        drawing.note(
-            x=max(row.published, row.ours or 0),
-            y=place,
-            text="  " + _short(row, unit),
-            xanchor="left",
-            font={"color": color["text" if place == chosen else "muted"]},
-        )
-    return drawing.figure(layout | _axes(rows, layout))
+    @property
+    def most(self) -> float:
+        """The larger number of bytes."""
+        return max(self.published, self.ours or 0)
 
 
-def _mark(color: Mapping[str, str], size: int) -> dict[str, Any]:
-    edge = {"width": 2, "color": color["background"]}
-    return {"symbol": "diamond", "size": size, "color": color["measured"], "line": edge}
+Rows = Sequence[LadderRow]
 
 
-def _axes(rows: Sequence[LadderRow], layout: Mapping[str, Any]) -> dict[str, Any]:
+def ladder_picture(rows: Rows, chosen: int, look: Look) -> Picture:
+    """Return a bar of ours and a mark of the published figure for each rung; one stands out.
+
+    Args:
+        rows: The rungs; a projector has room for those around the chosen one.
+        chosen: The place of the one that stands out.
+        look: How the reader wants to see.
+    """
+    count = min(len(rows), PRESENTED) if look.present else len(rows)
+    first = min(max(0, chosen - count // 2), len(rows) - count)
+    drawn = rows[first : first + count]
+    drawing, layout = Drawing(), look.layout()
     size = layout["font"]["size"]
-    high = max(max(row.published, row.ours or 0) for row in rows)
-    ticks = {"tickvals": list(range(len(rows))), "ticktext": [row.title for row in rows]}
-    return {
-        "template": "none",
+    _draw_both(drawing, drawn, chosen - first, look, size)
+    for place, row in enumerate(drawn):
+        published = look.format_bytes(row.published)
+        text = published if row.error is None else f"{published} ({error_text(row.error)})"
+        drawing.note(
+            x=row.most,
+            y=place,
+            text=f"  {text}",
+            xanchor="left",
+            font={"color": look.color("text" if place == chosen - first else "muted")},
+        )
+    axes = row_axes(look, _ROOM * max(row.most for row in drawn), [row.title for row in drawn])
+    frame = {
         "bargap": 0.35,
-        "xaxis": {"visible": False, "range": [0, _ROOM * high], "fixedrange": True},
-        "yaxis": layout["yaxis"]
-        | ticks
-        | {"autorange": "reversed", "showgrid": False, "zeroline": False, "fixedrange": True},
-        "height": round(len(rows) * size * 1.75) + 2 * size,
+        "height": round(len(drawn) * size * 1.75) + 2 * size,
         "margin": {"l": 8, "r": 8, "t": 28, "b": 8},
     }
+    figure = drawing.figure(layout | axes | frame)
+    return Picture(figure=figure, alt=_sentence(drawn, look), table=_table(rows, look))
+
+
+def _draw_both(drawing: Drawing, rows: Rows, chosen: int, look: Look, size: int) -> None:
+    """Add the bars of ours and the marks of what was published."""
+    said = {
+        "y": list(range(len(rows))),
+        "customdata": [_numbers(row, look) for row in rows],
+        "hovertemplate": "%{customdata}<extra></extra>",
+    }
+    drawing.bar(
+        **said,
+        orientation="h",
+        x=[row.ours or 0 for row in rows],
+        name=_("ours"),
+        marker={
+            "color": look.color("estimated"),
+            "opacity": [1 if place == chosen else _FADED for place in range(len(rows))],
+            "pattern": {"shape": "/"},
+        },
+    )
+    drawing.scatter(
+        **said,
+        mode="markers",
+        x=[row.published for row in rows],
+        name=_("published"),
+        marker={
+            "symbol": "diamond",
+            "size": size,
+            "color": look.color("measured"),
+            "line": {"width": 2, "color": look.color("background")},
+        },
+    )
 
 
 def error_text(error: float) -> str:
@@ -96,31 +110,25 @@ def error_text(error: float) -> str:
     return ("+" if error > 0 else "−") + words
 
 
-def _short(row: LadderRow, unit: ByteUnit) -> str:
-    published = format_bytes(row.published, unit)
-    return published if row.error is None else f"{published} ({error_text(row.error)})"
-
-
-def _numbers(row: LadderRow, unit: ByteUnit) -> str:
-    published = format_bytes(row.published, unit)
+def _numbers(row: LadderRow, look: Look) -> str:
+    published = look.format_bytes(row.published)
     if row.ours is None or row.error is None:
         return published
     return _("{published}, ours {ours} ({error})").format(
-        published=published, ours=format_bytes(row.ours, unit), error=error_text(row.error)
+        published=published, ours=look.format_bytes(row.ours), error=error_text(row.error)
     )
 
 
-def ladder_alt(rows: Sequence[LadderRow], unit: ByteUnit) -> str:
-    """Return the picture in words."""
-    parts = [f"{row.title}: {_numbers(row, unit)}" for row in rows]
+def _sentence(rows: Rows, look: Look) -> str:
+    parts = [f"{row.title}: {_numbers(row, look)}" for row in rows]
     return _("Published peak of each rung, and ours: {parts}.").format(parts=_("; ").join(parts))
 
 
-def ladder_table(rows: Sequence[LadderRow], unit: ByteUnit) -> Mapping[str, Sequence[object]]:
-    """Return one row a rung."""
+def _table(rows: Rows, look: Look) -> Table:
+    """Return one row a rung, those too that are not drawn."""
     return {
         _("rung"): [row.title for row in rows],
-        _("published"): [format_bytes(row.published, unit) for row in rows],
-        _("ours"): ["" if row.ours is None else format_bytes(row.ours, unit) for row in rows],
+        _("published"): [look.format_bytes(row.published) for row in rows],
+        _("ours"): ["" if row.ours is None else look.format_bytes(row.ours) for row in rows],
         _("error"): ["" if row.error is None else error_text(row.error) for row in rows],
     }

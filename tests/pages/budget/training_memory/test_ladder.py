@@ -1,50 +1,29 @@
-"""The ladder as a guided tour."""
+"""The table of published figures: every row, both numbers, in the reader's language."""
 
-from core.budget.comparison.rederived import ladder
+from core.budget.comparison.published import published
 
-SCRIPT = """
-from core.budget.training.scenario import named_scenario
-from pages.budget.training_memory.ladder import show_ladder
-show_ladder(named_scenario("gpt2", "t4"))
-"""
+SCRIPT = "from pages.budget.training_memory.ladder import show_published\nshow_published()"
 
 
-def headline(app):
+def opened(open_script, **query):
+    app = open_script(SCRIPT, **query)
+    assert not any("| litgpt" in each.value for each in app.markdown), "made only when opened"
+    app.session_state["memory_published"] = True
+    app.run()
     assert [each.message for each in app.exception] == []
-    return app.session_state["headline"]
+    return next(each.value for each in app.markdown if "litgpt" in each.value)
 
 
-def words(app):
-    return " ".join(each.value for each in (*app.markdown, *app.caption))
+def test_every_published_figure_stands_in_the_table(open_script):
+    lines = opened(open_script).splitlines()
+    for figure in published().values():
+        (line,) = [each for each in lines if each.startswith(f"| {figure.title['en']} |")]
+        assert figure.source in line, figure.slug
+        assert ("| – | – |" in line) == (not figure.quantity), figure.slug
+        assert ("inside our band" in line) == (figure.tolerance is None), figure.slug
 
 
-def test_the_tour_begins_where_ours_begins(open_script):
-    app = open_script(SCRIPT)
-    assert headline(app).startswith(
-        f"Rung 2 of {len(ladder())}, Every sequence filled up to 4096 tokens: measured 60.0 GiB"
-    )
-    (chart,) = app.get("plotly_chart")
-    assert "LoRA of rank 64 instead: 8.50 GiB, ours" in chart.proto.alt
-    assert "torchtune, README.md" in words(app)
-
-
-def test_every_rung_has_its_sentence_and_its_reason(open_script):
-    for place, rung in enumerate(ladder()):
-        app = open_script(SCRIPT, memory_rung=rung.slug)
-        assert headline(app).startswith(f"Rung {place + 1} of "), rung.slug
-        assert rung.published.note["en"] in words(app), rung.slug
-        assert ("By our rules, from the rung above" in words(app)) == (place > 1), rung.slug
-        assert len(app.metric) == (rung.ours is not None), rung.slug
-
-
-def test_the_buttons_walk_and_stop_at_the_ends(open_script):
-    app = open_script(SCRIPT, memory_rung="baseline")
-    assert app.button(key="memory_rung_up").disabled
-    app.button(key="memory_rung_down").click().run()
-    assert headline(app).startswith("Rung 2 of ")
-    end = open_script(SCRIPT, memory_rung="qlora")
-    assert end.button(key="memory_rung_down").disabled
-
-
-def test_chinese(open_script):
-    assert headline(open_script(SCRIPT, lang="zh")).startswith("第 2 级，共 10 级，")
+def test_the_table_speaks_chinese(open_script):
+    text = opened(open_script, lang="zh")
+    for figure in published().values():
+        assert figure.title["zh"] in text, figure.slug

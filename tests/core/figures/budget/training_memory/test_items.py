@@ -8,13 +8,8 @@ from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
 from core.budget.recipe import TrainingRecipe
 from core.budget.training.memory import training_budget
-from core.figures.budget.training_memory.item_tree import (
-    boxes,
-    counted,
-    tree_alt,
-    tree_figure,
-    tree_table,
-)
+from core.figures.budget.training_memory.items import boxes, counted, items_picture
+from core.figures.picture import Look
 
 CLUSTER = Cluster(device=DEVICES["h100-sxm"])
 STAGE = training_budget(
@@ -44,20 +39,19 @@ def test_of_moments_only_the_peak_counts():
 
 
 def test_a_click_gives_the_path_and_the_chosen_line_has_the_thick_edge():
-    figure = tree_figure(ROOT, "weights", "GiB", "light")
+    figure = items_picture(ROOT, "weights", Look()).figure
     first_level = figure.data[1]
     paths = [each[0] for each in first_level.customdata]
-    assert "weights" in paths
     widths = dict(zip(paths, first_level.marker.line.width, strict=True))
     assert widths["weights"] == 3
     assert widths["optimizer"] == 1
-    dark = tree_figure(ROOT, "", "GB", "dark", present=True)
+    dark = items_picture(ROOT, "", Look(unit="GB", mode="dark", present=True)).figure
     assert dark.layout.height > figure.layout.height
 
 
 def test_the_table_shows_every_line_with_its_formula():
-    table = tree_table(ROOT, "GiB")
-    assert table["item"][0] == "one device"
-    assert "· weights" in table["item"]
-    assert "`2 * state_bytes * num_updated`" in table["formula"]
-    assert "taken apart into" in tree_alt(ROOT, "GiB")
+    picture = items_picture(ROOT, "", Look())
+    assert picture.table["item"][0] == "one device"
+    assert "· weights" in picture.table["item"]
+    assert "`2 * state_bytes * num_updated`" in picture.table["formula"]
+    assert "taken apart into" in picture.alt

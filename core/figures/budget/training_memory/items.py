@@ -3,23 +3,22 @@
 Of moments, one of which is the peak, only the largest is drawn: the others are not there with it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
-
-import plotly.graph_objects as go
 
 from core.budget.item import Item
 from core.figures.budget.stacked_parts import LOOKS
 from core.figures.drawing import Drawing
-from core.figures.theme import COLORS, Mode, plotly_layout
+from core.figures.picture import Look, Picture, Table
 from core.language import _
-from core.units import ByteUnit, format_bytes, format_percent
+from core.units import format_percent
 
 SEPARATOR: Final = "/"
 _SMALLEST: Final = 0.004  # of the whole: narrower lines are left to the table
 _OWN_LINE: Final = 0.04  # of the whole: from there on a name stands in its box
 _LEVEL_PX: Final = 58
+_LARGER: Final = {False: 1, True: 1.35}  # on a projector True
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +40,11 @@ class Box:
     start: float
     meaning: str
     pattern: str
+
+    @property
+    def name(self) -> str:
+        """Translated."""
+        return _("one device") if self.level == 0 else _(self.item.name)
 
 
 def boxes(root: Item) -> tuple[Box, ...]:
@@ -65,70 +69,70 @@ def counted(item: Item) -> tuple[Item, ...]:
     return item.children
 
 
-def tree_figure(
-    root: Item, chosen: str, unit: ByteUnit, mode: Mode, *, present: bool = False
-) -> go.Figure:
-    """Return the icicle; a click on a box gives its path as `customdata[0]`."""
-    layout = plotly_layout(mode, present=present)
-    color = COLORS[mode]
-    found = boxes(root)
+def items_picture(root: Item, chosen: str, look: Look) -> Picture:
+    """Return the icicle; a click on a box gives its path as `customdata[0]`.
+
+    Args:
+        root: What one device holds.
+        chosen: Path of the box that stands out.
+        look: How the reader wants to see.
+    """
+    layout, drawing, found = look.layout(), Drawing(), boxes(root)
     shown = [box for box in found if box.item.amount >= _SMALLEST * root.amount]
     depth = max(box.level for box in shown) + 1
-    drawing = Drawing()
     for level in range(depth):
         row = [box for box in shown if box.level == level]
-        drawing.bar(**_row(row, root, chosen, unit, color))
-    scale = 1.35 if present else 1
+        drawing.bar(**_row(row, root.amount, look), marker=_marker(row, chosen, look))
     axes = {
         "xaxis": {"visible": False, "range": [0, root.amount], "fixedrange": True},
         "yaxis": {"visible": False, "range": [depth - 0.5, -0.5], "fixedrange": True},
-        "height": round(depth * _LEVEL_PX * scale),
+        "height": round(depth * _LEVEL_PX * _LARGER[look.present]),
         "margin": {"l": 0, "r": 0, "t": 0, "b": 0},
-        "template": "none",
         "barmode": "overlay",
         "bargap": 0.06,
         "showlegend": False,
         "uniformtext": {"minsize": round(layout["font"]["size"] * 0.8), "mode": "hide"},
     }
-    return drawing.figure(layout | axes)
+    figure = drawing.figure(layout | axes)
+    return Picture(figure=figure, alt=_sentence(found, look), table=_table(found, look))
 
 
-def _row(
-    row: Sequence[Box], root: Item, chosen: str, unit: ByteUnit, color: Mapping[str, str]
-) -> dict[str, Any]:
+def _row(row: Sequence[Box], whole: float, look: Look) -> dict[str, Any]:
     """Return the bars of one level."""
-    sizes = [format_bytes(box.item.amount, unit) for box in row]
-    names = [_name(box) for box in row]
-    wide = [box.item.amount > _OWN_LINE * root.amount for box in row]
+    sizes = [look.format_bytes(box.item.amount) for box in row]
+    wide = [box.item.amount > _OWN_LINE * whole for box in row]
     return {
         "orientation": "h",
         "x": [box.item.amount for box in row],
         "base": [box.start for box in row],
         "y": [box.level for box in row],
         "text": [
-            f"<b>{name}</b><br>{size}" if has_room else ""
-            for name, size, has_room in zip(names, sizes, wide, strict=True)
+            f"<b>{box.name}</b><br>{size}" if has_room else ""
+            for box, size, has_room in zip(row, sizes, wide, strict=True)
         ],
         "textposition": "inside",
         "insidetextanchor": "middle",
         "textangle": 0,
-        "insidetextfont": {"color": color["text"]},
+        "insidetextfont": {"color": look.color("text")},
         "customdata": [
-            [box.path, name, size, format_percent(box.item.amount / root.amount)]
-            for box, name, size in zip(row, names, sizes, strict=True)
+            [box.path, box.name, size, format_percent(box.item.amount / whole)]
+            for box, size in zip(row, sizes, strict=True)
         ],
         "hovertemplate": "%{customdata[1]}: %{customdata[2]} (%{customdata[3]})<extra></extra>",
-        "marker": _marker(row, chosen, color),
     }
 
 
-def _marker(row: Sequence[Box], chosen: str, color: Mapping[str, str]) -> dict[str, Any]:
+def _marker(row: Sequence[Box], chosen: str, look: Look) -> dict[str, Any]:
     """Return pale fills with a full edge, so that names can be read; the chosen one stands out."""
-    tints = [_tint(color[box.meaning], 0.5 if box.path == chosen else 0.25) for box in row]
-    edges = [color["text"] if box.path == chosen else color[box.meaning] for box in row]
+    is_chosen = [box.path == chosen for box in row]
+    hues = [look.color(box.meaning) for box in row]
+    pairs = list(zip(hues, is_chosen, strict=True))
     return {
-        "color": tints,
-        "line": {"color": edges, "width": [3 if box.path == chosen else 1 for box in row]},
+        "color": [_tint(hue, 0.5 if stands_out else 0.25) for hue, stands_out in pairs],
+        "line": {
+            "color": [look.color("text") if stands_out else hue for hue, stands_out in pairs],
+            "width": [3 if stands_out else 1 for stands_out in is_chosen],
+        },
     }
 
 
@@ -137,29 +141,25 @@ def _tint(hue: str, opacity: float) -> str:
     return f"rgba({red},{green},{blue},{opacity})"
 
 
-def _name(box: Box) -> str:
-    return _("one device") if box.level == 0 else _(box.item.name)
-
-
-def tree_alt(root: Item, unit: ByteUnit) -> str:
-    """Return the icicle in words: the largest lines that have no parts."""
-    leaves = [box.item for box in boxes(root) if not box.item.children]
+def _sentence(found: Sequence[Box], look: Look) -> str:
+    """Name the largest lines that have no parts."""
+    leaves = [box.item for box in found if not box.item.children]
     largest = sorted(leaves, key=lambda leaf: -leaf.amount)[:4]
     parts = [
-        _("{name} {size}").format(name=_(leaf.name), size=format_bytes(leaf.amount, unit))
+        _("{name} {size}").format(name=_(leaf.name), size=look.format_bytes(leaf.amount))
         for leaf in largest
     ]
     return _("{total} taken apart into {count} lines; the largest: {parts}.").format(
-        total=format_bytes(root.amount, unit), count=len(leaves), parts=_(", ").join(parts)
+        total=look.format_bytes(found[0].item.amount), count=len(leaves), parts=_(", ").join(parts)
     )
 
 
-def tree_table(root: Item, unit: ByteUnit) -> Mapping[str, Sequence[object]]:
+def _table(found: Sequence[Box], look: Look) -> Table:
     """Return one row a box, indented by its level."""
-    found = boxes(root)
+    whole = found[0].item.amount
     return {
-        _("item"): ["· " * box.level + _name(box) for box in found],
-        _("bytes"): [format_bytes(box.item.amount, unit) for box in found],
-        _("of the whole"): [format_percent(box.item.amount / root.amount) for box in found],
+        _("item"): ["· " * box.level + box.name for box in found],
+        _("bytes"): [look.format_bytes(box.item.amount) for box in found],
+        _("of the whole"): [format_percent(box.item.amount / whole) for box in found],
         _("formula"): [f"`{box.item.formula}`" for box in found],
     }

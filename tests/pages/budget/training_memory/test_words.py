@@ -1,18 +1,11 @@
-"""The words of scenarios: choices as the page names them, reasons as the formulas name them."""
+"""The words of choices, as the page names them, and of reasons, as the formulas name them."""
 
 from core.budget import Formula
-from core.budget.budget import Budget
 from core.budget.comparison.difference import Step
 from core.budget.item import item
 from core.budget.recipe import LoRA, TrainingRecipe
 from core.budget.training.scenario import CHOICES, named_scenario
-from pages.budget.training_memory.scenario_words import (
-    CHOICE_NAMES,
-    change_text,
-    choice_text,
-    scenario_table,
-    why,
-)
+from pages.budget.training_memory.words import CHOICE_NAMES, change_text, choice_text, why
 
 PLAIN = named_scenario("gpt2", "t4")
 OTHER = named_scenario(
@@ -50,16 +43,3 @@ def test_the_reason_names_only_numbers_that_the_formulas_ask_for():
     other = Step(path=("a",), before=part("a", 1), after=part("a", 1, "2 * idle"))
     assert why(other) == "amount 1 → –, idle – → 1, another formula"
     assert why(Step(path=("a",), before=None, after=part("a", 1))) == ""
-
-
-def test_the_table_begins_with_the_verdict_and_leaves_out_what_all_share():
-    budgets = {
-        letter: Budget(name="x", item=part("x", amount), stages=(), capacity=1 << 30)
-        for letter, amount in {"A": 1 << 29, "B": 1 << 31}.items()
-    }
-    parts = {"A": {"weights": 1 << 29}, "B": {"weights": 1 << 30, "gradients": 1 << 30}}
-    table = scenario_table({"A": PLAIN, "B": PLAIN}, budgets, parts)
-    assert table[""][:5] == ["peak", "capacity", "verdict", "weights", "gradients"]
-    assert table[""][5:] == ["model", "device"]
-    assert table["A"][:5] == ["**512 MiB**", "1.00 GiB", "✓ fits", "512 MiB", "–"]
-    assert table["B"][2] == "✗ too big"
