@@ -5,11 +5,11 @@ import urllib.parse
 import pytest
 
 from core.budget.parallel.ring import ring_all_reduce
-from pages.budget.parallelism import programs_tab as parallel_code
+from pages.budget.parallelism import programs
 from pages.budget.parallelism.programs import PROGRAMS
-from pages.budget.parallelism.tabs import TABS
 
 PAGE = "budget/parallelism"
+TABS = ("ranks", "stages", "sharding", "ring", "links", "schedule", "code")
 SMALL = {"parallel_data": "1", "parallel_tensor": "1", "parallel_stages": "1"}
 LARGE = {
     "parallel_model": "llama-3.1-405b",
@@ -222,6 +222,14 @@ def test_the_ring_goes_on_step_by_step(open_page):
     assert app.button(key="parallel_next").disabled
 
 
+def test_the_ring_of_a_locked_page_stays_where_it_is(open_page):
+    app = open_page(PAGE, parallel_tab="ring", lock="1")
+
+    app.button(key="parallel_next").click().run()
+
+    assert "Step 2 of 6" in headline(app)
+
+
 def test_a_step_beyond_the_last_says_so(open_page):
     app = open_page(PAGE, parallel_tab="ring", parallel_ring_ranks="2", parallel_ring_step="9")
 
@@ -238,23 +246,24 @@ def test_a_long_schedule_says_what_it_draws(open_page):
 
 @pytest.mark.parametrize("card", PROGRAMS)
 def test_a_card_runs_its_program_and_shows_what_it_prints(open_page, monkeypatch, card):
-    parallel_code.printed.clear()
-    monkeypatch.setattr(parallel_code, "run_ranks", lambda source: (source.splitlines()[-1], "two"))
+    programs.printed.clear()
+    monkeypatch.setattr(programs, "run_ranks", lambda source: (source.splitlines()[-1], "two"))
     app = open_page(PAGE, parallel_tab="code", parallel_card=card)
     assert PROGRAMS[card].strip() in [each.value.strip() for each in app.code]
+    assert app.session_state["snippets"] == {}  # the program itself is on the page
 
     app.button(key="parallel_run").click().run()
 
     assert "dist.destroy_process_group()\ntwo" in [each.value for each in app.code]
     assert headline(app).endswith("DDP keeps 16.0 MiB of states on each, FSDP2 8.00 MiB")
-    parallel_code.printed.clear()
+    programs.printed.clear()
 
 
 def test_ranks_that_fail_are_a_sentence(open_page, monkeypatch):
     def fail(_source):
         raise ValueError("no ranks today")
 
-    monkeypatch.setattr(parallel_code, "run_ranks", fail)
+    monkeypatch.setattr(programs, "run_ranks", fail)
     app = open_page(PAGE, parallel_tab="code")
     app.button(key="parallel_run").click().run()
 

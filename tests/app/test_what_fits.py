@@ -2,18 +2,20 @@
 
 import json
 import urllib.parse
+from functools import partial
 
 import pytest
+import streamlit as st
 
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
 from core.budget.claims.claim import CLAIMS
 from core.budget.fits.jobs import SERVING_FORMATS, TRAINING_WAYS
-from pages.budget.what_fits import claims as fits_claims
-from pages.budget.what_fits import map as fits_map
-from pages.budget.what_fits.tabs import TABS
+from pages.budget.what_fits.claims import take_over as take_claim
+from pages.budget.what_fits.map import take_over as take_square
 
 PAGE = "budget/what_fits"
+TABS = ("models_devices", "ways_devices", "models_ways", "reach", "claims")
 
 
 def headline(app):
@@ -78,6 +80,15 @@ def test_the_corrected_sentences_of_the_notes(open_page):
     assert headline(two).endswith("2 devices are enough.")
 
 
+def after(click, app, monkeypatch, *, locked=False):
+    """Return the page after a click, whose handler Streamlit would call in its session."""
+    with monkeypatch.context() as patch:
+        patch.setattr(st, "session_state", app.session_state)
+        patch.setattr("pages.shared.settings.locked", lambda: locked)
+        click()
+    return app.run()
+
+
 def test_a_click_on_a_square_takes_over_its_row_and_column(open_page, monkeypatch):
     for work, tab, pair, expected in (
         ("serve", "models_devices", ["llama-2-70b", "t4"], "Serving Llama-2 70B in bf16 on one T4"),
@@ -85,11 +96,25 @@ def test_a_click_on_a_square_takes_over_its_row_and_column(open_page, monkeypatc
         ("train", "models_ways", ["gpt2-xl", "qlora"], "Training GPT-2 XL (qlora)"),
     ):
         app = open_page(PAGE, fits_work=work, fits_tab=tab)
-        monkeypatch.setattr(fits_map.st, "session_state", app.session_state)
-        fits_map.take_over(work, tab, pair)
-        monkeypatch.undo()
-        app.run()
-        assert headline(app).startswith(expected), tab
+        click = partial(take_square, work, tab, [*pair, "what the square says"])
+        assert headline(after(click, app, monkeypatch)).startswith(expected), tab
+
+
+def test_a_click_on_a_claim_takes_it_over(open_page, monkeypatch):
+    app = open_page(PAGE, fits_tab="claims")
+    click = partial(take_claim, ["h100-1979", "a claim"])
+
+    assert "2 times" in headline(after(click, app, monkeypatch))
+
+
+def test_a_click_on_a_locked_page_changes_nothing(open_page, monkeypatch):
+    for tab, click in (
+        ("models_devices", partial(take_square, "serve", "models_devices", ["gpt2-xl", "t4"])),
+        ("claims", partial(take_claim, ["h100-1979", "a claim"])),
+    ):
+        app = open_page(PAGE, fits_tab=tab, lock="1")
+        before = headline(app)
+        assert headline(after(click, app, monkeypatch, locked=True)) == before, tab
 
 
 def test_an_own_model_and_an_own_device_are_in_the_picture(open_page):
@@ -269,15 +294,3 @@ def test_the_answer_is_hidden_until_the_reader_commits(open_page):
 def test_units_follow_the_reader(open_page):
     assert "GB of" in headline(open_page(PAGE, units="GB"))
     assert len(MODELS) == 34
-
-
-def test_a_click_on_a_claim_takes_it_over(open_page, monkeypatch):
-    app = open_page(PAGE, fits_tab="claims")
-    app.session_state["fits_referee"] = {
-        "selection": {"points": [{"customdata": ["h100-1979", "a claim"]}]}
-    }
-    monkeypatch.setattr(fits_claims.st, "session_state", app.session_state)
-    fits_claims.take_over(["h100-1979", "a claim"])
-    monkeypatch.undo()
-
-    assert "2 times" in headline(app.run())

@@ -2,23 +2,23 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final, TypedDict
+from typing import Final
 
 import streamlit as st
 
 from core.budget.catalogue.precisions import PRECISIONS
-from core.budget.cluster import Cluster
+from core.budget.cluster import Cluster, DeviceSpec
 from core.budget.parallel.sharding import STRATEGIES
 from core.budget.recipe import CHECKPOINTING, Checkpointing, TrainingRecipe
 from core.language import N_, _
 from core.models.spec import ModelSpec
-from pages.shared import pickers
-from pages.shared.budget.choices import ChosenDevice, ChosenModel, choose_device, choose_model
+from pages.shared.budget.choices import choose_device, choose_model
 from pages.shared.budget.long_context import note_long_context
 from pages.shared.budget.offered_sizes import EXPERTS, REPLICAS, STAGES, TENSOR
 from pages.shared.inputs import Inputs
+from pages.shared.tabbed_page import Shown
 
-PAGE: Final = "parallel"
+ASK: Final = Inputs("parallel")
 MICROBATCHES: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 LENGTHS: Final = (1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072)
 NODES: Final = (1, 2, 4, 8, 16, 72)
@@ -29,30 +29,62 @@ _CHECKPOINTING: Final[Mapping[Checkpointing, str]] = {
     "full": N_("every layer"),
     "every_k": N_("every k layers"),
 }
+CODE: Final = """
+from core.budget.catalogue.models import MODELS
+from core.budget.cluster import Cluster
+from core.budget.parallel.communication import communication, exposed_seconds
+from core.budget.catalogue.devices import DEVICES, custom_device
+from core.budget.catalogue.hf_config import read_config
+from core.budget.recipe import TrainingRecipe
+from core.budget.training.memory import training_budget
+from core.units import format_bytes, format_seconds
+
+spec = {model}
+recipe = TrainingRecipe(
+    batch_size={recipe.batch_size},
+    seq_len={recipe.seq_len},
+    accumulation={recipe.accumulation},
+    precision="{recipe.precision}",
+    checkpointing="{recipe.checkpointing}",
+    step_kind="{recipe.step_kind}",
+)
+cluster = Cluster(
+    device={device},
+    num_devices={cluster.num_devices},
+    tensor={cluster.tensor},
+    sequence_parallel={cluster.sequence_parallel},
+    pipeline={cluster.pipeline},
+    zero_stage={cluster.zero_stage},
+    expert={cluster.expert},
+    devices_per_node={cluster.devices_per_node},
+    network={cluster.network},
+    overlap={cluster.overlap},
+)
+budget = training_budget(spec, recipe, cluster)
+for stage in budget.stages:
+    print(stage.name, format_bytes(stage.amount))
+print("sent", format_bytes(communication(spec, recipe, cluster).amount))
+print("on links", format_seconds(exposed_seconds(spec, recipe, cluster).amount))
+"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Case:
-    """All choices of the page.
+    """What the pictures of the page speak of.
 
     Attributes:
-        model: The model.
-        device: The device.
+        spec: The model's architecture.
         recipe: How it is trained.
         asked_len: Tokens of a sequence as asked for; a position table may end before them.
         cluster: How it is spread over the devices.
+        code: Python that prints what each stage holds and what is sent.
     """
 
-    model: ChosenModel
-    device: ChosenDevice
+    spec: ModelSpec
     recipe: TrainingRecipe
     asked_len: int
     cluster: Cluster
-
-    @property
-    def spec(self) -> ModelSpec:
-        """The model's architecture."""
-        return self.model.spec
+    code: str
 
 
 def choose_case() -> Case:
@@ -61,44 +93,69 @@ def choose_case() -> Case:
     Raises:
         ValueError: If the expert ranks cannot be taken from the data ranks; the sentence says so.
     """
-    model = choose_model(Inputs(PAGE), default="llama-3.1-70b")
-    device = choose_device(Inputs(PAGE))
-    data, tensor, stages = _choose_ways()
-    with st.popover(
-        _("Settings"), icon=":material/tune:", key="parallel_settings", width="content"
-    ):
-        zero_stage = _choose_sharding()
-        recipe = _choose_recipe()
-        machines = _choose_machines()
-    cluster = Cluster(
-        device=device.device,
+    with st.container(key="parallel_inputs", horizontal=True, vertical_alignment="bottom"):
+        model = choose_model(ASK, default="llama-3.1-70b")
+        device = choose_device(ASK)
+        data = ASK.select_slider("data", _("Replicas (data)"), REPLICAS, default=2)
+        tensor = ASK.select_slider("tensor", _("Tensor ranks"), TENSOR, default=8)
+        stages = ASK.select_slider("stages", _("Pipeline stages"), STAGES, default=4)
+        with st.popover(
+            _("Settings"), icon=":material/tune:", key="parallel_settings", width="content"
+        ):
+            sharding = ASK.selectbox(
+                "zero", _("Sharding"), ZERO, default="zero1", labels=lambda key: _(STRATEGIES[key])
+            )
+            asked = _choose_recipe()
+            cluster = _choose_cluster(device.device, (data, tensor, stages), sharding)
+    longest = model.spec.learned_positions or asked.seq_len
+    recipe = replace(asked, seq_len=min(asked.seq_len, longest))
+    code = CODE.format(model=model.code, device=device.code, recipe=recipe, cluster=cluster)
+    return Case(spec=model.spec, recipe=recipe, asked_len=asked.seq_len, cluster=cluster, code=code)
+
+
+def _choose_recipe() -> TrainingRecipe:
+    """Return how it is trained; arguments are shown as they stand here."""
+    return TrainingRecipe(
+        batch_size=ASK.number("batch", _("Micro-batch size"), 1, 256, default=1, step=1),
+        seq_len=ASK.select_slider("seq_len", _("Tokens of a sequence"), LENGTHS, default=8192),
+        accumulation=ASK.select_slider(
+            "microbatches", _("Micro-batches of a step"), MICROBATCHES, default=8
+        ),
+        precision=ASK.selectbox(
+            "precision",
+            _("Precision"),
+            tuple(PRECISIONS),
+            default="mixed_bf16",
+            labels=lambda key: _(PRECISIONS[key].label),
+        ),
+        checkpointing=ASK.selectbox(
+            "checkpointing",
+            _("Computed again in the backward pass"),
+            CHECKPOINTING[:3],
+            default="none",
+            labels=lambda key: _(_CHECKPOINTING[key]),
+        ),
+        step_kind="fused",
+    )
+
+
+def _choose_cluster(device: DeviceSpec, ways: tuple[int, int, int], sharding: str) -> Cluster:
+    """Return the devices, split in three ways; arguments are shown as they stand here."""
+    data, tensor, stages = ways
+    return Cluster(
+        device=device,
         num_devices=data * tensor * stages,
-        zero_stage=zero_stage,
+        zero_stage=ZERO.index(sharding),
         tensor=tensor,
         pipeline=stages,
-        **machines,
+        sequence_parallel=ASK.toggle("sequence", _("Sequence parallelism"), default=True),
+        expert=ASK.select_slider("expert", _("Expert ranks"), EXPERTS, default=1),
+        devices_per_node=ASK.select_slider("nodes", _("Devices of a node"), NODES, default=8),
+        network=1e9
+        * ASK.number("network", _("Network of a device, GB/s"), 1, 1000, default=50, step=5),
+        overlap=ASK.slider("overlap", _("Hidden behind compute, %"), 0, 100, default=0, step=5)
+        / 100,
     )
-    return Case(
-        model=model,
-        device=device,
-        recipe=_cut(recipe, model.spec),
-        asked_len=recipe.seq_len,
-        cluster=cluster,
-    )
-
-
-def _choose_ways() -> tuple[int, int, int]:
-    """Return the replicas, tensor ranks and stages."""
-    data = pickers.select_slider(PAGE, "data", _("Replicas (data)"), REPLICAS, default=2)
-    tensor = pickers.select_slider(PAGE, "tensor", _("Tensor ranks"), TENSOR, default=8)
-    stages = pickers.select_slider(PAGE, "stages", _("Pipeline stages"), STAGES, default=4)
-    return data, tensor, stages
-
-
-def _cut(recipe: TrainingRecipe, spec: ModelSpec) -> TrainingRecipe:
-    """Return the recipe with sequences that a model with a position table can read."""
-    longest = spec.learned_positions or recipe.seq_len
-    return replace(recipe, seq_len=min(recipe.seq_len, longest))
 
 
 def note_lengths(case: Case) -> None:
@@ -114,78 +171,7 @@ def note_lengths(case: Case) -> None:
     )
 
 
-def sharding_label(key: str) -> str:
-    """Return what a way to shard is called."""
-    return _(STRATEGIES[key])
-
-
-def checkpointing_label(key: Checkpointing) -> str:
-    """Return what is computed again, in words."""
-    return _(_CHECKPOINTING[key])
-
-
-def _choose_sharding() -> int:
-    chosen = pickers.selectbox(
-        PAGE, "zero", _("Sharding"), ZERO, default="zero1", labels=sharding_label
-    )
-    return ZERO.index(chosen)
-
-
-def _choose_recipe() -> TrainingRecipe:
-    batch_size = pickers.number(PAGE, "batch", _("Micro-batch size"), 1, 256, default=1, step=1)
-    seq_len = pickers.select_slider(
-        PAGE, "seq_len", _("Tokens of a sequence"), LENGTHS, default=8192
-    )
-    microbatches = pickers.select_slider(
-        PAGE, "microbatches", _("Micro-batches of a step"), MICROBATCHES, default=8
-    )
-    precision = pickers.selectbox(
-        PAGE, "precision", _("Precision"), tuple(PRECISIONS), default="mixed_bf16",
-        labels=precision_label,
-    )  # fmt: skip
-    checkpointing = pickers.selectbox(
-        PAGE, "checkpointing", _("Computed again in the backward pass"), CHECKPOINTING[:3],
-        default="none", labels=checkpointing_label,
-    )  # fmt: skip
-    return TrainingRecipe(
-        batch_size=batch_size,
-        seq_len=seq_len,
-        accumulation=microbatches,
-        precision=precision,
-        checkpointing=checkpointing,
-        step_kind="fused",
-    )
-
-
-def precision_label(key: str) -> str:
-    """Return what a recipe of number formats is called."""
-    return _(PRECISIONS[key].label)
-
-
-class _Machines(TypedDict):
-    """Fields of `Cluster` that few readers change."""
-
-    sequence_parallel: bool
-    expert: int
-    devices_per_node: int
-    network: float
-    overlap: float
-
-
-def _choose_machines() -> _Machines:
-    sequence = pickers.toggle(PAGE, "sequence", _("Sequence parallelism"), default=True)
-    expert = pickers.select_slider(PAGE, "expert", _("Expert ranks"), EXPERTS, default=1)
-    nodes = pickers.select_slider(PAGE, "nodes", _("Devices of a node"), NODES, default=8)
-    network = pickers.number(
-        PAGE, "network", _("Network of a device, GB/s"), 1, 1000, default=50, step=5
-    )
-    overlap = pickers.slider(
-        PAGE, "overlap", _("Hidden behind compute, %"), 0, 100, default=0, step=5
-    )
-    return {
-        "sequence_parallel": sequence,
-        "expert": expert,
-        "devices_per_node": nodes,
-        "network": network * 1e9,
-        "overlap": overlap / 100,
-    }
+def refusal(problem: ValueError) -> Shown:
+    """Tell why the choices cannot go together."""
+    st.info(str(problem))
+    return Shown(headline=_("These choices cannot go together."))

@@ -2,92 +2,115 @@
 
 from typing import Final, get_args
 
-import streamlit as st
-
 from core.budget.item import Item, total
+from core.budget.parallel import pipeline
 from core.budget.parallel.communication import exposed_seconds
-from core.budget.parallel.pipeline import bubble_seconds, schedule
 from core.budget.parallel.ranks import Axis, group
 from core.budget.training.duration import training_time
-from core.figures.budget.parallelism.link_bars import LinkView, link_alt, link_figure, link_table
-from core.figures.budget.parallelism.schedule_chart import (
-    schedule_alt,
-    schedule_figure,
-    schedule_table,
+from core.figures.budget.parallelism.links import (
+    LinkView,
+    batches_text,
+    links_picture,
+    schedule_picture,
+    stages_text,
 )
 from core.language import _
-from pages.budget.parallelism.inputs import PAGE, Case
-from pages.budget.parallelism.words import (
-    bars_said,
-    links_headline,
-    schedule_drawn,
-    schedule_headline,
-)
-from pages.shared.budget.beside import beside
-from pages.shared.charts import show_chart
-from pages.shared.header import headline
-from pages.shared.numbers import explained_number
-from pages.shared.settings import presenting, theme_mode, unit_system
+from core.units import format_percent, format_seconds
+from pages.budget.parallelism.inputs import Case, note_lengths
+from pages.shared.settings import look
+from pages.shared.tabbed_page import Chart, Shown
 
 REACHED: Final = 0.5  # of the peak, while products run
 MOST_STAGES: Final = 16
 MOST_MICROBATCHES: Final = 32
 
 
-def link_view(case: Case) -> LinkView:
-    """Return the seconds of one step on each link, and those of compute."""
-    cluster, recipe = case.cluster, case.recipe
-    tokens = cluster.data * recipe.num_tokens * recipe.accumulation
-    time = training_time(case.spec, recipe, cluster, tokens, REACHED)
-    return LinkView(
-        seconds=exposed_seconds(case.spec, recipe, cluster),
-        links={axis: group(cluster, axis).link_name for axis in get_args(Axis)},
-        compute=_busy(time),
+def links(case: Case) -> Shown:
+    """Show what each link takes in a step, beside compute at half of the peak."""
+    note_lengths(case)
+    compute = _compute(case)
+    view = LinkView(
+        seconds=exposed_seconds(case.spec, case.recipe, case.cluster),
+        links={axis: group(case.cluster, axis).link_name for axis in get_args(Axis)},
+        compute=compute,
+    )
+    return Shown(
+        headline=_links_sentence(case, view),
+        charts=[Chart(picture=links_picture(view, look()), file_name="links")],
+        numbers=[(_("Time on links"), view.seconds), (_("Compute"), compute)],
+        notes=[_bars_said(case.cluster.overlap)],
+        code=case.code,
     )
 
 
-def _busy(time: Item) -> Item:
-    """Return the time of the products, recomputed ones with them."""
+def _compute(case: Case) -> Item:
+    """Return the time of the products of a step, recomputed ones with them."""
+    tokens = case.cluster.data * case.recipe.num_tokens * case.recipe.accumulation
+    time = training_time(case.spec, case.recipe, case.cluster, tokens, REACHED)
     parts = [part for part in time.children if part.name in ("compute", "extra work")]
     return total("compute", parts, source=parts[0].source) if len(parts) > 1 else parts[0]
 
 
-def show_links(case: Case) -> None:
-    """Show what each link takes in a step, beside compute at half of the peak."""
-    view = link_view(case)
-    headline(links_headline(case, view))
-    picture, numbers = beside(f"{PAGE}_links")
-    with picture:
-        show_chart(
-            link_figure(view, unit_system(), theme_mode(), present=presenting()),
-            key=f"{PAGE}_links",
-            alt=link_alt(view, unit_system()),
-            table=link_table(view, unit_system()),
-            file_name="links",
-        )
-        st.caption(bars_said(REACHED, case.cluster.overlap))
-    with numbers:
-        explained_number(_("Time on links"), view.seconds)
-        explained_number(_("Compute"), view.compute)
+def _links_sentence(case: Case, view: LinkView) -> str:
+    """Return what a device of the slowest stage sends, and how long that and compute take."""
+    sent = sum(
+        line.values["num_bytes"] for line in view.seconds.walk() if line.rule and line.values
+    )
+    values = {
+        "size": look().format_bytes(sent),
+        "seconds": format_seconds(view.seconds.amount),
+        "compute": format_seconds(view.compute.amount),
+    }
+    if not sent:
+        return _("One device sends nothing: {compute} of compute in a step").format(**values)
+    if case.cluster.pipeline == 1:
+        return _(
+            "In a step a device sends {size}: {seconds} on links, {compute} of compute"
+        ).format(**values)
+    return _(
+        "In a step a device of the slowest stage sends {size}: {seconds} on links, {compute} of "
+        "compute"
+    ).format(**values)
 
 
-def show_schedule(case: Case) -> None:
+def _bars_said(overlap: float) -> str:
+    """Return what the bars of the links are."""
+    said = _(
+        "Bars are the data sheet's bandwidth; the thin lines reach to what small messages "
+        "make of it. Compute is at {reached} of the peak."
+    ).format(reached=format_percent(REACHED))
+    if not overlap:
+        return said
+    hidden = _("Of all communication {share} is hidden behind compute and not drawn.")
+    return f"{said} {hidden.format(share=format_percent(overlap))}"
+
+
+def schedule(case: Case) -> Shown:
     """Show who works when in a pipeline, and the bubble."""
+    note_lengths(case)
     stages, batches = case.cluster.pipeline, case.recipe.accumulation
-    compute = link_view(case).compute  # first: without a peak there is nothing to show
-    drawn = schedule(min(stages, MOST_STAGES), min(batches, MOST_MICROBATCHES))
-    headline(schedule_headline(stages, batches))
-    picture, numbers = beside(f"{PAGE}_schedule")
-    with picture:
-        show_chart(
-            schedule_figure(drawn, theme_mode(), present=presenting()),
-            key=f"{PAGE}_schedule",
-            alt=schedule_alt(drawn),
-            table=schedule_table(drawn),
-            file_name="schedule",
-        )
-        if (len(drawn), len(drawn[0]) // 2) != (stages, batches):
-            st.caption(schedule_drawn(drawn))
-    with numbers:
-        explained_number(_("Compute"), compute)
-        explained_number(_("Bubble"), bubble_seconds(case.cluster, batches, compute.amount))
+    compute = _compute(case)  # first: without a peak there is nothing to show
+    drawn = pipeline.schedule(min(stages, MOST_STAGES), min(batches, MOST_MICROBATCHES))
+    shown = (len(drawn), len(drawn[0]) // 2)
+    cut = _("Drawn with {stages} and {batches}, to be seen.").format(
+        stages=stages_text(shown[0]), batches=batches_text(shown[1])
+    )
+    bubble = pipeline.bubble_seconds(case.cluster, batches, compute.amount)
+    return Shown(
+        headline=_schedule_sentence(stages, batches),
+        charts=[Chart(picture=schedule_picture(drawn, look()), file_name="schedule")],
+        numbers=[(_("Compute"), compute), (_("Bubble"), bubble)],
+        notes=[cut] if shown != (stages, batches) else [],
+        code=case.code,
+    )
+
+
+def _schedule_sentence(stages: int, batches: int) -> str:
+    """Return how long a stage waits."""
+    if stages == 1:
+        return _("One stage has nobody to wait for: there is no pipeline and no bubble")
+    return _("{stages}, {batches}: each stage waits {idle} of the time").format(
+        stages=stages_text(stages),
+        batches=batches_text(batches),
+        idle=format_percent(pipeline.waiting_share(stages, batches)),
+    )

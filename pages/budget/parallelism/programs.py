@@ -1,7 +1,22 @@
-"""The programs of the code cards; each runs under torchrun, with gloo on CPUs, NCCL on GPUs."""
+"""DDP, FSDP2 and torchrun as complete programs, which run here on two ranks.
+
+Each runs under torchrun, with gloo on CPUs, NCCL on GPUs.
+"""
 
 from collections.abc import Mapping
 from typing import Final
+
+import streamlit as st
+
+from core.budget.parallel.sharding import layer_states
+from core.figures.budget.parallelism.stages import pair_picture
+from core.language import N_, _
+from core.machine.ranks import NUM_RANKS, run_ranks
+from pages.budget.parallelism.inputs import ASK
+from pages.shared.charts import show_chart
+from pages.shared.job import run_job
+from pages.shared.settings import look, presenting
+from pages.shared.tabbed_page import Shown
 
 _DDP: Final = """
 import torch
@@ -120,3 +135,77 @@ COMMANDS: Final[Mapping[str, str]] = {
     ),
 }
 """Card -> the line that starts it."""
+
+CARD_NAMES: Final[Mapping[str, str]] = {"ddp": "DDP", "fsdp2": "FSDP2", "torchrun": "torchrun"}
+NUM_PARAMS: Final = 1024 * 1024  # of the layer in the programs
+_SENTENCES: Final = {
+    "ddp": N_("DDP: every rank keeps everything; gradients are all-reduced in the backward pass."),
+    "fsdp2": N_(
+        "FSDP2: every rank keeps its part; weights are gathered when they are used. fully_shard "
+        "took the place of FullyShardedDataParallel."
+    ),
+    "torchrun": N_("torchrun: starts the ranks, tells each who it is, and ends all if one fails."),
+}
+
+
+@st.cache_resource(show_spinner=False)
+def printed() -> dict[str, tuple[str, ...]]:
+    """Return what the programs printed on this server, card by card."""
+    return {}
+
+
+def choose_card() -> tuple[str, bool]:
+    """Return the key of the open card, and whether it shall run."""
+    card = ASK.segmented(
+        "card", _("Card"), tuple(PROGRAMS), default="ddp", labels=CARD_NAMES.__getitem__
+    )
+    if not presenting():  # a projector has room for the program only
+        st.caption(_(_SENTENCES[card]))
+    asked = st.button(
+        _("Run it here on two ranks"), key="parallel_run", icon=":material/play_arrow:"
+    )
+    return card, asked
+
+
+def programs(wanted: tuple[str, bool]) -> Shown:
+    """Show a card: the program, the line that starts it, and what it prints here."""
+    card, asked = wanted
+    if asked:
+        _run(card)
+    held = {
+        "DDP": layer_states(NUM_PARAMS, "fp32", 1),
+        "FSDP2": layer_states(NUM_PARAMS, "fp32", NUM_RANKS),
+    }
+    program, picture = st.columns([3, 2])
+    with program:
+        st.code(COMMANDS[card], language="bash")
+        st.code(PROGRAMS[card], language="python", height=260)
+    with picture:
+        if lines := printed().get(card):
+            st.code("\n".join(lines), language=None, wrap_lines=True)
+        bars = [(name, states.children) for name, states in held.items()]
+        show_chart(pair_picture(bars, look()), key=ASK.key("two_ranks"), file_name="two-ranks")
+    said = _("A layer of 1024 × 1024 on two ranks: DDP keeps {ddp} of states on each, FSDP2 {fsdp}")
+    return Shown(
+        headline=said.format(
+            ddp=look().format_bytes(held["DDP"].amount),
+            fsdp=look().format_bytes(held["FSDP2"].amount),
+        )
+    )
+
+
+def _run(card: str) -> None:
+    """Run the program of a card; what it prints is kept for all sessions."""
+    kept = printed()
+
+    def work() -> None:
+        kept[card] = run_ranks(PROGRAMS[card])
+
+    run_job(
+        f"ranks-{card}",
+        work,
+        doing=_("Two processes on 127.0.0.1, joined by gloo …"),
+        failed=_("The ranks did not run"),
+        done=_("Both ranks are done"),
+        tell=lambda place: place.write(_("The ranks are at work …")),
+    )

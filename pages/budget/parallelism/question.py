@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.budget.parallel.ring import bytes_sent, ring_all_reduce
 from core.language import _
+from pages.budget.parallelism.inputs import ASK
 from pages.shared.questions import Choice, predict_then_reveal
 
 NUM_RANKS: Final = 8
@@ -31,7 +32,7 @@ def ask_about_the_ring() -> None:
     }
     choices = sorted([*wrong, answer])
     predict_then_reveal(
-        "parallel_ring_bytes",
+        ASK.key("ring_bytes"),
         _(
             "{ranks} ranks all-reduce their gradients. How many times its own gradients does each "
             "rank send?"

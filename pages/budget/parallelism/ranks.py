@@ -1,120 +1,201 @@
 """What every device holds: the rank grid, the stages, and the ways to shard the states."""
 
+from collections.abc import Sequence
+from functools import partial
+
 import streamlit as st
 
 from core.budget.budget import Budget, at_peak
 from core.budget.parallel.communication import communication, exposed_seconds
-from core.budget.parallel.ranks import rank_grid
+from core.budget.parallel.ranks import RankGrid, rank_grid
 from core.budget.parallel.sharding import Sharding, shardings
 from core.budget.share import shares
 from core.budget.training.memory import training_budget
-from core.figures.budget.parallelism.rank_grid import (
-    GridView,
-    rank_grid_alt,
-    rank_grid_figure,
-    rank_grid_table,
-)
-from core.figures.budget.parallelism.sharding_bars import (
-    sharding_alt,
-    sharding_figure,
-    sharding_table,
-)
-from core.figures.budget.parallelism.stage_bars import stage_alt, stage_figure, stage_table
-from core.language import _
-from pages.budget.parallelism.inputs import PAGE, ZERO, Case
-from pages.budget.parallelism.to_memory import open_memory_page
-from pages.budget.parallelism.words import (
-    ranks_drawn,
-    ranks_headline,
-    sharding_headline,
-    stages_headline,
-)
-from pages.shared.budget.beside import beside
-from pages.shared.charts import show_chart
-from pages.shared.header import headline
-from pages.shared.numbers import explained_number
-from pages.shared.settings import presenting, theme_mode, unit_system
+from core.figures.budget.parallelism.ranks import GridView, ranks_picture
+from core.figures.budget.parallelism.stages import sent_text, sharding_picture, stages_picture
+from core.language import _, ngettext
+from core.units import format_exact
+from pages.budget.parallelism.inputs import ASK, ZERO, Case, note_lengths
+from pages.shared import link
+from pages.shared.budget.choices import SAME_CHOICES
+from pages.shared.navigation import page_row
+from pages.shared.settings import look
+from pages.shared.tabbed_page import Chart, Shown
 
 
-def show_ranks(case: Case) -> None:
+def ranks(case: Case) -> Shown:
     """Show every rank with the bytes that it holds."""
+    note_lengths(case)
     budget = training_budget(case.spec, case.recipe, case.cluster)
-    view = _grid_view(case, budget)
-    headline(ranks_headline(case, budget))
-    picture, numbers = beside(f"{PAGE}_ranks")
-    with picture:
-        show_chart(
-            rank_grid_figure(view, unit_system(), theme_mode(), present=presenting()),
-            key=f"{PAGE}_ranks",
-            alt=rank_grid_alt(view, unit_system()),
-            table=rank_grid_table(view, unit_system()),
-            file_name="rank-grid",
-        )
-        if view.grid.is_cut:
-            st.caption(ranks_drawn(view.grid, case.cluster.num_devices))
-    with numbers:
-        explained_number(_("Most on a device"), budget.largest)
-        explained_number(_("Sent in a step"), communication(case.spec, case.recipe, case.cluster))
-        explained_number(_("Time on links"), exposed_seconds(case.spec, case.recipe, case.cluster))
-        open_memory_page(case)
-
-
-def _grid_view(case: Case, budget: Budget) -> GridView:
-    return GridView(
+    view = GridView(
         grid=rank_grid(case.cluster),
         num_bytes=[stage.num_bytes for stage in budget.stages],
         num_layers=[share.num_layers for share in shares(case.spec, case.cluster)],
         capacity=budget.capacity,
         tensor=case.cluster.tensor,
     )
+    sent = communication(case.spec, case.recipe, case.cluster)
+    seconds = exposed_seconds(case.spec, case.recipe, case.cluster)
+    drawn = [_ranks_drawn(view.grid, case.cluster.num_devices)] if view.grid.is_cut else []
+    return Shown(
+        headline=_ranks_sentence(case, budget),
+        charts=[Chart(picture=ranks_picture(view, look()), file_name="rank-grid")],
+        numbers=[
+            (_("Most on a device"), budget.largest),
+            (_("Sent in a step"), sent),
+            (_("Time on links"), seconds),
+        ],
+        beside=partial(_open_memory_page, case),
+        notes=drawn,
+        code=case.code,
+    )
 
 
-def show_stages(case: Case) -> None:
+def _ranks_sentence(case: Case, budget: Budget) -> str:
+    """Return whether it fits, by the device that holds most."""
+    words = {
+        "fits": _("it fits"),
+        "close": _("it may fit"),
+        "too_big": _("it does not fit"),
+    }
+    return _("{model} on {devices} × {device}: {who}, {held} of {capacity}: {verdict}").format(
+        model=f"`{case.spec.name}`",
+        devices=format_exact(case.cluster.num_devices),
+        device=case.cluster.device.name,
+        who=_who_holds_most(case, budget),
+        held=look().format_bytes(budget.item.amount),
+        capacity=look().format_bytes(budget.capacity),
+        verdict=words[budget.verdict],
+    )
+
+
+def _who_holds_most(case: Case, budget: Budget) -> str:
+    if case.cluster.num_devices == 1:
+        return _("it holds everything")
+    if case.cluster.pipeline == 1:
+        return _("each holds equally much")
+    return _("a device of stage {stage} holds most").format(
+        stage=budget.stages.index(budget.largest)
+    )
+
+
+def _ranks_drawn(grid: RankGrid, num_devices: int) -> str:
+    """Return which ranks a large grid shows."""
+    parts = []
+    if len(grid.rows) < grid.num_stages:
+        parts.append(
+            _("the first {rows} of {stages} stages").format(
+                rows=len(grid.rows), stages=grid.num_stages
+            )
+        )
+    if len(grid.rows[0]) < grid.num_columns:
+        parts.append(
+            _("the first {columns} of {ranks} ranks of each stage").format(
+                columns=len(grid.rows[0]), ranks=format_exact(grid.num_columns)
+            )
+        )
+    return _("Drawn: {parts}; {devices} devices in all.").format(
+        parts=_(", ").join(parts), devices=format_exact(num_devices)
+    )
+
+
+def _open_memory_page(case: Case) -> None:
+    """Show a link that opens the memory page in this state."""
+    page = page_row("budget/training_memory")
+    label = _("Open in Training memory →")
+    st.page_link(page.file, label=label, query_params=_memory_query(case))
+
+
+def _memory_query(case: Case) -> dict[str, str]:
+    """Return the settings of the memory page that mean the same."""
+    cluster, recipe, chosen = case.cluster, case.recipe, link.values()
+    settings = {
+        **{name: chosen[ASK.key(name)] for name in SAME_CHOICES if ASK.key(name) in chosen},
+        "replicas": str(cluster.data),
+        "tensor": str(cluster.tensor),
+        "stages": str(cluster.pipeline),
+        "expert": str(cluster.expert),
+        "zero": str(cluster.zero_stage),
+        "sequence": str(cluster.sequence_parallel).lower(),
+        "precision": recipe.precision,
+        "checkpointing": recipe.checkpointing,
+        "batch": str(recipe.batch_size),
+        "seq": str(recipe.seq_len),
+        "accumulation": str(recipe.accumulation),
+        "step": recipe.step_kind,
+        "profile": recipe.profile,
+    }
+    return {f"memory_{name}": value for name, value in settings.items()}
+
+
+def stages(case: Case) -> Shown:
     """Show what a device of each pipeline stage holds at its peak, part by part."""
+    note_lengths(case)
     budget = training_budget(case.spec, case.recipe, case.cluster)
-    headline(stages_headline([stage.amount for stage in budget.stages]))
     bars = [
         (_("stage {number}").format(number=number), at_peak(stage))
         for number, stage in enumerate(budget.stages)
     ]
-    show_chart(
-        stage_figure(bars, budget.capacity, unit_system(), theme_mode(), present=presenting()),
-        key=f"{PAGE}_stages_held",
-        alt=stage_alt(bars, budget.capacity, unit_system()),
-        table=stage_table(bars, unit_system()),
-        file_name="stages",
+    picture = stages_picture(bars, budget.capacity, look())
+    return Shown(
+        headline=_stages_sentence([stage.amount for stage in budget.stages]),
+        charts=[Chart(picture=picture, file_name="stages")],
+        code=case.code,
     )
 
 
-def show_sharding(case: Case) -> None:
+def _stages_sentence(amounts: Sequence[float]) -> str:
+    """Return how far the stages are from being equal."""
+    most, least = max(amounts), min(amounts)
+    if most == least:
+        return ngettext(
+            "One stage: each device holds {size}",
+            "All {count} stages hold {size} on each device",
+            len(amounts),
+        ).format(count=len(amounts), size=look().format_bytes(most))
+    return _(
+        "Stage {most} holds {largest}, stage {least} {smallest}: {ratio} times as much"
+    ).format(
+        most=amounts.index(most),
+        largest=look().format_bytes(most),
+        least=amounts.index(least),
+        smallest=look().format_bytes(least),
+        ratio=f"{most / least:.2f}",
+    )
+
+
+def sharding(case: Case) -> Shown:
     """Show DDP, ZeRO and FSDP side by side."""
+    note_lengths(case)
     ways = shardings(case.spec, case.recipe, case.cluster)
     chosen = ZERO[case.cluster.zero_stage]
-    headline(sharding_headline(ways, case.cluster.data))
-    picture, numbers = beside(f"{PAGE}_sharding")
-    with picture:
-        show_chart(
-            sharding_figure(
-                ways,
-                case.device.device.memory_usable,
-                unit_system(),
-                theme_mode(),
-                chosen=chosen,
-                present=presenting(),
-            ),
-            key=f"{PAGE}_sharding",
-            alt=sharding_alt(ways, unit_system()),
-            table=sharding_table(ways, unit_system()),
-            file_name="sharding",
+    held = next(way for way in ways if way.key == chosen).held
+    picture = sharding_picture(ways, case.cluster.device.memory_usable, chosen, look())
+    return Shown(
+        headline=_sharding_sentence(ways, case.cluster.data),
+        charts=[Chart(picture=picture, file_name="sharding")],
+        numbers=[
+            (_("Weights"), held.child("weights")),
+            (_("Gradients"), held.child("gradients")),
+            (_("Optimizer"), held.child("optimizer")),
+        ],
+        code=case.code,
+    )
+
+
+def _sharding_sentence(ways: Sequence[Sharding], num_replicas: int) -> str:
+    """Return what DDP and FSDP2 hold and send; one replica has nobody to share with."""
+    by_key = {way.key: way for way in ways}
+    if num_replicas == 1:
+        return _("One replica has nobody to share with: {size} of states in every way").format(
+            size=look().format_bytes(by_key["ddp"].held.amount)
         )
-    with numbers:
-        _show_states(next(way for way in ways if way.key == chosen))
-
-
-def _show_states(way: Sharding) -> None:
-    for name, part in (
-        (_("Weights"), "weights"),
-        (_("Gradients"), "gradients"),
-        (_("Optimizer"), "optimizer"),
-    ):
-        explained_number(name, way.held.child(part))
+    parts = [
+        _("{way} {size}, {sent}").format(
+            way=name,
+            size=look().format_bytes(by_key[key].held.amount),
+            sent=sent_text(by_key[key], look()),
+        )
+        for key, name in (("ddp", "DDP"), ("zero3", "FSDP2"))
+    ]
+    return _("States of one device: {parts}").format(parts=_("; ").join(parts))

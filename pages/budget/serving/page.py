@@ -1,21 +1,27 @@
 """How many readers can a device serve, and how fast?"""
 
-import streamlit as st
-
-from pages.budget.serving.inputs import choose_case
+from core.language import N_
+from pages.budget.serving.inputs import ASK, choose_case, refusal
+from pages.budget.serving.memory import choose_axis, heads, memory
 from pages.budget.serving.question import ask_how_many
-from pages.budget.serving.tabs import CSS, choose_tab, show_tab
-from pages.shared.header import page_header
-from pages.shared.prose import prose
-from pages.shared.snippets import show_code
+from pages.budget.serving.speed import proof, roofline, speed
+from pages.shared.tabbed_page import Page, Tab, tabbed_page
 
-page_header(__doc__)
-st.html(CSS)
-tab, case = choose_tab(choose_case())
-show_tab(tab, case)
-question, code = st.columns(2)
-with question:
-    ask_how_many()
-with code:
-    show_code("serve", case.code)
-prose(__file__, "reading")
+tabbed_page(
+    __file__,
+    __doc__,
+    Page(
+        inputs=ASK,
+        choose=choose_case,
+        refusal=refusal,
+        tabs={
+            "memory": Tab(label=N_("Device memory"), show=memory, choose=choose_axis),
+            "heads": Tab(label=N_("KV cache"), show=heads),
+            "speed": Tab(label=N_("Speed"), show=speed),
+            "roofline": Tab(label=N_("Roofline"), show=roofline),
+            "proof": Tab(label=N_("Proof"), show=proof),
+        },
+        question=ask_how_many,
+        snippet="serve",
+    ),
+)

@@ -10,9 +10,9 @@ from core.budget.serving.memory import largest_concurrency
 from core.budget.serving.plan import ServingPlan
 from core.budget.weights.stored import serving_weights
 from core.language import _
-from core.units import format_bytes
+from pages.budget.serving.inputs import ASK
 from pages.shared.questions import Choice, predict_then_reveal
-from pages.shared.settings import unit_system
+from pages.shared.settings import look
 
 MODEL = MODELS["llama-3.1-8b"]
 CLUSTER = Cluster(device=DEVICES["rtx-4090"])
@@ -21,7 +21,6 @@ PLAN = ServingPlan(prompt_len=7680, output_len=512)
 
 def ask_how_many() -> None:
     """Ask how many readers a small device can serve at once."""
-    unit = unit_system()
     question = _(
         "{model} in bfloat16 on a {device} ({capacity} usable): how many sequences of {context} "
         "tokens can it hold at once?"
@@ -32,17 +31,17 @@ def ask_how_many() -> None:
     )
     half = replace(PLAN, prompt_len=PLAN.prompt_len - PLAN.context // 2)
     predict_then_reveal(
-        "serving_how_many",
+        ASK.key("how_many"),
         question.format(
             model=MODEL.name,
             device=CLUSTER.device.name,
-            capacity=format_bytes(CLUSTER.device.memory_usable, unit),
+            capacity=look().format_bytes(CLUSTER.device.memory_usable),
             context=f"{PLAN.context:,}",
         ),
         _choices(),
         why.format(
-            weights=format_bytes(serving_weights(MODEL).amount, unit),
-            cache=format_bytes(kv_cache(MODEL, PLAN.context).amount, unit),
+            weights=look().format_bytes(serving_weights(MODEL).amount),
+            cache=look().format_bytes(kv_cache(MODEL, PLAN.context).amount),
             more=f"{largest_concurrency(MODEL, half, CLUSTER):,}",
         ),
     )

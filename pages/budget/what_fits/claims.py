@@ -1,6 +1,7 @@
 """The referee: known claims on one scale, and the reader's own in words."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Final
 
 import streamlit as st
@@ -9,22 +10,12 @@ from core.budget.catalogue.devices import DEVICES
 from core.budget.claims.claim import CLAIMS, Ruling
 from core.budget.claims.reading import MAX_CHARS, read_claim
 from core.budget.claims.referee import rule
-from core.figures.budget.what_fits.claims_chart import (
-    VERDICTS,
-    Rows,
-    claims_alt,
-    claims_chart,
-    claims_table,
-)
+from core.figures.budget.what_fits.claims import VERDICTS, claims_picture
 from core.language import _, ngettext
-from core.units import format_bytes
-from pages.budget.what_fits.inputs import PAGE
-from pages.shared import pickers
-from pages.shared.charts import show_chart
-from pages.shared.header import headline
-from pages.shared.inputs import Inputs
-from pages.shared.numbers import explained_number, written
-from pages.shared.settings import presenting, theme_mode, unit_system
+from pages.budget.what_fits.inputs import ASK
+from pages.shared.numbers import written
+from pages.shared.settings import look
+from pages.shared.tabbed_page import Chart, Shown
 
 OWN: Final = "own"
 EXAMPLE: Final = "Llama-2 7B in bf16 answers with 200 tok/s on one A100 80GB"
@@ -37,79 +28,61 @@ ruling = rule({claim})
 print(ruling.verdict, f"{{ruling.ratio:.3g}} times the bound")
 print(ruling.bound.substituted, ruling.bound.amount, ruling.bound.unit)
 """
-_CHART: Final = f"{PAGE}_referee"
 
 
-def show_claims() -> None:
-    """Show what the bounds say about the claims, and the chosen one in full."""
-    head = st.container()
-    if presenting():
-        picture, numbers = st.container(), st.container()
-    else:
-        picture, numbers = st.columns([3, 1])
-    rulings = {key: rule(claim) for key, claim in CLAIMS.items()}
-    with numbers:
-        chosen = pickers.selectbox(
-            PAGE, "claim", _("Claim"), (*CLAIMS, OWN), default="matmul-4090", labels=_label
-        )
-        ruling = _own() if chosen == OWN else rulings[chosen]
-        if ruling is not None:
-            _show_numbers(ruling)
-    rows = [(key, _(CLAIMS[key].text), ruled) for key, ruled in rulings.items()]
-    if chosen == OWN and ruling is not None:
-        rows.insert(0, (OWN, _label(OWN), ruling))  # never the words themselves: a link wrote them
-    with head:
-        headline(sentence(ruling) if ruling else _("The referee has no claim to rule on."))
-    with picture:
-        _show_scale(rows, chosen)
+def choose_claim() -> tuple[str, str]:
+    """Return the key of the chosen claim, and the reader's own in words if it is that."""
+    key = ASK.selectbox("claim", _("Claim"), (*CLAIMS, OWN), default="matmul-4090", labels=_label)
+    if key != OWN:
+        return key, ""
+    return key, ASK.text("words", _("The claim in words"), default=EXAMPLE, max_chars=MAX_CHARS)
 
 
 def _label(key: str) -> str:
     return _("in my own words") if key == OWN else _(CLAIMS[key].text)
 
 
-def _own() -> Ruling | None:
-    """Ask for a claim in words; None, after a sentence, if it cannot be read."""
-    text = pickers.text(
-        PAGE, "words", _("The claim in words"), default=EXAMPLE, max_chars=MAX_CHARS
+def claims(wanted: tuple[str, str]) -> Shown:
+    """Show what the bounds say about the claims, and the chosen one in full."""
+    key, words = wanted
+    rulings = {name: rule(claim) for name, claim in CLAIMS.items()}
+    ruling = _own(words) if key == OWN else rulings[key]
+    rows = [(name, _label(name), ruled) for name, ruled in rulings.items()]
+    if key == OWN and ruling is not None:
+        rows.insert(0, (OWN, _label(OWN), ruling))  # never the words themselves: a link wrote them
+    chart = Chart(picture=claims_picture(rows, key, look()), file_name="claims", on_click=take_over)
+    code = CODE.format(claim=f"read_claim({words!r})" if key == OWN else f'CLAIMS["{key}"]')
+    if ruling is None:
+        said = _("The referee has no claim to rule on.")
+        return Shown(headline=said, charts=[chart], code=code)
+    bound = ruling.bound
+    parts = [(_(part.name), part) for part in bound.children]
+    return Shown(
+        headline=sentence(ruling),
+        charts=[chart],
+        numbers=[(_("Bound"), bound), *parts, (_("Stated"), ruling.stated)],
+        beside=partial(_say_source, ruling),
+        widths=(3, 1),
+        code=code,
     )
+
+
+def _own(words: str) -> Ruling | None:
+    """Return the ruling on a claim in words; None, after a sentence, if it cannot be read."""
     try:
-        return rule(read_claim(text))
+        return rule(read_claim(words))
     except ValueError as error:
         st.error(str(error))
         return None
 
 
-def claim_snippet() -> str:
-    """Return Python that rules on the chosen claim."""
-    key = st.session_state.get(f"{PAGE}_claim")
-    words = st.session_state.get(f"{PAGE}_words", EXAMPLE)
-    claim = f"read_claim({words!r})" if key == OWN else f'CLAIMS["{key}"]'
-    return CODE.format(claim=claim)
-
-
-def _show_scale(rows: Rows, chosen: str) -> None:
-    show_chart(
-        claims_chart(rows, chosen, theme_mode(), present=presenting()),
-        key=_CHART,
-        alt=claims_alt(rows),
-        table=claims_table(rows),
-        file_name="claims",
-        on_click=take_over,
-    )
-
-
-def _show_numbers(ruling: Ruling) -> None:
-    explained_number(_("Bound"), ruling.bound)
-    for part in ruling.bound.children:
-        explained_number(_(part.name), part)
-    explained_number(_("Stated"), ruling.stated)
+def _say_source(ruling: Ruling) -> None:
     st.caption(_("Said in: {source}").format(source=_(ruling.claim.source)))
 
 
 def take_over(clicked: Sequence[Any]) -> None:
     """Take over the claim that was clicked."""
-    Inputs(PAGE).set("claim", clicked[0])
+    ASK.set("claim", clicked[0])
 
 
 def sentence(ruling: Ruling) -> str:
@@ -126,8 +99,8 @@ def _why(ruling: Ruling) -> str:
     }
     if ruling.misfit is not None:
         return _("its weights take {bytes}, the memory has {memory}.").format(
-            bytes=format_bytes(ruling.misfit.amount, unit_system()),
-            memory=format_bytes(ruling.memory, unit_system()),
+            bytes=look().format_bytes(ruling.misfit.amount),
+            memory=look().format_bytes(ruling.memory),
         )
     if ruling.claim.kind == "needs":
         return _needed(ruling, values)

@@ -1,19 +1,19 @@
-"""The square picked out: what fills the memory line by line, and the page that shows it whole."""
+"""The square picked out: what fills the memory line by line, where to go on, and the device."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 import streamlit as st
 
+from core.budget.cluster import DeviceSpec
 from core.budget.fits.jobs import SERVING_FORMATS, Training
 from core.budget.fits.matrix import lines, row
 from core.budget.formula import Formula
 from core.budget.item import Item, item
 from core.budget.recipe import TrainingRecipe
 from core.language import N_, _
-from core.units import format_bytes
-from pages.budget.what_fits.device import show_device
-from pages.budget.what_fits.inputs import PAGE, Case, Work
+from core.units import format_flops_per_second
+from pages.budget.what_fits.inputs import ASK, Case, Work
 from pages.shared import link
 from pages.shared.budget.choices import SAME_CHOICES
 from pages.shared.budget.offered_sizes import (
@@ -22,9 +22,10 @@ from pages.shared.budget.offered_sizes import (
     SERVED_SEQUENCES,
     TRAINED_LENGTHS,
 )
+from pages.shared.charts import table_markdown
 from pages.shared.navigation import page_row
 from pages.shared.numbers import explained_number
-from pages.shared.settings import unit_system
+from pages.shared.settings import look
 
 _REACH: Final[Mapping[Work, tuple[Sequence[int], int]]] = {
     "serve": (SERVED_CONTEXTS, SERVED_SEQUENCES[-1]),
@@ -33,6 +34,11 @@ _REACH: Final[Mapping[Work, tuple[Sequence[int], int]]] = {
 """Work -> the lengths that its own page offers, and the most sequences at once."""
 USABLE: Final = Formula("memory_usable")
 _BELOW: Final = N_("what the driver reports, less what it keeps for itself")
+KINDS: Final = {
+    "sold": N_("as sold"),
+    "custom": N_("as typed in"),
+    "measured": N_("measured"),
+}
 
 
 def show_detail(case: Case) -> None:
@@ -42,11 +48,13 @@ def show_detail(case: Case) -> None:
         st.caption(cell.sentence)
         return
     with st.container(border=True, key="fits_detail"):
-        with st.container(horizontal=True):
+        sizes, parts, more = st.columns([2, 2, 1])
+        with sizes, st.container(horizontal=True):
             explained_number(_("Needed"), cell.need)
             explained_number(_("Usable"), usable(cell.capacity))
-        st.markdown("\n".join(_lines(cell.need, cell.reason)))
-        with st.container(horizontal=True):
+        with parts:
+            st.markdown("\n".join(_lines(cell.need, cell.reason)))
+        with more:
             open_page(case)
             show_device(case.device.device)
 
@@ -62,7 +70,7 @@ def _lines(need: Item, reason: str) -> list[str]:
     for part in lines(need):
         if part.name == reason:
             mark = "✗"
-        size = format_bytes(part.amount, unit_system())
+        size = look().format_bytes(part.amount)
         found.append(f"- {mark} {_(part.name)} {size}")
     return found
 
@@ -86,15 +94,15 @@ def query(case: Case) -> dict[str, str]:
     page = {"serve": "serving", "train": "memory"}[case.work]
     settings = link.values()
     found = {
-        f"{page}_{name}": settings[f"{PAGE}_{name}"]
+        f"{page}_{name}": settings[ASK.key(name)]
         for name in SAME_CHOICES
-        if f"{PAGE}_{name}" in settings
+        if ASK.key(name) in settings
     }
     if isinstance(case.job, Training):
         return found | _recipe_settings(case.job.recipe, case.read_tokens)
     return found | {
         "serving_weights": SERVING_FORMATS[case.way],
-        "serving_kv": settings[f"{PAGE}_kv"],
+        "serving_kv": settings[ASK.key("kv")],
         "serving_context": str(case.read_tokens),
         "serving_sequences": str(case.sequences),
     }
@@ -118,3 +126,40 @@ def _recipe_settings(recipe: TrainingRecipe, tokens: int) -> dict[str, str]:
         "memory_rank": str(recipe.lora.rank),
         "memory_base": recipe.lora.base_format,
     }
+
+
+def show_device(device: DeviceSpec) -> None:
+    """Show the device as its maker describes it: every figure with source and date."""
+    with st.popover(_("About this device"), icon=":material/memory:", key="fits_about"):
+        st.markdown(table_markdown(rows_of(device)))
+        st.caption(
+            _("{kind}; {source}; read {date}. Peaks are dense, sparse ones are never used.").format(
+                kind=_(KINDS[device.kind]), source=_(device.source), date=device.date
+            )
+        )
+
+
+def rows_of(device: DeviceSpec) -> dict[str, list[str]]:
+    """Return the figures of a device as a table: name -> written with its unit."""
+    rows = {
+        _("{dtype} products").format(dtype=dtype): _peak(dtype, peak)
+        for dtype, peak in device.peak.items()
+    }
+    rows |= {
+        _("memory on the box"): look().format_bytes(device.memory_sold),
+        _("memory for a process"): look().format_bytes(device.memory_usable),
+        _("memory bandwidth"): _rate(device.bandwidth),
+        _("link to another device, one direction"): _rate(device.link),
+        _("link to the host, one direction"): _rate(device.host_link),
+    }
+    return {device.name: list(rows), " ": list(rows.values())}
+
+
+def _peak(dtype: str, per_second: float) -> str:
+    """Return a peak; operations on integers are no FLOPs."""
+    written = format_flops_per_second(per_second)
+    return written.replace("FLOP/s", "OP/s") if dtype.startswith("int") else written
+
+
+def _rate(bytes_per_second: float) -> str:
+    return f"{bytes_per_second / 1e9:,.4g} GB/s"

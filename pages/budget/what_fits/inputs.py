@@ -6,23 +6,15 @@ from typing import Final, Literal
 
 import streamlit as st
 
-from core.budget.catalogue.devices import DEVICES
-from core.budget.catalogue.models import MODELS
-from core.budget.cluster import DeviceSpec
 from core.budget.fits.jobs import SERVING_FORMATS, TRAINING_WAYS, Job, serving_ways, training_ways
 from core.budget.recipe import Checkpointing, TrainingRecipe
 from core.budget.serving.plan import ServingPlan, with_context
-from core.budget.weights.parameters import counts
 from core.language import N_, _
-from core.models.spec import ModelSpec
-from pages.shared import pickers
 from pages.shared.budget.choices import ChosenDevice, ChosenModel, choose_device, choose_model
 from pages.shared.inputs import Inputs
-from pages.shared.settings import presenting
 
-PAGE: Final = "fits"
+ASK: Final = Inputs("fits")
 Work = Literal["serve", "train"]
-OWN: Final = "own"  # the reader's own model or device in a picture
 TOKENS: Final = tuple(2**power for power in range(8, 18))
 SEQUENCES: Final = tuple(2**power for power in range(11))
 KV_FORMATS: Final = ("bfloat16", "float8_e4m3fn", "int4_group128_affine")
@@ -32,58 +24,55 @@ _CHECKPOINTING: Final[Mapping[Checkpointing, str]] = {
     "full": N_("every layer"),
 }
 _WORK_NAMES: Final = {"serve": N_("Serve"), "train": N_("Train")}
-_FEW_MODELS: Final = (
-    "gpt2-xl",
-    "llama-3.2-3b",
-    "llama-2-7b",
-    "llama-3.1-8b",
-    "llama-2-13b",
-    "qwen2.5-32b",
-    "mixtral-8x7b",
-    "llama-2-70b",
-    "llama-3.1-405b",
-    "deepseek-v3",
-)
-_FEWEST_MODELS: Final = (
-    *("llama-2-7b", "llama-2-13b", "qwen2.5-32b", "llama-2-70b", "llama-3.1-405b"),
-    "deepseek-v3",
-)
-_FEW_DEVICES: Final = (
-    "rtx-4090",
-    "l4",
-    "rtx-5090",
-    "a100-40gb",
-    "l40s",
-    "h100-sxm",
-    "h200-sxm",
-    "b200",
-    "mi300x",
-)
+CODE: Final = """
+from core.budget.catalogue.models import MODELS
+from core.budget.catalogue.devices import DEVICES, custom_device, local_device
+from core.budget.fits.matrix import first_failing
+from core.budget.catalogue.hf_config import read_config
+from core.budget.fits.jobs import Serving
+from core.budget.recipe import LoRA, TrainingRecipe
+from core.budget.serving.plan import ServingPlan
+from core.budget.fits.jobs import Training
+from core.machine import probe_machine
+
+job = {job}
+need = job.need({model})
+device = {device}
+failing = first_failing(need, device.memory_usable)
+print(f"{{need.amount / 2**30:.2f}} of {{device.memory_usable / 2**30:.2f}} GiB")
+print(f"first that fails: {{failing.name if failing else 'nothing'}}")
+"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Case:
-    """All choices of the page.
+    """What the pictures of the page speak of.
 
     Attributes:
-        work: What is done with the model.
         model: The model picked out.
-        way: Its format or recipe: a key of `ways`.
         device: The device picked out.
-        ways: Every way of the work, with the chosen lengths.
-        tokens: Tokens of a sequence.
-        sequences: How many at once.
+        way: Its format or recipe: a key of `ways`.
+        how: The lengths, and the rest of a plan for serving or of a recipe for training.
         all_models: Whether the picture has all models.
     """
 
-    work: Work
     model: ChosenModel
-    way: str
     device: ChosenDevice
-    ways: Mapping[str, Job]
-    tokens: int
-    sequences: int
+    way: str
+    how: ServingPlan | TrainingRecipe
     all_models: bool
+
+    @property
+    def work(self) -> Work:
+        """What is done with the model."""
+        return "serve" if isinstance(self.how, ServingPlan) else "train"
+
+    @property
+    def ways(self) -> Mapping[str, Job]:
+        """Every way of the work, with the chosen lengths."""
+        if isinstance(self.how, ServingPlan):
+            return serving_ways(self.how)
+        return training_ways(self.how)
 
     @property
     def job(self) -> Job:
@@ -91,63 +80,52 @@ class Case:
         return self.ways[self.way]
 
     @property
+    def tokens(self) -> int:
+        """Tokens of a sequence as they were asked for."""
+        return self.how.context if isinstance(self.how, ServingPlan) else self.how.seq_len
+
+    @property
+    def sequences(self) -> int:
+        """How many sequences at once."""
+        return self.how.concurrency if isinstance(self.how, ServingPlan) else self.how.batch_size
+
+    @property
     def read_tokens(self) -> int:
         """The tokens that are counted: a model reads no more than its own context."""
         return min(self.tokens, self.model.spec.seq_len)
 
     @property
-    def models(self) -> Mapping[str, ModelSpec]:
-        """The models of the picture, small to large."""
-        few = _FEWEST_MODELS if presenting() else _FEW_MODELS
-        keys = MODELS if self.all_models else few
-        chosen = {self.model.key or OWN: self.model.spec}
-        found = {key: MODELS[key] for key in keys} | chosen
-        return dict(sorted(found.items(), key=lambda pair: counts(pair[1]).total))
-
-    @property
-    def devices(self) -> Mapping[str, DeviceSpec]:
-        """The devices of the picture, small to large."""
-        keys = _FEW_DEVICES if presenting() else tuple(DEVICES)
-        chosen = {self.device.key or OWN: self.device.device}
-        found = {key: DEVICES[key] for key in keys} | chosen
-        return dict(sorted(found.items(), key=lambda pair: pair[1].memory_usable))
+    def code(self) -> str:
+        """Python that prints what the job needs and the first item that fails."""
+        return CODE.format(job=repr(self.job), model=self.model.code, device=self.device.code)
 
 
 def choose_case() -> Case:
     """Show all inputs of the page and return what is chosen."""
-    work: Work = pickers.segmented(
-        PAGE, "work", _("Job"), ("serve", "train"), default="serve", labels=_work_label
-    )
-    model = choose_model(Inputs(PAGE), default="llama-2-13b")
-    way = _choose_way(work)
-    device = choose_device(Inputs(PAGE), default="rtx-4090")
-    with st.popover(_("Settings"), icon=":material/tune:", key="fits_settings", width="content"):
-        all_models = pickers.toggle(PAGE, "all", _("All models in the picture"), default=False)
-        tokens, sequences = _choose_lengths()
-        ways = _serving(tokens, sequences) if work == "serve" else _training(tokens, sequences)
-    return Case(
-        work=work,
-        model=model,
-        way=way,
-        device=device,
-        ways=ways,
-        tokens=tokens,
-        sequences=sequences,
-        all_models=all_models,
-    )
-
-
-def _work_label(work: Work) -> str:
-    return _(_WORK_NAMES[work])
+    with st.container(key="fits_inputs", horizontal=True, vertical_alignment="bottom"):
+        work: Work = ASK.segmented(
+            "work",
+            _("Job"),
+            ("serve", "train"),
+            default="serve",
+            labels=lambda work: _(_WORK_NAMES[work]),
+        )
+        model = choose_model(ASK, default="llama-2-13b")
+        way = _choose_way(work)
+        device = choose_device(ASK, default="rtx-4090")
+        with st.popover(
+            _("Settings"), icon=":material/tune:", key="fits_settings", width="content"
+        ):
+            all_models = ASK.toggle("all", _("All models in the picture"), default=False)
+            how = _choose_how(work)
+    return Case(model=model, device=device, way=way, how=how, all_models=all_models)
 
 
 def _choose_way(work: Work) -> str:
     if work == "serve":
-        return pickers.selectbox(
-            PAGE, "format", _("Weights in"), tuple(SERVING_FORMATS), default="bf16"
-        )
-    return pickers.selectbox(
-        PAGE, "recipe", _("Recipe"), tuple(TRAINING_WAYS), default="mixed", labels=way_label
+        return ASK.selectbox("format", _("Weights in"), tuple(SERVING_FORMATS), default="bf16")
+    return ASK.selectbox(
+        "recipe", _("Recipe"), tuple(TRAINING_WAYS), default="mixed", labels=way_label
     )
 
 
@@ -156,41 +134,49 @@ def way_label(way: str) -> str:
     return f"{way} · {_(TRAINING_WAYS[way])}" if way in TRAINING_WAYS else way
 
 
-def _choose_lengths() -> tuple[int, int]:
-    tokens = pickers.select_slider(
-        PAGE, "tokens", _("Tokens of a sequence"), TOKENS, default=4096, labels=_thousands
+def _choose_how(work: Work) -> ServingPlan | TrainingRecipe:
+    tokens = ASK.select_slider(
+        "tokens",
+        _("Tokens of a sequence"),
+        TOKENS,
+        default=4096,
+        labels=lambda number: f"{number:,}",
     )
-    sequences = pickers.select_slider(
-        PAGE, "sequences", _("Sequences at once on a device"), SEQUENCES, default=1
+    sequences = ASK.select_slider(
+        "sequences", _("Sequences at once on a device"), SEQUENCES, default=1
     )
-    return tokens, sequences
-
-
-def _thousands(number: int) -> str:
-    return f"{number:,}"
-
-
-def _serving(tokens: int, sequences: int) -> Mapping[str, Job]:
-    kv_format = pickers.segmented(PAGE, "kv", _("KV cache in"), KV_FORMATS, default="bfloat16")
-    plan = with_context(ServingPlan(concurrency=sequences, kv_format=kv_format), tokens)
-    return serving_ways(plan)
-
-
-def _training(tokens: int, sequences: int) -> Mapping[str, Job]:
-    checkpointing: Checkpointing = pickers.segmented(
-        PAGE,
+    if work == "serve":
+        kv_format = ASK.segmented("kv", _("KV cache in"), KV_FORMATS, default="bfloat16")
+        return with_context(ServingPlan(concurrency=sequences, kv_format=kv_format), tokens)
+    checkpointing: Checkpointing = ASK.segmented(
         "checkpointing",
         _("Activations recomputed"),
         tuple(_CHECKPOINTING),
         default="full",
         labels=checkpointing_label,
     )
-    recipe = TrainingRecipe(
+    return TrainingRecipe(
         batch_size=sequences, seq_len=tokens, checkpointing=checkpointing, step_kind="fused"
     )
-    return training_ways(recipe)
 
 
 def checkpointing_label(checkpointing: Checkpointing) -> str:
     """Return which activations are recomputed, in a word."""
     return _(_CHECKPOINTING[checkpointing])
+
+
+def what(case: Case) -> str:
+    """Return the job as it is spoken: "Serving Llama-2 13B in bf16"."""
+    if case.work == "serve":
+        return _("Serving {model} in {way}").format(model=case.model.spec.name, way=case.way)
+    return _("Training {model} ({way})").format(model=case.model.spec.name, way=case.way)
+
+
+def note_context(case: Case) -> None:
+    """Say so if fewer tokens are counted than were asked for."""
+    if case.read_tokens < case.tokens:
+        st.caption(
+            _("{model} reads at most {longest} tokens: that many are counted.").format(
+                model=case.model.spec.name, longest=f"{case.read_tokens:,}"
+            )
+        )

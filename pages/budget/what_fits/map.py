@@ -1,12 +1,15 @@
-"""The matrix: one plane of it, the square picked out, and where to go from there."""
+"""The matrix of models, ways and devices: one plane of it, and the square that is picked out."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
-import streamlit as st
-
-from core.budget.fits.matrix import row
+from core.budget.catalogue.devices import DEVICES
+from core.budget.catalogue.models import MODELS
+from core.budget.cluster import DeviceSpec
+from core.budget.fits.jobs import Training
+from core.budget.fits.matrix import Cell, row
 from core.budget.fits.plane import (
     MOST_DEVICES,
     Plane,
@@ -15,73 +18,163 @@ from core.budget.fits.plane import (
     models_ways,
     ways_devices,
 )
-from core.budget.fits.solve import min_devices
-from core.figures.budget.what_fits.fits_map import fits_alt, fits_map, fits_table, letters_sentence
-from core.figures.budget.what_fits.fits_squares import Labels
-from pages.budget.what_fits.inputs import OWN, PAGE, Case, Work
-from pages.budget.what_fits.names import device_name, model_name
-from pages.budget.what_fits.words import context_note, others_note, verdict
-from pages.shared.charts import show_chart
-from pages.shared.header import headline
-from pages.shared.inputs import Inputs
-from pages.shared.settings import presenting, theme_mode, unit_system
+from core.budget.fits.solve import Answer, min_devices
+from core.budget.weights.parameters import counts
+from core.figures.budget.what_fits.map import Labels, letters_sentence, map_picture
+from core.language import N_, _, ngettext
+from core.models.spec import ModelSpec
+from pages.budget.what_fits.detail import show_detail
+from pages.budget.what_fits.inputs import ASK, Case, Work, note_context, what
+from pages.shared.settings import look, presenting
+from pages.shared.tabbed_page import Chart, Shown
 
-_MAP: Final = f"{PAGE}_map"
+OWN: Final = "own"  # the reader's own model or device in a picture
+_FEW_MODELS: Final = (
+    *("gpt2-xl", "llama-3.2-3b", "llama-2-7b", "llama-3.1-8b", "llama-2-13b", "qwen2.5-32b"),
+    *("mixtral-8x7b", "llama-2-70b", "llama-3.1-405b", "deepseek-v3"),
+)
+_FEWEST_MODELS: Final = (
+    *("llama-2-7b", "llama-2-13b", "qwen2.5-32b", "llama-2-70b", "llama-3.1-405b"),
+    "deepseek-v3",
+)
+_FEW_DEVICES: Final = (
+    *("rtx-4090", "l4", "rtx-5090", "a100-40gb", "l40s", "h100-sxm", "h200-sxm", "b200"),
+    "mi300x",
+)
+_MEMORY_IN_NAME: Final = re.compile(r" \d+ GB$")
+_RECOMPUTE: Final = N_("Every device holds activations of its own: recompute them (Settings).")
+_FEWER: Final = N_("Every device works on sequences of its own: fewer or shorter ones do.")
+_WAYS_OUT: Final[Mapping[str, str]] = {
+    "activations": _FEWER,
+    "logits and loss": _FEWER,
+    "KV cache": N_("The cache does not shrink with more devices than key heads: fewer tokens do."),
+}
+"""Name of what fails on any number of devices -> what helps."""
 
 
-def make_plane(case: Case, name: PlaneName) -> Plane:
-    """Return the plane through the chosen model, way or device."""
-    if name == "models_devices":
-        return models_devices(case.models, case.job, case.devices)
-    if name == "ways_devices":
-        return ways_devices(case.model.spec, case.ways, case.devices)
-    return models_ways(case.models, case.ways, case.device.device)
+def fits_map(name: PlaneName, case: Case) -> Shown:
+    """Show one plane of the matrix, and below it the square that is picked out."""
+    (cell,) = row(case.model.spec, case.job, [case.device.device])
+    fewest = min_devices(case.model.spec, case.job, case.device.device, MOST_DEVICES)
+    note_context(case)
+    models, devices = models_of(case), devices_of(case)
+    plane = {
+        "models_devices": partial(models_devices, models, case.job, devices),
+        "ways_devices": partial(ways_devices, case.model.spec, case.ways, devices),
+        "models_ways": partial(models_ways, models, case.ways, case.device.device),
+    }[name]()
+    chart = Chart(
+        picture=map_picture(plane, _labels(case, plane, models, devices), look()),
+        file_name="what-fits",
+        on_click=partial(take_over, case.work, name),
+    )
+    said = [letters_sentence(plane), others_note(models.values(), case.tokens, name)]
+    return Shown(
+        headline=verdict(case, cell, fewest),
+        charts=[chart],
+        notes=[" · ".join(filter(None, said))],
+        below=partial(show_detail, case),
+        code=case.code,
+    )
 
 
-def plane_labels(case: Case, plane: Plane) -> Labels:
+def models_of(case: Case) -> dict[str, ModelSpec]:
+    """Return the models of the picture, small to large."""
+    keys = MODELS if case.all_models else _FEWEST_MODELS if presenting() else _FEW_MODELS
+    found = {key: MODELS[key] for key in keys} | {case.model.key or OWN: case.model.spec}
+    return dict(sorted(found.items(), key=lambda pair: counts(pair[1]).total))
+
+
+def devices_of(case: Case) -> dict[str, DeviceSpec]:
+    """Return the devices of the picture, small to large."""
+    keys = _FEW_DEVICES if presenting() else tuple(DEVICES)
+    found = {key: DEVICES[key] for key in keys} | {case.device.key or OWN: case.device.device}
+    return dict(sorted(found.items(), key=lambda pair: pair[1].memory_usable))
+
+
+def device_name(device: DeviceSpec) -> str:
+    """Return a device's name and memory where there is little room: "A100 SXM, 80 GiB"."""
+    number, unit = look().format_bytes(device.memory_sold).split(" ")
+    name = _MEMORY_IN_NAME.sub("", device.name.partition(" (")[0])
+    return f"{name}, {round(float(number))} {unit}"
+
+
+def _labels(
+    case: Case,
+    plane: Plane,
+    models: Mapping[str, ModelSpec],
+    devices: Mapping[str, DeviceSpec],
+) -> Labels:
     """Return what stands beside rows and columns, and which square is picked out."""
     model, device = case.model.key or OWN, case.device.key or OWN
-    models = {key: model_name(case, key) for key in plane.rows if key in case.models}
-    devices = {key: device_name(case, key) for key in plane.columns if key in case.devices}
+    model_names = {key: spec.name for key, spec in models.items()}
+    device_names = {key: device_name(spec) for key, spec in devices.items()}
     ways = {key: key for key in case.ways}
-    rows = {"ways_devices": ways}.get(plane.name, models)
-    columns = {"models_ways": ways}.get(plane.name, devices)
-    chosen = {
-        "models_devices": (model, device),
-        "ways_devices": (case.way, device),
-        "models_ways": (model, case.way),
+    rows, columns, chosen = {
+        "models_devices": (model_names, device_names, (model, device)),
+        "ways_devices": (ways, device_names, (case.way, device)),
+        "models_ways": (model_names, ways, (model, case.way)),
     }[plane.name]
     return Labels(rows=rows, columns=columns, chosen=chosen)
 
 
-def show_map(case: Case, name: PlaneName) -> None:
-    """Show one plane of the matrix, and beside it the square that is picked out."""
-    (cell,) = row(case.model.spec, case.job, [case.device.device])
-    fewest = min_devices(case.model.spec, case.job, case.device.device, MOST_DEVICES)
-    headline(verdict(case, cell, fewest))
-    if note := context_note(case):
-        st.caption(note)
-    plane = make_plane(case, name)
-    labels = plane_labels(case, plane)
-    show_chart(
-        fits_map(plane, labels, unit_system(), theme_mode(), present=presenting()),
-        key=_MAP,
-        alt=fits_alt(plane, labels),
-        table=fits_table(plane, labels),
-        file_name="what-fits",
-        on_click=partial(take_over, case.work, name),
-    )
-    st.caption(" · ".join(filter(None, [letters_sentence(plane), others_note(case, name)])))
+def others_note(models: Iterable[ModelSpec], tokens: int, plane: PlaneName) -> str:
+    """Return that models of the picture are counted up to their own context; "" if none is cut."""
+    cut = any(spec.seq_len < tokens for spec in models)
+    return _("every model up to its own context") if cut and plane != "ways_devices" else ""
 
 
 def take_over(work: Work, name: PlaneName, clicked: Sequence[Any]) -> None:
     """Take over the square that was clicked: two of the three choices of the page."""
-    first, second = clicked[:2]
     way = "format" if work == "serve" else "recipe"
-    choices = {
-        "models_devices": (("model", first), ("device", second)),
-        "ways_devices": ((way, first), ("device", second)),
-        "models_ways": (("model", first), (way, second)),
+    settings = {
+        "models_devices": ("model", "device"),
+        "ways_devices": (way, "device"),
+        "models_ways": ("model", way),
     }[name]
-    for setting, key in choices:
-        Inputs(PAGE).set(setting, key)
+    for setting, key in zip(settings, clicked[:2], strict=True):
+        ASK.set(setting, key)
+
+
+def verdict(case: Case, cell: Cell, fewest: Answer) -> str:
+    """Return whether it fits, with the numbers and the reason."""
+    if cell.need is None:
+        return cell.sentence
+    values = {
+        "what": _("{what} on one {device}").format(what=what(case), device=case.device.device.name),
+        "need": look().format_bytes(cell.need.amount),
+        "capacity": look().format_bytes(cell.capacity),
+        "item": _(cell.reason),
+    }
+    if not cell.reason:
+        if cell.verdict == "close":
+            return _("{what} may fit: {need} of {capacity}, within the band.").format(**values)
+        return _("{what} fits: {need} of {capacity}.").format(**values)
+    said = {
+        "close": _(
+            "{what} may not fit: {need} of {capacity}, within the band; the first that fails: "
+            "**{item}**."
+        ),
+        "too_big": _(
+            "{what} does not fit: {need} of {capacity}; the first that fails: **{item}**."
+        ),
+    }[cell.verdict].format(**values)
+    return f"{said} {enough(case, fewest)}"
+
+
+def enough(case: Case, fewest: Answer) -> str:
+    """Return how many devices would do, or what else would."""
+    if not fewest.amount:
+        none = _("No number of devices up to {most} is enough.").format(most=f"{MOST_DEVICES:,}")
+        way_out = _way_out(case, fewest.reason)
+        return f"{none} {way_out}" if way_out else none
+    return ngettext(
+        "{count} device is enough.", "{count} devices are enough.", fewest.amount
+    ).format(count=fewest.amount)
+
+
+def _way_out(case: Case, reason: str) -> str:
+    recipe = case.job.recipe if isinstance(case.job, Training) else None
+    if reason == "activations" and recipe is not None and recipe.checkpointing != "full":
+        return _(_RECOMPUTE)
+    return _(_WAYS_OUT[reason]) if reason in _WAYS_OUT else ""

@@ -1,27 +1,33 @@
 """Which model fits on which device, and what is the first that does not?"""
 
-import streamlit as st
+from functools import partial
 
-from pages.budget.what_fits.detail import show_detail
-from pages.budget.what_fits.inputs import choose_case
+from core.language import N_
+from pages.budget.what_fits.claims import choose_claim, claims
+from pages.budget.what_fits.inputs import ASK, choose_case
+from pages.budget.what_fits.map import fits_map
 from pages.budget.what_fits.question import ask_about_70b
-from pages.budget.what_fits.tabs import CSS, REFEREE, choose_tab, show_tab, snippet
-from pages.shared.header import page_header
-from pages.shared.prose import prose
-from pages.shared.snippets import show_code
+from pages.budget.what_fits.reach import choose_devices, reach
+from pages.shared.tabbed_page import Page, Tab, tabbed_page
 
-page_header(__doc__)
-st.html(CSS)
-with st.container(key="fits_inputs", horizontal=True, vertical_alignment="bottom"):
-    case = choose_case()
-tab = choose_tab()
-show_tab(tab, case)
-detail, question, code = (None, *st.columns(2)) if tab == REFEREE else st.columns(3)
-if detail is not None:
-    with detail:
-        show_detail(case)
-with question:
-    ask_about_70b()
-with code:
-    show_code("fits", snippet(tab, case))
-prose(__file__, "reading")
+tabbed_page(
+    __file__,
+    __doc__,
+    Page(
+        inputs=ASK,
+        choose=choose_case,
+        tabs={
+            "models_devices": Tab(
+                label=N_("Models × devices"), show=partial(fits_map, "models_devices")
+            ),
+            "ways_devices": Tab(
+                label=N_("Formats × devices"), show=partial(fits_map, "ways_devices")
+            ),
+            "models_ways": Tab(label=N_("Models × formats"), show=partial(fits_map, "models_ways")),
+            "reach": Tab(label=N_("How far it goes"), show=reach, choose=choose_devices),
+            "claims": Tab(label=N_("Referee"), show=claims, with_inputs=False, choose=choose_claim),
+        },
+        question=ask_about_70b,
+        snippet="fits",
+    ),
+)

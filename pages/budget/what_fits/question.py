@@ -8,9 +8,9 @@ from core.budget.fits.jobs import Serving
 from core.budget.fits.solve import group_needs, min_devices
 from core.budget.serving.plan import ServingPlan
 from core.language import _
-from core.units import format_bytes
+from pages.budget.what_fits.inputs import ASK
 from pages.shared.questions import Choice, predict_then_reveal
-from pages.shared.settings import unit_system
+from pages.shared.settings import look
 
 NUMBERS: Final = (1, 2, 4, 8)
 _JOB: Final = Serving(ServingPlan(prompt_len=3584, output_len=512))
@@ -26,19 +26,19 @@ def ask_about_70b() -> None:
         for number in NUMBERS
     ]
     predict_then_reveal(
-        "fits_70b",
+        ASK.key("70b"),
         _("How many A100 of 80 GB does it take to serve Llama-2 70B in bf16?"),
         choices,
         _("On {count} of them each holds {need} of {capacity}.").format(
             count=fewest,
-            need=format_bytes(needs[fewest], unit_system()),
-            capacity=format_bytes(device.memory_usable, unit_system()),
+            need=look().format_bytes(needs[fewest]),
+            capacity=look().format_bytes(device.memory_usable),
         ),
     )
 
 
 def _why(number: int, need: float, fewest: int) -> str:
-    size = format_bytes(need, unit_system())
+    size = look().format_bytes(need)
     if number < fewest:
         return _("One alone would have to hold {need}.").format(need=size)
     return _("They would do, but each then holds only {need}: fewer are enough.").format(need=size)

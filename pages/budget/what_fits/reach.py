@@ -1,13 +1,14 @@
 """How far it goes: the budget solved backwards for sequences, lengths, devices and models."""
 
+from functools import partial
 from typing import Final
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import DeviceSpec
-from core.budget.fits.jobs import Job
+from core.budget.fits.feasible import MFU, Feasible, feasible
+from core.budget.fits.jobs import Job, Training
 from core.budget.fits.plane import MOST_DEVICES
 from core.budget.fits.solve import (
     Answer,
@@ -18,19 +19,25 @@ from core.budget.fits.solve import (
     min_devices,
 )
 from core.budget.weights.parameters import count_parameters
-from core.figures.budget.what_fits.frontier import frontier_alt, frontier_figure, frontier_table
+from core.figures.budget.what_fits.reach import reach_picture
 from core.language import _, ngettext
 from core.models.spec import ModelSpec
-from pages.budget.what_fits.inputs import PAGE, Case
-from pages.budget.what_fits.recipes import show_recipes
-from pages.budget.what_fits.words import context_note, what
-from pages.shared import pickers
-from pages.shared.charts import show_chart
-from pages.shared.header import headline
-from pages.shared.numbers import explained_number
-from pages.shared.settings import presenting, theme_mode
+from core.units import format_percent
+from pages.budget.what_fits.detail import show_detail
+from pages.budget.what_fits.inputs import (
+    ASK,
+    Case,
+    checkpointing_label,
+    note_context,
+    way_label,
+    what,
+)
+from pages.shared.charts import table_markdown
+from pages.shared.numbers import explained_number, written
+from pages.shared.settings import look
+from pages.shared.tabbed_page import Chart, Shown
 
-NUMBERS: Final = tuple(2**power for power in range(MOST_DEVICES.bit_length()))
+NUMBERS: Final[tuple[int, ...]] = tuple(2**power for power in range(MOST_DEVICES.bit_length()))
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
@@ -40,56 +47,37 @@ def _edges(
     return edges(spec, job, device, numbers)
 
 
-def show_reach(case: Case) -> None:
-    """Show how many sequences of which length fit on how many devices."""
-    head = st.container()
-    picture, numbers = st.columns([4, 1])
-    with numbers:
-        number = pickers.select_slider(PAGE, "devices", _("Devices"), NUMBERS, default=1)
-    job = case.job.on(number)
-    try:
-        job.need(case.model.spec)
-    except ValueError as error:
-        with head:
-            headline(str(error))
-    else:
-        _show_answers(case, number, head, numbers)
-    with picture:
-        _show_edges(case, number)
-        show_recipes(case, number)
+def choose_devices() -> int:
+    """Return over how many devices the job is spread."""
+    return ASK.select_slider("devices", _("Devices"), NUMBERS, default=1)
 
 
-def _show_answers(case: Case, number: int, head: DeltaGenerator, numbers: DeltaGenerator) -> None:
-    """Say in the head how many sequences fit; show beside the picture what else follows."""
-    job, spec, device = case.job.on(number), case.model.spec, case.device.device
-    sequences = largest_that_fits(spec, job, device, "sequences")
-    with head:
-        headline(_summary(case, number, sequences))
-        if note := context_note(case):
-            st.caption(note)
-    with numbers:
-        _show_longest(case, largest_that_fits(spec, job, device, "tokens"))
-        if sequences.need is not None:
-            explained_number(_("Bytes at the most sequences"), sequences.need)
-        _show_fewest(min_devices(spec, case.job, device, MOST_DEVICES))
-        _show_largest(case, job)
-
-
-def _show_edges(case: Case, number: int) -> None:
-    """Show the edges for the chosen number of devices, twice and four times as many."""
+def reach(case: Case, number: int) -> Shown:
+    """Show how many sequences of which length fit on so many devices, twice and four times."""
+    spec, job, device = case.model.spec, case.job.on(number), case.device.device
     numbers = tuple(sorted({1, number, 2 * number, 4 * number}))
-    found = _edges(case.model.spec, case.job, case.device.device, numbers)
-    here = (case.read_tokens, case.sequences)
-    show_chart(
-        frontier_figure(found, here, theme_mode(), present=presenting()),
-        key=f"{PAGE}_reach",
-        alt=frontier_alt(found, here),
-        table=frontier_table(found),
-        file_name="how-far-it-goes",
+    found = _edges(spec, case.job, device, numbers)
+    picture = reach_picture(found, (case.read_tokens, case.sequences), look())
+    try:
+        job.need(spec)
+    except ValueError as error:
+        said, beside = str(error), None
+    else:
+        most = largest_that_fits(spec, job, device, "sequences")
+        said, beside = sentence(case, number, most), partial(_show_answers, case, job, most)
+        note_context(case)
+    return Shown(
+        headline=said,
+        charts=[Chart(picture=picture, file_name="how-far-it-goes")],
+        beside=beside,
+        widths=(4, 1),
+        below=partial(_show_below, case, number),
+        code=case.code,
     )
 
 
-def _summary(case: Case, number: int, found: Answer) -> str:
+def sentence(case: Case, number: int, found: Answer) -> str:
+    """Return how many sequences fit at once, or what is the first that fails."""
     where = ngettext("{what} on {count} {device}", "{what} on {count} {device}", number)
     place = where.format(what=what(case), count=number, device=case.device.device.name)
     if not found.amount:
@@ -101,29 +89,28 @@ def _summary(case: Case, number: int, found: Answer) -> str:
     )
 
 
-def _show_longest(case: Case, tokens: Answer) -> None:
+def _show_answers(case: Case, job: Job, sequences: Answer) -> None:
+    """Show what else follows: lengths, bytes, devices, models."""
+    spec, device = case.model.spec, case.device.device
+    tokens = largest_that_fits(spec, job, device, "tokens")
     reason = _("the model's own context") if tokens.at_limit else _(tokens.reason)
     st.metric(
         _("Longest sequence at {count} at once").format(count=f"{case.sequences:,}"),
         f"{tokens.amount:,}",
         help=_("Ends at: {reason}").format(reason=reason),
     )
-
-
-def _show_largest(case: Case, job: Job) -> None:
-    found = largest_model(MODELS, job, case.device.device)
-    if found is not None:
-        spec = MODELS[found[0]]
-        label = _("Largest model of the list: {model}").format(model=spec.name)
-        explained_number(label, count_parameters(spec))
-
-
-def _show_fewest(fewest: Answer) -> None:
+    if sequences.need is not None:
+        explained_number(_("Bytes at the most sequences"), sequences.need)
+    fewest = min_devices(spec, case.job, device, MOST_DEVICES)
     st.metric(
         _("Fewest devices"),
         f"{fewest.amount:,}" if fewest.amount else _("none"),
         help=_why_so_many(fewest),
     )
+    if (largest := largest_model(MODELS, job, device)) is not None:
+        spec = MODELS[largest[0]]
+        label = _("Largest model of the list: {model}").format(model=spec.name)
+        explained_number(label, count_parameters(spec))
 
 
 def _why_so_many(fewest: Answer) -> str:
@@ -136,3 +123,33 @@ def _why_so_many(fewest: Answer) -> str:
     if not fewest.reason:
         return _("Fewer devices cannot share the model.")
     return _("With half as many fails: {reason}").format(reason=_(fewest.reason))
+
+
+def _show_below(case: Case, number: int) -> None:
+    if isinstance(case.job, Training):
+        _show_recipes(case, case.job, number)
+    show_detail(case)
+
+
+def _show_recipes(case: Case, job: Training, number: int) -> None:
+    """Show every way and checkpointing that fits on so many devices, the fastest first."""
+    found = feasible(case.model.spec, job.recipe, case.device.device, number)
+    where = f"{number:,} × {case.device.device.name}"
+    if not found:
+        st.caption(_("No recipe of this list fits on {devices}.").format(devices=where))
+        return
+    st.caption(
+        _(
+            "Recipes that fit on {devices}, the fastest first; speeds are estimates at {mfu} MFU."
+        ).format(devices=where, mfu=format_percent(MFU))
+    )
+    st.markdown(table_markdown(_recipes(found)))
+
+
+def _recipes(found: tuple[Feasible, ...]) -> dict[str, list[str]]:
+    return {
+        _("recipe"): [way_label(each.way) for each in found],
+        _("recomputed"): [checkpointing_label(each.checkpointing) for each in found],
+        _("each device holds"): [look().format_bytes(each.need.amount) for each in found],
+        _("speed"): [written(each.speed.amount, each.speed.unit) for each in found],
+    }

@@ -1,0 +1,224 @@
+"""Serving memory over one setting, and what each kind of attention keeps of one sequence."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from core.budget.serving.kv_cache import AS_MADE, KVVariant
+from core.budget.serving.memory import Axis, MemorySweep
+from core.figures.budget.serving.frame import framed
+from core.figures.drawing import Drawing
+from core.figures.picture import Look, Picture, Table
+from core.language import N_, _, ngettext
+
+HEIGHTS: Final = (330, 315)
+MOST_HEIGHT_PX: Final = 310  # of the bars
+AXIS_TITLES: Final[Mapping[Axis, str]] = {
+    "context": N_("tokens of each sequence (prompt and answer)"),
+    "sequences": N_("sequences at once"),
+}
+_AREAS: Final = (
+    ("weights", "weights", ""),
+    ("work space", "activations", "."),
+    ("KV cache", "kv_cache", "/"),
+)
+_AREA_ROOM: Final = 1.16  # of the highest thing: names stand above it
+_BARS: Final = (
+    (N_("keys and values"), "kv_cache", "", ("keys and values", "keys and values in windows")),
+    (N_("scales"), "gradients", "/", ("scales", "scales in windows")),
+)
+_BAR_ROOM: Final = 1.18  # of the longest bar: its number stands beside it
+_BAR_HEIGHT: Final = 2.1  # of the text's size
+
+
+def memory_picture(sweep: MemorySweep, device: str, look: Look) -> Picture:
+    """Return stacked areas against the capacity, the plan and the end marked.
+
+    Args:
+        sweep: What `core.budget.serving.memory` found.
+        device: Name of the device.
+        look: How the reader wants to see.
+    """
+    drawing = Drawing()
+    for (name, meaning, pattern), amounts in zip(_AREAS, _parts(sweep), strict=True):
+        color = look.color(meaning)
+        drawing.scatter(
+            x=sweep.values,
+            y=[look.in_unit(amount) for amount in amounts],
+            stackgroup="memory",
+            mode="lines",
+            name=_(name),
+            line={"color": color, "width": 1.5},
+            fillpattern={"shape": pattern, "fgcolor": color, "fillmode": "overlay", "size": 8},
+            customdata=[look.format_bytes(amount) for amount in amounts],
+            hovertemplate="%{x:,}: %{customdata}<extra>%{fullData.name}</extra>",
+        )
+    _draw_capacity(drawing, sweep, device, look)
+    _draw_chosen(drawing, sweep, look)
+    across = {"title": _(AXIS_TITLES[sweep.axis]), "tickformat": ",d"}
+    top = _AREA_ROOM * look.in_unit(max(sweep.capacity, _total(sweep, -1)))
+    figure = framed(
+        drawing,
+        look,
+        HEIGHTS,
+        x=across | {"showgrid": False, "range": [1, sweep.values[-1]]},
+        y={"title": look.unit, "range": [0, top]},
+    )
+    alt = _memory_sentence(sweep, device, look)
+    return Picture(figure=figure, alt=alt, table=_memory_table(sweep, look))
+
+
+def _parts(sweep: MemorySweep) -> tuple[Sequence[float], ...]:
+    return ([sweep.weights] * len(sweep.values), sweep.work_spaces, sweep.caches)
+
+
+def _total(sweep: MemorySweep, place: int) -> float:
+    return sweep.weights + sweep.caches[place] + sweep.work_spaces[place]
+
+
+def chosen_bytes(sweep: MemorySweep) -> float:
+    """Return the bytes of the plan."""
+    return _total(sweep, sweep.values.index(sweep.chosen))
+
+
+def _draw_capacity(drawing: Drawing, sweep: MemorySweep, device: str, look: Look) -> None:
+    """Draw the capacity, and a line up to it where the areas cross it."""
+    height, color = look.in_unit(sweep.capacity), look.color("refused")
+    line = {"color": color, "width": 3}
+    drawing.shape(type="line", line=line, xref="paper", x0=0, x1=1, y0=height, y1=height)
+    drawing.note(
+        xref="paper",
+        x=0.01,
+        y=height,
+        text=f"{device}: {look.format_bytes(sweep.capacity)}",
+        xanchor="left",
+        yanchor="bottom",
+        font={"color": color},
+        bgcolor=look.color("background"),
+    )
+    if 0 < sweep.largest <= sweep.values[-1]:
+        dotted = {"color": color, "width": 2, "dash": "dot"}
+        drawing.shape(type="line", line=dotted, x0=sweep.largest, x1=sweep.largest, y0=0, y1=height)
+        drawing.note(
+            x=sweep.largest,
+            y=height,
+            text=_("full at {value}").format(value=f"{sweep.largest:,}"),
+            xanchor="right",
+            yanchor="bottom",
+            font={"color": color},
+        )
+
+
+def _draw_chosen(drawing: Drawing, sweep: MemorySweep, look: Look) -> None:
+    """Mark the plan itself."""
+    total, color = chosen_bytes(sweep), look.color("text")
+    drawing.scatter(
+        x=[sweep.chosen, sweep.chosen],
+        y=[0, look.in_unit(total)],
+        mode="lines+markers",
+        name=_("your plan"),
+        line={"color": color, "width": 2},
+        marker={"color": color, "size": [0, 11], "symbol": "diamond"},
+        customdata=[look.format_bytes(total)] * 2,
+        hovertemplate="%{x:,}: %{customdata}<extra>%{fullData.name}</extra>",
+    )
+
+
+def _memory_sentence(sweep: MemorySweep, device: str, look: Look) -> str:
+    words = {
+        "weights": look.format_bytes(sweep.weights),
+        "device": device,
+        "capacity": look.format_bytes(sweep.capacity),
+        "setting": _(AXIS_TITLES[sweep.axis]),
+        "largest": f"{sweep.largest:,}",
+    }
+    if not sweep.largest:
+        return _(
+            "Memory over {setting}: beside {weights} of weights nothing fits in the {capacity} of "
+            "{device}."
+        ).format(**words)
+    if sweep.largest > sweep.values[-1]:
+        words["last"] = f"{sweep.values[-1]:,}"
+        return _(
+            "Memory over {setting}: {weights} of weights stay, the KV cache grows, and {device} "
+            "with {capacity} is not full at {last} yet."
+        ).format(**words)
+    return _(
+        "Memory over {setting}: {weights} of weights stay, the KV cache grows, and {device} with "
+        "{capacity} is full at {largest}."
+    ).format(**words)
+
+
+def _memory_table(sweep: MemorySweep, look: Look) -> Table:
+    """Return one row for each point of the picture."""
+    columns = {
+        _(name): [look.format_bytes(amount) for amount in amounts]
+        for (name, *_look), amounts in zip(_AREAS, _parts(sweep), strict=True)
+    }
+    totals = [look.format_bytes(_total(sweep, place)) for place in range(len(sweep.values))]
+    return {_(AXIS_TITLES[sweep.axis]): list(sweep.values), **columns, _("total"): totals}
+
+
+def heads_picture(variants: Sequence[KVVariant], look: Look) -> Picture:
+    """Return one bar a kind and format, cut into keys and values, and scales."""
+    layout, drawing = look.layout(), Drawing()
+    _draw_bars(drawing, variants, look)
+    size = layout["font"]["size"]
+    longest = max(variant.cache.amount for variant in variants)
+    still = {"autorange": "reversed", "showgrid": False, "fixedrange": True}
+    axes = {
+        "barmode": "stack",
+        "bargap": 0.25,
+        "xaxis": {"visible": False, "range": [0, _BAR_ROOM * longest], "fixedrange": True},
+        "yaxis": layout["yaxis"] | still,
+        "height": min(round(len(variants) * size * _BAR_HEIGHT) + 4 * size, MOST_HEIGHT_PX),
+        "margin": {"l": 8, "r": 8, "t": 32, "b": 8},
+    }
+    parts = [f"{variant_label(each)} {look.format_bytes(each.cache.amount)}" for each in variants]
+    alt = _("KV cache of one sequence: {parts}.").format(parts=_(", ").join(parts))
+    figure = drawing.figure(layout | axes)
+    return Picture(figure=figure, alt=alt, table=_heads_table(variants, look))
+
+
+def variant_label(variant: KVVariant) -> str:
+    """Return what a bar is called: kind of attention, key heads, format."""
+    name = _(variant.name)
+    if variant.num_kv_heads:
+        heads = ngettext("{count} key head", "{count} key heads", variant.num_kv_heads)
+        name = f"{name}, {heads.format(count=variant.num_kv_heads)}"
+    elif variant.name == AS_MADE:
+        name = _("as made: latent vector")
+    return f"{name} · {variant.kv_format}"
+
+
+def _draw_bars(drawing: Drawing, variants: Sequence[KVVariant], look: Look) -> None:
+    labels = list(map(variant_label, variants))
+    for name, meaning, pattern, parts in _BARS:
+        amounts = [_part(variant, parts) for variant in variants]
+        if any(amounts):
+            drawing.bar(
+                orientation="h",
+                y=labels,
+                x=amounts,
+                name=_(name),
+                marker={"color": look.color(meaning), "pattern": {"shape": pattern}},
+                customdata=list(map(look.format_bytes, amounts)),
+                hovertemplate="%{y}: %{customdata}<extra>%{fullData.name}</extra>",
+            )
+    for label, variant in zip(labels, variants, strict=True):
+        text = " " + look.format_bytes(variant.cache.amount)
+        bold = f"<b>{text}</b>" if variant.name == AS_MADE else text
+        drawing.note(x=variant.cache.amount, y=label, text=bold, xanchor="left")
+
+
+def _part(variant: KVVariant, names: Sequence[str]) -> float:
+    return sum(child.amount for child in variant.cache.children if child.name in names)
+
+
+def _heads_table(variants: Sequence[KVVariant], look: Look) -> Table:
+    """Return one row a bar."""
+    columns = {
+        _(name): [look.format_bytes(_part(variant, parts)) for variant in variants]
+        for name, _meaning, _pattern, parts in _BARS
+    }
+    totals = [look.format_bytes(variant.cache.amount) for variant in variants]
+    return {_("attention"): list(map(variant_label, variants)), **columns, _("total"): totals}

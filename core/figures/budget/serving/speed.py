@@ -1,0 +1,247 @@
+"""How fast answers come: throughput over latency, and the published speeds behind the rule."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from core.budget.catalogue.models import MODELS
+from core.budget.serving.decode_speeds import DecodeFit, DecodeSpeed
+from core.budget.serving.throughput import Curve, CurvePoint
+from core.figures.budget.serving.frame import fits_or_not, framed
+from core.figures.drawing import Drawing
+from core.figures.picture import Look, Picture, Table
+from core.language import N_, _
+from core.units import format_count, format_percent, format_rate, format_seconds
+
+SPEED_HEIGHTS: Final = (330, 330)
+PROOF_HEIGHTS: Final = (310, 320)
+_APART_X, _APART_Y = 0.04, 0.09  # of the picture, between two names
+BOUNDS: Final[Mapping[str, str]] = {
+    "reading": N_("waits for reading"),
+    "computing": N_("waits for computing"),
+}
+_SYMBOLS: Final = {"reading": "circle", "computing": "square"}
+BAND: Final = 0.15
+_RANGE: Final = (10.0, 500.0)
+_LOG: Final = {
+    "type": "log",
+    "range": [math.log10(end) for end in _RANGE],
+    "tickvals": [10, 20, 50, 100, 200, 500],
+}
+_WIDTHS: Final = {
+    16: ("weights", "circle"),
+    8: ("gradients", "square"),
+    4: ("optimizer", "diamond"),
+}
+
+
+def speed_picture(curve: Curve, chosen: int, look: Look) -> Picture:
+    """Return the curve from one sequence to many, the plan and the end of memory marked.
+
+    Args:
+        curve: What `core.budget.serving.throughput` found.
+        chosen: The plan's number of sequences.
+        look: How the reader wants to see.
+    """
+    drawing = Drawing()
+    _draw_curve(drawing, curve, look)
+    _mark_end(drawing, curve, look)
+    plan = next(point for point in curve.points if point.concurrency == chosen)
+    open_mark = {"size": 14, "symbol": "diamond-open", "line": {"width": 3}}
+    _mark(drawing, plan, _("your plan"), {"color": look.color("text"), **open_mark})
+    figure = framed(
+        drawing,
+        look,
+        SPEED_HEIGHTS,
+        x={"title": _("time per token (ms)")},
+        y={"title": _("tokens/s of one device"), "rangemode": "tozero"},
+    )
+    return Picture(figure=figure, alt=_speed_sentence(curve), table=_speed_table(curve))
+
+
+def _draw_curve(drawing: Drawing, curve: Curve, look: Look) -> None:
+    """Draw what fits as a solid line, and where it ends the rest as a dotted one."""
+    inside = [point for point in curve.points if point.fits]
+    names = _names(curve)
+    joint = inside[-1:]  # the dotted line goes on from where the other one ends
+    beyond = [*joint, *(point for point in curve.points if not point.fits)]
+    lines = (
+        (beyond, [""] * len(joint) + names[len(inside) :], ("other", "dot", 6)),
+        (inside, names, ("throughput", "solid", 9)),
+    )
+    for points, texts, (meaning, dash, size) in lines:
+        if not points:
+            continue
+        color = look.color(meaning)
+        drawing.scatter(
+            **_places(points),
+            mode="lines+markers+text",
+            name=fits_or_not(points is inside),
+            text=texts,
+            textposition="bottom right",
+            line={"color": color, "dash": dash, "width": 2.5},
+            marker={"color": color, "size": size, "symbol": [_SYMBOLS[p.bound] for p in points]},
+            customdata=list(map(_point_words, points)),
+            hovertemplate="%{customdata}<extra>%{fullData.name}</extra>",
+        )
+
+
+def _names(curve: Curve) -> list[str]:
+    """Return each point's number of sequences, left out where it would lie on another name."""
+    width = curve.points[-1].seconds_per_token - curve.points[0].seconds_per_token
+    height = max(point.tokens_per_second for point in curve.points)
+    named: list[CurvePoint] = [each for each in (curve.last_that_fits,) if each]
+    names = []
+    for point in curve.points:
+        near = any(
+            abs(point.seconds_per_token - other.seconds_per_token) < _APART_X * width
+            and abs(point.tokens_per_second - other.tokens_per_second) < _APART_Y * height
+            for other in named
+        )
+        names.append("" if near else f"{point.concurrency:,}")
+        named += [] if near else [point]
+    return names
+
+
+def _places(points: Sequence[CurvePoint]) -> dict[str, list[float]]:
+    return {
+        "x": [1e3 * point.seconds_per_token for point in points],
+        "y": [point.tokens_per_second for point in points],
+    }
+
+
+def _point_words(point: CurvePoint) -> str:
+    return _("{count} at once: {latency} per token, {speed} of one device, {bound}").format(
+        count=f"{point.concurrency:,}",
+        latency=format_seconds(point.seconds_per_token),
+        speed=format_rate(point.tokens_per_second, _("tokens")),
+        bound=_(BOUNDS[point.bound]),
+    )
+
+
+def _mark_end(drawing: Drawing, curve: Curve, look: Look) -> None:
+    end, color = curve.last_that_fits, look.color("refused")
+    font = {"color": color}
+    if end is None:
+        text = _("not even one sequence fits")
+        drawing.note(xref="paper", yref="paper", x=0.5, y=0.5, text=text, font=font)
+        return
+    _mark(drawing, end, _("KV memory ends it"), {"color": color, "size": 16, "symbol": "x"})
+    text = _("KV memory ends it at {count}").format(count=f"{end.concurrency:,}")
+    place = {"x": 1e3 * end.seconds_per_token, "y": end.tokens_per_second, "xshift": -12}
+    drawing.note(**place, text=text, xanchor="right", yanchor="bottom", font=font)
+
+
+def _mark(drawing: Drawing, point: CurvePoint, name: str, marker: Mapping[str, object]) -> None:
+    """Draw one point that stands out."""
+    drawing.scatter(
+        **_places([point]),
+        mode="markers",
+        name=name,
+        marker=marker,
+        customdata=[_point_words(point)],
+        hovertemplate="%{customdata}<extra>%{fullData.name}</extra>",
+    )
+
+
+def _speed_sentence(curve: Curve) -> str:
+    first, last = curve.points[0], curve.last_that_fits
+    if last is None:
+        return _("Throughput over latency: not even one sequence fits beside the weights.")
+    return _("Throughput over latency: {first}; {last}, where KV memory ends the curve.").format(
+        first=_point_words(first), last=_point_words(last)
+    )
+
+
+def _speed_table(curve: Curve) -> Table:
+    """Return one row for each number of sequences."""
+    points = curve.points
+    return {
+        _("sequences at once"): [point.concurrency for point in points],
+        _("time per token"): [format_seconds(point.seconds_per_token) for point in points],
+        _("tokens/s per reader"): [format_count(1 / point.seconds_per_token) for point in points],
+        _("tokens/s of one device"): [format_count(point.tokens_per_second) for point in points],
+        _("what it waits for"): [_(BOUNDS[point.bound]) for point in points],
+        _("Device memory"): [fits_or_not(point.fits) for point in points],
+    }
+
+
+def proof_picture(rows: Sequence[DecodeSpeed], rule: DecodeFit, look: Look) -> Picture:
+    """Return ours over published, one marker a row; on the line they are the same."""
+    drawing = Drawing()
+    _draw_band(drawing, look)
+    for width, (meaning, symbol) in _WIDTHS.items():
+        drawn = [row for row in rows if row.width == width]
+        drawing.scatter(
+            x=[row.tokens_per_second for row in drawn],
+            y=[1 / rule.seconds(row) for row in drawn],
+            mode="markers",
+            name=_("{bits} bits").format(bits=width),
+            marker={"color": look.color(meaning), "symbol": symbol, "size": 11},
+            customdata=[_row_words(row, rule) for row in drawn],
+            hovertemplate="%{customdata}<extra></extra>",
+        )
+    figure = framed(
+        drawing,
+        look,
+        PROOF_HEIGHTS,
+        x=_LOG | {"title": _("published tokens/s")},
+        y=_LOG | {"title": _("tokens/s by the rule")},
+    )
+    return Picture(figure=figure, alt=_proof_sentence(rows, rule), table=_proof_table(rows, rule))
+
+
+def _draw_band(drawing: Drawing, look: Look) -> None:
+    """Draw the line on which both are the same, and 15 % to either side."""
+    for factor, dash in ((1, "solid"), (1 - BAND, "dot"), (1 + BAND, "dot")):
+        drawing.scatter(
+            x=_RANGE,
+            y=[factor * end for end in _RANGE],
+            mode="lines",
+            name=_("the same") if factor == 1 else _("15 % off"),
+            showlegend=factor <= 1,
+            line={"color": look.color("reference"), "width": 2, "dash": dash},
+            hoverinfo="skip",
+        )
+
+
+def row_name(row: DecodeSpeed) -> str:
+    """Return what was measured: model, bits, devices."""
+    devices = f" × {row.tensor}" if row.tensor > 1 else ""
+    return f"{MODELS[row.model].name}, {_('{bits} bits').format(bits=row.bits)}{devices}"
+
+
+def error(row: DecodeSpeed, rule: DecodeFit) -> float:
+    """Return how far the rule is from the published speed: 0.1 if it is 10 % too fast."""
+    return 1 / rule.seconds(row) / row.tokens_per_second - 1
+
+
+def _row_words(row: DecodeSpeed, rule: DecodeFit) -> str:
+    return _("{what}: published {published}, rule {ours} tokens/s").format(
+        what=row_name(row),
+        published=f"{row.tokens_per_second:.4g}",
+        ours=f"{1 / rule.seconds(row):.4g}",
+    )
+
+
+def _proof_sentence(rows: Sequence[DecodeSpeed], rule: DecodeFit) -> str:
+    worst = max(rows, key=lambda row: abs(error(row, rule)))
+    return _(
+        "Published speeds against the rule: {near} of {count} lie within 15 %; the farthest is "
+        "{worst}."
+    ).format(
+        near=sum(abs(error(row, rule)) <= BAND for row in rows),
+        count=len(rows),
+        worst=_row_words(worst, rule),
+    )
+
+
+def _proof_table(rows: Sequence[DecodeSpeed], rule: DecodeFit) -> Table:
+    """Return one row for each published speed."""
+    return {
+        _("model, bits, devices"): [row_name(row) for row in rows],
+        _("published tokens/s"): [f"{row.tokens_per_second:.4g}" for row in rows],
+        _("tokens/s by the rule"): [f"{1 / rule.seconds(row):.4g}" for row in rows],
+        _("share of the bandwidth"): [format_percent(row.mbu) for row in rows],
+        _("error"): [format_percent(error(row, rule)) for row in rows],
+    }

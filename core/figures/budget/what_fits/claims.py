@@ -1,0 +1,109 @@
+"""Claims on one scale: how many times each is beyond its bound."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from core.budget.claims.claim import Ruling, Verdict
+from core.figures.drawing import Drawing
+from core.figures.picture import Look, Picture, Table
+from core.language import N_, _
+
+VERDICTS: Final[Mapping[Verdict, str]] = {
+    "possible": N_("possible"),
+    "at_the_limit": N_("at the limit"),
+    "impossible": N_("impossible"),
+    "overstated": N_("more than is needed"),
+}
+_LOOKS: Final[Mapping[Verdict, tuple[str, str]]] = {
+    "possible": ("works", "circle"),
+    "at_the_limit": ("estimated", "diamond"),
+    "impossible": ("refused", "x"),
+    "overstated": ("optimizer", "triangle-right"),
+}
+_ROW_HEIGHT: Final = {False: 1.75, True: 1.4}  # of the text's size, which a projector has larger
+_TICKS: Final = [digit * 10.0**power for power in range(-3, 4) for digit in (1, 2, 5)]
+_SMALLEST: Final = 1e-3
+_LARGEST: Final = 1e3
+Rows = Sequence[tuple[str, str, Ruling]]  # key, translated label, ruling
+
+
+def shown_ratio(ruling: Ruling) -> float:
+    """Return the ratio as it is drawn: what does not fit at all is beyond the bound by its bytes.
+
+    A ratio beyond the ends of the axis is drawn at its end.
+    """
+    ratio = ruling.ratio
+    if ruling.misfit is not None and ruling.memory:
+        ratio = max(ratio, ruling.misfit.amount / ruling.memory)
+    return min(max(ratio, _SMALLEST), _LARGEST)
+
+
+def claims_picture(rows: Rows, chosen: str, look: Look) -> Picture:
+    """Return one mark a claim on a scale of times the bound; right of 1 it cannot be."""
+    layout, drawing = look.layout(), Drawing()
+    size = layout["font"]["size"]
+    for verdict in _LOOKS:
+        _draw_marks(drawing, rows, verdict, look)
+    line = {"color": look.color("text"), "width": 2}
+    drawing.shape(type="line", x0=1, x1=1, y0=-0.5, y1=len(rows) - 0.5, line=line)
+    labels = [f"<b>{label}</b>" if key == chosen else label for key, label, _ruling in rows]
+    axes = {
+        "xaxis": layout["xaxis"] | _scale(rows),
+        "yaxis": layout["yaxis"]
+        | {"tickvals": list(range(len(rows))), "ticktext": labels, "fixedrange": True}
+        | {"range": [len(rows) - 0.5, -0.5]},
+        "height": round(len(rows) * size * _ROW_HEIGHT[look.present]) + 5 * size,
+        "margin": {"l": 8, "r": 8, "t": 2 * size, "b": 8},
+    }
+    figure = drawing.figure(layout | axes | {"clickmode": "event+select"})
+    return Picture(figure=figure, alt=_sentence(rows), table=_table(rows))
+
+
+def _draw_marks(drawing: Drawing, rows: Rows, verdict: Verdict, look: Look) -> None:
+    meaning, symbol = _LOOKS[verdict]
+    places = [place for place, row in enumerate(rows) if row[2].verdict == verdict]
+    drawing.scatter(
+        x=[shown_ratio(rows[place][2]) for place in places],
+        y=places,
+        mode="markers",
+        name=_(VERDICTS[verdict]),
+        marker={"color": look.color(meaning), "symbol": symbol, "size": 15},
+        customdata=[[rows[place][0], rows[place][1]] for place in places],
+        hovertemplate="%{customdata[1]}<br>%{x:.3g} ×<extra>%{fullData.name}</extra>",
+        selected={"marker": {"opacity": 1}},
+        unselected={"marker": {"opacity": 1}},
+    )
+
+
+def _scale(rows: Rows) -> dict[str, Any]:
+    ratios = [shown_ratio(ruling) for _key, _label, ruling in rows]
+    low, high = math.log10(min(*ratios, 0.5)) - 0.15, math.log10(max(*ratios, 2)) + 0.15
+    return {
+        "type": "log",
+        "range": [low, high],
+        "title": _("times the bound"),
+        "fixedrange": True,
+        "tickvals": _TICKS,
+        "ticktext": [f"{tick:g}" for tick in _TICKS],
+    }
+
+
+def _sentence(rows: Rows) -> str:
+    """Return every claim with its ratio and what it is."""
+    parts = [
+        _("{claim} {ratio} times the bound, {verdict}").format(
+            claim=label, ratio=f"{shown_ratio(ruling):.2g}", verdict=_(VERDICTS[ruling.verdict])
+        )
+        for _key, label, ruling in rows
+    ]
+    return _("; ").join(parts) + "."
+
+
+def _table(rows: Rows) -> Table:
+    """Return one row a claim."""
+    return {
+        _("claim"): [label for _key, label, _ruling in rows],
+        _("times the bound"): [shown_ratio(ruling) for _key, _label, ruling in rows],
+        _("ruling"): [_(VERDICTS[ruling.verdict]) for _key, _label, ruling in rows],
+    }

@@ -1,0 +1,129 @@
+"""How fast answers come: throughput over latency, the roofline, and the speeds behind the rule."""
+
+import statistics
+from dataclasses import replace
+
+from core.budget.serving.decode_speeds import DecodeFit, measured_fit, published_speeds
+from core.budget.serving.latency import decode_latency, prefill_latency, product_peak
+from core.budget.serving.throughput import (
+    RooflinePoint,
+    device_ridge,
+    device_speed,
+    roofline_points,
+    throughput_curve,
+    user_speed,
+)
+from core.figures.budget.flops_frame import intensity_words
+from core.figures.budget.serving.roofline import roofline_picture
+from core.figures.budget.serving.speed import BAND, error, proof_picture, speed_picture
+from core.language import _, ngettext
+from core.units import format_count, format_percent
+from pages.budget.serving.inputs import Case
+from pages.shared.settings import look
+from pages.shared.tabbed_page import Chart, Shown
+
+
+def speed(case: Case) -> Shown:
+    """Show throughput over latency, and the plan's four numbers."""
+    curve = throughput_curve(case.spec, case.plan, case.cluster)
+    prefill = prefill_latency(case.spec, case.plan, case.cluster)
+    token = decode_latency(case.spec, case.plan, case.cluster)
+    picture = speed_picture(curve, case.plan.concurrency, look())
+    return Shown(
+        headline=speed_sentence(case),
+        charts=[Chart(picture=picture, file_name="latency-throughput")],
+        numbers=[
+            (_("first token"), prefill),
+            (_("each token"), token),
+            (_("per reader"), user_speed(token)),
+            (_("per device"), device_speed(case.plan, prefill, token)),
+        ],
+        code=case.code,
+    )
+
+
+def speed_sentence(case: Case) -> str:
+    """Return the speed for one reader and for as many as memory allows."""
+    curve = throughput_curve(case.spec, replace(case.plan, concurrency=1), case.cluster)
+    first, last = curve.points[0], curve.last_that_fits
+    words = {"one": format_count(1 / first.seconds_per_token)}
+    if last is None:
+        return _("One reader would get {one} tokens/s, but not one sequence fits").format(**words)
+    words |= {
+        "each": format_count(1 / last.seconds_per_token),
+        "device": format_count(last.tokens_per_second),
+        "count": f"{last.concurrency:,}",
+    }
+    return ngettext(
+        "{one} tokens/s for one reader: memory ends it at {count} sequence ({device} per device, "
+        "prompts included)",
+        "{one} tokens/s for one reader; KV memory ends it at {count} at once: {each} each, "
+        "{device} per device, prompts included",
+        last.concurrency,
+    ).format(**words)
+
+
+def roofline(case: Case) -> Shown:
+    """Show decoding and prefill under the roof of the device."""
+    points = roofline_points(case.spec, case.plan, case.cluster)
+    device = case.cluster.device
+    roof = (product_peak(device, case.plan.weight_format), device.bandwidth)
+    picture = roofline_picture(points, roof, look())
+    return Shown(
+        headline=roofline_sentence(case, points),
+        charts=[Chart(picture=picture, file_name="serving-roofline")],
+        code=case.code,
+    )
+
+
+def roofline_sentence(case: Case, points: tuple[RooflinePoint, ...]) -> str:
+    """Return how far the plan and a prompt are from the peak, and what the device needs."""
+    device = case.cluster.device
+    plan = next(point for point in points if point.num_tokens == case.plan.concurrency)
+    return _(
+        "Decoding {count} at once: {intensity} FLOPs per byte, {mfu} of the peak; a prompt "
+        "reaches {prompt}; {device} needs {ridge} FLOPs per byte"
+    ).format(
+        count=f"{case.plan.concurrency:,}",
+        intensity=intensity_words(plan.intensity),
+        mfu=format_percent(plan.mfu),
+        prompt=format_percent(points[-1].mfu),
+        device=device.name,
+        ridge=intensity_words(device_ridge(device, case.plan.weight_format).amount),
+    )
+
+
+def proof(case: Case) -> Shown:
+    """Show every published speed against the rule that was learned from all of them."""
+    rows, rule = published_speeds(), measured_fit()
+    errors = [abs(error(row, rule)) for row in rows]
+    said = _(
+        "{near} of {count} published speeds lie within 15 % of the rule, half of them within "
+        "{median}"
+    ).format(
+        near=sum(each <= BAND for each in errors),
+        count=len(rows),
+        median=format_percent(statistics.median(errors)),
+    )
+    picture = proof_picture(rows, rule, look())
+    return Shown(
+        headline=said,
+        charts=[Chart(picture=picture, file_name="published-speeds")],
+        notes=[_rule_said(rule)],
+        code=case.code,
+    )
+
+
+def _rule_said(rule: DecodeFit) -> str:
+    """Return the rule in its numbers."""
+    return _(
+        "Each layer costs {launch} µs, with several devices {join} µs more; weights are read "
+        "at {wide} of the bandwidth in 16 bits, {eight} in 8, {four} in 4. Source: gpt-fast "
+        "README, A100 80GB, one sequence."
+    ).format(
+        launch=f"{rule.launch_seconds * 1e6:.0f}",
+        join=f"{rule.join_seconds * 1e6:.0f}",
+        wide=format_percent(rule.shares[16]),
+        eight=format_percent(rule.shares[8]),
+        four=format_percent(rule.shares[4]),
+    )

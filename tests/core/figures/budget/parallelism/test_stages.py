@@ -1,0 +1,74 @@
+"""Bars of states by their data: stages, DDP, ZeRO and FSDP, below or above a device's line."""
+
+from core.budget.budget import at_peak
+from core.budget.parallel.sharding import STRATEGIES, shardings
+from core.budget.recipe import TrainingRecipe
+from core.budget.training.memory import training_budget
+from core.figures.budget.parallelism.stages import (
+    pair_picture,
+    sent_text,
+    sharding_picture,
+    stages_picture,
+)
+from core.figures.picture import Look
+from core.figures.theme import MODES
+from tests.core.budget.test_share import cluster, model
+
+BUDGET = training_budget(
+    model(), TrainingRecipe(accumulation=8), cluster(16, tensor=4, pipeline=4, zero_stage=1)
+)
+BARS = [(f"stage {n}", at_peak(stage)) for n, stage in enumerate(BUDGET.stages)]
+WAYS = shardings(model(), TrainingRecipe(), cluster(64))
+
+
+def test_the_parts_of_a_bar_add_up_to_the_stage():
+    for mode in MODES:
+        figure = stages_picture(BARS, BUDGET.capacity, Look(mode=mode, present=True)).figure
+        for place, stage in enumerate(BUDGET.stages):
+            assert sum(trace.y[place] for trace in figure.data) == stage.amount
+        assert figure.layout.shapes[0].y0 == BUDGET.capacity
+
+
+def test_the_sentence_and_the_table_name_the_most_loaded_stage():
+    picture = stages_picture(BARS, BUDGET.capacity, Look(unit="GB"))
+    totals = [stage.amount for stage in BUDGET.stages]
+
+    assert "What a device of each of 4 stages holds at its peak: stage" in picture.alt
+    assert f"stage {totals.index(max(totals))} most" in picture.alt
+    assert picture.table["stage"] == ["stage 0", "stage 1", "stage 2", "stage 3"]
+    assert all(size.endswith(" GB") for size in picture.table["total"])
+
+
+def test_a_pair_of_bars_has_no_line_of_a_device():
+    picture = pair_picture(BARS[:2], Look())
+
+    assert not picture.figure.layout.shapes
+    for label, total in zip(*list(picture.table.values())[:: len(picture.table) - 1], strict=True):
+        assert f"{label} {total}" in picture.alt
+
+
+def test_each_bar_is_what_a_device_holds():
+    figure = sharding_picture(WAYS, 80e9, "zero3", Look()).figure
+
+    assert [trace.name for trace in figure.data] == ["weights", "gradients", "optimizer"]
+    for place, way in enumerate(WAYS):
+        assert sum(trace.x[place] for trace in figure.data) == way.held.amount
+    assert figure.data[0].y[3] == f"<b>{STRATEGIES['zero3']}</b>"
+    assert figure.layout.shapes[0].x0 == 80e9
+
+
+def test_a_device_far_larger_than_the_bars_draws_no_line():
+    look = Look(mode="dark", present=True)
+    assert not sharding_picture(WAYS, 1e15, "", look).figure.layout.shapes
+
+
+def test_the_sentence_and_the_table_of_the_ways_say_the_same():
+    look = Look(unit="GB")
+    picture = sharding_picture(WAYS, 80e9, "", look)
+
+    for row, way in enumerate(WAYS):
+        assert f"{STRATEGIES[way.key]} {picture.table['total'][row]}" in picture.alt
+        sent, seconds = (
+            picture.table[title][row] for title in ("sent in a step", "seconds on the link")
+        )
+        assert sent_text(way, look) == f"sends {sent} in {seconds}"

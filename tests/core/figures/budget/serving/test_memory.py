@@ -1,0 +1,96 @@
+"""Memory over one setting and kinds of attention, by their areas, marks and bars."""
+
+import pytest
+
+from core.budget.catalogue.devices import DEVICES
+from core.budget.catalogue.models import MODELS
+from core.budget.cluster import Cluster
+from core.budget.serving.kv_cache import kv_variants
+from core.budget.serving.memory import inference_budget, memory_sweep
+from core.budget.serving.plan import ServingPlan
+from core.figures.budget.serving.memory import (
+    chosen_bytes,
+    heads_picture,
+    memory_picture,
+    variant_label,
+)
+from core.figures.picture import Look
+from core.figures.theme import MODES
+from core.units import GIB
+
+RTX = Cluster(device=DEVICES["rtx-4090"])
+SPEC = MODELS["llama-3.1-8b"]
+PLAN = ServingPlan(prompt_len=7680, concurrency=4)
+
+
+def drawn(sweep, **look):
+    return memory_picture(sweep, "RTX 4090", Look(**look))
+
+
+@pytest.mark.parametrize(("unit", "size"), [("GiB", GIB), ("GB", 1e9)])
+def test_the_areas_are_the_parts_of_the_budget_in_the_readers_unit(unit, size):
+    sweep = memory_sweep(SPEC, PLAN, RTX)
+    budget = inference_budget(SPEC, PLAN, RTX)
+
+    found = {trace.name: trace for trace in drawn(sweep, unit=unit).figure.data}
+
+    place = sweep.values.index(PLAN.context)
+    for part in budget.item.children:
+        assert found[part.name].y[place] == part.amount / size, part.name
+    assert chosen_bytes(sweep) == budget.item.amount
+    assert found["your plan"].y[1] == budget.item.amount / size
+
+
+def test_the_end_of_memory_is_marked_and_said():
+    sweep = memory_sweep(SPEC, PLAN, RTX)
+    picture = drawn(sweep)
+    words = [note.text for note in picture.figure.layout.annotations]
+
+    assert f"full at {sweep.largest:,}" in words
+    assert "RTX 4090: 23.5 GiB" in words
+    assert [shape.y1 for shape in picture.figure.layout.shapes] == [sweep.capacity / GIB] * 2
+    assert f"is full at {sweep.largest:,}." in picture.alt
+    none = drawn(memory_sweep(MODELS["llama-3.1-405b"], PLAN, RTX), mode="dark")
+    assert "nothing fits in the 23.5 GiB of RTX 4090." in none.alt
+    assert len(none.figure.layout.shapes) == 1
+
+
+def test_the_table_has_a_row_for_each_point():
+    sweep = memory_sweep(SPEC, PLAN, RTX)
+    table = drawn(sweep).table
+
+    assert {len(column) for column in table.values()} == {len(sweep.values)}
+    assert table["total"][-1].endswith(" GiB")
+
+
+def test_a_device_that_no_context_fills_is_not_called_full():
+    windowed = memory_sweep(MODELS["mistral-7b-v0.1"], ServingPlan(prompt_len=7680), RTX)
+
+    assert f"is not full at {windowed.values[-1]:,} yet" in drawn(windowed).alt
+
+
+def test_bars_of_the_cache_are_codes_and_scales_as_long_as_their_bytes():
+    variants = kv_variants(MODELS["gemma-2-9b"], 8192, "nvfp4")
+
+    picture = heads_picture(variants, Look())
+
+    bars = picture.figure.data
+    lengths = [sum(bar.x[row] for bar in bars) for row in range(len(variants))]
+    assert lengths == [variant.cache.amount for variant in variants]
+    assert [bar.name for bar in bars] == ["keys and values", "scales"]
+    labels = [variant_label(variant) for variant in variants]
+    assert "MQA, 1 key head · nvfp4" in labels
+    assert "no windows, 8 key heads · bfloat16" in labels
+    assert "as made, 8 key heads · bfloat16 1.97 GiB" in picture.alt
+    latent = kv_variants(MODELS["deepseek-v3"], 8192, "bfloat16")
+    assert "as made: latent vector · bfloat16" in heads_picture(latent, Look()).table["attention"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_pictures_are_drawn_in_both_themes_and_for_a_projector(mode):
+    look = Look(mode=mode, present=True)
+    variants = kv_variants(MODELS["gemma-2-9b"], 8192, "nvfp4")
+    areas = memory_picture(memory_sweep(SPEC, PLAN, RTX), "RTX 4090", look)
+    for picture in (areas, heads_picture(variants, look)):
+        assert picture.figure.layout.font.size == 20
+        assert picture.figure.layout.height <= 340

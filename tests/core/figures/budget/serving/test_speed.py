@@ -1,0 +1,105 @@
+"""Throughput over latency and published speeds by their data: the curve, its end, the markers."""
+
+import pytest
+
+from core.budget.catalogue.devices import DEVICES
+from core.budget.catalogue.models import MODELS
+from core.budget.cluster import Cluster
+from core.budget.serving.decode_speeds import measured_fit, published_speeds
+from core.budget.serving.plan import ServingPlan
+from core.budget.serving.throughput import throughput_curve
+from core.figures.budget.serving.speed import proof_picture, speed_picture
+from core.figures.picture import Look
+from core.figures.theme import MODES
+
+RTX = Cluster(device=DEVICES["rtx-4090"])
+PLAN = ServingPlan(prompt_len=7680, concurrency=4)
+
+
+def curve_of(model):
+    return throughput_curve(MODELS[model], PLAN, RTX)
+
+
+def traces(figure):
+    return {trace.name: trace for trace in figure.data}
+
+
+def words(figure):
+    return [note.text for note in figure.layout.annotations]
+
+
+def test_the_curve_turns_dotted_where_memory_ends():
+    curve = curve_of("llama-3.1-8b")
+    picture = speed_picture(curve, 4, Look())
+    found = traces(picture.figure)
+
+    fits = found["fits"]
+    assert len(fits.x) == sum(point.fits for point in curve.points)
+    assert fits.x[0] == 1e3 * curve.points[0].seconds_per_token
+    assert fits.y[-1] == curve.last_that_fits.tokens_per_second
+    assert found["does not fit"].x[0] == fits.x[-1]
+    assert found["does not fit"].line.dash == "dot"
+    assert found["KV memory ends it"].x[0] == fits.x[-1]
+    assert found["your plan"].marker.symbol == "diamond-open"
+    assert f"KV memory ends it at {curve.largest}" in words(picture.figure)
+    assert f"{curve.largest} at once" in picture.alt
+
+
+def test_a_model_that_does_not_fit_has_only_a_dotted_curve():
+    picture = speed_picture(curve_of("llama-3.1-405b"), 4, Look(mode="dark"))
+
+    assert set(traces(picture.figure)) == {"does not fit", "your plan"}
+    assert "not even one sequence fits" in words(picture.figure)
+    assert "not even one sequence fits beside" in picture.alt
+
+
+def test_no_two_names_on_the_curve_lie_on_each_other():
+    for model in ("gpt2", "llama-3.1-8b", "qwen3-30b-a3b", "llama-3.1-405b"):
+        curve = curve_of(model)
+        figure = speed_picture(curve, 4, Look()).figure
+        texts = [
+            (x, y, text)
+            for trace in figure.data
+            for x, y, text in zip(trace.x, trace.y, trace.text or (), strict=False)
+        ]
+        counts = {point.tokens_per_second: f"{point.concurrency:,}" for point in curve.points}
+        assert all(text in {"", counts[y]} for _x, y, text in texts), model
+        named = [(x, y) for x, y, text in texts if text]
+        width = max(x for x, _y in named) - min(x for x, _y in named)
+        height = max(y for _x, y in named)
+        for i, (x, y) in enumerate(named):
+            for other_x, other_y in named[:i]:
+                assert abs(x - other_x) > 0.03 * width or abs(y - other_y) > 0.08 * height, model
+
+
+def test_the_table_has_a_row_for_each_point():
+    curve = curve_of("llama-3.1-8b")
+    table = speed_picture(curve, 4, Look()).table
+
+    assert {len(column) for column in table.values()} == {len(curve.points)}
+    assert table["Device memory"][-1] == "does not fit"
+
+
+def test_every_published_speed_has_a_marker_at_its_place():
+    rows, rule = published_speeds(), measured_fit()
+    picture = proof_picture(rows, rule, Look())
+
+    markers = [trace for trace in picture.figure.data if trace.mode == "markers"]
+    assert [trace.name for trace in markers] == ["16 bits", "8 bits", "4 bits"]
+    assert sorted(x for trace in markers for x in trace.x) == sorted(
+        row.tokens_per_second for row in rows
+    )
+    seven = next(row for row in rows if row.tokens_per_second == 104.9)
+    at = markers[0].x.index(104.9)
+    assert markers[0].y[at] == 1 / rule.seconds(seven)
+    assert "29 of 31 lie within 15 %" in picture.alt
+    assert "Llama-2 70B, 16 bits × 8" in picture.table["model, bits, devices"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_pictures_are_drawn_in_both_themes_and_for_a_projector(mode):
+    look = Look(mode=mode, present=True)
+    curve = speed_picture(curve_of("llama-3.1-8b"), 4, look)
+    for picture in (curve, proof_picture(published_speeds(), measured_fit(), look)):
+        assert picture.figure.layout.font.size == 20
+        assert picture.figure.layout.height <= 340

@@ -1,0 +1,94 @@
+"""The squares by their data: letters, colours' states, what is picked out, words and table."""
+
+import pytest
+
+from core.budget.catalogue.devices import DEVICES
+from core.budget.catalogue.models import MODELS
+from core.budget.fits.jobs import serving_ways
+from core.budget.fits.matrix import Cell
+from core.budget.fits.plane import models_devices
+from core.budget.serving.plan import ServingPlan
+from core.figures.budget.what_fits.map import (
+    LETTERS,
+    Labels,
+    hover_text,
+    letter,
+    letters_sentence,
+    map_picture,
+    square_text,
+)
+from core.figures.picture import Look
+
+ROWS = {"gpt2-xl": "GPT-2 XL", "llama-2-70b": "Llama-2 70B"}
+COLUMNS = {"t4": "T4", "h200-sxm": "H200"}
+
+
+@pytest.fixture
+def plane():
+    models = {key: MODELS[key] for key in ROWS}
+    devices = {key: DEVICES[key] for key in COLUMNS}
+    return models_devices(models, serving_ways(ServingPlan())["bf16"], devices)
+
+
+@pytest.fixture
+def labels():
+    return Labels(rows=ROWS, columns=COLUMNS, chosen=("llama-2-70b", "t4"))
+
+
+def cell(verdict, reason="", sentence=""):
+    return Cell(need=None, capacity=1, verdict=verdict, reason=reason, sentence=sentence)
+
+
+def test_a_square_says_whether_and_else_why_and_how_many():
+    assert square_text(cell("fits"), 1) == "✓"
+    assert square_text(cell("close"), 1) == "≈"
+    assert square_text(cell("too_big", "weights"), 16) == "W16×"
+    assert square_text(cell("too_big", "KV cache"), 1024) == "K1k×"
+    assert square_text(cell("too_big", "activations"), 0) == "A"
+    assert square_text(cell("too_big", sentence="cannot be split"), 0) == "–"
+
+
+def test_no_two_items_have_the_same_letter():
+    assert len(set(LETTERS.values())) == len(LETTERS)
+    assert letter("something new") == "S"
+
+
+def test_squares_and_words_stand_where_the_plane_says(plane, labels):
+    figure = map_picture(plane, labels, Look()).figure
+    squares, words = figure.data
+
+    assert [list(line) for line in squares.z] == [[2, 2], [0, 2]]
+    assert list(words.text) == ["✓", "✓", "W16×", "✓"]
+    assert list(zip(words.x, words.y, strict=True)) == [(0, 0), (1, 0), (0, 1), (1, 1)]
+    assert list(words.customdata[2][:2]) == ["llama-2-70b", "t4"]
+    assert list(figure.layout.yaxis.ticktext) == list(ROWS.values())
+    (mark,) = figure.layout.shapes
+    assert (mark.x0, mark.x1, mark.y0, mark.y1) == (-0.5, 0.5, 0.5, 1.5)
+
+
+def test_what_is_not_in_the_plane_is_not_picked_out(plane):
+    elsewhere = Labels(rows=ROWS, columns=COLUMNS, chosen=("gpt2", "t4"))
+
+    look = Look(mode="dark", present=True)
+    assert not map_picture(plane, elsewhere, look).figure.layout.shapes
+
+
+def test_a_square_explains_itself(plane, labels):
+    text = hover_text(plane, labels, ("llama-2-70b", "t4"), Look())
+
+    assert "130 GiB of 14.5 GiB" in text
+    assert "the first that does not fit: weights" in text
+    assert "16 devices are enough" in text
+    assert "enough" not in hover_text(plane, labels, ("gpt2-xl", "t4"), Look())
+
+
+def test_words_table_and_letters_say_the_same_as_the_picture(plane, labels):
+    picture = map_picture(plane, labels, Look())
+
+    assert picture.alt == "Of 4 squares 3 fit. By column: T4 1, H200 2."
+    assert picture.table == {
+        " ": ["GPT-2 XL", "Llama-2 70B"],
+        "T4": ["✓", "W16×"],
+        "H200": ["✓", "✓"],
+    }
+    assert "**W** weights" in letters_sentence(plane)
