@@ -406,9 +406,7 @@ def without_imports(source: str) -> list[str]:
 
 
 def by_name(value: Any) -> Any:  # noqa: ANN401  whatever JSON holds
-    """Return data of a component with its texts of JSON read and its named settings sorted."""
-    if isinstance(value, str) and value[:1] in {"[", "{"}:
-        return by_name(json.loads(value))
+    """Return data of a component with its named settings sorted."""
     if isinstance(value, dict):
         return {name: by_name(each) for name, each in value.items()}
     if isinstance(value, list):
@@ -429,8 +427,8 @@ def as_sent(element: str) -> str:
         said.pop("deferredFileId", None)
     if kind == "page_link" and isinstance(said.get("queryString", ""), str):
         said["queryString"] = sorted(parse_qsl(said.get("queryString", ""), keep_blank_values=True))
-    if kind == "bidi_component":
-        said = by_name(said)
+    if kind == "bidi_component" and isinstance(said.get("json"), str):
+        said["json"] = by_name(json.loads(said["json"]))
     if kind == "plotly_chart" and isinstance(said["spec"], str):
         said["spec"] = json.loads(said["spec"])
         layout = said["spec"]["layout"]

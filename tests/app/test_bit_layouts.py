@@ -1,24 +1,11 @@
 """Bit layouts through the frame: headlines, links, the designer, and what is refused."""
 
-import subprocess
-import sys
-
 import pytest
 
 from core.dtypes import FORMATS
 from core.dtypes.libraries.library_records import InfoRow, LibraryReport
 
 KEY = "dtypes/bit_layouts"
-FIRST_PAINT = """
-import sys
-from streamlit.testing.v1 import AppTest
-app = AppTest.from_file(sys.argv[1], default_timeout=60)
-app.run()
-app.switch_page(sys.argv[2])
-app.run()
-assert not app.exception, app.exception
-print([name for name in ("torch", "pandas") if name in sys.modules])
-"""
 
 
 def headline(app):
@@ -30,18 +17,8 @@ def texts(app):
     return [each.value for each in (*app.markdown, *app.caption)]
 
 
-def test_the_first_paint_needs_neither_torch_nor_pandas(root):
-    pages = [str(root / "pages" / "frame.py"), str(root / "pages" / KEY / "page.py")]
-    child = subprocess.run(
-        [sys.executable, "-c", FIRST_PAINT, *pages],
-        cwd=root,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert child.returncode == 0, child.stderr
-    assert child.stdout.strip() == "[]"
+def test_the_first_paint_needs_neither_torch_nor_pandas(loaded_by):
+    assert loaded_by(KEY, "torch", "pandas", "streamlit") == ["streamlit"]
 
 
 def test_the_page_opens_with_one_in_float16(open_page):
@@ -163,6 +140,14 @@ def test_the_designer_builds_what_is_asked(open_page, query, said):
     [
         ({"bits_format": "float8_e4m3fn", "bits_code": "0x7E"}, ["(1 + 6/8) = 448", "0x1.cp+8"]),
         ({"bits_code": "0x7C00"}, ["= inf"]),
+        ({"bits_format": "float8_e8m0fnu", "bits_code": "0xFF"}, ["11111111 = nan\n"]),
+        ({"bits_format": "float8_e5m2", "bits_code": "0xFC"}, ["11111100 = -inf\n"]),
+        (
+            {"bits_format": "float4_e2m1fn", "bits_code": "0x8"},
+            ["1000 = (-1)^1 × 2^(1 - 1) × (0 + 0/2) = -0.0\n"],
+        ),
+        ({"bits_format": "nf4", "bits_code": "0x7"}, ["0111 = values[7] = 0.0\n"]),
+        ({"bits_format": "int8", "bits_code": "0x80"}, ["10000000 = -128 + 0 = -128\n"]),
         ({"bits_tab": "side", "bits_value": "0.1"}, ["0.0999755859375", "0.10009765625"]),
         ({"bits_tab": "codes"}, ["65536 codes, 63488 of them numbers", "65504.0"]),
         ({"bits_tab": "numbers"}, ["bfloat16 0.0078125", "float16 0.0009765625 65504 3.3"]),
@@ -182,9 +167,9 @@ def test_the_snippet_of_every_tab_prints_its_headline(open_page, capsys, query, 
 
 
 def test_finfo_waits_until_it_is_asked(open_page, monkeypatch):
-    monkeypatch.setattr("pages.dtypes.bit_layouts.finfo.cached_library_report", lambda: None)
+    monkeypatch.setattr("pages.dtypes.bit_layouts.numbers.cached_library_report", lambda: None)
     asked = []
-    monkeypatch.setattr("pages.dtypes.bit_layouts.finfo.asked_report", lambda: asked.append(1))
+    monkeypatch.setattr("pages.dtypes.bit_layouts.numbers.asked_report", lambda: asked.append(1))
     app = open_page(KEY, bits_tab="numbers", bits_group="eight", bits_view="finfo")
     assert headline(app).endswith("`float8_e5m2fnuz` 0.25")
     assert asked == []
@@ -212,7 +197,7 @@ def test_a_number_of_finfo_that_is_wrong_stands_beside_the_right_one(open_page, 
         operations=(),
         infos=tuple(infos),
     )
-    monkeypatch.setattr("pages.dtypes.bit_layouts.finfo.cached_library_report", lambda: report)
+    monkeypatch.setattr("pages.dtypes.bit_layouts.numbers.cached_library_report", lambda: report)
 
     app = open_page(KEY, bits_tab="numbers", bits_group="eight", bits_view="finfo")
 

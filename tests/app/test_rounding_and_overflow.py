@@ -1,24 +1,14 @@
 """The page of casts through the frame: numbers, refusals, tabs, lamps, questions, no torch."""
 
 import itertools
-import subprocess
-import sys
 
 import pytest
 
 from core.dtypes import FORMATS, OVERFLOWS, ROUNDINGS
-from pages.dtypes.rounding_and_overflow.tabs import GROUPS, PICTURES
+from pages.dtypes.rounding_and_overflow.casts import GROUPS
 
 PAGE = "dtypes/rounding_and_overflow"
-WITHOUT_TORCH = """
-import sys
-from streamlit.testing.v1 import AppTest
-app = AppTest.from_file(sys.argv[1], default_timeout=60).run()
-app.switch_page(sys.argv[2]).run()
-assert not app.exception, app.exception
-assert app.session_state["headline"] == "65519.99 in float16 = 65504"
-print("torch" in sys.modules)
-"""
+PICTURES = ("zoom", "formats", "modes", "line", "spacing", "stochastic")
 
 
 def headline(app):
@@ -39,12 +29,8 @@ def charts(app):
 
 
 @pytest.mark.slow
-def test_the_page_needs_no_torch(root):
-    page = root / "pages" / "dtypes" / "rounding_and_overflow" / "page.py"
-    command = [sys.executable, "-c", WITHOUT_TORCH, str(root / "pages" / "frame.py"), str(page)]
-    child = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
-    assert child.returncode == 0, child.stderr
-    assert child.stdout.strip() == "False"
+def test_the_page_needs_no_torch(loaded_by):
+    assert loaded_by(PAGE, "torch", "streamlit") == ["streamlit"]
 
 
 @pytest.mark.parametrize(
@@ -139,6 +125,12 @@ def test_every_format_mode_and_rule_has_an_answer(open_page):
     for overflow in OVERFLOWS:
         app.selectbox(key="rounding_overflow_choice").set_value(overflow).run()
         assert not app.exception, overflow
+
+
+def test_the_seed_is_asked_for_where_something_is_drawn_by_chance(open_page):
+    for query in ({"rounding_tab": "stochastic"}, {"rounding_mode": "stochastic"}):
+        assert open_page(PAGE, **query).number_input(key="rounding_seed").value == 0
+    assert not open_page(PAGE).number_input
 
 
 def test_the_seed_decides_a_stochastic_rounding(open_page):

@@ -8,7 +8,7 @@ import pytest
 
 SUMS = "/low-precision-training"
 CHART = "document.querySelector('.st-key-lowp_sums .js-plotly-plot')"
-LINE = "document.querySelector('.st-key-rounding_line .js-plotly-plot')"
+LINE = "document.querySelector('.st-key-rounding_line_chart .js-plotly-plot')"
 FULL, LONGER = [1, 1000], [1, 3000]
 
 

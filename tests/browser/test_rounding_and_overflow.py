@@ -13,7 +13,7 @@ STOPWATCH = """(expected) => {
     if (event.key === "Enter") window.pressed = performance.now();
   }, { capture: true, once: true });
   const look = () => {
-    const picture = document.querySelector(".st-key-rounding_zoom .js-plotly-plot");
+    const picture = document.querySelector(".st-key-rounding_zoom_chart .js-plotly-plot");
     if (picture && picture.textContent.includes(expected)) window.arrived = performance.now();
     else requestAnimationFrame(look);
   };
@@ -23,9 +23,9 @@ STOPWATCH = """(expected) => {
 
 def picture(page, name):
     """Return the drawn chart of that name."""
-    chart = page.locator(f".st-key-rounding_{name} .js-plotly-plot .main-svg").first
+    chart = page.locator(f".st-key-rounding_{name}_chart .js-plotly-plot .main-svg").first
     chart.wait_for(timeout=30_000)
-    return page.locator(f".st-key-rounding_{name} .js-plotly-plot")
+    return page.locator(f".st-key-rounding_{name}_chart .js-plotly-plot")
 
 
 def field(page):
@@ -100,7 +100,7 @@ def test_the_zoom_fits_one_screen(new_page, visit, lang):
         picture(page, "zoom")
         bottom = page.evaluate(
             """() => Math.max(...[...document.querySelectorAll(
-                 ".st-key-rounding_zoom .js-plotly-plot .annotation-text")]
+                 ".st-key-rounding_zoom_chart .js-plotly-plot .annotation-text")]
                  .map((each) => each.getBoundingClientRect().bottom))"""
         )
         assert bottom <= 768, (width, bottom)

@@ -50,16 +50,3 @@ def open_script(house):
 def said():
     """Return said(app): every caption on the page, for the sentences of the frame."""
     return lambda app: [caption.value for caption in app.caption]
-
-
-@pytest.fixture
-def numbers_of():
-    """Return numbers_of(app, key): open the table under that chart and return its Markdown."""
-
-    def open_table(app, key):
-        app.session_state[f"{key}_numbers"] = True
-        app.run()
-        assert [each.message for each in app.exception] == []
-        return "\n".join(each.value for each in app.markdown)
-
-    return open_table

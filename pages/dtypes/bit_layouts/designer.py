@@ -1,9 +1,11 @@
 """The designer: a float format of the reader's own, in the same grid as the named ones."""
 
+from collections.abc import Mapping
 from fractions import Fraction
+from functools import partial
+from typing import Final
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from core.dtypes import FloatFormat, float_format
 from core.dtypes.facts.format_facts import (
@@ -15,16 +17,14 @@ from core.dtypes.facts.format_facts import (
 )
 from core.language import N_, _
 from pages.components.bit_grid.bit_grid import bit_grid
-from pages.dtypes.bit_layouts.inputs import PAGE, keep_code, picked_code, take_along
-from pages.dtypes.bit_layouts.snippets import design_snippet
-from pages.shared import pickers
+from pages.dtypes.bit_layouts.inputs import ASK, choose_code, take_along
 from pages.shared.charts import table_markdown
-from pages.shared.header import headline
 from pages.shared.settings import locked
+from pages.shared.tabbed_page import Shown
 
-NANS = {"ieee": -1, "one": 1, "none": 0}
-NAN_LABELS = {"ieee": N_("as IEEE"), "one": N_("one code"), "none": N_("none")}
-RULES = {
+FLOAT64_MAX: Final = Fraction(1.7976931348623157e308)
+_NANS: Final = {"ieee": (N_("as IEEE"), -1), "one": (N_("one code"), 1), "none": (N_("none"), 0)}
+_RULES: Final[Mapping[str, str]] = {
     "exponent_bits": N_("exponent bits"),
     "mantissa_bits": N_("mantissa bits"),
     "bias": N_("bias"),
@@ -35,38 +35,56 @@ RULES = {
     "zero": N_("zero"),
     "subnormals": N_("subnormals"),
 }
-_LAST_DESIGN = "bits_last_design"
-FLOAT64_MAX = Fraction(1.7976931348623157e308)
+_LAST_DESIGN: Final = "bits_last_design"
+_CODE: Final = """
+from core.dtypes import float_format
+from core.dtypes.facts.format_facts import format_facts, short_number
+
+facts = format_facts(
+    float_format(
+        "{fmt.name}",
+        {fmt.exponent_bits},
+        {fmt.mantissa_bits},
+        {fmt.bias},
+        signed={fmt.signed},
+        infinity={fmt.infinity},
+        num_nans={fmt.num_nans},
+        negative_zero={fmt.negative_zero},
+        subnormals={fmt.subnormals},
+    )
+)
+print("max", short_number(facts.max), "eps", short_number(facts.eps, 8))
+print(f"{{facts.num_below_one:,}} of {{facts.num_positive:,}} positive numbers below 1")
+"""
 
 
-def show_designer(_bar: DeltaGenerator) -> str:
-    """Show the format that the reader's widths and rules make; return a program that builds it."""
-    say = st.container()
+def designer() -> Shown:
+    """Ask for widths and rules on the left, and show the format that they make."""
     left, right = st.columns([2, 5], gap="large")
     with left:
         try:
-            fmt = _picked_design()
+            fmt = _choose_design()
         except ValueError as error:
-            with say:
-                headline(_("These choices make no format"))
             right.error(str(error))
-            return ""
+            return Shown(headline=_("These choices make no format"))
     _take_number_along(fmt)
     facts = format_facts(fmt)
-    with say:
-        headline(design_sentence(fmt, facts))
     with right:
-        code = picked_code(fmt, "dcode")
-        bit_grid(
-            fmt,
-            code,
-            key="bits_design",
-            on_code=keep_code("dcode"),
-            size="compact",
-            locked=locked(),
-        )
+        code = choose_code(fmt, "dcode")
+        keep = partial(ASK.set, "dcode")
+        bit_grid(fmt, code, key="bits_design", on_code=keep, size="compact", locked=locked())
         _show_facts(facts, nearest_named(fmt))
-    return design_snippet(fmt)
+    said = _(
+        "`{name}`, {bits} bits: max {max}, eps {eps}, {below} of {total} positive numbers below 1"
+    ).format(
+        name=fmt.name,
+        bits=fmt.bits,
+        max=short_number(facts.max),
+        eps=short_number(facts.eps, 8),
+        below=f"{facts.num_below_one:,}",
+        total=f"{facts.num_positive:,}",
+    )
+    return Shown(headline=said, code=_CODE.format(fmt=fmt))
 
 
 def _take_number_along(fmt: FloatFormat) -> None:
@@ -77,74 +95,47 @@ def _take_number_along(fmt: FloatFormat) -> None:
         take_along(before, fmt, "dcode")
 
 
-def _picked_design() -> FloatFormat:
+def _choose_design() -> FloatFormat:
     """Return the designed format.
 
     Raises:
         ValueError: If the choices make none.
     """
-    exponent_bits = pickers.slider(PAGE, "exp", _("Exponent bits"), 0, 15, default=5, step=1)
-    mantissa_bits = pickers.slider(PAGE, "man", _("Mantissa bits"), 0, 52, default=10, step=1)
-    offset = pickers.slider(
-        PAGE,
-        "offset",
-        _("Bias, away from the usual"),
-        -20,
-        20,
-        default=0,
-        step=1,
-        help=_("The usual bias puts 1 in the middle: 2^(exponent bits − 1) − 1."),
-    )
-    nans = pickers.segmented(
-        PAGE, "nans", _("NaN"), list(NANS), default="ieee", labels=lambda each: _(NAN_LABELS[each])
+    exponent_bits = ASK.slider("exp", _("Exponent bits"), 0, 15, default=5, step=1)
+    mantissa_bits = ASK.slider("man", _("Mantissa bits"), 0, 52, default=10, step=1)
+    words = _("The usual bias puts 1 in the middle: 2^(exponent bits − 1) − 1.")
+    usual = _("Bias, away from the usual")
+    offset = ASK.slider("offset", usual, -20, 20, default=0, step=1, help=words)
+    nans = ASK.segmented(
+        "nans", _("NaN"), list(_NANS), default="ieee", labels=lambda each: _(_NANS[each][0])
     )
     with st.container(horizontal=True):
-        infinity = pickers.toggle(PAGE, "inf", _("Infinity"), default=True)
-        subnormals = pickers.toggle(PAGE, "sub", _("Subnormals"), default=True)
-        signed = pickers.toggle(PAGE, "sign", _("Sign"), default=True)
-        negative_zero = pickers.toggle(PAGE, "negzero", "−0", default=True, disabled=not signed)
+        infinity = ASK.toggle("inf", _("Infinity"), default=True)
+        subnormals = ASK.toggle("sub", _("Subnormals"), default=True)
+        signed = ASK.toggle("sign", _("Sign"), default=True)
+        negative_zero = ASK.toggle("negzero", "−0", default=True, disabled=not signed)
     return float_format(
         f"E{exponent_bits}M{mantissa_bits}",
         exponent_bits,
         mantissa_bits,
-        usual_bias(exponent_bits, offset),
+        # the usual bias is that of IEEE 754 for this width
+        ((1 << exponent_bits - 1) - 1 if exponent_bits else 0) + offset,
         signed=signed,
         infinity=infinity,
-        num_nans=NANS[nans],
+        num_nans=_NANS[nans][1],
         negative_zero=negative_zero or not signed,
         subnormals=subnormals,
     )
 
 
-def usual_bias(exponent_bits: int, offset: int) -> int:
-    """Return the bias of IEEE 754 for a width, moved by the reader."""
-    return ((1 << exponent_bits - 1) - 1 if exponent_bits else 0) + offset
-
-
-def design_sentence(fmt: FloatFormat, facts: FormatFacts) -> str:
-    """Return the headline: the format, its range, its step, and how many numbers lie below 1."""
-    return _(
-        "`{name}`, {bits} bits: max {max}, eps {eps}, {below} of {total} positive numbers below 1"
-    ).format(
-        name=fmt.name,
-        bits=fmt.bits,
-        max=short_number(facts.max),
-        eps=short_number(facts.eps, 8),
-        below=f"{facts.num_below_one:,}",
-        total=f"{facts.num_positive:,}",
-    )
-
-
 def _show_facts(facts: FormatFacts, nearest: NearestNamed) -> None:
-    normal = facts.smallest_normal
     numbers = {
         _("max"): facts.max,
-        _("min normal"): normal,
+        _("min normal"): facts.smallest_normal,
         _("smallest"): facts.smallest,
         _("eps, the gap above 1"): facts.eps,
     }
-    row = {name: [short_number(value, 9)] for name, value in numbers.items()}
-    st.markdown(table_markdown(row))
+    st.markdown(table_markdown({name: [short_number(value, 9)] for name, value in numbers.items()}))
     counts = facts.counts
     st.markdown(
         _(
@@ -160,7 +151,7 @@ def _show_facts(facts: FormatFacts, nearest: NearestNamed) -> None:
         )
     )
     st.markdown(_("Nearest named format: {text}.").format(text=_nearest_text(nearest)))
-    if normal is None:
+    if facts.smallest_normal is None:
         st.caption(_("No code reaches the smallest normal number: every number is subnormal."))
     if facts.max > FLOAT64_MAX:
         st.caption(
@@ -176,7 +167,7 @@ def _nearest_text(nearest: NearestNamed) -> str:
         return _("`{name}`: the very same numbers").format(name=nearest.name)
     words = _("{rule} {here} instead of {there}")
     parts = [
-        words.format(rule=_(RULES[rule]), here=here, there=there)
+        words.format(rule=_(_RULES[rule]), here=here, there=there)
         for rule, here, there in nearest.differences
     ]
     return _("`{name}`; here {differences}").format(

@@ -1,9 +1,9 @@
 """One number in one format: the bits to click, and all codes of the format."""
 
+from functools import partial
 from typing import Final
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from core.dtypes import Format
 from core.dtypes.facts.explain import explain_code
@@ -11,74 +11,73 @@ from core.dtypes.facts.format_facts import format_facts, short_number, written_v
 from core.language import _
 from pages.components.bit_grid.bit_grid import bit_grid, hex_code
 from pages.components.bit_grid.words import KINDS
-from pages.dtypes.bit_layouts.inputs import keep_code, picked_code, picked_format
-from pages.dtypes.bit_layouts.snippets import codes_snippet, number_snippet
+from pages.dtypes.bit_layouts.inputs import ASK, Number
 from pages.shared.charts import table_csv, table_markdown
-from pages.shared.header import headline
 from pages.shared.settings import locked
+from pages.shared.tabbed_page import Shown
 
 MAX_LISTED_BITS: Final = 8
 MAX_FILE_BITS: Final = 16
-FORMAT_WIDTH: Final = 240
+_NUMBER_CODE: Final = """
+from core.dtypes import FORMATS
+from core.dtypes.facts.explain import explain_code
+
+told = explain_code(FORMATS["{name}"], 0x{code:X})
+number = told.decimal if told.exact else str(told.value)  # a zero keeps its sign
+print(*filter(None, (told.bits, told.formula, number)), sep=" = ")
+print(told.kind, told.hex_float)
+"""
+_CODES_CODE: Final = """
+from core.dtypes import FORMATS
+
+fmt = FORMATS["{name}"]
+print(fmt.num_codes, "codes,", fmt.counts().finite, "of them numbers; the largest is", fmt.max)
+"""
 
 
-def show_grid(bar: DeltaGenerator) -> str:
-    """Show the number in the format that is chosen in the bar; return a program that does so."""
-    fmt, code = _chosen(bar)
-    headline(number_sentence(fmt, code))
-    bit_grid(fmt, code, key="bits_grid", on_code=keep_code(), locked=locked())
-    return number_snippet(fmt.name, code)
-
-
-def show_codes(bar: DeltaGenerator) -> str:
-    """Show every code of the chosen format as a map; return a program that counts them."""
-    fmt, code = _chosen(bar)
-    headline(codes_sentence(fmt))
-    bit_grid(
-        fmt,
-        code,
-        key="bits_map",
-        on_code=keep_code(),
-        show_map=True,
-        locked=locked(),
-    )
-    if fmt.bits > MAX_FILE_BITS:
-        st.caption(
-            _(
-                "{count} codes are too many for a map: choose a format of at most 16 bits. "
-                "The bits above show any one of them."
-            ).format(count=f"{fmt.num_codes:,}")
-        )
-    else:
-        _list_codes(fmt)
-    return codes_snippet(fmt.name)
-
-
-def _chosen(bar: DeltaGenerator) -> tuple[Format, int]:
-    with bar, st.container(width=FORMAT_WIDTH):
-        fmt = picked_format()
-    return fmt, picked_code(fmt)
-
-
-def number_sentence(fmt: Format, code: int) -> str:
-    """Return the headline: which code is which number."""
-    told = explain_code(fmt, code)
-    return _("`{format}` {code} = {value} · {kind}").format(
+def grid(number: Number) -> Shown:
+    """Show the bits of the number, each to be flipped."""
+    _draw_grid(number, "bits_grid", show_map=False)
+    fmt, code = number.fmt, number.code
+    said = _("`{format}` {code} = {value} · {kind}").format(
         format=fmt.name,
         code=hex_code(fmt, code),
         value=written_value(fmt, code),
-        kind=_(KINDS[f"kind_{told.kind}"]),
+        kind=_(KINDS[f"kind_{explain_code(fmt, code).kind}"]),
     )
+    return Shown(headline=said, code=_NUMBER_CODE.format(name=fmt.name, code=code))
 
 
-def codes_sentence(fmt: Format) -> str:
-    """Return the headline: how many codes there are, how many are numbers, and the largest."""
+def codes(number: Number) -> Shown:
+    """Show every code of the format as a map, with the number's own bits."""
+    _draw_grid(number, "bits_map", show_map=True)
+    fmt = number.fmt
+    if fmt.bits > MAX_FILE_BITS:
+        too_many = _(
+            "{count} codes are too many for a map: choose a format of at most 16 bits. "
+            "The bits above show any one of them."
+        )
+        st.caption(too_many.format(count=f"{fmt.num_codes:,}"))
+    else:
+        _list_codes(fmt)
     facts = format_facts(fmt)
-    return _("`{format}`: {count} codes, {finite} of them numbers; the largest is {max}").format(
+    said = _("`{format}`: {count} codes, {finite} of them numbers; the largest is {max}").format(
         format=fmt.name,
         count=f"{fmt.num_codes:,}",
         finite=f"{facts.counts.finite:,}",
         max=short_number(facts.max),
+    )
+    return Shown(headline=said, code=_CODES_CODE.format(name=fmt.name))
+
+
+def _draw_grid(number: Number, key: str, *, show_map: bool) -> None:
+    bit_grid(
+        number.fmt,
+        number.code,
+        key=key,
+        on_code=partial(ASK.set, "code"),
+        show_map=show_map,
+        locked=locked(),
     )
 
 

@@ -1,6 +1,7 @@
 """What the reader chooses on "Bit layouts": a format, a code, a group of formats."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 import streamlit as st
@@ -9,101 +10,113 @@ from core.dtypes import FORMATS, Format, find_format
 from core.dtypes.cast.explain_cast import explain_cast
 from core.language import N_, _
 from pages.components.bit_grid.bit_grid import hex_code
-from pages.shared import pickers
 from pages.shared.accepts import Accepts, one_of
 from pages.shared.inputs import Inputs, pick
 
-PAGE: Final = "bits"
+ASK: Final = Inputs("bits")
 DEFAULT_FORMAT: Final = "float16"
+_FORMAT_WIDTH: Final = 240
 _MAX_CODE_CHARS: Final = 20
-_BEFORE: Final = "_before"
-GROUPS: Final = {
-    "training": (
-        "float32",
-        "bfloat16",
-        "tf32",
-        "float16",
-        "float8_e4m3fn",
-        "float8_e5m2",
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Formats to compare: a label to translate, their names, and those that a headline names."""
+
+    label: str
+    names: tuple[str, ...]
+    told: tuple[str, ...]
+
+
+GROUPS: Final[Mapping[str, Group]] = {
+    "training": Group(
+        N_("Training"),
+        ("float32", "bfloat16", "tf32", "float16", "float8_e4m3fn", "float8_e5m2"),
+        ("float16", "bfloat16", "float8_e4m3fn"),
     ),
-    "eight": (
-        "float8_e4m3fn",
-        "float8_e5m2",
-        "float8_e4m3fnuz",
-        "float8_e5m2fnuz",
-        "float8_e4m3",
-        "float8_e3m4",
-        "float8_e8m0fnu",
-        "int8",
+    "eight": Group(
+        N_("8 bits"),
+        ("float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz",
+         "float8_e4m3", "float8_e3m4", "float8_e8m0fnu", "int8"),
+        ("float8_e4m3fn", "float8_e5m2", "float8_e5m2fnuz"),
     ),
-    "small": ("float6_e2m3fn", "float6_e3m2fn", "float4_e2m1fn", "nf4", "int4", "uint4", "int2"),
+    "small": Group(
+        N_("6, 4, 2 bits"),
+        ("float6_e2m3fn", "float6_e3m2fn", "float4_e2m1fn", "nf4", "int4", "uint4", "int2"),
+        ("float6_e2m3fn", "float4_e2m1fn", "nf4"),
+    ),
     # bfloat16 right below float32, whose upper half it is.
-    "all": tuple(dict.fromkeys(("float64", "float32", "bfloat16", *FORMATS))),
-}
-# The formats whose numbers a headline names.
-HIGHLIGHTS: Final = {
-    "training": ("float16", "bfloat16", "float8_e4m3fn"),
-    "eight": ("float8_e4m3fn", "float8_e5m2", "float8_e5m2fnuz"),
-    "small": ("float6_e2m3fn", "float4_e2m1fn", "nf4"),
-    "all": ("float32", "float16", "bfloat16"),
-}
-GROUP_LABELS: Final = {
-    "training": N_("Training"),
-    "eight": N_("8 bits"),
-    "small": N_("6, 4, 2 bits"),
-    "all": N_("All"),
-}
+    "all": Group(
+        N_("All"),
+        tuple(dict.fromkeys(("float64", "float32", "bfloat16", *FORMATS))),
+        ("float32", "float16", "bfloat16"),
+    ),
+}  # fmt: skip
 
 
-def picked_group() -> str:
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number of a format: the one that a code means."""
+
+    fmt: Format
+    code: int
+
+
+def choose_group() -> Group:
     """Ask which formats to compare."""
-    return pickers.segmented(
-        PAGE,
+    chosen = ASK.segmented(
         "group",
         _("Formats"),
         list(GROUPS),
         default="training",
-        labels=lambda group: _(GROUP_LABELS[group]),
+        labels=lambda group: _(GROUPS[group].label),
     )
+    return GROUPS[chosen]
 
 
-def picked_format() -> Format:
+def choose_number() -> Number:
+    """Ask for a format; which of its numbers is meant, the bits and the address say."""
+    with st.container(width=_FORMAT_WIDTH):
+        fmt = _choose_format()
+    return Number(fmt, choose_code(fmt))
+
+
+def _choose_format() -> Format:
     """Ask for a format; the number on show goes with the reader into the new one."""
 
     def draw(
         *, key: str, disabled: bool, on_change: Callable[..., None], args: tuple[Any, ...]
     ) -> str:
         def change() -> None:
-            before = find_format(st.session_state[f"{PAGE}_format"])
+            before = find_format(st.session_state[ASK.key("format")])
             on_change(*args)
-            take_along(before, find_format(st.session_state[f"{PAGE}_format"]))
+            take_along(before, find_format(st.session_state[ASK.key("format")]))
 
         return st.selectbox(
             _("Format"), list(FORMATS), key=key, disabled=disabled, on_change=change
         )
 
-    accepted = one_of(list(FORMATS), DEFAULT_FORMAT)
-    return FORMATS[Inputs(PAGE).choose("format", accepted, draw)]
+    return FORMATS[ASK.choose("format", one_of(list(FORMATS), DEFAULT_FORMAT), draw)]
 
 
 def take_along(before: Format, after: Format, name: str = "code") -> None:
     """Rewrite the code on show: the same number in another format."""
-    key = f"{PAGE}_{name}"
+    key = ASK.key(name)
     written = read_code(before, st.session_state.get(key, ""))
     if not written:
         return
-    st.session_state[f"{key}{_BEFORE}"] = st.session_state[key]
+    st.session_state[f"{key}_before"] = st.session_state[key]
     exact = before.exact(int(written, 16))
     number = float(exact) if isinstance(exact, str) else exact
     sign = -1 if before.is_negative(int(written, 16)) and isinstance(exact, str) else 1
-    st.session_state[key] = hex_code(after, explain_cast(after, sign * number).code)
+    ASK.point_at(name, hex_code(after, explain_cast(after, sign * number).code))
 
 
-def picked_code(fmt: Format, name: str = "code") -> int:
+def choose_code(fmt: Format, name: str = "code") -> int:
     """Return the code that the address or the grid says; that of 1.0 where neither does."""
-    key = f"{PAGE}_{name}"
+    key = ASK.key(name)
     # The address is a run behind: a code of the format before is no mistake of the reader's.
-    before = st.session_state.get(f"{key}{_BEFORE}") if key in st.session_state else None
+    before = st.session_state.get(f"{key}_before") if key in st.session_state else None
     accepted = Accepts(
         read=lambda text: read_code(fmt, st.session_state[key] if text == before else text),
         write=str,
@@ -127,7 +140,7 @@ def picked_code(fmt: Format, name: str = "code") -> int:
             )
         return read_code(fmt, text) or ""
 
-    written = pick(PAGE, name, accepted, show, disabled=False)
+    written = pick(ASK.page, name, accepted, show)
     return int(written, 16) if written else explain_cast(fmt, "1").code
 
 
@@ -144,12 +157,3 @@ def read_code(fmt: Format, text: str) -> str | None:
     except ValueError:
         return None
     return hex_code(fmt, code) if 0 <= code < fmt.num_codes else None
-
-
-def keep_code(name: str = "code") -> Callable[[str], None]:
-    """Return what brings a code from the browser to the field that the address is bound to."""
-
-    def keep(written: str) -> None:
-        st.session_state[f"{PAGE}_{name}"] = written
-
-    return keep

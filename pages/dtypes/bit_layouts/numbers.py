@@ -1,55 +1,134 @@
-"""What each format reaches: from its smallest to its largest number, its step, its digits."""
+"""What each format reaches, as a picture; and torch.finfo beside it: what agrees, what is wrong."""
 
-from streamlit.delta_generator import DeltaGenerator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Final
+
+import streamlit as st
 
 from core.dtypes import FORMATS
-from core.dtypes.facts.format_facts import format_facts, short_number
+from core.dtypes.facts.format_facts import FormatFacts, format_facts, short_number
+from core.dtypes.libraries.differences import FinfoRow, finfo_rows, format_of
+from core.figures.dtypes.bit_layouts.numbers import numbers_picture
 from core.language import _
-from pages.dtypes.bit_layouts.finfo import show_finfo
-from pages.dtypes.bit_layouts.inputs import GROUPS, HIGHLIGHTS, PAGE, picked_group
-from pages.dtypes.bit_layouts.snippets import ranges_snippet
-from pages.shared import pickers, settings
-from pages.shared.charts import show_chart
-from pages.shared.header import headline
+from core.machine.kept_library import cached_library_report
+from pages.dtypes.bit_layouts.inputs import ASK, Group, choose_group
+from pages.shared.charts import table_markdown
+from pages.shared.dtypes.asked_report import asked_report
+from pages.shared.settings import locked, look
+from pages.shared.tabbed_page import Chart, Shown
+
+QUANTITIES: Final[Mapping[str, Callable[[FormatFacts], Fraction | None]]] = {
+    "max": lambda facts: facts.max,
+    "smallest_normal": lambda facts: facts.smallest_normal,
+    "smallest_subnormal": lambda facts: facts.smallest,
+    "eps": lambda facts: facts.eps,
+}
+"""What torch.finfo calls a number -> the number as it is counted here."""
+_CODE: Final = """
+from core.dtypes import FORMATS
+from core.dtypes.facts.format_facts import format_facts, short_number
+
+for name in {names}:
+    facts = format_facts(FORMATS[name])
+    digits = round(facts.decimal_digits, 1)
+    print(name, short_number(facts.eps, 8), short_number(facts.max), digits)
+"""
 
 
-def show_numbers(bar: DeltaGenerator) -> str:
-    """Show the ranges of a group, or torch.finfo beside them; return a program that prints them."""
-    with bar:
-        group = picked_group()
-        view = pickers.segmented(
-            PAGE, "view", _("As"), ["ranges", "finfo"], default="ranges", labels=view_label
-        )
+def choose_numbers() -> tuple[Group, str]:
+    """Ask for formats, and for the picture or torch.finfo."""
+    group = choose_group()
+    words = {"ranges": _("Picture"), "finfo": "torch.finfo"}
+    view = ASK.segmented("view", _("As"), list(words), default="ranges", labels=words.__getitem__)
+    return group, view
+
+
+def numbers(chosen: tuple[Group, str]) -> Shown:
+    """Show the ranges of the formats, or their numbers beside those of torch.finfo."""
+    group, view = chosen
+    code = _CODE.format(names=group.names)
     if view == "finfo":
-        show_finfo(group)
-    else:
-        _draw_ranges(group)
-    return ranges_snippet(GROUPS[group])
-
-
-def view_label(view: str) -> str:
-    """Return the word on the switch between the picture and the table."""
-    return {"ranges": _("Picture"), "finfo": "torch.finfo"}[view]
-
-
-def _draw_ranges(group: str) -> None:
-    from core.figures.dtypes.bit_layouts.format_ranges import (
-        format_ranges_alt,
-        format_ranges_figure,
-        format_table,
+        return Shown(headline=_show_finfo(group), code=code)
+    facts = [format_facts(FORMATS[name]) for name in group.names]
+    picture = numbers_picture(facts, look())
+    # In the order of the picture, which is not that of other headlines.
+    told = _steps(name for name in group.names if name in group.told)
+    return Shown(
+        headline=_("Gap above 1 (eps): {numbers}").format(numbers=told),
+        charts=[Chart(picture=picture, file_name="ranges-of-number-formats")],
+        code=code,
     )
 
-    facts = [format_facts(FORMATS[name]) for name in GROUPS[group]]
-    shown = [
-        f"`{each.name}` {short_number(each.eps, 8)}"
-        for each in facts
-        if each.name in HIGHLIGHTS[group] and each.eps is not None
+
+def _steps(names: Iterable[str]) -> str:
+    """Return the gap above 1 of each format that has one."""
+    steps = {name: format_facts(FORMATS[name]).eps for name in names}
+    return " · ".join(
+        f"`{name}` {short_number(eps, 8)}" for name, eps in steps.items() if eps is not None
+    )
+
+
+def _show_finfo(group: Group) -> str:
+    """Show our numbers, and torch's where this machine's torch has been asked; return them."""
+    report = cached_library_report()
+    if (
+        report is None
+        and st.button(
+            _("Ask torch.finfo of this machine"),
+            key="bits_ask_finfo",
+            icon=":material/play_arrow:",
+            disabled=locked(),
+        )
+        and asked_report()
+    ):
+        st.rerun()
+    rows = [
+        row
+        for row in (finfo_rows(report.infos) if report else ())
+        if row.quantity in QUANTITIES
+        and (fmt := format_of(row.dtype)) is not None
+        and fmt.name in group.names
     ]
-    headline(_("Gap above 1 (eps): {numbers}").format(numbers=" · ".join(shown)))
-    show_chart(
-        format_ranges_figure(facts, settings.theme_mode(), present=settings.presenting()),
-        key="bits_numbers",
-        alt=format_ranges_alt(facts),
-        table=format_table(facts),
-        file_name="ranges-of-number-formats",
-    )
+    st.markdown(table_markdown(_finfo_table(group, rows)))
+    for sentence in dict.fromkeys(row.reason for row in rows if row.reason):
+        names = ", ".join(f"`{row.dtype}.{row.quantity}`" for row in rows if row.reason == sentence)
+        st.markdown(f"**≠** {_(sentence)}: :small[{names}]")
+    if report:
+        st.caption(_("Asked in a process of its own: torch {torch}.").format(torch=report.torch))
+    return _finfo_sentence(group, rows)
+
+
+def _finfo_sentence(group: Group, rows: Sequence[FinfoRow]) -> str:
+    """Return the steps above 1, and how often torch agrees with the table."""
+    shown = _steps(group.told)
+    told = [row for row in rows if row.torch is not None]
+    if not told:
+        return _("eps, counted from the codes: {numbers}").format(numbers=shown)
+    agreeing = sum(row.agrees for row in told)
+    return _(
+        "eps, counted from the codes: {numbers}; torch.finfo agrees in {same} of {all}"
+    ).format(numbers=shown, same=agreeing, all=len(told))
+
+
+def _finfo_table(group: Group, rows: Sequence[FinfoRow]) -> dict[str, list[str]]:
+    """Return one line a format; a number of torch that differs stands beside ours, marked ≠."""
+    told = {(fmt.name, row.quantity): row for row in rows if (fmt := format_of(row.dtype))}
+    facts = {name: format_facts(FORMATS[name]) for name in group.names}
+    table = {_("format"): [f"`{name}`" for name in group.names]}
+    for quantity, ours in QUANTITIES.items():
+        table[quantity] = [
+            _cell(short_number(ours(each), 8), told.get((name, quantity)))
+            for name, each in facts.items()
+        ]
+    return table
+
+
+def _cell(ours: str, row: FinfoRow | None) -> str:
+    if row is None:
+        return ours
+    if row.torch is None:
+        return _("{ours} (torch: none)").format(ours=ours)
+    if row.agrees:
+        return f"{ours} ✓"
+    return _("{ours} **≠ torch {value}**").format(ours=ours, value=f"{row.torch:.6g}")

@@ -1,66 +1,61 @@
 """The same number in many formats, their bits aligned where the mantissa begins."""
 
+from typing import Final
+
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from core.dtypes import FORMATS
 from core.dtypes.cast.explain_cast import explain_cast
 from core.dtypes.exact import parse_value
+from core.figures.dtypes.bit_layouts.side import BitRow, half_sentence, side_picture
 from core.language import _
-from pages.dtypes.bit_layouts.inputs import GROUPS, HIGHLIGHTS, PAGE, picked_group
-from pages.dtypes.bit_layouts.snippets import side_snippet
-from pages.shared import pickers, settings
-from pages.shared.charts import show_chart
-from pages.shared.header import headline
+from pages.dtypes.bit_layouts.inputs import ASK, Group, choose_group
+from pages.shared.settings import look
+from pages.shared.tabbed_page import Chart, Shown
 
-DEFAULT_VALUE = "3.141592653589793"
-NUMBER_WIDTH = 220
+DEFAULT_VALUE: Final = "3.141592653589793"
+_CODE: Final = """
+from core.dtypes import FORMATS
+from core.dtypes.cast.explain_cast import explain_cast
+
+for name in {names}:
+    trace = explain_cast(FORMATS[name], {value!r})
+    print(name, f"{{trace.code:0{{FORMATS[name].bits}}b}}", trace.result, trace.outcome)
+"""
 
 
-def show_side(bar: DeltaGenerator) -> str:
-    """Draw the bits of a number in a group of formats; return a program that prints them."""
-    with bar:
-        with st.container(width=NUMBER_WIDTH):
-            said = pickers.text(
-                PAGE,
-                "value",
-                _("Number"),
-                default=DEFAULT_VALUE,
-                max_chars=60,
-                help=_("65519.99, 1e-8, 1/3, 2^-25, 0x1.8p3, inf or nan; read without rounding."),
-            )
-        group = picked_group()
+def choose_side() -> tuple[str, Group]:
+    """Ask for a number, as a text, and for formats."""
+    with st.container(width="content"):
+        said = ASK.text(
+            "value",
+            _("Number"),
+            default=DEFAULT_VALUE,
+            max_chars=60,
+            help=_("65519.99, 1e-8, 1/3, 2^-25, 0x1.8p3, inf or nan; read without rounding."),
+        )
+    return said, choose_group()
+
+
+def side(chosen: tuple[str, Group]) -> Shown:
+    """Show the bits of the number in each format."""
+    text, group = chosen
     try:
-        parse_value(said)
+        parse_value(text)
     except ValueError as error:
-        headline(_("Not a number yet"))
         st.error(str(error))
-        return ""
-    _draw(said.strip(), group)
-    return side_snippet(GROUPS[group], said.strip())
-
-
-def _draw(said: str, group: str) -> None:
-    from core.figures.dtypes.bit_layouts.bit_row_words import (
-        BitRow,
-        bit_rows_alt,
-        bit_rows_table,
-        half_sentence,
-    )
-    from core.figures.dtypes.bit_layouts.bit_rows import bit_rows_figure
-
+        return Shown(headline=_("Not a number yet"))
+    said = text.strip()
     rows = [
-        BitRow(fmt=FORMATS[name], trace=explain_cast(FORMATS[name], said)) for name in GROUPS[group]
+        BitRow(fmt=FORMATS[name], trace=explain_cast(FORMATS[name], said)) for name in group.names
     ]
-    by_name = {row.fmt.name: row for row in rows}
-    shown = [f"`{name}` {by_name[name].stored}" for name in HIGHLIGHTS[group]]
-    headline(_("{value} is stored as {numbers}").format(value=said, numbers=" · ".join(shown)))
     if sentence := half_sentence(rows):
         st.caption(sentence)
-    show_chart(
-        bit_rows_figure(rows, settings.theme_mode(), present=settings.presenting()),
-        key="bits_side",
-        alt=bit_rows_alt(said, rows),
-        table=bit_rows_table(rows),
-        file_name="one-number-in-many-formats",
+    stored = {row.fmt.name: row.stored for row in rows}
+    told = " · ".join(f"`{name}` {stored[name]}" for name in group.told)
+    picture = side_picture(said, rows, look())
+    return Shown(
+        headline=_("{value} is stored as {numbers}").format(value=said, numbers=told),
+        charts=[Chart(picture=picture, file_name="one-number-in-many-formats")],
+        code=_CODE.format(names=group.names, value=said),
     )

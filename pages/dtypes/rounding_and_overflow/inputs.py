@@ -1,5 +1,6 @@
 """The inputs of the cast: a number, a format, a rounding mode, an overflow rule; and the cast."""
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
@@ -13,19 +14,18 @@ from core.dtypes.cast.explain_cast import explain_cast
 from core.dtypes.exact import parse_value
 from core.figures.dtypes.rounding_and_overflow.cast_words import OVERFLOW_NAMES, ROUNDING_NAMES
 from core.language import _
-from pages.shared import pickers
+from pages.shared.inputs import Inputs
 from pages.shared.settings import presenting
 
-PAGE: Final = "rounding"
+ASK: Final = Inputs("rounding")
 DEFAULT_VALUE: Final = "65519.99"
 MAX_CHARS: Final = 60
 MAX_SEED: Final = 9999
-NONE: Final = "none"
 _SHOWN_CHARS: Final = 24
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Wish:
+class Case:
     """What the reader asks for.
 
     Attributes:
@@ -68,41 +68,31 @@ class Wish:
         first = self.in_float32()
         return first.result if first.exact_result is None else first.exact_result
 
-    def into(self, fmt: Format, rounding: Rounding, overflow: Overflow) -> CastTrace:
-        """Return what the number becomes in a format."""
-        return explain_cast(fmt, self.source(), rounding, overflow, chance=self.chance)
-
-    def cast(self) -> CastTrace:
-        """Return what the number becomes under everything that was asked for."""
-        return self.into(self.fmt, self.rounding, self.overflow)
-
-    def in_format(self, fmt: Format) -> CastTrace:
-        """Return what the number becomes in another format, under the same rules."""
-        return self.into(fmt, self.rounding, self.overflow)
+    def into(self, fmt: Format) -> CastTrace:
+        """Return what the number becomes in a format, under the rules that were asked for."""
+        return explain_cast(fmt, self.source(), self.rounding, self.overflow, chance=self.chance)
 
 
-def choose_cast() -> Wish:
+def choose_cast() -> Case:
     """Show the inputs and return what is asked for.
 
     Raises:
         ValueError: If the text is no number; the sentence says which texts are.
     """
     with st.container(key="rounding_inputs", horizontal=True, vertical_alignment="bottom"):
-        text = pickers.text(
-            PAGE,
+        text = ASK.text(
             "value",
             _("A number"),
             default=DEFAULT_VALUE,
             max_chars=MAX_CHARS,
             help=_("65519.99, 1e-8, 1/3, 2^-25, 0x1.8p3, inf, nan: read exactly, never rounded"),
         )
-        name = pickers.selectbox(PAGE, "format", _("Format"), tuple(FORMATS), default="float16")
-        if presenting():
-            with st.popover(_("Rounding mode"), icon=":material/tune:", width="content"):
-                rounding, overflow, via_fp32, seed = _rules()
-        else:
-            rounding, overflow, via_fp32, seed = _rules()
-    return Wish(
+        name = ASK.selectbox("format", _("Format"), tuple(FORMATS), default="float16")
+        # A projector has room for one row.
+        words, icon = _("Rounding mode"), ":material/tune:"
+        with st.popover(words, icon=icon, width="content") if presenting() else nullcontext():
+            rounding, overflow, via_fp32, seed = _choose_rules()
+    return Case(
         text=text,
         value=parse_value(text),
         fmt=FORMATS[name],
@@ -113,56 +103,28 @@ def choose_cast() -> Wish:
     )
 
 
-def _rules() -> tuple[Rounding, Overflow, bool, int]:
-    rounding = pickers.selectbox(
-        PAGE,
+def _choose_rules() -> tuple[Rounding, Overflow, bool, int]:
+    rounding = ASK.selectbox(
         "mode",
         _("Rounding mode"),
         ROUNDINGS,
         default="nearest_even",
         labels=lambda mode: _(ROUNDING_NAMES[mode]),
     )
-    overflow = pickers.selectbox(
-        PAGE,
+    overflow = ASK.selectbox(
         "overflow",
         _("Overflow rule"),
         OVERFLOWS,
         default="default",
         labels=lambda rule: _(OVERFLOW_NAMES[rule]),
     )
-    via_fp32 = pickers.toggle(
-        PAGE,
+    via_fp32 = ASK.toggle(
         "fp32",
         _("float32 first"),
         default=False,
         help=_("Libraries turn a float64 into float32 first and so round twice."),
     )
-    return rounding, overflow, via_fp32, choose_seed(rounding)
-
-
-def choose_seed(rounding: Rounding) -> int:
-    """Show the seed of the draws where something is drawn; else it is 0."""
-    if rounding != "stochastic" and st.session_state.get("rounding_tab") != "stochastic":
-        return 0
-    return pickers.number(PAGE, "seed", _("Seed"), 0, MAX_SEED, default=0, step=1)
-
-
-def choose_beside(first: str) -> tuple[Format, ...]:
-    """Show three lists behind a button; return the page's format and those beside it, each once."""
-    names = [first]
-    defaults = ("bfloat16", "float8_e4m3fn", "float8_e5m2")
-    with st.popover(_("Compare with"), icon=":material/add:", width="content"):
-        for number, default in enumerate(defaults, start=2):
-            names.append(_beside(number, default))
-    return tuple(FORMATS[name] for name in dict.fromkeys(names) if name != NONE)
-
-
-def _beside(number: int, default: str) -> str:
-    return pickers.selectbox(
-        PAGE,
-        f"format{number}",
-        _("Format {number}").format(number=number),
-        (NONE, *FORMATS),
-        default=default,
-        labels=lambda name: _("nothing") if name == NONE else name,
-    )
+    seed = 0
+    if "stochastic" in (rounding, ASK.used("tab")):  # else nothing is drawn by chance
+        seed = ASK.number("seed", _("Seed"), 0, MAX_SEED, default=0, step=1)
+    return rounding, overflow, via_fp32, seed

@@ -4,10 +4,17 @@ from core.dtypes import FORMATS
 from core.dtypes.cast.explain_cast import explain_cast
 from core.figures.dtypes.rounding_and_overflow.cast_words import digits
 from core.language import _
+from pages.dtypes.rounding_and_overflow.inputs import ASK
 from pages.shared.questions import Choice, predict_then_reveal
 
 
-def ask_beyond_the_largest() -> None:
+def ask_both() -> None:
+    """Ask what becomes of a number too large, and of one very small."""
+    _ask_beyond_the_largest()
+    _ask_a_small_number()
+
+
+def _ask_beyond_the_largest() -> None:
     """Ask what E4M3 makes of 465."""
     e4m3 = FORMATS["float8_e4m3fn"]
     largest = digits(e4m3.max)
@@ -15,7 +22,7 @@ def ask_beyond_the_largest() -> None:
     tie = digits(explain_cast(e4m3, 464).result)
     rounded = digits(explain_cast(e4m3, 464, "nearest_even", "saturate").result)
     predict_then_reveal(
-        "rounding_beyond",
+        ASK.key("beyond"),
         _("{max} is the largest number of float8_e4m3fn. What does it make of 465 when it does not "
           "saturate?").format(max=largest),
         (
@@ -36,13 +43,13 @@ def ask_beyond_the_largest() -> None:
     )  # fmt: skip
 
 
-def ask_a_small_number() -> None:
+def _ask_a_small_number() -> None:
     """Ask what FP16 makes of 1e-8."""
     half, brain = FORMATS["float16"], FORMATS["bfloat16"]
     smallest = digits(half.smallest_subnormal, 6)
     normal = digits(half.smallest_normal, 6)
     predict_then_reveal(
-        "rounding_small",
+        ASK.key("small"),
         _("What is left of 1e-8 in float16?"),
         (
             Choice(digits(explain_cast(half, "1e-8").result)),

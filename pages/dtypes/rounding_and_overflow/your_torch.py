@@ -1,120 +1,122 @@
 """What the torch of this machine does with numbers that tell, and with every dtype it has."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 import streamlit as st
 
+from core.dtypes.libraries.differences import differs
 from core.dtypes.libraries.library import reader_pairs, row_without_torch
 from core.dtypes.libraries.library_records import CastRow, LibraryReport
 from core.dtypes.number_formats.float_format import FloatFormat
-from core.dtypes.number_formats.format import Format
-from core.figures.dtypes.rounding_and_overflow.cast_grid import cast_grid, casts_alt
-from core.figures.dtypes.rounding_and_overflow.library_casts import (
+from core.figures.dtypes.rounding_and_overflow.your_torch import (
+    FAMILIES,
+    FAMILY_NAMES,
     cast_table,
-    casts_headline,
+    casts_picture,
     differing,
-    is_cast_to,
+    family_of,
     length_words,
+    operations_picture,
     reasons_of,
     worth_showing,
 )
-from core.language import _
-from core.machine.kept_library import cached_library_report, cast_in_child
-from pages.dtypes.rounding_and_overflow.torch_operations import show_operations
+from core.language import N_, _
+from core.machine.kept_library import cast_in_child
+from pages.dtypes.rounding_and_overflow.answer import snippet
+from pages.dtypes.rounding_and_overflow.inputs import ASK, Case
 from pages.server.background import jobs
 from pages.server.rate import take_turn
-from pages.shared import pickers
-from pages.shared.charts import show_chart, table_markdown
-from pages.shared.dtypes.asked_report import asked_report
-from pages.shared.settings import presenting, theme_mode
+from pages.shared.charts import table_markdown
+from pages.shared.dtypes.asked_report import asked, asked_report
+from pages.shared.settings import look
+from pages.shared.tabbed_page import Chart, Shown
 
-PAGE: Final = "rounding"
-VIEWS: Final = ("format", "differences", "operations")
-ASKED: Final = "rounding_torch_asked"  # the text that this session asked torch about
-
-
-def torch_headline(fmt: Format) -> str:
-    """Return in how many telling numbers this torch leaves the specification; never waits."""
-    report = cached_library_report()
-    if report is None:
-        return _("What your torch does: ask it below")
-    return casts_headline(fmt.name, casts_to(report, fmt.name), report.torch)
+VIEWS: Final = {
+    "format": N_("This format"),
+    "differences": N_("All differences"),
+    "operations": N_("Operations"),
+}
+_ASKED: Final = "rounding_torch_asked"  # the text that this session asked torch about
+_MOST_BITS: Final = 16
 
 
-def casts_to(report: LibraryReport, format_name: str) -> tuple[CastRow, ...]:
-    """Return the casts to one format."""
-    return tuple(row for row in report.casts if row.format == format_name)
-
-
-def show_your_torch(text: str, fmt: Format) -> None:
-    """Show casts to a format by the specification, torch and ml_dtypes, and what differs.
-
-    Args:
-        text: The reader's number, as `core.dtypes.exact.parse_value` reads it.
-        fmt: The format of the page.
-    """
+def your_torch(case: Case) -> Shown:
+    """Show casts by the specification, torch and ml_dtypes, what differs, and what torch can do."""
     report = asked_report()
     if report is None:
-        return
-    row = st.container(key="rounding_torch_views", horizontal=True, vertical_alignment="center")
-    with row:
-        view = pickers.segmented(
-            PAGE, "torch", _("What to show"), VIEWS, default="format", labels=_view_label
+        said = _("What your torch does: ask it below")
+        return Shown(headline=said, code=snippet(case))
+    with st.container(key="rounding_torch_views", horizontal=True, vertical_alignment="center"):
+        view = ASK.segmented(
+            "torch",
+            _("What to show"),
+            tuple(VIEWS),
+            default="format",
+            labels=lambda name: _(VIEWS[name]),
         )
         if view == "format":
-            _offer_to_ask(text)
-    show = {
-        "format": lambda: _show_format(report, text, fmt),
-        "differences": lambda: _show_differences(report),
-        "operations": lambda: show_operations(report, row),
-    }
-    show[view]()
-    st.caption(
-        _("Asked in a process of its own: torch {torch}, ml_dtypes {ml_dtypes}.").format(
-            torch=report.torch, ml_dtypes=report.ml_dtypes
-        )
+            _offer_to_ask(case.text.strip())
+        wanted = _choose_operations() if view == "operations" else ("", "")
+    if view == "format":
+        shown = _casts(report, case)
+    else:
+        shown = _differences(report) if view == "differences" else _operations(report, *wanted)
+    where = _("Asked in a process of its own: torch {torch}, ml_dtypes {ml_dtypes}.").format(
+        torch=report.torch, ml_dtypes=report.ml_dtypes
+    )
+    said = sentence(case.fmt.name, _casts_to(report, case.fmt.name), report.torch)
+    return replace(shown, headline=said, notes=[*shown.notes, where], code=snippet(case))
+
+
+def sentence(format_name: str, rows: Sequence[CastRow], version: str) -> str:
+    """Return in how many of the telling numbers that are shown torch leaves the specification.
+
+    Args:
+        format_name: Of the format in question.
+        rows: The casts to it, shown or not.
+        version: Of torch.
+    """
+    if not any(row.torch is not None for row in rows):
+        return _("torch {version} has no {format}").format(version=version, format=format_name)
+    shown = [row for row in rows if worth_showing(row)]
+    count = sum(differs(row, "torch") for row in shown)
+    return _("{format}: torch {version} differs in {count} of {total} telling numbers").format(
+        format=format_name, version=version, count=count, total=len(shown)
     )
 
 
-def _view_label(view: str) -> str:
-    return {
-        "format": _("This format"),
-        "differences": _("All differences"),
-        "operations": _("Operations"),
-    }[view]
+def _casts_to(report: LibraryReport, format_name: str) -> tuple[CastRow, ...]:
+    return tuple(row for row in report.casts if row.format == format_name)
 
 
-def _show_format(report: LibraryReport, text: str, fmt: Format) -> None:
-    if not isinstance(fmt, FloatFormat) or not is_cast_to(fmt.name):
-        st.caption(
-            _(
-                "Casts are compared for floats of at most 16 bits, and {format} is none: "
-                "choose one of them, or look at all differences."
-            ).format(format=fmt.name)
+def _casts(report: LibraryReport, case: Case) -> Shown:
+    fmt = case.fmt
+    if not isinstance(fmt, FloatFormat) or fmt.bits > _MOST_BITS:
+        words = _(
+            "Casts are compared for floats of at most 16 bits, and {format} is none: "
+            "choose one of them, or look at all differences."
         )
-        return
-    telling = filter(worth_showing, casts_to(report, fmt.name))
-    rows = (*_reader_rows(text, fmt), *telling)
-    # A projector has no room for two columns: the reasons go below.
-    picture, words = st.columns(1) * 2 if presenting() else st.columns([3, 2], gap="medium")
-    with picture:
-        show_chart(
-            cast_grid(rows, theme_mode(), present=presenting()),
-            key="rounding_casts",
-            alt=casts_alt(fmt.name, rows),
-            table=cast_table(rows),
-            file_name="casts",
-        )
-    with words:
-        _show_reasons(rows)
+        return Shown(notes=[words.format(format=fmt.name)])
+    telling = filter(worth_showing, _casts_to(report, fmt.name))
+    rows = (*_reader_rows(case.text.strip(), fmt), *telling)
+    picture = casts_picture(fmt.name, rows, look())
+
+    def say_why() -> None:
+        with st.container():  # one below the other on a projector too
+            _show_reasons(rows)
+
+    chart = Chart(picture=picture, file_name="casts", key="casts")
+    return Shown(charts=[chart], beside=say_why, widths=(3, 2))
 
 
-def _show_differences(report: LibraryReport) -> None:
+def _differences(report: LibraryReport) -> Shown:
     rows = differing(report.casts)
     _show_reasons(rows, with_formats=True)
     with st.expander(_("Every one of them"), icon=":material/table:"):
         st.markdown(table_markdown(cast_table(rows, with_format=True)))
+    return Shown()
 
 
 def _show_reasons(rows: Sequence[CastRow], *, with_formats: bool = False) -> None:
@@ -126,34 +128,62 @@ def _show_reasons(rows: Sequence[CastRow], *, with_formats: bool = False) -> Non
         st.caption(words)
 
 
+def _choose_operations() -> tuple[str, str]:
+    """Ask for a family of dtypes, and for a device."""
+    family = ASK.segmented(
+        "family",
+        _("Dtypes"),
+        tuple(FAMILIES),
+        default="floats",
+        labels=lambda name: _(FAMILY_NAMES[name]),
+    )
+    devices = {"cpu": "CPU", "accelerator": _("accelerator")}
+    device = ASK.segmented(
+        "device", _("Device"), tuple(devices), default="cpu", labels=devices.__getitem__
+    )
+    return family, device
+
+
+def _operations(report: LibraryReport, family: str, kind: str) -> Shown:
+    if kind == "accelerator" and len(report.devices) == 1:
+        return Shown(notes=[_("n/a on this device")])
+    device = report.devices[0] if kind == "cpu" else report.devices[-1]
+    rows = [
+        each
+        for each in report.operations
+        if each.device == device and family_of(each.dtype) == family
+    ]
+    tried = _(
+        "Each was really tried on a small square of ones, on {device}; a result that is not "
+        "right does not count. Where torch cannot convert, it got raw bytes."
+    ).format(device=device)
+    picture = operations_picture(rows, look())
+    chart = Chart(picture=picture, file_name="torch-operations", key="operations")
+    return Shown(charts=[chart], notes=[tried])
+
+
 def _reader_rows(text: str, fmt: FloatFormat) -> list[CastRow]:
     """Return the casts of the reader's number, torch's too once this session has asked for it."""
-    if st.session_state.get(ASKED) == text:
+    if st.session_state.get(_ASKED) == text:
         return [row for row in asked_casts(text) if row.format == fmt.name]
     pairs = reader_pairs(text)
     return [row_without_torch(fmt, telling) for other, telling in pairs if other.name == fmt.name]
 
 
 def _offer_to_ask(text: str) -> None:
-    if st.session_state.get(ASKED) == text:
+    if st.session_state.get(_ASKED) == text:
         return
-    if st.button(
-        _("Ask torch about {number}").format(number=text), key="rounding_torch_ask",
-        icon=":material/play_arrow:",
-    ):  # fmt: skip
-        _ask(text)
+    label = _("Ask torch about {number}").format(number=text)
+    if not st.button(label, key="rounding_torch_ask", icon=":material/play_arrow:"):
+        return
 
-
-def _ask(text: str) -> None:
-    try:
+    def ask() -> tuple[CastRow, ...]:
         take_turn("measure")
-        with st.spinner(_("Asking torch and ml_dtypes in a process of its own …")):
-            asked_casts(text)
-    except ValueError as error:
-        st.error(str(error))
-        return
-    st.session_state[ASKED] = text
-    st.rerun()
+        return asked_casts(text)
+
+    if asked(ask) is not None:
+        st.session_state[_ASKED] = text
+        st.rerun()
 
 
 @st.cache_data(max_entries=64, show_spinner=False)

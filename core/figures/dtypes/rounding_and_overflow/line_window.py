@@ -68,14 +68,22 @@ class Window:
         return self._both_sides(list(range(first, math.floor(top) + 1, step)))
 
     def _both_sides(self, exponents: list[int]) -> tuple[list[float], list[str]]:
-        positive = [(self.at(2.0**each), _power(each)) for each in exponents]
+        positive = [(self.at(2.0**each), power_text(each) if each else "1") for each in exponents]
         negative = [(-x, f"−{text}") for x, text in positive if self.low < 0]
         marks = [*negative, (0.0, "0"), *positive]
         return [x for x, _text in marks], [text for _x, text in marks]
 
 
-def _power(exponent: int) -> str:
-    return f"2<sup>{exponent}</sup>".replace("-", "−") if exponent else "1"
+def power_text(exponent: int, *, share: bool = False) -> str:
+    """Return a power of two for an axis; as a share also in percent, while that says anything.
+
+    >>> power_text(-7, share=True), power_text(3)
+    ('2<sup>−7</sup> = 0.781 %', '2<sup>3</sup>')
+    """
+    power = f"2<sup>{exponent}</sup>".replace("-", "−")
+    if not share or exponent < -14:
+        return power
+    return f"{power} = {2.0**exponent * 100:.3g} %"
 
 
 def as_float(value: Fraction | float) -> float:

@@ -21,6 +21,8 @@ from core.figures.dtypes.rounding_and_overflow.cast_words import (
 )
 from core.figures.theme import COLORS
 
+VALUES = ("1/3", "-1/3", "1e30", "-1e30", "1e-30", "0", "-0", "inf", "-inf", "nan", "1", "1e400")
+
 
 def cast(name, value, *rules, **more):
     return FORMATS[name], explain_cast(FORMATS[name], value, *rules, **more)
@@ -95,21 +97,7 @@ def test_the_reason_names_the_bits_that_decided():
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_cast_of_every_format_has_a_reason(name):
     """No sentence may lack a field, whatever the number and the rules."""
-    values = (
-        "1/3",
-        "-1/3",
-        "1e30",
-        "-1e30",
-        "1e-30",
-        "0",
-        "-0",
-        "inf",
-        "-inf",
-        "nan",
-        "1",
-        "1e400",
-    )
-    for value in values:
+    for value in VALUES:
         for rounding in ROUNDINGS:
             for overflow in OVERFLOWS:
                 fmt, trace = cast(name, value, rounding, overflow)

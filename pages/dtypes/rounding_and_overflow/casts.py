@@ -1,0 +1,166 @@
+"""What a number becomes: between its neighbours, in many formats, by every rule, by chance.
+
+And where the numbers of several formats lie: on a line, and how far apart at every magnitude.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+import streamlit as st
+
+from core.dtypes import FORMATS, OVERFLOWS, ROUNDINGS
+from core.dtypes.cast.draws import draw_roundings
+from core.dtypes.number_formats.format import Format
+from core.figures.dtypes.rounding_and_overflow.bits import hexadecimal
+from core.figures.dtypes.rounding_and_overflow.cast_words import digits
+from core.figures.dtypes.rounding_and_overflow.formats import formats_picture
+from core.figures.dtypes.rounding_and_overflow.line import line_picture
+from core.figures.dtypes.rounding_and_overflow.line_window import VIEWS, View, window_of
+from core.figures.dtypes.rounding_and_overflow.modes import modes_picture
+from core.figures.dtypes.rounding_and_overflow.spacing import spacing_picture
+from core.figures.dtypes.rounding_and_overflow.stochastic import stochastic_picture
+from core.figures.dtypes.rounding_and_overflow.zoom import zoom_picture
+from core.language import N_, _
+from pages.dtypes.rounding_and_overflow.answer import answered
+from pages.dtypes.rounding_and_overflow.inputs import ASK, Case
+from pages.shared.navigation import page_row
+from pages.shared.settings import look
+from pages.shared.tabbed_page import Shown
+
+GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
+    "common": ("float32", "tf32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2",
+               "float4_e2m1fn", "int8"),
+    "wide": ("float64", "float32", "tf32", "float16", "bfloat16"),
+    "eight": tuple(name for name, fmt in FORMATS.items() if fmt.bits == 8),
+    "small": tuple(name for name, fmt in FORMATS.items() if fmt.bits < 8),
+    "all": tuple(FORMATS),
+}  # fmt: skip
+GROUP_NAMES: Final = {
+    "common": N_("the common ones"),
+    "wide": N_("16 bits and more"),
+    "eight": N_("8 bits"),
+    "small": N_("below 8 bits"),
+    "all": N_("all"),
+}
+VIEW_NAMES: Final[Mapping[View, str]] = {
+    "log": N_("all, in powers of two"),
+    "linear": N_("from zero, evenly"),
+    "near": N_("near the number"),
+}
+DRAWS: Final = (10, 100, 1000, 10_000, 100_000)
+_NONE: Final = "none"
+_BESIDE: Final = ("bfloat16", "float8_e4m3fn", "float8_e5m2")
+
+
+def zoom(case: Case) -> Shown:
+    """Show the two neighbours, the number between them and the bits that decide."""
+    trace, said = case.into(case.fmt), case.said
+    if case.via_fp32:
+        said = f"{said} → float32 {digits(case.in_float32().result, 10)}"
+    code = hexadecimal(case.fmt, trace.code)
+    to_its_bits = partial(
+        st.page_link,
+        page_row("dtypes/bit_layouts").file,
+        label=_("The bits of {code}").format(code=code),
+        icon=":material/apps:",
+        query_params={"bits_tab": "grid", "bits_format": case.fmt.name, "bits_code": code},
+    )
+    picture = zoom_picture(case.fmt, trace, said, look())
+    return answered(case, picture, "rounding", link=to_its_bits)
+
+
+def choose_formats() -> str:
+    """Ask for a group of formats."""
+    return ASK.selectbox(
+        "group",
+        _("Formats"),
+        tuple(GROUPS),
+        default="common",
+        labels=lambda name: _(GROUP_NAMES[name]),
+    )
+
+
+def formats(case: Case, group: str) -> Shown:
+    """Show the number in many formats."""
+    rows = [(FORMATS[name], case.into(FORMATS[name])) for name in GROUPS[group]]
+    return answered(case, formats_picture(rows, case.said, look()), "formats")
+
+
+def modes(case: Case) -> Shown:
+    """Show six rounding modes by four overflow rules."""
+    grid = {
+        (rounding, overflow): replace(case, rounding=rounding, overflow=overflow).into(case.fmt)
+        for rounding in ROUNDINGS
+        for overflow in OVERFLOWS
+    }
+    chosen = (case.rounding, case.overflow)
+    picture = modes_picture(grid, chosen, case.fmt.name, case.said, look())
+    return answered(case, picture, "rounding_modes")
+
+
+def choose_line() -> tuple[View, tuple[str, ...]]:
+    """Ask for a part of the number line, and for formats beside the page's."""
+    view = ASK.selectbox(
+        "view",
+        _("Number line"),
+        VIEWS,
+        default="log",
+        labels=lambda name: _(VIEW_NAMES[name]),
+    )
+    return view, choose_beside()
+
+
+def choose_beside() -> tuple[str, ...]:
+    """Show three lists behind a button; return the names of formats beside the page's."""
+    with st.popover(_("Compare with"), icon=":material/add:", width="content"):
+        return tuple(
+            ASK.selectbox(
+                f"format{number}",
+                _("Format {number}").format(number=number),
+                (_NONE, *FORMATS),
+                default=default,
+                labels=lambda name: _("nothing") if name == _NONE else name,
+            )
+            for number, default in enumerate(_BESIDE, start=2)
+        )
+
+
+def _formats(case: Case, beside: tuple[str, ...]) -> list[Format]:
+    """Return the page's format and those beside it, each once."""
+    names = dict.fromkeys((case.fmt.name, *beside))
+    return [FORMATS[name] for name in names if name != _NONE]
+
+
+def line(case: Case, chosen: tuple[View, tuple[str, ...]]) -> Shown:
+    """Show the number line of up to four formats."""
+    view, beside = chosen
+    rows = [(fmt, case.into(fmt)) for fmt in _formats(case, beside)]
+    window = window_of(view, [fmt for fmt, _trace in rows], rows[0][1])
+    return answered(case, line_picture(rows, case.said, window, look()), "number_line")
+
+
+def spacing(case: Case, beside: tuple[str, ...]) -> Shown:
+    """Show how far apart neighbours are at every magnitude."""
+    picture = spacing_picture(_formats(case, beside), case.source(), case.said, look())
+    return answered(case, picture, "spacing")
+
+
+def choose_draws() -> int:
+    """Ask how often the number is rounded by chance."""
+    return ASK.selectbox(
+        "draws",
+        _("Draws"),
+        DRAWS,
+        default=1000,
+        labels=lambda count: _("{count} draws").format(count=f"{count:,}"),
+    )
+
+
+def stochastic(case: Case, num_draws: int) -> Shown:
+    """Show many stochastic roundings of the number, and their mean."""
+    source = case.source()
+    draws = draw_roundings(case.fmt, source, num_draws, case.seed, case.overflow)
+    picture = stochastic_picture(draws, source, case.said, look())
+    return answered(case, picture, "stochastic_rounding")

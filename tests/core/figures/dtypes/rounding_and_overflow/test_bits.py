@@ -1,0 +1,86 @@
+"""The boxes under the zoom: the bits that are kept, and guard, round and sticky behind them."""
+
+import struct
+
+from core.dtypes import FORMATS
+from core.dtypes.cast.explain_cast import explain_cast
+from core.figures.drawing import Drawing
+from core.figures.dtypes.rounding_and_overflow.bits import (
+    MAX_KEPT,
+    ROW_UNITS,
+    bit_row,
+    code_text,
+    draw_bit_row,
+    field_kinds,
+)
+from core.figures.picture import Look
+from core.figures.theme import COLORS
+
+
+def texts(name, value):
+    boxes, labels = bit_row(FORMATS[name], explain_cast(FORMATS[name], value))
+    return [box.text for box in boxes], [label.text for label in labels]
+
+
+def test_the_kept_bits_are_the_significand_and_three_bits_follow():
+    kept, labels = texts("bfloat16", "257")
+    assert kept == ["1.", *"0000000", "1", "0", "0"]
+    assert labels == ["kept, the hidden bit first", "guard", "round", "sticky"]
+
+
+def test_the_bits_are_those_of_the_double_that_is_cut():
+    value = 65519.99
+    (code,) = struct.unpack(">Q", struct.pack(">d", value))
+    mantissa = f"{code & (1 << 52) - 1:052b}"
+    kept, _labels = texts("float16", str(value))
+    assert "".join(kept[1:11]) == mantissa[:10]
+    assert kept[11:13] == list(mantissa[10:12])
+    assert kept[13] == "1"
+
+
+def test_under_few_boxes_the_words_are_short():
+    for name in ("float8_e8m0fnu", "float4_e2m1fn", "float8_e5m2"):
+        assert texts(name, "1.1")[1][0] == "kept bits", name
+
+
+def test_an_integer_has_no_hidden_bit():
+    kept, labels = texts("int8", "3.75")
+    assert kept == [*"0000011", "1", "1", "0"]
+    assert labels[0] == "kept bits"
+
+
+def test_a_long_row_is_shortened_in_the_middle_and_fits():
+    boxes, _labels = bit_row(FORMATS["float64"], explain_cast(FORMATS["float64"], "1/3"))
+    assert "…" in [box.text for box in boxes]
+    assert len(boxes) == MAX_KEPT + 3
+    assert boxes[-1].x - boxes[0].x < ROW_UNITS
+
+
+def test_where_nothing_was_cut_the_stored_code_is_shown_by_fields():
+    boxes, labels = bit_row(FORMATS["float16"], explain_cast(FORMATS["float16"], "inf"))
+    assert "".join(box.text for box in boxes) == "0111110000000000"
+    assert [box.color for box in boxes] == list(field_kinds(FORMATS["float16"]))
+    assert labels[0].text == "the code that is stored"
+    boxes, _labels = bit_row(FORMATS["nf4"], explain_cast(FORMATS["nf4"], "0.3"))
+    assert [box.color for box in boxes] == ["other"] * 4
+
+
+def test_fields_of_every_format_cover_its_bits():
+    for name, fmt in FORMATS.items():
+        assert len(field_kinds(fmt)) == fmt.bits, name
+
+
+def test_the_boxes_are_drawn_around_the_middle():
+    drawing = Drawing()
+    row = bit_row(FORMATS["float16"], explain_cast(FORMATS["float16"], "1/3"))
+    draw_bit_row(drawing, row, Look())
+    (boxes,) = drawing.traces
+    assert boxes["x"][0] == -boxes["x"][-1]
+    assert len(drawing.annotations) == 4
+
+
+def test_codes_show_their_fields_up_to_16_bits():
+    e4m3 = code_text(FORMATS["float8_e4m3fn"], 0x7E, Look())
+    assert e4m3.startswith("0x7E<br>")
+    assert COLORS["light"]["exponent"] in e4m3
+    assert "0x3F800000" in code_text(FORMATS["float32"], 0x3F800000, Look(mode="dark"))
