@@ -8,7 +8,7 @@ from core.language import LANGUAGES
 from pages.shared.concepts import load_concepts
 from pages.shared.lessons import lessons_of, load_lessons
 from pages.shared.navigation import PAGES
-from pages.start.lessons.self_check import load_self_check
+from pages.start.lessons.lists import load_self_check
 
 LESSONS = load_lessons()
 START_CONCEPTS = {"C137", "C156", "C157", "C158", "C159"}

@@ -1,8 +1,6 @@
 """The live page through the frame: its numbers, its start, its refusals."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -17,14 +15,6 @@ from pages.train.live_run.runs import send_command
 
 PAGE = "train/live_run"
 NAME = "20260102t030405z-one-minute-00ff"
-WITHOUT_TORCH = """
-import sys
-from streamlit.testing.v1 import AppTest
-app = AppTest.from_file(sys.argv[1], default_timeout=60).run()
-app.switch_page(sys.argv[2]).run()
-assert not app.exception, app.exception
-print("torch" in sys.modules)
-"""
 
 
 @pytest.fixture
@@ -71,12 +61,8 @@ def headline(app):
     return app.session_state["headline"]
 
 
-def test_the_page_leaves_torch_to_the_training_process(root):
-    page = root / "pages" / "train" / "live_run" / "page.py"
-    command = [sys.executable, "-c", WITHOUT_TORCH, str(root / "pages" / "frame.py"), str(page)]
-    child = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
-    assert child.returncode == 0, child.stderr
-    assert child.stdout.strip() == "False"
+def test_the_page_leaves_torch_to_the_training_process(loaded_by):
+    assert loaded_by(PAGE, "torch", "streamlit") == ["streamlit"]
 
 
 def test_no_chart_of_streamlit_is_on_the_page(open_page):
@@ -127,17 +113,6 @@ def test_start_trains_what_the_settings_say(open_page, started):
     (config,) = started
     assert (config.num_steps, config.learning_rate, config.grad_clip) == (50, 0.01, 0.0)
     assert not app.exception
-
-
-def test_one_start_cuts_its_text_into_tokens_once_although_the_device_is_timed_in_between(
-    started, monkeypatch
-):
-    timed, cuts, cut = [], [], plan.dataset_of
-    monkeypatch.setattr(plan, "dataset_of", lambda *asked: cuts.append(asked) or cut(*asked))
-    monkeypatch.setattr(start_room, "_measure", lambda prepared: timed.append(prepared.config))
-    start_room._start(Wish(changes={"num_steps": 20}))
-    assert started == timed
-    assert len(cuts) == 1
 
 
 @pytest.mark.parametrize("error", [ValueError("The device is taken."), TimingError("no clock")])
@@ -248,3 +223,14 @@ def test_resume_is_refused_while_another_run_holds_the_device(a_run, monkeypatch
 def test_a_command_to_a_run_that_is_none_is_refused(name):
     with pytest.raises((ValueError, OSError), match=r"run"):
         send_command(name, "pause", None)
+
+
+def test_one_start_cuts_its_text_into_tokens_once_although_the_device_is_timed_in_between(
+    started, monkeypatch
+):
+    timed, cuts, cut = [], [], plan.dataset_of
+    monkeypatch.setattr(plan, "dataset_of", lambda *asked: cuts.append(asked) or cut(*asked))
+    monkeypatch.setattr(start_room, "_measure", lambda prepared: timed.append(prepared.config))
+    start_room._start(Wish(changes={"num_steps": 20}))
+    assert started == timed
+    assert len(cuts) == 1

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from core.train.learning.tensors import GradientSample
-from pages.dtypes.low_precision_training import gradients as lab_gradients
+from pages.dtypes.low_precision_training import loss_scale as lab
 from pages.server.background import jobs
 
 ROOT = Path(__file__).parents[2]
@@ -190,9 +190,9 @@ def test_no_lab_loads_torch_into_the_server():
 @pytest.fixture
 def no_kept_gradients():
     """Forget what another test has computed."""
-    lab_gradients._kept().clear()
+    lab._kept().clear()
     yield
-    lab_gradients._kept().clear()
+    lab._kept().clear()
 
 
 def test_real_gradients_are_asked_for_once_and_named(open_page, monkeypatch, no_kept_gradients):
@@ -203,7 +203,7 @@ def test_real_gradients_are_asked_for_once_and_named(open_page, monkeypatch, no_
         tensors = {"tokens.weight": np.float32([1e-9]), "hidden.0": np.float32([1e-3])}
         return GradientSample(run="", step=0, loss=4.6, tensors=tensors)
 
-    monkeypatch.setattr(lab_gradients, "measure_gradients", measure)
+    monkeypatch.setattr(lab, "measure_gradients", measure)
     for power in ("0", "4"):
         app = open_page(KEY, lowp_tab="scale", lowp_scale_source="real", lowp_scale_power=power)
         assert "50 % of the gradients keep full precision" in headline(app)
@@ -220,9 +220,9 @@ def test_the_gradients_of_a_run_bear_its_name(open_page, monkeypatch, no_kept_gr
     sample = GradientSample(
         run=run.name, step=40, loss=2.0, tensors={"tokens.weight": np.ones(4, np.float32)}
     )
-    monkeypatch.setattr(lab_gradients, "newest_trained_run", lambda: run)
-    monkeypatch.setattr(lab_gradients, "newest_checkpoint", lambda run: run / "step-00000040.pt")
-    monkeypatch.setattr(lab_gradients, "measure_gradients", lambda _run: sample)
+    monkeypatch.setattr(lab, "newest_trained_run", lambda: run)
+    monkeypatch.setattr(lab, "newest_checkpoint", lambda run: run / "step-00000040.pt")
+    monkeypatch.setattr(lab, "measure_gradients", lambda _run: sample)
     app = open_page(KEY, lowp_tab="scale", lowp_scale_source="real")
     headline(app)
     assert any(f"run {run.name} at step 40" in each.value for each in app.caption)
@@ -233,7 +233,7 @@ def test_a_child_that_fails_is_explained_and_replaced(open_page, monkeypatch, no
     def fail(_run):
         raise ValueError("The gradients could not be computed: no memory")
 
-    monkeypatch.setattr(lab_gradients, "measure_gradients", fail)
+    monkeypatch.setattr(lab, "measure_gradients", fail)
     app = open_page(KEY, lowp_tab="scale", lowp_scale_source="real")
 
     assert "2.38 % become zero" in headline(app)

@@ -13,11 +13,12 @@ from core.dtypes.blocks.sample_tensors import SAMPLE_NAMES
 from core.dtypes.blocks.storage import STORAGE_NAMES
 from pages.dtypes.quantization import tensor as quantization_tensor
 from pages.dtypes.quantization.question import ASKED
-from pages.dtypes.quantization.tabs import PICTURES
 from pages.shared.lessons import find_lesson
 from tests.core.dtypes.blocks.test_read_safetensors import file_of
 
 PAGE = "dtypes/quantization"
+TABS = ("codes", "error", "standing", "rules", "groups", "nf4", "bytes")
+each_tab = pytest.mark.parametrize("tab", TABS)
 
 
 def headline(app):
@@ -34,7 +35,7 @@ def captions(app):
     return [each.value for each in app.caption]
 
 
-@pytest.mark.parametrize("tab", PICTURES)
+@each_tab
 def test_every_tab_has_a_picture_also_for_zeros_and_beside_a_nan(open_page, tab):
     for name in ("all_zero", "one_nan"):
         app = open_page(PAGE, quant_tab=tab, quant_tensor=name, quant_size="64")
@@ -58,7 +59,7 @@ def test_every_format_can_be_compared_with_the_next_one(open_page):
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-@pytest.mark.parametrize("tab", PICTURES)
+@each_tab
 def test_extreme_settings_on_a_projector_are_drawn(open_page, tab, language):
     settings = {
         "quant_size": "512",
@@ -96,7 +97,7 @@ def test_values_beyond_a_format_without_a_scale_are_told_as_lost(open_page):
 
 
 def test_the_code_of_every_tab_prints_the_numbers_of_its_headline(open_page, capsys):
-    for tab in PICTURES:
+    for tab in TABS:
         app = open_page(
             PAGE, quant_tab=tab, quant_tensor="heavy_tailed", quant_size="64", quant_group="16",
             quant_a="mxfp4", quant_b="int4_group128", quant_rule="even", quant_model="13B",

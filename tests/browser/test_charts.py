@@ -7,7 +7,7 @@ of these tests finds the whole range and all lines again.
 import pytest
 
 SUMS = "/low-precision-training"
-CHART = "document.querySelector('.st-key-lowp_sums .js-plotly-plot')"
+CHART = "document.querySelector('.st-key-lowp_sums_chart .js-plotly-plot')"
 LINE = "document.querySelector('.st-key-rounding_line_chart .js-plotly-plot')"
 FULL, LONGER = [1, 1000], [1, 3000]
 

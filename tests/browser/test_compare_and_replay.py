@@ -7,7 +7,8 @@ import re
 
 import pytest
 
-from core.figures.train.live_run.compare import compare_alt, compare_losses, run_names
+from core.figures.picture import Look
+from core.figures.train.live_run.compare import compare_picture, run_names
 from core.train.run.directory import write_info
 from core.train.run.evaluations import validation_curve
 from core.train.run.records import StepRecord
@@ -87,13 +88,13 @@ def test_two_runs_are_lines_of_one_picture_that_tells_what_differs(
     page.until(f"{DIALOG_LINES}.length === 2")
     box.press("Escape")
     curves = [validation_curve(directory) for directory in over]
-    expected = compare_losses(curves, "light").data
+    expected = compare_picture(curves, Look())
     shown = page.evaluate(DIALOG_LINES)
     assert [line["name"] for line in shown] == run_names(curves)
-    for mine, theirs in zip(expected, shown, strict=True):
+    for mine, theirs in zip(expected.figure.data, shown, strict=True):
         assert (theirs["x"], theirs["y"]) == (list(mine.x), pytest.approx(list(mine.y)))
     if lang == "en":
-        dialog.get_by_text(compare_alt(curves), exact=True).wait_for()
+        dialog.get_by_text(expected.alt, exact=True).wait_for()
     assert dialog.locator("td").all_inner_texts()[1:] == ["0.001", "0.01"]
     screenshot(page, f"compare-{lang}-{width}")
     assert page.evaluate("document.documentElement.scrollWidth") <= width

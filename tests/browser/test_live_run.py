@@ -12,8 +12,6 @@ import pytest
 
 from core import units
 from core.figures.train.live_run import live
-from core.figures.train.live_run.live_memory import memory
-from core.figures.train.live_run.live_parts import Look
 from core.figures.train.live_run.run_facts import RunView, alt, facts
 from core.train.control.commands import Inbox
 from core.train.run.directory import new_run_name, write_info
@@ -271,7 +269,7 @@ def test_the_browser_draws_what_core_draws(watching, run, num_attempts):
     page.until(f"{VIEW}.history.events.length === {len(view.events)}")
     for name, figure in (
         ("loss", live.loss(view)),
-        ("memory", memory(view, Look())),
+        ("memory", live.memory(view)),
         ("learning_rate", live.learning_rate(view)),
         ("grad_norm", live.grad_norm(view)),
         ("tokens_per_second", live.tokens_per_second(view)),

@@ -1,35 +1,44 @@
-"""The lab of loss scaling: a factor that lifts small gradients into the range of the format."""
+"""The lab of loss scaling: a factor that lifts small gradients into the range of the format.
 
+Real gradients come from a process of their own, once for all readers.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final, cast
 
 import streamlit as st
 
 from core.dtypes import FORMATS, FloatFormat
-from core.dtypes.labs import GradientBands, loss_scale_bands
-from core.figures.dtypes.lab_frame import number, percent, short
-from core.figures.dtypes.low_precision_training.lab_loss_scale import (
-    loss_scale_alt,
-    loss_scale_figure,
-    loss_scale_table,
+from core.dtypes.labs import (
+    GradientBands,
+    GradientHistogram,
+    gradient_histogram,
+    loss_scale_bands,
+    synthetic_gradients,
 )
-from core.language import _
-from pages.dtypes.low_precision_training.gradients import (
-    SINGLE,
-    SOURCES,
-    gradients_of,
-    picked_histogram,
-    source_code,
-    source_label,
-    source_sentence,
+from core.figures.dtypes.low_precision_training.loss_scale import loss_scale_picture
+from core.figures.dtypes.written import number, percent, power_of_two, short
+from core.language import N_, _
+from core.train.learning.tensors import (
+    HIDDEN,
+    GradientSample,
+    measure_gradients,
+    newest_checkpoint,
+    runs_with_weights,
 )
-from pages.dtypes.low_precision_training.places import PAGE, lab_places, power_of_two
-from pages.shared import pickers
-from pages.shared.charts import show_chart
-from pages.shared.header import headline
-from pages.shared.settings import presenting, theme_mode
+from core.train.run.directory import runs_directory
+from pages.dtypes.low_precision_training.inputs import ASK, choose_format
+from pages.server.background import jobs
+from pages.shared.settings import look
+from pages.shared.tabbed_page import Chart, Shown
 
-NAMES: Final = ("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2")
 MAX_POWER: Final = 32
+SOURCES: Final = {"synthetic": N_("σ = 1e-6"), "single": "1e-8", "real": N_("a GPT")}
+SINGLE: Final = 1e-8
+ALL: Final = "all"
+_MAX_KEPT: Final = 4
 CODE: Final = """
 from core.dtypes import FORMATS
 from core.dtypes.labs import gradient_histogram, loss_scale_bands
@@ -39,41 +48,74 @@ for kind in ("zero", "subnormal", "normal", "overflow"):
     print(kind, f"{{100 * bands.share(getattr(bands, 'num_' + kind)):.3g}} %")
 print(FORMATS[{name!r}].round(1e-8 * 2.0**{power}))
 """
+REAL_CODE: Final = """from core.train.learning.tensors import measure_gradients
+from core.train.run.directory import runs_directory
+
+run = {run}
+gradients = measure_gradients(run).{values}"""
 
 
-def show_loss_scale() -> str:
-    """Show the lab and return the code of its number."""
-    places = lab_places()
-    with places.controls:
-        name = pickers.segmented(
-            PAGE, "scale_format", _("Format"), NAMES, default="float16", labels=short
-        )
-        power = pickers.select_slider(
-            PAGE,
-            "scale_power",
-            _("Loss scale"),
-            range(MAX_POWER + 1),
-            default=0,
-            labels=power_of_two,
-        )
-        source = pickers.segmented(
-            PAGE, "scale_source", _("Gradients"), SOURCES, default="synthetic", labels=source_label
-        )
-        gradients = gradients_of(source)
-        histogram = picked_histogram(gradients)
-        st.caption(source_sentence(gradients, source))
-    bands = loss_scale_bands(histogram, cast("FloatFormat", FORMATS[name]), 2.0**power)
-    with places.headline:
-        headline(one_gradient(bands) if source == "single" else sentence(bands))
-    with places.picture:
-        show_chart(
-            loss_scale_figure(histogram, bands, theme_mode(), present=presenting()),
-            key="lowp_scale",
-            alt=loss_scale_alt(bands),
-            table=loss_scale_table(bands),
-            file_name="loss-scale",
-        )
-    return CODE.format(gradients=source_code(gradients, source), name=name, power=power)
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Gradients:
+    """A histogram and where it comes from.
+
+    Attributes:
+        histogram: Of all gradients.
+        tensors: Of each tensor, by its name; empty for made-up gradients.
+        run: Name of the run, if it is one's.
+        step: Optimizer steps that the run had done.
+    """
+
+    histogram: GradientHistogram
+    tensors: Mapping[str, GradientHistogram] = field(default_factory=dict)
+    run: str = ""
+    step: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Asked:
+    """A format, a scale as a power of two, and gradients: of one tensor, or all of them."""
+
+    name: str
+    power: int
+    source: str
+    gradients: Gradients
+    tensor: str = ALL
+
+
+def choose_loss_scale() -> Asked:
+    """Show the inputs of the lab and return what they say."""
+    name = choose_format("scale_format", default="float16")
+    power = ASK.select_slider(
+        "scale_power", _("Loss scale"), range(MAX_POWER + 1), default=0, labels=power_of_two
+    )
+    source = ASK.segmented(
+        "scale_source",
+        _("Gradients"),
+        tuple(SOURCES),
+        default="synthetic",
+        labels=lambda source: _(SOURCES[source]),
+    )
+    gradients, tensor = gradients_of(source), ALL
+    if gradients.tensors:
+        names = [ALL, *gradients.tensors]
+        tensor = ASK.selectbox("scale_tensor", _("Tensor"), names, default=ALL, labels=tensor_label)
+    st.caption(source_sentence(gradients, source))
+    return Asked(name=name, power=power, source=source, gradients=gradients, tensor=tensor)
+
+
+def loss_scale(asked: Asked) -> Shown:
+    """Show how many of the gradients the format keeps."""
+    histogram = asked.gradients.tensors.get(asked.tensor, asked.gradients.histogram)
+    fmt = cast("FloatFormat", FORMATS[asked.name])
+    bands = loss_scale_bands(histogram, fmt, 2.0**asked.power)
+    return Shown(
+        headline=one_gradient(bands) if asked.source == "single" else sentence(bands),
+        charts=[
+            Chart(picture=loss_scale_picture(histogram, bands, look()), file_name="loss-scale")
+        ],
+        code=CODE.format(gradients=source_code(asked), name=asked.name, power=asked.power),
+    )
 
 
 def sentence(bands: GradientBands) -> str:
@@ -107,3 +149,105 @@ def one_gradient(bands: GradientBands) -> str:
     else:
         text = _("1e-8 × {scale} in {format} is {stored}: full precision.")
     return text.format(**words)
+
+
+def tensor_label(tensor: str) -> str:
+    """Return the words for a tensor, or for all of them."""
+    if tensor == ALL:
+        return _("all tensors together")
+    if tensor.startswith(HIDDEN):
+        return _("activations behind layer {layer}").format(layer=tensor.removeprefix(HIDDEN))
+    return tensor
+
+
+def source_code(asked: Asked) -> str:
+    """Return Python that makes the gradients, as lines above the rest of a snippet."""
+    if asked.source == "single":
+        return f"gradients = [{SINGLE!r}]"
+    if not asked.gradients.tensors:
+        return (
+            "from core.dtypes.labs import synthetic_gradients\n\ngradients = synthetic_gradients()"
+        )
+    run = f"runs_directory() / {asked.gradients.run!r}" if asked.gradients.run else "None"
+    values = "values()" if asked.tensor == ALL else f"tensors[{asked.tensor!r}]"
+    return REAL_CODE.format(run=run, values=values)
+
+
+def source_sentence(gradients: Gradients, source: str) -> str:
+    """Return where the gradients come from, in the reader's language."""
+    if source == "single":
+        return _("One gradient of 1e-8.")
+    if gradients.run:
+        return _("Gradients of run {run} at step {step}: one backward pass.").format(
+            run=gradients.run, step=f"{gradients.step:,}"
+        )
+    if not gradients.tensors:
+        return _("Made-up gradients from N(0, 10⁻¹²): {count} of them.").format(
+            count=f"{gradients.histogram.num_gradients:,}"
+        )
+    return _("Gradients of a fresh small GPT: one backward pass on a real text.")
+
+
+def gradients_of(source: str) -> Gradients:
+    """Return the gradients; a real GPT that cannot be asked is replaced, and says so."""
+    if source == "single":
+        return Gradients(histogram=gradient_histogram([SINGLE]))
+    if source == "real":
+        try:
+            return real_gradients()
+        except ValueError as error:
+            st.warning(f"{error} {_('Made-up gradients are shown instead.')}")
+    return made_up()
+
+
+@st.cache_resource(show_spinner=False)
+def made_up() -> Gradients:
+    """Return made-up gradients, the same for everybody."""
+    return Gradients(histogram=gradient_histogram(synthetic_gradients()))
+
+
+def real_gradients() -> Gradients:
+    """Return those of the newest run with a checkpoint, else of a fresh model; asked once.
+
+    Raises:
+        ValueError: If the child process fails, or too much waits for the server.
+    """
+    run = newest_trained_run()
+    name = "gradients of a fresh GPT" if run is None else f"gradients of {newest_checkpoint(run)}"
+    kept = _kept()
+    if name not in kept:
+        note = st.empty()
+
+        def on_wait(place: int) -> None:
+            if place:
+                note.caption(_("Waiting: {count} jobs come first.").format(count=place))
+
+        with st.spinner(_("Computing real gradients in a process of their own…")):
+            sample = jobs().finish(name, lambda: measure_gradients(run), on_wait)
+        note.empty()
+        kept[name] = _of_sample(sample)
+        for old in list(kept)[:-_MAX_KEPT]:
+            kept.pop(old, None)
+    return kept[name]
+
+
+def newest_trained_run() -> Path | None:
+    """Return the newest run directory that has a checkpoint."""
+    names = runs_with_weights(runs_directory())
+    return runs_directory() / names[0] if names else None
+
+
+@st.cache_resource(show_spinner=False)
+def _kept() -> dict[str, Gradients]:
+    """Return the real gradients that this server has computed: by checkpoint."""
+    return {}
+
+
+def _of_sample(sample: GradientSample) -> Gradients:
+    tensors = {name: gradient_histogram(values) for name, values in sample.tensors.items()}
+    return Gradients(
+        histogram=gradient_histogram(sample.values()),
+        tensors=tensors,
+        run=sample.run,
+        step=sample.step,
+    )

@@ -1,24 +1,18 @@
 """The lab of products: storage in few bits is cheap, sums in few bits are not."""
 
+from dataclasses import asdict, dataclass
 from typing import Final
 
 import streamlit as st
 
 from core.dtypes import FORMATS
 from core.dtypes.labs import MatmulErrors, matmul_errors, normal_matrices
-from core.figures.dtypes.lab_frame import percent, short
-from core.figures.dtypes.low_precision_training.lab_matmul import (
-    error_at,
-    matmul_alt,
-    matmul_figure,
-    matmul_table,
-)
+from core.figures.dtypes.low_precision_training.matmul import error_at, matmul_picture
+from core.figures.dtypes.written import percent, short
 from core.language import _
-from pages.dtypes.low_precision_training.places import PAGE, lab_places
-from pages.shared import pickers
-from pages.shared.charts import show_chart
-from pages.shared.header import headline
-from pages.shared.settings import presenting, theme_mode
+from pages.dtypes.low_precision_training.inputs import ASK, with_commas
+from pages.shared.settings import look
+from pages.shared.tabbed_page import Chart, Shown
 
 STORAGE: Final = ("float16", "bfloat16", "float8_e4m3fn")
 ACCUMULATORS: Final = ("float32", "float16", "bfloat16")
@@ -36,6 +30,16 @@ print(f"{{product.error:.3%}}")
 """
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Asked:
+    """In which formats a product is stored and summed, and how deep it is."""
+
+    storage: str
+    accumulate: str
+    chunk: int
+    depth: int
+
+
 @st.cache_data(max_entries=len(STORAGE) * len(CHUNKS), show_spinner=False)
 def computed(storage: str, chunk: int) -> tuple[MatmulErrors, ...]:
     """Return the errors over all depths, one curve an accumulator."""
@@ -46,43 +50,40 @@ def computed(storage: str, chunk: int) -> tuple[MatmulErrors, ...]:
     )
 
 
-def show_matmul() -> str:
-    """Show the lab and return the code of its number."""
-    places = lab_places()
-    with places.controls:
-        storage = pickers.segmented(
-            PAGE, "matmul_storage", _("Matrices are stored in"), STORAGE, default="bfloat16",
+def choose_matmul() -> Asked:
+    """Show the inputs of the lab and return what they say."""
+    return Asked(
+        storage=ASK.segmented(
+            "matmul_storage",
+            _("Matrices are stored in"),
+            STORAGE,
+            default="bfloat16",
             labels=short,
-        )  # fmt: skip
-        accumulate = pickers.segmented(
-            PAGE, "matmul_sums", _("Sums are kept in"), ACCUMULATORS, default="bfloat16",
-            labels=short,
-        )  # fmt: skip
-        chunk = pickers.select_slider(
-            PAGE,
+        ),
+        accumulate=ASK.segmented(
+            "matmul_sums", _("Sums are kept in"), ACCUMULATORS, default="bfloat16", labels=short
+        ),
+        chunk=ASK.select_slider(
             "matmul_chunk",
             _("Products added before a sum is rounded"),
             CHUNKS,
             default=1,
             help=_("A tensor core adds some products exactly, then rounds the running sum once."),
-        )
-        depth = pickers.select_slider(
-            PAGE, "matmul_depth", _("Inner dimension K"), DEPTHS, default=4096,
-            labels=lambda k: f"{k:,}",
-        )  # fmt: skip
-    curves = computed(storage, chunk)
-    with places.headline:
-        headline(sentence(curves, accumulate, depth))
-    with places.picture:
-        show_chart(
-            matmul_figure(curves, accumulate, depth, theme_mode(), present=presenting()),
-            key="lowp_matmul",
-            alt=matmul_alt(curves, depth),
-            table=matmul_table(curves),
-            file_name="matmul-errors",
-        )
-    return CODE.format(
-        most=DEPTHS[-1], depth=depth, storage=storage, accumulate=accumulate, chunk=chunk
+        ),
+        depth=ASK.select_slider(
+            "matmul_depth", _("Inner dimension K"), DEPTHS, default=4096, labels=with_commas
+        ),
+    )
+
+
+def matmul(asked: Asked) -> Shown:
+    """Show the error of a product over its inner dimension."""
+    curves = computed(asked.storage, asked.chunk)
+    picture = matmul_picture(curves, asked.accumulate, asked.depth, look())
+    return Shown(
+        headline=sentence(curves, asked.accumulate, asked.depth),
+        charts=[Chart(picture=picture, file_name="matmul-errors")],
+        code=CODE.format(**asdict(asked), most=DEPTHS[-1]),
     )
 
 

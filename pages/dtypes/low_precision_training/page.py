@@ -1,58 +1,61 @@
 """Why do sums, updates and gradients get lost in 16 bits?"""
 
-from collections.abc import Callable, Mapping
-
-import streamlit as st
-
-from core.language import _
-from pages.dtypes.low_precision_training.loss_scale import show_loss_scale
-from pages.dtypes.low_precision_training.matmul import show_matmul
-from pages.dtypes.low_precision_training.pictures import show_pictures
-from pages.dtypes.low_precision_training.places import PAGE
+from core.language import N_
+from pages.dtypes.low_precision_training.inputs import ASK
+from pages.dtypes.low_precision_training.loss_scale import choose_loss_scale, loss_scale
+from pages.dtypes.low_precision_training.matmul import choose_matmul, matmul
+from pages.dtypes.low_precision_training.pictures import choose_pictures, pictures
 from pages.dtypes.low_precision_training.question import ask_exp, ask_sum, ask_update
-from pages.dtypes.low_precision_training.scaler import show_scaler
-from pages.dtypes.low_precision_training.softmax import show_softmax
-from pages.dtypes.low_precision_training.stochastic import show_stochastic
-from pages.dtypes.low_precision_training.sums import show_sums
-from pages.dtypes.low_precision_training.updates import show_updates
-from pages.shared import pickers
-from pages.shared.header import page_header
-from pages.shared.prose import prose
-from pages.shared.snippets import show_code
+from pages.dtypes.low_precision_training.scaler import choose_scaler, scaler
+from pages.dtypes.low_precision_training.softmax import choose_softmax, softmax
+from pages.dtypes.low_precision_training.sums import choose_sums, sums
+from pages.dtypes.low_precision_training.updates import (
+    choose_stochastic,
+    choose_updates,
+    stochastic,
+    updates,
+)
+from pages.shared.tabbed_page import Page, Tab, tabbed_page
 
-LABS: Mapping[str, Callable[[], str]] = {
-    "sums": show_sums,
-    "updates": show_updates,
-    "softmax": show_softmax,
-    "scale": show_loss_scale,
-    "scaler": show_scaler,
-    "stochastic": show_stochastic,
-    "matmul": show_matmul,
-    "pictures": show_pictures,
-}
-QUESTIONS = {"sums": ask_sum, "updates": ask_update, "softmax": ask_exp}
-
-
-def tab_label(tab: str) -> str:
-    """Return the word on the switch of a lab."""
-    return {
-        "sums": _("Sums"),
-        "updates": _("Updates"),
-        "softmax": _("Softmax"),
-        "scale": _("Loss scale"),
-        "scaler": _("GradScaler"),
-        "stochastic": _("Stochastic"),
-        "matmul": _("Matmul"),
-        "pictures": _("Picture"),
-    }[tab]
-
-
-page_header(__doc__)
-tab = pickers.segmented(PAGE, "tab", _("Lab"), list(LABS), default="sums", labels=tab_label)
-code = LABS[tab]()
-words, below = st.columns(2, gap="large")
-with words:
-    prose(__file__, tab)
-with below:
-    QUESTIONS.get(tab, ask_sum)()
-    show_code(tab, code)
+tabbed_page(
+    __file__,
+    __doc__,
+    Page(
+        inputs=ASK,
+        own_inputs="left",
+        tabs={
+            "sums": Tab(label=N_("Sums"), show=sums, choose=choose_sums, reading="sums"),
+            "updates": Tab(
+                label=N_("Updates"),
+                show=updates,
+                choose=choose_updates,
+                question=ask_update,
+                reading="updates",
+            ),
+            "softmax": Tab(
+                label=N_("Softmax"),
+                show=softmax,
+                choose=choose_softmax,
+                question=ask_exp,
+                reading="softmax",
+            ),
+            "scale": Tab(
+                label=N_("Loss scale"), show=loss_scale, choose=choose_loss_scale, reading="scale"
+            ),
+            "scaler": Tab(
+                label=N_("GradScaler"), show=scaler, choose=choose_scaler, reading="scaler"
+            ),
+            "stochastic": Tab(
+                label=N_("Stochastic"),
+                show=stochastic,
+                choose=choose_stochastic,
+                reading="stochastic",
+            ),
+            "matmul": Tab(label=N_("Matmul"), show=matmul, choose=choose_matmul, reading="matmul"),
+            "pictures": Tab(
+                label=N_("Picture"), show=pictures, choose=choose_pictures, reading="pictures"
+            ),
+        },
+        question=ask_sum,
+    ),
+)

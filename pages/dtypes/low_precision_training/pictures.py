@@ -6,18 +6,12 @@ import streamlit as st
 
 from core.dtypes import FORMATS
 from core.dtypes.labs import StoredPicture, analytic_picture, stored_picture
-from core.figures.dtypes.lab_frame import number, short
-from core.figures.dtypes.low_precision_training.lab_pictures import (
-    pictures_alt,
-    pictures_figure,
-    pictures_table,
-)
+from core.figures.dtypes.low_precision_training.pictures import pictures_picture
+from core.figures.dtypes.written import number, power_of_two, short
 from core.language import _, ngettext
-from pages.dtypes.low_precision_training.places import PAGE, lab_places, power_of_two
-from pages.shared import pickers
-from pages.shared.charts import show_chart
-from pages.shared.header import headline
-from pages.shared.settings import presenting, theme_mode
+from pages.dtypes.low_precision_training.inputs import ASK
+from pages.shared.settings import look
+from pages.shared.tabbed_page import Chart, Shown
 
 NAMES: Final = (
     *("float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2"),
@@ -40,37 +34,34 @@ def computed(power: int) -> tuple[StoredPicture, ...]:
     return tuple(stored_picture(picture, FORMATS[name], 2.0**power) for name in NAMES)
 
 
-def show_pictures() -> str:
-    """Show the lab and return the code of its number."""
-    places = lab_places()
-    with places.controls:
-        name = pickers.selectbox(
-            PAGE, "picture_format", _("Format"), NAMES, default="float8_e4m3fn", labels=short
-        )
-        power = pickers.select_slider(
-            PAGE,
-            "picture_power",
-            _("Brightness is multiplied by"),
-            POWERS,
-            default=0,
-            labels=power_of_two,
-            help=_("It is divided by the same number again before it is shown."),
-        )
-        st.caption(
-            _("INT8, INT4 and NF4 have one scale factor for the whole picture; floats have none.")
-        )
-    pictures = computed(power)
-    with places.headline:
-        headline(sentence(next(each for each in pictures if each.format == name)))
-    with places.picture:
-        show_chart(
-            pictures_figure(pictures, name, theme_mode(), present=presenting()),
-            key="lowp_pictures",
-            alt=pictures_alt(pictures),
-            table=pictures_table(pictures),
-            file_name="pictures",
-        )
-    return CODE.format(name=name, power=power)
+def choose_pictures() -> tuple[str, int]:
+    """Show the inputs of the lab; return the format that is spoken of, and a power of two."""
+    name = ASK.selectbox(
+        "picture_format", _("Format"), NAMES, default="float8_e4m3fn", labels=short
+    )
+    power = ASK.select_slider(
+        "picture_power",
+        _("Brightness is multiplied by"),
+        POWERS,
+        default=0,
+        labels=power_of_two,
+        help=_("It is divided by the same number again before it is shown."),
+    )
+    st.caption(
+        _("INT8, INT4 and NF4 have one scale factor for the whole picture; floats have none.")
+    )
+    return name, power
+
+
+def pictures(asked: tuple[str, int]) -> Shown:
+    """Show the picture in every format."""
+    name, power = asked
+    stored = computed(power)
+    return Shown(
+        headline=sentence(next(each for each in stored if each.format == name)),
+        charts=[Chart(picture=pictures_picture(stored, name, look()), file_name="pictures")],
+        code=CODE.format(name=name, power=power),
+    )
 
 
 def sentence(picture: StoredPicture) -> str:

@@ -7,7 +7,7 @@ import streamlit as st
 
 from core.dtypes import FORMATS
 from core.dtypes.labs import accumulate, softmax_naive, weight_updates
-from core.figures.dtypes.lab_frame import number
+from core.figures.dtypes.written import number
 from core.language import _
 from pages.shared.questions import Choice, predict_then_reveal
 

@@ -1,26 +1,20 @@
 """The lab of the gradient scaler: one optimizer step after the other."""
 
-from pathlib import Path
+from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Final
 
 import streamlit as st
 
 from core.dtypes import FORMATS
 from core.dtypes.labs import ScalerRule, ScalerStep, gradient_peaks, run_scaler
-from core.figures.dtypes.lab_frame import number
-from core.figures.dtypes.low_precision_training.lab_scaler import (
-    scaler_alt,
-    scaler_figure,
-    scaler_table,
-)
+from core.figures.dtypes.low_precision_training.scaler import scaler_picture
+from core.figures.dtypes.written import number
 from core.language import _
-from pages.dtypes.low_precision_training.places import PAGE, lab_places
-from pages.shared import pickers
-from pages.shared.charts import show_chart
-from pages.shared.header import headline
-from pages.shared.settings import is_hidden, locked, presenting, theme_mode
+from pages.dtypes.low_precision_training.inputs import ASK
+from pages.shared.settings import is_hidden, locked, look, presenting
+from pages.shared.tabbed_page import Chart, Shown
 
-STYLE: Final = Path(__file__).with_suffix(".css")
 NAME: Final = "float16"
 NUM_STEPS: Final = 60
 SPIKE_STEP: Final = 40
@@ -36,6 +30,16 @@ print(steps[{place}])
 """
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Asked:
+    """Which step is looked at, and how the gradients and the rule are."""
+
+    step: int
+    first: float
+    interval: int
+    spike: int
+
+
 @st.cache_data(max_entries=64, show_spinner=False)
 def computed(first: float, interval: int, spike: int) -> tuple[ScalerStep, ...]:
     """Return all steps of the scaler on a made-up series of gradients."""
@@ -43,62 +47,55 @@ def computed(first: float, interval: int, spike: int) -> tuple[ScalerStep, ...]:
     return run_scaler(peaks, FORMATS[NAME], ScalerRule(growth_interval=interval))
 
 
-def show_scaler() -> str:
-    """Show the lab and return the code of its number."""
-    places = lab_places()
-    with places.controls:
-        current = _pick_step()
-        first = pickers.select_slider(
-            PAGE, "scaler_first", _("Largest gradient of the first step"), FIRST, default=3
-        )
-        interval = pickers.select_slider(
-            PAGE, "scaler_interval", _("Clean steps before it grows"), INTERVALS, default=5
-        )
-        with_spike = pickers.toggle(
-            PAGE,
-            "scaler_spike",
-            _("A gradient 64 times as large at step {step}").format(step=SPIKE_STEP),
-            default=True,
-        )
+def choose_scaler() -> Asked:
+    """Show the inputs of the lab and return what they say."""
+    step = _choose_step()
+    first = ASK.select_slider(
+        "scaler_first", _("Largest gradient of the first step"), FIRST, default=3
+    )
+    interval = ASK.select_slider(
+        "scaler_interval", _("Clean steps before it grows"), INTERVALS, default=5
+    )
+    with_spike = ASK.toggle(
+        "scaler_spike",
+        _("A gradient 64 times as large at step {step}").format(step=SPIKE_STEP),
+        default=True,
+    )
     spike = SPIKE_STEP if with_spike else 0
-    steps = computed(float(first), interval, spike)
-    now = steps[current - 1]
-    with places.headline:
-        headline(sentence(now, interval))
-        if not presenting():
-            st.html(STYLE)
-            with st.container(key="lowp_phases"):
-                st.caption(phases(now))
-    with places.picture:
-        show_chart(
-            scaler_figure(steps, current, NAME, theme_mode(), present=presenting()),
-            key="lowp_scaler",
-            alt=scaler_alt(steps, current),
-            table=scaler_table(steps),
-            file_name="grad-scaler",
-        )
-    return CODE.format(
-        count=NUM_STEPS, first=float(first), spike=spike, interval=interval, place=current - 1
+    return Asked(step=step, first=float(first), interval=interval, spike=spike)
+
+
+def scaler(asked: Asked) -> Shown:
+    """Show the scale over all steps, and the calls of one of them."""
+    steps = computed(asked.first, asked.interval, asked.spike)
+    now = steps[asked.step - 1]
+    picture = scaler_picture(steps, asked.step, NAME, look())
+    return Shown(
+        headline=sentence(now, asked.interval),
+        beside_headline=None if presenting() else partial(say_phases, now),
+        charts=[Chart(picture=picture, file_name="grad-scaler")],
+        code=CODE.format(**asdict(asked), count=NUM_STEPS, place=asked.step - 1),
     )
 
 
-def _pick_step() -> int:
+def _choose_step() -> int:
     """Show the slider over the steps and the two buttons that move it."""
-    current = pickers.slider(PAGE, "scaler_step", _("Step"), 1, NUM_STEPS, default=1, step=1)
-    if not is_hidden(PAGE, "scaler_step"):
+    current = ASK.slider("scaler_step", _("Step"), 1, NUM_STEPS, default=1, step=1)
+    if not is_hidden(ASK.page, "scaler_step"):
         with st.container(horizontal=True, gap="xsmall"):
-            for name, label, move in (
-                ("back", _("Previous step"), -1),
-                ("forward", _("Next step"), 1),
-            ):
-                st.button(
-                    label,
-                    key=f"lowp_scaler_{name}",
-                    disabled=locked() or not 1 <= current + move <= NUM_STEPS,
-                    on_click=st.session_state.__setitem__,
-                    args=("lowp_scaler_step", min(max(current + move, 1), NUM_STEPS)),
-                )
+            _button("back", _("Previous step"), current - 1)
+            _button("forward", _("Next step"), current + 1)
     return current
+
+
+def _button(name: str, label: str, step: int) -> None:
+    st.button(
+        label,
+        key=ASK.key(f"scaler_{name}"),
+        disabled=locked() or not 1 <= step <= NUM_STEPS,
+        on_click=ASK.set,
+        args=("scaler_step", step),
+    )
 
 
 def sentence(now: ScalerStep, interval: int) -> str:
@@ -130,16 +127,16 @@ def sentence(now: ScalerStep, interval: int) -> str:
     return text.format(**words)
 
 
-def phases(now: ScalerStep) -> str:
-    """Return the five calls of one step as one line, each with its outcome."""
+def say_phases(now: ScalerStep) -> None:
+    """Show the five calls of one step in one line, each with its outcome."""
     checked = _("found infinity") if now.found_inf else _("all finite")
     stepped = _("skipped") if now.found_inf else _("weights changed")
-    return " → ".join(
-        [
-            _("`scale(loss)`: × {scale}").format(scale=number(now.scale)),
-            _("`backward()`: largest gradient {stored}").format(stored=number(now.stored, 5)),
-            _("`unscale_()`: {checked}").format(checked=checked),
-            _("`step()`: {stepped}").format(stepped=stepped),
-            _("`update()`: scale {scale}").format(scale=number(now.next_scale)),
-        ]
+    phases = (
+        _("`scale(loss)`: × {scale}").format(scale=number(now.scale)),
+        _("`backward()`: largest gradient {stored}").format(stored=number(now.stored, 5)),
+        _("`unscale_()`: {checked}").format(checked=checked),
+        _("`step()`: {stepped}").format(stepped=stepped),
+        _("`update()`: scale {scale}").format(scale=number(now.next_scale)),
     )
+    with st.container(key="lowp_phases"):
+        st.caption(" → ".join(phases))

@@ -7,20 +7,13 @@ import streamlit as st
 
 from core.dtypes import FORMATS
 from core.dtypes.labs import SoftmaxTrace, softmax_naive, softmax_stable
-from core.figures.dtypes.lab_frame import number, percent, short
-from core.figures.dtypes.low_precision_training.lab_softmax import (
-    softmax_alt,
-    softmax_figure,
-    softmax_table,
-)
+from core.figures.dtypes.low_precision_training.softmax import softmax_picture
+from core.figures.dtypes.written import number, percent, short
 from core.language import _
-from pages.dtypes.low_precision_training.places import PAGE, lab_places
-from pages.shared import pickers
-from pages.shared.charts import show_chart
-from pages.shared.header import headline
-from pages.shared.settings import presenting, theme_mode
+from pages.dtypes.low_precision_training.inputs import ASK, choose_format
+from pages.shared.settings import look
+from pages.shared.tabbed_page import Chart, Shown
 
-NAMES: Final = ("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2")
 BELOW: Final = (0.0, 1.0, 2.0)  # how far the three logits lie below the largest
 CODE: Final = """
 from core.dtypes import FORMATS
@@ -40,35 +33,34 @@ def computed(logits: tuple[float, ...], name: str) -> tuple[SoftmaxTrace, Softma
     return softmax_naive(logits, FORMATS[name]), softmax_stable(logits, FORMATS[name])
 
 
-def show_softmax() -> str:
-    """Show the lab and return the code of its number."""
-    places = lab_places()
-    with places.controls:
-        name = pickers.segmented(
-            PAGE, "softmax_format", _("Format"), NAMES, default="float16", labels=short
+def choose_softmax() -> tuple[str, float]:
+    """Show the inputs of the lab and how they are stored; return the format and a logit."""
+    name = choose_format("softmax_format", default="float16")
+    largest = ASK.slider("softmax_logit", _("Largest logit"), -20.0, 100.0, default=11.1, step=0.1)
+    stored = computed(_logits(largest), name)[0].logits
+    st.caption(_("The logits of the other two tokens are 1 and 2 lower."))
+    st.caption(
+        _("Stored in {format}: {logits}.").format(
+            format=short(name), logits=_(", ").join(number(each, 5) for each in stored)
         )
-        largest = pickers.slider(
-            PAGE, "softmax_logit", _("Largest logit"), -20.0, 100.0, default=11.1, step=0.1
-        )
-        logits = tuple(round(largest - below, 6) for below in BELOW)
-        naive, stable = computed(logits, name)
-        st.caption(_("The logits of the other two tokens are 1 and 2 lower."))
-        st.caption(
-            _("Stored in {format}: {logits}.").format(
-                format=short(name), logits=_(", ").join(number(each, 5) for each in naive.logits)
-            )
-        )
-    with places.headline:
-        headline(sentence(naive, stable, largest))
-    with places.picture:
-        show_chart(
-            softmax_figure(naive, stable, theme_mode(), present=presenting()),
-            key="lowp_softmax",
-            alt=softmax_alt(naive, stable),
-            table=softmax_table(naive, stable),
-            file_name="softmax",
-        )
-    return CODE.format(logits=list(logits), name=name)
+    )
+    return name, largest
+
+
+def softmax(asked: tuple[str, float]) -> Shown:
+    """Show the exponentials and what both ways make of them."""
+    name, largest = asked
+    logits = _logits(largest)
+    naive, stable = computed(logits, name)
+    return Shown(
+        headline=sentence(naive, stable, largest),
+        charts=[Chart(picture=softmax_picture(naive, stable, look()), file_name="softmax")],
+        code=CODE.format(logits=list(logits), name=name),
+    )
+
+
+def _logits(largest: float) -> tuple[float, ...]:
+    return tuple(round(largest - below, 6) for below in BELOW)
 
 
 def sentence(naive: SoftmaxTrace, stable: SoftmaxTrace, largest: float) -> str:

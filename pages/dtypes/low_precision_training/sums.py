@@ -1,25 +1,33 @@
 """The lab of sums: the same number added again and again."""
 
+from dataclasses import asdict, dataclass
 from typing import Final
 
 import numpy as np
 import streamlit as st
 
 from core.dtypes import FORMATS, Rounding
-from core.dtypes.labs import Accumulation, accumulate
-from core.dtypes.labs.accumulate import ORDERS, Order
-from core.figures.dtypes.lab_frame import number, percent, short
-from core.figures.dtypes.low_precision_training.lab_sums import sums_alt, sums_figure, sums_table
-from core.language import _
-from pages.dtypes.low_precision_training.places import PAGE, lab_places
-from pages.shared import pickers
-from pages.shared.charts import show_chart
-from pages.shared.header import headline
-from pages.shared.settings import presenting, theme_mode
+from core.dtypes.labs import ORDERS, Accumulation, accumulate
+from core.dtypes.labs.accumulate import Order
+from core.figures.dtypes.low_precision_training.sums import sums_picture
+from core.figures.dtypes.written import number, percent, short
+from core.language import N_, _
+from pages.dtypes.low_precision_training.inputs import (
+    ASK,
+    FORMAT_NAMES,
+    choose_format,
+    with_commas,
+)
+from pages.shared.settings import look
+from pages.shared.tabbed_page import Chart, Shown
 
-NAMES: Final = ("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2")
 TERMS: Final = (0.001, 0.01, 0.1, 0.5, 1, 3)
 COUNTS: Final = (10, 100, 300, 1000, 3000, 10_000)
+LABELS: Final = {
+    "sequential": N_("in a loop"),
+    "pairwise": N_("pairs"),
+    "float32_then_cast": N_("in FP32"),
+}
 CODE: Final = """
 import numpy as np
 
@@ -37,54 +45,58 @@ print(total.result, total.exact, total.stalls_after)
 """
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Asked:
+    """What is added, how often, and how."""
+
+    name: str
+    term: float
+    count: int
+    order: Order
+    rounding: Rounding
+
+
 @st.cache_data(max_entries=64, show_spinner=False)
 def computed(term: float, count: int, order: Order, rounding: Rounding) -> tuple[Accumulation, ...]:
     """Return the sum in every format."""
     values = np.full(count, term)
     return tuple(
         accumulate(values, FORMATS[name], rounding, order, np.random.default_rng(0))
-        for name in NAMES
+        for name in FORMAT_NAMES
     )
 
 
-def show_sums() -> str:
-    """Show the lab and return the code of its number."""
-    places = lab_places()
-    with places.controls:
-        name = pickers.segmented(
-            PAGE, "sum_format", _("Format"), NAMES, default="bfloat16", labels=short
-        )
-        term = pickers.select_slider(PAGE, "sum_term", _("Number that is added"), TERMS, default=1)
-        count = pickers.select_slider(
-            PAGE, "sum_count", _("How often"), COUNTS, default=1000, labels=lambda n: f"{n:,}"
-        )
-        order = pickers.segmented(
-            PAGE, "sum_order", _("Order"), ORDERS, default="sequential", labels=order_label
-        )
-        by_chance = pickers.toggle(PAGE, "sum_stochastic", _("Round stochastically"), default=False)
-    rounding: Rounding = "stochastic" if by_chance else "nearest_even"
-    sums = computed(term, count, order, rounding)
-    total = next(each for each in sums if each.format == name)
-    with places.headline:
-        headline(sentence(total, term, count))
-    with places.picture:
-        show_chart(
-            sums_figure(sums, name, theme_mode(), present=presenting()),
-            key="lowp_sums",
-            alt=sums_alt(sums),
-            table=sums_table(sums),
-            file_name="sums",
-        )
-    return CODE.format(count=count, term=float(term), name=name, rounding=rounding, order=order)
+def choose_sums() -> Asked:
+    """Show the inputs of the lab and return what they say."""
+    return Asked(
+        name=choose_format("sum_format"),
+        term=float(ASK.select_slider("sum_term", _("Number that is added"), TERMS, default=1)),
+        count=ASK.select_slider(
+            "sum_count", _("How often"), COUNTS, default=1000, labels=with_commas
+        ),
+        order=ASK.segmented(
+            "sum_order",
+            _("Order"),
+            ORDERS,
+            default="sequential",
+            labels=lambda order: _(LABELS[order]),
+        ),
+        rounding="stochastic"
+        if ASK.toggle("sum_stochastic", _("Round stochastically"), default=False)
+        else "nearest_even",
+    )
 
 
-def order_label(order: str) -> str:
-    """Return the words for an order of adding."""
-    return {
-        "sequential": _("in a loop"),
-        "pairwise": _("pairs"),
-        "float32_then_cast": _("in FP32"),
-    }[order]
+def sums(asked: Asked) -> Shown:
+    """Show the running sums in every format."""
+    found = computed(asked.term, asked.count, asked.order, asked.rounding)
+    total = next(each for each in found if each.format == asked.name)
+    picture = sums_picture(found, asked.name, look())
+    return Shown(
+        headline=sentence(total, asked.term, asked.count),
+        charts=[Chart(picture=picture, file_name="sums")],
+        code=CODE.format(**asdict(asked)),
+    )
 
 
 def sentence(total: Accumulation, term: float, count: int) -> str:

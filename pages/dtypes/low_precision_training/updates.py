@@ -1,29 +1,44 @@
-"""The lab of updates: why weights that are trained in 16 bits have a master copy in 32."""
+"""Labs of small updates: a weight that is kept in three ways, and many that are rounded by chance.
 
+They show why weights that are trained in 16 bits have a master copy in 32, or round by chance.
+"""
+
+from dataclasses import asdict, dataclass
 from typing import Final
 
 import numpy as np
 import streamlit as st
 
 from core.dtypes import FORMATS
-from core.dtypes.labs import WeightUpdates, weight_updates
-from core.figures.dtypes.lab_frame import number, percent, short
-from core.figures.dtypes.low_precision_training.lab_updates import (
-    updates_alt,
-    updates_figure,
-    updates_table,
+from core.dtypes.labs import (
+    StochasticUpdates,
+    WeightUpdates,
+    half_gap_above,
+    stochastic_updates,
+    weight_updates,
 )
-from core.language import _
-from pages.dtypes.low_precision_training.places import PAGE, lab_places
-from pages.shared import pickers
-from pages.shared.charts import show_chart
-from pages.shared.header import headline
-from pages.shared.settings import presenting, theme_mode
+from core.figures.dtypes.low_precision_training.updates import stochastic_picture, updates_picture
+from core.figures.dtypes.written import number, percent, short
+from core.language import N_, _, ngettext
+from pages.dtypes.low_precision_training.inputs import (
+    ASK,
+    FORMAT_NAMES,
+    choose_format,
+    with_commas,
+)
+from pages.shared.settings import look
+from pages.shared.tabbed_page import Chart, Shown
 
-NAMES: Final = ("float16", "bfloat16", "float8_e4m3fn")
+NAMES: Final = FORMAT_NAMES[:3]
 UPDATES: Final = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03)
 STEPS: Final = (10, 100, 300, 1000, 3000)
-WAYS: Final = ("nearest", "stochastic", "master")
+WAYS: Final = {
+    "nearest": N_("nearest"),
+    "stochastic": N_("stochastic"),
+    "master": N_("FP32 master"),
+}
+WEIGHTS: Final = (1, 10, 100, 400)
+NUM_STEPS: Final = 1000  # of many weights
 CODE: Final = """
 import numpy as np
 
@@ -41,10 +56,31 @@ path = weight_updates(
 )
 print(path.stored[-1], path.exact[-1], path.half_gap)
 """
+CODE_OF_MANY: Final = """
+import numpy as np
+
+from core.dtypes import FORMATS
+from core.dtypes.labs import stochastic_updates
+
+many = stochastic_updates(
+    1.0, {update!r}, {steps}, FORMATS[{name!r}], {count}, np.random.default_rng(0)
+)
+print(many.mean[-1], many.exact[-1], many.nearest[-1])
+"""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Asked:
+    """By how much a weight is raised, how often, and how it is kept."""
+
+    name: str
+    way: str
+    update: float
+    steps: int
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
-def computed(update: float, steps: int, name: str) -> dict[str, WeightUpdates]:
+def one_weight(update: float, steps: int, name: str) -> dict[str, WeightUpdates]:
     """Return the path of a weight that begins at 1, in each way."""
     fmt = FORMATS[name]
     return {
@@ -56,49 +92,47 @@ def computed(update: float, steps: int, name: str) -> dict[str, WeightUpdates]:
     }
 
 
-def show_updates() -> str:
-    """Show the lab and return the code of its number."""
-    places = lab_places()
-    with places.controls:
-        name = pickers.segmented(
-            PAGE, "update_format", _("Format"), NAMES, default="bfloat16", labels=short
-        )
-        way = pickers.segmented(
-            PAGE, "update_way", _("How the weight is kept"), WAYS, default="nearest", labels=label
-        )
-        update = pickers.select_slider(
-            PAGE, "update_size", _("Update at each step"), UPDATES, default=0.001
-        )
-        steps = pickers.select_slider(
-            PAGE, "update_steps", _("Steps"), STEPS, default=1000, labels=lambda n: f"{n:,}"
-        )
-    ways = computed(update, steps, name)
-    with places.headline:
-        headline(sentence(ways[way], way, update))
-    with places.picture:
-        show_chart(
-            updates_figure(ways, way, theme_mode(), present=presenting()),
-            key="lowp_updates",
-            alt=updates_alt(ways),
-            table=updates_table(ways),
-            file_name="weight-updates",
-        )
-    rounding = "stochastic" if way == "stochastic" else "nearest_even"
-    return CODE.format(
-        update=update, steps=steps, name=name, rounding=rounding, master=way == "master"
+@st.cache_data(max_entries=64, show_spinner=False)
+def many_weights(update: float, name: str, count: int) -> StochasticUpdates:
+    """Return the paths of weights that begin at 1."""
+    rng = np.random.default_rng(0)
+    return stochastic_updates(1.0, update, NUM_STEPS, FORMATS[name], count, rng)
+
+
+def choose_updates() -> Asked:
+    """Show the inputs of the lab of one weight and return what they say."""
+    return Asked(
+        name=choose_format("update_format", names=NAMES),
+        way=ASK.segmented(
+            "update_way",
+            _("How the weight is kept"),
+            tuple(WAYS),
+            default="nearest",
+            labels=lambda way: _(WAYS[way]),
+        ),
+        update=ASK.select_slider("update_size", _("Update at each step"), UPDATES, default=0.001),
+        steps=ASK.select_slider(
+            "update_steps", _("Steps"), STEPS, default=1000, labels=with_commas
+        ),
     )
 
 
-def label(way: str) -> str:
-    """Return the short words for a way to keep a weight."""
-    return {
-        "nearest": _("nearest"),
-        "stochastic": _("stochastic"),
-        "master": _("FP32 master"),
-    }[way]
+def updates(asked: Asked) -> Shown:
+    """Show a weight that is raised step by step, in each way."""
+    ways = one_weight(asked.update, asked.steps, asked.name)
+    picture = updates_picture(ways, asked.way, look())
+    return Shown(
+        headline=updates_sentence(ways[asked.way], asked.way, asked.update),
+        charts=[Chart(picture=picture, file_name="weight-updates")],
+        code=CODE.format(
+            **asdict(asked),
+            rounding="stochastic" if asked.way == "stochastic" else "nearest_even",
+            master=asked.way == "master",
+        ),
+    )
 
 
-def sentence(path: WeightUpdates, way: str, update: float) -> str:
+def updates_sentence(path: WeightUpdates, way: str, update: float) -> str:
     """Return where the weight ends."""
     steps = path.stored.size - 1
     words = {
@@ -110,7 +144,7 @@ def sentence(path: WeightUpdates, way: str, update: float) -> str:
         "half": number(path.half_gap, 3),
     }
     if path.num_lost == steps:
-        text = unmoved(way)
+        text = _unmoved(way)
         words["chance"] = percent(update / (2 * path.half_gap))
         words["reached"] = number(float((path.exact if path.master is None else path.master)[-1]))
     elif way == "master":
@@ -125,7 +159,7 @@ def sentence(path: WeightUpdates, way: str, update: float) -> str:
     return text.format(**words)
 
 
-def unmoved(way: str) -> str:
+def _unmoved(way: str) -> str:
     """Return why no step moved the weight, with places for the numbers."""
     return {
         "nearest": _(
@@ -141,3 +175,57 @@ def unmoved(way: str) -> str:
             "stays {weight}. Half the gap is {half}."
         ),
     }[way]
+
+
+def choose_stochastic() -> tuple[float, StochasticUpdates]:
+    """Show the inputs of the lab of many weights; return the update and what becomes of them."""
+    name = choose_format("chance_format", names=NAMES)
+    update = ASK.select_slider(
+        "chance_update", _("Update at each step"), UPDATES[:-1], default=0.001
+    )
+    count = ASK.select_slider("chance_weights", _("Weights"), WEIGHTS, default=100)
+    many = many_weights(update, name, count)
+    st.caption(chance_of_a_step(many, update))
+    return update, many
+
+
+def stochastic(asked: tuple[float, StochasticUpdates]) -> Shown:
+    """Show many weights under stochastic rounding, each with draws of its own."""
+    update, many = asked
+    return Shown(
+        headline=stochastic_sentence(many, update),
+        charts=[Chart(picture=stochastic_picture(many, look()), file_name="stochastic-rounding")],
+        code=CODE_OF_MANY.format(
+            update=update, steps=NUM_STEPS, name=many.format, count=many.num_weights
+        ),
+    )
+
+
+def chance_of_a_step(many: StochasticUpdates, update: float) -> str:
+    """Return how likely the first step moves a weight; a step beyond the gap always does."""
+    if many.chance < 1:
+        text = _("A step moves a weight of 1 to its neighbour with a chance of {chance}.")
+        return text.format(chance=percent(many.chance))
+    gaps = update / (2 * half_gap_above(FORMATS[many.format], 1.0))
+    text = _("A step is {count} times the gap above 1: it always moves a weight of 1.")
+    return text.format(count=number(gaps, 3))
+
+
+def stochastic_sentence(many: StochasticUpdates, update: float) -> str:
+    """Return where the mean ends, beside the truth and rounding to nearest."""
+    text = ngettext(
+        "1 + {steps} × {update} in {format}, rounded stochastically: {mean} for {count} weight. "
+        "Exact is {exact}, to nearest {nearest}.",
+        "1 + {steps} × {update} in {format}, rounded stochastically: {mean} on average of {count} "
+        "weights. Exact is {exact}, to nearest {nearest}.",
+        many.num_weights,
+    )
+    return text.format(
+        steps=f"{NUM_STEPS:,}",
+        update=number(update),
+        format=short(many.format),
+        mean=number(float(many.mean[-1]), 4),
+        count=many.num_weights,
+        exact=number(float(many.exact[-1])),
+        nearest=number(float(many.nearest[-1])),
+    )

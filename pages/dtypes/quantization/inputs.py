@@ -1,9 +1,11 @@
-"""How a tensor is quantized: two formats, and the settings that shape them and the picture."""
+"""What is quantized, and how: a tensor, two formats and their settings."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
+
+import streamlit as st
 
 from core.dtypes.blocks.scale_rules import SCALE_RULES
 from core.dtypes.blocks.storage import (
@@ -15,19 +17,28 @@ from core.dtypes.blocks.storage import (
     has_scale_rule,
 )
 from core.dtypes.blocks.stored_part import WHERES, Where
-from core.figures.dtypes.lab_frame import percent
+from core.figures.dtypes.written import percent
 from core.language import N_, _
 from core.units import format_decibels
-from pages.dtypes.quantization.chosen import PAGE, Chosen
-from pages.shared import pickers
+from pages.dtypes.quantization.tensor import Chosen, choose_tensor, make_tensor
+from pages.shared.inputs import Inputs
 
+ASK: Final = Inputs("quant")
 SIZES: Final = (64, 128, 256, 512)
 MAX_SEED: Final = 9999
+FIND: Final = "from core.dtypes.blocks.storage import find_storage"
+QUALITY: Final = """
+x = {tensor}
+for storage in ({first}, {second}):
+    kept = storage.store(x)
+    print(f"{{storage.name}}: {{kept.stats.sqnr_db:.1f}} dB at {{storage.bits_per_value:.4g}} bits")
+"""
 _WHERES: Final = {
     "largest": N_("around the largest value"),
     "worst": N_("where A loses most"),
     "first": N_("the first values"),
 }
+Pair = tuple[Storage, Storage]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
@@ -35,9 +46,65 @@ class Case:
     """All choices of the page: the tensor, both formats, the part looked at, the group size."""
 
     chosen: Chosen
-    pair: tuple[Storage, Storage]
+    pair: Pair
     where: Where
     group: int
+
+    def code(self, body: str, *imports: str, **words: object) -> str:
+        """Return Python about this tensor and both formats.
+
+        Args:
+            body: With places for `tensor`, `first` and `second`, and for `words`.
+            imports: The lines that it needs first, besides those of the tensor.
+            words: What else it names; they come before what the case says.
+        """
+        first, second = (storage.code for storage in self.pair)
+        filled = {"tensor": self.chosen.code, "first": first, "second": second} | words
+        lines = sorted({*imports, *self.chosen.imports})
+        return "\n".join(lines) + "\n" + body.format(**filled)
+
+
+def choose_case() -> Case:
+    """Show the inputs in one row, below it what the tensor needs, and return what was chosen."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        tensor = choose_tensor(ASK)
+        first = ASK.selectbox("a", _("Format A"), STORAGE_NAMES, default="nvfp4")
+        second = ASK.selectbox("b", _("Format B"), STORAGE_NAMES, default="int4_group128")
+        with st.popover(
+            _("Settings"), icon=":material/tune:", key="quant_settings", width="content"
+        ):
+            pair, group = _choose_storages((first, second))
+            size = ASK.select_slider("size", _("Rows and columns"), SIZES, default=256)
+            seed = ASK.number("seed", _("Seed"), 0, MAX_SEED, default=0, step=1)
+            where = ASK.selectbox(
+                "where",
+                _("Part that is shown"),
+                WHERES,
+                default="largest",
+                labels=lambda key: _(_WHERES[key]),
+            )
+    chosen = make_tensor(ASK, tensor, size, seed)
+    return Case(chosen=chosen, pair=pair, where=where, group=group)
+
+
+def _choose_storages(names: Sequence[str]) -> tuple[Pair, int]:
+    """Show scale rules and group sizes, as far as they apply; return A and B, and the group."""
+    rule = ASK.segmented(
+        "rule",
+        _("Scale rule (MX formats)"),
+        SCALE_RULES,
+        default="floor",
+        disabled=not any(map(has_scale_rule, names)),
+    )
+    group = ASK.select_slider(
+        "group",
+        _("Values in a group (formats in groups)"),
+        GROUP_SIZES,
+        default=128,
+        disabled=not any(map(has_group_size, names)),
+    )
+    first, second = (find_storage(name, rule, group) for name in names)
+    return (first, second), group
 
 
 def qualities(rows: Sequence[tuple[str, float, float, float]]) -> str:
@@ -48,7 +115,11 @@ def qualities(rows: Sequence[tuple[str, float, float, float]]) -> str:
     """
     templates = [_("{name}: {sqnr} at {bits} bits per value"), _("{name}: {sqnr} at {bits}")]
     parts = [
-        templates[min(place, 1)].format(name=f"`{name}`", sqnr=_kept(sqnr_db), bits=f"{bits:.4g}")
+        templates[min(place, 1)].format(
+            name=f"`{name}`",
+            sqnr=_("nothing left") if math.isnan(sqnr_db) else format_decibels(sqnr_db),
+            bits=f"{bits:.4g}",
+        )
         + lost(share)
         for place, (name, sqnr_db, bits, share) in enumerate(rows)
     ]
@@ -60,59 +131,3 @@ def lost(share: float) -> str:
     if not 0 < share < 1:
         return ""
     return _(" ({share} of the values lost)").format(share=percent(share))
-
-
-def _kept(sqnr_db: float) -> str:
-    return _("nothing left") if math.isnan(sqnr_db) else format_decibels(sqnr_db)
-
-
-def choose_format(name: str, label: str, default: str) -> str:
-    """Show the list of formats and return the name of the chosen one.
-
-    Args:
-        name: The setting's name, "a" or "b".
-        label: Translated.
-        default: The format before anybody chose.
-    """
-    return pickers.selectbox(PAGE, name, label, STORAGE_NAMES, default=default)
-
-
-def choose_storages(names: Sequence[str]) -> tuple[tuple[Storage, Storage], int]:
-    """Show scale rules and group sizes, as far as they apply; return A and B, and the group."""
-    rule = pickers.segmented(
-        PAGE,
-        "rule",
-        _("Scale rule (MX formats)"),
-        SCALE_RULES,
-        default="floor",
-        disabled=not any(map(has_scale_rule, names)),
-    )
-    group = pickers.select_slider(
-        PAGE,
-        "group",
-        _("Values in a group (formats in groups)"),
-        GROUP_SIZES,
-        default=128,
-        disabled=not any(map(has_group_size, names)),
-    )
-    first, second = (find_storage(name, rule, group) for name in names)
-    return (first, second), group
-
-
-def choose_sample() -> tuple[int, int]:
-    """Show size and seed of the sample tensors and return them."""
-    size = pickers.select_slider(PAGE, "size", _("Rows and columns"), SIZES, default=256)
-    seed = pickers.number(PAGE, "seed", _("Seed"), 0, MAX_SEED, default=0, step=1)
-    return size, seed
-
-
-def choose_where() -> Where:
-    """Show which part of the tensor can be looked at and return the choice."""
-    return pickers.selectbox(
-        PAGE,
-        "where",
-        _("Part that is shown"),
-        WHERES,
-        default="largest",
-        labels=lambda key: _(_WHERES[key]),
-    )

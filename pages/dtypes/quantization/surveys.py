@@ -6,70 +6,103 @@ import streamlit as st
 
 from core.dtypes.blocks.block_formats import BLOCK_FORMATS
 from core.dtypes.blocks.block_layout import PER_TENSOR
-from core.dtypes.blocks.storage import has_scale_rule
-from core.figures.dtypes.quantization.group_curve import group_alt, group_figure, group_table
-from core.figures.dtypes.quantization.nf4_quantiles import nf4_alt, nf4_figure, nf4_table
-from core.figures.dtypes.quantization.scale_rule_plot import rule_alt, rule_figure, rule_table
-from core.figures.dtypes.quantization.sqnr_plot import sqnr_alt, sqnr_figure, sqnr_table
+from core.dtypes.blocks.nf4 import CodeUse, make_code_use
+from core.dtypes.blocks.storage import find_storage, has_scale_rule
+from core.dtypes.blocks.storage_trials import (
+    RuleTrial,
+    SizeTrial,
+    Trial,
+    try_all,
+    try_rules,
+    try_sizes,
+)
+from core.dtypes.rounding import Floats
+from core.figures.dtypes.quantization.nf4 import nf4_picture
+from core.figures.dtypes.quantization.scales import groups_picture, rules_picture
+from core.figures.dtypes.quantization.standing import standing_picture
 from core.language import _
 from core.units import format_decibels
-from pages.dtypes.quantization.chosen import PAGE
-from pages.dtypes.quantization.inputs import Case, qualities
-from pages.dtypes.quantization.trials import (
-    Pair,
-    code_use_of,
-    rules_of,
-    sizes_of,
-    standing_of,
+from pages.dtypes.quantization.inputs import FIND, QUALITY, Case, Pair, qualities
+from pages.shared.settings import look
+from pages.shared.tabbed_page import Chart, Shown
+
+ALWAYS_TRIED: Final = (
+    *BLOCK_FORMATS,
+    *("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2"),
 )
-from pages.shared.charts import show_chart
-from pages.shared.header import headline
-from pages.shared.settings import presenting, theme_mode
-
 MX_NAMES: Final = tuple(name for name in BLOCK_FORMATS if has_scale_rule(name))
+_NF4: Final = ("nf4", "nf4_double_quant")
+_RULES: Final = """
+x = {tensor}
+for trial in try_rules(x, BLOCK_FORMATS[{mx!r}]):
+    largest = f"{{trial.largest:.4g}} becomes {{trial.largest_restored:.4g}}"
+    print(f"{mx}, {{trial.rule}}: {{largest}}, {{trial.stats.sqnr_db:.1f}} dB")
+"""
+_GROUPS: Final = """
+x = {tensor}
+for trial in try_sizes(x, ["int8_group128"]):
+    print(f"{{trial.size}}: {{trial.sqnr_db:.1f}} dB at {{trial.bits:.4g}} bits")
+"""
 
 
-def show_standing(case: Case) -> None:
+@st.cache_data(max_entries=32, show_spinner=False)
+def standing_of(x: Floats, pair: Pair) -> tuple[Trial, ...]:
+    """Return size and quality of all formats, A and B as they are set among them."""
+    storages = [find_storage(name) for name in ALWAYS_TRIED]
+    others = [each for each in storages if each.name not in {storage.name for storage in pair}]
+    return try_all(x, list(dict.fromkeys([*pair, *others])))
+
+
+def standing(case: Case) -> Shown:
     """Show quality against size for all formats."""
     with st.spinner(_("Trying every format on this tensor…")):
         trials = standing_of(case.chosen.x, case.pair)
     first, second = (storage.name for storage in case.pair)
     found = {trial.name: trial for trial in trials}
     shown = [found[name] for name in dict.fromkeys((first, second))]
-    headline(qualities([(each.name, each.sqnr_db, each.bits, each.lost_share) for each in shown]))
-    show_chart(
-        sqnr_figure(trials, (first, second), theme_mode(), present=presenting()),
-        key=f"{PAGE}_standing",
-        alt=sqnr_alt(trials, (first, second)),
-        table=sqnr_table(trials),
-        file_name="sqnr-against-bits",
+    picture = standing_picture(trials, (first, second), look())
+    return Shown(
+        headline=qualities(
+            [(each.name, each.sqnr_db, each.bits, each.lost_share) for each in shown]
+        ),
+        charts=[Chart(picture=picture, file_name="sqnr-against-bits")],
+        notes=case.chosen.notes(),
+        code=case.code(QUALITY, FIND),
     )
 
 
-def show_rules(case: Case) -> None:
+@st.cache_data(max_entries=32, show_spinner=False)
+def rules_of(x: Floats, name: str) -> tuple[RuleTrial, ...]:
+    """Return what the four scale rules make of the tensor in an MX format."""
+    return try_rules(x, BLOCK_FORMATS[name])
+
+
+def rules(case: Case) -> Shown:
     """Show what the four scale rules do to an MX format: A or B, if one of them is MX."""
     name = rule_format(case.pair)
     trials = rules_of(case.chosen.x, name)
     found = {trial.rule: trial for trial in trials}
-    headline(
-        _(
-            "{name}: `floor` turns the largest value {largest} into {floor} ({floor_db}), "
-            "`rceil` into {rceil} ({rceil_db})"
-        ).format(
-            name=f"`{name}`",
-            largest=f"{found['floor'].largest:.4g}",
-            floor=f"{found['floor'].largest_restored:.4g}",
-            floor_db=format_decibels(found["floor"].stats.sqnr_db),
-            rceil=f"{found['rceil'].largest_restored:.4g}",
-            rceil_db=format_decibels(found["rceil"].stats.sqnr_db),
-        )
+    said = _(
+        "{name}: `floor` turns the largest value {largest} into {floor} ({floor_db}), "
+        "`rceil` into {rceil} ({rceil_db})"
+    ).format(
+        name=f"`{name}`",
+        largest=f"{found['floor'].largest:.4g}",
+        floor=f"{found['floor'].largest_restored:.4g}",
+        floor_db=format_decibels(found["floor"].stats.sqnr_db),
+        rceil=f"{found['rceil'].largest_restored:.4g}",
+        rceil_db=format_decibels(found["rceil"].stats.sqnr_db),
     )
-    show_chart(
-        rule_figure(trials, theme_mode(), present=presenting()),
-        key=f"{PAGE}_rules",
-        alt=rule_alt(trials),
-        table=rule_table(trials),
-        file_name="scale-rules",
+    return Shown(
+        headline=said,
+        charts=[Chart(picture=rules_picture(trials, look()), file_name="scale-rules")],
+        notes=case.chosen.notes(),
+        code=case.code(
+            _RULES,
+            "from core.dtypes import BLOCK_FORMATS",
+            "from core.dtypes.blocks.storage_trials import try_rules",
+            mx=name,
+        ),
     )
 
 
@@ -79,57 +112,62 @@ def rule_format(pair: Pair) -> str:
     return names[0] if names else MX_NAMES[0]
 
 
-def show_groups(case: Case) -> None:
+@st.cache_data(max_entries=16, show_spinner=False)
+def sizes_of(x: Floats) -> tuple[SizeTrial, ...]:
+    """Return every group size."""
+    return try_sizes(x)
+
+
+def groups(case: Case) -> Shown:
     """Show quality over the number of values that share a scale."""
     with st.spinner(_("Trying every group size on this tensor…")):
         trials = sizes_of(case.chosen.x)
     found = {(trial.family, trial.size): trial for trial in trials}
     whole = found["int8_group128", PER_TENSOR]
     group = found["int8_group128", case.group]
-    headline(
-        _(
-            "int8: {whole} with one scale for the tensor, {group} in groups of {size} "
-            "at {bits} bits per value"
-        ).format(
-            whole=format_decibels(whole.sqnr_db),
-            group=format_decibels(group.sqnr_db),
-            size=case.group,
-            bits=f"{group.bits:.4g}",
-        )
+    said = _(
+        "int8: {whole} with one scale for the tensor, {group} in groups of {size} "
+        "at {bits} bits per value"
+    ).format(
+        whole=format_decibels(whole.sqnr_db),
+        group=format_decibels(group.sqnr_db),
+        size=case.group,
+        bits=f"{group.bits:.4g}",
     )
-    show_chart(
-        group_figure(trials, case.group, theme_mode(), present=presenting()),
-        key=f"{PAGE}_groups",
-        alt=group_alt(trials, case.group),
-        table=group_table(trials),
-        file_name="group-sizes",
+    return Shown(
+        headline=said,
+        charts=[Chart(picture=groups_picture(trials, case.group, look()), file_name="group-sizes")],
+        notes=case.chosen.notes(),
+        code=case.code(_GROUPS, "from core.dtypes.blocks.storage_trials import try_sizes"),
     )
 
 
-def show_nf4(case: Case) -> None:
+@st.cache_data(max_entries=16, show_spinner=False)
+def code_use_of(x: Floats) -> tuple[CodeUse, tuple[Trial, ...]]:
+    """Return how NF4 and int4 use their codes, and NF4 with plain and with quantized scales."""
+    return make_code_use(x), try_all(x, [find_storage(name) for name in _NF4])
+
+
+def nf4(case: Case) -> Shown:
     """Show where the codes of NF4 come from, how they are used, and double quantization."""
     use, (plain, double) = code_use_of(case.chosen.x)
-    headline(
-        _(
-            "NF4: {plain} at {plain_bits} bits per value; with double quantization {double} "
-            "at {double_bits}"
-        ).format(
-            plain=format_decibels(plain.sqnr_db),
-            plain_bits=f"{plain.bits:.4g}",
-            double=format_decibels(double.sqnr_db),
-            double_bits=f"{double.bits:.4g}",
-        )
+    said = _(
+        "NF4: {plain} at {plain_bits} bits per value; with double quantization {double} "
+        "at {double_bits}"
+    ).format(
+        plain=format_decibels(plain.sqnr_db),
+        plain_bits=f"{plain.bits:.4g}",
+        double=format_decibels(double.sqnr_db),
+        double_bits=f"{double.bits:.4g}",
     )
-    show_chart(
-        nf4_figure(use, theme_mode(), present=presenting()),
-        key=f"{PAGE}_nf4",
-        alt=nf4_alt(use),
-        table=nf4_table(use),
-        file_name="nf4",
+    note = _(
+        "A block of 64 adds 32 bits for its scale: 4 + 32/64 = 4.5. Stored twice, the scale "
+        "takes 8 bits, and 256 scales share 32 more: 4 + 8/64 + 32/(64 × 256) = 4.127."
     )
-    st.caption(
-        _(
-            "A block of 64 adds 32 bits for its scale: 4 + 32/64 = 4.5. Stored twice, the scale "
-            "takes 8 bits, and 256 scales share 32 more: 4 + 8/64 + 32/(64 × 256) = 4.127."
-        )
+    first, second = (f"find_storage({name!r})" for name in _NF4)
+    return Shown(
+        headline=said,
+        charts=[Chart(picture=nf4_picture(use, look()), file_name="nf4")],
+        notes=[note, *case.chosen.notes()],
+        code=case.code(QUALITY, FIND, first=first, second=second),
     )

@@ -1,22 +1,37 @@
-"""The tensor that is quantized: a sample, a weight of a run, or the reader's own file."""
+"""The tensor that is quantized: a sample, a weight of a run, or the reader's own file.
+
+Why apart: where numbers come from (a job, a file, a sample) has nothing to do with their formats.
+"""
 
 import hashlib
+import math
+from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
 import streamlit as st
 
+from core.dtypes.blocks.read_array import MAX_BYTES, read_array
+from core.dtypes.blocks.read_safetensors import (
+    BITS,
+    is_safetensors,
+    list_tensors,
+    main_tensor,
+    read_stored,
+)
 from core.dtypes.blocks.sample_tensors import SAMPLE_NAMES, looked_at, teaching_tensor
 from core.dtypes.rounding import Floats
-from core.language import N_, _
+from core.language import N_, _, ngettext
 from core.train.learning.tensors import MATRICES, newest_checkpoint, read_weight, runs_with_weights
 from core.train.run.directory import runs_directory
-from pages.dtypes.quantization.chosen import PAGE, Chosen
-from pages.dtypes.quantization.uploads import choose_upload
 from pages.server.background import jobs
-from pages.shared import pickers
+from pages.shared.as_typed import as_typed
+from pages.shared.inputs import Inputs
+from pages.shared.settings import locked
 
 NEWEST: Final = "newest"
 RUN, UPLOAD = "run", "upload"
+SMALL_BITS: Final = 8  # up to here a format is used with a scale, which lies in another tensor
 _TENSORS: Final = {
     "normal": N_("normal (weights)"),
     "heavy_tailed": N_("heavy-tailed (gradients)"),
@@ -28,12 +43,70 @@ _TENSORS: Final = {
     RUN: N_("a weight of a run"),
     UPLOAD: N_("my own file"),
 }
+_LOOK: Final = "from core.dtypes.blocks.sample_tensors import looked_at"
+_PATH: Final = "from pathlib import Path"
+Shape = tuple[int, ...]
 
 
-def choose_tensor() -> str:
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class Chosen:
+    """The tensor that is looked at.
+
+    Attributes:
+        x: The tensor as (rows, columns).
+        shape: The shape that it has, before it was cut.
+        code: Python that makes the same tensor.
+        imports: The lines that this Python needs first.
+        stored_as: The word of a file whose values are codes that a scale may belong to, or "".
+    """
+
+    x: Floats
+    shape: Shape
+    code: str
+    imports: tuple[str, ...]
+    stored_as: str = ""
+
+    def notes(self) -> list[str]:
+        """Return what is special about this tensor, in a sentence each."""
+        told = []
+        if self.shape != self.x.shape:
+            is_cut = math.prod(self.shape) > self.x.size
+            text = (
+                _("Looked at: the first {part} of a tensor of shape {shape}.")
+                if is_cut
+                else _("Shape {shape} is looked at as {part}: blocks run along the last axis.")
+            )
+            told.append(text.format(part=sizes(self.x.shape), shape=sizes(self.shape)))
+        if self.stored_as:
+            text = _(
+                "The values are what {dtype} says: a scale that the file keeps in another tensor "
+                "is not applied."
+            )
+            told.append(text.format(dtype=f"`{self.stored_as}`"))
+        if count := int((~np.isfinite(self.x)).sum()):
+            text = ngettext(
+                "{count} value is NaN or infinite; what shares a scale with it is lost, and the "
+                "decibels speak of the rest.",
+                "{count} values are NaN or infinite; what shares a scale with them is lost, and "
+                "the decibels speak of the rest.",
+                count,
+            )
+            told.append(text.format(count=count))
+        if not self.x.any():
+            told.append(
+                _("All values are zero: no scale fits better than another, and nothing is lost.")
+            )
+        return told
+
+
+def sizes(shape: Shape) -> str:
+    """Return a shape as it is spoken, a single number's as "()"."""
+    return " × ".join(map(str, shape)) or "()"
+
+
+def choose_tensor(ask: Inputs) -> str:
     """Show the list of tensors and return the key of the chosen one."""
-    return pickers.selectbox(
-        PAGE,
+    return ask.selectbox(
         "tensor",
         _("Tensor"),
         (*SAMPLE_NAMES, RUN, UPLOAD),
@@ -42,21 +115,22 @@ def choose_tensor() -> str:
     )
 
 
-def make_tensor(name: str, size: int, seed: int) -> Chosen:
+def make_tensor(ask: Inputs, name: str, size: int, seed: int) -> Chosen:
     """Return the chosen tensor, after further questions if it is the reader's own.
 
     What cannot be had becomes a sentence and a normal tensor.
 
     Args:
+        ask: The inputs of the page.
         name: What `choose_tensor` returned.
         size: Rows and columns of a sample.
         seed: Of a sample.
     """
     chosen = None
     if name == RUN:
-        chosen = _weight_of_a_run()
+        chosen = _weight_of_a_run(ask)
     elif name == UPLOAD:
-        chosen = choose_upload()
+        chosen = _uploaded(ask)
     return chosen or _sample(name if name in SAMPLE_NAMES else "normal", size, seed)
 
 
@@ -75,7 +149,7 @@ def _made(name: str, size: int, seed: int) -> Floats:
     return looked_at(teaching_tensor(name, size, seed))
 
 
-def _weight_of_a_run() -> Chosen | None:
+def _weight_of_a_run(ask: Inputs) -> Chosen | None:
     """Show which runs and matrices there are and return the chosen matrix; None without a run."""
     names = runs_with_weights(runs_directory())
     if not names:
@@ -87,16 +161,14 @@ def _weight_of_a_run() -> Chosen | None:
         )
         return None
     with st.container(horizontal=True):
-        run = pickers.selectbox(
-            PAGE,
+        run = ask.selectbox(
             "run",
             _("Run"),
             (NEWEST, *names),
             default=NEWEST,
             labels=lambda name: _("the newest") if name == NEWEST else name,
         )
-        matrix = pickers.selectbox(
-            PAGE,
+        matrix = ask.selectbox(
             "matrix",
             _("Matrix"),
             tuple(MATRICES),
@@ -119,7 +191,7 @@ def _read_weight(name: str, matrix: str) -> Chosen | None:
         shape=shape,
         code=f"looked_at(read_weight(runs_directory() / {name!r}, {matrix!r}))",
         imports=(
-            "from core.dtypes.blocks.sample_tensors import looked_at",
+            _LOOK,
             "from core.train.run.directory import runs_directory",
             "from core.train.learning.tensors import read_weight",
         ),
@@ -133,3 +205,62 @@ def _weight(name: str, matrix: str, checkpoint: str) -> tuple[Floats, tuple[int,
     job = hashlib.sha256(f"{run}/{checkpoint}/{matrix}".encode()).hexdigest()
     values = jobs().finish(f"weight {job}", lambda: read_weight(run, matrix))
     return looked_at(values), values.shape
+
+
+def _uploaded(ask: Inputs) -> Chosen | None:
+    """Show the upload and return its tensor; None until there is a file that can be read."""
+    megabytes = MAX_BYTES // 10**6
+    left, right = st.columns([3, 2])
+    file = left.file_uploader(
+        _("A .npy or .safetensors file of at most {size} MB").format(size=megabytes),
+        key=ask.key("upload"),
+        max_upload_size=megabytes,
+        disabled=locked(),
+        help=_(
+            "Too large? Save a part of one tensor: `numpy.save('part.npy', w[:512])` or "
+            "`save_file({'w': w[:512].contiguous()}, 'part.safetensors')`."
+        ),
+    )
+    if file is None:
+        right.caption(_("Choose a file; until then a normal tensor is shown."))
+        return None
+    data = file.getvalue()
+    try:
+        with right:
+            if is_safetensors(file.name, data):
+                return _one_of_many(ask, file.name, data)
+            return _only_one(file.name, data)
+    except ValueError as error:
+        right.error(as_typed(str(error)))
+        return None
+
+
+def _only_one(name: str, data: bytes) -> Chosen:
+    values = read_array(name, data)
+    return Chosen(
+        x=looked_at(values),
+        shape=values.shape,
+        code=f"looked_at(read_array({name!r}, Path({name!r}).read_bytes()))",
+        imports=(_PATH, "from core.dtypes.blocks.read_array import read_array", _LOOK),
+    )
+
+
+def _one_of_many(ask: Inputs, name: str, data: bytes) -> Chosen:
+    """Show which tensors the file holds and return the chosen one."""
+    tensors = list_tensors(name, data)
+    tensor = st.selectbox(
+        _("Tensor of the file ({count} in it)").format(count=len(tensors)),
+        tensors,
+        index=tensors.index(main_tensor(tensors)),
+        key=ask.key("part"),
+        format_func=lambda each: f"{each.name} · {each.dtype} · {sizes(each.shape)}",
+        disabled=locked(),
+    )
+    values = read_stored(name, data, tensor)
+    return Chosen(
+        x=looked_at(values),
+        shape=values.shape,
+        code=f"looked_at(read_tensor({name!r}, Path({name!r}).read_bytes(), {tensor.name!r}))",
+        imports=(_PATH, "from core.dtypes.blocks.read_safetensors import read_tensor", _LOOK),
+        stored_as=tensor.dtype if BITS[tensor.dtype] <= SMALL_BITS else "",
+    )

@@ -6,20 +6,24 @@ from core.language import _
 from core.machine import describe_machine
 from core.train.start.plan import outline_run, plan_run
 from core.units import format_exact
-from pages.shared import pickers
 from pages.shared.header import headline, page_header
+from pages.shared.inputs import Inputs
 from pages.shared.lessons import load_lessons
 from pages.shared.snippets import show_code
 from pages.shared.start.course_map import show_lessons
-from pages.start.home.environment_card import environment_line, show_environment
-from pages.start.home.install_card import picked_plan, show_plan
-from pages.start.home.largest_part import ask_largest_part
-from pages.start.home.last_run import show_last_run
-from pages.start.home.number_card import show_number
-from pages.start.home.search_box import headline_of, search_box, show_hits
-from pages.start.home.stack_card import machine_layers, show_layers
-from pages.start.home.train_now import WISH, show_train_now
+from pages.start.home.machine_cards import (
+    choose_plan,
+    environment_line,
+    machine_layers,
+    show_environment,
+    show_layers,
+    show_plan,
+)
+from pages.start.home.question import ask_largest_part
+from pages.start.home.search import headline_of, search_box, show_hits
+from pages.start.home.train_now import WISH, show_last_run, show_number, show_train_now
 
+ASK = Inputs("home")
 MAP_HEIGHT = 170  # the course has more lessons than a screen: the map scrolls, the page does not
 CODE = """
 from core.train.start.plan import Wish, outline_run
@@ -70,7 +74,7 @@ def show_card(card: str) -> None:
         count = len(layers)
         say(_("From a line of Python to the silicon: {count} layers").format(count=count))
         show_layers(layers)
-    elif plan := picked_plan("home"):
+    elif plan := choose_plan(ASK):
         say(f"`{plan.torch_line}`")
         show_plan(plan)
 
@@ -91,10 +95,9 @@ top = st.container()
 start = st.container()
 asked, machine = st.columns(2, gap="large")
 with asked:
-    hits = search_box("home")
+    hits = search_box(ASK)
 with machine:
-    chosen = pickers.segmented(
-        "home",
+    chosen = ASK.segmented(
         "card",
         environment_line(describe_machine()),
         ["closed", "environment", "stack", "install"],

@@ -1,15 +1,32 @@
-"""A small index of words: find the texts nearest to a question or to a pasted error."""
+"""One box that searches lessons, the questions of the pages, and error texts of torch."""
 
+import ast
 import math
 import re
+import tomllib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from pathlib import Path
+from textwrap import shorten
 from typing import Final
 
+import streamlit as st
+
+from core.language import _
+from pages.shared.concepts import load_concepts
+from pages.shared.inputs import Inputs
+from pages.shared.lessons import Lesson, in_language, load_lessons
+from pages.shared.navigation import PAGES, PageRow, page_row
+from pages.shared.start.course_map import address, find
+
+MAX_QUERY: Final = 600
+MAX_HITS: Final = 3
+HEADLINE_CHARS: Final = 110
 THRESHOLD: Final = 0.5  # share of the lighter side's weight that both must have in common
 SHORTEST_PREFIX: Final = 3
+_ERRORS: Final = Path(__file__).with_name("torch_errors.toml")
 _WORD: Final = re.compile(r"(?<![a-z_0-9])[a-z_][a-z_0-9]*|[\u3400-\u9fff]+")
 _CHINESE: Final = re.compile(r"[\u3400-\u9fff]")
 
@@ -28,19 +45,116 @@ class Entry:
         return frozenset(split_words(self.text))
 
 
-def split_words(text: str) -> list[str]:
-    """Return lower-case words, and for Chinese the pairs of neighbouring characters.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TorchError:
+    """One error text, word for word; `code` raises it, `why` and `fix` are in both languages."""
 
-    >>> split_words("View size 2x3 的步长")
-    ['view', 'size', '的步', '步长']
-    """
-    words: list[str] = []
-    for run in _WORD.findall(text.lower()):
-        if _CHINESE.match(run) and len(run) > 1:
-            words += [run[i : i + 2] for i in range(len(run) - 1)]
+    slug: str
+    type: str
+    text: str
+    code: str
+    words: str
+    why: Mapping[str, str]
+    fix: Mapping[str, str]
+    system: str = ""  # platform.system() of the only system that says it in these words
+
+
+@cache
+def load_torch_errors() -> tuple[TorchError, ...]:
+    """Return the error texts in the order of the file."""
+    rows = tomllib.loads(_ERRORS.read_text(encoding="utf-8"))["error"]
+    return tuple(TorchError(**{**row, "code": row["code"].strip()}) for row in rows)
+
+
+def search_box(ask: Inputs) -> tuple[Entry, ...]:
+    """Show the box and return what was found, best first; nothing asked, nothing found."""
+    query = ask.text(
+        "search",
+        _("Search lessons, questions and PyTorch error texts"),
+        max_chars=MAX_QUERY,
+        help=_("Paste an error text of PyTorch, whole or in part; the numbers in it may differ."),
+    )
+    hits = search(query, all_entries(), MAX_HITS)
+    if query.strip() and not hits:
+        st.caption(
+            _("Nothing found for these words. Try the words of an error text, or fewer words.")
+        )
+    return hits
+
+
+def show_hits(hits: Sequence[Entry]) -> None:
+    """Show each hit: an error with its reason and remedy, a lesson or page with its link."""
+    for hit in hits:
+        if hit.kind == "error":
+            _show_error(_errors()[hit.target])
+        elif hit.kind == "lesson":
+            lesson = find(hit.target)
+            st.markdown(f":material/school: [{in_language(lesson.title)}]({address(lesson)})")
         else:
-            words.append(run)
-    return words
+            row = page_row(hit.target)
+            st.page_link(row.file, label=f"{_(row.title)}: {_(question(row))}")
+
+
+def _show_error(error: TorchError) -> None:
+    with st.container(border=True):
+        st.code(f"{error.type}: {error.text}", language=None, wrap_lines=True)
+        # A text inside an f-string is not collected before Python 3.12.
+        why, what_to_do = _("Why"), _("What to do")
+        st.markdown(f"**{why}** {in_language(error.why)}")
+        st.markdown(f"**{what_to_do}** {in_language(error.fix)}")
+        with st.expander(_("Code that raises it")):
+            st.code(f"import torch\n\n{error.code}", language="python")
+
+
+def headline_of(hit: Entry) -> str:
+    """Return a hit in one line."""
+    if hit.kind == "error":
+        text = _errors()[hit.target].text.replace("`", "'")
+        return f"`{shorten(text, HEADLINE_CHARS, placeholder='…')}`"
+    if hit.kind == "lesson":
+        return in_language(find(hit.target).title)
+    return _(page_row(hit.target).title)
+
+
+@cache
+def all_entries() -> tuple[Entry, ...]:
+    """Return everything that can be found, in both languages."""
+    errors = (
+        Entry(
+            kind="error",
+            target=error.slug,
+            text=" ".join([error.text, error.words, *error.why.values()]),
+        )
+        for error in load_torch_errors()
+    )
+    lessons = (
+        Entry(
+            kind="lesson",
+            target=lesson.slug,
+            text=" ".join([*lesson.title.values(), *_concept_words(lesson)]),
+        )
+        for lesson in load_lessons()
+    )
+    pages = (
+        Entry(kind="page", target=row.key, text=f"{row.title} {question(row)}") for row in PAGES
+    )
+    return (*errors, *lessons, *pages)
+
+
+@cache
+def question(row: PageRow) -> str:
+    """Return the question of a page: the first line of its docstring."""
+    docstring = ast.get_docstring(ast.parse(row.file.read_text(encoding="utf-8"))) or ""
+    return docstring.partition("\n")[0]
+
+
+def _concept_words(lesson: Lesson) -> Iterator[str]:
+    for concept in lesson.concepts:
+        yield from (concept, *load_concepts().get(concept, {}).values())
+
+
+def _errors() -> dict[str, TorchError]:
+    return {error.slug: error for error in load_torch_errors()}
 
 
 def search(query: str, entries: Sequence[Entry], limit: int = 5) -> tuple[Entry, ...]:
@@ -74,3 +188,18 @@ def _weight_in_common(
         sum(weights[word] for word in words), sum(weights.get(word, 0.0) for word in asked)
     )
     return shared if shared >= THRESHOLD * lighter else 0.0
+
+
+def split_words(text: str) -> list[str]:
+    """Return lower-case words, and for Chinese the pairs of neighbouring characters.
+
+    >>> split_words("View size 2x3 的步长")
+    ['view', 'size', '的步', '步长']
+    """
+    words: list[str] = []
+    for run in _WORD.findall(text.lower()):
+        if _CHINESE.match(run) and len(run) > 1:
+            words += [run[i : i + 2] for i in range(len(run) - 1)]
+        else:
+            words.append(run)
+    return words

@@ -1,22 +1,26 @@
-"""The button that starts a run at once, with the seconds it takes on this machine."""
+"""What home begins with: a button that trains a GPT, the newest run, and a number to flip."""
 
 from contextlib import suppress
 from typing import Final
 
 import streamlit as st
 
-from core.language import _
+from core.dtypes import FORMATS
+from core.language import N_, _
 from core.machine import cached_probe, probe_machine
+from core.train.run.directory import runs_directory
+from core.train.run.shelf import RunSummary, newest_run, summarize
 from core.train.start.launch import start_run
 from core.train.start.plan import Prepared, Wish, plan_run, predict_run
 from core.train.start.presets import find_duration
 from core.train.start.timing import Timing, is_worth_timing, measure_timing
 from core.units import format_exact, format_seconds
+from pages.components.bit_grid.bit_grid import bit_grid
 from pages.server.background import PoolFullError, jobs
 from pages.server.control_right import check_teacher, is_teacher, who_controls
 from pages.server.rate import take_turn
 from pages.server.sandbox_line import make_way
-from pages.shared import settings
+from pages.shared import link, settings
 from pages.shared.navigation import page_row
 
 WISH: Final = Wish(duration="one_minute")
@@ -25,6 +29,22 @@ LARGER: Final = Wish(duration="ten_minutes")
 JOB: Final = "measure this machine"
 _PAINTED: Final = "train_now_painted"
 _LOOK_AGAIN: Final = 1.0  # seconds
+STATES: Final = {
+    "starting": N_("is starting"),
+    "running": N_("is running"),
+    "paused": N_("is paused"),
+    "stopping": N_("is saving and stopping"),
+    "stopped": N_("was stopped"),
+    "finished": N_("has finished"),
+    "failed": N_("has failed"),
+    "crashed": N_("was interrupted"),
+}
+ALIVE: Final = ("starting", "running", "stopping")
+_LOOK_AT_RUN: Final = 2.0  # seconds
+FORMAT: Final = "bfloat16"
+NUMBER: Final = 0x4049  # the nearest to pi
+_BITS: Final = "dtypes/bit_layouts"
+_WANTED: Final = "home_number_wanted"
 
 
 def measure() -> None:
@@ -115,3 +135,62 @@ def _start(plan: Prepared) -> None:
         st.error(str(error))
         return
     st.switch_page(page_row("train/live_run").file)
+
+
+def show_last_run() -> None:
+    """Show the newest run; while it moves, look again every two seconds."""
+    run = _newest()
+    is_alive = run is not None and run.state in ALIVE
+    st.fragment(_line, run_every=_LOOK_AT_RUN if is_alive else None)()
+
+
+def _newest() -> RunSummary | None:
+    folder = runs_directory()
+    name = newest_run(folder)
+    return summarize(folder / name) if name else None
+
+
+def _line() -> None:
+    run = _newest()
+    if run is None:
+        st.caption(_("No run yet on this server. The button starts the first one."))
+        return
+    text = _("Run {name} {state}: step {step} of {num_steps}.").format(
+        name=f"**{run.title or run.name}**",
+        state=_(STATES.get(run.state, run.state or "?")),
+        step=f"{run.step:,}",
+        num_steps=f"{run.num_steps:,}",
+    )
+    label = _("Watch it live") if run.state in ALIVE else _("Look at it")
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(text)
+        st.page_link(
+            page_row("train/live_run").file,
+            label=label,
+            icon=":material/show_chart:",
+            width="content",
+        )
+    st.progress(min(run.step / run.num_steps, 1.0) if run.num_steps else 0.0)
+
+
+def show_number() -> None:
+    """Show sixteen bits to flip; the link takes the number to its page."""
+    row = page_row(_BITS)
+    if taken := st.session_state.pop(_WANTED, ""):
+        number = {"bits_tab": "grid", "bits_format": FORMAT, "bits_code": taken}
+        st.switch_page(row.file, query_params={**link.defaults_of(_BITS), **number})
+    bit_grid(
+        FORMATS[FORMAT],
+        NUMBER,
+        key="home_grid",
+        title=_("Flip a bit: bfloat16, the format of GPTs"),
+        on_open=_open,
+        target=f"/{row.address}?lang={settings.language()}",
+        size="mini",
+        locked=settings.locked(),
+    )
+
+
+def _open(code: str) -> None:
+    """Take the number to the page of the bits."""
+    st.session_state[_WANTED] = code

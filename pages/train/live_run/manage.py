@@ -4,13 +4,7 @@ from typing import Any, Final
 
 import streamlit as st
 
-from core.figures.train.live_run.compare import (
-    MAX_RUNS,
-    compare_alt,
-    compare_losses,
-    compare_table,
-    run_names,
-)
+from core.figures.train.live_run.compare import MAX_RUNS, compare_picture, run_names
 from core.language import _
 from core.train.run.directory import open_run_directory, runs_directory
 from core.train.run.evaluations import Curve, differing_settings, validation_curve
@@ -20,9 +14,9 @@ from core.train.run.state import FINAL_STATES
 from pages.server.control_right import check_control, may_control
 from pages.server.rate import take_turn
 from pages.shared.charts import show_chart, table_markdown
-from pages.shared.settings import presenting, theme_mode
-from pages.train.live_run.rows import COURSE, LEARNING, MODEL
+from pages.shared.settings import look
 from pages.train.live_run.runs import follow, run_label
+from pages.train.live_run.settings import COURSE, LEARNING, MODEL
 
 SPEEDS: Final = tuple(speed for speed in (1, 2, 5, 10, 30, 60) if MIN_SPEED <= speed <= MAX_SPEED)
 _CHOSEN: Final = "lr_chosen"
@@ -67,14 +61,9 @@ def _several(runs: list[RunSummary]) -> None:
     except (ValueError, OSError) as error:
         st.error(str(error))
         return
-    st.caption(compare_alt(curves))
-    show_chart(
-        compare_losses(curves, theme_mode(), present=presenting()),
-        key="lr_compare",
-        alt=compare_alt(curves),
-        table=compare_table(curves),
-        file_name="validation-losses",
-    )
+    picture = compare_picture(curves, look())
+    st.caption(picture.alt)
+    show_chart(picture, key="lr_compare", file_name="validation-losses")
     _differences(curves)
 
 

@@ -5,21 +5,21 @@ One small GPT trains in a process of its own; every browser that looks at it see
 
 import streamlit as st
 
-from core.figures.train.live_run.live_parts import Look
+from core.figures.picture import Look
+from core.figures.train.live_run.live_parts import LiveLook
 from core.language import _
 from core.train.start.plan import device_in_use
 from pages.components.live_chart.figures import empty_figures
 from pages.components.live_chart.live_chart import live_chart
 from pages.server.control_right import is_teacher
-from pages.shared import pickers
 from pages.shared.device import device_banner
 from pages.shared.header import headline, page_header
 from pages.shared.prose import prose
 from pages.shared.settings import is_hidden, locked, presenting, unit_system
 from pages.shared.snippets import show_code
-from pages.train.live_run.first_loss import ask_first_loss
 from pages.train.live_run.manage import offer_management
 from pages.train.live_run.prediction import (
+    ask_first_loss,
     headline_text,
     outline,
     predict,
@@ -28,14 +28,16 @@ from pages.train.live_run.prediction import (
     snippet,
 )
 from pages.train.live_run.runs import (
+    controls_of,
     follow,
     followed_run,
     list_earlier_runs,
     send_command,
+    show_replay,
+    show_viewer,
 )
-from pages.train.live_run.settings import PAGE, choose_duration, choose_size, choose_wish
+from pages.train.live_run.settings import ASK, choose_duration, choose_size, choose_wish
 from pages.train.live_run.start import start
-from pages.train.live_run.watching import controls_of, show_replay, show_viewer
 
 page_header(__doc__)
 followed = followed_run()
@@ -44,7 +46,7 @@ top, picture, below = st.container(gap="small"), st.container(), st.container()
 with top, st.container(key="lr_setup", horizontal=True, vertical_alignment="bottom"):
     # On a projector the picture comes first: all choices wait behind one button.
     choices = st.container(horizontal=True, width="content") if not presenting() else None
-    start_pressed = not is_hidden(PAGE, "start") and st.button(
+    start_pressed = not is_hidden(ASK.page, "start") and st.button(
         _("Start"),
         key="lr_start",
         type="primary",
@@ -78,15 +80,15 @@ with top:
         st.rerun()
 
 with below, st.container(horizontal=True, vertical_alignment="center"):
-    compare = pickers.toggle(PAGE, "prediction", _("Show what was predicted"), default=True)
+    compare = ASK.toggle("prediction", _("Show what was predicted"), default=True)
     device_banner(*device_in_use())
-look = Look(present=presenting(), unit=unit_system(), show_prediction=compare)
+look = Look(present=presenting(), unit=unit_system())  # both themes are sent
 with picture:
     live_chart(
         key="lr_live",
         run=followed.run,
         speed=followed.speed,
-        figures=empty_figures(look),
+        figures=empty_figures(LiveLook(look=look, show_prediction=compare)),
         controls=controls_of(followed),
         on_command=send_command,
     )

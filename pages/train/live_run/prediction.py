@@ -1,4 +1,4 @@
-"""What is known of a run before it starts, in words and numbers that explain themselves."""
+"""What is known of a run before it starts, in numbers that explain themselves; and a question."""
 
 from pathlib import Path
 
@@ -9,10 +9,11 @@ from core.language import _
 from core.train.start.plan import Outline, Prepared, Wish, outline_run, plan_run
 from core.units import format_bytes, format_seconds
 from pages.shared.numbers import explained_number
+from pages.shared.questions import Choice, predict_then_reveal
 from pages.shared.settings import unit_system
 from pages.train.live_run.settings import UPLOAD
 
-STYLE = Path(__file__).with_name("run_setup.css")
+STYLE = Path(__file__).with_name("page.css")
 SNIPPET = """
 from core.train.start.plan import Wish, outline_run
 
@@ -90,3 +91,31 @@ def show_prediction(prepared: Prepared) -> None:
 def snippet(wish: Wish) -> str:
     """Return Python that prints the headline number of the wish."""
     return SNIPPET.format(duration=wish.duration, size=wish.size, changes=dict(wish.changes))
+
+
+def ask_first_loss(planned: Outline) -> None:
+    """Ask before the start, answer from the text's own vocabulary."""
+    predict_then_reveal(
+        "lr_first_loss",
+        _("Which loss does the model have before its first step, in nats per token?"),
+        (
+            Choice("0.00", _("Zero would mean that it knows every next token for certain.")),
+            Choice(f"{planned.ln_vocab:.2f}"),
+            Choice(
+                f"{planned.unigram_entropy:.2f}",
+                _(
+                    "That is the entropy of the token frequencies: to reach it, the model must "
+                    "have learnt how often each token occurs."
+                ),
+            ),
+            Choice(
+                f"{planned.vocab_size:.2f}",
+                _("That is the number of tokens; the loss is its natural logarithm."),
+            ),
+        ),
+        _(
+            "An untrained model gives each of the {vocab_size} tokens nearly the same chance, "
+            "1/{vocab_size}. Its surprise is ln {vocab_size} = {loss} nats, whatever comes next: "
+            "the dotted line at the top of the chart."
+        ).format(vocab_size=planned.vocab_size, loss=f"{planned.ln_vocab:.2f}"),
+    )

@@ -1,19 +1,127 @@
 """Every setting of a run as a slider; whatever stays "preset" follows duration and size."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any, Final
 
 import streamlit as st
 
-from core.language import _
+from core.language import N_, _
 from core.train.config import PRECISIONS, TOKENIZERS, TrainConfig
 from core.train.start.plan import Wish, preset_of
 from core.train.start.presets import DURATIONS, SIZES
 from core.train.text.corpora import CORPORA
-from pages.shared import pickers
-from pages.train.live_run.rows import COURSE, LEARNING, MODEL, Setting
+from pages.shared.inputs import Inputs
 
-PAGE: Final = "lr"
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Setting:
+    """One slider: its word in the address, its field of `TrainConfig`, its positions."""
+
+    name: str
+    field: str
+    label: str
+    options: tuple[float, ...]
+    help: str = ""
+    fits: bool = False  # the preset value is not known before the device is timed
+
+
+_EVERY: Final = (1, 5, 10, 20, 50, 100, 200, 500, 1000)
+MODEL: Final = (
+    Setting(name="layers", field="num_layers", label=N_("Layers"), options=(1, 2, 3, 4, 6, 8, 12)),
+    Setting(
+        name="width",
+        field="hidden_dim",
+        label=N_("Width"),
+        options=(32, 64, 96, 128, 192, 256, 384, 512, 768),
+        help=N_("Numbers in the residual stream for each token; a multiple of the heads."),
+    ),
+    Setting(name="heads", field="num_heads", label=N_("Heads"), options=(1, 2, 3, 4, 6, 8, 12)),
+    Setting(
+        name="context",
+        field="seq_len",
+        label=N_("Context"),
+        options=(16, 32, 64, 128, 256, 512, 1024),
+        help=N_("Tokens that the model sees at once."),
+    ),
+)
+LEARNING: Final = (
+    Setting(
+        name="batch",
+        field="batch_size",
+        label=N_("Batch"),
+        options=(1, 2, 4, 8, 12, 16, 32, 64, 128),
+        help=N_("Sequences of one forward pass."),
+    ),
+    Setting(
+        name="accumulation",
+        field="accumulation_steps",
+        label=N_("Accumulation"),
+        options=(1, 2, 4, 8, 16),
+        help=N_("Forward passes whose gradients are added before one update."),
+    ),
+    Setting(
+        name="learning_rate",
+        field="learning_rate",
+        label=N_("Learning rate"),
+        options=(1e-5, 1e-4, 3e-4, 6e-4, 1e-3, 2e-3, 3e-3, 5e-3, 1e-2, 3e-2, 0.1, 1.0),
+        help=N_("Its peak: after the warm-up it falls along a cosine to a tenth."),
+    ),
+    Setting(
+        name="warm_up",
+        field="warmup_steps",
+        label=N_("Warm-up steps"),
+        options=(0, 10, 20, 50, 100, 200, 500),
+        fits=True,
+    ),
+    Setting(
+        name="weight_decay",
+        field="weight_decay",
+        label=N_("Weight decay"),
+        options=(0.0, 0.01, 0.03, 0.1, 0.3, 1.0),
+    ),
+    Setting(
+        name="clip",
+        field="grad_clip",
+        label=N_("Longest gradient"),
+        options=(0.0, 0.1, 0.5, 1.0, 2.0, 5.0),
+        help=N_("Longer gradients are cut to this length; 0 lets every gradient through."),
+    ),
+)
+COURSE: Final = (
+    Setting(
+        name="steps",
+        field="num_steps",
+        label=N_("Steps"),
+        options=(10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 50_000),
+        help=N_("The preset takes as many as fit the duration."),
+        fits=True,
+    ),
+    Setting(
+        name="evaluate_every",
+        field="eval_interval",
+        label=N_("Evaluate every"),
+        options=_EVERY,
+        fits=True,
+    ),
+    Setting(
+        name="sample_every",
+        field="sample_interval",
+        label=N_("Sample every"),
+        options=_EVERY,
+        fits=True,
+    ),
+    Setting(
+        name="save_every",
+        field="checkpoint_interval",
+        label=N_("Checkpoint every"),
+        options=_EVERY,
+        fits=True,
+    ),
+)
+
+
+ASK: Final = Inputs("lr")
 PRESET: Final = "preset"  # stands in the address for "as the preset has it"
 AUTO: Final = "auto"
 UPLOAD: Final = "upload"
@@ -25,8 +133,7 @@ UPLOAD_MEGABYTES: Final = 5
 def choose_duration() -> str:
     """Show the durations side by side and return the key of the chosen one."""
     labels = {row.key: row.label for row in DURATIONS}
-    return pickers.segmented(
-        PAGE,
+    return ASK.segmented(
         "duration",
         _("How long may it take?"),
         tuple(labels),
@@ -37,8 +144,7 @@ def choose_duration() -> str:
 
 def choose_size() -> str:
     """Show the reference sizes and return the key of the chosen one; empty for what suits."""
-    size = pickers.segmented(
-        PAGE,
+    size = ASK.segmented(
         "size",
         _("How many parameters?"),
         (AUTO, *(row.key for row in SIZES)),
@@ -82,8 +188,7 @@ def _slider(row: Setting, preset: TrainConfig) -> float | str:
         return _("preset: {value}").format(value=f"{getattr(preset, row.field):g}")
 
     options: tuple[float | str, ...] = (PRESET, *row.options)
-    return pickers.select_slider(
-        PAGE,
+    return ASK.select_slider(
         row.name,
         _(row.label),
         options,
@@ -94,8 +199,7 @@ def _slider(row: Setting, preset: TrainConfig) -> float | str:
 
 
 def _corpus() -> str:
-    return pickers.selectbox(
-        PAGE,
+    return ASK.selectbox(
         "corpus",
         _("Text to learn from"),
         (*CORPORA, UPLOAD),
@@ -106,8 +210,7 @@ def _corpus() -> str:
 
 def _tokenizer() -> str:
     words = {"character": _("character"), "byte": _("byte")}
-    return pickers.segmented(
-        PAGE,
+    return ASK.segmented(
         "tokenizer",
         _("A token is a"),
         TOKENIZERS,
@@ -123,17 +226,17 @@ def _precision() -> str:
         "bf16": "bf16",
         "bf16_fp32_attention": _("bf16, attention fp32"),
     }
-    return pickers.selectbox(
-        PAGE, "precision", _("Precision"), PRECISIONS, default="auto", labels=words.__getitem__
+    return ASK.selectbox(
+        "precision", _("Precision"), PRECISIONS, default="auto", labels=words.__getitem__
     )
 
 
 def _seed() -> int:
-    return pickers.number(PAGE, "seed", _("Seed"), 0, MAX_SEED, default=DEFAULT_SEED, step=1)
+    return ASK.number("seed", _("Seed"), 0, MAX_SEED, default=DEFAULT_SEED, step=1)
 
 
 def _upload() -> tuple[bytes | None, str]:
     """Show the upload and return the file's bytes and name; nothing before there is a file."""
     label = _("A UTF-8 text file of at most {size} MB").format(size=UPLOAD_MEGABYTES)
-    file = st.file_uploader(label, key=f"{PAGE}_upload", max_upload_size=UPLOAD_MEGABYTES)
+    file = st.file_uploader(label, key=ASK.key("upload"), max_upload_size=UPLOAD_MEGABYTES)
     return (file.getvalue(), file.name) if file else (None, "")

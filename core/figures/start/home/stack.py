@@ -3,10 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
-import pandas  # noqa: F401, ICN001  plotly trips over a pandas that another thread still loads
-import plotly.graph_objects as go
-
-from core.figures.theme import COLORS, Mode, plotly_layout
+from core.figures.drawing import Drawing
+from core.figures.picture import Look, Picture
 from core.language import _
 from core.machine.stack import Layer
 
@@ -14,43 +12,41 @@ HEIGHT_PX: Final = 360
 PRESENT_HEIGHT_PX: Final = 440
 
 
-def stack_figure(
-    layers: Sequence[Layer], mode: Mode = "light", *, present: bool = False
-) -> go.Figure:
-    """Draw one bar for each layer, the application on top; what is installed stands inside."""
-    colors, layout = COLORS[mode], plotly_layout(mode, present=present)
-    bars = go.Bar(
+def stack_picture(layers: Sequence[Layer], look: Look) -> Picture:
+    """Return one bar for each layer, the application on top; what is installed stands inside."""
+    layout, drawing = look.layout(), Drawing()
+    drawing.bar(
         orientation="h",
         y=[_(layer.name) for layer in layers],
         x=[1] * len(layers),
         text=[f"<b>{layer.found}</b><br>{_(layer.duty)}" for layer in layers],
         textposition="inside",
         insidetextanchor="middle",
-        textfont={"color": colors["text"], "size": layout["font"]["size"]},
+        textfont={"color": look.color("text"), "size": layout["font"]["size"]},
         constraintext="none",
         hoverinfo="skip",
         marker={
-            "color": colors["surface"],
-            "line": {"color": colors["accent"], "width": 2},
+            "color": look.color("surface"),
+            "line": {"color": look.color("accent"), "width": 2},
         },
     )
-    figure = go.Figure([bars], layout)
-    figure.update_layout(
-        height=PRESENT_HEIGHT_PX if present else HEIGHT_PX, bargap=0.25, showlegend=False
-    )
-    figure.update_layout(margin={"l": 10, "r": 10, "t": 10, "b": 10})
-    figure.update_xaxes(visible=False, range=[0, 1], fixedrange=True)
-    figure.update_yaxes(autorange="reversed", automargin=True, fixedrange=True, showgrid=False)
     for row in range(len(layers) - 1):
-        figure.add_annotation(
-            x=0.5, y=row + 0.5, text="▼", showarrow=False, font={"color": colors["muted"]}
-        )
-    return figure
-
-
-def stack_alt(layers: Sequence[Layer]) -> str:
-    """Return the picture as one sentence."""
+        drawing.note(x=0.5, y=row + 0.5, text="▼", font={"color": look.color("muted")})
+    fixed = {"automargin": True, "fixedrange": True}
+    axes = {
+        "xaxis": layout["xaxis"] | fixed | {"visible": False, "range": [0, 1]},
+        "yaxis": layout["yaxis"] | fixed | {"autorange": "reversed", "showgrid": False},
+        "height": PRESENT_HEIGHT_PX if look.present else HEIGHT_PX,
+        "margin": {"l": 10, "r": 10, "t": 10, "b": 10},
+    }
+    figure = drawing.figure(layout | axes | {"bargap": 0.25, "showlegend": False})
     parts = [f"{_(layer.name)} ({layer.found})" for layer in layers]
-    return _("The layers from the program down to the hardware: {layers}.").format(
+    alt = _("The layers from the program down to the hardware: {layers}.").format(
         layers=_(", then ").join(parts)
     )
+    table = {
+        _("layer"): [_(layer.name) for layer in layers],
+        _("what it does"): [_(layer.duty) for layer in layers],
+        _("on this machine"): [layer.found for layer in layers],
+    }
+    return Picture(figure=figure, alt=alt, table=table)

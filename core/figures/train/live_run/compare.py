@@ -1,12 +1,10 @@
 """Runs side by side: their validation losses in one picture."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
-import pandas  # noqa: F401, ICN001  plotly trips over a pandas that another thread still loads
-import plotly.graph_objects as go
-
-from core.figures.theme import COLORS, Mode, plotly_layout
+from core.figures.drawing import Drawing
+from core.figures.picture import Look, Picture, Table
 from core.language import N_, _
 from core.train.run.directory import written_time
 from core.train.run.evaluations import Curve, are_comparable
@@ -27,7 +25,7 @@ _LINES: Final = (
 )
 
 
-def compare_losses(curves: Sequence[Curve], mode: Mode, *, present: bool = False) -> go.Figure:
+def compare_picture(curves: Sequence[Curve], look: Look) -> Picture:
     """Return one line a run: validation loss in nats per token over optimizer steps.
 
     Raises:
@@ -39,37 +37,30 @@ def compare_losses(curves: Sequence[Curve], mode: Mode, *, present: bool = False
                 most=MAX_RUNS, count=len(curves)
             )
         )
-    base = plotly_layout(mode, present=present)
+    drawing, layout, names = Drawing(), look.layout(), run_names(curves)
+    for curve, name, (meaning, dash, symbol) in zip(curves, names, _LINES, strict=False):
+        color = look.color(meaning)
+        drawing.scatter(
+            x=list(curve.steps),
+            y=list(curve.losses),
+            name=name,
+            mode="lines+markers",
+            line={"color": color, "dash": dash, "width": 2},
+            marker={"symbol": symbol, "size": 8, "color": color},
+            hovertemplate="%{x}: %{y:.3f}<extra>%{fullData.name}</extra>",
+        )
     titles = {"xaxis": _("step"), "yaxis": _("validation loss (nats per token)")}
     axes = {
-        name: base[name] | {"title": {"text": text}, "zeroline": False}
+        name: layout[name] | {"title": {"text": text}, "zeroline": False}
         for name, text in titles.items()
     }
     axes["xaxis"] |= {"rangemode": "tozero"}
-    lines = zip(curves, run_names(curves), _LINES, strict=False)
-    return go.Figure(
-        data=[_line(curve, name, mode, style) for curve, name, style in lines],
-        layout=base | axes | {"template": "none", "showlegend": True},
-    )
+    figure = drawing.figure(layout | axes | {"showlegend": True})
+    return Picture(figure=figure, alt=_sentence(curves, names), table=_table(curves, names))
 
 
-def _line(curve: Curve, name: str, mode: Mode, style: tuple[str, str, str]) -> go.Scatter:
-    token, dash, symbol = style
-    color = COLORS[mode][token]
-    return go.Scatter(
-        x=list(curve.steps),
-        y=list(curve.losses),
-        name=name,
-        mode="lines+markers",
-        line={"color": color, "dash": dash, "width": 2},
-        marker={"symbol": symbol, "size": 8, "color": color},
-        hovertemplate="%{x}: %{y:.3f}<extra>%{fullData.name}</extra>",
-    )
-
-
-def compare_alt(curves: Sequence[Curve]) -> str:
-    """Return the picture in words: the lowest loss of each run, and which run has the lowest."""
-    names = run_names(curves)
+def _sentence(curves: Sequence[Curve], names: Sequence[str]) -> str:
+    """Return the lowest loss of each run, and which run has the lowest."""
     known = [(name, curve.best) for name, curve in zip(names, curves, strict=True)]
     parts = [
         _("{name}: {loss} at step {step}").format(name=name, loss=f"{best[1]:.3f}", step=best[0])
@@ -88,11 +79,11 @@ def compare_alt(curves: Sequence[Curve]) -> str:
     return f"{text} {best_of_all.format(winner=winner)}"
 
 
-def compare_table(curves: Sequence[Curve]) -> Mapping[str, Sequence[object]]:
+def _table(curves: Sequence[Curve], names: Sequence[str]) -> Table:
     """Return step by step the loss of each run; empty where a run was not evaluated."""
     steps = sorted({step for curve in curves for step in curve.steps})
     table: dict[str, Sequence[object]] = {_("step"): steps}
-    for name, curve in zip(run_names(curves), curves, strict=True):
+    for name, curve in zip(names, curves, strict=True):
         by_step = dict(zip(curve.steps, curve.losses, strict=True))
         table[name] = [by_step.get(step, "") for step in steps]
     return table

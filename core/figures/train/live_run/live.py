@@ -1,27 +1,32 @@
-"""The charts of the live run: loss, learning rate, gradient, speed and memory.
+"""The charts of the live run: loss, memory, learning rate, gradient and speed.
 
 Each function draws a run, or without one the empty frame that the browser fills.
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-import plotly.graph_objects as go
-
+from core.figures.picture import Look
 from core.figures.theme import MODES, Mode
-from core.figures.train.live_run.live_memory import memory
-from core.figures.train.live_run.live_parts import Look, changes, frame, line, num_steps, reference
+from core.figures.train.live_run.live_parts import LiveDrawing, LiveLook
 from core.figures.train.live_run.run_facts import (
+    CATEGORIES,
+    CATEGORY_NAMES,
     RunView,
     broken_steps,
+    facts,
     predicted_tokens_per_second,
     steps_and_attempts,
 )
 from core.language import N_, _
-from core.train.run.progress import smooth
+from core.train.run.progress import axis_unit, smooth
 from core.train.run.records import superseded
 from core.units import format_rate
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
 
 EMPTY: Final = RunView()
 LIGHT: Final = Look()
@@ -32,115 +37,195 @@ RUNGS: Final = (
 )
 
 
-def loss(run: RunView = EMPTY, look: Look = LIGHT) -> go.Figure:
-    """Draw training and validation loss over the rungs that need no network.
+def specs_of_both_themes(seen: LiveLook) -> dict[Mode, list[dict[str, Any]]]:
+    """Return the empty charts as plain JSON values (data and layout) in light and in dark.
 
-    Source of the rungs: ln V is a uniform guess; the entropies are counted in the run's own text.
+    The headline comes first; the mode of `seen` does not matter.
     """
-    text = run.section("text")
-    rungs = [
-        reference(look, run, (name, _(label)), dash, (text.get(name), f"{text.get(name, 0):.2f}"))
-        for name, dash, label in RUNGS
-    ]
-    traces = [*rungs, *_training(run, look), *_validation(run, look), changes(look, run)]
-    return go.Figure(traces, frame(look, "loss", _("loss (nats per token)"), run))
+    return {mode: specs(replace(seen, look=replace(seen.look, mode=mode)), EMPTY) for mode in MODES}
 
 
-def learning_rate(run: RunView = EMPTY, look: Look = LIGHT) -> go.Figure:
-    """Draw the learning rate that each step really used, multiplier included."""
-    points = (run.column("step"), run.column("learning_rate"))
-    title = _("learning rate")
-    trace = line("learning_rate", title, look.color("learning_rate"), points, showlegend=False)
-    return go.Figure([trace, changes(look, run)], frame(look, "learning_rate", title, run))
-
-
-def grad_norm(run: RunView = EMPTY, look: Look = LIGHT) -> go.Figure:
-    """Draw the length of the gradient before clipping, and the length it is cut to."""
-    points = (run.column("step"), run.column("grad_norm"))
-    clip = run.section("config").get("grad_clip")
-    title = _("length of the gradient")
-    color = look.color("gradient_norm")
-    traces = [
-        reference(look, run, ("grad_clip", _("cut to {value}")), "dash", (clip, f"{clip or 0:g}")),
-        line("grad_norm", title, color, points, width=1.2, showlegend=False),
-        changes(look, run),
-    ]
-    return go.Figure(traces, frame(look, "grad_norm", title, run, "log"))
-
-
-def tokens_per_second(run: RunView = EMPTY, look: Look = LIGHT) -> go.Figure:
-    """Draw the measured speed, and the speed that the timing before the start promised."""
-    points = (run.column("step"), run.column("tokens_per_second"))
-    title = _("tokens per second")
-    traces = []
-    if look.show_prediction:
-        rate = predicted_tokens_per_second(run)
-        label = ("predicted_rate", _("predicted: {value}"))
-        value = (rate, format_rate(rate or 0, _("tokens")))
-        traces.append(reference(look, run, label, "dash", value))
-    color = look.color("throughput")
-    traces.append(line("tokens_per_second", title, color, points, width=1.2, showlegend=False))
-    traces.append(changes(look, run))
-    layout = frame(look, "tokens_per_second", title, run)
-    layout["yaxis"] |= {"rangemode": "tozero", "exponentformat": "SI"}
-    return go.Figure(traces, layout)
-
-
-def specs(look: Look = LIGHT, run: RunView = EMPTY) -> list[dict[str, Any]]:
+def specs(seen: LiveLook, run: RunView) -> list[dict[str, Any]]:
     """Return all five charts as plain JSON values (data and layout), the headline first."""
+    look, predicted = seen.look, seen.show_prediction
     figures = (
         loss(run, look),
-        memory(run, look),
+        memory(run, look, show_prediction=predicted),
         learning_rate(run, look),
         grad_norm(run, look),
-        tokens_per_second(run, look),
+        tokens_per_second(run, look, show_prediction=predicted),
     )
     return [json.loads(figure.to_json()) for figure in figures]
 
 
-def specs_of_both_themes(look: Look) -> dict[Mode, list[dict[str, Any]]]:
-    """Return the empty charts in light and in dark, whatever the mode of `look` is."""
-    return {mode: specs(replace(look, mode=mode)) for mode in MODES}
+def loss(run: RunView = EMPTY, look: Look = LIGHT) -> "Figure":
+    """Draw training and validation loss over the rungs that need no network.
+
+    Source of the rungs: ln V is a uniform guess; the entropies are counted in the run's own text.
+    """
+    drawing, text = LiveDrawing(run=run, look=look), run.section("text")
+    for name, dash, label in RUNGS:
+        drawing.reference(name, _(label), dash, (text.get(name), f"{text.get(name, 0):.2f}"))
+    _draw_training(drawing)
+    _draw_validation(drawing)
+    drawing.changes()
+    return drawing.figure(drawing.layout("loss", _("loss (nats per token)")))
 
 
-def _training(run: RunView, look: Look) -> list[go.Scatter]:
+def learning_rate(run: RunView = EMPTY, look: Look = LIGHT) -> "Figure":
+    """Draw the learning rate that each step really used, multiplier included."""
+    drawing, title = LiveDrawing(run=run, look=look), _("learning rate")
+    points = (run.column("step"), run.column("learning_rate"))
+    color = look.color("learning_rate")
+    drawing.line("learning_rate", title, color, points, showlegend=False)
+    drawing.changes()
+    return drawing.figure(drawing.layout("learning_rate", title))
+
+
+def grad_norm(run: RunView = EMPTY, look: Look = LIGHT) -> "Figure":
+    """Draw the length of the gradient before clipping, and the length it is cut to."""
+    drawing, title = LiveDrawing(run=run, look=look), _("length of the gradient")
+    clip = run.section("config").get("grad_clip")
+    drawing.reference("grad_clip", _("cut to {value}"), "dash", (clip, f"{clip or 0:g}"))
+    points = (run.column("step"), run.column("grad_norm"))
+    color = look.color("gradient_norm")
+    drawing.line("grad_norm", title, color, points, width=1.2, showlegend=False)
+    drawing.changes()
+    return drawing.figure(drawing.layout("grad_norm", title, type="log"))
+
+
+def tokens_per_second(
+    run: RunView = EMPTY, look: Look = LIGHT, *, show_prediction: bool = True
+) -> "Figure":
+    """Draw the measured speed, and the speed that the timing before the start promised."""
+    drawing, title = LiveDrawing(run=run, look=look), _("tokens per second")
+    if show_prediction:
+        rate = predicted_tokens_per_second(run)
+        value = (rate, format_rate(rate or 0, _("tokens")))
+        drawing.reference("predicted_rate", _("predicted: {value}"), "dash", value)
+    points = (run.column("step"), run.column("tokens_per_second"))
+    color = look.color("throughput")
+    drawing.line("tokens_per_second", title, color, points, width=1.2, showlegend=False)
+    drawing.changes()
+    axis = {"rangemode": "tozero", "exponentformat": "SI"}
+    return drawing.figure(drawing.layout("tokens_per_second", title, **axis))
+
+
+def memory(run: RunView = EMPTY, look: Look = LIGHT, *, show_prediction: bool = True) -> "Figure":
+    """Draw bytes by category over the steps (left) and the newest beside the prediction (right).
+
+    The resident size of the whole process is named as such and drawn only on request: it holds
+    Python and PyTorch too, and would press the categories flat.
+    """
+    drawing = LiveDrawing(run=run, look=look)
+    measured = run.newest_of("memory")
+    predicted: Mapping[str, Any] = run.section("prediction").get("memory") or {}
+    sums = [sum(event[name] for name in CATEGORIES) for event in measured]
+    divisor, unit = axis_unit(max([0, *sums, sum(predicted.values())]), look.unit)
+    for name in CATEGORIES:
+        _draw_area(drawing, name, divisor)
+    _draw_resident(drawing, divisor)
+    for name in CATEGORIES:
+        bars = {_("measured"): measured[-1][name] / divisor if measured else None}
+        if show_prediction:
+            bars[_("predicted")] = predicted.get(name, 0) / divisor if predicted else None
+        _draw_bars(drawing, name, bars)
+    layout = drawing.layout("memory", _("memory ({unit})").format(unit=unit), rangemode="tozero")
+    layout["xaxis"] |= {"domain": [0, 0.57]}
+    beside = {
+        "barmode": "stack",
+        "bargap": 0.15,
+        "uniformtext": {"minsize": 9, "mode": "hide"},
+        "xaxis2": {"domain": [0.62, 1], "anchor": "y", "fixedrange": True, "tickangle": 0},
+    }
+    return drawing.figure(layout | beside)
+
+
+def _draw_training(drawing: LiveDrawing) -> None:
     """Thin raw loss, its thick average, and as a ghost what a later attempt has done again."""
-    steps, values = run.column("step"), run.column("loss")
+    run, look = drawing.run, drawing.look
     redone = superseded(steps_and_attempts(run)).tolist()
-    ghost = _where(steps, values, redone)
-    newest = _where(steps, values, [not again for again in redone])
-    average = smooth(*newest, num_steps(run))
+    ghost: tuple[list[Any], list[Any]] = ([], [])
+    newest: tuple[list[Any], list[Any]] = ([], [])
+    for step, value, again in zip(run.column("step"), run.column("loss"), redone, strict=True):
+        steps, values = ghost if again else newest
+        steps.append(step)
+        values.append(value)
+    average = (newest[0], smooth(*newest, drawing.num_steps))
     color, muted = look.color("training_loss"), look.color("muted")
-    return [
-        line("ghost", _("earlier attempt"), muted, ghost, width=1, dash="dot"),
-        line("training", _("training, every step"), color, newest, width=1, opacity=0.5),
-        line("smoothed", _("training, smoothed"), color, (newest[0], average), width=2.5),
-    ]
+    drawing.line("ghost", _("earlier attempt"), muted, ghost, width=1, dash="dot")
+    drawing.line("training", _("training, every step"), color, newest, width=1, opacity=0.5)
+    drawing.line("smoothed", _("training, smoothed"), color, average, width=2.5)
 
 
-def _validation(run: RunView, look: Look) -> list[go.Scatter]:
+def _draw_validation(drawing: LiveDrawing) -> None:
     """Validation loss, a diamond for each evaluation; a cross where the loss was not finite."""
-    events = run.newest_of("eval")
-    points = ([event["step"] for event in events], [event["validation_loss"] for event in events])
-    diamond = {"size": 8, "symbol": "diamond"}
-    cross = {"size": 12, "symbol": "x"}
-    color = look.color("validation_loss")
-    return [
-        line("validation", _("validation"), color, points, mode="lines+markers", marker=diamond),
-        line(
-            "non_finite",
-            _("not a finite number"),
-            look.color("text"),
-            broken_steps(run),
-            mode="markers",
-            marker=cross,
-            showlegend=False,
-        ),
-    ]
+    events = drawing.run.newest_of("eval")
+    drawing.line(
+        "validation",
+        _("validation"),
+        drawing.look.color("validation_loss"),
+        ([event["step"] for event in events], [event["validation_loss"] for event in events]),
+        mode="lines+markers",
+        marker={"size": 8, "symbol": "diamond"},
+    )
+    drawing.line(
+        "non_finite",
+        _("not a finite number"),
+        drawing.look.color("text"),
+        broken_steps(drawing.run),
+        mode="markers",
+        marker={"size": 12, "symbol": "x"},
+        showlegend=False,
+    )
 
 
-def _where(
-    steps: list[int], values: list[float | None], chosen: list[bool]
-) -> tuple[list[int], list[float | None]]:
-    rows = [row for row, take in zip(zip(steps, values, strict=True), chosen, strict=True) if take]
-    return [step for step, _value in rows], [value for _step, value in rows]
+def _draw_area(drawing: LiveDrawing, name: str, divisor: int) -> None:
+    events = drawing.run.newest_of("memory")
+    drawing.scatter(
+        x=[event["step"] for event in events],
+        y=[event[name] / divisor for event in events],
+        name=_(CATEGORY_NAMES[name]),
+        showlegend=False,
+        mode="lines",
+        line={"color": drawing.look.color(name), "width": 1},
+        stackgroup="measured",
+        meta={"role": "area", "category": name},
+    )
+
+
+def _draw_bars(drawing: LiveDrawing, name: str, bars: Mapping[str, float | None]) -> None:
+    """One category of the two bars: measured is filled, predicted is hatched."""
+    color = drawing.look.color(name)
+    drawing.bar(
+        x=list(bars),
+        y=list(bars.values()),
+        xaxis="x2",
+        name=_(CATEGORY_NAMES[name]),
+        showlegend=False,
+        marker={
+            "color": color,
+            "line": {"color": color, "width": 1},
+            "pattern": {"shape": ["", "/"], "fillmode": "replace", "solidity": 0.35},
+        },
+        text=[_(CATEGORY_NAMES[name])],
+        textposition="inside",
+        textangle=0,
+        insidetextanchor="middle",
+        constraintext="inside",
+        meta={"role": "bar", "category": name},
+        hovertemplate="%{x}: %{y:.3f}<extra>%{fullData.name}</extra>",
+    )
+
+
+def _draw_resident(drawing: LiveDrawing, divisor: int) -> None:
+    run, label = drawing.run, _("whole process (RSS): {value}")
+    drawing.scatter(
+        x=run.column("step"),
+        y=[value and value / divisor for value in run.column("resident_bytes")],
+        name=label.format(value=facts(run, drawing.look.unit)["resident_bytes"]),
+        mode="lines",
+        line={"color": drawing.look.color("muted"), "width": 2, "dash": "dot"},
+        visible="legendonly",
+        meta={"role": "resident", "label": label},
+    )

@@ -1,18 +1,15 @@
-"""The index finds what a beginner types or pastes."""
+"""The index finds what a beginner types or pastes; every error text is really raised by torch."""
+
+import platform
 
 import pytest
+import torch
 
-from pages.start.home.search import Entry, search, split_words
-from pages.start.home.torch_errors import load_torch_errors
+from pages.start.home.search import all_entries, load_torch_errors, search, split_words
 
-ENTRIES = [
-    Entry(
-        kind="error",
-        target=error.slug,
-        text=" ".join([error.text, error.words, *error.why.values()]),
-    )
-    for error in load_torch_errors()
-]
+ERRORS = load_torch_errors()
+ENTRIES = [entry for entry in all_entries() if entry.kind == "error"]
+each_error = pytest.mark.parametrize("error", ERRORS, ids=[error.slug for error in ERRORS])
 TRACEBACK = """Traceback (most recent call last):
   File "train.py", line 31, in <module>
     logits = self.head(x)
@@ -24,7 +21,7 @@ def best(query):
     return found[0].target if found else None
 
 
-@pytest.mark.parametrize("error", load_torch_errors(), ids=lambda error: error.slug)
+@each_error
 def test_each_error_text_finds_itself_first(error):
     assert best(error.text) == error.slug
 
@@ -54,3 +51,29 @@ def test_chinese_is_cut_into_pairs_and_numbers_are_dropped():
 
 def test_no_more_than_the_limit_is_returned():
     assert len(search("tensor", ENTRIES, limit=2)) == 2
+
+
+@each_error
+@pytest.mark.filterwarnings("ignore")
+def test_the_code_raises_exactly_this_text(error):
+    if error.system and error.system != platform.system():
+        pytest.skip(f"{error.system} words this differently")
+    if error.slug == "no-cuda-build" and torch.cuda.is_available():
+        pytest.skip("this torch has CUDA")
+
+    with pytest.raises(Exception) as caught:  # noqa: PT011  the type is compared below
+        exec(error.code, {"torch": torch})  # noqa: S102  our own file
+
+    assert type(caught.value).__name__ == error.type
+    assert str(caught.value).split("\n")[0] == error.text
+
+
+def test_every_text_is_explained_and_remedied_in_both_languages():
+    for error in ERRORS:
+        for part in (error.why, error.fix):
+            assert set(part) == {"en", "zh"}, error.slug
+            assert all(part.values()), error.slug
+
+
+def test_slugs_are_unique():
+    assert len({error.slug for error in ERRORS}) == len(ERRORS) >= 25

@@ -2,7 +2,8 @@
 
 import pytest
 
-from core.figures.start.home.stack import stack_alt, stack_figure
+from core.figures.picture import Look
+from core.figures.start.home.stack import stack_picture
 from core.figures.theme import COLORS
 from core.machine import describe_machine
 from core.machine.stack import software_stack
@@ -14,7 +15,7 @@ def layers(made_probe):
 
 
 def test_each_layer_is_a_bar_of_the_same_length_with_its_versions_inside(layers):
-    (bars,) = stack_figure(layers).data
+    (bars,) = stack_picture(layers, Look()).figure.data
 
     assert list(bars.y) == [layer.name for layer in layers]
     assert set(bars.x) == {1}
@@ -22,7 +23,7 @@ def test_each_layer_is_a_bar_of_the_same_length_with_its_versions_inside(layers)
 
 
 def test_the_application_is_on_top_and_the_calls_go_down(layers):
-    figure = stack_figure(layers)
+    figure = stack_picture(layers, Look()).figure
 
     assert figure.layout.yaxis.autorange == "reversed"
     assert [note.text for note in figure.layout.annotations] == ["▼"] * (len(layers) - 1)
@@ -30,14 +31,14 @@ def test_the_application_is_on_top_and_the_calls_go_down(layers):
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
 def test_the_bars_take_their_colours_from_the_theme(layers, mode):
-    (bars,) = stack_figure(layers, mode).data
+    (bars,) = stack_picture(layers, Look(mode=mode)).figure.data
 
     assert bars.marker.color == COLORS[mode]["surface"]
     assert bars.marker.line.color == COLORS[mode]["accent"]
 
 
 def test_the_sentence_names_every_layer_in_order(layers):
-    sentence = stack_alt(layers)
+    sentence = stack_picture(layers, Look()).alt
 
     places = [sentence.index(layer.found) for layer in layers]
     assert places == sorted(places)
@@ -45,7 +46,9 @@ def test_the_sentence_names_every_layer_in_order(layers):
 
 
 def test_a_projector_gets_larger_text(layers):
-    small, large = stack_figure(layers), stack_figure(layers, present=True)
+    small, large = (
+        stack_picture(layers, Look(present=present)).figure for present in (False, True)
+    )
 
     assert large.data[0].textfont.size == large.layout.font.size >= 18
     assert large.data[0].constraintext == "none"  # otherwise Plotly shrinks it to the bar

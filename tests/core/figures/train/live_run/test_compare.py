@@ -4,14 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from core.figures.picture import Look
 from core.figures.theme import COLORS, MODES
-from core.figures.train.live_run.compare import (
-    MAX_RUNS,
-    compare_alt,
-    compare_losses,
-    compare_table,
-    run_names,
-)
+from core.figures.train.live_run.compare import MAX_RUNS, compare_picture, run_names
 from core.train.run.evaluations import Curve
 
 
@@ -22,12 +17,16 @@ def curve(number, title="one-minute", losses=(4.0, 3.0, 3.25)):
     )
 
 
+def sentence(curves):
+    return compare_picture(curves, Look()).alt
+
+
 A, B = curve(1, "wide", (4.0, 3.0, 3.25)), curve(2, "deep", (4.5, 3.5))
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_each_run_is_a_line_of_its_own_losses(mode):
-    figure = compare_losses([A, B], mode)
+    figure = compare_picture([A, B], Look(mode=mode)).figure
     assert [(line.name, line.x, line.y) for line in figure.data] == [
         ("wide", A.steps, A.losses),
         ("deep", B.steps, B.losses),
@@ -36,7 +35,8 @@ def test_each_run_is_a_line_of_its_own_losses(mode):
 
 
 def test_lines_differ_in_dash_and_mark_not_in_colour_only():
-    lines = compare_losses([curve(n, str(n)) for n in range(MAX_RUNS)], "light").data
+    curves = [curve(n, str(n)) for n in range(MAX_RUNS)]
+    lines = compare_picture(curves, Look()).figure.data
     for look in ("line.color", "line.dash", "marker.symbol"):
         first, second = look.split(".")
         assert len({getattr(getattr(line, first), second) for line in lines}) == MAX_RUNS, look
@@ -61,22 +61,22 @@ def test_runs_of_one_title_are_told_apart_by_the_time_that_the_list_shows(runs, 
 
 
 def test_the_sentence_names_the_lowest_losses_and_the_winner():
-    assert compare_alt([B, A]) == (
+    assert sentence([B, A]) == (
         "Lowest validation loss: deep: 3.500 at step 20; wide: 3.000 at step 20. "
         "wide has the lowest of all."
     )
-    assert compare_alt([A]) == "Lowest validation loss: wide: 3.000 at step 20."
-    assert "has been evaluated" in compare_alt([curve(3, losses=())])
+    assert sentence([A]) == "Lowest validation loss: wide: 3.000 at step 20."
+    assert "has been evaluated" in sentence([curve(3, losses=())])
 
 
 def test_losses_of_different_texts_have_no_winner():
-    sentence = compare_alt([replace(A, text=("one",)), replace(B, text=("other",))])
-    assert "the lowest of all" not in sentence
-    assert "the lower loss is not the better model" in sentence
+    said = sentence([replace(A, text=("one",)), replace(B, text=("other",))])
+    assert "the lowest of all" not in said
+    assert "the lower loss is not the better model" in said
 
 
 def test_the_table_has_every_step_and_leaves_gaps_empty():
-    assert compare_table([A, B]) == {
+    assert compare_picture([A, B], Look()).table == {
         "step": [10, 20, 30],
         "wide": [4.0, 3.0, 3.25],
         "deep": [4.5, 3.5, ""],
@@ -86,4 +86,4 @@ def test_the_table_has_every_step_and_leaves_gaps_empty():
 @pytest.mark.parametrize("count", [0, MAX_RUNS + 1])
 def test_more_runs_than_lines_that_differ_are_refused(count):
     with pytest.raises(ValueError, match=f"Choose 1 to {MAX_RUNS} runs to compare, not {count}"):
-        compare_losses([curve(n) for n in range(count)], "light")
+        compare_picture([curve(n) for n in range(count)], Look())

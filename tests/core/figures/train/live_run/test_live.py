@@ -5,10 +5,10 @@ import math
 
 import pytest
 
+from core.figures.picture import Look
 from core.figures.theme import COLORS
 from core.figures.train.live_run import live
-from core.figures.train.live_run.live_memory import memory
-from core.figures.train.live_run.live_parts import Look
+from core.figures.train.live_run.live_parts import LiveLook
 from core.figures.train.live_run.run_facts import ALTS, CATEGORIES, RunView, alt, facts
 from core.units import MIB, format_bytes
 
@@ -31,8 +31,7 @@ INFO = {
     "text": {"ln_vocab": math.log(65), "unigram_entropy": 3.3, "bigram_entropy": 2.4},
     "prediction": {"memory": PREDICTED, "seconds_per_step": 0.05},
 }
-FIGURES = (live.loss, memory, live.learning_rate, live.grad_norm, live.tokens_per_second)
-look = Look()
+FIGURES = (live.loss, live.memory, live.learning_rate, live.grad_norm, live.tokens_per_second)
 
 
 def columns(steps, attempts=None, losses=None):
@@ -129,7 +128,7 @@ def test_a_loss_that_is_not_finite_is_a_cross_at_the_last_finite_height():
 
 
 def test_memory_is_stacked_in_mebibytes_beside_its_prediction(run):
-    figure = memory(run, look)
+    figure = live.memory(run)
     for name in CATEGORIES:
         assert list(trace(figure, "area", name).y) == [BYTES[name] / MIB]
         assert list(trace(figure, "bar", name).y) == [
@@ -140,7 +139,7 @@ def test_memory_is_stacked_in_mebibytes_beside_its_prediction(run):
 
 
 def test_hiding_the_prediction_leaves_every_measured_number_as_it_was(run):
-    shown, hidden = memory(run, look), memory(run, Look(show_prediction=False))
+    shown, hidden = live.memory(run), live.memory(run, show_prediction=False)
     for name in CATEGORIES:
         assert trace(hidden, "area", name).y == trace(shown, "area", name).y
         assert trace(hidden, "bar", name).y[0] == trace(shown, "bar", name).y[0]
@@ -148,11 +147,11 @@ def test_hiding_the_prediction_leaves_every_measured_number_as_it_was(run):
 
 
 def test_the_predicted_bar_is_hatched_and_the_measured_one_filled(run):
-    assert list(trace(memory(run, look), "bar", "weights").marker.pattern.shape) == ["", "/"]
+    assert list(trace(live.memory(run), "bar", "weights").marker.pattern.shape) == ["", "/"]
 
 
 def test_the_resident_size_is_named_as_that_of_the_process_and_waits_for_a_click(run):
-    resident = trace(memory(run, look), "resident")
+    resident = trace(live.memory(run), "resident")
     assert resident.visible == "legendonly"
     assert "RSS" in resident.name
     assert format_bytes(400 * MIB) in resident.name
@@ -160,7 +159,7 @@ def test_the_resident_size_is_named_as_that_of_the_process_and_waits_for_a_click
 
 
 def test_decimal_units_change_the_axis_and_the_heights_together(run):
-    figure = memory(run, Look(unit="GB"))
+    figure = live.memory(run, Look(unit="GB"))
     assert "MB" in figure.layout.yaxis.title.text
     assert list(trace(figure, "area", "weights").y) == [pytest.approx(4 * MIB / 1e6)]
 
@@ -171,7 +170,7 @@ def test_the_predicted_speed_is_the_tokens_of_a_step_over_its_seconds(run):
 
 
 def test_without_the_prediction_the_speed_chart_has_no_such_line(run):
-    figure = live.tokens_per_second(run, Look(show_prediction=False))
+    figure = live.tokens_per_second(run, show_prediction=False)
     assert "predicted_rate" not in {each.meta["role"] for each in figure.data}
 
 
@@ -183,7 +182,7 @@ def test_the_gradient_is_drawn_on_a_log_axis_with_the_length_it_is_cut_to(run):
 
 @pytest.mark.parametrize("draw", FIGURES)
 def test_every_chart_can_be_empty_and_keeps_the_readers_zoom(draw):
-    figure = draw(RunView(), look)
+    figure = draw(RunView())
     assert figure.layout.uirevision
     assert all(each.meta["role"] for each in figure.data)
 
@@ -194,7 +193,7 @@ def test_a_projector_gets_chart_text_of_at_least_18_pixels(draw):
 
 
 def test_both_themes_come_as_plain_json_with_the_same_traces():
-    both = live.specs_of_both_themes(look)
+    both = live.specs_of_both_themes(LiveLook())
     assert json.loads(json.dumps(both)) == both
     for light, dark in zip(both["light"], both["dark"], strict=True):
         assert [each["meta"] for each in light["data"]] == [each["meta"] for each in dark["data"]]

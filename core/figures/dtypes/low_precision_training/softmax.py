@@ -1,0 +1,154 @@
+"""Softmax in few bits: the exponentials under the format's ceiling, and the probabilities."""
+
+import math
+import string
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from core.dtypes.labs import SoftmaxTrace
+from core.dtypes.number_formats.table import FORMATS
+from core.figures.dtypes.low_precision_training.lab_frame import LabDrawing, hatched
+from core.figures.dtypes.written import number, short
+from core.figures.picture import Look, Picture, Table
+from core.language import _
+
+_DOMAINS: Final = ((0.0, 0.36), (0.46, 1.0))
+
+
+def softmax_picture(naive: SoftmaxTrace, stable: SoftmaxTrace, look: Look) -> Picture:
+    """Return exp(logit) beside the format's largest number, and three answers for each logit."""
+    # Two logits may be stored alike: the letter keeps their bars apart.
+    words = [
+        f"{letter}: {number(logit, 3)}"
+        for letter, logit in zip(string.ascii_uppercase, naive.logits, strict=False)
+    ]
+    drawing = LabDrawing(look=look)
+    _draw_exponentials(drawing, naive, words)
+    drawing.ceiling(words, naive.format, width=3)
+    _draw_answers(drawing, naive, stable, words)
+    layout = drawing.layout(
+        x={"title": _("exp(logit)"), "type": "category", "domain": _DOMAINS[0], "tickangle": 0},
+        y={"title": "", **_log_axis(naive)},
+    )
+    right = {
+        "xaxis2": layout["xaxis"]
+        | {"domain": _DOMAINS[1], "anchor": "y2", "title": {"text": _("probability")}},
+        "yaxis2": layout["yaxis"]
+        | {"anchor": "x2", "range": [0, 1.12], "type": "linear"}
+        | {"tickformat": ".0%", "tickvals": [0, 0.25, 0.5, 0.75, 1]},
+    }
+    figure = drawing.figure(layout | right | {"barmode": "group", "bargap": 0.12})
+    return Picture(figure=figure, alt=_sentence(naive, stable), table=_table(naive, stable))
+
+
+def _log_axis(naive: SoftmaxTrace) -> dict[str, Any]:
+    high = math.log10(FORMATS[naive.format].max)
+    low = math.log10(FORMATS[naive.format].smallest_subnormal)
+    return {
+        "type": "log",
+        "range": [max(low, -high) - 0.5, high * 1.22 + 0.5],
+        "nticks": 6,
+        "exponentformat": "power",
+    }
+
+
+def _draw_exponentials(drawing: LabDrawing, naive: SoftmaxTrace, words: list[str]) -> None:
+    look = drawing.look
+    fits = np.isfinite(naive.exponentials)
+    beyond = FORMATS[naive.format].max * 2
+    drawing.bar(
+        x=words,
+        # A bar cannot be infinite: it breaks through the ceiling, and its text says what it is.
+        y=[value if ok else beyond for value, ok in zip(naive.exponentials, fits, strict=True)],
+        text=[_compact(value) for value in naive.exponentials],
+        textposition=[
+            "inside" if value > 1 and ok else "outside"
+            for value, ok in zip(naive.exponentials, fits, strict=True)
+        ],
+        insidetextanchor="end",
+        textangle=0,
+        constraintext="none",
+        insidetextfont={"color": look.color("background")},
+        cliponaxis=False,
+        marker={
+            "color": [look.color("format_a" if ok else "overflow") for ok in fits],
+            "pattern": hatched(["" if ok else "x" for ok in fits]),
+        },
+        showlegend=False,
+        hovertemplate="exp(%{x}) = %{text}<extra></extra>",
+    )
+
+
+def _draw_answers(
+    drawing: LabDrawing, naive: SoftmaxTrace, stable: SoftmaxTrace, words: list[str]
+) -> None:
+    rows = (
+        (_("exact"), naive.exact, "reference", "", False),
+        (_("naive"), naive.probabilities, "format_a", "/", True),
+        (_("maximum subtracted"), stable.probabilities, "format_b", ".", True),
+    )
+    for name, values, color, pattern, written in rows:
+        drawing.bar(
+            x=words,
+            y=[value if math.isfinite(value) else 0 for value in values],
+            customdata=[_share(value) for value in values],
+            text=[_share(value) if written else "" for value in values],
+            textposition="outside",
+            textangle=0,
+            constraintext="none",
+            cliponaxis=False,
+            name=name,
+            marker={"color": drawing.look.color(color), "pattern": hatched(pattern)},
+            xaxis="x2",
+            yaxis="y2",
+            hovertemplate="%{x}: %{customdata}<extra>%{fullData.name}</extra>",
+        )
+
+
+def _compact(value: float) -> str:
+    """Return a number that fits into a bar: 2.4e4."""
+    if not math.isfinite(value) or 0.1 <= value < 1000:
+        return number(value, 3)
+    return f"{value:.1e}".replace("e+0", "e").replace("e+", "e").replace("e-0", "e-")
+
+
+def _share(value: float) -> str:
+    """Return a share that fits above a bar: 67 %, 9 %, 0.5 %."""
+    if not math.isfinite(value):
+        return "NaN"
+    return f"{100 * value:.0f} %" if value >= 0.1 else f"{100 * value:.2g} %"
+
+
+def _sentence(naive: SoftmaxTrace, stable: SoftmaxTrace) -> str:
+    """Return the largest exponential and what became of it."""
+    first = int(np.argmax(naive.logits))
+    return _(
+        "exp({logit}) in {format} is {exponential}. The naive softmax gives {naive} for that "
+        "logit; after subtracting the maximum it gives {stable}; exact is {exact}."
+    ).format(
+        logit=number(naive.logits[first]),
+        format=short(naive.format),
+        exponential=number(naive.exponentials[first], 4),
+        naive=number(naive.probabilities[first], 4),
+        stable=number(stable.probabilities[first], 4),
+        exact=number(naive.exact[first], 4),
+    )
+
+
+def _table(naive: SoftmaxTrace, stable: SoftmaxTrace) -> Table:
+    """Return every intermediate of both ways, a row a logit."""
+
+    def column(values: Sequence[float] | Any) -> list[str]:  # noqa: ANN401  any array
+        return [number(value) for value in values]
+
+    return {
+        _("logit"): column(naive.logits),
+        "exp(x)": column(naive.exponentials),
+        _("naive"): column(naive.probabilities),
+        "x - max": column(stable.shifted),
+        "exp(x - max)": column(stable.exponentials),
+        _("maximum subtracted"): column(stable.probabilities),
+        _("exact"): column(naive.exact),
+    }

@@ -1,0 +1,155 @@
+"""What two formats lose on the same tensor: where, and how much."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from core.dtypes.blocks.storage_trials import Loss, histogram_centers
+from core.figures.drawing import Drawing
+from core.figures.dtypes.quantization.codes import SIDES, draw_title
+from core.figures.picture import Look, Picture, Table
+from core.language import _
+from core.units import format_decibels
+
+HEIGHT_PX: Final = 380
+PRESENT_HEIGHT_PX: Final = 420
+FLOOR: Final = 1e-7  # tiles with a smaller error are drawn as exact
+_DOMAINS: Final = ((0.0, 0.25), (0.265, 0.515))
+_DASHES: Final = ("solid", "dash")
+
+
+def error_picture(losses: Sequence[Loss], look: Look) -> Picture:
+    """Return two maps of the error in one colour scale, and both histograms of |error|."""
+    layout, drawing = look.layout(), Drawing()
+    low, high = _range(losses)
+    for number, loss in enumerate(losses):
+        _draw_map(drawing, loss, number, low)
+        draw_title(drawing, number, loss.name, _DOMAINS[number][0], look)
+        _draw_histogram(drawing, loss, number, look)
+    hidden = {"visible": False, "fixedrange": True}
+    upright = hidden | {"autorange": "reversed"}
+    axes = {
+        "xaxis": layout["xaxis"] | hidden | {"domain": _DOMAINS[0]},
+        "yaxis": layout["yaxis"] | upright | {"anchor": "x"},
+        "xaxis2": hidden | {"domain": _DOMAINS[1]},
+        "yaxis2": upright | {"anchor": "x2"},
+        "xaxis3": layout["xaxis"]
+        | {
+            "domain": [0.72, 1],
+            "anchor": "y3",
+            "type": "log",
+            "range": [-5, 1],
+            "title": {"text": _("|error| / RMS of the tensor")},
+            "exponentformat": "power",
+            "zeroline": False,
+        },
+        "yaxis3": layout["yaxis"]
+        | {"anchor": "x3", "title": {"text": _("share of the values")}, "tickformat": ".0%"},
+    }
+    frame = {
+        "coloraxis": {
+            "cmin": low,
+            "cmax": high,
+            "colorscale": [[0, look.color("surface")], [1, look.color("accent")]],
+            "colorbar": _colorbar(low, high, layout["font"]["size"]),
+        },
+        "height": PRESENT_HEIGHT_PX if look.present else HEIGHT_PX,
+        "legend": layout["legend"] | {"x": 0.68, "y": 1.02},
+    }
+    figure = drawing.figure(layout | axes | frame)
+    return Picture(figure=figure, alt=_sentence(losses), table=_table(losses))
+
+
+def _range(losses: Sequence[Loss]) -> tuple[float, float]:
+    """Return the decades of the common colour scale."""
+    tiles = np.concatenate([loss.tiles.reshape(-1) for loss in losses])
+    seen = tiles[np.isfinite(tiles) & (tiles > FLOOR)]
+    if not seen.size:
+        return -1.0, 0.0
+    low, high = float(np.log10(seen.min())), float(np.log10(seen.max()))
+    return (low, high) if high - low > 0.1 else (low - 0.5, high + 0.5)
+
+
+def _colorbar(low: float, high: float, size: int) -> dict[str, Any]:
+    marks = np.linspace(low, high, 4)
+    return {
+        "x": 0.525,
+        "xanchor": "left",
+        "thickness": size,
+        "tickvals": list(marks),
+        "ticktext": [f"{10**mark:.1g}" for mark in marks],
+        "title": {"text": _("error"), "side": "top"},
+        "outlinewidth": 0,
+    }
+
+
+def _draw_map(drawing: Drawing, loss: Loss, number: int, lowest: float) -> None:
+    """Draw the error of each tile; an exact one as if its error were 10**lowest."""
+    suffix = "" if number == 0 else str(number + 1)
+    tiles = np.where(loss.tiles > FLOOR, loss.tiles, 10**lowest)
+    tiles = np.where(np.isnan(loss.tiles), np.nan, tiles)
+    drawing.trace(
+        "heatmap",
+        z=np.log10(tiles).round(3),
+        customdata=np.where(np.isnan(loss.tiles), 0, loss.tiles).round(7),
+        coloraxis="coloraxis",
+        hovertemplate=_("RMS error of this tile: %{customdata:.3g} of the tensor's RMS")
+        + "<extra></extra>",
+        xaxis=f"x{suffix}",
+        yaxis=f"y{suffix}",
+    )
+
+
+def _draw_histogram(drawing: Drawing, loss: Loss, number: int, look: Look) -> None:
+    name, meaning = SIDES[number]
+    drawing.scatter(
+        x=histogram_centers(),
+        y=loss.shares,
+        name=f"{name} · {loss.name}",
+        mode="lines",
+        line={"color": look.color(meaning), "dash": _DASHES[number], "width": 3},
+        hovertemplate="%{x:.1e}: %{y:.1%}<extra>%{fullData.name}</extra>",
+        xaxis="x3",
+        yaxis="y3",
+    )
+
+
+def _sentence(losses: Sequence[Loss]) -> str:
+    parts = [
+        _(
+            "{name}: RMS error {rmse}, largest error {largest}, {exact} of the values unchanged"
+        ).format(
+            name=loss.name,
+            rmse=size_text(loss, loss.stats.rmse),
+            largest=size_text(loss, loss.stats.max_abs),
+            exact=f"{loss.exact_share:.1%}",
+        )
+        for loss in losses
+    ]
+    return _("; ").join(parts) + _(".")
+
+
+def size_text(loss: Loss, size: float) -> str:
+    """Return the size of an error, or n/a where no value is left to compare."""
+    return f"{size:.3g}" if loss.stats.num_values else "n/a"
+
+
+def _table(losses: Sequence[Loss]) -> Table:
+    """Return the error statistics, one column for each format."""
+    rows = {
+        _("RMS error"): [size_text(loss, loss.stats.rmse) for loss in losses],
+        _("SQNR"): [format_decibels(loss.stats.sqnr_db) for loss in losses],
+        _("largest error"): [size_text(loss, loss.stats.max_abs) for loss in losses],
+        _("largest relative error"): [f"{loss.stats.max_relative:.4g}" for loss in losses],
+        _("cosine"): [f"{loss.stats.cosine:.8f}" for loss in losses],
+        _("became zero"): [f"{loss.stats.num_zeroed:,}" for loss in losses],
+        _("clipped"): [f"{loss.stats.num_clipped or 0:,}" for loss in losses],
+        _("became NaN or infinite"): [f"{loss.stats.num_lost:,}" for loss in losses],
+        _("unchanged"): [f"{loss.exact_share:.2%}" for loss in losses],
+    }
+    columns = {
+        f"{name} · {loss.name}": [cells[number] for cells in rows.values()]
+        for number, ((name, _token), loss) in enumerate(zip(SIDES, losses, strict=True))
+    }
+    return {_("measure"): list(rows), **columns}

@@ -1,0 +1,63 @@
+"""Two lists with ticks: the lessons that pass the filters, and eight things to be able to do."""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import streamlit as st
+
+from core.language import _, ngettext
+from pages.components.ticks.ticks import TickGroup, TickRow
+from pages.shared.lessons import Lesson, in_language
+from pages.shared.start.course_map import address, find, show_lessons, show_ticks
+from pages.shared.tabbed_page import Shown
+from pages.start.lessons.take_away import CODE
+
+_FILE: Final = Path(__file__).with_name("self_check.toml")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CheckItem:
+    """One thing to be able to do: its text in both languages, the lesson that shows it."""
+
+    slug: str
+    lesson: str
+    concepts: tuple[str, ...]
+    text: Mapping[str, str]
+
+
+@cache
+def load_self_check() -> tuple[CheckItem, ...]:
+    """Return the items in the order of the file."""
+    rows = tomllib.loads(_FILE.read_text(encoding="utf-8"))["item"]
+    return tuple(CheckItem(**{**row, "concepts": tuple(row["concepts"])}) for row in rows)
+
+
+def lesson_list(found: Sequence[Lesson]) -> Shown:
+    """Show the lessons that pass the filters, with ticks."""
+    if found:
+        show_lessons(found, key="lessons_list", detailed=True)
+    else:
+        st.caption(_("No lesson passes all three filters; set one of them back to “all”."))
+    said = ngettext("{count} lesson", "{count} lessons", len(found)).format(count=len(found))
+    return Shown(headline=said, code=CODE)
+
+
+def self_check() -> Shown:
+    """Show the eight things to be able to do, each leading to its lesson."""
+    rows = [
+        TickRow(
+            slug=item.slug,
+            title=in_language(item.text),
+            opens=item.lesson,
+            address=address(find(item.lesson)),
+            detail=_("Lesson: {title}").format(title=in_language(find(item.lesson).title)),
+        )
+        for item in load_self_check()
+    ]
+    show_ticks([TickGroup(title="", rows=tuple(rows))], key="lessons_check", suggest=False)
+    said = _("{count} things to be able to do").format(count=len(rows))
+    return Shown(headline=said, code=CODE)
