@@ -109,7 +109,7 @@ def build_model(
     dtype: torch.dtype = torch.float32,
     device: str = "meta",
 ) -> Decoder:
-    """Return the model; its parameters are exactly those of `core.budget.catalogue.parameters`.
+    """Return the model; its parameters are exactly those of `core.budget.weights.parameters`.
 
     Args:
         spec: The architecture.

@@ -1,6 +1,6 @@
 import pytest
 import torch
-from core.budget.catalogue.parameters import counts
+from core.budget.weights.parameters import counts
 
 from core.budget.catalogue.models import MODELS
 from core.models.build import build_model

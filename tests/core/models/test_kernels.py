@@ -1,6 +1,6 @@
 import pytest
 import torch
-from core.budget.training.profiles import PROFILES
+from core.budget.catalogue.profiles import PROFILES
 from torch.autograd.graph import saved_tensors_hooks
 from torch.nn import functional as F  # noqa: N812
 
