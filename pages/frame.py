@@ -4,10 +4,10 @@ import streamlit as st
 
 from core.language import _, install_provider
 from pages.components.kept_zoom.kept_zoom import keep_zooms
-from pages.shared import header, link, look, navigation, settings, snippets, switches
+from pages.shared import header, link, navigation, settings, snippets, switches
 
 install_provider(settings.language)
-st.set_page_config(page_icon=look.ICON, layout="wide")
+st.set_page_config(page_icon=switches.ICON, layout="wide")
 link.begin_run()
 header.begin_run()
 snippets.begin_run()
@@ -15,7 +15,7 @@ settings.bind_settings()
 page = st.navigation(navigation.build_menu(), position="top")
 link.enter(navigation.key_of(page))
 st.set_page_config(page_title=f"{page.title} · {_('Bits to GPT')}")
-look.dress()
+switches.dress()
 switches.show()
 keep_zooms()
 notices = st.container(key="frame_notices", gap=None)

@@ -22,13 +22,11 @@ _ARRAYS: Final = frozenset({"x", "y", "width", "customdata"})
 
 
 def show_chart(
-    picture: "Picture | Figure",
+    picture: Picture,
     *,
     key: str,
     file_name: str,
     on_click: Callable[[Sequence[Any]], None] | None = None,
-    alt: str = "",
-    table: Table | None = None,
 ) -> None:
     """Show a picture with its sentence, its table and its files.
 
@@ -37,14 +35,10 @@ def show_chart(
         key: The page's short name and a name: "lr_memory".
         file_name: Name of the downloads, without an ending.
         on_click: Called with the `customdata` of a point that was clicked.
-        alt: Of a bare figure, for pages on the way to `Picture`.
-        table: Of a bare figure.
 
     Raises:
         ValueError: If the alt text is no sentence or the columns differ in length.
     """
-    if not isinstance(picture, Picture):
-        picture = Picture(figure=picture, alt=alt, table=table or {})
     check_alt(picture.alt)
     _rows(picture.table)  # columns of different lengths are found before anybody opens the table
     _fit_for_streamlit(picture.figure)

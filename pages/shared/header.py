@@ -12,7 +12,7 @@ from pages.components.key_map.key_map import key_map
 from pages.server.classroom import class_address, in_class
 from pages.server.join import remember_link
 from pages.shared import link
-from pages.shared.lesson_links import lessons_row
+from pages.shared.lessons import lessons_row
 from pages.shared.navigation import page_row
 
 _SLOTS: Final = "frame_header"

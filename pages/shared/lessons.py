@@ -1,4 +1,4 @@
-"""The lessons: one row of lessons.toml each, a link that reproduces one picture."""
+"""The lessons: one row of lessons.toml each, a link that reproduces one picture; their concepts."""
 
 import re
 import tomllib
@@ -8,10 +8,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from core.language import LANGUAGES, current_language
+import streamlit as st
+
+from core.language import LANGUAGES, _, current_language
+from pages.shared import link
 from pages.shared.navigation import page_row
 
 LESSONS_FILE: Final = Path(__file__).with_name("lessons.toml")
+_CONCEPTS: Final = Path(__file__).with_name("concepts.toml")
+ROW_KEY: Final = "lessons_row"
+NEXT_KEY: Final = "next_lesson"
 _SLUG: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _CONCEPT: Final = re.compile(r"C\d{1,3}")
 _REQUIRED: Final = ("slug", "page", "title", "headline", "source", "concepts", "level")
@@ -155,3 +161,61 @@ def _check_references(lessons: Sequence[Lesson]) -> None:
         strangers = [slug for slug in lesson.prerequisites if slug not in slugs]
         if strangers:
             raise ValueError(f"lesson {lesson.slug}: unknown prerequisites {strangers}")
+
+
+def query_of(lesson: Lesson) -> dict[str, str]:
+    """Return the settings of a lesson's link; what the lesson leaves open goes to its default."""
+    return {**link.defaults_of(lesson.page), **lesson.query}
+
+
+def open_lesson(lesson: Lesson) -> None:
+    """Leave this page for a lesson. Ends the run, like `st.switch_page`."""
+    st.switch_page(page_row(lesson.page).file, query_params=query_of(lesson))
+
+
+def lesson_link(lesson: Lesson, label: str = "") -> None:
+    """Show a link that opens a lesson."""
+    st.page_link(
+        page_row(lesson.page).file,
+        label=label or in_language(lesson.title),
+        query_params=query_of(lesson),
+    )
+
+
+def lessons_row(page: str) -> None:
+    """Show the lessons of a page in one row, the one on show marked, then the next one.
+
+    Drawn at the end of the run, when every setting of the page is known. The keys 1 to 9 open them.
+    """
+    on_show = find_lesson(page, link.values(), link.defaults_of(page))
+    with st.container(key=ROW_KEY, horizontal=True, vertical_alignment="center", gap="small"):
+        for number, lesson in enumerate(lessons_of(page), start=1):
+            mark = "**● {}**" if lesson is on_show else "{}"  # the row scrolls to what is bold
+            lesson_link(lesson, mark.format(f"{number} · {in_language(lesson.title)}"))
+        following = lesson_after(on_show) if on_show else None
+        if following is not None:
+            title = in_language(following.title)
+            with st.container(key=NEXT_KEY, width="content"):
+                lesson_link(following, _("Next: {title} →").format(title=title))
+
+
+@cache
+def load_concepts() -> Mapping[str, Mapping[str, str]]:
+    """Return id -> language -> name."""
+    concepts: dict[str, dict[str, str]] = tomllib.loads(_CONCEPTS.read_text(encoding="utf-8"))
+    return concepts
+
+
+def concept_name(concept: str) -> str:
+    """Return what a concept is called in the reader's language, its id when it has no name."""
+    names = load_concepts().get(concept)
+    return in_language(names) if names else concept
+
+
+def concept_number(concept: str) -> int:
+    """Return what concepts are ordered by.
+
+    >>> sorted(["C68", "C9", "C137"], key=concept_number)
+    ['C9', 'C68', 'C137']
+    """
+    return int(concept.removeprefix("C"))

@@ -1,4 +1,4 @@
-"""Lesson prose: Markdown beside the page, one file per language."""
+"""Our own Markdown, beside the page, one file per language; and foreign words within sentences."""
 
 import re
 from pathlib import Path
@@ -10,6 +10,7 @@ from core.language import current_language
 from pages.shared.glossary import term
 
 _MARK: Final = re.compile(r"\[\[([a-z ]+)\]\]")
+_MARKUP: Final = re.compile(r"[\\`*_\[\]()!<>$#|~]")
 
 
 def prose(page_file: str, name: str) -> None:
@@ -43,3 +44,8 @@ def show_prose(text: str) -> None:
     """Show our own Markdown, glossary words explained. Never for text that a user wrote."""
     with_terms = _MARK.sub(lambda mark: term(mark.group(1)), text)
     st.markdown(with_terms, unsafe_allow_html=True)
+
+
+def as_typed(text: str) -> str:
+    """Return a file's name, or what a reader typed, so that Markdown shows it as it is."""
+    return _MARKUP.sub(r"\\\g<0>", text)

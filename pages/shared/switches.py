@@ -1,6 +1,8 @@
-"""The switches of the frame: language, memory unit, theme, projector."""
+"""The frame around a page: the product's name, switches for language, unit, theme."""
 
 from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
 
 import streamlit as st
 
@@ -10,6 +12,19 @@ from pages.components.reader.reader import reader
 from pages.server import join
 from pages.shared import settings
 from pages.shared.navigation import PAGES
+
+_FOLDER: Final = Path(__file__).parent
+ICON: Final = _FOLDER / "icon.svg"
+
+
+def dress() -> None:
+    """Put the name of the product on the page, and a projector's style sheet.
+
+    The frame's own style comes with the page: `pages.server.first_look`.
+    """
+    st.logo(_FOLDER / f"wordmark.{settings.language()}.svg", size="large")
+    if settings.presenting():
+        st.html(_FOLDER / "present.css")
 
 
 def show() -> None:

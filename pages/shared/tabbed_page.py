@@ -6,7 +6,7 @@ between the headline and the pictures. Only the open tab is computed.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -164,12 +164,9 @@ def tabbed_page(file: str, doc: str | None, page: Page) -> None:
     asked, code = st.columns(2)
     with asked:
         (tab.question or page.question)()
-    source = shown.code
-    if not source and page.code and chosen.problem is None:
-        source = page.code(chosen.case)
-    if source:
+    if shown.code:
         with code:
-            show_code(page.snippet or key, source)
+            show_code(page.snippet or key, shown.code)
     if tab.reading or isinstance(page.reading, str):
         prose(file, tab.reading or str(page.reading))
     else:
@@ -227,7 +224,10 @@ def _show(page: Page, tab: Tab, places: _Places, chosen: _Chosen) -> Shown:
         try:
             if chosen.problem is not None and tab.with_inputs:
                 raise chosen.problem
-            return tab.show(*wanted)
+            shown = tab.show(*wanted)
+            if shown.code or page.code is None or chosen.problem is not None:
+                return shown
+            return replace(shown, code=page.code(chosen.case))
         except ValueError as error:
             if page.refusal is None:
                 raise

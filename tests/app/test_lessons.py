@@ -5,8 +5,7 @@ import re
 import pytest
 
 from core.language import LANGUAGES
-from pages.shared.concepts import load_concepts
-from pages.shared.lessons import lessons_of, load_lessons
+from pages.shared.lessons import lessons_of, load_concepts, load_lessons
 from pages.shared.navigation import PAGES
 from pages.start.lessons.lists import load_self_check
 

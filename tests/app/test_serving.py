@@ -3,7 +3,7 @@
 import pytest
 
 from pages.budget.serving.inputs import ANSWERS, GROUPS, KV_FORMATS, SHARES, WEIGHT_FORMATS
-from pages.shared.budget.offered_sizes import SERVED_CONTEXTS, SERVED_SEQUENCES
+from pages.shared.budget.choices import SERVED_CONTEXTS, SERVED_SEQUENCES
 
 PAGE = "budget/serving"
 TABS = ("memory", "heads", "speed", "roofline", "proof")

@@ -29,8 +29,7 @@ from pages.budget.flops_and_time.inputs import (
     choose_context,
     choose_the_model,
 )
-from pages.shared.budget.choices import ChosenModel
-from pages.shared.budget.long_context import note_long_context
+from pages.shared.budget.choices import ChosenModel, note_long_context
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
 

@@ -12,9 +12,15 @@ from core.budget.parallel.sharding import STRATEGIES
 from core.budget.recipe import CHECKPOINTING, Checkpointing, TrainingRecipe
 from core.language import N_, _
 from core.models.spec import ModelSpec
-from pages.shared.budget.choices import choose_device, choose_model
-from pages.shared.budget.long_context import note_long_context
-from pages.shared.budget.offered_sizes import EXPERTS, REPLICAS, STAGES, TENSOR
+from pages.shared.budget.choices import (
+    EXPERTS,
+    REPLICAS,
+    STAGES,
+    TENSOR,
+    choose_device,
+    choose_model,
+    note_long_context,
+)
 from pages.shared.inputs import Inputs
 from pages.shared.tabbed_page import Shown
 

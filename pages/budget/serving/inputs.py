@@ -14,9 +14,13 @@ from core.budget.serving.throughput import calibrated
 from core.language import _
 from core.models.spec import ModelSpec
 from core.units import format_percent
-from pages.shared.budget.choices import choose_device, choose_model
-from pages.shared.budget.long_context import note_long_context
-from pages.shared.budget.offered_sizes import SERVED_CONTEXTS, SERVED_SEQUENCES
+from pages.shared.budget.choices import (
+    SERVED_CONTEXTS,
+    SERVED_SEQUENCES,
+    choose_device,
+    choose_model,
+    note_long_context,
+)
 from pages.shared.inputs import Inputs
 from pages.shared.tabbed_page import Shown
 

@@ -14,15 +14,17 @@ from core.budget.training.scenario import Scenario
 from core.language import N_, _
 from core.models.spec import ModelSpec
 from pages.budget.training_memory.words import LABELS
-from pages.shared.budget.choices import ChosenDevice, choose_device, choose_model
-from pages.shared.budget.long_context import note_long_context
-from pages.shared.budget.offered_sizes import (
+from pages.shared.budget.choices import (
     EXPERTS,
     MOST_TRAINED,
     REPLICAS,
     STAGES,
     TENSOR,
     TRAINED_LENGTHS,
+    ChosenDevice,
+    choose_device,
+    choose_model,
+    note_long_context,
 )
 from pages.shared.inputs import Inputs
 from pages.shared.tabbed_page import Shown

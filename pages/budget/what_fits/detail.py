@@ -15,9 +15,9 @@ from core.language import N_, _
 from core.units import format_flops_per_second
 from pages.budget.what_fits.inputs import ASK, Case, Work
 from pages.shared import link
-from pages.shared.budget.choices import SAME_CHOICES
-from pages.shared.budget.offered_sizes import (
+from pages.shared.budget.choices import (
     MOST_TRAINED,
+    SAME_CHOICES,
     SERVED_CONTEXTS,
     SERVED_SEQUENCES,
     TRAINED_LENGTHS,

@@ -25,8 +25,8 @@ from core.language import N_, _, ngettext
 from core.train.learning.tensors import MATRICES, newest_checkpoint, read_weight, runs_with_weights
 from core.train.run.directory import runs_directory
 from pages.server.background import jobs
-from pages.shared.as_typed import as_typed
 from pages.shared.inputs import Inputs
+from pages.shared.prose import as_typed
 from pages.shared.settings import locked
 
 NEWEST: Final = "newest"

@@ -19,7 +19,7 @@ from core.figures.dtypes.rounding_and_overflow.cast_words import (
 from core.figures.picture import Picture
 from core.language import _
 from pages.dtypes.rounding_and_overflow.inputs import Case
-from pages.shared.as_typed import as_typed
+from pages.shared.prose import as_typed
 from pages.shared.settings import presenting
 from pages.shared.tabbed_page import Chart, Shown
 

@@ -1,4 +1,4 @@
-"""The model and the device that a budget page speaks of: chosen once, kept in the address.
+"""What budget pages let a reader choose: a model, a device, sizes; the same on each, for links.
 
 `choose_model(inputs)` is the settings `<page>_model` and `<page>_config`, `choose_device(inputs)`
 is `<page>_device` and, for a device that the reader describes, its four numbers.
@@ -25,6 +25,14 @@ OWN: Final = "own"
 LOCAL: Final = "local"
 DEFAULT_MODEL: Final = "llama-2-7b"
 DEFAULT_DEVICE: Final = "h100-sxm"
+REPLICAS: Final = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128, 256, 512, 1024, 2048, 4096)
+TENSOR: Final = (1, 2, 4, 8, 16, 32)
+STAGES: Final = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 64)
+EXPERTS: Final = (1, 2, 4, 8, 16, 32, 64)
+TRAINED_LENGTHS: Final = tuple(2**power for power in range(7, 21))  # tokens of a sequence
+MOST_TRAINED: Final = 256  # sequences of a micro-batch
+SERVED_CONTEXTS: Final = tuple(2**power for power in range(8, 21))
+SERVED_SEQUENCES: Final = tuple(2**power for power in range(12))
 # Of the reader's own device: name in the address, label, largest, default, step.
 OWN_NUMBERS: Final = (
     ("device_gib", N_("Memory in GiB"), 1024, 24, 1),
@@ -149,3 +157,14 @@ def _own_device(inputs: Inputs) -> ChosenDevice:
         f"bandwidth={giga}e9, link={link}e9)"
     )
     return ChosenDevice(key="", device=device, code=code)
+
+
+def note_long_context(spec: ModelSpec, num_tokens: int) -> None:
+    """Say so if a sequence is longer than the model's context."""
+    if num_tokens > spec.seq_len:
+        st.caption(
+            _(
+                "{model} was made for {longest} tokens; beyond that its answers cannot be trusted, "
+                "though bytes and FLOPs are right."
+            ).format(model=spec.name, longest=f"{spec.seq_len:,}")
+        )

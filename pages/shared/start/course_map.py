@@ -9,9 +9,14 @@ import streamlit as st
 from core.language import _
 from pages.components.ticks.ticks import Layout, TickGroup, TickRow, ticks
 from pages.shared import link
-from pages.shared.concepts import concept_name
-from pages.shared.lesson_links import open_lesson, query_of
-from pages.shared.lessons import Lesson, in_language, load_lessons
+from pages.shared.lessons import (
+    Lesson,
+    concept_name,
+    in_language,
+    load_lessons,
+    open_lesson,
+    query_of,
+)
 from pages.shared.navigation import PAGES, page_row
 
 _WANTED: Final = "course_map_wanted"

@@ -15,9 +15,8 @@ from typing import Final
 import streamlit as st
 
 from core.language import _
-from pages.shared.concepts import load_concepts
 from pages.shared.inputs import Inputs
-from pages.shared.lessons import Lesson, in_language, load_lessons
+from pages.shared.lessons import Lesson, in_language, load_concepts, load_lessons
 from pages.shared.navigation import PAGES, PageRow, page_row
 from pages.shared.start.course_map import address, find
 

@@ -3,9 +3,8 @@
 from typing import Final
 
 from core.language import _
-from pages.shared.concepts import concept_name, concept_number
 from pages.shared.inputs import Inputs
-from pages.shared.lessons import Lesson, load_lessons
+from pages.shared.lessons import Lesson, concept_name, concept_number, load_lessons
 from pages.shared.navigation import PAGES, page_row
 
 ASK: Final = Inputs("lessons")

@@ -25,8 +25,8 @@ PAGE = '''"""How many?
 
 More words."""
 page_header(__doc__)
-n = pickers.slider("d", "n", "N", 0, 10, default=3, step=1)
-x = pickers.slider("d", "x", "X", 0, 10, default=4, step=1)
+n = d.slider("n", "N", 0, 10, default=3, step=1)
+x = d.slider("x", "X", 0, 10, default=4, step=1)
 headline(f"n is {n}")
 '''
 

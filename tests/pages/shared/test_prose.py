@@ -4,7 +4,7 @@ import pytest
 
 from core.language import install_provider
 from pages.shared.glossary import GLOSSARY, term
-from pages.shared.prose import prose_file
+from pages.shared.prose import as_typed, prose_file
 
 
 def test_prose_is_found_in_the_readers_language_and_its_terms_explained(house, open_script):
@@ -40,3 +40,8 @@ def test_every_term_is_explained_in_both_languages():
 def test_a_word_that_the_glossary_lacks_is_refused():
     with pytest.raises(ValueError, match="'gizmo' is not in the glossary; it has: tensor"):
         term("gizmo")
+
+
+def test_what_markdown_would_read_is_shown_as_it_is():
+    assert as_typed("w_0.*.npy: `[a](b)`") == r"w\_0.\*.npy: \`\[a\]\(b\)\`"
+    assert as_typed("权重 × 3, 5") == "权重 × 3, 5"

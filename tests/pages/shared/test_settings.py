@@ -5,16 +5,18 @@ import pytest
 from core.language import current_language
 from pages.shared import settings
 
-SAYS = 'st.text(f"{unit_system()} {presenting()} {theme_mode()} {settings.locked()}")'
-IMPORT = "from pages.shared import settings\n"
+SAYS = """
+from pages.shared.settings import locked, presenting, theme_mode, unit_system
+st.text(f"{unit_system()} {presenting()} {theme_mode()} {locked()}")
+"""
 
 
 def test_the_defaults_are_constants(open_script):
-    assert open_script(IMPORT + SAYS).text[0].value == "GiB False light False"
+    assert open_script(SAYS).text[0].value == "GiB False light False"
 
 
 def test_the_address_sets_all_of_them(open_script):
-    app = open_script(IMPORT + SAYS, units="GB", present="1", lock="1", lang="zh")
+    app = open_script(SAYS, units="GB", present="1", lock="1", lang="zh")
     assert app.text[0].value == "GB True light True"
     assert app.query_params == {"units": "GB", "present": "1", "lock": "1", "lang": "zh"}
 
@@ -29,7 +31,7 @@ def test_the_address_sets_all_of_them(open_script):
     ],
 )
 def test_what_nobody_knows_is_refused_by_name(open_script, said, name, value, allowed, used):
-    app = open_script(IMPORT + SAYS, **{name: value})
+    app = open_script(SAYS, **{name: value})
     assert said(app) == [
         f"The link's value `{name}` = `{value}` was not accepted: "
         f"allowed is one of {allowed}; `{used}` is used instead."
@@ -38,7 +40,7 @@ def test_what_nobody_knows_is_refused_by_name(open_script, said, name, value, al
 
 
 def test_a_click_on_a_switch_writes_the_address(open_script):
-    app = open_script(IMPORT + SAYS)
+    app = open_script(SAYS)
     app.button_group(key="units_choice").set_value("GB").run()
     app.button_group(key="lang_choice").set_value("zh").run()
     assert app.query_params == {"units": "GB", "lang": "zh"}

@@ -3,14 +3,14 @@
 import pytest
 
 ALL = """
-n = pickers.slider("d", "n", "N", 0, 10, default=3, step=1)
-x = pickers.number("d", "x", "X", 0.0, 1.0, default=0.5, step=0.1)
-on = pickers.toggle("d", "on", "On", default=False)
-word = pickers.text("d", "word", "Word", default="hi", max_chars=5)
+n = d.slider("n", "N", 0, 10, default=3, step=1)
+x = d.number("x", "X", 0.0, 1.0, default=0.5, step=0.1)
+on = d.toggle("on", "On", default=False)
+word = d.text("word", "Word", default="hi", max_chars=5)
 labels = {"small": "a small one", "big": "a big one"}.__getitem__
-size = pickers.segmented("d", "size", "Size", ["small", "big"], default="small", labels=labels)
-batch = pickers.select_slider("d", "batch", "Batch", [1, 2, 4], default=2)
-list_ = pickers.selectbox("d", "list", "List", ["a", "b"], default="b")
+size = d.segmented("size", "Size", ["small", "big"], default="small", labels=labels)
+batch = d.select_slider("batch", "Batch", [1, 2, 4], default=2)
+list_ = d.selectbox("list", "List", ["a", "b"], default="b")
 st.session_state["got"] = (n, x, on, word, size, batch, list_)
 st.session_state["values"] = dict(link.values())
 """
@@ -68,14 +68,28 @@ def test_a_click_writes_the_word_of_the_option_and_not_its_label(open_script, la
     assert written == {"d_size": "big", "d_batch": "4", "d_list": "a"}
 
 
-def test_a_callback_sets_a_choice_by_its_word(open_script):
-    source = (
-        ALL + 'st.button("Big", key="go", on_click=lambda: st.session_state.update(d_size="big"))'
-    )
-    app = open_script(source)
-    app.button(key="go").click().run()
-    assert app.session_state["got"][4] == "big"
+BUTTONS = """
+def press():
+    d.set("n", 8)
+    d.set("size", "big")
+st.button("Set", key="set", on_click=press)
+st.button("Point", key="point", on_click=lambda: d.point_at("batch", 4))
+"""
+
+
+def test_a_button_writes_inputs_and_the_control_of_a_choice_follows(open_script):
+    app = open_script(ALL + BUTTONS)
+    app.button(key="set").click().run()
+    app.button(key="point").click().run()
+    assert app.session_state["got"] == (8, 0.5, False, "hi", "big", 4, "b")
     assert app.button_group(key="d_size_choice").value == "big"
+
+
+def test_on_a_locked_page_a_button_writes_only_what_is_explained(open_script):
+    app = open_script(ALL + BUTTONS, lock="1")
+    app.button(key="set").click().run()
+    app.button(key="point").click().run()
+    assert app.session_state["got"] == (3, 0.5, False, "hi", "small", 4, "b")
 
 
 @pytest.mark.parametrize("name", BAD)
@@ -112,8 +126,8 @@ def test_a_name_that_no_input_has_is_named(open_script, said):
 
 
 SOMETIMES = """
-if pickers.toggle("d", "open", "Open", default=True):
-    pickers.slider("d", "inner", "Inner", 0, 9, default=1, step=1)
+if d.toggle("open", "Open", default=True):
+    d.slider("inner", "Inner", 0, 9, default=1, step=1)
 """
 
 
@@ -160,7 +174,7 @@ def test_a_locked_page_shows_its_inputs_but_nobody_can_change_them(open_script):
 
 
 def test_a_page_can_disable_an_input_itself(open_script):
-    app = open_script('pickers.toggle("d", "on", "On", default=True, disabled=True)')
+    app = open_script('d.toggle("on", "On", default=True, disabled=True)')
     assert app.toggle(key="d_on").disabled
 
 
