@@ -1,12 +1,13 @@
 """The house: menu, rooms and tests bear the same names, and every file has a subject."""
 
 import ast
+import graphlib
 import re
 
 import pytest
 
 UNNAMED = {"utils", "util", "helpers", "helper", "common", "misc", "lib", "tools"}
-OWN_TO_PAGES = {"start", "shared", "components", "panels", "server"}
+OWN_TO_PAGES = {"start", "shared", "components", "server"}
 MAX_LINES = 300
 MAX_BODY = 45
 
@@ -17,6 +18,51 @@ def python_files(root, *folders):
 
 def rooms(folder):
     return {p.name for p in folder.iterdir() if p.is_dir() and any(p.rglob("*.py"))}
+
+
+@pytest.fixture(scope="module")
+def imports(root):
+    """File -> the files of the product that it imports: for types only and late ones too."""
+    paths = [root / "app.py", root / "classroom.py", *python_files(root, "core", "pages")]
+    by_name = {name_of(path.relative_to(root)): path.relative_to(root) for path in paths}
+    graph = {}
+    for path in by_name.values():
+        found = set()
+        for node in ast.walk(ast.parse((root / path).read_text(encoding="utf-8"))):
+            for module, name in imported(node):
+                found.add(by_name.get(f"{module}.{name}") or by_name.get(module))
+        graph[path] = found - {None, path}
+    return graph
+
+
+def name_of(path):
+    return ".".join(path.with_suffix("").parts).removesuffix(".__init__")
+
+
+def imported(node):
+    if isinstance(node, ast.ImportFrom):
+        assert node.level == 0, "imports are written in full"
+        yield from ((node.module, each.name) for each in node.names)
+    elif isinstance(node, ast.Import):
+        yield from ((each.name, "") for each in node.names)
+
+
+def test_no_files_import_each_other_in_a_circle(imports):
+    assert len(imports) > 100
+    try:
+        graphlib.TopologicalSorter(imports).prepare()
+    except graphlib.CycleError as error:
+        pytest.fail(" <- ".join(map(str, error.args[1])))
+
+
+def test_a_file_whose_only_reader_lies_beside_it_says_why_it_is_apart(root, imports):
+    """What page.py imports needs no reason: inputs, question and tabs are a page's parts."""
+    for path in imports:
+        readers = [each for each, needs in imports.items() if path in needs]
+        if len(readers) == 1 and readers[0].parent == path.parent and path.stem != "__init__":
+            text = (root / path).read_text(encoding="utf-8")
+            why = readers[0].name == "page.py" or "\nWhy apart: " in text
+            assert why, f"{path} is imported by {readers[0].name} alone"
 
 
 def test_every_section_of_the_menu_is_a_room_of_core(root):
