@@ -1,4 +1,7 @@
-"""One poller per server looks at the disk; every viewer of every run waits for it."""
+"""One poller per server looks at the disk; every viewer of every run waits for it.
+
+Why apart: nothing in it knows of HTTP, which is all that the routes are about.
+"""
 
 import asyncio
 import time

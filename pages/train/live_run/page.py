@@ -9,8 +9,7 @@ from core.figures.picture import Look
 from core.figures.train.live_run.live_parts import LiveLook
 from core.language import _
 from core.train.start.plan import device_in_use
-from pages.components.live_chart.figures import empty_figures
-from pages.components.live_chart.live_chart import live_chart
+from pages.components.live_chart.live_chart import empty_figures, live_chart
 from pages.server.control_right import is_teacher
 from pages.shared.device import device_banner
 from pages.shared.header import headline, page_header

@@ -1,8 +1,8 @@
 import pytest
 import torch
-from core.budget.weights.parameters import counts
 
 from core.budget.catalogue.models import MODELS
+from core.budget.weights.parameters import counts
 from core.models.build import build_model
 from core.models.spec import ModelSpec
 from tests.core.budget.simulation.test_prepared import GPT2, LLAMA

@@ -1,9 +1,9 @@
 import pytest
 import torch
-from core.budget.catalogue.profiles import PROFILES
 from torch.autograd.graph import saved_tensors_hooks
 from torch.nn import functional as F  # noqa: N812
 
+from core.budget.catalogue.profiles import PROFILES
 from core.models.kernels import (
     EPSILON,
     KERNELS,

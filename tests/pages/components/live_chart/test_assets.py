@@ -2,8 +2,7 @@ import gzip
 import subprocess
 import sys
 
-from pages.components.live_chart.assets import plotly_path
-from pages.components.live_chart.stream import plotly_url
+from pages.components.live_chart.assets import plotly_path, plotly_url
 
 
 def test_plotly_comes_gzipped_and_may_be_kept_for_ever(served, get):
