@@ -72,8 +72,7 @@ def texts(app):
 
 def give(app, pin):
     app.text_input(key="frame_pin").set_value(pin)
-    submit = next(each for each in app.button if each.label == "Take control")
-    return submit.click().run()
+    return button(app, "Take control").click().run()
 
 
 def button(app, label):

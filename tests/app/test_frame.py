@@ -2,8 +2,6 @@
 
 import inspect
 import json
-import subprocess
-import sys
 import tomllib
 
 import pytest
@@ -64,7 +62,7 @@ def test_the_hidden_collection_after_each_run_still_has_its_switch():
     assert "runner.postScriptGC" in inspect.getsource(script_runner)
 
 
-def test_the_server_freezes_what_is_loaded_and_stops_with_its_streams(root):
+def test_the_server_freezes_what_is_loaded_and_stops_with_its_streams(fresh_python):
     program = """
 import asyncio, gc, signal, sys, threading
 from app import app, lifespan
@@ -77,10 +75,7 @@ async def run():
 asyncio.run(run())
 print("torch" in sys.modules)
 """
-    answer = subprocess.run(
-        [sys.executable, "-c", program], cwd=root, capture_output=True, text=True, check=False
-    )
-    assert answer.stdout.splitlines() == ["True True", "False"], answer.stderr
+    assert fresh_python(program).splitlines() == ["True True", "False"]
 
 
 def test_the_script_context_can_be_asked_for_quietly():
@@ -119,12 +114,11 @@ in_every_run = {"start/home", "dtypes/bit_layouts", "train/live_run"}
     "key",
     [pytest.param(key, marks=() if key in in_every_run else pytest.mark.slow) for key in LATE],
 )
-def test_a_page_opens_without_loading_torch_into_the_server(root, key):
-    paths = [str(root / "pages" / "frame.py"), str(page_row(key).file)]
+def test_a_page_opens_without_loading_torch_into_the_server(root, fresh_python, key):
+    paths = (root / "pages" / "frame.py", page_row(key).file)
     queries = json.dumps(QUERIES.get(key, [{}]))
-    command = [sys.executable, "-c", OPENED, *paths, queries, *LATE[key], "streamlit"]
-    child = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
-    assert child.stdout.split() == ["streamlit"], child.stderr
+    loaded = fresh_python(OPENED, *paths, queries, *LATE[key], "streamlit")
+    assert loaded.split() == ["streamlit"]
 
 
 @each_page

@@ -36,10 +36,6 @@ def part_of(app):
     return browser_part(app, "live_chart")
 
 
-def test_no_chart_of_streamlit_is_on_the_page(open_page):
-    assert len(open_page(PAGE).get("plotly_chart")) == 0
-
-
 def test_the_headline_is_counted_by_core(open_page):
     outline = outline_run(Wish(size="110k", changes={"batch_size": 4}))
     shown = headline(open_page(PAGE, lr_size="110k", lr_batch="4"))

@@ -18,7 +18,7 @@ from core.language import _
 from core.train.run.directory import check_run_name, open_run_directory, runs_directory
 from core.train.run.reader import RunReader
 from core.train.run.records import csv_lines
-from core.train.run.replay import MAX_SPEED, MIN_SPEED, ReplayReader
+from core.train.run.replay import ReplayReader
 from pages.components.live_chart.assets import PLOTLY_PATH, plotly_javascript, plotly_version
 from pages.components.live_chart.feed import Feed, Position
 from pages.components.live_chart.hub import Hub
@@ -51,14 +51,11 @@ class LiveStream:
     """The routes over one directory of runs."""
 
     def __init__(
-        self,
-        runs: Callable[[], Path] = runs_directory,
-        max_clients: int = MAX_CLIENTS,
-        max_replays: int = MAX_REPLAYS,
+        self, runs: Callable[[], Path] = runs_directory, max_clients: int = MAX_CLIENTS
     ) -> None:
         self.hub = Hub(runs)
         self.num_replays = 0
-        self._runs, self._max_clients, self._max_replays = runs, max_clients, max_replays
+        self._runs, self._max_clients = runs, max_clients
 
     def routes(self) -> list[Route]:
         """Return the routes for the server."""
@@ -92,11 +89,11 @@ class LiveStream:
         return EventStream(messages, self.hub.watching(run))
 
     async def _replay(self, run: str, speed: str) -> Response:
-        if self.num_replays >= self._max_replays:
+        if self.num_replays >= MAX_REPLAYS:
             return _refused(503, _("Too many replays run on this server; try later."))
         try:
             directory = open_run_directory(self._runs(), run)
-            reader = await asyncio.to_thread(ReplayReader, directory, _number(speed))
+            reader = await asyncio.to_thread(ReplayReader, directory, speed)
         except (FileNotFoundError, ValueError) as error:
             return _refused_for(error)
         return EventStream(self._replayed(reader), self._replaying())
@@ -152,17 +149,6 @@ async def plotly(request: Request) -> Response:
     if compressed:
         headers["Content-Encoding"] = "gzip"
     return Response(script, media_type="text/javascript", headers=headers)
-
-
-def _number(speed: str) -> float:
-    try:
-        return float(speed)
-    except ValueError as error:
-        raise ValueError(
-            _("The replay speed is {speed}; choose a number from {low:g} to {high:g}.").format(
-                speed=repr(speed[:20]), low=MIN_SPEED, high=MAX_SPEED
-            )
-        ) from error
 
 
 def _refused(status: int, sentence: str) -> Response:

@@ -18,13 +18,13 @@ from pages.shared.settings import is_hidden, locked, presenting, unit_system
 from pages.shared.snippets import show_code
 from pages.train.live_run.manage import offer_management
 from pages.train.live_run.prediction import (
+    SNIPPET,
     ask_first_loss,
     headline_text,
     outline,
     predict,
     prediction_text,
     show_prediction,
-    snippet,
 )
 from pages.train.live_run.runs import (
     controls_of,
@@ -95,5 +95,6 @@ with picture:
 if planned:
     ask_first_loss(planned)
     if wish.upload is None:
-        show_code("plan", snippet(wish))
+        asked = {"duration": wish.duration, "size": wish.size, "changes": dict(wish.changes)}
+        show_code("plan", SNIPPET.format(**asked))
 prose(__file__, "reading")

@@ -121,8 +121,8 @@ def test_a_run_that_has_not_ended_a_missing_one_and_a_bad_name_are_refused(
         assert get(served.port, f"/live/stream?run={name}&speed=10")[0].status == status, name
 
 
-def test_more_replays_than_the_limit_are_sent_away(finished, served, open_stream, get):
-    served.live._max_replays = 1
+def test_more_replays_than_the_limit_are_sent_away(finished, served, open_stream, get, monkeypatch):
+    monkeypatch.setattr(stream, "MAX_REPLAYS", 1)
     open_stream(f"{OLD}&speed=1").next()
     answer, body = get(served.port, f"/live/stream?run={OLD}&speed=1")
     assert (answer.status, body) == (503, b"Too many replays run on this server; try later.")
