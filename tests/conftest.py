@@ -3,6 +3,8 @@
 import functools
 import itertools
 import os
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -35,6 +37,19 @@ def pytest_configure(config):
 def root():
     """The folder of the product."""
     return ROOT
+
+
+@pytest.fixture(scope="session")
+def fresh_python():
+    """Return run(program, *arguments): what it prints in a process of its own."""
+
+    def run(program, *arguments):
+        command = [sys.executable, "-c", program, *map(str, arguments)]
+        child = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        assert child.returncode == 0, child.stderr
+        return child.stdout
+
+    return run
 
 
 @pytest.fixture(autouse=True)

@@ -107,7 +107,18 @@ def install_plan(system: str, build: str) -> InstallPlan:
     """
     row = find_build(build)
     if system not in row.indexes:
-        raise ValueError(_no_wheel(system, row))
+        names = ", ".join(SYSTEMS[name] for name in row.indexes)
+        raise ValueError(
+            _(
+                "PyTorch {version} has no wheel for “{build}” on {system}; there is one for "
+                "{names}."
+            ).format(
+                version=TORCH_VERSION,
+                build=_(row.label),
+                system=SYSTEMS.get(system, system),
+                names=names,
+            )
+        )
     index = row.indexes[system]
     torch_line = f"pip install torch=={TORCH_VERSION}"
     if index != PYPI:
@@ -145,15 +156,3 @@ def this_system(name: str) -> str:
     ('macos', 'windows', 'linux')
     """
     return {"Darwin": "macos", "Windows": "windows"}.get(name, "linux")
-
-
-def _no_wheel(system: str, row: Build) -> str:
-    names = ", ".join(SYSTEMS[name] for name in row.indexes)
-    return _(
-        "PyTorch {version} has no wheel for “{build}” on {system}; there is one for {names}."
-    ).format(
-        version=TORCH_VERSION,
-        build=_(row.label),
-        system=SYSTEMS.get(system, system),
-        names=names,
-    )

@@ -32,8 +32,14 @@ def state_directory() -> Path:
         with tempfile.TemporaryFile(dir=directory):
             return directory.resolve()
     except OSError as error:
+        message = _(
+            "The state folder {directory} cannot be written to ({reason}). Give it write "
+            "permission and free space, or set {variable} to a folder of yours."
+        )
         reason = error.strerror or str(error)
-        raise ValueError(_unwritable(directory, reason)) from error
+        raise ValueError(
+            message.format(directory=directory, reason=reason, variable=STATE_VARIABLE)
+        ) from error
 
 
 def kept_file(name: str, facts: Sequence[object]) -> Path:
@@ -51,10 +57,3 @@ def keep_json(target: Path, data: Mapping[str, Any]) -> None:
     part = target.with_suffix(f".{os.getpid()}.part")
     part.write_text(json.dumps(data), encoding="utf-8")
     part.replace(target)
-
-
-def _unwritable(directory: Path, reason: str) -> str:
-    return _(
-        "The state folder {directory} cannot be written to ({reason}). Give it write permission "
-        "and free space, or set {variable} to a folder of yours."
-    ).format(directory=directory, reason=reason, variable=STATE_VARIABLE)

@@ -98,10 +98,6 @@ def _delete(chosen: Namespace) -> Iterator[str]:
     yield f"deleted {chosen.directory}"
 
 
-def _bench(chosen: Namespace) -> Iterator[str]:
-    return bench_lines(chosen.peer, chosen.pairs)
-
-
 def _run(chosen: Namespace) -> Path:
     """Return the run directory that was named, made sure of.
 
@@ -148,7 +144,8 @@ def parser() -> ArgumentParser:
     verb("rename", _rename, "give the run a title").add_argument("title")
     delete = verb("delete", _delete, "delete the run and all that is in it")
     delete.add_argument("--force", action="store_true", help="even if it is pinned")
-    bench = verb("bench", _bench, "time nanoGPT's CPU shape", on_a_run=False)
+    times = "time nanoGPT's CPU shape"
+    bench = verb("bench", lambda it: bench_lines(it.peer, it.pairs), times, on_a_run=False)
     bench.add_argument("--peer", type=Path, metavar="NANOGPT_CLONE", help="time it beside this")
     bench.add_argument("--pairs", type=int, default=9, help="interleaved repetitions")
     return top

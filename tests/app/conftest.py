@@ -1,8 +1,6 @@
 """Pages opened through the frame, without a browser and without starting child processes."""
 
 import math
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,21 +11,12 @@ from core.dtypes.libraries.library_records import CastRow, LibraryReport, Operat
 from core.machine import keep_probe
 from core.machine.kept_library import keep_library_report
 from core.machine.kept_probe import Device, DtypeVerdict, Probe, Speed, Trial
+from core.train.run.directory import runs_directory, write_info
+from core.train.run.state import RunState, write_state
 from pages.shared.navigation import page_row
 
 FRAME = Path(__file__).parents[2] / "pages" / "frame.py"
-ROOT = Path(__file__).parents[2]
 SECONDS = 60
-OPENED = """
-import sys
-from streamlit.testing.v1 import AppTest
-frame, page, *names = sys.argv[1:]
-app = AppTest.from_file(frame, default_timeout=60).run()
-app.switch_page(page).run()
-assert not app.exception, app.exception
-assert app.session_state["headline"]
-print(*[name for name in names if name in sys.modules])
-"""
 # One number that torch 2.13 treats otherwise than the specification, and one that it does not.
 LIBRARIES = LibraryReport(
     torch="2.13.0",
@@ -58,17 +47,29 @@ LIBRARIES = LibraryReport(
 
 
 @pytest.fixture
-def loaded_by():
-    """Return loaded_by(key, *names): which of these modules a fresh process has after the page."""
+def a_run():
+    """A run of a minute on disk, finished."""
+    run = runs_directory() / "20260102t030405z-one-minute-00ff"
+    run.mkdir(parents=True)
+    config = {"name": "one-minute", "num_steps": 100, "num_layers": 2}
+    info = {"name": run.name, "created": 1_767_323_045.0, "config": config}
+    write_info(run, {**info, "resolved": {"device": "cpu"}})
+    write_state(run, RunState(state="finished", step=100, pid=1, time=1_767_323_100.0))
+    return run
 
-    def ask(key, *names):
-        paths = [str(FRAME), str(page_row(key).file)]
-        command = [sys.executable, "-c", OPENED, *paths, *names]
-        child = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-        assert child.returncode == 0, child.stderr
-        return child.stdout.split()
 
-    return ask
+@pytest.fixture
+def run_code(capsys):
+    """Return run_code(app, name=""): what a snippet of the page prints, the only or that one."""
+
+    def run(app, name=""):
+        snippets = app.session_state["snippets"]
+        if not name:
+            (name,) = snippets
+        exec(compile(snippets[name], name, "exec"), {})  # noqa: S102  what a reader copies
+        return capsys.readouterr().out
+
+    return run
 
 
 @pytest.fixture

@@ -4,21 +4,9 @@ import pytest
 
 from core.dtypes import FORMATS
 from core.dtypes.libraries.library_records import InfoRow, LibraryReport
+from tests.app.shown import headline, texts
 
 KEY = "dtypes/bit_layouts"
-
-
-def headline(app):
-    assert [each.value for each in app.exception] == []
-    return app.session_state["headline"]
-
-
-def texts(app):
-    return [each.value for each in (*app.markdown, *app.caption)]
-
-
-def test_the_first_paint_needs_neither_torch_nor_pandas(loaded_by):
-    assert loaded_by(KEY, "torch", "pandas", "streamlit") == ["streamlit"]
 
 
 def test_the_page_opens_with_one_in_float16(open_page):
@@ -155,13 +143,8 @@ def test_the_designer_builds_what_is_asked(open_page, query, said):
         ({"bits_tab": "designer"}, ["max 65504 eps 0.0009765625", "15,359 of 31,743"]),
     ],
 )
-def test_the_snippet_of_every_tab_prints_its_headline(open_page, capsys, query, printed):
-    app = open_page(KEY, **query)
-
-    (source,) = app.session_state["snippets"].values()
-    exec(compile(source, "snippet", "exec"), {})  # noqa: S102  our own snippet
-
-    said = capsys.readouterr().out
+def test_the_snippet_of_every_tab_prints_its_headline(open_page, run_code, query, printed):
+    said = run_code(open_page(KEY, **query))
     for number in printed:
         assert number in said, said
 
@@ -237,16 +220,6 @@ def test_a_format_too_wide_for_a_map_says_so(open_page):
     app = open_page(KEY, bits_tab="codes", bits_format="float32")
 
     assert any("4,294,967,296 codes are too many" in text for text in texts(app))
-
-
-def test_the_question_hides_its_answer_until_the_reader_commits(open_page):
-    app = open_page(KEY)
-    assert not any("15,359 of 31,743" in text for text in texts(app))
-
-    app.radio(key="bits_below_one").set_value(0).run()
-    app.button(key="bits_below_one_reveal").click().run()
-
-    assert any("15,359 of 31,743" in text for text in texts(app))
 
 
 def test_the_number_flipped_on_home_is_taken_to_the_page(open_page):

@@ -1,6 +1,5 @@
 """A class through the frame: viewer, teacher, PIN, sandbox. No message makes a teacher."""
 
-import json
 import os
 
 import pytest
@@ -22,6 +21,7 @@ from pages.server.control_right import ControlRefusedError, Peer
 from pages.server.teacher_pin import TeacherPin, WrongPinError
 from pages.train.live_run import start as start_room
 from pages.train.live_run.runs import send_command
+from tests.app.shown import browser_part
 
 PAGE = "train/live_run"
 PIN = "246810"
@@ -72,18 +72,11 @@ def texts(app):
 
 def give(app, pin):
     app.text_input(key="frame_pin").set_value(pin)
-    submit = next(each for each in app.button if each.label == "Take control")
-    return submit.click().run()
+    return button(app, "Take control").click().run()
 
 
 def button(app, label):
     return next(each for each in app.button if each.label == label)
-
-
-def live_data(app):
-    mounted = [each.proto for each in app.get("bidi_component")]
-    data = [json.loads(each.json) for each in mounted if each.component_name == "live_chart"]
-    return data[0]
 
 
 def test_a_class_is_a_server_that_answers_others(a_class):
@@ -111,14 +104,14 @@ def test_a_viewer_reads_who_controls_and_finds_every_control_greyed(viewer):
     assert not viewer.exception
     assert button(viewer, "Start").disabled
     assert f"The browser on the teacher's computer ({ADDRESS}:" in texts(viewer)
-    assert live_data(viewer)["controls"] == "disabled"
+    assert browser_part(viewer, "live_chart")["controls"] == "disabled"
 
 
 def test_the_teacher_s_own_computer_needs_no_pin(a_class, comes_from, open_page):
     comes_from("127.0.0.1")
     app = open_page(PAGE)
     assert not button(app, "Start").disabled
-    assert live_data(app)["controls"] == "enabled"
+    assert browser_part(app, "live_chart")["controls"] == "enabled"
     assert "this browser is on the server's own computer" in texts(app)
 
 

@@ -1,5 +1,6 @@
 """FLOPs and time: every tab, its ends, its numbers, and the product timed on this machine."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from core.machine import cached_probe, keep_probe
 from core.machine.matmul_timing import MatmulCall, MatmulTiming
 from pages.budget.flops_and_time import least_times
+from tests.app.shown import OWN, alt, captions, headline
 
 PAGE = "budget/flops_and_time"
 ENDS = {
@@ -49,20 +51,6 @@ ENDS = {
 """Tab -> settings at the ends of its inputs."""
 
 
-def headline(app):
-    assert [each.value for each in app.exception] == []
-    return app.session_state["headline"]
-
-
-def alt(app):
-    charts = app.get("plotly_chart")
-    return charts[0].proto.alt if charts else ""
-
-
-def captions(app):
-    return [each.value for each in app.caption]
-
-
 def test_every_tab_has_a_picture_in_both_languages_and_on_a_projector(open_page):
     for tab in ENDS:
         for more in ({}, {"lang": "zh"}, {"present": "1"}):
@@ -71,7 +59,7 @@ def test_every_tab_has_a_picture_in_both_languages_and_on_a_projector(open_page)
             assert len(alt(app)) > 40, (tab, more)
 
 
-def test_the_code_of_every_tab_runs_and_prints_its_number(open_page, capsys):
+def test_the_code_of_every_tab_runs_and_prints_its_number(open_page, run_code):
     printed = {
         "components": "step FLOPs",
         "why": "201,326,592",
@@ -85,9 +73,7 @@ def test_the_code_of_every_tab_runs_and_prints_its_number(open_page, capsys):
         "transfer": "4.79 ms",
     }
     for tab, text in printed.items():
-        app = open_page(PAGE, flops_tab=tab)
-        exec(app.session_state["snippets"][tab], {})  # noqa: S102  what readers copy
-        assert text in capsys.readouterr().out, tab
+        assert text in run_code(open_page(PAGE, flops_tab=tab), tab), tab
 
 
 def test_numbers_of_the_lecture_and_of_the_reference_stand_in_the_headlines(open_page):
@@ -160,18 +146,6 @@ def test_numbers_open_their_formula(open_page):
     assert "6 * 70,000,000,000 * 15,000,000,000,000 / (1,024" in first.help
 
 
-def test_a_claim_is_refuted_with_computed_numbers_after_the_reader_commits(open_page):
-    app = open_page(PAGE)
-    assert not any("832 µs" in each.value for each in app.markdown)
-
-    app.radio(key="flops_claim").set_value(0).run()
-    app.button(key="flops_claim_reveal").click().run()
-
-    texts = [each.value for each in app.markdown]
-    assert any("It would need 2.75 PFLOP/s; the dense peak is 165 TFLOP/s." in t for t in texts)
-    assert any("**No: at least 832 µs**" in text for text in texts)
-
-
 @pytest.fixture
 def timed(monkeypatch):
     """Pretend that a product was timed: the child process is replaced."""
@@ -213,11 +187,6 @@ def test_a_product_that_cannot_be_timed_is_told(open_page, timed, monkeypatch):
     app.button(key="flops_time_it").click().run()
     assert any("no memory" in each.value for each in app.markdown)
     assert "not timed on this machine yet" in headline(app)
-
-
-@pytest.mark.slow
-def test_the_page_opens_without_loading_torch(loaded_by):
-    assert loaded_by(PAGE, "torch", "streamlit") == ["streamlit"]
 
 
 def test_a_context_beyond_the_models_is_told(open_page):
@@ -281,12 +250,8 @@ def test_a_step_that_cannot_stay_the_same_is_told(open_page):
 
 
 def test_a_model_of_one_layer_has_no_stages_to_share(open_page):
-    config = (
-        '{"model_type":"llama","hidden_size":64,"num_hidden_layers":1,"num_attention_heads":4,'
-        '"num_key_value_heads":4,"intermediate_size":128,"vocab_size":100,'
-        '"max_position_embeddings":64}'
-    )
-    query = {"flops_model": "own", "flops_config": config}
+    one_layer = json.dumps(OWN | {"num_hidden_layers": 1})
+    query = {"flops_model": "own", "flops_config": one_layer}
     for tab in ENDS:
         assert headline(open_page(PAGE, flops_tab=tab, **query)), tab
     app = open_page(PAGE, flops_tab="lines", flops_pipeline="4", **query)

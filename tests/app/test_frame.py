@@ -1,8 +1,7 @@
 """The frame around the real pages, the server's options, and the hidden things we rely on."""
 
 import inspect
-import subprocess
-import sys
+import json
 import tomllib
 
 import pytest
@@ -10,7 +9,7 @@ import streamlit as st
 from streamlit import config
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from pages.shared.navigation import PAGES
+from pages.shared.navigation import PAGES, page_row
 from pages.shared.settings import DEFAULTS
 
 each_page = pytest.mark.parametrize("key", [row.key for row in PAGES])
@@ -63,7 +62,7 @@ def test_the_hidden_collection_after_each_run_still_has_its_switch():
     assert "runner.postScriptGC" in inspect.getsource(script_runner)
 
 
-def test_the_server_freezes_what_is_loaded_and_stops_with_its_streams(root):
+def test_the_server_freezes_what_is_loaded_and_stops_with_its_streams(fresh_python):
     program = """
 import asyncio, gc, signal, sys, threading
 from app import app, lifespan
@@ -76,10 +75,7 @@ async def run():
 asyncio.run(run())
 print("torch" in sys.modules)
 """
-    answer = subprocess.run(
-        [sys.executable, "-c", program], cwd=root, capture_output=True, text=True, check=False
-    )
-    assert answer.stdout.splitlines() == ["True True", "False"], answer.stderr
+    assert fresh_python(program).splitlines() == ["True True", "False"]
 
 
 def test_the_script_context_can_be_asked_for_quietly():
@@ -93,14 +89,36 @@ def test_inputs_still_bind_to_the_address_and_keep_their_value():
         assert {"bind", "persist_state"} <= set(inspect.signature(widget).parameters)
 
 
-@each_page
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_every_page_opens_in_every_language(open_page, probed, key, lang):
-    app = open_page(key, lang=lang)
-    assert [each.message for each in app.exception] == []
-    assert len(app.title) == 1
+OPENED = """
+import json, sys
+from streamlit.testing.v1 import AppTest
+frame, page, queries, *names = sys.argv[1:]
+for query in json.loads(queries):
+    app = AppTest.from_file(frame, default_timeout=60).run()
+    app.query_params.update(query)
+    app.switch_page(page).run()
+    assert not app.exception, app.exception
     assert app.session_state["headline"]
-    assert app.query_params.get("lang", "en") == lang
+print(*[name for name in names if name in sys.modules])
+"""
+LATE = dict.fromkeys((row.key for row in PAGES), ("torch",)) | {
+    "start/home": ("torch", "pandas", "pyarrow", "altair"),
+    "dtypes/bit_layouts": ("torch", "pandas"),
+}
+LABS = ("sums", "updates", "softmax", "scale", "scaler", "stochastic", "matmul", "pictures")
+QUERIES = {"dtypes/low_precision_training": [{"lowp_tab": tab} for tab in LABS]}
+in_every_run = {"start/home", "dtypes/bit_layouts", "train/live_run"}
+
+
+@pytest.mark.parametrize(
+    "key",
+    [pytest.param(key, marks=() if key in in_every_run else pytest.mark.slow) for key in LATE],
+)
+def test_a_page_opens_without_loading_torch_into_the_server(root, fresh_python, key):
+    paths = (root / "pages" / "frame.py", page_row(key).file)
+    queries = json.dumps(QUERIES.get(key, [{}]))
+    loaded = fresh_python(OPENED, *paths, queries, *LATE[key], "streamlit")
+    assert loaded.split() == ["streamlit"]
 
 
 @each_page

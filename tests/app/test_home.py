@@ -1,21 +1,10 @@
 """Home: the button, the last run, the search and the card."""
 
-import json
-
 import pytest
 
-from core.train.run.directory import runs_directory
 from core.train.start.timing import TimingError
 from pages.start.home import train_now
-
-
-def texts(app):
-    return [each.value for each in (*app.markdown, *app.caption)]
-
-
-def test_first_paint_needs_neither_torch_nor_pandas(loaded_by):
-    late = ("torch", "pandas", "pyarrow", "altair")
-    assert loaded_by("start/home", *late, "streamlit") == ["streamlit"]
+from tests.app.shown import page_links, texts
 
 
 def test_the_first_run_of_the_page_starts_no_measurement(open_page, monkeypatch):
@@ -34,23 +23,11 @@ def test_without_a_run_home_says_so(open_page):
     )
 
 
-def test_the_newest_run_is_named_with_its_state_and_step(open_page):
-    run = runs_directory() / "20260102t030405z-one-minute-00ff"
-    run.mkdir(parents=True)
-    info = {
-        "format_version": 1,
-        "name": run.name,
-        "created": 1_767_323_045.0,
-        "config": {"name": "one-minute", "num_steps": 100},
-    }
-    (run / "run.json").write_text(json.dumps(info), encoding="utf-8")
-    state = {"state": "finished", "step": 100, "attempt": 1, "pid": 1, "time": 1_767_323_100.0}
-    (run / "state.json").write_text(json.dumps(state), encoding="utf-8")
-
+def test_the_newest_run_is_named_with_its_state_and_step(open_page, a_run):
     app = open_page("start/home")
 
     assert "Run **one-minute** has finished: step 100 of 100." in texts(app)
-    assert "Look at it" in [each.proto.label for each in app.get("page_link")]
+    assert "Look at it" in [each.label for each in page_links(app)]
 
 
 def test_an_error_text_leads_to_its_reason_its_remedy_and_its_code(open_page):
@@ -68,7 +45,7 @@ def test_a_lesson_is_found_by_its_title_and_a_page_by_its_question(open_page):
     assert any("home_card=stack" in text for text in found)
 
     app = open_page("start/home", home_search="what can I do already")
-    labels = [each.proto.label for each in app.get("page_link")]
+    labels = [each.label for each in page_links(app)]
     assert any(label.startswith("Lessons: What is there to learn here") for label in labels)
 
 

@@ -12,27 +12,10 @@ from core.train.start.timing import TimingError
 from pages.train.live_run import runs as runs_room
 from pages.train.live_run import start as start_room
 from pages.train.live_run.runs import send_command
+from tests.app.shown import browser_part, commit, headline, said
 
 PAGE = "train/live_run"
 NAME = "20260102t030405z-one-minute-00ff"
-
-
-@pytest.fixture
-def a_run():
-    """A finished run on disk."""
-    run = runs_directory() / NAME
-    run.mkdir(parents=True)
-    info = {
-        "format_version": 1,
-        "name": NAME,
-        "created": 1_767_323_045.0,
-        "config": {"name": "one-minute", "num_steps": 100},
-        "resolved": {"device": "cpu"},
-    }
-    (run / "run.json").write_text(json.dumps(info), encoding="utf-8")
-    state = {"state": "finished", "step": 100, "attempt": 1, "pid": 1, "time": 1_767_323_100.0}
-    (run / "state.json").write_text(json.dumps(state), encoding="utf-8")
-    return run
 
 
 @pytest.fixture
@@ -49,24 +32,8 @@ def started(monkeypatch):
     return configs
 
 
-def part(app):
-    """Return what the page sent to the browser part."""
-    (live,) = [
-        each for each in app.get("bidi_component") if each.proto.component_name == "live_chart"
-    ]
-    return json.loads(live.proto.json)
-
-
-def headline(app):
-    return app.session_state["headline"]
-
-
-def test_the_page_leaves_torch_to_the_training_process(loaded_by):
-    assert loaded_by(PAGE, "torch", "streamlit") == ["streamlit"]
-
-
-def test_no_chart_of_streamlit_is_on_the_page(open_page):
-    assert len(open_page(PAGE).get("plotly_chart")) == 0
+def part_of(app):
+    return browser_part(app, "live_chart")
 
 
 def test_the_headline_is_counted_by_core(open_page):
@@ -76,10 +43,9 @@ def test_the_headline_is_counted_by_core(open_page):
     assert f"{outline.config.tokens_per_step:,}" in shown
 
 
-def test_the_snippet_prints_the_parameters_of_the_headline(open_page, capsys):
+def test_the_snippet_prints_the_parameters_of_the_headline(open_page, run_code):
     app = open_page(PAGE, lr_size="110k", lr_layers="3", lr_tokenizer="byte")
-    exec(app.session_state["snippets"]["plan"], {})  # noqa: S102  the snippet that readers copy
-    assert capsys.readouterr().out.split()[0] in headline(app)
+    assert run_code(app, "plan").split()[0] in headline(app)
 
 
 def test_every_setting_is_in_the_address_and_changes_the_prediction(open_page):
@@ -90,7 +56,7 @@ def test_every_setting_is_in_the_address_and_changes_the_prediction(open_page):
 def test_a_width_that_the_heads_do_not_divide_is_a_sentence_and_the_run_stays_in_view(open_page):
     app = open_page(PAGE, lr_size="110k", lr_heads="3")
     assert "multiple of 3" in app.warning[0].value
-    assert part(app)["controls"] == "enabled"
+    assert part_of(app)["controls"] == "enabled"
 
 
 def test_a_run_that_does_not_fit_into_free_memory_is_refused_with_the_numbers(
@@ -128,19 +94,19 @@ def test_a_start_that_fails_says_why(open_page, started, monkeypatch, error):
 
 
 def test_without_a_name_the_newest_run_is_followed(open_page):
-    assert part(open_page(PAGE))["run"] == ""
+    assert part_of(open_page(PAGE))["run"] == ""
 
 
 def test_the_address_names_the_run_that_is_followed(open_page, a_run):
-    assert part(open_page(PAGE, run=NAME))["run"] == NAME
+    assert part_of(open_page(PAGE, run=NAME))["run"] == NAME
 
 
 def test_an_earlier_run_opens_with_a_click(open_page, a_run):
     app = open_page(PAGE)
     app.button(key=f"lr_open_{NAME}").click().run()
-    assert part(app)["run"] == NAME
+    assert part_of(app)["run"] == NAME
     app.button(key="lr_newest").click().run()
-    assert part(app)["run"] == ""
+    assert part_of(app)["run"] == ""
 
 
 def test_a_damaged_run_is_listed_with_what_is_wrong(open_page, a_run):
@@ -161,7 +127,7 @@ def test_more_runs_than_fit_are_counted(open_page, a_run):
     [({}, "enabled"), ({"lock": "1"}, "disabled"), ({"hide": "controls"}, "hidden")],
 )
 def test_a_teachers_link_locks_or_hides_the_control_of_the_run(open_page, query, controls):
-    assert part(open_page(PAGE, **query))["controls"] == controls
+    assert part_of(open_page(PAGE, **query))["controls"] == controls
 
 
 def test_a_locked_link_cannot_start_and_a_hiding_one_has_no_start(open_page):
@@ -171,15 +137,15 @@ def test_a_locked_link_cannot_start_and_a_hiding_one_has_no_start(open_page):
 
 
 def test_hiding_the_prediction_takes_it_out_of_both_themes(open_page):
-    shown = part(open_page(PAGE))["figures"]
-    hidden = part(open_page(PAGE, lr_prediction="false"))["figures"]
+    shown = part_of(open_page(PAGE))["figures"]
+    hidden = part_of(open_page(PAGE, lr_prediction="false"))["figures"]
     for mode in ("light", "dark"):
         assert "predicted_rate" in json.dumps(shown[mode])
         assert "predicted_rate" not in json.dumps(hidden[mode])
 
 
 def test_on_a_projector_the_page_draws_large(open_page):
-    sent = part(open_page(PAGE, present="1"))
+    sent = part_of(open_page(PAGE, present="1"))
     assert sent["present"] is True
     assert all(spec["layout"]["font"]["size"] >= 18 for spec in sent["figures"]["light"])
 
@@ -188,12 +154,10 @@ def test_the_first_loss_is_not_told_before_the_reader_commits(open_page):
     app = open_page(PAGE, lr_size="110k")
     loss = outline_run(Wish(size="110k")).ln_vocab
     told = f"= {loss:.2f} nats"
-    assert not any(told in each.value for each in app.markdown)
-    app.radio(key="lr_first_loss").set_value(2).run()
-    app.button(key="lr_first_loss_reveal").click().run()
-    shown = [each.value for each in app.markdown]
-    assert any(told in each for each in shown)
-    assert any("entropy of the token frequencies" in each for each in shown)
+    assert told not in said(app)
+    commit(app, "lr_first_loss", 2)
+    for words in (told, "entropy of the token frequencies"):
+        assert words in said(app)
 
 
 def test_a_command_lands_in_the_inbox_of_the_run_that_the_browser_shows(a_run):

@@ -1,9 +1,6 @@
 """The page of the low-precision labs: every lab, its number, its code, its extremes."""
 
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,17 +8,11 @@ import pytest
 from core.train.learning.tensors import GradientSample
 from pages.dtypes.low_precision_training import loss_scale as lab
 from pages.server.background import jobs
+from tests.app.shown import captions, headline
 
-ROOT = Path(__file__).parents[2]
-FRAME = ROOT / "pages" / "frame.py"
 KEY = "dtypes/low_precision_training"
 TABS = ("sums", "updates", "softmax", "scale", "scaler", "stochastic", "matmul", "pictures")
 each_tab = pytest.mark.parametrize("tab", TABS)
-
-
-def headline(app):
-    assert [each.value for each in app.exception] == []
-    return app.session_state["headline"]
 
 
 def charts(app):
@@ -29,24 +20,17 @@ def charts(app):
 
 
 @each_tab
-def test_every_lab_has_a_headline_a_chart_and_code_that_runs(open_page, tab, capsys):
+def test_every_lab_has_a_headline_a_chart_and_code_that_runs(open_page, tab, run_code):
     app = open_page(KEY, lowp_tab=tab)
     assert headline(app)
     assert len(charts(app)) == 1
-    (source,) = app.session_state["snippets"].values()
-
-    exec(compile(source, tab, "exec"), {})  # noqa: S102  our own snippet
-    assert capsys.readouterr().out.strip()
+    assert run_code(app).strip()
 
 
 @pytest.mark.parametrize("tab", ["scale", "softmax"])
-def test_the_code_prints_the_shares_that_the_headline_says(open_page, tab, capsys):
+def test_the_code_prints_the_shares_that_the_headline_says(open_page, tab, run_code):
     app = open_page(KEY, lowp_tab=tab, lowp_softmax_logit="11")
-    (source,) = app.session_state["snippets"].values()
-
-    exec(compile(source, tab, "exec"), {})  # noqa: S102  our own snippet
-
-    printed = capsys.readouterr().out
+    printed = run_code(app)
     shares = re.findall(r"[0-9.]+ %", headline(app))
     assert len(shares) >= 2
     assert [share for share in shares if share not in printed] == []
@@ -81,7 +65,7 @@ def test_extremes_of_every_control_are_answered(open_page):
     for query in EXTREMES:
         app = open_page(KEY, **query)
         assert headline(app), query
-        assert [each.value for each in app.caption if "not accepted" in each.value] == [], query
+        assert [text for text in captions(app) if "not accepted" in text] == [], query
 
 
 @pytest.mark.parametrize(
@@ -128,13 +112,12 @@ def test_a_step_beyond_the_gap_does_not_stop_at_the_neighbour(open_page):
     app = open_page(
         KEY, lowp_tab="stochastic", lowp_chance_format="float16", lowp_chance_update="0.003"
     )
-    texts = [each.value for each in app.caption]
-    assert "A step is 3.07 times the gap above 1: it always moves a weight of 1." in texts
+    assert "A step is 3.07 times the gap above 1: it always moves a weight of 1." in captions(app)
 
 
 def test_the_logits_are_shown_as_they_are_stored(open_page):
     app = open_page(KEY, lowp_tab="softmax", lowp_softmax_format="float8_e5m2")
-    assert "Stored in E5M2: 12, 10, 10." in [each.value for each in app.caption]
+    assert "Stored in E5M2: 12, 10, 10." in captions(app)
 
 
 def test_the_buttons_walk_through_the_steps_of_the_scaler(open_page):
@@ -147,44 +130,6 @@ def test_the_buttons_walk_through_the_steps_of_the_scaler(open_page):
     assert headline(app).startswith("Step 1: ")
     app.slider(key="lowp_scaler_step").set_value(60).run()
     assert app.button(key="lowp_scaler_forward").disabled
-
-
-@pytest.mark.parametrize(
-    ("tab", "key"), [("sums", "ones"), ("updates", "weight"), ("softmax", "exp")]
-)
-def test_the_answer_is_computed_and_revealed_after_the_reader_commits(open_page, tab, key):
-    right = {"ones": 1, "weight": 2, "exp": 2}[key]
-    app = open_page(KEY, lowp_tab=tab)
-    assert not any("Right:" in each.value for each in app.markdown)
-
-    app.radio(key=f"lowp_{key}").set_value(right).run()
-    app.button(key=f"lowp_{key}_reveal").click().run()
-
-    answer = {"ones": "256", "weight": "1", "exp": "inf"}[key]
-    assert any(f"Right: **{answer}**" in each.value for each in app.markdown)
-
-
-OPEN_ALL = """
-import sys
-from streamlit.testing.v1 import AppTest
-from pages.shared.navigation import page_row
-for tab in {tabs}:
-    app = AppTest.from_file({frame!r}, default_timeout=60)
-    app.run()
-    app.query_params["lowp_tab"] = tab
-    app.switch_page(str(page_row({key!r}).file)).run()
-    assert not app.exception, tab
-print("torch" in sys.modules)
-"""
-
-
-@pytest.mark.slow
-def test_no_lab_loads_torch_into_the_server():
-    program = OPEN_ALL.format(tabs=TABS, frame=str(FRAME), key=KEY)
-    answer = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert answer.stdout.split() == ["False"], answer.stderr
 
 
 @pytest.fixture
@@ -212,7 +157,7 @@ def test_real_gradients_are_asked_for_once_and_named(open_page, monkeypatch, no_
     app = open_page(KEY, lowp_tab="scale", **one)
     assert "100 % of the gradients keep" in headline(app)
     assert "measure_gradients(run).tensors['hidden.0']" in app.session_state["snippets"]["scale"]
-    assert any("a fresh small GPT" in each.value for each in app.caption)
+    assert any("a fresh small GPT" in text for text in captions(app))
 
 
 def test_the_gradients_of_a_run_bear_its_name(open_page, monkeypatch, no_kept_gradients, tmp_path):
@@ -225,7 +170,7 @@ def test_the_gradients_of_a_run_bear_its_name(open_page, monkeypatch, no_kept_gr
     monkeypatch.setattr(lab, "measure_gradients", lambda _run: sample)
     app = open_page(KEY, lowp_tab="scale", lowp_scale_source="real")
     headline(app)
-    assert any(f"run {run.name} at step 40" in each.value for each in app.caption)
+    assert any(f"run {run.name} at step 40" in text for text in captions(app))
     assert f"runs_directory() / {run.name!r}" in app.session_state["snippets"]["scale"]
 
 

@@ -10,6 +10,7 @@ from core.train.run.state import RunState, write_state
 from core.train.run.store import RunStore
 from pages.server import control_right
 from pages.server.control_right import Peer
+from tests.app.shown import browser_part
 
 PAGE = "train/live_run"
 NAMES = ["20260102t030405z-one-minute-00aa", "20260103t030405z-one-minute-00bb"]
@@ -123,12 +124,7 @@ def test_a_replay_is_a_link_that_says_so_and_shows_no_controls(window):
     assert (app.query_params["run"], app.query_params["speed"]) == (NAMES[1], "10")
     app = app.run()
     assert "A replay, 10 times as fast as it was." in written(app)
-    live = next(
-        each.proto
-        for each in app.get("bidi_component")
-        if each.proto.component_name == "live_chart"
-    )
-    data = json.loads(live.json)
+    data = browser_part(app, "live_chart")
     assert (data["speed"], data["controls"]) == (10.0, "hidden")
     app = app.button(key="lr_replay_end").click().run()
     assert "speed" not in app.query_params

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from core.budget.comparison.rederived import ladder
+from tests.app.shown import OWN, alt, headline, said
 
 PAGE = "budget/training_memory"
 EXTREMES = (
@@ -19,33 +20,10 @@ HERE = {
     "memory_seq": "1024",
     "memory_tab": "scenarios",
 }
-OWN = {
-    "model_type": "llama",
-    "num_hidden_layers": 3,
-    "hidden_size": 64,
-    "num_attention_heads": 4,
-    "intermediate_size": 128,
-    "vocab_size": 1000,
-    "max_position_embeddings": 1024,
-}
-
-
-def headline(app):
-    assert [each.value for each in app.exception] == []
-    return app.session_state["headline"]
-
-
-def alt(app):
-    (chart,) = app.get("plotly_chart")
-    return chart.proto.alt
 
 
 def table(app):
     return next(each.value for each in app.markdown if "| **" in each.value)
-
-
-def captions(app):
-    return " ".join(each.value for each in app.caption)
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -70,7 +48,7 @@ def test_two_examples_are_compared_before_the_reader_has_pinned_anything(open_pa
     assert "at the peak, −" in headline(app)
     assert "activations −" in alt(app)
     assert [each.label[0] for each in app.metric] == ["A", "C"]
-    assert "The largest moment was “end of forward”" in captions(app)
+    assert "The largest moment was “end of forward”" in said(app)
 
 
 def test_all_pins_and_the_setting_stand_side_by_side(open_page):
@@ -128,7 +106,7 @@ def test_a_model_of_the_readers_own_stays_in_the_session(open_page):
     assert app.session_state["memory_pins"] == "own1"
     assert headline(app).startswith("A → now: ")
     assert "| model | llama | llama |" in table(app)
-    assert "own1" in captions(open_page(PAGE, **HERE, memory_pins="own1"))
+    assert "own1" in said(open_page(PAGE, **HERE, memory_pins="own1"))
 
 
 @pytest.mark.parametrize(
@@ -145,8 +123,8 @@ def test_a_model_of_the_readers_own_stays_in_the_session(open_page):
 )
 def test_a_pin_that_cannot_be_is_left_out_with_a_sentence(open_page, pin, sentence):
     app = open_page(PAGE, **HERE, memory_pins=pin)
-    assert sentence in captions(app)
-    assert "A is empty; the setting above stands in." in captions(app)
+    assert sentence in said(app)
+    assert "A is empty; the setting above stands in." in said(app)
     assert headline(app).startswith("now → now: ")
     assert "nothing changes" in alt(app)
 
@@ -154,7 +132,7 @@ def test_a_pin_that_cannot_be_is_left_out_with_a_sentence(open_page, pin, senten
 def test_a_setting_that_cannot_be_leaves_a_sentence(open_page):
     impossible = HERE | {"memory_tensor": "8"}
     app = open_page(PAGE, **impossible)
-    assert "The setting above is left out. 8 tensor ranks cannot share the 12" in captions(app)
+    assert "The setting above is left out. 8 tensor ranks cannot share the 12" in said(app)
     assert alt(app).startswith("From A")
     nothing = open_page(PAGE, **impossible, memory_pins="")
     assert headline(nothing).startswith("Nothing can be compared")
@@ -172,7 +150,7 @@ def test_the_tour_begins_where_ours_begins(open_page):
         f"Rung 2 of {len(ladder())}, Every sequence filled up to 4096 tokens: measured 60.0 GiB"
     )
     assert "LoRA of rank 64 instead: 8.50 GiB, ours" in alt(app)
-    assert "torchtune, README.md" in captions(app)
+    assert "torchtune, README.md" in said(app)
 
 
 def test_every_rung_has_its_sentence_and_its_reason(open_page):

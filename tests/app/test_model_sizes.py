@@ -1,37 +1,16 @@
 """Model sizes: every tab, every stop of the slider, own configs and shapes, refusals."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 
 from core.budget.catalogue.devices import DEVICES
 from core.budget.weights.one_tensor import TENSORS
 from core.budget.weights.sizes import SIZES
-from pages.budget.model_sizes.question import ASKED
+from tests.app.shown import OWN, alt, headline, said
 
 PAGE = "budget/model_sizes"
 TABS = ("model", "table", "parts", "tensor")
-OWN = {
-    "model_type": "llama",
-    "num_hidden_layers": 2,
-    "hidden_size": 64,
-    "num_attention_heads": 4,
-    "intermediate_size": 128,
-    "vocab_size": 1000,
-    "max_position_embeddings": 128,
-}
-
-
-def headline(app):
-    assert [each.value for each in app.exception] == []
-    return app.session_state["headline"]
-
-
-def alt(app):
-    (chart,) = app.get("plotly_chart")
-    return chart.proto.alt
 
 
 def test_the_page_opens_on_llama_2_7b(open_page):
@@ -101,7 +80,7 @@ def test_a_round_number_shows_the_parts_of_the_nearest_model_and_says_so(open_pa
     app = open_page(PAGE, sizes_tab="parts", sizes_size="0.1b")
 
     assert headline(app).startswith("GPT-2: 124,439,808 parameters")
-    assert any("0.1B is a round number" in each.value for each in app.caption)
+    assert "0.1B is a round number" in said(app)
 
 
 def test_every_famous_tensor_has_its_bytes(open_page):
@@ -118,7 +97,7 @@ def test_a_shape_of_ones_own_and_what_is_no_shape(open_page):
     refused = open_page(PAGE, **own, sizes_shape="three")
 
     assert headline(small) == "3 × 5 numbers are 60 B in float32, 30 B in bfloat16"
-    one = open_page(PAGE, sizes_tab="tensor", sizes_tensor="own", sizes_shape="1 x 1")
+    one = open_page(PAGE, **own, sizes_shape="1 x 1")
     assert headline(one) == "One number is 4 B in float32, 2 B in bfloat16"
     assert [each.value for each in refused.error] == [
         "“three” is no shape; write 1 to 6 whole numbers with × between them."
@@ -142,37 +121,16 @@ def test_a_hostile_config_is_a_sentence_and_the_slider_stays(open_page):
     assert headline(app).startswith("Llama-2 7B")
 
 
-def test_every_tab_shows_code_that_runs(open_page, root):
+def test_every_tab_shows_code_that_runs(open_page, run_code):
     for tab, printed in (
         ("model", "int4_group128            3.60 GiB"),
         ("table", "260.77 GiB"),
         ("parts", "a token passes 6,738,415,616"),
         ("tensor", "2.2500 GiB = 2,415,919,104 bytes"),
     ):
-        code = open_page(PAGE, sizes_tab=tab).session_state["snippets"][tab]
-        child = subprocess.run(
-            [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=False
-        )
-        assert printed in child.stdout, (tab, child.stderr)
-
-
-def test_the_answer_is_computed_and_hidden_until_the_reader_commits(open_page):
-    app = open_page(PAGE)
-    assert not any("Parameters times bytes" in each.value for each in app.markdown)
-
-    app.radio(key="sizes_too_large").set_value(ASKED.index(("llama-2-13b", "int8_channel"))).run()
-    app.button(key="sizes_too_large_reveal").click().run()
-
-    texts = [each.value for each in app.markdown]
-    assert any("Llama-2 13B in `int8_channel` are 12.4 GiB: they fit." in text for text in texts)
-    assert any("**Llama-2 13B in `bfloat16`**" in text for text in texts)
+        assert printed in run_code(open_page(PAGE, sizes_tab=tab), tab), tab
 
 
 def test_a_device_is_named_in_the_picture(open_page):
     for device in list(DEVICES)[::4]:
         assert DEVICES[device].name in alt(open_page(PAGE, sizes_device=device)), device
-
-
-@pytest.mark.slow
-def test_the_page_opens_without_loading_torch(loaded_by):
-    assert loaded_by(PAGE, "torch", "streamlit") == ["streamlit"]

@@ -4,9 +4,9 @@ import urllib.parse
 
 import pytest
 
-from core.budget.parallel.ring import ring_all_reduce
 from pages.budget.parallelism import programs
 from pages.budget.parallelism.programs import PROGRAMS
+from tests.app.shown import alt, captions, headline, page_links
 
 PAGE = "budget/parallelism"
 TABS = ("ranks", "stages", "sharding", "ring", "links", "schedule", "code")
@@ -23,23 +23,10 @@ LARGE = {
 }
 
 
-def headline(app):
-    assert [each.value for each in app.exception] == []
-    return app.session_state["headline"]
-
-
-def alt(app):
-    (chart,) = app.get("plotly_chart")
-    return chart.proto.alt
-
-
-def links(app):
-    protos = [each.proto for each in app.get("page_link")]
-    return [proto for proto in protos if proto.page == "training-memory"]
-
-
-def captions(app):
-    return [each.value for each in app.caption]
+def memory_settings(app):
+    """Return with which settings the link opens the memory page."""
+    (link,) = [each for each in page_links(app) if each.page == "training-memory"]
+    return dict(urllib.parse.parse_qsl(link.query_string))
 
 
 @pytest.mark.parametrize("tab", TABS)
@@ -143,8 +130,7 @@ def test_a_model_is_not_read_beyond_its_positions_and_the_page_says_so(open_page
 
     assert "GPT-2" in headline(app)
     assert "GPT-2 has a table of 1,024 positions: 1,024 tokens are taken." in captions(app)
-    (opened,) = links(app)
-    assert dict(urllib.parse.parse_qsl(opened.query_string))["memory_seq"] == "1024"
+    assert memory_settings(app)["memory_seq"] == "1024"
     assert any("was made for 4,096 tokens" in text for text in captions(longer))
 
 
@@ -189,13 +175,9 @@ def test_without_a_peak_there_is_one_headline_and_no_code(open_page):
     assert app.session_state["snippets"] == {}
 
 
-def test_the_code_of_the_ring_runs(open_page, capsys):
+def test_the_code_of_the_ring_runs(open_page, run_code):
     app = open_page(PAGE, parallel_tab="ring", parallel_ring_ranks="3")
-    (source,) = app.session_state["snippets"].values()
-
-    exec(compile(source, "snippet", "exec"), {})  # noqa: S102  what a reader copies
-
-    assert capsys.readouterr().out.splitlines()[-1].startswith("4 all-gather ((111.0,)")
+    assert run_code(app).splitlines()[-1].startswith("4 all-gather ((111.0,)")
 
 
 def test_experts_bring_a_link_of_their_own(open_page):
@@ -271,19 +253,6 @@ def test_ranks_that_fail_are_a_sentence(open_page, monkeypatch):
     assert any("no ranks today" in each.value for each in app.markdown)
 
 
-def test_the_answer_is_counted_and_not_there_before(open_page):
-    app = open_page(PAGE)
-    told = "Counted over the steps of a ring: 1.75 times"
-    assert not any(told in each.value for each in app.markdown)
-    assert len(ring_all_reduce([[1.0] * 8] * 8)) == 15
-
-    app.radio(key="parallel_ring_bytes").set_value(2).run()
-    app.button(key="parallel_ring_bytes_reveal").click().run()
-
-    assert any(told in each.value for each in app.markdown)
-    assert any("sending the whole array to every other rank" in each.value for each in app.markdown)
-
-
 @pytest.mark.parametrize(
     "layout",
     [
@@ -294,15 +263,7 @@ def test_the_answer_is_counted_and_not_there_before(open_page):
 def test_the_memory_page_opens_in_the_same_state(open_page, layout):
     app = open_page(PAGE, **layout)
     largest = app.metric[0].value
-    (opened,) = links(app)
-    settings = dict(urllib.parse.parse_qsl(opened.query_string))
-
-    there = open_page("budget/training_memory", **settings)
+    there = open_page("budget/training_memory", **memory_settings(app))
 
     assert largest in headline(there)
     assert there.session_state["frame_refusals"] == {}
-
-
-@pytest.mark.slow
-def test_the_page_opens_without_loading_torch(loaded_by):
-    assert loaded_by(PAGE, "torch", "streamlit") == ["streamlit"]

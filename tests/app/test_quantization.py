@@ -2,7 +2,6 @@
 
 import io
 import itertools
-import json
 import re
 
 import numpy as np
@@ -12,27 +11,13 @@ from safetensors.numpy import save
 from core.dtypes.blocks.sample_tensors import SAMPLE_NAMES
 from core.dtypes.blocks.storage import STORAGE_NAMES
 from pages.dtypes.quantization import tensor as quantization_tensor
-from pages.dtypes.quantization.question import ASKED
 from pages.shared.lessons import find_lesson
+from tests.app.shown import alt, captions, headline
 from tests.core.dtypes.blocks.test_read_safetensors import file_of
 
 PAGE = "dtypes/quantization"
 TABS = ("codes", "error", "standing", "rules", "groups", "nf4", "bytes")
 each_tab = pytest.mark.parametrize("tab", TABS)
-
-
-def headline(app):
-    assert [each.value for each in app.exception] == []
-    return app.session_state["headline"]
-
-
-def alt(app):
-    (chart,) = app.get("plotly_chart")
-    return chart.proto.alt
-
-
-def captions(app):
-    return [each.value for each in app.caption]
 
 
 @each_tab
@@ -96,18 +81,15 @@ def test_values_beyond_a_format_without_a_scale_are_told_as_lost(open_page):
         assert "lost" not in second, tab
 
 
-def test_the_code_of_every_tab_prints_the_numbers_of_its_headline(open_page, capsys):
+def test_the_code_of_every_tab_prints_the_numbers_of_its_headline(open_page, run_code):
     for tab in TABS:
         app = open_page(
             PAGE, quant_tab=tab, quant_tensor="heavy_tailed", quant_size="64", quant_group="16",
             quant_a="mxfp4", quant_b="int4_group128", quant_rule="even", quant_model="13B",
         )  # fmt: skip
-        ((name, source),) = app.session_state["snippets"].items()
-        exec(source, {})  # noqa: S102  our own snippet
-
-        printed = set(re.findall(r"[0-9.]+", capsys.readouterr().out))
+        assert list(app.session_state["snippets"]) == [tab]
+        printed = set(re.findall(r"[0-9.]+", run_code(app)))
         said = set(re.findall(r"[0-9.]+", headline(app)))
-        assert name == tab
         assert said - printed <= {"13"}, tab
 
 
@@ -250,7 +232,7 @@ def test_a_file_of_tensors_that_cannot_be_used_is_refused_and_the_picture_stays(
 
 
 def test_the_code_of_an_uploaded_tensor_prints_what_the_page_says(
-    open_page, tmp_path, monkeypatch, capsys
+    open_page, tmp_path, monkeypatch, run_code
 ):
     tensors = {"w": np.random.default_rng(0).normal(size=(64, 64)).astype(np.float32)}
     for name, data in (("w.npy", npy(tensors["w"])), ("w.safetensors", save(tensors))):
@@ -258,10 +240,8 @@ def test_the_code_of_an_uploaded_tensor_prints_what_the_page_says(
         (tmp_path / name).write_bytes(data)
         monkeypatch.chdir(tmp_path)
 
-        exec(app.session_state["snippets"]["codes"], {})  # noqa: S102  our own snippet
-
         shown = headline(app).replace("`", "").replace("bits per value", "bits")
-        assert f"{shown} bits".split("; ") == capsys.readouterr().out.splitlines(), name
+        assert f"{shown} bits".split("; ") == run_code(app, "codes").splitlines(), name
 
 
 def test_before_there_is_a_file_or_a_run_a_normal_tensor_is_shown(open_page):
@@ -273,14 +253,11 @@ def test_before_there_is_a_file_or_a_run_a_normal_tensor_is_shown(open_page):
 
 
 @pytest.fixture
-def run_with_checkpoint(monkeypatch):
+def run_with_checkpoint(a_run):
     """A run directory whose only checkpoint is an empty file: the reading child is replaced."""
-    run = quantization_tensor.runs_directory() / "20260102t030405z-one-minute-00ff"
-    (run / "ckpt").mkdir(parents=True)
-    (run / "ckpt" / "step-00000001.pt").write_bytes(b"")
-    info = {"format_version": 1, "name": run.name, "created": 1.0, "config": {"num_layers": 2}}
-    (run / "run.json").write_text(json.dumps(info), encoding="utf-8")
-    return run
+    (a_run / "ckpt").mkdir()
+    (a_run / "ckpt" / "step-00000001.pt").write_bytes(b"")
+    return a_run
 
 
 def test_a_weight_of_a_run_is_read_beside_the_page(open_page, run_with_checkpoint, monkeypatch):
@@ -309,19 +286,6 @@ def test_a_checkpoint_that_cannot_be_read_is_told(open_page, run_with_checkpoint
     assert "20.4 dB" in headline(app)
 
 
-def test_the_answer_is_computed_and_hidden_until_the_reader_commits(open_page):
-    app = open_page(PAGE)
-    assert not any("One scale must reach" in each.value for each in app.markdown)
-
-    app.radio(key="quant_outliers").set_value(ASKED.index("bfloat16")).run()
-    app.button(key="quant_outliers_reveal").click().run()
-
-    texts = [each.value for each in app.markdown]
-    assert any("`bfloat16` keeps 56.3 dB" in text for text in texts)
-    assert any("**int8_tensor**" in text for text in texts)
-    assert any("`int8_tensor`: 17.9 dB at 8 bits" in text for text in texts)
-
-
 @pytest.mark.parametrize(("units", "memory"), [("GiB", "3.67 GiB"), ("GB", "3.94 GB")])
 def test_the_bytes_of_a_model_are_in_the_readers_unit(open_page, units, memory):
     app = open_page(PAGE, units=units, quant_tab="bytes")
@@ -329,8 +293,3 @@ def test_the_bytes_of_a_model_are_in_the_readers_unit(open_page, units, memory):
     assert f"7B weights: `nvfp4` {memory}" in headline(app)
     assert app.metric[0].value == memory
     assert "codes + scales" in app.metric[0].help
-
-
-@pytest.mark.slow
-def test_the_page_opens_without_loading_torch(loaded_by):
-    assert loaded_by(PAGE, "torch", "streamlit") == ["streamlit"]

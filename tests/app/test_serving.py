@@ -4,23 +4,10 @@ import pytest
 
 from pages.budget.serving.inputs import ANSWERS, GROUPS, KV_FORMATS, SHARES, WEIGHT_FORMATS
 from pages.shared.budget.choices import SERVED_CONTEXTS, SERVED_SEQUENCES
+from tests.app.shown import alt, captions, headline
 
 PAGE = "budget/serving"
 TABS = ("memory", "heads", "speed", "roofline", "proof")
-
-
-def headline(app):
-    assert [each.value for each in app.exception] == []
-    return app.session_state["headline"]
-
-
-def alt(app):
-    (chart,) = app.get("plotly_chart")
-    return chart.proto.alt
-
-
-def captions(app):
-    return [each.value for each in app.caption]
 
 
 def test_the_page_opens_on_8b_on_24_gb(open_page):
@@ -131,32 +118,12 @@ def test_a_device_without_speeds_is_told_in_a_sentence(open_page, probed):
     assert "fit in 4.00 GiB" in headline(memory)
 
 
-def test_the_answer_is_computed_and_hidden_until_the_reader_commits(open_page):
-    app = open_page(PAGE)
-    assert not any("once for all" in each.value for each in app.markdown)
-    (radio,) = app.radio
-    texts = radio.options
-
-    app.radio(key="serving_how_many").set_value(0).run()
-    app.button(key="serving_how_many_reveal").click().run()
-
-    shown = [each.value for each in app.markdown]
-    assert any("The answer is **7**." in text for text in shown)
-    assert any("Weights 15.0 GiB, once for all; each sequence 1.00 GiB" in text for text in shown)
-    assert len(set(texts)) == len(texts) >= 3
-
-
 @pytest.mark.parametrize(("units", "memory"), [("GiB", "15.0 GiB"), ("GB", "16.1 GB")])
 def test_memory_is_in_the_readers_unit(open_page, units, memory):
     app = open_page(PAGE, units=units)
 
     assert headline(app).startswith(memory)
     assert app.metric[0].value == memory
-
-
-@pytest.mark.slow
-def test_the_page_opens_without_loading_torch(loaded_by):
-    assert loaded_by(PAGE, "torch", "streamlit") == ["streamlit"]
 
 
 def test_an_answer_longer_than_its_context_is_told(open_page):

@@ -10,22 +10,10 @@ from core.budget.simulation.step import simulate_step
 from core.budget.simulation.timeline import report_of
 from core.budget.training.allocator_stories import STORIES
 from pages.budget.training_memory import step_timeline
+from tests.app.shown import alt, headline, said, texts
 
 PAGE = "budget/training_memory"
 TABS = ("bar", "items", "recipes", "timeline", "scenarios", "ladder", "allocator", "tiny")
-
-
-def headline(app):
-    assert [each.value for each in app.exception] == []
-    return app.session_state["headline"]
-
-
-def alt(app):
-    return app.get("plotly_chart")[0].proto.alt
-
-
-def texts(app):
-    return [each.value for kind in ("markdown", "caption") for each in app.get(kind)]
 
 
 @pytest.mark.parametrize("tab", TABS)
@@ -129,15 +117,6 @@ def test_very_many_stages_are_shown_by_their_ends(open_page):
     assert "on each of 32 devices" in headline(app)
 
 
-def test_the_question_is_answered_by_two_budgets(open_page):
-    app = open_page(PAGE)
-    (radio,) = [each for each in app.radio if each.key == "memory_moment"]
-    radio.set_value(1)
-    app.run()
-    app.button("memory_moment_reveal").click().run()
-    assert any("12.9" in text or "13.0" in text for text in texts(app))
-
-
 def test_autocast_says_that_it_is_emulated(open_page):
     assert any(
         "emulated" in text for text in texts(open_page(PAGE, memory_precision="autocast_bf16"))
@@ -186,7 +165,7 @@ def test_the_button_simulates_the_step_and_compares_it_with_the_closed_form(open
     app.button(key="memory_simulate").click().run(timeout=60)
     assert headline(app).startswith("Simulated peak ")
     assert float(headline(app).rsplit(": ", 1)[1].split("%")[0]) < 1
-    assert "tensors" in " ".join(texts(app))
+    assert "tensors" in said(app)
 
 
 @pytest.mark.usefixtures("no_reports")
@@ -197,7 +176,7 @@ def test_a_failing_child_is_a_sentence(open_page, monkeypatch):
     monkeypatch.setattr(step_timeline, "run_simulation", fail)
     app = open_timeline(open_page)
     app.button(key="memory_simulate").click().run(timeout=60)
-    assert "the child failed" in " ".join(texts(app))
+    assert "the child failed" in said(app)
 
 
 def test_the_readers_measurement_corrects_the_estimate_and_is_called_so(open_page):
@@ -235,13 +214,12 @@ def test_out_of_memory_is_told_as_torch_tells_it(open_page):
     assert "CUDA out of memory: tried to allocate 50.0 MiB" in app.error[0].value
 
 
-def test_the_lectures_model_and_what_torch_keeps(open_page, capsys):
+def test_the_lectures_model_and_what_torch_keeps(open_page, run_code):
     app = open_page(PAGE, memory_tab="tiny")
     assert headline(app) == (
         "36 parameters, 496 B, 432 FLOPs by the formulas; autograd keeps 28 values, not 16"
     )
-    exec(app.session_state["snippets"]["tiny"], {})  # noqa: S102  our own
-    assert capsys.readouterr().out == "36 parameters, 28 values kept\n"
+    assert run_code(app, "tiny") == "36 parameters, 28 values kept\n"
 
 
 def test_the_ends_of_the_tiny_models_sliders_have_a_picture(open_page):

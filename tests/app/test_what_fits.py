@@ -13,19 +13,10 @@ from core.budget.claims.claim import CLAIMS
 from core.budget.fits.jobs import SERVING_FORMATS, TRAINING_WAYS
 from pages.budget.what_fits.claims import take_over as take_claim
 from pages.budget.what_fits.map import take_over as take_square
+from tests.app.shown import OWN, alt, captions, headline, said
 
 PAGE = "budget/what_fits"
 TABS = ("models_devices", "ways_devices", "models_ways", "reach", "claims")
-
-
-def headline(app):
-    assert [each.value for each in app.exception] == []
-    return app.session_state["headline"]
-
-
-def alt(app):
-    (chart,) = app.get("plotly_chart")
-    return chart.proto.alt
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -118,16 +109,7 @@ def test_a_click_on_a_locked_page_changes_nothing(open_page, monkeypatch):
 
 
 def test_an_own_model_and_an_own_device_are_in_the_picture(open_page):
-    config = {
-        "model_type": "llama",
-        "hidden_size": 64,
-        "num_hidden_layers": 2,
-        "num_attention_heads": 4,
-        "intermediate_size": 128,
-        "vocab_size": 1000,
-        "max_position_embeddings": 512,
-    }
-    settings = {"fits_model": "own", "fits_config": json.dumps(config), "fits_device": "own"}
+    settings = {"fits_model": "own", "fits_config": json.dumps(OWN), "fits_device": "own"}
 
     app = open_page(PAGE, fits_device_gib="1", **settings)
 
@@ -157,14 +139,14 @@ def test_recipes_that_fit_are_listed_for_training(open_page):
 
     tables = [each.value for each in some.markdown if "tokens/s" in each.value]
     assert any("LoRA on NF4 weights" in table for table in tables)
-    assert any("No recipe of this list fits" in each.value for each in none.caption)
+    assert any("No recipe of this list fits" in text for text in captions(none))
 
 
 def test_every_claim_is_ruled_and_links_to_its_source(open_page):
     for key in CLAIMS:
         app = open_page(PAGE, fits_tab="claims", fits_claim=key)
         assert headline(app).startswith("The referee: **"), key
-        assert any("Said in: " in each.value for each in app.caption), key
+        assert any("Said in: " in text for text in captions(app)), key
 
 
 def test_a_claim_in_own_words_is_ruled_or_refused(open_page):
@@ -190,7 +172,7 @@ def test_words_that_a_link_brings_are_never_drawn_as_markup(open_page):
 
     app = open_page(PAGE, fits_tab="claims", fits_claim="own", fits_words=words)
 
-    drawn = [alt(app), headline(app), *(each.value for each in (*app.markdown, *app.caption))]
+    drawn = [alt(app), headline(app), said(app)]
     assert "The referee" in headline(app)
     assert not any("example.org" in text for text in drawn)
 
@@ -226,10 +208,10 @@ def test_tokens_beyond_the_context_are_told_and_the_link_has_what_was_counted(op
     maps = open_page(PAGE, **long)
     reach = open_page(PAGE, fits_tab="reach", fits_model="gpt2", **long)
 
-    assert any("reads at most 4,096 tokens" in each.value for each in maps.caption)
+    assert any("reads at most 4,096 tokens" in text for text in captions(maps))
     assert query_of_link(maps)["serving_context"] == "4096"
     assert "sequences of 1,024 tokens at once" in headline(reach)
-    assert any("reads at most 1,024 tokens" in each.value for each in reach.caption)
+    assert any("reads at most 1,024 tokens" in text for text in captions(reach))
 
 
 def test_the_training_page_opens_with_what_was_counted_or_not_at_all(open_page):
@@ -241,7 +223,7 @@ def test_the_training_page_opens_with_what_was_counted_or_not_at_all(open_page):
     told = "The other page has no setting for so many sequences or tokens."
     for other in ({"fits_sequences": "512"}, {"fits_model": "qwen3-8b", "fits_tokens": "65536"}):
         app = open_page(PAGE, fits_work="train", **other)
-        assert told in [each.value for each in app.caption], other
+        assert told in captions(app), other
 
 
 def test_the_fewest_devices_say_why(open_page):
@@ -259,16 +241,14 @@ def test_the_fewest_devices_say_why(open_page):
         assert (fewest.value, words in fewest.help) == (amount, True), fewest.help
 
 
-def test_the_referee_shows_nothing_of_the_other_tabs_and_its_code_runs(open_page, capsys):
+def test_the_referee_shows_nothing_of_the_other_tabs_and_its_code_runs(open_page, run_code):
     for settings, words in (
         ({"fits_claim": "h100-1979"}, "impossible 2 times the bound"),
         ({"fits_claim": "own", "fits_words": "70B fits on 2 H100 in int8"}, "possible 0."),
     ):
         app = open_page(PAGE, fits_tab="claims", **settings)
         assert not any(metric.label.startswith("Needed") for metric in app.metric)
-        (source,) = app.session_state["snippets"].values()
-        exec(compile(source, "snippet", "exec"), {})  # noqa: S102  what a reader copies
-        assert capsys.readouterr().out.startswith(words), words
+        assert run_code(app).startswith(words), words
 
 
 def test_a_claim_that_cannot_be_read_is_not_ruled(open_page):
@@ -277,18 +257,6 @@ def test_a_claim_that_cannot_be_read_is_not_ruled(open_page):
     assert headline(app) == "The referee has no claim to rule on."
     assert not any(metric.label.startswith("Bound") for metric in app.metric)
     assert alt(app)
-
-
-def test_the_answer_is_hidden_until_the_reader_commits(open_page):
-    app = open_page(PAGE)
-    assert not any("each holds" in each.value for each in app.markdown)
-
-    app.radio(key="fits_70b").set_value(2).run()
-    app.button(key="fits_70b_reveal").click().run()
-
-    texts = [each.value for each in app.markdown]
-    assert any("fewer are enough" in text for text in texts)
-    assert any("On 2 of them each holds" in text for text in texts)
 
 
 def test_units_follow_the_reader(open_page):

@@ -4,22 +4,18 @@ Every page that a test opens through `new_page` or `page` is watched: a console 
 an answer of 400 or above, or a request to any other machine fails the test.
 """
 
-import contextlib
 import functools
 import os
 import re
-import socket
 import subprocess
 import sys
 import time
-import urllib.error
 import urllib.parse
-import urllib.request
-from dataclasses import dataclass
 from pathlib import Path
 
-import psutil
 import pytest
+
+from tests.browser.dashboard import running_server
 
 ROOT = Path(__file__).parents[2]
 SCREENSHOTS = ROOT / "build" / "screenshots"
@@ -35,18 +31,6 @@ FLAGS = [
 EXPECTED_404 = re.compile(r"/[^/]+/_stcore/(health|host-config)$")
 TRAINING = {"test_class", "test_home", "test_live_run", "test_server"}
 REPORT = pytest.StashKey[pytest.TestReport]()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Server:
-    """One dashboard, started for tests on 127.0.0.1."""
-
-    url: str
-    port: int
-    runs: Path
-    state: Path
-    log: Path
-    process: subprocess.Popen
 
 
 def pytest_collection_modifyitems(items):
@@ -66,64 +50,6 @@ def pytest_runtest_makereport(item, call):
     return report
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def wait_until_healthy(process, url, log, seconds=60):
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        assert process.poll() is None, f"the server ended:\n{log.read_text(encoding='utf-8')}"
-        with (
-            contextlib.suppress(urllib.error.URLError, ConnectionError),
-            urllib.request.urlopen(f"{url}/_stcore/health", timeout=5) as answer,
-        ):
-            if answer.read() == b"ok":
-                return
-        time.sleep(0.1)
-    pytest.fail(f"no healthy server at {url} after {seconds} s:\n{log.read_text(encoding='utf-8')}")
-
-
-@contextlib.contextmanager
-def running_server(folder, *more_options, **environment):
-    """Run `streamlit run app.py` with its own runs and state inside `folder`."""
-    port = free_port()
-    runs, state, log = folder / "runs", folder / "state", folder / "server.log"
-    command = [sys.executable, "-m", "streamlit", "run", "app.py"]
-    options = ["--server.port", str(port), "--server.headless", "true", *more_options]
-    folders = {"B2G_RUNS_DIR": str(runs), "B2G_STATE_DIR": str(state)}
-    with log.open("ab") as output:
-        process = subprocess.Popen(
-            command + options,
-            cwd=ROOT,
-            env={**os.environ, **folders, **environment},
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-        )
-    url = f"http://127.0.0.1:{port}"
-    try:
-        wait_until_healthy(process, url, log)
-        yield Server(url=url, port=port, runs=runs, state=state, log=log, process=process)
-    finally:
-        process.terminate()
-        try:
-            process.wait(20)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        end_workers(runs)
-
-
-def end_workers(runs):
-    """End the training processes of these runs: by design they outlive the server."""
-    for process in psutil.process_iter(["cmdline"]):
-        if str(runs) in " ".join(process.info["cmdline"] or []):
-            process.kill()
-
-
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
     """The server that all browser tests share."""
@@ -134,7 +60,9 @@ def server(tmp_path_factory):
 @pytest.fixture
 def start_server(tmp_path):
     """Return a context manager that starts one more server; same folders at every start."""
-    return lambda *options, **environment: running_server(tmp_path, *options, **environment)
+    return lambda *options, **more: running_server(
+        tmp_path, *options, environment={**os.environ, **more}
+    )
 
 
 @pytest.fixture(scope="session")

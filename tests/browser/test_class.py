@@ -5,48 +5,30 @@ A browser cannot choose its own address, so a student's browser goes through a s
 
 import asyncio
 import contextlib
-import http.client
 import os
 import re
 import socket
-import subprocess
-import sys
 import threading
-import time
-import urllib.request
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from pathlib import Path
 
-import psutil
 import pytest
 
 from benchmarks.streamlit_client import open_session
 from core.train.run.reader import RunReader
 from core.train.run.shelf import list_runs
+from tests.browser.dashboard import (
+    HANDSHAKE,
+    ask,
+    free_port,
+    in_a_thread,
+    running_server,
+    wait_until,
+)
 
-ROOT = Path(__file__).parents[2]
 SERVER, TEACHER, STUDENT = "127.0.0.2", "127.0.0.1", "127.0.0.3"
 PIN = "246810"
 QUICK = {"lr_size": "110k", "lr_steps": "2000", "lr_context": "16", "lr_batch": "2"}
 FORGED = "20260102t030405z-one-minute-00ff"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Class:
-    """A running class."""
-
-    port: int
-    url: str
-    student_url: str
-    runs: Path
-    log: Path
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 async def carry(reader, writer):
@@ -92,60 +74,32 @@ def relay(port):
 
 @contextlib.contextmanager
 def running_class(folder):
-    """Open the dashboard with the command for a class."""
-    port, runs, log = free_port(), folder / "runs", folder / "class.log"
-    options = ["--address", SERVER, "--port", str(port), "--headless"]
-    own = {"B2G_RUNS_DIR": str(runs), "B2G_STATE_DIR": str(folder / "state")}
-    with log.open("ab") as output:
-        process = subprocess.Popen(
-            [sys.executable, "classroom.py", *options],
-            cwd=ROOT,
-            env={**os.environ, **own, "B2G_TEACHER_PIN": PIN},
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-        )
-    url = f"http://{SERVER}:{port}"
-    try:
-        wait_until(lambda: is_healthy(url), 60)
-        with relay(port) as ours:
-            student_url = f"http://127.0.0.1:{ours}"
-            yield Class(port=port, url=url, student_url=student_url, runs=runs, log=log)
-    finally:
-        process.terminate()
-        process.wait(20)
-        for worker in psutil.process_iter(["cmdline"]):
-            if str(runs) in " ".join(worker.info["cmdline"] or []):
-                worker.kill()
-
-
-def in_a_thread(coroutine):
-    """Run a coroutine to its end; Playwright's own loop runs in this thread."""
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, coroutine).result()
-
-
-def is_healthy(url):
+    """Open the dashboard with the command for a class; yield it and a student's address of it."""
+    program = ("classroom.py", "--address", SERVER, "--headless")
+    environment = {**os.environ, "B2G_TEACHER_PIN": PIN}
     with (
-        contextlib.suppress(OSError),
-        urllib.request.urlopen(f"{url}/_stcore/health", timeout=5) as answer,
+        running_server(
+            folder, program=program, port_option="--port", address=SERVER, environment=environment
+        ) as server,
+        relay(server.port) as ours,
     ):
-        return answer.read() == b"ok"
-    return False
-
-
-def wait_until(condition, seconds=30):
-    deadline = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-    return found
+        yield server, f"http://127.0.0.1:{ours}"
 
 
 @pytest.fixture(scope="module")
-def a_class(tmp_path_factory):
+def both(tmp_path_factory):
     with running_class(tmp_path_factory.mktemp("class")) as started:
         yield started
+
+
+@pytest.fixture
+def student_url(both):
+    return both[1]
+
+
+@pytest.fixture(scope="module")
+def a_class(both):
+    return both[0]
 
 
 @pytest.fixture(scope="module")
@@ -191,20 +145,6 @@ def ops(run):
     return sorted(path.read_text(encoding="utf-8") for path in (run / "control").glob("*.json"))
 
 
-def ask(a_class, path, host=None, **headers):
-    """Send one GET exactly as written; return its status."""
-    connection = http.client.HTTPConnection(SERVER, a_class.port, timeout=20)
-    connection.putrequest("GET", path, skip_host=True)
-    connection.putheader("Host", host or f"{SERVER}:{a_class.port}")
-    for name, value in headers.items():
-        connection.putheader(name.replace("_", "-"), value)
-    connection.endheaders()
-    answer = connection.getresponse()
-    body = b"" if answer.status == 101 else answer.read(400)
-    connection.close()
-    return answer.status, body
-
-
 def test_the_class_is_served_on_its_own_address_only(a_class):
     told = a_class.log.read_text(encoding="utf-8")
     assert f"Class: {a_class.url}" in told
@@ -213,8 +153,8 @@ def test_the_class_is_served_on_its_own_address_only(a_class):
         assert elsewhere.connect_ex(("127.0.0.1", a_class.port)) != 0
 
 
-def test_a_student_follows_the_curve_and_cannot_touch_the_run(a_class, a_run, new_page, visit):
-    page = visit(new_page(url=a_class.student_url), "/live-run")
+def test_a_student_follows_the_curve_and_cannot_touch_the_run(student_url, a_run, new_page, visit):
+    page = visit(new_page(url=student_url), "/live-run")
     step = page.locator(".live-progress")
     wait_until(lambda: re.search(r"step (\d+)", step.inner_text()))
     first = step.inner_text()
@@ -313,15 +253,15 @@ def test_a_run_name_that_leads_elsewhere_is_refused_for_the_teacher_too(a_class,
     ],
 )
 def test_addresses_that_lead_elsewhere_are_refused(a_class, path):
-    assert ask(a_class, path)[0] == 400
+    assert ask(a_class, path)[0].status == 400
 
 
 @pytest.mark.parametrize(
     "path", ["/../app.py", "/..%2fapp.py", "/static/..%2f..%2fconfig.toml", "//etc/passwd"]
 )
 def test_no_file_beside_the_pages_is_served(a_class, path):
-    status, body = ask(a_class, path)
-    assert status in {400, 403, 404} or b"<!DOCTYPE html>" in body
+    answer, body = ask(a_class, path)
+    assert answer.status in {400, 403, 404} or b"<!DOCTYPE html>" in body
     assert b"import gc" not in body
 
 
@@ -329,9 +269,9 @@ def test_no_file_beside_the_pages_is_served(a_class, path):
     "path", ["/", "/live/stream", "/live/metrics.csv?run=x", "/_stcore/health"]
 )
 def test_a_forged_host_or_origin_is_refused(a_class, path):
-    assert ask(a_class, path, host="evil.example")[0] == 400
-    assert ask(a_class, path, Origin="http://evil.example")[0] == 403
-    assert ask(a_class, path, Origin="http://localhost:3000")[0] == 403
+    assert ask(a_class, path, host="evil.example")[0].status == 400
+    for origin in ("http://evil.example", "http://localhost:3000"):
+        assert ask(a_class, path, Origin=origin)[0].status == 403, origin
 
 
 @pytest.mark.parametrize(
@@ -344,19 +284,15 @@ def test_a_forged_host_or_origin_is_refused(a_class, path):
     ],
 )
 def test_a_websocket_of_another_site_is_refused(a_class, host, origin):
-    handshake = {
-        "Connection": "Upgrade",
-        "Upgrade": "websocket",
-        "Sec_WebSocket_Version": "13",
-        "Sec_WebSocket_Key": "dGhlIHNhbXBsZSBub25jZQ==",
-    }
-    own = f"http://{SERVER}:{a_class.port}"
-    assert ask(a_class, "/_stcore/stream", Origin=own, **handshake)[0] == 101
-    assert ask(a_class, "/_stcore/stream", host, Origin=origin, **handshake)[0] in {400, 403}
+    own, theirs = (
+        ask(a_class, "/_stcore/stream", name, Origin=site, **HANDSHAKE)[0].status
+        for name, site in ((None, a_class.url), (host, origin))
+    )
+    assert (own, theirs in {400, 403}) == (101, True)
 
 
-def test_the_pin_gives_a_student_s_browser_control(a_class, a_run, new_page, visit, screenshot):
-    page = visit(new_page(url=a_class.student_url), "/live-run")
+def test_the_pin_gives_a_student_s_browser_control(student_url, a_run, new_page, visit, screenshot):
+    page = visit(new_page(url=student_url), "/live-run")
     page.get_by_test_id("stPopover").filter(has_text="Watching").get_by_role("button").click()
     page.get_by_label("Teacher's PIN").fill(PIN)
     page.get_by_label("Teacher's PIN").press("Enter")
@@ -375,8 +311,8 @@ def test_the_pin_gives_a_student_s_browser_control(a_class, a_run, new_page, vis
 def test_five_wrong_pins_pause_every_browser_but_the_teacher_s_own(
     tmp_path, new_page, visit, screenshot
 ):
-    with running_class(tmp_path) as a_class:
-        page = visit(new_page(url=a_class.student_url), "/live-run")
+    with running_class(tmp_path) as (a_class, student_url):
+        page = visit(new_page(url=student_url), "/live-run")
         page.get_by_test_id("stPopover").filter(has_text="Watching").get_by_role("button").click()
         field = page.get_by_label("Teacher's PIN")
         for sentence in ("left: 4", "left: 3", "left: 2", "left: 1", "Too many wrong PINs"):

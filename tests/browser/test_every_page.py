@@ -5,6 +5,7 @@ import re
 import pytest
 
 from pages.shared.navigation import PAGES
+from tests.browser import seen
 
 PATHS = {row.key: "/" if row is PAGES[0] else f"/{row.address}" for row in PAGES}
 SIZES = [(1366, 768), (1024, 768)]
@@ -35,7 +36,17 @@ IN_THEME = """[...document.querySelectorAll(".js-plotly-plot")].every((chart) =>
   return drawing && getComputedStyle(drawing).backgroundColor ===
     getComputedStyle(document.querySelector("[data-testid=stApp]")).backgroundColor;
 })"""
-each_page = pytest.mark.parametrize("key", PATHS)
+# The tab of which each page's own test is that its picture stands on the first screen: on a laptop
+# and on a projector.
+FIRST_SCREENS = {
+    "budget/model_sizes": ({"sizes_tab": "model"}, {"sizes_tab": "table"}),
+    "budget/training_memory": ({}, {}),
+    "budget/flops_and_time": ({"flops_tab": "rule"}, {"flops_tab": "ladder"}),
+    "budget/serving": ({"serving_tab": "speed"}, {"serving_tab": "memory"}),
+    "budget/parallelism": ({}, {}),
+    "budget/what_fits": ({}, {}),
+    "dtypes/quantization": ({}, {}),
+}
 
 
 def settle(page):
@@ -56,6 +67,18 @@ def drawn(new_page, visit):
         return page
 
     return open_page
+
+
+@pytest.mark.parametrize("key", FIRST_SCREENS)
+@pytest.mark.parametrize("large", [False, True], ids=["laptop", "projector"])
+def test_the_picture_is_on_the_first_screen(drawn, screenshot, key, large):
+    query = FIRST_SCREENS[key][large] | ({"present": "1"} if large else {})
+    width, theme = (1024, "dark") if large else (1366, "light")
+    page = drawn(key, width, 768, "en", theme, **query)
+    box = seen.drawn(page).bounding_box()
+    assert box["y"] + box["height"] <= 768
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    screenshot(page, f"{key.replace('/', '-')}-{theme}-{width}")
 
 
 def fits_every_screen(page):
@@ -95,7 +118,7 @@ def check_projector(page):
 
 # Each language, each theme and the projector are what a page begins with once, and what it
 # becomes once.
-@each_page
+@pytest.mark.parametrize("key", PATHS)
 @pytest.mark.parametrize(
     ("lang", "themes", "begins_large"),
     [("en", ("light", "dark"), False), ("zh", ("dark", "light"), True)],

@@ -128,30 +128,25 @@ class Run:
         )
 
 
-@pytest.fixture
-def begin(server):
-    """Return begin(): a run that is alive until the test ends."""
-    with contextlib.ExitStack() as stack:
-
-        def make():
-            created = time.time()
-            directory = server.runs / new_run_name("one minute", created)
-            directory.mkdir(parents=True)
-            write_info(directory, {**INFO, "name": directory.name, "created": created})
-            stack.enter_context(hold_worker_lock(directory))
-            run = Run(directory)
-            stack.callback(run.store.close)
-            return run
-
-        yield make
+@contextlib.contextmanager
+def living_run(server):
+    """Begin a run that is alive while the block runs."""
+    created = time.time()
+    directory = server.runs / new_run_name("one minute", created)
+    directory.mkdir(parents=True)
+    write_info(directory, {**INFO, "name": directory.name, "created": created})
+    with hold_worker_lock(directory):
+        run = Run(directory)
+        yield run
+        run.store.close()
 
 
 @pytest.fixture
-def run(begin):
+def run(server):
     """A run of 60 steps so far."""
-    run = begin()
-    run.train(60)
-    return run
+    with living_run(server) as run:
+        run.train(60)
+        yield run
 
 
 def chart(page, name, expression):
@@ -377,16 +372,10 @@ def test_space_and_full_stop_control_the_run_but_not_while_an_input_has_the_focu
 
 def ended_run(server, state, **said):
     """Return the name of a run whose worker is gone; `said` is what it wrote into its state."""
-    created = time.time()
-    directory = server.runs / new_run_name("gone", created)
-    directory.mkdir(parents=True)
-    write_info(directory, {**INFO, "name": directory.name, "created": created})
-    with hold_worker_lock(directory):
-        gone = Run(directory)
+    with living_run(server) as gone:
         gone.train(12)
         gone.store.write_state(state, step=12, **said)
-        gone.store.close()
-    return directory.name
+    return gone.directory.name
 
 
 def test_a_run_whose_process_is_gone_says_so(new_page, visit, server):

@@ -5,19 +5,11 @@ import re
 
 import pytest
 
+from tests.browser.seen import drawn, headline, press, until_headline
+
 PATH = "/low-precision-training"
 TABS = ("sums", "updates", "softmax", "scale", "scaler", "stochastic", "matmul", "pictures")
-HEADLINE = ".st-key-headline p"
 ALT = """document.querySelector('[role="figure"]').getAttribute("aria-label")"""
-
-
-def drawn(page):
-    page.locator(".js-plotly-plot .main-svg").first.wait_for(timeout=60_000)
-    page.until("document.querySelectorAll('[data-testid=stSpinner]').length === 0", timeout=60_000)
-
-
-def headline(page):
-    return page.locator(HEADLINE).first.inner_text()
 
 
 @pytest.mark.parametrize(("width", "present", "lang"), [(1366, "0", "en"), (1024, "1", "zh")])
@@ -32,8 +24,7 @@ def test_every_picture_is_on_the_first_screen(
         labs.nth(number).click()
         page.until(f"new URLSearchParams(location.search).get('lowp_tab') === {written(tab)}")
         ready(page)
-        drawn(page)
-        box = page.locator(".js-plotly-plot").first.bounding_box()
+        box = drawn(page).bounding_box()
         assert box["y"] + box["height"] <= 768, tab
         assert page.evaluate("document.documentElement.scrollWidth") <= width, tab
         screenshot(page, f"low-precision-{tab}-{lang}-{width}")
@@ -51,12 +42,10 @@ def written(tab):
 def test_a_moved_slider_brings_a_new_picture(page, visit, ready, tab, label):
     visit(page, PATH, lowp_tab=tab)
     drawn(page)
-    slider = page.get_by_role("slider", name=label)
-    slider.focus()
     seen = {page.evaluate(ALT)}
     for key in ("ArrowLeft", "ArrowRight") if tab == "sums" else ("ArrowRight", "ArrowRight"):
         before = page.evaluate(ALT)
-        slider.press(key)
+        press(page, label, key)
         page.until(f"{ALT} !== {json.dumps(before)}")
         ready(page)
         seen.add(page.evaluate(ALT))
@@ -68,22 +57,22 @@ def test_keys_and_buttons_walk_through_the_steps_of_the_scaler(page, visit):
     drawn(page)
     assert "196,608" in headline(page)
 
-    page.get_by_role("slider", name="Step").first.press("ArrowRight")
-    page.until(f"document.querySelector('{HEADLINE}').innerText.startsWith('Step 2:')")
+    press(page, "Step", "ArrowRight")
+    until_headline(page, "Step 2:", "startsWith")
     forward = page.get_by_role("button", name="Next step")
     forward.focus()
     forward.press("Enter")
-    page.until(f"document.querySelector('{HEADLINE}').innerText.startsWith('Step 3:')")
+    until_headline(page, "Step 3:", "startsWith")
     page.until("location.search.includes('lowp_scaler_step=3')")
     page.get_by_role("button", name="Previous step").click()
-    page.until(f"document.querySelector('{HEADLINE}').innerText.startsWith('Step 2:')")
+    until_headline(page, "Step 2:", "startsWith")
 
 
 def test_a_click_on_a_lab_opens_it_and_writes_the_link(page, visit):
     visit(page, PATH)
     drawn(page)
     page.get_by_role("radio", name="Softmax").click()
-    page.until(f"document.querySelector('{HEADLINE}').innerText.includes('exp(11.1)')")
+    until_headline(page, "exp(11.1)")
     page.until("location.search.includes('lowp_tab=softmax')")
 
 

@@ -7,33 +7,10 @@ import time
 import psutil
 import pytest
 
+from tests.browser.dashboard import HANDSHAKE, ask
+
 FORGED = "evil.example"
 SECURITY_HEADERS = ("x-content-type-options", "x-frame-options", "referrer-policy")
-
-
-def ask(server, path, host=None, **headers):
-    """Send one GET with a Host of our choice; return (status, headers)."""
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
-    connection.putrequest("GET", path, skip_host=True)
-    for name, value in {"Host": host or f"127.0.0.1:{server.port}", **headers}.items():
-        connection.putheader(name.replace("_", "-"), value)
-    connection.endheaders()
-    answer = connection.getresponse()
-    connection.close()
-    return answer.status, {name.lower(): value for name, value in answer.getheaders()}
-
-
-def open_websocket(server, host):
-    return ask(
-        server,
-        "/_stcore/stream",
-        host,
-        Origin=f"http://{host}",
-        Connection="Upgrade",
-        Upgrade="websocket",
-        Sec_WebSocket_Version="13",
-        Sec_WebSocket_Key="dGhlIHNhbXBsZSBub25jZQ==",
-    )[0]
 
 
 @contextlib.contextmanager
@@ -41,33 +18,30 @@ def open_stream(server):
     """Open the live stream as a browser does, and wait for its first bytes."""
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
     with contextlib.closing(connection):
-        yield first_answer(connection)
-
-
-def first_answer(connection):
-    connection.request("GET", "/live/stream", headers={"Accept": "text/event-stream"})
-    answer = connection.getresponse()
-    assert answer.status == 200
-    assert answer.getheader("Content-Type", "").startswith("text/event-stream")
-    assert answer.readline()
-    return answer
+        connection.request("GET", "/live/stream", headers={"Accept": "text/event-stream"})
+        answer = connection.getresponse()
+        assert answer.status == 200
+        assert answer.getheader("Content-Type", "").startswith("text/event-stream")
+        assert answer.readline()
+        yield answer
 
 
 def test_a_websocket_of_another_site_is_refused(server):
-    assert open_websocket(server, f"127.0.0.1:{server.port}") == 101
-    assert open_websocket(server, FORGED) in {400, 403}
+    for host, statuses in ((f"127.0.0.1:{server.port}", {101}), (FORGED, {400, 403})):
+        answer, _body = ask(server, "/_stcore/stream", host, Origin=f"http://{host}", **HANDSHAKE)
+        assert answer.status in statuses, host
 
 
 @pytest.mark.parametrize("path", ["/", "/live/stream", "/live/metrics.csv?run=x"])
 def test_a_request_with_a_forged_host_is_refused(server, path):
-    assert ask(server, path, FORGED)[0] == 400
+    assert ask(server, path, FORGED)[0].status == 400
 
 
 @pytest.mark.parametrize("path", ["/", "/live-run", "/live/stream", "/_stcore/health"])
 def test_every_answer_carries_the_security_headers(server, path):
-    status, headers = ask(server, path)
-    assert status == 200
-    assert [name for name in SECURITY_HEADERS if name not in headers] == []
+    answer, _body = ask(server, path)
+    assert answer.status == 200
+    assert [name for name in SECURITY_HEADERS if not answer.getheader(name)] == []
 
 
 def test_the_server_listens_on_this_machine_only(server):
@@ -97,7 +71,7 @@ def test_a_first_start_asks_nothing_and_opens_the_reader_s_browser(start_server,
     home.mkdir()
     options = ("--server.headless", "false")
     with start_server(*options, HOME=str(home), USERPROFILE=str(home), BROWSER="true") as started:
-        assert ask(started, "/")[0] == 200
+        assert ask(started, "/")[0].status == 200
     assert "email" not in started.log.read_text(encoding="utf-8").lower()
 
 

@@ -5,23 +5,15 @@ that a page ten times too slow would break.
 """
 
 import asyncio
-import contextlib
 import os
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import psutil
 import pytest
 
 from benchmarks.streamlit_client import open_session
 from core.train.start.plan import Wish, outline_run
+from tests.browser.dashboard import in_a_thread, running_server
 
-ROOT = Path(__file__).parents[2]
 NUM_SESSIONS, NUM_MOVES = 10, 5
 LAYERS = (1, 2, 3, 4, 6, 8, 12)
 MAX_CPU_MS = 250  # a move costs about 25 ms of CPU
@@ -32,45 +24,10 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     """A dashboard of its own: (port, process)."""
-    folder = tmp_path_factory.mktemp("load")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py"]
-    own = {"B2G_RUNS_DIR": str(folder / "runs"), "B2G_STATE_DIR": str(folder / "state")}
     # CPU time is asked for below, and counting covered lines would cost ten times of it.
     uncounted = {k: v for k, v in os.environ.items() if not k.startswith("COVERAGE")}
-    with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(
-            [*command, "--server.port", str(port), "--server.headless", "true"],
-            cwd=ROOT,
-            env={**uncounted, **own},
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-        )
-    deadline = time.monotonic() + 60
-    while not is_healthy(port):
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-    yield port, psutil.Process(process.pid)
-    process.terminate()
-    process.wait(20)
-
-
-def is_healthy(port):
-    with (
-        contextlib.suppress(OSError),
-        urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=5) as answer,
-    ):
-        return answer.read() == b"ok"
-    return False
-
-
-def in_a_thread(coroutine):
-    """Run a coroutine to its end, also where a browser's loop already runs in this thread."""
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, coroutine).result()
+    with running_server(tmp_path_factory.mktemp("load"), environment=uncounted) as started:
+        yield started.port, psutil.Process(started.process.pid)
 
 
 def headline(num_layers, language):

@@ -79,17 +79,9 @@ def device_holder(device: str) -> str:
             with FileLock(lock_file, blocking=False):
                 return ""
         except Timeout:
-            name = _name_in(holder_file)
-        if name:
-            return name
+            with suppress(OSError, ValueError, KeyError):
+                return str(json.loads(holder_file.read_text(encoding="utf-8"))["run"])
     return "?"
-
-
-def _name_in(holder_file: Path) -> str:
-    try:
-        return str(json.loads(holder_file.read_text(encoding="utf-8"))["run"])
-    except (OSError, ValueError, KeyError):
-        return ""
 
 
 def refuse_if_busy(device: str) -> None:

@@ -87,7 +87,7 @@ class MemoryWatch:
             self.result = self._account()
 
     def _save(self, tensor: Tensor) -> Tensor:
-        self._ledger.mark_saved(tensor)
+        self._ledger.saved.add(self._ledger.note(tensor))
         # A node that saves its own output would keep itself alive through that output's history.
         return tensor.detach()
 
@@ -126,7 +126,7 @@ class _Ledger:
 
     def __init__(self) -> None:
         self.sizes: dict[int, int] = {}  # number -> bytes
-        self.saved: set[int] = set()
+        self.saved: set[int] = set()  # what autograd keeps for the backward pass
         self.closed = False
         self._alive: dict[int, tuple[int, weakref.ref[Any]]] = {}  # address -> number, storage
         self._log: list[tuple[int, int]] = []  # (number, +1 born or -1 dead), in order
@@ -148,10 +148,6 @@ class _Ledger:
 
         self._alive[address] = (number, weakref.ref(storage, died))
         return number
-
-    def mark_saved(self, tensor: Tensor) -> None:
-        """Remember that autograd keeps the tensor for the backward pass."""
-        self.saved.add(self.note(tensor))
 
     def numbers(self, tensors: Iterable[Tensor]) -> set[int]:
         """Return the numbers of the tensors' storages."""

@@ -121,7 +121,11 @@ class Trainer:
         began = time.perf_counter()
         step = self.step + 1
         rate = scheduled_learning_rate(self.config, step) * self.learning_rate_multiplier
-        set_learning_rate(self.optimizer, rate)
+        for group in self.optimizer.param_groups:
+            if isinstance(group["lr"], float):
+                group["lr"] = rate
+            else:
+                group["lr"].fill_(rate)  # in place: a step already launched reads it
         with watch or nullcontext():
             numbers = self._gradients(step)
             self._update(numbers)
@@ -139,7 +143,8 @@ class Trainer:
             return
         bad = ~torch.isfinite(torch.stack(numbers)).all()
         self._halted = torch.maximum(self._halted, bad.float())
-        skip_if(self.optimizer, self._halted)
+        # Fused AdamW leaves the weights alone while this is 1: the switch that GradScaler turns.
+        self.optimizer.found_inf = self._halted  # type: ignore[attr-defined]
         self.optimizer.step()
 
     def read_steps(self, launched: Sequence[LaunchedStep]) -> tuple[StepResult, ...]:
@@ -172,7 +177,12 @@ class Trainer:
             self.step = result.step
             self._halted.zero_()
             self._gradients(result.step)  # later steps have overwritten them
-        return replace(result, tensor=self._first_bad_gradient())
+        bad = (
+            name
+            for name, weight in self.model.named_parameters()
+            if weight.grad is not None and not bool(torch.isfinite(weight.grad).all())
+        )
+        return replace(result, tensor=next(bad, ""))
 
     def _gradients(self, step: int) -> tuple[Tensor, ...]:
         """Leave the step's mean gradients in the weights; return the losses and their norm."""
@@ -224,12 +234,6 @@ class Trainer:
         self.model.train()
         return sum(losses) / len(losses)
 
-    def _first_bad_gradient(self) -> str:
-        for name, weight in self.model.named_parameters():
-            if weight.grad is not None and not bool(torch.isfinite(weight.grad).all()):
-                return name
-        return ""
-
 
 def _on_device(tokens: Tokens, device: torch.device) -> Tensor:
     """Return the ids as 32-bit integers: torch indexes no 16-bit unsigned ones on every device."""
@@ -255,20 +259,3 @@ def make_adamw(
     rate = config.learning_rate
     held = rate if rate_on is None else torch.tensor(rate, dtype=torch.float32, device=rate_on)
     return AdamW(groups, lr=held, betas=(config.beta1, config.beta2), fused=True)
-
-
-def set_learning_rate(optimizer: Optimizer, rate: float) -> None:
-    """Use a learning rate from the next step on; a rate kept as a tensor is filled in place."""
-    for group in optimizer.param_groups:
-        if isinstance(group["lr"], float):
-            group["lr"] = rate
-        else:
-            group["lr"].fill_(rate)
-
-
-def skip_if(optimizer: Optimizer, flag: Tensor) -> None:
-    """Let fused AdamW leave the weights alone while `flag` (a float on the device) is 1.
-
-    The same switch as torch.amp.GradScaler turns; nobody waits for the device to read it.
-    """
-    optimizer.found_inf = flag  # type: ignore[attr-defined]

@@ -100,11 +100,6 @@ class RecordHistory:
         self._limit = max_records
 
     @property
-    def num_held(self) -> int:
-        """How many records are in memory, some of them twice."""
-        return self._num_newest + len(self._thinned) + self._num_fresh
-
-    @property
     def _num_fresh(self) -> int:
         return self.num_records - (int(self._places[-1]) + 1 if len(self._places) else 0)
 

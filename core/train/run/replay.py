@@ -7,6 +7,7 @@ moment is ten times the seconds that have passed.
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -27,18 +28,22 @@ LONGEST_WAIT: Final = 30.0  # seconds of the run's time in which nothing is writ
 Moments = npt.NDArray[np.float64]
 
 
-def check_speed(speed: float) -> None:
-    """Accept a replay speed.
+def read_speed(asked: float | str) -> float:
+    """Return a replay speed, also one that is written in an address.
 
     Raises:
-        ValueError: it is outside MIN_SPEED to MAX_SPEED.
+        ValueError: it is no number, or outside MIN_SPEED to MAX_SPEED.
     """
-    if not MIN_SPEED <= speed <= MAX_SPEED:  # NaN is in no range
-        raise ValueError(
-            _("The replay speed is {speed}; choose a number from {low:g} to {high:g}.").format(
-                speed=speed, low=MIN_SPEED, high=MAX_SPEED
-            )
+    shown: object = repr(str(asked)[:20])
+    with suppress(ValueError):
+        shown = speed = float(asked)
+        if MIN_SPEED <= speed <= MAX_SPEED:  # NaN is in no range
+            return speed
+    raise ValueError(
+        _("The replay speed is {speed}; choose a number from {low:g} to {high:g}.").format(
+            speed=shown, low=MIN_SPEED, high=MAX_SPEED
         )
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,19 +132,19 @@ class ReplayReader:
     """Stands in for a `RunReader`: shows a finished run from its first line, as if it were live."""
 
     def __init__(
-        self, directory: Path, speed: float, clock: Callable[[], float] = time.monotonic
+        self, directory: Path, speed: float | str, clock: Callable[[], float] = time.monotonic
     ) -> None:
         """Read the run; its replay begins now.
 
         Args:
             directory: The run directory.
-            speed: From MIN_SPEED to MAX_SPEED.
+            speed: From MIN_SPEED to MAX_SPEED, or the text of such a number.
             clock: Gives seconds.
 
         Raises:
             ValueError: the run cannot be read, has not ended, or the speed is out of range.
         """
-        check_speed(speed)
+        self._speed = read_speed(speed)
         reader = RunReader(directory)
         self.directory, self.info = directory, reader.info
         state, whole = reader.read_state(), reader.read_new()
@@ -147,7 +152,7 @@ class ReplayReader:
             message = _("The run {name} has not ended; follow it live, or replay it afterwards.")
             raise ValueError(message.format(name=directory.name))
         self.replay = Replay(whole.records, whole.events, state)
-        self._speed, self._clock, self._began = speed, clock, clock()
+        self._clock, self._began = clock, clock()
         self._shown = Place()
 
     @property

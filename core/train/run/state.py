@@ -56,15 +56,11 @@ class RunBusyError(ValueError):
 
 
 @contextmanager
-def hold_worker_lock(directory: Path, *, patience: float = _PATIENCE_SECONDS) -> Iterator[None]:
+def hold_worker_lock(directory: Path) -> Iterator[None]:
     """Hold the run's lock while the block runs; the worker does so from start to end.
 
     A process that is forked off while it is held closes its copy at once (filelock sees to that),
     so it cannot keep a dead worker alive.
-
-    Args:
-        directory: The run directory.
-        patience: Seconds to try.
 
     Raises:
         RunBusyError: another process holds it.
@@ -75,7 +71,7 @@ def hold_worker_lock(directory: Path, *, patience: float = _PATIENCE_SECONDS) ->
         gone = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
         raise storage_error(directory / LOCK_FILE, gone)
     try:
-        lock.acquire(timeout=patience)
+        lock.acquire(timeout=_PATIENCE_SECONDS)
     except Timeout as error:
         raise RunBusyError(
             _(
@@ -164,7 +160,8 @@ def read_state(directory: Path, created: float = 0.0) -> RunState:
         return state
     # The worker writes its last state before it lets go of the lock: only now is it the last.
     state = _stored_state(directory, created)
-    if state.is_final or (_may_still_start(state) and launched_is_alive(directory) is not False):
+    may_start = state.pid is None and abs(time.time() - state.time) < STARTING_SECONDS
+    if state.is_final or (may_start and launched_is_alive(directory) is not False):
         return state
     held = state.resident_bytes
     values = {"resident_bytes": held} if held else {}
@@ -238,7 +235,3 @@ def _parse(data: Any) -> RunState:  # noqa: ANN401  whatever JSON the file holds
     if state.state not in STATES or not sound:
         raise ValueError(f"{state.state!r} is not a state of a run")
     return state
-
-
-def _may_still_start(state: RunState) -> bool:
-    return state.pid is None and abs(time.time() - state.time) < STARTING_SECONDS

@@ -218,6 +218,10 @@ def dataset_of(corpus: str, tokenizer: str, upload: bytes | None, upload_name: s
 
 def seconds_item(config: TrainConfig, timing: Timing) -> Item:
     """Return the predicted seconds from the click to the last step."""
+    if timing.num_steps_timed:
+        source = _("{count} steps timed on {device}")
+    else:
+        source = _("scaled by FLOPs from configs timed on {device}")
     predicted = item(
         "seconds",
         SECONDS,
@@ -229,21 +233,13 @@ def seconds_item(config: TrainConfig, timing: Timing) -> Item:
         },
         unit="s",
         kind="estimated",
-        source=_source(timing),
+        source=source.format(count=timing.num_steps_timed, device=timing.device_name),
     )
     return replace(
         predicted,
         low=predicted_seconds(config, timing.fastest_seconds),
         high=predicted_seconds(config, timing.slowest_seconds),
     )
-
-
-def _source(timing: Timing) -> str:
-    if timing.num_steps_timed:
-        text = _("{count} steps timed on {device}")
-    else:
-        text = _("scaled by FLOPs from configs timed on {device}")
-    return text.format(count=timing.num_steps_timed, device=timing.device_name)
 
 
 def _memory_precision(config: TrainConfig, timing: Timing | None) -> Precision:

@@ -38,53 +38,30 @@ class Duration:
     gpu_size: str
 
 
+def _shape(*values: float) -> dict[str, int | float]:
+    names = ("num_layers", "hidden_dim", "num_heads", "seq_len", "batch_size", "learning_rate")
+    return dict(zip(names, values, strict=True))
+
+
 SIZES: Final = (
     Size(
         key="110k",
-        settings={
-            "num_layers": 2,
-            "hidden_dim": 64,
-            "num_heads": 4,
-            "seq_len": 64,
-            "batch_size": 16,
-            "learning_rate": 5e-3,
-        },
+        settings=_shape(2, 64, 4, 64, 16, 5e-3),
         source="the smallest shape that writes words within a minute on two CPU cores",
     ),
     Size(
         key="0.8M",
-        settings={
-            "num_layers": 4,
-            "hidden_dim": 128,
-            "num_heads": 4,
-            "seq_len": 64,
-            "batch_size": 12,
-            "learning_rate": 2e-3,
-        },
+        settings=_shape(4, 128, 4, 64, 12, 2e-3),
         source="nanoGPT's CPU recipe",
     ),
     Size(
         key="10.7M",
-        settings={
-            "num_layers": 6,
-            "hidden_dim": 384,
-            "num_heads": 6,
-            "seq_len": 256,
-            "batch_size": 64,
-            "learning_rate": 1e-3,
-        },
+        settings=_shape(6, 384, 6, 256, 64, 1e-3),
         source="nanoGPT's character-level recipe",
     ),
     Size(
         key="124M",
-        settings={
-            "num_layers": 12,
-            "hidden_dim": 768,
-            "num_heads": 12,
-            "seq_len": 1024,
-            "batch_size": 12,
-            "learning_rate": 6e-4,
-        },
+        settings=_shape(12, 768, 12, 1024, 12, 6e-4),
         source="GPT-2 small, Radford et al. 2019, with our tokenizers' vocabulary",
     ),
 )

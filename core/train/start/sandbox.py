@@ -81,12 +81,11 @@ def caps_sentence() -> str:
     )
 
 
-def start_sandbox_run(prepared: Prepared, runs_dir: Path | None = None) -> Path:
+def start_sandbox_run(prepared: Prepared) -> Path:
     """Make a student's run and start its worker; return the run directory.
 
     Args:
         prepared: As `prepare_sandbox` made it, however long ago.
-        runs_dir: Where; `runs_directory()` by default.
 
     Raises:
         DeviceBusyError: If another run trains on the device, or waits for it.
@@ -99,7 +98,7 @@ def start_sandbox_run(prepared: Prepared, runs_dir: Path | None = None) -> Path:
     timing = timing_for(now)
     refuse_if_busy(timing.device)
     short = replace(now, config=capped(now.config, timing.seconds_per_step))
-    directory = create_run(short, timing, runs_dir or runs_directory(), sandbox=True)
+    directory = create_run(short, timing, runs_directory(), sandbox=True)
     spawn_worker(directory)
     return directory
 

@@ -58,12 +58,7 @@ def main(*contender: str) -> None:
     torch.set_num_threads(num_training_threads())
     if contender:
         compete(*contender)
-    else:
-        answer_question()
-
-
-def answer_question() -> None:
-    """Answer the question on standard input."""
+        return
     question = json.load(sys.stdin)
     answer = fastest(TrainConfig.from_json(question["config"]), question["vocab_size"])
     sys.stdout.write(json.dumps(answer))

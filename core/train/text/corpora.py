@@ -40,11 +40,6 @@ def language_reference() -> str:
     return "\n".join(topics[name] for name in sorted(topics))
 
 
-def own_lessons() -> str:
-    """Return this app's own lessons, in English and Chinese."""
-    return LESSONS.read_text(encoding="utf-8")
-
-
 _ROWS = (
     Corpus(
         key="language_reference",
@@ -56,7 +51,7 @@ _ROWS = (
     Corpus(
         key="lessons",
         title=N_("This app's own lessons"),
-        load=own_lessons,
+        load=lambda: LESSONS.read_text(encoding="utf-8"),
         prompt="",
         source="the Markdown and lessons.toml under pages/",
     ),

@@ -100,6 +100,10 @@ def build_dataset(
     """
     text = decode_upload(upload or b"") if config.corpus == "upload" else load_corpus(config.corpus)
     row = CORPORA.get(config.corpus)
+    # The corpus's own prompt if the text can say it, else the text's first words.
+    prompt = row.prompt if row else ""
+    if not prompt or not set(prompt) <= set(text):
+        prompt = text.lstrip()[:PROMPT_CHARACTERS]
     tokenizer = make_tokenizer(config.tokenizer, text)
     tokens = tokenizer.encode(text)
     check_text(text, len(tokens), tokenizer.vocab_size, config.seq_len)
@@ -109,7 +113,7 @@ def build_dataset(
         tokens=tokens,
         tokenizer=tokenizer,
         entropy=text_entropy(tokens, tokenizer.vocab_size),
-        prompt=_prompt(text, row.prompt if row else ""),
+        prompt=prompt,
     )
 
 
@@ -122,13 +126,6 @@ def shown_name(upload_name: str) -> str:
     last = re.split(r"[\\/]", upload_name)[-1]
     clean = re.sub(r"[^\w .()-]+", "", last).strip(" .")
     return clean[:80] or "upload.txt"
-
-
-def _prompt(text: str, wanted: str) -> str:
-    """Return the wanted prompt if the text can say it, else the text's first words."""
-    if wanted and set(wanted) <= set(text):
-        return wanted
-    return text.lstrip()[:PROMPT_CHARACTERS]
 
 
 def save_dataset(dataset: Dataset, directory: Path) -> None:

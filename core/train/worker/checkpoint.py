@@ -81,7 +81,8 @@ def load_checkpoint(path: Path, trainer: Trainer) -> Orders:
     try:
         # weights_only: a pickle that wants to run code is refused
         contents = torch.load(path, map_location=trainer.device, weights_only=True)
-        _check(contents, trainer)
+        if contents["format"] != FORMAT or contents["config"] != asdict(trainer.config):
+            raise ValueError("a checkpoint of another run or of another version of this app")  # noqa: TRY301
         trainer.model.load_state_dict(contents["model"])
         trainer.optimizer.load_state_dict(contents["optimizer"])
         trainer.step = int(contents["step"])
@@ -92,8 +93,3 @@ def load_checkpoint(path: Path, trainer: Trainer) -> Orders:
             f"{path.name} cannot be loaded ({type(error).__name__}); it is damaged or was made "
             "by another program. Delete it to go back to the checkpoint before it."
         ) from error
-
-
-def _check(contents: dict[str, Any], trainer: Trainer) -> None:
-    if contents["format"] != FORMAT or contents["config"] != asdict(trainer.config):
-        raise ValueError("a checkpoint of another run or of another version of this app")

@@ -55,9 +55,16 @@ def failure_of(error: BaseException, info: Mapping[str, Any]) -> Failure:
     if isinstance(error, DeviceBusyError):
         return Failure(reason="device_busy", message=str(error), exit_status=EXIT_BUSY)
     if is_out_of_memory(error):
-        values = memory_values(info)
-        halve = values["batch_size"] >= 1
-        message = HALVE_THE_BATCH if halve else SHORTEN_THE_CONTEXT
+        config, prediction = info["config"], info.get("prediction", {})
+        actual, free = _held_and_free()
+        values = {  # and the settings that would need about half
+            "predicted_bytes": sum(prediction.get("memory", {}).values()),
+            "actual_bytes": actual,
+            "free_bytes": free,
+            "batch_size": config.get("batch_size", 1) // 2,
+            "accumulation_steps": config.get("accumulation_steps", 1) * 2,
+        }
+        message = HALVE_THE_BATCH if values["batch_size"] >= 1 else SHORTEN_THE_CONTEXT
         return Failure(reason="out_of_memory", message=message, values=values)
     if isinstance(error, RunStorageError):
         return Failure(reason="disk", message=DISK)
@@ -70,19 +77,6 @@ def is_out_of_memory(error: BaseException) -> bool:
         return True
     text = str(error).lower()
     return isinstance(error, RuntimeError) and any(words in text for words in _OUT_OF_MEMORY_WORDS)
-
-
-def memory_values(info: Mapping[str, Any]) -> dict[str, float]:
-    """Return predicted, actual and free bytes, and the settings that would need about half."""
-    config, prediction = info["config"], info.get("prediction", {})
-    actual, free = _held_and_free()
-    return {
-        "predicted_bytes": sum(prediction.get("memory", {}).values()),
-        "actual_bytes": actual,
-        "free_bytes": free,
-        "batch_size": config.get("batch_size", 1) // 2,
-        "accumulation_steps": config.get("accumulation_steps", 1) * 2,
-    }
 
 
 def _held_and_free() -> tuple[int, int]:

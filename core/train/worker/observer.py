@@ -48,15 +48,16 @@ class Observer:
         On a CPU that is this step. An accelerator is asked for the numbers of many steps at once,
         so that none of them waits for it; until then their records do not exist.
         """
-        upcoming = self.trainer.step + 1
-        due = upcoming == 1 or upcoming % self.trainer.config.memory_interval == 0
-        watch = self._memory_watch() if due else None
+        trainer, upcoming, watch = self.trainer, self.trainer.step + 1, None
+        if upcoming == 1 or upcoming % trainer.config.memory_interval == 0:
+            held = (trainer.training, trainer.validation)
+            watch = MemoryWatch(trainer.model, trainer.optimizer, held)
         if not self._launched:
             self._burst_began = time.perf_counter()
-        self._launched.append(self.trainer.launch_step(watch))
+        self._launched.append(trainer.launch_step(watch))
         waited = time.perf_counter() - self._burst_began
         full = len(self._launched) >= BURST_STEPS or waited >= BURST_SECONDS
-        if self.trainer.in_bursts and watch is None and not full:
+        if trainer.in_bursts and watch is None and not full:
             return ()
         results = self.read()
         if watch is not None:
@@ -166,10 +167,6 @@ class Observer:
             )
         )
         faults.at("step_recorded")
-
-    def _memory_watch(self) -> MemoryWatch:
-        trainer = self.trainer
-        return MemoryWatch(trainer.model, trainer.optimizer, (trainer.training, trainer.validation))
 
     def resident_bytes(self, *, fresh: bool = False) -> int:
         """Return the physical memory of this process, at most a second old."""

@@ -6,7 +6,9 @@ import importlib.util
 import threading
 from functools import cache
 from pathlib import Path
+from typing import Final
 
+PLOTLY_PATH: Final = "/live/assets/plotly.min.js"  # on the server
 _compressing = threading.Lock()
 
 
@@ -14,6 +16,11 @@ _compressing = threading.Lock()
 def plotly_version() -> str:
     """Return the version of the installed plotly package."""
     return importlib.metadata.version("plotly")
+
+
+def plotly_url() -> str:
+    """Return the address of Plotly on this server."""
+    return f"{PLOTLY_PATH}?v={plotly_version()}"
 
 
 def plotly_path() -> Path:

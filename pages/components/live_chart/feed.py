@@ -12,6 +12,7 @@ from core.train.run.records import to_columns
 from core.train.run.replay import ReplayReader
 from core.train.run.state import RunState
 
+News = tuple[Increment, RunState]  # what one look at the disk found
 COLUMNS: Final = (
     "step",
     "time",
@@ -67,14 +68,6 @@ def server_sent_event(kind: str, data: object, event_id: str = "") -> bytes:
     return f"event: {kind}\n{identity}data: {to_json(data)}\n\n".encode("utf-8", "replace")
 
 
-@dataclass(frozen=True, slots=True)
-class News:
-    """What one look at the disk found."""
-
-    increment: Increment
-    state: RunState
-
-
 class Feed:
     """The history of one run; a message is encoded once, however many viewers get it."""
 
@@ -101,13 +94,14 @@ class Feed:
         """Read what is new on disk; runs in a thread and changes nothing that viewers see."""
         # State first: when it says "finished", everything before it is found by the read after.
         state = self._reader.read_state()
-        return News(self._reader.read_new(), state)
+        return self._reader.read_new(), state
 
     def take(self, news: News) -> bool:
         """Add what `look` found; return whether viewers have something to learn."""
-        records, events = news.increment.records, news.increment.events
-        same_state = replace(news.state, time=0.0) == replace(self._state, time=0.0)
-        self._state = news.state
+        increment, state = news
+        records, events = increment.records, increment.events
+        same_state = replace(state, time=0.0) == replace(self._state, time=0.0)
+        self._state = state
         if self.version and same_state and not len(records) and not events:
             return False
         self._records.append(records)

@@ -1,4 +1,7 @@
-"""One poller per server looks at the disk; every viewer of every run waits for it."""
+"""One poller per server looks at the disk; every viewer of every run waits for it.
+
+Why apart: nothing in it knows of HTTP, which is all that the routes are about.
+"""
 
 import asyncio
 import time
@@ -78,16 +81,13 @@ class Hub:
         yield b"retry: 2000\n\n"
         while not self.stopped:
             changed = self._changed  # before looking: what comes meanwhile is not missed
-            self._start_poller()
+            if not self.polling:
+                self._poller = asyncio.create_task(self._poll())
             message = viewer.message(self._shown[wanted]) if wanted in self._shown else None
             if message is not None:
                 yield message
             elif not await _happens(changed, HEARTBEAT_SECONDS):
                 yield b": still here\n\n"
-
-    def _start_poller(self) -> None:
-        if not self.polling:
-            self._poller = asyncio.create_task(self._poll())
 
     async def _poll(self) -> None:
         while self._viewers and not self.stopped:
@@ -182,13 +182,10 @@ class Viewer:
         if now == self._told:
             return None
         self._told = now
-        if feed is None:
-            return self._nothing_to_show()
-        message = feed.message(self._position)
-        self._position = feed.position
-        return message
-
-    def _nothing_to_show(self) -> bytes:
+        if feed:
+            message = feed.message(self._position)
+            self._position = feed.position
+            return message
         self._position = None
         if self._wanted:
             return server_sent_event("missing", {"run": self._wanted})

@@ -1,9 +1,10 @@
-"""The live stream's routes: server-sent events of a run, its CSV, and Plotly for the browser."""
+"""The live stream's routes: events of a run, live or replayed, its CSV, Plotly for the browser."""
 
 import asyncio
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Final
@@ -17,12 +18,15 @@ from core.language import _
 from core.train.run.directory import check_run_name, open_run_directory, runs_directory
 from core.train.run.reader import RunReader
 from core.train.run.records import csv_lines
-from pages.components.live_chart.assets import plotly_javascript, plotly_version
+from core.train.run.replay import ReplayReader
+from pages.components.live_chart.assets import PLOTLY_PATH, plotly_javascript, plotly_version
+from pages.components.live_chart.feed import Feed, Position
 from pages.components.live_chart.hub import Hub
-from pages.components.live_chart.replay import Replays
 
 MAX_CLIENTS: Final = 200
-PLOTLY_PATH: Final = "/live/assets/plotly.min.js"
+MAX_REPLAYS: Final = 40  # a live run costs the same for a hundred viewers, these do not
+LOOK_SECONDS: Final = 0.5  # at a replay
+_LOOKS_PER_HEARTBEAT: Final = 30
 _STREAM_HEADERS: Final = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 
 
@@ -31,13 +35,15 @@ class EventStream(StreamingResponse):
 
     media_type = "text/event-stream"
 
-    def __init__(self, hub: Hub, run: str, last_event_id: str) -> None:
-        super().__init__(hub.messages(run, last_event_id), headers=_STREAM_HEADERS)
-        self._hub, self._run = hub, run
+    def __init__(
+        self, messages: AsyncIterator[bytes], counted: AbstractContextManager[None]
+    ) -> None:
+        super().__init__(messages, headers=_STREAM_HEADERS)
+        self._counted = counted
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the stream until the viewer leaves or the server stops."""
-        with self._hub.watching(self._run):
+        with self._counted:
             await super().__call__(scope, receive, send)
 
 
@@ -48,7 +54,7 @@ class LiveStream:
         self, runs: Callable[[], Path] = runs_directory, max_clients: int = MAX_CLIENTS
     ) -> None:
         self.hub = Hub(runs)
-        self.replays = Replays(lambda: self.hub.stopped)
+        self.num_replays = 0
         self._runs, self._max_clients = runs, max_clients
 
     def routes(self) -> list[Route]:
@@ -69,7 +75,7 @@ class LiveStream:
             if run:
                 check_run_name(run)
         except ValueError as error:
-            return _refused(400, str(error))
+            return _refused_for(error)
         if self.hub.stopped:
             return _refused(503, _("The server is stopping; load the page again in a moment."))
         if self.hub.num_viewers >= self._max_clients:
@@ -79,18 +85,43 @@ class LiveStream:
             return Response(media_type="text/event-stream", headers=_STREAM_HEADERS)
         if speed := request.query_params.get("speed"):
             return await self._replay(run, speed)
-        return EventStream(self.hub, run, request.headers.get("Last-Event-ID", ""))
+        messages = self.hub.messages(run, request.headers.get("Last-Event-ID", ""))
+        return EventStream(messages, self.hub.watching(run))
 
     async def _replay(self, run: str, speed: str) -> Response:
-        if self.replays.is_full:
+        if self.num_replays >= MAX_REPLAYS:
             return _refused(503, _("Too many replays run on this server; try later."))
         try:
             directory = open_run_directory(self._runs(), run)
-            return await self.replays.open(directory, speed, _STREAM_HEADERS)
-        except FileNotFoundError as error:
-            return _refused(404, str(error))
-        except ValueError as error:
-            return _refused(400, str(error))
+            reader = await asyncio.to_thread(ReplayReader, directory, speed)
+        except (FileNotFoundError, ValueError) as error:
+            return _refused_for(error)
+        return EventStream(self._replayed(reader), self._replaying())
+
+    @contextmanager
+    def _replaying(self) -> Iterator[None]:
+        self.num_replays += 1
+        try:
+            yield
+        finally:
+            self.num_replays -= 1
+
+    async def _replayed(self, reader: ReplayReader) -> AsyncIterator[bytes]:
+        """Yield what one viewer gets, by a clock of its own; at the end only signs of life.
+
+        The stream stays open at the end: a browser would begin the replay again.
+        """
+        feed = Feed(reader.directory, reader)
+        position: Position | None = None
+        looks = 0
+        while not self.hub.stopped:
+            if feed.take(feed.look()):
+                yield feed.message(position)
+                position = feed.position
+            elif looks % _LOOKS_PER_HEARTBEAT == 0:
+                yield b": still here\n\n"
+            looks += 1
+            await asyncio.sleep(LOOK_SECONDS)
 
     async def metrics(self, request: Request) -> Response:
         """Answer with the steps of `?run=` as a CSV download."""
@@ -98,10 +129,8 @@ class LiveStream:
         try:
             directory = open_run_directory(self._runs(), run)
             increment = await asyncio.to_thread(RunReader(directory).read_new)
-        except FileNotFoundError as error:
-            return _refused(404, str(error))
-        except ValueError as error:
-            return _refused(400, str(error))
+        except (FileNotFoundError, ValueError) as error:
+            return _refused_for(error)
         headers = {"Content-Disposition": f'attachment; filename="{run}.csv"'}
         return StreamingResponse(
             csv_lines(increment.records), media_type="text/csv", headers=headers
@@ -122,13 +151,12 @@ async def plotly(request: Request) -> Response:
     return Response(script, media_type="text/javascript", headers=headers)
 
 
-def plotly_url() -> str:
-    """Return the address of Plotly on this server."""
-    return f"{PLOTLY_PATH}?v={plotly_version()}"
-
-
 def _refused(status: int, sentence: str) -> Response:
     return PlainTextResponse(sentence, status_code=status)
+
+
+def _refused_for(error: Exception) -> Response:
+    return _refused(404 if isinstance(error, FileNotFoundError) else 400, str(error))
 
 
 _live = LiveStream()

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from core.language import _
+from core.language import N_, _
 from core.machine import describe_machine
 from core.train.start.plan import outline_run, plan_run
 from core.units import format_exact
@@ -25,6 +25,12 @@ from pages.start.home.train_now import WISH, show_last_run, show_number, show_tr
 
 ASK = Inputs("home")
 MAP_HEIGHT = 170  # the course has more lessons than a screen: the map scrolls, the page does not
+CARDS = {
+    "closed": N_("Course"),
+    "environment": N_("Machine"),
+    "stack": N_("Stack"),
+    "install": N_("Install"),
+}
 CODE = """
 from core.train.start.plan import Wish, outline_run
 
@@ -33,16 +39,6 @@ print(f"{parameters.amount:,}")
 for part in parameters.children:
     print(f"{part.name}: {part.amount:,} = {part.substituted}")
 """
-
-
-def card_label(card: str) -> str:
-    """Return the word on the switch of a card."""
-    return {
-        "closed": _("Course"),
-        "environment": _("Machine"),
-        "stack": _("Stack"),
-        "install": _("Install"),
-    }[card]
 
 
 def show_start() -> None:
@@ -100,9 +96,9 @@ with machine:
     chosen = ASK.segmented(
         "card",
         environment_line(describe_machine()),
-        ["closed", "environment", "stack", "install"],
+        list(CARDS),
         default="closed",
-        labels=card_label,
+        labels=lambda card: _(CARDS[card]),
     )
 if hits:
     say(headline_of(hits[0]))

@@ -13,7 +13,7 @@ from core.train.run.shelf import RunSummary, newest_run, summarize
 from core.train.start.launch import start_run
 from core.train.start.plan import Prepared, Wish, plan_run, predict_run
 from core.train.start.presets import find_duration
-from core.train.start.timing import Timing, is_worth_timing, measure_timing
+from core.train.start.timing import is_worth_timing, measure_timing
 from core.units import format_exact, format_seconds
 from pages.components.bit_grid.bit_grid import bit_grid
 from pages.server.background import PoolFullError, jobs
@@ -104,23 +104,18 @@ def _label(plan: Prepared) -> str:
 
 
 def _sentence(plan: Prepared) -> str:
-    timing = plan.timing
-    if timing is not None:
-        return _what_happens(plan, timing)
+    if timing := plan.timing:
+        return _(
+            "{steps} steps of {step} on {device}, in a process of its own. The model reads the "
+            "manual of Python letter by letter and learns to write like it."
+        ).format(
+            steps=format_exact(plan.config.num_steps),
+            step=format_seconds(timing.seconds_per_step),
+            device=timing.device_name,
+        )
     if reason := jobs().error(JOB):
         return _("This machine could not be measured: {reason}").format(reason=reason)
     return _("Measuring this machine…")
-
-
-def _what_happens(plan: Prepared, timing: Timing) -> str:
-    return _(
-        "{steps} steps of {step} on {device}, in a process of its own. The model reads the manual "
-        "of Python letter by letter and learns to write like it."
-    ).format(
-        steps=format_exact(plan.config.num_steps),
-        step=format_seconds(timing.seconds_per_step),
-        device=timing.device_name,
-    )
 
 
 def _start(plan: Prepared) -> None:

@@ -7,7 +7,7 @@ import streamlit as st
 from core.figures.train.live_run.compare import MAX_RUNS, compare_picture, run_names
 from core.language import _
 from core.train.run.directory import open_run_directory, runs_directory
-from core.train.run.evaluations import Curve, differing_settings, validation_curve
+from core.train.run.evaluations import differing_settings, validation_curve
 from core.train.run.replay import MAX_SPEED, MIN_SPEED
 from core.train.run.shelf import MAX_TITLE, RunSummary, delete, list_runs, pin, rename
 from core.train.run.state import FINAL_STATES
@@ -55,7 +55,7 @@ def _manage() -> None:
 
 
 def _several(runs: list[RunSummary]) -> None:
-    """Show the validation losses of several runs in one picture."""
+    """Show the validation losses of several runs in one picture, and the settings that differ."""
     try:
         curves = [validation_curve(run.directory) for run in runs]
     except (ValueError, OSError) as error:
@@ -64,11 +64,6 @@ def _several(runs: list[RunSummary]) -> None:
     picture = compare_picture(curves, look())
     st.caption(picture.alt)
     show_chart(picture, key="lr_compare", file_name="validation-losses")
-    _differences(curves)
-
-
-def _differences(curves: list[Curve]) -> None:
-    """Say with which settings the runs were trained, as far as these differ."""
     rows = differing_settings(curves)
     if not rows:
         st.caption(_("All settings that change what a run learns are the same."))

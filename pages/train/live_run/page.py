@@ -9,8 +9,7 @@ from core.figures.picture import Look
 from core.figures.train.live_run.live_parts import LiveLook
 from core.language import _
 from core.train.start.plan import device_in_use
-from pages.components.live_chart.figures import empty_figures
-from pages.components.live_chart.live_chart import live_chart
+from pages.components.live_chart.live_chart import empty_figures, live_chart
 from pages.server.control_right import is_teacher
 from pages.shared.device import device_banner
 from pages.shared.header import headline, page_header
@@ -19,13 +18,13 @@ from pages.shared.settings import is_hidden, locked, presenting, unit_system
 from pages.shared.snippets import show_code
 from pages.train.live_run.manage import offer_management
 from pages.train.live_run.prediction import (
+    SNIPPET,
     ask_first_loss,
     headline_text,
     outline,
     predict,
     prediction_text,
     show_prediction,
-    snippet,
 )
 from pages.train.live_run.runs import (
     controls_of,
@@ -96,5 +95,6 @@ with picture:
 if planned:
     ask_first_loss(planned)
     if wish.upload is None:
-        show_code("plan", snippet(wish))
+        asked = {"duration": wish.duration, "size": wish.size, "changes": dict(wish.changes)}
+        show_code("plan", SNIPPET.format(**asked))
 prose(__file__, "reading")

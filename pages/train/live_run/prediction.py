@@ -88,11 +88,6 @@ def show_prediction(prepared: Prepared) -> None:
             explained_number(_(CATEGORY_NAMES[part.name]), part)
 
 
-def snippet(wish: Wish) -> str:
-    """Return Python that prints the headline number of the wish."""
-    return SNIPPET.format(duration=wish.duration, size=wish.size, changes=dict(wish.changes))
-
-
 def ask_first_loss(planned: Outline) -> None:
     """Ask before the start, answer from the text's own vocabulary."""
     predict_then_reveal(

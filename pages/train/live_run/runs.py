@@ -1,5 +1,6 @@
 """The run that the page follows, the runs that there are already, and what a viewer may do."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -10,7 +11,7 @@ from core.train.control.commands import send
 from core.train.control.device import refuse_if_busy
 from core.train.run.directory import open_run_directory, runs_directory, written_time
 from core.train.run.reader import RunReader
-from core.train.run.replay import MAX_SPEED, MIN_SPEED, check_speed
+from core.train.run.replay import MAX_SPEED, MIN_SPEED, read_speed
 from core.train.run.shelf import RunSummary, list_runs
 from core.train.start.launch import resume_run
 from core.train.start.plan import Wish, wished_config
@@ -49,7 +50,9 @@ class Followed:
 def followed_run() -> Followed:
     """Return what the address asks for; a replay speed that is none is refused by name."""
     run, written = st.query_params.get("run", ""), st.query_params.get("speed", "")
-    speed = _speed(written) if run and written else 0.0
+    speed = 0.0
+    with suppress(ValueError):
+        speed = read_speed(written) if run else 0.0
     used = f"{speed:g}" if speed else ""
     link.register("run", run)
     link.register("speed", used)
@@ -57,15 +60,6 @@ def followed_run() -> Followed:
         allowed = _("{low} to {high}").format(low=f"{MIN_SPEED:g}", high=f"{MAX_SPEED:g}")
         link.refuse("speed", written, allowed=allowed, used=used)
     return Followed(run, speed)
-
-
-def _speed(written: str) -> float:
-    try:
-        speed = float(written)
-        check_speed(speed)
-    except ValueError:
-        return 0.0
-    return speed
 
 
 def follow(run: str = "", speed: float = 0.0) -> None:
@@ -166,15 +160,11 @@ def _sandbox(wish: Wish) -> None:
     if not classroom().sandbox_allowed or is_hidden(ASK.page, "start") or locked():
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        if held and place(held):
-            _waiting(place(held))
+        if held and (number := place(held)):
+            st.caption(_("Your run waits: number {number} in the line.").format(number=number))
+            st.button(_("Leave the line"), key="lr_leave", on_click=leave_line, type="tertiary")
         else:
             _offer(wish, held)
-
-
-def _waiting(number: int) -> None:
-    st.caption(_("Your run waits: number {number} in the line.").format(number=number))
-    st.button(_("Leave the line"), key="lr_leave", on_click=leave_line, type="tertiary")
 
 
 def _offer(wish: Wish, held: Ticket | None) -> None:

@@ -97,26 +97,13 @@ COURSE: Final = (
         help=N_("The preset takes as many as fit the duration."),
         fits=True,
     ),
-    Setting(
-        name="evaluate_every",
-        field="eval_interval",
-        label=N_("Evaluate every"),
-        options=_EVERY,
-        fits=True,
-    ),
-    Setting(
-        name="sample_every",
-        field="sample_interval",
-        label=N_("Sample every"),
-        options=_EVERY,
-        fits=True,
-    ),
-    Setting(
-        name="save_every",
-        field="checkpoint_interval",
-        label=N_("Checkpoint every"),
-        options=_EVERY,
-        fits=True,
+    *(
+        Setting(name=name, field=field, label=label, options=_EVERY, fits=True)
+        for name, field, label in (
+            ("evaluate_every", "eval_interval", N_("Evaluate every")),
+            ("sample_every", "sample_interval", N_("Sample every")),
+            ("save_every", "checkpoint_interval", N_("Checkpoint every")),
+        )
     ),
 )
 
@@ -165,7 +152,8 @@ def choose_wish(duration: str, size: str) -> Wish:
     with middle:
         changes |= _sliders(LEARNING, preset)
     with right:
-        changes |= {"precision": _precision(), "seed": _seed()}
+        seed = ASK.number("seed", _("Seed"), 0, MAX_SEED, default=DEFAULT_SEED, step=1)
+        changes |= {"precision": _precision(), "seed": seed}
         changes |= _sliders(COURSE, preset)
     upload, upload_name = _upload() if changes["corpus"] == UPLOAD else (None, "")
     return Wish(
@@ -229,10 +217,6 @@ def _precision() -> str:
     return ASK.selectbox(
         "precision", _("Precision"), PRECISIONS, default="auto", labels=words.__getitem__
     )
-
-
-def _seed() -> int:
-    return ASK.number("seed", _("Seed"), 0, MAX_SEED, default=DEFAULT_SEED, step=1)
 
 
 def _upload() -> tuple[bytes | None, str]:

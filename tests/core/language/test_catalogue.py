@@ -5,7 +5,6 @@ import string
 
 import pytest
 
-from core import language
 from core.language.extract import catalogue_path, collect, read_catalogue
 
 
@@ -58,15 +57,3 @@ def test_the_compiled_catalogue_is_what_the_written_one_compiles_to(written):
         for index, form in enumerate(forms(chinese)):
             expected[(text[0], index) if plural else text] = form
     assert entries == expected, "run `make translations`"
-
-
-def test_the_provider_is_asked_at_every_call_and_unknown_languages_read_english():
-    answers = iter(["zh", "xx", "en"])
-    language.install_provider(lambda: next(answers))
-    assert [language.current_language() for _ in range(3)] == ["zh", "en", "en"]
-
-
-def test_no_provider_means_english():
-    language.install_provider(None)
-    assert language.current_language() == "en"
-    assert language._("a text that no catalogue has") == "a text that no catalogue has"

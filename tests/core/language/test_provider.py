@@ -3,7 +3,9 @@ from core.language.catalogue import translations
 
 
 def test_english_is_what_the_code_says():
+    assert current_language() == "en"
     assert _("loss") == "loss"
+    assert _("a text that no catalogue has") == "a text that no catalogue has"
     assert ngettext("one step", "many steps", 2) == "many steps"
 
 

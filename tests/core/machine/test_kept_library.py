@@ -2,8 +2,6 @@
 
 import json
 import math
-import subprocess
-import sys
 from dataclasses import asdict, replace
 
 import pytest
@@ -80,17 +78,14 @@ def test_what_is_no_number_starts_no_child(monkeypatch):
 
 
 @pytest.mark.slow
-def test_the_server_process_gets_answers_without_loading_torch(root):
+def test_the_server_process_gets_answers_without_loading_torch(fresh_python):
     program = (
         "import sys; from core.machine.kept_library import library_report, cast_in_child;"
         "report, casts = library_report(), cast_in_child('-465');"
         "e4m3 = next(row for row in casts if row.format == 'float8_e4m3fn');"
         "print(len(report.casts) > 100, len(casts), e4m3.torch, 'torch' in sys.modules)"
     )
-    child = subprocess.run(
-        [sys.executable, "-c", program], cwd=root, capture_output=True, text=True, check=True
-    )
-    assert child.stdout.split() == ["True", "13", "-448.0", "False"]
+    assert fresh_python(program).split() == ["True", "13", "-448.0", "False"]
 
 
 def test_rows_are_told_as_they_come(monkeypatch):
@@ -104,12 +99,10 @@ def test_rows_are_told_as_they_come(monkeypatch):
 
 
 @pytest.mark.slow
-def test_the_whole_proof_holds_and_the_server_process_holds_no_torch(root):
+def test_the_whole_proof_holds_and_the_server_process_holds_no_torch(fresh_python):
     program = (
         "import sys; from core.machine.kept_library import run_proof; rows = run_proof();"
         "print(len(rows), all(row.holds for row in rows), 'torch' in sys.modules)"
     )
-    command = [sys.executable, "-c", program]
-    child = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
-    num_rows, holds, has_torch = child.stdout.split()
+    num_rows, holds, has_torch = fresh_python(program).split()
     assert (int(num_rows) > 80, holds, has_torch) == (True, "True", "False")

@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 import types
 
 import pytest
@@ -26,10 +25,8 @@ def calls(monkeypatch, made_probe):
     return asked
 
 
-def test_the_server_process_gets_a_probe_without_loading_torch(root):
-    command = [sys.executable, "-c", SERVER_SIDE]
-    child = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
-    assert child.stdout.split() == [torch.__version__, "False"]
+def test_the_server_process_gets_a_probe_without_loading_torch(fresh_python):
+    assert fresh_python(SERVER_SIDE).split() == [torch.__version__, "False"]
 
 
 def test_a_probe_is_made_once_and_kept(calls, made_probe):

@@ -35,9 +35,13 @@ def test_the_steps_are_exported_as_csv_each_once_from_the_newest_attempt(
     assert list(tmp_path.glob("*.tmp")) == []
 
 
-def test_an_export_into_a_folder_that_is_not_there_is_a_sentence(finished_run, tmp_path, capsys):
-    assert main(["export", str(finished_run), "--csv", str(tmp_path / "no" / "x.csv")]) == 2
-    assert "Cannot write" in capsys.readouterr().err
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_an_export_into_a_folder_that_is_not_there_is_a_sentence(
+    finished_run, tmp_path, capsys, kind
+):
+    file = tmp_path / "no" / f"x.{kind}"
+    assert main(["export", str(finished_run), f"--{kind}", str(file)]) == 2
+    assert f"Cannot write {file}" in capsys.readouterr().err
 
 
 def test_runs_are_listed_with_title_state_and_pin(finished_run, make_run, capsys):

@@ -23,6 +23,7 @@ CATEGORY_NAMES: Final = {
 }
 CATEGORIES: Final = tuple(CATEGORY_NAMES)
 MISSING: Final = "–"
+LOSS: Final = "{:.3f}".format  # as losses and lengths of gradients are written
 
 ALTS: Final = {
     "loss": N_(
@@ -132,13 +133,13 @@ def facts(run: RunView, unit: ByteUnit = "GiB") -> dict[str, str]:
     return {
         "step": _last(run, "step", format_exact, "0"),
         "num_steps": _written(config.get("num_steps"), format_exact),
-        "loss": _last(run, "loss", _loss),
-        "validation_loss": _written(evaluations[-1] if evaluations else None, _loss),
-        **{name: _written(text.get(name), _loss) for name in references},
-        "learning_rate": _last(run, "learning_rate", _scientific),
+        "loss": _last(run, "loss", LOSS),
+        "validation_loss": _written(evaluations[-1] if evaluations else None, LOSS),
+        **{name: _written(text.get(name), LOSS) for name in references},
+        "learning_rate": _last(run, "learning_rate", "{:.2e}".format),
         "num_changes": str(len(multiplier_changes(run))),
-        "grad_norm": _last(run, "grad_norm", _loss),
-        "grad_clip": _written(config.get("grad_clip"), lambda value: f"{value:g}"),
+        "grad_norm": _last(run, "grad_norm", LOSS),
+        "grad_clip": _written(config.get("grad_clip"), "{:g}".format),
         "tokens_per_second": _last(run, "tokens_per_second", _rate),
         "predicted_rate": _written(predicted_tokens_per_second(run), _rate),
         **_memory_facts(run, unit),
@@ -182,14 +183,6 @@ def _last(run: RunView, name: str, write: Any, empty: str = MISSING) -> str:  # 
 
 def _written(value: float | None, write: Any) -> str:  # noqa: ANN401
     return MISSING if value is None else str(write(value))
-
-
-def _loss(value: float) -> str:
-    return f"{value:.3f}"
-
-
-def _scientific(value: float) -> str:
-    return f"{value:.2e}"
 
 
 def _rate(value: float) -> str:

@@ -84,12 +84,6 @@ def test_a_damaged_run_is_refused_with_a_sentence_and_nothing_is_written(
     assert not (tmp_path / "x.parquet").exists()
 
 
-def test_a_folder_that_is_not_there_is_a_sentence(resumed_run, tmp_path, capsys):
-    file = tmp_path / "no" / "x.parquet"
-    assert main(["export", str(resumed_run), "--parquet", str(file)]) == 2
-    assert f"Cannot write {file}" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("kinds", [[], ["--csv", "a", "--parquet", "b"]])
 def test_one_kind_of_file_is_asked_for(run_directory, kinds, capsys):
     with pytest.raises(SystemExit, match="2"):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core.train.run.reader import RunReader
-from core.train.run.replay import LONGEST_WAIT, Place, Replay, ReplayReader, check_speed
+from core.train.run.replay import LONGEST_WAIT, Place, Replay, ReplayReader, read_speed
 from core.train.run.state import RunState, write_state
 from core.train.run.store import RunStore
 
@@ -108,9 +108,16 @@ def test_ten_seconds_at_speed_ten_show_a_hundred_seconds_of_the_run(finished_run
 @pytest.mark.parametrize("speed", [0.5, 61.0, float("nan"), -1.0])
 def test_a_speed_out_of_range_is_refused(finished_run, speed):
     with pytest.raises(ValueError, match="choose a number from 1 to 60"):
-        check_speed(speed)
+        read_speed(speed)
     with pytest.raises(ValueError, match=f"The replay speed is {speed}"):
         ReplayReader(finished_run, speed)
+
+
+@pytest.mark.parametrize(("written", "told"), [("0.5", "0.5;"), ("fast", "'fast';")])
+def test_a_speed_may_come_as_text(finished_run, written, told):
+    assert read_speed("2.5") == 2.5
+    with pytest.raises(ValueError, match=f"The replay speed is {told}"):
+        ReplayReader(finished_run, written)
 
 
 def test_a_run_that_goes_on_is_not_replayed(run_directory, living_worker):

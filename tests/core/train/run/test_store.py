@@ -2,8 +2,6 @@ import errno
 import itertools
 import json
 import os
-import subprocess
-import sys
 import time
 
 import numpy as np
@@ -130,10 +128,8 @@ def test_a_foreign_file_in_the_place_of_metrics_is_left_alone(run_directory):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs resource limits")
-def test_a_full_disk_is_a_sentence_and_leaves_no_part_of_a_record(run_directory, root):
-    command = [sys.executable, "-c", FULL_DISK, str(run_directory)]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
-    refused = done.stdout.splitlines()
+def test_a_full_disk_is_a_sentence_and_leaves_no_part_of_a_record(run_directory, fresh_python):
+    refused = fresh_python(FULL_DISK, run_directory).splitlines()
     assert [line.split()[0] for line in refused] == ["4", "5"]
     for line in refused:
         assert f"Cannot write {run_directory}" in line, line

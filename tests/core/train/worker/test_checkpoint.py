@@ -34,14 +34,6 @@ def test_the_multiplier_is_part_of_a_checkpoint(make_trainer, tmp_path):
     assert (again.step, again.learning_rate_multiplier) == (1, 0.25)
 
 
-def test_only_the_newest_two_are_kept(make_trainer, tmp_path):
-    trainer = make_trainer()
-    for _step in range(4):
-        trainer.train_step()
-        save_checkpoint(tmp_path, trainer)
-    assert [path.name for path in checkpoints(tmp_path)] == ["step-00000003.pt", "step-00000004.pt"]
-
-
 def test_a_half_written_checkpoint_is_not_seen(make_trainer, tmp_path):
     trainer = make_trainer()
     save_checkpoint(tmp_path, trainer)

@@ -1,9 +1,6 @@
 import gzip
-import subprocess
-import sys
 
-from pages.components.live_chart.assets import plotly_path
-from pages.components.live_chart.stream import plotly_url
+from pages.components.live_chart.assets import plotly_path, plotly_url
 
 
 def test_plotly_comes_gzipped_and_may_be_kept_for_ever(served, get):
@@ -22,7 +19,7 @@ def test_plotly_of_another_version_or_for_a_plain_client_is_still_served(served,
     assert body == plotly_path().read_bytes()
 
 
-def test_the_stream_needs_neither_plotly_nor_torch_nor_streamlit(root):
+def test_the_stream_needs_neither_plotly_nor_torch_nor_streamlit(fresh_python):
     code = """
 import sys
 from pages.components.live_chart.stream import routes
@@ -30,6 +27,4 @@ from pages.components.live_chart.assets import plotly_javascript
 assert b"plotly" in plotly_javascript(compressed=False)[:500]
 print(sorted({"plotly", "torch", "streamlit", "pandas"} & set(sys.modules)))
 """
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    assert fresh_python(code).strip() == "[]"

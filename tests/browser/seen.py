@@ -1,0 +1,28 @@
+"""What a reader sees on a page of the browser, and hands that move it."""
+
+HEADLINE = ".st-key-headline p"
+CHART = ".js-plotly-plot"
+
+
+def headline(page):
+    return page.locator(HEADLINE).first.inner_text()
+
+
+def until_headline(page, words, how="includes"):
+    """Wait until the headline includes the words, or `startsWith` them."""
+    page.until(f"document.querySelector({HEADLINE!r})?.innerText.{how}({words!r})")
+
+
+def drawn(page):
+    """Wait until the first chart is there and nothing is on its way; return the chart."""
+    page.locator(f"{CHART} .main-svg").first.wait_for(timeout=60_000)
+    page.until("document.querySelectorAll('[data-testid=stSpinner]').length === 0", timeout=60_000)
+    return page.locator(CHART).first
+
+
+def press(page, slider, *keys):
+    """Move the slider of that name."""
+    found = page.get_by_role("slider", name=slider).first
+    found.focus()
+    for key in keys:
+        found.press(key)
