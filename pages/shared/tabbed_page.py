@@ -115,7 +115,7 @@ class Page:
 
     inputs: Inputs
     tabs: Mapping[str, Tab]
-    question: Callable[[], None]
+    question: Callable[[], None] = lambda: None
     choose: Callable[[], Any] | None = None
     code: Callable[[Any], str] | None = None
     refusal: Callable[[ValueError], Shown] | None = None

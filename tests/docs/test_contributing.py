@@ -15,22 +15,35 @@ TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 BLOCK = r"\n\n```\w+\n(.*?)```"
 
 
+PLACE = r"(?:Into `(?P<table>\w+)` of|(?P<how>Into the imports of|At the end of|In a new file))"
+STEP = re.compile(PLACE + r" `(?P<path>[\w/.]+)`:" + BLOCK, re.DOTALL)
+MOST_PYTHON = 30
+
+
+@dataclass(frozen=True)
+class Step:
+    table: str | None  # the rows go below its first line
+    how: str | None
+    path: str
+    rows: str
+
+
 @dataclass(frozen=True)
 class Recipe:
     title: str
-    table: str | None  # rows go into this table, or to the end of the file
-    path: str
-    rows: str
+    steps: tuple[Step, ...]
     proof: str
 
 
 def read_recipe(section):
     title, _, body = section.partition("\n")
-    place = re.search(r"(?:Into `(\w+)` of|At the end of) `([\w/.]+)`:" + BLOCK, body, re.DOTALL)
+    steps = tuple(
+        Step(each["table"], each["how"], each["path"], each[4]) for each in STEP.finditer(body)
+    )
     proof = re.search("Then this holds:" + BLOCK, body, re.DOTALL)
-    assert place, f"{title}: say into what, or at the end of which file"
+    assert steps, f"{title}: say into what, in which new file or at the end of which"
     assert proof, f"{title}: say what holds then"
-    return Recipe(title, place[1], place[2], place[3], proof[1])
+    return Recipe(title, steps, proof[1])
 
 
 def recipes():
@@ -38,15 +51,21 @@ def recipes():
     return [read_recipe(part) for part in section.split("\n### ")[1:]]
 
 
-def follow(recipe, house):
-    path = house / recipe.path
-    text = path.read_text(encoding="utf-8")
-    if recipe.table is None:
-        path.write_text(text + recipe.rows, encoding="utf-8")
+def follow(step, house):
+    path = house / step.path
+    if step.how == "In a new file":
+        path.parent.mkdir(parents=True, exist_ok=True)
+        assert not path.exists()
+        path.write_text(step.rows, encoding="utf-8")
         return
-    opening = re.search(rf"^{recipe.table}\b.*= \($", text, re.MULTILINE)
-    assert opening, f"no table {recipe.table} in {recipe.path}"
-    text = f"{text[: opening.end()]}\n{recipe.rows.rstrip()}{text[opening.end() :]}"
+    text = path.read_text(encoding="utf-8")
+    if step.how == "At the end of":
+        path.write_text(text + step.rows, encoding="utf-8")
+        return
+    opening = rf"^ *{step.table}\b.*= ?[({{]$" if step.table else r"^from core\.language import .*$"
+    found = re.search(opening, text, re.MULTILINE)
+    assert found, f"no {step.table or 'imports'} in {step.path}"
+    text = f"{text[: found.end()]}\n{step.rows.rstrip()}{text[found.end() :]}"
     path.write_text(text, encoding="utf-8")
 
 
@@ -73,12 +92,20 @@ def house(tmp_path):
 def test_a_recipe_does_what_it_says(recipe, house):
     before = run(recipe.proof, house)
     assert before.returncode != 0, "the proof must not hold before the recipe is followed"
-    follow(recipe, house)
+    for step in recipe.steps:
+        follow(step, house)
     after = run(recipe.proof, house)
     assert after.returncode == 0, after.stderr
 
 
 def test_there_is_a_recipe_for_what_is_often_added():
     words = " ".join(recipe.title for recipe in recipes())
-    for thing in ("format", "text", "size", "lesson", "translation"):
+    for thing in ("tab", "page", "format", "text", "size", "lesson", "translation"):
         assert thing in words
+
+
+@pytest.mark.parametrize("title", ["Add a tab", "Add a page with a figure"])
+def test_a_page_or_a_tab_takes_few_lines_of_python(title):
+    (recipe,) = (each for each in recipes() if each.title == title)
+    rows = "".join(step.rows for step in recipe.steps if step.path.endswith(".py"))
+    assert len([line for line in rows.splitlines() if line.strip()]) <= MOST_PYTHON
