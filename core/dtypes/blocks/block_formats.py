@@ -53,7 +53,13 @@ class BlockFormat(BlockLayout):
             ValueError: If a rule or rounding is unknown, or `x` holds no real numbers.
         """
         check_policy(rounding, "saturate")
-        rule = self._checked_rule(scale_rule)
+        rule = scale_rule or self.rule
+        if rule not in self.rules:
+            raise ValueError(
+                _("Scale rule {rule} is not one of {name}: use {rules}.").format(
+                    rule=rule, name=self.name, rules=", ".join(self.rules)
+                )
+            )
         values = as_single(x)
         blocks = split_blocks(values, self.block_size)
         scales = find_scales(self, blocks, rule)
@@ -98,17 +104,6 @@ class BlockFormat(BlockLayout):
     def round(self, x: npt.ArrayLike, scale_rule: ScaleRule | None = None) -> Floats:
         """Return what remains of a tensor: dequantize(quantize(x))."""
         return self.dequantize(self.quantize(x, scale_rule))
-
-    def _checked_rule(self, rule: ScaleRule | None) -> ScaleRule:
-        if rule is None:
-            return self.rule
-        if rule not in self.rules:
-            raise ValueError(
-                _("Scale rule {rule} is not one of {name}: use {rules}.").format(
-                    rule=rule, name=self.name, rules=", ".join(self.rules)
-                )
-            )
-        return rule
 
 
 _MX = "OCP Microscaling Formats v1.0, table 1"

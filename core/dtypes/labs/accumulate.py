@@ -99,7 +99,8 @@ def accumulate(
         sums=sums,
         reference=np.cumsum(given)[counts - 1],
         exact=math.fsum(given),
-        exact_stored=_total(stored),
+        # What a format stored as infinity or NaN has no exact sum.
+        exact_stored=math.fsum(stored) if np.isfinite(stored).all() else float(stored.sum()),
         stalls_after=_stall(stored, sums) if can_stall else None,
     )
 
@@ -125,11 +126,6 @@ def _pairwise(
         pairs = fmt.round(values[:even:2] + values[1:even:2], rounding, rng=rng)
         values = np.concatenate([pairs, values[even:]])
     return float(values[0])
-
-
-def _total(stored: Floats) -> float:
-    """Return the sum rounded once; what a format stored as infinity or NaN has no exact sum."""
-    return math.fsum(stored) if np.isfinite(stored).all() else float(stored.sum())
 
 
 def _stall(stored: Floats, sums: Floats) -> int | None:

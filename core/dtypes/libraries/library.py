@@ -37,15 +37,9 @@ def cast_formats() -> tuple[FloatFormat, ...]:
     return tuple(fmt for fmt in floats if fmt.bits <= 16)
 
 
-def ml_dtype(name: str) -> np.dtype[Any] | None:
-    """Return the numpy dtype of that format, of ml_dtypes where numpy has none."""
-    found = np.float16 if name == "float16" else getattr(ml_dtypes, name, None)
-    return None if found is None else np.dtype(found)
-
-
 def ml_cast(values: npt.NDArray[np.floating[Any]], name: str) -> npt.NDArray[np.float64] | None:
     """Return what ml_dtypes or numpy makes of numbers; None where neither has the format."""
-    dtype = ml_dtype(name)
+    dtype = np.float16 if name == "float16" else getattr(ml_dtypes, name, None)
     if dtype is None:
         return None
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
