@@ -14,6 +14,7 @@ OVERFLOWS: Final[tuple[Overflow, ...]] = get_args(Overflow)
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
+Rng = np.random.Generator | None  # only stochastic rounding needs one
 
 
 def check_policy(rounding: str, overflow: str) -> None:
@@ -28,7 +29,7 @@ def check_policy(rounding: str, overflow: str) -> None:
         raise ValueError(f"overflow {overflow!r} is not known; use one of: {', '.join(OVERFLOWS)}")
 
 
-def chances(rng: np.random.Generator | None, shape: tuple[int, ...]) -> Floats:
+def chances(rng: Rng, shape: tuple[int, ...]) -> Floats:
     """Return one draw from [0, 1) for each number that is rounded stochastically.
 
     Raises:
@@ -40,7 +41,7 @@ def chances(rng: np.random.Generator | None, shape: tuple[int, ...]) -> Floats:
 
 
 def round_magnitudes(
-    scaled: Floats, negative: Flags, rounding: Rounding, rng: np.random.Generator | None = None
+    scaled: Floats, negative: Flags, rounding: Rounding, rng: Rng = None
 ) -> Floats:
     """Round magnitudes, measured in units in the last place, to whole numbers; in place.
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
-import numpy as np
 import numpy.typing as npt
 
 from core.dtypes.blocks.block_codec import as_single, encode_blocks, find_scales
@@ -25,7 +24,7 @@ from core.dtypes.number_formats.codebook_format import DYNAMIC8
 from core.dtypes.number_formats.format import Format
 from core.dtypes.number_formats.int_format import IntFormat
 from core.dtypes.number_formats.table import FORMATS
-from core.dtypes.rounding import Floats, Rounding, check_policy
+from core.dtypes.rounding import Floats, Rng, Rounding, check_policy
 from core.language import _
 
 
@@ -38,7 +37,7 @@ class BlockFormat(BlockLayout):
         x: npt.ArrayLike,
         scale_rule: ScaleRule | None = None,
         rounding: Rounding = "nearest_even",
-        rng: np.random.Generator | None = None,
+        rng: Rng = None,
     ) -> Quantized:
         """Return codes and scales of a tensor.
 

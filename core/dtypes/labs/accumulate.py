@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from core.dtypes.labs.rounder import scalar_rounder
 from core.dtypes.number_formats.format import Format
-from core.dtypes.rounding import Floats, Rounding
+from core.dtypes.rounding import Floats, Rng, Rounding
 from core.language import _
 
 Order = Literal["sequential", "pairwise", "float32_then_cast"]
@@ -55,7 +55,7 @@ def accumulate(
     fmt: Format,
     rounding: Rounding = "nearest_even",
     order: Order = "sequential",
-    rng: np.random.Generator | None = None,
+    rng: Rng = None,
 ) -> Accumulation:
     """Add up values that are stored in a format, every partial sum stored in it too.
 
@@ -118,9 +118,7 @@ def _checked(values: npt.ArrayLike, order: str) -> Floats:
     return given
 
 
-def _pairwise(
-    values: Floats, fmt: Format, rounding: Rounding, rng: np.random.Generator | None
-) -> float:
+def _pairwise(values: Floats, fmt: Format, rounding: Rounding, rng: Rng) -> float:
     while values.size > 1:
         even = values.size // 2 * 2
         pairs = fmt.round(values[:even:2] + values[1:even:2], rounding, rng=rng)

@@ -63,16 +63,15 @@ def torch_cast(value: float, source: str, name: str, length: int) -> tuple[float
 
 def cast_rows(pairs: Iterable[tuple[FloatFormat, Telling]]) -> tuple[CastRow, ...]:
     """Cast each number to its format with everybody."""
-    return tuple(_cast_row(fmt, telling) for fmt, telling in pairs)
-
-
-def _cast_row(fmt: FloatFormat, telling: Telling) -> CastRow:
-    row = row_without_torch(fmt, telling)
-    alone = torch_cast(telling.value, telling.source, fmt.name, 1)
-    many = torch_cast(telling.value, telling.source, fmt.name, _LONG)
-    if alone is None or many is None:
-        return row
-    return replace(row, torch=alone[0], torch_code=alone[1], torch_code_long=many[1])
+    rows = []
+    for fmt, telling in pairs:
+        row = row_without_torch(fmt, telling)
+        alone = torch_cast(telling.value, telling.source, fmt.name, 1)
+        many = torch_cast(telling.value, telling.source, fmt.name, _LONG)
+        if alone is not None and many is not None:
+            row = replace(row, torch=alone[0], torch_code=alone[1], torch_code_long=many[1])
+        rows.append(row)
+    return tuple(rows)
 
 
 def row_without_torch(fmt: FloatFormat, telling: Telling) -> CastRow:

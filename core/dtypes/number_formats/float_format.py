@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from core.dtypes.exact import Special, to_float
 from core.dtypes.number_formats.format import Codes, Counts, Format
-from core.dtypes.rounding import Flags, Floats, Overflow, Rounding, round_magnitudes
+from core.dtypes.rounding import Flags, Floats, Overflow, Rng, Rounding, round_magnitudes
 from core.dtypes.rounding import stops_at_the_largest as stops
 from core.language import _
 
@@ -204,13 +204,7 @@ class FloatFormat(Format):
             values[negative & (magnitude == 0)] = np.nan
         return values
 
-    def _encode(
-        self,
-        values: Floats,
-        rounding: Rounding,
-        overflow: Overflow,
-        rng: np.random.Generator | None,
-    ) -> Codes:
+    def _encode(self, values: Floats, rounding: Rounding, overflow: Overflow, rng: Rng) -> Codes:
         negative = np.signbit(values)
         magnitudes = self._magnitude_codes(np.abs(values), negative, rounding, rng)
         too_large = magnitudes > self.max_code
@@ -228,11 +222,7 @@ class FloatFormat(Format):
         return magnitudes | sign
 
     def _magnitude_codes(
-        self,
-        magnitudes: Floats,
-        negative: Flags,
-        rounding: Rounding,
-        rng: np.random.Generator | None,
+        self, magnitudes: Floats, negative: Flags, rounding: Rounding, rng: Rng
     ) -> WideCodes:
         """Return codes without sign, as if exponents went on for ever above the largest."""
         _fraction, exponent = np.frexp(

@@ -65,9 +65,7 @@ class Window:
         top = math.log2(self.high)
         step = max(round((top - self.floor) / _NUM_TICKS), 1)
         first = -(-(self.floor + 1) // step) * step
-        return self._both_sides(list(range(first, math.floor(top) + 1, step)))
-
-    def _both_sides(self, exponents: list[int]) -> tuple[list[float], list[str]]:
+        exponents = range(first, math.floor(top) + 1, step)
         positive = [(self.at(2.0**each), power_text(each) if each else "1") for each in exponents]
         negative = [(-x, f"−{text}") for x, text in positive if self.low < 0]
         marks = [*negative, (0.0, "0"), *positive]

@@ -23,8 +23,12 @@ def stochastic_picture(draws: Draws, number: Fraction | float, said: str, look: 
     """
     drawing, value = Drawing(), as_float(number)
     _draw_counts(drawing, draws, look)
-    if not math.isfinite(draws.mean):
-        _say_no_mean(drawing, draws)
+    if not math.isfinite(draws.mean):  # where the line would be stands why there is no more of it
+        text = _("The mean is {mean}.").format(mean=digits(draws.mean))
+        if math.isfinite(draws.near):
+            away = digits(draws.away)
+            text += "<br>" + _("A single {away} among the draws is enough.").format(away=away)
+        drawing.note(x=(_LEFT + 1) / 2, y=0.5, xref="paper", yref="paper", text=text)
     right = {"mode": "lines", "xaxis": "x2", "yaxis": "y2"}
     drawing.scatter(
         x=draws.sizes,
@@ -63,15 +67,6 @@ def _draw_counts(drawing: Drawing, draws: Draws, look: Look) -> None:
         name=_("stored"),
         showlegend=False,
     )
-
-
-def _say_no_mean(drawing: Drawing, draws: Draws) -> None:
-    """Write where the line would be why there is none, or no more of it."""
-    text = _("The mean is {mean}.").format(mean=digits(draws.mean))
-    if math.isfinite(draws.near):
-        away = digits(draws.away)
-        text += "<br>" + _("A single {away} among the draws is enough.").format(away=away)
-    drawing.note(x=(_LEFT + 1) / 2, y=0.5, xref="paper", yref="paper", text=text)
 
 
 def _layout(look: Look) -> dict[str, Any]:
