@@ -111,16 +111,17 @@ def test_what_is_beaten_in_size_and_quality_is_not_among_the_best():
 
 
 def test_floor_clips_957_to_896_and_rceil_keeps_it():
+    # github.com/microsoft/microxcaling, issue 4: "957 is quantized as 896"
     ramp = looked_at(teaching_tensor("ramp", 64, 0))
     floor, ceil, even, rceil = try_rules(ramp, BLOCK_FORMATS["mxfp8_e4m3"])
-    assert (floor.largest, floor.largest_restored) == (957, 896)
+    assert floor.largest == 957
+    assert floor.largest_restored == even.largest_restored == 896
     assert rceil.largest_restored == ceil.largest_restored == 960
     assert floor.num_overfull == floor.fullness.size == 128
     assert rceil.num_overfull == ceil.num_overfull == 0
     assert floor.exponents[0] == 1
     assert rceil.exponents[0] == 2
     assert floor.fullness[0] == pytest.approx(957 / 896)
-    assert even.rule == "even"
 
 
 def test_rules_of_zeros_and_of_a_block_with_nan_are_defined():
