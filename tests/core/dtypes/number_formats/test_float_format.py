@@ -242,10 +242,8 @@ def test_directed_modes_stop_at_the_largest_finite_number(name):
     ):
         known = np.array([positive, negative])
         assert np.array_equal(fmt.round([far, -far], rounding), known, equal_nan=True), rounding
-
-
-def test_an_infinity_is_no_overflow_of_a_directed_rounding():
-    assert FORMATS["float16"].round([np.inf, -np.inf], "toward_zero").tolist() == [np.inf, -np.inf]
+        # an infinity is no overflow
+        assert not np.isfinite(fmt.round([np.inf, -np.inf], rounding)).any(), rounding
 
 
 def test_a_policy_without_its_special_takes_the_next_best():
@@ -459,28 +457,19 @@ def test_struct_reads_the_same_number(name, letter):
         assert exact == (Fraction(known) if np.isfinite(known) else str(abs(known))), hex(code)
 
 
-def test_specials_have_the_codes_of_their_standards():
-    for name, infinity, nan in (
-        ("float16", 0x7C00, 0x7E00),
-        ("bfloat16", 0x7F80, 0x7FC0),
-        ("float8_e5m2", 0x7C, 0x7E),
-        ("float8_e4m3fn", None, 0x7F),
-        ("float8_e4m3fnuz", None, 0x80),
-        ("float8_e8m0fnu", None, 0xFF),
-        ("float4_e2m1fn", None, None),
+def test_specials_have_the_codes_and_exponents_the_ends_of_their_standards():
+    for name, specials, exponents in (
+        ("float16", (0x7C00, 0x7E00), (-14, 15)),
+        ("bfloat16", (0x7F80, 0x7FC0), (-126, 127)),
+        ("float8_e5m2", (0x7C, 0x7E), (-14, 15)),
+        ("float8_e4m3fn", (None, 0x7F), (-6, 8)),
+        ("float8_e4m3fnuz", (None, 0x80), (-7, 7)),
+        ("float8_e8m0fnu", (None, 0xFF), (-127, 127)),
+        ("float4_e2m1fn", (None, None), (0, 2)),
     ):
-        assert (FORMATS[name].infinity_code, FORMATS[name].nan_code) == (infinity, nan), name
-
-
-def test_exponents_run_from_the_smallest_normal_to_the_largest_number():
-    for name, low, high in (
-        ("float16", -14, 15),
-        ("bfloat16", -126, 127),
-        ("float8_e4m3fn", -6, 8),
-        ("float8_e8m0fnu", -127, 127),
-        ("float4_e2m1fn", 0, 2),
-    ):
-        assert (FORMATS[name].min_exponent, FORMATS[name].max_exponent) == (low, high), name
+        fmt = FORMATS[name]
+        assert (fmt.infinity_code, fmt.nan_code) == specials, name
+        assert (fmt.min_exponent, fmt.max_exponent) == exponents, name
 
 
 def test_without_an_exponent_a_float_is_a_fixed_point_number():
@@ -568,8 +557,7 @@ REFUSED = [
     (15, 52, {}, "67 bits for exponent and mantissa are out of"),
     (4, 3, {"num_nans": -2}, "-2 NaN codes: use 0 or more"),
     (4, 3, {"signed": False, "negative_zero": False}, "without a sign has no negative zero"),
-    (4, 1, {"num_nans": 2}, "3 special codes do not fit beside 1 mantissa bits: the highest exp"),
-    (4, 1, {"num_nans": 2}, "the highest exponent has room for 2"),
+    (4, 1, {"num_nans": 2}, "3 special codes .* 1 mantissa bits: the highest .* has room for 2"),
     (1, 0, {}, "Infinity and 0 NaN codes leave no finite number but zero"),
     (0, 2, {}, "Infinity and 3 NaN codes leave no finite number but zero"),
     (0, 4, {"infinity": False, "num_nans": 0, "subnormals": False}, "only zero is left"),
