@@ -1,7 +1,6 @@
 """How a number between two neighbours is rounded, and what becomes of one beyond the largest."""
 
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 from typing import Final, Literal, get_args
 
 import numpy as np
@@ -67,15 +66,13 @@ def _nearest_away(scaled: Floats, _negative: Flags) -> Floats:
     return whole + (scaled - whole >= 0.5)
 
 
-_WHOLE: Final[Mapping[str, Callable[[Floats, Flags], Floats]]] = MappingProxyType(
-    {
-        "nearest_even": lambda scaled, _: np.rint(scaled, out=scaled),
-        "nearest_away": _nearest_away,
-        "toward_zero": lambda scaled, _: np.floor(scaled, out=scaled),
-        "up": lambda scaled, negative: np.where(negative, np.floor(scaled), np.ceil(scaled)),
-        "down": lambda scaled, negative: np.where(negative, np.ceil(scaled), np.floor(scaled)),
-    }
-)
+_WHOLE: Final[Mapping[str, Callable[[Floats, Flags], Floats]]] = {
+    "nearest_even": lambda scaled, _: np.rint(scaled, out=scaled),
+    "nearest_away": _nearest_away,
+    "toward_zero": lambda scaled, _: np.floor(scaled, out=scaled),
+    "up": lambda scaled, negative: np.where(negative, np.floor(scaled), np.ceil(scaled)),
+    "down": lambda scaled, negative: np.where(negative, np.ceil(scaled), np.floor(scaled)),
+}
 
 
 def stops_at_the_largest(rounding: Rounding, negative: Flags) -> Flags:

@@ -12,7 +12,6 @@ from core.dtypes.libraries.library_records import CastRow, LibraryReport
 from core.dtypes.number_formats.float_format import FloatFormat
 from core.figures.dtypes.rounding_and_overflow.your_torch import (
     FAMILIES,
-    FAMILY_NAMES,
     cast_table,
     casts_picture,
     differing,
@@ -133,7 +132,7 @@ def _choose_operations() -> tuple[str, str]:
         _("Dtypes"),
         tuple(FAMILIES),
         default="floats",
-        labels=lambda name: _(FAMILY_NAMES[name]),
+        labels=lambda name: _(FAMILIES[name][0]),
     )
     devices = {"cpu": "CPU", "accelerator": _("accelerator")}
     device = ASK.segmented(

@@ -4,7 +4,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from types import MappingProxyType
 from typing import Final, Literal
 
 from core.dtypes.cast.cast_trace import CastTrace
@@ -16,15 +15,13 @@ from core.language import N_, _
 
 View = Literal["log", "linear", "near"]
 VIEWS: Final[tuple[View, ...]] = ("log", "linear", "near")
-BAND_NAMES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "normal": N_("normal numbers"),
-        "subnormal": N_("subnormal numbers"),
-        "zero": N_("becomes zero"),
-        "overflow": N_("overflow"),
-        "no_sign": N_("no sign: below zero nothing"),
-    }
-)
+BAND_NAMES: Final[Mapping[str, str]] = {
+    "normal": N_("normal numbers"),
+    "subnormal": N_("subnormal numbers"),
+    "zero": N_("becomes zero"),
+    "overflow": N_("overflow"),
+    "no_sign": N_("no sign: below zero nothing"),
+}
 _NUM_TICKS: Final = 5  # on a line, or on each side of zero
 _MARKS_ACROSS: Final = 400  # marks that a row can hold apart, on a narrow screen too
 _NEAR_STEPS: Final = 8
