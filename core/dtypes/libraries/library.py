@@ -101,8 +101,7 @@ def reader_pairs(text: str) -> list[tuple[FloatFormat, Telling]]:
     Raises:
         ValueError: If the text is no number.
     """
-    number = parse_value(text)
-    value = number if isinstance(number, float) else to_float(number)
+    value = to_float(parse_value(text))
     return [(fmt, telling) for fmt in cast_formats() for telling in reader_values(value)]
 
 

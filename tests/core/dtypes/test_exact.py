@@ -35,6 +35,7 @@ def test_numbers_beyond_float64_have_digits_too():
     assert not whole
     assert to_float(Fraction(2) ** 16383) == math.inf
     assert to_float(-(Fraction(2) ** 16383)) == -math.inf
+    assert to_float(465.0) == to_float(Fraction(465)) == 465.0
     assert exact_decimal(Fraction(2) ** -16400)[0].endswith("e-4937")
 
 

@@ -81,11 +81,6 @@ def power_text(exponent: int, *, share: bool = False) -> str:
     return f"{power} = {2.0**exponent * 100:.3g} %"
 
 
-def as_float(value: Fraction | float) -> float:
-    """Return a number as float64, infinity where it is beyond that."""
-    return to_float(value) if isinstance(value, Fraction) else value
-
-
 def window_of(view: View, formats: Sequence[Format], trace: CastTrace) -> Window:
     """Return the part of the line for a view of these formats around a number.
 
@@ -95,7 +90,7 @@ def window_of(view: View, formats: Sequence[Format], trace: CastTrace) -> Window
         formats: The rows of the picture, the first one leads.
         trace: What the number becomes in the first.
     """
-    value = as_float(trace.value)
+    value = to_float(trace.value)
     if view == "near" and math.isfinite(value):
         return _near(formats[0], trace)
     if view == "log":

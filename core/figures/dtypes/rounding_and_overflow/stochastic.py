@@ -5,9 +5,9 @@ from fractions import Fraction
 from typing import Any, Final
 
 from core.dtypes.cast.draws import Draws
+from core.dtypes.exact import to_float
 from core.figures.drawing import Drawing
 from core.figures.dtypes.rounding_and_overflow.cast_words import digits, percent
-from core.figures.dtypes.rounding_and_overflow.line_window import as_float
 from core.figures.picture import Look, Picture
 from core.language import _
 
@@ -21,7 +21,7 @@ def stochastic_picture(draws: Draws, number: Fraction | float, said: str, look: 
 
     The mean should end at the number; `said` is how the reader wrote it.
     """
-    drawing, value = Drawing(), as_float(number)
+    drawing, value = Drawing(), to_float(number)
     _draw_counts(drawing, draws, look)
     if not math.isfinite(draws.mean):  # where the line would be stands why there is no more of it
         text = _("The mean is {mean}.").format(mean=digits(draws.mean))
