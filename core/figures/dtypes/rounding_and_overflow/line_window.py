@@ -72,8 +72,8 @@ class Window:
 def power_text(exponent: int, *, share: bool = False) -> str:
     """Return a power of two for an axis; as a share also in percent, while that says anything.
 
-    >>> power_text(-7, share=True), power_text(3)
-    ('2<sup>−7</sup> = 0.781 %', '2<sup>3</sup>')
+    >>> power_text(-7, share=True), power_text(-23, share=True), power_text(3)
+    ('2<sup>−7</sup> = 0.781 %', '2<sup>−23</sup>', '2<sup>3</sup>')
     """
     power = f"2<sup>{exponent}</sup>".replace("-", "−")
     if not share or exponent < -14:

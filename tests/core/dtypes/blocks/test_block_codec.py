@@ -264,9 +264,7 @@ def test_a_scale_that_float16_cannot_hold_is_its_largest_number_and_the_values_a
     assert quantized.scales.tolist() == [65504.0]
     assert quantized.clipped.tolist() == [True, False]
     assert block.dequantize(quantized).tolist() == [7 * 65504.0, 0.0]
-
-
-def test_group_scales_that_underflow_leave_zeros():
+    # a scale that underflows leaves zeros
     assert (BLOCK_FORMATS["int8_group128"].round(np.full(4, 1e-7)) == 0).all()
 
 

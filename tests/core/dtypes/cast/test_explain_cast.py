@@ -99,9 +99,7 @@ def test_guard_round_and_sticky_are_the_bits_behind_the_kept_ones():
     assert trace.kept == "10"
     assert trace.tail == "101"
     assert (trace.guard, trace.round_bit, trace.sticky) == (1, 0, 1)
-
-
-def test_the_sticky_bit_sees_what_float64_could_not():
+    # the sticky bit sees what float64 could not
     value = 1 + Fraction(1, 2**8) + Fraction(1, 2**100)
     trace = explain_cast(FORMATS["bfloat16"], value)
     assert (trace.guard, trace.round_bit, trace.sticky) == (1, 0, 1)
