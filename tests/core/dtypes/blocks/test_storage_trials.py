@@ -42,15 +42,12 @@ def test_tiles_share_all_of_the_error(shape):
     assert np.sqrt(np.mean(tiles**2)) == pytest.approx(rms, rel=0.1)
 
 
-def test_the_shares_of_the_histogram_and_the_exact_share_add_up():
+def test_the_shares_of_the_histogram_add_up_and_peak_at_the_typical_error():
     x = looked_at(teaching_tensor("normal", 64, 0))
     restored = find_storage("mxfp4").round(x)
     shares, exact = error_histogram(x, restored)
     assert shares.sum() + exact == pytest.approx(1.0)
     assert shares.size == histogram_centers().size
-
-
-def test_the_histogram_peaks_at_the_typical_error():
     x = np.ones((10, 10))
     shares, exact = error_histogram(x, x * 1.001)
     assert exact == 0
