@@ -36,9 +36,7 @@ def test_the_derivation_is_that_of_normal_quantiles():
     assert np.abs(derived - PRINTED).max() < 1.2e-7
     assert len(nf4_shares(7)) == 7
     assert len(nf4_shares(8)) == 8
-
-
-def test_the_outermost_share_is_where_the_authors_say():
+    # the outermost share is where the authors say
     assert nf4_shares(8)[0] == pytest.approx(1 - (1 / 32 + 1 / 30) / 2, abs=1e-7)
 
 
@@ -96,9 +94,7 @@ def test_every_decade_has_twice_as_many_numbers_as_the_one_below():
     assert len(values) == 256
     assert {0.0, 1.0} <= set(values)
     assert values.min() > -1  # one number has no mirror image: the codes are even in number
-
-
-def test_the_numbers_of_a_decade_are_the_middles_of_equal_steps():
+    # the numbers of a decade are the middles of equal steps
     np.testing.assert_allclose(decade_means(1), [0.55])
     np.testing.assert_allclose(decade_means(2), [0.325, 0.775])
     np.testing.assert_allclose(decade_means(64), 0.1 + 0.9 * (np.arange(64) + 0.5) / 64, rtol=1e-6)
