@@ -16,8 +16,8 @@ _SPECIAL: Final = re.compile(r"[+-]?(inf|infinity|∞|nan)")
 _POWER: Final = re.compile(r"([+-]?)(\d{1,4})(?:\^|\*\*)\(?([+-]?\d{1,5})\)?")
 
 
-def to_float(value: Fraction) -> float:
-    """Return the float64 nearest to an exact value; infinity where that is beyond float64."""
+def to_float(value: Fraction | float) -> float:
+    """Return the float64 nearest to an exact value, or itself; beyond float64, infinity."""
     try:
         return float(value)
     except OverflowError:

@@ -1,7 +1,6 @@
 """How a number between two neighbours is rounded, and what becomes of one beyond the largest."""
 
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 from typing import Final, Literal, get_args
 
 import numpy as np
@@ -14,6 +13,7 @@ OVERFLOWS: Final[tuple[Overflow, ...]] = get_args(Overflow)
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
+Rng = np.random.Generator | None  # only stochastic rounding needs one
 
 
 def check_policy(rounding: str, overflow: str) -> None:
@@ -28,7 +28,7 @@ def check_policy(rounding: str, overflow: str) -> None:
         raise ValueError(f"overflow {overflow!r} is not known; use one of: {', '.join(OVERFLOWS)}")
 
 
-def chances(rng: np.random.Generator | None, shape: tuple[int, ...]) -> Floats:
+def chances(rng: Rng, shape: tuple[int, ...]) -> Floats:
     """Return one draw from [0, 1) for each number that is rounded stochastically.
 
     Raises:
@@ -40,7 +40,7 @@ def chances(rng: np.random.Generator | None, shape: tuple[int, ...]) -> Floats:
 
 
 def round_magnitudes(
-    scaled: Floats, negative: Flags, rounding: Rounding, rng: np.random.Generator | None = None
+    scaled: Floats, negative: Flags, rounding: Rounding, rng: Rng = None
 ) -> Floats:
     """Round magnitudes, measured in units in the last place, to whole numbers; in place.
 
@@ -66,15 +66,13 @@ def _nearest_away(scaled: Floats, _negative: Flags) -> Floats:
     return whole + (scaled - whole >= 0.5)
 
 
-_WHOLE: Final[Mapping[str, Callable[[Floats, Flags], Floats]]] = MappingProxyType(
-    {
-        "nearest_even": lambda scaled, _: np.rint(scaled, out=scaled),
-        "nearest_away": _nearest_away,
-        "toward_zero": lambda scaled, _: np.floor(scaled, out=scaled),
-        "up": lambda scaled, negative: np.where(negative, np.floor(scaled), np.ceil(scaled)),
-        "down": lambda scaled, negative: np.where(negative, np.ceil(scaled), np.floor(scaled)),
-    }
-)
+_WHOLE: Final[Mapping[str, Callable[[Floats, Flags], Floats]]] = {
+    "nearest_even": lambda scaled, _: np.rint(scaled, out=scaled),
+    "nearest_away": _nearest_away,
+    "toward_zero": lambda scaled, _: np.floor(scaled, out=scaled),
+    "up": lambda scaled, negative: np.where(negative, np.floor(scaled), np.ceil(scaled)),
+    "down": lambda scaled, negative: np.where(negative, np.ceil(scaled), np.floor(scaled)),
+}
 
 
 def stops_at_the_largest(rounding: Rounding, negative: Flags) -> Flags:

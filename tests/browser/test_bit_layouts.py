@@ -13,7 +13,7 @@ from core.dtypes.cast.explain_cast import explain_cast
 from core.dtypes.exact import exact_decimal, parse_value
 from core.dtypes.facts.explain import explain_code
 from core.dtypes.facts.format_facts import written_value
-from pages.components.bit_grid.format_rows import format_row
+from pages.components.bit_grid.bit_grid import format_row
 
 CODEC = "window[Symbol.for('bits-to-gpt.codec')]"
 GRID = ".st-key-bits_grid"

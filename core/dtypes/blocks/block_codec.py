@@ -11,7 +11,7 @@ import numpy.typing as npt
 from core.dtypes.blocks.block_layout import BlockLayout, NestedScales, Scales
 from core.dtypes.blocks.scale_rules import ScaleRule, shared_exponents, top_gap
 from core.dtypes.number_formats.format import Codes, Format
-from core.dtypes.rounding import Flags, Floats, Rounding, round_magnitudes
+from core.dtypes.rounding import Flags, Floats, Rng, Rounding, round_magnitudes
 from core.language import _
 
 Blocks = npt.NDArray[np.float32]
@@ -80,11 +80,7 @@ def store_scales(
 
 
 def encode_blocks(
-    fmt: BlockLayout,
-    blocks: Blocks,
-    scales: Scales,
-    rounding: Rounding,
-    rng: np.random.Generator | None,
+    fmt: BlockLayout, blocks: Blocks, scales: Scales, rounding: Rounding, rng: Rng
 ) -> tuple[Codes, Flags]:
     """Return the codes of values given as (rows, blocks, values per block), and what is clipped."""
     # Multiplied by an inverse of float32, and rounded to float32, as torchao and bitsandbytes do:
@@ -146,7 +142,7 @@ def _encode_affine(
     scaled: Floats,
     zero_points: npt.NDArray[np.int64],
     rounding: Rounding,
-    rng: np.random.Generator | None,
+    rng: Rng,
 ) -> tuple[Codes, Flags]:
     """Round first and move by the zero point afterwards: a tie is one of the scaled value."""
     lost = ~np.isfinite(scaled)

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
-import numpy as np
 import numpy.typing as npt
 
 from core.dtypes.blocks.block_codec import as_single, encode_blocks, find_scales
@@ -25,7 +24,7 @@ from core.dtypes.number_formats.codebook_format import DYNAMIC8
 from core.dtypes.number_formats.format import Format
 from core.dtypes.number_formats.int_format import IntFormat
 from core.dtypes.number_formats.table import FORMATS
-from core.dtypes.rounding import Floats, Rounding, check_policy
+from core.dtypes.rounding import Floats, Rng, Rounding, check_policy
 from core.language import _
 
 
@@ -38,7 +37,7 @@ class BlockFormat(BlockLayout):
         x: npt.ArrayLike,
         scale_rule: ScaleRule | None = None,
         rounding: Rounding = "nearest_even",
-        rng: np.random.Generator | None = None,
+        rng: Rng = None,
     ) -> Quantized:
         """Return codes and scales of a tensor.
 
@@ -53,7 +52,13 @@ class BlockFormat(BlockLayout):
             ValueError: If a rule or rounding is unknown, or `x` holds no real numbers.
         """
         check_policy(rounding, "saturate")
-        rule = self._checked_rule(scale_rule)
+        rule = scale_rule or self.rule
+        if rule not in self.rules:
+            raise ValueError(
+                _("Scale rule {rule} is not one of {name}: use {rules}.").format(
+                    rule=rule, name=self.name, rules=", ".join(self.rules)
+                )
+            )
         values = as_single(x)
         blocks = split_blocks(values, self.block_size)
         scales = find_scales(self, blocks, rule)
@@ -98,17 +103,6 @@ class BlockFormat(BlockLayout):
     def round(self, x: npt.ArrayLike, scale_rule: ScaleRule | None = None) -> Floats:
         """Return what remains of a tensor: dequantize(quantize(x))."""
         return self.dequantize(self.quantize(x, scale_rule))
-
-    def _checked_rule(self, rule: ScaleRule | None) -> ScaleRule:
-        if rule is None:
-            return self.rule
-        if rule not in self.rules:
-            raise ValueError(
-                _("Scale rule {rule} is not one of {name}: use {rules}.").format(
-                    rule=rule, name=self.name, rules=", ".join(self.rules)
-                )
-            )
-        return rule
 
 
 _MX = "OCP Microscaling Formats v1.0, table 1"

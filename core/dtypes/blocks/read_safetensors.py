@@ -10,7 +10,6 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -35,45 +34,39 @@ METADATA: Final = "__metadata__"
 # What the JSON of a hostile header makes json raise.
 _JSON_ERRORS: Final = (ValueError, RecursionError)
 # Bits of one value, by the file's name of the dtype (safetensors 0.8, enum Dtype).
-BITS: Final[Mapping[str, int]] = MappingProxyType(
-    {
-        **dict.fromkeys(("F64", "I64", "U64", "C64"), 64),
-        **dict.fromkeys(("F32", "I32", "U32"), 32),
-        **dict.fromkeys(("F16", "BF16", "I16", "U16"), 16),
-        **dict.fromkeys(("F8_E4M3", "F8_E5M2", "F8_E4M3FNUZ", "F8_E5M2FNUZ", "F8_E8M0"), 8),
-        **dict.fromkeys(("I8", "U8", "BOOL"), 8),
-        **dict.fromkeys(("F6_E2M3", "F6_E3M2"), 6),
-        "F4": 4,
-    }
-)
+BITS: Final[Mapping[str, int]] = {
+    **dict.fromkeys(("F64", "I64", "U64", "C64"), 64),
+    **dict.fromkeys(("F32", "I32", "U32"), 32),
+    **dict.fromkeys(("F16", "BF16", "I16", "U16"), 16),
+    **dict.fromkeys(("F8_E4M3", "F8_E5M2", "F8_E4M3FNUZ", "F8_E5M2FNUZ", "F8_E8M0"), 8),
+    **dict.fromkeys(("I8", "U8", "BOOL"), 8),
+    **dict.fromkeys(("F6_E2M3", "F6_E3M2"), 6),
+    "F4": 4,
+}
 # The file's word -> our name of the format whose codes the bytes are.
-FORMAT_NAMES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "F16": "float16",
-        "BF16": "bfloat16",
-        "F8_E4M3": "float8_e4m3fn",
-        "F8_E5M2": "float8_e5m2",
-        "F8_E4M3FNUZ": "float8_e4m3fnuz",
-        "F8_E5M2FNUZ": "float8_e5m2fnuz",
-        "F8_E8M0": "float8_e8m0fnu",
-        "F4": "float4_e2m1fn",
-    }
-)
+FORMAT_NAMES: Final[Mapping[str, str]] = {
+    "F16": "float16",
+    "BF16": "bfloat16",
+    "F8_E4M3": "float8_e4m3fn",
+    "F8_E5M2": "float8_e5m2",
+    "F8_E4M3FNUZ": "float8_e4m3fnuz",
+    "F8_E5M2FNUZ": "float8_e5m2fnuz",
+    "F8_E8M0": "float8_e8m0fnu",
+    "F4": "float4_e2m1fn",
+}
 # The file's word -> numpy's; the bytes are little-endian on every machine.
-NUMPY_NAMES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "F64": "<f8",
-        "F32": "<f4",
-        "I64": "<i8",
-        "I32": "<i4",
-        "I16": "<i2",
-        "I8": "i1",
-        "U64": "<u8",
-        "U32": "<u4",
-        "U16": "<u2",
-        "U8": "u1",
-    }
-)
+NUMPY_NAMES: Final[Mapping[str, str]] = {
+    "F64": "<f8",
+    "F32": "<f4",
+    "I64": "<i8",
+    "I32": "<i4",
+    "I16": "<i2",
+    "I8": "i1",
+    "U64": "<u8",
+    "U32": "<u4",
+    "U16": "<u2",
+    "U8": "u1",
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -5,7 +5,6 @@ Some have the shapes that weights and activations have, others make one point.
 
 import math
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 from typing import Final
 
 import numpy as np
@@ -31,15 +30,13 @@ def _with_outliers(rng: np.random.Generator, shape: Shape) -> Floats:
     return np.where(rng.random(shape) < OUTLIER_SHARE, values * OUTLIER_FACTOR, values)
 
 
-_MAKERS: Final[Mapping[str, Callable[[np.random.Generator, Shape], Floats]]] = MappingProxyType(
-    {
-        "normal": lambda rng, shape: rng.normal(0, SPREAD, shape),
-        "heavy_tailed": lambda rng, shape: SPREAD * rng.standard_t(4, shape),
-        "with_outliers": _with_outliers,
-        "laplace": lambda rng, shape: rng.laplace(0, SPREAD / np.sqrt(2), shape),
-        "all_zero": lambda _rng, shape: np.zeros(shape),
-    }
-)
+_MAKERS: Final[Mapping[str, Callable[[np.random.Generator, Shape], Floats]]] = {
+    "normal": lambda rng, shape: rng.normal(0, SPREAD, shape),
+    "heavy_tailed": lambda rng, shape: SPREAD * rng.standard_t(4, shape),
+    "with_outliers": _with_outliers,
+    "laplace": lambda rng, shape: rng.laplace(0, SPREAD / np.sqrt(2), shape),
+    "all_zero": lambda _rng, shape: np.zeros(shape),
+}
 SAMPLES: Final = tuple(_MAKERS)
 SAMPLE_NAMES: Final = (*SAMPLES, "ramp", "one_nan")
 

@@ -157,6 +157,7 @@ def spans_of(
 def _side(x: Floats, storage: Storage, stored: Stored, rows: Rows) -> Side:
     element = storage.element
     original = rows.cut(x)
+    largest = float(np.abs(original[np.isfinite(original)]).max(initial=0.0))
     spans: tuple[Span, ...] = ()
     if stored.blocks is not None:
         spans = spans_of(rows, stored.blocks.astype(np.int64), stored.scales, stored.zero_points)
@@ -170,12 +171,7 @@ def _side(x: Floats, storage: Storage, stored: Stored, rows: Rows) -> Side:
         numbers=rows.cut(stored.numbers),
         restored=rows.cut(stored.restored),
         # A plain cast has no scale that would bring the largest value to the end of its range.
-        largest=element.max if stored.scales.size else max(_largest(original), element.eps),
+        largest=element.max if stored.scales.size else max(largest, element.eps),
         code_digits=-(-element.bits // 4),
         spans=spans,
     )
-
-
-def _largest(values: Floats) -> float:
-    finite = values[np.isfinite(values)]
-    return float(np.abs(finite).max(initial=0.0))

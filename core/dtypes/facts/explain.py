@@ -77,6 +77,7 @@ def explain_code(fmt: Format, code: int) -> DecodedCode:
     sign, exponent, mantissa = fields(fmt, code)
     place = None if known is None else place_of(fmt, code)
     below, above = (None, None) if place is None else (number_at(fmt, place + d) for d in (-1, 1))
+    away = (above or below) if known is not None and known >= 0 else (below or above)
     decimal, whole = ("", True) if known is None else exact_decimal(known, MAX_DIGITS)
     return DecodedCode(
         format=fmt.name,
@@ -94,7 +95,7 @@ def explain_code(fmt: Format, code: int) -> DecodedCode:
         formula="" if known is None else _formula(fmt, code),
         below=below,
         above=above,
-        ulp=None if known is None else _ulp(known, below, above),
+        ulp=None if known is None or away is None else abs(away.exact - known),
         place=place,
         num_finite=num_finite(fmt),
     )
@@ -176,9 +177,3 @@ def _float_formula(fmt: FloatFormat, code: int) -> str:
     if mantissa is None:
         return f"{start}{power} × {0 if is_low else 1}"
     return f"{start}{power} × ({0 if is_low else 1} + {mantissa}/{size})"
-
-
-def _ulp(value: Fraction, below: Neighbour | None, above: Neighbour | None) -> Fraction | None:
-    outer, inner = (above, below) if value >= 0 else (below, above)
-    nearest = outer or inner
-    return None if nearest is None else abs(nearest.exact - value)

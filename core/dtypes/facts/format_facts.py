@@ -73,14 +73,15 @@ def format_facts(fmt: Format) -> FormatFacts:
     (15359, 31743)
     """
     num_positive, num_below_one = _positive_numbers(fmt)
-    largest = _at(fmt, num_finite(fmt) - 1)
+    largest, one = _at(fmt, num_finite(fmt) - 1), int(fmt.encode(1.0))
+    above_one = number_at(fmt, place_of(fmt, one) + 1) if fmt.exact(one) == 1 else None
     return FormatFacts(
         name=fmt.name,
         bits=fmt.bits,
         max=largest,
         smallest_normal=_smallest_normal(fmt, largest),
         smallest=_at(fmt, num_finite(fmt) - num_positive),
-        eps=_eps(fmt),
+        eps=None if above_one is None else above_one.exact - 1,
         precision=_precision(fmt),
         counts=fmt.counts(),
         num_positive=num_positive,
@@ -167,12 +168,6 @@ def _smallest_normal(fmt: Format, largest: Fraction) -> Fraction | None:
         return Fraction(fmt.smallest_normal)
     normal = Fraction(2) ** fmt.min_exponent
     return normal if normal <= largest else None
-
-
-def _eps(fmt: Format) -> Fraction | None:
-    one = int(fmt.encode(1.0))
-    above = number_at(fmt, place_of(fmt, one) + 1) if fmt.exact(one) == 1 else None
-    return None if above is None else above.exact - 1
 
 
 def _precision(fmt: Format) -> int:

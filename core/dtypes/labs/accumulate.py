@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from core.dtypes.labs.rounder import scalar_rounder
 from core.dtypes.number_formats.format import Format
-from core.dtypes.rounding import Floats, Rounding
+from core.dtypes.rounding import Floats, Rng, Rounding
 from core.language import _
 
 Order = Literal["sequential", "pairwise", "float32_then_cast"]
@@ -55,7 +55,7 @@ def accumulate(
     fmt: Format,
     rounding: Rounding = "nearest_even",
     order: Order = "sequential",
-    rng: np.random.Generator | None = None,
+    rng: Rng = None,
 ) -> Accumulation:
     """Add up values that are stored in a format, every partial sum stored in it too.
 
@@ -99,7 +99,8 @@ def accumulate(
         sums=sums,
         reference=np.cumsum(given)[counts - 1],
         exact=math.fsum(given),
-        exact_stored=_total(stored),
+        # What a format stored as infinity or NaN has no exact sum.
+        exact_stored=math.fsum(stored) if np.isfinite(stored).all() else float(stored.sum()),
         stalls_after=_stall(stored, sums) if can_stall else None,
     )
 
@@ -117,19 +118,12 @@ def _checked(values: npt.ArrayLike, order: str) -> Floats:
     return given
 
 
-def _pairwise(
-    values: Floats, fmt: Format, rounding: Rounding, rng: np.random.Generator | None
-) -> float:
+def _pairwise(values: Floats, fmt: Format, rounding: Rounding, rng: Rng) -> float:
     while values.size > 1:
         even = values.size // 2 * 2
         pairs = fmt.round(values[:even:2] + values[1:even:2], rounding, rng=rng)
         values = np.concatenate([pairs, values[even:]])
     return float(values[0])
-
-
-def _total(stored: Floats) -> float:
-    """Return the sum rounded once; what a format stored as infinity or NaN has no exact sum."""
-    return math.fsum(stored) if np.isfinite(stored).all() else float(stored.sum())
 
 
 def _stall(stored: Floats, sums: Floats) -> int | None:

@@ -131,11 +131,12 @@ def loss_scale_bands(
                 scale=scale
             )
         )
-    borders = band_borders(fmt)
+    borders, ties = zip(*band_borders(fmt), strict=True)
+    zero, normal, overflow = (border / scale for border in borders)
     below = [
-        _num_below(histogram.magnitudes, border / scale, goes_up) for border, goes_up in borders
+        int(np.searchsorted(histogram.magnitudes, border, side="left" if goes_up else "right"))
+        for border, goes_up in zip((zero, normal, overflow), ties, strict=True)
     ]
-    zero, normal, overflow = (border / scale for border, _goes_up in borders)
     return GradientBands(
         format=fmt.name,
         scale=scale,
@@ -182,8 +183,3 @@ def band_borders(fmt: FloatFormat) -> tuple[tuple[float, bool], ...]:
         for result, (low, _high) in zip(fmt.round(borders).tolist(), pairs, strict=True)
     ]
     return tuple(zip(borders, ties, strict=True))
-
-
-def _num_below(magnitudes: Floats, border: float, tie_goes_up: bool) -> int:
-    side = "left" if tie_goes_up else "right"
-    return int(np.searchsorted(magnitudes, border, side=side))  # type: ignore[call-overload]

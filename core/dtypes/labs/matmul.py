@@ -104,7 +104,9 @@ def matmul_errors(
         for depth in depths:
             running = _run(running, rows[done:depth], columns[done:depth], round_sums, chunk)
             stored = storage.round(running)
-            errors.append(_relative_error(stored, left[:, :depth] @ right[:depth]))
+            exact = left[:, :depth] @ right[:depth]
+            size = float(np.linalg.norm(exact))
+            errors.append(float(np.linalg.norm(stored - exact)) / size if size else 0.0)
             done = depth
     return MatmulErrors(
         storage=storage.name,
@@ -123,11 +125,6 @@ def _run(
         part = rows[start : start + chunk].T @ columns[start : start + chunk]
         running = round_sums(running + part)
     return running
-
-
-def _relative_error(product: Floats, exact: Floats) -> float:
-    size = float(np.linalg.norm(exact))
-    return float(np.linalg.norm(product - exact)) / size if size else 0.0
 
 
 def _check(left: Floats, right: Floats, chunk: int, depths: Sequence[int]) -> None:

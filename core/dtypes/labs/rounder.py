@@ -15,7 +15,7 @@ import numpy.typing as npt
 from core.dtypes.number_formats.float_format import FloatFormat
 from core.dtypes.number_formats.format import Format
 from core.dtypes.number_formats.table import FORMATS
-from core.dtypes.rounding import Floats, Rounding, chances, check_policy
+from core.dtypes.rounding import Floats, Rng, Rounding, chances, check_policy
 
 Rounder = Callable[[float], float]
 ArrayRounder = Callable[[Floats], Floats]
@@ -28,9 +28,7 @@ _NATIVE: Final[Mapping[Format, type[np.floating[Any]]]] = {
 }
 
 
-def scalar_rounder(
-    fmt: Format, rounding: Rounding = "nearest_even", rng: np.random.Generator | None = None
-) -> Rounder:
+def scalar_rounder(fmt: Format, rounding: Rounding = "nearest_even", rng: Rng = None) -> Rounder:
     """Return a function that stores one float64 in the format and reads it back.
 
     Raises:
@@ -61,7 +59,7 @@ def _float_rounder(fmt: FloatFormat, whole: Rounder, beyond: Rounder) -> Rounder
     return round_one
 
 
-def _whole(rounding: Rounding, rng: np.random.Generator | None) -> Rounder:
+def _whole(rounding: Rounding, rng: Rng) -> Rounder:
     """Return the rounding of a signed number of units in the last place to a whole number."""
     if rounding == "stochastic":
         draws = _draws(rng)
@@ -82,12 +80,12 @@ def _nearest_away(scaled: float) -> float:
     return math.copysign(whole + (size - whole >= 0.5), scaled)
 
 
-def _draws(rng: np.random.Generator | None) -> Iterator[float]:
+def _draws(rng: Rng) -> Iterator[float]:
     while True:
         yield from chances(rng, (_DRAWS,)).tolist()
 
 
-def _beyond(fmt: FloatFormat, rounding: Rounding, rng: np.random.Generator | None) -> Rounder:
+def _beyond(fmt: FloatFormat, rounding: Rounding, rng: Rng) -> Rounder:
     """Return what becomes of infinities, of NaN and of finite numbers that are too large."""
     largest = sys.float_info.max
     kept = {

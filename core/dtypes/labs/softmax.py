@@ -81,6 +81,8 @@ def _softmax(logits: npt.ArrayLike, fmt: Format, *, stable: bool) -> SoftmaxTrac
         for term in exponentials:
             total = float(fmt.round(total + term))
         probabilities = fmt.round(exponentials / np.float64(total))
+    # One infinite or missing number makes the sum infinite or NaN.
+    failure: Failure = "overflow" if not math.isfinite(total) else "" if total else "zero_sum"
     weights = np.exp(given - given.max())
     return SoftmaxTrace(
         format=fmt.name,
@@ -91,12 +93,5 @@ def _softmax(logits: npt.ArrayLike, fmt: Format, *, stable: bool) -> SoftmaxTrac
         total=total,
         probabilities=probabilities,
         exact=weights / weights.sum(),
-        failure=_failure(total),
+        failure=failure,
     )
-
-
-def _failure(total: float) -> Failure:
-    # One infinite or missing number makes the sum infinite or NaN.
-    if not math.isfinite(total):
-        return "overflow"
-    return "zero_sum" if total == 0 else ""

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from core.dtypes.labs.rounder import scalar_rounder
 from core.dtypes.number_formats.format import Format
 from core.dtypes.number_formats.table import FORMATS
-from core.dtypes.rounding import Floats, Rounding
+from core.dtypes.rounding import Floats, Rng, Rounding
 from core.language import _
 
 NUM_PATHS: Final = 8
@@ -80,7 +80,7 @@ def weight_updates(  # noqa: PLR0913  the experiment and its conditions
     rounding: Rounding = "nearest_even",
     *,
     master: bool = False,
-    rng: np.random.Generator | None = None,
+    rng: Rng = None,
 ) -> WeightUpdates:
     """Add the same update to a weight again and again.
 

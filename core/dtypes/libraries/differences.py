@@ -7,7 +7,6 @@ with their sources. No torch is needed here: what it answers comes from a child 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Final, Literal
 
 import numpy as np
@@ -20,39 +19,35 @@ from core.language import N_
 
 Source = Literal["float32", "float64"]
 Library = Literal["torch", "ml_dtypes"]
-CASES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "reader": N_("the number at the top of the page"),
-        "tie": N_("half a step above the largest"),
-        "over_tie": N_("just over that half step"),
-        "far": N_("far too large"),
-        "infinity": N_("infinity"),
-        "minus_infinity": N_("minus infinity"),
-        "nan": N_("NaN"),
-        "minus_zero": N_("minus zero"),
-        "zero": N_("zero"),
-        "minus_one": N_("minus one"),
-        "half_smallest": N_("half of the smallest number"),
-        "over_half_smallest": N_("just over half of the smallest"),
-        "subnormal_tie": N_("one and a half times the smallest"),
-        "between_scales": N_("between the two smallest powers of two"),
-        "double_rounding": N_("a float64 just over a tie"),
-        "nan_float64": N_("NaN that comes as float64"),
-    }
-)
+CASES: Final[Mapping[str, str]] = {
+    "reader": N_("the number at the top of the page"),
+    "tie": N_("half a step above the largest"),
+    "over_tie": N_("just over that half step"),
+    "far": N_("far too large"),
+    "infinity": N_("infinity"),
+    "minus_infinity": N_("minus infinity"),
+    "nan": N_("NaN"),
+    "minus_zero": N_("minus zero"),
+    "zero": N_("zero"),
+    "minus_one": N_("minus one"),
+    "half_smallest": N_("half of the smallest number"),
+    "over_half_smallest": N_("just over half of the smallest"),
+    "subnormal_tie": N_("one and a half times the smallest"),
+    "between_scales": N_("between the two smallest powers of two"),
+    "double_rounding": N_("a float64 just over a tie"),
+    "nan_float64": N_("NaN that comes as float64"),
+}
 # A quantity of torch.finfo: the attribute of our formats that means the same.
-QUANTITIES: Final[Mapping[str, str | None]] = MappingProxyType(
-    {
-        "bits": "bits",
-        "max": "max",
-        "min": "min",
-        "tiny": "smallest_normal",
-        "smallest_normal": "smallest_normal",
-        "smallest_subnormal": "smallest_subnormal",
-        "eps": "eps",
-        "resolution": None,
-    }
-)
+QUANTITIES: Final[Mapping[str, str | None]] = {
+    "bits": "bits",
+    "max": "max",
+    "min": "min",
+    "tiny": "smallest_normal",
+    "smallest_normal": "smallest_normal",
+    "smallest_subnormal": "smallest_subnormal",
+    "eps": "eps",
+    "resolution": None,
+}
 WHOLE: Final = ("bits", "max", "min")  # all that torch.iinfo knows
 
 
@@ -229,14 +224,12 @@ class FinfoRow:
         return self.ours is None or self.torch == self.ours
 
 
-_REASONS: Final[Mapping[tuple[str, str], str]] = MappingProxyType(
-    {
-        ("float8_e5m2fnuz", "eps"): N_(
-            "torch is wrong: 1.0 is followed by 1.25, so that the gap is 0.25"
-        ),
-        ("float4_e2m1fn_x2", "bits"): N_("torch counts the byte that holds two numbers"),
-    }
-)
+_REASONS: Final[Mapping[tuple[str, str], str]] = {
+    ("float8_e5m2fnuz", "eps"): N_(
+        "torch is wrong: 1.0 is followed by 1.25, so that the gap is 0.25"
+    ),
+    ("float4_e2m1fn_x2", "bits"): N_("torch counts the byte that holds two numbers"),
+}
 _NOT_THERE: Final = N_("torch.finfo has no such field")
 _NOT_MADE: Final = N_("torch knows the dtype by name only")
 

@@ -12,33 +12,29 @@ from core.language import N_
 
 Status = Literal["matrix", "vector", "converted", "no", "unknown"]
 STATUSES: Final[tuple[Status, ...]] = get_args(Status)
-STATUS_WORDS: Final[Mapping[Status, str]] = MappingProxyType(
-    {
-        "matrix": N_("matrix units"),
-        "vector": N_("ordinary units"),
-        "converted": N_("stored, then converted"),
-        "no": N_("no"),
-        "unknown": N_("unknown"),
-    }
-)
+STATUS_WORDS: Final[Mapping[Status, str]] = {
+    "matrix": N_("matrix units"),
+    "vector": N_("ordinary units"),
+    "converted": N_("stored, then converted"),
+    "no": N_("no"),
+    "unknown": N_("unknown"),
+}
 # A column of the table: what people call it, and the formats here that it is about.
-COLUMNS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        "FP64": ("float64",),
-        "FP32": ("float32",),
-        "TF32": ("tf32",),
-        "FP16": ("float16",),
-        "BF16": ("bfloat16",),
-        "FP8": ("float8_e4m3fn", "float8_e5m2"),
-        "FNUZ": ("float8_e4m3fnuz", "float8_e5m2fnuz"),
-        "FP6": ("float6_e2m3fn", "float6_e3m2fn"),
-        "FP4": ("float4_e2m1fn",),
-        "MX": ("float8_e8m0fnu",),
-        "NVFP4": (),
-        "INT8": ("int8", "uint8"),
-        "INT4": ("int4", "uint4"),
-    }
-)
+COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
+    "FP64": ("float64",),
+    "FP32": ("float32",),
+    "TF32": ("tf32",),
+    "FP16": ("float16",),
+    "BF16": ("bfloat16",),
+    "FP8": ("float8_e4m3fn", "float8_e5m2"),
+    "FNUZ": ("float8_e4m3fnuz", "float8_e5m2fnuz"),
+    "FP6": ("float6_e2m3fn", "float6_e3m2fn"),
+    "FP4": ("float4_e2m1fn",),
+    "MX": ("float8_e8m0fnu",),
+    "NVFP4": (),
+    "INT8": ("int8", "uint8"),
+    "INT4": ("int4", "uint4"),
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

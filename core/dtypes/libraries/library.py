@@ -37,15 +37,9 @@ def cast_formats() -> tuple[FloatFormat, ...]:
     return tuple(fmt for fmt in floats if fmt.bits <= 16)
 
 
-def ml_dtype(name: str) -> np.dtype[Any] | None:
-    """Return the numpy dtype of that format, of ml_dtypes where numpy has none."""
-    found = np.float16 if name == "float16" else getattr(ml_dtypes, name, None)
-    return None if found is None else np.dtype(found)
-
-
 def ml_cast(values: npt.NDArray[np.floating[Any]], name: str) -> npt.NDArray[np.float64] | None:
     """Return what ml_dtypes or numpy makes of numbers; None where neither has the format."""
-    dtype = ml_dtype(name)
+    dtype = np.float16 if name == "float16" else getattr(ml_dtypes, name, None)
     if dtype is None:
         return None
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
@@ -69,16 +63,15 @@ def torch_cast(value: float, source: str, name: str, length: int) -> tuple[float
 
 def cast_rows(pairs: Iterable[tuple[FloatFormat, Telling]]) -> tuple[CastRow, ...]:
     """Cast each number to its format with everybody."""
-    return tuple(_cast_row(fmt, telling) for fmt, telling in pairs)
-
-
-def _cast_row(fmt: FloatFormat, telling: Telling) -> CastRow:
-    row = row_without_torch(fmt, telling)
-    alone = torch_cast(telling.value, telling.source, fmt.name, 1)
-    many = torch_cast(telling.value, telling.source, fmt.name, _LONG)
-    if alone is None or many is None:
-        return row
-    return replace(row, torch=alone[0], torch_code=alone[1], torch_code_long=many[1])
+    rows = []
+    for fmt, telling in pairs:
+        row = row_without_torch(fmt, telling)
+        alone = torch_cast(telling.value, telling.source, fmt.name, 1)
+        many = torch_cast(telling.value, telling.source, fmt.name, _LONG)
+        if alone is not None and many is not None:
+            row = replace(row, torch=alone[0], torch_code=alone[1], torch_code_long=many[1])
+        rows.append(row)
+    return tuple(rows)
 
 
 def row_without_torch(fmt: FloatFormat, telling: Telling) -> CastRow:
@@ -108,8 +101,7 @@ def reader_pairs(text: str) -> list[tuple[FloatFormat, Telling]]:
     Raises:
         ValueError: If the text is no number.
     """
-    number = parse_value(text)
-    value = number if isinstance(number, float) else to_float(number)
+    value = to_float(parse_value(text))
     return [(fmt, telling) for fmt in cast_formats() for telling in reader_values(value)]
 
 

@@ -108,7 +108,10 @@ def proof_table(rows: Sequence[ProofRow]) -> dict[str, list[str]]:
     table = {_("format"): names}
     for direction, words in DIRECTIONS.items():
         table[_(words)] = [f"{_most(of[name], direction):,}" for name in names]
-    table[_("asked")] = [_askers(of[name]) for name in names]
+    table[_("asked")] = [
+        _(", ").join(dict.fromkeys(_(row.oracle) for row in of[name] if row.oracle))
+        for name in names
+    ]
     table[_("known library errors")] = [_sum(of[name], "num_known") for name in names]
     table[_("mismatches")] = [_sum(of[name], "num_mismatches") for name in names]
     return table
@@ -116,10 +119,6 @@ def proof_table(rows: Sequence[ProofRow]) -> dict[str, list[str]]:
 
 def _most(rows: Sequence[ProofRow], direction: str) -> int:
     return max((row.num_inputs for row in rows if row.direction == direction), default=0)
-
-
-def _askers(rows: Sequence[ProofRow]) -> str:
-    return _(", ").join(dict.fromkeys(_(row.oracle) for row in rows if row.oracle))
 
 
 def _sum(rows: Sequence[ProofRow], name: str) -> str:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from core.dtypes.exact import Special
 from core.dtypes.number_formats.format import Codes, Counts, Format
-from core.dtypes.rounding import Flags, Floats, Overflow, Rounding, chances
+from core.dtypes.rounding import Flags, Floats, Overflow, Rng, Rounding, chances
 
 # The outermost share of NF4 as the authors' code has it: 1 - (1/32 + 1/30) / 2, seven digits of it.
 NF4_OFFSET: Final = 0.9677083
@@ -78,13 +78,8 @@ class CodebookFormat(Format):
     def _decode(self, codes: Codes) -> Floats:
         return np.asarray(self.values)[codes]
 
-    def _encode(
-        self,
-        values: Floats,
-        rounding: Rounding,
-        overflow: Overflow,  # noqa: ARG002  there is nothing but the largest number to go to
-        rng: np.random.Generator | None,
-    ) -> Codes:
+    # There is nothing but the largest number to go to, whatever the overflow policy.
+    def _encode(self, values: Floats, rounding: Rounding, _overflow: Overflow, rng: Rng) -> Codes:
         table = np.asarray(self.values)
         clipped = np.clip(np.nan_to_num(values, nan=0.0), table[0], table[-1])
         lower = np.searchsorted(table, clipped, side="right") - 1
@@ -94,9 +89,7 @@ class CodebookFormat(Format):
         goes_up = self._goes_up(clipped, above, rounding, rng)
         return np.where(goes_up, upper, lower).astype(self.code_dtype)
 
-    def _goes_up(
-        self, values: Floats, above: Floats, rounding: Rounding, rng: np.random.Generator | None
-    ) -> Flags:
+    def _goes_up(self, values: Floats, above: Floats, rounding: Rounding, rng: Rng) -> Flags:
         if rounding == "stochastic":
             return chances(rng, values.shape) < above
         between = above > 0

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.dtypes.exact import Special
-from core.dtypes.rounding import Floats, Overflow, Rounding, check_policy
+from core.dtypes.rounding import Floats, Overflow, Rng, Rounding, check_policy
 
 Codes = npt.NDArray[np.unsignedinteger[Any]]
 CHUNK: Final = 1 << 15  # values encoded at a time: the temporaries of a part stay in the cache
@@ -98,11 +98,7 @@ class Format(ABC):
 
     @abstractmethod
     def _encode(
-        self,
-        values: Floats,
-        rounding: Rounding,
-        overflow: Overflow,
-        rng: np.random.Generator | None,
+        self, values: Floats, rounding: Rounding, overflow: Overflow, rng: Rng
     ) -> Codes: ...
 
     @property
@@ -139,7 +135,7 @@ class Format(ABC):
         values: npt.ArrayLike,
         rounding: Rounding = "nearest_even",
         overflow: Overflow = "default",
-        rng: np.random.Generator | None = None,
+        rng: Rng = None,
     ) -> Codes:
         """Return the code of each value, rounded once, in the shape of `values`.
 
@@ -171,7 +167,7 @@ class Format(ABC):
         values: npt.ArrayLike,
         rounding: Rounding = "nearest_even",
         overflow: Overflow = "default",
-        rng: np.random.Generator | None = None,
+        rng: Rng = None,
     ) -> Floats:
         """Return what remains of values stored in this format: decode(encode(values))."""
         return self.decode(self.encode(values, rounding, overflow, rng))

@@ -7,7 +7,7 @@ import numpy as np
 
 from core.dtypes.exact import Special
 from core.dtypes.number_formats.format import Codes, Counts, Format
-from core.dtypes.rounding import Floats, Overflow, Rounding, round_magnitudes
+from core.dtypes.rounding import Floats, Overflow, Rng, Rounding, round_magnitudes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,13 +85,8 @@ class IntFormat(Format):
             whole = np.where(whole > self.highest, whole - self.num_codes, whole)
         return whole.astype(np.float64) * self.eps
 
-    def _encode(
-        self,
-        values: Floats,
-        rounding: Rounding,
-        overflow: Overflow,  # noqa: ARG002  there is nothing but the largest number to go to
-        rng: np.random.Generator | None,
-    ) -> Codes:
+    # There is nothing but the largest number to go to, whatever the overflow policy.
+    def _encode(self, values: Floats, rounding: Rounding, _overflow: Overflow, rng: Rng) -> Codes:
         negative = np.signbit(values)
         # Clipped first: an infinity cannot be rounded. The clip itself lies on whole numbers.
         scaled = np.clip(np.nan_to_num(values, nan=0.0) / self.eps, self.lowest, self.highest)

@@ -24,8 +24,8 @@ def number(value: float, digits: int = 6) -> str:
 def percent(share: float) -> str:
     """Return a share as a percentage; what is almost none or almost all does not look like it.
 
-    >>> percent(0.0237), percent(0.00001), percent(0.99999), percent(1.0)
-    ('2.37 %', '< 0.01 %', '> 99.99 %', '100 %')
+    >>> percent(0.0237), percent(0.00001), percent(0.99999), percent(1.0), percent(0.0)
+    ('2.37 %', '< 0.01 %', '> 99.99 %', '100 %', '0 %')
     """
     if 0 < share < 1e-4:
         return "< 0.01 %"

@@ -1,13 +1,13 @@
 """The bit grid: a number to click, in any format; its arithmetic is the browser's own codec."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, Literal
 
 import streamlit as st
 
-from core.dtypes import Format
-from pages.components.bit_grid.format_rows import format_row
+from core.dtypes import CodebookFormat, FloatFormat, Format, IntFormat
+from core.dtypes.number_formats.float_format import RULES
 from pages.components.bit_grid.words import grid_words
 from pages.shared.settings import presenting
 
@@ -28,6 +28,22 @@ _mount = st.components.v2.component(
     css=_read("bit_grid.css"),
     js="\n".join(_read(f"{name}.js") for name in _SCRIPTS),
 )
+
+
+def format_row(fmt: Format) -> Mapping[str, Any]:
+    """Return what codec.js needs to know about a format; every number is exact as a float64.
+
+    Raises:
+        ValueError: If the kind of format is not known to the browser.
+    """
+    row: dict[str, Any] = {"name": fmt.name, "bits": fmt.bits}
+    if isinstance(fmt, FloatFormat):
+        return row | {"kind": "float"} | {name: getattr(fmt, name) for name in RULES}
+    if isinstance(fmt, IntFormat):
+        return row | {"kind": "int", "signed": fmt.signed, "fraction_bits": fmt.fraction_bits}
+    if isinstance(fmt, CodebookFormat):
+        return row | {"kind": "codebook", "signed": False, "values": list(fmt.values)}
+    raise ValueError(f"the browser has no codec for {type(fmt).__name__}")
 
 
 def hex_code(fmt: Format, code: int) -> str:

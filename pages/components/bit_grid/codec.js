@@ -1,6 +1,6 @@
 // The codecs of core/dtypes/number_formats (float, int, codebook) in the browser: codes to numbers
 // and back, rounded once to the nearest. Codes are BigInt: a code of 64 bits is no exact Number.
-// A format arrives as a row of data (format_rows.py). An exact number is {negative, num, den}, or
+// A format arrives as a row of data (bit_grid.py). An exact number is {negative, num, den}, or
 // {special: "nan" | "infinity", negative}.
 
 const bits = (count) => (1n << BigInt(count)) - 1n;

@@ -67,7 +67,10 @@ def designer() -> Shown:
         except ValueError as error:
             right.error(str(error))
             return Shown(headline=_("These choices make no format"))
-    _take_number_along(fmt)
+    before = st.session_state.get(_LAST_DESIGN)
+    st.session_state[_LAST_DESIGN] = fmt
+    if before not in (None, fmt):
+        take_along(before, fmt, "dcode")
     facts = format_facts(fmt)
     with right:
         code = choose_code(fmt, "dcode")
@@ -85,14 +88,6 @@ def designer() -> Shown:
         total=f"{facts.num_positive:,}",
     )
     return Shown(headline=said, code=_CODE.format(fmt=fmt))
-
-
-def _take_number_along(fmt: FloatFormat) -> None:
-    """Keep the number on show when the reader has changed the design."""
-    before = st.session_state.get(_LAST_DESIGN)
-    st.session_state[_LAST_DESIGN] = fmt
-    if before not in (None, fmt):
-        take_along(before, fmt, "dcode")
 
 
 def _choose_design() -> FloatFormat:

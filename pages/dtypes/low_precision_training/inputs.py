@@ -22,8 +22,3 @@ def choose_format(
         names: Those to choose from.
     """
     return ASK.segmented(name, _("Format"), names, default=default, labels=short)
-
-
-def with_commas(count: int) -> str:
-    """Return a count as it stands at a slider."""
-    return f"{count:,}"

@@ -23,7 +23,6 @@ from core.figures.dtypes.written import number, percent, power_of_two, short
 from core.language import N_, _
 from core.train.learning.tensors import (
     HIDDEN,
-    GradientSample,
     measure_gradients,
     newest_checkpoint,
     runs_with_weights,
@@ -225,7 +224,12 @@ def real_gradients() -> Gradients:
         with st.spinner(_("Computing real gradients in a process of their own…")):
             sample = jobs().finish(name, lambda: measure_gradients(run), on_wait)
         note.empty()
-        kept[name] = _of_sample(sample)
+        kept[name] = Gradients(
+            histogram=gradient_histogram(sample.values()),
+            tensors={each: gradient_histogram(x) for each, x in sample.tensors.items()},
+            run=sample.run,
+            step=sample.step,
+        )
         for old in list(kept)[:-_MAX_KEPT]:
             kept.pop(old, None)
     return kept[name]
@@ -241,13 +245,3 @@ def newest_trained_run() -> Path | None:
 def _kept() -> dict[str, Gradients]:
     """Return the real gradients that this server has computed: by checkpoint."""
     return {}
-
-
-def _of_sample(sample: GradientSample) -> Gradients:
-    tensors = {name: gradient_histogram(values) for name, values in sample.tensors.items()}
-    return Gradients(
-        histogram=gradient_histogram(sample.values()),
-        tensors=tensors,
-        run=sample.run,
-        step=sample.step,
-    )

@@ -10,7 +10,7 @@ from core.dtypes.labs import MatmulErrors, matmul_errors, normal_matrices
 from core.figures.dtypes.low_precision_training.matmul import error_at, matmul_picture
 from core.figures.dtypes.written import percent, short
 from core.language import _
-from pages.dtypes.low_precision_training.inputs import ASK, with_commas
+from pages.dtypes.low_precision_training.inputs import ASK
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
 
@@ -71,7 +71,7 @@ def choose_matmul() -> Asked:
             help=_("A tensor core adds some products exactly, then rounds the running sum once."),
         ),
         depth=ASK.select_slider(
-            "matmul_depth", _("Inner dimension K"), DEPTHS, default=4096, labels=with_commas
+            "matmul_depth", _("Inner dimension K"), DEPTHS, default=4096, labels="{:,}".format
         ),
     )
 

@@ -12,12 +12,7 @@ from core.dtypes.labs.accumulate import Order
 from core.figures.dtypes.low_precision_training.sums import sums_picture
 from core.figures.dtypes.written import number, percent, short
 from core.language import N_, _
-from pages.dtypes.low_precision_training.inputs import (
-    ASK,
-    FORMAT_NAMES,
-    choose_format,
-    with_commas,
-)
+from pages.dtypes.low_precision_training.inputs import ASK, FORMAT_NAMES, choose_format
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
 
@@ -72,7 +67,7 @@ def choose_sums() -> Asked:
         name=choose_format("sum_format"),
         term=float(ASK.select_slider("sum_term", _("Number that is added"), TERMS, default=1)),
         count=ASK.select_slider(
-            "sum_count", _("How often"), COUNTS, default=1000, labels=with_commas
+            "sum_count", _("How often"), COUNTS, default=1000, labels="{:,}".format
         ),
         order=ASK.segmented(
             "sum_order",

@@ -20,12 +20,7 @@ from core.dtypes.labs import (
 from core.figures.dtypes.low_precision_training.updates import stochastic_picture, updates_picture
 from core.figures.dtypes.written import number, percent, short
 from core.language import N_, _, ngettext
-from pages.dtypes.low_precision_training.inputs import (
-    ASK,
-    FORMAT_NAMES,
-    choose_format,
-    with_commas,
-)
+from pages.dtypes.low_precision_training.inputs import ASK, FORMAT_NAMES, choose_format
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
 
@@ -112,7 +107,7 @@ def choose_updates() -> Asked:
         ),
         update=ASK.select_slider("update_size", _("Update at each step"), UPDATES, default=0.001),
         steps=ASK.select_slider(
-            "update_steps", _("Steps"), STEPS, default=1000, labels=with_commas
+            "update_steps", _("Steps"), STEPS, default=1000, labels="{:,}".format
         ),
     )
 

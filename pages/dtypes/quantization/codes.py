@@ -4,13 +4,12 @@ from typing import Final
 
 import streamlit as st
 
-from core.dtypes.blocks.storage_trials import Loss, make_losses
-from core.dtypes.blocks.stored_part import Side, Where, make_sides
-from core.dtypes.rounding import Floats
+from core.dtypes.blocks.storage_trials import make_losses
+from core.dtypes.blocks.stored_part import make_sides
 from core.figures.dtypes.quantization.codes import codes_picture
 from core.figures.dtypes.quantization.error import error_picture, size_text
 from core.language import _
-from pages.dtypes.quantization.inputs import FIND, QUALITY, Case, Pair, lost, qualities
+from pages.dtypes.quantization.inputs import FIND, QUALITY, Case, lost, qualities
 from pages.shared.settings import look, presenting
 from pages.shared.tabbed_page import Chart, Shown
 
@@ -20,26 +19,16 @@ for storage in ({first}, {second}):
     stats = storage.store(x).stats
     print(f"{{storage.name}}: RMS error {{stats.rmse:.3g}}, largest {{stats.max_abs:.3g}}")
 """
-
-
-@st.cache_data(max_entries=32, show_spinner=False)
-def sides_of(
-    x: Floats, pair: Pair, where: Where, num_rows: int, num_columns: int
-) -> tuple[Side, ...]:
-    """Return one part of the tensor in both formats."""
-    return make_sides(x, pair, where, num_rows=num_rows, num_columns=num_columns)
-
-
-@st.cache_data(max_entries=32, show_spinner=False)
-def losses_of(x: Floats, pair: Pair) -> tuple[Loss, ...]:
-    """Return what both formats lose."""
-    return make_losses(x, pair)
+sides_of = st.cache_data(max_entries=32, show_spinner=False)(make_sides)
+losses_of = st.cache_data(max_entries=32, show_spinner=False)(make_losses)
 
 
 def codes(case: Case) -> Shown:
     """Show one part of the tensor in both formats, cell by cell."""
     num_columns, num_rows = (8, 12) if presenting() else (16, 16)
-    sides = sides_of(case.chosen.x, case.pair, case.where, num_rows, num_columns)
+    sides = sides_of(
+        case.chosen.x, case.pair, case.where, num_rows=num_rows, num_columns=num_columns
+    )
     return Shown(
         headline=qualities(
             [(each.name, each.stats.sqnr_db, each.bits, each.stats.lost_share) for each in sides]

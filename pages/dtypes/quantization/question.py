@@ -27,6 +27,12 @@ def ask_about_outliers() -> None:
     choices = [
         Choice(trial.name, None if trial is worst else _why_wrong(trial)) for trial in trials
     ]
+    results = [
+        _("{name}: {sqnr} at {bits} bits").format(
+            name=f"`{trial.name}`", sqnr=format_decibels(trial.sqnr_db), bits=f"{trial.bits:.4g}"
+        )
+        for trial in trials
+    ]
     predict_then_reveal(
         "quant_outliers",
         _("One value in a thousand is 50 times as large as the others. Which format loses most?"),
@@ -34,13 +40,7 @@ def ask_about_outliers() -> None:
         _(
             "One scale must reach the largest value, so the steps grow for all others. Measured: "
             "{results}."
-        ).format(results=_(", ").join(map(_result, trials))),
-    )
-
-
-def _result(trial: Trial) -> str:
-    return _("{name}: {sqnr} at {bits} bits").format(
-        name=f"`{trial.name}`", sqnr=format_decibels(trial.sqnr_db), bits=f"{trial.bits:.4g}"
+        ).format(results=_(", ").join(results)),
     )
 
 

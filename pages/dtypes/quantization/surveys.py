@@ -10,7 +10,6 @@ from core.dtypes.blocks.nf4 import CodeUse, make_code_use
 from core.dtypes.blocks.storage import find_storage, has_scale_rule
 from core.dtypes.blocks.storage_trials import (
     RuleTrial,
-    SizeTrial,
     Trial,
     try_all,
     try_rules,
@@ -43,6 +42,7 @@ x = {tensor}
 for trial in try_sizes(x, ["int8_group128"]):
     print(f"{{trial.size}}: {{trial.sqnr_db:.1f}} dB at {{trial.bits:.4g}} bits")
 """
+sizes_of = st.cache_data(max_entries=16, show_spinner=False)(try_sizes)
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
@@ -78,8 +78,8 @@ def rules_of(x: Floats, name: str) -> tuple[RuleTrial, ...]:
 
 
 def rules(case: Case) -> Shown:
-    """Show what the four scale rules do to an MX format: A or B, if one of them is MX."""
-    name = rule_format(case.pair)
+    """Show what the four scale rules do to an MX format: A, B, or the first if they are none."""
+    name = next((each.name for each in case.pair if each.name in MX_NAMES), MX_NAMES[0])
     trials = rules_of(case.chosen.x, name)
     found = {trial.rule: trial for trial in trials}
     said = _(
@@ -104,18 +104,6 @@ def rules(case: Case) -> Shown:
             mx=name,
         ),
     )
-
-
-def rule_format(pair: Pair) -> str:
-    """Return the MX format whose scale rules are compared: A or B, else the first one."""
-    names = [storage.name for storage in pair if storage.name in MX_NAMES]
-    return names[0] if names else MX_NAMES[0]
-
-
-@st.cache_data(max_entries=16, show_spinner=False)
-def sizes_of(x: Floats) -> tuple[SizeTrial, ...]:
-    """Return every group size."""
-    return try_sizes(x)
 
 
 def groups(case: Case) -> Shown:

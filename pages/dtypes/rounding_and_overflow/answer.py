@@ -60,7 +60,6 @@ def answered(
         headline=sentence(case, trace),
         beside_headline=show_lamps,
         charts=[Chart(picture=picture, file_name=file_name)],
-        code=snippet(case),
     )
 
 

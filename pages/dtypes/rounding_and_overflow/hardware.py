@@ -8,7 +8,6 @@ from core.dtypes.libraries.hardware import COLUMNS, HARDWARE, column_of
 from core.dtypes.number_formats.format import Format
 from core.figures.dtypes.rounding_and_overflow.hardware import hardware_picture, source_rows
 from core.language import _
-from pages.dtypes.rounding_and_overflow.answer import snippet
 from pages.dtypes.rounding_and_overflow.inputs import Case
 from pages.shared.charts import table_markdown
 from pages.shared.settings import look
@@ -31,7 +30,6 @@ def hardware(case: Case) -> Shown:
         charts=[Chart(picture=picture, file_name="hardware")],
         notes=[_("? is unknown: no document was found that says it, and nothing is guessed.")],
         below=show_sources,
-        code=snippet(case),
     )
 
 

@@ -1,7 +1,7 @@
 """What happens to a number that a format cannot hold?"""
 
 from core.language import N_
-from pages.dtypes.rounding_and_overflow.answer import refused
+from pages.dtypes.rounding_and_overflow.answer import refused, snippet
 from pages.dtypes.rounding_and_overflow.casts import (
     choose_beside,
     choose_draws,
@@ -39,6 +39,7 @@ tabbed_page(
             "proof": Tab(label=N_("Proof"), show=proof),
         },
         question=ask_both,
+        code=snippet,
         refusal=refused,
         tabs_as_list=True,
         snippet="cast",

@@ -13,7 +13,6 @@ from core.figures.dtypes.rounding_and_overflow.proof import proof_picture
 from core.language import N_, _
 from core.machine.kept_library import run_proof
 from core.units import format_seconds
-from pages.dtypes.rounding_and_overflow.answer import snippet
 from pages.dtypes.rounding_and_overflow.inputs import Case
 from pages.shared.job import run_job
 from pages.shared.settings import look, presenting
@@ -39,14 +38,15 @@ def shared() -> Shared:
     return Shared()
 
 
-def proof(case: Case) -> Shown:
+def proof(_case: Case) -> Shown:
     """Show the button, the proof while it runs, and what the last one found."""
     rows = shared().last
+    verdict = _verdict(summary_of(rows))
     # A projector has room for the picture only: the sentences go below it.
     shares = ([1] if presenting() else [5, 5, 2]) if rows else [5, 2]
     *words, button = st.columns(shares, vertical_alignment="center", gap="small")
     if len(words) > 1:
-        words[1].markdown(_verdict(summary_of(rows)))
+        words[1].markdown(verdict)
     if words:
         words[0].markdown(_(ARGUMENT))
     with button:
@@ -66,16 +66,15 @@ def proof(case: Case) -> Shown:
     ):
         st.rerun()
     if not rows:
-        return Shown(headline=sentence(rows), code=snippet(case))
+        return Shown(headline=sentence(rows))
 
     def say_verdict() -> None:
-        st.markdown(_verdict(summary_of(rows)))
+        st.markdown(verdict)
 
     return Shown(
         headline=sentence(rows),
         charts=[Chart(picture=proof_picture(rows, look()), file_name="proof")],
         below=say_verdict if presenting() else None,
-        code=snippet(case),
     )
 
 

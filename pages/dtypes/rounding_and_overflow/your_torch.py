@@ -12,7 +12,6 @@ from core.dtypes.libraries.library_records import CastRow, LibraryReport
 from core.dtypes.number_formats.float_format import FloatFormat
 from core.figures.dtypes.rounding_and_overflow.your_torch import (
     FAMILIES,
-    FAMILY_NAMES,
     cast_table,
     casts_picture,
     differing,
@@ -24,7 +23,6 @@ from core.figures.dtypes.rounding_and_overflow.your_torch import (
 )
 from core.language import N_, _
 from core.machine.kept_library import cast_in_child
-from pages.dtypes.rounding_and_overflow.answer import snippet
 from pages.dtypes.rounding_and_overflow.inputs import ASK, Case
 from pages.server.background import jobs
 from pages.server.rate import take_turn
@@ -46,8 +44,7 @@ def your_torch(case: Case) -> Shown:
     """Show casts by the specification, torch and ml_dtypes, what differs, and what torch can do."""
     report = asked_report()
     if report is None:
-        said = _("What your torch does: ask it below")
-        return Shown(headline=said, code=snippet(case))
+        return Shown(headline=_("What your torch does: ask it below"))
     with st.container(key="rounding_torch_views", horizontal=True, vertical_alignment="center"):
         view = ASK.segmented(
             "torch",
@@ -67,7 +64,7 @@ def your_torch(case: Case) -> Shown:
         torch=report.torch, ml_dtypes=report.ml_dtypes
     )
     said = sentence(case.fmt.name, _casts_to(report, case.fmt.name), report.torch)
-    return replace(shown, headline=said, notes=[*shown.notes, where], code=snippet(case))
+    return replace(shown, headline=said, notes=[*shown.notes, where])
 
 
 def sentence(format_name: str, rows: Sequence[CastRow], version: str) -> str:
@@ -135,7 +132,7 @@ def _choose_operations() -> tuple[str, str]:
         _("Dtypes"),
         tuple(FAMILIES),
         default="floats",
-        labels=lambda name: _(FAMILY_NAMES[name]),
+        labels=lambda name: _(FAMILIES[name][0]),
     )
     devices = {"cpu": "CPU", "accelerator": _("accelerator")}
     device = ASK.segmented(

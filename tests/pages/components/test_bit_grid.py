@@ -7,8 +7,7 @@ import pytest
 
 from core.dtypes import FORMATS, CodebookFormat, Format
 from pages.components.bit_grid import bit_grid
-from pages.components.bit_grid.bit_grid import hex_code
-from pages.components.bit_grid.format_rows import format_row
+from pages.components.bit_grid.bit_grid import format_row, hex_code
 from pages.components.bit_grid.words import grid_words
 
 FOLDER = bit_grid._FOLDER

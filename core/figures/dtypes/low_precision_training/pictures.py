@@ -40,7 +40,13 @@ def pictures_picture(pictures: Sequence[StoredPicture], chosen: str, look: Look)
         down = {"domain": y, "anchor": f"x{suffix}", "autorange": "reversed"}
         layout[f"yaxis{suffix}"] = hidden | down
         # A pixel that is not finite is left out: the ground shines through.
-        _draw_ground(drawing, x, y, look, framed=picture.format == chosen)
+        framed = {"color": look.color("accent"), "width": 8}
+        drawing.shape(
+            type="rect", xref="paper", yref="paper", layer="below",
+            x0=x[0], x1=x[1], y0=y[0], y1=y[1],
+            fillcolor=look.color("overflow"),
+            line=framed if picture.format == chosen else {"width": 0},
+        )  # fmt: skip
         _draw_words(drawing, picture, (x[0], y[1]), look)
         pixels = np.where(np.isfinite(picture.pixels), picture.pixels, np.nan)
         drawing.trace(
@@ -65,17 +71,6 @@ def _domain(place: int, count: int) -> tuple[list[float], list[float]]:
         [column * width + _GAP, (column + 1) * width - _GAP],
         [top - height + _GAP, top - height * _TITLE],
     )
-
-
-def _draw_ground(
-    drawing: Drawing, x: list[float], y: list[float], look: Look, *, framed: bool
-) -> None:
-    edge = {"color": look.color("accent"), "width": 8} if framed else {"width": 0}
-    drawing.shape(
-        type="rect", xref="paper", yref="paper", layer="below",
-        x0=x[0], x1=x[1], y0=y[0], y1=y[1],
-        fillcolor=look.color("overflow"), line=edge,
-    )  # fmt: skip
 
 
 def _draw_words(

@@ -28,9 +28,17 @@ def softmax_picture(naive: SoftmaxTrace, stable: SoftmaxTrace, look: Look) -> Pi
     _draw_exponentials(drawing, naive, words)
     drawing.ceiling(words, naive.format, width=3)
     _draw_answers(drawing, naive, stable, words)
+    fmt = FORMATS[naive.format]
+    low, high = math.log10(fmt.smallest_subnormal), math.log10(fmt.max)
     layout = drawing.layout(
         x={"title": _("exp(logit)"), "type": "category", "domain": _DOMAINS[0], "tickangle": 0},
-        y={"title": "", **_log_axis(naive)},
+        y={
+            "title": "",
+            "type": "log",
+            "range": [max(low, -high) - 0.5, high * 1.22 + 0.5],
+            "nticks": 6,
+            "exponentformat": "power",
+        },
     )
     right = {
         "xaxis2": layout["xaxis"]
@@ -41,17 +49,6 @@ def softmax_picture(naive: SoftmaxTrace, stable: SoftmaxTrace, look: Look) -> Pi
     }
     figure = drawing.figure(layout | right | {"barmode": "group", "bargap": 0.12})
     return Picture(figure=figure, alt=_sentence(naive, stable), table=_table(naive, stable))
-
-
-def _log_axis(naive: SoftmaxTrace) -> dict[str, Any]:
-    high = math.log10(FORMATS[naive.format].max)
-    low = math.log10(FORMATS[naive.format].smallest_subnormal)
-    return {
-        "type": "log",
-        "range": [max(low, -high) - 0.5, high * 1.22 + 0.5],
-        "nticks": 6,
-        "exponentformat": "power",
-    }
 
 
 def _draw_exponentials(drawing: LabDrawing, naive: SoftmaxTrace, words: list[str]) -> None:

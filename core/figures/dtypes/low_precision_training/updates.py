@@ -1,6 +1,6 @@
 """Weights over many small updates: one that is kept in several ways, and many rounded by chance."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from core.dtypes.labs import StochasticUpdates, WeightUpdates
@@ -30,11 +30,13 @@ def updates_picture(ways: Mapping[str, WeightUpdates], chosen: str, look: Look) 
     for (way, each), (meaning, dash, _symbol) in zip(ways.items(), STYLES, strict=False):
         y, width = each.stored[places], 5 if way == chosen else 2.5
         drawing.line(places, y, _(WAYS[way]), meaning, dash=dash, width=width)
-    return Picture(
-        figure=drawing.figure(_layout(drawing)),
-        alt=_updates_sentence(ways, first),
-        table=_updates_table(ways, first),
-    )
+    listed = some(first.stored.size, MAX_ROWS)
+    table: dict[str, Sequence[object]] = {_("step"): listed}
+    table[exact_name()] = [number(value) for value in first.exact[listed]]
+    for way, each in ways.items():
+        table[_(WAYS[way])] = [number(value, 9) for value in each.stored[listed]]
+    figure = drawing.figure(_layout(drawing))
+    return Picture(figure=figure, alt=_updates_sentence(ways, first), table=table)
 
 
 def stochastic_picture(many: StochasticUpdates, look: Look) -> Picture:
@@ -90,19 +92,6 @@ def _updates_sentence(ways: Mapping[str, WeightUpdates], first: WeightUpdates) -
     return _("A weight after {steps} updates should be {exact}. {parts}.").format(
         steps=f"{first.stored.size - 1:,}", exact=number(first.exact[-1]), parts="; ".join(parts)
     )
-
-
-def _updates_table(ways: Mapping[str, WeightUpdates], first: WeightUpdates) -> Table:
-    """Return some of the steps, the last one always."""
-    places = some(first.stored.size, MAX_ROWS)
-    return {
-        _("step"): places,
-        exact_name(): [number(value) for value in first.exact[places]],
-        **{
-            _(WAYS[way]): [number(value, 9) for value in each.stored[places]]
-            for way, each in ways.items()
-        },
-    }
 
 
 def _stochastic_sentence(many: StochasticUpdates) -> str:

@@ -35,7 +35,8 @@ _FAMILIES: Final[Mapping[str, tuple[str, str, str, str]]] = {
 def rules_picture(trials: Sequence[RuleTrial], look: Look) -> Picture:
     """Return how full each block is under each rule; above 1 its largest value is clipped."""
     drawing, overflow = Drawing(), look.color("overflow")
-    top = max([1.25, *(_highest(trial) * 1.05 for trial in trials)])
+    fullness = np.concatenate([trial.fullness for trial in trials])
+    top = max(1.25, float(fullness[np.isfinite(fullness)].max(initial=0.0)) * 1.05)
     drawing.shape(
         type="rect", xref="x domain", x0=0, x1=1, yref="y", y0=1, y1=top, layer="below",
         fillcolor=overflow, opacity=0.15, line={"width": 0},
@@ -60,11 +61,6 @@ def rules_picture(trials: Sequence[RuleTrial], look: Look) -> Picture:
     return Picture(
         figure=drawing.figure(layout), alt=_rules_sentence(trials), table=_rules_table(trials)
     )
-
-
-def _highest(trial: RuleTrial) -> float:
-    finite = trial.fullness[np.isfinite(trial.fullness)]
-    return float(finite.max(initial=0.0))
 
 
 def _summary(trial: RuleTrial) -> str:

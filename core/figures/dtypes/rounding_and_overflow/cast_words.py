@@ -4,7 +4,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from types import MappingProxyType
 from typing import Final
 
 from core.dtypes.cast.cast_trace import CastTrace
@@ -13,24 +12,20 @@ from core.dtypes.number_formats.format import Format
 from core.dtypes.rounding import Overflow, Rounding
 from core.language import N_, _
 
-ROUNDING_NAMES: Final[Mapping[Rounding, str]] = MappingProxyType(
-    {
-        "nearest_even": N_("to nearest, ties to even"),
-        "nearest_away": N_("to nearest, ties away from zero"),
-        "toward_zero": N_("toward zero"),
-        "up": N_("up, to +∞"),
-        "down": N_("down, to −∞"),
-        "stochastic": N_("stochastic"),
-    }
-)
-OVERFLOW_NAMES: Final[Mapping[Overflow, str]] = MappingProxyType(
-    {
-        "default": N_("as the standard says"),
-        "saturate": N_("saturate"),
-        "infinity": N_("to infinity"),
-        "nan": N_("to NaN"),
-    }
-)
+ROUNDING_NAMES: Final[Mapping[Rounding, str]] = {
+    "nearest_even": N_("to nearest, ties to even"),
+    "nearest_away": N_("to nearest, ties away from zero"),
+    "toward_zero": N_("toward zero"),
+    "up": N_("up, to +∞"),
+    "down": N_("down, to −∞"),
+    "stochastic": N_("stochastic"),
+}
+OVERFLOW_NAMES: Final[Mapping[Overflow, str]] = {
+    "default": N_("as the standard says"),
+    "saturate": N_("saturate"),
+    "infinity": N_("to infinity"),
+    "nan": N_("to NaN"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,47 +37,41 @@ class Lamp:
     color: str
 
 
-LAMPS: Final[Mapping[str, Lamp]] = MappingProxyType(
-    {
-        "exact": Lamp(N_("exact"), "=", "exact"),
-        "rounded": Lamp(N_("rounded"), "≈", "measured"),
-        "tie": Lamp(N_("tie"), "½", "estimated"),
-        "subnormal": Lamp(N_("subnormal"), "▽", "sticky"),
-        "underflow": Lamp(N_("underflow"), "↓0", "underflow"),
-        "overflow": Lamp(N_("overflow"), "↑", "overflow"),
-        "infinity": Lamp(N_("infinity"), "∞", "overflow"),
-        "nan": Lamp(N_("not a number"), "?", "overflow"),
-    }
-)
+LAMPS: Final[Mapping[str, Lamp]] = {
+    "exact": Lamp(N_("exact"), "=", "exact"),
+    "rounded": Lamp(N_("rounded"), "≈", "measured"),
+    "tie": Lamp(N_("tie"), "½", "estimated"),
+    "subnormal": Lamp(N_("subnormal"), "▽", "sticky"),
+    "underflow": Lamp(N_("underflow"), "↓0", "underflow"),
+    "overflow": Lamp(N_("overflow"), "↑", "overflow"),
+    "infinity": Lamp(N_("infinity"), "∞", "overflow"),
+    "nan": Lamp(N_("not a number"), "?", "overflow"),
+}
 _SMALL: Final = Fraction(1, 10_000)
 _MARKS: Final = (0, 50, 100)
-_REASONS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "exact": N_("Every bit of it fits: nothing is cut off."),
-        "below_half": N_("{cut}: less than half, the nearer neighbour is {stored}."),
-        "above_half": N_("{cut}: more than half, the nearer neighbour is {stored}."),
-        "tie_to_even": N_("{cut}: exactly half, and the even neighbour {stored} wins."),
-        "tie_away": N_("{cut}: exactly half, and the neighbour away from zero, {stored}, wins."),
-        "tie_to_lower": N_("Exactly half way: a codebook takes the lower code, {stored}."),
-        "toward_zero": N_("{cut}: they are dropped, whatever they are; {stored} stays."),
-        "directed": N_(
-            "{cut}: something is cut off, and the direction alone decides for {stored}."
-        ),
-        "chance": N_("{cut}: up with a chance of {share}; this draw chose {stored}."),
-        "flushed": N_("It would be subnormal, and this format flushes those to {stored}."),
-        "no_zero": N_("This format has no zero: the smallest number, {stored}, stands in."),
-        "beyond_largest": N_(
-            "Rounding lands beyond {largest}, the largest number: the overflow rule puts {stored}."
-        ),
-        "beyond_stops": N_(
-            "It lies beyond {largest}, the largest number, and this direction of rounding never "
-            "goes further out."
-        ),
-        "no_sign": N_("This format has no sign: for a number below zero the rule puts {stored}."),
-        "infinity": N_("Infinity is not rounded: a rule of the format puts {stored}."),
-        "nan": N_("NaN is not rounded: a rule of the format puts {stored}."),
-    }
-)
+_REASONS: Final[Mapping[str, str]] = {
+    "exact": N_("Every bit of it fits: nothing is cut off."),
+    "below_half": N_("{cut}: less than half, the nearer neighbour is {stored}."),
+    "above_half": N_("{cut}: more than half, the nearer neighbour is {stored}."),
+    "tie_to_even": N_("{cut}: exactly half, and the even neighbour {stored} wins."),
+    "tie_away": N_("{cut}: exactly half, and the neighbour away from zero, {stored}, wins."),
+    "tie_to_lower": N_("Exactly half way: a codebook takes the lower code, {stored}."),
+    "toward_zero": N_("{cut}: they are dropped, whatever they are; {stored} stays."),
+    "directed": N_("{cut}: something is cut off, and the direction alone decides for {stored}."),
+    "chance": N_("{cut}: up with a chance of {share}; this draw chose {stored}."),
+    "flushed": N_("It would be subnormal, and this format flushes those to {stored}."),
+    "no_zero": N_("This format has no zero: the smallest number, {stored}, stands in."),
+    "beyond_largest": N_(
+        "Rounding lands beyond {largest}, the largest number: the overflow rule puts {stored}."
+    ),
+    "beyond_stops": N_(
+        "It lies beyond {largest}, the largest number, and this direction of rounding never "
+        "goes further out."
+    ),
+    "no_sign": N_("This format has no sign: for a number below zero the rule puts {stored}."),
+    "infinity": N_("Infinity is not rounded: a rule of the format puts {stored}."),
+    "nan": N_("NaN is not rounded: a rule of the format puts {stored}."),
+}
 
 
 def digits(value: Fraction | float, most: int = 12) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from core.dtypes.exact import to_float
 from core.dtypes.number_formats.format import Format
 from core.figures.drawing import Drawing
 from core.figures.dtypes.rounding_and_overflow.cast_words import digits
@@ -10,7 +11,6 @@ from core.figures.dtypes.rounding_and_overflow.formats import Row, formats_table
 from core.figures.dtypes.rounding_and_overflow.line_window import (
     BAND_NAMES,
     Window,
-    as_float,
     bands,
     line_marks,
 )
@@ -45,7 +45,7 @@ def line_picture(rows: Sequence[Row], said: str, window: Window, look: Look) -> 
     for name, (fmt, _trace) in named.items():
         _draw_numbers(drawing, fmt, name, window, look)
     _draw_stored(drawing, named, window, look)
-    value = as_float(rows[0][1].value)
+    value = to_float(rows[0][1].value)
     if window.low <= value <= window.high:
         draw_value(drawing, window.at(value), said, look, y=1)
     results = [

@@ -4,7 +4,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from types import MappingProxyType
 from typing import Final, Literal
 
 from core.dtypes.cast.cast_trace import CastTrace
@@ -16,15 +15,13 @@ from core.language import N_, _
 
 View = Literal["log", "linear", "near"]
 VIEWS: Final[tuple[View, ...]] = ("log", "linear", "near")
-BAND_NAMES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "normal": N_("normal numbers"),
-        "subnormal": N_("subnormal numbers"),
-        "zero": N_("becomes zero"),
-        "overflow": N_("overflow"),
-        "no_sign": N_("no sign: below zero nothing"),
-    }
-)
+BAND_NAMES: Final[Mapping[str, str]] = {
+    "normal": N_("normal numbers"),
+    "subnormal": N_("subnormal numbers"),
+    "zero": N_("becomes zero"),
+    "overflow": N_("overflow"),
+    "no_sign": N_("no sign: below zero nothing"),
+}
 _NUM_TICKS: Final = 5  # on a line, or on each side of zero
 _MARKS_ACROSS: Final = 400  # marks that a row can hold apart, on a narrow screen too
 _NEAR_STEPS: Final = 8
@@ -65,9 +62,7 @@ class Window:
         top = math.log2(self.high)
         step = max(round((top - self.floor) / _NUM_TICKS), 1)
         first = -(-(self.floor + 1) // step) * step
-        return self._both_sides(list(range(first, math.floor(top) + 1, step)))
-
-    def _both_sides(self, exponents: list[int]) -> tuple[list[float], list[str]]:
+        exponents = range(first, math.floor(top) + 1, step)
         positive = [(self.at(2.0**each), power_text(each) if each else "1") for each in exponents]
         negative = [(-x, f"−{text}") for x, text in positive if self.low < 0]
         marks = [*negative, (0.0, "0"), *positive]
@@ -77,18 +72,13 @@ class Window:
 def power_text(exponent: int, *, share: bool = False) -> str:
     """Return a power of two for an axis; as a share also in percent, while that says anything.
 
-    >>> power_text(-7, share=True), power_text(3)
-    ('2<sup>−7</sup> = 0.781 %', '2<sup>3</sup>')
+    >>> power_text(-7, share=True), power_text(-23, share=True), power_text(3)
+    ('2<sup>−7</sup> = 0.781 %', '2<sup>−23</sup>', '2<sup>3</sup>')
     """
     power = f"2<sup>{exponent}</sup>".replace("-", "−")
     if not share or exponent < -14:
         return power
     return f"{power} = {2.0**exponent * 100:.3g} %"
-
-
-def as_float(value: Fraction | float) -> float:
-    """Return a number as float64, infinity where it is beyond that."""
-    return to_float(value) if isinstance(value, Fraction) else value
 
 
 def window_of(view: View, formats: Sequence[Format], trace: CastTrace) -> Window:
@@ -100,7 +90,7 @@ def window_of(view: View, formats: Sequence[Format], trace: CastTrace) -> Window
         formats: The rows of the picture, the first one leads.
         trace: What the number becomes in the first.
     """
-    value = as_float(trace.value)
+    value = to_float(trace.value)
     if view == "near" and math.isfinite(value):
         return _near(formats[0], trace)
     if view == "log":

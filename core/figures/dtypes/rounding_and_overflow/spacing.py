@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, Final
 
+from core.dtypes.exact import to_float
 from core.dtypes.facts.format_facts import format_facts, short_number
 from core.dtypes.facts.number_line import some_stretches
 from core.dtypes.number_formats.format import Format
 from core.figures.drawing import Drawing, Piece
 from core.figures.dtypes.rounding_and_overflow.cast_words import digits
 from core.figures.dtypes.rounding_and_overflow.line import draw_value
-from core.figures.dtypes.rounding_and_overflow.line_window import as_float, power_text
+from core.figures.dtypes.rounding_and_overflow.line_window import power_text
 from core.figures.picture import Look, Picture
 from core.language import _
 
@@ -51,7 +52,7 @@ def spacing_picture(
     most = len(COLORS_OF_LINES)
     if not 1 <= len(formats) <= most:
         raise ValueError(f"the picture has 1 to {most} formats, not {len(formats)}")
-    drawing, value = Drawing(), as_float(number)
+    drawing, value = Drawing(), to_float(number)
     for fmt, color in zip(formats, COLORS_OF_LINES, strict=False):
         crowded = any(1 < other.eps / fmt.eps <= _CROWDED for other in formats)
         _draw_spacing(drawing, fmt, look.color(color), name_below=crowded)

@@ -5,9 +5,9 @@ from fractions import Fraction
 from typing import Any, Final
 
 from core.dtypes.cast.draws import Draws
+from core.dtypes.exact import to_float
 from core.figures.drawing import Drawing
 from core.figures.dtypes.rounding_and_overflow.cast_words import digits, percent
-from core.figures.dtypes.rounding_and_overflow.line_window import as_float
 from core.figures.picture import Look, Picture
 from core.language import _
 
@@ -21,10 +21,14 @@ def stochastic_picture(draws: Draws, number: Fraction | float, said: str, look: 
 
     The mean should end at the number; `said` is how the reader wrote it.
     """
-    drawing, value = Drawing(), as_float(number)
+    drawing, value = Drawing(), to_float(number)
     _draw_counts(drawing, draws, look)
-    if not math.isfinite(draws.mean):
-        _say_no_mean(drawing, draws)
+    if not math.isfinite(draws.mean):  # where the line would be stands why there is no more of it
+        text = _("The mean is {mean}.").format(mean=digits(draws.mean))
+        if math.isfinite(draws.near):
+            away = digits(draws.away)
+            text += "<br>" + _("A single {away} among the draws is enough.").format(away=away)
+        drawing.note(x=(_LEFT + 1) / 2, y=0.5, xref="paper", yref="paper", text=text)
     right = {"mode": "lines", "xaxis": "x2", "yaxis": "y2"}
     drawing.scatter(
         x=draws.sizes,
@@ -63,15 +67,6 @@ def _draw_counts(drawing: Drawing, draws: Draws, look: Look) -> None:
         name=_("stored"),
         showlegend=False,
     )
-
-
-def _say_no_mean(drawing: Drawing, draws: Draws) -> None:
-    """Write where the line would be why there is none, or no more of it."""
-    text = _("The mean is {mean}.").format(mean=digits(draws.mean))
-    if math.isfinite(draws.near):
-        away = digits(draws.away)
-        text += "<br>" + _("A single {away} among the draws is enough.").format(away=away)
-    drawing.note(x=(_LEFT + 1) / 2, y=0.5, xref="paper", yref="paper", text=text)
 
 
 def _layout(look: Look) -> dict[str, Any]:

@@ -26,18 +26,13 @@ from core.figures.picture import Look, Picture, Table
 from core.language import N_, _
 
 LIBRARIES: Final[tuple[Library, ...]] = ("torch", "ml_dtypes")
+_WHOLE: Final = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool")
 # The dtypes of torch in groups that fit a screen; the first prefix that fits decides.
-FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
-    "floats": ("float", "bfloat"),
-    "integers": ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool"),
-    "few": ("int", "uint"),
-    "others": ("",),
-}
-FAMILY_NAMES: Final[Mapping[str, str]] = {
-    "floats": N_("floats"),
-    "integers": N_("whole bytes"),
-    "few": N_("1 to 7 bits"),
-    "others": N_("complex, quantized, bits"),
+FAMILIES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
+    "floats": (N_("floats"), ("float", "bfloat")),
+    "integers": (N_("whole bytes"), _WHOLE),
+    "few": (N_("1 to 7 bits"), ("int", "uint")),
+    "others": (N_("complex, quantized, bits"), ("",)),
 }
 _ROW_PX: Final = 13
 _DIGITS: Final = 10
@@ -190,7 +185,7 @@ def family_of(dtype: str) -> str:
     >>> family_of("bfloat16"), family_of("uint3"), family_of("uint32"), family_of("quint8")
     ('floats', 'few', 'integers', 'others')
     """
-    return next(name for name, starts in FAMILIES.items() if dtype.startswith(starts))
+    return next(name for name, (_label, starts) in FAMILIES.items() if dtype.startswith(starts))
 
 
 def operations_picture(rows: Sequence[OperationRow], look: Look) -> Picture:

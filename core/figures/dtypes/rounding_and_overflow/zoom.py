@@ -126,7 +126,10 @@ def _draw_line(
     line = {"color": look.color("muted"), "width": 2}
     drawing.shape(type="line", x0=-EDGE, x1=1 + EDGE, y0=0, y1=0, line=line)
     if len(marks) == 2 and marks[0].x == 0:
-        _draw_middle(drawing, marks, look)
+        middle = (marks[0].candidate.exact + marks[1].candidate.exact) / 2
+        drawing.shape(type="line", x0=0.5, x1=0.5, y0=-0.35, y1=0.35, line=line | {"dash": "dot"})
+        text = _("middle: {middle}").format(middle=digits(middle))
+        drawing.note(x=0.5, y=-0.4, yanchor="top", font={"color": look.color("muted")}, text=text)
     for mark in marks:
         _draw_mark(drawing, fmt, mark, at, look)
     drawing.scatter(
@@ -140,14 +143,6 @@ def _draw_line(
         xanchor="left" if at < 0.1 else "right" if at > 0.9 else "center",
     )  # fmt: skip
     _draw_result(drawing, trace, marks, at, look)
-
-
-def _draw_middle(drawing: Drawing, marks: tuple[Mark, ...], look: Look) -> None:
-    low, high = (mark.candidate.exact for mark in marks)
-    line = {"color": look.color("muted"), "width": 2, "dash": "dot"}
-    drawing.shape(type="line", x0=0.5, x1=0.5, y0=-0.35, y1=0.35, line=line)
-    text = _("middle: {middle}").format(middle=digits((low + high) / 2))
-    drawing.note(x=0.5, y=-0.4, yanchor="top", font={"color": look.color("muted")}, text=text)
 
 
 def _draw_mark(drawing: Drawing, fmt: Format, mark: Mark, at: float, look: Look) -> None:

@@ -40,7 +40,7 @@ def test_a_number_per_block_reaches_exactly_the_values_of_its_block(shape, size)
     assert (largest >= values).all()
 
 
-def test_the_shapes_of_scales():
+def test_the_shapes_of_scales_and_a_tensor_or_a_row_is_one_block_however_long():
     assert scale_shape((4, 64), 32) == (4, 2)
     assert scale_shape((4, 65), 32) == (4, 3)
     assert scale_shape((2, 3, 5), "channel") == (2, 3, 1)
@@ -51,9 +51,6 @@ def test_the_shapes_of_scales():
     assert scale_shape((3, 0), "channel") == (3, 0)
     assert scale_shape((0, 5), "channel") == (0, 1)
     assert scale_shape((0,), "tensor") == (1,)
-
-
-def test_a_tensor_or_a_row_is_one_block_however_long():
     assert values_per_block((4, 6), "tensor") == 24
     assert values_per_block((4, 6), "channel") == 6
     assert values_per_block((4, 0), "tensor") == 1

@@ -53,8 +53,9 @@ def test_nan_and_infinity_are_counted_and_left_out():
 
 def test_clipped_values_are_counted_where_the_quantizer_knew():
     x = np.zeros(32)
-    x[0] = 511
+    x[0] = 511  # under a scale of 1, and E4M3 ends at 448
     quantized = BLOCK_FORMATS["mxfp8_e4m3"].quantize(x)
+    assert (quantized.num_clipped, quantized.amax.tolist()) == (1, [511])
     restored = BLOCK_FORMATS["mxfp8_e4m3"].dequantize(quantized)
     assert error_stats(x, restored, quantized.clipped).num_clipped == 1
 

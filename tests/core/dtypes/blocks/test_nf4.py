@@ -66,14 +66,11 @@ def test_each_value_is_its_quantile_divided_by_the_largest_one():
     assert [step.quantile / largest for step in steps] == pytest.approx(PRINTED, abs=2e-7)
 
 
-def test_the_shares_are_evenly_spaced_on_each_side_of_one_half():
+def test_the_shares_lie_below_the_quantiles_evenly_spaced_on_each_side_of_one_half():
     shares = np.array([step.share for step in nf4_steps()])
     assert np.ptp(np.diff(shares[:8])) < 1e-6
     assert np.ptp(np.diff(shares[7:])) < 1e-6
     assert shares[7] == 0.5
-
-
-def test_the_share_is_what_lies_below_the_quantile():
     for step in nf4_steps():
         below = (1 + math.erf(step.quantile / math.sqrt(2))) / 2
         assert below == pytest.approx(step.share, abs=1e-6), step.code

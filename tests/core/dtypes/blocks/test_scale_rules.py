@@ -54,14 +54,6 @@ def test_each_rule_gives_the_power_of_two_that_it_promises(name, amax):
     assert scales["even"] == scales["floor"] * (2 if rounds_up else 1)
 
 
-def test_floor_clips_the_largest_value_of_the_microxcaling_report_and_rceil_keeps_it():
-    # github.com/microsoft/microxcaling, issue 4: "957 is quantized as 896"
-    block = np.zeros(32)
-    block[5] = 957
-    restored = {rule: BLOCK_FORMATS["mxfp8_e4m3"].round(block, rule)[5] for rule in SCALE_RULES}
-    assert restored == {"floor": 896, "ceil": 960, "even": 896, "rceil": 960}
-
-
 def test_a_logarithm_that_rounds_would_miss_the_number_after_a_power_of_two():
     above = float(np.nextafter(np.float32(6 * 2.0**60), np.float32(np.inf)))
     assert float(np.log2(np.float32(above / 6))) == 60.0
@@ -71,15 +63,9 @@ def test_a_logarithm_that_rounds_would_miss_the_number_after_a_power_of_two():
 @pytest.mark.parametrize("name", MX)
 @pytest.mark.parametrize("rule", SCALE_RULES)
 def test_zero_has_the_smallest_scale_and_infinity_counts_as_the_128th_power_of_two(name, rule):
+    assert -127 <= exponent(name, float(np.finfo(np.float32).max), rule) <= 127
     assert exponent(name, 0.0, rule) == -127
     assert exponent(name, 2.0**-149, rule) == -127
     assert exponent(name, math.inf, rule) == (
         127 if rule == "rceil" else min(128 - ELEMENTS[name][0], 127)
     )
-
-
-def test_the_largest_float32_still_has_a_scale():
-    largest = float(np.finfo(np.float32).max)
-    for name in MX:
-        for rule in SCALE_RULES:
-            assert -127 <= exponent(name, largest, rule) <= 127, (name, rule)

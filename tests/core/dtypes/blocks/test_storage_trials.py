@@ -42,15 +42,12 @@ def test_tiles_share_all_of_the_error(shape):
     assert np.sqrt(np.mean(tiles**2)) == pytest.approx(rms, rel=0.1)
 
 
-def test_the_shares_of_the_histogram_and_the_exact_share_add_up():
+def test_the_shares_of_the_histogram_add_up_and_peak_at_the_typical_error():
     x = looked_at(teaching_tensor("normal", 64, 0))
     restored = find_storage("mxfp4").round(x)
     shares, exact = error_histogram(x, restored)
     assert shares.sum() + exact == pytest.approx(1.0)
     assert shares.size == histogram_centers().size
-
-
-def test_the_histogram_peaks_at_the_typical_error():
     x = np.ones((10, 10))
     shares, exact = error_histogram(x, x * 1.001)
     assert exact == 0
@@ -111,16 +108,17 @@ def test_what_is_beaten_in_size_and_quality_is_not_among_the_best():
 
 
 def test_floor_clips_957_to_896_and_rceil_keeps_it():
+    # github.com/microsoft/microxcaling, issue 4: "957 is quantized as 896"
     ramp = looked_at(teaching_tensor("ramp", 64, 0))
     floor, ceil, even, rceil = try_rules(ramp, BLOCK_FORMATS["mxfp8_e4m3"])
-    assert (floor.largest, floor.largest_restored) == (957, 896)
+    assert floor.largest == 957
+    assert floor.largest_restored == even.largest_restored == 896
     assert rceil.largest_restored == ceil.largest_restored == 960
     assert floor.num_overfull == floor.fullness.size == 128
     assert rceil.num_overfull == ceil.num_overfull == 0
     assert floor.exponents[0] == 1
     assert rceil.exponents[0] == 2
     assert floor.fullness[0] == pytest.approx(957 / 896)
-    assert even.rule == "even"
 
 
 def test_rules_of_zeros_and_of_a_block_with_nan_are_defined():

@@ -40,11 +40,6 @@ def test_the_first_draw_is_the_one_the_page_shows():
         assert draws.mean == shown.result, seed
 
 
-def test_an_exact_number_is_never_moved():
-    draws = draw_roundings(FORMATS["float16"], Fraction(3, 2), 100, seed=1)
-    assert (draws.chance, draws.num_away, draws.mean) == (0, 0, 1.5)
-
-
 def test_a_mean_with_an_infinity_in_it_is_infinite_and_without_it_is_not():
     draws = draw_roundings(FORMATS["float16"], Fraction("65519.99"), 200, seed=3)
     assert math.isinf(draws.mean)
@@ -55,7 +50,9 @@ def test_a_mean_with_an_infinity_in_it_is_infinite_and_without_it_is_not():
     assert math.isnan(nothing.mean)
 
 
-def test_a_codebook_draws_between_its_neighbours():
+def test_an_exact_number_is_never_moved_and_a_codebook_draws_between_its_neighbours():
+    draws = draw_roundings(FORMATS["float16"], Fraction(3, 2), 100, seed=1)
+    assert (draws.chance, draws.num_away, draws.mean) == (0, 0, 1.5)
     draws = draw_roundings(FORMATS["nf4"], Fraction(3, 10), 5000, seed=0)
     assert draws.near < 0.3 < draws.away
     assert draws.mean == pytest.approx(0.3, abs=0.005)

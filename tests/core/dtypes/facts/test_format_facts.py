@@ -53,8 +53,10 @@ def test_a_designed_format_beyond_float64_has_exact_facts():
     assert facts.num_below_one < facts.num_positive
 
 
-def test_a_format_without_exponent_has_no_normal_numbers():
-    facts = format_facts(float_format("fixed", 0, 7, infinity=False, num_nans=0))
+def test_a_format_without_exponent_has_no_normal_numbers_but_a_neighbour():
+    fixed = float_format("fixed", 0, 7, infinity=False, num_nans=0)
+    assert nearest_named(fixed).differences
+    facts = format_facts(fixed)
     assert facts.smallest_normal is None
     assert facts.counts.normals == 0
     assert facts.max == Fraction(127, 64)
@@ -76,20 +78,13 @@ def test_the_history_ascends_knows_its_formats_and_names_its_sources():
         assert each.event
 
 
-@pytest.mark.parametrize("name", ["nf4", "int2"])
-def test_a_format_that_ends_at_one_has_no_gap_above_it(name):
-    assert format_facts(FORMATS[name]).max == 1
-    assert format_facts(FORMATS[name]).eps is None
-    assert short_number(None) == "–"
-
-
-def test_a_design_that_does_not_reach_one_or_steps_over_it_has_no_gap_above_it():
-    below = format_facts(float_format("below", 5, 2, 40))
-    assert below.max < 1
-    assert below.eps is None
-    over = format_facts(float_format("over", 2, 1, -5))
+def test_a_format_that_ends_at_one_or_before_or_steps_over_it_has_no_gap_above_it():
+    nf4, int2 = (format_facts(FORMATS[name]) for name in ("nf4", "int2"))
+    below, over = (format_facts(float_format("x", *layout)) for layout in ((5, 2, 40), (2, 1, -5)))
+    assert nf4.max == int2.max == 1 > below.max
     assert over.smallest > 1
-    assert over.eps is None
+    assert [each.eps for each in (nf4, int2, below, over)] == [None] * 4
+    assert short_number(None) == "–"
 
 
 def test_a_design_of_63_bits_and_a_sign_is_counted():
@@ -113,8 +108,3 @@ def test_a_designed_twin_is_recognised_and_a_stranger_says_how_it_differs():
     nearest = nearest_named(shifted)
     assert ("bias", 9, FORMATS[nearest.name].bias) in nearest.differences
     assert not same_numbers(shifted, FORMATS[nearest.name])
-
-
-def test_a_fixed_point_format_has_a_neighbour_too():
-    fixed = float_format("fixed", 0, 5, infinity=False, num_nans=0)
-    assert nearest_named(fixed).differences

@@ -81,19 +81,14 @@ def test_a_sum_that_overflows_stays_infinite_and_does_not_count_as_stalled_early
     assert ours.sums.tolist() == [60000.0, np.inf, np.inf]
     assert ours.stalls_after == 2
     assert np.isnan(accumulate([448.0] * 3, FORMATS["float8_e4m3fn"]).result)
-
-
-def test_a_sum_that_only_zeros_follow_has_not_stalled():
+    # a sum that only zeros follow has not stalled at all
     assert accumulate([1.0, 0.0, 0.0], FORMATS["float16"]).stalls_after is None
 
 
-@pytest.mark.parametrize("values", [[], [1.0, np.nan], [np.inf]])
-def test_nothing_and_specials_are_no_sum(values):
-    with pytest.raises(ValueError, match="at least one value, and all of them finite"):
-        accumulate(values, FORMATS["float16"])
-
-
-def test_an_unknown_order_is_named():
+def test_nothing_and_specials_are_no_sum_and_an_unknown_order_is_named():
+    for values in ([], [1.0, np.nan], [np.inf]):
+        with pytest.raises(ValueError, match="at least one value, and all of them finite"):
+            accumulate(values, FORMATS["float16"])
     with pytest.raises(ValueError, match="'sideways' is not known; use one of: sequential"):
         accumulate([1.0], FORMATS["float16"], order="sideways")
 

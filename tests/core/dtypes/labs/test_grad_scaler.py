@@ -73,13 +73,10 @@ def test_an_overflow_halves_and_skips_and_clean_steps_double():
     assert (last.change, last.clean_steps, last.next_scale) == ("grew", 0, 65536.0)
 
 
-def test_2000_clean_steps_double_once():
+def test_2000_clean_steps_double_once_but_never_beyond_float32():
     steps = run_scaler(np.full(2001, 1e-3), FP16)
     assert [each.step for each in steps if each.change == "grew"] == [2000]
     assert steps[-1].scale == 131072.0
-
-
-def test_a_scale_does_not_grow_beyond_float32():
     steps = run_scaler(np.zeros(3), FP16, ScalerRule(init_scale=2.0**127, growth_interval=1))
     assert [each.next_scale for each in steps] == [2.0**127] * 3
 

@@ -59,12 +59,6 @@ def test_in_eight_bits_all_of_them_are_zero(name):
     assert bands.share(bands.num_zero) == 1.0
 
 
-def test_1e_8_is_zero_in_float16_until_it_is_scaled():
-    histogram = gradient_histogram([1e-8])
-    assert loss_scale_bands(histogram, FORMATS["float16"]).num_zero == 1
-    assert loss_scale_bands(histogram, FORMATS["float16"], 65536.0).num_normal == 1
-
-
 def test_a_scale_moves_borders_and_leaves_the_histogram_alone():
     histogram = gradient_histogram(GRADIENTS)
     small, large = loss_scale_sweep(histogram, FORMATS["float16"], [1.0, 1024.0])

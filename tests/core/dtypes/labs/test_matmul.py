@@ -67,11 +67,7 @@ def test_a_thousand_products_of_ones_stop_at_the_accumulators_limit():
     ones = np.ones((1, 1000)), np.ones((1000, 1))
     assert matmul(*ones, BF16, BF16).product.tolist() == [[256.0]]
     assert matmul(*ones, BF16, F32).product.tolist() == [[1000.0]]
-
-
-def test_the_sum_may_overflow_the_storage():
-    ones = np.ones((1, 1000)), np.ones((1000, 1))
-    assert not np.isfinite(matmul(*ones, E4M3, F32).error)
+    assert not np.isfinite(matmul(*ones, E4M3, F32).error), "the sum overflows the storage"
 
 
 def test_a_product_of_zeros_has_no_error():

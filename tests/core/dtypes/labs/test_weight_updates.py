@@ -60,15 +60,12 @@ def test_an_update_above_half_a_gap_is_not_lost_and_one_below_is():
         assert half == fmt.eps / 2
         assert weight_updates(1.0, half * 1.01, 1, fmt).num_lost == 0
         assert weight_updates(1.0, half * 0.99, 1, fmt).num_lost == 1
+        assert weight_updates(1.0, 0.0, 3, fmt).num_lost == 0, "no update loses nothing"
 
 
 def test_below_a_power_of_two_the_gap_is_half_as_wide():
     assert half_gap_above(BF16, 1.0, below=True) == 2**-9
     assert weight_updates(1.0, -1e-3, 10, BF16).half_gap == 2**-9
-
-
-def test_no_update_loses_nothing():
-    assert weight_updates(1.0, 0.0, 3, BF16).num_lost == 0
 
 
 @pytest.mark.parametrize(("w0", "update", "steps"), [(1, 1, 0), (np.nan, 1, 1), (1, np.inf, 1)])

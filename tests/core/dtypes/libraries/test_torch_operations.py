@@ -41,14 +41,11 @@ def test_bfloat16_can_do_everything_but_become_numpy(verdicts):
     assert "BFloat16" in verdicts["bfloat16", "numpy"].message
 
 
-def test_fp8_multiplies_but_cannot_add(verdicts):
+def test_fp8_multiplies_but_cannot_add_and_its_scales_are_no_matrix(verdicts):
     assert verdicts["float8_e4m3fn", "multiply"].works
     assert verdicts["float8_e4m3fn", "matmul"].works
     assert not verdicts["float8_e4m3fn", "add"].works
     assert "not implemented for 'Float8_e4m3fn'" in verdicts["float8_e4m3fn", "add"].message
-
-
-def test_the_scale_format_cannot_be_multiplied_as_a_matrix(verdicts):
     assert verdicts["float8_e8m0fnu", "multiply"].works
     assert not verdicts["float8_e8m0fnu", "matmul"].works
 

@@ -1,6 +1,6 @@
 import numpy as np
 
-from core.figures.dtypes.low_precision_training.lab_frame import LabDrawing, hatched, some
+from core.figures.dtypes.low_precision_training.lab_frame import LabDrawing, some
 from core.figures.picture import Look
 from core.figures.theme import PRESENT_CHART_TEXT_PX
 
@@ -23,7 +23,3 @@ def test_a_projector_gets_larger_text():
     layout = LabDrawing(look=Look(present=True)).layout(x={"title": "x"}, y={"title": "y"})
     assert layout["font"]["size"] == PRESENT_CHART_TEXT_PX
     assert (layout["xaxis"]["title"]["text"], layout["yaxis"]["title"]["text"]) == ("x", "y")
-
-
-def test_a_hatching_lies_over_the_colour():
-    assert hatched("x")["fillmode"] == "overlay"

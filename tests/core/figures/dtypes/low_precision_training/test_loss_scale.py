@@ -39,6 +39,7 @@ def test_bars_wear_the_colour_and_the_hatching_of_their_band():
     assert first == COLORS["light"]["underflow"]
     assert last == COLORS["light"]["exact"]
     assert bars.marker.pattern.shape[0] != bars.marker.pattern.shape[-1]
+    assert bars.marker.pattern.fillmode == "overlay"
 
 
 def test_every_band_says_its_share():

@@ -30,18 +30,15 @@ def test_what_overflows_is_marked_by_its_shape_too():
     assert [mark == "x" for mark in gradients.marker.symbol] == [each.found_inf for each in STEPS]
 
 
-def test_a_line_marks_the_current_step():
-    (now,) = drawn(7).figure.layout.shapes
-    assert (now.x0, now.x1) == (7, 7)
-
-
 def test_a_scale_that_never_moves_can_be_drawn():
     quiet = run_scaler([0.01] * 5, FORMATS["float16"])
     assert drawn(5, quiet).figure.data[1].x == ()
 
 
-def test_the_sentence_and_the_table_tell_the_story():
+def test_a_line_marks_the_current_step_and_sentence_and_table_tell_the_story():
     picture = drawn(7)
+    (now,) = picture.figure.layout.shapes
+    assert (now.x0, now.x1) == (7, 7)
     assert picture.alt.endswith("At step 7 it is 16,384.")
     table = picture.table
     first = [table[name][0] for name in ("as stored", "optimizer", "scale after it")]

@@ -26,17 +26,13 @@ def test_each_way_is_a_line_of_its_own_look(mode):
     assert len({each.line.dash for each in (true, nearest, stochastic, master)}) == 4
 
 
-def test_the_sentence_says_where_each_way_ends():
-    alt = updates_picture(WAYS, "master", Look()).alt
-    assert "after 1,000 updates should be 2." in alt
-    assert "stored, rounded to nearest: 1;" in alt
-    assert alt.endswith("copied from an FP32 master: 2.")
-
-
-def test_the_table_ends_with_the_last_step():
-    table = updates_picture(WAYS, "master", Look()).table
-    assert table["step"][-1] == 1000
-    assert table["copied from an FP32 master"][-1] == "2"
+def test_the_sentence_and_the_table_say_where_each_way_ends():
+    picture = updates_picture(WAYS, "master", Look())
+    assert "after 1,000 updates should be 2." in picture.alt
+    assert "stored, rounded to nearest: 1;" in picture.alt
+    assert picture.alt.endswith("copied from an FP32 master: 2.")
+    assert picture.table["step"][-1] == 1000
+    assert picture.table["copied from an FP32 master"][-1] == "2"
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -31,14 +31,11 @@ def test_a_sign_that_nobody_wrote_is_not_explained():
     assert [trace.showlegend for trace in mark_matrix(marks, KINDS, Look()).data] == [True, False]
 
 
-def test_rows_and_columns_keep_their_order():
-    figure = mark_matrix(MARKS, KINDS, Look())
+def test_rows_and_columns_keep_their_order_a_lit_column_has_a_band_and_a_strange_one_none():
+    figure = mark_matrix(MARKS, KINDS, Look(), lit="2")
     assert figure.layout.yaxis.categoryarray == ("b", "a")
     assert figure.layout.xaxis.categoryarray == ("1", "2")
-
-
-def test_a_lit_column_has_a_band_and_a_strange_one_none():
-    [band] = mark_matrix(MARKS, KINDS, Look(), lit="2").layout.shapes
+    [band] = figure.layout.shapes
     assert (band.x0, band.x1) == (0.5, 1.5)
     assert not mark_matrix(MARKS, KINDS, Look(), lit="3").layout.shapes
 

@@ -24,8 +24,9 @@ WRONG = replace(DECODE, format="uint4", num_mismatches=2, first_mismatch="1 -> 2
 ROWS = (BACK, DECODE, WRONG, BY_HAND, KNOWN)
 
 
-def test_each_comparison_is_drawn_once_with_the_mark_of_its_kind():
-    same, known, wrong = proof_picture(ROWS, Look()).figure.data
+def test_each_comparison_is_drawn_once_with_the_mark_of_its_kind_and_formats_keep_their_order():
+    figure = proof_picture(ROWS, Look()).figure
+    same, known, wrong = figure.data
     assert set(zip(same.x, same.y, strict=True)) == {
         ("int4", "decode, encode again"),
         ("int4", "decode: ml_dtypes, numpy"),
@@ -34,10 +35,6 @@ def test_each_comparison_is_drawn_once_with_the_mark_of_its_kind():
     assert list(zip(known.x, known.y, strict=True)) == [("float8_e8m0fnu", "encode: torch")]
     assert list(zip(wrong.x, wrong.y, strict=True)) == [("uint4", "decode: ml_dtypes, numpy")]
     assert len({trace.marker.symbol for trace in (same, known, wrong)}) == 3
-
-
-def test_formats_keep_their_order():
-    figure = proof_picture(ROWS, Look()).figure
     assert figure.layout.xaxis.categoryarray == ("int4", "uint4", "float8_e8m0fnu")
 
 

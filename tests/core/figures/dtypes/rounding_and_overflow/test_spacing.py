@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from core.dtypes import FORMATS
-from core.figures.dtypes.rounding_and_overflow.line_window import power_text
 from core.figures.dtypes.rounding_and_overflow.spacing import (
     COLORS_OF_LINES,
     spacing_picture,
@@ -73,11 +72,6 @@ def test_more_lines_than_can_be_told_apart_are_refused(count):
 def test_every_format_can_be_drawn():
     for name in FORMATS:
         assert len(drawn([name], 1.0, "1").figure.data[0].x) >= 2, name
-
-
-def test_powers_of_two_say_percent_while_it_means_something():
-    assert power_text(-3, share=True) == "2<sup>−3</sup> = 12.5 %"
-    assert power_text(-23, share=True) == "2<sup>−23</sup>"
 
 
 def test_the_sentence_names_the_gap_above_one():

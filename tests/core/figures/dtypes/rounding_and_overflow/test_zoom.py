@@ -49,15 +49,13 @@ def test_the_middle_and_the_codes_are_written():
     assert "49.97 % of the way" in said
 
 
-def test_the_zero_that_a_format_of_scales_lacks_is_not_called_too_large():
-    said = texts(drawn("float8_e8m0fnu", "2^-128"))
-    assert "no code: no zero here" in said
+@pytest.mark.parametrize(
+    ("name", "value", "lacks"), [("float8_e8m0fnu", "2^-128", "zero"), ("uint8", "-0.3", "sign")]
+)
+def test_a_missing_zero_or_sign_is_not_called_too_large(name, value, lacks):
+    said = texts(drawn(name, value))
+    assert f"no code: no {lacks} here" in said
     assert "beyond the largest" not in said
-
-
-def test_minus_one_is_not_called_too_large_where_there_is_no_sign():
-    said = texts(drawn("uint8", "-0.3"))
-    assert "no code: no sign here" in said
     assert "▲ stored" in said
 
 
