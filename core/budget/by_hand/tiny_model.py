@@ -61,17 +61,6 @@ def tiny_account(batch_size: int, width: int, num_layers: int) -> TinyAccount:
     parameters = item("parameters", PARAMETERS, sizes, unit="parameters", source=_LECTURE)
     activations = item("activations", ACTIVATIONS, sizes, unit="values", source=_LECTURE)
     counts = {**sizes, "num_params": parameters.amount}
-    return TinyAccount(
-        parameters=parameters,
-        activations=activations,
-        kept=item("kept values", KEPT, sizes, unit="values", source=_TORCH),
-        memory=_memory(parameters, activations),
-        flops=item("FLOPs", FLOPS, counts, unit="FLOPs", source=_LECTURE),
-        real_flops=item("FLOPs", REAL_FLOPS, counts, unit="FLOPs", source=_COUNTED),
-    )
-
-
-def _memory(parameters: Item, activations: Item) -> Item:
     numbers = {
         "weights": parameters.amount,
         "gradients": parameters.amount,
@@ -82,4 +71,11 @@ def _memory(parameters: Item, activations: Item) -> Item:
         item(name, BYTES, {"num_values": number}, unit="bytes", source=_LECTURE)
         for name, number in numbers.items()
     ]
-    return total("memory", parts, source=_LECTURE)
+    return TinyAccount(
+        parameters=parameters,
+        activations=activations,
+        kept=item("kept values", KEPT, sizes, unit="values", source=_TORCH),
+        memory=total("memory", parts, source=_LECTURE),
+        flops=item("FLOPs", FLOPS, counts, unit="FLOPs", source=_LECTURE),
+        real_flops=item("FLOPs", REAL_FLOPS, counts, unit="FLOPs", source=_COUNTED),
+    )

@@ -53,7 +53,13 @@ def show_detail(case: Case) -> None:
             explained_number(_("Needed"), cell.need)
             explained_number(_("Usable"), usable(cell.capacity))
         with parts:
-            st.markdown("\n".join(_lines(cell.need, cell.reason)))
+            found, mark = [], "✓"
+            for part in lines(cell.need):
+                if part.name == cell.reason:
+                    mark = "✗"
+                size = look().format_bytes(part.amount)
+                found.append(f"- {mark} {_(part.name)} {size}")
+            st.markdown("\n".join(found))
         with more:
             open_page(case)
             show_device(case.device.device)
@@ -62,17 +68,6 @@ def show_detail(case: Case) -> None:
 def usable(capacity: float) -> Item:
     """Return the memory that a process can get, as a number that explains itself."""
     return item("usable memory", USABLE, {"memory_usable": capacity}, unit="bytes", source=_BELOW)
-
-
-def _lines(need: Item, reason: str) -> list[str]:
-    """Return one line an item, marked up to the first that fails."""
-    found, mark = [], "✓"
-    for part in lines(need):
-        if part.name == reason:
-            mark = "✗"
-        size = look().format_bytes(part.amount)
-        found.append(f"- {mark} {_(part.name)} {size}")
-    return found
 
 
 def open_page(case: Case) -> None:

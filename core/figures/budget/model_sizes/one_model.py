@@ -47,7 +47,16 @@ def one_model_picture(
     for line in seen_lines(chosen, landmarks, end):
         _draw_line(drawing, line, look, bold=line is chosen)
     if chosen.num_bytes > end:
-        _point_beyond(drawing, chosen, look)
+        drawing.note(
+            xref="paper",
+            x=1,
+            yref="paper",
+            y=1,
+            xanchor="right",
+            yanchor="bottom",
+            text=f"<b>{chosen.name}</b>: {look.format_bytes(chosen.num_bytes)} →",
+            font={"color": look.color("accent")},
+        )
     size = layout["font"]["size"]
     axes = {
         "xaxis": {"visible": False, "range": [0, end], "fixedrange": True},
@@ -136,20 +145,6 @@ def _draw_line(drawing: Drawing, line: Line, look: Look, *, bold: bool) -> None:
         yanchor="bottom",
         text=f"{name}<br>{look.format_bytes(line.num_bytes)}",
         font={"color": color},
-    )
-
-
-def _point_beyond(drawing: Drawing, chosen: Line, look: Look) -> None:
-    """Say that the chosen memory lies far to the right."""
-    drawing.note(
-        xref="paper",
-        x=1,
-        yref="paper",
-        y=1,
-        xanchor="right",
-        yanchor="bottom",
-        text=f"<b>{chosen.name}</b>: {look.format_bytes(chosen.num_bytes)} →",
-        font={"color": look.color("accent")},
     )
 
 

@@ -122,23 +122,18 @@ def _draw_roof(
         line={"color": look.color("text"), "width": 3},
         hoverinfo="skip",
     )
+    left, here, right = (math.log10(each) for each in (ends[0], ridge, ends[1]))
+    share = (here - left) / (right - left)
     drawing.note(
         x=math.log10(ridge),
         y=math.log10(peak),
         text=_("{peak} from {ridge} FLOPs per byte on").format(
             peak=format_flops_per_second(peak), ridge=intensity_words(ridge)
         ),
-        xanchor=_anchor(ridge, ends),
+        xanchor=("left" if share < _SIDE else "right" if share > 1 - _SIDE else "center"),
         yanchor="bottom",
         yshift=4,
     )
-
-
-def _anchor(place: float, ends: tuple[float, float]) -> str:
-    """Return to which side of a place words stand, so that they do not leave the picture."""
-    left, here, right = (math.log10(each) for each in (ends[0], place, ends[1]))
-    share = (here - left) / (right - left)
-    return "left" if share < _SIDE else "right" if share > 1 - _SIDE else "center"
 
 
 def _words(point: RooflinePoint) -> str:

@@ -169,7 +169,16 @@ def _speed_table(curve: Curve) -> Table:
 def proof_picture(rows: Sequence[DecodeSpeed], rule: DecodeFit, look: Look) -> Picture:
     """Return ours over published, one marker a row; on the line they are the same."""
     drawing = Drawing()
-    _draw_band(drawing, look)
+    for factor, dash in ((1, "solid"), (1 - BAND, "dot"), (1 + BAND, "dot")):
+        drawing.scatter(
+            x=_RANGE,
+            y=[factor * end for end in _RANGE],
+            mode="lines",
+            name=_("the same") if factor == 1 else _("15 % off"),
+            showlegend=factor <= 1,
+            line={"color": look.color("reference"), "width": 2, "dash": dash},
+            hoverinfo="skip",
+        )
     for width, (meaning, symbol) in _WIDTHS.items():
         drawn = [row for row in rows if row.width == width]
         drawing.scatter(
@@ -189,20 +198,6 @@ def proof_picture(rows: Sequence[DecodeSpeed], rule: DecodeFit, look: Look) -> P
         y=_LOG | {"title": _("tokens/s by the rule")},
     )
     return Picture(figure=figure, alt=_proof_sentence(rows, rule), table=_proof_table(rows, rule))
-
-
-def _draw_band(drawing: Drawing, look: Look) -> None:
-    """Draw the line on which both are the same, and 15 % to either side."""
-    for factor, dash in ((1, "solid"), (1 - BAND, "dot"), (1 + BAND, "dot")):
-        drawing.scatter(
-            x=_RANGE,
-            y=[factor * end for end in _RANGE],
-            mode="lines",
-            name=_("the same") if factor == 1 else _("15 % off"),
-            showlegend=factor <= 1,
-            line={"color": look.color("reference"), "width": 2, "dash": dash},
-            hoverinfo="skip",
-        )
 
 
 def row_name(row: DecodeSpeed) -> str:
