@@ -7,8 +7,7 @@ B rows of data; fp32; AdaGrad. What the lecture's formulas say stands beside wha
 from dataclasses import dataclass
 
 from core.budget.check import check_range
-from core.budget.formula import Formula
-from core.budget.item import Item, item, total
+from core.budget.item import Formula, Item, item, total
 from core.language import N_
 
 PARAMETERS = Formula("width * width * num_layers + width")

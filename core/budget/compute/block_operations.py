@@ -4,8 +4,7 @@ from typing import Final
 
 from core.budget.check import check_choice, check_range
 from core.budget.compute.intensity import MOVED, PHASES, Operation, Phase, elementwise, matmul
-from core.budget.formula import Formula, Number
-from core.budget.item import item
+from core.budget.item import Formula, Number, item
 from core.budget.recipe import MAX_TOKENS
 from core.language import N_
 from core.models.spec import LatentAttention, Mixture, ModelSpec

@@ -6,8 +6,7 @@ from typing import Final, NamedTuple
 
 from core.budget.catalogue.precisions import PRECISIONS, Precision
 from core.budget.catalogue.profiles import PROFILES
-from core.budget.formula import Formula, Number
-from core.budget.item import Item, Kind, item
+from core.budget.item import Formula, Item, Kind, Number, item
 from core.budget.recipe import TrainingRecipe
 from core.budget.share import Share
 from core.budget.training.checkpointing import kept_tensors, recomputed_tensors

@@ -13,8 +13,7 @@ from typing import Final
 from core.budget.budget import Budget
 from core.budget.catalogue.precisions import PRECISIONS
 from core.budget.cluster import Cluster
-from core.budget.formula import Formula, Number
-from core.budget.item import Item, item, total
+from core.budget.item import Formula, Item, Number, item, total
 from core.budget.recipe import TrainingRecipe
 from core.budget.share import Share, shares
 from core.budget.training.activations import (

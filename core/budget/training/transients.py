@@ -9,8 +9,7 @@ from typing import Final
 from core.budget.catalogue.optimizers import OPTIMIZERS, walk
 from core.budget.catalogue.precisions import PRECISIONS
 from core.budget.catalogue.profiles import PROFILES
-from core.budget.formula import Formula, Number
-from core.budget.item import Item, item
+from core.budget.item import Formula, Item, Number, item
 from core.budget.recipe import TrainingRecipe
 from core.budget.share import Share
 from core.budget.weights.parameters import ParameterCounts

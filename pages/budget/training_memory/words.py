@@ -7,7 +7,7 @@ from core.budget.catalogue.optimizers import OPTIMIZERS
 from core.budget.catalogue.precisions import PRECISIONS
 from core.budget.catalogue.profiles import PROFILES
 from core.budget.comparison.difference import Step
-from core.budget.formula import written
+from core.budget.item import written
 from core.budget.recipe import LoRA
 from core.budget.training.scenario import Scenario
 from core.language import N_, _

@@ -8,8 +8,7 @@ import streamlit as st
 from core.budget.cluster import DeviceSpec
 from core.budget.fits.jobs import SERVING_FORMATS, Training
 from core.budget.fits.matrix import lines, row
-from core.budget.formula import Formula
-from core.budget.item import Item, item
+from core.budget.item import Formula, Item, item
 from core.budget.recipe import TrainingRecipe
 from core.language import N_, _
 from core.units import format_flops_per_second

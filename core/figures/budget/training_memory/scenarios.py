@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from core.budget.formula import Number
+from core.budget.item import Number
 from core.figures.budget.training_memory.rows import row_axes
 from core.figures.drawing import Drawing
 from core.figures.picture import Look, Picture, Table

@@ -4,7 +4,7 @@ import random
 from dataclasses import replace
 
 from core.budget.catalogue.models import MODELS
-from core.budget.formula import Formula
+from core.budget.item import Formula
 from core.budget.recipe import LoRA, TrainingRecipe
 from core.budget.training.saved_tensors import (
     ATTENTION,
