@@ -10,7 +10,6 @@ from core.budget.catalogue.precisions import PRECISIONS
 from core.budget.catalogue.profiles import PROFILES
 from core.budget.recipe import TrainingRecipe
 from core.budget.share import Share, whole
-from core.budget.simulation.counts import saved_bytes, saved_bytes_per_layer
 from core.budget.training.activations import (
     activation_sizes,
     kept_list,
@@ -18,6 +17,7 @@ from core.budget.training.activations import (
     outside_activations,
 )
 from core.budget.weights.parameters import share_counts
+from tests.core.budget.simulation.test_counts import saved_bytes, saved_bytes_per_layer
 from tests.core.budget.training.test_saved_tensors import KINDS, random_recipe, random_spec
 
 TOLERANCE = 64  # bytes a layer: the flash kernel's seed and offset
