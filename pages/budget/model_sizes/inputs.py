@@ -7,7 +7,7 @@ import streamlit as st
 
 from core.budget.catalogue.devices import DEVICES
 from core.budget.weights.sizes import SIZES, Size, size_of
-from core.figures.budget.model_sizes.memory_lines import Line
+from core.figures.budget.model_sizes.one_model import Line
 from core.language import _
 from core.units import format_count
 from pages.shared.budget.choices import choose_device

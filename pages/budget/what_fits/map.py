@@ -82,7 +82,6 @@ def fits_map(name: PlaneName, case: Case) -> Shown:
         charts=[chart],
         notes=[" · ".join(filter(None, said))],
         below=partial(show_detail, case),
-        code=case.code,
     )
 
 

@@ -1,10 +1,10 @@
 """One model in several formats: a bar each, against the memories of devices."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from core.budget.item import Item
-from core.figures.budget.model_sizes.memory_lines import Line, verdict
 from core.figures.drawing import Drawing
 from core.figures.picture import Look, Picture, Table
 from core.language import N_, _
@@ -25,6 +25,14 @@ _ROOM: Final = {False: 1.3, True: 1.5}  # of the longest bar: its number and ver
 _FARTHEST: Final = 3.0  # times the longest bar: a line beyond is told in words
 _GAP: Final = 0.13  # of the width: labels of lines nearer to each other would run together
 Items = Mapping[str, Item]  # format -> the bytes behind it, wide to narrow
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A memory in a picture: a name that everybody reads alike, and its bytes."""
+
+    name: str
+    num_bytes: float
 
 
 def one_model_picture(
@@ -180,3 +188,13 @@ def _joined(item: Item, what: str) -> str:
     """Return the formulas of all parts as one sum."""
     parts = [getattr(part, what) for part in item.walk() if part.rule is not None]
     return " + ".join(parts).replace("*", "×")
+
+
+def verdict(num_bytes: float, chosen: Line) -> str:
+    """Return whether bytes fit into the chosen memory, or into how many of them at least."""
+    if num_bytes <= chosen.num_bytes:
+        return _("✓ fits")
+    if not chosen.num_bytes:
+        return _("✗ no memory")
+    needed = -int(-num_bytes // chosen.num_bytes)
+    return _("✗ ≥ {count} devices").format(count=f"{needed:,}")

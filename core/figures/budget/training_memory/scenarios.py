@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from core.budget.item import Number
-from core.figures.budget.training_memory.rows import row_axes
+from core.figures.budget.stacked_parts import row_axes
 from core.figures.drawing import Drawing
 from core.figures.picture import Look, Picture, Table
 from core.language import _
