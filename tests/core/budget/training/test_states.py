@@ -30,13 +30,6 @@ def states(spec, recipe, share=None):
     return (*parts, gradients(recipe, sizes))
 
 
-def test_adamw_takes_16_bytes_a_parameter_in_mixed_precision_and_8_in_pure_bf16():
-    spec = MODELS["llama-2-7b"]
-    for precision, each in (("mixed_bf16", 16), ("pure_bf16", 8), ("megatron", 18)):
-        parts = states(spec, TrainingRecipe(precision=precision))
-        assert sum(part.amount for part in parts) == each * counts(spec).total, precision
-
-
 def test_zero_shards_optimizer_then_gradients_then_weights():
     spec = MODELS["llama-2-7b"]
     num_params = counts(spec).total
