@@ -114,11 +114,8 @@ def test_what_nobody_knows_or_says_nothing_possible_is_refused_in_a_sentence():
     refused(r"device is 'abacus'; use one of: t4", rule, replace(claim, device="abacus"))
     refused(r"model is 'gpt-5'; use one of: ", rule, replace(claim, model="gpt-5"))
     refused(r"weight_format is 'int3'; use one of", rule, replace(claim, weight_format="int3"))
-    refused(
-        r"A100 SXM 80 GB has no peak for fp4; it multiplies",
-        rule,
-        replace(claim, kind="matmul", dtype="fp4"),
-    )
+    product = replace(claim, kind="matmul", dtype="fp4")
+    refused(r"A100 SXM 80 GB has no peak for fp4; it multiplies", rule, product)
     refused(r"kind is 'dream'; use one of: matmul", replace, claim, kind="dream")
     refused(r"dtype is 'int3'; use one of", replace, claim, dtype="int3")
     refused(r"num_devices is 0; it must lie between 1", replace, claim, num_devices=0)

@@ -64,11 +64,8 @@ def test_a_need_is_the_budget_on_every_device():
         for number in (1, 8):
             need = Training(recipe, number).need(MODELS[key])
             for device in ("t4", "h100-sxm", "mi300x"):
-                cluster = Cluster(
-                    device=DEVICES[device],
-                    num_devices=number,
-                    zero_stage=3 if number > 1 else 0,
-                )
+                zero = 3 if number > 1 else 0
+                cluster = Cluster(device=DEVICES[device], num_devices=number, zero_stage=zero)
                 budget = training_budget(MODELS[key], recipe, cluster)
                 assert budget.item == need, (key, number, device)
 

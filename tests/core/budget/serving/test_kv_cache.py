@@ -144,12 +144,8 @@ def test_the_tree_adds_up_and_every_line_comes_from_its_formula():
     for fmt in ("bfloat16", "int4_group128_affine"):
         item = kv_cache(MODELS["gemma-2-9b"], 10_000, 3, fmt)
         check_tree(item)
-    assert [part.name for part in item.children] == [
-        "keys and values",
-        "keys and values in windows",
-        "scales",
-        "scales in windows",
-    ]
+    names = ["keys and values", "keys and values in windows", "scales", "scales in windows"]
+    assert [part.name for part in item.children] == names
 
 
 def test_what_cannot_be_is_refused_in_a_sentence():

@@ -101,9 +101,7 @@ def test_what_is_kept_outside_the_blocks_is_what_a_model_leaves_beside_its_layer
     for profile in PROFILES:
         for key in ("gpt2", "llama-3.2-1b"):
             spec = replace(MODELS[key], num_layers=2)
-            recipe = TrainingRecipe(
-                batch_size=1, seq_len=32, precision="pure_bf16", profile=profile
-            )
+            recipe = TrainingRecipe(seq_len=32, precision="pure_bf16", profile=profile)
             beside = saved_bytes(spec, recipe) - 2 * saved_bytes_per_layer(spec, recipe)
             sizes = activation_sizes(spec, recipe, whole(spec))
             outside = outside_activations(spec, recipe, whole(spec), sizes).amount

@@ -64,10 +64,7 @@ def test_two_equal_budgets_have_a_picture_too():
 def test_small_changes_stand_together_in_the_last_one():
     way = Way(first="A", last="B", start=0, rungs=[Rung(f"{n}", n) for n in (1, 5, 2, -7)])
     short = way.shortened(2)
-    assert [(rung.label, rung.change) for rung in short.rungs] == [
-        ("5", 5),
-        ("-7", -7),
-        ("the rest", 3),
-    ]
+    rungs = [(rung.label, rung.change) for rung in short.rungs]
+    assert rungs == [("5", 5), ("-7", -7), ("the rest", 3)]
     assert short.end == way.end
     assert way.shortened(4).rungs == way.rungs
