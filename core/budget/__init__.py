@@ -10,8 +10,7 @@ if TYPE_CHECKING:
     from core.budget.catalogue.models import MODELS
     from core.budget.compute.step_flops import step_flops
     from core.budget.fits.solve import largest_that_fits, min_devices
-    from core.budget.formula import Formula
-    from core.budget.item import Item
+    from core.budget.item import Formula, Item
     from core.budget.serving.kv_cache import kv_cache_bytes_per_token
     from core.budget.serving.latency import decode_latency
     from core.budget.serving.memory import inference_budget
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 _HOMES: Final = {
     "Budget": "core.budget.budget",
     "DEVICES": "core.budget.catalogue.devices",
-    "Formula": "core.budget.formula",
+    "Formula": "core.budget.item",
     "Item": "core.budget.item",
     "MODELS": "core.budget.catalogue.models",
     "ModelSpec": "core.models.spec",

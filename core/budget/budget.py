@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from core.budget.formula import Number
-from core.budget.item import Item, total
+from core.budget.item import Item, Number, total
 
 Verdict = Literal["fits", "close", "too_big"]
 

@@ -138,11 +138,6 @@ def _problems(spec: ModelSpec, cluster: Cluster) -> Iterator[str]:
             "{tensor} tensor ranks cannot share the {heads} key and value heads of {model}; one "
             "of the two numbers must divide the other."
         ).format(tensor=tensor, heads=kv, model=spec.name)
-    yield from _uneven_ffn(spec, tensor)
-    yield from _uneven_experts(spec, cluster.expert)
-
-
-def _uneven_ffn(spec: ModelSpec, tensor: int) -> Iterator[str]:
     widths = [spec.ffn_dim] if spec.num_dense_layers else []
     if spec.mixture is not None:
         widths.append(spec.mixture.expert_dim)
@@ -152,6 +147,7 @@ def _uneven_ffn(spec: ModelSpec, tensor: int) -> Iterator[str]:
                 "{tensor} tensor ranks cannot share the feed-forward width {width} of {model}; "
                 "take a number that divides {width}."
             ).format(tensor=tensor, width=width, model=spec.name)
+    yield from _uneven_experts(spec, cluster.expert)
 
 
 def _uneven_experts(spec: ModelSpec, expert: int) -> Iterator[str]:

@@ -6,8 +6,7 @@ its gradients, its optimizer and the tensors that autograd saves (tests/core/bud
 
 from typing import Literal
 
-from core.budget.formula import Formula, Number
-from core.budget.item import Item, item, total
+from core.budget.item import Formula, Item, Number, item, total
 from core.language import N_
 from core.models.spec import GPTShape
 

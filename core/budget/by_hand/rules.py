@@ -8,8 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from core.budget.check import check_range
-from core.budget.formula import Formula
-from core.budget.item import Item, item, total
+from core.budget.item import Formula, Item, item, total
 from core.language import N_
 
 STATE_RULE: Final = Formula("16 * num_params")

@@ -7,8 +7,7 @@ B rows of data; fp32; AdaGrad. What the lecture's formulas say stands beside wha
 from dataclasses import dataclass
 
 from core.budget.check import check_range
-from core.budget.formula import Formula
-from core.budget.item import Item, item, total
+from core.budget.item import Formula, Item, item, total
 from core.language import N_
 
 PARAMETERS = Formula("width * width * num_layers + width")
@@ -61,17 +60,6 @@ def tiny_account(batch_size: int, width: int, num_layers: int) -> TinyAccount:
     parameters = item("parameters", PARAMETERS, sizes, unit="parameters", source=_LECTURE)
     activations = item("activations", ACTIVATIONS, sizes, unit="values", source=_LECTURE)
     counts = {**sizes, "num_params": parameters.amount}
-    return TinyAccount(
-        parameters=parameters,
-        activations=activations,
-        kept=item("kept values", KEPT, sizes, unit="values", source=_TORCH),
-        memory=_memory(parameters, activations),
-        flops=item("FLOPs", FLOPS, counts, unit="FLOPs", source=_LECTURE),
-        real_flops=item("FLOPs", REAL_FLOPS, counts, unit="FLOPs", source=_COUNTED),
-    )
-
-
-def _memory(parameters: Item, activations: Item) -> Item:
     numbers = {
         "weights": parameters.amount,
         "gradients": parameters.amount,
@@ -82,4 +70,11 @@ def _memory(parameters: Item, activations: Item) -> Item:
         item(name, BYTES, {"num_values": number}, unit="bytes", source=_LECTURE)
         for name, number in numbers.items()
     ]
-    return total("memory", parts, source=_LECTURE)
+    return TinyAccount(
+        parameters=parameters,
+        activations=activations,
+        kept=item("kept values", KEPT, sizes, unit="values", source=_TORCH),
+        memory=total("memory", parts, source=_LECTURE),
+        flops=item("FLOPs", FLOPS, counts, unit="FLOPs", source=_LECTURE),
+        real_flops=item("FLOPs", REAL_FLOPS, counts, unit="FLOPs", source=_COUNTED),
+    )

@@ -70,7 +70,16 @@ def model_from_config(config: dict[str, Any]) -> ModelSpec:
             _("A config.json is an object in braces, not {value}.").format(value=shown(config))
         )
     config = _language_part(config)
-    _refuse_other_models(config)
+    names = words(config, "architectures")
+    if flag(config, "is_encoder_decoder", default=False) or not all(
+        name.endswith(_DECODERS) for name in names
+    ):
+        raise ValueError(
+            _(
+                "config.json describes {name}: only decoders, which end in ForCausalLM, "
+                "are counted."
+            ).format(name=shown(", ".join(names) or "is_encoder_decoder"))
+        )
     kind = str(config.get("model_type"))
     family = FAMILIES.get(kind, LLAMA)
     return _model(config, family, KNOWN if kind in FAMILIES else UNKNOWN)
@@ -96,19 +105,6 @@ def _language_part(config: dict[str, Any]) -> dict[str, Any]:
     )
 
 
-def _refuse_other_models(config: Config) -> None:
-    names = words(config, "architectures")
-    if flag(config, "is_encoder_decoder", default=False) or not all(
-        name.endswith(_DECODERS) for name in names
-    ):
-        raise ValueError(
-            _(
-                "config.json describes {name}: only decoders, which end in ForCausalLM, "
-                "are counted."
-            ).format(name=shown(", ".join(names) or "is_encoder_decoder"))
-        )
-
-
 def _model(config: Config, family: Family, source: str) -> ModelSpec:
     sizes = _sizes(config, family)
     latent = read_latent(config)
@@ -116,8 +112,10 @@ def _model(config: Config, family: Family, source: str) -> ModelSpec:
         sizes["head_dim"] = latent.nope_dim + latent.rope_dim
     window, num_windowed = read_window(config, sizes["num_layers"], family.windowed)
     fields: dict[str, Any] = {"ffn_bias": _ffn_bias(config, family), **family.layout, **sizes}
+    name = str(config.get("_name_or_path") or config.get("model_type") or "config.json")
+    plain = "".join(mark for mark in name if mark.isalnum() or mark in _NAME_MARKS)
     return ModelSpec(
-        name=_name(config),
+        name=plain[:60] or "config.json",
         tied=flag(config, "tie_word_embeddings", family.tied),
         attention_bias=_attention_bias(config, family),
         learned_positions=sizes["seq_len"] if family.learned_positions else 0,
@@ -174,12 +172,6 @@ def _attention_bias(config: Config, family: Family) -> Bias:
 def _ffn_bias(config: Config, family: Family) -> bool:
     key = family.ffn_bias_key
     return flag(config, key, family.bias_default) if key else False
-
-
-def _name(config: Config) -> str:
-    name = str(config.get("_name_or_path") or config.get("model_type") or "config.json")
-    plain = "".join(mark for mark in name if mark.isalnum() or mark in _NAME_MARKS)
-    return plain[:60] or "config.json"
 
 
 def read_mixture(config: Config, num_layers: int) -> Mixture | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from core.budget.formula import Formula
+from core.budget.item import Formula
 from core.language import N_
 
 NOTHING: Final = Formula("0")

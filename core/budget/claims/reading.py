@@ -114,7 +114,13 @@ def read_claim(text: str) -> Claim:
     Raises:
         ValueError: If something is missing; the sentence says what, with an example.
     """
-    plain = _plain(text)
+    if len(text) > MAX_CHARS:
+        raise ValueError(
+            _("The claim has {count} characters; use at most {most}.").format(
+                count=len(text), most=MAX_CHARS
+            )
+        )
+    plain = re.sub(r"(?<=\d),(?=\d{3})", "", text.lower()).replace("×", "x")
     kind = _kind(plain)
     device = first_found(DEVICE_WORDS, plain)
     if not device:
@@ -146,16 +152,6 @@ def _dtype(kind: ClaimKind, fmt: str) -> str:
     if kind == "matmul" or (kind == "training" and DTYPE_OF[fmt] == "fp8"):
         return DTYPE_OF[fmt]
     return "bfloat16"
-
-
-def _plain(text: str) -> str:
-    if len(text) > MAX_CHARS:
-        raise ValueError(
-            _("The claim has {count} characters; use at most {most}.").format(
-                count=len(text), most=MAX_CHARS
-            )
-        )
-    return re.sub(r"(?<=\d),(?=\d{3})", "", text.lower()).replace("×", "x")
 
 
 def _kind(text: str) -> ClaimKind:

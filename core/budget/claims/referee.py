@@ -15,8 +15,7 @@ from core.budget.check import check_choice
 from core.budget.claims.claim import LIMIT, Claim, Ruling, Verdict
 from core.budget.cluster import DeviceSpec
 from core.budget.compute.intensity import ITEM_BYTES
-from core.budget.formula import Formula
-from core.budget.item import Item, item, total
+from core.budget.item import Formula, Item, item, total
 from core.budget.weights.parameters import counts
 from core.budget.weights.stored import serving_weights
 from core.language import N_, _

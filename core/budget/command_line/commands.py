@@ -9,7 +9,6 @@ from typing import Any, Final
 from core import units
 from core.budget.budget import Budget
 from core.budget.catalogue.devices import DEVICES
-from core.budget.cluster import Cluster
 from core.budget.command_line.settings import Settings, read_settings
 from core.budget.fits.jobs import Job, serving_ways, training_ways
 from core.budget.fits.matrix import Cell, first_failing, matrix
@@ -18,11 +17,9 @@ from core.budget.item import Item
 from core.budget.serving.decode_speeds import with_measured_mbu
 from core.budget.serving.latency import decode_latency, prefill_latency
 from core.budget.serving.memory import inference_budget
-from core.budget.serving.plan import ServingPlan
 from core.budget.serving.throughput import device_speed, user_speed
 from core.budget.training.memory import training_budget
 from core.language import N_, _, ngettext
-from core.models.spec import ModelSpec
 from core.units import ByteUnit, format_bytes
 
 MODEL: Final = "model"
@@ -48,14 +45,11 @@ def _serve(chosen: Namespace) -> Iterator[str]:
     found = read_settings(chosen.model, chosen.settings, "serve")
     plan = found.plan if "mbu" in found.told else with_measured_mbu(found.plan)
     budget = inference_budget(found.spec, plan, found.cluster)
-    yield from _budget_lines(chosen, budget, serving_speeds(found.spec, plan, found.cluster))
-
-
-def serving_speeds(spec: ModelSpec, plan: ServingPlan, cluster: Cluster) -> tuple[Item, ...]:
-    """Return the time to the first token, for each token, and tokens/s for reader and device."""
-    prefill = prefill_latency(spec, plan, cluster)
-    token = decode_latency(spec, plan, cluster)
-    return prefill, token, user_speed(token), device_speed(plan, prefill, token)
+    prefill = prefill_latency(found.spec, plan, found.cluster)
+    token = decode_latency(found.spec, plan, found.cluster)
+    yield from _budget_lines(
+        chosen, budget, (prefill, token, user_speed(token), device_speed(plan, prefill, token))
+    )
 
 
 def _budget_lines(
@@ -108,7 +102,9 @@ def _tree(chosen: Namespace, item: Item) -> Iterator[str]:
 
 def _fits(chosen: Namespace) -> Iterator[str]:
     found = read_settings(chosen.model, chosen.settings, "fits")
-    ways = _ways(found)
+    serving = {f"serve {way}": job for way, job in serving_ways(found.plan).items()}
+    training = {f"train {way}": job for way, job in training_ways(found.recipe).items()}
+    ways: dict[str, Job] = {**serving, **training}
     cells = matrix({MODEL: found.spec}, ways, DEVICES)
     if chosen.json:
         rows = [_row(cells[MODEL, way, key], way, key) for way in ways for key in DEVICES]
@@ -119,12 +115,6 @@ def _fits(chosen: Namespace) -> Iterator[str]:
     for key, device in DEVICES.items():
         words = [_word(found, job, key, cells[MODEL, way, key]) for way, job in ways.items()]
         yield "| " + " | ".join([device.name, *words]) + " |"
-
-
-def _ways(found: Settings) -> Mapping[str, Job]:
-    serving = {f"serve {way}": job for way, job in serving_ways(found.plan).items()}
-    training = {f"train {way}": job for way, job in training_ways(found.recipe).items()}
-    return {**serving, **training}
 
 
 def _word(found: Settings, job: Job, key: str, cell: Cell) -> str:

@@ -83,7 +83,16 @@ def read_settings(model: str, texts: Iterable[str], command: str = "") -> Settin
         ValueError: If a name is unknown or a value cannot be; the sentence says what can.
     """
     given = dict(_pair(text) for text in texts)
-    _refuse_unknown(given, command)
+    known = NAMES[command] if command else frozenset[str]().union(*NAMES.values())
+    unknown = sorted(set(given) - known)
+    if unknown:
+        raise ValueError(
+            _("{names} is no setting of {command}; the settings are {known}.").format(
+                names=", ".join(unknown),
+                command=command or _("a budget"),
+                known=", ".join(sorted(known)),
+            )
+        )
     device = given.pop("device", "h100-sxm")
     check_choice("device", device, tuple(DEVICES))
     lora = _lora({name: given.pop(name) for name in _LORA if name in given})
@@ -95,19 +104,6 @@ def read_settings(model: str, texts: Iterable[str], command: str = "") -> Settin
         cluster=_changed(cluster, given, _CLUSTER),
         told=frozenset(given),
     )
-
-
-def _refuse_unknown(given: Mapping[str, str], command: str) -> None:
-    known = NAMES[command] if command else frozenset[str]().union(*NAMES.values())
-    unknown = sorted(set(given) - known)
-    if unknown:
-        raise ValueError(
-            _("{names} is no setting of {command}; the settings are {known}.").format(
-                names=", ".join(unknown),
-                command=command or _("a budget"),
-                known=", ".join(sorted(known)),
-            )
-        )
 
 
 def _whole(given: Mapping[str, str]) -> int:

@@ -7,8 +7,7 @@ from itertools import chain
 from typing import Final
 
 from core.budget.budget import at_peak
-from core.budget.formula import Number
-from core.budget.item import Item, total
+from core.budget.item import Item, Number, total
 from core.budget.training.scenario import CHOICES, Scenario
 
 _NAME: Final = re.compile(r"[A-Za-z_]\w*")

@@ -4,8 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from core.budget.check import check_range
-from core.budget.formula import Formula
-from core.budget.item import Item, item, total
+from core.budget.item import Formula, Item, item, total
 from core.budget.training.memory import OVERHEADS, training_budget
 from core.budget.training.scenario import Scenario
 from core.language import N_

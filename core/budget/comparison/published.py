@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from core.budget.check import check_choice
-from core.budget.formula import Number
+from core.budget.item import Number
 from core.language import N_
 
 FILE: Final = Path(__file__).with_name("published.toml")

@@ -12,8 +12,7 @@ from core.budget.cluster import Cluster
 from core.budget.comparison.difference import Difference, peak_difference
 from core.budget.comparison.published import PublishedFigure, published
 from core.budget.compute.flop_ladder import machine_flops
-from core.budget.formula import Formula
-from core.budget.item import Item, item, total
+from core.budget.item import Formula, Item, item, total
 from core.budget.recipe import LoRA, TrainingRecipe
 from core.budget.serving.decode_speeds import with_measured_mbu
 from core.budget.serving.kv_cache import kv_cache

@@ -4,8 +4,7 @@ from typing import Final
 
 from core.budget.check import check_choice, check_range
 from core.budget.compute.intensity import MOVED, PHASES, Operation, Phase, elementwise, matmul
-from core.budget.formula import Formula, Number
-from core.budget.item import item
+from core.budget.item import Formula, Number, item
 from core.budget.recipe import MAX_TOKENS
 from core.language import N_
 from core.models.spec import LatentAttention, Mixture, ModelSpec
@@ -82,9 +81,17 @@ def _attention(
 ) -> tuple[Operation, ...]:
     num_queries = context if phase == "prefill" else 1
     rows = batch_size * num_queries
-    sizes = _pair_sizes(spec, context) | {
-        "item_bytes": item_bytes, "batch_size": batch_size, "num_queries": num_queries
-    }  # fmt: skip
+    all_windowed = spec.num_windowed_layers == spec.num_layers
+    sizes = {
+        "num_keys": min(context, spec.window or context) if all_windowed else context,
+        "num_heads": spec.num_heads,
+        "num_kv_heads": spec.num_kv_heads,
+        "key_dim": spec.head_dim,
+        "value_dim": spec.head_dim,
+        "item_bytes": item_bytes,
+        "batch_size": batch_size,
+        "num_queries": num_queries,
+    }
     if spec.latent is not None:
         return _latent(spec, spec.latent, sizes, rows, phase)
     keys = spec.num_kv_heads * spec.head_dim
@@ -99,17 +106,6 @@ def _attention(
         _pairs(N_("attention"), ATTENTION_BYTES, sizes),
         matmul(N_("attention output"), rows, queries, spec.hidden_dim, item_bytes),
     )
-
-
-def _pair_sizes(spec: ModelSpec, context: int) -> dict[str, Number]:
-    all_windowed = spec.num_windowed_layers == spec.num_layers
-    return {
-        "num_keys": min(context, spec.window or context) if all_windowed else context,
-        "num_heads": spec.num_heads,
-        "num_kv_heads": spec.num_kv_heads,
-        "key_dim": spec.head_dim,
-        "value_dim": spec.head_dim,
-    }
 
 
 def _latent(

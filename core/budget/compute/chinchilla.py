@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from core.budget.check import check_range
-from core.budget.formula import Formula
-from core.budget.item import Item, item
+from core.budget.item import Formula, Item, item
 from core.language import N_
 
 TOKENS_PER_PARAM: Final = 20

@@ -5,8 +5,7 @@ from typing import Final
 from core.budget.check import check_range
 from core.budget.compute.forward_flops import forward_flops, is_scores
 from core.budget.compute.step_flops import step_flops
-from core.budget.formula import Formula, Number
-from core.budget.item import Item, item
+from core.budget.item import Formula, Item, Number, item
 from core.budget.recipe import TrainingRecipe
 from core.budget.weights.parameters import counts
 from core.language import N_

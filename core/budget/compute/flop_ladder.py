@@ -8,8 +8,7 @@ from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
 from core.budget.check import check_range
 from core.budget.compute.forward_flops import forward_flops
-from core.budget.formula import Formula
-from core.budget.item import Item, Kind, item
+from core.budget.item import Formula, Item, Kind, item
 from core.language import N_
 
 MATMUL: Final = Formula("2 * rows * inner * columns")

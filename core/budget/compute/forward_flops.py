@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from core.budget.check import check_range
-from core.budget.formula import Formula, Number
-from core.budget.item import Item, item, total
+from core.budget.item import Formula, Item, Number, item, total
 from core.budget.recipe import MAX_TOKENS
 from core.budget.share import whole
 from core.budget.weights.parameter_rules import local_sizes

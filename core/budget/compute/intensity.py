@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from core.budget.check import check_range
-from core.budget.formula import Formula, Number
-from core.budget.item import Item, item
+from core.budget.item import Formula, Item, Number, item
 from core.budget.recipe import MAX_TOKENS
 from core.language import N_
 

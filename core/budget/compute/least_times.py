@@ -6,8 +6,7 @@ from typing import Final
 from core.budget.catalogue.devices import DEVICES
 from core.budget.check import check_range
 from core.budget.cluster import DeviceSpec
-from core.budget.formula import Formula
-from core.budget.item import Item, item
+from core.budget.item import Formula, Item, item
 from core.language import N_
 
 LEAST: Final = Formula("2 * n ** 3 / flops_per_second")

@@ -8,8 +8,7 @@ a fused attention kernel forgets and makes again, the zeros that fill up a narro
 from typing import Final
 
 from core.budget.compute.forward_flops import flop_sizes, forward_flops, is_scores
-from core.budget.formula import Formula, Number
-from core.budget.item import Item, item, total
+from core.budget.item import Formula, Item, Number, item, total
 from core.budget.recipe import LoRA, TrainingRecipe
 from core.budget.weights.adapters import adapter_widths, value_width
 from core.language import N_, _

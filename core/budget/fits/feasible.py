@@ -6,8 +6,7 @@ from typing import Final
 
 from core.budget.cluster import DeviceSpec
 from core.budget.fits.jobs import TRAINING_WAYS, Training, training_ways
-from core.budget.formula import Formula
-from core.budget.item import Item, item
+from core.budget.item import Formula, Item, item
 from core.budget.recipe import Checkpointing, TrainingRecipe
 from core.budget.training.duration import training_time
 from core.language import N_

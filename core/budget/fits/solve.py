@@ -8,8 +8,7 @@ from core.budget.check import check_range
 from core.budget.cluster import DeviceSpec
 from core.budget.fits.jobs import Job, Size
 from core.budget.fits.matrix import first_failing
-from core.budget.formula import Formula
-from core.budget.item import Item, item
+from core.budget.item import Formula, Item, item
 from core.budget.weights.parameters import counts
 from core.language import N_
 from core.models.spec import ModelSpec

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from core.budget.cluster import Cluster
-from core.budget.formula import Formula, Number
-from core.budget.item import Item, item, total
+from core.budget.item import Formula, Item, Number, item, total
 from core.budget.parallel.ranks import Axis, check_speed, group
 from core.budget.parallel.traffic import Transfer, activation_transfers, weight_transfers
 from core.budget.recipe import TrainingRecipe

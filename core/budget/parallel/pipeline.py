@@ -11,8 +11,7 @@ from typing import Final, Literal
 
 from core.budget.check import check_range
 from core.budget.cluster import Cluster
-from core.budget.formula import Formula
-from core.budget.item import Item, item
+from core.budget.item import Formula, Item, item
 from core.language import N_
 
 Pass = Literal["forward", "backward"]

@@ -110,7 +110,14 @@ class Group:
 
 def group(cluster: Cluster, axis: Axis) -> Group:
     """Return the group that one rank belongs to along an axis."""
-    size, stride = _size_and_stride(cluster, axis)
+    tensor, expert = cluster.tensor, cluster.expert
+    size, stride = {
+        "tensor": (tensor, 1),
+        "expert": (expert, tensor),
+        "expert data": (cluster.data // expert, tensor * expert),
+        "data": (cluster.data, tensor),
+        "pipeline": (cluster.pipeline, tensor * cluster.data),
+    }[axis]
     nodes = cluster.devices_per_node
     inside = cluster.num_devices <= nodes or nodes % (size * stride) == 0
     link, network = cluster.device.link, cluster.network
@@ -130,17 +137,6 @@ def group(cluster: Cluster, axis: Axis) -> Group:
         all_to_all=min(link, network * (size - 1) / outside),
         neighbour=min(link, network),
     )
-
-
-def _size_and_stride(cluster: Cluster, axis: Axis) -> tuple[int, int]:
-    tensor, expert = cluster.tensor, cluster.expert
-    return {
-        "tensor": (tensor, 1),
-        "expert": (expert, tensor),
-        "expert data": (cluster.data // expert, tensor * expert),
-        "data": (cluster.data, tensor),
-        "pipeline": (cluster.pipeline, tensor * cluster.data),
-    }[axis]
 
 
 def check_speed(bytes_per_second: float) -> float:

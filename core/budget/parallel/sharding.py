@@ -11,8 +11,7 @@ from typing import Final, NamedTuple
 
 from core.budget.catalogue.precisions import PRECISIONS, Precision
 from core.budget.cluster import Cluster
-from core.budget.formula import Formula, Number
-from core.budget.item import Item, item, total
+from core.budget.item import Formula, Item, Number, item, total
 from core.budget.parallel.communication import link_seconds
 from core.budget.parallel.ranks import group
 from core.budget.parallel.traffic import GATHER, SCATTER, weight_transfers

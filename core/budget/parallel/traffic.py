@@ -12,8 +12,7 @@ from typing import Final, NamedTuple
 
 from core.budget.catalogue.precisions import PRECISIONS
 from core.budget.cluster import Cluster
-from core.budget.formula import Formula, Number
-from core.budget.item import Item, item
+from core.budget.item import Formula, Item, Number, item
 from core.budget.parallel.ranks import Axis
 from core.budget.recipe import TrainingRecipe
 from core.budget.share import Share

@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from core.budget.check import check_range
-from core.budget.formula import Formula, Number
-from core.budget.item import Item, item, total
+from core.budget.item import Formula, Item, Number, item, total
 from core.budget.recipe import MAX_TOKENS
 from core.budget.weights.stored import stored_format
 from core.dtypes.blocks.block_formats import BlockFormat

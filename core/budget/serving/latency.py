@@ -10,8 +10,7 @@ from typing import Final
 from core.budget.check import check_range
 from core.budget.cluster import Cluster, DeviceSpec, peak_of
 from core.budget.compute.forward_flops import flop_sizes, forward_flops, is_scores
-from core.budget.formula import Formula, Number
-from core.budget.item import Item, item, total
+from core.budget.item import Formula, Item, Number, item, total
 from core.budget.serving.decode_speeds import measured_fit
 from core.budget.serving.kv_cache import kv_cache
 from core.budget.serving.plan import ServingPlan

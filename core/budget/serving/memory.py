@@ -11,8 +11,7 @@ from typing import Final, Literal
 from core.budget.budget import Budget
 from core.budget.check import check_choice
 from core.budget.cluster import Cluster
-from core.budget.formula import Formula, Number
-from core.budget.item import Item, item, total
+from core.budget.item import Formula, Item, Number, item, total
 from core.budget.recipe import MAX_TOKENS
 from core.budget.serving.kv_cache import kv_cache
 from core.budget.serving.plan import ServingPlan, with_context

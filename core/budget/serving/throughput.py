@@ -7,8 +7,7 @@ from typing import Final, Literal
 from core.budget.check import check_range
 from core.budget.cluster import Cluster, DeviceSpec
 from core.budget.compute.intensity import ridge
-from core.budget.formula import Formula
-from core.budget.item import Item, item
+from core.budget.item import Formula, Item, item
 from core.budget.serving.latency import (
     decode_latency,
     known_bandwidth,

@@ -1,4 +1,7 @@
-"""A model and its optimizer made ready for one training step, on meta tensors or on the CPU."""
+"""A model and its optimizer made ready for one training step, on meta tensors or on the CPU.
+
+Why apart: a prepared step can also run without a tracker, and the tests run it so on a real CPU.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext

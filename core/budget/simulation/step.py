@@ -52,22 +52,18 @@ def run_step(prepared: PreparedStep, tracker: StorageTracker) -> StepTimeline:
     handles = list(prepared.gather_gradients())
     with tracker:
         for _ in range(min(prepared.recipe.accumulation, ENOUGH_PASSES)):
-            _one_pass(prepared, tracker)
+            with tracker.during(FORWARD), watch_saved(tracker):
+                loss: Tensor = prepared.forward()
+            tracker.mark_saved()
+            with tracker.during(BACKWARD):
+                loss.backward()
+            tracker.mark_gradients(prepared.trained)
         tracker.module = ""
         with tracker.during(OPTIMIZER):
             prepared.step()
     for handle in handles:
         handle.remove()
     return tracker.timeline({name: num_bytes for name, num_bytes in base.items() if num_bytes})
-
-
-def _one_pass(prepared: PreparedStep, tracker: StorageTracker) -> None:
-    with tracker.during(FORWARD), watch_saved(tracker):
-        loss: Tensor = prepared.forward()
-    tracker.mark_saved()
-    with tracker.during(BACKWARD):
-        loss.backward()
-    tracker.mark_gradients(prepared.trained)
 
 
 @contextmanager

@@ -6,8 +6,7 @@ from typing import Final, NamedTuple
 
 from core.budget.catalogue.precisions import PRECISIONS, Precision
 from core.budget.catalogue.profiles import PROFILES
-from core.budget.formula import Formula, Number
-from core.budget.item import Item, Kind, item
+from core.budget.item import Formula, Item, Kind, Number, item
 from core.budget.recipe import TrainingRecipe
 from core.budget.share import Share
 from core.budget.training.checkpointing import kept_tensors, recomputed_tensors
@@ -47,22 +46,24 @@ def activation_sizes(spec: ModelSpec, recipe: TrainingRecipe, share: Share) -> d
         "kv_dim": sizes["num_kv_heads"] * spec.head_dim,
         "rotary_dim": 0 if spec.learned_positions else spec.head_dim,
         "in_flight": share.in_flight,
-        "segment_layers": _segment(recipe, share),
+        "segment_layers": (
+            min(recipe.checkpoint_every, share.num_layers)
+            if recipe.checkpointing == "every_k"
+            else 1
+        ),
         "rank": recipe.lora.rank if recipe.lora else 0,
         **_number_sizes(PRECISIONS[recipe.precision], is_rotary=not spec.learned_positions),
     }
     if spec.mixture is not None:
-        _add_experts(sizes, spec)
+        # the rows that the experts read: each the same number, the last padded
+        experts = spec.mixture.num_experts
+        routed = sizes["num_tokens"] * spec.mixture.experts_per_token
+        sizes["num_experts"] = experts
+        sizes["num_rows"] = -(-routed // experts) * experts
     if spec.latent is not None:
-        _add_latent(sizes, spec)
+        sizes["rope_in_view"] = spec.latent.rope_dim if sizes["value_bytes"] == 4 else 0
+        sizes["rotary_dim"] = spec.latent.rope_dim
     return sizes
-
-
-def _segment(recipe: TrainingRecipe, share: Share) -> int:
-    """Return how many layers are run again at once."""
-    return (
-        min(recipe.checkpoint_every, share.num_layers) if recipe.checkpointing == "every_k" else 1
-    )
 
 
 def _number_sizes(precision: Precision, *, is_rotary: bool) -> dict[str, Number]:
@@ -75,22 +76,6 @@ def _number_sizes(precision: Precision, *, is_rotary: bool) -> dict[str, Number]
         "qkv_copies": 3 if casts else 1,
         "pair_copies": 2 if casts else 1,
     }
-
-
-def _add_experts(sizes: dict[str, Number], spec: ModelSpec) -> None:
-    """Add the rows that the experts read: each the same number, the last padded."""
-    assert spec.mixture is not None  # noqa: S101  asked for by the caller
-    experts = spec.mixture.num_experts
-    routed = sizes["num_tokens"] * spec.mixture.experts_per_token
-    sizes["num_experts"] = experts
-    sizes["num_rows"] = -(-routed // experts) * experts
-
-
-def _add_latent(sizes: dict[str, Number], spec: ModelSpec) -> None:
-    assert spec.latent is not None  # noqa: S101  asked for by the caller
-    latent = spec.latent
-    sizes["rope_in_view"] = latent.rope_dim if sizes["value_bytes"] == 4 else 0
-    sizes["rotary_dim"] = latent.rope_dim
 
 
 def layer_activations(

@@ -59,7 +59,15 @@ def kept_tensors(spec: ModelSpec, recipe: TrainingRecipe) -> Mapping[str, Rows]:
     if recipe.checkpointing != "selective":
         return {"block inputs": (BLOCK_INPUT,)}
     if recipe.profile == "megatron":
-        return _without_scores(spec, recipe)
+        # Korthikanti et al. 2022, section 5: the scores are made again, all else stays.
+        parts = dict(all_tensors(spec, recipe))  # a copy: the other is kept for the next question
+        rows = parts["attention"]
+        # what the attention core reads, as it comes: rotated in fp32 under autocast
+        start = next(i for i, row in enumerate(rows) if row.what == ATTENTION["full"][0].what)
+        read = LATENT_CORE if spec.latent is not None else CORE
+        rest = [row for row in rows[start + 2 :] if row not in FULL_SCORES]
+        parts["attention"] = (*rows[:start], *read, *rest)
+        return parts
     kept = {"block inputs": (BLOCK_INPUT,), **_products(spec)}
     for part, targets in adapted(spec, recipe.lora).items() if recipe.lora else ():
         kept[part] += tuple(
@@ -84,18 +92,6 @@ def recomputed_tensors(spec: ModelSpec, recipe: TrainingRecipe) -> Mapping[str, 
 def _frozen(rows: Rows, lora: LoRA) -> Rows:
     targets = set(lora.targets)
     return tuple(row for row in rows if not row.input_of or targets & set(row.input_of))
-
-
-def _without_scores(spec: ModelSpec, recipe: TrainingRecipe) -> dict[str, Rows]:
-    """Korthikanti et al. 2022, section 5: the scores are made again, all else stays."""
-    parts = dict(all_tensors(spec, recipe))  # a copy: the other is kept for the next question
-    rows = parts["attention"]
-    # what the attention core reads, as it comes: rotated in fp32 under autocast
-    start = next(i for i, row in enumerate(rows) if row.what == ATTENTION["full"][0].what)
-    read = LATENT_CORE if spec.latent is not None else CORE
-    rest = [row for row in rows[start + 2 :] if row not in FULL_SCORES]
-    parts["attention"] = (*rows[:start], *read, *rest)
-    return parts
 
 
 def _products(spec: ModelSpec) -> dict[str, Rows]:

@@ -5,8 +5,7 @@ from typing import Final
 from core.budget.check import check_range
 from core.budget.cluster import Cluster, peak_of
 from core.budget.compute.step_flops import model_flops, step_flops
-from core.budget.formula import Formula, Number
-from core.budget.item import Item, item, total
+from core.budget.item import Formula, Item, Number, item, total
 from core.budget.parallel.communication import exposed_seconds
 from core.budget.parallel.pipeline import bubble
 from core.budget.recipe import TrainingRecipe

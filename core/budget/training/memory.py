@@ -13,8 +13,7 @@ from typing import Final
 from core.budget.budget import Budget
 from core.budget.catalogue.precisions import PRECISIONS
 from core.budget.cluster import Cluster
-from core.budget.formula import Formula, Number
-from core.budget.item import Item, item, total
+from core.budget.item import Formula, Item, Number, item, total
 from core.budget.recipe import TrainingRecipe
 from core.budget.share import Share, shares
 from core.budget.training.activations import (
@@ -156,7 +155,14 @@ def step_peak(
     parts = _parts(spec, recipe, share, sizes)
     loss = (logits_and_loss(sizes),) if share.has_head else ()
     flow, late_flow = _flows(recipe, share, parts, sizes)
-    first = _first_gradients(recipe, share, parts, sizes)
+    table, matrix = sizes["trained_table"], sizes["params_of_last_matrix"]
+    newest = matrix if keeps_adding(recipe, share) else table + matrix
+    values = {
+        **sizes,
+        "held_gradients": parts.held[0].amount if parts.held else 0,
+        "first_params": 0 if recipe.lora else newest,
+    }
+    first = (item("gradients", FIRST_GRADIENTS, values, unit="bytes", source=_ARRIVED),)
     last = item("activations", LAST_LAYERS, {**sizes, "of_layers": parts.layers},
                 unit="bytes", source=_LEFT)  # fmt: skip
     later = _later_gradients(recipe, share, parts, sizes)
@@ -254,20 +260,6 @@ def _table_moments(
     flow = table_gradient(sizes)
     name = N_("gradient of the output table")
     return (_moment(name, parts.kept, *parts.held, flow, *parts.around),)
-
-
-def _first_gradients(
-    recipe: TrainingRecipe, share: Share, parts: _Parts, sizes: Mapping[str, Number]
-) -> tuple[Item, ...]:
-    """Return the gradients when the backward pass is in the last layer."""
-    table, matrix = sizes["trained_table"], sizes["params_of_last_matrix"]
-    newest = matrix if keeps_adding(recipe, share) else table + matrix
-    values = {
-        **sizes,
-        "held_gradients": parts.held[0].amount if parts.held else 0,
-        "first_params": 0 if recipe.lora else newest,
-    }
-    return (item("gradients", FIRST_GRADIENTS, values, unit="bytes", source=_ARRIVED),)
 
 
 def _later_gradients(

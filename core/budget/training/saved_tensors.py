@@ -211,7 +211,11 @@ def saved_tensors(spec: ModelSpec, profile: str) -> Mapping[str, Rows]:
     dropout = DROPOUT if chosen.dropout else ()
     parts = {"norms": _norms(spec, chosen), "attention": (*_attention(spec, chosen), *dropout)}
     if spec.num_dense_layers:
-        parts["feed-forward"] = (*_dense(spec, chosen), *dropout)
+        read = ("gate", "up") if spec.gated else ("up",)
+        kind = f"gate {chosen.gate}" if spec.gated else f"gelu {chosen.gelu}"
+        size = f"pair_copies * {NORMED}" if spec.gated else NORMED
+        first = Saved(N_("input of the feed-forward layer"), "matmul", size, read)
+        parts["feed-forward"] = (first, *inner(_DENSE, kind, "down"), *dropout)
     if spec.num_expert_layers:
         parts["experts"] = (*_experts(spec, chosen), *dropout)
     return MappingProxyType(parts)
@@ -238,14 +242,6 @@ def _attention(spec: ModelSpec, profile: Profile) -> Rows:
     queries = QUERY_NORM[profile.rms_norm] if spec.latent.query_rank else ()
     keys = LATENT_NORM[profile.rms_norm]
     return (read, *queries, *keys, *LATENT_ATTENTION[profile.attention])
-
-
-def _dense(spec: ModelSpec, profile: Profile) -> Rows:
-    read = ("gate", "up") if spec.gated else ("up",)
-    kind = f"gate {profile.gate}" if spec.gated else f"gelu {profile.gelu}"
-    size = f"pair_copies * {NORMED}" if spec.gated else NORMED
-    first = Saved(N_("input of the feed-forward layer"), "matmul", size, read)
-    return (first, *inner(_DENSE, kind, "down"))
 
 
 def _experts(spec: ModelSpec, profile: Profile) -> Rows:

@@ -5,8 +5,7 @@ from typing import Final
 
 from core.budget.catalogue.optimizers import OPTIMIZERS
 from core.budget.catalogue.precisions import PRECISIONS, Precision
-from core.budget.formula import Formula, Number
-from core.budget.item import Item, item, total
+from core.budget.item import Formula, Item, Number, item, total
 from core.budget.recipe import LoRA, TrainingRecipe
 from core.budget.share import Share, whole
 from core.budget.weights.adapters import adapter_widths

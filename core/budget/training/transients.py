@@ -9,8 +9,7 @@ from typing import Final
 from core.budget.catalogue.optimizers import OPTIMIZERS, walk
 from core.budget.catalogue.precisions import PRECISIONS
 from core.budget.catalogue.profiles import PROFILES
-from core.budget.formula import Formula, Number
-from core.budget.item import Item, item
+from core.budget.item import Formula, Item, Number, item
 from core.budget.recipe import TrainingRecipe
 from core.budget.share import Share
 from core.budget.weights.parameters import ParameterCounts
@@ -56,6 +55,9 @@ def transient_sizes(
 ) -> dict[str, Number]:
     """Return what the transients depend on beside `activation_sizes` and `state_sizes`."""
     precision = PRECISIONS[recipe.precision]
+    rows = recipe.num_tokens
+    if spec.mixture is not None and share.num_expert_layers:
+        rows *= spec.mixture.experts_per_token
     return {
         "loss_chunks": min(recipe.loss_chunks, recipe.num_tokens),
         "num_flowing": 2 if spec.gated else 1,
@@ -65,7 +67,8 @@ def transient_sizes(
         "params_outside": held.total - held.layers,
         "params_of_last_matrix": _last_matrix(spec, share),
         "params_of_embedding": 0 if spec.tied else held.embeddings,
-        **_inner(spec, recipe, share),
+        "num_inner_rows": rows,
+        "inner_dim": _inner_dim(spec, share),
         "new_gradient_bytes": precision.value if precision.master else precision.weights,
         **_copies(recipe),
         **_largest(spec, recipe, share),
@@ -135,13 +138,6 @@ def _last_matrix(spec: ModelSpec, share: Share) -> int:
     if spec.mixture is None or not share.num_expert_layers:
         return spec.hidden_dim * inner
     return spec.hidden_dim * inner * (spec.mixture.num_experts // share.expert or 1)
-
-
-def _inner(spec: ModelSpec, recipe: TrainingRecipe, share: Share) -> dict[str, Number]:
-    rows = recipe.num_tokens
-    if spec.mixture is not None and share.num_expert_layers:
-        rows *= spec.mixture.experts_per_token
-    return {"num_inner_rows": rows, "inner_dim": _inner_dim(spec, share)}
 
 
 def _inner_dim(spec: ModelSpec, share: Share) -> int:

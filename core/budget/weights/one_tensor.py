@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from core.budget.formula import Formula
-from core.budget.item import Item, item, total
+from core.budget.item import Formula, Item, item, total
 from core.budget.weights.stored import quantized_weights
 from core.dtypes import BLOCK_FORMATS, FORMATS
 from core.dtypes.blocks.block_formats import BlockFormat

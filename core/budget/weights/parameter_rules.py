@@ -7,7 +7,7 @@ rank's own heads, its own columns of the feed-forward layer and its own rows of 
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
-from core.budget.formula import Formula, Number
+from core.budget.item import Formula, Number
 from core.budget.share import Share
 from core.language import N_, _
 from core.models.spec import LatentAttention, Mixture, ModelSpec

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from core.budget.formula import Formula
-from core.budget.item import Item, item, total
+from core.budget.item import Formula, Item, item, total
 from core.budget.share import Share, whole
 from core.budget.weights.parameter_rules import local_sizes, rules
 from core.language import N_

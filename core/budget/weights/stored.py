@@ -4,8 +4,7 @@ from dataclasses import replace
 from typing import Final
 
 from core.budget.check import check_choice
-from core.budget.formula import Formula, Number
-from core.budget.item import Item, item, total
+from core.budget.item import Formula, Item, Number, item, total
 from core.budget.share import Share, whole
 from core.budget.weights.parameters import ParameterCounts, share_counts
 from core.dtypes.blocks.block_formats import BLOCK_FORMATS, BlockFormat

@@ -97,8 +97,19 @@ def components(chosen: Step) -> Shown:
     spec, context = chosen.model.spec, chosen.recipe.seq_len
     step = step_flops(spec, chosen.recipe, causal=chosen.causal)
     rule = flops_rule(counts(spec).active, context)
+    forward = step.child("forward")
+    scores = sum(part.amount for part in forward.children if "scores" in part.name)
     return Shown(
-        headline=components_sentence(spec.name, context, step, rule),
+        headline=_(
+            "{model}, one step on {tokens} tokens: {flops}, {ratio} × the 6ND rule; the scores are "
+            "{share} of the forward pass"
+        ).format(
+            model=spec.name,
+            tokens=f"{context:,}",
+            flops=format_flops(step.amount),
+            ratio=f"{step.amount / rule.amount:.3f}",
+            share=format_percent(scores / forward.amount),
+        ),
         charts=[Chart(picture=components_picture(step, look()), file_name="step-flops")],
         numbers=[
             (_("One step"), step),
@@ -113,22 +124,6 @@ def components(chosen: Step) -> Shown:
             causal=chosen.causal,
             model=chosen.model.code,
         ),
-    )
-
-
-def components_sentence(name: str, context: int, step: Item, rule: Item) -> str:
-    """Return the FLOPs of a step beside the rule of thumb, and the share of the scores."""
-    forward = step.child("forward")
-    scores = sum(part.amount for part in forward.children if "scores" in part.name)
-    return _(
-        "{model}, one step on {tokens} tokens: {flops}, {ratio} × the 6ND rule; the scores are "
-        "{share} of the forward pass"
-    ).format(
-        model=name,
-        tokens=f"{context:,}",
-        flops=format_flops(step.amount),
-        ratio=f"{step.amount / rule.amount:.3f}",
-        share=format_percent(scores / forward.amount),
     )
 
 

@@ -12,7 +12,20 @@ from pages.shared.questions import Choice, predict_then_reveal
 
 def ask_about_the_claim() -> None:
     """Ask whether a product can be as fast as a tutorial says."""
-    words = _words()
+    device = DEVICES[CLAIMED_DEVICE]
+    claimed, flops = CLAIMS[device.name], 2 * CLAIMED_SIZE**3
+    found = {item.name: item for item in least_seconds(CLAIMED_SIZE, "bfloat16")}
+    least = float(found[device.name].amount)
+    words = {
+        "n": f"{CLAIMED_SIZE:,}",
+        "device": device.name,
+        "time": format_seconds(claimed),
+        "flops": format_flops(flops),
+        "rate": format_flops_per_second(flops / claimed),
+        "peak": format_flops_per_second(device.peak["bfloat16"]),
+        "least": format_seconds(least),
+        "half": format_seconds(least / 2),
+    }
     question = _(
         "A tutorial says that a product of {n} × {n} matrices takes {time} on an {device}. "
         "Can that be?"
@@ -24,24 +37,6 @@ def ask_about_the_claim() -> None:
     predict_then_reveal(
         ASK.key("claim"), question.format(**words), _choices(words), why.format(**words)
     )
-
-
-def _words() -> dict[str, str]:
-    """Return the numbers of the question, its answers and its explanation, as they are written."""
-    device = DEVICES[CLAIMED_DEVICE]
-    claimed, flops = CLAIMS[device.name], 2 * CLAIMED_SIZE**3
-    found = {item.name: item for item in least_seconds(CLAIMED_SIZE, "bfloat16")}
-    least = float(found[device.name].amount)
-    return {
-        "n": f"{CLAIMED_SIZE:,}",
-        "device": device.name,
-        "time": format_seconds(claimed),
-        "flops": format_flops(flops),
-        "rate": format_flops_per_second(flops / claimed),
-        "peak": format_flops_per_second(device.peak["bfloat16"]),
-        "least": format_seconds(least),
-        "half": format_seconds(least / 2),
-    }
 
 
 def _choices(words: Mapping[str, str]) -> list[Choice]:

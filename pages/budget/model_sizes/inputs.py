@@ -7,7 +7,7 @@ import streamlit as st
 
 from core.budget.catalogue.devices import DEVICES
 from core.budget.weights.sizes import SIZES, Size, size_of
-from core.figures.budget.model_sizes.memory_lines import Line
+from core.figures.budget.model_sizes.one_model import Line
 from core.language import _
 from core.units import format_count
 from pages.shared.budget.choices import choose_device
@@ -53,25 +53,21 @@ def choose_case() -> Case:
             )
         own = own_model(ASK, messages)
         with slider:
-            word = _choose_word(disabled=own is not None or ASK.used("tab") in _WITHOUT_SIZE)
+            word = ASK.select_slider(
+                "size",
+                _("Parameters"),
+                tuple(SIZES),
+                default=DEFAULT_SIZE,
+                labels=size_label,
+                help=_("Every stop is a published model or a round number; the arrow keys step."),
+                disabled=own is not None or ASK.used("tab") in _WITHOUT_SIZE,
+            )
     line = Line(device.name, device.memory_usable)
     if own is None:
         return Case(size=SIZES[word], line=line, rest_in_16_bits=rest, code=f'SIZES["{word}"]')
     spec, text = own
     code = f'size_of("own", read_config({text!r}))'
     return Case(size=size_of("own", spec), line=line, rest_in_16_bits=rest, code=code)
-
-
-def _choose_word(*, disabled: bool) -> str:
-    return ASK.select_slider(
-        "size",
-        _("Parameters"),
-        tuple(SIZES),
-        default=DEFAULT_SIZE,
-        labels=size_label,
-        help=_("Every stop is a published model or a round number; the arrow keys step."),
-        disabled=disabled,
-    )
 
 
 def size_label(word: str) -> str:

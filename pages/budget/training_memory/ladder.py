@@ -3,7 +3,7 @@
 Below it stands every published figure that our rules are held against.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
@@ -141,16 +141,13 @@ def show_published() -> None:
     if place.open:
         with place:
             st.caption(_("The suite fails if one of ours leaves its tolerance."))
-            st.markdown(table_markdown(_published_table(figures)))
+            rows = [_published_row(figure) for figure in figures]
+            titles = (_("what"), _("published"), _("ours"), _("error"), _("kind"), _("source"))
+            st.markdown(
+                table_markdown(dict(zip(titles, map(list, zip(*rows, strict=True)), strict=True)))
+            )
             kinds = [f"{_(SHORT_KINDS[kind])}: {_(words)}" for kind, words in KINDS.items()]
             st.caption(_("; ").join(kinds))
-
-
-def _published_table(figures: Sequence[PublishedFigure]) -> Mapping[str, Sequence[str]]:
-    """Return one row a figure: what it is, both numbers, how far apart, what kind, and where."""
-    rows = [_published_row(figure) for figure in figures]
-    titles = (_("what"), _("published"), _("ours"), _("error"), _("kind"), _("source"))
-    return dict(zip(titles, map(list, zip(*rows, strict=True)), strict=True))
 
 
 def _published_row(figure: PublishedFigure) -> tuple[str, ...]:

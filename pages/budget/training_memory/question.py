@@ -20,7 +20,17 @@ def ask_when_it_peaks() -> None:
     """Ask when memory peaks once every layer is computed again."""
     before, _size = _peak("none")
     moment, after = _peak("full")
-    reasons = _reasons()
+    reasons = {
+        "end of forward": _(
+            "That was the peak without it; now each layer keeps its input alone, a tenth of what "
+            "it kept."
+        ),
+        "end of backward": _(
+            "The gradients are all there then, but so they are a moment later, with copies beside "
+            "them."
+        ),
+        "optimizer step": _("A fused step needs nothing beside the gradients themselves."),
+    }
     predict_then_reveal(
         ASK.key("moment"),
         _(
@@ -33,21 +43,6 @@ def ask_when_it_peaks() -> None:
             "there together: {size} beyond weights and optimizer."
         ).format(size=look().format_bytes(after)),
     )
-
-
-def _reasons() -> dict[str, str]:
-    """Return why it is not this moment."""
-    return {
-        "end of forward": _(
-            "That was the peak without it; now each layer keeps its input alone, a tenth of what "
-            "it kept."
-        ),
-        "end of backward": _(
-            "The gradients are all there then, but so they are a moment later, with copies beside "
-            "them."
-        ),
-        "optimizer step": _("A fused step needs nothing beside the gradients themselves."),
-    }
 
 
 def _peak(checkpointing: Checkpointing) -> tuple[str, float]:

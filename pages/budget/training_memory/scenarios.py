@@ -88,7 +88,12 @@ def scenarios(case: Case) -> Shown:
         headline=headline,
         charts=[Chart(picture=picture, file_name="what-changed")],
         numbers=list(zip(names, (first, last), strict=True)),
-        notes=_moves(changed),
+        notes=[
+            _("The largest moment was “{before}” and is now “{after}”.").format(
+                before=_(move.before), after=_(move.after)
+            )
+            for move in changed.moves
+        ],
     )
 
 
@@ -236,15 +241,6 @@ def sentence(pair: Pair, first: Item, last: Item) -> str:
         after=look().format_bytes(last.amount),
         change=signed(last.amount - first.amount, look()),
     )
-
-
-def _moves(changed: Difference) -> list[str]:
-    return [
-        _("The largest moment was “{before}” and is now “{after}”.").format(
-            before=_(move.before), after=_(move.after)
-        )
-        for move in changed.moves
-    ]
 
 
 def _show_table(pins: Mapping[str, Scenario], budgets: Mapping[str, Budget]) -> None:

@@ -116,7 +116,15 @@ def _offer_simulation(
         _calibrate(expected)
     if pushed:
         with progress:
-            simulate(case)
+            name = write_case(case.spec, case.recipe)
+            if run_job(
+                name,
+                partial(keep_simulation, name, case),
+                doing=_("Simulating, in a process of its own …"),
+                failed=_("The simulation did not run"),
+                tell=partial(_tell, name),
+            ):
+                st.rerun()
 
 
 def _calibrate(expected: OneDevice) -> None:
@@ -144,19 +152,6 @@ def _calibrate(expected: OneDevice) -> None:
             ratio=format_percent(corrected.amount / expected.peak.amount),
         )
     )
-
-
-def simulate(case: Scenario) -> None:
-    """Run the simulation in the server's pool and tell how far it is."""
-    name = write_case(case.spec, case.recipe)
-    if run_job(
-        name,
-        partial(keep_simulation, name, case),
-        doing=_("Simulating, in a process of its own …"),
-        failed=_("The simulation did not run"),
-        tell=partial(_tell, name),
-    ):
-        st.rerun()
 
 
 def keep_simulation(name: str, case: Scenario) -> None:

@@ -1,13 +1,13 @@
 """What the choices of the memory page and their options are called, and what changed in words."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from core.budget.catalogue.optimizers import OPTIMIZERS
 from core.budget.catalogue.precisions import PRECISIONS
 from core.budget.catalogue.profiles import PROFILES
 from core.budget.comparison.difference import Step
-from core.budget.formula import written
+from core.budget.item import written
 from core.budget.recipe import LoRA
 from core.budget.training.scenario import Scenario
 from core.language import N_, _
@@ -66,10 +66,6 @@ def choice_text(name: str, scenario: Scenario) -> str:
         return str(value.name)
     if isinstance(value, LoRA):
         return f"r{value.rank} {'+'.join(value.targets)} {value.base_format}"
-    return _plain(value)
-
-
-def _plain(value: Any) -> str:  # noqa: ANN401  whatever a choice holds
     if value is None or isinstance(value, bool):
         return _("yes") if value else _("no")
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -103,7 +103,16 @@ def _why(ruling: Ruling) -> str:
             memory=look().format_bytes(ruling.memory),
         )
     if ruling.claim.kind == "needs":
-        return _needed(ruling, values)
+        if ruling.enough is None:
+            return _("the weights take {bound}; nothing smaller in the list holds them.").format(
+                **values
+            )
+        key, count = ruling.enough
+        return ngettext(
+            "the weights take {bound}; {count} {device} holds them.",
+            "the weights take {bound}; {count} {device} hold them.",
+            count,
+        ).format(bound=values["bound"], count=count, device=DEVICES[key].name)
     if ruling.claim.kind == "fits":
         return _("the weights take {bound} of {stated}.").format(**values)
     if ruling.claim.kind == "decode":
@@ -111,16 +120,3 @@ def _why(ruling: Ruling) -> str:
     return _("it takes at least {bound}, {ratio} times the {stated} that are claimed.").format(
         **values
     )
-
-
-def _needed(ruling: Ruling, values: dict[str, str]) -> str:
-    if ruling.enough is None:
-        return _("the weights take {bound}; nothing smaller in the list holds them.").format(
-            **values
-        )
-    key, count = ruling.enough
-    return ngettext(
-        "the weights take {bound}; {count} {device} holds them.",
-        "the weights take {bound}; {count} {device} hold them.",
-        count,
-    ).format(bound=values["bound"], count=count, device=DEVICES[key].name)

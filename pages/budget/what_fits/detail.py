@@ -8,8 +8,7 @@ import streamlit as st
 from core.budget.cluster import DeviceSpec
 from core.budget.fits.jobs import SERVING_FORMATS, Training
 from core.budget.fits.matrix import lines, row
-from core.budget.formula import Formula
-from core.budget.item import Item, item
+from core.budget.item import Formula, Item, item
 from core.budget.recipe import TrainingRecipe
 from core.language import N_, _
 from core.units import format_flops_per_second
@@ -53,7 +52,13 @@ def show_detail(case: Case) -> None:
             explained_number(_("Needed"), cell.need)
             explained_number(_("Usable"), usable(cell.capacity))
         with parts:
-            st.markdown("\n".join(_lines(cell.need, cell.reason)))
+            found, mark = [], "✓"
+            for part in lines(cell.need):
+                if part.name == cell.reason:
+                    mark = "✗"
+                size = look().format_bytes(part.amount)
+                found.append(f"- {mark} {_(part.name)} {size}")
+            st.markdown("\n".join(found))
         with more:
             open_page(case)
             show_device(case.device.device)
@@ -62,17 +67,6 @@ def show_detail(case: Case) -> None:
 def usable(capacity: float) -> Item:
     """Return the memory that a process can get, as a number that explains itself."""
     return item("usable memory", USABLE, {"memory_usable": capacity}, unit="bytes", source=_BELOW)
-
-
-def _lines(need: Item, reason: str) -> list[str]:
-    """Return one line an item, marked up to the first that fails."""
-    found, mark = [], "✓"
-    for part in lines(need):
-        if part.name == reason:
-            mark = "✗"
-        size = look().format_bytes(part.amount)
-        found.append(f"- {mark} {_(part.name)} {size}")
-    return found
 
 
 def open_page(case: Case) -> None:

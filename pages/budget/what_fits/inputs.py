@@ -94,11 +94,6 @@ class Case:
         """The tokens that are counted: a model reads no more than its own context."""
         return min(self.tokens, self.model.spec.seq_len)
 
-    @property
-    def code(self) -> str:
-        """Python that prints what the job needs and the first item that fails."""
-        return CODE.format(job=repr(self.job), model=self.model.code, device=self.device.code)
-
 
 def choose_case() -> Case:
     """Show all inputs of the page and return what is chosen."""
@@ -180,3 +175,8 @@ def note_context(case: Case) -> None:
                 model=case.model.spec.name, longest=f"{case.read_tokens:,}"
             )
         )
+
+
+def write_code(case: Case) -> str:
+    """Return Python that prints what the job needs and the first item that fails."""
+    return CODE.format(job=repr(case.job), model=case.model.code, device=case.device.code)

@@ -12,7 +12,6 @@ from core.budget.fits.jobs import Training
 from core.budget.fits.matrix import Cell, row
 from core.budget.fits.plane import (
     MOST_DEVICES,
-    Plane,
     PlaneName,
     models_devices,
     models_ways,
@@ -63,8 +62,17 @@ def fits_map(name: PlaneName, case: Case) -> Shown:
         "ways_devices": partial(ways_devices, case.model.spec, case.ways, devices),
         "models_ways": partial(models_ways, models, case.ways, case.device.device),
     }[name]()
+    model, device = case.model.key or OWN, case.device.key or OWN
+    model_names = {key: spec.name for key, spec in models.items()}
+    device_names = {key: device_name(spec) for key, spec in devices.items()}
+    ways = {key: key for key in case.ways}
+    rows, columns, chosen = {
+        "models_devices": (model_names, device_names, (model, device)),
+        "ways_devices": (ways, device_names, (case.way, device)),
+        "models_ways": (model_names, ways, (model, case.way)),
+    }[plane.name]
     chart = Chart(
-        picture=map_picture(plane, _labels(case, plane, models, devices), look()),
+        picture=map_picture(plane, Labels(rows=rows, columns=columns, chosen=chosen), look()),
         file_name="what-fits",
         on_click=partial(take_over, case.work, name),
     )
@@ -74,7 +82,6 @@ def fits_map(name: PlaneName, case: Case) -> Shown:
         charts=[chart],
         notes=[" · ".join(filter(None, said))],
         below=partial(show_detail, case),
-        code=case.code,
     )
 
 
@@ -97,25 +104,6 @@ def device_name(device: DeviceSpec) -> str:
     number, unit = look().format_bytes(device.memory_sold).split(" ")
     name = _MEMORY_IN_NAME.sub("", device.name.partition(" (")[0])
     return f"{name}, {round(float(number))} {unit}"
-
-
-def _labels(
-    case: Case,
-    plane: Plane,
-    models: Mapping[str, ModelSpec],
-    devices: Mapping[str, DeviceSpec],
-) -> Labels:
-    """Return what stands beside rows and columns, and which square is picked out."""
-    model, device = case.model.key or OWN, case.device.key or OWN
-    model_names = {key: spec.name for key, spec in models.items()}
-    device_names = {key: device_name(spec) for key, spec in devices.items()}
-    ways = {key: key for key in case.ways}
-    rows, columns, chosen = {
-        "models_devices": (model_names, device_names, (model, device)),
-        "ways_devices": (ways, device_names, (case.way, device)),
-        "models_ways": (model_names, ways, (model, case.way)),
-    }[plane.name]
-    return Labels(rows=rows, columns=columns, chosen=chosen)
 
 
 def others_note(models: Iterable[ModelSpec], tokens: int, plane: PlaneName) -> str:

@@ -4,7 +4,7 @@ from functools import partial
 
 from core.language import N_
 from pages.budget.what_fits.claims import choose_claim, claims
-from pages.budget.what_fits.inputs import ASK, choose_case
+from pages.budget.what_fits.inputs import ASK, choose_case, write_code
 from pages.budget.what_fits.map import fits_map
 from pages.budget.what_fits.question import ask_about_70b
 from pages.budget.what_fits.reach import choose_devices, reach
@@ -16,6 +16,7 @@ tabbed_page(
     Page(
         inputs=ASK,
         choose=choose_case,
+        code=write_code,
         tabs={
             "models_devices": Tab(
                 label=N_("Models × devices"), show=partial(fits_map, "models_devices")

@@ -72,7 +72,6 @@ def reach(case: Case, number: int) -> Shown:
         beside=beside,
         widths=(4, 1),
         below=partial(_show_below, case, number),
-        code=case.code,
     )
 
 

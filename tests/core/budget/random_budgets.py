@@ -132,8 +132,10 @@ def clusters(draw, spec):
 def plans():
     return st.builds(
         ServingPlan,
-        weight_format=st.sampled_from(["bfloat16", "int8", "nf4", "int4_group128"]),
-        kv_format=st.sampled_from(["bfloat16", "int8"]),
+        weight_format=st.sampled_from(
+            ["bfloat16", "int8", "nf4_double_quant", "int4_group128_affine"]
+        ),
+        kv_format=st.sampled_from(["bfloat16", "int8", "fp8_block128"]),
         prompt_len=st.integers(1, 8192),
         output_len=st.integers(0, 4096),
         concurrency=st.integers(1, 512),

@@ -3,8 +3,7 @@
 from dataclasses import replace
 
 from core.budget.budget import Budget, at_peak
-from core.budget.formula import Formula
-from core.budget.item import item
+from core.budget.item import Formula, item
 from core.budget.recipe import TrainingRecipe
 from core.budget.training.memory import training_budget
 from tests.core.budget.test_share import cluster, model

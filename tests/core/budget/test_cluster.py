@@ -22,9 +22,7 @@ def test_data_ranks_are_what_tensor_and_pipeline_leave():
 
 def test_a_layout_that_cannot_be_is_refused():
     refused("num_devices is 0; it must lie between 1 and 1,000,000", cluster, num_devices=0)
-    refused(
-        "1,048,576 devices are more than any cluster has: at most 1,000", cluster, num_devices=2**20
-    )
+    refused("1,048,576 devices are more than .* at most 1,000", cluster, num_devices=2**20)
     refused("12 devices cannot be shared out .* multiple of 8", cluster, num_devices=12, tensor=8)
     refused("3 expert ranks cannot be taken from 4 data ranks", cluster, num_devices=4, expert=3)
     refused("zero_stage is 4; it must lie between 0 and 3", cluster, zero_stage=4)
@@ -39,8 +37,8 @@ def test_a_device_has_no_negative_numbers(name):
 
 
 def test_a_peak_is_a_rate_that_can_be():
-    with pytest.raises(ValueError, match="peak of fp8 is nan; it must lie between 0"):
-        DeviceSpec(**(CHIP | {"peak": {"fp8": float("nan")}}))
+    peak = {"fp8": float("nan")}
+    refused("peak of fp8 is nan; it must lie between 0", DeviceSpec, **CHIP | {"peak": peak})
 
 
 def test_the_peak_is_that_of_the_recipes_dtype():

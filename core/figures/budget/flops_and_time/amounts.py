@@ -15,7 +15,7 @@ from core.figures.budget.flops_frame import (
     scientific,
 )
 from core.figures.drawing import Drawing
-from core.figures.picture import Look, Picture, Table
+from core.figures.picture import Look, Picture
 from core.language import N_, _
 from core.units import format_count, format_flops
 
@@ -65,8 +65,15 @@ def loss_picture(flops: float, limits: Limits, look: Look) -> Picture:
     }
     # Also on a projector as high as this: its legend takes three rows.
     figure = framed(drawing, look, x=x, y=y, height=HEIGHT_PX)
+    rows = around[::8]
     return Picture(
-        figure=figure, alt=_loss_sentence(flops, best, limits), table=_loss_table(flops, around)
+        figure=figure,
+        alt=_loss_sentence(flops, best, limits),
+        table={
+            _("parameters"): [format_count(size) for size in rows],
+            _("tokens"): [format_count(flops / (6 * size)) for size in rows],
+            **{fit.name: [loss_for_size(flops, size, fit) for size in rows] for fit in FITS},
+        },
     )
 
 
@@ -111,16 +118,6 @@ def _loss_sentence(flops: float, best: float, limits: Limits) -> str:
         here=f"{loss_for_size(flops, best):.3f}",
     )
     return " ".join([text, *(f"{label}: {format_count(size)}." for label, size in limits.items())])
-
-
-def _loss_table(flops: float, around: Sequence[float]) -> Table:
-    """Return one row for every eighth size."""
-    rows = around[::8]
-    return {
-        _("parameters"): [format_count(size) for size in rows],
-        _("tokens"): [format_count(flops / (6 * size)) for size in rows],
-        **{fit.name: [loss_for_size(flops, size, fit) for size in rows] for fit in FITS},
-    }
 
 
 def ladder_picture(rungs: Sequence[Item], look: Look) -> Picture:

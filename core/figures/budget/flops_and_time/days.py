@@ -6,7 +6,7 @@ from typing import Final
 
 from core.figures.budget.flops_frame import framed, log_axis, powers
 from core.figures.drawing import Drawing
-from core.figures.picture import Look, Picture, Table
+from core.figures.picture import Look, Picture
 from core.language import _
 from core.units import format_seconds
 
@@ -55,9 +55,11 @@ def days_picture(device_seconds: float, mfu: float, num_devices: int, look: Look
         num_devices=f"{num_devices:,}",
         ten=format_seconds(device_seconds / (mfu * num_devices * 10)),
     )
-    return Picture(
-        figure=framed(drawing, look, x=x, y=y), alt=alt, table=_table(counts, device_seconds, mfu)
-    )
+    columns: dict[str, Sequence[object]] = {_("devices"): [f"{count:,}" for count in counts]}
+    for share in dict.fromkeys((LOW_MFU, mfu, HIGH_MFU)):
+        name = _("time at an MFU of {mfu}").format(mfu=f"{share:g}")
+        columns[name] = [format_seconds(device_seconds / (share * count)) for count in counts]
+    return Picture(figure=framed(drawing, look, x=x, y=y), alt=alt, table=columns)
 
 
 def _draw_band(drawing: Drawing, counts: Sequence[int], device_seconds: float, look: Look) -> None:
@@ -88,12 +90,3 @@ def _day_ticks(device_seconds: float, counts: Sequence[int]) -> list[float]:
     low, high = (math.floor(math.log10(end)) for end in ends)
     digits = (1, 2, 5) if high - low < _WIDE else (1,)
     return [digit * power for power in powers(low, high + 1) for digit in digits]
-
-
-def _table(counts: Sequence[int], device_seconds: float, mfu: float) -> Table:
-    """Return one row a number of devices."""
-    columns: dict[str, Sequence[object]] = {_("devices"): [f"{count:,}" for count in counts]}
-    for share in dict.fromkeys((LOW_MFU, mfu, HIGH_MFU)):
-        name = _("time at an MFU of {mfu}").format(mfu=f"{share:g}")
-        columns[name] = [format_seconds(device_seconds / (share * count)) for count in counts]
-    return columns

@@ -14,7 +14,7 @@ from core.figures.budget.flops_frame import (
     written_beside,
 )
 from core.figures.drawing import Drawing
-from core.figures.picture import Look, Picture, Table
+from core.figures.picture import Look, Picture
 from core.language import N_, _
 from core.units import format_flops, format_percent
 
@@ -82,7 +82,12 @@ def components_picture(step: Item, look: Look) -> Picture:
     return Picture(
         figure=rows_of_bars(drawing, look, num_rows=num_rows, x=x),
         alt=_components_sentence(rows, totals, step.amount),
-        table=_components_table(rows, step.amount),
+        table={
+            _("phase"): [_(phase) for phase, _part, _amount in rows],
+            _("component"): [_(part) for _phase, part, _amount in rows],
+            _("FLOPs"): [format_flops(amount) for _phase, _part, amount in rows],
+            _("share"): [format_percent(amount / step.amount) for _phase, _part, amount in rows],
+        },
     )
 
 
@@ -114,16 +119,6 @@ def _components_sentence(rows: Sequence[Row], totals: Mapping[str, float], whole
     return _("One step: {phases}. The largest part is {part} with {share} of it.").format(
         phases=_(", ").join(phases), part=_(part), share=format_percent(amount / whole)
     )
-
-
-def _components_table(rows: Sequence[Row], whole: float) -> Table:
-    """Return one row a component and phase."""
-    return {
-        _("phase"): [_(phase) for phase, _part, _amount in rows],
-        _("component"): [_(part) for _phase, part, _amount in rows],
-        _("FLOPs"): [format_flops(amount) for _phase, _part, amount in rows],
-        _("share"): [format_percent(amount / whole) for _phase, _part, amount in rows],
-    }
 
 
 def two_layers_picture(step: Item, look: Look) -> Picture:
@@ -188,10 +183,22 @@ def rule_picture(
     ticks = [tick for tick in _TICKS if not (look.present and tick in _CLOSE_TICKS)]
     x = log_axis(shown, _context_words, title=_("context in tokens"))
     y = log_axis(ticks, "{:g}".format, title=_("exact FLOPs / 6ND"))
+    columns: dict[str, Sequence[object]] = {_("context"): [f"{each:,}" for each in contexts]}
+    for curve in curves:
+        causal, full = _names(curve)
+        columns |= {causal: list(curve.causal), full: list(curve.full)}
+    parts = [
+        _("{model} {causal} causal and {full} full").format(
+            model=curve.name, causal=f"{curve.causal[here]:.3f}", full=f"{curve.full[here]:.3f}"
+        )
+        for curve in curves
+    ]
     return Picture(
         figure=framed(drawing, look, x=x, y=y),
-        alt=_rule_sentence(contexts[here], curves, here),
-        table=_rule_table(contexts, curves),
+        alt=_("Exact FLOPs over 6ND at {context} tokens: {models}.").format(
+            context=f"{contexts[here]:,}", models=_(", ").join(parts)
+        ),
+        table=columns,
     )
 
 
@@ -225,25 +232,3 @@ def _names(curve: Curve) -> tuple[str, str]:
     """Return what the two lines of a model are called."""
     texts = (_("{model}, causal"), _("{model}, full attention"))
     return texts[0].format(model=curve.name), texts[1].format(model=curve.name)
-
-
-def _rule_sentence(context: int, curves: Sequence[Curve], here: int) -> str:
-    """Return every model's ratios at the marked context."""
-    parts = [
-        _("{model} {causal} causal and {full} full").format(
-            model=curve.name, causal=f"{curve.causal[here]:.3f}", full=f"{curve.full[here]:.3f}"
-        )
-        for curve in curves
-    ]
-    return _("Exact FLOPs over 6ND at {context} tokens: {models}.").format(
-        context=f"{context:,}", models=_(", ").join(parts)
-    )
-
-
-def _rule_table(contexts: Sequence[int], curves: Sequence[Curve]) -> Table:
-    """Return one row a context, two columns a model."""
-    columns: dict[str, Sequence[object]] = {_("context"): [f"{each:,}" for each in contexts]}
-    for curve in curves:
-        causal, full = _names(curve)
-        columns |= {causal: list(curve.causal), full: list(curve.full)}
-    return columns

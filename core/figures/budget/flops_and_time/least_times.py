@@ -51,13 +51,25 @@ def least_times_picture(bars: Sequence[Least], marks: Sequence[Mark], look: Look
     for bar, pattern in zip(bars, _PATTERNS, strict=False):
         _draw_bars(drawing, bar, pattern, look)
     for mark in marks:
-        _draw_marks(drawing, mark, look)
+        drawing.scatter(
+            x=list(mark.seconds.values()),
+            y=list(mark.seconds),
+            mode="markers+text",
+            name=mark.name,
+            marker={"color": look.color(mark.color), "symbol": mark.symbol, "size": 14},
+            text=[f"  {format_seconds(each)}" for each in mark.seconds.values()],
+            textposition="middle right",
+            hovertemplate="%{y}: %{text}<extra>%{fullData.name}</extra>",
+        )
     labels = list(dict.fromkeys(label for group in groups for label in group.seconds))
+    seconds = [each for group in groups for each in group.seconds.values()]
+    low, high = min(seconds) / 4, max(seconds) * 12  # room for the words to the right
+    ticks = [10.0**power for power in range(-12, 9) if low <= 10.0**power <= high]
     figure = rows_of_bars(
         drawing,
         look,
         num_rows=round(len(labels) * max(0.8, 0.6 * len(bars))),
-        x=_across([each for group in groups for each in group.seconds.values()]),
+        x=log_axis(ticks, _whole, range=[math.log10(low), math.log10(high)]),
         barmode="group",
         bargap=0.25,
     )
@@ -76,26 +88,6 @@ def _draw_bars(drawing: Drawing, bar: Least, pattern: str, look: Look) -> None:
         cliponaxis=False,
         hovertemplate="%{y}: %{text}<extra>%{fullData.name}</extra>",
     )
-
-
-def _draw_marks(drawing: Drawing, mark: Mark, look: Look) -> None:
-    drawing.scatter(
-        x=list(mark.seconds.values()),
-        y=list(mark.seconds),
-        mode="markers+text",
-        name=mark.name,
-        marker={"color": look.color(mark.color), "symbol": mark.symbol, "size": 14},
-        text=[f"  {format_seconds(each)}" for each in mark.seconds.values()],
-        textposition="middle right",
-        hovertemplate="%{y}: %{text}<extra>%{fullData.name}</extra>",
-    )
-
-
-def _across(seconds: Sequence[float]) -> dict[str, object]:
-    """Return the axis of times, in powers of ten with room for the words to the right."""
-    low, high = min(seconds) / 4, max(seconds) * 12
-    ticks = [10.0**power for power in range(-12, 9) if low <= 10.0**power <= high]
-    return log_axis(ticks, _whole, range=[math.log10(low), math.log10(high)])
 
 
 def _whole(seconds: float) -> str:

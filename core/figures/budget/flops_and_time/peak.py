@@ -65,7 +65,14 @@ def mfu_picture(shares: Sequence[Item], look: Look) -> Picture:
     names = [_(share.name) for share in shares]
     written = [format_percent(share.amount) for share in shares]
     _draw_shares(drawing, shares, look)
-    _draw_peak(drawing, look)
+    color = look.color("refused")
+    drawing.shape(
+        type="line", x0=1, x1=1, y0=0, y1=1, yref="paper",
+        line={"color": color, "width": 2, "dash": "dash"},
+    )  # fmt: skip
+    drawing.note(
+        x=1, y=1, yref="paper", yanchor="bottom", text=_("the peak"), font={"color": color}
+    )
     end = max(1.0, *(share.amount for share in shares)) * 1.15
     x = {"range": [0, end], "tickformat": ".0%", "title": _("share of the peak")}
     said = [f"{name} {share}" for name, share in zip(names, written, strict=True)]
@@ -102,18 +109,6 @@ def _draw_shares(drawing: Drawing, shares: Sequence[Item], look: Look) -> None:
         drawing.note(x=share.amount, y=name, text=text, xanchor="left")
 
 
-def _draw_peak(drawing: Drawing, look: Look) -> None:
-    """Draw the line that no bar may cross."""
-    color = look.color("refused")
-    drawing.shape(
-        type="line", x0=1, x1=1, y0=0, y1=1, yref="paper",
-        line={"color": color, "width": 2, "dash": "dash"},
-    )  # fmt: skip
-    drawing.note(
-        x=1, y=1, yref="paper", yanchor="bottom", text=_("the peak"), font={"color": color}
-    )
-
-
 def roofline_picture(
     operations: Sequence[Operation], device: DeviceSpec, peak: float, look: Look
 ) -> Picture:
@@ -142,7 +137,17 @@ def roofline_picture(
         _("FLOPs for each byte"): [f"{mark.intensity:,.4g}" for mark in marks],
         _("share of the peak, at most"): [format_percent(mark.share) for mark in marks],
     }
-    alt = _roofline_sentence(marks, device.name, edge)
+    waiting = [mark.name for mark in marks if mark.waits]
+    busy = [mark.name for mark in marks if not mark.waits]
+    alt = _(
+        "Roofline of {device}, which turns at {edge} FLOPs for each byte. Waiting for memory: "
+        "{waiting}. Computing all the time: {busy}."
+    ).format(
+        device=device.name,
+        edge=intensity_words(edge),
+        waiting=_(", ").join(waiting) or "-",
+        busy=_(", ").join(busy) or "-",
+    )
     return Picture(figure=framed(drawing, look, x=x, y=y), alt=alt, table=table)
 
 
@@ -252,18 +257,3 @@ def _intensity_tick(intensity: float) -> str:
 
 def _rate_tick(rate: float) -> str:
     return format_flops_per_second(rate).replace(".00 ", " ").replace(".0 ", " ")
-
-
-def _roofline_sentence(marks: Sequence[_Mark], device: str, edge: float) -> str:
-    """Return where the roof turns, who waits for memory and who does not."""
-    waiting = [mark.name for mark in marks if mark.waits]
-    busy = [mark.name for mark in marks if not mark.waits]
-    return _(
-        "Roofline of {device}, which turns at {edge} FLOPs for each byte. Waiting for memory: "
-        "{waiting}. Computing all the time: {busy}."
-    ).format(
-        device=device,
-        edge=intensity_words(edge),
-        waiting=_(", ").join(waiting) or "-",
-        busy=_(", ").join(busy) or "-",
-    )

@@ -1,10 +1,10 @@
 """One model in several formats: a bar each, against the memories of devices."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from core.budget.item import Item
-from core.figures.budget.model_sizes.memory_lines import Line, verdict
 from core.figures.drawing import Drawing
 from core.figures.picture import Look, Picture, Table
 from core.language import N_, _
@@ -27,6 +27,14 @@ _GAP: Final = 0.13  # of the width: labels of lines nearer to each other would r
 Items = Mapping[str, Item]  # format -> the bytes behind it, wide to narrow
 
 
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A memory in a picture: a name that everybody reads alike, and its bytes."""
+
+    name: str
+    num_bytes: float
+
+
 def one_model_picture(
     model: str, items: Items, chosen: Line, landmarks: Sequence[Line], look: Look
 ) -> Picture:
@@ -47,7 +55,16 @@ def one_model_picture(
     for line in seen_lines(chosen, landmarks, end):
         _draw_line(drawing, line, look, bold=line is chosen)
     if chosen.num_bytes > end:
-        _point_beyond(drawing, chosen, look)
+        drawing.note(
+            xref="paper",
+            x=1,
+            yref="paper",
+            y=1,
+            xanchor="right",
+            yanchor="bottom",
+            text=f"<b>{chosen.name}</b>: {look.format_bytes(chosen.num_bytes)} →",
+            font={"color": look.color("accent")},
+        )
     size = layout["font"]["size"]
     axes = {
         "xaxis": {"visible": False, "range": [0, end], "fixedrange": True},
@@ -139,20 +156,6 @@ def _draw_line(drawing: Drawing, line: Line, look: Look, *, bold: bool) -> None:
     )
 
 
-def _point_beyond(drawing: Drawing, chosen: Line, look: Look) -> None:
-    """Say that the chosen memory lies far to the right."""
-    drawing.note(
-        xref="paper",
-        x=1,
-        yref="paper",
-        y=1,
-        xanchor="right",
-        yanchor="bottom",
-        text=f"<b>{chosen.name}</b>: {look.format_bytes(chosen.num_bytes)} →",
-        font={"color": look.color("accent")},
-    )
-
-
 def _sentence(model: str, items: Items, chosen: Line, look: Look) -> str:
     parts = [
         f"{name} {look.format_bytes(item.amount)} {verdict(item.amount, chosen)}"
@@ -185,3 +188,13 @@ def _joined(item: Item, what: str) -> str:
     """Return the formulas of all parts as one sum."""
     parts = [getattr(part, what) for part in item.walk() if part.rule is not None]
     return " + ".join(parts).replace("*", "×")
+
+
+def verdict(num_bytes: float, chosen: Line) -> str:
+    """Return whether bytes fit into the chosen memory, or into how many of them at least."""
+    if num_bytes <= chosen.num_bytes:
+        return _("✓ fits")
+    if not chosen.num_bytes:
+        return _("✗ no memory")
+    needed = -int(-num_bytes // chosen.num_bytes)
+    return _("✗ ≥ {count} devices").format(count=f"{needed:,}")

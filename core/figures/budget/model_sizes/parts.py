@@ -71,7 +71,12 @@ def parts_picture(model: str, tree: Item, idle: float, look: Look) -> Picture:
     """
     layout = look.layout()
     drawing, rows = Drawing(), part_rows(tree)
-    _draw_parts(drawing, rows, idle, look)
+    experts = PART_NAMES["experts"]
+    left = [idle if row.part == experts else 0 for row in rows]
+    used = [row.amount - out for row, out in zip(rows, left, strict=True)]
+    _draw(drawing, rows, used, "", _("a token passes"), look)
+    if idle:
+        _draw(drawing, rows, left, "/", _("a token leaves out"), look)
     for row in rows:
         share = format_percent(row.amount / tree.amount)
         text = f" <b>{share}</b>  {format_count(row.amount)}"
@@ -92,15 +97,6 @@ def parts_picture(model: str, tree: Item, idle: float, look: Look) -> Picture:
     }
     figure = drawing.figure(layout | axes | {"barmode": "stack", "bargap": 0.25})
     return Picture(figure=figure, alt=_sentence(model, tree), table=_table(tree))
-
-
-def _draw_parts(drawing: Drawing, rows: Sequence[Row], idle: float, look: Look) -> None:
-    experts = PART_NAMES["experts"]
-    left = [idle if row.part == experts else 0 for row in rows]
-    used = [row.amount - out for row, out in zip(rows, left, strict=True)]
-    _draw(drawing, rows, used, "", _("a token passes"), look)
-    if idle:
-        _draw(drawing, rows, left, "/", _("a token leaves out"), look)
 
 
 def _draw(

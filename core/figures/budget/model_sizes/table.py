@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from core.budget.weights.sizes import Cell
-from core.figures.budget.model_sizes.memory_lines import Line, verdict
+from core.figures.budget.model_sizes.one_model import Line, verdict
 from core.figures.drawing import Drawing
 from core.figures.picture import Look, Picture, Table
 from core.language import _

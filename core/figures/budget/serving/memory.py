@@ -5,7 +5,8 @@ from typing import Final
 
 from core.budget.serving.kv_cache import AS_MADE, KVVariant
 from core.budget.serving.memory import Axis, MemorySweep
-from core.figures.budget.serving.frame import framed
+from core.figures.budget.flops_frame import framed
+from core.figures.budget.serving.roofline import MARGIN
 from core.figures.drawing import Drawing
 from core.figures.picture import Look, Picture, Table
 from core.language import N_, _, ngettext
@@ -59,9 +60,10 @@ def memory_picture(sweep: MemorySweep, device: str, look: Look) -> Picture:
     figure = framed(
         drawing,
         look,
-        HEIGHTS,
+        height=HEIGHTS[look.present],
+        margin=MARGIN,
         x=across | {"showgrid": False, "range": [1, sweep.values[-1]]},
-        y={"title": look.unit, "range": [0, top]},
+        y={"title": look.unit, "title_standoff": 8, "range": [0, top]},
     )
     alt = _memory_sentence(sweep, device, look)
     return Picture(figure=figure, alt=alt, table=_memory_table(sweep, look))

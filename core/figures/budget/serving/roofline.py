@@ -5,14 +5,14 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from core.budget.serving.throughput import RooflinePoint
-from core.figures.budget.flops_frame import intensity_words
-from core.figures.budget.serving.frame import fits_or_not, framed
+from core.figures.budget.flops_frame import framed, intensity_words
 from core.figures.drawing import Drawing
 from core.figures.picture import Look, Picture, Table
 from core.language import N_, _, ngettext
 from core.units import format_count, format_flops_per_second, format_percent
 
-HEIGHTS: Final = (320, 330)
+HEIGHTS: Final = (320, 330)  # in px, on a screen and on a projector
+MARGIN: Final = {"l": 8, "r": 24, "t": 34, "b": 8}
 _RANGE: Final = (0.5, 20_000.0)  # FLOPs for each byte
 _POWERS: Final = [10**power for power in range(19)]
 _SMALL_POWERS: Final = [10.0**power for power in range(-3, 10)]
@@ -46,7 +46,8 @@ def roofline_picture(
     figure = framed(
         drawing,
         look,
-        HEIGHTS,
+        height=HEIGHTS[look.present],
+        margin=MARGIN,
         x={
             "title": _("FLOPs for each byte read"),
             "type": "log",
@@ -56,6 +57,7 @@ def roofline_picture(
         },
         y={
             "title": _("FLOP/s of one device"),
+            "title_standoff": 8,
             "type": "log",
             "range": [math.log10(lowest) - 0.4, math.log10(peak) + 0.35],
             "tickvals": _POWERS,
@@ -122,23 +124,18 @@ def _draw_roof(
         line={"color": look.color("text"), "width": 3},
         hoverinfo="skip",
     )
+    left, here, right = (math.log10(each) for each in (ends[0], ridge, ends[1]))
+    share = (here - left) / (right - left)
     drawing.note(
         x=math.log10(ridge),
         y=math.log10(peak),
         text=_("{peak} from {ridge} FLOPs per byte on").format(
             peak=format_flops_per_second(peak), ridge=intensity_words(ridge)
         ),
-        xanchor=_anchor(ridge, ends),
+        xanchor=("left" if share < _SIDE else "right" if share > 1 - _SIDE else "center"),
         yanchor="bottom",
         yshift=4,
     )
-
-
-def _anchor(place: float, ends: tuple[float, float]) -> str:
-    """Return to which side of a place words stand, so that they do not leave the picture."""
-    left, here, right = (math.log10(each) for each in (ends[0], place, ends[1]))
-    share = (here - left) / (right - left)
-    return "left" if share < _SIDE else "right" if share > 1 - _SIDE else "center"
 
 
 def _words(point: RooflinePoint) -> str:
@@ -176,3 +173,8 @@ def _table(points: Sequence[RooflinePoint]) -> Table:
         _("MFU"): [format_percent(point.mfu) for point in points],
         _("Device memory"): [fits_or_not(point.fits) for point in points],
     }
+
+
+def fits_or_not(fits: bool) -> str:
+    """Return whether something fits, in words."""
+    return _("fits") if fits else _("does not fit")

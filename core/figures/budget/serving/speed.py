@@ -7,13 +7,14 @@ from typing import Final
 from core.budget.catalogue.models import MODELS
 from core.budget.serving.decode_speeds import DecodeFit, DecodeSpeed
 from core.budget.serving.throughput import Curve, CurvePoint
-from core.figures.budget.serving.frame import fits_or_not, framed
+from core.figures.budget.flops_frame import framed
+from core.figures.budget.serving.roofline import MARGIN, fits_or_not
 from core.figures.drawing import Drawing
 from core.figures.picture import Look, Picture, Table
 from core.language import N_, _
 from core.units import format_count, format_percent, format_rate, format_seconds
 
-SPEED_HEIGHTS: Final = (330, 330)
+SPEED_HEIGHT_PX: Final = 330
 PROOF_HEIGHTS: Final = (310, 320)
 _APART_X, _APART_Y = 0.04, 0.09  # of the picture, between two names
 BOUNDS: Final[Mapping[str, str]] = {
@@ -52,9 +53,10 @@ def speed_picture(curve: Curve, chosen: int, look: Look) -> Picture:
     figure = framed(
         drawing,
         look,
-        SPEED_HEIGHTS,
+        height=SPEED_HEIGHT_PX,
+        margin=MARGIN,
         x={"title": _("time per token (ms)")},
-        y={"title": _("tokens/s of one device"), "rangemode": "tozero"},
+        y={"title": _("tokens/s of one device"), "title_standoff": 8, "rangemode": "tozero"},
     )
     return Picture(figure=figure, alt=_speed_sentence(curve), table=_speed_table(curve))
 
@@ -169,7 +171,16 @@ def _speed_table(curve: Curve) -> Table:
 def proof_picture(rows: Sequence[DecodeSpeed], rule: DecodeFit, look: Look) -> Picture:
     """Return ours over published, one marker a row; on the line they are the same."""
     drawing = Drawing()
-    _draw_band(drawing, look)
+    for factor, dash in ((1, "solid"), (1 - BAND, "dot"), (1 + BAND, "dot")):
+        drawing.scatter(
+            x=_RANGE,
+            y=[factor * end for end in _RANGE],
+            mode="lines",
+            name=_("the same") if factor == 1 else _("15 % off"),
+            showlegend=factor <= 1,
+            line={"color": look.color("reference"), "width": 2, "dash": dash},
+            hoverinfo="skip",
+        )
     for width, (meaning, symbol) in _WIDTHS.items():
         drawn = [row for row in rows if row.width == width]
         drawing.scatter(
@@ -184,25 +195,12 @@ def proof_picture(rows: Sequence[DecodeSpeed], rule: DecodeFit, look: Look) -> P
     figure = framed(
         drawing,
         look,
-        PROOF_HEIGHTS,
+        height=PROOF_HEIGHTS[look.present],
+        margin=MARGIN,
         x=_LOG | {"title": _("published tokens/s")},
-        y=_LOG | {"title": _("tokens/s by the rule")},
+        y=_LOG | {"title": _("tokens/s by the rule"), "title_standoff": 8},
     )
     return Picture(figure=figure, alt=_proof_sentence(rows, rule), table=_proof_table(rows, rule))
-
-
-def _draw_band(drawing: Drawing, look: Look) -> None:
-    """Draw the line on which both are the same, and 15 % to either side."""
-    for factor, dash in ((1, "solid"), (1 - BAND, "dot"), (1 + BAND, "dot")):
-        drawing.scatter(
-            x=_RANGE,
-            y=[factor * end for end in _RANGE],
-            mode="lines",
-            name=_("the same") if factor == 1 else _("15 % off"),
-            showlegend=factor <= 1,
-            line={"color": look.color("reference"), "width": 2, "dash": dash},
-            hoverinfo="skip",
-        )
 
 
 def row_name(row: DecodeSpeed) -> str:

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from core.budget.item import Item
-from core.figures.budget.stacked_parts import capacity_line, parts_table, stack
-from core.figures.budget.training_memory.rows import row_axes
+from core.figures.budget.stacked_parts import capacity_line, parts_table, row_axes, stack
 from core.figures.drawing import Drawing
 from core.figures.picture import Look, Picture, Table
 from core.language import _

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from core.figures.budget.training_memory.rows import row_axes
+from core.figures.budget.stacked_parts import row_axes
 from core.figures.drawing import Drawing
 from core.figures.picture import Look, Picture, Table
 from core.language import _

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from core.budget.formula import Number
-from core.figures.budget.training_memory.rows import row_axes
+from core.budget.item import Number
+from core.figures.budget.stacked_parts import row_axes
 from core.figures.drawing import Drawing
 from core.figures.picture import Look, Picture, Table
 from core.language import _
@@ -72,7 +72,16 @@ def waterfall_picture(way: Way, look: Look) -> Picture:
     """Return one row for each total and each change, from top to bottom."""
     drawing, layout, spans = Drawing(), look.layout(), way.spans
     _draw_bars(drawing, way, look)
-    _draw_links(drawing, spans, look.color("muted"))
+    color = look.color("muted")
+    for row, (_begin, end) in enumerate(spans[:-1]):
+        drawing.shape(
+            type="line",
+            x0=end,
+            x1=end,
+            y0=row - 0.35,
+            y1=row + 1.35,
+            line={"color": color, "width": 1, "dash": "dot"},
+        )
     size = layout["font"]["size"]
     axes = row_axes(look, _ROOM * (max(map(max, spans)) or 1), way.labels)
     frame = {
@@ -112,19 +121,6 @@ def _draw_bars(drawing: Drawing, way: Way, look: Look) -> None:
         customdata=["", *(rung.why for rung in way.rungs), ""],
         hovertemplate="%{text}<br>%{customdata}<extra></extra>",
     )
-
-
-def _draw_links(drawing: Drawing, spans: Sequence[tuple[Number, Number]], color: str) -> None:
-    """Draw from the end of each bar to the next one."""
-    for row, (_begin, end) in enumerate(spans[:-1]):
-        drawing.shape(
-            type="line",
-            x0=end,
-            x1=end,
-            y0=row - 0.35,
-            y1=row + 1.35,
-            line={"color": color, "width": 1, "dash": "dot"},
-        )
 
 
 def _sentence(way: Way, look: Look) -> str:

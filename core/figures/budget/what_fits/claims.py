@@ -57,7 +57,13 @@ def claims_picture(rows: Rows, chosen: str, look: Look) -> Picture:
         "margin": {"l": 8, "r": 8, "t": 2 * size, "b": 8},
     }
     figure = drawing.figure(layout | axes | {"clickmode": "event+select"})
-    return Picture(figure=figure, alt=_sentence(rows), table=_table(rows))
+    parts = [
+        _("{claim} {ratio} times the bound, {verdict}").format(
+            claim=label, ratio=f"{shown_ratio(ruling):.2g}", verdict=_(VERDICTS[ruling.verdict])
+        )
+        for _key, label, ruling in rows
+    ]
+    return Picture(figure=figure, alt=_("; ").join(parts) + ".", table=_table(rows))
 
 
 def _draw_marks(drawing: Drawing, rows: Rows, verdict: Verdict, look: Look) -> None:
@@ -87,17 +93,6 @@ def _scale(rows: Rows) -> dict[str, Any]:
         "tickvals": _TICKS,
         "ticktext": [f"{tick:g}" for tick in _TICKS],
     }
-
-
-def _sentence(rows: Rows) -> str:
-    """Return every claim with its ratio and what it is."""
-    parts = [
-        _("{claim} {ratio} times the bound, {verdict}").format(
-            claim=label, ratio=f"{shown_ratio(ruling):.2g}", verdict=_(VERDICTS[ruling.verdict])
-        )
-        for _key, label, ruling in rows
-    ]
-    return _("; ").join(parts) + "."
 
 
 def _table(rows: Rows) -> Table:

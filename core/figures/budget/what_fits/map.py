@@ -7,7 +7,7 @@ from typing import Any, Final
 from core.budget.fits.matrix import Cell
 from core.budget.fits.plane import Plane
 from core.figures.drawing import Drawing
-from core.figures.picture import Look, Picture, Table
+from core.figures.picture import Look, Picture
 from core.language import N_, _, ngettext
 
 LETTERS: Final[Mapping[str, str]] = {
@@ -52,7 +52,14 @@ def map_picture(plane: Plane, labels: Labels, look: Look) -> Picture:
         drawing.shape(type="rect", x0=x - 0.5, x1=x + 0.5, y0=y - 0.5, y1=y + 0.5, line=line)
     axes = _axes(plane, labels, layout) | {"showlegend": False, "clickmode": "event+select"}
     figure = drawing.figure(layout | axes)
-    return Picture(figure=figure, alt=_sentence(plane, labels), table=_table(plane, labels))
+    first = {" ": [labels.rows[key] for key in plane.rows]}
+    squares = {
+        labels.columns[column]: [
+            square_text(plane.cells[row, column], plane.fewest[row, column]) for row in plane.rows
+        ]
+        for column in plane.columns
+    }
+    return Picture(figure=figure, alt=_sentence(plane, labels), table={**first, **squares})
 
 
 def _axes(plane: Plane, labels: Labels, layout: Mapping[str, Any]) -> dict[str, Any]:
@@ -176,15 +183,3 @@ def _sentence(plane: Plane, labels: Labels) -> str:
     return _("Of {total} squares {count} fit. By column: {columns}.").format(
         total=len(plane.cells), count=len(fitting), columns=_(", ").join(per_column)
     )
-
-
-def _table(plane: Plane, labels: Labels) -> Table:
-    """Return the squares row by row."""
-    first = {" ": [labels.rows[key] for key in plane.rows]}
-    squares = {
-        labels.columns[column]: [
-            square_text(plane.cells[row, column], plane.fewest[row, column]) for row in plane.rows
-        ]
-        for column in plane.columns
-    }
-    return {**first, **squares}

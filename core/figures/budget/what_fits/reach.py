@@ -52,7 +52,12 @@ def reach_picture(edges: Sequence[Edge], here: tuple[int, int], look: Look) -> P
         "margin": {"l": 8, "r": 8, "t": 2 * size, "b": 8},
     }
     figure = drawing.figure(layout | axes)
-    return Picture(figure=figure, alt=_sentence(edges, here), table=_table(edges))
+    parts = [_in_words(edge) for edge in edges]
+    chosen = _("Chosen: {sequences} × {tokens} tokens.").format(
+        sequences=f"{here[1]:,}", tokens=f"{here[0]:,}"
+    )
+    alt = _("; ").join(parts) + ". " + chosen
+    return Picture(figure=figure, alt=alt, table=_table(edges))
 
 
 def _log(title: str, edges: Sequence[Edge], here: int) -> dict[str, Any]:
@@ -72,15 +77,6 @@ def _short(tokens: int) -> str:
 
 def _devices(number: int) -> str:
     return ngettext("{count} device", "{count} devices", number).format(count=f"{number:,}")
-
-
-def _sentence(edges: Sequence[Edge], here: tuple[int, int]) -> str:
-    """Return the ends of every line, and what is chosen."""
-    parts = [_in_words(edge) for edge in edges]
-    chosen = _("Chosen: {sequences} × {tokens} tokens.").format(
-        sequences=f"{here[1]:,}", tokens=f"{here[0]:,}"
-    )
-    return _("; ").join(parts) + ". " + chosen
 
 
 def _in_words(edge: Edge) -> str:

@@ -18,6 +18,7 @@ from core.budget.by_hand.gpt import (
 )
 from core.models import GPTShape
 from core.models.gpt import GPT
+from tests.core.budget.random_budgets import check_tree
 
 # each: batch, context, layers, heads, width, vocabulary
 SHAPES = [
@@ -67,13 +68,7 @@ def saved_bytes(shape, batch_size, precision):
 )
 @settings(max_examples=40, deadline=None)
 def test_counted_parameters_are_those_of_the_module(layers, heads, head_dim, vocab, context):
-    shape = GPTShape(
-        num_layers=layers,
-        hidden_dim=heads * head_dim,
-        num_heads=heads,
-        vocab_size=vocab,
-        seq_len=context,
-    )
+    shape = shape_of((1, context, layers, heads, heads * head_dim, vocab))
     with torch.device("meta"):
         model = GPT(shape)
     counted = count_parameters(shape)
@@ -125,8 +120,5 @@ def test_flops_are_torchs_own_count(numbers):
 
 def test_every_line_shows_a_formula_that_gives_its_number():
     memory = training_memory(shape_of(SHAPES[0]), 12, "bf16_fp32_attention")
-    for line in memory.children:
-        assert eval(line.substituted.replace(",", "")) == line.amount, line.name  # noqa: S307
-        assert line.source
-    assert memory.amount == sum(line.amount for line in memory.children)
+    check_tree(memory)
     assert memory.child("activations").low < memory.child("activations").high

@@ -9,6 +9,7 @@ import pytest
 from core.budget.catalogue.hf_config import model_from_config
 from core.budget.catalogue.models import MODELS
 from core.budget.weights.parameters import active_parameters, count_parameters, counts
+from tests.core.budget.catalogue.test_hf_config import parameters_of
 
 CONFIGS = json.loads(Path(__file__).with_name("published_configs.json").read_text(encoding="utf-8"))
 # Printed by the makers: model cards of Mixtral and Qwen3; DeepSeek-V3's report counts 37 B.
@@ -52,14 +53,6 @@ def test_the_parameters_that_a_token_passes_are_those_that_the_makers_print():
 
 @pytest.mark.slow
 def test_every_row_has_as_many_parameters_as_the_module_of_transformers_on_meta():
-    import torch
-    from transformers import AutoConfig, AutoModelForCausalLM
-
     for key, config in CONFIGS.items():
         sizes = {name: value for name, value in config.items() if name != "model_type"}
-        with torch.device("meta"):
-            model = AutoModelForCausalLM.from_config(
-                AutoConfig.for_model(config["model_type"], **sizes)
-            )
-        in_module = sum(weight.numel() for weight in model.parameters())
-        assert counts(MODELS[key]).total == in_module, key
+        assert counts(MODELS[key]).total == parameters_of(config["model_type"], sizes), key

@@ -7,11 +7,8 @@ from core.budget.simulation.prepared import OptimizerStep
 from core.budget.simulation.tracker import StorageTracker
 
 SIDE, COUNT = 256, 8
-SIZES = {
-    "num_updated": COUNT * SIDE**2,
-    "num_in_matrices": COUNT * SIDE**2,
-    "rows_and_columns": COUNT * 2 * SIDE,
-}
+NUMBERS = COUNT * SIDE**2
+SIZES = {"num_updated": NUMBERS, "num_in_matrices": NUMBERS, "rows_and_columns": COUNT * 2 * SIDE}
 
 
 def step_of(key, kind, dtype, device="meta"):
@@ -41,7 +38,7 @@ def test_states_are_those_of_torch():
 
 
 def test_a_foreach_step_makes_as_many_copies_of_all_parameters_as_the_table_says():
-    everything = SIZES["num_updated"] * 4
+    everything = NUMBERS * 4
     for key, row in OPTIMIZERS.items():
         if row.foreach_copies is None or key == "adafactor":
             continue

@@ -128,10 +128,8 @@ def test_peaks_are_compared_by_what_is_held_under_one_name_each():
         return whole(whole(part("master", 4), part("copy", 2), name="weights"), peak, name=name)
 
     found = peak_difference(device(30, 12), device(2, 12))
-    assert {step.path: step.change for step in found.changed} == {
-        ("activations",): -30,
-        ("gradients",): 12,
-    }
+    steps = {step.path: step.change for step in found.changed}
+    assert steps == {("activations",): -30, ("gradients",): 12}
     assert [move.before for move in found.moves] == ["forward"]
     stages = whole(device(1, 1, "stage 0"), device(50, 1, "stage 1"), combine="max", name="all")
     found = peak_difference(device(30, 12), stages)
@@ -176,10 +174,8 @@ def test_the_steps_lead_from_the_first_to_the_last_without_a_gap(first, last):
 def test_a_choice_that_needs_another_makes_one_step_with_it():
     whole = named_scenario("llama-2-7b", "t4", None, {"num_devices": 8, "tensor": 8})
     small = named_scenario("llama-2-7b", "t4", None, {"num_devices": 2, "tensor": 2})
-    assert [step.names for step in one_by_one(small, whole, measure)] == [
-        ("num_devices",),
-        ("tensor",),
-    ]
+    apart = [step.names for step in one_by_one(small, whole, measure)]
+    assert apart == [("num_devices",), ("tensor",)]
     assert [step.names for step in one_by_one(whole, small, measure)] == [("num_devices", "tensor")]
 
 

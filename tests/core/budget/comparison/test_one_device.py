@@ -3,8 +3,7 @@
 import pytest
 
 from core.budget.comparison.one_device import Calibration, calibrate, on_one_device
-from core.budget.formula import Formula
-from core.budget.item import item
+from core.budget.item import Formula, item
 from core.budget.recipe import TrainingRecipe
 from core.budget.simulation.step import simulate_step
 from core.budget.training.scenario import named_scenario

@@ -2,7 +2,6 @@
 
 import pytest
 
-from core.budget import Formula
 from core.budget.comparison.published import published
 from core.budget.comparison.rederived import (
     NUMBER,
@@ -15,22 +14,14 @@ from core.budget.comparison.rederived import (
     step_down,
     without,
 )
-from core.budget.item import item, total
 from core.budget.training.memory import training_budget
+from tests.core.budget.comparison.test_difference import part, whole
 
 INPUTS = {
     "model": "gpt2",
     "device": "t4",
     "recipe": {"batch_size": 2, "seq_len": 512, "profile": "megatron"},
 }
-
-
-def part(name, amount):
-    return item(name, Formula("amount"), {"amount": amount}, unit="bytes", source="a test")
-
-
-def whole(name, *parts, combine="sum"):
-    return total(name, parts, source="a test", combine=combine)
 
 
 def test_allocated_leaves_out_what_the_allocator_adds_and_reserved_has_it():
@@ -43,19 +34,14 @@ def test_allocated_leaves_out_what_the_allocator_adds_and_reserved_has_it():
 
 
 def test_parts_are_taken_away_at_every_level_and_maxima_are_found_again():
-    forward = whole("forward", part("activations", 9), part("logits", 3))
-    step = whole("step", part("gradients", 11))
-    tree = whole("all", whole("peak", forward, step, combine="max"), part("weights", 5))
+    forward = whole(part("activations", 9), part("logits", 3), name="forward")
+    step = whole(part("gradients", 11), name="step")
+    tree = whole(whole(forward, step, combine="max", name="peak"), part("weights", 5))
     assert tree.amount == 17
     assert without(tree, {"logits"}).amount == 16
     assert without(tree, {"gradients"}).child("peak").amount == 12
-    assert [each.name for each in without(tree, {"activations", "logits"}).walk()] == [
-        "all",
-        "peak",
-        "step",
-        "gradients",
-        "weights",
-    ]
+    left = [each.name for each in without(tree, {"activations", "logits"}).walk()]
+    assert left == ["all", "peak", "step", "gradients", "weights"]
 
 
 def test_a_part_is_put_into_the_moments_that_its_row_names():

@@ -24,19 +24,17 @@ def test_the_claimed_time_is_beyond_every_peak_of_the_card():
     assert rate > max(DEVICES["rtx-4090"].peak.values())
 
 
-def test_devices_without_the_dtype_are_left_out_and_no_size_is_refused():
+def test_devices_without_the_dtype_are_left_out_and_no_size_and_no_bytes_are_refused():
     assert "T4" not in {item.name for item in least_seconds(64, "bfloat16")}
     refused("size is 0; it must lie between 1 and", least_seconds, 0, "float32")
+    refused("num_bytes is 0; it must lie between 1 and", transfer_seconds, 0, DEVICES["t4"])
 
 
 def test_seconds_are_bytes_over_the_data_sheet_s_bandwidth():
     device = DEVICES["h100-sxm"]
     host, other, own = transfer_seconds(64e9, device)
-    assert (host.name, other.name, own.name) == (
-        "from the host",
-        "from another device",
-        "from its own memory",
-    )
+    names = ["from the host", "from another device", "from its own memory"]
+    assert [host.name, other.name, own.name] == names
     assert own.amount == 64e9 / 3.35e12
     assert host.amount == 64e9 / device.host_link
     assert host.amount > other.amount > own.amount
@@ -45,7 +43,3 @@ def test_seconds_are_bytes_over_the_data_sheet_s_bandwidth():
 def test_a_link_that_is_not_there_is_left_out():
     lonely = replace(DEVICES["rtx-4090"], link=0)
     assert len(transfer_seconds(1, lonely)) == 2
-
-
-def test_no_bytes_are_refused():
-    refused("num_bytes is 0; it must lie between 1 and", transfer_seconds, 0, DEVICES["t4"])

@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
@@ -19,6 +17,7 @@ from core.budget.recipe import LoRA, TrainingRecipe
 from core.budget.serving.memory import serving_memory
 from core.budget.serving.plan import ServingPlan
 from core.budget.training.memory import training_budget
+from tests.core.budget.refusals import refused
 
 SPEC = MODELS["llama-2-7b"]
 PLAN = ServingPlan(prompt_len=1000, output_len=24)
@@ -56,8 +55,7 @@ def test_a_training_job_is_spread_and_sized():
     assert four.amount < one.amount
     assert job.sized("sequences", 8).need(spec).amount > one.amount
     assert job.sized("tokens", 10**6).need(spec) == job.sized("tokens", 1024).need(spec)
-    with pytest.raises(ValueError, match="num_devices is 0; it must lie"):
-        job.on(0).need(spec)
+    refused("num_devices is 0; it must lie", job.on(0).need, spec)
 
 
 def test_a_need_is_the_budget_on_every_device():
@@ -66,11 +64,8 @@ def test_a_need_is_the_budget_on_every_device():
         for number in (1, 8):
             need = Training(recipe, number).need(MODELS[key])
             for device in ("t4", "h100-sxm", "mi300x"):
-                cluster = Cluster(
-                    device=DEVICES[device],
-                    num_devices=number,
-                    zero_stage=3 if number > 1 else 0,
-                )
+                zero = 3 if number > 1 else 0
+                cluster = Cluster(device=DEVICES[device], num_devices=number, zero_stage=zero)
                 budget = training_budget(MODELS[key], recipe, cluster)
                 assert budget.item == need, (key, number, device)
 

@@ -126,10 +126,8 @@ def test_recomputing_a_layer_sends_its_forward_pass_again():
     full = TrainingRecipe(batch_size=2, seq_len=4096, checkpointing="full")
     name = "all-reduce of activations"
 
-    again = (
-        sent_activations(cluster(8, tensor=8), recipe=full)[name]
-        - sent_activations(cluster(8, tensor=8))[name]
-    )
+    once = sent_activations(cluster(8, tensor=8))[name]
+    again = sent_activations(cluster(8, tensor=8), recipe=full)[name] - once
     assert again == 2 * 80 * 2 * 7 * STREAM / 8
 
 
@@ -175,20 +173,12 @@ def test_one_rank_sends_no_activations():
 
 @pytest.mark.slow
 def test_torch_reduces_twice_a_layer_in_each_pass():
-    from torch.distributed.tensor.parallel import (
-        ColwiseParallel,
-        RowwiseParallel,
-        parallelize_module,
-    )
+    from torch.distributed.tensor import parallel
 
     from tests.core.budget.fake_ranks import Block, collectives, mesh_of_fake_ranks
 
-    plan = {
-        "qkv": ColwiseParallel(),
-        "o": RowwiseParallel(),
-        "up": ColwiseParallel(),
-        "down": RowwiseParallel(),
-    }
+    columns, rows = parallel.ColwiseParallel(), parallel.RowwiseParallel()
+    plan = {"qkv": columns, "o": rows, "up": columns, "down": rows}
     with mesh_of_fake_ranks() as mesh:
-        counted = collectives(parallelize_module(Block(), mesh, plan))
+        counted = collectives(parallel.parallelize_module(Block(), mesh, plan))
     assert counted == {"c10d_functional.all_reduce": 4}

@@ -29,6 +29,7 @@ from core.models.build import build_model
 from core.models.spec import ModelSpec
 from tests.core.budget.random_budgets import check_tree
 from tests.core.budget.refusals import refused
+from tests.core.budget.serving.test_decode_speeds import STRANGERS
 from tests.core.budget.weights.test_stored import shallow
 
 
@@ -139,11 +140,9 @@ H100 = Cluster(device=DEVICES["h100-sxm"])
 
 
 def test_published_speeds_are_met_within_15_percent():
-    # rows that stand outside any rule: see test_decode_speeds
-    strangers = {("llama-3.1-70b", 16, 2), ("llama-3.1-405b", 8, 8)}
     tried = 0
     for row in published_speeds():
-        if row.bits == 5 or (row.model, row.bits, row.tensor) in strangers:
+        if row.bits == 5 or (row.model, row.bits, row.tensor) in STRANGERS:
             continue  # groups of 32 are none of our formats
         fmt = "bfloat16" if row.bits == 16 else "int8_channel"
         plan = ServingPlan(weight_format=fmt, prompt_len=5, output_len=200, tensor=row.tensor)

@@ -22,7 +22,6 @@ from core.budget.simulation.tracker import StorageTracker
 from core.budget.weights.stored import serving_weights
 from core.models.build import build_model
 from core.units import GIB
-from tests.core.budget.random_budgets import check_tree
 from tests.core.budget.refusals import refused
 from tests.core.budget.weights.test_stored import KINDS, shallow
 
@@ -55,13 +54,6 @@ def test_long_prompts_are_read_in_pieces():
     spec = MODELS["llama-2-7b"]
     one, many = (work_space(spec, ServingPlan(prompt_len=n)) for n in (8192, 80_000))
     assert one.amount == many.amount
-
-
-def test_the_tree_adds_up_and_every_line_comes_from_its_formula():
-    for spec in MODELS.values():
-        for fmt in ("bfloat16", "nf4_double_quant", "int4_group128_affine"):
-            memory = serving_memory(spec, ServingPlan(weight_format=fmt, kv_format="fp8_block128"))
-            check_tree(memory)
 
 
 def test_a_group_of_devices_shares_weights_and_heads():
@@ -146,13 +138,14 @@ def test_more_of_anything_never_takes_less():
         assert amounts == sorted(amounts), name
 
 
-def test_a_budget_that_cannot_be_is_refused_in_a_sentence():
-    spec = MODELS["llama-2-7b"]
-    with pytest.raises(ValueError, match="1 devices cannot be shared out to 2 tensor ranks"):
-        inference_budget(spec, ServingPlan(tensor=2), H100)
+def test_a_budget_or_a_sweep_that_cannot_be_is_refused_in_a_sentence():
+    spec, pair = MODELS["llama-2-7b"], ServingPlan(tensor=2)
+    for call in (inference_budget, memory_sweep):
+        refused("1 devices cannot be shared out to 2 tensor ranks", call, spec, pair, H100)
     with pytest.raises(ValueError, match="64 tensor ranks cannot share the 32 attention heads"):
         largest_concurrency(spec, ServingPlan(tensor=64), replace(H100, num_devices=64))
     refused("num_devices is 0; it must lie between 1", replace, H100, num_devices=0)
+    refused("axis is 'batch'; use one of: context", memory_sweep, spec, pair, H100, "batch")
 
 
 RTX = Cluster(device=DEVICES["rtx-4090"])
@@ -182,10 +175,3 @@ def test_the_picture_reaches_the_plan_where_nothing_fits_and_ends_where_all_fits
     assert huge.values[-1] == huge.chosen * 5 // 4
     assert tiny.largest > 4 * 1024
     assert tiny.values[-1] == 5 * 1024
-
-
-def test_a_sweep_that_cannot_be_is_refused_in_a_sentence():
-    with pytest.raises(ValueError, match="axis is 'batch'; use one of: context, sequences"):
-        memory_sweep(MODELS["gpt2"], ServingPlan(), RTX, "batch")
-    with pytest.raises(ValueError, match="1 devices cannot be shared out to 4 tensor ranks"):
-        memory_sweep(MODELS["gpt2"], ServingPlan(tensor=4), RTX)

@@ -21,6 +21,7 @@ from core.budget.serving.throughput import (
     throughput_curve,
     user_speed,
 )
+from tests.core.budget.refusals import refused
 
 H100 = Cluster(device=DEVICES["h100-sxm"])
 
@@ -142,12 +143,10 @@ def test_a_calibrated_plan_gives_the_measured_speed_back():
 
 
 def test_a_speed_that_no_memory_gives_is_refused_in_a_sentence():
+    beyond = r"tokens/s cannot be: A100.* needs at least 8\.30 ms"
+    little = r"^0.01 tokens/s is not a thousandth of what A100.*8\.30 ms a token"
+    nothing = r"tokens_per_second is 0; it must lie between 0\.001"
     for speed in (140, 2000, 1e8):
-        with pytest.raises(ValueError, match=r"tokens/s cannot be: A100.* needs at least 8\.30 ms"):
-            calibrated(SPEC, ServingPlan(), A100, speed)
-    with pytest.raises(ValueError, match=r"tokens_per_second is 0; it must lie between 0\.001"):
-        calibrated(SPEC, ServingPlan(), A100, 0)
-    with pytest.raises(
-        ValueError, match=r"^0.01 tokens/s is not a thousandth of what A100.*8\.30 ms a token"
-    ):
-        calibrated(SPEC, ServingPlan(), A100, 0.01)
+        refused(beyond, calibrated, SPEC, ServingPlan(), A100, speed)
+    refused(little, calibrated, SPEC, ServingPlan(), A100, 0.01)
+    refused(nothing, calibrated, SPEC, ServingPlan(), A100, 0)

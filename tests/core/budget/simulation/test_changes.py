@@ -9,12 +9,12 @@ from torch.nn import functional as F  # noqa: N812
 
 from core.budget.recipe import LoRA
 from core.budget.simulation.changes import use_adapters, use_autocast, use_checkpointing
-from core.budget.simulation.counts import saved_bytes_per_layer
 from core.budget.simulation.step import simulate_step
 from core.budget.simulation.timeline import BACKWARD, GRADIENT
 from core.budget.weights.stored import quantized_weights
 from core.dtypes.blocks.block_formats import BLOCK_FORMATS
 from core.models.build import build_model
+from tests.core.budget.simulation.test_counts import saved_bytes_per_layer
 from tests.core.budget.simulation.test_prepared import GPT2, LLAMA, recipe
 
 

@@ -80,12 +80,6 @@ def test_states_live_already_and_the_step_leaves_no_gradient(key: str):
     assert all(each.grad is None for each in step.parameters)
 
 
-def test_eight_bit_adam_keeps_two_bytes_a_parameter_and_its_scales():
-    step, num_params = _step("adam8bit")
-    num_bytes = sum(each.numel() * each.element_size() for each in step.states())
-    assert num_bytes == pytest.approx(num_params * (2 + 2 * 4 / 256), rel=1e-4)
-
-
 def test_muon_keeps_one_moment_for_inner_matrices_and_two_for_the_rest():
     step, num_params = _step("muon")
     inner = sum(

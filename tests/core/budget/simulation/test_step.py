@@ -14,9 +14,8 @@ from core.budget.simulation.step import simulate_step
 from core.budget.simulation.timeline import BACKWARD, FORWARD, OPTIMIZER, RECOMPUTE
 from core.budget.weights.parameters import counts
 from core.models.spec import LatentAttention, Mixture, ModelSpec
+from core.units import GIB
 from tests.core.budget.simulation.test_prepared import GPT2, LLAMA, recipe
-
-GIB = 1024**3
 
 
 def measured_peak(spec: ModelSpec, setting: TrainingRecipe) -> int:
@@ -88,19 +87,10 @@ def test_the_simulated_peak_is_the_cpu_allocators_peak_within_a_thousandth():
 @pytest.mark.slow
 def test_llama_2_7b_takes_the_bytes_that_the_reference_measured():
     # reference/budget.md C.4: without the weights and states, pure bf16, 4096 tokens
-    for checkpointing, after_forward, peak in (
-        ("none", 23.38, 24.36),
-        ("full", 1.62, 12.96),
-    ):
-        timeline = simulate_step(
-            MODELS["llama-2-7b"],
-            TrainingRecipe(
-                precision="pure_bf16",
-                profile="hf_eager",
-                checkpointing=checkpointing,
-                step_kind="fused",
-            ),
-        )
+    plain = TrainingRecipe(precision="pure_bf16", profile="hf_eager", step_kind="fused")
+    for checkpointing, after_forward, peak in (("none", 23.38, 24.36), ("full", 1.62, 12.96)):
+        setting = replace(plain, checkpointing=checkpointing)
+        timeline = simulate_step(MODELS["llama-2-7b"], setting)
         assert timeline.forward_bytes / GIB == pytest.approx(after_forward, abs=0.005)
         assert (timeline.peak - timeline.persistent) / GIB == pytest.approx(peak, abs=0.005)
 

@@ -10,7 +10,6 @@ from core.budget.catalogue.precisions import PRECISIONS
 from core.budget.catalogue.profiles import PROFILES
 from core.budget.recipe import TrainingRecipe
 from core.budget.share import Share, whole
-from core.budget.simulation.counts import saved_bytes, saved_bytes_per_layer
 from core.budget.training.activations import (
     activation_sizes,
     kept_list,
@@ -18,6 +17,7 @@ from core.budget.training.activations import (
     outside_activations,
 )
 from core.budget.weights.parameters import share_counts
+from tests.core.budget.simulation.test_counts import saved_bytes, saved_bytes_per_layer
 from tests.core.budget.training.test_saved_tensors import KINDS, random_recipe, random_spec
 
 TOLERANCE = 64  # bytes a layer: the flash kernel's seed and offset
@@ -101,9 +101,7 @@ def test_what_is_kept_outside_the_blocks_is_what_a_model_leaves_beside_its_layer
     for profile in PROFILES:
         for key in ("gpt2", "llama-3.2-1b"):
             spec = replace(MODELS[key], num_layers=2)
-            recipe = TrainingRecipe(
-                batch_size=1, seq_len=32, precision="pure_bf16", profile=profile
-            )
+            recipe = TrainingRecipe(seq_len=32, precision="pure_bf16", profile=profile)
             beside = saved_bytes(spec, recipe) - 2 * saved_bytes_per_layer(spec, recipe)
             sizes = activation_sizes(spec, recipe, whole(spec))
             outside = outside_activations(spec, recipe, whole(spec), sizes).amount

@@ -104,6 +104,8 @@ def test_what_cannot_be_is_refused_in_a_sentence():
     refused("mfu is 0; it must lie between 1e-06 and 1", training_seconds, 1, 1, 1, 1.0, 0)
     refused("num_params is 0", training_seconds, 0, 1, 1, 1.0, 0.5)
     refused("num_devices is 0", training_seconds, 1, 1, 0, 1.0, 0.5)
+    refused("price_per_hour is -1; it must lie between 0 and", cost, 1, 1, -1)
+    refused("num_devices is 0", cost, 0, 1, 1)
 
 
 def test_a_price_is_devices_times_hours_times_what_the_reader_pays():
@@ -115,11 +117,6 @@ def test_a_price_is_devices_times_hours_times_what_the_reader_pays():
 def test_deepseek_v3_cost_5_3_million_at_2_dollars():
     # DeepSeek-V3 Technical Report, table 1: 2.664 M H800 hours at 2 USD are 5.328 M USD.
     assert cost(2048, 2_664_000 * 3600 / 2048, 2.0).amount == pytest.approx(5.328e6)
-
-
-def test_negative_prices_and_no_devices_are_refused():
-    refused("price_per_hour is -1; it must lie between 0 and", cost, 1, 1, -1)
-    refused("num_devices is 0", cost, 0, 1, 1)
 
 
 def test_a_cost_is_as_uncertain_as_the_time_behind_it_and_may_be_absurdly_large():

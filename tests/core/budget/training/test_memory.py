@@ -13,7 +13,6 @@ from core.budget.simulation.step import simulate_step
 from core.budget.training.memory import allocated, training_budget
 from core.budget.weights.parameters import counts
 from core.units import GIB
-from tests.core.budget.random_budgets import check_tree
 
 ONE = Cluster(device=DEVICES["h100-sxm"])
 PLAIN = {"optimizer": "sgd", "step_kind": "fused", "precision": "pure_bf16", "profile": "hf_eager"}
@@ -89,14 +88,6 @@ H100 = DEVICES["h100-sxm"]
 LLAMA = MODELS["llama-2-7b"]
 
 
-def test_every_item_is_the_sum_or_the_maximum_of_its_children_or_what_its_formula_gives():
-    for spec in MODELS.values():
-        check_tree(training_budget(spec, TrainingRecipe(seq_len=1024), ONE).item)
-    many = Cluster(device=H100, num_devices=32, tensor=4, pipeline=2, zero_stage=2)
-    recipe = TrainingRecipe(checkpointing="every_k", checkpoint_every=3, accumulation=8)
-    check_tree(training_budget(MODELS["mixtral-8x7b"], recipe, many).item)
-
-
 def test_the_first_stage_of_a_pipeline_holds_the_most_activations():
     cluster = Cluster(device=H100, num_devices=4, pipeline=4)
     budget = training_budget(LLAMA, TrainingRecipe(accumulation=8), cluster)
@@ -133,17 +124,6 @@ def test_sharding_everything_leaves_the_share_and_the_gathered_layers():
     assert 0 < gathered.amount < 2 * num_params
 
 
-def test_40_billion_parameters_of_16_bytes_fill_eight_devices_of_80_gb():
-    # CS336, lecture 2: 8 x 80e9 / 16, and / 12 in 2026
-    for precision, expected in (("mixed_bf16", 40.0e9), ("cs336_12", 53.3e9)):
-        recipe = TrainingRecipe(precision=precision)
-        item = training_budget(LLAMA, recipe, ONE).item
-        states = item.child("weights").amount + item.child("optimizer").amount
-        gradients = item.child("step peak").child("optimizer step").child("gradients").amount
-        each = (states + gradients) / counts(LLAMA).total
-        assert 8 * 80e9 / each == pytest.approx(expected, rel=1e-3), precision
-
-
 def test_the_reserve_lies_between_nothing_and_15_percent():
     item = training_budget(LLAMA, TrainingRecipe(), ONE).item
     reserve = item.child("allocator reserve")
@@ -159,11 +139,7 @@ def test_the_reserve_lies_between_nothing_and_15_percent():
         ("llama-2-7b", {"profile": "jax"}, "profile is 'jax'; use one of: hf_eager"),
         ("gpt2", {"seq_len": 2048}, "seq_len is 2048; it must lie between 1 and 1,024"),
         ("llama-2-7b", {"lora": LoRA(base_format="int3")}, "base_format is 'int3'; use one of"),
-        (
-            "mixtral-8x7b",
-            {"lora": LoRA(targets=("gate",))},
-            "Mixtral 8x7B has no matrix that LoRA's targets gate name",
-        ),
+        ("mixtral-8x7b", {"lora": LoRA(targets=("gate",))}, "no matrix that LoRA's targets gate"),
     ],
 )
 def test_a_recipe_that_does_not_go_with_the_model_is_refused(spec, changes, sentence):

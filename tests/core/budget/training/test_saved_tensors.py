@@ -4,7 +4,7 @@ import random
 from dataclasses import replace
 
 from core.budget.catalogue.models import MODELS
-from core.budget.formula import Formula
+from core.budget.item import Formula
 from core.budget.recipe import LoRA, TrainingRecipe
 from core.budget.training.saved_tensors import (
     ATTENTION,
@@ -44,27 +44,23 @@ def random_spec(dice: random.Random, kind: str) -> ModelSpec:
         ffn_bias=is_gpt,
         qk_norm=kind == "qwen",
         learned_positions=4096 if is_gpt else 0,
-        mixture=_mixture(dice) if "mixture" in kind else None,
-        latent=_latent(dice, head_dim) if is_latent else None,
-    )
-
-
-def _mixture(dice: random.Random) -> Mixture:
-    return Mixture(
-        num_experts=dice.choice([4, 6, 8]),
-        experts_per_token=dice.choice([1, 2, 3]),
-        expert_dim=dice.choice([16, 48]),
-        num_shared=dice.choice([0, 1, 2]),
-    )
-
-
-def _latent(dice: random.Random, head_dim: int) -> LatentAttention:
-    return LatentAttention(
-        query_rank=dice.choice([0, 24]),
-        kv_rank=16,
-        nope_dim=head_dim,
-        rope_dim=8,
-        value_dim=dice.choice([head_dim, head_dim + 8]),
+        mixture=Mixture(
+            num_experts=dice.choice([4, 6, 8]),
+            experts_per_token=dice.choice([1, 2, 3]),
+            expert_dim=dice.choice([16, 48]),
+            num_shared=dice.choice([0, 1, 2]),
+        )
+        if "mixture" in kind
+        else None,
+        latent=LatentAttention(
+            query_rank=dice.choice([0, 24]),
+            kv_rank=16,
+            nope_dim=head_dim,
+            rope_dim=8,
+            value_dim=dice.choice([head_dim, head_dim + 8]),
+        )
+        if is_latent
+        else None,
     )
 
 

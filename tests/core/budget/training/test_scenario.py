@@ -101,9 +101,7 @@ def test_a_model_or_a_device_of_the_readers_own_has_no_text():
 
 
 def test_a_text_that_is_no_scenario_is_refused_in_a_sentence():
-    refused(
-        "'' is no scenario: it starts with a model, a semicolon and a device", read_scenario, ""
-    )
+    refused("'' is no scenario: it starts with a model, a semicolon and", read_scenario, "")
     refused("model is 'gpt9'; use one of: gpt2,", read_scenario, "gpt9;t4")
     refused("device is 't5'; use one of: t4,", read_scenario, "gpt2;t5")
     refused("setting is 'device'; use one of: num_devices,", read_scenario, "gpt2;t4;device=t4")

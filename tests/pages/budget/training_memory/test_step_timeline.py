@@ -6,20 +6,9 @@ import pytest
 
 from core.budget.recipe import TrainingRecipe
 from core.budget.simulation.cases import write_case
-from core.budget.simulation.timeline import StepReport
 from core.budget.training.scenario import named_scenario
 from pages.budget.training_memory import step_timeline
-
-REPORT = StepReport(
-    base={},
-    points=(),
-    peak=1,
-    peak_place=0,
-    holdings=(),
-    num_events=1,
-    forward_bytes=0,
-    seconds=0.1,
-)
+from tests.core.budget.simulation.test_cases import REPORT
 
 
 @pytest.fixture

@@ -6,12 +6,13 @@ import pytest
 
 from core.budget.catalogue.devices import DEVICES
 from core.budget.weights.sizes import FORMAT_NAMES, SIZES, weights_in
-from core.figures.budget.model_sizes.memory_lines import Line, verdict
 from core.figures.budget.model_sizes.one_model import (
+    Line,
     axis_end,
     one_model_picture,
     part_bytes,
     seen_lines,
+    verdict,
 )
 from core.figures.picture import Look
 from core.units import GIB

@@ -3,7 +3,7 @@
 import pytest
 
 from core.budget.weights.sizes import source_table
-from core.figures.budget.model_sizes.memory_lines import Line
+from core.figures.budget.model_sizes.one_model import Line
 from core.figures.budget.model_sizes.table import table_picture, two_decimals
 from core.figures.picture import Look
 from core.figures.theme import COLORS

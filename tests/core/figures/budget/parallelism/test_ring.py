@@ -27,12 +27,9 @@ def test_a_square_is_as_dark_as_its_sum_is_whole():
 
 
 def test_the_sentences_count():
-    assert ring_picture(STEPS, 3, Look()).alt == (
-        "A ring of 4 ranks after step 3 of 6, reduce-scatter: the right neighbour adds what comes: "
-        "4 of 16 squares hold the whole sum; each rank has sent 12 bytes."
-    )
-    assert [step_title(step).partition(":")[0] for step in (STEPS[0], STEPS[6])] == [
-        "start",
-        "all-gather",
-    ]
+    alt = ring_picture(STEPS, 3, Look()).alt
+    assert alt.startswith("A ring of 4 ranks after step 3 of 6, reduce-scatter")
+    assert alt.endswith("4 of 16 squares hold the whole sum; each rank has sent 12 bytes.")
+    titles = [step_title(step).partition(":")[0] for step in (STEPS[0], STEPS[6])]
+    assert titles == ["start", "all-gather"]
     assert ring_picture(STEPS, 6, Look()).table["chunk 3"] == ["4444"] * 4

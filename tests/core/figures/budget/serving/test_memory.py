@@ -15,7 +15,6 @@ from core.figures.budget.serving.memory import (
     variant_label,
 )
 from core.figures.picture import Look
-from core.figures.theme import MODES
 from core.units import GIB
 
 RTX = Cluster(device=DEVICES["rtx-4090"])
@@ -84,13 +83,3 @@ def test_bars_of_the_cache_are_codes_and_scales_as_long_as_their_bytes():
     assert "as made, 8 key heads · bfloat16 1.97 GiB" in picture.alt
     latent = kv_variants(MODELS["deepseek-v3"], 8192, "bfloat16")
     assert "as made: latent vector · bfloat16" in heads_picture(latent, Look()).table["attention"]
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_the_pictures_are_drawn_in_both_themes_and_for_a_projector(mode):
-    look = Look(mode=mode, present=True)
-    variants = kv_variants(MODELS["gemma-2-9b"], 8192, "nvfp4")
-    areas = memory_picture(memory_sweep(SPEC, PLAN, RTX), "RTX 4090", look)
-    for picture in (areas, heads_picture(variants, look)):
-        assert picture.figure.layout.font.size == 20
-        assert picture.figure.layout.height <= 340

@@ -1,7 +1,5 @@
 """Decoding and prefill under the roof, by their data."""
 
-import pytest
-
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
@@ -9,7 +7,6 @@ from core.budget.serving.plan import ServingPlan
 from core.budget.serving.throughput import roofline_points
 from core.figures.budget.serving.roofline import roofline_picture
 from core.figures.picture import Look
-from core.figures.theme import MODES
 
 RTX = Cluster(device=DEVICES["rtx-4090"])
 POINTS = roofline_points(MODELS["llama-3.1-8b"], ServingPlan(prompt_len=7680, concurrency=4), RTX)
@@ -35,13 +32,6 @@ def test_points_lie_under_the_roof_and_those_that_do_not_fit_are_hollow():
     assert "decoding, 1 token in a pass" in picture.alt
     assert "e+" not in picture.alt
     assert {len(column) for column in picture.table.values()} == {len(POINTS)}
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_the_picture_is_drawn_in_both_themes_and_for_a_projector(mode):
-    figure = figure_under(1e14, 1e12, mode=mode, present=True)
-    assert figure.layout.font.size == 20
-    assert figure.layout.height <= 340
 
 
 def test_the_turn_of_any_roof_is_on_the_picture():

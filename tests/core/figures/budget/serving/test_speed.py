@@ -6,8 +6,12 @@ from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
 from core.budget.serving.decode_speeds import measured_fit, published_speeds
+from core.budget.serving.kv_cache import kv_variants
+from core.budget.serving.memory import memory_sweep
 from core.budget.serving.plan import ServingPlan
-from core.budget.serving.throughput import throughput_curve
+from core.budget.serving.throughput import roofline_points, throughput_curve
+from core.figures.budget.serving.memory import heads_picture, memory_picture
+from core.figures.budget.serving.roofline import roofline_picture
 from core.figures.budget.serving.speed import proof_picture, speed_picture
 from core.figures.picture import Look
 from core.figures.theme import MODES
@@ -97,9 +101,14 @@ def test_every_published_speed_has_a_marker_at_its_place():
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_the_pictures_are_drawn_in_both_themes_and_for_a_projector(mode):
-    look = Look(mode=mode, present=True)
-    curve = speed_picture(curve_of("llama-3.1-8b"), 4, look)
-    for picture in (curve, proof_picture(published_speeds(), measured_fit(), look)):
+def test_the_pictures_of_the_page_are_drawn_in_both_themes_and_for_a_projector(mode):
+    look, spec = Look(mode=mode, present=True), MODELS["llama-3.1-8b"]
+    for picture in (
+        speed_picture(curve_of("llama-3.1-8b"), 4, look),
+        proof_picture(published_speeds(), measured_fit(), look),
+        memory_picture(memory_sweep(spec, PLAN, RTX), "RTX 4090", look),
+        heads_picture(kv_variants(MODELS["gemma-2-9b"], 8192, "nvfp4"), look),
+        roofline_picture(roofline_points(spec, PLAN, RTX), (1e14, 1e12), look),
+    ):
         assert picture.figure.layout.font.size == 20
         assert picture.figure.layout.height <= 340

@@ -24,11 +24,8 @@ def test_each_rung_has_a_bar_of_ours_and_a_mark_of_the_published_figure():
 def test_the_words_stand_right_of_both_and_name_the_error():
     notes = ladder_picture(ROWS, 0, Look()).figure.layout.annotations
     assert [note.x for note in notes] == [row.published for row in ROWS]
-    assert [note.text.strip() for note in notes] == [
-        "25.5 GiB",
-        "60.0 GiB (−5.0 %)",
-        "17.5 GiB (±0.0 %)",
-    ]
+    words = [note.text.strip() for note in notes]
+    assert words == ["25.5 GiB", "60.0 GiB (−5.0 %)", "17.5 GiB (±0.0 %)"]
 
 
 def test_a_projector_shows_the_rungs_around_the_chosen_one():

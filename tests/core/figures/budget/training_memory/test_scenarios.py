@@ -42,9 +42,8 @@ def test_growth_and_decrease_differ_in_colour_pattern_and_sign():
 
 
 def test_the_sentence_and_the_table_say_the_same():
-    assert waterfall_picture(WAY, Look()).alt == (
-        "From A, 10.0 GiB, to B, 8.00 GiB: gradients −4.00 GiB, activations +2.00 GiB."
-    )
+    said = "A, 10.0 GiB, to B, 8.00 GiB: gradients −4.00 GiB, activations +2.00 GiB"
+    assert said in waterfall_picture(WAY, Look()).alt
     assert waterfall_picture(WAY, Look(unit="GB")).table == {
         "step": ["A", "gradients", "activations", "B"],
         "change": ["", "−4.29 GB", "+2.15 GB", ""],
@@ -64,10 +63,7 @@ def test_two_equal_budgets_have_a_picture_too():
 def test_small_changes_stand_together_in_the_last_one():
     way = Way(first="A", last="B", start=0, rungs=[Rung(f"{n}", n) for n in (1, 5, 2, -7)])
     short = way.shortened(2)
-    assert [(rung.label, rung.change) for rung in short.rungs] == [
-        ("5", 5),
-        ("-7", -7),
-        ("the rest", 3),
-    ]
+    rungs = [(rung.label, rung.change) for rung in short.rungs]
+    assert rungs == [("5", 5), ("-7", -7), ("the rest", 3)]
     assert short.end == way.end
     assert way.shortened(4).rungs == way.rungs

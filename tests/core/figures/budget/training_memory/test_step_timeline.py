@@ -78,10 +78,8 @@ def test_a_rerun_is_a_part_of_the_backward_pass_and_a_narrow_phase_has_no_name()
     ]
     drawing = Drawing()
     draw_phases(drawing, points, Look())
-    assert [(note["text"], note["x"]) for note in drawing.annotations] == [
-        ("forward", 45),
-        ("backward", 150),
-    ]
+    named = [(note["text"], note["x"]) for note in drawing.annotations]
+    assert named == [("forward", 45), ("backward", 150)]
     assert [line["x0"] for line in drawing.shapes] == [0, 100, 201]
 
 
