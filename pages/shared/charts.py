@@ -9,7 +9,6 @@ import streamlit as st
 
 from core.figures.picture import Picture, Table
 from core.language import _
-from pages.components.kept_zoom.kept_zoom import meaning
 from pages.shared.settings import unit_system
 
 if TYPE_CHECKING:
@@ -91,6 +90,19 @@ def _fit_for_streamlit(figure: "Figure") -> None:
             if getattr(values, "ndim", 0) == 1:
                 trace[name] = None  # Plotly keeps the old value where the new one equals it
                 trace[name] = values.tolist()
+
+
+def meaning(figure: "Figure", units: str) -> str:
+    """Return what the axes of a figure mean: a zoom holds as long as this stays the same.
+
+    Args:
+        figure: A figure; one whose axes say too little adds what they miss in `layout.meta`.
+        units: The reader's memory unit: the same bytes are another number in another unit.
+    """
+    layout = figure.layout
+    axes = [layout[name] for name in layout if name.startswith(("xaxis", "yaxis"))]
+    told = [f"{axis.type} {axis.title.text} {axis.ticksuffix}" for axis in axes]
+    return " | ".join([units, str(layout.meta), *told])
 
 
 def _show_numbers(picture: Picture, *, key: str, file_name: str) -> None:

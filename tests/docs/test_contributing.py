@@ -22,7 +22,7 @@ MOST_PYTHON = 30
 
 @dataclass(frozen=True)
 class Step:
-    table: str | None  # the rows go below its first line
+    table: str | None  # the rows go below its last one
     how: str | None
     path: str
     rows: str
@@ -62,11 +62,11 @@ def follow(step, house):
     if step.how == "At the end of":
         path.write_text(text + step.rows, encoding="utf-8")
         return
-    opening = rf"^ *{step.table}\b.*= ?[({{]$" if step.table else r"^from core\.language import .*$"
-    found = re.search(opening, text, re.MULTILINE)
+    table = rf"^( *){step.table}\b[^\n]*= ?[({{]$.*?\n(?=\1[)}}])"  # up to the line that closes it
+    found = re.search(table if step.table else "^from core", text, re.MULTILINE | re.DOTALL)
     assert found, f"no {step.table or 'imports'} in {step.path}"
-    text = f"{text[: found.end()]}\n{step.rows.rstrip()}{text[found.end() :]}"
-    path.write_text(text, encoding="utf-8")
+    place = found.end() if step.table else found.start()
+    path.write_text(text[:place] + step.rows + text[place:], encoding="utf-8")
 
 
 def run(proof, house):

@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from core.budget.item import Item
-from core.figures.drawing import Drawing
-from core.figures.picture import Look, Table
+from core.figures.picture import Drawing, Look, Table
 from core.language import _
 
 LOOKS: Final[Mapping[str, tuple[str, str]]] = {

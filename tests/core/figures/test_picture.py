@@ -1,7 +1,7 @@
-"""How a reader wants to see: one record for every picture."""
+"""One record of how a reader wants to see; pieces become one figure, and nothing else is drawn."""
 
 from core import units
-from core.figures.picture import Look
+from core.figures.picture import Drawing, Look
 from core.figures.theme import COLORS, plotly_layout
 
 
@@ -17,3 +17,21 @@ def test_bytes_are_written_and_drawn_in_the_readers_unit():
         assert look.in_unit(3.5 * size) == 3.5
         assert look.format_bytes(3.5 * size) == units.format_bytes(3.5 * size, unit)
         assert unit in look.format_bytes(3.5 * size)
+
+
+def test_all_pieces_are_in_the_figure_in_their_order():
+    drawing = Drawing()
+    drawing.scatter(x=[1], y=[2], name="a")
+    drawing.note(x=0, y=0, text="words")
+    drawing.note(x=1, y=1, text="arrow", showarrow=True)
+    drawing.shape(type="line", x0=0, x1=1, y0=0, y1=1)
+    figure = drawing.figure({"height": 100})
+    assert [trace.name for trace in figure.data] == ["a"]
+    assert [note.showarrow for note in figure.layout.annotations] == [False, True]
+    assert figure.layout.shapes[0].type == "line"
+    assert figure.layout.height == 100
+
+
+def test_two_drawings_share_nothing():
+    Drawing().note(text="one")
+    assert Drawing().annotations == []

@@ -14,8 +14,7 @@ from core.figures.budget.flops_frame import (
     rows_of_bars,
     scientific,
 )
-from core.figures.drawing import Drawing
-from core.figures.picture import Look, Picture
+from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _
 from core.units import format_count, format_flops
 

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from core.figures.budget.flops_frame import framed, log_axis, powers
-from core.figures.drawing import Drawing
-from core.figures.picture import Look, Picture
+from core.figures.picture import Drawing, Look, Picture
 from core.language import _
 from core.units import format_seconds
 

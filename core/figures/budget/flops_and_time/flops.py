@@ -13,8 +13,7 @@ from core.figures.budget.flops_frame import (
     rows_of_bars,
     written_beside,
 )
-from core.figures.drawing import Drawing
-from core.figures.picture import Look, Picture
+from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _
 from core.units import format_flops, format_percent
 

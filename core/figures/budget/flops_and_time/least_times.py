@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from core.figures.budget.flops_frame import hatched, log_axis, rows_of_bars
-from core.figures.drawing import Drawing
-from core.figures.picture import Look, Picture, Table
+from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import _
 from core.units import format_seconds
 

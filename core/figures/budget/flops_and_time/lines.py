@@ -5,8 +5,7 @@ from typing import Final
 
 from core.budget.item import Item
 from core.figures.budget.flops_frame import hatched, rows_of_bars, written_beside
-from core.figures.drawing import Drawing
-from core.figures.picture import Look, Picture, Table
+from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import _
 from core.units import format_percent, format_seconds
 

@@ -16,8 +16,7 @@ from core.figures.budget.flops_frame import (
     powers,
     rows_of_bars,
 )
-from core.figures.drawing import Drawing
-from core.figures.picture import Look, Picture
+from core.figures.picture import Drawing, Look, Picture
 from core.language import _
 from core.units import format_count, format_flops_per_second, format_percent
 

@@ -6,8 +6,7 @@ from typing import Final
 
 from core.budget.item import Item
 from core.budget.weights.parameters import PART_NAMES
-from core.figures.drawing import Drawing
-from core.figures.picture import Look, Picture, Table
+from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import _
 from core.units import format_count, format_exact, format_percent
 

@@ -5,8 +5,7 @@ from typing import Final
 
 from core.budget.weights.sizes import Cell
 from core.figures.budget.model_sizes.one_model import Line, verdict
-from core.figures.drawing import Drawing
-from core.figures.picture import Look, Picture, Table
+from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import _
 from core.units import GIB, ByteUnit
 

@@ -5,8 +5,7 @@ Heights and the margin above the rows, `top`, are in px; other fields are Plotly
 
 from typing import TYPE_CHECKING, Any
 
-from core.figures.drawing import Drawing
-from core.figures.picture import Look
+from core.figures.picture import Drawing, Look
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure

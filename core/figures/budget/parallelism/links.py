@@ -9,8 +9,7 @@ from core.budget.parallel.communication import AXIS_NAMES
 from core.budget.parallel.pipeline import Pass, Slot, most_held
 from core.budget.parallel.ranks import Axis
 from core.figures.budget.parallelism.frame import bare_rows, lying_bars, text_size
-from core.figures.drawing import Drawing
-from core.figures.picture import Look, Picture, Table
+from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _, ngettext
 from core.units import format_bytes, format_percent, format_seconds
 

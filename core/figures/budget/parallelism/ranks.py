@@ -6,8 +6,7 @@ from typing import Final
 
 from core.budget.parallel.ranks import Rank, RankGrid
 from core.figures.budget.parallelism.frame import bare_rows, text_size
-from core.figures.drawing import Drawing
-from core.figures.picture import Look, Picture, Table
+from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import _, ngettext
 from core.units import format_percent
 

@@ -5,8 +5,7 @@ from typing import Final
 
 from core.budget.parallel.ring import RingStep, bytes_sent
 from core.figures.budget.parallelism.frame import bare_rows, text_size
-from core.figures.drawing import Drawing
-from core.figures.picture import Look, Picture, Table
+from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _, ngettext
 
 _ROW_PX: Final = 62

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Final
 from core.budget.parallel.sharding import STRATEGIES, Sharding
 from core.figures.budget.parallelism.frame import lying_bars, text_size
 from core.figures.budget.stacked_parts import Bars, capacity_line, parts_table, stack
-from core.figures.drawing import Drawing
-from core.figures.picture import Look, Picture, Table
+from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import _
 from core.units import format_seconds
 

@@ -7,8 +7,7 @@ from core.budget.serving.kv_cache import AS_MADE, KVVariant
 from core.budget.serving.memory import Axis, MemorySweep
 from core.figures.budget.flops_frame import framed
 from core.figures.budget.serving.roofline import MARGIN
-from core.figures.drawing import Drawing
-from core.figures.picture import Look, Picture, Table
+from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _, ngettext
 
 HEIGHTS: Final = (330, 315)

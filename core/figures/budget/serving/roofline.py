@@ -6,8 +6,7 @@ from typing import Final
 
 from core.budget.serving.throughput import RooflinePoint
 from core.figures.budget.flops_frame import framed, intensity_words
-from core.figures.drawing import Drawing
-from core.figures.picture import Look, Picture, Table
+from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _, ngettext
 from core.units import format_count, format_flops_per_second, format_percent
 

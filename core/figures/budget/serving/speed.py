@@ -9,8 +9,7 @@ from core.budget.serving.decode_speeds import DecodeFit, DecodeSpeed
 from core.budget.serving.throughput import Curve, CurvePoint
 from core.figures.budget.flops_frame import framed
 from core.figures.budget.serving.roofline import MARGIN, fits_or_not
-from core.figures.drawing import Drawing
-from core.figures.picture import Look, Picture, Table
+from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _
 from core.units import format_count, format_percent, format_rate, format_seconds
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from core.budget.training.caching_allocator import AllocatorState
-from core.figures.drawing import Drawing
-from core.figures.picture import Look, Picture, Table
+from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import _
 from core.units import MIB
 

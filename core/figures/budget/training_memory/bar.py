@@ -9,8 +9,7 @@ from typing import Final
 
 from core.budget.item import Item
 from core.figures.budget.stacked_parts import capacity_line, parts_table, row_axes, stack
-from core.figures.drawing import Drawing
-from core.figures.picture import Look, Picture, Table
+from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import _
 
 MOST_BARS: Final = 16

@@ -9,8 +9,7 @@ from typing import Any, Final
 
 from core.budget.item import Item
 from core.figures.budget.stacked_parts import LOOKS
-from core.figures.drawing import Drawing
-from core.figures.picture import Look, Picture, Table
+from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import _
 from core.units import format_percent
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from core.figures.budget.stacked_parts import row_axes
-from core.figures.drawing import Drawing
-from core.figures.picture import Look, Picture, Table
+from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import _
 
 PRESENTED: Final = 5  # rungs that a projector shows at once

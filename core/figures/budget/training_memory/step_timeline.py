@@ -7,8 +7,7 @@ from typing import Final
 from core.budget.item import Item
 from core.budget.simulation.timeline import Point, StepReport
 from core.figures.budget.stacked_parts import capacity_line, flat_bars, parts_table, totals
-from core.figures.drawing import Drawing
-from core.figures.picture import Look, Picture, Table
+from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _
 
 HEIGHT_PX: Final = 310

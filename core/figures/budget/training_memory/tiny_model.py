@@ -5,8 +5,7 @@ from typing import Final
 
 from core.budget.by_hand.tiny_model import TinyAccount
 from core.figures.budget.stacked_parts import flat_bars, parts_table, totals
-from core.figures.drawing import Drawing
-from core.figures.picture import Look, Picture
+from core.figures.picture import Drawing, Look, Picture
 from core.language import _
 
 HEIGHT_PX: Final = 240

@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from core.budget.claims.claim import Ruling, Verdict
-from core.figures.drawing import Drawing
-from core.figures.picture import Look, Picture, Table
+from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _
 
 VERDICTS: Final[Mapping[Verdict, str]] = {

@@ -6,8 +6,7 @@ from typing import Any, Final
 
 from core.budget.fits.matrix import Cell
 from core.budget.fits.plane import Plane
-from core.figures.drawing import Drawing
-from core.figures.picture import Look, Picture
+from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _, ngettext
 
 LETTERS: Final[Mapping[str, str]] = {

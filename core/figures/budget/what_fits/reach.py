@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from core.budget.fits.solve import Edge, by_length
-from core.figures.drawing import Drawing
-from core.figures.picture import Look, Picture, Table
+from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import _, ngettext
 
 _LOOKS: Final = (

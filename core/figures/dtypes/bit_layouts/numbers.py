@@ -6,9 +6,8 @@ from fractions import Fraction
 from typing import Any, Final
 
 from core.dtypes.facts.format_facts import FormatFacts, short_number
-from core.figures.drawing import Drawing
 from core.figures.dtypes.bit_layouts.rows import DENSE_ROW_PX, are_dense, row_axes
-from core.figures.picture import Look, Picture, Table
+from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import _
 
 ROW_PX: Final = 34

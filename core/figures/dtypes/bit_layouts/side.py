@@ -10,9 +10,8 @@ from core.dtypes.cast.cast_trace import CastTrace
 from core.dtypes.exact import to_float
 from core.dtypes.facts.explain import FIELD_ORDER, Field, bit_fields, columns_of
 from core.dtypes.facts.format_facts import short_number, written_value
-from core.figures.drawing import Drawing
 from core.figures.dtypes.bit_layouts.rows import DENSE_ROW_PX, are_dense, row_axes
-from core.figures.picture import Look, Picture, Table
+from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _
 
 ROW_PX: Final = 40

@@ -6,8 +6,7 @@ from typing import Final
 
 from core.dtypes import FORMATS
 from core.dtypes.facts.history import Milestone
-from core.figures.drawing import Drawing
-from core.figures.picture import Look, Picture
+from core.figures.picture import Drawing, Look, Picture
 from core.language import _
 
 HEIGHT_PX: Final = 400

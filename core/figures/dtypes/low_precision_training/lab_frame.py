@@ -9,9 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from core.dtypes.number_formats.table import FORMATS
-from core.figures.drawing import Drawing
 from core.figures.dtypes.written import number, short
-from core.figures.picture import Look
+from core.figures.picture import Drawing, Look
 from core.language import _
 
 HEIGHT_PX: Final = 370

@@ -6,10 +6,9 @@ from typing import Final
 import numpy as np
 
 from core.dtypes.labs import StoredPicture
-from core.figures.drawing import Drawing
 from core.figures.dtypes.low_precision_training.lab_frame import HEIGHT_PX
 from core.figures.dtypes.written import number, short
-from core.figures.picture import Look, Picture, Table
+from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import _, ngettext
 
 NUM_COLUMNS: Final = 5

@@ -9,9 +9,8 @@ import numpy as np
 from core.dtypes.blocks.block_layout import PER_CHANNEL, PER_TENSOR
 from core.dtypes.blocks.stored_part import Side, Span
 from core.dtypes.rounding import Flags, Floats
-from core.figures.drawing import Drawing
 from core.figures.dtypes.written import power_of_two
-from core.figures.picture import Look, Picture, Table
+from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import _
 from core.units import format_decibels
 

@@ -6,9 +6,8 @@ from typing import Any, Final
 import numpy as np
 
 from core.dtypes.blocks.storage_trials import Loss, histogram_centers
-from core.figures.drawing import Drawing
 from core.figures.dtypes.quantization.codes import SIDES, draw_title
-from core.figures.picture import Look, Picture, Table
+from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import _
 from core.units import format_decibels
 

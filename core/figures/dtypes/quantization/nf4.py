@@ -5,8 +5,7 @@ from typing import Final
 import numpy as np
 
 from core.dtypes.blocks.nf4 import CodeUse, QuantileStep, nf4_steps, normal_density
-from core.figures.drawing import Drawing
-from core.figures.picture import Look, Picture, Table
+from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import _
 
 HEIGHT_PX: Final = 400

@@ -8,9 +8,8 @@ import numpy as np
 
 from core.dtypes.blocks.block_layout import PER_CHANNEL, PER_TENSOR, BlockSize
 from core.dtypes.blocks.storage_trials import RuleTrial, SizeTrial
-from core.figures.drawing import Drawing
 from core.figures.dtypes.quantization.trial_frame import spread_labels, trial_layout
-from core.figures.picture import Look, Picture, Table
+from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _
 from core.units import format_decibels
 

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from core.dtypes.blocks.storage_trials import Trial, best_per_bit
-from core.figures.drawing import Drawing
 from core.figures.dtypes.quantization.trial_frame import spread_labels, trial_layout
-from core.figures.picture import Look, Picture, Table
+from core.figures.picture import Drawing, Look, Picture, Table
 from core.figures.theme import CHART_TEXT_PX, PRESENT_CHART_TEXT_PX
 from core.language import _
 from core.units import format_decibels, format_percent

@@ -9,8 +9,7 @@ from core.dtypes.cast.cast_trace import CastTrace
 from core.dtypes.facts.explain import bit_fields
 from core.dtypes.number_formats.float_format import FloatFormat
 from core.dtypes.number_formats.format import Format
-from core.figures.drawing import Drawing
-from core.figures.picture import Look
+from core.figures.picture import Drawing, Look
 from core.figures.theme import CODE_FAMILY
 from core.language import _
 

@@ -8,7 +8,6 @@ from typing import Any, Final
 from core.dtypes.cast.cast_trace import CastTrace
 from core.dtypes.exact import to_float
 from core.dtypes.number_formats.format import Format
-from core.figures.drawing import Drawing
 from core.figures.dtypes.rounding_and_overflow.bits import hexadecimal
 from core.figures.dtypes.rounding_and_overflow.cast_words import (
     LAMPS,
@@ -16,7 +15,7 @@ from core.figures.dtypes.rounding_and_overflow.cast_words import (
     outcome_words,
     precision,
 )
-from core.figures.picture import Look, Picture, Table
+from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import _
 
 ROW_PX: Final = 17

@@ -5,7 +5,6 @@ from typing import Any, Final
 
 from core.dtypes.exact import to_float
 from core.dtypes.number_formats.format import Format
-from core.figures.drawing import Drawing
 from core.figures.dtypes.rounding_and_overflow.cast_words import digits
 from core.figures.dtypes.rounding_and_overflow.formats import Row, formats_table
 from core.figures.dtypes.rounding_and_overflow.line_window import (
@@ -14,7 +13,7 @@ from core.figures.dtypes.rounding_and_overflow.line_window import (
     bands,
     line_marks,
 )
-from core.figures.picture import Look, Picture
+from core.figures.picture import Drawing, Look, Picture
 from core.language import _
 
 MAX_FORMATS: Final = 4

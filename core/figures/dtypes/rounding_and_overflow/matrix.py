@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from core.figures.drawing import Drawing
-from core.figures.picture import Look
+from core.figures.picture import Drawing, Look
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure

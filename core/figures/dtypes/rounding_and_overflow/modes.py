@@ -5,7 +5,6 @@ from typing import Final
 
 from core.dtypes.cast.cast_trace import CastTrace
 from core.dtypes.rounding import OVERFLOWS, ROUNDINGS, Overflow, Rounding
-from core.figures.drawing import Drawing
 from core.figures.dtypes.rounding_and_overflow.cast_words import (
     LAMPS,
     OVERFLOW_NAMES,
@@ -14,7 +13,7 @@ from core.figures.dtypes.rounding_and_overflow.cast_words import (
     outcome_words,
 )
 from core.figures.dtypes.rounding_and_overflow.matrix import frame_cell, word_axes
-from core.figures.picture import Look, Picture, Table
+from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import _
 
 Grid = Mapping[tuple[Rounding, Overflow], CastTrace]

@@ -9,11 +9,10 @@ from core.dtypes.exact import to_float
 from core.dtypes.facts.format_facts import format_facts, short_number
 from core.dtypes.facts.number_line import some_stretches
 from core.dtypes.number_formats.format import Format
-from core.figures.drawing import Drawing, Piece
 from core.figures.dtypes.rounding_and_overflow.cast_words import digits
 from core.figures.dtypes.rounding_and_overflow.line import draw_value
 from core.figures.dtypes.rounding_and_overflow.line_window import power_text
-from core.figures.picture import Look, Picture
+from core.figures.picture import Drawing, Look, Picture, Piece
 from core.language import _
 
 HEIGHT_PX: Final = 340

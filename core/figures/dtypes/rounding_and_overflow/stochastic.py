@@ -6,9 +6,8 @@ from typing import Any, Final
 
 from core.dtypes.cast.draws import Draws
 from core.dtypes.exact import to_float
-from core.figures.drawing import Drawing
 from core.figures.dtypes.rounding_and_overflow.cast_words import digits, percent
-from core.figures.picture import Look, Picture
+from core.figures.picture import Drawing, Look, Picture
 from core.language import _
 
 HEIGHT_PX: Final = 340

@@ -13,7 +13,6 @@ from core.dtypes.libraries.differences import (
     differs,
 )
 from core.dtypes.libraries.library_records import CastRow, OperationRow
-from core.figures.drawing import Drawing
 from core.figures.dtypes.rounding_and_overflow.cast_words import digits
 from core.figures.dtypes.rounding_and_overflow.matrix import (
     Kind,
@@ -22,7 +21,7 @@ from core.figures.dtypes.rounding_and_overflow.matrix import (
     mark_matrix,
     word_axes,
 )
-from core.figures.picture import Look, Picture, Table
+from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _
 
 LIBRARIES: Final[tuple[Library, ...]] = ("torch", "ml_dtypes")

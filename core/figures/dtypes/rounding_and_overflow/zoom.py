@@ -7,7 +7,6 @@ from typing import Any, Final
 from core.dtypes.cast.cast_trace import Candidate, CastTrace
 from core.dtypes.facts.number_line import number_at, place_of
 from core.dtypes.number_formats.format import Format
-from core.figures.drawing import Drawing
 from core.figures.dtypes.rounding_and_overflow.bits import (
     ROW_UNITS,
     bit_row,
@@ -22,7 +21,7 @@ from core.figures.dtypes.rounding_and_overflow.cast_words import (
     precision,
     reason_words,
 )
-from core.figures.picture import Look, Picture, Table
+from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import _
 
 HEIGHT_PX: Final = 310

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from core.figures.drawing import Drawing
-from core.figures.picture import Look, Picture
+from core.figures.picture import Drawing, Look, Picture
 from core.language import _
 from core.machine.stack import Layer
 

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from core.figures.drawing import Drawing
-from core.figures.picture import Look, Picture, Table
+from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _
 from core.train.run.directory import written_time
 from core.train.run.evaluations import Curve, are_comparable

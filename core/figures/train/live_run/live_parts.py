@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from core.figures.drawing import Drawing
-from core.figures.picture import Look
+from core.figures.picture import Drawing, Look
 from core.figures.train.live_run.run_facts import RunView, multiplier_changes
 from core.language import _
 

@@ -1,6 +1,5 @@
 from core.figures.budget.flops_frame import framed, rows_of_bars
-from core.figures.drawing import Drawing
-from core.figures.picture import Look
+from core.figures.picture import Drawing, Look
 
 
 def test_axes_keep_the_theme_and_add_their_own():

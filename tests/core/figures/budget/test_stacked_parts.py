@@ -11,8 +11,7 @@ from core.figures.budget.stacked_parts import (
     parts_table,
     stack,
 )
-from core.figures.drawing import Drawing
-from core.figures.picture import Look
+from core.figures.picture import Drawing, Look
 from tests.core.budget.test_share import cluster, model
 
 BUDGET = training_budget(model(), TrainingRecipe(), cluster(16, pipeline=2, zero_stage=3))

@@ -9,8 +9,7 @@ from core.figures.budget.training_memory.step_timeline import (
     op_name,
     step_picture,
 )
-from core.figures.drawing import Drawing
-from core.figures.picture import Look
+from core.figures.picture import Drawing, Look
 from core.figures.theme import MODES
 from core.units import GIB, format_bytes
 

@@ -4,7 +4,6 @@ import struct
 
 from core.dtypes import FORMATS
 from core.dtypes.cast.explain_cast import explain_cast
-from core.figures.drawing import Drawing
 from core.figures.dtypes.rounding_and_overflow.bits import (
     MAX_KEPT,
     ROW_UNITS,
@@ -13,7 +12,7 @@ from core.figures.dtypes.rounding_and_overflow.bits import (
     draw_bit_row,
     field_kinds,
 )
-from core.figures.picture import Look
+from core.figures.picture import Drawing, Look
 from core.figures.theme import COLORS
 
 
