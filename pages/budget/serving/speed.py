@@ -38,7 +38,6 @@ def speed(case: Case) -> Shown:
             (_("per reader"), user_speed(token)),
             (_("per device"), device_speed(case.plan, prefill, token)),
         ],
-        code=case.code,
     )
 
 
@@ -72,7 +71,6 @@ def roofline(case: Case) -> Shown:
     return Shown(
         headline=roofline_sentence(case, points),
         charts=[Chart(picture=picture, file_name="serving-roofline")],
-        code=case.code,
     )
 
 
@@ -110,7 +108,6 @@ def proof(case: Case) -> Shown:
         headline=said,
         charts=[Chart(picture=picture, file_name="published-speeds")],
         notes=[_rule_said(rule)],
-        code=case.code,
     )
 
 
