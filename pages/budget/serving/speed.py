@@ -91,7 +91,7 @@ def roofline_sentence(case: Case, points: tuple[RooflinePoint, ...]) -> str:
     )
 
 
-def proof(case: Case) -> Shown:
+def proof(_case: Case) -> Shown:
     """Show every published speed against the rule that was learned from all of them."""
     rows, rule = published_speeds(), measured_fit()
     errors = [abs(error(row, rule)) for row in rows]
