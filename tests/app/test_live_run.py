@@ -70,7 +70,10 @@ def test_a_run_that_does_not_fit_into_free_memory_is_refused_with_the_numbers(
 def test_a_text_of_ones_own_is_asked_for_before_it_is_there(open_page):
     app = open_page(PAGE, lr_corpus="upload")
     assert "Choose a text file" in app.info[0].value
+    assert not app.get("file_uploader")[0].proto.disabled
     assert not app.exception
+    locked = open_page(PAGE, lr_corpus="upload", lock="1")
+    assert locked.get("file_uploader")[0].proto.disabled
 
 
 def test_start_trains_what_the_settings_say(open_page, started):

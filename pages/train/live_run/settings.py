@@ -12,6 +12,7 @@ from core.train.start.plan import Wish, preset_of
 from core.train.start.presets import DURATIONS, SIZES
 from core.train.text.corpora import CORPORA
 from pages.shared.inputs import Inputs
+from pages.shared.settings import locked
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -222,5 +223,7 @@ def _precision() -> str:
 def _upload() -> tuple[bytes | None, str]:
     """Show the upload and return the file's bytes and name; nothing before there is a file."""
     label = _("A UTF-8 text file of at most {size} MB").format(size=UPLOAD_MEGABYTES)
-    file = st.file_uploader(label, key=ASK.key("upload"), max_upload_size=UPLOAD_MEGABYTES)
+    file = st.file_uploader(
+        label, key=ASK.key("upload"), max_upload_size=UPLOAD_MEGABYTES, disabled=locked()
+    )
     return (file.getvalue(), file.name) if file else (None, "")
