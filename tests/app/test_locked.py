@@ -124,7 +124,7 @@ def test_no_click_and_no_button_changes_a_locked_page(open_page, probed, options
                 assert pictures(after) == drawn, tab
 
 
-@pytest.mark.parametrize(("page", "written"), WRITES.items(), ids=str)
+@pytest.mark.parametrize(("page", "written"), WRITES.items(), ids=map("-".join, WRITES))
 def test_where_it_is_not_locked_the_same_clicks_write_inputs(
     open_page, probed, options, monkeypatch, page, written
 ):
