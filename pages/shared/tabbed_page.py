@@ -6,7 +6,7 @@ between the headline and the pictures. Only the open tab is computed.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -104,7 +104,8 @@ class Page:
         tabs: Word in the address -> tab; the first one is open at first.
         question: Asks the reader to predict something.
         choose: Shows the inputs of the page and returns what they say.
-        code: Python for what was chosen, where a tab brings none of its own.
+        code: Python for what was chosen, where a tab brings none of its own; it says the same error
+            that a tab has refused with.
         refusal: What to show for choices that cannot be, given the sentence why.
         own_inputs: Where the inputs of a tab stand: beside the tabs, in a row below, or left of
             the picture.
@@ -164,9 +165,12 @@ def tabbed_page(file: str, doc: str | None, page: Page) -> None:
     asked, code = st.columns(2)
     with asked:
         (tab.question or page.question)()
-    if shown.code:
+    source = shown.code
+    if not source and page.code and chosen.problem is None:
+        source = page.code(chosen.case)
+    if source:
         with code:
-            show_code(page.snippet or key, shown.code)
+            show_code(page.snippet or key, source)
     if tab.reading or isinstance(page.reading, str):
         prose(file, tab.reading or str(page.reading))
     else:
@@ -224,10 +228,7 @@ def _show(page: Page, tab: Tab, places: _Places, chosen: _Chosen) -> Shown:
         try:
             if chosen.problem is not None and tab.with_inputs:
                 raise chosen.problem
-            shown = tab.show(*wanted)
-            if shown.code or page.code is None or chosen.problem is not None:
-                return shown
-            return replace(shown, code=page.code(chosen.case))
+            return tab.show(*wanted)
         except ValueError as error:
             if page.refusal is None:
                 raise

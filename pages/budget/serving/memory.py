@@ -49,6 +49,7 @@ def memory(case: Case, axis: Axis) -> Shown:
         headline=memory_sentence(case, budget),
         charts=[Chart(picture=picture, file_name="serving-memory")],
         numbers=[(_(PART_WORDS[part.name]), part) for part in budget.item.children],
+        code=case.code,
     )
 
 
@@ -95,6 +96,7 @@ def heads(case: Case) -> Shown:
     return Shown(
         headline=heads_sentence(case, variants),
         charts=[Chart(picture=heads_picture(variants, look()), file_name="kv-cache")],
+        code=case.code,
     )
 
 

@@ -13,7 +13,6 @@ tabbed_page(
     Page(
         inputs=ASK,
         choose=choose_case,
-        code=lambda case: case.code,
         refusal=refusal,
         tabs={
             "memory": Tab(label=N_("Device memory"), show=memory, choose=choose_axis),

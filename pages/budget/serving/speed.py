@@ -38,6 +38,7 @@ def speed(case: Case) -> Shown:
             (_("per reader"), user_speed(token)),
             (_("per device"), device_speed(case.plan, prefill, token)),
         ],
+        code=case.code,
     )
 
 
@@ -71,6 +72,7 @@ def roofline(case: Case) -> Shown:
     return Shown(
         headline=roofline_sentence(case, points),
         charts=[Chart(picture=picture, file_name="serving-roofline")],
+        code=case.code,
     )
 
 
@@ -91,7 +93,7 @@ def roofline_sentence(case: Case, points: tuple[RooflinePoint, ...]) -> str:
     )
 
 
-def proof(_case: Case) -> Shown:
+def proof(case: Case) -> Shown:
     """Show every published speed against the rule that was learned from all of them."""
     rows, rule = published_speeds(), measured_fit()
     errors = [abs(error(row, rule)) for row in rows]
@@ -108,6 +110,7 @@ def proof(_case: Case) -> Shown:
         headline=said,
         charts=[Chart(picture=picture, file_name="published-speeds")],
         notes=[_rule_said(rule)],
+        code=case.code,
     )
 
 

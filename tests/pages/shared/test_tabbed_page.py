@@ -83,11 +83,11 @@ def test_only_the_open_tab_is_computed(open_tabs):
     assert open_tabs(counted).session_state["headline"] == "one: 3"
 
 
-def test_choices_that_cannot_be_are_told_and_no_code_is_shown_for_them(open_tabs):
-    for change in (REFUSED, f"{REFUSED}\n{REFUSED_AT_ONCE}"):
-        app = open_tabs(change, d_n="9")
+def test_choices_that_cannot_be_are_told_where_the_tab_or_the_page_refuses_them(open_tabs):
+    for change, code in ((REFUSED, {"one": "print('page', 9)"}), (REFUSED_AT_ONCE, {})):
+        app = open_tabs(f"{REFUSED}\n{change}", d_n="9")
         assert app.session_state["headline"] == "nine is too many"
-        assert app.session_state["snippets"] == {}
+        assert app.session_state["snippets"] == code
         assert [each.key for each in app.slider] == ["d_n"], "the input stays, to be changed"
 
 
