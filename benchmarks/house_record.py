@@ -189,7 +189,8 @@ def stand_before(module: str, name: str, note: Callable[..., None]) -> None:
 def elements(node: Any) -> Iterator[str]:  # noqa: ANN401  a node of Streamlit's tree
     """Yield what every element below a node says, without what Streamlit makes up for it.
 
-    Style sheets and the programs of browser parts are files: they are not written down.
+    Style sheets and the programs of browser parts are files: they are not written down, nor is in
+    which order elements stand, which a page may change when it gets another layout.
     """
     from google.protobuf.json_format import MessageToDict
 
@@ -201,7 +202,7 @@ def elements(node: Any) -> Iterator[str]:  # noqa: ANN401  a node of Streamlit's
                 yield json.dumps([kind, "", label], ensure_ascii=False)
         for child in children.values():
             yield from elements(child)
-    elif node.type != "html":
+    elif node.type != "html" or not node.proto.body.lstrip().startswith("<style"):
         said = MessageToDict(node.proto)
         said = {name: value for name, value in said.items() if name not in MADE_UP}
         key = re.sub(r"^\$\$ID-[0-9a-f]+-", "", getattr(node.proto, "id", ""))

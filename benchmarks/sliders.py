@@ -171,6 +171,8 @@ def main() -> None:
     )
     parser.add_argument("--pairs", type=int, default=20, help="of moves, with --against")
     options = parser.parse_args()
+    if options.pairs < 20:
+        parser.error("an interval needs 20 pairs or more")
     if options.against:
         sys.exit(not compare(options.against.resolve(), options.pairs, options.only))
     print(f"{'slider to new picture, ms':<62} {'median':>7} {'p95':>7} {'longest':>8}  goal {GOAL}")

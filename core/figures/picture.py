@@ -56,7 +56,8 @@ class Picture:
     Attributes:
         figure: What is drawn, in the theme's colours.
         alt: A translated sentence about this very picture, with its numbers.
-        table: Its numbers: translated column title -> raw values, all columns equally long.
+        table: Its numbers: translated column title -> values, as they are or with their
+            unit; all columns equally long.
     """
 
     figure: "Figure"
@@ -97,7 +98,7 @@ class Drawing:
         self.shapes.append(fields)
 
     def figure(self, layout: Mapping[str, Any]) -> "Figure":
-        """Return the figure, without a template: the theme says everything.
+        """Return the figure, in which the theme says everything: Plotly's own template is left out.
 
         Args:
             layout: Plotly's layout; the collected annotations and shapes are added to it.

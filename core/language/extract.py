@@ -97,8 +97,7 @@ def write(catalogue: Catalog, po: Path) -> None:
 def lessons_text(root: Path = ROOT) -> str:
     """Return the app's own lessons, in English and Chinese, as one text.
 
-    They come by section, page, name and language, whether a page has a folder or not:
-    train/live_run.reading.en.md stands where train/live_run/reading.en.md would.
+    They come by path, a dot and a slash alike: by section, page, name and language.
     """
     pages = root / "pages"
     files = [*pages.rglob("*.md"), *pages.rglob("lessons.toml")]

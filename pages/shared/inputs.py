@@ -44,10 +44,10 @@ class Inputs:
     def set(self, name: str, value: object) -> None:
         """Write an input from a button or a click on a picture; a locked page stays as it is."""
         if not settings.locked():
-            self.point_at(name, value)
+            self.write(name, value)
 
-    def point_at(self, name: str, value: object) -> None:
-        """Write an input that only says what is explained: on a locked page too."""
+    def write(self, name: str, value: object) -> None:
+        """Write an input on a locked page too: it says what is explained, or the same otherwise."""
         key = self.key(name)
         is_choice = f"{key}_choice" in st.session_state
         st.session_state[key] = str(value) if is_choice else value
@@ -61,13 +61,12 @@ class Inputs:
         *,
         default: N,
         step: N,
-        number_format: str | None = None,
         help: str | None = None,
         disabled: bool = False,
     ) -> N:
         """Show a slider and return its number."""
         show = partial(
-            st.slider, label, low, high, default, step, number_format, help=help,
+            st.slider, label, low, high, default, step, help=help,
             bind="query-params", persist_state="session",
         )  # fmt: skip
         accepted = accepts.number_between(low, high, default)
@@ -82,13 +81,12 @@ class Inputs:
         *,
         default: N,
         step: N,
-        number_format: str | None = None,
         help: str | None = None,
         disabled: bool = False,
     ) -> N:
         """Show a field for a number, with buttons that step it, and return the number."""
         show = partial(
-            st.number_input, label, low, high, default, step, number_format, help=help,
+            st.number_input, label, low, high, default, step, help=help,
             bind="query-params", persist_state="session",
         )  # fmt: skip
         accepted = accepts.number_between(low, high, default)

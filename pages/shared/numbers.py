@@ -68,17 +68,15 @@ def _rules_below(item: Item) -> list[str]:
     ]
 
 
-def explained_number(label: str, item: Item, *, border: bool = False) -> None:
+def explained_number(label: str, item: Item) -> None:
     """Show a number; what stands behind it opens at the mark beside its label.
 
     Args:
         label: Translated name of the number.
         item: The number.
-        border: Draw a frame around it.
     """
     st.metric(
         f"{label} :gray[· {_(KINDS[item.kind])}]",
         written(item.amount, item.unit),
         help=explanation(item),
-        border=border,
     )

@@ -221,11 +221,11 @@ def _choose(page: Page, tab: Tab, places: _Places) -> _Chosen:
 def _show(page: Page, tab: Tab, places: _Places, chosen: _Chosen) -> Shown:
     """Ask for what the tab needs and return what it shows; choices that cannot be are told."""
     wanted = [chosen.case] if page.choose and tab.with_inputs else []
-    if tab.choose is not None:
-        with places.own:
-            wanted.append(tab.choose())
     with places.body:
         try:
+            if tab.choose is not None:
+                with places.own:
+                    wanted.append(tab.choose())
             if chosen.problem is not None and tab.with_inputs:
                 raise chosen.problem
             return tab.show(*wanted)

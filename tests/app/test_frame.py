@@ -1,5 +1,7 @@
 """The frame around the real pages, the server's options, and the hidden things we rely on."""
 
+import ast
+import builtins
 import inspect
 import json
 import tomllib
@@ -159,3 +161,22 @@ def test_the_browser_is_told_the_language(open_page, probed):
         if each.proto.component_name == "reader"
     )
     assert '"language": "zh-CN"' in part.json or '"language":"zh-CN"' in part.json
+
+
+@pytest.mark.parametrize(
+    ("page", "name"),
+    [
+        *(("budget/serving", "serving"), ("budget/parallelism", "parallel")),
+        *(("budget/training_memory", "memory"), ("budget/what_fits", "fits")),
+    ],
+)
+def test_code_for_this_computer_imports_all_that_it_names(open_page, probed, page, name):
+    (code,) = open_page(page, **{f"{name}_device": "local"}).session_state["snippets"].values()
+    assert "local_device(probe_machine())" in code
+    nodes = list(ast.walk(ast.parse(code)))
+    names = [each for each in nodes if isinstance(each, ast.Name)]
+    known = {
+        alias.name for each in nodes if isinstance(each, ast.ImportFrom) for alias in each.names
+    }
+    known |= {each.id for each in names if isinstance(each.ctx, ast.Store)} | set(dir(builtins))
+    assert {each.id for each in names} <= known

@@ -13,7 +13,6 @@ NO_INPUT = {
     "home_probe_again",
     "home_train",
     "lr_manage",
-    "lr_newest",
     "lr_start",
     "bits_ask_finfo",
     "flops_time_it",
@@ -22,7 +21,8 @@ NO_INPUT = {
     "rounding_prove",
     "rounding_torch_ask",
 }
-EXPLAINS = {"memory_item"}  # selects which number is explained
+# Select which number is explained, or which run is watched and how fast.
+EXPLAINS = {"memory_item", "run", "speed"}
 # What a click writes where the page is not locked: without these the test could not fail.
 WRITES = {
     ("budget/what_fits", "models_devices"): {"fits_model", "fits_device"},
@@ -111,7 +111,9 @@ def touch_everything(app, monkeypatch):
 
 
 @pytest.mark.parametrize("key", [row.key for row in PAGES])
-def test_no_click_and_no_button_changes_a_locked_page(open_page, probed, options, monkeypatch, key):
+def test_no_click_and_no_button_changes_a_locked_page(
+    open_page, probed, a_run, options, monkeypatch, key
+):
     name, tabs = tabs_of(open_page(key), options)
     for tab in tabs:
         app = open_page(key, lock="1", **({name: tab} if name else {}))

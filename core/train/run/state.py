@@ -59,6 +59,8 @@ class RunBusyError(ValueError):
 def hold_worker_lock(directory: Path) -> Iterator[None]:
     """Hold the run's lock while the block runs; the worker does so from start to end.
 
+    It tries for two seconds: whoever only asks whether it is free holds it for microseconds.
+
     A process that is forked off while it is held closes its copy at once (filelock sees to that),
     so it cannot keep a dead worker alive.
 

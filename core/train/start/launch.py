@@ -35,8 +35,8 @@ def start_run(
     """Make a run and start its worker; return the run directory.
 
     Args:
-        prepared: What to train, as `prepare` or `plan_run` made it. Its precision may be "auto";
-            run.json gets what that came to.
+        prepared: What to train, as `prepare`, `plan_run` or `predict_run` made it. Its precision
+            may be "auto"; run.json gets what that came to.
         seconds: If given, `num_steps` is set to what fits into them on this device.
         runs_dir: Where; `runs_directory()` by default.
         wait: If another run has the device, stand in the queue instead of refusing.

@@ -39,10 +39,11 @@ CODE: Final = """
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
 from core.budget.parallel.communication import communication, exposed_seconds
-from core.budget.catalogue.devices import DEVICES, custom_device
+from core.budget.catalogue.devices import DEVICES, custom_device, local_device
 from core.budget.catalogue.hf_config import read_config
 from core.budget.recipe import TrainingRecipe
 from core.budget.training.memory import training_budget
+from core.machine import probe_machine
 from core.units import format_bytes, format_seconds
 
 spec = {model}

@@ -8,7 +8,7 @@ from core.budget.parallel.ring import RingStep, bytes_sent, ring_all_reduce
 from core.figures.budget.parallelism.ring import ring_picture, step_title
 from core.language import _
 from pages.budget.parallelism.inputs import ASK
-from pages.shared.settings import look
+from pages.shared.settings import locked, look
 from pages.shared.tabbed_page import Chart, Shown
 
 RANKS: Final = (2, 3, 4, 5, 6)
@@ -33,7 +33,7 @@ def choose_ring() -> tuple[int, int]:
         _("Next step"),
         key="parallel_next",
         icon=":material/skip_next:",
-        disabled=asked >= last,
+        disabled=locked() or asked >= last,
         on_click=ASK.set,
         args=("ring_step", asked + 1),
     )

@@ -97,7 +97,7 @@ def sentence(root: Item, line: Item, path: str) -> str:
 def point_at_line(clicked: Sequence[Any]) -> None:
     """Explain the line that was clicked, if it is one that can be asked for."""
     if clicked[0] in PATHS:
-        ASK.point_at("item", clicked[0])
+        ASK.write("item", clicked[0])
 
 
 def _show_tensors(case: Scenario, budget: Budget, path: str) -> None:

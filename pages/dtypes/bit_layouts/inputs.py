@@ -109,7 +109,7 @@ def take_along(before: Format, after: Format, name: str = "code") -> None:
     exact = before.exact(int(written, 16))
     number = float(exact) if isinstance(exact, str) else exact
     sign = -1 if before.is_negative(int(written, 16)) and isinstance(exact, str) else 1
-    ASK.point_at(name, hex_code(after, explain_cast(after, sign * number).code))
+    ASK.write(name, hex_code(after, explain_cast(after, sign * number).code))
 
 
 def choose_code(fmt: Format, name: str = "code") -> int:

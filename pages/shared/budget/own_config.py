@@ -75,7 +75,7 @@ def _say_what_was_read(spec: ModelSpec) -> None:
 def _shorten(inputs: Inputs) -> None:
     """Keep of a pasted text only what is read, before its field is drawn again."""
     if text := st.session_state.get(inputs.key("config")):
-        inputs.point_at("config", _compact(text) or text)
+        inputs.write("config", _compact(text) or text)
 
 
 def _compact(text: str) -> str:

@@ -68,7 +68,8 @@ def _open(slug: str) -> None:
     """Take the way to a lesson, before the page runs again.
 
     On the page that is shown, the lesson's settings are written where its inputs keep them:
-    Streamlit refuses to switch to the same page with parameters that inputs are bound to.
+    Streamlit refuses to switch to the same page with parameters that inputs are bound to. A lesson
+    is a link, and a link may be followed from a locked page too.
     """
     lesson = find(slug)
     if lesson.page != link.current_page():

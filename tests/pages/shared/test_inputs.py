@@ -73,7 +73,7 @@ def press():
     d.set("n", 8)
     d.set("size", "big")
 st.button("Set", key="set", on_click=press)
-st.button("Point", key="point", on_click=lambda: d.point_at("batch", 4))
+st.button("Point", key="point", on_click=lambda: d.write("batch", 4))
 """
 
 

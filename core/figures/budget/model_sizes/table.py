@@ -63,9 +63,8 @@ def table_picture(
 
 
 def _draw_row(drawing: Drawing, cells: Sequence[Cell], number: int, look: Look) -> None:
-    scale = GIB if look.unit == "GiB" else 1e9
     width = (1 - _GAP) / len(_TOKENS)
-    texts = [_short(cell.item.amount / scale) for cell in cells]
+    texts = [_short(look.in_unit(cell.item.amount)) for cell in cells]
     for group, (cell, text) in enumerate(zip(cells, texts, strict=True)):
         drawing.note(  # on the ground's colour: no line of a device runs through a number
             x=group + (number - 1) * width,

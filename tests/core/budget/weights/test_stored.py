@@ -93,3 +93,11 @@ def test_sixteen_bit_weights_are_two_bytes_a_parameter_and_float32_four():
         parameters = sum(each.numel() for each in build_model(shallow(spec)).parameters())
         assert serving_weights(shallow(spec)).amount == 2 * parameters, name
     assert serving_weights(shallow(spec), "float32").amount == 4 * parameters
+
+
+def test_four_bit_llama_3_is_not_4_gb():
+    four_bit = serving_weights(MODELS["llama-3-8b"], "int4_group128")
+
+    assert four_bit.num_bytes / 1e9 == pytest.approx(5.70, abs=0.01)
+    assert four_bit.child("the rest").num_bytes == pytest.approx(2 * 2 * 128_256 * 4096, rel=0.001)
+    assert four_bit.child("matrices").child("scales").amount > 0
