@@ -89,7 +89,7 @@ def calls_of(root: Path, page: str, query: str) -> Calls:
 
 
 def main() -> None:
-    """Print for each input how many files it passes, and how many are at work."""
+    """Print how many files each input passes and how many are at work; fail above a limit."""
     root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[1]).resolve()
     sys.path.insert(0, str(root))
     print("| input | files it passes | at most | files at work |\n|---|---|---|---|")
@@ -104,6 +104,7 @@ def main() -> None:
         passed.append((label, files))
     for label, files in passed:
         print(f"\n{label}:", *files, sep="\n  ")
+    sys.exit(any(len(files) > row[1] for row, (_label, files) in zip(INPUTS, passed, strict=True)))
 
 
 if __name__ == "__main__":

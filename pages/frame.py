@@ -4,13 +4,13 @@ import streamlit as st
 
 from core.language import _, install_provider
 from pages.components.kept_zoom.kept_zoom import keep_zooms
-from pages.shared import header, link, navigation, settings, snippets, switches
+from pages.shared import answer, header, link, navigation, settings, switches
 
 install_provider(settings.language)
 st.set_page_config(page_icon=switches.ICON, layout="wide")
 link.begin_run()
 header.begin_run()
-snippets.begin_run()
+answer.begin_run()
 settings.bind_settings()
 page = st.navigation(navigation.build_menu(), position="top")
 link.enter(navigation.key_of(page))

@@ -1,4 +1,4 @@
-"""The top of every page: title, question, lessons, "copy link" and the keys; and the headline."""
+"""The top of every page: title, question, lessons, "copy link" and the keys."""
 
 from dataclasses import dataclass
 from typing import Final, cast
@@ -16,7 +16,6 @@ from pages.shared.lessons import lessons_row
 from pages.shared.navigation import page_row
 
 _SLOTS: Final = "frame_header"
-_HEADLINE: Final = "headline"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +27,8 @@ class _Slots:
 
 
 def begin_run() -> None:
-    """Forget the header and the headline of the last run."""
+    """Forget the header of the last run."""
     st.session_state[_SLOTS] = None
-    st.session_state[_HEADLINE] = ""
 
 
 def page_header(doc: str | None, title: str = "") -> None:
@@ -50,13 +48,6 @@ def page_header(doc: str | None, title: str = "") -> None:
             key="page_tools", horizontal=True, width="content", vertical_alignment="center"
         )
     st.session_state[_SLOTS] = _Slots(tools, st.container(key="page_lessons", gap=None))
-
-
-def headline(text: str) -> None:
-    """Show the sentence that states the page's number; lessons are checked against it."""
-    st.session_state[_HEADLINE] = text
-    with st.container(key="headline"):
-        st.markdown(text)
 
 
 def end_run() -> None:

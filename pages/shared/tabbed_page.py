@@ -16,13 +16,12 @@ from streamlit.delta_generator import DeltaGenerator
 from core.budget import Item
 from core.figures.picture import Picture
 from core.language import _
+from pages.shared.answer import explained_number, headline, show_code
 from pages.shared.charts import show_chart
-from pages.shared.header import headline, page_header
+from pages.shared.header import page_header
 from pages.shared.inputs import Inputs
-from pages.shared.numbers import explained_number
 from pages.shared.prose import prose
 from pages.shared.settings import presenting
-from pages.shared.snippets import show_code
 
 Place = Literal["beside", "below", "left"]
 

@@ -19,14 +19,15 @@ from core.figures.picture import Picture
 from pages.shared import link
 from pages.shared.charts import show_chart
 from pages.shared.device import device_banner
-from pages.shared.header import headline, page_header
+from pages.shared.answer import headline
+from pages.shared.header import page_header
 from pages.shared.inputs import Inputs
 from pages.shared.job import run_job
-from pages.shared.numbers import explained_number
+from pages.shared.answer import explained_number
 from pages.shared.prose import prose
 from pages.shared.questions import Choice, predict_then_reveal
 from pages.shared.settings import look
-from pages.shared.snippets import show_code
+from pages.shared.answer import show_code
 from pages.shared.tabbed_page import Chart, Page, Shown, Tab, tabbed_page
 d = Inputs("d")
 """

@@ -12,7 +12,7 @@ from core.budget.check import check_range
 from core.budget.item import Formula, Item, Number, item, total
 from core.budget.recipe import MAX_TOKENS
 from core.budget.share import whole
-from core.budget.weights.parameter_rules import local_sizes
+from core.budget.weights.parameters import local_sizes
 from core.language import N_
 from core.models.spec import ModelSpec
 

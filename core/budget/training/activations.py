@@ -11,7 +11,7 @@ from core.budget.recipe import TrainingRecipe
 from core.budget.share import Share
 from core.budget.training.checkpointing import kept_tensors, recomputed_tensors
 from core.budget.training.saved_tensors import LAYER_NORM, NORMED, RMS_NORM, Rows
-from core.budget.weights.parameter_rules import local_sizes
+from core.budget.weights.parameters import local_sizes
 from core.language import N_
 from core.models.spec import ModelSpec
 

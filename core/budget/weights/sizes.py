@@ -11,10 +11,7 @@ from typing import Final
 
 from core.budget.catalogue.models import MODELS
 from core.budget.item import Item
-from core.budget.weights.parameters import counts
-from core.budget.weights.stored import quantized_weights, serving_weights
-from core.dtypes import BLOCK_FORMATS, FORMATS
-from core.models.spec import ModelSpec
+from core.budget.weights.stored import Size, size_of, weights_in
 from core.units import GIB
 
 FORMAT_NAMES: Final = (
@@ -49,28 +46,6 @@ PRINTED: Final[Mapping[str, tuple[float, ...]]] = {
 """What stood there, in the order of COLUMNS, called GB."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Size:
-    """A number of parameters: a model's own, or a round one.
-
-    Attributes:
-        word: What stands in the address: a key of the catalogue, or "7b".
-        name: "Llama-2 7B", or "7B".
-        num_params: How many.
-        spec: The architecture; None for a round number.
-    """
-
-    word: str
-    name: str
-    num_params: int
-    spec: ModelSpec | None = None
-
-
-def size_of(word: str, spec: ModelSpec) -> Size:
-    """Return the size of a model."""
-    return Size(word=word, name=spec.name, num_params=counts(spec).total, spec=spec)
-
-
 def _stops() -> Mapping[str, Size]:
     stops = [size_of(key, spec) for key, spec in MODELS.items()]
     for billions in _ROUND:
@@ -81,26 +56,6 @@ def _stops() -> Mapping[str, Size]:
 
 SIZES: Final = _stops()
 """Every stop of the slider by its word, small to large."""
-
-
-def weights_in(size: Size, format_name: str, *, rest_in_16_bits: bool = True) -> Item:
-    """Return the bytes of a model's weights in a format, scales included.
-
-    Args:
-        size: The model or the round number.
-        format_name: A name of FORMATS or BLOCK_FORMATS.
-        rest_in_16_bits: Whether embeddings, head, norms and biases stay in 16 bits where the
-            matrices have fewer, as in real checkpoints; a round number has no such parts.
-
-    Raises:
-        ValueError: If the format is unknown.
-    """
-    if size.spec is not None and rest_in_16_bits:
-        return serving_weights(size.spec, format_name)
-    fmt = BLOCK_FORMATS.get(format_name) or FORMATS.get(format_name)
-    if fmt is None:
-        raise ValueError(f"format {format_name!r} is none of FORMATS and BLOCK_FORMATS")
-    return quantized_weights(size.num_params, fmt)
 
 
 def nearest_model(size: Size) -> Size:

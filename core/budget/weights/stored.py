@@ -1,12 +1,12 @@
 """The bytes of stored weights: the codes, the scales of their blocks, and what keeps 16 bits."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from core.budget.check import check_choice
 from core.budget.item import Formula, Item, Number, item, total
 from core.budget.share import Share, whole
-from core.budget.weights.parameters import ParameterCounts, share_counts
+from core.budget.weights.parameters import ParameterCounts, counts, share_counts
 from core.dtypes.blocks.block_formats import BLOCK_FORMATS, BlockFormat
 from core.dtypes.number_formats.format import Format
 from core.dtypes.number_formats.table import FORMATS
@@ -28,6 +28,28 @@ _SOURCE: Final = N_(
 )
 _QUANTIZED: Final = N_("matrices of the layers; embeddings, norms, biases and head apart")
 _SIXTEEN: Final = N_("not quantized: they are small, or their errors hurt most")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Size:
+    """A number of parameters: a model's own, or a round one.
+
+    Attributes:
+        word: What stands in the address: a key of the catalogue, or "7b".
+        name: "Llama-2 7B", or "7B".
+        num_params: How many.
+        spec: The architecture; None for a round number.
+    """
+
+    word: str
+    name: str
+    num_params: int
+    spec: ModelSpec | None = None
+
+
+def size_of(word: str, spec: ModelSpec) -> Size:
+    """Return the size of a model."""
+    return Size(word=word, name=spec.name, num_params=counts(spec).total, spec=spec)
 
 
 def quantized_weights(num_params: int, fmt: Format | BlockFormat) -> Item:
@@ -110,3 +132,23 @@ def stored_weights(counted: ParameterCounts, weight_format: str) -> Item:
     }
     rest = item("the rest", OTHERS, values, unit="bytes", source=_SIXTEEN)
     return total("weights", (matrices, rest), source=_QUANTIZED)
+
+
+def weights_in(size: Size, format_name: str, *, rest_in_16_bits: bool = True) -> Item:
+    """Return the bytes of a model's weights in a format, scales included.
+
+    Args:
+        size: The model or the round number.
+        format_name: A name of FORMATS or BLOCK_FORMATS.
+        rest_in_16_bits: Whether embeddings, head, norms and biases stay in 16 bits where the
+            matrices have fewer, as in real checkpoints; a round number has no such parts.
+
+    Raises:
+        ValueError: If the format is unknown.
+    """
+    if size.spec is not None and rest_in_16_bits:
+        return serving_weights(size.spec, format_name)
+    fmt = BLOCK_FORMATS.get(format_name) or FORMATS.get(format_name)
+    if fmt is None:
+        raise ValueError(f"format {format_name!r} is none of FORMATS and BLOCK_FORMATS")
+    return quantized_weights(size.num_params, fmt)

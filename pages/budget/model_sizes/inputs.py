@@ -6,7 +6,8 @@ from typing import Final
 import streamlit as st
 
 from core.budget.catalogue.devices import DEVICES
-from core.budget.weights.sizes import SIZES, Size, size_of
+from core.budget.weights.sizes import SIZES
+from core.budget.weights.stored import Size, size_of
 from core.figures.budget.model_sizes.one_model import Line
 from core.language import _
 from core.units import format_count

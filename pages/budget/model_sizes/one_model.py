@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
-from core.budget.weights.sizes import FORMAT_NAMES, weights_in
+from core.budget.weights.sizes import FORMAT_NAMES
+from core.budget.weights.stored import weights_in
 from core.figures.budget.model_sizes.one_model import one_model_picture
 from core.language import _
 from core.units import format_exact
@@ -13,7 +14,8 @@ from pages.shared.tabbed_page import Chart, Shown
 
 CODE: Final = """
 from core.budget.catalogue.hf_config import read_config
-from core.budget.weights.sizes import FORMAT_NAMES, SIZES, size_of, weights_in
+from core.budget.weights.sizes import FORMAT_NAMES, SIZES
+from core.budget.weights.stored import size_of, weights_in
 
 size = {size}
 print(f"{{size.name}}: {{size.num_params:,}} parameters")

@@ -17,7 +17,8 @@ from pages.shared.tabbed_page import Chart, Shown
 CODE: Final = """
 from core.budget.catalogue.hf_config import read_config
 from core.budget.weights.parameters import active_parameters, count_parameters
-from core.budget.weights.sizes import SIZES, nearest_model, size_of
+from core.budget.weights.sizes import SIZES, nearest_model
+from core.budget.weights.stored import size_of
 
 spec = nearest_model({size}).spec
 for line in count_parameters(spec).walk():

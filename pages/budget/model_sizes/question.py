@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from core.budget.catalogue.devices import DEVICES
-from core.budget.weights.sizes import SIZES, weights_in
+from core.budget.weights.sizes import SIZES
+from core.budget.weights.stored import weights_in
 from core.language import _
 from core.units import format_bytes
 from pages.budget.model_sizes.inputs import ASK

@@ -16,8 +16,8 @@ from core.figures.budget.training_memory.items import SEPARATOR, boxes, items_pi
 from core.language import _
 from core.units import format_percent
 from pages.budget.training_memory.inputs import ASK, Case
+from pages.shared.answer import explanation
 from pages.shared.charts import show_chart, table_markdown
-from pages.shared.numbers import explanation
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Shown
 

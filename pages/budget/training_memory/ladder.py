@@ -17,9 +17,9 @@ from core.figures.budget.training_memory.ladder import LadderRow, error_text, la
 from core.figures.budget.training_memory.scenarios import signed
 from core.language import N_, _, ngettext
 from pages.budget.training_memory.inputs import ASK
+from pages.shared.answer import written
 from pages.shared.charts import table_markdown
 from pages.shared.lessons import in_language
-from pages.shared.numbers import written
 from pages.shared.settings import locked, look, presenting
 from pages.shared.tabbed_page import Chart, Shown
 

@@ -25,9 +25,9 @@ from core.figures.picture import Table
 from core.language import _
 from core.units import GIB, format_percent, format_seconds
 from pages.budget.training_memory.inputs import ASK, Case
+from pages.shared.answer import explained_number
 from pages.shared.charts import table_markdown
 from pages.shared.job import run_job
-from pages.shared.numbers import explained_number
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
 

@@ -7,8 +7,8 @@ from core.budget.by_hand.tiny_model import TinyAccount, tiny_account
 from core.figures.budget.training_memory.tiny_model import tiny_picture
 from core.language import _
 from pages.budget.training_memory.inputs import ASK
+from pages.shared.answer import show_code
 from pages.shared.settings import look
-from pages.shared.snippets import show_code
 from pages.shared.tabbed_page import Chart, Shown
 
 SIZES: Final = tuple(2**power for power in range(10))

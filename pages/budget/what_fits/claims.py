@@ -13,7 +13,7 @@ from core.budget.claims.referee import rule
 from core.figures.budget.what_fits.claims import VERDICTS, claims_picture
 from core.language import _, ngettext
 from pages.budget.what_fits.inputs import ASK
-from pages.shared.numbers import written
+from pages.shared.answer import written
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
 

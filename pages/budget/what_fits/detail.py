@@ -14,6 +14,7 @@ from core.language import N_, _
 from core.units import format_flops_per_second
 from pages.budget.what_fits.inputs import ASK, Case, Work
 from pages.shared import link
+from pages.shared.answer import explained_number
 from pages.shared.budget.choices import (
     MOST_TRAINED,
     SAME_CHOICES,
@@ -23,7 +24,6 @@ from pages.shared.budget.choices import (
 )
 from pages.shared.charts import table_markdown
 from pages.shared.navigation import page_row
-from pages.shared.numbers import explained_number
 from pages.shared.settings import look
 
 _REACH: Final[Mapping[Work, tuple[Sequence[int], int]]] = {

@@ -32,8 +32,8 @@ from pages.budget.what_fits.inputs import (
     way_label,
     what,
 )
+from pages.shared.answer import explained_number, written
 from pages.shared.charts import table_markdown
-from pages.shared.numbers import explained_number, written
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
 

@@ -6,10 +6,10 @@ from core.language import N_, _
 from core.machine import describe_machine
 from core.train.start.plan import outline_run, plan_run
 from core.units import format_exact
-from pages.shared.header import headline, page_header
+from pages.shared.answer import headline, show_code
+from pages.shared.header import page_header
 from pages.shared.inputs import Inputs
 from pages.shared.lessons import load_lessons
-from pages.shared.snippets import show_code
 from pages.shared.start.course_map import show_lessons
 from pages.start.home.machine_cards import (
     choose_plan,

@@ -9,7 +9,7 @@ import streamlit as st
 from core.budget.by_hand.rules import flops_rule, state_rule
 from core.language import _
 from core.units import format_count
-from pages.shared.numbers import explained_number, written
+from pages.shared.answer import explained_number, written
 from pages.shared.prose import prose
 from pages.shared.questions import Choice, predict_then_reveal
 from pages.shared.tabbed_page import Shown

@@ -11,11 +11,11 @@ from core.language import _
 from core.train.start.plan import device_in_use
 from pages.components.live_chart.live_chart import empty_figures, live_chart
 from pages.server.control_right import is_teacher
+from pages.shared.answer import headline, show_code
 from pages.shared.device import device_banner
-from pages.shared.header import headline, page_header
+from pages.shared.header import page_header
 from pages.shared.prose import prose
 from pages.shared.settings import is_hidden, locked, presenting, unit_system
-from pages.shared.snippets import show_code
 from pages.train.live_run.manage import offer_management
 from pages.train.live_run.prediction import (
     SNIPPET,

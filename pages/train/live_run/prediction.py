@@ -8,7 +8,7 @@ from core.figures.train.live_run.run_facts import CATEGORY_NAMES
 from core.language import _
 from core.train.start.plan import Outline, Prepared, Wish, outline_run, plan_run
 from core.units import format_bytes, format_seconds
-from pages.shared.numbers import explained_number
+from pages.shared.answer import explained_number
 from pages.shared.questions import Choice, predict_then_reveal
 from pages.shared.settings import unit_system
 from pages.train.live_run.settings import UPLOAD

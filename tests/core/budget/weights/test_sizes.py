@@ -8,12 +8,10 @@ from core.budget.weights.sizes import (
     FORMAT_NAMES,
     PRINTED,
     SIZES,
-    Size,
     nearest_model,
-    size_of,
     source_table,
-    weights_in,
 )
+from core.budget.weights.stored import Size, size_of, weights_in
 from core.dtypes import BLOCK_FORMATS, FORMATS
 from core.units import GIB
 from tests.core.budget.refusals import refused

@@ -5,7 +5,8 @@ import itertools
 import pytest
 
 from core.budget.catalogue.devices import DEVICES
-from core.budget.weights.sizes import FORMAT_NAMES, SIZES, weights_in
+from core.budget.weights.sizes import FORMAT_NAMES, SIZES
+from core.budget.weights.stored import weights_in
 from core.figures.budget.model_sizes.one_model import (
     Line,
     axis_end,

@@ -1,7 +1,10 @@
-"""A number that explains itself: formula, the numbers put in, unit, source, and how sure it is."""
+"""What a page answers: a sentence, numbers that explain themselves, and code that gives them.
+
+The suite reads the sentence and the code of a run, compares the one and runs the other.
+"""
 
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Final, cast
 
 import streamlit as st
 
@@ -10,6 +13,8 @@ from core.budget import Item
 from core.language import N_, _
 from pages.shared.settings import unit_system
 
+HEADLINE: Final = "headline"
+SNIPPETS: Final = "snippets"
 KINDS: Final[Mapping[str, str]] = {
     "exact": N_("exact"),
     "measured": N_("measured"),
@@ -30,6 +35,19 @@ _WRITTEN: Final[Mapping[str, Callable[[float], str]]] = {
     "USD": lambda amount: f"{units.format_count(amount)} USD",
     "nats": lambda amount: f"{amount:.3f} nats",
 }
+
+
+def begin_run() -> None:
+    """Forget the sentence and the code of the last run."""
+    st.session_state[HEADLINE] = ""
+    st.session_state[SNIPPETS] = {}
+
+
+def headline(text: str) -> None:
+    """Show the sentence that states the page's number; lessons are checked against it."""
+    st.session_state[HEADLINE] = text
+    with st.container(key="headline"):
+        st.markdown(text)
 
 
 def written(amount: float, unit: str) -> str:
@@ -80,3 +98,21 @@ def explained_number(label: str, item: Item) -> None:
         written(item.amount, item.unit),
         help=explanation(item),
     )
+
+
+def show_code(name: str, source: str) -> None:
+    """Show Python that reproduces the headline number, closed until asked for.
+
+    Args:
+        name: Unique on the page; the suite finds the snippet by it and runs it.
+        source: Complete Python that prints the number, run from the product's folder.
+    """
+    cast("dict[str, str]", st.session_state.setdefault(SNIPPETS, {}))[name] = source
+    # Sent only when it is opened: what colours code takes a browser a quarter of a second to load.
+    place = st.expander(
+        _("Show the code"), key=f"{name}_code", icon=":material/code:", on_change="rerun"
+    )
+    if place.open:
+        with place:
+            st.code(source.strip(), language="python")
+            st.caption(_("Run it in the folder of this dashboard with its own Python."))

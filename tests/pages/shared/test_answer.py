@@ -4,7 +4,7 @@ import pytest
 
 from core.budget import Formula, Item
 from core.budget.item import total
-from pages.shared.numbers import explanation, written
+from pages.shared.answer import explanation, written
 
 WEIGHTS = Item(
     name="weights",
