@@ -26,7 +26,7 @@ from pages.shared.job import run_job
 from pages.shared.answer import explained_number
 from pages.shared.prose import prose
 from pages.shared.questions import Choice, predict_then_reveal
-from pages.shared.settings import look
+from pages.shared.settings import locked, look
 from pages.shared.answer import show_code
 from pages.shared.tabbed_page import Chart, Page, Shown, Tab, tabbed_page
 d = Inputs("d")

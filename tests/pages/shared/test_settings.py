@@ -5,10 +5,7 @@ import pytest
 from core.language import current_language
 from pages.shared import settings
 
-SAYS = """
-from pages.shared.settings import locked, presenting, theme_mode, unit_system
-st.text(f"{unit_system()} {presenting()} {theme_mode()} {locked()}")
-"""
+SAYS = 'st.text(f"{look().unit} {look().present} {look().mode} {locked()}")'
 
 
 def test_the_defaults_are_constants(open_script):
