@@ -499,7 +499,7 @@ def compare(old: Path, new: Path, most: int) -> int:
         if address not in after:
             found = [("address", "gone")]
         num_differing += bool(found)
-        kinds.update(what for what, _how in found)
+        kinds.update(f"{address.partition('?')[0]}: {what}" for what, _how in found)
         for what, how in found:
             if how not in told and len(told) < most:
                 told.add(how)
