@@ -9,6 +9,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 TORCH ?= default
 JOBS ?= 2
+# Rewritten tests are kept, else every run and every process that a test starts compiles all again.
+unexport PYTHONDONTWRITEBYTECODE
 TORCH_VERSION := $(shell sed -n 's/^torch==//p' requirements.txt)
 
 # Only Linux has separate CPU wheels; elsewhere the default build is already small.

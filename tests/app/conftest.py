@@ -1,6 +1,7 @@
 """Pages opened through the frame, without a browser and without starting child processes."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,11 @@ from streamlit.util import calc_hash
 from core.dtypes.libraries.library_records import CastRow, LibraryReport, OperationRow
 from core.machine import keep_probe
 from core.machine.kept_library import keep_library_report
-from core.machine.kept_probe import Device, DtypeVerdict, Probe, Speed, Trial
+from core.machine.kept_probe import DtypeVerdict, Speed, Trial
 from core.train.run.directory import runs_directory, write_info
 from core.train.run.state import RunState, write_state
 from pages.shared.navigation import page_row
+from tests.made_probe import CPU, PROBE
 
 FRAME = Path(__file__).parents[2] / "pages" / "frame.py"
 SECONDS = 60
@@ -95,31 +97,13 @@ def probed():
         Trial(operation=each, works=True) for each in ("create", "convert", "add", "matmul")
     )
     no_add = (*trials[:2], Trial(operation="add", works=False, message="no sum"), trials[3])
-    cpu = Device(
-        kind="cpu",
-        torch_name="cpu",
-        name="A CPU",
-        memory_total=8 << 30,
-        memory_free=4 << 30,
-        capability="AVX2",
-        dtypes=(
-            DtypeVerdict(name="float32", item_bytes=4, trials=trials),
-            DtypeVerdict(name="float8_e4m3fn", item_bytes=1, trials=no_add),
-        ),
-        speeds=(
-            Speed(what="matmul float32", unit="FLOP/s", median=2e9, low=1e9, high=3e9, num_runs=7),
-        ),
+    dtypes = (
+        DtypeVerdict(name="float32", item_bytes=4, trials=trials),
+        DtypeVerdict(name="float8_e4m3fn", item_bytes=1, trials=no_add),
     )
-    probe = Probe(
-        torch="2.13.0+cpu",
-        cuda=None,
-        rocm=None,
-        kernels=("oneDNN v3.12.0",),
-        num_threads=2,
-        cpu_name="A CPU",
-        features=(("AVX2", True), ("AMX", False)),
-        devices=(cpu,),
-    )
+    speed = Speed(what="matmul float32", unit="FLOP/s", median=2e9, low=1e9, high=3e9, num_runs=7)
+    cpu = replace(CPU, memory_free=4 << 30, dtypes=dtypes, speeds=(speed,))
+    probe = replace(PROBE, torch="2.13.0+cpu", cuda=None, num_threads=2, devices=(cpu,))
     keep_probe(probe)
     keep_library_report(LIBRARIES)
     return probe

@@ -92,6 +92,7 @@ def test_side_by_side_shows_the_upper_half_in_a_chart_with_a_sentence(open_page)
     assert "The 16 bits of bfloat16 are the first 16 bits of float32." in chart.proto.alt
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", ["inf", "-inf", "nan", "-0", "1e-400", "1e400", "1/3", "2^-149"])
 def test_side_by_side_takes_every_number_in_every_format(open_page, value):
     for group in ("training", "eight", "small", "all"):

@@ -51,6 +51,7 @@ ENDS = {
 """Tab -> settings at the ends of its inputs."""
 
 
+@pytest.mark.slow
 def test_every_tab_has_a_picture_in_both_languages_and_on_a_projector(open_page):
     for tab in ENDS:
         for more in ({}, {"lang": "zh"}, {"present": "1"}):
@@ -93,6 +94,7 @@ def test_numbers_of_the_lecture_and_of_the_reference_stand_in_the_headlines(open
         assert text in headline(open_page(PAGE, flops_tab=tab, **query)), tab
 
 
+@pytest.mark.slow
 def test_sliders_at_their_ends_give_a_picture(open_page):
     (tabs,) = (each for each in open_page(PAGE).button_group if each.key == "flops_tab_choice")
     assert len(tabs.options) == len(ENDS)

@@ -64,6 +64,7 @@ def test_the_hidden_collection_after_each_run_still_has_its_switch():
     assert "runner.postScriptGC" in inspect.getsource(script_runner)
 
 
+@pytest.mark.slow
 def test_the_server_freezes_what_is_loaded_and_stops_with_its_streams(fresh_python):
     program = """
 import asyncio, gc, signal, sys, threading
@@ -109,13 +110,10 @@ LATE = dict.fromkeys((row.key for row in PAGES), ("torch",)) | {
 }
 LABS = ("sums", "updates", "softmax", "scale", "scaler", "stochastic", "matmul", "pictures")
 QUERIES = {"dtypes/low_precision_training": [{"lowp_tab": tab} for tab in LABS]}
-in_every_run = {"start/home", "dtypes/bit_layouts", "train/live_run"}
 
 
-@pytest.mark.parametrize(
-    "key",
-    [pytest.param(key, marks=() if key in in_every_run else pytest.mark.slow) for key in LATE],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("key", LATE)
 def test_a_page_opens_without_loading_torch_into_the_server(root, fresh_python, key):
     paths = (root / "pages" / "frame.py", page_row(key).file)
     queries = json.dumps(QUERIES.get(key, [{}]))

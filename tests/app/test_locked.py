@@ -110,6 +110,7 @@ def touch_everything(app, monkeypatch):
             yield clicked(app, WidgetState(id=button.proto.id, trigger_value=True), monkeypatch)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", [row.key for row in PAGES])
 def test_no_click_and_no_button_changes_a_locked_page(
     open_page, probed, a_run, options, monkeypatch, key
@@ -126,6 +127,7 @@ def test_no_click_and_no_button_changes_a_locked_page(
                 assert pictures(after) == drawn, tab
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("page", "written"), WRITES.items(), ids=map("-".join, WRITES))
 def test_where_it_is_not_locked_the_same_clicks_write_inputs(
     open_page, probed, options, monkeypatch, page, written

@@ -26,6 +26,7 @@ def table(app):
     return next(each.value for each in app.markdown if "| **" in each.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_the_setting_of_the_page_is_compared_with_a_pin_whatever_it_is(open_page, language):
     for setting in EXTREMES:

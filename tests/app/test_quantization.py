@@ -43,6 +43,7 @@ def test_every_format_can_be_compared_with_the_next_one(open_page):
         assert f"`{second}`" in headline(app)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["en", "zh"])
 @each_tab
 def test_extreme_settings_on_a_projector_are_drawn(open_page, tab, language):

@@ -12,6 +12,7 @@ INT8_13B = SIZES.index(("llama-2-13b", "int8_channel"))
 LOW_PRECISION, ROUNDING = "dtypes/low_precision_training", "dtypes/rounding_and_overflow"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("address", "key", "choice", "told"),
     [

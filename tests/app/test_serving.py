@@ -55,6 +55,7 @@ def test_every_kind_of_model_and_every_format_is_served(open_page):
         assert headline(app), model
 
 
+@pytest.mark.slow
 def test_all_formats_are_known_to_core(open_page):
     for fmt in WEIGHT_FORMATS:
         assert "GiB weights" in headline(open_page(PAGE, serving_weights=fmt)), fmt
@@ -131,6 +132,7 @@ def test_an_answer_longer_than_its_context_is_told(open_page):
     assert "An answer of 8,192 tokens does not fit in 256: it is cut to 255." in captions(app)
 
 
+@pytest.mark.slow
 def test_devices_of_tiny_and_huge_numbers_and_a_dtype_that_is_not_there(open_page):
     for memory, tera, giga in (
         ("1", "1", "1"),

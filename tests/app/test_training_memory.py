@@ -53,6 +53,7 @@ def test_options_say_their_bytes_and_their_names(open_page):
     assert "queries and values" in targets.options
 
 
+@pytest.mark.slow
 def test_every_choice_of_every_list_has_a_picture(open_page):
     lists = {"precision": PRECISIONS, "optimizer": OPTIMIZERS, "profile": PROFILES}
     for name, options in {**lists, "checkpointing": CHECKPOINTING}.items():
@@ -151,6 +152,7 @@ def open_timeline(open_page, **query):
     return open_page(PAGE, memory_tab="timeline", **small, **query)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_reports")
 def test_the_button_simulates_the_step_and_compares_it_with_the_closed_form(open_page, monkeypatch):
     def run_here(spec, recipe, on_progress):

@@ -19,6 +19,7 @@ PAGE = "budget/what_fits"
 TABS = ("models_devices", "ways_devices", "models_ways", "reach", "claims")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize("work", ["serve", "train"])
 def test_every_tab_has_a_picture_in_both_languages(open_page, work, language):
@@ -51,6 +52,7 @@ def test_very_many_devices_are_a_sentence_and_a_picture(open_page):
         assert headline(open_page(PAGE, fits_tab="reach", fits_devices=number, fits_work="train"))
 
 
+@pytest.mark.slow
 def test_every_way_and_some_devices_have_a_headline(open_page):
     for way in SERVING_FORMATS:
         assert "Serving" in headline(open_page(PAGE, fits_format=way, fits_tab="ways_devices"))

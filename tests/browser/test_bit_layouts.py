@@ -321,10 +321,24 @@ def test_a_cell_of_the_map_loads_its_code(open_bits):
     page.get_by_text("254 of them numbers").wait_for()
 
 
+# The box of the picture once it keeps its size for twenty frames: what comes below it may bring a
+# scroll bar, and a point that was worked out before lies in another row after.
+SETTLED = """async (canvas) => {
+  let [width, height, frames] = [0, 0, 0];
+  while (frames < 20) {
+    await new Promise(requestAnimationFrame);
+    const box = canvas.getBoundingClientRect();
+    frames = box.width === width && box.height === height ? frames + 1 : 0;
+    ({ width, height } = box);
+  }
+  return { width, height };
+}"""
+
+
 def test_the_map_of_sixteen_bits_is_a_picture_that_can_be_clicked(open_bits):
     page = open_bits(bits_tab="codes", bits_format="float16")
     canvas = page.locator("canvas")
-    box = canvas.bounding_box()
+    box = canvas.evaluate(SETTLED)
 
     canvas.click(position={"x": box["width"] * 0.5 / 256, "y": box["height"] * 124.5 / 256})
 

@@ -36,8 +36,7 @@ def written(tab):
 
 
 @pytest.mark.parametrize(
-    ("tab", "label"),
-    [("sums", "How often"), ("scale", "Loss scale"), ("pictures", "Brightness")],
+    ("tab", "label"), [("sums", "How often"), ("scale", "Loss scale"), ("pictures", "Brightness")]
 )
 def test_a_moved_slider_brings_a_new_picture(page, visit, ready, tab, label):
     visit(page, PATH, lowp_tab=tab)

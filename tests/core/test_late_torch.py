@@ -47,6 +47,7 @@ def loaded_by(module, names):
     return answer.stdout.split()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", WITHOUT_TORCH)
 def test_a_module_of_closed_forms_loads_neither_torch_nor_a_page(module):
     assert loaded_by(module, HEAVY) == []

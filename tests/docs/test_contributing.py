@@ -88,6 +88,7 @@ def house(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recipe", recipes(), ids=lambda recipe: recipe.title)
 def test_a_recipe_does_what_it_says(recipe, house):
     before = run(recipe.proof, house)

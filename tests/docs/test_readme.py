@@ -80,6 +80,7 @@ def test_torch_has_the_same_version_everywhere(root, readme):
     assert set(re.findall(r"torch==([\d.]+)", readme)) <= {pinned}
 
 
+@pytest.mark.slow
 def test_every_program_of_core_knows_the_options_that_are_written(root, readme):
     for module, words in re.findall(r"python -m (core\S*)([^#\n]*)", readme):
         command = words.partition(" --")[0].split()

@@ -17,9 +17,9 @@ from core.language import _
 from core.units import format_percent
 from pages.budget.training_memory.inputs import ASK, Case
 from pages.shared.answer import explanation
-from pages.shared.charts import show_chart, table_markdown
+from pages.shared.charts import table_markdown
 from pages.shared.settings import look
-from pages.shared.tabbed_page import Shown
+from pages.shared.tabbed_page import Chart, Shown
 
 _BLOCK: Final = ("norms", "attention", "feed-forward", "experts", "block inputs")
 _WEIGHTS: Final = (
@@ -43,31 +43,40 @@ PATHS: Final = (
 )
 
 
-def items(case: Case) -> Shown:
+def choose_item() -> str:
+    """Return the path of the line to explain."""
+    return ASK.selectbox(
+        "item", _("Line"), PATHS, default="activations/attention", labels=path_label
+    )
+
+
+def items(case: Case, asked: str) -> Shown:
     """Show the lines as an icicle, and below it what stands behind the chosen one."""
     scenario = case.scenario
     budget = training_budget(scenario.spec, scenario.recipe, scenario.cluster)
     root = replace(budget.largest, children=at_peak(budget.largest))
-    picture = st.container()
-    formula, tensors = st.columns(2)
-    with formula:
-        asked = ASK.selectbox(
-            "item", _("Line"), PATHS, default="activations/attention", labels=path_label
-        )
-        path, line = find(root, asked)
-        if path != asked:
-            st.caption(_("This setting has no line “{line}”.").format(line=path_label(asked)))
-        st.markdown(explanation(line))
-    with picture:
-        show_chart(
-            items_picture(root, path, look()),
-            key=ASK.key("items"),
-            file_name="memory-lines",
-            on_click=point_at_line,
-        )
-    with tensors:
-        _show_tensors(scenario, budget, path)
-    return Shown(headline=sentence(root, line, path))
+    path, line = find(root, asked)
+
+    def explain() -> None:
+        formula, tensors = st.columns(2)
+        with formula:
+            if path != asked:
+                st.caption(_("This setting has no line “{line}”.").format(line=path_label(asked)))
+            st.markdown(explanation(line))
+        with tensors:
+            _show_tensors(scenario, budget, path)
+
+    return Shown(
+        headline=sentence(root, line, path),
+        charts=[
+            Chart(
+                picture=items_picture(root, path, look()),
+                file_name="memory-lines",
+                on_click=point_at_line,
+            )
+        ],
+        below=explain,
+    )
 
 
 def path_label(path: str) -> str:

@@ -4,7 +4,7 @@ from core.language import N_
 from pages.budget.training_memory.allocator import allocator, choose_line
 from pages.budget.training_memory.bar import bar
 from pages.budget.training_memory.inputs import ASK, choose_case, refusal, write_code
-from pages.budget.training_memory.items import items
+from pages.budget.training_memory.items import choose_item, items
 from pages.budget.training_memory.ladder import choose_rung, ladder
 from pages.budget.training_memory.question import ask_when_it_peaks
 from pages.budget.training_memory.recipes import choose_recipes, recipes
@@ -24,7 +24,7 @@ tabbed_page(
         refusal=refusal,
         tabs={
             "bar": Tab(label=N_("Device"), show=bar),
-            "items": Tab(label=N_("Lines"), show=items),
+            "items": Tab(label=N_("Lines"), show=items, choose=choose_item),
             "recipes": Tab(label=N_("Recipes"), show=recipes, choose=choose_recipes),
             "timeline": Tab(label=N_("Step timeline"), show=timeline),
             "scenarios": Tab(label=N_("Scenarios"), show=scenarios),

@@ -26,14 +26,10 @@ from core.budget.serving.memory import inference_budget, serving_memory
 from core.budget.share import shares, whole
 from core.budget.training.duration import cost, training_time
 from core.budget.training.memory import training_budget
-from core.budget.weights.parameters import (
-    active_parameters,
-    count_parameters,
-    counts,
-    share_counts,
-)
+from core.budget.weights.parameters import active_parameters, count_parameters, counts, share_counts
 from tests.core.budget.random_budgets import check_tree, clusters, plans, recipes, specs
 
+pytestmark = pytest.mark.slow
 ALONE = Cluster(device=DEVICES["h100-sxm"])
 few = settings(max_examples=40)
 

@@ -114,6 +114,7 @@ def test_lessons_come_by_section_page_name_and_language_wherever_they_lie(tmp_pa
     assert lessons_text(tmp_path).splitlines() == names
 
 
+@pytest.mark.slow
 def test_the_command_writes_all_files_and_says_what_waits_for_a_translation(
     tmp_path, monkeypatch, capsys
 ):

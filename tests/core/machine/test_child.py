@@ -17,6 +17,7 @@ def test_a_failure_is_told_in_the_programs_last_words():
         list(lines_of("core.no_such_program", seconds=60))
 
 
+@pytest.mark.slow
 def test_a_program_that_is_not_done_in_time_is_ended():
     with pytest.raises(ValueError, match=r"The program http.server was not done in time"):
         list(lines_of("http.server", ["0", "--bind", "127.0.0.1"], seconds=1))

@@ -25,6 +25,7 @@ def calls(monkeypatch, made_probe):
     return asked
 
 
+@pytest.mark.slow
 def test_the_server_process_gets_a_probe_without_loading_torch(fresh_python):
     assert fresh_python(SERVER_SIDE).split() == [torch.__version__, "False"]
 

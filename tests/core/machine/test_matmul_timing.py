@@ -66,6 +66,7 @@ def test_a_clock_that_does_not_wait_shows_only_how_long_an_accelerator_took_the_
     assert timing.flops_per_second("not waiting") == pytest.approx(2e14)
 
 
+@pytest.mark.slow
 def test_sizes_and_dtypes_that_are_not_timed_are_refused():
     with pytest.raises(ValueError, match="size is 8193; it must lie between 16 and 8,192"):
         time_matmul(8193, "float32")

@@ -32,6 +32,7 @@ def probe(root):
     return probe_from_json(json.loads(child.stdout))
 
 
+@pytest.mark.slow
 def test_the_child_sees_the_torch_and_the_devices_that_we_see(probe):
     assert probe.torch == torch.__version__
     assert probe.cuda == torch.version.cuda

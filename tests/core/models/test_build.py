@@ -28,6 +28,7 @@ def test_every_catalogue_row_has_on_meta_exactly_its_counted_parameters():
         assert spec.published in {0, counts(spec).total}, key
 
 
+@pytest.mark.slow
 def test_our_llama_says_what_hugging_faces_says():
     from transformers import LlamaConfig, LlamaForCausalLM
 
@@ -82,6 +83,7 @@ def test_a_later_token_changes_no_earlier_answer():
         torch.testing.assert_close(model.hidden(ids)[:, :-1], model.hidden(changed)[:, :-1])
 
 
+@pytest.mark.slow
 def test_our_gpt2_says_what_hugging_faces_says():
     from transformers import GPT2Config, GPT2LMHeadModel
 

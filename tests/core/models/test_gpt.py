@@ -18,6 +18,7 @@ def model():
     return GPT(SHAPE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("vocab_size", [65, 103, 256, 5000])
 def test_an_untrained_model_guesses_uniformly(vocab_size):
     torch.manual_seed(1)

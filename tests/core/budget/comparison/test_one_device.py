@@ -10,6 +10,7 @@ from core.budget.training.scenario import named_scenario
 from tests.core.budget.refusals import refused
 
 
+@pytest.mark.slow
 def test_the_layout_plays_no_part_and_the_peak_is_what_the_simulation_finds():
     recipe = TrainingRecipe(seq_len=1024, batch_size=2)
     spread = {"num_devices": 8, "zero_stage": 3, "tensor": 2}

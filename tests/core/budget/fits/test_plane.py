@@ -11,10 +11,7 @@ from core.budget.serving.plan import ServingPlan
 
 FEW = {key: MODELS[key] for key in ("gpt2-xl", "llama-2-7b", "llama-2-70b", "mixtral-8x7b")}
 SOME = {key: DEVICES[key] for key in ("t4", "rtx-4090", "h100-sxm", "mi300x")}
-JOBS = (
-    serving_ways(ServingPlan()),
-    training_ways(TrainingRecipe(checkpointing="full")),
-)
+JOBS = (serving_ways(ServingPlan()), training_ways(TrainingRecipe(checkpointing="full")))
 
 
 def test_every_plane_shows_the_cells_of_the_matrix():

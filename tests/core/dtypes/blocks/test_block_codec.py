@@ -303,14 +303,8 @@ def test_other_roundings_reach_integers_with_and_without_a_zero_point(rounding):
 @pytest.mark.parametrize(
     ("act", "message"),
     [
-        (
-            lambda: MXFP4.quantize([1.0], "amax"),
-            "amax is not one of mxfp4: use floor, ceil, ",
-        ),
-        (
-            lambda: NF4.quantize([1.0], "floor"),
-            r"rule floor is not one of nf4: use amax\.",
-        ),
+        (lambda: MXFP4.quantize([1.0], "amax"), "amax is not one of mxfp4: use floor, ceil, "),
+        (lambda: NF4.quantize([1.0], "floor"), r"rule floor is not one of nf4: use amax\."),
         (lambda: MXFP4.quantize([1.0], rounding="fair"), "rounding 'fair' is not known"),
         (lambda: MXFP4.quantize([1j]), "A tensor of complex128 cannot be quantized"),
         (lambda: MXFP4.quantize(["a"]), "A tensor of <U1 cannot be quantized"),

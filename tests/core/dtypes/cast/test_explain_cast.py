@@ -28,6 +28,7 @@ def near(fmt):
     return st.one_of(around, st.floats(), st.floats(width=16), st.integers(-300, 300).map(float))
 
 
+@pytest.mark.slow
 @each_format
 @settings(max_examples=30)
 @given(data=st.data())
@@ -47,6 +48,7 @@ def test_exact_arithmetic_and_the_codec_give_the_same_code(name, data):
                 assert trace.code == code, (value, rounding, overflow, trace)
 
 
+@pytest.mark.slow
 @each_format
 @settings(max_examples=30)
 @given(data=st.data())

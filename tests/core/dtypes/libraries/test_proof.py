@@ -104,6 +104,7 @@ def test_a_class_is_rounded_as_one(name):
     assert np.array_equal(*codes)
 
 
+@pytest.mark.slow
 def test_e8m0_is_tried_on_every_subnormal_float32():
     inputs = np.abs(inputs_for(FORMATS["float8_e8m0fnu"]))
     subnormal = inputs[(inputs > 0) & (inputs < 2.0**-126)]

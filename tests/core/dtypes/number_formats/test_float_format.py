@@ -123,6 +123,7 @@ def finish(fmt, place, negative):
     return -value if negative and (value or fmt.negative_zero) else value
 
 
+@pytest.mark.slow
 @each([name for name in TINY if name != "float8_e8m0fnu"])
 def test_every_mode_and_policy_chooses_the_neighbour_that_a_search_finds(fmt):
     values = telling_inputs(fmt)[::29]

@@ -111,6 +111,7 @@ def test_foreign_files_and_gaps_do_not_stop_the_inbox(run_directory, folder):
     ]
 
 
+@pytest.mark.slow
 def test_ten_thousand_commands_arrive_in_order_a_hundred_at_a_time(run_directory, folder):
     for number in range(1, 10_001):
         (folder / f"{number:06d}.json").write_text('{"op":"step"}', encoding="utf-8")

@@ -55,6 +55,7 @@ def test_what_stays_is_unchanged_and_in_order(losses, cuts):
     assert trace.tobytes() == rows[places].tobytes()
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(0, 9, width=16), min_size=101, max_size=600), any_cuts)
 def test_every_stretch_of_a_long_run_keeps_its_extremes_however_it_arrived(losses, cuts):
     """Old parts of the run must not become coarser than new ones."""
@@ -69,6 +70,7 @@ def test_every_stretch_of_a_long_run_keeps_its_extremes_however_it_arrived(losse
         assert {stretch["loss"].min(), stretch["loss"].max()} <= set(kept.tolist())
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(0, 9, width=16), min_size=33, max_size=600), any_cuts)
 def test_curves_are_as_fine_in_the_old_part_of_a_run_as_in_the_new(losses, cuts):
     rows = rows_of(np.array(losses))
@@ -123,6 +125,7 @@ def test_the_newest_are_whole_or_refused(losses, cuts, num_records):
         assert part is None
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_run():
     def grow(kept, events, first, num_parts):
         for number in range(first, first + num_parts):

@@ -87,6 +87,7 @@ def test_a_damaged_or_older_file_is_measured_anew(small_config, timed, tmp_path,
     assert predicted_timing(small_config(), 65) is None
 
 
+@pytest.mark.slow
 def test_a_child_that_fails_is_quoted(small_config):
     config = replace(small_config(), device="cuda")
     with pytest.raises(TimingError, match="no cuda device that torch can use"):

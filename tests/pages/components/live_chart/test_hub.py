@@ -60,7 +60,7 @@ def test_silence_is_broken_by_comments(runs, open_stream, monkeypatch):
     assert stream.answer.readline() == b": still here\n"
 
 
-def test_a_poller_that_broke_is_started_again(runs, open_stream, monkeypatch, caplog, make_run):
+def test_a_poller_that_broke_is_started_again(runs, open_stream, monkeypatch, make_run):
     monkeypatch.setattr(hub, "HEARTBEAT_SECONDS", 0.05)
     make_run(runs, OLD)
     look, broken = hub.Hub._look, []

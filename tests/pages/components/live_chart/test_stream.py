@@ -84,6 +84,7 @@ def finished(runs, make_run, monkeypatch):
     return directory
 
 
+@pytest.mark.slow
 def test_a_replay_sends_every_step_once_and_ends_with_the_last_state(finished, open_stream):
     opened = open_stream(f"{OLD}&speed=60")
     steps, state = [], None
@@ -105,6 +106,7 @@ def test_two_viewers_have_clocks_of_their_own(finished, served, open_stream, unt
     until(lambda: served.live.num_replays == 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("speed", ["0.5", "61", "nan", "fast", "-1", "1e400"])
 def test_a_speed_out_of_range_is_refused(finished, served, get, speed):
     answer, body = get(served.port, f"/live/stream?run={OLD}&speed={speed}")

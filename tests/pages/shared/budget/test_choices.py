@@ -1,12 +1,14 @@
 """Model and device of a budget page: the lists, the reader's own, and what cannot be read."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
 from pages.shared.budget.choices import DEFAULT_DEVICE, DEFAULT_MODEL, device_label, model_label
+from tests.made_probe import CPU, PROBE
 
 SCRIPT = """
 from pages.shared.budget.choices import choose_device, choose_model
@@ -141,27 +143,9 @@ def test_a_device_of_ones_own_has_the_typed_numbers(open_script):
 
 
 def test_this_computer_is_the_probed_device_and_a_sentence_before(open_script, monkeypatch):
-    from core.machine.kept_probe import Device, Probe
     from pages.shared.budget import choices
 
-    cpu = Device(
-        kind="cpu",
-        torch_name="cpu",
-        name="A CPU",
-        memory_total=8 << 30,
-        memory_free=4 << 30,
-        capability="AVX2",
-    )
-    probe = Probe(
-        torch="2",
-        cuda=None,
-        rocm=None,
-        kernels=(),
-        num_threads=2,
-        cpu_name="A CPU",
-        features=(),
-        devices=(cpu,),
-    )
+    probe = replace(PROBE, cuda=None, devices=(CPU,))
     monkeypatch.setattr(choices, "cached_probe", lambda: None)
     before = open_script(SCRIPT, demo_device="local")
     monkeypatch.setattr(choices, "cached_probe", lambda: probe)

@@ -94,6 +94,7 @@ def test_the_reason_names_the_bits_that_decided():
     assert reason_words(fmt, trace).startswith("It lies 58.7 % of the way up: more than half")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_cast_of_every_format_has_a_reason(name):
     """No sentence may lack a field, whatever the number and the rules."""

@@ -10,10 +10,7 @@ KINDS = {
     "yes": Kind(words="yes", symbol="circle", meaning="works"),
     "what": Kind(words="what", symbol="?", meaning="muted"),
 }
-MARKS = {
-    ("b", "1"): Mark(kind="yes", hover="b one"),
-    ("a", "2"): Mark(kind="what", hover="a two"),
-}
+MARKS = {("b", "1"): Mark(kind="yes", hover="b one"), ("a", "2"): Mark(kind="what", hover="a two")}
 
 
 @pytest.mark.parametrize("mode", MODES)

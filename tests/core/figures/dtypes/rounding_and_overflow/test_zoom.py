@@ -98,6 +98,7 @@ def test_infinity_and_nan_have_no_line_but_a_code():
         assert len(drawn("float16", value).data) == 1, value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format_has_words_and_a_picture_for_every_number(name):
     for value in ("1/3", "-1/3", "1e30", "-1e400", "1e-400", "0", "-0", "inf", "-inf", "nan", "1"):
