@@ -3,15 +3,20 @@
 import ast
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from types import CodeType
-from typing import Any, Final, Literal, cast
+from typing import Any, Final, Literal, cast, get_args
 
 Number = int | float
-Kind = Literal["exact", "measured", "estimated"]
+Kind = Literal["exact", "data sheet", "measured", "bound", "estimated", "claimed"]
 Combine = Literal["sum", "max"]
+
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+"""How a number is known, the weakest last: counted by a rule or set by its definition; printed by
+the maker; taken from a run; a limit that the real number cannot pass; predicted, with a band;
+somebody's word for it."""
 
 _OPERATORS: Final = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Pow, ast.USub)
 _FUNCTIONS: Final[Mapping[str, Any]] = {"ceil": math.ceil, "max": max, "min": min}
@@ -110,7 +115,7 @@ class Item:
         low: Lower end of the honest band; equals `amount` when exact.
         high: Upper end of it.
         source: Paper, specification or measurement that the rule comes from.
-        kind: exact, measured or estimated.
+        kind: One of `KINDS`; with children it is their weakest one.
         combine: Whether the amount is the sum or the maximum of the children.
         children: The parts.
         rule: The formula that gave the number; none where the children are added up.
@@ -123,11 +128,17 @@ class Item:
     low: Number
     high: Number
     source: str
-    kind: Kind = "exact"
+    kind: Kind
     combine: Combine = "sum"
     children: tuple["Item", ...] = ()
     rule: Formula | None = None
     values: Mapping[str, Number] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(f"{self.name}: kind is {self.kind!r}; use one of: {', '.join(KINDS)}")
+        if self.children and self.kind != (found := weakest(part.kind for part in self.children)):
+            raise ValueError(f"{self.name} is called {self.kind}; its weakest part is {found}")
 
     @property
     def formula(self) -> str:
@@ -177,6 +188,15 @@ class Item:
             yield from part.walk()
 
 
+def weakest(kinds: Iterable[Kind]) -> Kind:
+    """Return the kind of a number that is made of numbers of these kinds.
+
+    >>> weakest(["exact", "claimed", "measured"])
+    'claimed'
+    """
+    return max(kinds, key=KINDS.index)
+
+
 def item(  # noqa: PLR0913  one argument for each thing that the reader is shown
     name: str,
     formula: Formula,
@@ -184,7 +204,7 @@ def item(  # noqa: PLR0913  one argument for each thing that the reader is shown
     *,
     unit: str,
     source: str,
-    kind: Kind = "exact",
+    kind: Kind,
     band: float | tuple[float, float] = 0.0,
 ) -> Item:
     """Return what `formula` gives for `values`.
@@ -207,7 +227,7 @@ def item(  # noqa: PLR0913  one argument for each thing that the reader is shown
 
 
 def total(name: str, parts: Sequence[Item], *, source: str, combine: Combine = "sum") -> Item:
-    """Return the sum (or the maximum) of items in one unit.
+    """Return the sum (or the maximum) of items in one unit; it is of their weakest kind.
 
     Raises:
         ValueError: If there are no parts or their units differ.
@@ -223,7 +243,7 @@ def total(name: str, parts: Sequence[Item], *, source: str, combine: Combine = "
         low=fold([part.low for part in parts]),
         high=fold([part.high for part in parts]),
         source=source,
-        kind="exact" if all(part.kind == "exact" for part in parts) else "estimated",
+        kind=weakest(part.kind for part in parts),
         combine=combine,
         children=tuple(parts),
     )

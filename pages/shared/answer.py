@@ -10,15 +10,19 @@ import streamlit as st
 
 from core import units
 from core.budget import Item
+from core.budget.item import Kind
 from core.language import N_, _
 from pages.shared.settings import unit_system
 
 HEADLINE: Final = "headline"
 SNIPPETS: Final = "snippets"
-KINDS: Final[Mapping[str, str]] = {
+KINDS: Final[Mapping[Kind, str]] = {
     "exact": N_("exact"),
+    "data sheet": N_("data sheet"),
     "measured": N_("measured"),
+    "bound": N_("bound"),
     "estimated": N_("estimated"),
+    "claimed": N_("claimed"),
 }
 _MOST_RULES: Final = 8  # of the parts of one number: more are read in a table
 _WRITTEN: Final[Mapping[str, Callable[[float], str]]] = {

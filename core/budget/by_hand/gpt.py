@@ -71,7 +71,7 @@ def count_parameters(shape: GPTShape) -> Item:
     """Return the trainable parameters, in four parts; the tied head counts once."""
     sizes = _sizes(shape)
     parts = [
-        item(name, formula, sizes, unit="parameters", source=_MODULE)
+        item(name, formula, sizes, unit="parameters", kind="exact", source=_MODULE)
         for name, formula in PARAMETERS.items()
     ]
     return total("parameters", parts, source=_MODULE)
@@ -80,13 +80,22 @@ def count_parameters(shape: GPTShape) -> Item:
 def weights(shape: GPTShape) -> Item:
     """Return the bytes of the fp32 weights."""
     num_params = count_parameters(shape).amount
-    return item("weights", WEIGHTS, {"num_params": num_params}, unit="bytes", source=_MODULE)
+    return item(
+        "weights", WEIGHTS, {"num_params": num_params}, unit="bytes", kind="exact", source=_MODULE
+    )
 
 
 def gradients(shape: GPTShape) -> Item:
     """Return the bytes of the gradients: one fp32 number for each parameter, also under bf16."""
     num_params = count_parameters(shape).amount
-    return item("gradients", GRADIENTS, {"num_params": num_params}, unit="bytes", source=_MODULE)
+    return item(
+        "gradients",
+        GRADIENTS,
+        {"num_params": num_params},
+        unit="bytes",
+        kind="exact",
+        source=_MODULE,
+    )
 
 
 def optimizer(shape: GPTShape) -> Item:
@@ -95,7 +104,7 @@ def optimizer(shape: GPTShape) -> Item:
         "num_params": count_parameters(shape).amount,
         "num_tensors": NUM_TENSORS(num_layers=shape.num_layers),
     }
-    return item("optimizer", ADAMW, values, unit="bytes", source=_ADAMW)
+    return item("optimizer", ADAMW, values, unit="bytes", kind="exact", source=_ADAMW)
 
 
 def activations(shape: GPTShape, batch_size: int, precision: Precision) -> Item:
@@ -141,5 +150,6 @@ def step_flops(shape: GPTShape, batch_size: int) -> Item:
         STEP_FLOPS,
         {**_sizes(shape), "num_tokens": batch_size * shape.seq_len},
         unit="FLOPs",
+        kind="exact",
         source=_KAPLAN,
     )

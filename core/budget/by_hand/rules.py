@@ -37,10 +37,10 @@ def state_rule(num_params: int) -> Item:
     source = N_("Rajbhandari et al. 2020, ZeRO, section 3.1: K = 12 beside 2 + 2 bytes")
     values = {"num_params": num_params}
     parts = [
-        item(name, formula, values, unit="bytes", source=source)
+        item(name, formula, values, unit="bytes", kind="exact", source=source)
         for name, formula in STATE_PARTS.items()
     ]
-    whole = item("training state", STATE_RULE, values, unit="bytes", source=source)
+    whole = item("training state", STATE_RULE, values, unit="bytes", kind="exact", source=source)
     return replace(whole, children=tuple(parts))
 
 
@@ -78,7 +78,7 @@ def two_layer_flops(rows: int, width: int, outputs: int, *, input_needs_gradient
     values = {"B": rows, "D": width, "K": outputs}
 
     def product(name: str, formula: Formula, source: str) -> Item:
-        return item(name, formula, values, unit="FLOPs", source=source)
+        return item(name, formula, values, unit="FLOPs", kind="exact", source=source)
 
     forward = [product("h = x @ w1", FIRST, _PRODUCT), product("y = h @ w2", SECOND, _PRODUCT)]
     backward = [

@@ -57,8 +57,12 @@ def tiny_account(batch_size: int, width: int, num_layers: int) -> TinyAccount:
     sizes = {"batch_size": batch_size, "width": width, "num_layers": num_layers}
     for name, size in sizes.items():
         check_range(name, size, 1, LARGEST)
-    parameters = item("parameters", PARAMETERS, sizes, unit="parameters", source=_LECTURE)
-    activations = item("activations", ACTIVATIONS, sizes, unit="values", source=_LECTURE)
+    parameters = item(
+        "parameters", PARAMETERS, sizes, unit="parameters", kind="exact", source=_LECTURE
+    )
+    activations = item(
+        "activations", ACTIVATIONS, sizes, unit="values", kind="exact", source=_LECTURE
+    )
     counts = {**sizes, "num_params": parameters.amount}
     numbers = {
         "weights": parameters.amount,
@@ -67,14 +71,14 @@ def tiny_account(batch_size: int, width: int, num_layers: int) -> TinyAccount:
         "activations": activations.amount,
     }
     parts = [
-        item(name, BYTES, {"num_values": number}, unit="bytes", source=_LECTURE)
+        item(name, BYTES, {"num_values": number}, unit="bytes", kind="exact", source=_LECTURE)
         for name, number in numbers.items()
     ]
     return TinyAccount(
         parameters=parameters,
         activations=activations,
-        kept=item("kept values", KEPT, sizes, unit="values", source=_TORCH),
+        kept=item("kept values", KEPT, sizes, unit="values", kind="exact", source=_TORCH),
         memory=total("memory", parts, source=_LECTURE),
-        flops=item("FLOPs", FLOPS, counts, unit="FLOPs", source=_LECTURE),
-        real_flops=item("FLOPs", REAL_FLOPS, counts, unit="FLOPs", source=_COUNTED),
+        flops=item("FLOPs", FLOPS, counts, unit="FLOPs", kind="exact", source=_LECTURE),
+        real_flops=item("FLOPs", REAL_FLOPS, counts, unit="FLOPs", kind="exact", source=_COUNTED),
     )

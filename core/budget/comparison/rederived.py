@@ -73,7 +73,7 @@ def stored_weights(inputs: Inputs) -> Item:
         "bytes_each": inputs["bytes_each"],
     }
     source = N_("one stored number per parameter")
-    return item(N_("weights"), STORED, values, unit="bytes", source=source)
+    return item(N_("weights"), STORED, values, unit="bytes", kind="exact", source=source)
 
 
 def adapters(inputs: Inputs) -> Item:
@@ -84,7 +84,7 @@ def adapters(inputs: Inputs) -> Item:
         "total_width": sum(widths[target] for target in inputs["targets"]),
     }
     source = N_("Hu et al. 2021, LoRA: two thin matrices beside each adapted one")
-    return item(N_("adapters"), ADAPTERS, values, unit="parameters", source=source)
+    return item(N_("adapters"), ADAPTERS, values, unit="parameters", kind="exact", source=source)
 
 
 def kv_cache_bytes(inputs: Inputs) -> Item:
@@ -124,7 +124,7 @@ def implied_mfu(inputs: Inputs) -> Item:
         "flops_per_second": inputs["flops_per_second"],
     }
     source = N_("6 FLOPs for each parameter and token; Kaplan et al. 2020, section 2.1")
-    return item(N_("MFU"), IMPLIED, values, unit="1", source=source)
+    return item(N_("MFU"), IMPLIED, values, unit="1", kind="exact", source=source)
 
 
 def scenario_of(inputs: Inputs) -> Scenario:
@@ -164,7 +164,9 @@ def saved_per_layer(inputs: Inputs) -> Item:
         "kept_by_all_layers": sum(part.amount for part in parts),
         "num_layers": scenario.spec.num_layers,
     }
-    return item(N_("activations"), ONE_LAYER, values, unit="bytes", source=parts[0].source)
+    return item(
+        N_("activations"), ONE_LAYER, values, unit="bytes", kind="exact", source=parts[0].source
+    )
 
 
 def scales_saved(inputs: Inputs) -> Item:
@@ -175,7 +177,7 @@ def scales_saved(inputs: Inputs) -> Item:
         "quantized_scales": allocated({**inputs, "lora": twice}).amount,
     }
     source = N_("Dettmers et al. 2023, QLoRA, section 3: 8-bit scales of the scales")
-    return item(N_("scales"), SCALES, values, unit="bytes", source=source)
+    return item(N_("scales"), SCALES, values, unit="bytes", kind="exact", source=source)
 
 
 REDERIVED: Final[Mapping[str, Callable[[Inputs], Item]]] = {
@@ -231,7 +233,14 @@ def _own_part(part: Inputs, scenario: Scenario) -> Item:
         "ffn_dim": spec.ffn_dim,
         "vocab_size": spec.vocab_size,
     }
-    return item(part["name"], Formula(part["formula"]), values, unit="bytes", source=part["source"])
+    return item(
+        part["name"],
+        Formula(part["formula"]),
+        values,
+        unit="bytes",
+        kind="exact",
+        source=part["source"],
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -145,8 +145,8 @@ def _latent(
 def _pairs(name: str, moved: Formula, sizes: dict[str, Number]) -> Operation:
     return Operation(
         name=name,
-        flops=item(name, ATTENTION_FLOPS, sizes, unit="FLOPs", source=MOVED),
-        moved=item(name, moved, sizes, unit="bytes", source=MOVED),
+        flops=item(name, ATTENTION_FLOPS, sizes, unit="FLOPs", kind="exact", source=MOVED),
+        moved=item(name, moved, sizes, unit="bytes", kind="exact", source=MOVED),
     )
 
 
@@ -189,6 +189,6 @@ def _experts(spec: ModelSpec, mixture: Mixture, rows: int, item_bytes: float) ->
     }
     return Operation(
         name=N_("experts"),
-        flops=item("experts", EXPERT_FLOPS, sizes, unit="FLOPs", source=MOVED),
+        flops=item("experts", EXPERT_FLOPS, sizes, unit="FLOPs", kind="exact", source=MOVED),
         moved=item("experts", EXPERT_BYTES, sizes, unit="bytes", source=MOVED, kind="estimated"),
     )

@@ -84,7 +84,7 @@ def mfu_conventions(
         *([(N_("sparse peak"), SPARSE, base, _SPARSE)] if sparsity else []),
     )
     return tuple(
-        item(name, formula, values, unit="1", source=source)
+        item(name, formula, values, unit="1", kind="exact", source=source)
         for name, formula, values, source in rows
     )
 
@@ -100,7 +100,7 @@ def six_nd_ratio(spec: ModelSpec, seq_len: int, *, causal: bool) -> Item:
         "num_params": counts(spec).active,
         "num_tokens": seq_len,
     }
-    return item(N_("exact / 6ND"), RATIO, values, unit="×", source=_RATIO)
+    return item(N_("exact / 6ND"), RATIO, values, unit="×", kind="exact", source=_RATIO)
 
 
 def crossing(spec: ModelSpec) -> Item | None:
@@ -114,7 +114,7 @@ def crossing(spec: ModelSpec) -> Item | None:
         "matrices_each_token": forward.amount - pairs,
         "scores_each_pair": pairs,
     }
-    found = item(N_("crossing"), CROSSING, values, unit="tokens", source=_CROSSING)
+    found = item(N_("crossing"), CROSSING, values, unit="tokens", kind="exact", source=_CROSSING)
     window = spec.window or found.amount
     if not spec.num_windowed_layers or found.amount <= window:
         return found
@@ -135,4 +135,4 @@ def _crossing_with_windows(
     if share == 1 and pairs * window <= sizes["matrices_each_token"]:
         return None
     formula = CROSSING_IN_WINDOWS if share == 1 else CROSSING_WITH_WINDOWS
-    return item(N_("crossing"), formula, values, unit="tokens", source=_WINDOWS)
+    return item(N_("crossing"), formula, values, unit="tokens", kind="exact", source=_WINDOWS)

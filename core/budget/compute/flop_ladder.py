@@ -45,7 +45,7 @@ def machine_flops(
         "flops_per_second": flops_per_second,
         "share": share,
     }
-    return item(N_("machine's FLOPs"), MACHINE, values, unit="FLOPs", source=_MACHINE)
+    return item(N_("machine's FLOPs"), MACHINE, values, unit="FLOPs", kind="exact", source=_MACHINE)
 
 
 def _products() -> list[Item]:
@@ -57,7 +57,7 @@ def _products() -> list[Item]:
     return [
         item(
             name, MATMUL, {"rows": rows, "inner": inner, "columns": columns},
-            unit="FLOPs", source=_MATMUL,
+            unit="FLOPs", kind="exact", source=_MATMUL,
         )
         for name, (rows, inner, columns) in sizes.items()
     ]  # fmt: skip

@@ -95,19 +95,46 @@ def _projections(spec: ModelSpec, sizes: Mapping[str, Number]) -> Item:
     if spec.latent is None:
         return _products(name, PROJECTIONS, sizes)
     formula = LATENT_PROJECTIONS if spec.latent.query_rank else LATENT_PLAIN_QUERIES
-    return item(name, formula, sizes, unit="FLOPs", source=LATENT)
+    return item(name, formula, sizes, unit="FLOPs", kind="exact", source=LATENT)
 
 
 def _scores(spec: ModelSpec, sizes: dict[str, Number], *, causal: bool) -> list[Item]:
     if not causal:
-        return [item(N_("attention scores"), FULL_SCORES, sizes, unit="FLOPs", source=SCORES)]
+        return [
+            item(
+                N_("attention scores"),
+                FULL_SCORES,
+                sizes,
+                unit="FLOPs",
+                kind="exact",
+                source=SCORES,
+            )
+        ]
     parts = []
     if spec.num_windowed_layers < spec.num_layers:
-        parts += [item(N_("attention scores"), CAUSAL_SCORES, sizes, unit="FLOPs", source=SCORES)]
+        parts += [
+            item(
+                N_("attention scores"),
+                CAUSAL_SCORES,
+                sizes,
+                unit="FLOPs",
+                kind="exact",
+                source=SCORES,
+            )
+        ]
     if spec.num_windowed_layers:
         window = min(spec.window or MAX_TOKENS, int(sizes["seq_len"]))
         values = sizes | {"window": window}
-        parts += [item(N_("windowed scores"), WINDOW_SCORES, values, unit="FLOPs", source=SCORES)]
+        parts += [
+            item(
+                N_("windowed scores"),
+                WINDOW_SCORES,
+                values,
+                unit="FLOPs",
+                kind="exact",
+                source=SCORES,
+            )
+        ]
     return parts
 
 
@@ -124,4 +151,4 @@ def _feed_forward(spec: ModelSpec, sizes: Mapping[str, Number]) -> list[Item]:
 
 
 def _products(name: str, formula: Formula, sizes: Mapping[str, Number]) -> Item:
-    return item(name, formula, sizes, unit="FLOPs", source=PRODUCTS)
+    return item(name, formula, sizes, unit="FLOPs", kind="exact", source=PRODUCTS)

@@ -46,7 +46,7 @@ class Operation:
     def intensity(self) -> Item:
         """FLOPs for each byte."""
         values = {"flops": self.flops.amount, "num_bytes": self.moved.amount}
-        return item(self.name, INTENSITY, values, unit="FLOPs/byte", source=MOVED)
+        return item(self.name, INTENSITY, values, unit="FLOPs/byte", kind="exact", source=MOVED)
 
 
 def matmul(name: str, rows: int, inner: int, columns: int, item_bytes: float = 2) -> Operation:
@@ -108,7 +108,7 @@ def bound(operation: Operation, flops_per_second: float, bandwidth: float) -> It
         "bandwidth": bandwidth,
         "flops_per_second": flops_per_second,
     }
-    return item(operation.name, BOUND, values, unit="1", source=ROOFLINE)
+    return item(operation.name, BOUND, values, unit="1", kind="exact", source=ROOFLINE)
 
 
 def roofline_seconds(operation: Operation, flops_per_second: float, bandwidth: float) -> Item:
@@ -119,7 +119,7 @@ def roofline_seconds(operation: Operation, flops_per_second: float, bandwidth: f
         "num_bytes": operation.moved.amount,
         "bandwidth": bandwidth,
     }
-    return item(operation.name, TIME, values, unit="s", source=ROOFLINE)
+    return item(operation.name, TIME, values, unit="s", kind="exact", source=ROOFLINE)
 
 
 def ridge(flops_per_second: float, bandwidth: float) -> Item:
@@ -131,15 +131,15 @@ def ridge(flops_per_second: float, bandwidth: float) -> Item:
     check_range("flops_per_second", flops_per_second, 1, 1e20)
     check_range("bandwidth", bandwidth, 1, 1e18)
     values = {"flops_per_second": flops_per_second, "bandwidth": bandwidth}
-    return item(N_("ridge"), ACCELERATOR, values, unit="FLOPs/byte", source=ROOFLINE)
+    return item(N_("ridge"), ACCELERATOR, values, unit="FLOPs/byte", kind="exact", source=ROOFLINE)
 
 
 def _operation(name: str, formulas: Sequence[Formula], values: Mapping[str, Number]) -> Operation:
     flops, moved = formulas
     return Operation(
         name=name,
-        flops=item(name, flops, values, unit="FLOPs", source=MOVED),
-        moved=item(name, moved, values, unit="bytes", source=MOVED),
+        flops=item(name, flops, values, unit="FLOPs", kind="exact", source=MOVED),
+        moved=item(name, moved, values, unit="bytes", kind="exact", source=MOVED),
     )
 
 
@@ -157,4 +157,4 @@ def together(operations: Sequence[Operation], flops_per_second: float, bandwidth
         "flops_per_second": flops_per_second,
         "seconds": sum(seconds),
     }
-    return item(N_("share of the peak"), TOGETHER, values, unit="1", source=ROOFLINE)
+    return item(N_("share of the peak"), TOGETHER, values, unit="1", kind="exact", source=ROOFLINE)

@@ -31,7 +31,14 @@ def least_seconds(size: int, dtype: str) -> tuple[Item, ...]:
     check_range("size", size, 1, 10**7)
     peaks = {DEVICES[key].name: DEVICES[key].peak.get(dtype) for key in SHOWN}
     return tuple(
-        item(name, LEAST, {"n": size, "flops_per_second": peak}, unit="s", source=_SOURCE)
+        item(
+            name,
+            LEAST,
+            {"n": size, "flops_per_second": peak},
+            unit="s",
+            kind="exact",
+            source=_SOURCE,
+        )
         for name, peak in peaks.items()
         if peak
     )
@@ -53,7 +60,7 @@ def transfer_seconds(num_bytes: float, device: DeviceSpec) -> tuple[Item, ...]:
     )
     sizes = [(name, {"num_bytes": num_bytes, "bytes_per_second": speed}) for name, speed in links]
     return tuple(
-        item(name, SECONDS, values, unit="s", source=_SHEET)
+        item(name, SECONDS, values, unit="s", kind="exact", source=_SHEET)
         for name, values in sizes
         if values["bytes_per_second"]
     )

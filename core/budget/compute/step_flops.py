@@ -68,7 +68,9 @@ def step_flops(spec: ModelSpec, recipe: TrainingRecipe, *, causal: bool = False)
     forward = forward_flops(spec, num_tokens, recipe.seq_len, causal=causal)
     if recipe.lora is None:
         values = {"forward": forward.amount}
-        backward = item(N_("backward"), BACKWARD, values, unit="FLOPs", source=_BACKWARD)
+        backward = item(
+            N_("backward"), BACKWARD, values, unit="FLOPs", kind="exact", source=_BACKWARD
+        )
     else:
         frozen, lora = forward, recipe.lora
         adapters = adapter_forward(spec, lora, num_tokens)
@@ -93,14 +95,22 @@ def _extra_work(spec: ModelSpec, recipe: TrainingRecipe, forward: Item) -> list[
     sizes |= {"scores": scores, "trained_scores": trained}
     parts = []
     if _is_fused(recipe) or recipe.checkpointing == "selective":
-        parts.append(item(N_("scores again"), SCORES_AGAIN, sizes, unit="FLOPs", source=_SCORES))
+        parts.append(
+            item(
+                N_("scores again"), SCORES_AGAIN, sizes, unit="FLOPs", kind="exact", source=_SCORES
+            )
+        )
     if spec.latent is not None and sizes["key_dim"] > sizes["value_dim"]:
         values = sizes | {"num_runs": 2 if is_repeated else 1}
-        parts.append(item(N_("padded values"), PADDING, values, unit="FLOPs", source=_PADDING))
+        parts.append(
+            item(N_("padded values"), PADDING, values, unit="FLOPs", kind="exact", source=_PADDING)
+        )
     head = forward.child("head").amount
     if recipe.loss_chunks > 1:
         values = {"head": head}
-        parts.append(item(N_("logits again"), HEAD_AGAIN, values, unit="FLOPs", source=_CHUNKS))
+        parts.append(
+            item(N_("logits again"), HEAD_AGAIN, values, unit="FLOPs", kind="exact", source=_CHUNKS)
+        )
     if is_repeated:
         values = sizes | {
             "forward": forward.amount,
@@ -108,7 +118,11 @@ def _extra_work(spec: ModelSpec, recipe: TrainingRecipe, forward: Item) -> list[
             "num_tokens": recipe.num_tokens * recipe.accumulation,
             "skipped_width": skipped_width(spec, recipe),
         }
-        parts.append(item(N_("blocks again"), BLOCKS_AGAIN, values, unit="FLOPs", source=_BLOCKS))
+        parts.append(
+            item(
+                N_("blocks again"), BLOCKS_AGAIN, values, unit="FLOPs", kind="exact", source=_BLOCKS
+            )
+        )
     return parts
 
 
@@ -146,7 +160,9 @@ def adapter_forward(spec: ModelSpec, lora: LoRA, num_tokens: int) -> Item:
                 model=spec.name, targets=", ".join(lora.targets)
             )
         )
-    return item(N_("adapters"), ADAPTERS_FORWARD, values, unit="FLOPs", source=_ADAPTERS)
+    return item(
+        N_("adapters"), ADAPTERS_FORWARD, values, unit="FLOPs", kind="exact", source=_ADAPTERS
+    )
 
 
 def adapted_backward(
@@ -169,9 +185,25 @@ def adapted_backward(
     }
     values["adapters"] = ADAPTERS_FORWARD.of(values)
     parts = [
-        item(N_("frozen matrices"), FROZEN_BACKWARD, values, unit="FLOPs", source=_FROZEN),
-        item(N_("attention scores"), SCORES_BACKWARD, values, unit="FLOPs", source=_FROZEN),
-        item(N_("adapters"), ADAPTERS_BACKWARD, values, unit="FLOPs", source=_ADAPTERS),
+        item(
+            N_("frozen matrices"),
+            FROZEN_BACKWARD,
+            values,
+            unit="FLOPs",
+            kind="exact",
+            source=_FROZEN,
+        ),
+        item(
+            N_("attention scores"),
+            SCORES_BACKWARD,
+            values,
+            unit="FLOPs",
+            kind="exact",
+            source=_FROZEN,
+        ),
+        item(
+            N_("adapters"), ADAPTERS_BACKWARD, values, unit="FLOPs", kind="exact", source=_ADAPTERS
+        ),
     ]
     return total(N_("backward"), parts, source=_FROZEN)
 

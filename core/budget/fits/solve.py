@@ -203,4 +203,6 @@ def largest_by_states(num_devices: int, device: DeviceSpec, bytes_each: int) -> 
         "memory": int(device.memory_sold),
         "bytes_each": bytes_each,
     }
-    return item(N_("largest model"), LARGEST, values, unit="parameters", source=_STATES)
+    return item(
+        N_("largest model"), LARGEST, values, unit="parameters", kind="exact", source=_STATES
+    )

@@ -125,5 +125,5 @@ def _by_axis(
         if (lines := [line(transfer) for transfer in found if transfer.axis == axis])
     ]
     if not axes:
-        return item(name, _NOTHING, {}, unit=unit, source=source)
+        return item(name, _NOTHING, {}, unit=unit, kind="exact", source=source)
     return total(name, axes, source=source)

@@ -86,7 +86,7 @@ def layer_states(num_params: int, precision: str, num_shards: int) -> Item:
     values = _sizes(num_params, 0, PRECISIONS[precision])
     split: dict[str, Number] = {"num_shards": num_shards, "num_expert_shards": 1}
     parts = [
-        item(name, formula, values | split, unit="bytes", source=ZERO)
+        item(name, formula, values | split, unit="bytes", kind="exact", source=ZERO)
         for name, formula in _HELD.items()
     ]
     return total("states", parts, source=ZERO)
@@ -120,7 +120,7 @@ def _held(
     for name, formula in _HELD.items():
         shards = num_ranks if name in sharded.get(key, tuple(_HELD)) else 1
         split = {"num_shards": shards, "num_expert_shards": max(1, shards // share.expert)}
-        parts.append(item(name, formula, values | split, unit="bytes", source=ZERO))
+        parts.append(item(name, formula, values | split, unit="bytes", kind="exact", source=ZERO))
     return total("states", parts, source=ZERO)
 
 
@@ -169,10 +169,10 @@ def _hybrid(
         ("all-gather of weights", GATHER, twice, link),
         (N_("all-reduce between nodes"), _REPLICAS, values, min(link, cluster.network)),
     ):
-        yield _Sent(item(name, formula, given, unit="bytes", source=HYBRID), speed)
+        yield _Sent(item(name, formula, given, unit="bytes", kind="exact", source=HYBRID), speed)
 
 
 def _sum(name: str, parts: list[Item], unit: str) -> Item:
     if not parts:
-        return item(name, Formula("0"), {}, unit=unit, source=ZERO)
+        return item(name, Formula("0"), {}, unit=unit, kind="exact", source=ZERO)
     return total(name, parts, source=parts[0].source)

@@ -213,4 +213,4 @@ def _between_expert_ranks(
 
 
 def _line(name: str, formula: Formula, values: dict[str, Number], source: str) -> Item:
-    return item(name, formula, values, unit="bytes", source=source)
+    return item(name, formula, values, unit="bytes", kind="exact", source=source)

@@ -135,10 +135,10 @@ def _parts(kind: str, values: dict[str, Number]) -> Iterator[Item]:
         is_scale = each != kind
         if values["num_full_layers"]:
             name, source = _NAMES[is_scale, False], _SCALES if is_scale else _SOURCE[kind]
-            yield item(name, WHOLE[each], values, unit="bytes", source=source)
+            yield item(name, WHOLE[each], values, unit="bytes", kind="exact", source=source)
         if values["num_windowed_layers"]:
             name, source = _NAMES[is_scale, True], _SCALES if is_scale else _WINDOW
-            yield item(name, WINDOWED[each], values, unit="bytes", source=source)
+            yield item(name, WINDOWED[each], values, unit="bytes", kind="exact", source=source)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

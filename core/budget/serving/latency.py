@@ -236,7 +236,7 @@ def prefill_flops(spec: ModelSpec, prompt_len: int) -> Item:
     """Return the FLOPs of reading one prompt: causal attention, the head for its last token."""
     whole = forward_flops(spec, prompt_len, prompt_len, causal=True)
     values = flop_sizes(spec) | {"num_sequences": 1}
-    head = item("head", LAST_TOKEN, values, unit="FLOPs", source=_LAST)
+    head = item("head", LAST_TOKEN, values, unit="FLOPs", kind="exact", source=_LAST)
     parts = [part for part in whole.children if part.name != "head"]
     return total("prefill FLOPs", (*parts, head), source=_PASS)
 
@@ -257,5 +257,5 @@ def decode_flops(spec: ModelSpec, context: int, concurrency: int) -> Item:
         "concurrency": concurrency,
     }
     formula, source = (SCORES, _SCORES) if spec.latent is None else (LATENT_SCORES, _LATENT)
-    scores = item("attention scores", formula, values, unit="FLOPs", source=source)
+    scores = item("attention scores", formula, values, unit="FLOPs", kind="exact", source=source)
     return total("decode FLOPs", (*parts, scores), source=_PASS)

@@ -214,7 +214,14 @@ def _point(phase: Phase, num_tokens: int, latency: Item, *, fits: bool) -> Roofl
 def intensity(latency: Item) -> Item:
     """Return the FLOPs for each byte of a pass, from `decode_latency` or `prefill_latency`."""
     values = latency.child("reading or computing").children[0].values
-    return item("arithmetic intensity", INTENSITY, values, unit="FLOPs/byte", source=_INTENSITY)
+    return item(
+        "arithmetic intensity",
+        INTENSITY,
+        values,
+        unit="FLOPs/byte",
+        kind="exact",
+        source=_INTENSITY,
+    )
 
 
 def device_ridge(device: DeviceSpec, weight_format: str = "bfloat16") -> Item:

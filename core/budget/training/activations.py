@@ -104,7 +104,7 @@ def outside_activations(
     rule = _outside(spec.norm, recipe.profile, is_frozen=recipe.lora is not None)
     if not share.has_head:
         rule = ROTARY
-    return item("outside the blocks", rule, sizes, unit="bytes", source=TRACED)
+    return item("outside the blocks", rule, sizes, unit="bytes", kind="exact", source=TRACED)
 
 
 @lru_cache(maxsize=16)
@@ -126,7 +126,7 @@ def recomputed_activations(
     one["num_dense_layers"] = 0 if has_experts else layers
     one["num_expert_layers"] = layers if has_experts else 0
     return tuple(
-        item(part, rule, one, unit="bytes", source=CHECKPOINT)
+        item(part, rule, one, unit="bytes", kind="exact", source=CHECKPOINT)
         for part, rule in _formulas(spec, _shape_of(recipe), kept=False).items()
     )
 

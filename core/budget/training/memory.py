@@ -131,7 +131,7 @@ def rank_items(spec: ModelSpec, recipe: TrainingRecipe, share: Share) -> tuple[I
     return (
         weights(recipe, share, held, sizes),
         optimizer(recipe, sizes),
-        item("data", DATA, sizes, unit="bytes", source=_BATCH),
+        item("data", DATA, sizes, unit="bytes", kind="exact", source=_BATCH),
         step_peak(spec, recipe, share, sizes),
     )
 
@@ -162,9 +162,11 @@ def step_peak(
         "held_gradients": parts.held[0].amount if parts.held else 0,
         "first_params": 0 if recipe.lora else newest,
     }
-    first = (item("gradients", FIRST_GRADIENTS, values, unit="bytes", source=_ARRIVED),)
+    first = (
+        item("gradients", FIRST_GRADIENTS, values, unit="bytes", kind="exact", source=_ARRIVED),
+    )
     last = item("activations", LAST_LAYERS, {**sizes, "of_layers": parts.layers},
-                unit="bytes", source=_LEFT)  # fmt: skip
+                unit="bytes", kind="exact", source=_LEFT)  # fmt: skip
     later = _later_gradients(recipe, share, parts, sizes)
     full = parts.all_gradients
     moments = (
@@ -276,4 +278,4 @@ def _later_gradients(
         "late_params": 0 if recipe.lora or parts.held else late,
         "unshared_params": layer if is_shared_out and not recipe.lora else 0,
     }
-    return item("gradients", LATER_GRADIENTS, values, unit="bytes", source=_ARRIVED)
+    return item("gradients", LATER_GRADIENTS, values, unit="bytes", kind="exact", source=_ARRIVED)

@@ -131,41 +131,50 @@ def weights(
         parts = _frozen_weights(recipe.lora, share, held, sizes)
     else:
         rule = WEIGHTS if held.experts else DENSE_WEIGHTS
-        parts = [item("compute weights", rule, sizes, unit="bytes", source=_SHARED_OUT)]
+        parts = [
+            item("compute weights", rule, sizes, unit="bytes", kind="exact", source=_SHARED_OUT)
+        ]
     if sizes["master_bytes"]:
         source = PRECISIONS[recipe.precision].source
-        parts.append(item("master weights", MASTER, sizes, unit="bytes", source=source))
+        parts.append(
+            item("master weights", MASTER, sizes, unit="bytes", kind="exact", source=source)
+        )
     return total("weights", parts, source=_SHARED_OUT)
 
 
 def _frozen_weights(
     lora: LoRA, share: Share, held: ParameterCounts, sizes: Mapping[str, Number]
 ) -> list[Item]:
-    adapters = item("adapters", ADAPTERS, sizes, unit="bytes", source=_LORA)
+    adapters = item("adapters", ADAPTERS, sizes, unit="bytes", kind="exact", source=_LORA)
     block = BLOCK_FORMATS.get(lora.base_format)
     if block is None and FORMATS[lora.base_format].bits >= 16:
         stored = {**sizes, "weight_bytes": FORMATS[lora.base_format].bits // 8}
         rule = WEIGHTS if held.experts else DENSE_WEIGHTS
-        return [item("frozen weights", rule, stored, unit="bytes", source=_LORA), adapters]
+        return [
+            item("frozen weights", rule, stored, unit="bytes", kind="exact", source=_LORA),
+            adapters,
+        ]
     num_quantized = held.attention + held.dense_ffn - held.biases  # experts stay as they are
     codes = quantized_weights(
         -(-num_quantized // share.weight_shards), block or FORMATS[lora.base_format]
     )
     rest = {**sizes, "num_quantized": num_quantized}
-    plain = item("frozen weights in 16 bits", FROZEN, rest, unit="bytes", source=_LORA)
+    plain = item(
+        "frozen weights in 16 bits", FROZEN, rest, unit="bytes", kind="exact", source=_LORA
+    )
     return [total("quantized weights", codes.children, source=_LORA), plain, adapters]
 
 
 def optimizer(recipe: TrainingRecipe, sizes: Mapping[str, Number]) -> Item:
     """Return the bytes of the optimizer's state; its step counts, 4 bytes a tensor, left out."""
     row = OPTIMIZERS[recipe.optimizer]
-    return item("optimizer", row.state, sizes, unit="bytes", source=row.source)
+    return item("optimizer", row.state, sizes, unit="bytes", kind="exact", source=row.source)
 
 
 def gradients(recipe: TrainingRecipe, sizes: Mapping[str, Number]) -> Item:
     """Return the bytes of all gradients of a rank, as they are at the end of a backward pass."""
     source = PRECISIONS[recipe.precision].source
-    return item("gradients", GRADIENTS, sizes, unit="bytes", source=source)
+    return item("gradients", GRADIENTS, sizes, unit="bytes", kind="exact", source=source)
 
 
 def resident_gradients(precision: Precision, sizes: Mapping[str, Number]) -> Item | None:
@@ -173,7 +182,7 @@ def resident_gradients(precision: Precision, sizes: Mapping[str, Number]) -> Ite
     if not precision.resident:
         return None
     values = {**sizes, "gradient_bytes": precision.resident}
-    return item("gradients", GRADIENTS, values, unit="bytes", source=precision.source)
+    return item("gradients", GRADIENTS, values, unit="bytes", kind="exact", source=precision.source)
 
 
 def trained_parameters(spec: ModelSpec, recipe: TrainingRecipe) -> int:
@@ -205,7 +214,7 @@ def bytes_per_parameter(precision: str, optimizer: str = "adamw") -> Item:
         "state_bytes": row.state,
     }
     parts = [
-        item(name, formula, values, unit="bytes", source=row.source)
+        item(name, formula, values, unit="bytes", kind="exact", source=row.source)
         for name, formula in PARTS.items()
         if formula.of(values)
     ]
@@ -213,7 +222,9 @@ def bytes_per_parameter(precision: str, optimizer: str = "adamw") -> Item:
     values["num_states"] = rule.state.of({**sizes, "state_bytes": 1}) / PROBED
     if optimizer == "adam8bit":
         values["state_bytes"] = 1
-    parts.append(item(N_("optimizer"), MOMENTS, values, unit="bytes", source=rule.source))
+    parts.append(
+        item(N_("optimizer"), MOMENTS, values, unit="bytes", kind="exact", source=rule.source)
+    )
     return total("bytes per parameter", parts, source=row.source)
 
 
@@ -238,4 +249,6 @@ def largest_by_states(num_bytes: float, each: Item) -> Item:
         each: The bytes for each parameter.
     """
     values = {"num_bytes": round(num_bytes), "bytes_per_parameter": each.amount}
-    return item("largest model", LARGEST, values, unit="parameters", source=_STATES_ONLY)
+    return item(
+        "largest model", LARGEST, values, unit="parameters", kind="exact", source=_STATES_ONLY
+    )

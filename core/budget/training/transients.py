@@ -157,12 +157,12 @@ def step_walk(recipe: TrainingRecipe) -> str:
 def logits_and_loss(sizes: Mapping[str, Number]) -> Item:
     """Return the bytes at the start of the loss's backward pass: 12 a token and vocabulary row."""
     rule = LOGITS if sizes["loss_chunks"] == 1 else CHUNKED_LOGITS
-    return item("logits and loss", rule, sizes, unit="bytes", source=_LOSS)
+    return item("logits and loss", rule, sizes, unit="bytes", kind="exact", source=_LOSS)
 
 
 def cast_copies(sizes: Mapping[str, Number]) -> Item:
     """Return the bf16 copies of matrices that autocast keeps."""
-    return item("cached copies", CAST_COPIES, sizes, unit="bytes", source=_AUTOCAST)
+    return item("cached copies", CAST_COPIES, sizes, unit="bytes", kind="exact", source=_AUTOCAST)
 
 
 def gathered_weights(sizes: Mapping[str, Number]) -> Item:
@@ -180,7 +180,7 @@ def step_temporary(recipe: TrainingRecipe, sizes: Mapping[str, Number]) -> Item:
         return item(
             "temporary", rule, sizes, unit="bytes", source=source, kind="estimated", band=0.35
         )
-    return item("temporary", rule, sizes, unit="bytes", source=source)
+    return item("temporary", rule, sizes, unit="bytes", kind="exact", source=source)
 
 
 def flowing(
@@ -207,9 +207,9 @@ def flowing(
 
 def table_gradient(sizes: Mapping[str, Number]) -> Item:
     """Return what is beside the gradients that are there when the output table's comes."""
-    return item("temporary", HEAD, sizes, unit="bytes", source=_FLOW)
+    return item("temporary", HEAD, sizes, unit="bytes", kind="exact", source=_FLOW)
 
 
 def last_gradient(sizes: Mapping[str, Number]) -> Item:
     """Return what is beside all gradients when the embedding's comes; a tied table comes twice."""
-    return item("temporary", LAST, sizes, unit="bytes", source=_FLOW)
+    return item("temporary", LAST, sizes, unit="bytes", kind="exact", source=_FLOW)

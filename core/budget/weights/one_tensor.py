@@ -112,5 +112,5 @@ def tensor_bytes(shape: Sequence[int], format_name: str) -> Item:
         return replace(quantized_weights(math.prod(shape), fmt), name="tensor")
     values = {f"length_{axis}": length for axis, length in enumerate(shape)}
     values["element_bits"] = fmt.bits
-    codes = item("codes", _BYTES[len(shape)], values, unit="bytes", source=_SOURCE)
+    codes = item("codes", _BYTES[len(shape)], values, unit="bytes", kind="exact", source=_SOURCE)
     return total("tensor", [codes], source=_SOURCE)

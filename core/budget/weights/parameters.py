@@ -315,7 +315,7 @@ def count_parameters(spec: ModelSpec) -> Item:
     sizes = local_sizes(spec, share)
     lines: dict[str, list[Item]] = {}
     for rule in rules(spec, share):
-        line = item(rule.name, rule.formula, sizes, unit="parameters", source=_SOURCE)
+        line = item(rule.name, rule.formula, sizes, unit="parameters", kind="exact", source=_SOURCE)
         lines.setdefault(rule.part, []).append(line)
     parts = [
         found[0] if len(found) == 1 else total(PART_NAMES[part], found, source=_SOURCE)
@@ -328,7 +328,7 @@ def active_parameters(spec: ModelSpec) -> Item:
     """Return the parameters that one token passes; all of them where there are no experts."""
     found = counts(spec)
     values = {"num_params": found.total, "idle_experts": found.idle_experts}
-    return item("active parameters", ACTIVE, values, unit="parameters", source=_TOKEN)
+    return item("active parameters", ACTIVE, values, unit="parameters", kind="exact", source=_TOKEN)
 
 
 def rows_and_columns(spec: ModelSpec, share: Share, held: ParameterCounts) -> int:

@@ -64,16 +64,23 @@ def quantized_weights(num_params: int, fmt: Format | BlockFormat) -> Item:
     """
     element = fmt.element if isinstance(fmt, BlockFormat) else fmt
     sizes: dict[str, Number] = {"num_params": num_params, "element_bits": element.bits}
-    parts = [item("codes", CODES, sizes, unit="bytes", source=_SOURCE)]
+    parts = [item("codes", CODES, sizes, unit="bytes", kind="exact", source=_SOURCE)]
     if isinstance(fmt, BlockFormat) and isinstance(fmt.block_size, int):
         sizes |= {"block_size": fmt.block_size, "scale_bits": fmt.scale.bits}
-        parts.append(item("scales", SCALES, sizes, unit="bytes", source=_SOURCE))
+        parts.append(item("scales", SCALES, sizes, unit="bytes", kind="exact", source=_SOURCE))
         if not fmt.symmetric:
-            parts.append(item("zero points", ZERO_POINTS, sizes, unit="bytes", source=_SOURCE))
+            parts.append(
+                item("zero points", ZERO_POINTS, sizes, unit="bytes", kind="exact", source=_SOURCE)
+            )
         if fmt.double_quant:
             nested = {"scales_per_block": fmt.double_quant, "scale_bits": FORMATS["float32"].bits}
             second = item(
-                "scales of the scales", SECOND_LEVEL, sizes | nested, unit="bytes", source=_SOURCE
+                "scales of the scales",
+                SECOND_LEVEL,
+                sizes | nested,
+                unit="bytes",
+                kind="exact",
+                source=_SOURCE,
             )
             parts.append(second)
     return total("weights", parts, source=_SOURCE)
@@ -130,7 +137,7 @@ def stored_weights(counted: ParameterCounts, weight_format: str) -> Item:
         "num_params": counted.total - counted.matrices,
         "bits": 32 if weight_format == "float32" else 16,
     }
-    rest = item("the rest", OTHERS, values, unit="bytes", source=_SIXTEEN)
+    rest = item("the rest", OTHERS, values, unit="bytes", kind="exact", source=_SIXTEEN)
     return total("weights", (matrices, rest), source=_QUANTIZED)
 
 

@@ -1,13 +1,12 @@
 """The budget taken apart into its lines, each with its formula and the tensors behind it."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 import streamlit as st
 
 from core.budget.budget import Budget, at_peak
-from core.budget.item import Item
+from core.budget.item import Item, total
 from core.budget.share import shares
 from core.budget.training.activations import kept_list
 from core.budget.training.memory import training_budget
@@ -54,7 +53,8 @@ def items(case: Case, asked: str) -> Shown:
     """Show the lines as an icicle, and below it what stands behind the chosen one."""
     scenario = case.scenario
     budget = training_budget(scenario.spec, scenario.recipe, scenario.cluster)
-    root = replace(budget.largest, children=at_peak(budget.largest))
+    largest = budget.largest
+    root = total(largest.name, at_peak(largest), source=largest.source)
     path, line = find(root, asked)
 
     def explain() -> None:

@@ -66,7 +66,14 @@ def show_detail(case: Case) -> None:
 
 def usable(capacity: float) -> Item:
     """Return the memory that a process can get, as a number that explains itself."""
-    return item("usable memory", USABLE, {"memory_usable": capacity}, unit="bytes", source=_BELOW)
+    return item(
+        "usable memory",
+        USABLE,
+        {"memory_usable": capacity},
+        unit="bytes",
+        kind="exact",
+        source=_BELOW,
+    )
 
 
 def open_page(case: Case) -> None:

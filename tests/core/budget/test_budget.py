@@ -8,7 +8,9 @@ from core.budget.recipe import TrainingRecipe
 from core.budget.training.memory import training_budget
 from tests.core.budget.test_share import cluster, model
 
-BYTES = item("stage", Formula("100 * n"), {"n": 10}, unit="bytes", source="", band=0.1)
+BYTES = item(
+    "stage", Formula("100 * n"), {"n": 10}, unit="bytes", kind="exact", source="", band=0.1
+)
 
 
 def test_a_budget_fits_for_sure_only_with_the_upper_end_of_its_band():

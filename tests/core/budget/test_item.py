@@ -1,11 +1,14 @@
 """Items: sums, maxima, bands and words; formulas: what they give, show and refuse."""
 
+from dataclasses import replace
+from itertools import permutations
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.budget import Formula
-from core.budget.item import item, total
+from core.budget.item import KINDS, Item, item, total
 from tests.core.budget.refusals import refused
 
 AREA = Formula("12 * width ** 2 + height // 2 - 1")
@@ -48,8 +51,9 @@ def test_real_numbers_are_shown_whole():
     assert Formula("peak * mfu").substituted(peak=989.4e12, mfu=0.5) == "989,400,000,000,000 * 0.5"
 
 
-def piece(name, amount, unit="bytes", **more):
-    return item(name, Formula("amount"), {"amount": amount}, unit=unit, source="a test", **more)
+def piece(name, amount, unit="bytes", kind="exact", **more):
+    values = {"amount": amount}
+    return item(name, Formula("amount"), values, unit=unit, source="a test", kind=kind, **more)
 
 
 def test_a_total_is_the_sum_of_its_parts():
@@ -69,6 +73,27 @@ def test_one_estimated_part_makes_the_total_an_estimate_with_its_band():
     whole = total("all", [piece("a", 100), piece("b", 100, kind="estimated", band=0.1)], source="")
     assert whole.kind == "estimated"
     assert (whole.low, whole.high) == (pytest.approx(190), pytest.approx(210))
+
+
+def test_every_number_says_how_it_is_known():
+    values = {"amount": 1}
+    with pytest.raises(TypeError, match="missing 1 required keyword-only argument: 'kind'"):
+        item("a", Formula("amount"), values, unit="bytes", source="a test")
+    with pytest.raises(TypeError, match="missing 1 required keyword-only argument: 'kind'"):
+        Item(name="a", amount=1, unit="bytes", low=1, high=1, source="a test")
+    with pytest.raises(ValueError, match="a: kind is 'guessed'; use one of: exact, data sheet"):
+        piece("a", 1, kind="guessed")
+
+
+def test_a_number_is_known_no_better_than_its_weakest_part():
+    parts = [piece(kind, amount, kind=kind) for amount, kind in enumerate(KINDS)]
+    for size in range(1, 7):
+        for chosen in permutations(parts, size):
+            last = max(chosen, key=parts.index)
+            for combine in ("sum", "max"):  # the maximum too: a part that loses may yet win
+                assert total("all", chosen, source="", combine=combine).kind == last.kind
+    with pytest.raises(ValueError, match="all is called exact; its weakest part is measured"):
+        replace(total("all", parts[:3], source=""), kind="exact")
 
 
 def test_units_are_never_added_up_across():

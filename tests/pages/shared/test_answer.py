@@ -14,6 +14,7 @@ WEIGHTS = Item(
     high=3_216_384,
     rule=Formula("num_params * 4"),
     values={"num_params": 804_096},
+    kind="exact",
     source="one stored number per parameter",
 )
 

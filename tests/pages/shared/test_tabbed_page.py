@@ -14,7 +14,7 @@ def bars(case):
 def one(case):
     if case == 9:
         raise ValueError("nine is too many")
-    item = Item(name="n", amount=case, unit="s", low=case, high=case, source="us")
+    item = Item(name="n", amount=case, unit="s", low=case, high=case, source="us", kind="exact")
     return Shown(headline=f"one: {case}", charts=[bars(case)], numbers=[("N", item)],
                  notes=["a note"], code=f"print({case})")
 

@@ -15,7 +15,7 @@ BYTES = Formula("num_params * bytes_each")
 
 def part(name, num_params=1, bytes_each=1, unit="bytes"):
     values = {"num_params": num_params, "bytes_each": bytes_each}
-    return item(name, BYTES, values, unit=unit, source="a test")
+    return item(name, BYTES, values, unit=unit, kind="exact", source="a test")
 
 
 def whole(*parts, combine="sum", name="all"):
@@ -65,7 +65,9 @@ def test_a_step_names_the_inputs_that_changed_and_whether_the_rule_did():
     (step,) = difference(before, after).changed
     assert step.inputs == (Input("bytes_each", 4, 2),)
     assert not step.other_rule
-    shorter = item("weights", Formula("num_params"), {"num_params": 9}, unit="bytes", source="")
+    shorter = item(
+        "weights", Formula("num_params"), {"num_params": 9}, unit="bytes", kind="exact", source=""
+    )
     (step,) = difference(before, whole(shorter, part("other"))).changed
     assert step.other_rule
     assert set(step.inputs) == {Input("num_params", 10, 9), Input("bytes_each", 4, None)}
@@ -148,7 +150,7 @@ def measure(scenario):
         "num_tokens": scenario.recipe.num_tokens,
         "tensor": scenario.cluster.tensor,
     }
-    return item("tokens", TOKENS, values, unit="tokens", source="a test")
+    return item("tokens", TOKENS, values, unit="tokens", kind="exact", source="a test")
 
 
 @st.composite

@@ -32,7 +32,14 @@ def test_what_cannot_be_trained_is_a_sentence():
         on_one_device(named_scenario("gpt2", "t4", TrainingRecipe(seq_len=4096)))
 
 
-PEAK = item("peak", Formula("2 * num_params"), {"num_params": 500}, unit="bytes", source="here")
+PEAK = item(
+    "peak",
+    Formula("2 * num_params"),
+    {"num_params": 500},
+    unit="bytes",
+    kind="exact",
+    source="here",
+)
 
 
 def test_an_estimate_takes_the_ratio_of_the_readers_measurement_and_says_so():

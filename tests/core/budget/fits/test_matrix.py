@@ -18,7 +18,9 @@ PLAN = ServingPlan(prompt_len=768, output_len=256, concurrency=4)
 
 def bytes_of(name, amount, band=0.0):
     low, high = amount * (1 - band), amount * (1 + band)
-    return Item(name=name, amount=amount, unit="bytes", low=low, high=high, source="test")
+    return Item(
+        name=name, amount=amount, unit="bytes", low=low, high=high, kind="exact", source="test"
+    )
 
 
 def test_every_cell_says_what_a_budget_of_its_own_says():

@@ -8,7 +8,7 @@ from pages.budget.training_memory.scenarios import scenario_table
 
 
 def budget(amount):
-    whole = item("x", Formula("amount"), {"amount": amount}, unit="bytes", source="")
+    whole = item("x", Formula("amount"), {"amount": amount}, unit="bytes", kind="exact", source="")
     return Budget(name="x", item=whole, stages=(), capacity=1 << 30)
 
 

@@ -17,7 +17,14 @@ OTHER = named_scenario(
 
 
 def part(name, amount, formula="amount"):
-    return item(name, Formula(formula), {"amount": amount, "idle": amount}, unit="bytes", source="")
+    return item(
+        name,
+        Formula(formula),
+        {"amount": amount, "idle": amount},
+        unit="bytes",
+        kind="exact",
+        source="",
+    )
 
 
 def test_every_choice_has_a_name_and_a_value_in_words():
