@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from core.budget.check import check_range
+from core.budget.item import Kind, weakest
 from core.language import _
 
 MAX_DEVICES: Final = 1_000_000
@@ -26,6 +27,7 @@ class DeviceSpec:
         source: Where the numbers come from.
         date: When that was read: "2026-11".
         kind: "sold" as in the data sheet, "custom" as the reader typed it, "measured" here.
+        known: How its speeds are known; a row from memory is no data sheet.
         sparsity: Whether the data sheet also prints rates with 2:4 sparsity, twice the dense ones.
     """
 
@@ -39,6 +41,7 @@ class DeviceSpec:
     source: str
     date: str
     kind: str = "sold"
+    known: Kind = "data sheet"
     sparsity: bool = False
 
     def __post_init__(self) -> None:
@@ -46,6 +49,11 @@ class DeviceSpec:
             check_range(name, getattr(self, name), 0, 1e18)
         for dtype, flops_per_second in self.peak.items():
             check_range(f"peak of {dtype}", flops_per_second, 0, 1e20)
+
+    @property
+    def limit(self) -> Kind:
+        """How a limit is known that follows from its speeds."""
+        return weakest(["bound", self.known])
 
     def has_sparse_peak(self, dtype: str) -> bool:
         """Return whether the data sheet prints twice the peak for 2:4 sparsity in this dtype."""

@@ -7,16 +7,26 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from types import CodeType
-from typing import Any, Final, Literal, cast, get_args
+from typing import Any, Final, Literal, cast
+
+from core.language import N_
 
 Number = int | float
 Kind = Literal["exact", "data sheet", "measured", "bound", "estimated", "claimed"]
 Combine = Literal["sum", "max"]
 
-KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+KIND_WORDS: Final[Mapping[Kind, str]] = {
+    "exact": N_("exact"),
+    "data sheet": N_("data sheet"),
+    "measured": N_("measured"),
+    "bound": N_("bound"),
+    "estimated": N_("estimated"),
+    "claimed": N_("claimed"),
+}
 """How a number is known, the weakest last: counted by a rule or set by its definition; printed by
 the maker; taken from a run; a limit that the real number cannot pass; predicted, with a band;
 somebody's word for it."""
+KINDS: Final = tuple(KIND_WORDS)
 
 _OPERATORS: Final = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Pow, ast.USub)
 _FUNCTIONS: Final[Mapping[str, Any]] = {"ceil": math.ceil, "max": max, "min": min}
@@ -169,6 +179,13 @@ class Item:
         if self.unit != "bytes":
             raise ValueError(f"{self.name} is counted in {self.unit}, not in bytes")
         return round(self.amount)
+
+    @property
+    def band(self) -> tuple[float, float]:
+        """The relative error, (below, above), as `item` takes it."""
+        if not self.amount:
+            return 0.0, 0.0
+        return 1 - self.low / self.amount, self.high / self.amount - 1
 
     def child(self, name: str) -> "Item":
         """Return the part of that name.

@@ -10,20 +10,12 @@ import streamlit as st
 
 from core import units
 from core.budget import Item
-from core.budget.item import Kind
-from core.language import N_, _
+from core.budget.item import KIND_WORDS
+from core.language import _
 from pages.shared.settings import unit_system
 
 HEADLINE: Final = "headline"
 SNIPPETS: Final = "snippets"
-KINDS: Final[Mapping[Kind, str]] = {
-    "exact": N_("exact"),
-    "data sheet": N_("data sheet"),
-    "measured": N_("measured"),
-    "bound": N_("bound"),
-    "estimated": N_("estimated"),
-    "claimed": N_("claimed"),
-}
 _MOST_RULES: Final = 8  # of the parts of one number: more are read in a table
 _WRITTEN: Final[Mapping[str, Callable[[float], str]]] = {
     "bytes": lambda amount: units.format_bytes(amount, unit_system()),
@@ -72,7 +64,7 @@ def explanation(item: Item) -> str:
         f"`= {item.substituted}`",
         f"`= {item.amount:,} {item.unit}`",
         *_rules_below(item),
-        _("Kind: {kind}").format(kind=_(KINDS[item.kind])),
+        _("Kind: {kind}").format(kind=_(KIND_WORDS[item.kind])),
         _("Source: {source}").format(source=_(item.source)),
     ]
     if item.low != item.high:
@@ -98,7 +90,7 @@ def explained_number(label: str, item: Item) -> None:
         item: The number.
     """
     st.metric(
-        f"{label} :gray[· {_(KINDS[item.kind])}]",
+        f"{label} :gray[· {_(KIND_WORDS[item.kind])}]",
         written(item.amount, item.unit),
         help=explanation(item),
     )

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from core.budget.cluster import DeviceSpec
+from core.budget.item import Kind
 from core.language import N_, _
 from core.machine import Probe
 from core.units import GIB, MIB
@@ -40,6 +41,7 @@ def sold(  # noqa: PLR0913  one argument for each column of the data sheet
     source: str,
     driver_mib: int = DRIVER_MIB,
     sparsity: bool = False,
+    known: Kind = "data sheet",
 ) -> DeviceSpec:
     """Return a device as it is sold.
 
@@ -55,6 +57,7 @@ def sold(  # noqa: PLR0913  one argument for each column of the data sheet
         source: Where the row comes from, a message id.
         driver_mib: What the driver keeps of that for itself.
         sparsity: Whether the sheet also prints rates with 2:4 sparsity.
+        known: "claimed" where rates are recalled and no sheet was at hand.
     """
     return DeviceSpec(
         name=name,
@@ -67,6 +70,7 @@ def sold(  # noqa: PLR0913  one argument for each column of the data sheet
         source=source,
         date=READ,
         sparsity=sparsity,
+        known=known,
     )
 
 
@@ -110,6 +114,7 @@ DEVICES: Final[Mapping[str, DeviceSpec]] = {
         "RTX 3090",
         tensor_cores(bf16=71, fp16=71, tf32=35.6, fp32=35.6, int8=284),
         gib=24, reported_mib=24_576, gb_per_second=936, link=56.25, host_link=32, sparsity=True,
+        known="claimed",
         source=N_("NVIDIA GA102 white paper; tensor rates recalled, not checked again"),
     ),
     "rtx-4090": sold(
@@ -191,6 +196,7 @@ DEVICES: Final[Mapping[str, DeviceSpec]] = {
         "MI250X (one of two GCDs)",  # torch shows each GCD as a device of its own
         tensor_cores(bf16=191.5, fp16=191.5, fp32=23.9, int8=191.5),
         gib=64, reported_mib=65_520, gb_per_second=1638, link=200, host_link=32, driver_mib=0,
+        known="claimed",
         source=N_("AMD MI250X data sheet, halved for one GCD; recalled, not checked again"),
     ),
     "mi300x": sold(
@@ -198,6 +204,7 @@ DEVICES: Final[Mapping[str, DeviceSpec]] = {
         tensor_cores(bf16=1307, fp16=1307, tf32=654, fp32=163, fp8=2615, int8=2615),
         gib=192, reported_mib=196_592, gb_per_second=5300, link=448, host_link=64,
         driver_mib=0, sparsity=True,
+        known="claimed",
         source=N_("AMD MI300X data sheet; rates but FP8 recalled, not checked again"),
     ),
     "mi355x": sold(
@@ -205,6 +212,7 @@ DEVICES: Final[Mapping[str, DeviceSpec]] = {
         tensor_cores(bf16=2517, fp16=2517, fp32=157, fp8=5033, fp4=10_066, int8=5033),
         gib=288, reported_mib=294_896, gb_per_second=8000, link=537.6, host_link=64,
         driver_mib=0, sparsity=True,
+        known="claimed",
         source=N_("AMD MI355X data sheet; recalled, not checked again"),
     ),
     "tpu-v5e": sold(
@@ -231,12 +239,14 @@ DEVICES: Final[Mapping[str, DeviceSpec]] = {
         "M2 Max (96 GB)",
         tensor_cores(bf16=13.6, fp16=13.6, fp32=13.6),
         gib=96, reported_mib=73_728, gb_per_second=400, link=5, host_link=400, driver_mib=0,
+        known="claimed",
         source=_APPLE,
     ),
     "m4-max": sold(
         "M4 Max (128 GB)",
         tensor_cores(bf16=18, fp16=18, fp32=18),
         gib=128, reported_mib=98_304, gb_per_second=546, link=10, host_link=546, driver_mib=0,
+        known="claimed",
         source=_APPLE,
     ),
 }  # fmt: skip
@@ -270,6 +280,7 @@ def custom_device(
         source=CUSTOM,
         date=READ,
         kind="custom",
+        known="claimed",
     )
 
 
@@ -296,4 +307,5 @@ def local_device(probe: Probe) -> DeviceSpec:
         source=MEASURED,
         date=READ,
         kind="measured",
+        known="measured",
     )

@@ -135,12 +135,12 @@ def _misfit(claim: Claim, device: DeviceSpec) -> Item | None:
 
 def _memory(claim: Claim, device: DeviceSpec) -> Item:
     values = {"num_devices": claim.num_devices, "memory": device.memory_sold}
-    return item("memory", MEMORY, values, unit="bytes", kind="exact", source=_SOLD)
+    return item("memory", MEMORY, values, unit="bytes", kind="data sheet", source=_SOLD)
 
 
 def _said(claim: Claim, unit: str) -> Item:
     source = claim.source or N_("as stated")
-    return item("stated", SAID, {"stated": claim.stated}, unit=unit, kind="exact", source=source)
+    return item("stated", SAID, {"stated": claim.stated}, unit=unit, kind="claimed", source=source)
 
 
 _RULES: Final[Mapping[str, Callable[[Claim, DeviceSpec], Ruling]]] = {
@@ -182,8 +182,8 @@ def least_product_seconds(claim: Claim, device: DeviceSpec) -> Item:
         "bytes_per_second": device.bandwidth,
     }
     return _slower(
-        item(N_("computing"), PRODUCT_FLOPS, values, unit="s", kind="exact", source=_PEAK),
-        item(N_("moving"), PRODUCT_BYTES, values, unit="s", kind="exact", source=_BANDWIDTH),
+        item(N_("computing"), PRODUCT_FLOPS, values, unit="s", kind=device.limit, source=_PEAK),
+        item(N_("moving"), PRODUCT_BYTES, values, unit="s", kind=device.limit, source=_BANDWIDTH),
     )
 
 
@@ -206,8 +206,8 @@ def least_pass_seconds(claim: Claim, spec: ModelSpec, device: DeviceSpec) -> Ite
         "bytes_per_second": device.bandwidth,
     }
     return _slower(
-        item(N_("computing"), FORWARD_FLOPS, values, unit="s", kind="exact", source=_PEAK),
-        item(N_("moving"), READ_BYTES, values, unit="s", kind="exact", source=_BANDWIDTH),
+        item(N_("computing"), FORWARD_FLOPS, values, unit="s", kind=device.limit, source=_PEAK),
+        item(N_("moving"), READ_BYTES, values, unit="s", kind=device.limit, source=_BANDWIDTH),
     )
 
 
@@ -216,7 +216,7 @@ def most_tokens_per_second(claim: Claim, spec: ModelSpec, device: DeviceSpec) ->
     step = least_pass_seconds(claim, spec, device)
     values = {"num_sequences": claim.num_tokens, "seconds_per_step": step.amount}
     return item(
-        "tokens per second", RATE, values, unit="tokens/s", kind="exact", source=step.source
+        "tokens per second", RATE, values, unit="tokens/s", kind=step.kind, source=step.source
     )
 
 
@@ -235,7 +235,7 @@ def least_training_seconds(claim: Claim, spec: ModelSpec, device: DeviceSpec) ->
         "num_devices": claim.num_devices,
         "flops_per_second": peak_of(device, "float16" if halves else claim.dtype),
     }
-    return item("training", TRAINING_FLOPS, values, unit="s", kind="exact", source=_SIX)
+    return item("training", TRAINING_FLOPS, values, unit="s", kind=device.limit, source=_SIX)
 
 
 def _slower(*parts: Item) -> Item:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from core.budget.check import check_range
-from core.budget.item import Formula, Item, item, total
+from core.budget.item import Formula, Item, item, total, weakest
 from core.budget.training.memory import OVERHEADS, training_budget
 from core.budget.training.scenario import Scenario
 from core.language import N_
@@ -80,7 +80,7 @@ class Calibration:
 
 
 def calibrate(estimate: Item, measured: float, estimate_then: float | None = None) -> Item:
-    """Return an estimate times the ratio that a measurement found, marked as measured.
+    """Return an estimate times the ratio that a measurement found: for its own setting measured.
 
     Args:
         estimate: What is to be corrected: a peak in bytes, or a rate in tokens/s.
@@ -97,6 +97,9 @@ def calibrate(estimate: Item, measured: float, estimate_then: float | None = Non
         "measured": calibration.measured,
         "estimate_then": calibration.estimate,
     }
+    is_own = estimate_then is None  # else the estimate's doubt stays
     return item(
-        estimate.name, CALIBRATED, values, unit=estimate.unit, source=_MEASURED, kind="measured"
-    )
+        estimate.name, CALIBRATED, values, unit=estimate.unit, source=_MEASURED,
+        kind="measured" if is_own else weakest(["measured", estimate.kind]),
+        band=0.0 if is_own else estimate.band,
+    )  # fmt: skip

@@ -12,7 +12,7 @@ from core.budget.cluster import Cluster
 from core.budget.comparison.difference import Difference, peak_difference
 from core.budget.comparison.published import PublishedFigure, published
 from core.budget.compute.flop_ladder import machine_flops
-from core.budget.item import Formula, Item, item, total
+from core.budget.item import Formula, Item, item, total, weakest
 from core.budget.recipe import LoRA, TrainingRecipe
 from core.budget.serving.decode_speeds import with_measured_mbu
 from core.budget.serving.kv_cache import kv_cache
@@ -124,7 +124,7 @@ def implied_mfu(inputs: Inputs) -> Item:
         "flops_per_second": inputs["flops_per_second"],
     }
     source = N_("6 FLOPs for each parameter and token; Kaplan et al. 2020, section 2.1")
-    return item(N_("MFU"), IMPLIED, values, unit="1", kind="exact", source=source)
+    return item(N_("MFU"), IMPLIED, values, unit="1", kind="claimed", source=source)
 
 
 def scenario_of(inputs: Inputs) -> Scenario:
@@ -160,12 +160,13 @@ def saved_per_layer(inputs: Inputs) -> Item:
     scenario = scenario_of(inputs)
     sizes = activation_sizes(scenario.spec, scenario.recipe, whole(scenario.spec))
     parts = layer_activations(scenario.spec, scenario.recipe, sizes)
+    kind = weakest(part.kind for part in parts)
     values = {
         "kept_by_all_layers": sum(part.amount for part in parts),
         "num_layers": scenario.spec.num_layers,
     }
     return item(
-        N_("activations"), ONE_LAYER, values, unit="bytes", kind="exact", source=parts[0].source
+        N_("activations"), ONE_LAYER, values, unit="bytes", kind=kind, source=parts[0].source
     )
 
 

@@ -52,12 +52,12 @@ def mfu_conventions(
     *,
     sparsity: bool = True,
 ) -> tuple[Item, ...]:
-    """Return the utilisation that each convention makes of a measured speed.
+    """Return the utilisation that each convention makes of a speed that somebody reports.
 
     Args:
         spec: The model.
         recipe: Length, checkpointing and profile.
-        tokens_per_second: Measured, for one device.
+        tokens_per_second: Of one device, as somebody measured it: nothing here checks that.
         flops_per_second: Dense peak of the device in the dtype of the products.
         sparsity: Whether its data sheet also prints twice that peak, which some divide by.
 
@@ -84,7 +84,7 @@ def mfu_conventions(
         *([(N_("sparse peak"), SPARSE, base, _SPARSE)] if sparsity else []),
     )
     return tuple(
-        item(name, formula, values, unit="1", kind="exact", source=source)
+        item(name, formula, values, unit="1", kind="claimed", source=source)
         for name, formula, values, source in rows
     )
 

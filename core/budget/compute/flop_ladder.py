@@ -30,7 +30,7 @@ def flop_ladder() -> tuple[Item, ...]:
 def machine_flops(
     num_devices: int, days: float, flops_per_second: float, *, share: float = 1.0
 ) -> Item:
-    """Return what devices compute in some days at a share of their peak.
+    """Return what devices compute in some days at a share of their peak; all of it is a bound.
 
     Raises:
         ValueError: If a number is out of range.
@@ -45,7 +45,12 @@ def machine_flops(
         "flops_per_second": flops_per_second,
         "share": share,
     }
-    return item(N_("machine's FLOPs"), MACHINE, values, unit="FLOPs", kind="exact", source=_MACHINE)
+    if share < 1:
+        return item(
+            N_("machine's FLOPs"), MACHINE, values,
+            unit="FLOPs", source=_MACHINE, kind="estimated", band=0.1,
+        )  # fmt: skip
+    return item(N_("machine's FLOPs"), MACHINE, values, unit="FLOPs", kind="bound", source=_MACHINE)
 
 
 def _products() -> list[Item]:
@@ -93,7 +98,7 @@ def _machines() -> list[Item]:
 def _published() -> list[Item]:
     return [
         _stated(
-            N_("training GPT-4, as outsiders estimate"), 2.1e25, "estimated",
+            N_("training GPT-4, as outsiders estimate"), 2.1e25, "claimed",
             N_("Epoch AI 2024: not confirmed by OpenAI"),
         ),
         _stated(

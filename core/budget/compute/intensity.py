@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from core.budget.check import check_range
-from core.budget.item import Formula, Item, Number, item
+from core.budget.item import Formula, Item, Kind, Number, item, weakest
 from core.budget.recipe import MAX_TOKENS
 from core.language import N_
 
@@ -46,7 +46,8 @@ class Operation:
     def intensity(self) -> Item:
         """FLOPs for each byte."""
         values = {"flops": self.flops.amount, "num_bytes": self.moved.amount}
-        return item(self.name, INTENSITY, values, unit="FLOPs/byte", kind="exact", source=MOVED)
+        kind = weakest([self.flops.kind, self.moved.kind])
+        return item(self.name, INTENSITY, values, unit="FLOPs/byte", kind=kind, source=MOVED)
 
 
 def matmul(name: str, rows: int, inner: int, columns: int, item_bytes: float = 2) -> Operation:
@@ -108,7 +109,8 @@ def bound(operation: Operation, flops_per_second: float, bandwidth: float) -> It
         "bandwidth": bandwidth,
         "flops_per_second": flops_per_second,
     }
-    return item(operation.name, BOUND, values, unit="1", kind="exact", source=ROOFLINE)
+    kind = weakest(["bound", operation.intensity.kind])
+    return item(operation.name, BOUND, values, unit="1", kind=kind, source=ROOFLINE)
 
 
 def roofline_seconds(operation: Operation, flops_per_second: float, bandwidth: float) -> Item:
@@ -119,11 +121,17 @@ def roofline_seconds(operation: Operation, flops_per_second: float, bandwidth: f
         "num_bytes": operation.moved.amount,
         "bandwidth": bandwidth,
     }
-    return item(operation.name, TIME, values, unit="s", kind="exact", source=ROOFLINE)
+    kind = weakest(["bound", operation.flops.kind, operation.moved.kind])
+    return item(operation.name, TIME, values, unit="s", kind=kind, source=ROOFLINE)
 
 
-def ridge(flops_per_second: float, bandwidth: float) -> Item:
+def ridge(flops_per_second: float, bandwidth: float, *, kind: Kind = "data sheet") -> Item:
     """Return the intensity at which a device stops waiting for its memory.
+
+    Args:
+        flops_per_second: Dense peak.
+        bandwidth: Bytes/s of its memory.
+        kind: How these two are known.
 
     Raises:
         ValueError: If the device has no speed.
@@ -131,7 +139,7 @@ def ridge(flops_per_second: float, bandwidth: float) -> Item:
     check_range("flops_per_second", flops_per_second, 1, 1e20)
     check_range("bandwidth", bandwidth, 1, 1e18)
     values = {"flops_per_second": flops_per_second, "bandwidth": bandwidth}
-    return item(N_("ridge"), ACCELERATOR, values, unit="FLOPs/byte", kind="exact", source=ROOFLINE)
+    return item(N_("ridge"), ACCELERATOR, values, unit="FLOPs/byte", kind=kind, source=ROOFLINE)
 
 
 def _operation(name: str, formulas: Sequence[Formula], values: Mapping[str, Number]) -> Operation:
@@ -139,7 +147,7 @@ def _operation(name: str, formulas: Sequence[Formula], values: Mapping[str, Numb
     return Operation(
         name=name,
         flops=item(name, flops, values, unit="FLOPs", kind="exact", source=MOVED),
-        moved=item(name, moved, values, unit="bytes", kind="exact", source=MOVED),
+        moved=item(name, moved, values, unit="bytes", kind="bound", source=MOVED),
     )
 
 
@@ -151,10 +159,11 @@ def together(operations: Sequence[Operation], flops_per_second: float, bandwidth
     """
     if not operations:
         raise ValueError("there are no operations to bound")
-    seconds = [roofline_seconds(each, flops_per_second, bandwidth).amount for each in operations]
+    times = [roofline_seconds(each, flops_per_second, bandwidth) for each in operations]
     values = {
         "flops": sum(each.flops.amount for each in operations),
         "flops_per_second": flops_per_second,
-        "seconds": sum(seconds),
+        "seconds": sum(time.amount for time in times),
     }
-    return item(N_("share of the peak"), TOGETHER, values, unit="1", kind="exact", source=ROOFLINE)
+    kind = weakest(time.kind for time in times)
+    return item(N_("share of the peak"), TOGETHER, values, unit="1", kind=kind, source=ROOFLINE)

@@ -29,19 +29,14 @@ def least_seconds(size: int, dtype: str) -> tuple[Item, ...]:
         ValueError: If the size is not positive.
     """
     check_range("size", size, 1, 10**7)
-    peaks = {DEVICES[key].name: DEVICES[key].peak.get(dtype) for key in SHOWN}
+    devices = [DEVICES[key] for key in SHOWN if DEVICES[key].peak.get(dtype)]
     return tuple(
         item(
-            name,
-            LEAST,
-            {"n": size, "flops_per_second": peak},
-            unit="s",
-            kind="exact",
-            source=_SOURCE,
+            device.name, LEAST, {"n": size, "flops_per_second": device.peak[dtype]},
+            unit="s", kind=device.limit, source=_SOURCE,
         )
-        for name, peak in peaks.items()
-        if peak
-    )
+        for device in devices
+    )  # fmt: skip
 
 
 def transfer_seconds(num_bytes: float, device: DeviceSpec) -> tuple[Item, ...]:
@@ -60,7 +55,7 @@ def transfer_seconds(num_bytes: float, device: DeviceSpec) -> tuple[Item, ...]:
     )
     sizes = [(name, {"num_bytes": num_bytes, "bytes_per_second": speed}) for name, speed in links]
     return tuple(
-        item(name, SECONDS, values, unit="s", kind="exact", source=_SHEET)
+        item(name, SECONDS, values, unit="s", kind=device.limit, source=_SHEET)
         for name, values in sizes
         if values["bytes_per_second"]
     )

@@ -186,7 +186,7 @@ def by_length(edge: Edge) -> Mapping[int, int]:
 
 
 def largest_by_states(num_devices: int, device: DeviceSpec, bytes_each: int) -> Item:
-    """Return the parameters whose states fill the memory as it is sold.
+    """Return the most parameters: their states alone fill the memory as it is sold.
 
     Args:
         num_devices: Devices that share the states.
@@ -204,5 +204,5 @@ def largest_by_states(num_devices: int, device: DeviceSpec, bytes_each: int) -> 
         "bytes_each": bytes_each,
     }
     return item(
-        N_("largest model"), LARGEST, values, unit="parameters", kind="exact", source=_STATES
+        N_("largest model"), LARGEST, values, unit="parameters", kind="bound", source=_STATES
     )

@@ -219,7 +219,7 @@ def intensity(latency: Item) -> Item:
         INTENSITY,
         values,
         unit="FLOPs/byte",
-        kind="exact",
+        kind=latency.kind,
         source=_INTENSITY,
     )
 
@@ -230,7 +230,8 @@ def device_ridge(device: DeviceSpec, weight_format: str = "bfloat16") -> Item:
     Raises:
         ValueError: If the device has no bandwidth, or no peak for weights of the format.
     """
-    return ridge(product_peak(device, weight_format), known_bandwidth(device))
+    peak = product_peak(device, weight_format)
+    return ridge(peak, known_bandwidth(device), kind=device.known)
 
 
 def calibrated(

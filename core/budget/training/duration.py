@@ -109,10 +109,7 @@ def training_time(
     if len(step.children) > 2:
         parts.append(_compute(N_("extra work"), step.child("extra work"), sizes))
     if cluster.num_devices > 1:
-        each = exposed_seconds(spec, recipe, cluster).amount
-        parts.append(
-            _line(N_("communication"), EXPOSED, sizes | {"seconds_each_step": each}, _EXPOSED)
-        )
+        parts.append(_communication(exposed_seconds(spec, recipe, cluster), sizes))
     if cluster.pipeline > 1:
         busy = sum(part.amount for part in parts if part.name != "communication")
         values = {"busy_seconds": busy, "bubble": bubble(cluster, recipe.accumulation)}
@@ -155,6 +152,15 @@ def _sizes(
 
 def _compute(name: str, flops: Item, sizes: dict[str, Number]) -> Item:
     return _line(name, COMPUTE, sizes | {"step_flops": flops.amount}, _COMPUTE)
+
+
+def _communication(each: Item, sizes: dict[str, Number]) -> Item:
+    """Return the seconds of all steps, as sure as those of each one."""
+    values = sizes | {"seconds_each_step": each.amount}
+    return item(
+        N_("communication"), EXPOSED, values,
+        unit="s", source=_EXPOSED, kind=each.kind, band=each.band,
+    )  # fmt: skip
 
 
 def _line(name: str, formula: Formula, values: dict[str, Number], source: str) -> Item:

@@ -224,7 +224,7 @@ def roofline(below: Below) -> Shown:
     if not peak or not device.bandwidth:
         raise ValueError(_("{device} has no known speeds: no roof").format(device=device.name))
     share = together(operations, peak, device.bandwidth)
-    edge = ridge(peak, device.bandwidth)
+    edge = ridge(peak, device.bandwidth, kind=device.known)
     picture = roofline_picture(operations, device, peak, look())
     return Shown(
         headline=roofline_sentence(below, edge, share),

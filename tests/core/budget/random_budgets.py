@@ -16,6 +16,7 @@ from core.budget.serving.plan import ServingPlan
 from core.budget.share import check_split
 from core.models.spec import LatentAttention, Mixture, ModelSpec
 
+WEAKEST_LAST = ("exact", "data sheet", "measured", "bound", "estimated", "claimed")
 KINDS = ("dense", "gpt", "experts", "latent")
 FUNCTIONS = {"__builtins__": {"max": max, "min": min, "ceil": math.ceil}}
 THOUSANDS = re.compile(r"(?<=\d),(?=\d)")  # a comma between arguments has a space after it
@@ -143,7 +144,7 @@ def plans():
 
 
 def check_tree(root):
-    """Assert the rules of a tree: sums and maxima, honest bands, one unit, words for each line."""
+    """Assert the rules of a tree: sums, maxima, kinds, bands, one unit, words for each line."""
     for each in root.walk():
         assert each.low <= each.amount <= each.high, each
         assert each.name, each
@@ -152,11 +153,15 @@ def check_tree(root):
         assert each.amount >= 0, each
         if each.kind == "exact":
             assert each.low == each.amount == each.high, each
+        if each.kind == "estimated":
+            assert each.low < each.high or not each.amount, each
         if each.children:
+            kinds = [part.kind for part in each.children]
+            assert each.kind == max(kinds, key=WEAKEST_LAST.index), each
             amounts = [part.amount for part in each.children]
             assert each.amount == (sum if each.combine == "sum" else max)(amounts), each
         else:
-            assert each.rule is not None or each.kind == "measured", each
+            assert each.rule is not None or each.kind in {"measured", "claimed"}, each
         if each.rule is not None:
             assert each.rule.of(each.values) == each.amount, each
         check_substituted(each)

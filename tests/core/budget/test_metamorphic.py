@@ -53,6 +53,7 @@ def test_every_number_keeps_the_rules_of_a_tree_and_its_formula_gives_it_again(
     check_tree(communication(spec, recipe, cluster))
     check_tree(exposed_seconds(spec, recipe, cluster))
     check_tree(training_time(spec, recipe, ALONE, num_tokens=10**9, mfu=0.4))
+    check_tree(training_time(spec, recipe, cluster, num_tokens=10**9, mfu=0.4))
 
 
 @few

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from core.budget.compute.chinchilla import FITS, best_params, loss_for_size
-from core.budget.item import Item
+from core.budget.item import KIND_WORDS, Item, Kind
 from core.figures.budget.flops_frame import (
     HEIGHT_PX,
     framed,
@@ -15,16 +15,20 @@ from core.figures.budget.flops_frame import (
     scientific,
 )
 from core.figures.picture import Drawing, Look, Picture
-from core.language import N_, _
+from core.language import _
 from core.units import format_count, format_flops
 
 _SPAN: Final = 60.0  # times smaller and larger than the best model
 _POINTS: Final = 81
 _LOOKS: Final = (("format_a", "solid"), ("format_b", "dash"))
-_SYMBOLS: Final = {"exact": "circle", "measured": "square", "estimated": "diamond"}
-_KINDS: Final = {
-    "exact": N_("exact"), "measured": N_("measured"), "estimated": N_("estimated")
-}  # fmt: skip
+_SYMBOLS: Final[Mapping[Kind, str]] = {
+    "exact": "circle",
+    "data sheet": "hexagon",
+    "measured": "square",
+    "bound": "triangle-left",  # the real number lies on this side
+    "estimated": "diamond",
+    "claimed": "star",
+}
 _RUNG_HEIGHT: Final = 1.85
 _FIRST, _LAST = 6.5, 29.0  # powers of ten
 Limits = Mapping[str, float]  # a translated label -> parameters that fit
@@ -142,7 +146,7 @@ def ladder_picture(rungs: Sequence[Item], look: Look) -> Picture:
     table = {
         _("what"): order,
         _("FLOPs"): [scientific(rung.amount, 4) for rung in rungs],
-        _("kind"): [_(_KINDS[rung.kind]) for rung in rungs],
+        _("kind"): [_(KIND_WORDS[rung.kind]) for rung in rungs],
         _("source"): [_(rung.source) for rung in rungs],
     }
     return Picture(
@@ -158,14 +162,14 @@ def _power_words(power: float) -> str:
     return f"10<sup>{round(math.log10(power))}</sup>"
 
 
-def _draw_rungs(drawing: Drawing, kind: str, rungs: Sequence[Item], look: Look) -> None:
-    """Draw the rungs of one kind: exact, measured or estimated."""
+def _draw_rungs(drawing: Drawing, kind: Kind, rungs: Sequence[Item], look: Look) -> None:
+    """Draw the rungs of one kind, which has a colour and a mark of its own."""
     drawing.scatter(
         x=[rung.amount for rung in rungs],
         y=[_(rung.name) for rung in rungs],
         mode="markers+text",
-        name=_(_KINDS[kind]),
-        marker={"color": look.color(kind), "symbol": _SYMBOLS[kind], "size": 13},
+        name=_(KIND_WORDS[kind]),
+        marker={"color": look.color(kind.replace(" ", "_")), "symbol": _SYMBOLS[kind], "size": 13},
         text=[f"  {scientific(rung.amount)}" for rung in rungs],
         textposition="middle right",
         customdata=[[format_flops(rung.amount), _(rung.source)] for rung in rungs],

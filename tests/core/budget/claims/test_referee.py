@@ -122,3 +122,13 @@ def test_what_nobody_knows_or_says_nothing_possible_is_refused_in_a_sentence():
     refused(r"stated is -1.0; it must lie between 0", replace, claim, stated=-1.0)
     refused(r"size is 0; it must lie between 1", replace, claim, size=0)
     refused(r"num_tokens is 0; it must lie between 1", replace, claim, num_tokens=0)
+
+
+def test_what_is_stated_is_claimed_and_what_holds_against_it_is_a_bound():
+    for key, claim in CLAIMS.items():
+        ruling = rule(claim)
+        if claim.kind in {"fits", "needs"}:
+            assert (ruling.stated.kind, ruling.bound.kind) == ("data sheet", "exact"), key
+        else:
+            assert (ruling.stated.kind, ruling.bound.kind) == ("claimed", "bound"), key
+            assert {part.kind for part in ruling.bound.children} <= {"bound"}, key

@@ -98,3 +98,10 @@ def test_where_windows_hold_the_scores_down_the_crossing_is_later_or_never():
     wide = replace(mistral, window=32_000)
     for spec in (gemma, wide, MODELS["llama-3.1-8b"]):
         assert share_of_scores(spec, round(crossing(spec).amount)) == pytest.approx(1, rel=1e-4)
+
+
+def test_a_speed_that_somebody_reports_gives_a_claimed_share_of_the_peak():
+    shares = mfu_conventions(MODELS["llama-3.1-8b"], TrainingRecipe(seq_len=8192), 22_000, 989.4e12)
+    assert max(share.amount for share in shares) > 1  # nothing here checks the speed
+    assert {share.kind for share in shares} == {"claimed"}
+    assert six_nd_ratio(MODELS["llama-3.1-8b"], 1024, causal=True).kind == "exact"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.budget.compute.flop_ladder import flop_ladder
+from core.budget.compute.flop_ladder import flop_ladder, machine_flops
 
 PRINTED = {
     "a product on a laptop: 1024 × 256 times 256 × 64": 33_554_432,
@@ -28,6 +28,17 @@ def test_the_ladder_rises_and_every_rung_has_a_source():
     assert all(rung.source and rung.unit == "FLOPs" for rung in flop_ladder())
 
 
-def test_nobody_s_guess_is_called_exact():
+def test_what_others_say_is_claimed_a_law_is_exact_and_a_peak_is_a_bound():
     kinds = {rung.name: rung.kind for rung in flop_ladder()}
-    assert kinds["training GPT-4, as outsiders estimate"] == "estimated"
+    assert kinds["training GPT-4, as outsiders estimate"] == "claimed"
+    assert kinds["EU AI Act: a model of systemic risk"] == "exact"
+    assert kinds["8 H100 for two weeks at their peak"] == "bound"
+    assert kinds["training GPT-3 175B"] == "estimated"
+    assert kinds["a product of 4096 × 4096 matrices"] == "exact"
+
+
+def test_a_share_of_the_peak_is_no_bound_but_an_estimate_with_a_band():
+    whole, part = machine_flops(8, 14, 1e15), machine_flops(8, 14, 1e15, share=0.4)
+    assert (whole.kind, whole.low, whole.high) == ("bound", whole.amount, whole.amount)
+    assert part.kind == "estimated"
+    assert part.low < part.amount < part.high < whole.amount

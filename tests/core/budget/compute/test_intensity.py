@@ -11,6 +11,7 @@ from core.budget.compute.intensity import (
     matmul,
     ridge,
     roofline_seconds,
+    together,
 )
 from tests.core.budget.refusals import refused
 
@@ -61,3 +62,15 @@ def test_sizes_and_devices_that_cannot_be_are_refused():
 def test_numbers_of_four_bytes_halve_every_intensity_of_two():
     for half, full in zip(examples(1024, 2), examples(1024, ITEM_BYTES["float32"]), strict=True):
         assert half.intensity.amount == pytest.approx(2 * full.intensity.amount)
+
+
+def test_bytes_moved_are_the_fewest_so_what_follows_from_them_is_a_bound():
+    operations = examples(1024)
+    for operation in operations:
+        assert (operation.flops.kind, operation.moved.kind) == ("exact", "bound")
+        assert operation.intensity.kind == "bound"
+        assert bound(operation, PEAK, BANDWIDTH).kind == "bound"
+        assert roofline_seconds(operation, PEAK, BANDWIDTH).kind == "bound"
+    assert together(operations, PEAK, BANDWIDTH).kind == "bound"
+    assert ridge(PEAK, BANDWIDTH).kind == "data sheet"
+    assert ridge(PEAK, BANDWIDTH, kind="claimed").kind == "claimed"

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.budget.catalogue.devices import DEVICES
+from core.budget.catalogue.devices import DEVICES, custom_device
 from core.budget.compute.least_times import CLAIMED_SIZE, CLAIMS, least_seconds, transfer_seconds
 from tests.core.budget.refusals import refused
 
@@ -43,3 +43,12 @@ def test_seconds_are_bytes_over_the_data_sheet_s_bandwidth():
 def test_a_link_that_is_not_there_is_left_out():
     lonely = replace(DEVICES["rtx-4090"], link=0)
     assert len(transfer_seconds(1, lonely)) == 2
+
+
+def test_the_least_time_is_a_bound_and_no_better_known_than_the_device():
+    kinds = {item.name: item.kind for item in least_seconds(64, "bfloat16")}
+    assert kinds["H100 SXM"] == "bound"
+    assert kinds["M4 Max (128 GB)"] == "claimed"  # Apple prints no rate: it is recalled
+    assert {item.kind for item in transfer_seconds(64e9, DEVICES["a100-80gb"])} == {"bound"}
+    typed = custom_device(memory=1e9, flops_per_second=1e12, bandwidth=1e12)
+    assert {item.kind for item in transfer_seconds(64e9, typed)} == {"claimed"}

@@ -2,6 +2,7 @@ import pytest
 
 from core.budget.compute.chinchilla import best_params, loss_for_size
 from core.budget.compute.flop_ladder import flop_ladder
+from core.budget.item import KINDS, Formula, item
 from core.figures.budget.flops_and_time.amounts import ladder_picture, loss_picture, sizes
 from core.figures.picture import Look
 
@@ -44,6 +45,17 @@ def test_every_rung_is_a_mark_at_its_amount():
     assert list(picture.figure.layout.yaxis.categoryarray) == [rung.name for rung in rungs]
     assert "training GPT-3 175B 3.15e23" in picture.alt
     assert {len(column) for column in picture.table.values()} == {len(rungs)}
+
+
+def test_each_kind_has_a_colour_and_a_mark_of_its_own():
+    values = {"amount": 1e12}
+    rungs = [
+        item(kind, Formula("amount"), values, unit="FLOPs", source="", kind=kind) for kind in KINDS
+    ]
+    traces = ladder_picture(rungs, Look()).figure.data
+    assert [trace.y[0] for trace in traces] == [trace.name for trace in traces] == list(KINDS)
+    assert len({trace.marker.color for trace in traces}) == 6
+    assert len({trace.marker.symbol for trace in traces}) == 6
 
 
 def test_a_class_climbs_rung_by_rung():
