@@ -17,12 +17,14 @@ class Budget:
         item: The bytes of the most loaded device: one stage's tree, or the largest of several.
         stages: The tree of one device of each pipeline stage; one alone without a pipeline.
         capacity: Bytes that a process can get on the device.
+        capacity_band: How far off that may be: the relative error, below and above.
     """
 
     name: str
     item: Item
     stages: tuple[Item, ...]
     capacity: float
+    capacity_band: tuple[float, float] = (0.0, 0.0)
 
     @property
     def largest(self) -> Item:
@@ -41,10 +43,22 @@ class Budget:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether it fits even at the upper end of the band, not even at the lower, or between."""
-        if self.item.high <= self.capacity:
-            return "fits"
-        return "close" if self.item.low <= self.capacity else "too_big"
+        """Whether it fits at the worst ends of both bands, not even at the best, or between."""
+        return verdict_of(self.item, self.capacity, self.capacity_band)
+
+
+def verdict_of(need: Item, capacity: float, band: tuple[float, float]) -> Verdict:
+    """Return whether what is needed fits, whatever the truth within both bands.
+
+    Args:
+        need: The bytes, with their band.
+        capacity: Bytes that a process can get.
+        band: How far off the capacity may be: the relative error, below and above.
+    """
+    below, above = band
+    if need.high <= capacity * (1 - below):
+        return "fits"
+    return "close" if need.low <= capacity * (1 + above) else "too_big"
 
 
 def at_peak(stage: Item) -> tuple[Item, ...]:

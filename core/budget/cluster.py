@@ -5,10 +5,28 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from core.budget.check import check_range
-from core.budget.item import Kind, weakest
+from core.budget.item import Formula, Item, Kind, item, weakest
 from core.language import _
 
 MAX_DEVICES: Final = 1_000_000
+USABLE: Final = Formula("memory_usable")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Evidence:
+    """How a number is known.
+
+    Attributes:
+        kind: As of an item.
+        source: A message id; `{readings}` in it stands for the next.
+        readings: What was read, and where.
+        band: The relative error, below and above.
+    """
+
+    kind: Kind
+    source: str
+    readings: str = ""
+    band: tuple[float, float] = (0.0, 0.0)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -20,7 +38,7 @@ class DeviceSpec:
         peak: Dtype -> dense FLOP/s (or integer operations) with fp32 accumulation:
             "float32", "tf32", "bfloat16", "float16", "fp8", "fp4", "int8". Never the sparse figure.
         memory_sold: Bytes on the box.
-        memory_usable: Bytes that a process can get.
+        memory_usable: Bytes that a process can get; `usable` says how that is known.
         bandwidth: Bytes/s of its memory.
         link: Bytes/s in one direction to another device of the same machine.
         host_link: Bytes/s in one direction to the host (PCIe).
@@ -28,6 +46,7 @@ class DeviceSpec:
         date: When that was read: "2026-11".
         kind: "sold" as in the data sheet, "custom" as the reader typed it, "measured" here.
         known: How its speeds are known; a row from memory is no data sheet.
+        memory_known: How `memory_usable` is known; as the rest if nothing else is said.
         sparsity: Whether the data sheet also prints rates with 2:4 sparsity, twice the dense ones.
     """
 
@@ -42,6 +61,7 @@ class DeviceSpec:
     date: str
     kind: str = "sold"
     known: Kind = "data sheet"
+    memory_known: Evidence | None = None
     sparsity: bool = False
 
     def __post_init__(self) -> None:
@@ -49,6 +69,21 @@ class DeviceSpec:
             check_range(name, getattr(self, name), 0, 1e18)
         for dtype, flops_per_second in self.peak.items():
             check_range(f"peak of {dtype}", flops_per_second, 0, 1e20)
+
+    @property
+    def usable(self) -> Item:
+        """The memory that a process can get, as a number that explains itself."""
+        known = self.memory_known or Evidence(kind=self.known, source=self.source)
+        return item(
+            "usable memory", USABLE, {"memory_usable": self.memory_usable},
+            unit="bytes", kind=known.kind, band=known.band,
+            source=_(known.source).format(readings=known.readings),
+        )  # fmt: skip
+
+    @property
+    def memory_band(self) -> tuple[float, float]:
+        """How far off `memory_usable` may be: the relative error, below and above."""
+        return self.memory_known.band if self.memory_known else (0.0, 0.0)
 
     @property
     def limit(self) -> Kind:

@@ -18,7 +18,7 @@ def test_the_page_opens_on_llama_2_7b(open_page):
 
     assert headline(app) == (
         "Llama-2 7B: 6,738,415,616 weights, 12.6 GiB in bfloat16; "
-        "RTX 4090 (23.5 GiB) holds them in `bfloat16` and narrower"
+        "RTX 4090 (23.6 GiB) holds them in `bfloat16` and narrower"
     )
     assert [metric.value for metric in app.metric] == ["12.6 GiB", "6.52 GiB", "3.60 GiB"]
     assert "matrices + the_rest" in app.metric[0].help

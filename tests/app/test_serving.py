@@ -15,11 +15,11 @@ def test_the_page_opens_on_8b_on_24_gb(open_page):
 
     assert headline(app) == (
         "15.0 GiB weights + 4.00 GiB KV cache for 4: "
-        "up to 7 sequences of 8,192 tokens fit in 23.5 GiB"
+        "up to 7 sequences of 8,192 tokens fit in 23.6 GiB"
     )
     assert [metric.value for metric in app.metric] == ["15.0 GiB", "4.00 GiB", "867 MiB"]
     assert "matrices + the_rest" in app.metric[0].help
-    assert "full at 15,737" in alt(app)
+    assert "full at 16,047" in alt(app)
 
 
 @pytest.mark.parametrize("tab", TABS)
@@ -70,7 +70,7 @@ def test_several_devices_share_and_what_cannot_be_shared_is_told(open_page):
     odd = open_page(PAGE, serving_model="gpt2-xl", serving_tensor=str(GROUPS[-1]))
 
     assert "64.2 GiB weights" in headline(pair)
-    assert "79.5 GiB of each of 2 devices" in headline(pair)
+    assert "79.2 GiB of each of 2 devices" in headline(pair)
     assert odd.error[0].value.startswith("8 tensor ranks cannot share the 25 attention heads")
     assert "2.90 GiB weights" in headline(odd)
 
@@ -79,7 +79,7 @@ def test_what_does_not_fit_is_said_and_drawn(open_page):
     app = open_page(PAGE, serving_model="llama-3.1-405b")
     fast = open_page(PAGE, serving_model="llama-3.1-405b", serving_tab="speed")
 
-    assert "not one sequence of 8,192 tokens fits in 23.5 GiB" in headline(app)
+    assert "not one sequence of 8,192 tokens fits in 23.6 GiB" in headline(app)
     assert "nothing fits in the" in alt(app)
     assert headline(fast).endswith("but not one sequence fits")
 

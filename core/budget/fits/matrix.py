@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
 
-from core.budget.budget import Verdict
+from core.budget.budget import Verdict, verdict_of
 from core.budget.cluster import DeviceSpec
 from core.budget.fits.jobs import Job
 from core.budget.item import Item
@@ -67,20 +67,16 @@ def row(spec: ModelSpec, job: Job, devices: Iterable[DeviceSpec]) -> list[Cell]:
         ]
     parts = lines(need)
     filled = list(accumulate(part.amount for part in parts))
-    return [_cell(need, parts, filled, device.memory_usable) for device in devices]
+    return [_cell(need, parts, filled, device) for device in devices]
 
 
-def _cell(need: Item, parts: list[Item], filled: list[float], capacity: float) -> Cell:
+def _cell(need: Item, parts: list[Item], filled: list[float], device: DeviceSpec) -> Cell:
+    capacity = device.memory_usable
+    verdict = verdict_of(need, capacity, device.memory_band)
     if need.amount <= capacity:
-        verdict: Verdict = "fits" if need.high <= capacity else "close"
         return Cell(need=need, capacity=capacity, verdict=verdict)
     first = min(bisect_right(filled, capacity), len(parts) - 1)
-    return Cell(
-        need=need,
-        capacity=capacity,
-        verdict="close" if need.low <= capacity else "too_big",
-        reason=parts[first].name,
-    )
+    return Cell(need=need, capacity=capacity, verdict=verdict, reason=parts[first].name)
 
 
 def lines(need: Item) -> list[Item]:

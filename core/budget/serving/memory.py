@@ -51,10 +51,11 @@ def inference_budget(spec: ModelSpec, serving: ServingPlan, cluster: Cluster) ->
             a group, or a format is unknown.
     """
     check_group(spec, serving, cluster)
-    memory = serving_memory(spec, serving)
+    memory, device = serving_memory(spec, serving), cluster.device
     return Budget(
-        name=spec.name, item=memory, stages=(memory,), capacity=cluster.device.memory_usable
-    )
+        name=spec.name, item=memory, stages=(memory,),
+        capacity=device.memory_usable, capacity_band=device.memory_band,
+    )  # fmt: skip
 
 
 def check_group(spec: ModelSpec, serving: ServingPlan, cluster: Cluster) -> None:

@@ -93,7 +93,11 @@ def training_budget(spec: ModelSpec, recipe: TrainingRecipe, cluster: Cluster) -
     whole = stages[0] if len(stages) == 1 else total(
         "most loaded device", stages, source=_LOADED, combine="max"
     )  # fmt: skip
-    return Budget(name=spec.name, item=whole, stages=stages, capacity=cluster.device.memory_usable)
+    device = cluster.device
+    return Budget(
+        name=spec.name, item=whole, stages=stages,
+        capacity=device.memory_usable, capacity_band=device.memory_band,
+    )  # fmt: skip
 
 
 def _stage(spec: ModelSpec, recipe: TrainingRecipe, cluster: Cluster, share: Share) -> Item:

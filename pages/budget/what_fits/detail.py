@@ -8,7 +8,6 @@ import streamlit as st
 from core.budget.cluster import DeviceSpec
 from core.budget.fits.jobs import SERVING_FORMATS, Training
 from core.budget.fits.matrix import lines, row
-from core.budget.item import Formula, Item, item
 from core.budget.recipe import TrainingRecipe
 from core.language import N_, _
 from core.units import format_flops_per_second
@@ -31,8 +30,6 @@ _REACH: Final[Mapping[Work, tuple[Sequence[int], int]]] = {
     "train": (TRAINED_LENGTHS, MOST_TRAINED),
 }
 """Work -> the lengths that its own page offers, and the most sequences at once."""
-USABLE: Final = Formula("memory_usable")
-_BELOW: Final = N_("what the driver reports, less what it keeps for itself")
 KINDS: Final = {
     "sold": N_("as sold"),
     "custom": N_("as typed in"),
@@ -50,7 +47,7 @@ def show_detail(case: Case) -> None:
         sizes, parts, more = st.columns([2, 2, 1])
         with sizes, st.container(horizontal=True):
             explained_number(_("Needed"), cell.need)
-            explained_number(_("Usable"), usable(cell.capacity))
+            explained_number(_("Usable"), case.device.device.usable)
         with parts:
             found, mark = [], "✓"
             for part in lines(cell.need):
@@ -62,18 +59,6 @@ def show_detail(case: Case) -> None:
         with more:
             open_page(case)
             show_device(case.device.device)
-
-
-def usable(capacity: float) -> Item:
-    """Return the memory that a process can get, as a number that explains itself."""
-    return item(
-        "usable memory",
-        USABLE,
-        {"memory_usable": capacity},
-        unit="bytes",
-        kind="exact",
-        source=_BELOW,
-    )
 
 
 def open_page(case: Case) -> None:

@@ -26,6 +26,20 @@ def test_a_budget_fits_for_sure_only_with_the_upper_end_of_its_band():
         assert budget.headroom == capacity - 1000
 
 
+def test_it_fits_for_sure_only_in_the_least_that_the_device_may_have():
+    for capacity, verdict, fits in (
+        (1223, "fits", True),
+        (1222, "close", True),
+        (1000, "close", True),
+        (858, "close", False),
+        (857, "too_big", False),
+    ):
+        budget = Budget(
+            name="b", item=BYTES, stages=(BYTES,), capacity=capacity, capacity_band=(0.1, 0.05)
+        )
+        assert (budget.verdict, budget.fits) == (verdict, fits), capacity
+
+
 def test_the_largest_stage_is_the_one_with_the_most_bytes():
     small = replace(BYTES, amount=10)
     assert Budget(name="b", item=BYTES, stages=(small, BYTES), capacity=1).largest is BYTES

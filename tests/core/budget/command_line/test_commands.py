@@ -61,7 +61,7 @@ def test_training_says_what_fails_first_and_prints_the_tree(capsys):
     first, *lines = out.splitlines()
     assert status == 0
     assert first.startswith("Llama-2 7B: ")
-    assert "do not fit in 23.5 GiB; the first that fails: weights" in first
+    assert "do not fit in 23.6 GiB; the first that fails: weights" in first
     assert lines[0].split()[0] == "device"
     assert any(line.startswith("  weights") for line in lines)
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.budget.catalogue.devices import DEVICES
+from core.budget.catalogue.devices import DEVICES, custom_device
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
 from core.budget.fits.jobs import SERVING_FORMATS, Serving, serving_ways
@@ -94,7 +94,7 @@ def test_a_job_that_cannot_be_split_says_why_in_every_cell():
 def test_within_the_band_it_is_close():
     expected = ((111, "fits", ""), (105, "close", ""), (95, "close", "weights"))
     for memory, verdict, reason in (*expected, (89, "too_big", "weights")):
-        device = replace(DEVICES["t4"], memory_usable=memory)
+        device = custom_device(memory=memory, flops_per_second=1, bandwidth=1)
         (cell,) = row(MODELS["gpt2"], Uncertain(), [device])
         assert (cell.verdict, cell.reason) == (verdict, reason), memory
 

@@ -61,7 +61,7 @@ def test_the_chosen_line_is_bold_and_named_with_its_memory():
     bold = [shape for shape in figure.layout.shapes if shape.line.width == 3]
 
     assert [shape.x0 for shape in bold] == [RTX.num_bytes]
-    assert "<b>RTX 4090</b><br>23.5 GiB" in words_of(figure)
+    assert "<b>RTX 4090</b><br>23.6 GiB" in words_of(figure)
 
 
 def test_lines_keep_their_distance_and_stay_inside():
@@ -78,14 +78,14 @@ def test_a_memory_far_beyond_the_bars_is_named_at_the_edge():
     figure = drawn("0.1b").figure
 
     assert not figure.layout.shapes
-    assert "<b>RTX 4090</b>: 23.5 GiB →" in words_of(figure)
+    assert "<b>RTX 4090</b>: 23.6 GiB →" in words_of(figure)
 
 
 def test_the_sentence_and_the_table_say_what_is_drawn():
     table = drawn("llama-2-7b", unit="GB").table
 
     assert drawn("llama-2-7b").alt.startswith(
-        "Weights of Llama-2 7B against RTX 4090 with 23.5 GiB: float32 25.1 GiB ✗"
+        "Weights of Llama-2 7B against RTX 4090 with 23.6 GiB: float32 25.1 GiB ✗"
     )
     assert table["total"][0] == "27.0 GB"
     assert table["RTX 4090"][:2] == ["✗ ≥ 2 devices", "✓ fits"]

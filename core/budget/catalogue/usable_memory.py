@@ -1,0 +1,100 @@
+"""The memory of a device that a process can get: read off torch's own messages, else estimated.
+
+`torch.OutOfMemoryError` prints the total that the driver reports. The readings are from public
+issues on GitHub, on Linux, each named by its repository and number. They differ by driver: newer
+ones keep more. Windows prints what stands on the box and moves memory to the host. What nvidia-smi
+reports: modal-labs/modal-client#2797 for T4, A10, L4, L40S, A100 and H100; the others are recalled.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from statistics import median_low
+from typing import Final, NamedTuple
+
+from core.budget.cluster import Evidence
+from core.language import N_
+from core.units import GIB
+
+HALF_A_DIGIT: Final = 0.005
+"""GiB: the messages are rounded to two digits behind the point."""
+SPREAD: Final = 0.21
+"""GiB: as far as readings of one device lie apart, from 16 GiB to 80: a single one may be off."""
+KEPT: Final = (0.24, 0.86)
+"""GiB that NVIDIA's driver keeps of what nvidia-smi reports, over all devices with a reading."""
+TYPICAL: Final = 0.5
+
+READINGS: Final = N_("total capacity in torch's out-of-memory messages, GiB: {readings}")
+_NVIDIA: Final = N_(
+    "no reading found: what nvidia-smi reports, recalled, less 0.5 GiB; on devices with a reading "
+    "the driver keeps 0.24 to 0.86"
+)
+_AMD: Final = N_(
+    "no reading found: on four other AMD devices torch sees 0.02 GiB less than is sold (16, 24, "
+    "32 and 288 GiB: ROCm/TheRock#2118)"
+)
+_TPU: Final = N_(
+    "recalled from JAX; of a v4's 32 GiB it sees 30.75, the rest is reserved (erfanzar/EasyDeL#166)"
+)
+_METAL: Final = N_(
+    "three quarters of the memory, as an M1 Max of 64 GB allows (BoBo0037/bobo-fun#8); Metal "
+    "allows 65 to 75 % (sgl-project/sglang#21443)"
+)
+
+
+class Usable(NamedTuple):
+    """GiB that a process can get, and how that is known."""
+
+    gib: float
+    evidence: Evidence
+
+    @property
+    def num_bytes(self) -> int:
+        """The same in whole bytes."""
+        return round(self.gib * GIB)
+
+    def at_most(self, sold_gib: int) -> "Usable":
+        """Return the same with a band that ends at the memory on the box."""
+        below, above = self.evidence.band
+        band = (below, min(above, sold_gib * GIB / self.num_bytes - 1))
+        return self._replace(evidence=replace(self.evidence, band=band))
+
+
+def seen(readings: Mapping[float, str]) -> Usable:
+    """Return the middle of readings in GiB -> the issue that shows each."""
+    gib = median_low(readings)
+    around = HALF_A_DIGIT if len(readings) > 1 else SPREAD
+    words = ", ".join(f"{reading:.2f} ({issue})" for reading, issue in readings.items())
+    band = _band(gib, min(readings) - around, max(readings) + around)
+    return Usable(gib, Evidence(kind="measured", source=READINGS, readings=words, band=band))
+
+
+def less_the_driver(reported_mib: int) -> Usable:
+    """Return what is left of the memory that nvidia-smi reports."""
+    reported, (least, most) = reported_mib / 1024, KEPT
+    return _estimated(reported - TYPICAL, reported - most, reported - least, _NVIDIA)
+
+
+def amd(sold_gib: int) -> Usable:
+    """Return what AMD's driver leaves."""
+    gib = sold_gib - 0.02
+    return _estimated(gib, gib - SPREAD, sold_gib, _AMD)
+
+
+def tpu(gib: float) -> Usable:
+    """Return what JAX sees of a TPU's memory, within 3 %."""
+    return _estimated(gib, 0.97 * gib, 1.01 * gib, _TPU)
+
+
+def metal(sold_gib: int) -> Usable:
+    """Return what Metal recommends to use of the memory that it shares with the host."""
+    return _estimated(0.75 * sold_gib, 0.65 * sold_gib, 0.75 * sold_gib, _METAL)
+
+
+def _estimated(gib: float, low: float, high: float, source: str) -> Usable:
+    evidence = Evidence(kind="estimated", source=source, band=_band(gib, low, high))
+    return Usable(gib, evidence)
+
+
+def _band(gib: float, low: float, high: float) -> tuple[float, float]:
+    """Return the relative error below and above."""
+    return 1 - low / gib, high / gib - 1
