@@ -19,7 +19,7 @@ class DeviceSpec:
         peak: Dtype -> dense FLOP/s (or integer operations) with fp32 accumulation:
             "float32", "tf32", "bfloat16", "float16", "fp8", "fp4", "int8". Never the sparse figure.
         memory_sold: Bytes on the box.
-        memory_usable: Bytes that a process can get.
+        memory_usable: Bytes that a process can fill with tensors.
         bandwidth: Bytes/s of its memory.
         link: Bytes/s in one direction to another device of the same machine.
         host_link: Bytes/s in one direction to the host (PCIe).
@@ -27,6 +27,7 @@ class DeviceSpec:
         date: When that was read: "2026-11".
         kind: "sold" as in the data sheet, "custom" as the reader typed it, "measured" here.
         sparsity: Whether the data sheet also prints rates with 2:4 sparsity, twice the dense ones.
+        context: Bytes of a process's CUDA context; `memory_usable` is without them already.
     """
 
     name: str
@@ -40,9 +41,10 @@ class DeviceSpec:
     date: str
     kind: str = "sold"
     sparsity: bool = False
+    context: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("memory_sold", "memory_usable", "bandwidth", "link", "host_link"):
+        for name in ("memory_sold", "memory_usable", "bandwidth", "link", "host_link", "context"):
             check_range(name, getattr(self, name), 0, 1e18)
         for dtype, flops_per_second in self.peak.items():
             check_range(f"peak of {dtype}", flops_per_second, 0, 1e20)
@@ -136,3 +138,13 @@ def peak_of(device: DeviceSpec, precision: str) -> float:
             device=device.name, dtype=wanted[0]
         )
     )
+
+
+def pool(device: DeviceSpec, num_devices: int = 1) -> float:
+    """Return the bytes that tensors can fill on so many devices together.
+
+    Raises:
+        ValueError: If there are no devices, or more than any cluster has.
+    """
+    check_range("num_devices", num_devices, 1, MAX_DEVICES)
+    return num_devices * device.memory_usable

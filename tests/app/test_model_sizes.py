@@ -8,6 +8,7 @@ from core.budget.catalogue.devices import DEVICES
 from core.budget.weights.one_tensor import TENSORS
 from core.budget.weights.sizes import SIZES
 from tests.app.shown import OWN, alt, headline, said
+from tests.core.budget.usable import usable
 
 PAGE = "budget/model_sizes"
 TABS = ("model", "table", "parts", "tensor")
@@ -18,7 +19,7 @@ def test_the_page_opens_on_llama_2_7b(open_page):
 
     assert headline(app) == (
         "Llama-2 7B: 6,738,415,616 weights, 12.6 GiB in bfloat16; "
-        "RTX 4090 (23.5 GiB) holds them in `bfloat16` and narrower"
+        f"RTX 4090 ({usable('rtx-4090')}) holds them in `bfloat16` and narrower"
     )
     assert [metric.value for metric in app.metric] == ["12.6 GiB", "6.52 GiB", "3.60 GiB"]
     assert "matrices + the_rest" in app.metric[0].help

@@ -16,9 +16,11 @@ from core.units import GIB, MIB
 
 READ: Final = "2026-11"
 # What NVIDIA's driver keeps for itself: of the 81,559 MiB that nvidia-smi reports for an H100,
-# torch sees 79.1 GiB; of a B200's 183,359 MiB 178.35 GiB (pytorch/ao#4002). A process's own
-# context comes on top and is an item of its budget.
+# torch sees 79.1 GiB; of a B200's 183,359 MiB 178.35 GiB (pytorch/ao#4002).
 DRIVER_MIB: Final = 512
+# What a process's CUDA context takes of what torch sees: 0.3 to 0.6 GiB for kernels, their stacks
+# and cuBLAS. `left_for_tensors` subtracts it; no budget counts it again.
+CUDA_CONTEXT: Final = 512 * MIB
 
 _TPU: Final = N_("Austin et al. 2025, How to Scale Your Model; only v5e checked with Google")
 _APPLE: Final = N_("Apple prints no FLOP/s: recalled from measurements; memory as Metal allows it")
@@ -26,6 +28,11 @@ _APPLE: Final = N_("Apple prints no FLOP/s: recalled from measurements; memory a
 CUSTOM: Final = N_("as typed in")
 MEASURED: Final = N_("measured on this computer; its links are taken as PCIe 3 with 16 lanes")
 _LOCAL_HOST_LINK: Final = 16e9  # core.machine does not measure links
+
+
+def left_for_tensors(seen: float, context: float) -> float:
+    """Return what a process can fill of the bytes that torch sees; its context takes the rest."""
+    return max(0.0, seen - context)
 
 
 def sold(  # noqa: PLR0913  one argument for each column of the data sheet
@@ -53,14 +60,16 @@ def sold(  # noqa: PLR0913  one argument for each column of the data sheet
             directions together).
         host_link: To the host, GB/s in one direction.
         source: Where the row comes from, a message id.
-        driver_mib: What the driver keeps of that for itself.
+        driver_mib: What NVIDIA's driver keeps of that for itself; 0 where there is no CUDA.
         sparsity: Whether the sheet also prints rates with 2:4 sparsity.
     """
+    context = CUDA_CONTEXT if driver_mib else 0
     return DeviceSpec(
         name=name,
         peak={dtype: amount * 1e12 for dtype, amount in tflops.items()},
         memory_sold=gib * GIB,
-        memory_usable=(reported_mib - driver_mib) * MIB,
+        memory_usable=left_for_tensors((reported_mib - driver_mib) * MIB, context),
+        context=context,
         bandwidth=gb_per_second * 1e9,
         link=link * 1e9,
         host_link=host_link * 1e9,
@@ -276,9 +285,13 @@ def custom_device(
 def local_device(probe: Probe) -> DeviceSpec:
     """Return the device at hand: its memory and its measured speeds, not a data sheet's.
 
-    Where the probe was made without timing, the speeds are 0.
+    Where the probe was made without timing, the speeds are 0. What is free was read by a process
+    that had its context already; where only the whole memory is known, the context goes off.
     """
     device = probe.best_device
+    seen = device.memory_free or device.memory_total or 0
+    is_cuda = device.kind == "cuda" and probe.rocm is None
+    context = CUDA_CONTEXT if is_cuda and not device.memory_free else 0
     rates = {speed.what: speed.median for speed in device.speeds}
     is_host = device.kind in {"cpu", "mps"}  # the host's memory is the device's
     return DeviceSpec(
@@ -289,7 +302,8 @@ def local_device(probe: Probe) -> DeviceSpec:
             if what.startswith("matmul ")
         },
         memory_sold=device.memory_total or 0,
-        memory_usable=device.memory_free or device.memory_total or 0,
+        memory_usable=left_for_tensors(seen, context),
+        context=context,
         bandwidth=rates.get("copy", 0),
         link=_LOCAL_HOST_LINK,
         host_link=rates.get("copy", 0) if is_host else _LOCAL_HOST_LINK,

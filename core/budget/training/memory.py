@@ -82,7 +82,7 @@ def training_budget(spec: ModelSpec, recipe: TrainingRecipe, cluster: Cluster) -
     """Return the bytes of training on the most loaded device, stage by stage.
 
     The peak beyond the states is an item "step peak", the maximum of the step's moments. The
-    device's own context is not in it: `DeviceSpec.memory_usable` is what a process can get.
+    device's own context is not in it: `DeviceSpec.memory_usable` is what that leaves for tensors.
 
     Raises:
         ValueError: If the model, the recipe and the cluster cannot go together; a sentence.

@@ -231,10 +231,10 @@ def states_in_all(spec: ModelSpec, recipe: TrainingRecipe) -> Item:
 
 
 def largest_by_states(num_bytes: float, each: Item) -> Item:
-    """Return how many parameters the bytes hold; 8 devices of 80 GB hold 40 billion at 16 bytes.
+    """Return how many parameters the bytes hold; 640 GB hold 40 billion at 16 bytes.
 
     Args:
-        num_bytes: Of all devices together.
+        num_bytes: Of all devices together: `core.budget.cluster.pool`, or as the reader says.
         each: The bytes for each parameter.
     """
     values = {"num_bytes": round(num_bytes), "bytes_per_parameter": each.amount}

@@ -31,8 +31,10 @@ _REACH: Final[Mapping[Work, tuple[Sequence[int], int]]] = {
     "train": (TRAINED_LENGTHS, MOST_TRAINED),
 }
 """Work -> the lengths that its own page offers, and the most sequences at once."""
-USABLE: Final = Formula("memory_usable")
-_BELOW: Final = N_("what the driver reports, less what it keeps for itself")
+USABLE: Final = Formula("memory_seen - cuda_context")
+_BELOW: Final = N_(
+    "what torch sees of the memory, less the CUDA context of a process: 0.5 GiB, on CUDA only"
+)
 KINDS: Final = {
     "sold": N_("as sold"),
     "custom": N_("as typed in"),
@@ -50,7 +52,7 @@ def show_detail(case: Case) -> None:
         sizes, parts, more = st.columns([2, 2, 1])
         with sizes, st.container(horizontal=True):
             explained_number(_("Needed"), cell.need)
-            explained_number(_("Usable"), usable(cell.capacity))
+            explained_number(_("Usable"), usable(case.device.device))
         with parts:
             found, mark = [], "✓"
             for part in lines(cell.need):
@@ -64,9 +66,13 @@ def show_detail(case: Case) -> None:
             show_device(case.device.device)
 
 
-def usable(capacity: float) -> Item:
-    """Return the memory that a process can get, as a number that explains itself."""
-    return item("usable memory", USABLE, {"memory_usable": capacity}, unit="bytes", source=_BELOW)
+def usable(device: DeviceSpec) -> Item:
+    """Return the memory that a process can fill, as a number that explains itself."""
+    values = {
+        "memory_seen": device.memory_usable + device.context,
+        "cuda_context": device.context,
+    }
+    return item("usable memory", USABLE, values, unit="bytes", source=_BELOW)
 
 
 def open_page(case: Case) -> None:
@@ -141,7 +147,7 @@ def rows_of(device: DeviceSpec) -> dict[str, list[str]]:
     }
     rows |= {
         _("memory on the box"): look().format_bytes(device.memory_sold),
-        _("memory for a process"): look().format_bytes(device.memory_usable),
+        _("memory for a process's tensors"): look().format_bytes(device.memory_usable),
         _("memory bandwidth"): _rate(device.bandwidth),
         _("link to another device, one direction"): _rate(device.link),
         _("link to the host, one direction"): _rate(device.host_link),

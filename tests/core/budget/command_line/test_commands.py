@@ -14,6 +14,7 @@ from core.budget.command_line.settings import NAMES, read_settings
 from core.budget.fits.jobs import SERVING_FORMATS, TRAINING_WAYS
 from core.budget.serving.memory import inference_budget
 from core.budget.serving.plan import ServingPlan
+from tests.core.budget.usable import usable
 
 
 def run(capsys, *arguments):
@@ -61,7 +62,7 @@ def test_training_says_what_fails_first_and_prints_the_tree(capsys):
     first, *lines = out.splitlines()
     assert status == 0
     assert first.startswith("Llama-2 7B: ")
-    assert "do not fit in 23.5 GiB; the first that fails: weights" in first
+    assert f"do not fit in {usable('rtx-4090')}; the first that fails: weights" in first
     assert lines[0].split()[0] == "device"
     assert any(line.startswith("  weights") for line in lines)
 
@@ -177,7 +178,7 @@ def test_within_the_band_nothing_is_said_to_fail_for_sure(capsys):
     _status, data, _err = run(capsys, "train", "llama-3.1-70b", "--json", *words)
 
     assert json.loads(data)["verdict"] == "close"
-    assert "80.4 GiB may not fit in 79.1 GiB, within the band" in out.splitlines()[0]
+    assert f"80.4 GiB may not fit in {usable('h100-sxm')}, within the band" in out.splitlines()[0]
 
 
 def test_the_words_are_chinese_on_request_and_the_data_never(capsys):
