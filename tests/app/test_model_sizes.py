@@ -126,7 +126,7 @@ def test_every_tab_shows_code_that_runs(open_page, run_code):
     for tab, printed in (
         ("model", "int4_group128            3.60 GiB"),
         ("table", "260.77 GiB"),
-        ("parts", "a token passes 6,738,415,616"),
+        ("parts", "a token passes 6,607,347,712"),
         ("tensor", "2.2500 GiB = 2,415,919,104 bytes"),
     ):
         assert printed in run_code(open_page(PAGE, sizes_tab=tab), tab), tab

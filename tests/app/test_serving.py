@@ -2,6 +2,11 @@
 
 import pytest
 
+from core.budget.catalogue.devices import DEVICES
+from core.budget.catalogue.models import MODELS
+from core.budget.cluster import Cluster
+from core.budget.serving.memory import largest_context
+from core.budget.serving.plan import ServingPlan
 from pages.budget.serving.inputs import ANSWERS, GROUPS, KV_FORMATS, SHARES, WEIGHT_FORMATS
 from pages.shared.budget.choices import SERVED_CONTEXTS, SERVED_SEQUENCES
 from tests.app.shown import alt, captions, headline
@@ -20,7 +25,9 @@ def test_the_page_opens_on_8b_on_24_gb(open_page):
     )
     assert [metric.value for metric in app.metric] == ["15.0 GiB", "4.00 GiB", "867 MiB"]
     assert "matrices + the_rest" in app.metric[0].help
-    assert "full at 15,737" in alt(app)
+    plan = ServingPlan(prompt_len=8192 - 512, output_len=512, concurrency=4)
+    full = largest_context(MODELS["llama-3.1-8b"], plan, Cluster(device=DEVICES["rtx-4090"]))
+    assert f"full at {full:,}" in alt(app)
 
 
 @pytest.mark.parametrize("tab", TABS)

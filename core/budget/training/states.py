@@ -5,7 +5,7 @@ from typing import Final
 
 from core.budget.catalogue.optimizers import OPTIMIZERS
 from core.budget.catalogue.precisions import PRECISIONS, Precision
-from core.budget.item import Formula, Item, Number, item, total
+from core.budget.item import Formula, Item, Number, as_guessed, item, total
 from core.budget.recipe import LoRA, TrainingRecipe
 from core.budget.share import Share, whole
 from core.budget.weights.adapters import adapter_widths
@@ -227,7 +227,7 @@ def states_in_all(spec: ModelSpec, recipe: TrainingRecipe) -> Item:
     held = share_counts(spec, share)
     sizes = state_sizes(spec, recipe, share, held)
     parts = [weights(recipe, share, held, sizes), gradients(recipe, sizes)]
-    return total("states", [*parts, optimizer(recipe, sizes)], source=_STORED)
+    return as_guessed(total("states", [*parts, optimizer(recipe, sizes)], source=_STORED), spec)
 
 
 def largest_by_states(num_bytes: float, each: Item) -> Item:

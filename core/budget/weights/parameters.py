@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from core.budget.item import Formula, Item, Number, item, total
+from core.budget.item import Formula, Item, Number, as_guessed, item, total
 from core.budget.share import Share, whole
 from core.language import N_, _
 from core.models.spec import LatentAttention, Mixture, ModelSpec
@@ -325,7 +325,7 @@ def count_parameters(spec: ModelSpec) -> Item:
         found[0] if len(found) == 1 else total(PART_NAMES[part], found, source=_SOURCE)
         for part, found in lines.items()
     ]
-    return total("parameters", parts, source=_SOURCE)
+    return as_guessed(total("parameters", parts, source=_SOURCE), spec)
 
 
 def left_out(spec: ModelSpec) -> Mapping[str, int]:
@@ -354,7 +354,8 @@ def active_parameters(spec: ModelSpec) -> Item:
         "idle_experts": experts,
         "idle_rows": sum(idle.values()) - experts,
     }
-    return item("active parameters", ACTIVE, values, unit="parameters", source=_TOKEN)
+    line = item("active parameters", ACTIVE, values, unit="parameters", source=_TOKEN)
+    return as_guessed(line, spec)
 
 
 def rows_and_columns(spec: ModelSpec, share: Share, held: ParameterCounts) -> int:
