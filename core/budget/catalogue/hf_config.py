@@ -86,7 +86,7 @@ def model_from_config(config: dict[str, Any]) -> ModelSpec:
     family, defaults = layout_of(config)
     is_known = str(config.get("model_type")) in FAMILIES
     missing = {family.names[name]: value for name, value in defaults.items()}
-    return _model(missing | _present(config), family, KNOWN if is_known else UNKNOWN)
+    return _model({**missing, **_present(config)}, family, KNOWN if is_known else UNKNOWN)
 
 
 def layout_of(config: Config) -> tuple[Family, Mapping[str, int]]:

@@ -13,7 +13,6 @@ import streamlit as st
 from core.budget.catalogue.devices import DEVICES, custom_device, local_device
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import DeviceSpec
-from core.budget.recipe import ReduceDtype
 from core.budget.weights.parameters import counts
 from core.language import N_, _
 from core.machine import cached_probe
@@ -35,7 +34,7 @@ TRAINED_LENGTHS: Final = tuple(2**power for power in range(7, 21))  # tokens of 
 MOST_TRAINED: Final = 256  # sequences of a micro-batch
 SERVED_CONTEXTS: Final = tuple(2**power for power in range(8, 21))
 SERVED_SEQUENCES: Final = tuple(2**power for power in range(12))
-REDUCED_IN: Final[Mapping[ReduceDtype, str]] = {
+REDUCED_IN: Final[Mapping[str, str]] = {
     "none": N_("bf16, as they are computed"),
     "float32": "fp32",
 }

@@ -23,6 +23,7 @@ from core.budget.serving.plan import ServingPlan
 from core.budget.training.memory import training_budget
 from core.budget.weights.config_notes import config_notes
 from core.budget.weights.parameters import active_parameters, count_parameters, counts
+from core.budget.weights.stored import size_of, weights_in
 from tests.core.budget.refusals import refused
 
 CLUSTER = Cluster(device=DEVICES["h100-sxm"])
@@ -193,7 +194,8 @@ def test_nothing_counted_of_a_guessed_layout_is_exact():
     trees = (
         count_parameters(guess), active_parameters(guess), trained.item,
         inference_budget(guess, ServingPlan(prompt_len=100, output_len=28), CLUSTER).item,
-        kv_cache(guess, 128), step_flops(guess, TrainingRecipe(seq_len=128)),
+        weights_in(size_of("own", guess), "int8"), kv_cache(guess, 128),
+        step_flops(guess, TrainingRecipe(seq_len=128)),
     )  # fmt: skip
     for tree in trees:
         assert not [line.name for line in tree.walk() if line.kind == "exact"], tree.name

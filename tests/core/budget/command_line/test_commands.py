@@ -118,6 +118,27 @@ def test_a_config_file_is_a_model_too(capsys, tmp_path):
     assert "fits" in out.splitlines()[0]
 
 
+def test_what_a_config_file_leaves_out_or_makes_a_guess_is_told_beside_the_data(capsys, tmp_path):
+    config = {
+        "model_type": "llama9",
+        "hidden_size": 64,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "intermediate_size": 128,
+        "vocab_size": 1000,
+        "quantization_config": {"quant_method": "fp8"},
+    }
+    file = tmp_path / "config.json"
+    file.write_text(json.dumps(config), encoding="utf-8")
+
+    status, out, err = run(capsys, "serve", str(file), "--json", "--set", "prompt_len=64")
+
+    weights = json.loads(out)["budget"]["children"][0]
+    assert (status, weights["kind"]) == (0, "estimated")
+    assert len(err.splitlines()) == 3
+    assert all(word in err for word in ("Llama", "max_position_embeddings: 2,048", "fp8"))
+
+
 def test_settings_become_plan_recipe_and_cluster():
     found = read_settings(
         "llama-2-7b",
