@@ -16,7 +16,7 @@ class Budget:
         name: What it is a budget of: a model's name.
         item: The bytes of the most loaded device: one stage's tree, or the largest of several.
         stages: The tree of one device of each pipeline stage; one alone without a pipeline.
-        capacity: Bytes that a process can get on the device.
+        capacity: Bytes that a process can fill with tensors on the device.
         capacity_band: How far off that may be: the relative error, below and above.
     """
 

@@ -6,10 +6,13 @@ from typing import Final
 
 from core.budget.check import check_range
 from core.budget.item import Formula, Item, Kind, item, weakest
-from core.language import _
+from core.language import N_, _
 
 MAX_DEVICES: Final = 1_000_000
-USABLE: Final = Formula("memory_usable")
+USABLE: Final = Formula("memory_seen - cuda_context")
+_CONTEXT: Final = N_(
+    "{source}; less the CUDA context of a process, 0.5 GiB: between 300 and 700 MiB"
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,7 +41,7 @@ class DeviceSpec:
         peak: Dtype -> dense FLOP/s (or integer operations) with fp32 accumulation:
             "float32", "tf32", "bfloat16", "float16", "fp8", "fp4", "int8". Never the sparse figure.
         memory_sold: Bytes on the box.
-        memory_usable: Bytes that a process can get; `usable` says how that is known.
+        memory_usable: Bytes that tensors can fill; `usable` says how that is known.
         bandwidth: Bytes/s of its memory.
         link: Bytes/s in one direction to another device of the same machine.
         host_link: Bytes/s in one direction to the host (PCIe).
@@ -48,6 +51,7 @@ class DeviceSpec:
         known: How its speeds are known; a row from memory is no data sheet.
         memory_known: How `memory_usable` is known; as the rest if nothing else is said.
         sparsity: Whether the data sheet also prints rates with 2:4 sparsity, twice the dense ones.
+        context: Bytes of a process's CUDA context; `memory_usable` is without them already.
     """
 
     name: str
@@ -63,21 +67,24 @@ class DeviceSpec:
     known: Kind = "data sheet"
     memory_known: Evidence | None = None
     sparsity: bool = False
+    context: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("memory_sold", "memory_usable", "bandwidth", "link", "host_link"):
+        for name in ("memory_sold", "memory_usable", "bandwidth", "link", "host_link", "context"):
             check_range(name, getattr(self, name), 0, 1e18)
         for dtype, flops_per_second in self.peak.items():
             check_range(f"peak of {dtype}", flops_per_second, 0, 1e20)
 
     @property
     def usable(self) -> Item:
-        """The memory that a process can get, as a number that explains itself."""
+        """The memory that tensors can fill, as a number that explains itself."""
         known = self.memory_known or Evidence(kind=self.known, source=self.source)
+        source = _(known.source).format(readings=known.readings)
+        seen, context = self.memory_usable + self.context, self.context
         return item(
-            "usable memory", USABLE, {"memory_usable": self.memory_usable},
+            "usable memory", USABLE, {"memory_seen": seen, "cuda_context": context},
             unit="bytes", kind=known.kind, band=known.band,
-            source=_(known.source).format(readings=known.readings),
+            source=_(_CONTEXT).format(source=source) if context else source,
         )  # fmt: skip
 
     @property
@@ -179,3 +186,13 @@ def peak_of(device: DeviceSpec, precision: str) -> float:
             device=device.name, dtype=wanted[0]
         )
     )
+
+
+def pool(device: DeviceSpec, num_devices: int = 1) -> float:
+    """Return the bytes that tensors can fill on so many devices together.
+
+    Raises:
+        ValueError: If there are no devices, or more than any cluster has.
+    """
+    check_range("num_devices", num_devices, 1, MAX_DEVICES)
+    return num_devices * device.memory_usable

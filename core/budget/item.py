@@ -4,12 +4,13 @@ import ast
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from types import CodeType
 from typing import Any, Final, Literal, cast
 
 from core.language import N_
+from core.models.spec import ModelSpec
 
 Number = int | float
 Kind = Literal["exact", "data sheet", "measured", "bound", "estimated", "claimed"]
@@ -263,4 +264,17 @@ def total(name: str, parts: Sequence[Item], *, source: str, combine: Combine = "
         kind=weakest(part.kind for part in parts),
         combine=combine,
         children=tuple(parts),
+    )
+
+
+def as_guessed(tree: Item, spec: ModelSpec) -> Item:
+    """Return the tree with nothing exact in it where the model's layout was guessed.
+
+    No band is given: how far a guess is off is not known.
+    """
+    if not spec.guessed:
+        return tree
+    kind: Kind = "estimated" if tree.kind == "exact" else tree.kind
+    return replace(
+        tree, kind=kind, children=tuple(as_guessed(part, spec) for part in tree.children)
     )

@@ -7,8 +7,10 @@ from core.budget.check import check_choice, check_range
 
 Checkpointing = Literal["none", "selective", "full", "every_k"]
 StepKind = Literal["for_loop", "foreach", "fused"]
+ReduceDtype = Literal["none", "float32"]
 CHECKPOINTING: Final[tuple[Checkpointing, ...]] = ("none", "selective", "full", "every_k")
 STEP_KINDS: Final[tuple[StepKind, ...]] = ("for_loop", "foreach", "fused")
+REDUCE_DTYPES: Final[tuple[ReduceDtype, ...]] = ("none", "float32")
 MAX_TOKENS: Final = 100_000_000
 
 
@@ -49,6 +51,8 @@ class TrainingRecipe:
         profile: A row of `core.budget.catalogue.profiles.PROFILES`: which code saves what.
         loss_chunks: Pieces in which logits and loss are computed; 1 is all at once.
         lora: Adapters; None trains every weight.
+        reduce_dtype: In what FSDP2 adds up gradients over the ranks: "float32", or "none" for
+            the dtype of compute, as its MixedPrecisionPolicy has it. No other recipe heeds it.
     """
 
     batch_size: int = 1
@@ -62,6 +66,7 @@ class TrainingRecipe:
     profile: str = "fused"
     loss_chunks: int = 1
     lora: LoRA | None = None
+    reduce_dtype: ReduceDtype = "none"
 
     def __post_init__(self) -> None:
         check_range("batch_size", self.batch_size, 1, 1_000_000)
@@ -71,6 +76,7 @@ class TrainingRecipe:
         check_range("loss_chunks", self.loss_chunks, 1, MAX_TOKENS)
         check_choice("step_kind", self.step_kind, STEP_KINDS)
         check_choice("checkpointing", self.checkpointing, CHECKPOINTING)
+        check_choice("reduce_dtype", self.reduce_dtype, REDUCE_DTYPES)
 
     @property
     def num_tokens(self) -> int:

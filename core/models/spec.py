@@ -88,6 +88,7 @@ class ModelSpec:
         latent: The latent attention, if it has that; then `num_kv_heads` plays no part.
         published: Parameters as published or as counted from the published weights; 0 if unknown.
         source: Where the numbers come from.
+        guessed: Whether the layout was guessed: nothing counted of it is exact.
 
     Raises:
         ValueError: If a number cannot be; the sentence names it.
@@ -117,6 +118,7 @@ class ModelSpec:
     latent: LatentAttention | None = None
     published: int = 0
     source: str = ""
+    guessed: bool = False
 
     def __post_init__(self) -> None:
         for name in _POSITIVE:

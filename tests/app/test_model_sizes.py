@@ -8,6 +8,7 @@ from core.budget.catalogue.devices import DEVICES
 from core.budget.weights.one_tensor import TENSORS
 from core.budget.weights.sizes import SIZES
 from tests.app.shown import OWN, alt, headline, said
+from tests.core.budget.usable import usable
 
 PAGE = "budget/model_sizes"
 TABS = ("model", "table", "parts", "tensor")
@@ -18,7 +19,7 @@ def test_the_page_opens_on_llama_2_7b(open_page):
 
     assert headline(app) == (
         "Llama-2 7B: 6,738,415,616 weights, 12.6 GiB in bfloat16; "
-        "RTX 4090 (23.6 GiB) holds them in `bfloat16` and narrower"
+        f"RTX 4090 ({usable('rtx-4090')}) holds them in `bfloat16` and narrower"
     )
     assert [metric.value for metric in app.metric] == ["12.6 GiB", "6.52 GiB", "3.60 GiB"]
     assert "matrices + the_rest" in app.metric[0].help
@@ -125,7 +126,7 @@ def test_every_tab_shows_code_that_runs(open_page, run_code):
     for tab, printed in (
         ("model", "int4_group128            3.60 GiB"),
         ("table", "260.77 GiB"),
-        ("parts", "a token passes 6,738,415,616"),
+        ("parts", "a token passes 6,607,347,712"),
         ("tensor", "2.2500 GiB = 2,415,919,104 bytes"),
     ):
         assert printed in run_code(open_page(PAGE, sizes_tab=tab), tab), tab

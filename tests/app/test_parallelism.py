@@ -123,6 +123,23 @@ def test_recomputed_work_counts_in_compute_and_bubble(open_page):
     assert seconds == {"none": ["2.04 s", "764 ms"], "full": ["2.54 s", "952 ms"]}
 
 
+FSDP2 = {
+    "parallel_tab": "sharding", "parallel_model": "llama-2-7b", "parallel_data": "8",
+    "parallel_tensor": "1", "parallel_stages": "1", "parallel_microbatches": "1",
+    "parallel_precision": "fsdp2", "parallel_zero": "zero3",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("dtype", "sent"), [("none", "32.9 GiB"), ("float32", "43.9 GiB")])
+def test_fsdp2_sends_gradients_in_its_reduce_dtype(open_page, dtype, sent):
+    app = open_page(PAGE, parallel_reduce=dtype, **FSDP2)
+
+    assert f"sends {sent}" in headline(app).split("FSDP2")[1]
+    assert "sends 43.9 GiB" in headline(app).split("FSDP2")[0]  # DDP knows no such choice
+    assert not app.selectbox(key="parallel_reduce_choice").disabled
+    assert open_page(PAGE).selectbox(key="parallel_reduce_choice").disabled
+
+
 def test_a_model_is_not_read_beyond_its_positions_and_the_page_says_so(open_page):
     """GPT-2 has a table of 1,024 positions; the page's default is 8,192 tokens."""
     app = open_page(PAGE, parallel_model="gpt2", parallel_tensor="4")

@@ -2,9 +2,15 @@
 
 import pytest
 
+from core.budget.catalogue.devices import DEVICES
+from core.budget.catalogue.models import MODELS
+from core.budget.cluster import Cluster
+from core.budget.serving.memory import largest_context
+from core.budget.serving.plan import ServingPlan
 from pages.budget.serving.inputs import ANSWERS, GROUPS, KV_FORMATS, SHARES, WEIGHT_FORMATS
 from pages.shared.budget.choices import SERVED_CONTEXTS, SERVED_SEQUENCES
 from tests.app.shown import alt, captions, headline
+from tests.core.budget.usable import usable
 
 PAGE = "budget/serving"
 TABS = ("memory", "heads", "speed", "roofline", "proof")
@@ -15,11 +21,13 @@ def test_the_page_opens_on_8b_on_24_gb(open_page):
 
     assert headline(app) == (
         "15.0 GiB weights + 4.00 GiB KV cache for 4: "
-        "up to 7 sequences of 8,192 tokens fit in 23.6 GiB"
+        f"up to 7 sequences of 8,192 tokens fit in {usable('rtx-4090')}"
     )
     assert [metric.value for metric in app.metric] == ["15.0 GiB", "4.00 GiB", "867 MiB"]
     assert "matrices + the_rest" in app.metric[0].help
-    assert "full at 16,047" in alt(app)
+    plan = ServingPlan(prompt_len=8192 - 512, output_len=512, concurrency=4)
+    full = largest_context(MODELS["llama-3.1-8b"], plan, Cluster(device=DEVICES["rtx-4090"]))
+    assert f"full at {full:,}" in alt(app)
 
 
 @pytest.mark.parametrize("tab", TABS)
@@ -70,7 +78,7 @@ def test_several_devices_share_and_what_cannot_be_shared_is_told(open_page):
     odd = open_page(PAGE, serving_model="gpt2-xl", serving_tensor=str(GROUPS[-1]))
 
     assert "64.2 GiB weights" in headline(pair)
-    assert "79.2 GiB of each of 2 devices" in headline(pair)
+    assert f"{usable('a100-80gb')} of each of 2 devices" in headline(pair)
     assert odd.error[0].value.startswith("8 tensor ranks cannot share the 25 attention heads")
     assert "2.90 GiB weights" in headline(odd)
 
@@ -79,7 +87,7 @@ def test_what_does_not_fit_is_said_and_drawn(open_page):
     app = open_page(PAGE, serving_model="llama-3.1-405b")
     fast = open_page(PAGE, serving_model="llama-3.1-405b", serving_tab="speed")
 
-    assert "not one sequence of 8,192 tokens fits in 23.6 GiB" in headline(app)
+    assert f"not one sequence of 8,192 tokens fits in {usable('rtx-4090')}" in headline(app)
     assert "nothing fits in the" in alt(app)
     assert headline(fast).endswith("but not one sequence fits")
 

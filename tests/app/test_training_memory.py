@@ -2,6 +2,7 @@
 
 import pytest
 
+from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.optimizers import OPTIMIZERS
 from core.budget.catalogue.precisions import PRECISIONS
 from core.budget.catalogue.profiles import PROFILES
@@ -9,6 +10,7 @@ from core.budget.recipe import CHECKPOINTING
 from core.budget.simulation.step import simulate_step
 from core.budget.simulation.timeline import report_of
 from core.budget.training.allocator_stories import STORIES
+from core.units import format_count
 from pages.budget.training_memory import step_timeline
 from tests.app.shown import alt, headline, said, texts
 
@@ -37,7 +39,10 @@ def test_both_ends_of_every_slider_have_a_picture(open_page):
 
 def test_what_a_sold_device_keeps_for_itself_is_told_and_of_another_nothing(open_page):
     app = open_page(PAGE)
-    assert any("Of the 80.0 GiB on the box a process gets 79.1 GiB." in each for each in texts(app))
+    said = "Of the 80.0 GiB on the box the driver and 512 MiB of CUDA context leave 78.6 GiB for"
+    assert any(said in each for each in texts(app))
+    app = open_page(PAGE, memory_device="mi300x")
+    assert any("Of the 192 GiB on the box a process gets 192 GiB." in each for each in texts(app))
     app = open_page(PAGE, memory_device="own")
     assert not any("on the box" in each for each in texts(app))
 
@@ -229,3 +234,17 @@ def test_the_ends_of_the_tiny_models_sliders_have_a_picture(open_page):
         app = open_page(PAGE, memory_tab="tiny", memory_tiny_width=size, memory_tiny_batch=size)
         assert headline(app)
         assert len(app.get("plotly_chart")) == 1
+
+
+def test_pages_agree_on_the_largest_model_of_sixteen_bytes(open_page):
+    """8 H100 leave 8 x 78.65 GiB for tensors: 42.2 billion parameters, on whichever page."""
+    h100 = DEVICES["h100-sxm"]
+    largest = format_count(8 * h100.memory_usable / 16)
+    memory = open_page(PAGE, memory_tab="recipes")
+    compute = open_page("budget/flops_and_time", flops_tab="budget")
+
+    assert headline(memory).endswith(f"8 × H100 SXM hold at most {largest} parameters")
+    assert largest in [metric.value for metric in memory.metric]
+    assert largest in [metric.value for metric in compute.metric]
+    typed = open_page(PAGE, memory_tab="recipes", memory_states_gb="640")
+    assert headline(typed).endswith("640 GB hold at most 40.0 B parameters")

@@ -14,6 +14,7 @@ from core.budget.fits.jobs import SERVING_FORMATS, TRAINING_WAYS
 from pages.budget.what_fits.claims import take_over as take_claim
 from pages.budget.what_fits.map import take_over as take_square
 from tests.app.shown import OWN, alt, captions, headline, said
+from tests.core.budget.usable import usable
 
 PAGE = "budget/what_fits"
 TABS = ("models_devices", "ways_devices", "models_ways", "reach", "claims")
@@ -68,7 +69,7 @@ def test_the_corrected_sentences_of_the_notes(open_page):
     eight = open_page(PAGE, fits_model="llama-2-13b", fits_format="int8")
     two = open_page(PAGE, fits_model="llama-2-70b", fits_device="a100-80gb")
 
-    assert "fits: 27.7 GiB of 39.5 GiB" in headline(fits)
+    assert f"fits: 27.7 GiB of {usable('a100-40gb')}" in headline(fits)
     assert "in int8 on one RTX 4090 fits" in headline(eight)
     assert headline(two).endswith("2 devices are enough.")
 

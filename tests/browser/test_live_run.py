@@ -19,6 +19,7 @@ from core.train.run.history import landmarks
 from core.train.run.progress import (
     References,
     learning_sentence,
+    mean_rate,
     seconds_per_step,
     smooth,
     word_sentence,
@@ -318,6 +319,8 @@ def test_the_browsers_arithmetic_is_cores(watching):
     assert browser("smooth", steps, values, 1000) == pytest.approx(smooth(steps, values, 1000))
     times = [0.3 * step for step in steps]
     assert browser("secondsPerStep", steps, times) == pytest.approx(seconds_per_step(steps, times))
+    rates = [None if step % 7 == 0 else 100.0 + step for step in steps]
+    assert browser("meanRate", steps, rates) == pytest.approx(mean_rate(steps, rates))
 
 
 def test_thinning_keeps_the_points_that_core_keeps(watching, run):

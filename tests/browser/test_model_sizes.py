@@ -16,6 +16,6 @@ def test_the_slider_steps_from_model_to_model_and_a_pasted_config_takes_its_plac
     page.get_by_role("button", name="config.json").click()
     field = page.get_by_role("textbox", name="The text of a config.json")
     field.fill(json.dumps(OWN))
-    field.press("Enter")
+    field.press("Control+Enter")
     until_headline(page, "llama: 210,240", "startsWith")
     assert "sizes_config=" in page.url

@@ -8,7 +8,15 @@ GB200), spheron.network (RTX 5090).
 from collections.abc import Mapping
 from typing import Final
 
-from core.budget.catalogue.usable_memory import Usable, amd, less_the_driver, metal, seen, tpu
+from core.budget.catalogue.usable_memory import (
+    CUDA_CONTEXT,
+    Usable,
+    amd,
+    less_the_driver,
+    metal,
+    seen,
+    tpu,
+)
 from core.budget.cluster import DeviceSpec
 from core.budget.item import Kind
 from core.language import N_, _
@@ -35,6 +43,7 @@ def sold(  # noqa: PLR0913  one argument for each column of the data sheet
     link: float,
     host_link: float,
     source: str,
+    has_context: bool = True,
     sparsity: bool = False,
     known: Kind = "data sheet",
 ) -> DeviceSpec:
@@ -44,21 +53,26 @@ def sold(  # noqa: PLR0913  one argument for each column of the data sheet
         name: As its maker writes it.
         tflops: Dtype -> dense TFLOP/s (int8: TOP/s) with fp32 accumulation, never the sparse one.
         gib: Memory on the box. Makers write "GB" and count in 2**30.
-        usable: What a process can get of it.
+        usable: What a process sees of it.
         gb_per_second: Memory bandwidth in 10**9 bytes/s.
         link: To another device of the same machine, GB/s in one direction (data sheets print both
             directions together).
         host_link: To the host, GB/s in one direction.
         source: Where the row comes from, a message id.
+        has_context: Whether a process keeps a CUDA context of its own there.
         sparsity: Whether the sheet also prints rates with 2:4 sparsity.
         known: "claimed" where rates are recalled and no sheet was at hand.
     """
+    left = usable.at_most(gib)
+    if has_context:
+        left = left.less_a_context()
     return DeviceSpec(
         name=name,
         peak={dtype: amount * 1e12 for dtype, amount in tflops.items()},
         memory_sold=gib * GIB,
-        memory_usable=usable.num_bytes,
-        memory_known=usable.at_most(gib).evidence,
+        memory_usable=left.num_bytes,
+        memory_known=left.evidence,
+        context=CUDA_CONTEXT if has_context else 0,
         bandwidth=gb_per_second * 1e9,
         link=link * 1e9,
         host_link=host_link * 1e9,
@@ -225,7 +239,7 @@ DEVICES: Final[Mapping[str, DeviceSpec]] = {
         "MI250X (one of two GCDs)",  # torch shows each GCD as a device of its own
         tensor_cores(bf16=191.5, fp16=191.5, fp32=23.9, int8=191.5),
         usable=amd(64),
-        gib=64, gb_per_second=1638, link=200, host_link=32,
+        has_context=False, gib=64, gb_per_second=1638, link=200, host_link=32,
         known="claimed",
         source=N_("AMD MI250X data sheet, halved for one GCD; recalled, not checked again"),
     ),
@@ -233,7 +247,7 @@ DEVICES: Final[Mapping[str, DeviceSpec]] = {
         "MI300X",
         tensor_cores(bf16=1307, fp16=1307, tf32=654, fp32=163, fp8=2615, int8=2615),
         usable=amd(192),
-        gib=192, gb_per_second=5300, link=448, host_link=64,
+        has_context=False, gib=192, gb_per_second=5300, link=448, host_link=64,
         sparsity=True,
         known="claimed",
         source=N_("AMD MI300X data sheet; rates but FP8 recalled, not checked again"),
@@ -242,7 +256,7 @@ DEVICES: Final[Mapping[str, DeviceSpec]] = {
         "MI355X",
         tensor_cores(bf16=2517, fp16=2517, fp32=157, fp8=5033, fp4=10_066, int8=5033),
         usable=seen({287.98: "ROCm/TheRock#2118"}),
-        gib=288, gb_per_second=8000, link=537.6, host_link=64,
+        has_context=False, gib=288, gb_per_second=8000, link=537.6, host_link=64,
         sparsity=True,
         known="claimed",
         source=N_("AMD MI355X data sheet; recalled, not checked again"),
@@ -251,21 +265,21 @@ DEVICES: Final[Mapping[str, DeviceSpec]] = {
         "TPU v5e",
         tensor_cores(bf16=197, int8=393),
         usable=tpu(15.75),
-        gib=16, gb_per_second=819, link=45, host_link=16,
+        has_context=False, gib=16, gb_per_second=819, link=45, host_link=16,
         source=_TPU,
     ),
     "tpu-v5p": sold(
         "TPU v5p",
         tensor_cores(bf16=459, int8=918),
         usable=tpu(95.74),
-        gib=96, gb_per_second=2800, link=90, host_link=16,
+        has_context=False, gib=96, gb_per_second=2800, link=90, host_link=16,
         source=_TPU,
     ),
     "tpu-v6e": sold(
         "TPU v6e",
         tensor_cores(bf16=920, int8=1840),
         usable=tpu(31.25),
-        gib=32, gb_per_second=1600, link=90, host_link=32,
+        has_context=False, gib=32, gb_per_second=1600, link=90, host_link=32,
         source=_TPU,
     ),
     # Metal recommends three quarters of the shared memory, and it is the host's; the link is
@@ -274,7 +288,7 @@ DEVICES: Final[Mapping[str, DeviceSpec]] = {
         "M2 Max (96 GB)",
         tensor_cores(bf16=13.6, fp16=13.6, fp32=13.6),
         usable=metal(96),
-        gib=96, gb_per_second=400, link=5, host_link=400,
+        has_context=False, gib=96, gb_per_second=400, link=5, host_link=400,
         known="claimed",
         source=_APPLE,
     ),
@@ -282,7 +296,7 @@ DEVICES: Final[Mapping[str, DeviceSpec]] = {
         "M4 Max (128 GB)",
         tensor_cores(bf16=18, fp16=18, fp32=18),
         usable=metal(128),
-        gib=128, gb_per_second=546, link=10, host_link=546,
+        has_context=False, gib=128, gb_per_second=546, link=10, host_link=546,
         known="claimed",
         source=_APPLE,
     ),
@@ -324,9 +338,13 @@ def custom_device(
 def local_device(probe: Probe) -> DeviceSpec:
     """Return the device at hand: its memory and its measured speeds, not a data sheet's.
 
-    Where the probe was made without timing, the speeds are 0.
+    Where the probe was made without timing, the speeds are 0. What is free was read by a process
+    that had its context already; where only the whole memory is known, the context goes off.
     """
     device = probe.best_device
+    free = device.memory_free or device.memory_total or 0
+    is_cuda = device.kind == "cuda" and probe.rocm is None
+    context = CUDA_CONTEXT if is_cuda and not device.memory_free else 0
     rates = {speed.what: speed.median for speed in device.speeds}
     is_host = device.kind in {"cpu", "mps"}  # the host's memory is the device's
     return DeviceSpec(
@@ -337,7 +355,8 @@ def local_device(probe: Probe) -> DeviceSpec:
             if what.startswith("matmul ")
         },
         memory_sold=device.memory_total or 0,
-        memory_usable=device.memory_free or device.memory_total or 0,
+        memory_usable=max(0.0, free - context),
+        context=context,
         bandwidth=rates.get("copy", 0),
         link=_LOCAL_HOST_LINK,
         host_link=rates.get("copy", 0) if is_host else _LOCAL_HOST_LINK,

@@ -1,10 +1,11 @@
 """A model from the config.json that lies beside its weights on Hugging Face; nothing is fetched."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from core.budget.catalogue.hf_families import (
+    DEFAULTS,
     FAMILIES,
     LLAMA,
     READ,
@@ -26,6 +27,8 @@ UNKNOWN: Final = N_(
 )
 _DECODERS: Final = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")
 _NAME_MARKS: Final = " ._/-"
+STORED: Final = ("quant_method", "bits", "group_size", "fmt", "load_in_4bit", "load_in_8bit")
+"""What is kept of a file's quantization_config."""
 _NUM_EXPERTS: Final = ("num_local_experts", "num_experts", "n_routed_experts")
 
 
@@ -69,7 +72,7 @@ def model_from_config(config: dict[str, Any]) -> ModelSpec:
         raise ValueError(  # noqa: TRY004  what a reader pastes is a value
             _("A config.json is an object in braces, not {value}.").format(value=shown(config))
         )
-    config = _language_part(config)
+    config = language_part(config)
     names = words(config, "architectures")
     if flag(config, "is_encoder_decoder", default=False) or not all(
         name.endswith(_DECODERS) for name in names
@@ -80,9 +83,20 @@ def model_from_config(config: dict[str, Any]) -> ModelSpec:
                 "are counted."
             ).format(name=shown(", ".join(names) or "is_encoder_decoder"))
         )
+    family, defaults = layout_of(config)
+    is_known = str(config.get("model_type")) in FAMILIES
+    missing = {family.names[name]: value for name, value in defaults.items()}
+    return _model({**missing, **_present(config)}, family, KNOWN if is_known else UNKNOWN)
+
+
+def layout_of(config: Config) -> tuple[Family, Mapping[str, int]]:
+    """Return the family of a config and what transformers takes where it leaves fields out."""
     kind = str(config.get("model_type"))
-    family = FAMILIES.get(kind, LLAMA)
-    return _model(config, family, KNOWN if kind in FAMILIES else UNKNOWN)
+    return FAMILIES.get(kind, LLAMA), DEFAULTS.get(kind, DEFAULTS["llama"])
+
+
+def _present(config: Config) -> Config:
+    return {key: value for key, value in config.items() if value is not None}
 
 
 def compact_config(text: str) -> str:
@@ -92,17 +106,18 @@ def compact_config(text: str) -> str:
         ValueError: If `read_config` refuses the text.
     """
     read_config(text)
-    config = _language_part(json.loads(text))
+    config = language_part(json.loads(text))
     kept = {key: config[key] for key in READ if config.get(key) is not None}
+    if isinstance(stored := kept.get("quantization_config"), dict):
+        kept["quantization_config"] = {key: stored[key] for key in STORED if key in stored}
     return json.dumps(kept, separators=(",", ":"))
 
 
-def _language_part(config: dict[str, Any]) -> dict[str, Any]:
+def language_part(config: dict[str, Any]) -> dict[str, Any]:
     """Return what describes the decoder: of a model that also sees, the part for text."""
     part = config.get("text_config")
-    return (
-        {"architectures": config.get("architectures"), **part} if isinstance(part, dict) else config
-    )
+    whole = {key: config.get(key) for key in ("architectures", "quantization_config")}
+    return whole | part if isinstance(part, dict) else config
 
 
 def _model(config: Config, family: Family, source: str) -> ModelSpec:
@@ -124,6 +139,7 @@ def _model(config: Config, family: Family, source: str) -> ModelSpec:
         mixture=read_mixture(config, sizes["num_layers"]),
         latent=latent,
         source=source,
+        guessed=source == UNKNOWN,
         **fields,
     )
 

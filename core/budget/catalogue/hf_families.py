@@ -141,6 +141,43 @@ FAMILIES: Final[Mapping[str, Family]] = {
     ),
 }
 """`model_type` -> its layout. Any other type is counted as if it were laid out like Llama."""
+DEFAULTS: Final[Mapping[str, Mapping[str, int]]] = {
+    kind: {"vocab_size": vocab_size, "seq_len": seq_len}
+    for kind, vocab_size, seq_len in (
+        ("gpt2", 50_257, 1024),
+        ("gpt_neox", 50_432, 2048),
+        ("starcoder2", 49_152, 4096),
+        ("llama", 32_000, 2048),
+        ("smollm3", 128_256, 32_768),
+        ("granite", 32_000, 2048),
+        ("mistral", 32_000, 131_072),
+        ("mixtral", 32_000, 131_072),
+        ("qwen2", 151_936, 32_768),
+        ("qwen3", 151_936, 32_768),
+        ("qwen3_moe", 151_936, 32_768),
+        ("phi3", 32_064, 4096),
+        ("gemma", 256_000, 8192),
+        ("gemma2", 256_000, 8192),
+        ("gemma3_text", 262_208, 131_072),
+        ("deepseek_v2", 102_400, 2048),
+        ("deepseek_v3", 129_280, 4096),
+        ("ministral", 32_000, 131_072),
+        ("ernie4_5", 103_424, 131_072),
+        ("helium", 48_000, 4096),
+        ("granitemoe", 32_000, 2048),
+        ("seed_oss", 155_136, 524_288),
+        ("glm", 151_552, 131_072),
+        ("glm4", 151_552, 131_072),
+        ("hunyuan_v1_dense", 290_943, 2048),
+        ("exaone4", 102_400, 2048),
+        ("arcee", 32_000, 4096),
+        ("nemotron", 256_000, 4096),
+        ("cohere", 256_000, 8192),
+        ("cohere2", 256_000, 8192),
+        ("stablelm", 50_304, 4096),
+    )
+}
+"""`model_type` -> what transformers 5.23 takes where the file has no such field."""
 READ: Final = (
     "model_type",
     "_name_or_path",
@@ -168,6 +205,7 @@ READ: Final = (
     "qk_nope_head_dim",
     "qk_rope_head_dim",
     "v_head_dim",
+    "quantization_config",
 )
 """The fields that count parameters, caches and FLOPs."""
 

@@ -70,7 +70,10 @@ OPTIMIZERS: Final[Mapping[str, Optimizer]] = MappingProxyType({
     "adam8bit": Optimizer(
         label=N_("8-bit Adam"),
         state=EIGHT_BIT, foreach_copies=None, loop_copies=0, has_fused=True,
-        source=N_("Dettmers et al. 2022: two 8-bit moments, an fp32 scale for each 256 of them"),
+        source=N_(
+            "two 8-bit moments, an fp32 scale a block: of 256 in bitsandbytes since 0.44, of 2048 "
+            "before and in Dettmers et al. 2021"
+        ),
     ),
     "adafactor": Optimizer(
         label="Adafactor", state=ROWS_AND_COLUMNS, foreach_copies=1, loop_copies=2, has_fused=False,

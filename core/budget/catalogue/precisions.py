@@ -49,6 +49,11 @@ class Precision:
         return self.gradients if self.gradients > self.weights else 0
 
     @property
+    def casts_shards(self) -> bool:
+        """Whether fully_shard casts the shards before it gathers them: a MixedPrecisionPolicy."""
+        return self.gathered < self.weights
+
+    @property
     def with_adam(self) -> int:
         """Bytes for each parameter with AdamW's two moments, activations apart."""
         return self.weights + self.master + self.gradients + self.accumulated + 2 * self.state

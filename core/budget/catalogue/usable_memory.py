@@ -1,4 +1,4 @@
-"""The memory of a device that a process can get: read off torch's own messages, else estimated.
+"""The memory of a device that tensors can fill: read off torch's own messages, else estimated.
 
 `torch.OutOfMemoryError` prints the total that the driver reports. The readings are from public
 issues on GitHub, on Linux, each named by its repository and number. They differ by driver: newer
@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from core.budget.cluster import Evidence
 from core.language import N_
-from core.units import GIB
+from core.units import GIB, MIB
 
 HALF_A_DIGIT: Final = 0.005
 """GiB: the messages are rounded to two digits behind the point."""
@@ -22,6 +22,11 @@ SPREAD: Final = 0.21
 KEPT: Final = (0.24, 0.86)
 """GiB that NVIDIA's driver keeps of what nvidia-smi reports, over all devices with a reading."""
 TYPICAL: Final = 0.5
+CUDA_CONTEXT: Final = 512 * MIB
+"""What a process's CUDA context takes of what torch sees, for kernels, their stacks and cuBLAS. It
+is subtracted here, once: no budget counts it again."""
+CONTEXTS: Final = (300 * MIB, 700 * MIB)
+"""Between these lies what nvidia-smi shows for a process that has used torch and freed all."""
 
 READINGS: Final = N_("total capacity in torch's out-of-memory messages, GiB: {readings}")
 _NVIDIA: Final = N_(
@@ -57,6 +62,15 @@ class Usable(NamedTuple):
         below, above = self.evidence.band
         band = (below, min(above, sold_gib * GIB / self.num_bytes - 1))
         return self._replace(evidence=replace(self.evidence, band=band))
+
+    def less_a_context(self) -> "Usable":
+        """Return what a process's CUDA context leaves; how much it takes is an estimate."""
+        (below, above), (least, most) = self.evidence.band, CONTEXTS
+        left = self.gib - CUDA_CONTEXT / GIB
+        band = _band(
+            left, self.gib * (1 - below) - most / GIB, self.gib * (1 + above) - least / GIB
+        )
+        return Usable(left, replace(self.evidence, kind="estimated", band=band))
 
 
 def seen(readings: Mapping[float, str]) -> Usable:

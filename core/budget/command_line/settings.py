@@ -12,6 +12,7 @@ from core.budget.check import check_choice
 from core.budget.cluster import Cluster
 from core.budget.recipe import LoRA, TrainingRecipe
 from core.budget.serving.plan import ServingPlan
+from core.budget.weights.config_notes import config_notes
 from core.language import _
 from core.models.spec import ModelSpec
 
@@ -57,6 +58,15 @@ def find_model(name: str) -> ModelSpec:
         return read_config(_text(Path(name)))
     check_choice("model", name, tuple(MODELS))
     return MODELS[name]
+
+
+def model_notes(name: str) -> tuple[str, ...]:
+    """Return what must be known of a config.json beside its numbers; nothing of a known model.
+
+    Raises:
+        ValueError: If the file cannot be read.
+    """
+    return config_notes(_text(Path(name))) if name.endswith(".json") else ()
 
 
 def _text(file: Path) -> str:

@@ -13,7 +13,14 @@ BEST_PARAMS: Final = Formula("(flops / (6 * tokens_per_param)) ** 0.5")
 BEST_TOKENS: Final = Formula("tokens_per_param * num_params")
 LOSS: Final = Formula("e + a / num_params ** alpha + b / num_tokens ** beta")
 
+LOWEST: Final = Formula(
+    "(alpha * a / (beta * b)) ** (1 / (alpha + beta)) * (flops / 6) ** (beta / (alpha + beta))"
+)
+RATIO: Final = Formula("flops / (6 * num_params ** 2)")
+
 _HOFFMANN: Final = N_("Hoffmann et al. 2022, Training Compute-Optimal LLMs: about 20 tokens each")
+
+_LOWEST: Final = N_("Hoffmann et al. 2022, equation 4, with the fitted law's constants")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -102,6 +109,39 @@ def predicted_loss(num_params: float, num_tokens: float, fit: LossFit = BESIROGL
     return item(
         N_("loss"), LOSS, values, unit="nats", source=fit.source, kind="estimated", band=0.03
     )
+
+
+def lowest_params(flops: float, fit: LossFit = BESIROGLU) -> Item:
+    """Return the size at which a fitted law, with 6 N D = `flops`, is lowest.
+
+    >>> round(lowest_params(5.76e23, HOFFMANN).amount / 1e9, 1)  # their own text says 70
+    32.2
+
+    Raises:
+        ValueError: If the compute is not positive.
+    """
+    check_range("flops", flops, 1, 1e40)
+    values = {"alpha": fit.alpha, "beta": fit.beta, "a": fit.a, "b": fit.b, "flops": flops}
+    return item(
+        N_("lowest point of a fitted law"), LOWEST, values,
+        unit="parameters", source=_LOWEST, kind="estimated", band=0.3,
+    )  # fmt: skip
+
+
+def lowest_ratio(flops: float, fit: LossFit = BESIROGLU) -> Item:
+    """Return the tokens for each parameter at a fitted law's lowest point.
+
+    >>> round(lowest_ratio(5.76e23, HOFFMANN).amount, 1)
+    92.6
+
+    Raises:
+        ValueError: If the compute is not positive.
+    """
+    values = {"flops": flops, "num_params": lowest_params(flops, fit).amount}
+    return item(
+        N_("tokens for each parameter"), RATIO, values,
+        unit="tokens", source=_LOWEST, kind="estimated", band=0.6,
+    )  # fmt: skip
 
 
 def loss_for_size(flops: float, num_params: float, fit: LossFit = BESIROGLU) -> float:

@@ -8,17 +8,13 @@ from core.budget.check import check_range
 from core.budget.cluster import DeviceSpec
 from core.budget.fits.jobs import Job, Size
 from core.budget.fits.matrix import first_failing
-from core.budget.item import Formula, Item, item
+from core.budget.item import Item
 from core.budget.weights.parameters import counts
-from core.language import N_
 from core.models.spec import ModelSpec
 
 MOST_SEQUENCES: Final = 1_000_000
 MOST_DEVICES: Final = 4096
 SHORTEST: Final = 128  # tokens
-
-LARGEST: Final = Formula("num_devices * memory // bytes_each")
-_STATES: Final = N_("weights, gradients and optimizer states shared out; no activations")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -28,7 +24,7 @@ class Answer:
     Attributes:
         amount: How many; 0 if there is no answer.
         need: What the most loaded device then holds; None without an answer.
-        capacity: Bytes that a process can get on it.
+        capacity: Bytes that a process can fill on it.
         reason: Name of the first item that fails one step further; "" where the search ended
             for another reason.
         at_limit: Whether the search ended at its limit, or at the model's own context.
@@ -183,26 +179,3 @@ def by_length(edge: Edge) -> Mapping[int, int]:
     """Return length -> most sequences, without the lengths at which nothing fits."""
     pairs = zip(edge.tokens, edge.sequences, strict=True)
     return {tokens: sequences for tokens, sequences in pairs if sequences}
-
-
-def largest_by_states(num_devices: int, device: DeviceSpec, bytes_each: int) -> Item:
-    """Return the most parameters: their states alone fill the memory as it is sold.
-
-    Args:
-        num_devices: Devices that share the states.
-        device: What each of them is.
-        bytes_each: Bytes of state for each parameter: 16 with AdamW in fp32, 12 with bf16 weights.
-
-    Raises:
-        ValueError: If a number is not positive.
-    """
-    check_range("num_devices", num_devices, 1, 10**9)
-    check_range("bytes_each", bytes_each, 1, 1000)
-    values = {
-        "num_devices": num_devices,
-        "memory": int(device.memory_sold),
-        "bytes_each": bytes_each,
-    }
-    return item(
-        N_("largest model"), LARGEST, values, unit="parameters", kind="bound", source=_STATES
-    )

@@ -14,7 +14,7 @@ from core.budget.cluster import Cluster
 from core.budget.item import Formula, Item, Number, item, total
 from core.budget.parallel.communication import link_seconds
 from core.budget.parallel.ranks import group
-from core.budget.parallel.traffic import GATHER, SCATTER, weight_transfers
+from core.budget.parallel.traffic import GATHER, SCATTER, reduced_bytes, weight_transfers
 from core.budget.recipe import TrainingRecipe
 from core.budget.share import Share, shares
 from core.budget.weights.parameters import share_counts
@@ -158,7 +158,7 @@ def _hybrid(
         "num_replicas": cluster.data // inside,
         "num_weights": found.total,
         "num_gradients": found.total,
-        "gradient_bytes": max(precision.gradients, precision.accumulated),
+        "gradient_bytes": reduced_bytes(recipe, fully_sharded=True),
         "weight_bytes": precision.gathered,
         "num_times": recipe.accumulation,
     }

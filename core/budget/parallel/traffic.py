@@ -24,6 +24,10 @@ from core.models.spec import ModelSpec
 RING: Final = N_("a ring sends (n - 1)/n of the array, an all-reduce twice that (nccl-tests)")
 ZERO: Final = N_("Rajbhandari et al. 2020, ZeRO, section 7; rings as in nccl-tests")
 
+POLICY: Final = N_(
+    "torch.distributed.fsdp.MixedPrecisionPolicy: reduce_dtype None reduces in param_dtype"
+)
+
 _ALL_REDUCE: Final = Formula(
     "2 * (num_ranks - 1) * ceil(num_gradients * gradient_bytes / num_ranks)"
 )
@@ -102,7 +106,7 @@ def _between_data_ranks(held: _Held, recipe: TrainingRecipe, zero_stage: int) ->
         "num_ranks": held.num_ranks,
         "num_weights": held.num_weights,
         "num_gradients": held.num_gradients,
-        "gradient_bytes": max(precision.gradients, precision.accumulated),
+        "gradient_bytes": reduced_bytes(recipe, fully_sharded=zero_stage == 3),
         "weight_bytes": precision.gathered if zero_stage == 3 else precision.weights,
     }
     if zero_stage == 0:
@@ -113,8 +117,25 @@ def _between_data_ranks(held: _Held, recipe: TrainingRecipe, zero_stage: int) ->
     if zero_stage < 3:
         values["num_weights"] = held.num_gradients  # only what was trained has changed
     scatter = values | {"num_times": scatters}
-    yield _line(N_("reduce-scatter of gradients"), SCATTER, scatter, ZERO)
+    source = POLICY if zero_stage == 3 and precision.casts_shards else ZERO
+    yield _line(N_("reduce-scatter of gradients"), SCATTER, scatter, source)
     yield _line(N_("all-gather of weights"), GATHER, values | {"num_times": gathers}, ZERO)
+
+
+def reduced_bytes(recipe: TrainingRecipe, *, fully_sharded: bool) -> int:
+    """Return the bytes of a gradient while data ranks add it up.
+
+    DDP and ZeRO add up what is kept. fully_shard (FSDP2) with a MixedPrecisionPolicy reduces in
+    its reduce_dtype; without one in its param_dtype, and widens the sum afterwards.
+
+    Args:
+        recipe: How it is trained.
+        fully_sharded: Whether fully_shard does it: the weights are sharded, or in each node.
+    """
+    precision = PRECISIONS[recipe.precision]
+    if not (fully_sharded and precision.casts_shards):
+        return max(precision.gradients, precision.accumulated)
+    return 4 if recipe.reduce_dtype == "float32" else precision.value
 
 
 def _held(

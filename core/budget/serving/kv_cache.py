@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from core.budget.check import check_range
-from core.budget.item import Formula, Item, Number, item, total
+from core.budget.item import Formula, Item, Number, as_guessed, item, total
 from core.budget.recipe import MAX_TOKENS
 from core.budget.weights.stored import stored_format
 from core.dtypes.blocks.block_formats import BlockFormat
@@ -105,7 +105,8 @@ def kv_cache(
         "tensor": tensor,
         **_bits(spec, fmt),
     }
-    return total("KV cache", tuple(_parts(_kind(spec), values)), source=_SOURCE[_kind(spec)])
+    found = total("KV cache", tuple(_parts(_kind(spec), values)), source=_SOURCE[_kind(spec)])
+    return as_guessed(found, spec)
 
 
 def _kind(spec: ModelSpec) -> str:

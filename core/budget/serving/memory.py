@@ -11,7 +11,7 @@ from typing import Final, Literal
 from core.budget.budget import Budget
 from core.budget.check import check_choice
 from core.budget.cluster import Cluster
-from core.budget.item import Formula, Item, Number, item, total
+from core.budget.item import Formula, Item, Number, as_guessed, item, total
 from core.budget.recipe import MAX_TOKENS
 from core.budget.serving.kv_cache import kv_cache
 from core.budget.serving.plan import ServingPlan, with_context
@@ -51,7 +51,7 @@ def inference_budget(spec: ModelSpec, serving: ServingPlan, cluster: Cluster) ->
             a group, or a format is unknown.
     """
     check_group(spec, serving, cluster)
-    memory, device = serving_memory(spec, serving), cluster.device
+    memory, device = as_guessed(serving_memory(spec, serving), spec), cluster.device
     return Budget(
         name=spec.name, item=memory, stages=(memory,),
         capacity=device.memory_usable, capacity_band=device.memory_band,

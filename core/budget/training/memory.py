@@ -13,7 +13,7 @@ from typing import Final
 from core.budget.budget import Budget
 from core.budget.catalogue.precisions import PRECISIONS
 from core.budget.cluster import Cluster
-from core.budget.item import Formula, Item, Number, item, total
+from core.budget.item import Formula, Item, Number, as_guessed, item, total
 from core.budget.recipe import TrainingRecipe
 from core.budget.share import Share, shares
 from core.budget.training.activations import (
@@ -82,14 +82,14 @@ def training_budget(spec: ModelSpec, recipe: TrainingRecipe, cluster: Cluster) -
     """Return the bytes of training on the most loaded device, stage by stage.
 
     The peak beyond the states is an item "step peak", the maximum of the step's moments. The
-    device's own context is not in it: `DeviceSpec.memory_usable` is what a process can get.
+    device's own context is not in it: `DeviceSpec.memory_usable` is what that leaves for tensors.
 
     Raises:
         ValueError: If the model, the recipe and the cluster cannot go together; a sentence.
     """
     check_recipe(spec, recipe)
     split = shares(spec, cluster, recipe.accumulation)
-    stages = tuple(_stage(spec, recipe, cluster, share) for share in split)
+    stages = tuple(as_guessed(_stage(spec, recipe, cluster, share), spec) for share in split)
     whole = stages[0] if len(stages) == 1 else total(
         "most loaded device", stages, source=_LOADED, combine="max"
     )  # fmt: skip

@@ -69,6 +69,8 @@ class Scenario:
         recipe, cluster = self.recipe, self.cluster
         if recipe.checkpointing != "every_k":
             recipe = replace(recipe, checkpoint_every=1)
+        if not (cluster.zero_stage == 3 and PRECISIONS[recipe.precision].casts_shards):
+            recipe = replace(recipe, reduce_dtype="none")
         if cluster.tensor == 1:
             cluster = replace(cluster, sequence_parallel=False)
         return replace(self, recipe=recipe, cluster=cluster)

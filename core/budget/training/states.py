@@ -5,7 +5,7 @@ from typing import Final
 
 from core.budget.catalogue.optimizers import OPTIMIZERS
 from core.budget.catalogue.precisions import PRECISIONS, Precision
-from core.budget.item import Formula, Item, Number, item, total
+from core.budget.item import Formula, Item, Number, as_guessed, item, total
 from core.budget.recipe import LoRA, TrainingRecipe
 from core.budget.share import Share, whole
 from core.budget.weights.adapters import adapter_widths
@@ -238,17 +238,17 @@ def states_in_all(spec: ModelSpec, recipe: TrainingRecipe) -> Item:
     held = share_counts(spec, share)
     sizes = state_sizes(spec, recipe, share, held)
     parts = [weights(recipe, share, held, sizes), gradients(recipe, sizes)]
-    return total("states", [*parts, optimizer(recipe, sizes)], source=_STORED)
+    return as_guessed(total("states", [*parts, optimizer(recipe, sizes)], source=_STORED), spec)
 
 
 def largest_by_states(num_bytes: float, each: Item) -> Item:
-    """Return how many parameters the bytes hold; 8 devices of 80 GB hold 40 billion at 16 bytes.
+    """Return how many parameters the bytes hold; 640 GB hold 40 billion at 16 bytes.
 
     Args:
-        num_bytes: Of all devices together.
+        num_bytes: Of all devices together: `core.budget.cluster.pool`, or as the reader says.
         each: The bytes for each parameter.
     """
     values = {"num_bytes": round(num_bytes), "bytes_per_parameter": each.amount}
     return item(
-        "largest model", LARGEST, values, unit="parameters", kind="exact", source=_STATES_ONLY
+        "largest model", LARGEST, values, unit="parameters", kind="bound", source=_STATES_ONLY
     )

@@ -11,18 +11,22 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from core.budget.item import Formula, Item, Number, item, total
+from core.budget.item import Formula, Item, Number, as_guessed, item, total
 from core.budget.share import Share, whole
 from core.language import N_, _
 from core.models.spec import LatentAttention, Mixture, ModelSpec
 
-ACTIVE: Final = Formula("num_params - idle_experts")
+ACTIVE: Final = Formula("num_params - idle_experts - idle_rows")
+IDLE_ROWS: Final = Formula("(num_rows - 1) * hidden_dim")
 IDLE: Final = Formula(
     "num_expert_layers * (num_experts * (num_experts_in_all - experts_per_token)"
     " // num_experts_in_all) * num_matrices * hidden_dim * expert_dim"
 )
 _SOURCE: Final = N_("one number for each weight of the architecture's matrices, biases and norms")
-_TOKEN: Final = N_("a token passes only the experts that the router picks (Shazeer et al. 2017)")
+_TOKEN: Final = N_(
+    "a token passes the experts that the router picks (Shazeer et al. 2017) and one row of a table "
+    "that is only looked up"
+)
 
 PART_NAMES: Final[Mapping[str, str]] = {
     "token_embedding": N_("token embedding"),
@@ -113,7 +117,7 @@ class ParameterCounts:
 
     @property
     def active(self) -> int:
-        """Parameters that one token passes, the embedding tables included."""
+        """All but the idle experts: N of 6ND, which counts the tables that are looked up whole."""
         return self.total - self.idle_experts
 
 
@@ -321,14 +325,37 @@ def count_parameters(spec: ModelSpec) -> Item:
         found[0] if len(found) == 1 else total(PART_NAMES[part], found, source=_SOURCE)
         for part, found in lines.items()
     ]
-    return total("parameters", parts, source=_SOURCE)
+    return as_guessed(total("parameters", parts, source=_SOURCE), spec)
+
+
+def left_out(spec: ModelSpec) -> Mapping[str, int]:
+    """Return the parameters that one token does not pass, by the part that they belong to.
+
+    Of the experts those that the router does not pick; of a table that is only looked up, all rows
+    but the token's own. A tied table is the head too, and every token passes that.
+    """
+    found, tables = counts(spec), {"positions": spec.learned_positions}
+    if not spec.tied:
+        tables["token_embedding"] = spec.vocab_size
+    rows = {
+        part: int(IDLE_ROWS.of({"num_rows": num_rows, "hidden_dim": spec.hidden_dim}))
+        for part, num_rows in tables.items()
+        if num_rows
+    }
+    return rows | ({"experts": found.idle_experts} if found.idle_experts else {})
 
 
 def active_parameters(spec: ModelSpec) -> Item:
-    """Return the parameters that one token passes; all of them where there are no experts."""
-    found = counts(spec)
-    values = {"num_params": found.total, "idle_experts": found.idle_experts}
-    return item("active parameters", ACTIVE, values, unit="parameters", kind="exact", source=_TOKEN)
+    """Return the parameters that one token passes."""
+    idle = left_out(spec)
+    experts = idle.get("experts", 0)
+    values = {
+        "num_params": counts(spec).total,
+        "idle_experts": experts,
+        "idle_rows": sum(idle.values()) - experts,
+    }
+    line = item("active parameters", ACTIVE, values, unit="parameters", kind="exact", source=_TOKEN)
+    return as_guessed(line, spec)
 
 
 def rows_and_columns(spec: ModelSpec, share: Share, held: ParameterCounts) -> int:

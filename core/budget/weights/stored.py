@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from core.budget.check import check_choice
-from core.budget.item import Formula, Item, Number, item, total
+from core.budget.item import Formula, Item, Number, as_guessed, item, total
 from core.budget.share import Share, whole
 from core.budget.weights.parameters import ParameterCounts, counts, share_counts
 from core.dtypes.blocks.block_formats import BLOCK_FORMATS, BlockFormat
@@ -122,7 +122,8 @@ def serving_weights(spec: ModelSpec, weight_format: str = "bfloat16", tensor: in
     Raises:
         ValueError: If the format is unknown, or the heads cannot be split over the devices.
     """
-    return stored_weights(share_counts(spec, serving_share(spec, tensor)), weight_format)
+    counted = share_counts(spec, serving_share(spec, tensor))
+    return as_guessed(stored_weights(counted, weight_format), spec)
 
 
 def stored_weights(counted: ParameterCounts, weight_format: str) -> Item:
@@ -158,4 +159,5 @@ def weights_in(size: Size, format_name: str, *, rest_in_16_bits: bool = True) ->
     fmt = BLOCK_FORMATS.get(format_name) or FORMATS.get(format_name)
     if fmt is None:
         raise ValueError(f"format {format_name!r} is none of FORMATS and BLOCK_FORMATS")
-    return quantized_weights(size.num_params, fmt)
+    stored = quantized_weights(size.num_params, fmt)
+    return stored if size.spec is None else as_guessed(stored, size.spec)

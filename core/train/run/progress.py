@@ -148,6 +148,26 @@ def seconds_per_step(
     return statistics.median(gaps) if gaps else None
 
 
+def mean_rate(steps: Sequence[int], rates: Sequence[float | None]) -> float | None:
+    """Return the mean speed of a run: all tokens of its steps over the seconds of its steps.
+
+    A record stands for the steps since the one before, as where a long curve was thinned out.
+    What lies between steps (a pause, an evaluation, a checkpoint) is no part of it; None before
+    the first step.
+
+    Args:
+        steps: The step of each record; it goes back where a resumed run does steps again.
+        rates: Tokens per second of each.
+
+    >>> mean_rate([1, 2, 3], [100.0, 100.0, 400.0])
+    133.33333333333334
+    """
+    covered = [max(1, step - before) for before, step in zip([0, *steps], steps, strict=False)]
+    known = [(each, rate) for each, rate in zip(covered, rates, strict=True) if rate]
+    seconds = sum(each / rate for each, rate in known)
+    return sum(each for each, _rate in known) / seconds if seconds else None
+
+
 def axis_unit(num_bytes: float, unit: str = "GiB") -> tuple[int, str]:
     """Return the divisor and the name of the byte unit that suits an axis up to `num_bytes`.
 

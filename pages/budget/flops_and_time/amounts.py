@@ -3,10 +3,17 @@
 from dataclasses import dataclass
 from typing import Final
 
-from core.budget.compute.chinchilla import best_params, best_tokens
+from core.budget.cluster import pool
+from core.budget.compute.chinchilla import (
+    BESIROGLU,
+    HOFFMANN,
+    best_params,
+    best_tokens,
+    lowest_ratio,
+)
 from core.budget.compute.flop_ladder import flop_ladder, machine_flops
-from core.budget.fits.solve import largest_by_states
 from core.budget.item import Item
+from core.budget.training.states import bytes_per_parameter, largest_by_states
 from core.figures.budget.flops_and_time.amounts import ladder_picture, loss_picture
 from core.figures.budget.flops_frame import scientific
 from core.language import _, ngettext
@@ -16,6 +23,7 @@ from pages.shared.budget.choices import ChosenDevice, choose_device
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
 
+STATES: Final = ("mixed_bf16", "cs336_12")  # recipes of 16 and of 12 bytes a parameter
 CODE: Final = """
 from core.budget.compute.chinchilla import best_params, best_tokens
 from core.budget.catalogue.devices import DEVICES, custom_device, local_device
@@ -70,7 +78,9 @@ def two_weeks(rent: Rent) -> Shown:
         raise ValueError(_("{device} has no known peak: no budget").format(device=device.name))
     flops = machine_flops(rent.count, rent.days, peak, share=rent.mfu)
     spent = float(flops.amount)
-    wide, narrow = (largest_by_states(rent.count, device, each) for each in (16, 12))
+    wide, narrow = (
+        largest_by_states(pool(device, rent.count), bytes_per_parameter(key)) for key in STATES
+    )
     limits = {
         _("states of 16 bytes fill the memory"): float(wide.amount),
         _("states of 12 bytes fill it"): float(narrow.amount),
@@ -85,11 +95,24 @@ def two_weeks(rent: Rent) -> Shown:
             (_("16 bytes a parameter"), wide),
         ],
         widths=(4, 1),
+        notes=[_why_not_twenty(spent)],
         code=CODE.format(
             count=rent.count, days=rent.days, device=rent.device.code, dtype=rent.dtype,
             mfu=rent.mfu,
         ),
     )  # fmt: skip
+
+
+def _why_not_twenty(flops: float) -> str:
+    """Return why the two laws are lowest at other numbers of tokens than 20."""
+    return _(
+        "Diamonds: where each law is lowest. Approach 3 of Hoffmann et al., as printed, says "
+        "{printed} tokens for each parameter where their approaches 1 and 2 say about 20; "
+        "Besiroglu et al. 2024 fitted the same runs again, and {refitted} agrees with those."
+    ).format(
+        printed=f"{lowest_ratio(flops, HOFFMANN).amount:.3g}",
+        refitted=f"{lowest_ratio(flops, BESIROGLU).amount:.3g}",
+    )
 
 
 def sentence(rent: Rent, flops: Item) -> str:

@@ -6,6 +6,7 @@ from typing import Final
 import streamlit as st
 
 from core.budget.catalogue.devices import DEVICES
+from core.budget.cluster import pool
 from core.budget.weights.sizes import SIZES
 from core.budget.weights.stored import Size, size_of
 from core.figures.budget.model_sizes.one_model import Line
@@ -83,4 +84,4 @@ def several(key: str, count: int) -> Line:
     """Return the memory of a device of the table, or of several of them together."""
     device = DEVICES[key]
     name = f"{count} × {device.name}" if count > 1 else device.name
-    return Line(name, count * device.memory_usable)
+    return Line(name, pool(device, count))

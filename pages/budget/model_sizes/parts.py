@@ -5,7 +5,7 @@ from typing import Final
 import streamlit as st
 
 from core.budget.item import Item
-from core.budget.weights.parameters import active_parameters, count_parameters
+from core.budget.weights.parameters import active_parameters, count_parameters, left_out
 from core.budget.weights.sizes import nearest_model
 from core.figures.budget.model_sizes.parts import parts_picture
 from core.language import _
@@ -35,7 +35,7 @@ def parts(case: Case) -> Shown:
     if size is not case.size:
         text = _("{size} is a round number without parts: here are those of the nearest model.")
         st.caption(text.format(size=case.size.name))
-    picture = parts_picture(size.name, tree, tree.amount - active.amount, look())
+    picture = parts_picture(size.name, tree, left_out(size.spec), look())
     return Shown(
         headline=sentence(size.name, tree, active),
         charts=[Chart(picture=picture, file_name="parameters")],

@@ -9,11 +9,18 @@ import streamlit as st
 from core.budget.catalogue.precisions import PRECISIONS
 from core.budget.cluster import Cluster, DeviceSpec
 from core.budget.parallel.sharding import STRATEGIES
-from core.budget.recipe import CHECKPOINTING, Checkpointing, TrainingRecipe
+from core.budget.recipe import (
+    CHECKPOINTING,
+    REDUCE_DTYPES,
+    Checkpointing,
+    ReduceDtype,
+    TrainingRecipe,
+)
 from core.language import N_, _
 from core.models.spec import ModelSpec
 from pages.shared.budget.choices import (
     EXPERTS,
+    REDUCED_IN,
     REPLICAS,
     STAGES,
     TENSOR,
@@ -54,6 +61,7 @@ recipe = TrainingRecipe(
     precision="{recipe.precision}",
     checkpointing="{recipe.checkpointing}",
     step_kind="{recipe.step_kind}",
+    reduce_dtype="{recipe.reduce_dtype}",
 )
 cluster = Cluster(
     device={device},
@@ -122,7 +130,7 @@ def choose_case() -> Case:
 
 def _choose_recipe() -> TrainingRecipe:
     """Return how it is trained; arguments are shown as they stand here."""
-    return TrainingRecipe(
+    recipe = TrainingRecipe(
         batch_size=ASK.number("batch", _("Micro-batch size"), 1, 256, default=1, step=1),
         seq_len=ASK.select_slider("seq_len", _("Tokens of a sequence"), LENGTHS, default=8192),
         accumulation=ASK.select_slider(
@@ -143,6 +151,23 @@ def _choose_recipe() -> TrainingRecipe:
             labels=lambda key: _(_CHECKPOINTING[key]),
         ),
         step_kind="fused",
+    )
+    return replace(recipe, reduce_dtype=_choose_reduce_dtype(recipe.precision))
+
+
+def _choose_reduce_dtype(precision: str) -> ReduceDtype:
+    """Return in what gradients are added up over the ranks; only FSDP2's recipe has a choice."""
+    return ASK.selectbox(
+        "reduce",
+        _("Gradients are reduced in"),
+        REDUCE_DTYPES,
+        default="none",
+        labels=lambda key: _(REDUCED_IN[key]),
+        help=_(
+            "FSDP2 alone has this choice: the reduce_dtype of its MixedPrecisionPolicy. None is "
+            "the dtype of compute; fp32 doubles the bytes of the gradients."
+        ),
+        disabled=not PRECISIONS[precision].casts_shards,
     )
 
 

@@ -114,7 +114,15 @@ def _on_the_box(device: DeviceSpec) -> str:
     """Say what a sold device keeps for itself; of another only its usable memory is known."""
     if device.kind != "sold" or device.memory_usable >= device.memory_sold:
         return ""
-    return " " + _("Of the {sold} on the box a process gets {usable}.").format(
-        sold=look().format_bytes(device.memory_sold),
-        usable=look().format_bytes(device.memory_usable),
+    sizes = {
+        "sold": look().format_bytes(device.memory_sold),
+        "usable": look().format_bytes(device.memory_usable),
+        "context": look().format_bytes(device.context),
+    }
+    if not device.context:
+        return " " + _("Of the {sold} on the box a process gets {usable}.").format(**sizes)
+    said = _(
+        "Of the {sold} on the box the driver and {context} of CUDA context leave {usable} for "
+        "tensors."
     )
+    return " " + said.format(**sizes)

@@ -1,6 +1,6 @@
 """Bytes for each parameter: the named recipes, or the optimizers, side by side."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.budget.catalogue.optimizers import OPTIMIZERS
 from core.budget.catalogue.precisions import PRECISIONS
+from core.budget.cluster import DeviceSpec, pool
 from core.budget.item import Item
 from core.budget.training.scenario import Scenario
 from core.budget.training.states import bytes_per_parameter, largest_by_states, states_in_all
@@ -23,31 +24,50 @@ from pages.shared.tabbed_page import Chart, Shown
 VIEWS: Final = {"precisions": N_("number formats"), "optimizers": N_("optimizers")}
 
 
-def choose_recipes() -> tuple[str, int]:
-    """Return what is compared, and the memory that the states may take, in GB."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Wanted:
+    """What is compared, and which memory the states may take.
+
+    Attributes:
+        view: A key of VIEWS.
+        num_devices: Devices of the page's kind whose memory is taken.
+        gigabytes: Memory that the reader types instead; 0 for none.
+    """
+
+    view: str
+    num_devices: int
+    gigabytes: int
+
+
+def choose_recipes() -> Wanted:
+    """Return what is compared, and the memory that the states may take."""
     view = ASK.segmented(
         "by", _("Compare"), tuple(VIEWS), default="precisions", labels=lambda view: _(VIEWS[view])
     )
     gigabytes = ASK.number(
         "states_gb",
         _("GB for states in all"),
-        1,
+        0,
         1_000_000,
-        default=640,
+        default=0,
         step=80,
-        help=_("Eight devices of 80 GB are 640."),
+        help=_("At 0 it is what tensors can fill on the devices beside this."),
     )
-    return view, gigabytes
+    num_devices = ASK.number(
+        "states_devices", _("Devices"), 1, 10_000, default=8, step=1, disabled=gigabytes > 0
+    )
+    return Wanted(view=view, num_devices=num_devices, gigabytes=gigabytes)
 
 
-def recipes(case: Case, wanted: tuple[str, int]) -> Shown:
+def recipes(case: Case, wanted: Wanted) -> Shown:
     """Show what one parameter costs, and how large a model some memory then holds."""
-    scenario, (view, gigabytes) = case.scenario, wanted
-    rows, place = _rows(scenario, view)
+    scenario, device = case.scenario, case.scenario.cluster.device
+    rows, place = _rows(scenario, wanted.view)
     each = rows[place][1]
-    largest = largest_by_states(gigabytes * 1e9, each)
+    num_bytes = wanted.gigabytes * 1e9 or pool(device, wanted.num_devices)
+    largest = largest_by_states(num_bytes, each)
     return Shown(
-        headline=sentence(scenario, each, largest, gigabytes),
+        headline=sentence(scenario, each, largest, _memory_text(device, wanted)),
         charts=[
             Chart(picture=recipes_picture(rows, place, look()), file_name="bytes-per-parameter")
         ],
@@ -55,6 +75,13 @@ def recipes(case: Case, wanted: tuple[str, int]) -> Shown:
         numbers_below=True,
         below=partial(_compare_with_weights, scenario),
     )
+
+
+def _memory_text(device: DeviceSpec, wanted: Wanted) -> str:
+    """Return whose memory it is: "8 × H100 SXM", or "640 GB" where the reader typed it."""
+    if wanted.gigabytes:
+        return f"{wanted.gigabytes:,} GB"
+    return f"{wanted.num_devices:,} × {device.name}"
 
 
 def _rows(case: Scenario, view: str) -> tuple[Rows, int]:
@@ -72,16 +99,16 @@ def _rows(case: Scenario, view: str) -> tuple[Rows, int]:
     return rows, list(PRECISIONS).index(recipe.precision)
 
 
-def sentence(case: Scenario, each: Item, largest: Item, gigabytes: int) -> str:
+def sentence(case: Scenario, each: Item, largest: Item, memory: str) -> str:
     """Return the bytes for each parameter, and the largest model that some memory holds."""
     return _(
-        "{optimizer}, {recipe}: {each} bytes for each parameter; {memory} GB hold at most "
+        "{optimizer}, {recipe}: {each} bytes for each parameter; {memory} hold at most "
         "{count} parameters"
     ).format(
         recipe=LABELS["precision"](case.recipe.precision),
         optimizer=LABELS["optimizer"](case.recipe.optimizer),
         each=f"{each.amount:.4g}",
-        memory=f"{gigabytes:,}",
+        memory=memory,
         count=format_count(largest.amount),
     )
 

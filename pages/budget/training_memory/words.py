@@ -11,6 +11,7 @@ from core.budget.item import written
 from core.budget.recipe import LoRA
 from core.budget.training.scenario import Scenario
 from core.language import N_, _
+from pages.shared.budget.choices import REDUCED_IN
 
 CHOICE_NAMES: Final[Mapping[str, str]] = {
     "model": N_("model"),
@@ -35,6 +36,7 @@ CHOICE_NAMES: Final[Mapping[str, str]] = {
     "profile": N_("implementation"),
     "loss_chunks": N_("pieces of the loss"),
     "lora": "LoRA",
+    "reduce_dtype": N_("gradients reduced in"),
 }
 _CHECKPOINTING: Final[Mapping[str, str]] = {
     "none": N_("nothing"),
@@ -53,6 +55,7 @@ LABELS: Final[Mapping[str, Callable[[str], str]]] = {
     "profile": lambda key: _(PROFILES[key].label),
     "checkpointing": lambda key: _(_CHECKPOINTING[key]),
     "step_kind": lambda key: _(_STEP_KINDS[key]),
+    "reduce_dtype": lambda key: _(REDUCED_IN[key]),
 }
 """Choice -> what an option of it is called."""
 

@@ -133,7 +133,7 @@ def rows_of(device: DeviceSpec) -> dict[str, list[str]]:
     }
     rows |= {
         _("memory on the box"): look().format_bytes(device.memory_sold),
-        _("memory for a process"): look().format_bytes(device.memory_usable),
+        _("memory for a process's tensors"): look().format_bytes(device.memory_usable),
         _("memory bandwidth"): _rate(device.bandwidth),
         _("link to another device, one direction"): _rate(device.link),
         _("link to the host, one direction"): _rate(device.host_link),

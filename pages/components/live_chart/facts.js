@@ -21,6 +21,7 @@ function facts(history, unit, words) {
     grad_norm: last(history, "grad_norm", formatLoss),
     grad_clip: written(config.grad_clip, String),
     tokens_per_second: last(history, "tokens_per_second", rate),
+    mean_rate: written(meanRate(history.columns.step, history.columns.tokens_per_second), rate),
     predicted_rate: written(predictedTokensPerSecond(history.info), rate),
     ...memoryFacts(history, unit),
   }

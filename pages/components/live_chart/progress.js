@@ -63,6 +63,19 @@ function secondsPerStep(steps, times, window = 40) {
   return gaps.length ? median(gaps) : null
 }
 
+// All tokens over the seconds of all steps; a record stands for the steps since the one before.
+function meanRate(steps, rates) {
+  let covered = 0
+  let seconds = 0
+  rates.forEach((rate, index) => {
+    if (!rate) return
+    const each = Math.max(1, steps[index] - (index ? steps[index - 1] : 0))
+    covered += each
+    seconds += each / rate
+  })
+  return seconds ? covered / seconds : null
+}
+
 function axisUnit(numBytes, unit) {
   const base = unit === "GiB" ? 1024 : 1000
   const names = unit === "GiB" ? ["KiB", "MiB", "GiB"] : ["kB", "MB", "GB"]

@@ -4,6 +4,7 @@
 is `<page>_device` and, for a device that the reader describes, its four numbers.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -33,6 +34,11 @@ TRAINED_LENGTHS: Final = tuple(2**power for power in range(7, 21))  # tokens of 
 MOST_TRAINED: Final = 256  # sequences of a micro-batch
 SERVED_CONTEXTS: Final = tuple(2**power for power in range(8, 21))
 SERVED_SEQUENCES: Final = tuple(2**power for power in range(12))
+REDUCED_IN: Final[Mapping[str, str]] = {
+    "none": N_("bf16, as they are computed"),
+    "float32": "fp32",
+}
+"""In what FSDP2 reduces gradients, as a message id."""
 # Of the reader's own device: name in the address, label, largest, default, step.
 OWN_NUMBERS: Final = (
     ("device_gib", N_("Memory in GiB"), 1024, 24, 1),

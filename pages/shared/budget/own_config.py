@@ -1,19 +1,25 @@
-"""The reader's own model: a Hugging Face config.json, pasted or uploaded, kept in the address."""
+"""The reader's own model: a Hugging Face config.json, pasted or uploaded, kept in the address.
+
+What is pasted and what is uploaded go the same way: as much as core reads is taken, and of that
+the fields that count are kept. The address carries them up to a limit; beyond it the session does.
+"""
 
 from typing import Final
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.budget.catalogue.hf_config import UNKNOWN, compact_config, read_config
+from core.budget.catalogue.hf_config import MAX_CHARS, compact_config, read_config
+from core.budget.weights.config_notes import config_notes
 from core.budget.weights.parameters import counts
 from core.language import _
 from core.models.spec import ModelSpec
 from core.units import format_count
 from pages.shared.inputs import Inputs
-from pages.shared.settings import locked
+from pages.shared.settings import is_hidden, locked
 
 MAX_LINK_CHARS: Final = 4000
+_LONG: Final = "own_config_long"  # for all pages: what no link between them can carry
 
 
 def own_model(
@@ -29,12 +35,11 @@ def own_model(
     """
     _shorten(inputs)
     with st.popover("config.json", icon=":material/data_object:", key=inputs.key("own_model")):
-        text = inputs.text(
-            "config",
-            _("The text of a config.json from Hugging Face"),
-            max_chars=MAX_LINK_CHARS,
-            help=_("Only its numbers are read; nothing is fetched. A copied link carries it."),
-        )
+        with st.container(key=f"bound_{inputs.key('config')}"):
+            linked = inputs.text("config", inputs.key("config"), max_chars=MAX_LINK_CHARS)
+        text = linked or str(st.session_state.get(_LONG, ""))
+        if not is_hidden(inputs.page, "config"):
+            _show_field(inputs, text)
         st.file_uploader(
             _("or the file itself"),
             type="json",
@@ -48,6 +53,25 @@ def own_model(
         return _read(inputs, text)
 
 
+def _show_field(inputs: Inputs, text: str) -> None:
+    """Show the text in use in a field of several lines, which writes what is pasted there."""
+    key = _field_key(inputs)
+    st.session_state[key] = text
+    st.text_area(
+        _("The text of a config.json from Hugging Face"),
+        key=key,
+        max_chars=MAX_CHARS,
+        height=160,
+        on_change=_keep_pasted,
+        args=(inputs,),
+        help=_(
+            "Only what counts is read and kept; nothing is fetched. At most {most} characters can "
+            "be pasted or uploaded. A copied link carries what is kept, up to {link} characters."
+        ).format(most=f"{MAX_CHARS:,}", link=f"{MAX_LINK_CHARS:,}"),
+        disabled=locked(),
+    )
+
+
 def _read(inputs: Inputs, text: str) -> tuple[ModelSpec, str] | None:
     refused = st.session_state.pop(inputs.key("config_refused"), "")
     if refused:
@@ -55,25 +79,27 @@ def _read(inputs: Inputs, text: str) -> tuple[ModelSpec, str] | None:
     if not text:
         return None
     try:
-        spec = read_config(text)
+        spec, notes = read_config(text), config_notes(text)
     except ValueError as error:
         st.error(str(error))
         return None
-    _say_what_was_read(spec)
+    _say_what_was_read(spec, notes, text)
     return spec, text
 
 
-def _say_what_was_read(spec: ModelSpec) -> None:
+def _say_what_was_read(spec: ModelSpec, notes: tuple[str, ...], text: str) -> None:
     sentence = _("Read: {name}, {count} parameters.").format(
         name=f"`{spec.name}`", count=format_count(counts(spec).total)
     )
-    if spec.source == UNKNOWN:
-        sentence += " " + _("Its type is not known here: it is counted as if laid out like Llama.")
-    st.caption(sentence)
+    beyond = _(
+        "Its fields take {count} characters; a link holds at most {most}: this model stays in "
+        "this session, and a copied link opens without it."
+    ).format(count=f"{len(text):,}", most=f"{MAX_LINK_CHARS:,}")
+    st.caption(" ".join([sentence, *notes, *([beyond] if len(text) > MAX_LINK_CHARS else [])]))
 
 
 def _shorten(inputs: Inputs) -> None:
-    """Keep of a pasted text only what is read, before its field is drawn again."""
+    """Keep of a link's text only what is read, before its field is drawn again."""
     if text := st.session_state.get(inputs.key("config")):
         inputs.write("config", _compact(text) or text)
 
@@ -86,35 +112,37 @@ def _compact(text: str) -> str:
         return ""
 
 
+def _field_key(inputs: Inputs) -> str:
+    return inputs.key("config_text")
+
+
 def _upload_key(inputs: Inputs) -> str:
     return inputs.key("config_file")
 
 
+def _keep_pasted(inputs: Inputs) -> None:
+    """Bring what was pasted to where the address or the session keeps it."""
+    text = str(st.session_state[_field_key(inputs)])
+    _keep(inputs, _compact(text) or text)
+
+
 def _keep_upload(inputs: Inputs) -> None:
-    """Bring an uploaded file to the field that the address is bound to."""
+    """Bring an uploaded file the same way."""
     file = st.session_state[_upload_key(inputs)]
     if file is None:
         return
     try:
-        inputs.set("config", _for_link(file.getvalue()))
+        _keep(inputs, compact_config(file.getvalue().decode("utf-8-sig")))
+    except UnicodeDecodeError:
+        st.session_state[inputs.key("config_refused")] = _("The file is no text in UTF-8.")
     except ValueError as error:
         st.session_state[inputs.key("config_refused")] = str(error)
 
 
-def _for_link(data: bytes) -> str:
-    """Return what a link keeps of a file.
-
-    Raises:
-        ValueError: If it is no text, no config.json, or one whose fields fill no link.
-    """
-    try:
-        text = compact_config(data.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise ValueError(_("The file is no text in UTF-8.")) from error
-    if len(text) > MAX_LINK_CHARS:
-        raise ValueError(
-            _("Its fields take {count} characters; a link holds at most {most}.").format(
-                count=len(text), most=MAX_LINK_CHARS
-            )
-        )
-    return text
+def _keep(inputs: Inputs, text: str) -> None:
+    """Let the address carry a text that a link can hold, and the session a longer one."""
+    if locked():
+        return
+    fits = len(text) <= MAX_LINK_CHARS
+    inputs.set("config", text if fits else "")
+    st.session_state[_LONG] = "" if fits else text

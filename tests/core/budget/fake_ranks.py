@@ -9,6 +9,7 @@ from torch import nn
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from torch.distributed.tensor.debug import CommDebugMode
 from torch.testing._internal.distributed.fake_pg import FakeStore
+from torch.utils._python_dispatch import TorchDispatchMode
 
 
 class Block(nn.Module):
@@ -40,3 +41,18 @@ def collectives(model: nn.Module) -> dict[str, int]:
     with CommDebugMode() as counted:
         model(torch.ones(2, 3, 16, requires_grad=True)).sum().backward()
     return {str(packet): count for packet, count in counted.get_comm_counts().items() if count}
+
+
+def scattered(model: nn.Module) -> list[torch.dtype]:
+    """Return in which dtype each reduce-scatter of a forward and a backward pass adds up."""
+    found: list[torch.dtype] = []
+
+    class Watch(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            if "_reduce_scatter_base_" in str(func):
+                found.append(args[1].dtype)
+            return func(*args, **(kwargs or {}))
+
+    with Watch():
+        model(torch.ones(2, 3, 16, requires_grad=True)).sum().backward()
+    return found

@@ -3,7 +3,7 @@
 import pytest
 
 from core.budget.catalogue.devices import DEVICES
-from core.budget.cluster import Cluster, DeviceSpec, peak_of
+from core.budget.cluster import Cluster, DeviceSpec, peak_of, pool
 from tests.core.budget.refusals import refused
 
 CHIP = {
@@ -45,3 +45,11 @@ def test_the_peak_is_that_of_the_recipes_dtype():
     assert peak_of(DEVICES["h100-sxm"], "mixed_bf16") == 989.4e12
     assert peak_of(DEVICES["h100-sxm"], "fp32") == 67e12
     assert peak_of(DEVICES["t4"], "mixed_bf16") == DEVICES["t4"].peak["float16"]
+
+
+def test_the_pool_of_devices_is_what_tensors_can_fill():
+    """8 H100 of 78.65 GiB: 42.2 billion parameters at 16 bytes; the boxes' 80 GB would be 40.0."""
+    h100 = DEVICES["h100-sxm"]
+    assert pool(h100) == h100.memory_usable
+    assert pool(h100, 8) == 8 * h100.memory_usable
+    refused("num_devices is 0; it must lie between 1 and", pool, h100, 0)

@@ -12,6 +12,7 @@ def test_a_recipe_that_cannot_be_is_refused():
     refused("loss_chunks is 0", TrainingRecipe, loss_chunks=0)
     refused("step_kind is 'quick'; use one of: for_loop", TrainingRecipe, step_kind="quick")
     refused("checkpointing is 'some'; use one of: none", TrainingRecipe, checkpointing="some")
+    refused("reduce_dtype is 'bf8'; use one of: none", TrainingRecipe, reduce_dtype="bf8")
 
 
 def test_tokens_of_a_forward_pass_are_batch_times_length():

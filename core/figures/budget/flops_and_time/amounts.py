@@ -4,7 +4,15 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from core.budget.compute.chinchilla import FITS, best_params, loss_for_size
+from core.budget.compute.chinchilla import (
+    BESIROGLU,
+    FITS,
+    LossFit,
+    best_params,
+    loss_for_size,
+    lowest_params,
+    lowest_ratio,
+)
 from core.budget.item import KIND_WORDS, Item, Kind
 from core.figures.budget.flops_frame import (
     HEIGHT_PX,
@@ -51,9 +59,10 @@ def loss_picture(flops: float, limits: Limits, look: Look) -> Picture:
     drawing, around = Drawing(), sizes(flops)
     losses = {fit.name: [loss_for_size(flops, size, fit) for size in around] for fit in FITS}
     _draw_losses(drawing, flops, around, losses, look)
+    _mark_lowest(drawing, flops, look)
     best = float(best_params(flops).amount)
     drawing.scatter(
-        x=[best], y=[loss_for_size(flops, best, FITS[1])], mode="markers",
+        x=[best], y=[loss_for_size(flops, best, BESIROGLU)], mode="markers",
         name=_("20 tokens for each parameter"), hoverinfo="skip",
         marker={"color": look.color("text"), "size": 15, "symbol": "star"},
     )  # fmt: skip
@@ -98,6 +107,22 @@ def _draw_losses(
         )  # fmt: skip
 
 
+def _mark_lowest(drawing: Drawing, flops: float, look: Look) -> None:
+    """Mark where each law is lowest, with the tokens for each parameter there."""
+    for fit, (meaning, _dash) in zip(FITS, _LOOKS, strict=True):
+        size = float(lowest_params(flops, fit).amount)
+        drawing.scatter(
+            x=[size], y=[loss_for_size(flops, size, fit)], mode="markers+text", showlegend=False,
+            text=[_ratio_text(flops, fit)], textposition="bottom center", cliponaxis=False,
+            marker={"color": look.color(meaning), "size": 12, "symbol": "diamond"},
+            textfont={"color": look.color(meaning)}, hoverinfo="skip",
+        )  # fmt: skip
+
+
+def _ratio_text(flops: float, fit: LossFit) -> str:
+    return _("{ratio} tokens each").format(ratio=f"{lowest_ratio(flops, fit).amount:.3g}")
+
+
 def _draw_limits(
     drawing: Drawing, limits: Limits, around: Sequence[float], top: float, look: Look
 ) -> None:
@@ -120,7 +145,17 @@ def _loss_sentence(flops: float, best: float, limits: Limits) -> str:
         large=f"{loss_for_size(flops, best * 10):.3f}",
         here=f"{loss_for_size(flops, best):.3f}",
     )
-    return " ".join([text, *(f"{label}: {format_count(size)}." for label, size in limits.items())])
+    marked = [
+        _("{law}: lowest at {size}, {ratio}.").format(
+            law=fit.name,
+            size=format_count(lowest_params(flops, fit).amount),
+            ratio=_ratio_text(flops, fit),
+        )
+        for fit in FITS
+    ]
+    return " ".join(
+        [text, *marked, *(f"{label}: {format_count(size)}." for label, size in limits.items())]
+    )
 
 
 def ladder_picture(rungs: Sequence[Item], look: Look) -> Picture:

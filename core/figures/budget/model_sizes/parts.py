@@ -59,19 +59,19 @@ def _rows(tree: Item) -> Iterator[Row]:
             yield Row(_(line.name), part.name, line.amount, explained)
 
 
-def parts_picture(model: str, tree: Item, idle: float, look: Look) -> Picture:
-    """Return a bar a part; of the experts, those that one token does not pass are hatched.
+def parts_picture(model: str, tree: Item, idle: Mapping[str, float], look: Look) -> Picture:
+    """Return a bar a part; what one token does not pass is hatched.
 
     Args:
         model: Its name.
         tree: What `core.budget.weights.parameters.count_parameters` returns.
-        idle: How many parameters of the experts one token does not pass.
+        idle: What `core.budget.weights.parameters.left_out` returns.
         look: How the reader wants to see.
     """
     layout = look.layout()
     drawing, rows = Drawing(), part_rows(tree)
-    experts = PART_NAMES["experts"]
-    left = [idle if row.part == experts else 0 for row in rows]
+    names = {PART_NAMES[part]: amount for part, amount in idle.items()}
+    left = [names.get(row.part, 0) for row in rows]
     used = [row.amount - out for row, out in zip(rows, left, strict=True)]
     _draw(drawing, rows, used, "", _("a token passes"), look)
     if idle:

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.language import N_, _
+from core.train.run.progress import mean_rate
 from core.units import ByteUnit, format_bytes, format_exact, format_rate
 
 CATEGORY_NAMES: Final = {
@@ -40,8 +41,8 @@ ALTS: Final = {
         "longer gradients are cut to {grad_clip}."
     ),
     "tokens_per_second": N_(
-        "Training speed against training step. At step {step} it is {tokens_per_second}; "
-        "predicted were {predicted_rate}."
+        "Training speed against training step. At step {step} it is {tokens_per_second}, over all "
+        "steps {mean_rate} on average; predicted were {predicted_rate}."
     ),
     "memory": N_(
         "Memory by category against training step: weights {weights}, gradients {gradients}, "
@@ -130,6 +131,7 @@ def facts(run: RunView, unit: ByteUnit = "GiB") -> dict[str, str]:
     text, config = run.section("text"), run.section("config")
     evaluations = [event["validation_loss"] for event in run.newest_of("eval")]
     references = ("ln_vocab", "unigram_entropy", "bigram_entropy")
+    speeds = run.column("tokens_per_second")
     return {
         "step": _last(run, "step", format_exact, "0"),
         "num_steps": _written(config.get("num_steps"), format_exact),
@@ -141,6 +143,7 @@ def facts(run: RunView, unit: ByteUnit = "GiB") -> dict[str, str]:
         "grad_norm": _last(run, "grad_norm", LOSS),
         "grad_clip": _written(config.get("grad_clip"), "{:g}".format),
         "tokens_per_second": _last(run, "tokens_per_second", _rate),
+        "mean_rate": _written(mean_rate(run.column("step"), speeds), _rate),
         "predicted_rate": _written(predicted_tokens_per_second(run), _rate),
         **_memory_facts(run, unit),
     }

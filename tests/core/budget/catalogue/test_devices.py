@@ -3,7 +3,14 @@
 import pytest
 
 from core.budget.catalogue.devices import DEVICES, custom_device, local_device
+from core.budget.catalogue.models import MODELS
+from core.budget.catalogue.usable_memory import CUDA_CONTEXT
 from core.budget.claims.claim import DTYPES
+from core.budget.cluster import Cluster
+from core.budget.recipe import TrainingRecipe
+from core.budget.serving.memory import inference_budget
+from core.budget.serving.plan import ServingPlan
+from core.budget.training.memory import training_budget
 from core.machine.kept_probe import Device, Probe, Speed
 from core.units import GIB, MIB
 
@@ -39,8 +46,29 @@ def test_memory_makers_count_in_powers_of_two():
     """nvidia-smi: 81,559 MiB on an H100 of 80 "GB", of which torch sees 79.1 GiB."""
     h100 = DEVICES["h100-sxm"]
     assert h100.memory_sold == 80 * GIB
-    assert h100.memory_usable == round(79.11 * GIB) < 81_559 * MIB
-    assert h100.memory_usable > 80e9
+    assert h100.memory_usable + h100.context == round(79.11 * GIB) < 81_559 * MIB
+    assert h100.memory_usable + h100.context > 80e9
+
+
+def test_a_cuda_context_is_taken_off_once_and_on_cuda_devices_alone():
+    """H100: 79.1 GiB that torch sees less 0.5 GiB; an MI300X keeps what torch sees."""
+    assert CUDA_CONTEXT == GIB // 2
+    assert DEVICES["h100-sxm"].memory_usable / GIB == pytest.approx(78.6, abs=0.06)
+    assert DEVICES["mi300x"].memory_usable == round(191.98 * GIB)
+    with_context = {key for key, device in DEVICES.items() if device.context}
+    assert {DEVICES[key].context for key in with_context} == {CUDA_CONTEXT}
+    others = {"mi250x", "mi300x", "mi355x", "tpu-v5e", "tpu-v5p", "tpu-v6e", "m2-max", "m4-max"}
+    assert set(DEVICES) - with_context == others
+
+
+def test_no_budget_counts_the_context_again():
+    for key in ("rtx-4090", "mi300x"):
+        cluster = Cluster(device=DEVICES[key])
+        trained = training_budget(MODELS["gpt2"], TrainingRecipe(seq_len=1024), cluster)
+        served = inference_budget(MODELS["gpt2"], ServingPlan(), cluster)
+        for budget in (trained, served):
+            assert budget.capacity == DEVICES[key].memory_usable, key
+            assert not any("context" in line.name for line in budget.item.walk()), key
 
 
 def test_rows_from_memory_are_no_data_sheet():
@@ -113,7 +141,14 @@ def test_the_device_at_hand_has_its_measured_speeds_and_nothing_from_a_data_shee
 def test_the_device_at_hand_is_the_accelerator_if_there_is_one():
     found = local_device(_probe(_device("cpu", "a CPU"), _device("cuda", "a GPU", free=None)))
     assert found.name == "a GPU"
-    assert (found.memory_usable, found.bandwidth, dict(found.peak)) == (8 * GIB, 0, {})
+    assert (found.memory_usable, found.bandwidth, dict(found.peak)) == (7.5 * GIB, 0, {})
+
+
+def test_free_memory_was_read_beside_a_context_so_nothing_more_goes_off():
+    free = local_device(_probe(_device("cuda", "a GPU")))
+    assert (free.memory_usable, free.context) == (6 * GIB, 0)
+    host = local_device(_probe(_device("cpu", "a CPU", free=None)))
+    assert (host.memory_usable, host.context) == (8 * GIB, 0)
 
 
 def test_a_cpu_s_memory_is_the_host_s_and_needs_no_link():

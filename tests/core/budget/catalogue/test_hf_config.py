@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.hf_config import (
     KNOWN,
     MAX_CHARS,
@@ -12,10 +13,20 @@ from core.budget.catalogue.hf_config import (
     model_from_config,
     read_config,
 )
-from core.budget.catalogue.hf_families import FAMILIES
-from core.budget.weights.parameters import counts
+from core.budget.catalogue.hf_families import DEFAULTS, FAMILIES
+from core.budget.cluster import Cluster
+from core.budget.compute.step_flops import step_flops
+from core.budget.recipe import TrainingRecipe
+from core.budget.serving.kv_cache import kv_cache
+from core.budget.serving.memory import inference_budget
+from core.budget.serving.plan import ServingPlan
+from core.budget.training.memory import training_budget
+from core.budget.weights.config_notes import config_notes
+from core.budget.weights.parameters import active_parameters, count_parameters, counts
+from core.budget.weights.stored import size_of, weights_in
 from tests.core.budget.refusals import refused
 
+CLUSTER = Cluster(device=DEVICES["h100-sxm"])
 LLAMA = {
     "model_type": "llama",
     "architectures": ["LlamaForCausalLM"],
@@ -28,6 +39,7 @@ LLAMA = {
     "max_position_embeddings": 512,
     "tie_word_embeddings": False,
 }
+STORED = {"quantization_config": {"quant_method": "gptq", "bits": 4, "dataset": "c4" * 4000}}
 MIXTURE = {"num_experts": 6, "num_experts_per_tok": 2, "moe_intermediate_size": 40}
 LATENT = {
     "kv_lora_rank": 24,
@@ -145,6 +157,53 @@ def test_an_unknown_type_is_counted_like_llama_and_says_so():
     assert counts(unknown) == counts(known)
 
 
+def test_what_a_file_leaves_out_is_what_transformers_takes():
+    """The defaults of every family, against the config classes of transformers as installed."""
+    from transformers import AutoConfig
+
+    assert set(DEFAULTS) == set(FAMILIES)
+    for kind, defaults in DEFAULTS.items():
+        theirs = AutoConfig.for_model(kind).to_dict()
+        names = FAMILIES[kind].names
+        assert {name: theirs[names[name]] for name in defaults} == dict(defaults), kind
+
+
+def test_a_missing_vocabulary_or_context_is_the_default_of_the_family():
+    short = {"vocab_size", "max_position_embeddings"}
+    llama = {key: value for key, value in LLAMA.items() if key not in short}
+    for kind, expected in (("llama", (32_000, 2048)), ("qwen2", (151_936, 32_768))):
+        spec = model_from_config(llama | {"model_type": kind})
+        assert (spec.vocab_size, spec.seq_len) == expected, kind
+    assert model_from_config(llama | {"vocab_size": None}).vocab_size == 32_000
+    gpt2 = {key: value for key, value in GPT2.items() if key != "n_positions"}
+    assert model_from_config(gpt2 | {"model_type": "gpt2"}).learned_positions == 1024
+
+
+@pytest.mark.slow
+def test_a_file_without_vocabulary_counts_as_the_module_that_transformers_builds_of_it():
+    for kind in ("llama", "qwen2", "gemma", "stablelm"):
+        sizes = {key: each for key, each in CASES[kind][0].items() if key != "model_type"}
+        del sizes["vocab_size"]
+        spec = model_from_config(sizes | {"model_type": kind})
+        assert counts(spec).total == parameters_of(kind, sizes), kind
+
+
+def test_nothing_counted_of_a_guessed_layout_is_exact():
+    guess = model_from_config(LLAMA | {"model_type": "llama9"})
+    trained = training_budget(guess, TrainingRecipe(seq_len=128), CLUSTER)
+    trees = (
+        count_parameters(guess), active_parameters(guess), trained.item,
+        inference_budget(guess, ServingPlan(prompt_len=100, output_len=28), CLUSTER).item,
+        weights_in(size_of("own", guess), "int8"), kv_cache(guess, 128),
+        step_flops(guess, TrainingRecipe(seq_len=128)),
+    )  # fmt: skip
+    for tree in trees:
+        assert not [line.name for line in tree.walk() if line.kind == "exact"], tree.name
+    known = model_from_config(LLAMA)
+    assert count_parameters(known).kind == "exact"
+    assert count_parameters(known).amount == count_parameters(guess).amount
+
+
 def test_the_language_part_of_a_model_that_also_sees_is_taken():
     seeing = {"architectures": ["XForConditionalGeneration"], "text_config": LLAMA}
     assert counts(model_from_config(seeing)) == counts(model_from_config(LLAMA))
@@ -163,7 +222,6 @@ def without(key):
 REFUSED = [
     ({}, "config.json has no num_hidden_layers"),
     (without("hidden_size"), "config.json has no hidden_size"),
-    (without("max_position_embeddings"), "config.json has no max_position_embeddings"),
     (without("intermediate_size"), "config.json has no intermediate_size"),
     (LLAMA | {"hidden_size": -4096}, "hidden_size in config.json is -4096; it must lie between 1"),
     (LLAMA | {"num_hidden_layers": 0}, "num_hidden_layers in config.json is 0"),
@@ -223,8 +281,11 @@ def test_a_text_that_is_no_config_is_a_sentence():
 def test_a_shortened_config_describes_the_same_model():
     for kind, configs in CASES.items():
         for config in configs:
-            full = json.dumps(config | {"model_type": kind, "torch_dtype": "bfloat16"}, indent=2)
+            full = json.dumps(
+                config | {"model_type": kind, "torch_dtype": "bfloat16"} | STORED, indent=2
+            )
             short = compact_config(full)
             assert read_config(short) == read_config(full), kind
             assert "torch_dtype" not in short
+            assert config_notes(short) == config_notes(full), kind
             assert "\n" not in short

@@ -8,7 +8,7 @@ import pytest
 
 from core.budget.catalogue.hf_config import model_from_config
 from core.budget.catalogue.models import MODELS
-from core.budget.weights.parameters import active_parameters, count_parameters, counts
+from core.budget.weights.parameters import count_parameters, counts
 from tests.core.budget.catalogue.test_hf_config import parameters_of
 
 CONFIGS = json.loads(Path(__file__).with_name("published_configs.json").read_text(encoding="utf-8"))
@@ -44,9 +44,9 @@ def test_the_published_configuration_of_a_model_gives_its_row():
         assert same == row, key
 
 
-def test_the_parameters_that_a_token_passes_are_those_that_the_makers_print():
+def test_the_active_parameters_with_the_tables_are_those_that_the_makers_print():
     for key, billions in ACTIVE.items():
-        assert active_parameters(MODELS[key]).amount / 1e9 == pytest.approx(billions, rel=0.02), key
+        assert counts(MODELS[key]).active / 1e9 == pytest.approx(billions, rel=0.02), key
     for key, spec in MODELS.items():
         assert (counts(spec).active < counts(spec).total) == (spec.mixture is not None), key
 

@@ -14,6 +14,7 @@ from core.budget.command_line.settings import NAMES, read_settings
 from core.budget.fits.jobs import SERVING_FORMATS, TRAINING_WAYS
 from core.budget.serving.memory import inference_budget
 from core.budget.serving.plan import ServingPlan
+from tests.core.budget.usable import usable
 
 
 def run(capsys, *arguments):
@@ -61,7 +62,7 @@ def test_training_says_what_fails_first_and_prints_the_tree(capsys):
     first, *lines = out.splitlines()
     assert status == 0
     assert first.startswith("Llama-2 7B: ")
-    assert "do not fit in 23.6 GiB; the first that fails: weights" in first
+    assert f"do not fit in {usable('rtx-4090')}; the first that fails: weights" in first
     assert lines[0].split()[0] == "device"
     assert any(line.startswith("  weights") for line in lines)
 
@@ -115,6 +116,27 @@ def test_a_config_file_is_a_model_too(capsys, tmp_path):
 
     assert status == 0
     assert "fits" in out.splitlines()[0]
+
+
+def test_what_a_config_file_leaves_out_or_makes_a_guess_is_told_beside_the_data(capsys, tmp_path):
+    config = {
+        "model_type": "llama9",
+        "hidden_size": 64,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "intermediate_size": 128,
+        "vocab_size": 1000,
+        "quantization_config": {"quant_method": "fp8"},
+    }
+    file = tmp_path / "config.json"
+    file.write_text(json.dumps(config), encoding="utf-8")
+
+    status, out, err = run(capsys, "serve", str(file), "--json", "--set", "prompt_len=64")
+
+    weights = json.loads(out)["budget"]["children"][0]
+    assert (status, weights["kind"]) == (0, "estimated")
+    assert len(err.splitlines()) == 3
+    assert all(word in err for word in ("Llama", "max_position_embeddings: 2,048", "fp8"))
 
 
 def test_settings_become_plan_recipe_and_cluster():
@@ -177,7 +199,7 @@ def test_within_the_band_nothing_is_said_to_fail_for_sure(capsys):
     _status, data, _err = run(capsys, "train", "llama-3.1-70b", "--json", *words)
 
     assert json.loads(data)["verdict"] == "close"
-    assert "80.4 GiB may not fit in 79.1 GiB, within the band" in out.splitlines()[0]
+    assert f"80.4 GiB may not fit in {usable('h100-sxm')}, within the band" in out.splitlines()[0]
 
 
 def test_the_words_are_chinese_on_request_and_the_data_never(capsys):

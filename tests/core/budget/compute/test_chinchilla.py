@@ -9,6 +9,8 @@ from core.budget.compute.chinchilla import (
     best_params,
     best_tokens,
     loss_for_size,
+    lowest_params,
+    lowest_ratio,
     predicted_loss,
 )
 from tests.core.budget.refusals import refused
@@ -46,6 +48,21 @@ def test_the_refitted_law_has_its_best_size_near_20_tokens_a_parameter():
     assert 10 < flops / (6 * best) / best < 35
 
 
+def test_the_lowest_points_of_both_laws_are_those_that_a_search_finds():
+    for fit in FITS:
+        for flops in (1e20, 9.574e21, 5.76e23):
+            best = lowest_params(flops, fit).amount
+            here = loss_for_size(flops, best, fit)
+            assert here < min(loss_for_size(flops, best * step, fit) for step in (0.99, 1.01))
+
+
+def test_the_printed_constants_of_approach_3_do_not_lead_to_20_tokens():
+    """Besiroglu et al. 2024, section 1: approach 3 as printed disagrees with approaches 1 and 2."""
+    assert lowest_ratio(9.574e21, HOFFMANN).amount == pytest.approx(62.3, abs=0.05)
+    assert lowest_ratio(5.76e23, HOFFMANN).amount == pytest.approx(92.6, abs=0.05)
+    assert 15 < lowest_ratio(5.76e23, BESIROGLU).amount < 26
+
+
 def test_a_model_too_large_for_a_token_has_no_loss():
     assert loss_for_size(1e9, 1e9) == float("inf")
 
@@ -53,4 +70,5 @@ def test_a_model_too_large_for_a_token_has_no_loss():
 def test_what_cannot_be_is_refused():
     refused("flops is 0; it must lie between 1 and", best_params, 0)
     refused("tokens_per_param is 0; it must", best_tokens, 1e20, 0)
+    refused("flops is 0; it must lie between 1 and", lowest_ratio, 0)
     refused("num_tokens is 0", predicted_loss, 1, 0)

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-import pytest
 
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
@@ -13,7 +12,6 @@ from core.budget.fits.solve import (
     by_length,
     edges,
     group_needs,
-    largest_by_states,
     largest_model,
     largest_number,
     largest_that_fits,
@@ -178,15 +176,3 @@ def test_more_devices_than_a_plan_may_have_have_no_edge():
 def test_lengths_end_at_the_models_own_context():
     for key, spec in MODELS.items():
         assert lengths(spec)[-1] == spec.seq_len, key
-
-
-def test_forty_billion_parameters_fill_eight_cards_of_80_gb_and_53_billion_at_12_bytes():
-    # Stanford CS336, question 2, in 10**9 bytes as the lecture counts.
-    card = replace(DEVICES["h100-sxm"], memory_sold=80 * 10**9)
-    assert largest_by_states(8, card, 16).amount == 40 * 10**9
-    assert largest_by_states(8, card, 12).amount == pytest.approx(53.3e9, rel=1e-3)
-
-
-def test_no_devices_are_refused():
-    refused("num_devices is 0; it must lie between 1 and", largest_by_states, 0, DEVICES["t4"], 16)
-    refused("bytes_each is 0", largest_by_states, 1, DEVICES["t4"], 0)

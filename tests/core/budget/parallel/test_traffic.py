@@ -2,13 +2,15 @@
 
 import pytest
 
+from core.budget.catalogue.models import MODELS
 from core.budget.catalogue.precisions import PRECISIONS
 from core.budget.parallel.ring import bytes_sent, ring_all_reduce
-from core.budget.parallel.traffic import activation_transfers, weight_transfers
-from core.budget.recipe import LoRA, TrainingRecipe
+from core.budget.parallel.traffic import activation_transfers, reduced_bytes, weight_transfers
+from core.budget.recipe import REDUCE_DTYPES, LoRA, TrainingRecipe
 from core.budget.share import shares
 from core.budget.weights.parameters import share_counts
 from core.models.spec import Mixture
+from core.units import GIB
 from tests.core.budget.test_share import cluster, model
 
 
@@ -78,6 +80,44 @@ def test_experts_are_reduced_over_the_ranks_that_hold_the_same_ones():
     assert apart["data", name] == 2 * 7 * (held.total - held.experts) * 2 / 8
 
 
+def test_fsdp2_reduces_in_bf16_unless_its_policy_says_float32():
+    """MixedPrecisionPolicy: of Llama-2 7B on 8 ranks 10.98 GiB of gradients, or twice that."""
+    spec, spread = MODELS["llama-2-7b"], cluster(8, zero_stage=3)
+    sent = {
+        dtype: sent_weights(spec, TrainingRecipe(precision="fsdp2", reduce_dtype=dtype), spread)
+        for dtype in REDUCE_DTYPES
+    }
+    halves = -(-6_738_415_616 // 8) * 7
+    scattered = {
+        dtype: found["data", "reduce-scatter of gradients"] for dtype, found in sent.items()
+    }
+    assert scattered == {"none": 2 * halves, "float32": 4 * halves}
+    assert sum(sent["none"].values()) == pytest.approx(32.9 * GIB, abs=0.05 * GIB)
+    assert sum(sent["float32"].values()) == pytest.approx(43.9 * GIB, abs=0.05 * GIB)
+
+
+@pytest.mark.parametrize("zero", [0, 1, 2, 3])
+def test_only_fully_shard_has_a_reduce_dtype(zero):
+    """DDP and ZeRO reduce gradients as they are kept; so does fully_shard without a policy."""
+    for precision in PRECISIONS:
+        if precision == "fsdp2" and zero == 3:
+            continue
+        found = [
+            sent_weights(
+                model(),
+                TrainingRecipe(precision=precision, reduce_dtype=dtype),
+                cluster(8, zero_stage=zero),
+            )
+            for dtype in REDUCE_DTYPES
+        ]
+        assert found[0] == found[1], precision
+        ddp = sent_weights(model(), TrainingRecipe(precision=precision), cluster(8))
+        row = PRECISIONS[precision]
+        num_params = share_counts(model(), shares(model(), cluster(8))[0]).total
+        each = max(row.gradients, row.accumulated) * num_params
+        assert sum(ddp.values()) == pytest.approx(2 * 7 / 8 * each), precision
+
+
 def test_one_rank_sends_no_weights():
     assert sent_weights(model(), TrainingRecipe(), cluster(1, zero_stage=3)) == {}
 
@@ -95,6 +135,23 @@ def test_fully_shard_gathers_twice_and_scatters_once():
         ]
         counted = collectives(nn.Sequential(*blocks))
     assert counted == {"c10d._allgather_base_": 2 * 3, "c10d._reduce_scatter_base_": 3}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", REDUCE_DTYPES)
+def test_torch_reduces_in_the_dtype_that_is_counted(dtype):
+    """What torch's own reduce-scatter is given for a layer of 2,128 parameters on four ranks."""
+    import torch
+    from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
+
+    from tests.core.budget.fake_ranks import Block, mesh_of_fake_ranks, scattered
+
+    reduce = {"none": None, "float32": torch.float32}[dtype]
+    policy = MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=reduce)
+    with mesh_of_fake_ranks() as mesh:
+        (sent,) = scattered(fully_shard(Block(), mesh=mesh, mp_policy=policy))
+    recipe = TrainingRecipe(precision="fsdp2", reduce_dtype=dtype)
+    assert sent.itemsize == reduced_bytes(recipe, fully_sharded=True)
 
 
 RECIPE = TrainingRecipe(batch_size=2, seq_len=4096)

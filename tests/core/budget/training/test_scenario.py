@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
-from core.budget.recipe import CHECKPOINTING, STEP_KINDS, LoRA, TrainingRecipe
+from core.budget.recipe import CHECKPOINTING, REDUCE_DTYPES, STEP_KINDS, LoRA, TrainingRecipe
 from core.budget.training.memory import training_budget
 from core.budget.training.scenario import (
     CHOICES,
@@ -30,13 +30,14 @@ RECIPES = st.builds(
     batch_size=st.integers(1, 4096),
     seq_len=st.integers(1, 10**6),
     accumulation=st.integers(1, 64),
-    precision=st.sampled_from(["mixed_bf16", "fp32"]),
+    precision=st.sampled_from(["mixed_bf16", "fp32", "fsdp2"]),
     optimizer=st.sampled_from(["adamw", "muon"]),
     step_kind=st.sampled_from(STEP_KINDS),
     checkpointing=st.sampled_from(CHECKPOINTING),
     checkpoint_every=st.integers(1, 8),
     loss_chunks=st.integers(1, 64),
     lora=st.none() | LORAS,
+    reduce_dtype=st.sampled_from(REDUCE_DTYPES),
 )
 
 

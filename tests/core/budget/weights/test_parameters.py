@@ -104,9 +104,19 @@ def test_more_tensor_ranks_than_heads_is_a_sentence():
 
 def test_active_parameters_name_their_rule():
     line = active_parameters(MODELS["mixtral-8x7b"])
-    assert line.formula == "num_params - idle_experts"
-    assert line.substituted == "46,702,792,704 - 33,822,867,456"
-    assert line.amount == 12_879_925_248
+    assert line.formula == "num_params - idle_experts - idle_rows"
+    assert line.substituted == "46,702,792,704 - 33,822,867,456 - 131,067,904"
+    assert line.amount == 12_748_857_344
+
+
+def test_a_token_looks_up_one_row_of_a_table_and_passes_the_whole_of_a_tied_one():
+    """DeepSeek-V3 prints 37 B, with the table of 129,280 rows that one token does not pass."""
+    deepseek, tied, gpt2 = (MODELS[key] for key in ("deepseek-v3", "gemma-2-9b", "gpt2"))
+    table = 129_280 * 7168
+    assert active_parameters(deepseek).amount == counts(deepseek).active - table + 7168
+    assert active_parameters(deepseek).amount / 1e9 == pytest.approx(36.6, abs=0.05)
+    assert active_parameters(tied).amount == counts(tied).total
+    assert active_parameters(gpt2).amount == counts(gpt2).total - 1023 * 768
 
 
 def test_rows_and_columns_are_those_of_the_modules_parameters():

@@ -11,6 +11,7 @@ from core.train.run.progress import (
     axis_unit,
     half_life,
     learning_sentence,
+    mean_rate,
     seconds_per_step,
     smooth,
     stage,
@@ -75,6 +76,22 @@ def test_the_seconds_per_step_are_the_median_of_the_gaps_and_forget_a_pause():
     times = [0.5 * step + (300 if step > 20 else 0) for step in steps]
     gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
     assert seconds_per_step(steps, times) == statistics.median(gaps) == 0.5
+
+
+def test_the_mean_speed_is_all_tokens_over_the_seconds_of_all_steps():
+    """Not the mean of the speeds: a step of 1 s and one of 0.25 s make 400 tokens in 1.25 s."""
+    seconds = [1.0, 0.25, 0.5, 2.0]
+    rates = [200 / each for each in seconds]
+    assert mean_rate([1, 2, 3, 4], rates) == pytest.approx(4 * 200 / sum(seconds))
+    assert mean_rate([1, 2], [200.0, 800.0]) == pytest.approx(320.0)
+
+
+def test_a_record_of_a_thinned_curve_stands_for_the_steps_since_the_one_before():
+    assert mean_rate([1, 4], [100.0, 400.0]) == pytest.approx(4 / (1 / 100 + 3 / 400))
+    again = mean_rate([1, 2, 3, 2, 3], [100.0] * 3 + [50.0] * 2)  # after a resume: steps done twice
+    assert again == pytest.approx(5 / (3 / 100 + 2 / 50))
+    assert mean_rate([], []) is None
+    assert mean_rate([1, 2], [None, 100.0]) == pytest.approx(100.0)
 
 
 def test_neither_one_record_nor_a_step_done_again_after_a_resume_makes_a_gap():

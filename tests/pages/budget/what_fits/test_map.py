@@ -152,4 +152,7 @@ def test_the_table_of_a_device_has_every_peak_and_both_memories():
     assert told["bfloat16 products"] == "989 TFLOP/s"
     assert told["int8 products"] == "1.98 POP/s"
     assert told["link to another device, one direction"] == "450 GB/s"
-    assert (told["memory on the box"], told["memory for a process"]) == ("80.0 GiB", "79.1 GiB")
+    assert (told["memory on the box"], told["memory for a process's tensors"]) == (
+        "80.0 GiB",
+        "78.6 GiB",
+    )

@@ -108,13 +108,7 @@ def test_an_uploaded_config_goes_into_the_address(open_script, encoding):
             json.dumps(LLAMA | {"sliding_window": 9, "layer_types": ["x" * 40] * 32 * 4}).encode(),
             "layer_types in config.json lists 128 layers",
         ),
-        (
-            json.dumps(
-                LLAMA
-                | {"sliding_window": 9, "num_hidden_layers": 300, "layer_types": ["x" * 20] * 300}
-            ).encode(),
-            "a link holds at most 4000",
-        ),
+        (b'{"a": "' + b"x" * 100_000 + b'"}', "a config.json has at most 100,000"),
     ],
 )
 def test_an_upload_that_cannot_be_used_is_told(open_script, data, sentence):
@@ -122,6 +116,56 @@ def test_an_upload_that_cannot_be_used_is_told(open_script, data, sentence):
 
     assert any(sentence in text for text in texts(app)), texts(app)
     assert seen(app)[0].key == DEFAULT_MODEL
+
+
+LONG = LLAMA | {
+    "sliding_window": 9, "num_hidden_layers": 300, "layer_types": ["sliding_attention"] * 300,
+}  # fmt: skip
+
+
+def paste(app, text):
+    return app.text_area(key="demo_config_text").set_value(text).run()
+
+
+@pytest.mark.parametrize("way", [paste, lambda app, text: upload(app, text.encode())])
+def test_what_no_link_can_hold_stays_in_the_session_and_says_so(open_script, way):
+    app = way(open_script(SCRIPT, demo_model="own"), json.dumps(LONG, indent=4))
+
+    assert seen(app)[0].spec.num_layers == 300
+    assert any("a link holds at most 4,000" in text for text in texts(app))
+    assert app.session_state["demo_config"] == ""
+    app.run()
+    assert seen(app)[0].spec.num_layers == 300
+    paste(app, json.dumps(LLAMA))
+    assert seen(app)[0].spec.num_layers == 32
+    assert not any("a link holds" in text for text in texts(app))
+
+
+def test_a_field_of_several_lines_takes_a_whole_file_and_shows_what_is_kept(open_script):
+    """4,000 characters hold no indented config.json with a list of its layers; the field does."""
+    pasted = json.dumps(LLAMA | {"layer_types": ["full_attention"] * 32, "notes": "x" * 9000})
+    app = paste(open_script(SCRIPT, demo_model="own"), pasted)
+
+    field = app.text_area(key="demo_config_text")
+    assert field.proto.max_chars == 100_000
+    assert seen(app)[0].spec.num_layers == 32
+    assert field.value == app.session_state["demo_config"]
+    assert "notes" not in field.value
+
+
+def test_a_text_that_cannot_be_read_stays_in_the_field_to_be_mended(open_script):
+    app = paste(open_script(SCRIPT, demo_model="own"), "{'a': 1}")
+    assert app.text_area(key="demo_config_text").value == "{'a': 1}"
+    assert any("This is no JSON" in text for text in texts(app))
+
+
+def test_defaults_guesses_and_quantized_weights_are_told(open_script):
+    config = LLAMA | {"model_type": "llama9", "quantization_config": {"quant_method": "fp8"}}
+    del config["max_position_embeddings"]
+    app = open_script(SCRIPT, demo_model="own", demo_config=json.dumps(config))
+
+    (said,) = [text for text in texts(app) if text.startswith("Read:")]
+    assert all(word in said for word in ("estimate", "max_position_embeddings: 2,048", "fp8"))
 
 
 def test_a_device_of_ones_own_has_the_typed_numbers(open_script):

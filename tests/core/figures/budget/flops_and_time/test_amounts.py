@@ -29,6 +29,15 @@ def test_a_limit_is_drawn_only_where_it_can_be_seen():
     assert "memory: 40.0 B" in [trace.name for trace in near]
 
 
+def test_the_lowest_point_of_each_line_is_marked_with_its_tokens_a_parameter():
+    """At 9.574e21 FLOPs Hoffmann's printed law is lowest at 62.3 tokens, the refit near 20."""
+    figure = loss_picture(FLOPS, {}, Look()).figure
+    marks = {trace.text[0]: trace for trace in figure.data if trace.mode == "markers+text"}
+    assert [float(text.split()[0]) for text in marks] == [62.3, pytest.approx(20, abs=2)]
+    for mark, line in zip(marks.values(), figure.data[:2], strict=True):
+        assert mark.y[0] <= min(line.y)
+
+
 def test_words_and_table_of_the_losses():
     picture = loss_picture(FLOPS, {"memory": 4e10}, Look())
     assert "lowest near 8.93 B" in picture.alt

@@ -17,6 +17,7 @@ from core.figures.budget.model_sizes.one_model import (
 )
 from core.figures.picture import Look
 from core.units import GIB
+from tests.core.budget.usable import usable
 
 RTX = Line("RTX 4090", DEVICES["rtx-4090"].memory_usable)
 MARKS = tuple(
@@ -50,7 +51,7 @@ def test_what_is_too_long_for_the_memory_says_how_many_it_needs():
     items = items_of("llama-2-70b")
 
     assert verdict(items["int4_group128"].amount, RTX) == "✗ ≥ 2 devices"
-    assert verdict(items["float32"].amount, RTX) == "✗ ≥ 11 devices"
+    assert verdict(items["float32"].amount, RTX) == "✗ ≥ 12 devices"
     assert verdict(RTX.num_bytes, RTX) == "✓ fits"
     assert verdict(RTX.num_bytes + 1, RTX) == "✗ ≥ 2 devices"
     assert verdict(1, Line("empty", 0)) == "✗ no memory"
@@ -61,7 +62,7 @@ def test_the_chosen_line_is_bold_and_named_with_its_memory():
     bold = [shape for shape in figure.layout.shapes if shape.line.width == 3]
 
     assert [shape.x0 for shape in bold] == [RTX.num_bytes]
-    assert "<b>RTX 4090</b><br>23.6 GiB" in words_of(figure)
+    assert f"<b>RTX 4090</b><br>{usable('rtx-4090')}" in words_of(figure)
 
 
 def test_lines_keep_their_distance_and_stay_inside():
@@ -78,14 +79,14 @@ def test_a_memory_far_beyond_the_bars_is_named_at_the_edge():
     figure = drawn("0.1b").figure
 
     assert not figure.layout.shapes
-    assert "<b>RTX 4090</b>: 23.6 GiB →" in words_of(figure)
+    assert f"<b>RTX 4090</b>: {usable('rtx-4090')} →" in words_of(figure)
 
 
 def test_the_sentence_and_the_table_say_what_is_drawn():
     table = drawn("llama-2-7b", unit="GB").table
 
     assert drawn("llama-2-7b").alt.startswith(
-        "Weights of Llama-2 7B against RTX 4090 with 23.6 GiB: float32 25.1 GiB ✗"
+        f"Weights of Llama-2 7B against RTX 4090 with {usable('rtx-4090')}: float32 25.1 GiB ✗"
     )
     assert table["total"][0] == "27.0 GB"
     assert table["RTX 4090"][:2] == ["✗ ≥ 2 devices", "✓ fits"]

@@ -1,7 +1,7 @@
 """Where the parameters are: every one of them is in a bar, and experts show what is idle."""
 
 from core.budget.catalogue.models import MODELS
-from core.budget.weights.parameters import active_parameters, count_parameters
+from core.budget.weights.parameters import count_parameters, left_out
 from core.figures.budget.model_sizes.parts import part_rows, parts_picture
 from core.figures.picture import Look
 
@@ -9,8 +9,7 @@ from core.figures.picture import Look
 def picture_of(key, **look):
     spec = MODELS[key]
     tree = count_parameters(spec)
-    idle = tree.amount - active_parameters(spec).amount
-    return tree, parts_picture(spec.name, tree, idle, Look(**look))
+    return tree, parts_picture(spec.name, tree, left_out(spec), Look(**look))
 
 
 def drawn(key, **look):
@@ -39,9 +38,15 @@ def test_experts_that_a_token_leaves_out_are_hatched():
 
     assert idle.name == "a token leaves out"
     assert idle.marker.pattern.shape == "/"
-    assert sum(passed.x) == 12_879_925_248
-    assert sum(idle.x) == tree.amount - 12_879_925_248
-    assert len(drawn("llama-2-7b")[1].data) == 1
+    one_row = 12_879_925_248 - 31_999 * 4096  # the router's two of eight, one row of the table
+    assert sum(passed.x) == one_row
+    assert sum(idle.x) == tree.amount - one_row
+
+
+def test_of_a_table_that_is_only_looked_up_a_token_passes_one_row():
+    _tree, figure = drawn("llama-2-7b")
+    assert list(figure.data[1].x) == [31_999 * 4096, *[0] * (len(figure.data[0].x) - 1)]
+    assert len(drawn("gemma-2-9b")[1].data) == 1  # its table is the head too
 
 
 def test_a_hover_shows_the_formula_with_its_numbers():

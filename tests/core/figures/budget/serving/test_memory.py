@@ -16,6 +16,7 @@ from core.figures.budget.serving.memory import (
 )
 from core.figures.picture import Look
 from core.units import GIB
+from tests.core.budget.usable import usable
 
 RTX = Cluster(device=DEVICES["rtx-4090"])
 SPEC = MODELS["llama-3.1-8b"]
@@ -46,11 +47,11 @@ def test_the_end_of_memory_is_marked_and_said():
     words = [note.text for note in picture.figure.layout.annotations]
 
     assert f"full at {sweep.largest:,}" in words
-    assert "RTX 4090: 23.6 GiB" in words
+    assert f"RTX 4090: {usable('rtx-4090')}" in words
     assert [shape.y1 for shape in picture.figure.layout.shapes] == [sweep.capacity / GIB] * 2
     assert f"is full at {sweep.largest:,}." in picture.alt
     none = drawn(memory_sweep(MODELS["llama-3.1-405b"], PLAN, RTX), mode="dark")
-    assert "nothing fits in the 23.6 GiB of RTX 4090." in none.alt
+    assert f"nothing fits in the {usable('rtx-4090')} of RTX 4090." in none.alt
     assert len(none.figure.layout.shapes) == 1
 
 

@@ -18,6 +18,7 @@ from core.figures.budget.what_fits.map import (
     square_text,
 )
 from core.figures.picture import Look
+from tests.core.budget.usable import usable
 
 ROWS = {"gpt2-xl": "GPT-2 XL", "llama-2-70b": "Llama-2 70B"}
 COLUMNS = {"t4": "T4", "h200-sxm": "H200"}
@@ -76,7 +77,7 @@ def test_what_is_not_in_the_plane_is_not_picked_out(plane):
 def test_a_square_explains_itself(plane, labels):
     text = hover_text(plane, labels, ("llama-2-70b", "t4"), Look())
 
-    assert "130 GiB of 14.8 GiB" in text
+    assert f"130 GiB of {usable('t4')}" in text
     assert "the first that does not fit: weights" in text
     assert "16 devices are enough" in text
     assert "enough" not in hover_text(plane, labels, ("gpt2-xl", "t4"), Look())

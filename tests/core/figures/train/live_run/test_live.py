@@ -211,6 +211,14 @@ def test_the_facts_are_the_newest_numbers(run):
     assert newest["num_changes"] == "1"
 
 
+def test_a_run_has_the_speed_of_its_last_step_and_the_mean_of_all():
+    """A last step of 98.7 k tokens/s does not make a run of 55.8 k one of 98.7 k."""
+    speeds = [50_000.0] * 19 + [98_700.0]
+    told = facts(RunView(columns=columns(list(range(1, 21))) | {"tokens_per_second": speeds}))
+    assert told["tokens_per_second"] == "98.7 k tokens/s"
+    assert told["mean_rate"] == "51.3 k tokens/s"  # 20 / (19 / 50,000 + 1 / 98,700)
+
+
 def test_the_facts_of_a_run_that_has_not_begun_are_dashes():
     newest = facts(RunView())
     assert newest.pop("step") == "0"

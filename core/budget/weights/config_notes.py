@@ -1,0 +1,64 @@
+"""What a reader must know of a config.json beside its numbers."""
+
+import json
+from collections.abc import Iterator
+
+from core.budget.catalogue.hf_config import STORED, language_part, layout_of, read_config
+from core.budget.catalogue.hf_families import Config, shown
+from core.budget.weights.parameters import counts
+from core.language import _
+from core.models.spec import ModelSpec
+from core.units import format_count
+
+
+def config_notes(text: str) -> tuple[str, ...]:
+    """Return what a reader must know of a config.json beside its numbers, a sentence each.
+
+    What was missing and taken from transformers, a layout that was guessed, weights that are
+    stored quantized.
+
+    Raises:
+        ValueError: If `read_config` refuses the text.
+    """
+    spec = read_config(text)
+    config = language_part(json.loads(text))
+    return (*_guess_note(spec), *_missing_notes(spec, config), *_stored_notes(config))
+
+
+def _guess_note(spec: ModelSpec) -> Iterator[str]:
+    if spec.guessed:
+        yield _(
+            "Its type is not known here: it is counted as if laid out like Llama, so every number "
+            "is an estimate."
+        )
+
+
+def _missing_notes(spec: ModelSpec, config: Config) -> Iterator[str]:
+    family, defaults = layout_of(config)
+    for name, value in defaults.items():
+        if config.get(family.names[name]) is None:
+            yield _(
+                "config.json has no {key}: {value}, the default of transformers for {type}, is "
+                "taken."
+            ).format(
+                key=family.names[name],
+                value=f"{value:,}",
+                type="llama" if spec.guessed else config["model_type"],
+            )
+            if name == "vocab_size":
+                yield _("Its layers alone, which do not depend on that, hold {count}.").format(
+                    count=format_count(counts(spec).layers)
+                )
+
+
+def _stored_notes(config: Config) -> Iterator[str]:
+    """Say how quantized weights are stored; the fields are whatever their maker wrote."""
+    stored = config.get("quantization_config")
+    if stored is None:
+        return
+    fields = stored if isinstance(stored, dict) else {}
+    said = [f"{key}: {shown(fields[key])}" for key in STORED if fields.get(key) is not None]
+    yield _(
+        "Its quantization_config ({stored}) says that the weights are stored quantized. Here "
+        "parameters are counted, each once; how they are stored is a choice of the page."
+    ).format(stored=", ".join(said) or shown(stored))
