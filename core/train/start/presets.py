@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, cast
 
 from core.language import N_, _
 from core.train.config import TrainConfig
@@ -109,7 +109,9 @@ def find_duration(key: str) -> Duration:
 
 
 def preset_config(duration_key: str, device_kind: str = "cpu", size_key: str = "") -> TrainConfig:
-    """Return a config for a duration; `num_steps` is set once the device has been timed.
+    """Return a config for a duration, which ends it whatever the machine does.
+
+    `num_steps` is set once the device has been timed.
 
     Args:
         duration_key: Key of a row of `DURATIONS`.
@@ -120,7 +122,7 @@ def preset_config(duration_key: str, device_kind: str = "cpu", size_key: str = "
     chosen = size_key or (duration.cpu_size if device_kind == "cpu" else duration.gpu_size)
     size = find_size(chosen)
     peak = float(size.settings["learning_rate"])
-    settings = {**size.settings, "min_learning_rate": peak / 10}
+    settings = {**size.settings, "min_learning_rate": peak / 10, "max_seconds": duration.seconds}
     name = re.sub(r"[^a-z0-9]+", "-", f"{duration.key}-{size.key}".lower())
     return TrainConfig.from_json({"name": name, **settings})
 
@@ -146,8 +148,17 @@ def with_steps(config: TrainConfig, num_steps: int) -> TrainConfig:
 
 def predicted_seconds(config: TrainConfig, seconds_per_step: float) -> float:
     """Return the seconds from the click to the last step; the inverse of `fit_steps`."""
-    seconds = config.num_steps * governed(config, seconds_per_step)
-    return START_UP_SECONDS + seconds / SHARE_OF_STEPS
+    step = governed(config, seconds_per_step)
+    if is_ended_by_time(config, seconds_per_step):
+        # Only the machine's own time counts, not that in which the governor holds it back.
+        return START_UP_SECONDS + cast("float", config.max_seconds) * step / seconds_per_step
+    return START_UP_SECONDS + config.num_steps * step / SHARE_OF_STEPS
+
+
+def is_ended_by_time(config: TrainConfig, seconds_per_step: float) -> bool:
+    """Say whether the time limit will end the run before its last step."""
+    limit = config.max_seconds
+    return limit is not None and limit < config.num_steps * seconds_per_step / SHARE_OF_STEPS
 
 
 def governed(config: TrainConfig, seconds_per_step: float) -> float:

@@ -7,7 +7,7 @@ from core.figures.train.live_run.run_facts import ALTS
 from core.language import N_, _
 from core.train.run.progress import LEARNT, REAL_WORDS
 from core.train.run.state import KILLED, KILLED_HOLDING
-from core.train.worker.failures import HALVE_THE_BATCH, SHORTEN_THE_CONTEXT
+from core.train.worker.failures import HALVE_THE_BATCH, SHORTEN_THE_CONTEXT, TIME_IS_UP
 from core.train.worker.turn import QUEUED
 
 STATES: Final = {
@@ -47,7 +47,14 @@ REASONS: Final = {
     "reason_error": N_("An error ended it; the file stdout.log in the run directory has it."),
 }
 # Sentences that a worker writes into its state as they are, with numbers for their braces.
-MESSAGES: Final = (KILLED, KILLED_HOLDING, QUEUED, HALVE_THE_BATCH, SHORTEN_THE_CONTEXT)
+MESSAGES: Final = (
+    KILLED,
+    KILLED_HOLDING,
+    QUEUED,
+    HALVE_THE_BATCH,
+    SHORTEN_THE_CONTEXT,
+    TIME_IS_UP,
+)
 STATUS: Final = {
     "status_running": N_(
         "step {step} of {num_steps} · {left} left · {tokens_per_second} · loss {loss}"
