@@ -1,6 +1,7 @@
 """The live page in a real browser, fed by a run that is written while it looks."""
 
 import contextlib
+import itertools
 import json
 import math
 import re
@@ -19,6 +20,8 @@ from core.train.run.history import landmarks
 from core.train.run.progress import (
     References,
     learning_sentence,
+    own_pace,
+    seconds_left,
     seconds_per_step,
     smooth,
     word_sentence,
@@ -318,6 +321,15 @@ def test_the_browsers_arithmetic_is_cores(watching):
     assert browser("smooth", steps, values, 1000) == pytest.approx(smooth(steps, values, 1000))
     times = [0.3 * step for step in steps]
     assert browser("secondsPerStep", steps, times) == pytest.approx(seconds_per_step(steps, times))
+    for trained in (0, 12.5):
+        paces = (
+            browser("ownPace", trained, 300, steps, times),
+            own_pace(trained, 300, steps, times),
+        )
+        assert paces[0] == pytest.approx(paces[1]), trained
+    for limit, left in itertools.product((None, 0.5, 1000), (None, 7.5, 90, -1)):
+        seconds = seconds_left(3600, 0.01, limit, left)
+        assert browser("secondsLeft", 3600, 0.01, limit, left) == pytest.approx(seconds), limit
 
 
 def test_thinning_keeps_the_points_that_core_keeps(watching, run):
@@ -352,6 +364,50 @@ def test_a_button_and_a_dial_say_at_which_step_they_took_effect(watching, run):
         f"{CHART.format(name='learning_rate')}.data.find(t => t.meta.role === 'multiplier')"
         ".x.includes(60)"
     )
+
+
+def test_the_time_left_follows_the_speed_limit_and_a_pause_has_none(watching, run):
+    """340 steps are left: 6.8 s at 20 ms a step, 680 s at one step in 2 s."""
+    page, status = watching(), ".live-progress"
+
+    def told(**state):
+        run.store.write_state(step=60, trained_seconds=1.2, **state)
+        page.until(f"{VIEW}.history.state.state === '{state['state']}'")
+        limit = json.dumps(state.get("max_steps_per_second"))
+        page.until(f"{VIEW}.history.state.max_steps_per_second === {limit}")
+        return page.locator(status).inner_text()
+
+    assert f"{units.format_seconds(6.8)} left" in told(state="running")
+    slow = told(state="running", max_steps_per_second=0.5)
+    assert f"{units.format_seconds(680)} left" in slow
+    assert "left" not in told(state="paused", max_steps_per_second=0.5)
+    assert f"{units.format_seconds(6.8)} left" in told(state="running")
+
+
+def test_an_ended_run_shows_its_mean_speed(watching, run):
+    page = watching()
+    for _step in range(60):
+        run.step += 1
+        run.store.append_step(
+            StepRecord(
+                step=run.step,
+                time=1e9 + 2 + run.step / 10,
+                seconds=0.1,
+                loss=2.0,
+                learning_rate=5e-3,
+                grad_norm=1.0,
+                tokens_per_second=10_240.0,
+                resident_bytes=1 << 28,
+            )
+        )
+    run.state("finished")
+    page.until(f"{VIEW}.history.state.state === 'finished'")
+    wait_for_steps(page, 120)
+    mean = 120 * 1024 / (60 * 0.02 + 60 * 0.1)
+    shown = page.locator(".live-progress").inner_text()
+    assert units.format_rate(mean, "tokens") in shown
+    assert facts(run.view())["mean_rate"] in shown
+    assert units.format_rate(10_240, "tokens") not in shown
 
 
 def test_space_and_full_stop_control_the_run_but_not_while_an_input_has_the_focus(watching, run):

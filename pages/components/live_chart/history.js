@@ -17,6 +17,7 @@ function append(history, message) {
   history.events.push(...(message.events ?? []))
   if (message.state) history.state = message.state
   if (message.info) history.info = message.info
+  if (message.step_seconds) history.totals = { num: message.total_records, seconds: message.step_seconds }
   return first
 }
 
@@ -45,6 +46,10 @@ function tokensPerStep({ config }) {
 function predictedTokensPerSecond(info) {
   const seconds = info.prediction?.seconds_per_step
   return seconds ? tokensPerStep(info) / seconds : null
+}
+
+function meanTokensPerSecond({ info, totals }) {
+  return totals ? (tokensPerStep(info) * totals.num) / totals.seconds : null
 }
 
 function end(history) {

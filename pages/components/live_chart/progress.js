@@ -63,6 +63,18 @@ function secondsPerStep(steps, times, window = 40) {
   return gaps.length ? median(gaps) : null
 }
 
+// By the machine's own speed, evaluations included; pauses and a speed limit are not.
+function ownPace(trainedSeconds, step, steps, times) {
+  return trainedSeconds && step ? trainedSeconds / step : secondsPerStep(steps, times)
+}
+
+// Until the last step or the end of the time, whichever comes first.
+function secondsLeft(numStepsLeft, pace, maxStepsPerSecond = null, trainedSecondsLeft = null) {
+  const heldBack = maxStepsPerSecond ? Math.max(pace, 1 / maxStepsPerSecond) : pace
+  const bySteps = numStepsLeft * heldBack
+  return trainedSecondsLeft === null ? bySteps : Math.min(bySteps, (Math.max(trainedSecondsLeft, 0) / pace) * heldBack)
+}
+
 function axisUnit(numBytes, unit) {
   const base = unit === "GiB" ? 1024 : 1000
   const names = unit === "GiB" ? ["KiB", "MiB", "GiB"] : ["kB", "MB", "GB"]

@@ -60,6 +60,7 @@ STATUS: Final = {
         "step {step} of {num_steps} · {left} left · {tokens_per_second} · loss {loss}"
     ),
     "status": N_("step {step} of {num_steps} · {tokens_per_second} · loss {loss}"),
+    "status_ended": N_("step {step} of {num_steps} · mean {mean_rate} · loss {loss}"),
     "reconnecting": N_("Connection lost; reconnecting …"),
     "no_plotly": N_("The drawing library did not load; reload the page."),
     "tokens": N_("tokens"),
@@ -110,7 +111,8 @@ FACTS: Final = {
     "fact_num_changes": N_("Changes of the multiplier"),
     "fact_grad_norm": N_("Length of the gradient"),
     "fact_grad_clip": N_("Longest gradient let through"),
-    "fact_tokens_per_second": N_("Speed"),
+    "fact_tokens_per_second": N_("Speed of the last step"),
+    "fact_mean_rate": N_("Mean speed of all steps"),
     "fact_predicted_rate": N_("Predicted speed"),
     "fact_weights": N_("Memory: weights"),
     "fact_gradients": N_("Memory: gradients"),

@@ -4,6 +4,7 @@ The browser refreshes the same sentences from the same templates while the run g
 """
 
 import math
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -40,8 +41,8 @@ ALTS: Final = {
         "longer gradients are cut to {grad_clip}."
     ),
     "tokens_per_second": N_(
-        "Training speed against training step. At step {step} it is {tokens_per_second}; "
-        "predicted were {predicted_rate}."
+        "Training speed against training step. At step {step} it is {tokens_per_second}, over all "
+        "steps {mean_rate}; predicted were {predicted_rate}."
     ),
     "memory": N_(
         "Memory by category against training step: weights {weights}, gradients {gradients}, "
@@ -105,6 +106,16 @@ def predicted_tokens_per_second(run: RunView) -> float | None:
     return float(tokens / seconds)
 
 
+def mean_tokens_per_second(run: RunView) -> float | None:
+    """Return the tokens of all recorded steps by the seconds of these steps; None before any.
+
+    Evaluations and the like are not in these seconds. Every step has as many tokens, so this is
+    the harmonic mean of the rates.
+    """
+    rates = [rate for rate in run.column("tokens_per_second") if rate]
+    return statistics.harmonic_mean(rates) if rates else None
+
+
 def broken_steps(run: RunView) -> tuple[list[int], list[float]]:
     """Return the steps without a finite loss, each at the height of the last finite one."""
     steps: list[int] = []
@@ -141,6 +152,7 @@ def facts(run: RunView, unit: ByteUnit = "GiB") -> dict[str, str]:
         "grad_norm": _last(run, "grad_norm", LOSS),
         "grad_clip": _written(config.get("grad_clip"), "{:g}".format),
         "tokens_per_second": _last(run, "tokens_per_second", _rate),
+        "mean_rate": _written(mean_tokens_per_second(run), _rate),
         "predicted_rate": _written(predicted_tokens_per_second(run), _rate),
         **_memory_facts(run, unit),
     }

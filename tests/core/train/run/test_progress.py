@@ -11,6 +11,8 @@ from core.train.run.progress import (
     axis_unit,
     half_life,
     learning_sentence,
+    own_pace,
+    seconds_left,
     seconds_per_step,
     smooth,
     stage,
@@ -75,6 +77,29 @@ def test_the_seconds_per_step_are_the_median_of_the_gaps_and_forget_a_pause():
     times = [0.5 * step + (300 if step > 20 else 0) for step in steps]
     gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
     assert seconds_per_step(steps, times) == statistics.median(gaps) == 0.5
+
+
+def test_the_time_left_follows_the_speed_limit():
+    assert seconds_left(3600, 0.01) == pytest.approx(36)
+    assert seconds_left(3600, 0.01, max_steps_per_second=0.5) == pytest.approx(7200)
+    assert seconds_left(3600, 0.01, max_steps_per_second=1000.0) == pytest.approx(36)
+
+
+def test_the_time_left_ends_at_the_time_limit_or_the_last_step_whichever_comes_first():
+    assert seconds_left(3600, 0.01, trained_seconds_left=20.0) == pytest.approx(20)
+    assert seconds_left(3600, 0.01, trained_seconds_left=50.0) == pytest.approx(36)
+    assert seconds_left(10, 0.01, trained_seconds_left=-1.0) == 0
+
+
+def test_only_the_machines_own_time_counts_while_a_speed_limit_holds_it_back():
+    """20 s are 2,000 steps of 10 ms; at 2 steps/s they last 1,000 s."""
+    assert seconds_left(3600, 0.01, 2.0, trained_seconds_left=20.0) == pytest.approx(1000)
+
+
+def test_the_own_pace_is_the_noted_time_by_step_and_else_that_of_the_records():
+    assert own_pace(12.0, 600, [1, 2], [0.0, 2.0]) == pytest.approx(0.02)
+    assert own_pace(0.0, 600, [1, 2], [0.0, 2.0]) == 2.0
+    assert own_pace(0.0, 0, [], []) is None
 
 
 def test_neither_one_record_nor_a_step_done_again_after_a_resume_makes_a_gap():

@@ -211,6 +211,15 @@ def test_the_facts_are_the_newest_numbers(run):
     assert newest["num_changes"] == "1"
 
 
+def test_the_mean_speed_is_all_tokens_by_all_seconds_and_not_the_last_steps():
+    """Steps of 1,536 tokens in 0.05 s, 0.05 s and 0.02 s."""
+    seconds = [0.05, 0.05, 0.02]
+    shown = columns([1, 2, 3]) | {"tokens_per_second": [1536 / each for each in seconds]}
+    told = facts(RunView(columns=shown, info=INFO))
+    assert told["tokens_per_second"].startswith("76.8 k")
+    assert told["mean_rate"].startswith(f"{3 * 1536 / sum(seconds) / 1000:.1f} k")
+
+
 def test_the_facts_of_a_run_that_has_not_begun_are_dashes():
     newest = facts(RunView())
     assert newest.pop("step") == "0"
