@@ -1,5 +1,6 @@
 """Durations and sizes to start from: a row each."""
 
+import itertools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -123,8 +124,23 @@ def preset_config(duration_key: str, device_kind: str = "cpu", size_key: str = "
     size = find_size(chosen)
     peak = float(size.settings["learning_rate"])
     settings = {**size.settings, "min_learning_rate": peak / 10, "max_seconds": duration.seconds}
-    name = re.sub(r"[^a-z0-9]+", "-", f"{duration.key}-{size.key}".lower())
-    return TrainConfig.from_json({"name": name, **settings})
+    return TrainConfig.from_json({"name": _preset_name(duration, size), **settings})
+
+
+def _preset_name(duration: Duration, size: Size) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", f"{duration.key}-{size.key}".lower())
+
+
+def preset_title(name: str) -> str:
+    """Return the name of a preset's config in the reader's words; any other name as it is.
+
+    >>> preset_title("one-minute-0-8m"), preset_title("my own")
+    ('One minute, 0.8M', 'my own')
+    """
+    for duration, size in itertools.product(DURATIONS, SIZES):
+        if name == _preset_name(duration, size):
+            return f"{_(duration.label)}, {size.key}"
+    return name
 
 
 def fit_steps(config: TrainConfig, seconds: float, seconds_per_step: float) -> TrainConfig:

@@ -4,6 +4,8 @@
 const COLUMNS = ["step", "time", "loss", "learning_rate", "grad_norm", "tokens_per_second", "resident_bytes", "attempt", "flags"]
 const CATEGORIES = ["weights", "gradients", "optimizer", "activations", "other"]
 const MAX_POINTS = 1500
+const MARK_HEIGHTS = [0.97, 0.85, 0.73, 0.61]
+const MARK_ROOM = 0.2
 
 function emptyHistory() {
   const columns = Object.fromEntries(COLUMNS.map((name) => [name, []]))
@@ -99,17 +101,39 @@ function lossTraces(history) {
   }
 }
 
-function referenceTrace(history, label, value, writtenValue) {
+function referenceTrace(history, { label, at }, value, writtenValue) {
   if (value === null || value === undefined) return { x: [], y: [], text: [] }
-  return { x: [0, end(history)], y: [value, value], text: ["", fill(label, { value: writtenValue })] }
+  const x = at === 1 ? [0, end(history)] : [0, at * end(history), end(history)]
+  return { x, y: x.map(() => value), text: ["", fill(label, { value: writtenValue }), ""].slice(0, x.length) }
 }
 
-function changeTrace(history) {
+// core/figures/train/live_run/live_parts.py: so that no label is printed over another.
+function placeMarks(steps, last) {
+  const taken = MARK_HEIGHTS.map(() => -Infinity)
+  const room = MARK_ROOM * last
+  return steps.map((step) => {
+    const leftwards = step > last - room
+    const begin = leftwards ? step - room : step
+    const free = taken.findIndex((until) => until <= begin)
+    const row = free < 0 ? taken.indexOf(Math.min(...taken)) : free
+    taken[row] = Math.max(taken[row], begin + room)
+    return { height: MARK_HEIGHTS[row], side: leftwards ? "left" : "right", hasLabel: free >= 0 }
+  })
+}
+
+function changeTrace(history, trace) {
   const changes = multiplierChanges(history)
+  const labels = changes.map((ack) => `×${Number(ack.value.toPrecision(6))}`)
+  const steps = changes.map((ack) => ack.step)
+  const marks = placeMarks(steps, end(history))
+  const heights = marks.map((mark) => mark.height)
   return {
-    x: changes.map((ack) => ack.step),
-    y: changes.map(() => 0.97),
-    text: changes.map((ack) => `×${Number(ack.value.toPrecision(6))}`),
+    x: steps,
+    y: heights,
+    text: labels.map((label, index) => (marks[index].hasLabel ? label : "")),
+    customdata: labels,
+    textposition: marks.map((mark) => `middle ${mark.side}`),
+    error_y: { ...trace.error_y, array: heights.map(() => 0), arrayminus: heights },
   }
 }
 
@@ -129,15 +153,16 @@ function barTrace(history, category, divisor, numBars) {
 // What belongs into one trace of a chart: the fields of plotly to overwrite.
 function contents(history, trace, unit, words) {
   const { columns, info } = history
-  const { role, label, category } = trace.meta
+  const { meta } = trace
+  const { role, label, category } = meta
   const [divisor] = memoryUnit(history, unit)
   const area = (name) => newestOf(history, "memory").map((event) => event[name])
   if (role in history.loss) return history.loss[role]
-  if (role === "multiplier") return changeTrace(history)
-  if (role === "grad_clip") return referenceTrace(history, label, info.config?.grad_clip, String(info.config?.grad_clip))
+  if (role === "multiplier") return changeTrace(history, trace)
+  if (role === "grad_clip") return referenceTrace(history, meta, info.config?.grad_clip, String(info.config?.grad_clip))
   if (role === "predicted_rate") {
     const rate = predictedTokensPerSecond(info)
-    return referenceTrace(history, label, rate, formatRate(rate ?? 0, words.tokens))
+    return referenceTrace(history, meta, rate, formatRate(rate ?? 0, words.tokens))
   }
   if (role === "area") return { x: area("step"), y: area(category).map((bytes) => bytes / divisor) }
   if (role === "bar") return barTrace(history, category, divisor, trace.x.length)
@@ -146,5 +171,5 @@ function contents(history, trace, unit, words) {
     return { ...curve(columns.step, columns.resident_bytes.map((bytes) => bytes / divisor)), name }
   }
   if (role in columns) return curve(columns.step, columns[role])
-  return referenceTrace(history, label, info.text?.[role], (info.text?.[role] ?? 0).toFixed(2))
+  return referenceTrace(history, meta, info.text?.[role], (info.text?.[role] ?? 0).toFixed(2))
 }

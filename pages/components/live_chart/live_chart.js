@@ -35,12 +35,24 @@ function onSnapshot(view, message) {
   if (message.run !== view.history.run) view.sent = undefined
   view.history = { ...emptyHistory(), run: message.run }
   append(view.history, message)
+  askToTell(view)
   renderAll(view)
+}
+
+// What stands above the charts is the script's: it learns of a run that somebody else has started,
+// and of the end of one.
+function askToTell(view) {
+  const { run, state } = view.history
+  const seen = FINAL_STATES.includes(state?.state) ? `${run} ended` : run
+  if (seen === view.data.told || seen === view.askedToTell) return
+  view.askedToTell = seen
+  view.trigger("shown", seen)
 }
 
 function onUpdate(view, message) {
   if (message.run !== view.history.run) return
   append(view.history, message)
+  askToTell(view)
   const kinds = new Set((message.events ?? []).map((event) => event.kind))
   renderPanels(view)
   refreshCharts(view, { whole: false, kinds })
