@@ -495,6 +495,49 @@ def test_the_loss_chart_and_the_controls_fit_the_screen(
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+BOXES = """(plot => [...plot.querySelectorAll('.textpoint text, .textpoint')]
+    .filter(each => each.tagName === 'text' && each.textContent.trim())
+    .map(each => [each.textContent, each.getBoundingClientRect()])
+    .map(([text, box]) => [text, box.left, box.top, box.right, box.bottom]))"""
+
+
+def overlaps(boxes):
+    """Return the texts of the boxes that share a pixel."""
+    return [
+        (one[0], other[0])
+        for one, other in itertools.combinations(boxes, 2)
+        if one[1] < other[3] and other[1] < one[3] and one[2] < other[4] and other[2] < one[4]
+    ]
+
+
+@pytest.mark.parametrize("width", [1366, 1024])
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_no_label_is_printed_over_another_when_the_loss_has_blown_up(
+    watching, run, screenshot, width, lang
+):
+    """A loss of 90 presses the three rungs together; two changes of the rate lie side by side."""
+    for number, (step, value) in enumerate([(20, 10), (21, 1), (60, 0.5)], 1):
+        told = {
+            "op": "set_learning_rate_multiplier",
+            "value": value,
+            "accepted": True,
+            "reason": "",
+        }
+        run.store.append_event("ack", step, command=number, **told)
+    run.store.append_event("eval", 60, validation_loss=90.0)
+    page = watching(width=width, lang=lang)
+    page.until(f"{CHART.format(name='loss')}?._fullLayout?.yaxis.range[1] > 80")
+    for name, num_labels in (("loss", 3 + 3), ("learning_rate", 3), ("grad_norm", 3 + 1)):
+        place = CHART.format(name=name)
+        page.until(f"{BOXES}({place}).length === {num_labels}")
+        boxes = page.evaluate(f"{BOXES}({place})")
+        assert overlaps(boxes) == [], name
+        frame = page.locator(f"[data-chart={name}]").bounding_box()
+        for text, left, _top, right, _bottom in boxes:
+            assert frame["x"] <= left < right <= frame["x"] + frame["width"], (name, text)
+    screenshot(page, f"live-run-labels-{lang}-{width}")
+
+
 def test_one_click_trains_a_gpt_whose_bytes_are_those_predicted(new_page, visit):
     """The real thing: timing, worker, stream and charts, fifty steps long."""
     page = visit(new_page(), "/live-run", lr_size="110k", lr_steps="50", lr_precision="fp32")
