@@ -132,12 +132,13 @@ class Run:
 
 
 @contextlib.contextmanager
-def living_run(server):
-    """Begin a run that is alive while the block runs."""
+def living_run(server, **config):
+    """Begin a run that is alive while the block runs; `config` is what differs from `INFO`."""
     created = time.time()
     directory = server.runs / new_run_name("one minute", created)
     directory.mkdir(parents=True)
-    write_info(directory, {**INFO, "name": directory.name, "created": created})
+    info = {**INFO, "config": {**INFO["config"], **config}}
+    write_info(directory, {**info, "name": directory.name, "created": created})
     with hold_worker_lock(directory):
         run = Run(directory)
         yield run
@@ -240,6 +241,19 @@ def test_zoom_and_connection_survive_updates_a_slider_and_a_theme_change(watchin
     assert connections(page) == 1
 
 
+def test_a_run_that_somebody_else_starts_brings_its_own_headline(new_page, visit, server):
+    with living_run(server, learning_rate=0.009) as first:
+        first.train(5)
+        page = visit(new_page(), "/live-run")
+        page.locator(".st-key-headline").get_by_text("learning rate 0.009").wait_for()
+        with living_run(server, learning_rate=0.007) as second:
+            second.train(5)
+            page.locator(".st-key-headline").get_by_text("learning rate 0.007").wait_for()
+            assert connections(page) == 1
+            box = page.locator(".st-key-headline p").bounding_box()
+            assert box["height"] < 40  # one line of 30 px
+
+
 def test_leaving_the_page_closes_its_connection(watching):
     page = watching()
     page.evaluate(f"window.leftView = {VIEW}")
@@ -301,7 +315,7 @@ def test_alt_texts_sentences_and_table_say_what_core_says(watching, run):
     assert cells == list(facts(view).values())
 
 
-def test_the_browsers_arithmetic_is_cores(watching):
+def test_the_browsers_arithmetic_is_cores(watching, run):
     """Each function of the JavaScript that has an original in Python, on the same numbers."""
     page = watching()
 
@@ -327,6 +341,10 @@ def test_the_browsers_arithmetic_is_cores(watching):
             own_pace(trained, 300, steps, times),
         )
         assert paces[0] == pytest.approx(paces[1]), trained
+    view = run.view()
+    page.until(f"{VIEW}.history.events.length === {len(view.events)}")
+    room = page.evaluate(f"window[Symbol.for('bits-to-gpt.arithmetic')].labelRoom({VIEW}.history)")
+    assert room == pytest.approx(live.label_room(view))
     for limit, left in itertools.product((None, 0.5, 1000), (None, 7.5, 90, -1)):
         seconds = seconds_left(3600, 0.01, limit, left)
         assert browser("secondsLeft", 3600, 0.01, limit, left) == pytest.approx(seconds), limit
@@ -532,9 +550,10 @@ def test_no_label_is_printed_over_another_when_the_loss_has_blown_up(
         page.until(f"{BOXES}({place}).length === {num_labels}")
         boxes = page.evaluate(f"{BOXES}({place})")
         assert overlaps(boxes) == [], name
-        frame = page.locator(f"[data-chart={name}]").bounding_box()
-        for text, left, _top, right, _bottom in boxes:
+        frame = page.locator(f"[data-chart={name}] .nsewdrag").first.bounding_box()
+        for text, left, top, right, bottom in boxes:
             assert frame["x"] <= left < right <= frame["x"] + frame["width"], (name, text)
+            assert frame["y"] <= top < bottom <= frame["y"] + frame["height"] + 1, (name, text)
     screenshot(page, f"live-run-labels-{lang}-{width}")
 
 

@@ -4,8 +4,9 @@
 const COLUMNS = ["step", "time", "loss", "learning_rate", "grad_norm", "tokens_per_second", "resident_bytes", "attempt", "flags"]
 const CATEGORIES = ["weights", "gradients", "optimizer", "activations", "other"]
 const MAX_POINTS = 1500
-const MARK_HEIGHTS = [0.97, 0.85, 0.73, 0.61]
+const MARK_HEIGHTS = [0.93, 0.81, 0.69, 0.57]
 const MARK_ROOM = 0.2
+const LABEL_ROOM = 0.12
 
 function emptyHistory() {
   const columns = Object.fromEntries(COLUMNS.map((name) => [name, []]))
@@ -99,6 +100,17 @@ function lossTraces(history) {
     validation: { x: evaluations.map((e) => e.step), y: evaluations.map((e) => e.validation_loss) },
     non_finite: brokenSteps(step, loss),
   }
+}
+
+// core/figures/train/live_run/live.py: how far the loss axis goes down for the lowest rung's label.
+function labelRoom({ columns, info, events }) {
+  const { ln_vocab: top, unigram_entropy: middle, bigram_entropy: bottom } = info.text ?? {}
+  const rungs = [top, middle, bottom].filter((value) => value !== undefined && value !== null)
+  if (!rungs.length) return []
+  const scored = events.filter((event) => event.kind === "eval").map((event) => event.validation_loss)
+  const highest = [...columns.loss, ...scored].reduce((most, value) => Math.max(most, value ?? most), Math.max(...rungs))
+  const lowest = Math.min(...rungs)
+  return [lowest - LABEL_ROOM * (highest - lowest)]
 }
 
 function referenceTrace(history, { label, at }, value, writtenValue) {

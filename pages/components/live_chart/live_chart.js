@@ -158,4 +158,4 @@ export default function ({ data: sent, parentElement, setTriggerValue }) {
 }
 
 // For tests: the functions that have an original in Python.
-window[Symbol.for("bits-to-gpt.arithmetic")] = { formatBytes, formatCount, formatSeconds, smooth, secondsPerStep, ownPace, secondsLeft, decimated }
+window[Symbol.for("bits-to-gpt.arithmetic")] = { formatBytes, formatCount, formatSeconds, smooth, secondsPerStep, ownPace, secondsLeft, decimated, labelRoom }

@@ -70,7 +70,8 @@ with below if presenting() else top:
             headline(above)
             st.caption(beside, width="content")
     if planned and (coming := next_run_text(shown, planned)):
-        st.caption(coming)
+        with st.container(key="lr_next"):
+            st.caption(coming)
 if prepared:
     with numbers:
         show_prediction(prepared)

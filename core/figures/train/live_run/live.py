@@ -39,6 +39,9 @@ RUNGS: Final = (
 )
 
 
+LABEL_ROOM: Final = 0.12  # of the loss axis, below the lowest rung
+
+
 def specs_of_both_themes(seen: LiveLook) -> dict[Mode, list[dict[str, Any]]]:
     """Return the empty charts as plain JSON values (data and layout) in light and in dark.
 
@@ -71,7 +74,20 @@ def loss(run: RunView = EMPTY, look: Look = LIGHT) -> "Figure":
     _draw_training(drawing)
     _draw_validation(drawing)
     drawing.changes()
-    return drawing.figure(drawing.layout("loss", _("loss (nats per token)")))
+    room = {"include": label_room(run)}
+    layout = drawing.layout("loss", _("loss (nats per token)"), autorangeoptions=room)
+    return drawing.figure(layout)
+
+
+def label_room(run: RunView) -> list[float]:
+    """Return how far down the loss axis goes, so that the lowest rung's label is not cut."""
+    rungs = [run.section("text").get(name) for name, *_more in RUNGS]
+    known = [height for height in rungs if height is not None]
+    if not known:
+        return []
+    losses = [*run.column("loss"), *(each["validation_loss"] for each in run.events_of("eval"))]
+    highest = max([*known, *(value for value in losses if value is not None)])
+    return [min(known) - LABEL_ROOM * (highest - min(known))]
 
 
 def learning_rate(run: RunView = EMPTY, look: Look = LIGHT) -> "Figure":

@@ -16,7 +16,7 @@ from core.language import _
 # The change marks stand on an axis of their own from 0 to 1, so that they stay at the top. A mark
 # goes one row down where its label would be printed over another's; behind the last row the label
 # is left to the hover.
-MARK_HEIGHTS: Final = (0.97, 0.85, 0.73, 0.61)
+MARK_HEIGHTS: Final = (0.93, 0.81, 0.69, 0.57)
 MARK_ROOM: Final = 0.2  # of the horizontal axis, for a mark and its label
 
 Points = tuple[Sequence[Any], Sequence[Any]]

@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -101,6 +102,15 @@ def test_the_labels_of_the_rungs_end_a_third_of_the_plan_apart_however_close_the
     figure = live.loss(run)
     ends = sorted(trace(figure, role).x[1] for role, *_more in live.RUNGS)
     assert ends == pytest.approx([40 / 3, 80 / 3, 40])
+
+
+def test_the_loss_axis_goes_down_below_the_lowest_rung_for_its_label(run):
+    low, high = 2.4, math.log(65)
+    drawn = live.loss(run).layout.yaxis.autorangeoptions.include
+    assert list(drawn) == pytest.approx([low - live.LABEL_ROOM * (high - low)])
+    blown_up = replace(run, events=[{"kind": "eval", "step": 3, "validation_loss": 90.0}])
+    assert live.label_room(blown_up) == pytest.approx([low - live.LABEL_ROOM * (90 - low)])
+    assert live.label_room(RunView()) == []
 
 
 def written_on(steps, marks, end):
