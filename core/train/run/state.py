@@ -50,6 +50,11 @@ KILLED_HOLDING: Final = N_(
     "kept; resume goes on from the last checkpoint."
 )
 
+TIME_IS_UP: Final = N_(
+    "The time is up: {seconds} s of training gave {step} of {num_steps} steps. The learning rate "
+    "came down to its end all the same."
+)
+
 
 class RunBusyError(ValueError):
     """Another worker is training this run."""

@@ -27,12 +27,6 @@ SHORTEN_THE_CONTEXT: Final = N_(
 DISK: Final = N_("The run directory can no longer be written to; what was written is kept.")
 ERROR: Final = N_("The worker stopped on an error; stdout.log in the run directory has it.")
 
-# No failure, but an end that needs a sentence too.
-TIME_IS_UP: Final = N_(
-    "The time is up: {seconds} s of training gave {step} of {num_steps} steps. The learning rate "
-    "came down to its end all the same."
-)
-
 # How torch's allocators begin their complaints where they have no exception of their own.
 _OUT_OF_MEMORY_WORDS: Final = ("can't allocate memory", "not enough memory", "out of memory")
 

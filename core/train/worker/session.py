@@ -16,10 +16,10 @@ from core.train.learning.precision import pick_device
 from core.train.learning.sampler import Sampler
 from core.train.learning.trainer import StepResult, Trainer
 from core.train.run.directory import checkpoints
+from core.train.run.state import TIME_IS_UP
 from core.train.run.store import RunStore
 from core.train.text.dataset import Dataset, load_dataset
 from core.train.worker.checkpoint import load_checkpoint
-from core.train.worker.failures import TIME_IS_UP
 from core.train.worker.observer import Observer
 
 STATE_SECONDS: Final = 0.5  # how often state.json follows the run

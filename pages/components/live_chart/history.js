@@ -6,7 +6,7 @@ const CATEGORIES = ["weights", "gradients", "optimizer", "activations", "other"]
 const MAX_POINTS = 1500
 const MARK_HEIGHTS = [0.93, 0.81, 0.69, 0.57]
 const MARK_ROOM = 0.2
-const LABEL_ROOM = 0.12
+const LABEL_ROOM = 0.15
 
 function emptyHistory() {
   const columns = Object.fromEntries(COLUMNS.map((name) => [name, []]))

@@ -6,8 +6,8 @@ from typing import Any, Final
 from core.figures.train.live_run.run_facts import ALTS
 from core.language import N_, _
 from core.train.run.progress import LEARNT, REAL_WORDS
-from core.train.run.state import KILLED, KILLED_HOLDING
-from core.train.worker.failures import HALVE_THE_BATCH, SHORTEN_THE_CONTEXT, TIME_IS_UP
+from core.train.run.state import KILLED, KILLED_HOLDING, TIME_IS_UP
+from core.train.worker.failures import HALVE_THE_BATCH, SHORTEN_THE_CONTEXT
 from core.train.worker.turn import QUEUED
 
 STATES: Final = {

@@ -39,7 +39,7 @@ RUNGS: Final = (
 )
 
 
-LABEL_ROOM: Final = 0.12  # of the loss axis, below the lowest rung
+LABEL_ROOM: Final = 0.15  # of the loss axis, below the lowest rung
 
 
 def specs_of_both_themes(seen: LiveLook) -> dict[Mode, list[dict[str, Any]]]:
