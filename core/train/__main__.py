@@ -31,8 +31,10 @@ Act = Callable[[Namespace], Iterator[str]]
 def _start(chosen: Namespace) -> Iterator[str]:
     duration = find_duration(chosen.preset)
     changes = dict(setting(text) for text in chosen.settings)
+    if by_steps := "num_steps" in changes:
+        changes.setdefault("max_seconds", None)
     config = TrainConfig.from_json({**preset_config(chosen.preset).to_json(), **changes})
-    seconds = None if "num_steps" in changes else duration.seconds
+    seconds = None if by_steps else duration.seconds
     yield str(start_run(prepare(config), seconds=seconds, runs_dir=chosen.runs, wait=chosen.wait))
 
 

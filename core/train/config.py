@@ -41,7 +41,9 @@ LIMITS: Final[Mapping[str, tuple[float, float]]] = {
     "checkpoint_interval": (1, 1_000_000),
     "memory_interval": (1, 1_000_000),
     "max_steps_per_second": (0.1, 10_000),
+    "max_seconds": (0.1, 10_000_000),
 }
+_MAY_BE_NONE: Final = frozenset({"max_steps_per_second", "max_seconds"})
 _OUT_OF_RANGE = N_("{name} is {value}; choose a number from {low} to {high}.")
 _NOT_A_CHOICE = N_("{name} is {value!r}; choose one of {choices}.")
 
@@ -69,6 +71,9 @@ class TrainConfig:
         eval_batches: Batches of the validation text in one evaluation.
         sample_length: Tokens of one sample.
         max_steps_per_second: The governor; None lets the run go as fast as it can.
+        max_seconds: Training time after which the run ends before its last step; None for as long
+            as the steps take. The time does not count while the run is paused or held back by the
+            governor: a reader slows it down to look at it.
 
     Raises:
         ValueError: If a value is outside `LIMITS` or not a known choice.
@@ -101,6 +106,7 @@ class TrainConfig:
     checkpoint_interval: int = 500
     memory_interval: int = 25
     max_steps_per_second: float | None = None
+    max_seconds: float | None = None
 
     def __post_init__(self) -> None:
         for name, (low, high) in LIMITS.items():
@@ -159,7 +165,7 @@ _DEFAULTS: Final = {field.name: field.default for field in fields(TrainConfig)}
 def _typed(name: str, value: object) -> Any:  # noqa: ANN401  as varied as the settings are
     """Return a JSON value as the field's own type; 3.0 is not a whole number that was meant."""
     default = _DEFAULTS[name]
-    if name == "max_steps_per_second":
+    if name in _MAY_BE_NONE:
         default = 1.0 if value is not None else None
     wanted = type(default)
     if wanted is float and isinstance(value, int) and not isinstance(value, bool):

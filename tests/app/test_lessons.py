@@ -13,6 +13,7 @@ LESSONS = load_lessons()
 START_CONCEPTS = {"C137", "C156", "C157", "C158", "C159"}
 FORMAT_CONCEPTS = {f"C{number}" for number in (*range(1, 13), *range(15, 24))}
 BUDGET_CONCEPTS = {f"C{number}" for number in (14, 46, 47, 49, *range(103, 137), 154)}
+TRAIN_CONCEPTS = {"C147"}
 later = pytest.param("zh", marks=pytest.mark.slow)
 each_language = pytest.mark.parametrize("language", ["en", later])
 each_page = pytest.mark.parametrize("key", [row.key for row in PAGES])
@@ -63,7 +64,15 @@ def test_every_page_has_at_least_five_lessons(key):
 def test_the_concepts_of_each_section_have_a_lesson():
     taught = {concept for lesson in LESSONS for concept in lesson.concepts}
 
-    assert taught >= START_CONCEPTS | FORMAT_CONCEPTS | BUDGET_CONCEPTS
+    assert taught >= START_CONCEPTS | FORMAT_CONCEPTS | BUDGET_CONCEPTS | TRAIN_CONCEPTS
+
+
+def test_live_training_is_taught_where_a_gpt_trains_live():
+    by_slug = {lesson.slug: lesson for lesson in LESSONS}
+    teach = {slug for slug, lesson in by_slug.items() if "C147" in lesson.concepts}
+
+    assert teach >= {"watch-a-gpt-learn", "learning-rate-too-high", "our-own-lessons"}
+    assert {by_slug[slug].page for slug in teach} == {"train/live_run"}
 
 
 def test_every_concept_that_is_taught_has_a_name_in_both_languages():

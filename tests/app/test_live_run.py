@@ -1,18 +1,21 @@
 """The live page through the frame: its numbers, its start, its refusals."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from core.train.run.directory import runs_directory
+from core.train.control.device import DeviceBusyError
+from core.train.run.directory import runs_directory, write_info
 from core.train.start import plan
 from core.train.start.plan import Wish, outline_run
+from core.train.start.presets import preset_config
 from core.train.start.timing import TimingError
 from pages.train.live_run import runs as runs_room
 from pages.train.live_run import start as start_room
 from pages.train.live_run.runs import send_command
-from tests.app.shown import browser_part, commit, headline, said
+from tests.app.shown import browser_part, captions, commit, headline, said
 
 PAGE = "train/live_run"
 NAME = "20260102t030405z-one-minute-00ff"
@@ -93,7 +96,87 @@ def test_a_start_that_fails_says_why(open_page, started, monkeypatch, error):
     app = open_page(PAGE)
     app.button(key="lr_start").click().run()
     assert started == []
-    assert str(error) in [each.value for each in app.markdown]
+    assert str(error) in said(app)
+
+
+def test_why_a_start_was_refused_stands_there_until_it_is_no_longer_so(
+    open_page, started, monkeypatch
+):
+    def busy(_prepared):
+        raise DeviceBusyError("Another run trains.")
+
+    train, holders = start_room.start_run, [NAME]
+    monkeypatch.setattr(start_room, "start_run", busy)
+    monkeypatch.setattr(start_room, "device_holder", lambda _device: holders[-1])
+    app = open_page(PAGE)
+    app.button(key="lr_start").click().run()
+    assert "Another run trains." in said(app)
+    app.button_group(key="lr_duration_choice").set_value("ten_minutes").run()
+    assert "Another run trains." in said(app)
+    holders.append("")  # it has ended
+    assert "Another run trains." not in said(app.run())
+    monkeypatch.setattr(start_room, "start_run", train)
+    app.button(key="lr_start").click().run()
+    assert len(started) == 1
+
+
+def test_a_refusal_names_the_run_that_trains_as_the_list_does(
+    open_page, started, ten_minutes, monkeypatch
+):
+    def busy(_prepared):
+        raise DeviceBusyError("Another run trains.")
+
+    monkeypatch.setattr(start_room, "start_run", busy)
+    monkeypatch.setattr(start_room, "device_holder", lambda _device: NAME)
+    app = open_page(PAGE)
+    app.button(key="lr_start").click().run()
+    (refusal,) = [each.value for each in app.markdown if ":material/block:" in each.value]
+    assert "Ten minutes, 0.8M · 2026-01-02 03:04 UTC" in refusal
+    assert NAME not in refusal
+
+
+@pytest.fixture
+def ten_minutes(a_run):
+    """A finished run of ten minutes with the larger model, beside settings for one minute."""
+    config = replace(preset_config("ten_minutes", size_key="0.8M"), num_steps=4321)
+    outline = outline_run(Wish(duration="ten_minutes", size="0.8M"))
+    info = {"name": NAME, "created": 1_767_323_045.0, "resolved": {"device": "cpu"}}
+    info |= {"config": config.to_json(), "text": {"vocab_size": outline.vocab_size}}
+    write_info(a_run, info | {"prediction": {"memory": {"weights": 3 << 20}, "seconds": 600.0}})
+    return outline
+
+
+@pytest.mark.parametrize("query", [{}, {"run": NAME}])
+def test_what_stands_above_a_run_is_that_runs_and_the_next_one_is_named_as_such(
+    open_page, ten_minutes, query
+):
+    app = open_page(PAGE, lr_size="110k", **query)
+    coming = outline_run(Wish(size="110k"))
+    assert f"{ten_minutes.parameters.amount:,}" in headline(app)
+    assert f"{ten_minutes.config.tokens_per_step:,}" in headline(app)
+    (details,) = [each for each in captions(app) if "4,321" in each]
+    for words in ("Ten minutes, 0.8M", "3.00 MiB", "at most 10 min 00 s"):
+        assert words in details
+    (next_run,) = [each for each in captions(app) if each.startswith("Next run")]
+    assert f"{coming.parameters.amount:,}" in next_run
+    assert "One minute, 110k" in next_run
+    assert part_of(app)["told"] == f"{NAME} ended"
+
+
+def test_a_next_run_like_the_shown_one_is_not_told_twice(open_page, ten_minutes):
+    app = open_page(PAGE, lr_duration="ten_minutes", lr_size="0.8M")
+    assert [each for each in captions(app) if each.startswith("Next run")] == []
+
+
+def test_the_snippet_prints_the_parameters_of_the_shown_run(open_page, ten_minutes, run_code):
+    app = open_page(PAGE)
+    assert run_code(app, "plan").split()[0] == f"{ten_minutes.parameters.amount:,}"
+
+
+def test_the_default_preset_says_that_it_takes_at_most_a_minute(open_page):
+    assert any("at most 1 min 00 s" in each for each in captions(open_page(PAGE)))
+    by_steps = captions(open_page(PAGE, lr_steps="50"))
+    assert not any("at most" in each for each in by_steps)
 
 
 def test_without_a_name_the_newest_run_is_followed(open_page):

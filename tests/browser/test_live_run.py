@@ -1,6 +1,7 @@
 """The live page in a real browser, fed by a run that is written while it looks."""
 
 import contextlib
+import itertools
 import json
 import math
 import re
@@ -19,7 +20,8 @@ from core.train.run.history import landmarks
 from core.train.run.progress import (
     References,
     learning_sentence,
-    mean_rate,
+    own_pace,
+    seconds_left,
     seconds_per_step,
     smooth,
     word_sentence,
@@ -130,12 +132,13 @@ class Run:
 
 
 @contextlib.contextmanager
-def living_run(server):
-    """Begin a run that is alive while the block runs."""
+def living_run(server, **config):
+    """Begin a run that is alive while the block runs; `config` is what differs from `INFO`."""
     created = time.time()
     directory = server.runs / new_run_name("one minute", created)
     directory.mkdir(parents=True)
-    write_info(directory, {**INFO, "name": directory.name, "created": created})
+    info = {**INFO, "config": {**INFO["config"], **config}}
+    write_info(directory, {**info, "name": directory.name, "created": created})
     with hold_worker_lock(directory):
         run = Run(directory)
         yield run
@@ -238,6 +241,19 @@ def test_zoom_and_connection_survive_updates_a_slider_and_a_theme_change(watchin
     assert connections(page) == 1
 
 
+def test_a_run_that_somebody_else_starts_brings_its_own_headline(new_page, visit, server):
+    with living_run(server, learning_rate=0.009) as first:
+        first.train(5)
+        page = visit(new_page(), "/live-run")
+        page.locator(".st-key-headline").get_by_text("learning rate 0.009").wait_for()
+        with living_run(server, learning_rate=0.007) as second:
+            second.train(5)
+            page.locator(".st-key-headline").get_by_text("learning rate 0.007").wait_for()
+            assert connections(page) == 1
+            box = page.locator(".st-key-headline p").bounding_box()
+            assert box["height"] < 40  # one line of 30 px
+
+
 def test_leaving_the_page_closes_its_connection(watching):
     page = watching()
     page.evaluate(f"window.leftView = {VIEW}")
@@ -299,7 +315,7 @@ def test_alt_texts_sentences_and_table_say_what_core_says(watching, run):
     assert cells == list(facts(view).values())
 
 
-def test_the_browsers_arithmetic_is_cores(watching):
+def test_the_browsers_arithmetic_is_cores(watching, run):
     """Each function of the JavaScript that has an original in Python, on the same numbers."""
     page = watching()
 
@@ -319,8 +335,19 @@ def test_the_browsers_arithmetic_is_cores(watching):
     assert browser("smooth", steps, values, 1000) == pytest.approx(smooth(steps, values, 1000))
     times = [0.3 * step for step in steps]
     assert browser("secondsPerStep", steps, times) == pytest.approx(seconds_per_step(steps, times))
-    rates = [None if step % 7 == 0 else 100.0 + step for step in steps]
-    assert browser("meanRate", steps, rates) == pytest.approx(mean_rate(steps, rates))
+    for trained in (0, 12.5):
+        paces = (
+            browser("ownPace", trained, 300, steps, times),
+            own_pace(trained, 300, steps, times),
+        )
+        assert paces[0] == pytest.approx(paces[1]), trained
+    view = run.view()
+    page.until(f"{VIEW}.history.events.length === {len(view.events)}")
+    room = page.evaluate(f"window[Symbol.for('bits-to-gpt.arithmetic')].labelRoom({VIEW}.history)")
+    assert room == pytest.approx(live.label_room(view))
+    for limit, left in itertools.product((None, 0.5, 1000), (None, 7.5, 90, -1)):
+        seconds = seconds_left(3600, 0.01, limit, left)
+        assert browser("secondsLeft", 3600, 0.01, limit, left) == pytest.approx(seconds), limit
 
 
 def test_thinning_keeps_the_points_that_core_keeps(watching, run):
@@ -355,6 +382,50 @@ def test_a_button_and_a_dial_say_at_which_step_they_took_effect(watching, run):
         f"{CHART.format(name='learning_rate')}.data.find(t => t.meta.role === 'multiplier')"
         ".x.includes(60)"
     )
+
+
+def test_the_time_left_follows_the_speed_limit_and_a_pause_has_none(watching, run):
+    """340 steps are left: 6.8 s at 20 ms a step, 680 s at one step in 2 s."""
+    page, status = watching(), ".live-progress"
+
+    def told(**state):
+        run.store.write_state(step=60, trained_seconds=1.2, **state)
+        page.until(f"{VIEW}.history.state.state === '{state['state']}'")
+        limit = json.dumps(state.get("max_steps_per_second"))
+        page.until(f"{VIEW}.history.state.max_steps_per_second === {limit}")
+        return page.locator(status).inner_text()
+
+    assert f"{units.format_seconds(6.8)} left" in told(state="running")
+    slow = told(state="running", max_steps_per_second=0.5)
+    assert f"{units.format_seconds(680)} left" in slow
+    assert "left" not in told(state="paused", max_steps_per_second=0.5)
+    assert f"{units.format_seconds(6.8)} left" in told(state="running")
+
+
+def test_an_ended_run_shows_its_mean_speed(watching, run):
+    page = watching()
+    for _step in range(60):
+        run.step += 1
+        run.store.append_step(
+            StepRecord(
+                step=run.step,
+                time=1e9 + 2 + run.step / 10,
+                seconds=0.1,
+                loss=2.0,
+                learning_rate=5e-3,
+                grad_norm=1.0,
+                tokens_per_second=10_240.0,
+                resident_bytes=1 << 28,
+            )
+        )
+    run.state("finished")
+    page.until(f"{VIEW}.history.state.state === 'finished'")
+    wait_for_steps(page, 120)
+    mean = 120 * 1024 / (60 * 0.02 + 60 * 0.1)
+    shown = page.locator(".live-progress").inner_text()
+    assert units.format_rate(mean, "tokens") in shown
+    assert facts(run.view())["mean_rate"] in shown
+    assert units.format_rate(10_240, "tokens") not in shown
 
 
 def test_space_and_full_stop_control_the_run_but_not_while_an_input_has_the_focus(watching, run):
@@ -440,6 +511,50 @@ def test_the_loss_chart_and_the_controls_fit_the_screen(
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= width
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+BOXES = """(plot => [...plot.querySelectorAll('.textpoint text, .textpoint')]
+    .filter(each => each.tagName === 'text' && each.textContent.trim())
+    .map(each => [each.textContent, each.getBoundingClientRect()])
+    .map(([text, box]) => [text, box.left, box.top, box.right, box.bottom]))"""
+
+
+def overlaps(boxes):
+    """Return the texts of the boxes that share a pixel."""
+    return [
+        (one[0], other[0])
+        for one, other in itertools.combinations(boxes, 2)
+        if one[1] < other[3] and other[1] < one[3] and one[2] < other[4] and other[2] < one[4]
+    ]
+
+
+@pytest.mark.parametrize("width", [1366, 1024])
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_no_label_is_printed_over_another_when_the_loss_has_blown_up(
+    watching, run, screenshot, width, lang
+):
+    """A loss of 90 presses the three rungs together; two changes of the rate lie side by side."""
+    for number, (step, value) in enumerate([(20, 10), (21, 1), (60, 0.5)], 1):
+        told = {
+            "op": "set_learning_rate_multiplier",
+            "value": value,
+            "accepted": True,
+            "reason": "",
+        }
+        run.store.append_event("ack", step, command=number, **told)
+    run.store.append_event("eval", 60, validation_loss=90.0)
+    page = watching(width=width, lang=lang)
+    page.until(f"{CHART.format(name='loss')}?._fullLayout?.yaxis.range[1] > 80")
+    for name, num_labels in (("loss", 3 + 3), ("learning_rate", 3), ("grad_norm", 3 + 1)):
+        place = CHART.format(name=name)
+        page.until(f"{BOXES}({place}).length === {num_labels}")
+        boxes = page.evaluate(f"{BOXES}({place})")
+        assert overlaps(boxes) == [], name
+        frame = page.locator(f"[data-chart={name}] .nsewdrag").first.bounding_box()
+        for text, left, top, right, bottom in boxes:
+            assert frame["x"] <= left < right <= frame["x"] + frame["width"], (name, text)
+            assert frame["y"] <= top < bottom <= frame["y"] + frame["height"] + 1, (name, text)
+    screenshot(page, f"live-run-labels-{lang}-{width}")
 
 
 def test_one_click_trains_a_gpt_whose_bytes_are_those_predicted(new_page, visit):

@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from core.train.config import TrainConfig
 
 Positions = NDArray[np.int64]
+# The first tenth of a time limit does not count: on a machine that keeps the pace that was measured
+# before the start, the steps alone decide, and the same seed gives the same losses.
+FREE_SHARE_OF_TIME: Final = 0.1
 _TRAINING: Final = 1  # the second half of Philox's key: one stream of numbers for each use
 
 
@@ -39,14 +42,28 @@ def validation_positions(count: int, num_tokens: int, seq_len: int) -> Positions
     return np.linspace(0, num_tokens - seq_len - 1, num=count).astype(np.int64)
 
 
-def scheduled_learning_rate(config: TrainConfig, step: int) -> float:
+def scheduled_learning_rate(config: TrainConfig, step: int, trained_seconds: float = 0.0) -> float:
     """Return the learning rate of a step (from 1): linear warm-up, then half a cosine.
+
+    How far the cosine has come is the share of the steps or of the time, whichever is larger: a run
+    that its time limit will end has come down to the lowest rate by then.
+
+    Args:
+        config: The run.
+        step: The optimizer step, from 1.
+        trained_seconds: Training time before the step; counts only if the run has a time limit.
 
     Source: Loshchilov & Hutter 2017, SGDR, equation 5, with one cycle.
     """
-    if step <= config.warmup_steps:
-        return config.learning_rate * step / (config.warmup_steps + 1)
-    after_warmup = max(config.num_steps - config.warmup_steps, 1)
-    progress = min((step - config.warmup_steps) / after_warmup, 1.0)
-    height = (1 + math.cos(math.pi * progress)) / 2
-    return config.min_learning_rate + (config.learning_rate - config.min_learning_rate) * height
+    lowest, highest, warmup = config.min_learning_rate, config.learning_rate, config.warmup_steps
+    progress = max((step - warmup) / max(config.num_steps - warmup, 1), 0.0)
+    progress = min(max(progress, _share_of_time(config, trained_seconds)), 1.0)
+    rate = lowest + (highest - lowest) * (1 + math.cos(math.pi * progress)) / 2
+    return min(highest * step / (warmup + 1), rate) if step <= warmup else rate
+
+
+def _share_of_time(config: TrainConfig, trained_seconds: float) -> float:
+    if config.max_seconds is None:
+        return 0.0
+    free = FREE_SHARE_OF_TIME * config.max_seconds
+    return max(trained_seconds - free, 0.0) / (config.max_seconds - free)

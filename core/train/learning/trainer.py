@@ -102,6 +102,7 @@ class Trainer:
         self.optimizer = make_adamw(self.model, config, rate_on=device if self.in_bursts else None)
         self.step = 0
         self.learning_rate_multiplier = 1.0
+        self.trained_seconds = 0.0  # kept by whoever drives it; a time limit is measured by it
         self._halted = torch.zeros((), device=device)  # 1 once a number was not finite
 
     def train_step(self, watch: AbstractContextManager[object] | None = None) -> StepResult:
@@ -120,7 +121,8 @@ class Trainer:
         """
         began = time.perf_counter()
         step = self.step + 1
-        rate = scheduled_learning_rate(self.config, step) * self.learning_rate_multiplier
+        rate = scheduled_learning_rate(self.config, step, self.trained_seconds)
+        rate *= self.learning_rate_multiplier
         for group in self.optimizer.param_groups:
             if isinstance(group["lr"], float):
                 group["lr"] = rate

@@ -6,6 +6,7 @@ import re
 import secrets
 import time
 from collections.abc import Mapping
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Any, Final
 
@@ -53,13 +54,17 @@ def new_run_name(title: str, created: float) -> str:
     return f"{time.strftime('%Y%m%dt%H%M%Sz', time.gmtime(created))}-{slug}-{secrets.token_hex(2)}"
 
 
-def written_time(name: str) -> str:
-    """Return when a run was made, in UTC, as its name tells.
+def written_time(name: str, zone: tzinfo = UTC) -> str:
+    """Return when a run was made, as its name tells: names are in UTC, readers in their own zone.
 
     >>> written_time("20260102t030405z-one-minute-00ff")
     '2026-01-02 03:04:05'
+
+    Raises:
+        ValueError: it is not the name of a run.
     """
-    return f"{name[:4]}-{name[4:6]}-{name[6:8]} {name[9:11]}:{name[11:13]}:{name[13:15]}"
+    made = datetime.strptime(name[:16], "%Y%m%dt%H%M%Sz").replace(tzinfo=UTC)
+    return made.astimezone(zone).strftime("%Y-%m-%d %H:%M:%S")
 
 
 def is_run_name(name: str) -> bool:

@@ -148,24 +148,45 @@ def seconds_per_step(
     return statistics.median(gaps) if gaps else None
 
 
-def mean_rate(steps: Sequence[int], rates: Sequence[float | None]) -> float | None:
-    """Return the mean speed of a run: all tokens of its steps over the seconds of its steps.
+def own_pace(
+    trained_seconds: float, step: int, steps: Sequence[int], times: Sequence[float]
+) -> float | None:
+    """Return the seconds that a step takes by the machine's own speed; None if nothing is known.
 
-    A record stands for the steps since the one before, as where a long curve was thinned out.
-    What lies between steps (a pause, an evaluation, a checkpoint) is no part of it; None before
-    the first step.
+    Evaluations, samples and checkpoints have their share in it; pauses and a speed limit do not.
 
     Args:
-        steps: The step of each record; it goes back where a resumed run does steps again.
-        rates: Tokens per second of each.
-
-    >>> mean_rate([1, 2, 3], [100.0, 100.0, 400.0])
-    133.33333333333334
+        trained_seconds: Training time so far, of `RunState`; 0 in a run that did not note it.
+        step: Steps done in that time.
+        steps: The steps of the newest records, which stand in where no time was noted.
+        times: When each of them ended, in seconds.
     """
-    covered = [max(1, step - before) for before, step in zip([0, *steps], steps, strict=False)]
-    known = [(each, rate) for each, rate in zip(covered, rates, strict=True) if rate]
-    seconds = sum(each / rate for each, rate in known)
-    return sum(each for each, _rate in known) / seconds if seconds else None
+    return trained_seconds / step if trained_seconds and step else seconds_per_step(steps, times)
+
+
+def seconds_left(
+    num_steps_left: int,
+    pace: float,
+    max_steps_per_second: float | None = None,
+    trained_seconds_left: float | None = None,
+) -> float:
+    """Return the seconds until the last step or the end of the time, whichever comes first.
+
+    Args:
+        num_steps_left: Steps that are planned still.
+        pace: Seconds of a step by the machine's own speed, as `own_pace` gives them.
+        max_steps_per_second: The speed limit, if there is one.
+        trained_seconds_left: What is left of the time limit, if there is one; it does not count
+            while the speed limit holds the run back.
+
+    >>> seconds_left(3600, 0.01), seconds_left(3600, 0.01, max_steps_per_second=0.5)
+    (36.0, 7200.0)
+    """
+    held_back = max(pace, 1 / max_steps_per_second) if max_steps_per_second else pace
+    by_steps = num_steps_left * held_back
+    if trained_seconds_left is None:
+        return by_steps
+    return min(by_steps, max(trained_seconds_left, 0.0) / pace * held_back)
 
 
 def axis_unit(num_bytes: float, unit: str = "GiB") -> tuple[int, str]:

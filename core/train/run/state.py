@@ -50,6 +50,11 @@ KILLED_HOLDING: Final = N_(
     "kept; resume goes on from the last checkpoint."
 )
 
+TIME_IS_UP: Final = N_(
+    "The time is up: {seconds} s of training gave {step} of {num_steps} steps. The learning rate "
+    "came down to its end all the same."
+)
+
 
 class RunBusyError(ValueError):
     """Another worker is training this run."""
@@ -115,6 +120,7 @@ class RunState:
         attempt: 1 for the first worker, one more for each resume.
         pid: The worker's process; None before it has started.
         time: Unix time of writing, in seconds.
+        trained_seconds: Time it has trained, pauses and waits for the governor left out.
         learning_rate_multiplier: Factor on the schedule, set while running.
         max_steps_per_second: The governor, or None for full speed.
         reason: A word for programs: "non_finite", "out_of_memory", "disk", ...
@@ -128,6 +134,7 @@ class RunState:
     attempt: int = 1
     pid: int | None = None
     time: float = 0.0
+    trained_seconds: float = 0.0
     learning_rate_multiplier: float = 1.0
     max_steps_per_second: float | None = None
     reason: str = ""
@@ -224,7 +231,7 @@ def _parse(data: Any) -> RunState:  # noqa: ANN401  whatever JSON the file holds
     known = {field.name for field in fields(RunState)}
     state = RunState(**{key: value for key, value in data.items() if key in known})
     numbers: list[object] = [state.step, state.attempt, state.time]
-    numbers.append(state.learning_rate_multiplier)
+    numbers += [state.learning_rate_multiplier, state.trained_seconds]
     texts: tuple[object, ...] = (state.reason, state.message)
     held: object = state.resident_bytes
     values: object = state.values

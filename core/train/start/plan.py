@@ -20,6 +20,7 @@ from core.train.start.presets import (
     find_duration,
     fit_steps,
     governed,
+    is_ended_by_time,
     predicted_seconds,
     preset_config,
     with_steps,
@@ -31,6 +32,7 @@ from core.units import format_bytes
 
 MEMORY_SHARE: Final = 0.8  # of the free memory that a run may be predicted to take
 SECONDS = Formula("start_up + num_steps * seconds_per_step / share_of_steps")
+SECONDS_ENDED_BY_TIME = Formula("start_up + max_seconds * seconds_per_step / own_seconds_per_step")
 INTERVALS: Final = (
     "warmup_steps",
     "eval_interval",
@@ -49,7 +51,7 @@ class Wish:
         duration: Key of a row of `DURATIONS`.
         size: Key of a row of `SIZES`; empty for the one that suits duration and device.
         changes: Fields of `TrainConfig` that differ from the preset. With `num_steps` among them
-            the run takes that many steps, however long they last.
+            the run takes that many steps, however long they last; else the duration ends it.
         upload: The bytes of an uploaded text, for corpus "upload".
         upload_name: Its file name.
     """
@@ -182,6 +184,8 @@ def wished_config(wish: Wish) -> TrainConfig:
     changes = dict(wish.changes)
     if "learning_rate" in changes:
         changes.setdefault("min_learning_rate", changes["learning_rate"] / 10)
+    if "num_steps" in changes:
+        changes.setdefault("max_seconds", None)
     config = replace(preset_of(wish), **changes)
     return _with_wished_intervals(with_steps(config, config.num_steps), wish)
 
@@ -222,24 +226,34 @@ def seconds_item(config: TrainConfig, timing: Timing) -> Item:
         source = _("{count} steps timed on {device}")
     else:
         source = _("scaled by FLOPs from configs timed on {device}")
+    rule, values = _rule_of_seconds(config, timing.seconds_per_step)
     predicted = item(
         "seconds",
-        SECONDS,
-        {
-            "start_up": START_UP_SECONDS,
-            "num_steps": config.num_steps,
-            "seconds_per_step": governed(config, timing.seconds_per_step),
-            "share_of_steps": SHARE_OF_STEPS,
-        },
+        rule,
+        values,
         unit="s",
         kind="estimated",
         source=source.format(count=timing.num_steps_timed, device=timing.device_name),
     )
-    return replace(
-        predicted,
-        low=predicted_seconds(config, timing.fastest_seconds),
-        high=predicted_seconds(config, timing.slowest_seconds),
-    )
+    spread = [
+        predicted_seconds(config, seconds)
+        for seconds in (timing.fastest_seconds, timing.seconds_per_step, timing.slowest_seconds)
+    ]
+    return replace(predicted, low=min(spread), high=max(spread))
+
+
+def _rule_of_seconds(
+    config: TrainConfig, seconds_per_step: float
+) -> tuple[Formula, dict[str, Any]]:
+    """Return the formula of `predicted_seconds` and its numbers: by the steps or by the time."""
+    values: dict[str, Any] = {
+        "start_up": START_UP_SECONDS,
+        "seconds_per_step": governed(config, seconds_per_step),
+    }
+    if is_ended_by_time(config, seconds_per_step):
+        limit = {"max_seconds": config.max_seconds, "own_seconds_per_step": seconds_per_step}
+        return SECONDS_ENDED_BY_TIME, values | limit
+    return SECONDS, values | {"num_steps": config.num_steps, "share_of_steps": SHARE_OF_STEPS}
 
 
 def _memory_precision(config: TrainConfig, timing: Timing | None) -> Precision:

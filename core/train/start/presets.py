@@ -1,9 +1,10 @@
 """Durations and sizes to start from: a row each."""
 
+import itertools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, cast
 
 from core.language import N_, _
 from core.train.config import TrainConfig
@@ -109,7 +110,9 @@ def find_duration(key: str) -> Duration:
 
 
 def preset_config(duration_key: str, device_kind: str = "cpu", size_key: str = "") -> TrainConfig:
-    """Return a config for a duration; `num_steps` is set once the device has been timed.
+    """Return a config for a duration, which ends it whatever the machine does.
+
+    `num_steps` is set once the device has been timed.
 
     Args:
         duration_key: Key of a row of `DURATIONS`.
@@ -120,9 +123,24 @@ def preset_config(duration_key: str, device_kind: str = "cpu", size_key: str = "
     chosen = size_key or (duration.cpu_size if device_kind == "cpu" else duration.gpu_size)
     size = find_size(chosen)
     peak = float(size.settings["learning_rate"])
-    settings = {**size.settings, "min_learning_rate": peak / 10}
-    name = re.sub(r"[^a-z0-9]+", "-", f"{duration.key}-{size.key}".lower())
-    return TrainConfig.from_json({"name": name, **settings})
+    settings = {**size.settings, "min_learning_rate": peak / 10, "max_seconds": duration.seconds}
+    return TrainConfig.from_json({"name": _preset_name(duration, size), **settings})
+
+
+def _preset_name(duration: Duration, size: Size) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", f"{duration.key}-{size.key}".lower())
+
+
+def preset_title(name: str) -> str:
+    """Return the name of a preset's config in the reader's words; any other name as it is.
+
+    >>> preset_title("one-minute-0-8m"), preset_title("my own")
+    ('One minute, 0.8M', 'my own')
+    """
+    for duration, size in itertools.product(DURATIONS, SIZES):
+        if name == _preset_name(duration, size):
+            return f"{_(duration.label)}, {size.key}"
+    return name
 
 
 def fit_steps(config: TrainConfig, seconds: float, seconds_per_step: float) -> TrainConfig:
@@ -146,8 +164,17 @@ def with_steps(config: TrainConfig, num_steps: int) -> TrainConfig:
 
 def predicted_seconds(config: TrainConfig, seconds_per_step: float) -> float:
     """Return the seconds from the click to the last step; the inverse of `fit_steps`."""
-    seconds = config.num_steps * governed(config, seconds_per_step)
-    return START_UP_SECONDS + seconds / SHARE_OF_STEPS
+    step = governed(config, seconds_per_step)
+    if is_ended_by_time(config, seconds_per_step):
+        # Only the machine's own time counts, not that in which the governor holds it back.
+        return START_UP_SECONDS + cast("float", config.max_seconds) * step / seconds_per_step
+    return START_UP_SECONDS + config.num_steps * step / SHARE_OF_STEPS
+
+
+def is_ended_by_time(config: TrainConfig, seconds_per_step: float) -> bool:
+    """Say whether the time limit will end the run before its last step."""
+    limit = config.max_seconds
+    return limit is not None and limit < config.num_steps * seconds_per_step / SHARE_OF_STEPS
 
 
 def governed(config: TrainConfig, seconds_per_step: float) -> float:

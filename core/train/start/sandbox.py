@@ -62,8 +62,9 @@ def prepare_sandbox(config: TrainConfig) -> Prepared:
 
 
 def capped(config: TrainConfig, seconds_per_step: float) -> TrainConfig:
-    """Return the config with no more steps than a student's run may take, and at full speed."""
-    free = replace(config, max_steps_per_second=None)
+    """Return the config with the steps and the time that a student's run may take, ungoverned."""
+    seconds = min(config.max_seconds or MAX_SECONDS, MAX_SECONDS)
+    free = replace(config, max_steps_per_second=None, max_seconds=seconds)
     fitting = fit_steps(free, MAX_SECONDS, seconds_per_step)
     most = min(fitting.num_steps, MAX_STEPS)
     return free if free.num_steps <= most else replace(fitting, num_steps=most)

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import torch
 
+from core.train.config import TrainConfig
 from core.train.control.orders import Orders
 from core.train.learning.trainer import Trainer
 from core.train.run.directory import checkpoint_path, keep_checkpoint
@@ -61,6 +62,7 @@ def _contents(trainer: Trainer, orders: Orders) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "step": trainer.step,
+        "trained_seconds": trainer.trained_seconds,
         "learning_rate_multiplier": trainer.learning_rate_multiplier,
         "orders": orders.to_json(),
         "config": asdict(trainer.config),
@@ -81,11 +83,14 @@ def load_checkpoint(path: Path, trainer: Trainer) -> Orders:
     try:
         # weights_only: a pickle that wants to run code is refused
         contents = torch.load(path, map_location=trainer.device, weights_only=True)
-        if contents["format"] != FORMAT or contents["config"] != asdict(trainer.config):
+        # An older checkpoint lacks the settings that were added since: from_json fills them in.
+        its_config = TrainConfig.from_json(contents["config"])
+        if contents["format"] != FORMAT or its_config != trainer.config:
             raise ValueError("a checkpoint of another run or of another version of this app")  # noqa: TRY301
         trainer.model.load_state_dict(contents["model"])
         trainer.optimizer.load_state_dict(contents["optimizer"])
         trainer.step = int(contents["step"])
+        trainer.trained_seconds = float(contents.get("trained_seconds", 0.0))
         trainer.learning_rate_multiplier = float(contents["learning_rate_multiplier"])
         return Orders.from_json(contents["orders"])
     except Exception as error:

@@ -37,6 +37,7 @@ class Observer:
         self.saved_step = -1
         self.num_failed_saves = 0
         self._evaluated: tuple[int, float] = (-1, 0.0)  # step and validation loss
+        self._sampled_step = -1
         self._launched: list[LaunchedStep] = []
         self._burst_began = 0.0
         self._process = psutil.Process()
@@ -80,6 +81,13 @@ class Observer:
         self.evaluate()
         self.sample()
 
+    def at_the_end(self) -> None:
+        """Evaluate and sample the last step, if that was not done: a time limit ends any step."""
+        if self._evaluated[0] != self.trainer.step:
+            self.evaluate()
+        if self._sampled_step != self.trainer.step:
+            self.sample()
+
     def is_due(self, step: int) -> bool:
         """Say whether `after_step` has anything to do; the last step always has."""
         config = self.trainer.config
@@ -107,7 +115,7 @@ class Observer:
 
     def sample(self) -> None:
         """Write down what the model writes."""
-        length = self.trainer.config.sample_length
+        length, self._sampled_step = self.trainer.config.sample_length, self.trainer.step
         sample = self.sampler.sample(self.trainer.model, length)
         self.store.append_event(
             "sample",

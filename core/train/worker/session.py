@@ -4,7 +4,8 @@ Why apart: it needs torch, which the process imports only once the device is its
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Final
 
 from core.language import N_
@@ -15,6 +16,7 @@ from core.train.learning.precision import pick_device
 from core.train.learning.sampler import Sampler
 from core.train.learning.trainer import StepResult, Trainer
 from core.train.run.directory import checkpoints
+from core.train.run.state import TIME_IS_UP
 from core.train.run.store import RunStore
 from core.train.text.dataset import Dataset, load_dataset
 from core.train.worker.checkpoint import load_checkpoint
@@ -31,7 +33,7 @@ NOT_SAVED: Final = N_("A checkpoint could not be written; the run goes on withou
 
 
 class Session:
-    """Drives a trainer until its last step, a stop command or a signal.
+    """Drives a trainer until its last step, its time limit, a stop command or a signal.
 
     Args:
         observer: The trainer, and where it is written down.
@@ -50,6 +52,7 @@ class Session:
         # Only changes for steps that this worker repeats; the checkpoint holds the earlier ones.
         self._changes = [c for c in orders.multiplier_changes if c[0] > self.trainer.step]
         self._reason = self._message = ""
+        self._values: Mapping[str, float | None] = {}
         self._single_steps = 0
         self._next_step_at = self._state_at = 0.0
         self._operations: dict[str, Callable[[Command], None]] = {
@@ -70,15 +73,29 @@ class Session:
         """Train; return the state that the run ends in: "finished" or "stopped"."""
         self._change("running")
         if self.trainer.step == 0:
-            self.observer.at_the_start()
+            with self._training():
+                self.observer.at_the_start()
         while not self._is_over():
             self._obey()
             if self._may_step():
-                self._step()
+                with self._training():
+                    self._step()
+        if self._time_is_up() and not self.stop_requested:
+            self.observer.at_the_end()
         self._change("stopping")
         self._save()
-        self._change("finished" if self._is_complete() else "stopped")
+        self._end()
         return self.state
+
+    def _end(self) -> None:
+        if not self._is_complete():
+            self._change("stopped")
+        elif self._reason or self.trainer.step >= self.trainer.config.num_steps:
+            self._change("finished")
+        else:
+            config, step = self.trainer.config, self.trainer.step
+            values = {"seconds": config.max_seconds, "step": step, "num_steps": config.num_steps}
+            self._change("finished", "time_is_up", TIME_IS_UP, values)
 
     def _is_over(self) -> bool:
         if self.stop_requested or self._is_complete():
@@ -87,7 +104,18 @@ class Session:
         return False
 
     def _is_complete(self) -> bool:
-        return self.trainer.step >= self.trainer.config.num_steps
+        return self.trainer.step >= self.trainer.config.num_steps or self._time_is_up()
+
+    def _time_is_up(self) -> bool:
+        limit = self.trainer.config.max_seconds
+        return limit is not None and self.trainer.trained_seconds >= limit
+
+    @contextmanager
+    def _training(self) -> Iterator[None]:
+        """Count the block's seconds as training time."""
+        began = time.monotonic()
+        yield
+        self.trainer.trained_seconds += time.monotonic() - began
 
     def _obey(self) -> None:
         commands = self.inbox.poll()
@@ -181,12 +209,25 @@ class Session:
     def _set_governor(self, command: Command) -> None:
         self.max_steps_per_second = command.value
 
-    def _change(self, state: str, reason: str = "", message: str = "") -> None:
-        """Take on a state; a reason once given stays until the run goes on."""
+    def _change(
+        self,
+        state: str,
+        reason: str = "",
+        message: str = "",
+        values: Mapping[str, float | None] | None = None,
+    ) -> None:
+        """Take on a state; a reason once given stays until the run goes on.
+
+        Args:
+            state: One of core.train.run.state.STATES.
+            reason: A word for programs.
+            message: A sentence for people, as a message id.
+            values: What the braces in the message stand for.
+        """
         changed = state != self.state
         self.state = state
         if reason or state in ("running", "paused"):
-            self._reason, self._message = reason, message
+            self._reason, self._message, self._values = reason, message, values or {}
         if changed:
             self.store.append_event(
                 "state", self.trainer.step, state=state, reason=reason, message=message
@@ -203,6 +244,8 @@ class Session:
             max_steps_per_second=self.max_steps_per_second,
             reason=self._reason,
             message=self._message,
+            values=self._values,
+            trained_seconds=self.trainer.trained_seconds,
             resident_bytes=self.observer.resident_bytes(),
         )
 

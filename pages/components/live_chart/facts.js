@@ -21,7 +21,7 @@ function facts(history, unit, words) {
     grad_norm: last(history, "grad_norm", formatLoss),
     grad_clip: written(config.grad_clip, String),
     tokens_per_second: last(history, "tokens_per_second", rate),
-    mean_rate: written(meanRate(history.columns.step, history.columns.tokens_per_second), rate),
+    mean_rate: written(meanTokensPerSecond(history), rate),
     predicted_rate: written(predictedTokensPerSecond(history.info), rate),
     ...memoryFacts(history, unit),
   }
@@ -38,8 +38,11 @@ function memoryFacts(history, unit) {
   }
 }
 
-function remaining(history) {
-  const seconds = secondsPerStep(history.columns.step, history.columns.time)
-  const left = (history.info.config?.num_steps ?? 0) - (history.columns.step.at(-1) ?? 0)
-  return seconds === null || left <= 0 ? null : left * seconds
+function remaining({ columns, info, state }) {
+  const { num_steps: numSteps = 0, max_seconds: limit = null } = info.config ?? {}
+  const { trained_seconds: trained = 0, step = 0, max_steps_per_second: most = null } = state ?? {}
+  const pace = ownPace(trained, step, columns.step, columns.time)
+  const left = numSteps - (columns.step.at(-1) ?? 0)
+  if (pace === null || left <= 0) return null
+  return secondsLeft(left, pace, most, limit === null || !trained ? null : limit - trained)
 }

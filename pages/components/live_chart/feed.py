@@ -5,6 +5,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final
 
+import numpy as np
+
 from core.train.run.disk import to_json
 from core.train.run.history import EventHistory, RecordHistory
 from core.train.run.reader import Increment, RunReader
@@ -83,6 +85,7 @@ class Feed:
         self._state = RunState(state="starting")
         self._records = RecordHistory(MAX_BEHIND)
         self._events = EventHistory(MAX_EVENTS_BEHIND)
+        self._step_seconds = 0.0  # of every record: a decimated trace cannot tell the mean speed
         self._encoded: dict[Position | None, bytes] = {}
 
     @property
@@ -105,6 +108,7 @@ class Feed:
         if self.version and same_state and not len(records) and not events:
             return False
         self._records.append(records)
+        self._step_seconds += float(np.nansum(records["seconds"]))
         self._events.append(events)
         self._encoded.clear()
         self.version += 1
@@ -129,9 +133,12 @@ class Feed:
             "state": asdict(self._state),
             "columns": to_columns(self._records.curves(MAX_POINTS), COLUMNS),
             "events": self._events.needed(),
-            "total_records": self._records.num_records,
+            **self._totals(),
         }
         return server_sent_event("snapshot", data, str(self.position))
+
+    def _totals(self) -> dict[str, float]:
+        return {"total_records": self._records.num_records, "step_seconds": self._step_seconds}
 
     def _update(self, since: Position) -> bytes | None:
         """Return what came after `since`; None when it is of another run or too far back."""
@@ -144,5 +151,6 @@ class Feed:
             "state": asdict(self._state),
             "columns": to_columns(records, COLUMNS),
             "events": events,
+            **self._totals(),
         }
         return server_sent_event("update", data, str(self.position))

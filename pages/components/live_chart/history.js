@@ -4,6 +4,9 @@
 const COLUMNS = ["step", "time", "loss", "learning_rate", "grad_norm", "tokens_per_second", "resident_bytes", "attempt", "flags"]
 const CATEGORIES = ["weights", "gradients", "optimizer", "activations", "other"]
 const MAX_POINTS = 1500
+const MARK_HEIGHTS = [0.93, 0.81, 0.69, 0.57]
+const MARK_ROOM = 0.2
+const LABEL_ROOM = 0.15
 
 function emptyHistory() {
   const columns = Object.fromEntries(COLUMNS.map((name) => [name, []]))
@@ -17,6 +20,7 @@ function append(history, message) {
   history.events.push(...(message.events ?? []))
   if (message.state) history.state = message.state
   if (message.info) history.info = message.info
+  if (message.step_seconds) history.totals = { num: message.total_records, seconds: message.step_seconds }
   return first
 }
 
@@ -45,6 +49,10 @@ function tokensPerStep({ config }) {
 function predictedTokensPerSecond(info) {
   const seconds = info.prediction?.seconds_per_step
   return seconds ? tokensPerStep(info) / seconds : null
+}
+
+function meanTokensPerSecond({ info, totals }) {
+  return totals ? (tokensPerStep(info) * totals.num) / totals.seconds : null
 }
 
 function end(history) {
@@ -94,17 +102,50 @@ function lossTraces(history) {
   }
 }
 
-function referenceTrace(history, label, value, writtenValue) {
-  if (value === null || value === undefined) return { x: [], y: [], text: [] }
-  return { x: [0, end(history)], y: [value, value], text: ["", fill(label, { value: writtenValue })] }
+// core/figures/train/live_run/live.py: how far the loss axis goes down for the lowest rung's label.
+function labelRoom({ columns, info, events }) {
+  const { ln_vocab: top, unigram_entropy: middle, bigram_entropy: bottom } = info.text ?? {}
+  const rungs = [top, middle, bottom].filter((value) => value !== undefined && value !== null)
+  if (!rungs.length) return []
+  const scored = events.filter((event) => event.kind === "eval").map((event) => event.validation_loss)
+  const highest = [...columns.loss, ...scored].reduce((most, value) => Math.max(most, value ?? most), Math.max(...rungs))
+  const lowest = Math.min(...rungs)
+  return [lowest - LABEL_ROOM * (highest - lowest)]
 }
 
-function changeTrace(history) {
+function referenceTrace(history, { label, at }, value, writtenValue) {
+  if (value === null || value === undefined) return { x: [], y: [], text: [] }
+  const x = at === 1 ? [0, end(history)] : [0, at * end(history), end(history)]
+  return { x, y: x.map(() => value), text: ["", fill(label, { value: writtenValue }), ""].slice(0, x.length) }
+}
+
+// core/figures/train/live_run/live_parts.py: so that no label is printed over another.
+function placeMarks(steps, last) {
+  const taken = MARK_HEIGHTS.map(() => -Infinity)
+  const room = MARK_ROOM * last
+  return steps.map((step) => {
+    const leftwards = step > last - room
+    const begin = leftwards ? step - room : step
+    const free = taken.findIndex((until) => until <= begin)
+    const row = free < 0 ? taken.indexOf(Math.min(...taken)) : free
+    taken[row] = Math.max(taken[row], begin + room)
+    return { height: MARK_HEIGHTS[row], side: leftwards ? "left" : "right", hasLabel: free >= 0 }
+  })
+}
+
+function changeTrace(history, trace) {
   const changes = multiplierChanges(history)
+  const labels = changes.map((ack) => `×${Number(ack.value.toPrecision(6))}`)
+  const steps = changes.map((ack) => ack.step)
+  const marks = placeMarks(steps, end(history))
+  const heights = marks.map((mark) => mark.height)
   return {
-    x: changes.map((ack) => ack.step),
-    y: changes.map(() => 0.97),
-    text: changes.map((ack) => `×${Number(ack.value.toPrecision(6))}`),
+    x: steps,
+    y: heights,
+    text: labels.map((label, index) => (marks[index].hasLabel ? label : "")),
+    customdata: labels,
+    textposition: marks.map((mark) => `middle ${mark.side}`),
+    error_y: { ...trace.error_y, array: heights.map(() => 0), arrayminus: heights },
   }
 }
 
@@ -124,15 +165,16 @@ function barTrace(history, category, divisor, numBars) {
 // What belongs into one trace of a chart: the fields of plotly to overwrite.
 function contents(history, trace, unit, words) {
   const { columns, info } = history
-  const { role, label, category } = trace.meta
+  const { meta } = trace
+  const { role, label, category } = meta
   const [divisor] = memoryUnit(history, unit)
   const area = (name) => newestOf(history, "memory").map((event) => event[name])
   if (role in history.loss) return history.loss[role]
-  if (role === "multiplier") return changeTrace(history)
-  if (role === "grad_clip") return referenceTrace(history, label, info.config?.grad_clip, String(info.config?.grad_clip))
+  if (role === "multiplier") return changeTrace(history, trace)
+  if (role === "grad_clip") return referenceTrace(history, meta, info.config?.grad_clip, String(info.config?.grad_clip))
   if (role === "predicted_rate") {
     const rate = predictedTokensPerSecond(info)
-    return referenceTrace(history, label, rate, formatRate(rate ?? 0, words.tokens))
+    return referenceTrace(history, meta, rate, formatRate(rate ?? 0, words.tokens))
   }
   if (role === "area") return { x: area("step"), y: area(category).map((bytes) => bytes / divisor) }
   if (role === "bar") return barTrace(history, category, divisor, trace.x.length)
@@ -141,5 +183,5 @@ function contents(history, trace, unit, words) {
     return { ...curve(columns.step, columns.resident_bytes.map((bytes) => bytes / divisor)), name }
   }
   if (role in columns) return curve(columns.step, columns[role])
-  return referenceTrace(history, label, info.text?.[role], (info.text?.[role] ?? 0).toFixed(2))
+  return referenceTrace(history, meta, info.text?.[role], (info.text?.[role] ?? 0).toFixed(2))
 }

@@ -35,12 +35,29 @@ function onSnapshot(view, message) {
   if (message.run !== view.history.run) view.sent = undefined
   view.history = { ...emptyHistory(), run: message.run }
   append(view.history, message)
+  askToTell(view)
   renderAll(view)
+}
+
+// What stands above the charts is the script's: it learns of a run that somebody else has started,
+// and of the end of one. A script at work is not disturbed: it may be starting a run.
+function askToTell(view) {
+  if (document.querySelector("[data-test-script-state='running']")) {
+    clearTimeout(view.asking)
+    view.asking = setTimeout(() => askToTell(view), RETRY_MS)
+    return
+  }
+  const { run, state } = view.history
+  const seen = FINAL_STATES.includes(state?.state) ? `${run} ended` : run
+  if (seen === view.data.told || seen === view.askedToTell) return
+  view.askedToTell = seen
+  view.trigger("shown", seen)
 }
 
 function onUpdate(view, message) {
   if (message.run !== view.history.run) return
   append(view.history, message)
+  askToTell(view)
   const kinds = new Set((message.events ?? []).map((event) => event.kind))
   renderPanels(view)
   refreshCharts(view, { whole: false, kinds })
@@ -97,6 +114,7 @@ function fitHeight(view) {
 function close(view, key) {
   view.closed = true
   clearTimeout(view.retry)
+  clearTimeout(view.asking)
   view.source?.close()
   document.removeEventListener("keydown", view.onKey)
   window.removeEventListener("resize", view.onResize)
@@ -146,4 +164,4 @@ export default function ({ data: sent, parentElement, setTriggerValue }) {
 }
 
 // For tests: the functions that have an original in Python.
-window[Symbol.for("bits-to-gpt.arithmetic")] = { formatBytes, formatCount, formatSeconds, smooth, secondsPerStep, meanRate, decimated }
+window[Symbol.for("bits-to-gpt.arithmetic")] = { formatBytes, formatCount, formatSeconds, smooth, secondsPerStep, ownPace, secondsLeft, decimated, labelRoom }

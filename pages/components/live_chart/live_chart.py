@@ -54,10 +54,11 @@ def _built(seen: LiveLook, _language: str) -> Figures:
     return specs_of_both_themes(seen)
 
 
-def live_chart(
+def live_chart(  # noqa: PLR0913  one argument for each thing that the browser is told
     *,
     key: str,
     run: str,
+    told: str = "",
     speed: float = 0.0,
     figures: Figures,
     controls: Controls,
@@ -68,6 +69,9 @@ def live_chart(
     Args:
         key: Streamlit's key; the browser keeps charts, zoom and connection under it.
         run: A run's name, or "" for the newest, whichever that is.
+        told: The run that the page tells of above the chart, with " ended" behind it if it has.
+            When the stream brings another, such as one that somebody has just started, or its end,
+            the browser asks for a rerun.
         speed: Times as fast as it was, to replay a run that has ended; 0 follows it live.
         figures: For each theme the charts as `core.figures.train.live_run.live.specs` returns
             them: the browser changes its theme without asking the script.
@@ -86,6 +90,7 @@ def live_chart(
         data={
             "key": key,
             "run": run,
+            "told": told,
             "speed": speed,
             "figures": dict(figures),
             "dark_background": COLORS["dark"]["background"],
@@ -99,6 +104,7 @@ def live_chart(
             "plotly_url": plotly_url(),
         },
         on_command_change=receive,
+        on_shown_change=lambda: None,  # a rerun is all that is asked for
     )
 
 

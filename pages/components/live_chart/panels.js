@@ -41,9 +41,11 @@ function statusLine({ history, data }) {
   const { words } = data
   if (hasNoRun(history)) return ""
   const left = remaining(history)
-  const going = history.state && !FINAL_STATES.includes(history.state.state) && history.state.state !== "paused"
+  const { state } = history.state ?? {}
   const values = { ...facts(history, data.unit, words), left: left === null ? MISSING : formatSeconds(left) }
-  return fill(going && left !== null ? words.status_running : words.status, values)
+  if (FINAL_STATES.includes(state)) return fill(words.status_ended, values)
+  const going = ["starting", "running"].includes(state) && left !== null // of a pause nobody knows the end
+  return fill(going ? words.status_running : words.status, values)
 }
 
 function renderStatus(view) {

@@ -63,17 +63,16 @@ function secondsPerStep(steps, times, window = 40) {
   return gaps.length ? median(gaps) : null
 }
 
-// All tokens over the seconds of all steps; a record stands for the steps since the one before.
-function meanRate(steps, rates) {
-  let covered = 0
-  let seconds = 0
-  rates.forEach((rate, index) => {
-    if (!rate) return
-    const each = Math.max(1, steps[index] - (index ? steps[index - 1] : 0))
-    covered += each
-    seconds += each / rate
-  })
-  return seconds ? covered / seconds : null
+// By the machine's own speed, evaluations included; pauses and a speed limit are not.
+function ownPace(trainedSeconds, step, steps, times) {
+  return trainedSeconds && step ? trainedSeconds / step : secondsPerStep(steps, times)
+}
+
+// Until the last step or the end of the time, whichever comes first.
+function secondsLeft(numStepsLeft, pace, maxStepsPerSecond = null, trainedSecondsLeft = null) {
+  const heldBack = maxStepsPerSecond ? Math.max(pace, 1 / maxStepsPerSecond) : pace
+  const bySteps = numStepsLeft * heldBack
+  return trainedSecondsLeft === null ? bySteps : Math.min(bySteps, (Math.max(trainedSecondsLeft, 0) / pace) * heldBack)
 }
 
 function axisUnit(numBytes, unit) {

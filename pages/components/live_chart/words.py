@@ -6,7 +6,7 @@ from typing import Any, Final
 from core.figures.train.live_run.run_facts import ALTS
 from core.language import N_, _
 from core.train.run.progress import LEARNT, REAL_WORDS
-from core.train.run.state import KILLED, KILLED_HOLDING
+from core.train.run.state import KILLED, KILLED_HOLDING, TIME_IS_UP
 from core.train.worker.failures import HALVE_THE_BATCH, SHORTEN_THE_CONTEXT
 from core.train.worker.turn import QUEUED
 
@@ -47,12 +47,20 @@ REASONS: Final = {
     "reason_error": N_("An error ended it; the file stdout.log in the run directory has it."),
 }
 # Sentences that a worker writes into its state as they are, with numbers for their braces.
-MESSAGES: Final = (KILLED, KILLED_HOLDING, QUEUED, HALVE_THE_BATCH, SHORTEN_THE_CONTEXT)
+MESSAGES: Final = (
+    KILLED,
+    KILLED_HOLDING,
+    QUEUED,
+    HALVE_THE_BATCH,
+    SHORTEN_THE_CONTEXT,
+    TIME_IS_UP,
+)
 STATUS: Final = {
     "status_running": N_(
         "step {step} of {num_steps} · {left} left · {tokens_per_second} · loss {loss}"
     ),
-    "status": N_("step {step} of {num_steps} · {mean_rate} on average · loss {loss}"),
+    "status": N_("step {step} of {num_steps} · {tokens_per_second} · loss {loss}"),
+    "status_ended": N_("step {step} of {num_steps} · mean {mean_rate} · loss {loss}"),
     "reconnecting": N_("Connection lost; reconnecting …"),
     "no_plotly": N_("The drawing library did not load; reload the page."),
     "tokens": N_("tokens"),

@@ -14,8 +14,10 @@ from core.train.run.state import FINAL_STATES
 from pages.server.control_right import check_control, may_control
 from pages.server.rate import take_turn
 from pages.shared.charts import show_chart, table_markdown
+from pages.shared.clock import browser_zone
 from pages.shared.settings import look
-from pages.train.live_run.runs import follow, run_label
+from pages.train.live_run.names import run_label
+from pages.train.live_run.runs import follow
 from pages.train.live_run.settings import COURSE, LEARNING, MODEL
 
 SPEEDS: Final = tuple(speed for speed in (1, 2, 5, 10, 30, 60) if MIN_SPEED <= speed <= MAX_SPEED)
@@ -61,7 +63,7 @@ def _several(runs: list[RunSummary]) -> None:
     except (ValueError, OSError) as error:
         st.error(str(error))
         return
-    picture = compare_picture(curves, look())
+    picture = compare_picture(curves, look(), browser_zone())
     st.caption(picture.alt)
     show_chart(picture, key="lr_compare", file_name="validation-losses")
     rows = differing_settings(curves)
@@ -72,7 +74,7 @@ def _several(runs: list[RunSummary]) -> None:
     table: dict[str, list[Any]] = {
         _("Different settings"): [labels.get(name, f"`{name}`") for name in rows]
     }
-    for number, name in enumerate(run_names(curves)):
+    for number, name in enumerate(run_names(curves, browser_zone())):
         table[name] = [values[number] for values in rows.values()]
     st.markdown(table_markdown(table))
 

@@ -18,12 +18,9 @@ from pages.shared.prose import prose
 from pages.shared.settings import is_hidden, locked, presenting, unit_system
 from pages.train.live_run.manage import offer_management
 from pages.train.live_run.prediction import (
-    SNIPPET,
     ask_first_loss,
-    headline_text,
     outline,
     predict,
-    prediction_text,
     show_prediction,
 )
 from pages.train.live_run.runs import (
@@ -36,7 +33,8 @@ from pages.train.live_run.runs import (
     show_viewer,
 )
 from pages.train.live_run.settings import ASK, choose_duration, choose_size, choose_wish
-from pages.train.live_run.start import start
+from pages.train.live_run.shown_run import answer_of, code_of, next_run_text, shown_run
+from pages.train.live_run.start import show_refusal, start
 
 page_header(__doc__)
 followed = followed_run()
@@ -60,22 +58,29 @@ with top, st.container(key="lr_setup", horizontal=True, vertical_alignment="bott
     with st.popover(_("Runs"), icon=":material/history:", key="lr_runs", width="content"):
         list_earlier_runs()
     offer_management()
+    show_refusal()
 
+shown = shown_run(followed.run)
 with below if presenting() else top:
     planned = outline(wish)
     prepared = predict(wish) if planned else None
-    if planned:
+    above, beside = answer_of(shown, planned, prepared)
+    if above:
         with st.container(key="lr_plan", horizontal=True, vertical_alignment="center"):
-            headline(headline_text(planned))
-            st.caption(prediction_text(planned, prepared), width="content")
+            headline(above)
+            st.caption(beside, width="content")
+    if planned and (coming := next_run_text(shown, planned)):
+        with st.container(key="lr_next"):
+            st.caption(coming)
 if prepared:
     with numbers:
         show_prediction(prepared)
 with top:
     show_viewer(wish, followed.run)
     show_replay(followed)
-    if start_pressed and start(wish):
-        follow()
+    if start_pressed:
+        if start(wish):
+            follow()
         st.rerun()
 
 with below, st.container(horizontal=True, vertical_alignment="center"):
@@ -86,6 +91,7 @@ with picture:
     live_chart(
         key="lr_live",
         run=followed.run,
+        told=shown.mark if shown else "",
         speed=followed.speed,
         figures=empty_figures(LiveLook(look=look, show_prediction=compare)),
         controls=controls_of(followed),
@@ -94,7 +100,6 @@ with picture:
 
 if planned:
     ask_first_loss(planned)
-    if wish.upload is None:
-        asked = {"duration": wish.duration, "size": wish.size, "changes": dict(wish.changes)}
-        show_code("plan", SNIPPET.format(**asked))
+if source := code_of(shown, wish):
+    show_code("plan", source)
 prose(__file__, "reading")

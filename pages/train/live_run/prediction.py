@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.figures.train.live_run.run_facts import CATEGORY_NAMES
 from core.language import _
+from core.train.config import TrainConfig
 from core.train.start.plan import Outline, Prepared, Wish, outline_run, plan_run
 from core.units import format_bytes, format_seconds
 from pages.shared.answer import explained_number
@@ -44,27 +45,58 @@ def predict(wish: Wish) -> Prepared | None:
         return None
 
 
-def headline_text(planned: Outline) -> str:
-    """Return the numbers of the plan that are the same on every machine, as one line."""
-    config = planned.config
-    return _("{params} parameters · {tokens} tokens a step · learning rate {rate}").format(
-        params=f"{planned.parameters.amount:,}",
+def headline_text(config: TrainConfig, parameters: float | None) -> str:
+    """Return the numbers of a run that are the same on every machine, as one line."""
+    if parameters is None:
+        text = _("{tokens} tokens a step · learning rate {rate}")
+    else:
+        text = _("{params} parameters · {tokens} tokens a step · learning rate {rate}")
+    return text.format(
+        params=f"{parameters or 0:,}",
         tokens=f"{config.tokens_per_step:,}",
         rate=f"{config.learning_rate:g}",
     )
 
 
+def plan_text(planned: Outline) -> str:
+    """Return the headline of a run that has not been started."""
+    return headline_text(planned.config, planned.parameters.amount)
+
+
 def prediction_text(planned: Outline, prepared: Prepared | None) -> str:
     """Return what the text gives, and memory, steps and time on this machine where known."""
-    words = [_("{count} different tokens").format(count=planned.vocab_size)]
     if prepared is None:
-        return words[0]
-    words.append(format_bytes(prepared.memory.num_bytes, unit_system()))
-    if prepared.seconds is None:
-        words.append(_("Start times 20 steps first"))
-    else:
-        words.append(_("{count} steps").format(count=f"{prepared.config.num_steps:,}"))
-        words.append(format_seconds(prepared.seconds.amount))
+        return details(planned.config, planned.vocab_size)
+    seconds = prepared.seconds.amount if prepared.seconds else None
+    memory = prepared.memory.num_bytes
+    text = details(prepared.config, planned.vocab_size, memory, seconds)
+    return text if prepared.seconds else f"{text} · {_('Start times 20 steps first')}"
+
+
+def details(
+    config: TrainConfig,
+    vocab_size: int | None,
+    num_bytes: float | None = None,
+    seconds: float | None = None,
+) -> str:
+    """Return tokens, memory, steps and time of a run, as far as they are known.
+
+    Args:
+        config: Of the run.
+        vocab_size: Different tokens of its text.
+        num_bytes: Predicted memory.
+        seconds: Predicted time from the click to the last step; without it the steps of the config
+            are not yet those that will be trained. A time limit is told instead of it.
+    """
+    words = [_("{count} different tokens").format(count=vocab_size)] if vocab_size else []
+    if num_bytes:
+        words.append(format_bytes(num_bytes, unit_system()))
+    if seconds:
+        words.append(_("{count} steps").format(count=f"{config.num_steps:,}"))
+    if config.max_seconds:
+        words.append(_("at most {time}").format(time=format_seconds(config.max_seconds)))
+    elif seconds:
+        words.append(format_seconds(seconds))
     return " · ".join(words)
 
 

@@ -9,14 +9,13 @@ import streamlit as st
 from core.language import _
 from core.train.control.commands import send
 from core.train.control.device import refuse_if_busy
-from core.train.run.directory import open_run_directory, runs_directory, written_time
+from core.train.run.directory import open_run_directory, runs_directory
 from core.train.run.reader import RunReader
 from core.train.run.replay import MAX_SPEED, MIN_SPEED, read_speed
-from core.train.run.shelf import RunSummary, list_runs
+from core.train.run.shelf import list_runs
 from core.train.start.launch import resume_run
 from core.train.start.plan import Wish, wished_config
 from core.train.start.sandbox import Ticket, caps_sentence
-from pages.components.live_chart.words import STATES
 from pages.server.classroom import classroom
 from pages.server.control_right import (
     ControlRefusedError,
@@ -31,6 +30,7 @@ from pages.server.rate import take_turn
 from pages.server.sandbox_line import leave_line, line_up, make_way, place, ticket
 from pages.shared import link
 from pages.shared.settings import is_hidden, locked
+from pages.train.live_run.names import run_label
 from pages.train.live_run.settings import ASK
 
 NUM_SHOWN: Final = 12
@@ -113,13 +113,6 @@ def list_earlier_runs() -> None:
     hidden = len(runs[NUM_SHOWN:])
     if hidden:
         st.caption(_("{count} older runs are kept in the runs directory.").format(count=hidden))
-
-
-def run_label(run: RunSummary) -> str:
-    """Return one line on a run: title, time it was made (UTC), state and step."""
-    made = written_time(run.name)
-    state = _(STATES.get(run.state, run.state))
-    return f"{run.title} · {made} UTC · {state} · {run.step:,} / {run.num_steps:,}"
 
 
 def controls_of(followed: Followed) -> Literal["enabled", "disabled", "hidden"]:

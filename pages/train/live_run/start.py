@@ -1,34 +1,64 @@
 """From the Start button to a running process, with every refusal as a sentence."""
 
+from typing import Final
+
 import streamlit as st
 
 from core.language import _
+from core.train.control.device import DeviceBusyError, device_holder
+from core.train.run.directory import runs_directory
+from core.train.run.shelf import summarize
 from core.train.start.launch import start_run
-from core.train.start.plan import Prepared, Wish, plan_run
+from core.train.start.plan import Prepared, Wish, device_in_use, plan_run
 from core.train.start.timing import TimingError, is_worth_timing, measure_timing
 from pages.server.background import jobs
 from pages.server.control_right import check_teacher
 from pages.server.rate import take_turn
 from pages.server.sandbox_line import make_way
+from pages.train.live_run.names import run_label
+
+_REFUSED: Final = "lr_start_refused"
+_IS_BUSY: Final = "lr_start_refused_busy"
 
 
-def start(wish: Wish) -> str | None:
-    """Time the device if it was not, start the run, and return its name; None if refused.
+def start(wish: Wish) -> str:
+    """Time the device if it was not, start the run, and return its name; "" if it was refused.
 
-    Whoever may only watch is refused here, whatever the browser has sent.
+    Whoever may only watch is refused here, whatever the browser has sent. Why a start was refused
+    stands beside the button until the next one: `show_refusal`.
     """
-    with st.status(_("Getting ready …"), expanded=True) as status:
+    st.session_state.pop(_REFUSED, None)
+    with st.status(_("Getting ready …"), expanded=True):
         try:
             check_teacher()
             take_turn("start")
             make_way()
-            name = _start(wish)
+            return _start(wish)
+        except DeviceBusyError as error:
+            st.session_state[_REFUSED] = _busy_sentence() or str(error)
+            st.session_state[_IS_BUSY] = True
         except (ValueError, OSError, TimingError) as error:
-            status.update(label=_("The run was not started"), state="error")
-            st.write(str(error))
-            return None
-        status.update(label=_("Started"), state="complete", expanded=False)
-        return name
+            st.session_state[_REFUSED] = str(error)
+            st.session_state[_IS_BUSY] = False
+    return ""
+
+
+def show_refusal() -> None:
+    """Say why the last start of this session was refused, as long as it is so."""
+    if st.session_state.get(_IS_BUSY) and not device_holder(device_in_use()[0]):
+        st.session_state.pop(_REFUSED, None)
+    if reason := st.session_state.get(_REFUSED):
+        with st.container(key="lr_refused"):
+            st.markdown(_(":material/block: **Not started.** {reason}").format(reason=reason))
+
+
+def _busy_sentence() -> str:
+    """Return which run has the device, called as in the list; empty if nobody can tell."""
+    run = summarize(runs_directory() / device_holder(device_in_use()[0]))
+    if run.error:
+        return ""
+    text = _("One run at a time: {run} has the device. Stop it, or wait for it.")
+    return text.format(run=run_label(run))
 
 
 def _start(wish: Wish) -> str:

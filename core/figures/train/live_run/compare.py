@@ -1,12 +1,14 @@
 """Runs side by side: their validation losses in one picture."""
 
 from collections.abc import Sequence
+from datetime import UTC, tzinfo
 from typing import Final
 
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _
 from core.train.run.directory import written_time
 from core.train.run.evaluations import Curve, are_comparable
+from core.train.start.presets import preset_title
 
 MAX_RUNS: Final = 6
 NOT_COMPARABLE: Final = N_(
@@ -24,8 +26,13 @@ _LINES: Final = (
 )
 
 
-def compare_picture(curves: Sequence[Curve], look: Look) -> Picture:
+def compare_picture(curves: Sequence[Curve], look: Look, zone: tzinfo = UTC) -> Picture:
     """Return one line a run: validation loss in nats per token over optimizer steps.
+
+    Args:
+        curves: One for each run.
+        look: How the reader wants to see.
+        zone: The reader's time zone, for runs that only their time tells apart.
 
     Raises:
         ValueError: If there are more runs than lines that can be told apart, or none.
@@ -36,7 +43,7 @@ def compare_picture(curves: Sequence[Curve], look: Look) -> Picture:
                 most=MAX_RUNS, count=len(curves)
             )
         )
-    drawing, layout, names = Drawing(), look.layout(), run_names(curves)
+    drawing, layout, names = Drawing(), look.layout(), run_names(curves, zone)
     for curve, name, (meaning, dash, symbol) in zip(curves, names, _LINES, strict=False):
         color = look.color(meaning)
         drawing.scatter(
@@ -88,11 +95,17 @@ def _table(curves: Sequence[Curve], names: Sequence[str]) -> Table:
     return table
 
 
-def run_names(curves: Sequence[Curve]) -> list[str]:
-    """Return the titles; runs of the same title are told apart by the time they were made."""
-    same_day = len({curve.run[:8] for curve in curves}) == 1
-    names = [curve.title for curve in curves]
-    times = [written_time(curve.run)[-8 if same_day else 0 :] for curve in curves]
+def run_names(curves: Sequence[Curve], zone: tzinfo = UTC) -> list[str]:
+    """Return the titles; runs of the same title are told apart by the time they were made.
+
+    Args:
+        curves: One for each run.
+        zone: Of the reader.
+    """
+    times = [written_time(curve.run, zone) for curve in curves]
+    if len({each[:10] for each in times}) == 1:  # the same day
+        times = [each[11:] for each in times]
+    names = [preset_title(curve.title) for curve in curves]
     for more in (times, [curve.run[-4:] for curve in curves]):
         names = [
             name if names.count(name) == 1 else f"{name} {mark}"

@@ -30,11 +30,16 @@ if TYPE_CHECKING:
 
 EMPTY: Final = RunView()
 LIGHT: Final = Look()
+# Each label ends at a third of its own, so that they never meet, however close the lines are; the
+# lowest one first, where the curve is still high above it.
 RUNGS: Final = (
-    ("ln_vocab", "dot", N_("uniform guess, ln V = {value}")),
-    ("unigram_entropy", "dash", N_("token frequencies: {value}")),
-    ("bigram_entropy", "dashdot", N_("token before: {value}")),
+    ("ln_vocab", "dot", N_("uniform guess, ln V = {value}"), 1.0),
+    ("unigram_entropy", "dash", N_("token frequencies: {value}"), 2 / 3),
+    ("bigram_entropy", "dashdot", N_("token before: {value}"), 1 / 3),
 )
+
+
+LABEL_ROOM: Final = 0.15  # of the loss axis, below the lowest rung
 
 
 def specs_of_both_themes(seen: LiveLook) -> dict[Mode, list[dict[str, Any]]]:
@@ -64,12 +69,25 @@ def loss(run: RunView = EMPTY, look: Look = LIGHT) -> "Figure":
     Source of the rungs: ln V is a uniform guess; the entropies are counted in the run's own text.
     """
     drawing, text = LiveDrawing(run=run, look=look), run.section("text")
-    for name, dash, label in RUNGS:
-        drawing.reference(name, _(label), dash, (text.get(name), f"{text.get(name, 0):.2f}"))
+    for name, dash, label, at in RUNGS:
+        drawing.reference(name, _(label), dash, (text.get(name), f"{text.get(name, 0):.2f}"), at)
     _draw_training(drawing)
     _draw_validation(drawing)
     drawing.changes()
-    return drawing.figure(drawing.layout("loss", _("loss (nats per token)")))
+    room = {"include": label_room(run)}
+    layout = drawing.layout("loss", _("loss (nats per token)"), autorangeoptions=room)
+    return drawing.figure(layout)
+
+
+def label_room(run: RunView) -> list[float]:
+    """Return how far down the loss axis goes, so that the lowest rung's label is not cut."""
+    rungs = [run.section("text").get(name) for name, *_more in RUNGS]
+    known = [height for height in rungs if height is not None]
+    if not known:
+        return []
+    losses = [*run.column("loss"), *(each["validation_loss"] for each in run.events_of("eval"))]
+    highest = max([*known, *(value for value in losses if value is not None)])
+    return [min(known) - LABEL_ROOM * (highest - min(known))]
 
 
 def learning_rate(run: RunView = EMPTY, look: Look = LIGHT) -> "Figure":

@@ -4,6 +4,7 @@ Every trace says in `meta.role` what belongs into it, and in `meta.label` how it
 written, so that the browser can fill the same traces while the run goes on.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -12,8 +13,11 @@ from core.figures.picture import Drawing, Look
 from core.figures.train.live_run.run_facts import RunView, multiplier_changes
 from core.language import _
 
-# The change marks stand on an axis of their own from 0 to 1, so that they stay at the top.
-MARK_HEIGHT: Final = 0.97
+# The change marks stand on an axis of their own from 0 to 1, so that they stay at the top. A mark
+# goes one row down where its label would be printed over another's; behind the last row the label
+# is left to the hover.
+MARK_HEIGHTS: Final = (0.93, 0.81, 0.69, 0.57)
+MARK_ROOM: Final = 0.2  # of the horizontal axis, for a mark and its label
 
 Points = tuple[Sequence[Any], Sequence[Any]]
 
@@ -29,6 +33,36 @@ class LiveLook:
 
     look: Look = field(default_factory=Look)
     show_prediction: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Where a change mark stands.
+
+    Attributes:
+        height: On the axis of the marks, from 0 to 1.
+        side: Of the mark on which its label is written, "right" or "left".
+        has_label: Whether there is room for the label.
+    """
+
+    height: float
+    side: str
+    has_label: bool
+
+
+def place_marks(steps: Sequence[int], end: int) -> list[Mark]:
+    """Return a mark for each step, rising, so that no label is printed over another."""
+    marks: list[Mark] = []
+    taken = [-math.inf] * len(MARK_HEIGHTS)  # up to where each row is written on
+    room = MARK_ROOM * end
+    for step in steps:
+        leftwards = step > end - room  # to the right of it the chart ends
+        begin = step - room if leftwards else step
+        free = [row for row, until in enumerate(taken) if until <= begin]
+        row = free[0] if free else taken.index(min(taken))
+        marks.append(Mark(MARK_HEIGHTS[row], "left" if leftwards else "right", bool(free)))
+        taken[row] = max(taken[row], begin + room)
+    return marks
 
 
 @dataclass(kw_only=True, slots=True)
@@ -61,7 +95,14 @@ class LiveDrawing(Drawing):
             meta={"role": role},
         )
 
-    def reference(self, role: str, label: str, dash: str, value: tuple[float | None, str]) -> None:
+    @property
+    def end(self) -> int:
+        """The end of the plan, or the last step where that is further."""
+        return max(self.num_steps, *(int(step) for step in self.run.column("step")), 0)
+
+    def reference(
+        self, role: str, label: str, dash: str, value: tuple[float | None, str], at: float = 1.0
+    ) -> None:
         """Add a horizontal line across the run with its label at the right end.
 
         Args:
@@ -69,42 +110,54 @@ class LiveDrawing(Drawing):
             label: Translated, with {value} in it.
             dash: Plotly's name of the dash, so that lines differ in more than their label.
             value: The height and how it is written; without a height the line stays empty.
+            at: Where the label ends, as a share of the line: labels of lines that may come close
+                to each other have stretches of their own.
         """
         height, written = value
         known = height is not None
-        # To the end of the plan, or to the last step where that is further.
-        end = max(self.num_steps, *(int(step) for step in self.run.column("step")), 0)
+        places = [0, self.end] if at == 1 else [0, at * self.end, self.end]
         self.scatter(
-            x=[0, end] if known else [],
-            y=[height, height] if known else [],
-            text=["", label.format(value=written)] if known else [],
+            x=places if known else [],
+            y=[height for _place in places] if known else [],
+            text=["", label.format(value=written), ""][: len(places)] if known else [],
             textposition="bottom left",
             textfont={"color": self.look.color("muted")},
             mode="lines+markers+text",
             marker={"size": 9, "opacity": 0},  # unseen: it keeps the label off the line
             line={"color": self.look.color("reference"), "dash": dash, "width": 1.5},
-            meta={"role": role, "label": label},
+            meta={"role": role, "label": label, "at": at},
             showlegend=False,
             hoverinfo="skip",
         )
 
     def changes(self) -> None:
         """Add a triangle and a vertical line at each step where a new multiplier took effect."""
-        rows = multiplier_changes(self.run)
-        downwards = {"type": "constant", "symmetric": False, "value": 0, "valueminus": MARK_HEIGHT}
+        changes = multiplier_changes(self.run)
+        labels = [f"×{multiplier:g}" for _step, multiplier in changes]
+        marks = place_marks([step for step, _multiplier in changes], self.end)
+        heights = [mark.height for mark in marks]
+        downwards = {
+            "type": "data",
+            "symmetric": False,
+            "array": [0] * len(marks),
+            "arrayminus": heights,
+        }
         self.scatter(
-            x=[step for step, _multiplier in rows],
-            y=[MARK_HEIGHT] * len(rows),
-            text=[f"×{multiplier:g}" for _step, multiplier in rows],
+            x=[step for step, _multiplier in changes],
+            y=heights,
+            text=[
+                label if mark.has_label else "" for label, mark in zip(labels, marks, strict=True)
+            ],
+            customdata=labels,
             error_y=downwards | {"width": 0, "thickness": 1, "color": self.look.color("muted")},
             mode="markers+text",
-            textposition="middle right",
+            textposition=[f"middle {mark.side}" for mark in marks],
             marker={"symbol": "triangle-down", "size": 10, "color": self.look.color("text")},
             yaxis="y2",
             name=_("learning-rate multiplier"),
             meta={"role": "multiplier"},
             showlegend=False,
-            hovertemplate="%{x}: %{text}<extra></extra>",
+            hovertemplate="%{x}: %{customdata}<extra></extra>",
         )
 
     def layout(self, name: str, title: str, **of_y: object) -> dict[str, Any]:

@@ -4,6 +4,7 @@ The browser refreshes the same sentences from the same templates while the run g
 """
 
 import math
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -12,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from core.language import N_, _
-from core.train.run.progress import mean_rate
 from core.units import ByteUnit, format_bytes, format_exact, format_rate
 
 CATEGORY_NAMES: Final = {
@@ -42,7 +42,7 @@ ALTS: Final = {
     ),
     "tokens_per_second": N_(
         "Training speed against training step. At step {step} it is {tokens_per_second}, over all "
-        "steps {mean_rate} on average; predicted were {predicted_rate}."
+        "steps {mean_rate}; predicted were {predicted_rate}."
     ),
     "memory": N_(
         "Memory by category against training step: weights {weights}, gradients {gradients}, "
@@ -106,6 +106,16 @@ def predicted_tokens_per_second(run: RunView) -> float | None:
     return float(tokens / seconds)
 
 
+def mean_tokens_per_second(run: RunView) -> float | None:
+    """Return the tokens of all recorded steps by the seconds of these steps; None before any.
+
+    Evaluations and the like are not in these seconds. Every step has as many tokens, so this is
+    the harmonic mean of the rates.
+    """
+    rates = [rate for rate in run.column("tokens_per_second") if rate]
+    return statistics.harmonic_mean(rates) if rates else None
+
+
 def broken_steps(run: RunView) -> tuple[list[int], list[float]]:
     """Return the steps without a finite loss, each at the height of the last finite one."""
     steps: list[int] = []
@@ -131,7 +141,6 @@ def facts(run: RunView, unit: ByteUnit = "GiB") -> dict[str, str]:
     text, config = run.section("text"), run.section("config")
     evaluations = [event["validation_loss"] for event in run.newest_of("eval")]
     references = ("ln_vocab", "unigram_entropy", "bigram_entropy")
-    speeds = run.column("tokens_per_second")
     return {
         "step": _last(run, "step", format_exact, "0"),
         "num_steps": _written(config.get("num_steps"), format_exact),
@@ -143,7 +152,7 @@ def facts(run: RunView, unit: ByteUnit = "GiB") -> dict[str, str]:
         "grad_norm": _last(run, "grad_norm", LOSS),
         "grad_clip": _written(config.get("grad_clip"), "{:g}".format),
         "tokens_per_second": _last(run, "tokens_per_second", _rate),
-        "mean_rate": _written(mean_rate(run.column("step"), speeds), _rate),
+        "mean_rate": _written(mean_tokens_per_second(run), _rate),
         "predicted_rate": _written(predicted_tokens_per_second(run), _rate),
         **_memory_facts(run, unit),
     }

@@ -48,7 +48,7 @@ def test_the_band_holds_a_small_context_and_a_large_one():
     a100 = DEVICES["a100-80gb"].usable
     assert a100.low / GIB == pytest.approx(79.14 - HALF_A_DIGIT - 700 / 1024)
     assert a100.high / GIB == pytest.approx(79.35 + HALF_A_DIGIT - 300 / 1024)
-    assert a100.substituted.endswith("- 536_870_912")
+    assert a100.substituted.endswith("- 536,870,912")
 
 
 def test_one_reading_may_be_as_far_off_as_readings_of_one_device_lie_apart():

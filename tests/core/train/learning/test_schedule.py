@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -67,6 +68,38 @@ def test_the_cosine_is_torchs_own():
         assert rate == pytest.approx(oracle.get_last_lr()[0], rel=1e-9), step
         sgd.step()
         oracle.step()
+
+
+def timed(**changes):
+    return replace(CONFIG, max_seconds=60.0, **changes)
+
+
+def test_a_machine_that_keeps_the_pace_learns_by_steps_alone():
+    """A minute's plan fills 54 of its 60 s: 110 steps, the first after half a second."""
+    for step in range(1, 111):
+        seconds = 0.5 + 53.5 * (step - 1) / 110
+        assert scheduled_learning_rate(timed(), step, seconds) == scheduled_learning_rate(
+            CONFIG, step
+        ), step
+
+
+def test_a_run_that_its_time_ends_early_comes_down_to_the_lowest_rate_all_the_same():
+    rates = [scheduled_learning_rate(timed(), step, 2.0 * (step - 1)) for step in range(1, 32)]
+    assert max(rates) == pytest.approx(rates[10], rel=0.1)  # behind the warm-up's ten steps
+    assert rates[10:] == sorted(rates[10:], reverse=True)
+    assert scheduled_learning_rate(CONFIG, 31) > 0.9e-2  # by its steps alone it had just begun
+    assert rates[-1] == pytest.approx(CONFIG.min_learning_rate)  # the step at 60 s
+
+
+def test_time_that_outruns_even_the_warm_up_ends_it():
+    rates = [scheduled_learning_rate(timed(warmup_steps=50), step, 6.0 * step) for step in (5, 9)]
+    assert rates[0] == pytest.approx(1e-2 * 5 / 51)
+    assert rates[1] < 1e-2 * 9 / 51
+    assert scheduled_learning_rate(timed(warmup_steps=50), 10, 60.0) == CONFIG.min_learning_rate
+
+
+def test_time_means_nothing_to_a_run_without_a_limit():
+    assert scheduled_learning_rate(CONFIG, 40, 1e6) == scheduled_learning_rate(CONFIG, 40)
 
 
 def test_the_rate_never_leaves_its_bounds_after_the_end():

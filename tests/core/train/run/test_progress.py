@@ -11,7 +11,8 @@ from core.train.run.progress import (
     axis_unit,
     half_life,
     learning_sentence,
-    mean_rate,
+    own_pace,
+    seconds_left,
     seconds_per_step,
     smooth,
     stage,
@@ -78,20 +79,27 @@ def test_the_seconds_per_step_are_the_median_of_the_gaps_and_forget_a_pause():
     assert seconds_per_step(steps, times) == statistics.median(gaps) == 0.5
 
 
-def test_the_mean_speed_is_all_tokens_over_the_seconds_of_all_steps():
-    """Not the mean of the speeds: a step of 1 s and one of 0.25 s make 400 tokens in 1.25 s."""
-    seconds = [1.0, 0.25, 0.5, 2.0]
-    rates = [200 / each for each in seconds]
-    assert mean_rate([1, 2, 3, 4], rates) == pytest.approx(4 * 200 / sum(seconds))
-    assert mean_rate([1, 2], [200.0, 800.0]) == pytest.approx(320.0)
+def test_the_time_left_follows_the_speed_limit():
+    assert seconds_left(3600, 0.01) == pytest.approx(36)
+    assert seconds_left(3600, 0.01, max_steps_per_second=0.5) == pytest.approx(7200)
+    assert seconds_left(3600, 0.01, max_steps_per_second=1000.0) == pytest.approx(36)
 
 
-def test_a_record_of_a_thinned_curve_stands_for_the_steps_since_the_one_before():
-    assert mean_rate([1, 4], [100.0, 400.0]) == pytest.approx(4 / (1 / 100 + 3 / 400))
-    again = mean_rate([1, 2, 3, 2, 3], [100.0] * 3 + [50.0] * 2)  # after a resume: steps done twice
-    assert again == pytest.approx(5 / (3 / 100 + 2 / 50))
-    assert mean_rate([], []) is None
-    assert mean_rate([1, 2], [None, 100.0]) == pytest.approx(100.0)
+def test_the_time_left_ends_at_the_time_limit_or_the_last_step_whichever_comes_first():
+    assert seconds_left(3600, 0.01, trained_seconds_left=20.0) == pytest.approx(20)
+    assert seconds_left(3600, 0.01, trained_seconds_left=50.0) == pytest.approx(36)
+    assert seconds_left(10, 0.01, trained_seconds_left=-1.0) == 0
+
+
+def test_only_the_machines_own_time_counts_while_a_speed_limit_holds_it_back():
+    """20 s are 2,000 steps of 10 ms; at 2 steps/s they last 1,000 s."""
+    assert seconds_left(3600, 0.01, 2.0, trained_seconds_left=20.0) == pytest.approx(1000)
+
+
+def test_the_own_pace_is_the_noted_time_by_step_and_else_that_of_the_records():
+    assert own_pace(12.0, 600, [1, 2], [0.0, 2.0]) == pytest.approx(0.02)
+    assert own_pace(0.0, 600, [1, 2], [0.0, 2.0]) == 2.0
+    assert own_pace(0.0, 0, [], []) is None
 
 
 def test_neither_one_record_nor_a_step_done_again_after_a_resume_makes_a_gap():

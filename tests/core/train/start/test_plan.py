@@ -111,6 +111,19 @@ def test_the_governor_is_part_of_the_seconds(small_config, made_timing):
     assert item.amount == pytest.approx(6 + 100 * 0.5 / 0.85)
 
 
+def test_seconds_that_a_limit_ends_come_with_its_formula(small_config, made_timing):
+    slow = replace(made_timing, seconds_per_step=10.0, fastest_seconds=1.0, slowest_seconds=20.0)
+    item = seconds_item(small_config(num_steps=50, max_seconds=60.0), slow)
+    assert item.amount == 6 + 60
+    assert "max_seconds" in item.formula
+    assert (item.low, item.high) == (pytest.approx(6 + 50 / 0.85), 66)
+
+
+def test_a_wished_number_of_steps_has_no_time_limit_and_a_duration_has():
+    assert wished_config(Wish()).max_seconds == 60
+    assert wished_config(Wish(changes={"num_steps": 50})).max_seconds is None
+
+
 def test_a_batch_that_cannot_fit_is_refused_with_the_predicted_bytes(prepare_small, monkeypatch):
     memory = SimpleNamespace(available=1 << 20)
     monkeypatch.setattr(psutil, "virtual_memory", lambda: memory)

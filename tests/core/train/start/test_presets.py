@@ -9,6 +9,7 @@ from core.train.start.presets import (
     find_duration,
     find_size,
     fit_steps,
+    is_ended_by_time,
     predicted_seconds,
     preset_config,
     with_steps,
@@ -43,6 +44,26 @@ def test_the_governor_counts_when_steps_are_fitted():
     config = replace(preset_config("one_minute"), max_steps_per_second=2.0)
     assert fit_steps(config, 60, 0.01).num_steps == 91  # (60 - 6) s x 0.85 x 2 / s
     assert predicted_seconds(replace(config, num_steps=10), 0.01) == pytest.approx(6 + 5 / 0.85)
+
+
+@pytest.mark.parametrize("duration", DURATIONS, ids=lambda duration: duration.key)
+def test_a_duration_is_a_limit_of_the_run_itself(duration):
+    assert preset_config(duration.key).max_seconds == duration.seconds
+
+
+def test_steps_that_take_longer_than_the_limit_do_not_lengthen_the_run():
+    ten_slow_steps = fit_steps(preset_config("one_minute"), 60, 100)
+    assert is_ended_by_time(ten_slow_steps, 100)
+    assert predicted_seconds(ten_slow_steps, 100) == 6 + 60
+    unlimited = replace(ten_slow_steps, max_seconds=None)
+    assert predicted_seconds(unlimited, 100) == pytest.approx(6 + 1000 / 0.85)
+
+
+def test_time_in_which_the_governor_holds_the_run_back_does_not_count():
+    config = replace(preset_config("one_minute"), num_steps=2000, max_steps_per_second=2.0)
+    assert predicted_seconds(config, 0.01) == pytest.approx(6 + 2000 * 0.5 / 0.85)
+    slow = replace(config, num_steps=10_000)  # of which a minute of 10 ms a step lets 6,000 happen
+    assert predicted_seconds(slow, 0.01) == pytest.approx(6 + 6000 * 0.5)
 
 
 def test_a_slow_device_still_gets_ten_steps():

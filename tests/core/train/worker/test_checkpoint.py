@@ -77,13 +77,27 @@ def test_a_file_that_is_no_checkpoint_is_refused_and_runs_no_code(
     assert not (tmp_path / "it-ran").exists()
 
 
+def test_a_checkpoint_from_before_a_setting_existed_is_one_of_this_run(make_trainer, tmp_path):
+    trainer = make_trainer()
+    trainer.train_step()
+    path, _size = save_checkpoint(tmp_path, trainer)
+    contents = torch.load(path, weights_only=True)
+    del contents["config"]["max_seconds"], contents["trained_seconds"]
+    torch.save(contents, path)
+    fresh = make_trainer()
+    load_checkpoint(path, fresh)
+    assert (fresh.step, fresh.trained_seconds) == (1, 0.0)
+
+
 def test_a_checkpoint_holds_all_that_a_worker_needs_to_go_on(make_trainer, tmp_path):
     trainer = make_trainer()
     trainer.train_step()
     orders = Orders(last_command=3, multiplier_changes=((9, 0.5),), max_steps_per_second=20.0)
     path, _size = save_checkpoint(tmp_path, trainer, orders)
     contents = torch.load(path, weights_only=True)
-    needed = "format step learning_rate_multiplier orders config model optimizer scaler"
+    needed = (
+        "format step trained_seconds learning_rate_multiplier orders config model optimizer scaler"
+    )
     assert contents.keys() == set(needed.split())
     assert contents["scaler"] is None
     assert load_checkpoint(path, make_trainer()) == orders

@@ -13,7 +13,7 @@ from core.train.run.directory import best_checkpoint, checkpoints, read_info
 from core.train.run.disk import RunStorageError
 from core.train.run.reader import RunReader
 from core.train.run.records import newest
-from core.train.run.state import hold_worker_lock, read_state
+from core.train.run.state import hold_worker_lock, read_state, state_sentence
 from core.train.run.store import RunStore
 from core.train.worker.session import open_session
 
@@ -129,6 +129,74 @@ def test_the_governor_slows_the_run_and_lets_it_go_again(session_of, monkeypatch
     session.run()
     assert np.diff(began).tolist() == pytest.approx([1 / 20] * 3 + [0] * 4)
     assert session.max_steps_per_second is None
+
+
+def timed(session, monkeypatch, seconds_per_step):
+    """Let only steps and waiting take time; return the clock."""
+    past = [0.0]
+    clock = SimpleNamespace(monotonic=lambda: sum(past), sleep=past.append)
+    monkeypatch.setattr("core.train.worker.session.time", clock)
+    each_step(session, lambda _step: past.append(seconds_per_step))
+    return clock
+
+
+def test_a_time_limit_ends_a_run_on_a_slow_machine_with_all_that_an_end_needs(
+    session_of, monkeypatch
+):
+    session, directory = session_of(num_steps=1000, max_seconds=60.0, **NOTHING_DUE)
+    timed(session, monkeypatch, 7.0)
+    assert session.run() == "finished"
+    records, state = records_of(directory), read_state(directory)
+    assert records["step"].tolist() == list(range(1, 10))  # the ninth ends at 63 s
+    assert (state.step, state.trained_seconds) == (9, 63.0)
+    assert state.reason == "time_is_up"
+    assert "60" in state_sentence(state)
+    assert "1000" in state_sentence(state)
+    assert [event["step"] for event in events_of(directory, "eval")] == [0, 9]
+    assert [event["step"] for event in events_of(directory, "sample")] == [0, 9]
+    assert [event["step"] for event in events_of(directory, "checkpoint")] == [9]
+    lowest, highest = session.trainer.config.min_learning_rate, records["learning_rate"].max()
+    assert records["learning_rate"][-1] - lowest < 0.05 * (highest - lowest)
+
+
+def test_a_faster_machine_ends_a_timed_run_at_its_steps(session_of, monkeypatch):
+    session, directory = session_of(max_seconds=60.0)
+    timed(session, monkeypatch, 4.0)
+    assert session.run() == "finished"
+    assert (read_state(directory).step, read_state(directory).reason) == (12, "")
+
+
+def test_neither_a_pause_nor_the_governor_uses_up_the_time(session_of, monkeypatch):
+    session, directory = session_of(max_seconds=60.0, max_steps_per_second=0.1)
+    clock = timed(session, monkeypatch, 4.0)
+
+    send_after(session, directory, 3, "pause")
+    waits, wait = [], clock.sleep
+
+    def sleep(seconds):
+        waits.append(seconds)
+        wait(seconds)
+        if session.state == "paused" and len(waits) % 5000 == 0:
+            send(directory, "resume")
+
+    clock.sleep = sleep
+    assert session.run() == "finished"
+    assert read_state(directory).step == 12
+    assert session.trainer.trained_seconds == pytest.approx(12 * 4.0)
+    assert sum(waits) > 60
+
+
+def test_a_resumed_run_has_the_time_that_its_checkpoint_left_it(session_of, monkeypatch):
+    changes = {"num_steps": 1000, "max_seconds": 60.0, **NOTHING_DUE}
+    first, directory = session_of(**changes)
+    timed(first, monkeypatch, 7.0)
+    send_after(first, directory, 5, "stop")
+    assert first.run() == "stopped"
+    second, _directory = session_of(attempt=2, directory=directory)
+    assert second.trainer.trained_seconds == 35.0
+    timed(second, monkeypatch, 7.0)
+    assert second.run() == "finished"
+    assert newest(records_of(directory))["step"].tolist() == list(range(1, 10))
 
 
 def test_a_command_that_cannot_be_understood_is_refused_and_harms_nothing(session_of):

@@ -1,8 +1,10 @@
 import pytest
 
+from core.train.run.reader import RunReader
 from core.train.run.store import RunStore
 from pages.components.live_chart import feed, hub
 
+TOTALS = ("total_records", "step_seconds")
 OLD, NEW = "20260101t000000z-old-0001", "20260102t000000z-new-0002"
 
 
@@ -20,8 +22,8 @@ def test_a_late_joiner_gets_a_snapshot_with_everything_that_a_chart_needs(
     assert stream.answer.headers["X-Accel-Buffering"] == "no"
     kind, identity, data = stream.next()
     assert (kind, identity) == ("snapshot", f"{OLD}:4:1")
-    assert data.keys() == {"run", "info", "state", "columns", "events", "total_records"}
-    assert (data["run"], data["total_records"]) == (OLD, 4)
+    assert data.keys() == {"run", "info", "state", "columns", "events", *TOTALS}
+    assert [data[name] for name in ("run", *TOTALS)] == [OLD, 4, 2.0]
     assert data["info"]["config"] == {"name": OLD}
     assert data["state"]["state"] == "finished"
     assert tuple(data["columns"]) == feed.COLUMNS
@@ -41,6 +43,27 @@ def test_a_long_run_arrives_decimated_with_its_spike(runs, open_stream, make_run
     assert max(data["columns"]["loss"]) == 99.0
     assert data["total_records"] == 4000
     assert identity == f"{OLD}:4000:0"
+
+
+def test_the_mean_speed_is_that_of_every_step_of_every_attempt_also_when_most_are_not_sent(
+    runs, open_stream, make_run, train
+):
+    """3,000 steps of 0.5 s, 500 of 0.1 s, and a second attempt that does 500 again in 0.3 s."""
+    directory = make_run(runs, OLD, num_steps=3000)
+    with RunStore(directory) as store:
+        train(store, range(3001, 3501), seconds=0.1)
+    with RunStore(directory, attempt=2) as store:
+        train(store, range(3001, 3501), seconds=0.3)
+        stream = open_stream(OLD)
+        _kind, _identity, data = stream.next()
+        records = RunReader(directory).read_new().records
+        assert len(data["columns"]["step"]) < len(records) == data["total_records"] == 4000
+        assert data["step_seconds"] == pytest.approx(records["seconds"].sum())
+        assert data["step_seconds"] == pytest.approx(1500 + 50 + 150)
+        train(store, [3501], seconds=7.0)
+    kind, _identity, data = stream.next()
+    assert (kind, data["total_records"]) == ("update", 4001)
+    assert data["step_seconds"] == pytest.approx(1707)
 
 
 def test_updates_bring_only_what_is_new_with_growing_ids(runs, open_stream, make_run, train):

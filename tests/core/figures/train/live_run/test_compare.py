@@ -1,6 +1,7 @@
 """Runs in one picture: every line is its run, and the words say what the lines show."""
 
 from dataclasses import replace
+from datetime import timedelta, timezone
 
 import pytest
 
@@ -58,6 +59,14 @@ def test_lines_differ_in_dash_and_mark_not_in_colour_only():
 )
 def test_runs_of_one_title_are_told_apart_by_the_time_that_the_list_shows(runs, marks):
     assert run_names([replace(A, run=run) for run in runs]) == [f"wide {mark}" for mark in marks]
+
+
+def test_their_time_is_the_readers_and_so_is_the_day():
+    east, west = (timezone(timedelta(hours=hours)) for hours in (8, -8))
+    runs = [replace(A, run=f"20260102t{hour}0405z-a-0001") for hour in ("06", "20")]
+    assert run_names(runs) == ["wide 06:04:05", "wide 20:04:05"]
+    assert run_names(runs, east) == ["wide 2026-01-02 14:04:05", "wide 2026-01-03 04:04:05"]
+    assert run_names(runs, west) == ["wide 2026-01-01 22:04:05", "wide 2026-01-02 12:04:05"]
 
 
 def test_the_sentence_names_the_lowest_losses_and_the_winner():

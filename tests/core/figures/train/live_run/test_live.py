@@ -1,13 +1,17 @@
 """The charts of the live run, checked by their data."""
 
+import itertools
 import json
 import math
+from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from core.figures.picture import Look
 from core.figures.theme import COLORS
-from core.figures.train.live_run import live
+from core.figures.train.live_run import live, live_parts
 from core.figures.train.live_run.live_parts import LiveLook
 from core.figures.train.live_run.run_facts import ALTS, CATEGORIES, RunView, alt, facts
 from core.units import MIB, format_bytes
@@ -83,15 +87,61 @@ def test_the_loss_chart_holds_every_step_and_every_evaluation(run):
 @pytest.mark.parametrize("role", ["ln_vocab", "unigram_entropy", "bigram_entropy"])
 def test_each_rung_is_a_labelled_line_across_the_whole_plan(run, role):
     rung = trace(live.loss(run), role)
-    assert list(rung.x) == [0, 40]
-    assert list(rung.y) == [INFO["text"][role]] * 2
+    assert (rung.x[0], rung.x[-1]) == (0, 40)
+    assert set(rung.y) == {INFO["text"][role]}
     assert f"{INFO['text'][role]:.2f}" in rung.text[1]
 
 
 def test_the_three_rungs_differ_in_their_dash_and_not_only_in_their_label(run):
     figure = live.loss(run)
-    dashes = {trace(figure, role).line.dash for role, _dash, _label in live.RUNGS}
+    dashes = {trace(figure, role).line.dash for role, *_more in live.RUNGS}
     assert len(dashes) == 3
+
+
+def test_the_labels_of_the_rungs_end_a_third_of_the_plan_apart_however_close_the_lines_are(run):
+    figure = live.loss(run)
+    ends = sorted(trace(figure, role).x[1] for role, *_more in live.RUNGS)
+    assert ends == pytest.approx([40 / 3, 80 / 3, 40])
+
+
+def test_the_loss_axis_goes_down_below_the_lowest_rung_for_its_label(run):
+    low, high = 2.4, math.log(65)
+    drawn = live.loss(run).layout.yaxis.autorangeoptions.include
+    assert list(drawn) == pytest.approx([low - live.LABEL_ROOM * (high - low)])
+    blown_up = replace(run, events=[{"kind": "eval", "step": 3, "validation_loss": 90.0}])
+    assert live.label_room(blown_up) == pytest.approx([low - live.LABEL_ROOM * (90 - low)])
+    assert live.label_room(RunView()) == []
+
+
+def written_on(steps, marks, end):
+    """Return (row, from, to) for each label, in steps."""
+    room = live_parts.MARK_ROOM * end
+    return [
+        (mark.height, step - room, step)
+        if mark.side == "left"
+        else (mark.height, step, step + room)
+        for step, mark in zip(steps, marks, strict=True)
+        if mark.has_label
+    ]
+
+
+@given(st.lists(st.integers(1, 1000), max_size=12))
+def test_no_label_of_a_change_is_printed_over_another_or_beside_the_chart(steps):
+    steps = sorted(steps)
+    marks = live_parts.place_marks(steps, 1000)
+    labels = written_on(steps, marks, 1000)
+    for (row, begin, until), (other_row, other, other_until) in itertools.combinations(labels, 2):
+        assert row != other_row or until <= other or other_until <= begin, (steps, marks)
+    assert all(until <= 1000 for _row, _begin, until in labels), steps
+
+
+def test_two_changes_side_by_side_stand_in_two_rows_and_far_ones_in_one():
+    near, far = (live_parts.place_marks(steps, 1000) for steps in ([300, 310], [300, 700]))
+    assert [mark.height for mark in near] == list(live_parts.MARK_HEIGHTS[:2])
+    assert [mark.height for mark in far] == [live_parts.MARK_HEIGHTS[0]] * 2
+    assert all(mark.has_label for mark in (*near, *far))
+    five = live_parts.place_marks([300, 301, 302, 303, 304], 1000)
+    assert [mark.has_label for mark in five] == [True] * 4 + [False]  # the hover still tells it
 
 
 @pytest.mark.parametrize(
@@ -211,12 +261,13 @@ def test_the_facts_are_the_newest_numbers(run):
     assert newest["num_changes"] == "1"
 
 
-def test_a_run_has_the_speed_of_its_last_step_and_the_mean_of_all():
-    """A last step of 98.7 k tokens/s does not make a run of 55.8 k one of 98.7 k."""
-    speeds = [50_000.0] * 19 + [98_700.0]
-    told = facts(RunView(columns=columns(list(range(1, 21))) | {"tokens_per_second": speeds}))
-    assert told["tokens_per_second"] == "98.7 k tokens/s"
-    assert told["mean_rate"] == "51.3 k tokens/s"  # 20 / (19 / 50,000 + 1 / 98,700)
+def test_the_mean_speed_is_all_tokens_by_all_seconds_and_not_the_last_steps():
+    """Steps of 1,536 tokens in 0.05 s, 0.05 s and 0.02 s."""
+    seconds = [0.05, 0.05, 0.02]
+    shown = columns([1, 2, 3]) | {"tokens_per_second": [1536 / each for each in seconds]}
+    told = facts(RunView(columns=shown, info=INFO))
+    assert told["tokens_per_second"].startswith("76.8 k")
+    assert told["mean_rate"].startswith(f"{3 * 1536 / sum(seconds) / 1000:.1f} k")
 
 
 def test_the_facts_of_a_run_that_has_not_begun_are_dashes():
