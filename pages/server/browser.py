@@ -24,7 +24,7 @@ from core.machine.state import SECRET_BYTES, kept_secret
 from pages.server.first_look import asks_for_a_page, is_html
 
 COOKIE: Final = "b2g_browser"
-_SECRET_FILE: Final = "browser-cookie-secret"
+_KEPT_IN: Final = "browser-cookie-secret"
 _NAME_BYTES: Final = 16
 
 
@@ -71,7 +71,7 @@ class Browsers:
 def browsers() -> Browsers:
     """Return what this server knows of browsers."""
     try:
-        return Browsers(kept_secret(_SECRET_FILE))
+        return Browsers(kept_secret(_KEPT_IN))
     except (ValueError, OSError):
         # No place to keep it: browsers are then known until this server ends.
         return Browsers(secrets.token_bytes(SECRET_BYTES))
