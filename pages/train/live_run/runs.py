@@ -171,9 +171,9 @@ def _sandbox(wish: Wish) -> None:
     """Show the button, or the place in the line; follow the run as soon as it has started."""
     held = ticket()
     _follow_own(held)
-    if held and held.stopped:
-        _tell_stopped()
     with st.container(horizontal=True, vertical_alignment="center"):
+        if held and held.stopped:
+            _tell_stopped()
         if held and (number := place(held)):
             st.caption(_("Your run waits: number {number} in the line.").format(number=number))
             st.button(_("Leave the line"), key="lr_leave", on_click=leave_line, type="tertiary")

@@ -166,5 +166,20 @@ def test_the_page_reads_the_name_from_its_connection(monkeypatch, is_signed):
     assert browser() == (browsers().read(cookie) if is_signed else "a session")
 
 
+def test_a_browser_without_cookies_is_here_as_long_as_its_session(monkeypatch):
+    class Runtime:
+        def exists(self):
+            return True
+
+        def get_instance(self):
+            return self
+
+        def is_active_session(self, session):
+            return session == "a session"
+
+    monkeypatch.setattr(browser_room, "runtime", Runtime())
+    assert (is_here("a session"), is_here("another")) == (True, False)
+
+
 def test_where_nobody_looks_there_is_no_name():
     assert browser() == ""
