@@ -95,6 +95,13 @@ def both(tmp_path_factory):
         yield started
 
 
+@pytest.fixture(scope="module")
+def idle(tmp_path_factory):
+    """A class in which nothing trains yet, and a student's address of it."""
+    with running_class(tmp_path_factory.mktemp("idle")) as started:
+        yield started
+
+
 @pytest.fixture
 def student_url(both):
     return both[1]
@@ -396,50 +403,47 @@ def test_a_waiting_student_reloads_and_three_who_leave_take_their_wishes_with_th
 
 
 def test_a_training_student_reloads_and_keeps_the_run_until_the_class_needs_the_machine(
-    tmp_path, new_page, visit, ready, screenshot
+    idle, new_page, visit, ready, screenshot
 ):
-    with running_class(tmp_path) as (a_class, student_url):
-        allow_own_runs(a_class)
-        page = visit(new_page(url=student_url), "/live-run")
-        page.get_by_role("button", name="Train my own").click()
-        page.get_by_text("This run is your own").wait_for(timeout=60_000)
-        (own,) = [run.name for run in list_runs(a_class.runs)]
-        page.get_by_role("button", name="Pause").click()
-        wait_until(lambda: RunReader(a_class.runs / own).read_state().state == "paused")
-        page.reload()
-        ready(page)
-        wait_until(page.get_by_role("button", name="Resume").is_enabled)
-        assert page.get_by_text("This run is your own").is_visible()
+    a_class, student_url = idle
+    allow_own_runs(a_class)
+    page = visit(new_page(url=student_url), "/live-run")
+    page.get_by_role("button", name="Train my own").click()
+    page.get_by_text("This run is your own").wait_for(timeout=60_000)
+    (own,) = [run.name for run in list_runs(a_class.runs)]
+    page.get_by_role("button", name="Pause").click()
+    wait_until(lambda: RunReader(a_class.runs / own).read_state().state == "paused")
+    page.reload()
+    ready(page)
+    wait_until(page.get_by_role("button", name="Resume").is_enabled)
+    assert page.get_by_text("This run is your own").is_visible()
 
-        in_a_thread(start_quick_run(a_class))
-        page.get_by_text("Your run was stopped: the class goes first.").wait_for(timeout=60_000)
-        assert RunReader(a_class.runs / own).read_state().state == "stopped"
-        screenshot(page, "class-stopped")
-        page.get_by_role("button", name="To the class's run").click()
-        page.get_by_text("Your run was stopped").wait_for(state="hidden")
-        assert "run=" not in page.url
-        wait_until(lambda: re.search(r"step (\d+)", page.locator(".live-progress").inner_text()))
-        page.close()
+    in_a_thread(start_quick_run(a_class))
+    page.get_by_text("Your run was stopped: the class goes first.").wait_for(timeout=60_000)
+    assert RunReader(a_class.runs / own).read_state().state == "stopped"
+    screenshot(page, "class-stopped")
+    page.get_by_role("button", name="To the class's run").click()
+    page.get_by_text("Your run was stopped").wait_for(state="hidden")
+    assert "run=" not in page.url
+    wait_until(lambda: re.search(r"step (\d+)", page.locator(".live-progress").inner_text()))
 
 
 def test_five_wrong_pins_pause_a_student_s_address_and_not_the_teacher_s_own(
-    tmp_path, new_page, visit, screenshot
+    idle, new_page, visit, screenshot
 ):
-    with running_class(tmp_path) as (a_class, student_url):
-        page = visit(new_page(url=student_url), "/live-run")
-        page.get_by_test_id("stPopover").filter(has_text="Watching").get_by_role("button").click()
-        field = page.get_by_label("Teacher's PIN")
-        for sentence in ("left: 4", "left: 3", "left: 2", "left: 1", "Too many wrong PINs"):
-            field.fill("000000")
-            field.press("Enter")
-            page.get_by_text(sentence).wait_for()
-        field.fill(PIN)
+    a_class, student_url = idle
+    page = visit(new_page(url=student_url), "/live-run")
+    page.get_by_test_id("stPopover").filter(has_text="Watching").get_by_role("button").click()
+    field = page.get_by_label("Teacher's PIN")
+    for sentence in ("left: 4", "left: 3", "left: 2", "left: 1", "Too many wrong PINs"):
+        field.fill("000000")
         field.press("Enter")
-        page.wait_for_timeout(1000)
-        assert page.get_by_text("Too many wrong PINs").is_visible()
-        assert page.get_by_test_id("stBaseButton-primary").is_disabled()
-        screenshot(page, "class-pause")
-        teacher = visit(new_page(url=a_class.url), "/live-run")
-        assert teacher.get_by_test_id("stBaseButton-primary").is_enabled()
-        for each in (page, teacher):
-            each.close()  # before the server, or the page would rightly complain
+        page.get_by_text(sentence).wait_for()
+    field.fill(PIN)
+    field.press("Enter")
+    page.wait_for_timeout(1000)
+    assert page.get_by_text("Too many wrong PINs").is_visible()
+    assert page.get_by_test_id("stBaseButton-primary").is_disabled()
+    screenshot(page, "class-pause")
+    teacher = visit(new_page(url=a_class.url), "/live-run")
+    assert teacher.get_by_test_id("stBaseButton-primary").is_enabled()
