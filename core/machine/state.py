@@ -3,17 +3,20 @@
 import hashlib
 import json
 import os
+import secrets
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import platformdirs
+from filelock import FileLock
 
 from core.language import _
 
 APPLICATION: Final = "bits-to-gpt"
 STATE_VARIABLE: Final = "B2G_STATE_DIR"
+SECRET_BYTES: Final = 32
 
 
 def state_directory() -> Path:
@@ -57,3 +60,22 @@ def keep_json(target: Path, data: Mapping[str, Any]) -> None:
     part = target.with_suffix(f".{os.getpid()}.part")
     part.write_text(json.dumps(data), encoding="utf-8")
     part.replace(target)
+
+
+def kept_secret(name: str) -> bytes:
+    """Return random bytes that only this user can read; made at the first call, then kept.
+
+    Raises:
+        ValueError: the state folder cannot be written to.
+        OSError: the file cannot be read or written.
+    """
+    target = state_directory() / name
+    with FileLock(f"{target}.lock"):  # of two that begin at once, one makes it
+        if target.is_file() and len(known := target.read_bytes()) == SECRET_BYTES:
+            return known
+        made = secrets.token_bytes(SECRET_BYTES)
+        descriptor, part = tempfile.mkstemp(dir=target.parent)  # mode 0600 from its first byte
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(made)
+        Path(part).replace(target)
+        return made

@@ -1,1 +1,1 @@
-"""Who may reach the server, and what they may do: hosts, headers, class mode, limits."""
+"""Who may reach the server, and what they may do: hosts, headers, browsers, class mode, limits."""

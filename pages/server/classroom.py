@@ -2,7 +2,6 @@
 
 import os
 import sys
-import weakref
 from typing import Final
 
 import streamlit as st
@@ -10,17 +9,14 @@ from streamlit import config
 
 from core.language import _
 from core.machine.network import class_addresses
+from pages.server.browser import is_here
 from pages.server.qr import qr_terminal
-from pages.server.teacher_pin import TeacherPin
+from pages.server.teacher_pin import TeacherPin, counted_address
 
 PIN_VARIABLE: Final = "B2G_TEACHER_PIN"
 # Other addresses of 127.0.0.0/8 stand for other computers, so that a class can be tried alone.
 _THIS_COMPUTER: Final = ("localhost", "127.0.0.1", "::1")
 _EVERY_INTERFACE: Final = ("", "0.0.0.0", "::")  # noqa: S104  recognized, never bound here
-
-
-class TeacherRole:
-    """Held by a session that gave the PIN. Only this server can make one: no message carries it."""
 
 
 class Classroom:
@@ -29,28 +25,36 @@ class Classroom:
     def __init__(self, pin: TeacherPin) -> None:
         self.pin: Final = pin
         self.sandbox_allowed = False
-        self._roles: weakref.WeakSet[TeacherRole] = weakref.WeakSet()
+        self._teachers: set[str] = set()
+        self._gave_pin_once: set[str] = set()
         self._pin_is_told = False
 
-    def admit(self, pin: str) -> TeacherRole:
-        """Return the role for the right PIN.
+    def admit(self, pin: str, *, browser: str, address: str) -> None:
+        """Make the browser a teacher's for the right PIN.
+
+        Wrong ones are counted for its address, where others may guess too; those of a browser that
+        gave the right one before are counted for itself.
 
         Raises:
             WrongPinError: If it is wrong, or too many were.
         """
-        self.pin.check(pin)
-        role = TeacherRole()
-        self._roles.add(role)
-        return role
+        is_known = browser in self._gave_pin_once
+        self.pin.check(pin, f"browser {browser}" if is_known else counted_address(address))
+        self._teachers.add(browser)
+        self._gave_pin_once.add(browser)
 
-    def is_teacher(self, role: object) -> bool:
-        """Say whether this is a role that `admit` gave."""
-        return isinstance(role, TeacherRole) and role in self._roles
+    def dismiss(self, browser: str) -> None:
+        """Let the browser watch again."""
+        self._teachers.discard(browser)
+
+    def is_teacher(self, browser: str) -> bool:
+        """Say whether the browser gave the PIN, and has not given control back."""
+        return browser in self._teachers
 
     @property
     def num_admitted(self) -> int:
-        """How many sessions hold the role now."""
-        return len(self._roles)
+        """How many of the browsers that gave the PIN have a page open."""
+        return sum(map(is_here, tuple(self._teachers)))
 
     def tell_pin(self) -> None:
         """Write the PIN into the terminal, once."""

@@ -8,10 +8,9 @@ import streamlit as st
 
 from core.language import _
 from core.machine.network import own_addresses
+from pages.server.browser import browser
 from pages.server.classroom import class_address, classroom, in_class
 
-_ROLE: Final = "frame_teacher_role"
-_OWN_RUNS: Final = "frame_own_runs"
 # Whoever comes through a proxy seems to be the proxy, often this very computer; and the address
 # that the proxy passes on can be written by anyone. So nobody behind one counts as local.
 _PROXY_HEADERS: Final = frozenset(
@@ -30,7 +29,7 @@ _PROXY_HEADERS: Final = frozenset(
 
 
 class ControlRefusedError(ValueError):
-    """The session may watch, but not do this."""
+    """The browser may watch, but not do this."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -68,7 +67,7 @@ def peer() -> Peer:
 
 
 def is_teacher() -> bool:
-    """Say whether this session may start, pause, stop and edit runs."""
+    """Say whether this browser may start, pause, stop and edit runs."""
     other = peer()
     if other.is_here or holds_pin():
         return True
@@ -80,8 +79,8 @@ def is_teacher() -> bool:
 
 
 def holds_pin() -> bool:
-    """Say whether this session has given the PIN."""
-    return classroom().is_teacher(st.session_state.get(_ROLE))
+    """Say whether this browser has given the PIN."""
+    return classroom().is_teacher(browser())
 
 
 def check_teacher() -> None:
@@ -105,33 +104,33 @@ def check_control(run: str) -> None:
 
 
 def may_control(run: str) -> bool:
-    """Say whether this session may control the run of that name."""
-    return is_teacher() or run in own_runs()
+    """Say whether this browser may control the run of that name."""
+    return is_teacher() or owns(run)
 
 
-def own_runs() -> frozenset[str]:
-    """Return the names of the sandbox runs that this session has started."""
-    held = st.session_state.get(_OWN_RUNS)
-    return held if isinstance(held, frozenset) else frozenset()
+@st.cache_resource(show_spinner=False)
+def run_owners() -> dict[str, str]:
+    """Return the browser of every sandbox run that this server has started, by the run's name."""
+    return {}
 
 
-def own(run: str) -> None:
-    """Note that this session has started a sandbox run."""
-    st.session_state[_OWN_RUNS] = own_runs() | {run}
+def owns(run: str) -> bool:
+    """Say whether the sandbox run of that name is this browser's own."""
+    return bool(run) and run_owners().get(run) == browser()
 
 
 def give_pin(pin: str) -> None:
-    """Make this session a teacher's.
+    """Make this browser a teacher's.
 
     Raises:
         WrongPinError: If the PIN is wrong, or too many were.
     """
-    st.session_state[_ROLE] = classroom().admit(pin)
+    classroom().admit(pin, browser=browser(), address=peer().address)
 
 
 def give_back() -> None:
-    """Let this session watch again."""
-    st.session_state.pop(_ROLE, None)
+    """Let this browser watch again."""
+    classroom().dismiss(browser())
 
 
 def signature() -> str:

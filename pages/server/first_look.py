@@ -34,7 +34,7 @@ class FirstLook:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on; dress the answer where a page was asked for."""
-        if not _asks_for_a_page(scope):
+        if not asks_for_a_page(scope):
             await self.app(scope, receive, send)
             return
         headers = [pair for pair in scope["headers"] if pair[0] not in _KEPT_BACK]
@@ -50,7 +50,7 @@ class _Dressing:
         self._parts: list[bytes] = []
 
     async def __call__(self, message: Message) -> None:
-        if message["type"] == "http.response.start" and _is_html(message):
+        if message["type"] == "http.response.start" and is_html(message):
             self._start = message
         elif not self._start or message["type"] != "http.response.body":
             await self._send(message)
@@ -70,7 +70,8 @@ class _Dressing:
         await self._send({"type": "http.response.body", "body": page})
 
 
-def _asks_for_a_page(scope: Scope) -> bool:
+def asks_for_a_page(scope: Scope) -> bool:
+    """Say whether a browser asks for a page, not for a part of one."""
     return (
         scope["type"] == "http"
         and scope["method"] == "GET"
@@ -78,5 +79,6 @@ def _asks_for_a_page(scope: Scope) -> bool:
     )
 
 
-def _is_html(message: Message) -> bool:
+def is_html(message: Message) -> bool:
+    """Say whether an answer that starts is a page."""
     return Headers(raw=message["headers"]).get("content-type", "").startswith("text/html")

@@ -16,6 +16,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config
 
+from pages.server.browser import BrowserCookie
 from pages.server.first_look import FirstLook
 
 _INLINE_SCRIPT: Final = re.compile(r"<script>(.*?)</script>", re.DOTALL)
@@ -169,5 +170,5 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, sente
 
 def middleware() -> list[Middleware]:
     """Return the middleware of the server, outermost first."""
-    order = (SecurityHeaders, AllowedHosts, OwnPagesOnly, Bounds, FirstLook)
+    order = (SecurityHeaders, AllowedHosts, OwnPagesOnly, Bounds, BrowserCookie, FirstLook)
     return [Middleware(each) for each in order]

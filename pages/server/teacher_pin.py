@@ -8,6 +8,8 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
+from ipaddress import IPv4Address, ip_address, ip_network
 from typing import Final
 
 from core.language import _
@@ -17,6 +19,7 @@ NUM_DIGITS: Final = 6
 FREE_TRIES: Final = 5
 FIRST_PAUSE: Final = 30.0  # seconds after the fifth wrong try; doubles with every further one
 LONGEST_PAUSE: Final = 3600.0
+MAX_COUNTED: Final = 1000  # who has guessed last; a class has thirty
 
 
 class WrongPinError(ValueError):
@@ -32,8 +35,16 @@ def new_pin() -> str:
     return f"{secrets.randbelow(10**NUM_DIGITS):0{NUM_DIGITS}d}"
 
 
+@dataclass(slots=True)
+class _Tries:
+    """Wrong tries since the last right one, and the time of the next that is allowed."""
+
+    num_wrong: int = 0
+    next_try: float = 0.0
+
+
 class TeacherPin:
-    """The PIN of this server. Tries are counted for the whole server: addresses can be many."""
+    """The PIN of this server. Wrong tries are counted for each who guesses."""
 
     def __init__(self, pin: str = "", clock: Callable[[], float] = time.monotonic) -> None:
         """Take the chosen PIN, or make one.
@@ -50,28 +61,37 @@ class TeacherPin:
         self.digits: Final = pin or new_pin()
         self._clock = clock
         self._lock = threading.Lock()
-        self._num_wrong = 0
-        self._next_try = 0.0
+        self._tries: dict[str, _Tries] = {}
 
-    def check(self, given: str) -> None:
+    def check(self, given: str, who: str = "") -> None:
         """Accept the right PIN; it also forgives the wrong tries before it.
+
+        Args:
+            given: What was typed.
+            who: For whom wrong tries are counted: an address, or a browser known for its own.
 
         Raises:
             WrongPinError: It is wrong, or the pause after too many wrong ones is not over.
         """
         with self._lock:
-            now = self._clock()
-            if now < self._next_try:
-                raise WrongPinError(_pause_sentence(self._next_try - now))
+            now, tries = self._clock(), self._tries.pop(who, _Tries())
+            if now < tries.next_try:
+                self._keep(who, tries)
+                raise WrongPinError(_pause_sentence(tries.next_try - now))
             # Bytes: compare_digest refuses text that is not ASCII.
             if hmac.compare_digest(given.strip().encode(), self.digits.encode()):
-                self._num_wrong = 0
                 return
-            self._num_wrong += 1
-            self._refuse(now)
+            tries.num_wrong += 1
+            self._keep(who, tries)
+            self._refuse(now, tries)
 
-    def _refuse(self, now: float) -> None:
-        left = FREE_TRIES - self._num_wrong
+    def _keep(self, who: str, tries: _Tries) -> None:
+        self._tries[who] = tries  # last in the order of the dictionary
+        if len(self._tries) > MAX_COUNTED:
+            del self._tries[next(iter(self._tries))]
+
+    def _refuse(self, now: float, tries: _Tries) -> None:
+        left = FREE_TRIES - tries.num_wrong
         if left > 0:
             raise WrongPinError(
                 _("This is not the PIN in the teacher's terminal. Tries left: {left}.").format(
@@ -79,12 +99,31 @@ class TeacherPin:
                 )
             )
         pause = min(FIRST_PAUSE * 2.0 ** min(-left, 20), LONGEST_PAUSE)
-        self._next_try = now + pause
+        tries.next_try = now + pause
         raise WrongPinError(_pause_sentence(pause))
+
+
+def counted_address(address: str) -> str:
+    """Return the address for which tries are counted: of IPv6 the part that one cannot choose.
+
+    >>> counted_address("192.168.1.7"), counted_address("::ffff:192.168.1.7")
+    ('192.168.1.7', '192.168.1.7')
+    >>> counted_address("2001:db8::1"), counted_address("2001:db8::2")
+    ('2001:db8::/64', '2001:db8::/64')
+    """
+    try:
+        known = ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if isinstance(known, IPv4Address):
+        return address
+    if known.ipv4_mapped:
+        return str(known.ipv4_mapped)
+    return str(ip_network((known, 64), strict=False))
 
 
 def _pause_sentence(seconds: float) -> str:
     return _(
-        "Too many wrong PINs on this server: nobody can try again for {pause}. The browser on the "
-        "teacher's own computer needs no PIN."
+        "Too many wrong PINs from your address: the next try is possible in {pause}. The browser "
+        "on the teacher's own computer needs no PIN."
     ).format(pause=format_seconds(seconds))

@@ -14,6 +14,7 @@ from core.machine.kept_library import keep_library_report
 from core.machine.kept_probe import DtypeVerdict, Speed, Trial
 from core.train.run.directory import runs_directory, write_info
 from core.train.run.state import RunState, write_state
+from pages.server import control_right, rate
 from pages.shared.navigation import page_row
 from tests.made_probe import CPU, PROBE
 
@@ -46,6 +47,13 @@ LIBRARIES = LibraryReport(
     ),
     infos=(),
 )
+
+
+@pytest.fixture(autouse=True)
+def fresh_browser():
+    """All sessions of AppTest bear one name: let each test begin as a browser that did nothing."""
+    rate.turns.clear()
+    control_right.run_owners.clear()
 
 
 @pytest.fixture

@@ -6,12 +6,12 @@ import pytest
 from streamlit import config
 
 from core.train.config import TrainConfig
-from core.train.control.device import DeviceBusyError
+from core.train.run.directory import runs_directory
 from core.train.start.sandbox import SandboxQueue
-from pages.server import control_right, sandbox_line
+from pages.server import classroom as class_room
+from pages.server import control_right, rate, sandbox_line
 from pages.server.classroom import (
     Classroom,
-    TeacherRole,
     announce,
     class_address,
     classroom,
@@ -19,6 +19,7 @@ from pages.server.classroom import (
 )
 from pages.server.control_right import ControlRefusedError, Peer
 from pages.server.teacher_pin import TeacherPin, WrongPinError
+from pages.train.live_run import runs as runs_room
 from pages.train.live_run import start as start_room
 from pages.train.live_run.runs import send_command
 from tests.app.shown import browser_part
@@ -48,9 +49,20 @@ def comes_from(monkeypatch):
 
     def come(address, *, proxied=False):
         monkeypatch.setattr(control_right, "peer", lambda: Peer(address=address, proxied=proxied))
-        monkeypatch.setattr(sandbox_line, "peer", control_right.peer)
 
     return come
+
+
+@pytest.fixture
+def as_browser(monkeypatch):
+    """Return as_browser(name): the browser in which every page opens from now on."""
+
+    def become(name):
+        for room in (control_right, rate, sandbox_line):
+            monkeypatch.setattr(room, "browser", lambda: name)
+
+    become("ann")
+    return become
 
 
 @pytest.fixture
@@ -155,33 +167,73 @@ def test_the_pin_is_neither_kept_nor_shown(viewer):
     assert PIN not in texts(app)
 
 
-def test_five_wrong_pins_pause_everybody(viewer, open_page):
+def test_five_wrong_pins_pause_every_browser_of_that_address_and_no_other(
+    viewer, as_browser, comes_from, open_page
+):
     app = viewer
     for left in (4, 3, 2, 1):
         app = give(app, "000000")
         assert f"Tries left: {left}." in texts(app)
     app = give(app, "000000")
     assert "Too many wrong PINs" in texts(app)
+    as_browser("ben")
     other = give(open_page(PAGE), PIN)
-    assert "Too many wrong PINs" in texts(other), "the counter is the server's, not the session's"
+    assert "Too many wrong PINs" in texts(other), "a new cookie is no new address"
     assert button(other, "Start").disabled
+    comes_from("127.0.0.4")
+    assert not button(give(open_page(PAGE), PIN), "Start").disabled
 
 
-def test_a_role_that_this_server_did_not_give_is_none(viewer):
-    for forged in (True, "teacher", {"role": "teacher"}, TeacherRole()):
+def test_a_browser_that_gave_the_pin_is_not_paused_by_others_of_its_address(
+    viewer, as_browser, open_page
+):
+    app = button(give(viewer, PIN), "Give control back").click().run()
+    as_browser("ben")
+    other = open_page(PAGE)
+    for _ in range(5):
+        other = give(other, "000000")
+    assert "Too many wrong PINs" in texts(other)
+    as_browser("ann")
+    assert not button(give(app, PIN), "Start").disabled
+
+
+def test_the_right_is_kept_by_a_reload_and_is_no_other_browser_s(viewer, as_browser, open_page):
+    give(viewer, PIN)
+    assert not button(open_page(PAGE), "Start").disabled
+    as_browser("ben")
+    assert button(open_page(PAGE), "Start").disabled
+
+
+def test_a_role_in_the_session_is_none(viewer):
+    for forged in (True, "teacher", {"role": "teacher"}):
         viewer.session_state["frame_teacher_role"] = forged
         viewer.run()
         assert button(viewer, "Start").disabled, forged
 
 
-def test_a_role_ends_with_its_session():
+def test_teachers_who_have_gone_are_not_counted(monkeypatch):
+    here = {"ann", "ben"}
+    monkeypatch.setattr(class_room, "is_here", here.__contains__)
     room = Classroom(TeacherPin(PIN))
-    role = room.admit(PIN)
-    assert (room.num_admitted, room.is_teacher(role)) == (1, True)
-    del role
-    assert room.num_admitted == 0
+    for browser in ("ann", "ben"):
+        room.admit(PIN, browser=browser, address="127.0.0.3")
+    here.discard("ben")
+    assert (room.num_admitted, room.is_teacher("ben")) == (1, True)
+    room.dismiss("ann")
+    assert (room.num_admitted, room.is_teacher("ann")) == (0, False)
     with pytest.raises(WrongPinError, match="Tries left"):
-        room.admit("")
+        room.admit("", browser="cid", address="127.0.0.4")
+
+
+def test_a_browser_s_own_mistakes_still_pause_it():
+    room = Classroom(TeacherPin(PIN))
+    room.admit(PIN, browser="ann", address="127.0.0.3")
+    for left in (4, 3, 2, 1):
+        with pytest.raises(WrongPinError, match=f"Tries left: {left}"):
+            room.admit("000000", browser="ann", address="127.0.0.3")
+    with pytest.raises(WrongPinError, match="Too many wrong PINs"):
+        room.admit("000000", browser="ann", address="127.0.0.3")
+    room.admit(PIN, browser="ben", address="127.0.0.3")
 
 
 def test_without_the_teacher_s_leave_there_is_no_sandbox(viewer):
@@ -194,24 +246,114 @@ def test_a_hand_made_wish_for_a_sandbox_run_is_refused(a_class, comes_from):
         sandbox_line.line_up(TrainConfig())
 
 
-def test_a_student_sees_the_place_in_the_line_and_may_leave_it(viewer, monkeypatch):
-    def start(_config):
-        raise DeviceBusyError("the class trains")
-
-    queue = SandboxQueue(start)
-    with monkeypatch.context() as patch:
-        patch.setattr(sandbox_line, "sandbox_queue", lambda: queue)
-        wait_and_leave(viewer)
-
-
-def wait_and_leave(viewer):
+@pytest.fixture
+def line(viewer, as_browser):
+    """The server's line; nobody's turn comes until `started` is called."""
     classroom().sandbox_allowed = True
+    queue = SandboxQueue()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SandboxQueue, "_work", lambda _line: None)
+        patch.setattr(sandbox_line, "sandbox_queue", lambda: queue)
+        yield queue
+
+
+def started(queue, monkeypatch, run):
+    """Let the line come to its first wish: the run of that name trains."""
+    (held,) = queue._waiting
+    held.run = run
+    control_right.run_owners()[run] = held.owner
+    queue._waiting.clear()
+    monkeypatch.setattr(queue, "_running", runs_directory() / run)
+    return held
+
+
+def test_a_student_sees_the_place_in_the_line_and_may_leave_it(viewer, line):
     app = button(viewer.run(), "Train my own").click().run()
     app.run()
     assert "Your run waits: number 1 in the line." in texts(app)
-
     app = button(app, "Leave the line").click().run()
     assert any(each.label == "Train my own" for each in app.button)
+
+
+def test_a_reload_keeps_the_place_and_another_browser_has_none(
+    viewer, line, as_browser, open_page, comes_from
+):
+    button(viewer.run(), "Train my own").click().run()
+    again = open_page(PAGE)
+    assert "Your run waits: number 1 in the line." in texts(again)
+    as_browser("ben")
+    other = button(open_page(PAGE), "Train my own").click().run()
+    assert "number 2 in the line" in texts(other.run())
+    as_browser("ann")
+    button(again, "Leave the line").click().run()
+    as_browser("ben")
+    assert "number 1 in the line" in texts(other.run())
+
+
+def test_who_waits_can_leave_also_when_the_teacher_allows_no_more_or_gives_the_pin(viewer, line):
+    app = button(viewer.run(), "Train my own").click().run()
+    classroom().sandbox_allowed = False
+    assert button(app.run(), "Leave the line")
+    app = give(app, PIN)
+    app = button(app, "Leave the line").click().run()
+    assert not [each for each in app.button if each.label in {"Leave the line", "Train my own"}]
+
+
+def test_a_reload_keeps_a_student_s_own_run(
+    viewer, line, as_browser, open_page, a_run, monkeypatch
+):
+    button(viewer.run(), "Train my own").click().run()
+    started(line, monkeypatch, a_run.name)
+    app = open_page(PAGE)
+    assert app.query_params["run"] == a_run.name
+    assert "This run is your own" in texts(app)
+    assert browser_part(app, "live_chart")["controls"] == "enabled"
+    as_browser("ben")
+    other = open_page(PAGE, run=a_run.name)
+    assert "This run is your own" not in texts(other)
+    assert browser_part(other, "live_chart")["controls"] == "disabled"
+    with pytest.raises(ControlRefusedError, match="You are watching"):
+        send_command(a_run.name, "stop", None)
+
+
+def test_a_reload_stays_with_the_run_that_the_student_looks_at(
+    viewer, line, open_page, a_run, monkeypatch
+):
+    button(viewer.run(), "Train my own").click().run()
+    started(line, monkeypatch, "20260102t030405z-own-0001")
+    assert open_page(PAGE, run=a_run.name).query_params["run"] == a_run.name
+    monkeypatch.setattr(line, "_running", None)  # it ended long ago
+    assert "run" not in open_page(PAGE).query_params
+
+
+def test_a_student_whose_run_the_class_stopped_is_told_and_led_to_the_class_s_run(
+    viewer, line, open_page, a_run, monkeypatch
+):
+    button(viewer.run(), "Train my own").click().run()
+    started(line, monkeypatch, a_run.name)
+    app = open_page(PAGE, run=a_run.name)
+    assert "Your run was stopped" not in texts(app)
+    line.note_stop(a_run.name)
+    app = app.run()
+    assert "Your run was stopped: the class goes first." in texts(app)
+    assert "Your run was stopped" in texts(open_page(PAGE)), "also after a reload"
+    app = button(app, "To the class's run").click().run()
+    assert "run" not in app.query_params, "the class's newest run, always"
+    assert "Your run was stopped" not in texts(app)
+
+
+def test_a_teacher_who_stops_a_student_s_run_has_it_told_and_a_student_who_does_not(
+    viewer, line, as_browser, comes_from, a_run, monkeypatch
+):
+    button(viewer.run(), "Train my own").click().run()
+    held = started(line, monkeypatch, a_run.name)
+    monkeypatch.setattr(runs_room, "send", lambda *_, **__: 1)
+    assert send_command(a_run.name, "stop", None) == 1
+    assert not held.stopped
+    as_browser("the teacher's")
+    comes_from("127.0.0.1")
+    send_command(a_run.name, "stop", None)
+    assert held.stopped
 
 
 def test_the_toggle_of_the_sandbox_is_the_server_s(a_class, comes_from, open_page):

@@ -16,6 +16,7 @@ import pytest
 from benchmarks.streamlit_client import open_session
 from core.train.run.reader import RunReader
 from core.train.run.shelf import list_runs
+from pages.server.browser import COOKIE
 from tests.browser.dashboard import (
     HANDSHAKE,
     ask,
@@ -29,6 +30,7 @@ SERVER, TEACHER, STUDENT = "127.0.0.2", "127.0.0.1", "127.0.0.3"
 PIN = "246810"
 QUICK = {"lr_size": "110k", "lr_steps": "2000", "lr_context": "16", "lr_batch": "2"}
 FORGED = "20260102t030405z-one-minute-00ff"
+PATIENCE = 10  # seconds that a wish outlives its owner's last connection here; 60 for a class
 
 
 async def carry(reader, writer):
@@ -76,7 +78,8 @@ def relay(port):
 def running_class(folder):
     """Open the dashboard with the command for a class; yield it and a student's address of it."""
     program = ("classroom.py", "--address", SERVER, "--headless")
-    environment = {**os.environ, "B2G_TEACHER_PIN": PIN}
+    own = {"B2G_TEACHER_PIN": PIN, "B2G_WISH_SECONDS": str(PATIENCE)}
+    environment = {**os.environ, **own}
     with (
         running_server(
             folder, program=program, port_option="--port", address=SERVER, environment=environment
@@ -92,6 +95,13 @@ def both(tmp_path_factory):
         yield started
 
 
+@pytest.fixture(scope="module")
+def idle(tmp_path_factory):
+    """A class in which nothing trains yet, and a student's address of it."""
+    with running_class(tmp_path_factory.mktemp("idle")) as started:
+        yield started
+
+
 @pytest.fixture
 def student_url(both):
     return both[1]
@@ -102,25 +112,66 @@ def a_class(both):
     return both[0]
 
 
+async def start_quick_run(a_class):
+    """Start a run of the class in the teacher's browser, and let it make ten steps a second."""
+    before = {run.name for run in list_runs(a_class.runs)}
+    query = "&".join(f"{name}={value}" for name, value in QUICK.items())
+    async with open_session(
+        a_class.port, host=SERVER, source=TEACHER, page="live-run", query=query
+    ) as session:
+        await session.run()
+        await session.press("lr_start")
+        await session.run()
+        command = {"op": "set_max_steps_per_second", "value": 10, "nonce": "slow"}
+        (name,) = wait_until(lambda: {run.name for run in list_runs(a_class.runs)} - before)
+        await session.trigger("live_chart", "command", {**command, "run": name})
+        assert session.data_of("live_chart")["receipt"]["error"] == ""
+        return a_class.runs / name
+
+
 @pytest.fixture(scope="module")
 def a_run(a_class):
     """A run that the teacher has started, slow enough to last for all tests."""
 
-    async def start():
-        query = "&".join(f"{name}={value}" for name, value in QUICK.items())
+    return in_a_thread(start_quick_run(a_class))
+
+
+def allow_own_runs(a_class, *, allowed=True):
+    """Let the teacher turn the switch of the students' own runs."""
+
+    async def scene():
         async with open_session(
-            a_class.port, host=SERVER, source=TEACHER, page="live-run", query=query
+            a_class.port, host=SERVER, source=TEACHER, page="live-run"
         ) as session:
             await session.run()
-            await session.press("lr_start")
-            await session.run()
-            command = {"op": "set_max_steps_per_second", "value": 10, "nonce": "slow"}
-            name = wait_until(lambda: [run.name for run in list_runs(a_class.runs)])[0]
-            await session.trigger("live_chart", "command", {**command, "run": name})
-            assert session.data_of("live_chart")["receipt"]["error"] == ""
-            return a_class.runs / name
+            await session.choose("checkbox", "frame_sandbox", bool_value=allowed)
 
-    return in_a_thread(start())
+    in_a_thread(scene())
+
+
+@pytest.fixture
+def own_runs_allowed(a_class):
+    allow_own_runs(a_class)
+    yield
+    allow_own_runs(a_class, allowed=False)
+
+
+@pytest.fixture
+def line_up(student_url, new_page, visit):
+    """Return line_up(): a new browser of a student that asks for a run of its own."""
+
+    def go():
+        page = visit(new_page(url=student_url), "/live-run", **QUICK)
+        page.get_by_role("button", name="Train my own").click()
+        page.get_by_text("Your run waits: number").wait_for()
+        return page
+
+    return go
+
+
+def place_of(page):
+    """Return the place in the line that a student reads."""
+    return int(re.search(r"number (\d+)", page.get_by_text("Your run waits").inner_text())[1])
 
 
 @pytest.fixture
@@ -308,24 +359,91 @@ def test_the_pin_gives_a_student_s_browser_control(student_url, a_run, new_page,
     wait_until(lambda: RunReader(a_run).read_state().state == "running")
 
 
-def test_five_wrong_pins_pause_every_browser_but_the_teacher_s_own(
-    tmp_path, new_page, visit, screenshot
+def test_who_gave_the_pin_keeps_control_over_a_reload_and_a_new_tab(
+    student_url, a_run, new_page, visit, ready
 ):
-    with running_class(tmp_path) as (a_class, student_url):
-        page = visit(new_page(url=student_url), "/live-run")
-        page.get_by_test_id("stPopover").filter(has_text="Watching").get_by_role("button").click()
-        field = page.get_by_label("Teacher's PIN")
-        for sentence in ("left: 4", "left: 3", "left: 2", "left: 1", "Too many wrong PINs"):
-            field.fill("000000")
-            field.press("Enter")
-            page.get_by_text(sentence).wait_for()
-        field.fill(PIN)
+    page = visit(new_page(url=student_url), "/live-run")
+    page.get_by_test_id("stPopover").filter(has_text="Watching").get_by_role("button").click()
+    page.get_by_label("Teacher's PIN").fill(PIN)
+    page.get_by_label("Teacher's PIN").press("Enter")
+    page.get_by_text("this browser gave the PIN").wait_for()
+    page.reload()
+    ready(page)
+    wait_until(page.get_by_role("button", name="Pause").is_enabled)
+    (cookie,) = [each for each in page.context.cookies() if each["name"] == COOKIE]
+    assert (cookie["httpOnly"], cookie["sameSite"], cookie["expires"]) == (True, "Lax", -1)
+
+    name, signature = cookie["value"].rsplit(".", 1)
+    other = new_page(url=student_url)
+    forged = f"{name}.{signature[::-1]}"
+    other.context.add_cookies([{"name": COOKIE, "value": forged, "url": student_url}])
+    visit(other, "/live-run")
+    assert other.get_by_text("You are watching.").first.is_visible()
+    assert other.context.cookies()[0]["value"] != forged
+
+
+def test_a_waiting_student_reloads_and_three_who_leave_take_their_wishes_with_them(
+    a_run, own_runs_allowed, line_up, ready
+):
+    stays = line_up()
+    assert place_of(stays) == 1
+    leave = [line_up() for _ in range(3)]
+    assert [place_of(each) for each in leave] == [2, 3, 4]
+    stays.reload()
+    ready(stays)
+    assert place_of(stays) == 1
+    for each in leave:
+        each.close()
+    last = line_up()
+    wait_until(lambda: place_of(last) == 2, 60)
+    assert place_of(stays) == 1
+    for each in (stays, last):
+        each.get_by_role("button", name="Leave the line").click()
+        each.get_by_role("button", name="Train my own").wait_for()
+
+
+def test_a_training_student_reloads_and_keeps_the_run_until_the_class_needs_the_machine(
+    idle, new_page, visit, ready, screenshot
+):
+    a_class, student_url = idle
+    allow_own_runs(a_class)
+    page = visit(new_page(url=student_url), "/live-run")
+    page.get_by_role("button", name="Train my own").click()
+    page.get_by_text("This run is your own").wait_for(timeout=60_000)
+    (own,) = [run.name for run in list_runs(a_class.runs)]
+    page.get_by_role("button", name="Pause").click()
+    wait_until(lambda: RunReader(a_class.runs / own).read_state().state == "paused")
+    page.reload()
+    ready(page)
+    wait_until(page.get_by_role("button", name="Resume").is_enabled)
+    assert page.get_by_text("This run is your own").is_visible()
+
+    in_a_thread(start_quick_run(a_class))
+    page.get_by_text("Your run was stopped: the class goes first.").wait_for(timeout=60_000)
+    assert RunReader(a_class.runs / own).read_state().state == "stopped"
+    screenshot(page, "class-stopped")
+    page.get_by_role("button", name="To the class's run").click()
+    page.get_by_text("Your run was stopped").wait_for(state="hidden")
+    assert "run=" not in page.url
+    wait_until(lambda: re.search(r"step (\d+)", page.locator(".live-progress").inner_text()))
+
+
+def test_five_wrong_pins_pause_a_student_s_address_and_not_the_teacher_s_own(
+    idle, new_page, visit, screenshot
+):
+    a_class, student_url = idle
+    page = visit(new_page(url=student_url), "/live-run")
+    page.get_by_test_id("stPopover").filter(has_text="Watching").get_by_role("button").click()
+    field = page.get_by_label("Teacher's PIN")
+    for sentence in ("left: 4", "left: 3", "left: 2", "left: 1", "Too many wrong PINs"):
+        field.fill("000000")
         field.press("Enter")
-        page.wait_for_timeout(1000)
-        assert page.get_by_text("Too many wrong PINs").is_visible()
-        assert page.get_by_test_id("stBaseButton-primary").is_disabled()
-        screenshot(page, "class-pause")
-        teacher = visit(new_page(url=a_class.url), "/live-run")
-        assert teacher.get_by_test_id("stBaseButton-primary").is_enabled()
-        for each in (page, teacher):
-            each.close()  # before the server, or the page would rightly complain
+        page.get_by_text(sentence).wait_for()
+    field.fill(PIN)
+    field.press("Enter")
+    page.wait_for_timeout(1000)
+    assert page.get_by_text("Too many wrong PINs").is_visible()
+    assert page.get_by_test_id("stBaseButton-primary").is_disabled()
+    screenshot(page, "class-pause")
+    teacher = visit(new_page(url=a_class.url), "/live-run")
+    assert teacher.get_by_test_id("stBaseButton-primary").is_enabled()

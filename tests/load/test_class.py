@@ -96,7 +96,7 @@ def test_a_state_under_a_name_of_the_server_s_own_hurts_its_sender_only(server):
             await other.run()
             async with open_session(server[0], page="live-run") as session:
                 await session.run()
-                names = ("frame_teacher_role", "frame_own_runs", "frame_sandbox_ticket")
+                names = ("frame_copied_link", "frame_pin_error", "lr_own_run_followed")
                 # Streamlit ends this session's run: it knows no input of such a name.
                 await session.run(*(WidgetState(id=name, bool_value=True) for name in names))
             await other.run()

@@ -30,6 +30,8 @@ MAX_BATCH_TOKENS: Final = 16_384  # tokens of one step: its memory stays small
 NUM_KEPT: Final = 20
 
 MAX_WAITING: Final = 8
+WISH_SECONDS: Final = 60.0  # how long a wish outlives its owner's last connection
+_NUM_REMEMBERED: Final = 100  # owners whose newest wish is known
 _LOOK_SECONDS: Final = 0.5
 _GRACE: Final = 30.0  # seconds for start-up and the last checkpoint, beyond MAX_SECONDS
 _WAY_SECONDS: Final = 20.0  # how long the sandbox holds back for a run of the class
@@ -113,63 +115,92 @@ def sweep_sandbox(runs_dir: Path | None = None, num_kept: int = NUM_KEPT) -> Non
                 delete(run.directory)
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False, kw_only=True, slots=True)
 class Ticket:
     """One student's wish. Fields change from waiting to a run, or to a refusal.
 
     Attributes:
         prepared: What to train.
-        owner: Whose it is: the address of the browser; empty for nobody in particular.
+        owner: Whose it is, a name that the caller knows; empty for nobody in particular.
+        seen: When the owner was last here, on the line's clock.
         run: Name of the run, once it has been started.
         error: Why it was not started, as a sentence.
+        stopped: Whether the class stopped the run.
     """
 
     prepared: Prepared
     owner: str = ""
+    seen: float = 0.0
     run: str = ""
     error: str = ""
+    stopped: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Owners:
+    """What the line asks and tells of those who stand in it.
+
+    Attributes:
+        is_here: Says whether the owner of that name has a connection.
+        on_start: Told each ticket whose run has just been started, from the line's thread.
+        patience: Seconds that a wish waits for an owner who has gone.
+        clock: Seconds that only grow.
+    """
+
+    is_here: Callable[[str], bool] = lambda _owner: True
+    on_start: Callable[[Ticket], object] = lambda _ticket: None
+    patience: float = WISH_SECONDS
+    clock: Callable[[], float] = time.monotonic
 
 
 class SandboxQueue:
-    """Starts one student's run after the other, in a thread that ends when nobody waits."""
+    """Starts one student's run after the other, in a thread that ends when nobody waits.
 
-    def __init__(self, start: Start = start_sandbox_run) -> None:
+    Who is away keeps the place for a while, but has no run started; then the wish expires.
+    """
+
+    def __init__(self, start: Start = start_sandbox_run, owners: Owners | None = None) -> None:
         """Make an empty line; `start` starts a run and returns its directory."""
         self._start_run = start
+        self._owners = owners or Owners()
         self._lock = threading.Lock()
         self._starting = threading.Lock()  # held while a run is being started, which takes seconds
         self._waiting: list[Ticket] = []
+        self._newest: dict[str, Ticket] = {}
         self._running: Path | None = None
         self._deadline = 0.0
         self._hold_until = 0.0
         self._thread: threading.Thread | None = None
 
     def enter(self, config: TrainConfig, owner: str = "") -> Ticket:
-        """Stand at the end of the line.
+        """Stand at the end of the line, and give up the owner's earlier wish if one waits there.
 
         Raises:
-            ValueError: If the line is full, the owner stands in it already, or the config is not
-                one for the sandbox.
+            ValueError: If the line is full, or the config is not one for the sandbox.
         """
         prepared = prepare_sandbox(config)
         with self._lock:
-            if len(self._waiting) >= MAX_WAITING:
+            others = [each for each in self._waiting if not owner or each.owner != owner]
+            if len(others) >= MAX_WAITING:
                 message = _("{count} runs are waiting, the most that this server lines up.")
                 raise ValueError(message.format(count=MAX_WAITING))
-            if owner and any(each.owner == owner for each in self._waiting):
-                raise ValueError(_("A run from your computer is waiting already."))
-            ticket = Ticket(prepared=prepared, owner=owner)
-            self._waiting.append(ticket)
+            ticket = Ticket(prepared=prepared, owner=owner, seen=self._owners.clock())
+            self._waiting = [*others, ticket]
+            self._remember(ticket)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work, name="sandbox", daemon=True)
                 self._thread.start()
             return ticket
 
+    def newest_of(self, owner: str) -> Ticket | None:
+        """Return the owner's newest wish, whatever has become of it; None after `leave`."""
+        return self._newest.get(owner)
+
     def leave(self, ticket: Ticket) -> None:
-        """Stop waiting; no effect once the run has started."""
+        """Give up the wish; a run that has started goes on."""
         with self._lock:
-            if ticket in self._waiting:
-                self._waiting.remove(ticket)
+            self._take_out(ticket)
+            self._forget(ticket)
 
     def place(self, ticket: Ticket) -> int:
         """Return how many are in front, the running one included, plus one; 0 if not waiting."""
@@ -178,18 +209,30 @@ class SandboxQueue:
                 return 0
             return self._waiting.index(ticket) + 1 + (self._running is not None)
 
+    def trains(self, ticket: Ticket) -> bool:
+        """Say whether the ticket's run is the one that trains now."""
+        return self._running is not None and self._running.name == ticket.run
+
     def make_way(self, seconds: float = _WAY_SECONDS) -> None:
         """Stop the student's run that trains now and start none for a while: the class begins."""
         with self._lock:
             self._hold_until = time.monotonic() + seconds
         with self._starting:
             running = self._running
-        if running is None:
+        if running is None or read_state(running).is_final:
             return
+        self.note_stop(running.name)
         _stop(running)
         until = time.monotonic() + seconds
         while not read_state(running).is_final and time.monotonic() < until:
             time.sleep(0.05)
+
+    def note_stop(self, run: str) -> None:
+        """Note that the class has stopped a student's run, so that its owner can be told."""
+        with self._lock:
+            for ticket in self._newest.values():
+                if ticket.run == run:
+                    ticket.stopped = True
 
     def _work(self) -> None:
         while self._turn():
@@ -197,18 +240,30 @@ class SandboxQueue:
 
     def _turn(self) -> bool:
         """Look once; return whether there is anything left to do."""
-        if self._running is not None:
-            self._watch(self._running)
-            return True
         with self._lock:
-            if not self._waiting:
+            present = self._look_for_owners()
+            if not self._waiting and self._running is None:
                 self._thread = None
                 return False
-            ticket = self._waiting[0]
-        with self._starting:
-            if time.monotonic() >= self._hold_until:
-                self._serve(ticket)
+        if self._running is not None:
+            self._watch(self._running)
+        elif present:
+            with self._starting:
+                if time.monotonic() >= self._hold_until:
+                    self._serve(present[0])
         return True
+
+    def _look_for_owners(self) -> list[Ticket]:
+        """Drop the wishes of those who have gone; return those of the owners who are here."""
+        now = self._owners.clock()
+        present = [each for each in self._waiting if self._owners.is_here(each.owner)]
+        for ticket in present:
+            ticket.seen = now
+        for ticket in tuple(self._waiting):
+            if now - ticket.seen >= self._owners.patience:
+                self._take_out(ticket)
+                self._forget(ticket)
+        return present
 
     def _serve(self, ticket: Ticket) -> None:
         try:
@@ -220,7 +275,25 @@ class SandboxQueue:
         else:
             self._running, ticket.run = directory, directory.name
             self._deadline = time.monotonic() + MAX_SECONDS + _GRACE
-        self.leave(ticket)
+            self._owners.on_start(ticket)
+        with self._lock:
+            self._take_out(ticket)
+
+    def _take_out(self, ticket: Ticket) -> None:
+        if ticket in self._waiting:
+            self._waiting.remove(ticket)
+
+    def _remember(self, ticket: Ticket) -> None:
+        if not ticket.owner:
+            return
+        self._newest.pop(ticket.owner, None)  # the newest is last
+        self._newest[ticket.owner] = ticket
+        if len(self._newest) > _NUM_REMEMBERED:
+            del self._newest[next(iter(self._newest))]
+
+    def _forget(self, ticket: Ticket) -> None:
+        if self._newest.get(ticket.owner) is ticket:
+            del self._newest[ticket.owner]
 
     def _watch(self, running: Path) -> None:
         if read_state(running).is_final:

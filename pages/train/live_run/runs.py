@@ -22,12 +22,20 @@ from pages.server.control_right import (
     check_control,
     is_teacher,
     may_control,
-    own_runs,
+    owns,
     signature,
     who_controls,
 )
 from pages.server.rate import take_turn
-from pages.server.sandbox_line import leave_line, line_up, make_way, place, ticket
+from pages.server.sandbox_line import (
+    leave_line,
+    line_up,
+    make_way,
+    note_stop,
+    place,
+    ticket,
+    trains,
+)
 from pages.shared import link
 from pages.shared.settings import is_hidden, locked
 from pages.train.live_run.names import run_label
@@ -78,7 +86,7 @@ def send_command(run: str, op: str, value: float | None) -> int:
 
     Raises:
         ValueError: If there is no such run, the command is none, or the device is taken.
-        ControlRefusedError: If this session may only watch the run.
+        ControlRefusedError: If this browser may only watch the run.
         TooOftenError: If it has sent too many commands.
         FileNotFoundError: If the run is gone.
         RunStorageError: If the run directory cannot be written to.
@@ -94,7 +102,10 @@ def send_command(run: str, op: str, value: float | None) -> int:
         refuse_if_busy(reader.info["resolved"]["device"])
         resume_run(directory, by=signature())
         return 0
-    return send(directory, op, value, by=signature())
+    number = send(directory, op, value, by=signature())
+    if op == "stop":
+        note_stop(run)
+    return number
 
 
 def list_earlier_runs() -> None:
@@ -116,7 +127,7 @@ def list_earlier_runs() -> None:
 
 
 def controls_of(followed: Followed) -> Literal["enabled", "disabled", "hidden"]:
-    """Return whether this session may use the control bar; a replay has none."""
+    """Return whether this browser may use the control bar; a replay has none."""
     if is_hidden(ASK.page, "controls") or followed.speed:
         return "hidden"
     return "disabled" if locked() or not may_control(followed.run) else "enabled"
@@ -134,30 +145,58 @@ def show_replay(followed: Followed) -> None:
 
 def show_viewer(wish: Wish, run: str) -> None:
     """Tell a viewer who controls, and offer a run of one's own when the teacher allows it."""
-    if not is_teacher():
-        with st.container(key="lr_viewer", horizontal=True, vertical_alignment="center"):
-            if run in own_runs():
-                st.caption(_("This run is your own: you control it."), width="content")
-            else:
-                st.caption(who_controls(), width="content")
-            st.fragment(_sandbox, run_every=_LOOK_AGAIN)(wish)
+    teaches = is_teacher()
+    if teaches and not _waits(ticket()):  # who gave the PIN while waiting can still leave the line
+        return
+    with st.container(key="lr_viewer", horizontal=True, vertical_alignment="center"):
+        if owns(run):
+            st.caption(_("This run is your own: you control it."), width="content")
+        elif not teaches:
+            st.caption(who_controls(), width="content")
+        st.fragment(_sandbox, run_every=_LOOK_AGAIN)(wish)
+
+
+def _waits(held: Ticket | None) -> bool:
+    return held is not None and place(held) > 0
 
 
 def _sandbox(wish: Wish) -> None:
     """Show the button, or the place in the line; follow the run as soon as it has started."""
     held = ticket()
-    if held and held.run and st.session_state.get(_FOLLOWED) != held.run:
-        st.session_state[_FOLLOWED] = held.run
-        follow(held.run)
-        st.rerun()
-    if not classroom().sandbox_allowed or is_hidden(ASK.page, "start") or locked():
-        return
+    _follow_own(held)
     with st.container(horizontal=True, vertical_alignment="center"):
+        if held and held.stopped:
+            _tell_stopped()
         if held and (number := place(held)):
             st.caption(_("Your run waits: number {number} in the line.").format(number=number))
             st.button(_("Leave the line"), key="lr_leave", on_click=leave_line, type="tertiary")
-        else:
+        elif classroom().sandbox_allowed and not is_hidden(ASK.page, "start") and not locked():
             _offer(wish, held)
+
+
+def _follow_own(held: Ticket | None) -> None:
+    """Go to this browser's run when it starts, or after a reload that asks for no other."""
+    known, run = st.session_state.get(_FOLLOWED), held.run if held else ""
+    st.session_state[_FOLLOWED] = run
+    if held is None or held.stopped or run in ("", known):
+        return
+    if known is not None or (trains(held) and not st.query_params.get("run")):
+        follow(run)
+        st.rerun()
+
+
+def _tell_stopped() -> None:
+    """Tell a student whose run the class has stopped, and lead to the class's run."""
+    st.caption(
+        _("Your run was stopped: the class goes first. What it has reached is kept under Runs."),
+        width="content",
+    )
+    st.button(_("To the class's run"), key="lr_to_class", on_click=_to_class, type="tertiary")
+
+
+def _to_class() -> None:
+    leave_line()
+    follow()
 
 
 def _offer(wish: Wish, held: Ticket | None) -> None:

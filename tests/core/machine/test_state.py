@@ -1,9 +1,14 @@
 """The state folder: where it lies and what happens when it cannot."""
 
+import os
+import stat
+from concurrent.futures import ThreadPoolExecutor
+
 import platformdirs
 import pytest
 
 from core.machine import state_directory
+from core.machine.state import kept_secret
 
 
 def test_the_environment_variable_decides_where_state_lies(monkeypatch, tmp_path):
@@ -27,3 +32,21 @@ def test_a_file_in_the_way_is_named_with_what_to_do(monkeypatch, tmp_path):
 
 def test_looking_leaves_nothing_behind():
     assert list(state_directory().iterdir()) == []
+
+
+def test_a_secret_is_made_once_and_only_its_user_can_read_it():
+    with ThreadPoolExecutor(8) as pool:
+        made = set(pool.map(lambda _: kept_secret("a-secret"), range(8)))
+    assert len(made) == 1
+    assert made == {kept_secret("a-secret")} != {kept_secret("another")}
+    file = state_directory() / "a-secret"
+    assert file.read_bytes() in made
+    assert len(file.read_bytes()) == 32
+    if os.name == "posix":
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_half_a_secret_is_none():
+    whole = kept_secret("a-secret")
+    (state_directory() / "a-secret").write_bytes(whole[:7])
+    assert len(kept_secret("a-secret")) == len(whole)

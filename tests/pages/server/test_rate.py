@@ -1,36 +1,45 @@
-"""How often one session may do what costs something."""
+"""How often one browser may do what costs something."""
 
 import pytest
-import streamlit as st
 
 from pages.server import rate
-from pages.server.rate import LIMITS, TooOftenError, take_turn
+from pages.server.rate import LIMITS, TooOftenError, Turns, take_turn
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self):
+        return self.now
 
 
 @pytest.fixture
 def clock(monkeypatch):
-    """A session with a clock of its own; the clock is a list with one number."""
-    now = [1000.0]
-    monkeypatch.setattr(rate.time, "monotonic", lambda: now[0])
-    monkeypatch.setattr(st, "session_state", {})
-    return now
+    """A server with a clock of its own; the browser "ann" looks."""
+    clock = Clock()
+    taken = Turns(clock)
+    monkeypatch.setattr(rate, "turns", lambda: taken)
+    monkeypatch.setattr(rate, "browser", lambda: "ann")
+    return clock
 
 
 def test_the_sixth_start_in_a_minute_is_refused_and_says_when_the_next_is_free(clock):
     for _ in range(LIMITS["start"]):
         take_turn("start")
-        clock[0] += 4
+        clock.now += 4
     with pytest.raises(TooOftenError, match=r"At most 5 times in 1 min 00 s.*wait 40\.0 s"):
         take_turn("start")
     take_turn("command")
-    clock[0] += 40
+    clock.now += 40
     take_turn("start")
 
 
-def test_another_session_has_turns_of_its_own(clock, monkeypatch):
+def test_another_browser_has_turns_of_its_own_but_another_session_has_not(clock, monkeypatch):
     for _ in range(LIMITS["start"]):
         take_turn("start")
-    monkeypatch.setattr(st, "session_state", {})
+    with pytest.raises(TooOftenError, match="from one browser"):
+        take_turn("start")
+    monkeypatch.setattr(rate, "browser", lambda: "ben")
     take_turn("start")
 
 
@@ -40,5 +49,15 @@ def test_refused_turns_do_not_lengthen_the_wait(clock):
     for _ in range(100):
         with pytest.raises(TooOftenError, match="from one browser"):
             take_turn("measure")
-    clock[0] += 61
+    clock.now += 61
     take_turn("measure")
+
+
+def test_nothing_is_kept_of_who_did_nothing_for_a_minute():
+    clock = Clock()
+    taken = Turns(clock)
+    for number in range(200):
+        taken.take(f"browser {number}", "edit")
+    clock.now += 61
+    taken.take("ann", "edit")
+    assert set(taken._taken) == {("ann", "edit")}

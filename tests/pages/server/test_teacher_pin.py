@@ -4,7 +4,15 @@ import threading
 
 import pytest
 
-from pages.server.teacher_pin import FIRST_PAUSE, LONGEST_PAUSE, TeacherPin, WrongPinError, new_pin
+from pages.server.teacher_pin import (
+    FIRST_PAUSE,
+    LONGEST_PAUSE,
+    MAX_COUNTED,
+    TeacherPin,
+    WrongPinError,
+    counted_address,
+    new_pin,
+)
 
 
 class Clock:
@@ -24,10 +32,10 @@ def pin(clock):
     return TeacherPin("123456", clock)
 
 
-def fail(pin, times):
+def fail(pin, times, who=""):
     for _ in range(times):
         with pytest.raises(WrongPinError, match="PIN"):
-            pin.check("000000")
+            pin.check("000000", who)
 
 
 def test_a_made_pin_is_six_digits_and_not_always_the_same():
@@ -55,7 +63,7 @@ def test_anything_else_is_refused_and_counted(pin, given):
 
 def test_the_fifth_wrong_try_pauses_even_the_right_pin(pin, clock):
     fail(pin, 4)
-    with pytest.raises(WrongPinError, match=r"Too many wrong PINs on this server.*30\.0 s"):
+    with pytest.raises(WrongPinError, match=r"Too many wrong PINs from your address.*30\.0 s"):
         pin.check("000000")
     clock.now += FIRST_PAUSE - 1
     with pytest.raises(WrongPinError, match="Too many wrong PINs"):
@@ -72,7 +80,7 @@ def test_each_further_wrong_try_doubles_the_pause_up_to_an_hour(pin, clock):
         fail(pin, 1)  # a try during the pause neither counts nor lengthens it
         clock.now += 1
         fail(pin, 1)
-        pauses.append(pin._next_try - clock.now)
+        pauses.append(pin._tries[""].next_try - clock.now)
     assert pauses[:5] == [30, 60, 120, 240, 480]
     assert pauses[-1] == LONGEST_PAUSE
 
@@ -82,6 +90,44 @@ def test_the_right_pin_forgives_the_wrong_ones(pin):
     pin.check("123456")
     fail(pin, 4)
     pin.check("123456")
+
+
+def test_wrong_pins_of_one_address_pause_no_other(pin):
+    fail(pin, 5, "10.0.0.7")
+    with pytest.raises(WrongPinError, match="Too many wrong PINs"):
+        pin.check("123456", "10.0.0.7")
+    pin.check("123456", "10.0.0.8")
+    with pytest.raises(WrongPinError, match="Too many wrong PINs"):
+        pin.check("123456", "10.0.0.7")  # the right one of another forgives nobody here
+
+
+def test_guesses_from_ever_new_addresses_are_remembered_up_to_a_bound(pin):
+    fail(pin, 5, "first")
+    for number in range(MAX_COUNTED - 1):
+        fail(pin, 1, f"address {number}")
+    with pytest.raises(WrongPinError, match="Too many wrong PINs"):
+        pin.check("123456", "first")
+    for number in range(MAX_COUNTED):
+        fail(pin, 1, f"other {number}")
+    assert len(pin._tries) == MAX_COUNTED
+
+
+@pytest.mark.parametrize(
+    ("address", "counted"),
+    [
+        ("192.168.1.7", "192.168.1.7"),
+        ("::ffff:192.168.1.7", "192.168.1.7"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("fe80::1%eth0", "fe80::/64"),
+        ("::1", "::/64"),
+        ("", ""),
+        ("no address", "no address"),
+    ],
+)
+def test_tries_are_counted_for_the_part_of_an_address_that_a_guesser_cannot_choose(
+    address, counted
+):
+    assert counted_address(address) == counted
 
 
 def test_many_at_once_do_not_get_more_tries(pin):

@@ -19,6 +19,7 @@ from core.train.start.sandbox import (
     MAX_SECONDS,
     MAX_STEPS,
     MAX_WAITING,
+    Owners,
     SandboxQueue,
     capped,
     caps_sentence,
@@ -184,12 +185,131 @@ def test_the_line_is_bounded_and_a_place_becomes_free_again(queue, starter):
     assert queue.place(queue.enter(SMALL)) == MAX_WAITING
 
 
-def test_one_computer_waits_once(queue, starter):
+def test_a_second_wish_of_one_browser_takes_the_place_of_its_first(queue, starter):
     starter.busy = True
-    queue.enter(SMALL, owner="10.0.0.9")
-    with pytest.raises(ValueError, match="from your computer is waiting already"):
-        queue.enter(SMALL, owner="10.0.0.9")
-    queue.enter(SMALL, owner="10.0.0.8")
+    first, other = queue.enter(SMALL, owner="ann"), queue.enter(SMALL, owner="ben")
+    second = queue.enter(SMALL, owner="ann")
+    assert [queue.place(each) for each in (first, other, second)] == [0, 1, 2]
+    assert queue.newest_of("ann") is second
+    with pytest.raises(ValueError, match="parameters; this one has"):
+        queue.enter(TrainConfig(num_layers=12, hidden_dim=768, num_heads=12), owner="ann")
+    assert queue.place(second) == 2, "a wish that is refused leaves the earlier one in the line"
+
+
+def test_who_stands_in_a_full_line_may_change_the_wish(queue, starter):
+    starter.busy = True
+    for number in range(MAX_WAITING):
+        queue.enter(SMALL, owner=f"browser {number}")
+    assert queue.place(queue.enter(SMALL, owner="browser 3")) == MAX_WAITING
+    with pytest.raises(ValueError, match=f"{MAX_WAITING} runs are waiting, the most"):
+        queue.enter(SMALL, owner="one more")
+
+
+class Class:
+    """Who is here, and the time."""
+
+    def __init__(self):
+        self.now, self.here, self.told = 100.0, {"ann", "ben", "cid"}, []
+
+    def owners(self):
+        return Owners(
+            is_here=lambda owner: owner in self.here,
+            on_start=self.told.append,
+            clock=lambda: self.now,
+        )
+
+
+@pytest.fixture
+def a_class():
+    return Class()
+
+
+@pytest.fixture
+def line(starter, a_class, monkeypatch):
+    """A line whose thread does nothing: the test takes its turns."""
+    monkeypatch.setattr(SandboxQueue, "_work", lambda _line: None)
+    return SandboxQueue(starter, a_class.owners())
+
+
+def test_a_wish_waits_sixty_seconds_for_an_owner_who_has_gone(line, starter, a_class):
+    starter.busy = True
+    ann, ben = line.enter(SMALL, owner="ann"), line.enter(SMALL, owner="ben")
+    a_class.now += 3600
+    line._turn()
+    assert [line.place(each) for each in (ann, ben)] == [1, 2], "who stays may wait for hours"
+    a_class.here.discard("ann")
+    a_class.now += 59
+    line._turn()
+    assert line.place(ann) == 1
+    a_class.now += 1
+    line._turn()
+    assert [line.place(each) for each in (ann, ben)] == [0, 1]
+    assert line.newest_of("ann") is None
+    starter.busy = False
+    line._turn()
+    assert (ann.run, bool(ben.run)) == ("", True)
+
+
+def test_who_comes_back_in_time_keeps_the_place_and_has_sixty_seconds_again(line, starter, a_class):
+    starter.busy = True
+    ann, ben = line.enter(SMALL, owner="ann"), line.enter(SMALL, owner="ben")
+    for _ in range(3):
+        a_class.here.discard("ann")
+        a_class.now += 59
+        line._turn()
+        a_class.here.add("ann")
+        line._turn()
+        assert [line.place(each) for each in (ann, ben)] == [1, 2]
+
+
+def test_no_run_is_started_for_who_is_away_and_the_next_one_has_the_turn(line, starter, a_class):
+    ann, ben = line.enter(SMALL, owner="ann"), line.enter(SMALL, owner="ben")
+    a_class.here.discard("ann")
+    line._turn()
+    assert (ann.run, bool(ben.run), line.place(ann)) == ("", True, 2)
+    a_class.here.add("ann")
+    write_state(starter.started[0], "finished")
+    line._turn()
+    line._turn()
+    assert ann.run
+    assert a_class.told == [ben, ann]
+
+
+def test_three_who_leave_take_their_wishes_with_them_while_a_run_trains(line, starter, a_class):
+    first = line.enter(SMALL, owner="the first")
+    a_class.here.add("the first")
+    line._turn()
+    wishes = [line.enter(SMALL, owner=name) for name in ("ann", "ben", "cid")]
+    assert [line.place(each) for each in wishes] == [2, 3, 4]
+    a_class.here.clear()
+    a_class.now += 60
+    line._turn()
+    assert [line.place(each) for each in wishes] == [0, 0, 0]
+    assert line.trains(first), "a run that trains goes on"
+    write_state(starter.started[0], "finished")
+    line._turn()
+    assert line._turn() is False
+    assert len(starter.started) == 1
+
+
+def test_a_wish_that_is_given_up_is_forgotten_and_its_run_goes_on(line, starter):
+    ann = line.enter(SMALL, owner="ann")
+    line._turn()
+    line.leave(ann)
+    assert (line.newest_of("ann"), line.trains(ann)) == (None, True)
+
+
+def test_only_the_newest_owners_are_remembered(line, monkeypatch):
+    monkeypatch.setattr(sandbox, "_NUM_REMEMBERED", 3)
+    for name in ("ann", "ben", "cid", "dan"):
+        line.leave(line.enter(SMALL, owner=f"{name}'s friend"))
+        line.enter(SMALL, owner=name)
+    assert [line.newest_of(name) is None for name in ("ann", "ben", "cid", "dan")] == [
+        True,
+        False,
+        False,
+        False,
+    ]
 
 
 def test_a_config_that_is_too_large_never_enters(queue, starter):
@@ -209,7 +329,7 @@ def test_a_refusal_is_told_and_the_next_one_has_its_turn(queue, starter, wait_un
 
 
 def test_the_class_is_let_through_at_once_and_nobody_slips_in_before_it(queue, starter, wait_until):
-    running, waiting = queue.enter(SMALL), queue.enter(SMALL)
+    running, waiting = queue.enter(SMALL, owner="ann"), queue.enter(SMALL, owner="ben")
     wait_until(lambda: running.run)
     directory = starter.started[0]
 
@@ -224,8 +344,18 @@ def test_the_class_is_let_through_at_once_and_nobody_slips_in_before_it(queue, s
     time.sleep(0.1)
     assert waiting.run == "", "the class has the device to itself while it starts"
     assert len(starter.started) == 1
+    assert (running.stopped, waiting.stopped) == (True, False), "its owner can be told"
     queue._hold_until = 0.0
     wait_until(lambda: waiting.run)
+
+
+def test_a_run_that_had_ended_by_itself_was_not_stopped_by_the_class(line, starter):
+    ann = line.enter(SMALL, owner="ann")
+    line._turn()
+    write_state(starter.started[0], "finished")
+    line.make_way(seconds=0)
+    assert not ann.stopped
+    assert Inbox(starter.started[0]).poll() == ()
 
 
 def test_a_run_that_overstays_is_told_to_stop(queue, starter, monkeypatch, wait_until):
