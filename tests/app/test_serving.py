@@ -94,6 +94,24 @@ def test_key_heads_change_weights_and_cache(open_page):
     assert control.disabled
 
 
+def test_native_products_turn_later_and_what_cannot_be_is_told(open_page):
+    ridges = {}
+    for compute in ("weight-only", "native"):
+        app = open_page(
+            PAGE, serving_tab="roofline", serving_device="b200", serving_weights="nvfp4",
+            serving_compute=compute,
+        )  # fmt: skip
+        ridges[compute] = headline(app)
+        assert [each.value for each in app.error] == []
+        assert f"compute='{compute}'" in app.session_state["snippets"]["serve"]
+    assert "B200 needs 293 FLOPs per byte" in ridges["weight-only"]
+    assert "B200 needs 1,173 FLOPs per byte" in ridges["native"]
+
+    refused = open_page(PAGE, serving_weights="int4_group128", serving_compute="native")
+    assert "RTX 4090 neither) multiplies int4_group128" in refused.error[0].value
+    assert "compute='weight-only'" in refused.session_state["snippets"]["serve"]
+
+
 def test_a_context_beyond_the_models_is_drawn_with_a_sentence(open_page):
     app = open_page(PAGE, serving_model="llama-2-7b")
 

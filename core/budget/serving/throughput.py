@@ -8,13 +8,9 @@ from core.budget.check import check_range
 from core.budget.cluster import Cluster, DeviceSpec
 from core.budget.compute.intensity import ridge
 from core.budget.item import Formula, Item, item
-from core.budget.serving.latency import (
-    decode_latency,
-    known_bandwidth,
-    prefill_latency,
-    product_peak,
-)
+from core.budget.serving.latency import decode_latency, prefill_latency
 from core.budget.serving.memory import MOST_SEQUENCES, largest_concurrency
+from core.budget.serving.peaks import known_bandwidth, serving_peak
 from core.budget.serving.plan import LEAST_MBU, ServingPlan
 from core.language import N_, _
 from core.models.spec import ModelSpec
@@ -206,7 +202,7 @@ def _point(phase: Phase, num_tokens: int, latency: Item, *, fits: bool) -> Roofl
         num_tokens=num_tokens,
         intensity=float(intensity(latency).amount),
         flops_per_second=reached,
-        mfu=reached / values["flops_per_second"],
+        mfu=reached / values["native_flops_per_second"],
         fits=fits,
     )
 
@@ -217,13 +213,13 @@ def intensity(latency: Item) -> Item:
     return item("arithmetic intensity", INTENSITY, values, unit="FLOPs/byte", source=_INTENSITY)
 
 
-def device_ridge(device: DeviceSpec, weight_format: str = "bfloat16") -> Item:
+def device_ridge(device: DeviceSpec, plan: ServingPlan) -> Item:
     """Return the FLOPs for each byte at which reading and computing take equally long.
 
     Raises:
-        ValueError: If the device has no bandwidth, or no peak for weights of the format.
+        ValueError: If the device has no bandwidth, or no peak for the plan's weights.
     """
-    return ridge(product_peak(device, weight_format), known_bandwidth(device))
+    return ridge(serving_peak(device, plan), known_bandwidth(device))
 
 
 def calibrated(

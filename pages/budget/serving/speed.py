@@ -4,7 +4,8 @@ import statistics
 from dataclasses import replace
 
 from core.budget.serving.decode_speeds import DecodeFit, measured_fit, published_speeds
-from core.budget.serving.latency import decode_latency, prefill_latency, product_peak
+from core.budget.serving.latency import decode_latency, prefill_latency
+from core.budget.serving.peaks import product_peak, serving_peak
 from core.budget.serving.throughput import (
     RooflinePoint,
     device_ridge,
@@ -67,8 +68,9 @@ def roofline(case: Case) -> Shown:
     """Show decoding and prefill under the roof of the device."""
     points = roofline_points(case.spec, case.plan, case.cluster)
     device = case.cluster.device
-    roof = (product_peak(device, case.plan.weight_format), device.bandwidth)
-    picture = roofline_picture(points, roof, look())
+    roof = (serving_peak(device, case.plan), device.bandwidth)
+    wide = product_peak(device, case.plan.weight_format)
+    picture = roofline_picture(points, roof, look(), peak_in_16_bits=wide)
     return Shown(
         headline=roofline_sentence(case, points),
         charts=[Chart(picture=picture, file_name="serving-roofline")],
@@ -89,7 +91,7 @@ def roofline_sentence(case: Case, points: tuple[RooflinePoint, ...]) -> str:
         mfu=format_percent(plan.mfu),
         prompt=format_percent(points[-1].mfu),
         device=device.name,
-        ridge=intensity_words(device_ridge(device, case.plan.weight_format).amount),
+        ridge=intensity_words(device_ridge(device, case.plan).amount),
     )
 
 
