@@ -46,7 +46,8 @@ ASSUMES: Final[Mapping[ClaimKind, str]] = {
     ),
     "decode": N_(
         "sequences at once: {count}, each gets one token from a pass (speculative decoding, which "
-        "gets several, is not refuted); every weight in {format} read from device memory in each pass"
+        "gets several, is not refuted); every weight in {format} read from device memory "
+        "in each pass"
     ),
     "forward": N_(
         "tokens in one pass: {count}; every weight in {format} read from device memory once, every "

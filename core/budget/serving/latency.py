@@ -11,7 +11,7 @@ from core.budget.check import check_range
 from core.budget.cluster import Cluster
 from core.budget.compute.forward_flops import flop_sizes, forward_flops, is_scores
 from core.budget.item import Formula, Item, Number, item, total
-from core.budget.serving.decode_speeds import measured_fit
+from core.budget.serving.decode_speeds import Band, decode_band, measured_fit
 from core.budget.serving.kv_cache import kv_cache
 from core.budget.serving.peaks import known_bandwidth, product_peak, serving_peak
 from core.budget.serving.plan import ServingPlan
@@ -39,6 +39,11 @@ ALL_REDUCES: Final = Formula(
 )
 
 _ROOFLINE: Final = N_("the slower of the two: Williams et al. 2009, Roofline")
+NO_BAND: Final = Band(
+    below=0.0,
+    above=0.0,
+    source=N_("roofline plus launches; no published measurements to compare with, so no band"),
+)
 _READ: Final = N_("share of the bandwidth learned from 31 speeds of gpt-fast on A100, or as chosen")
 _COMPUTE: Final = N_("dense peak, in 32 bits for 32-bit weights, else in 16, times the MFU")
 _NATIVE: Final = N_(
@@ -89,7 +94,8 @@ def prefill_latency(spec: ModelSpec, serving: ServingPlan, cluster: Cluster) -> 
     read = weights_read(spec, serving, num_tokens)
     work = {"weight_bytes": read.amount, "kv_bytes": 0}
     work |= _flops(prefill_flops(spec, num_tokens))
-    return _latency("time to first token", spec, serving, cluster, num_tokens, work)
+    values = _speeds(spec, serving, cluster) | work | {"num_tokens": num_tokens}
+    return _latency("time to first token", serving, values, NO_BAND)
 
 
 def decode_latency(
@@ -114,7 +120,8 @@ def decode_latency(
         "kv_bytes": cache.amount,
         **_flops(decode_flops(spec, seen, serving.concurrency)),
     }
-    return _latency("time per token", spec, serving, cluster, serving.concurrency, work)
+    values = _speeds(spec, serving, cluster) | work | {"num_tokens": serving.concurrency}
+    return _latency("time per token", serving, values, decode_band(serving, cluster.device))
 
 
 def mean_context(serving: ServingPlan) -> int:
@@ -122,29 +129,21 @@ def mean_context(serving: ServingPlan) -> int:
     return serving.prompt_len + serving.output_len // 2
 
 
-def _latency(
-    name: str,
-    spec: ModelSpec,
-    serving: ServingPlan,
-    cluster: Cluster,
-    num_tokens: int,
-    work: dict[str, Number],
-) -> Item:
-    values = _speeds(spec, serving, cluster) | work | {"num_tokens": num_tokens}
+def _latency(name: str, serving: ServingPlan, values: dict[str, Number], band: Band) -> Item:
     is_native = serving.compute == "native"
-    computing = (NATIVE_COMPUTING, _NATIVE) if is_native else (COMPUTING, _COMPUTE)
+    formula, source = (NATIVE_COMPUTING, _NATIVE) if is_native else (COMPUTING, _COMPUTE)
     roofline = (
-        _seconds("reading", READING, values, _READ),
-        _seconds("computing", computing[0], values, computing[1]),
+        _seconds("reading", READING, values, _READ, band),
+        _seconds("computing", formula, values, source, band),
     )
     parts = [total("reading or computing", roofline, source=_ROOFLINE, combine="max")]
     if serving.tensor == 1:
-        parts.append(_seconds("launches", LAUNCHES, values, _LAUNCH))
+        parts.append(_seconds("launches", LAUNCHES, values, _LAUNCH, band))
     else:
-        check_range("link", cluster.device.link, 1, 1e18)
-        parts.append(_seconds("launches and joins", JOINS, values, _LAUNCH))
-        parts.append(_seconds("all-reduces", ALL_REDUCES, values, _RING))
-    return total(name, parts, source=_ROOFLINE)
+        check_range("link", values["link"], 1, 1e18)
+        parts.append(_seconds("launches and joins", JOINS, values, _LAUNCH, band))
+        parts.append(_seconds("all-reduces", ALL_REDUCES, values, _RING, band))
+    return total(name, parts, source=band.source)
 
 
 def _flops(work: Item) -> dict[str, Number]:
@@ -171,9 +170,11 @@ def _speeds(spec: ModelSpec, serving: ServingPlan, cluster: Cluster) -> dict[str
     }
 
 
-def _seconds(name: str, formula: Formula, values: dict[str, Number], source: str) -> Item:
-    band = measured_fit().band
-    return item(name, formula, values, unit="s", source=source, kind="estimated", band=band)
+def _seconds(
+    name: str, formula: Formula, values: dict[str, Number], source: str, band: Band
+) -> Item:
+    either = (band.below, band.above)
+    return item(name, formula, values, unit="s", source=source, kind="estimated", band=either)
 
 
 def weights_read(spec: ModelSpec, serving: ServingPlan, num_tokens: int) -> Item:

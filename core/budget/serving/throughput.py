@@ -24,8 +24,10 @@ DEVICE: Final = Formula(
     "concurrency * output_len"
     " / (concurrency * prefill_seconds + output_len * seconds_per_token) / tensor"
 )
-_USER: Final = N_("one token of each sequence in every pass")
-_DEVICE: Final = N_("tokens of all answers over the time for their prompts and their tokens")
+_DEVICE: Final = N_(
+    "tokens of all answers over the time for their prompts and their tokens; no band, since "
+    "prompts have no published measurements to compare with"
+)
 _BEYOND: Final = 2  # times the sequences at which memory ends it
 _FEWEST: Final = 16
 
@@ -79,7 +81,11 @@ class Curve:
 
 def user_speed(token: Item) -> Item:
     """Return the tokens/s that one reader sees, from `decode_latency`."""
-    return _speed("tokens/s per reader", USER, {"seconds_per_token": token.amount}, token, _USER)
+    values = {"seconds_per_token": token.amount}
+    speed = item(
+        "tokens/s per reader", USER, values, unit="tokens/s", source=token.source, kind="estimated"
+    )
+    return replace(speed, low=1 / token.high, high=1 / token.low)
 
 
 def device_speed(serving: ServingPlan, prefill: Item, token: Item) -> Item:
@@ -97,12 +103,9 @@ def device_speed(serving: ServingPlan, prefill: Item, token: Item) -> Item:
         "seconds_per_token": token.amount,
         "tensor": serving.tensor,
     }
-    return _speed("tokens/s per device", DEVICE, values, token, _DEVICE)
-
-
-def _speed(name: str, formula: Formula, values: dict[str, float], token: Item, source: str) -> Item:
-    band = token.high / token.amount - 1
-    return item(name, formula, values, unit="tokens/s", source=source, kind="estimated", band=band)
+    return item(
+        "tokens/s per device", DEVICE, values, unit="tokens/s", source=_DEVICE, kind="estimated"
+    )
 
 
 def throughput_curve(spec: ModelSpec, serving: ServingPlan, cluster: Cluster) -> Curve:

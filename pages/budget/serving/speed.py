@@ -3,7 +3,13 @@
 import statistics
 from dataclasses import replace
 
-from core.budget.serving.decode_speeds import DecodeFit, measured_fit, published_speeds
+from core.budget.serving.decode_speeds import (
+    DecodeFit,
+    far_band,
+    measured_fit,
+    near_band,
+    published_speeds,
+)
 from core.budget.serving.latency import decode_latency, prefill_latency
 from core.budget.serving.peaks import product_peak, serving_peak
 from core.budget.serving.throughput import (
@@ -111,7 +117,7 @@ def proof(case: Case) -> Shown:
     return Shown(
         headline=said,
         charts=[Chart(picture=picture, file_name="published-speeds")],
-        notes=[_rule_said(rule)],
+        notes=[_rule_said(rule), _bands_said()],
         code=case.code,
     )
 
@@ -128,4 +134,18 @@ def _rule_said(rule: DecodeFit) -> str:
         wide=format_percent(rule.shares[16]),
         eight=format_percent(rule.shares[8]),
         four=format_percent(rule.shares[4]),
+    )
+
+
+def _bands_said() -> str:
+    """Return how far the rule is off where it has not been, and where nobody knows."""
+    near, far = near_band(), far_band()
+    return _(
+        "Bands: one sequence on A100 ±{near}, each row predicted from the others; other devices "
+        "and several sequences −{below} to +{above}, one device predicted from several and the "
+        "reverse; prompts none, since no measurements are published."
+    ).format(
+        near=format_percent(near.above),
+        below=format_percent(far.below),
+        above=format_percent(far.above),
     )

@@ -10,7 +10,12 @@ from torch.utils.flop_counter import FlopCounterMode
 from core.budget.catalogue.devices import DEVICES, custom_device
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
-from core.budget.serving.decode_speeds import published_speeds, with_measured_mbu
+from core.budget.serving.decode_speeds import (
+    far_band,
+    near_band,
+    published_speeds,
+    with_measured_mbu,
+)
 from core.budget.serving.latency import (
     decode_flops,
     decode_latency,
@@ -270,3 +275,19 @@ def test_a_native_pass_reads_what_a_weight_only_pass_reads():
         assert bound_of(token) == "reading"
     with pytest.raises(ValueError, match="A100 SXM 80 GB does not multiply fp8_block128 as it is"):
         prefill_latency(MODELS["llama-3.1-8b"], replace(plan, compute="native"), A100)
+
+
+def test_a_token_has_the_band_of_its_rows_and_a_prompt_none():
+    spec, plan = MODELS["llama-2-7b"], with_measured_mbu(ServingPlan())
+    for cluster, concurrency, band in ((A100, 1, near_band()), (H100, 1, far_band()),
+                                       (A100, 8, far_band())):  # fmt: skip
+        asked = replace(plan, concurrency=concurrency)
+        token = decode_latency(spec, asked, cluster)
+        assert token.low == pytest.approx(token.amount * (1 - band.below))
+        assert token.high == pytest.approx(token.amount * (1 + band.above))
+        assert token.source == band.source
+
+        prompt = prefill_latency(spec, asked, cluster)
+        assert prompt.low == prompt.amount == prompt.high
+        assert prompt.kind == "estimated"
+        assert "no published measurements" in prompt.source

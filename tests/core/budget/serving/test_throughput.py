@@ -77,7 +77,10 @@ def test_speeds_are_tokens_over_seconds():
     assert device_speed(shared, prefill, token).amount == pytest.approx(200 / seconds)
     none = replace(plan, output_len=0)
     assert device_speed(none, prefill, token).amount == 0
-    assert user_speed(token).low < user_speed(token).amount < user_speed(token).high
+    assert user_speed(token).low == 1 / token.high < user_speed(token).amount
+    assert user_speed(token).high == 1 / token.low > user_speed(token).amount
+    device = device_speed(plan, prefill, token)
+    assert device.low == device.amount == device.high, "prompts have no band"
 
 
 def test_the_counts_double_and_hold_the_end():
