@@ -152,7 +152,7 @@ def test_every_claim_is_ruled_and_links_to_its_source(open_page):
         assert said_in.endswith("made-up example") == CLAIMS[key].is_made_up, key
         assert any(text.startswith("The bound assumes: ") for text in captions(app)), key
         (choice,) = [each for each in app.selectbox if each.label == "Claim"]
-        assert sum(label.startswith("Made-up example: ") for label in choice.options) == 2
+        assert sum(label.startswith("Made up: ") for label in choice.options) == 2
 
 
 def test_a_claim_in_own_words_is_ruled_or_refused(open_page):

@@ -44,7 +44,7 @@ def choose_claim() -> tuple[str, str]:
 def _label(key: str) -> str:
     if key == OWN:
         return _("in my own words")
-    words = _("Made-up example: {claim}") if CLAIMS[key].is_made_up else "{claim}"
+    words = _("Made up: {claim}") if CLAIMS[key].is_made_up else "{claim}"
     return words.format(claim=_(CLAIMS[key].text))
 
 
