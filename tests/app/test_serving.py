@@ -1,5 +1,7 @@
 """Serving: every tab at both ends of every slider, own speeds, what cannot be, no torch."""
 
+import re
+
 import pytest
 
 from pages.budget.serving.inputs import ANSWERS, GROUPS, KV_FORMATS, SHARES, WEIGHT_FORMATS
@@ -126,6 +128,19 @@ def test_a_speed_of_my_own_calibrates_and_an_impossible_one_is_refused(open_page
     assert headline(mine).startswith("45 tokens/s for one reader")
     assert impossible.error[0].value.startswith("4,500 tokens/s cannot be: RTX 4090 needs")
     assert headline(impossible).startswith("46.47 tokens/s for one reader")
+
+
+def test_the_band_is_told_and_wider_where_nothing_is_published(open_page):
+    """Of 31 rows on an A100, each left out: 12.5 %; one device from several: -21.5 to +27.4 %."""
+    for device, near in (("a100-80gb", True), ("h100-sxm", False)):
+        app = open_page(
+            PAGE, serving_tab="speed", serving_device=device, serving_sequences="1",
+            serving_model="llama-2-7b",
+        )  # fmt: skip
+        (said,) = [text for text in captions(app) if text.startswith("Each token takes")]
+        low, high = (float(each) for each in re.findall(r"([\d.]+) ms", said))
+        assert high / low == pytest.approx(1.125 / 0.875 if near else 1.274 / 0.785, rel=0.01)
+        assert ("wider band" in said) == (not near)
 
 
 def test_a_device_without_speeds_is_told_in_a_sentence(open_page, probed):

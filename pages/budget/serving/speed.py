@@ -3,6 +3,7 @@
 import statistics
 from dataclasses import replace
 
+from core.budget.item import Item
 from core.budget.serving.decode_speeds import (
     DecodeFit,
     far_band,
@@ -24,7 +25,7 @@ from core.figures.budget.flops_frame import intensity_words
 from core.figures.budget.serving.roofline import roofline_picture
 from core.figures.budget.serving.speed import BAND, error, proof_picture, speed_picture
 from core.language import _, ngettext
-from core.units import format_count, format_percent
+from core.units import format_count, format_percent, format_seconds
 from pages.budget.serving.inputs import Case
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
@@ -45,7 +46,15 @@ def speed(case: Case) -> Shown:
             (_("per reader"), user_speed(token)),
             (_("per device"), device_speed(case.plan, prefill, token)),
         ],
+        notes=[_band_said(token)],
         code=case.code,
+    )
+
+
+def _band_said(token: Item) -> str:
+    """Return how long a token may take, and where that band comes from."""
+    return _("Each token takes {low} to {high}: {why}.").format(
+        low=format_seconds(token.low), high=format_seconds(token.high), why=_(token.source)
     )
 
 
