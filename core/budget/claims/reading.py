@@ -77,7 +77,7 @@ DTYPE_OF: Final[Mapping[str, str]] = {
 }
 """How weights are stored -> what a product of such matrices computes in."""
 TF32: Final = r"tf\W?32"  # stored in 32 bits, multiplied in 19
-RATE_UNITS: Final = r"([gtpe])(flop|ops\b)"
+RATE_UNITS: Final = r"(giga|tera|peta|exa|[gtpe])\s?(flop|ops\b)"
 RATES: Final[Mapping[str, float]] = {"g": 1e9, "t": 1e12, "p": 1e15, "e": 1e18}
 
 KIND_WORDS: Final[tuple[tuple[ClaimKind, str], ...]] = (
@@ -168,8 +168,9 @@ def _dtype(kind: ClaimKind, fmt: str, text: str) -> str:
     """Return what is multiplied: training may use TF32 or bf16 whatever the weights are kept in."""
     if kind == "matmul" and re.search(TF32, text):
         return "tf32"
-    if kind == "matmul" and re.search(r"\d\s*[gtpe]ops\b", text):
-        return "int8" if not first_found(FORMAT_WORDS, text) else DTYPE_OF[fmt]
+    rate = re.search(rf"\d\s*{RATE_UNITS}", text) if kind == "matmul" else None
+    if rate is not None and rate[2] == "ops" and not first_found(FORMAT_WORDS, text):
+        return "int8"  # what makers print in TOPS
     if kind == "matmul" or (kind == "training" and DTYPE_OF[fmt] == "fp8"):
         return DTYPE_OF[fmt]
     return "bfloat16"
@@ -201,13 +202,13 @@ def _num_devices(text: str, pattern: str) -> int:
     """Return the number before the device, or after it ("A100 80GB x4"); 1 if there is none."""
     words = "|".join(NUMBER_WORDS)
     maker = r"(?:(?:nvidia|amd|geforce|rtx|tpu|块|张|台|个)\s*)*"
-    found = re.search(rf"(?<![a-z0-9.])(\d+|{words})\s*x?\s*{maker}(?:{pattern})", text)
+    found = re.search(rf"(?<![a-z0-9.)])(-?\d+|{words})\s*x?\s*{maker}(?:{pattern})", text)
     if found is None:
         size = r"(?:\W{0,2}\d*\s*gi?b\W?)?"
         found = re.search(rf"(?:{pattern}){size}\s*(?:x\s*|\*\s*)(\d+)(?![\dx])", text)
     if found is None:
         return 1
-    return NUMBER_WORDS.get(found[1]) or max(1, int(found[1]))
+    return NUMBER_WORDS.get(found[1]) or int(found[1])
 
 
 def _matrix_size(kind: ClaimKind, text: str) -> int:
@@ -250,7 +251,7 @@ def _duration(kind: ClaimKind, text: str, size: int) -> float:
     """Return seconds: of a rate of FLOPs, of a number with its unit, or of words: "two weeks"."""
     rate = re.search(rf"{NUMBER}\s*{RATE_UNITS}", text) if kind == "matmul" else None
     if rate is not None:
-        return 2 * size**3 / (_positive(rate[1]) * RATES[rate[2]])
+        return 2 * size**3 / (_positive(rate[1]) * RATES[rate[2][0]])
     words = "|".join(NUMBER_WORDS)
     for unit, seconds in SECONDS.items():
         found = re.search(rf"(?:{NUMBER}|(?<![a-z])({words}))\s*{unit}(?![a-z0-9/])", text)

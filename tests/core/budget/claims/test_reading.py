@@ -98,6 +98,7 @@ def test_a_rate_is_read_with_its_thousands_and_held_against_the_peak_of_its_prec
         ("RTX 4090: 1,321 TOPS", "int8", 1321 / 660.6),
         ("RTX 4090: 330 TOPS in fp8", "fp8", 330 / 330.3),
         ("H100 达到 4，000 TFLOP/s（FP8）", "fp8", 4000 / 1978.9),
+        ("A B200 gives 9 petaFLOPS in fp4", "fp4", 9000 / 9000),
         ("H100 at 1,979 TFLOP/s", "bfloat16", 1979 / 989.4),
     ):
         claim = read_claim(text)
@@ -119,6 +120,7 @@ def test_a_number_below_nothing_is_read_with_its_sign_and_refused():
     for text, number in (
         ("7B on an H100-SXM: 100-200 tok/s", 200),
         ("7B on A100-80GB at 5 tok/s", 5),
+        ("7B in fp8 on x-4 H100: 5 tok/s", 5),
     ):
         assert read_claim(text).stated == number, text
 
@@ -145,6 +147,8 @@ def test_every_device_and_every_size_can_be_named():
         ("train 7B on an H100 in 3 days", r"Say on how many tokens"),
         ("x" * 301, r"has 301 characters; use at most 300"),
         ("7B fits on " + "9" * 200 + " H100", r"num_devices is 9+; it must lie"),
+        ("70B needs -4 H100", r"num_devices is -4; it must lie between 1"),
+        ("70B needs 0 H100", r"num_devices is 0; it must lie between 1"),
         ("train 7B on " + "9" * 200 + "T tokens on an H100 in 1 day", r"num_tokens is 10+; it"),
         ("train 7B on 1T tokens on an H100 in " + "9" * 200 + " weeks", r"stated is .*; it must"),
         ("an H100 multiplies matrices at 0 TFLOP/s", r"no claim is about 0"),
