@@ -1,5 +1,7 @@
 """Serving: every tab at both ends of every slider, own speeds, what cannot be, no torch."""
 
+import re
+
 import pytest
 
 from core.budget.catalogue.devices import DEVICES
@@ -102,6 +104,24 @@ def test_key_heads_change_weights_and_cache(open_page):
     assert control.disabled
 
 
+def test_native_products_turn_later_and_what_cannot_be_is_told(open_page):
+    ridges = {}
+    for compute in ("weight-only", "native"):
+        app = open_page(
+            PAGE, serving_tab="roofline", serving_device="b200", serving_weights="nvfp4",
+            serving_compute=compute,
+        )  # fmt: skip
+        ridges[compute] = headline(app)
+        assert [each.value for each in app.error] == []
+        assert f"compute='{compute}'" in app.session_state["snippets"]["serve"]
+    assert "B200 needs 293 FLOPs per byte" in ridges["weight-only"]
+    assert "B200 needs 1,173 FLOPs per byte" in ridges["native"]
+
+    refused = open_page(PAGE, serving_weights="int4_group128", serving_compute="native")
+    assert "RTX 4090 neither) multiplies int4_group128" in refused.error[0].value
+    assert "compute='weight-only'" in refused.session_state["snippets"]["serve"]
+
+
 def test_a_context_beyond_the_models_is_drawn_with_a_sentence(open_page):
     app = open_page(PAGE, serving_model="llama-2-7b")
 
@@ -116,6 +136,19 @@ def test_a_speed_of_my_own_calibrates_and_an_impossible_one_is_refused(open_page
     assert headline(mine).startswith("45 tokens/s for one reader")
     assert impossible.error[0].value.startswith("4,500 tokens/s cannot be: RTX 4090 needs")
     assert headline(impossible).startswith("46.47 tokens/s for one reader")
+
+
+def test_the_band_is_told_and_wider_where_nothing_is_published(open_page):
+    """Of 31 rows on an A100, each left out: 12.5 %; one device from several: -21.5 to +27.4 %."""
+    for device, near in (("a100-80gb", True), ("h100-sxm", False)):
+        app = open_page(
+            PAGE, serving_tab="speed", serving_device=device, serving_sequences="1",
+            serving_model="llama-2-7b",
+        )  # fmt: skip
+        (said,) = [text for text in captions(app) if text.startswith("Each token takes")]
+        low, high = (float(each) for each in re.findall(r"([\d.]+) ms", said))
+        assert high / low == pytest.approx(1.125 / 0.875 if near else 1.274 / 0.785, rel=0.01)
+        assert ("wider band" in said) == (not near)
 
 
 def test_a_device_without_speeds_is_told_in_a_sentence(open_page, probed):

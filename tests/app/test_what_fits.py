@@ -149,7 +149,11 @@ def test_every_claim_is_ruled_and_links_to_its_source(open_page):
     for key in CLAIMS:
         app = open_page(PAGE, fits_tab="claims", fits_claim=key)
         assert headline(app).startswith("The referee: **"), key
-        assert any("Said in: " in text for text in captions(app)), key
+        (said_in,) = [text for text in captions(app) if text.startswith("Said in: ")]
+        assert said_in.endswith("made-up example") == CLAIMS[key].is_made_up, key
+        assert any(text.startswith("The bound assumes: ") for text in captions(app)), key
+        (choice,) = [each for each in app.selectbox if each.label == "Claim"]
+        assert sum(label.startswith("Made up: ") for label in choice.options) == 2
 
 
 def test_a_claim_in_own_words_is_ruled_or_refused(open_page):
@@ -163,6 +167,17 @@ def test_a_claim_in_own_words_is_ruled_or_refused(open_page):
         "No device is named; write one, such as H100 or RTX 4090."
     ]
     assert headline(bad)
+
+
+def test_a_rate_in_fp8_and_a_sign_are_read(open_page):
+    rate, negative = (
+        open_page(PAGE, fits_tab="claims", fits_claim="own", fits_words=words)
+        for words in ("4,000 TFLOP/s in fp8 on an H100", "7B at -5 tokens/s on an H100")
+    )
+
+    assert "impossible" in headline(rate)
+    assert "2.02 times" in headline(rate)
+    assert negative.error[0].value.startswith("-5 is less than nothing")
 
 
 def query_of_link(app):

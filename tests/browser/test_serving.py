@@ -1,5 +1,9 @@
 """Serving in a browser: a slider that answers, a number that explains itself."""
 
+import itertools
+
+import pytest
+
 from tests.browser.seen import drawn, headline, press, until_headline
 
 
@@ -13,3 +17,20 @@ def test_the_context_grows_the_cache_and_the_number_explains_itself(page, visit)
     assert "only 1 sequence of 32,768 tokens fits" in headline(page)
     page.locator('[data-testid="stMetric"]').nth(1).get_by_test_id("stTooltipIcon").hover()
     page.get_by_text("= 17,179,869,184", exact=False).first.wait_for()
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_every_word_of_the_memory_lies_inside_the_picture(page, visit, lang):
+    for context in ("1048576", "8192"):
+        for size in ((1366, 768), (1024, 768)):
+            page.set_viewport_size({"width": size[0], "height": size[1]})
+            visit(page, "/serving", lang=lang, serving_context=context)
+            chart = drawn(page)
+            frame = chart.locator(".main-svg").first.bounding_box()
+            boxes = [each.bounding_box() for each in chart.locator(".annotation-text").all()]
+            assert boxes, context
+            for box in boxes:
+                assert frame["x"] <= box["x"], (context, size)
+                assert box["x"] + box["width"] <= frame["x"] + frame["width"], (context, size)
+            ends = sorted((box["x"], box["x"] + box["width"]) for box in boxes)
+            assert all(left[1] < right[0] for left, right in itertools.pairwise(ends))

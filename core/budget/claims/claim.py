@@ -18,6 +18,7 @@ _NOTES: Final = N_("course notes")
 _SHEET: Final = N_("a table of data sheets")
 _GPT_FAST: Final = N_("measured: gpt-fast, README")
 _LLAMA: Final = N_("measured: Llama 3.1 model card, GPU hours")
+MADE_UP: Final = N_("made-up example")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -50,6 +51,11 @@ class Claim:
     num_tokens: int = 1
     text: str = ""
     source: str = ""
+
+    @property
+    def is_made_up(self) -> bool:
+        """Whether nobody said it: an example to try the referee on."""
+        return self.source == MADE_UP
 
     def __post_init__(self) -> None:
         check_choice("kind", self.kind, CLAIM_KINDS)
@@ -126,7 +132,7 @@ CLAIMS: Final[Mapping[str, Claim]] = {
     "7b-200-tokens": Claim(
         kind="decode", device="a100-80gb", stated=200, model="llama-2-7b",
         text=N_("Llama-2 7B in bf16 answers one reader with 200 tokens/s on one A100."),
-        source=N_("made up"),
+        source=MADE_UP,
     ),
     "h100-1979": Claim(
         kind="matmul", device="h100-sxm", stated=2 * 16_384**3 / 1979e12, size=16_384,
@@ -144,7 +150,7 @@ CLAIMS: Final[Mapping[str, Claim]] = {
         kind="training", device="h100-sxm", num_devices=1024, stated=7 * 86_400,
         model="llama-3.1-70b", num_tokens=15_000_000_000_000,
         text=N_("1,024 H100 train a 70B model on 15 T tokens within a week."),
-        source=N_("made up"),
+        source=MADE_UP,
     ),
 }  # fmt: skip
 """Key, as in a link -> claim; some of them are true."""

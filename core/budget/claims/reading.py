@@ -55,15 +55,19 @@ SIZE_WORDS: Final[Mapping[str, str]] = {
 
 FORMAT_WORDS: Final[Mapping[str, str]] = {
     "nf4_double_quant": r"nf4|qlora",
-    "int4_group128": r"int\W?4|4\W?bit|q4",
-    "int8_channel": r"int\W?8|8\W?bit|q8",
-    "fp8_block128": r"fp\W?8|float8",
-    "float32": r"fp\W?32|float32",
+    "mxfp4": r"mxfp\W?4(?!\d)",
+    "nvfp4": r"fp\W?4(?!\d)|float4",
+    "int4_group128": r"int\W?4(?!\d)|4\W?bit|q4",
+    "int8_channel": r"int\W?8(?!\d)|8\W?bit|q8",
+    "fp8_block128": r"fp\W?8(?!\d)|float8",
+    "float32": r"fp\W?32|float32|tf\W?32",
     "float16": r"fp\W?16|float16",
     "bfloat16": r"bf\W?16|bfloat16",
 }
 DTYPE_OF: Final[Mapping[str, str]] = {
     "nf4_double_quant": "bfloat16",
+    "mxfp4": "fp4",
+    "nvfp4": "fp4",
     "int4_group128": "bfloat16",
     "int8_channel": "int8",
     "fp8_block128": "fp8",
@@ -72,11 +76,15 @@ DTYPE_OF: Final[Mapping[str, str]] = {
     "bfloat16": "bfloat16",
 }
 """How weights are stored -> what a product of such matrices computes in."""
+TF32: Final = r"tf\W?32"  # stored in 32 bits, multiplied in 19
+RATE_UNITS: Final = r"(giga|tera|peta|exa|[gtpe])\s?(flop|ops\b)"
+RATES: Final[Mapping[str, float]] = {"g": 1e9, "t": 1e12, "p": 1e15, "e": 1e18}
 
 KIND_WORDS: Final[tuple[tuple[ClaimKind, str], ...]] = (
     ("matmul", r"matmul|matri|\bgemms?\b|multipl|矩阵"),
     ("decode", r"tok\w*\s*(/|per)\s*s|tps|词元/秒|词元每秒"),
     ("training", r"train|训练"),
+    ("matmul", rf"\d\s*{RATE_UNITS}"),  # a rate of products, of whatever size
     ("needs", r"need|requir|at least|must have|需要|至少"),
     ("forward", r"forward|prefill|latency|前向"),
     ("fits", r"fit|runs? on|load|enough|放得下|装得下|能放|能跑"),
@@ -96,11 +104,14 @@ NUMBER_WORDS: Final[Mapping[str, int]] = {
     "one": 1, "a": 1, "an": 1, "two": 2, "three": 3, "four": 4, "eight": 8, "sixteen": 16,
     "一": 1, "两": 2, "四": 4, "八": 8,
 }  # fmt: skip
-NUMBER: Final = r"(\d+(?:\.\d+)?)"
+# A minus behind a letter or a digit is a dash: "A100-80", "5-10".
+NUMBER: Final = r"((?:(?<![a-z0-9.)])-)?\d+(?:\.\d+)?)"
+THOUSANDS: Final = r"(?<=\d)[,，'’\u00a0\u2009\u202f](?=\d{3}(?!\d))"
 AMOUNTS: Final[Mapping[str, float]] = {
     "t": 1e12, "b": 1e9, "m": 1e6, "k": 1e3, "万亿": 1e12, "亿": 1e8, "万": 1e4, "": 1,
 }  # fmt: skip
 
+LARGE: Final = 16_384  # rows and columns of a product whose size nobody names
 MAX_CHARS = 300
 _YOURS = N_("your own words")
 
@@ -120,13 +131,13 @@ def read_claim(text: str) -> Claim:
                 count=len(text), most=MAX_CHARS
             )
         )
-    plain = re.sub(r"(?<=\d),(?=\d{3})", "", text.lower()).replace("×", "x")
+    plain = _plain(text)
     kind = _kind(plain)
     device = first_found(DEVICE_WORDS, plain)
     if not device:
         raise ValueError(_("No device is named; write one, such as H100 or RTX 4090."))
     fmt = first_found(FORMAT_WORDS, plain) or "bfloat16"
-    size = _matrix_size(plain)
+    size = _matrix_size(kind, plain)
     return Claim(
         kind=kind,
         device=device,
@@ -134,7 +145,7 @@ def read_claim(text: str) -> Claim:
         stated=_stated(kind, plain, size),
         model="" if kind == "matmul" else _model(plain),
         weight_format=fmt,
-        dtype=_dtype(kind, fmt),
+        dtype=_dtype(kind, fmt, plain),
         size=size,
         num_tokens=_num_tokens(kind, plain),
         text=text,
@@ -142,13 +153,24 @@ def read_claim(text: str) -> Claim:
     )
 
 
+def _plain(text: str) -> str:
+    """Return a text in small letters, signs as ASCII has them, numbers without thousands marks."""
+    signs = text.lower().replace("×", "x").replace("−", "-").replace("－", "-")
+    return re.sub(THOUSANDS, "", signs)
+
+
 def first_found(words: Mapping[str, str], text: str) -> str:
     """Return the first key whose pattern is in the text, "" if none is."""
     return next((key for key, pattern in words.items() if re.search(pattern, text)), "")
 
 
-def _dtype(kind: ClaimKind, fmt: str) -> str:
+def _dtype(kind: ClaimKind, fmt: str, text: str) -> str:
     """Return what is multiplied: training may use TF32 or bf16 whatever the weights are kept in."""
+    if kind == "matmul" and re.search(TF32, text):
+        return "tf32"
+    rate = re.search(rf"\d\s*{RATE_UNITS}", text) if kind == "matmul" else None
+    if rate is not None and rate[2] == "ops" and not first_found(FORMAT_WORDS, text):
+        return "int8"  # what makers print in TOPS
     if kind == "matmul" or (kind == "training" and DTYPE_OF[fmt] == "fp8"):
         return DTYPE_OF[fmt]
     return "bfloat16"
@@ -180,47 +202,61 @@ def _num_devices(text: str, pattern: str) -> int:
     """Return the number before the device, or after it ("A100 80GB x4"); 1 if there is none."""
     words = "|".join(NUMBER_WORDS)
     maker = r"(?:(?:nvidia|amd|geforce|rtx|tpu|块|张|台|个)\s*)*"
-    found = re.search(rf"(?<![a-z0-9.])(\d+|{words})\s*x?\s*{maker}(?:{pattern})", text)
+    found = re.search(rf"(?<![a-z0-9.)])(-?\d+|{words})\s*x?\s*{maker}(?:{pattern})", text)
     if found is None:
         size = r"(?:\W{0,2}\d*\s*gi?b\W?)?"
         found = re.search(rf"(?:{pattern}){size}\s*(?:x\s*|\*\s*)(\d+)(?![\dx])", text)
     if found is None:
         return 1
-    return NUMBER_WORDS.get(found[1]) or max(1, int(found[1]))
+    return NUMBER_WORDS.get(found[1]) or int(found[1])
 
 
-def _matrix_size(text: str) -> int:
+def _matrix_size(kind: ClaimKind, text: str) -> int:
+    """Return the size that is named; for a rate alone one at which memory plays no part."""
     found = re.search(r"(\d{2,7})\s*(?:x|by|³|\^3|\*\*3)", text)
-    return int(found[1]) if found else 4096
+    if found is not None:
+        return int(found[1])
+    return LARGE if kind == "matmul" and re.search(rf"{NUMBER}\s*{RATE_UNITS}", text) else 4096
 
 
 def _stated(kind: ClaimKind, text: str, size: int) -> float:
     """Return what is stated, in seconds or tokens/s; it must be more than nothing."""
     if kind in ("fits", "needs"):
         return 0.0
-    found = _rate(text) if kind == "decode" else _duration(kind, text, size)
-    if not found:
-        raise ValueError(_("Nothing takes no time and no claim is about 0; say a number above it."))
-    return found
+    return _rate(text) if kind == "decode" else _duration(kind, text, size)
+
+
+def _positive(number: str) -> float:
+    """Return a number that is above 0.
+
+    Raises:
+        ValueError: If it is not.
+    """
+    if float(number) > 0:
+        return float(number)
+    sentence = _("Nothing takes no time and no claim is about 0; say a number above it.")
+    if float(number) < 0:
+        sentence = _("{number} is less than nothing; say a number above 0.").format(number=number)
+    raise ValueError(sentence)
 
 
 def _rate(text: str) -> float:
     found = re.search(rf"{NUMBER}\s*(?:tok|tps|词元)", text)
     if found is None:
         raise ValueError(_("Say how many tokens/s."))
-    return float(found[1])
+    return _positive(found[1])
 
 
 def _duration(kind: ClaimKind, text: str, size: int) -> float:
     """Return seconds: of a rate of FLOPs, of a number with its unit, or of words: "two weeks"."""
-    rate = re.search(rf"{NUMBER}\s*([tp])flop", text) if kind == "matmul" else None
-    if rate is not None and float(rate[1]):
-        return 2 * size**3 / (float(rate[1]) * {"t": 1e12, "p": 1e15}[rate[2]])
+    rate = re.search(rf"{NUMBER}\s*{RATE_UNITS}", text) if kind == "matmul" else None
+    if rate is not None:
+        return 2 * size**3 / (_positive(rate[1]) * RATES[rate[2][0]])
     words = "|".join(NUMBER_WORDS)
     for unit, seconds in SECONDS.items():
         found = re.search(rf"(?:{NUMBER}|(?<![a-z])({words}))\s*{unit}(?![a-z0-9/])", text)
         if found is not None:
-            return float(found[1] or NUMBER_WORDS[found[2]]) * seconds
+            return _positive(found[1] or str(NUMBER_WORDS[found[2]])) * seconds
     raise ValueError(_("Say how long it takes, such as 0.05 ms or 7 days."))
 
 
@@ -234,4 +270,6 @@ def _num_tokens(kind: ClaimKind, text: str) -> int:
     )
     if found is None and kind == "training":
         raise ValueError(_("Say on how many tokens, such as 15T tokens."))
-    return max(1, round(min(float(found[1]) * AMOUNTS[found[2]], 1e18))) if found else 1
+    if found is None:
+        return 1
+    return max(1, round(min(_positive(found[1]) * AMOUNTS[found[2]], 1e18)))

@@ -23,7 +23,7 @@ _LORA: Final = ("lora_rank", "lora_targets", "lora_base")
 NAMES: Final[Mapping[str, frozenset[str]]] = {
     "train": _RECIPE | _CLUSTER | {"device", *_LORA},
     "serve": _PLAN | {"device"},
-    "fits": _RECIPE | _PLAN - {"tensor"} | set(_LORA),
+    "fits": _RECIPE | _PLAN - {"tensor", "compute"} | set(_LORA),
 }
 """Command -> the settings that it heeds."""
 _ON: Final = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}

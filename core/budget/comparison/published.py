@@ -1,6 +1,7 @@
 """Figures that others have published: what kind of figure, and how near ours must come."""
 
 import tomllib
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -19,6 +20,11 @@ KINDS: Final[Mapping[str, str]] = {
     "counted": N_("counted or derived, not measured"),
     "time": N_("seconds, or tokens a second, of a real run"),
 }
+ORIGINS: Final[Mapping[str, str]] = {
+    "printed": N_("printed by others, and no rule of ours was learned from it: independent"),
+    "derived": N_("not printed as it stands: derived from inputs or a formula that are"),
+    "fitted": N_("printed by others, but our rule was learned from it: no proof of the rule"),
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,6 +39,7 @@ class PublishedFigure:
         printed: The number as the source prints it.
         unit: "bytes", "parameters", "FLOPs", "s", "tokens/s" or "1".
         kind: One of KINDS: what was read, and where.
+        origin: One of ORIGINS: who made the number, and whether a rule of ours knew it.
         tolerance: Largest relative error of ours; None where it must lie inside the band of ours.
         quantity: Which function of `rederived` gives ours; "" where there is none.
         inputs: What that function is given.
@@ -47,6 +54,7 @@ class PublishedFigure:
     printed: str
     unit: str
     kind: str
+    origin: str
     tolerance: float | None
     quantity: str
     source: str
@@ -55,6 +63,7 @@ class PublishedFigure:
 
     def __post_init__(self) -> None:
         check_choice("kind", self.kind, tuple(KINDS))
+        check_choice("origin", self.origin, tuple(ORIGINS))
         if self.value <= 0:
             raise ValueError(f"{self.slug}: the value {self.value} must be positive")
         if self.tolerance is not None and not 0 <= self.tolerance <= 0.5:
@@ -88,3 +97,9 @@ def read_published(text: str) -> Mapping[str, PublishedFigure]:
 def published() -> Mapping[str, PublishedFigure]:
     """Return all figures of published.toml by slug, in its order."""
     return read_published(FILE.read_text(encoding="utf-8"))
+
+
+def count_origins() -> Mapping[str, int]:
+    """Return how many figures there are of each origin, in the order of ORIGINS."""
+    found = Counter(figure.origin for figure in published().values())
+    return {origin: found[origin] for origin in ORIGINS}

@@ -8,25 +8,29 @@ from dataclasses import replace
 from typing import Final
 
 from core.budget.check import check_range
-from core.budget.cluster import Cluster, DeviceSpec, peak_of
+from core.budget.cluster import Cluster
 from core.budget.compute.forward_flops import flop_sizes, forward_flops, is_scores
 from core.budget.item import Formula, Item, Number, item, total
-from core.budget.serving.decode_speeds import measured_fit
+from core.budget.serving.decode_speeds import Band, decode_band, measured_fit
 from core.budget.serving.kv_cache import kv_cache
+from core.budget.serving.peaks import known_bandwidth, product_peak, serving_peak
 from core.budget.serving.plan import ServingPlan
 from core.budget.weights.parameters import share_counts
 from core.budget.weights.stored import (
-    bits_per_value,
     quantized_weights,
     serving_share,
     stored_format,
     stored_weights,
 )
-from core.language import N_, _
+from core.language import N_
 from core.models.spec import ModelSpec
 
 READING: Final = Formula("(weight_bytes + kv_bytes) / (mbu * bandwidth)")
 COMPUTING: Final = Formula("flops / (tensor * mfu * flops_per_second)")
+NATIVE_COMPUTING: Final = Formula(
+    "(matrix_flops / native_flops_per_second + (flops - matrix_flops) / flops_per_second)"
+    " / (tensor * mfu)"
+)
 LAUNCHES: Final = Formula("num_layers * launch_seconds")
 JOINS: Final = Formula("num_layers * (launch_seconds + join_seconds)")
 # Two sums over the devices in each layer, each over a ring, of 16-bit numbers.
@@ -35,8 +39,17 @@ ALL_REDUCES: Final = Formula(
 )
 
 _ROOFLINE: Final = N_("the slower of the two: Williams et al. 2009, Roofline")
+NO_BAND: Final = Band(
+    below=0.0,
+    above=0.0,
+    source=N_("roofline plus launches; no published measurements to compare with, so no band"),
+)
 _READ: Final = N_("share of the bandwidth learned from 31 speeds of gpt-fast on A100, or as chosen")
 _COMPUTE: Final = N_("dense peak, in 32 bits for 32-bit weights, else in 16, times the MFU")
+_NATIVE: Final = N_(
+    "the layers' matrices at the dense peak of the format that they are stored in, scores, router "
+    "and head at that of 16 bits, times the MFU"
+)
 _LAUNCH: Final = N_("learned from 31 speeds of gpt-fast on A100: what a layer costs at any size")
 _RING: Final = N_("two all-reduces a layer: Shoeybi et al. 2019, Megatron-LM, section 3")
 
@@ -79,9 +92,10 @@ def prefill_latency(spec: ModelSpec, serving: ServingPlan, cluster: Cluster) -> 
     """
     num_tokens = serving.prompt_len
     read = weights_read(spec, serving, num_tokens)
-    flops = prefill_flops(spec, num_tokens)
-    work = {"weight_bytes": read.amount, "kv_bytes": 0, "flops": flops.amount}
-    return _latency("time to first token", spec, serving, cluster, num_tokens, work)
+    work = {"weight_bytes": read.amount, "kv_bytes": 0}
+    work |= _flops(prefill_flops(spec, num_tokens))
+    values = _speeds(spec, serving, cluster) | work | {"num_tokens": num_tokens}
+    return _latency("time to first token", serving, values, NO_BAND)
 
 
 def decode_latency(
@@ -104,9 +118,10 @@ def decode_latency(
     work = {
         "weight_bytes": weights_read(spec, serving, serving.concurrency).amount,
         "kv_bytes": cache.amount,
-        "flops": decode_flops(spec, seen, serving.concurrency).amount,
+        **_flops(decode_flops(spec, seen, serving.concurrency)),
     }
-    return _latency("time per token", spec, serving, cluster, serving.concurrency, work)
+    values = _speeds(spec, serving, cluster) | work | {"num_tokens": serving.concurrency}
+    return _latency("time per token", serving, values, decode_band(serving, cluster.device))
 
 
 def mean_context(serving: ServingPlan) -> int:
@@ -114,73 +129,27 @@ def mean_context(serving: ServingPlan) -> int:
     return serving.prompt_len + serving.output_len // 2
 
 
-def product_peak(device: DeviceSpec, weight_format: str) -> float:
-    """Return the dense FLOP/s at which weights of a format are multiplied.
-
-    Weights of 32 bits are multiplied in float32 without TF32, as torch does by itself.
-
-    Raises:
-        ValueError: If the device's peak is not known, or the format.
-    """
-    if bits_per_value(weight_format) <= 16:
-        return sixteen_bit_peak(device)
-    return peak_of(device, "fp32")
-
-
-def known_bandwidth(device: DeviceSpec) -> float:
-    """Return the bytes/s of a device's memory.
-
-    Raises:
-        ValueError: If they are not known.
-    """
-    if device.bandwidth > 0:
-        return device.bandwidth
-    raise ValueError(
-        _("{device} has no known bandwidth; type one in, or measure it first.").format(
-            device=device.name
-        )
-    )
-
-
-def sixteen_bit_peak(device: DeviceSpec) -> float:
-    """Return the dense FLOP/s in bfloat16, else float16, else float32.
-
-    Codes of fewer bits are turned into 16 bits before they are multiplied.
-
-    Raises:
-        ValueError: If the device has none of them.
-    """
-    for dtype in ("bfloat16", "float16", "float32"):
-        if device.peak.get(dtype, 0) > 0:
-            return device.peak[dtype]
-    raise ValueError(
-        _("{device} has no FLOP/s in 16 or 32 bits; type one in, or measure it first.").format(
-            device=device.name
-        )
-    )
-
-
-def _latency(
-    name: str,
-    spec: ModelSpec,
-    serving: ServingPlan,
-    cluster: Cluster,
-    num_tokens: int,
-    work: dict[str, Number],
-) -> Item:
-    values = _speeds(spec, serving, cluster) | work | {"num_tokens": num_tokens}
+def _latency(name: str, serving: ServingPlan, values: dict[str, Number], band: Band) -> Item:
+    is_native = serving.compute == "native"
+    formula, source = (NATIVE_COMPUTING, _NATIVE) if is_native else (COMPUTING, _COMPUTE)
     roofline = (
-        _seconds("reading", READING, values, _READ),
-        _seconds("computing", COMPUTING, values, _COMPUTE),
+        _seconds("reading", READING, values, _READ, band),
+        _seconds("computing", formula, values, source, band),
     )
     parts = [total("reading or computing", roofline, source=_ROOFLINE, combine="max")]
     if serving.tensor == 1:
-        parts.append(_seconds("launches", LAUNCHES, values, _LAUNCH))
+        parts.append(_seconds("launches", LAUNCHES, values, _LAUNCH, band))
     else:
-        check_range("link", cluster.device.link, 1, 1e18)
-        parts.append(_seconds("launches and joins", JOINS, values, _LAUNCH))
-        parts.append(_seconds("all-reduces", ALL_REDUCES, values, _RING))
-    return total(name, parts, source=_ROOFLINE)
+        check_range("link", values["link"], 1, 1e18)
+        parts.append(_seconds("launches and joins", JOINS, values, _LAUNCH, band))
+        parts.append(_seconds("all-reduces", ALL_REDUCES, values, _RING, band))
+    return total(name, parts, source=band.source)
+
+
+def _flops(work: Item) -> dict[str, Number]:
+    """Return the FLOPs of a pass, and those of them that multiply quantized matrices."""
+    wide = [part for part in work.children if is_scores(part) or part.name in {"head", "router"}]
+    return {"flops": work.amount, "matrix_flops": work.amount - sum(part.amount for part in wide)}
 
 
 def _speeds(spec: ModelSpec, serving: ServingPlan, cluster: Cluster) -> dict[str, Number]:
@@ -194,15 +163,18 @@ def _speeds(spec: ModelSpec, serving: ServingPlan, cluster: Cluster) -> dict[str
         "mfu": serving.mfu,
         "bandwidth": known_bandwidth(device),
         "flops_per_second": product_peak(device, serving.weight_format),
+        "native_flops_per_second": serving_peak(device, serving),
         "launch_seconds": learned.launch_seconds,
         "join_seconds": learned.join_seconds,
         "link": device.link,
     }
 
 
-def _seconds(name: str, formula: Formula, values: dict[str, Number], source: str) -> Item:
-    band = measured_fit().band
-    return item(name, formula, values, unit="s", source=source, kind="estimated", band=band)
+def _seconds(
+    name: str, formula: Formula, values: dict[str, Number], source: str, band: Band
+) -> Item:
+    either = (band.below, band.above)
+    return item(name, formula, values, unit="s", source=source, kind="estimated", band=either)
 
 
 def weights_read(spec: ModelSpec, serving: ServingPlan, num_tokens: int) -> Item:

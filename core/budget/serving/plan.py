@@ -1,11 +1,13 @@
 """How a model is served: formats, lengths, how many at once, and how well the device is used."""
 
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Literal, get_args
 
-from core.budget.check import check_range
+from core.budget.check import check_choice, check_range
 from core.budget.recipe import MAX_TOKENS
 
+Compute = Literal["weight-only", "native"]
+COMPUTES: Final[tuple[Compute, ...]] = get_args(Compute)
 LEAST_MBU: Final = 0.001
 
 
@@ -17,6 +19,8 @@ class ServingPlan:
         weight_format: A name of `core.dtypes` FORMATS or BLOCK_FORMATS for the matrices of the
             layers; embeddings, norms and head stay in 16 bits.
         kv_format: The same for the KV cache.
+        compute: "weight-only" turns the codes into 16 bits before they are multiplied; "native"
+            multiplies them as they are stored, where device and format allow it.
         prompt_len: Tokens of a prompt.
         output_len: Tokens of an answer; prompt and answer together are the context.
         concurrency: Sequences served at once.
@@ -27,6 +31,7 @@ class ServingPlan:
 
     weight_format: str = "bfloat16"
     kv_format: str = "bfloat16"
+    compute: Compute = "weight-only"
     prompt_len: int = 2048
     output_len: int = 512
     concurrency: int = 1
@@ -35,6 +40,7 @@ class ServingPlan:
     mbu: float = 0.6
 
     def __post_init__(self) -> None:
+        check_choice("compute", self.compute, COMPUTES)
         check_range("prompt_len", self.prompt_len, 1, MAX_TOKENS)
         check_range("output_len", self.output_len, 0, MAX_TOKENS)
         check_range("concurrency", self.concurrency, 1, 1_000_000)

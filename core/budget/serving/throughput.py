@@ -8,13 +8,9 @@ from core.budget.check import check_range
 from core.budget.cluster import Cluster, DeviceSpec
 from core.budget.compute.intensity import ridge
 from core.budget.item import Formula, Item, item
-from core.budget.serving.latency import (
-    decode_latency,
-    known_bandwidth,
-    prefill_latency,
-    product_peak,
-)
+from core.budget.serving.latency import decode_latency, prefill_latency
 from core.budget.serving.memory import MOST_SEQUENCES, largest_concurrency
+from core.budget.serving.peaks import known_bandwidth, serving_peak
 from core.budget.serving.plan import LEAST_MBU, ServingPlan
 from core.language import N_, _
 from core.models.spec import ModelSpec
@@ -28,8 +24,10 @@ DEVICE: Final = Formula(
     "concurrency * output_len"
     " / (concurrency * prefill_seconds + output_len * seconds_per_token) / tensor"
 )
-_USER: Final = N_("one token of each sequence in every pass")
-_DEVICE: Final = N_("tokens of all answers over the time for their prompts and their tokens")
+_DEVICE: Final = N_(
+    "tokens of all answers over the time for their prompts and their tokens; no band, since "
+    "prompts have no published measurements to compare with"
+)
 _BEYOND: Final = 2  # times the sequences at which memory ends it
 _FEWEST: Final = 16
 
@@ -83,7 +81,11 @@ class Curve:
 
 def user_speed(token: Item) -> Item:
     """Return the tokens/s that one reader sees, from `decode_latency`."""
-    return _speed("tokens/s per reader", USER, {"seconds_per_token": token.amount}, token, _USER)
+    values = {"seconds_per_token": token.amount}
+    speed = item(
+        "tokens/s per reader", USER, values, unit="tokens/s", source=token.source, kind="estimated"
+    )
+    return replace(speed, low=1 / token.high, high=1 / token.low)
 
 
 def device_speed(serving: ServingPlan, prefill: Item, token: Item) -> Item:
@@ -101,12 +103,9 @@ def device_speed(serving: ServingPlan, prefill: Item, token: Item) -> Item:
         "seconds_per_token": token.amount,
         "tensor": serving.tensor,
     }
-    return _speed("tokens/s per device", DEVICE, values, token, _DEVICE)
-
-
-def _speed(name: str, formula: Formula, values: dict[str, float], token: Item, source: str) -> Item:
-    band = token.high / token.amount - 1
-    return item(name, formula, values, unit="tokens/s", source=source, kind="estimated", band=band)
+    return item(
+        "tokens/s per device", DEVICE, values, unit="tokens/s", source=_DEVICE, kind="estimated"
+    )
 
 
 def throughput_curve(spec: ModelSpec, serving: ServingPlan, cluster: Cluster) -> Curve:
@@ -206,7 +205,7 @@ def _point(phase: Phase, num_tokens: int, latency: Item, *, fits: bool) -> Roofl
         num_tokens=num_tokens,
         intensity=float(intensity(latency).amount),
         flops_per_second=reached,
-        mfu=reached / values["flops_per_second"],
+        mfu=reached / values["native_flops_per_second"],
         fits=fits,
     )
 
@@ -224,14 +223,13 @@ def intensity(latency: Item) -> Item:
     )
 
 
-def device_ridge(device: DeviceSpec, weight_format: str = "bfloat16") -> Item:
+def device_ridge(device: DeviceSpec, plan: ServingPlan) -> Item:
     """Return the FLOPs for each byte at which reading and computing take equally long.
 
     Raises:
-        ValueError: If the device has no bandwidth, or no peak for weights of the format.
+        ValueError: If the device has no bandwidth, or no peak for the plan's weights.
     """
-    peak = product_peak(device, weight_format)
-    return ridge(peak, known_bandwidth(device), kind=device.known)
+    return ridge(serving_peak(device, plan), known_bandwidth(device), kind=device.known)
 
 
 def calibrated(

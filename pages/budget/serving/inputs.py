@@ -5,11 +5,12 @@ from typing import Final
 
 import streamlit as st
 
-from core.budget.cluster import Cluster
+from core.budget.cluster import Cluster, DeviceSpec
 from core.budget.serving.decode_speeds import with_measured_mbu
 from core.budget.serving.kv_cache import with_kv_heads
 from core.budget.serving.memory import check_group
-from core.budget.serving.plan import ServingPlan, with_context
+from core.budget.serving.peaks import native_peak
+from core.budget.serving.plan import COMPUTES, ServingPlan, with_context
 from core.budget.serving.throughput import calibrated
 from core.language import _
 from core.models.spec import ModelSpec
@@ -42,7 +43,7 @@ SHARES: Final = (MEASURED, *(f"{tenth / 10:.1f}" for tenth in range(1, 11)))
 CODE: Final = """
 from dataclasses import replace
 from core.budget.catalogue.models import MODELS
-from core.budget.cluster import Cluster
+from core.budget.cluster import Cluster, DeviceSpec
 from core.budget.catalogue.devices import DEVICES, custom_device, local_device
 from core.budget.catalogue.hf_config import read_config
 from core.budget.serving.kv_cache import kv_cache, kv_cache_bytes_per_token
@@ -109,7 +110,7 @@ def choose_case() -> Case:
                 default=0.0,
                 step=1.0,
             )
-    plan = _choose_lengths(plan)
+    plan = _possible_compute(_choose_lengths(plan), device.device)
     cluster = Cluster(device=device.device, num_devices=plan.tensor)
     try:
         check_group(spec, plan, cluster)
@@ -131,6 +132,19 @@ def choose_case() -> Case:
 
 
 def _choose_plan(plan: ServingPlan) -> ServingPlan:
+    words = {"weight-only": _("in 16 bits (weight-only)"), "native": _("as stored (native)")}
+    compute = ASK.segmented(
+        "compute",
+        _("Weights are multiplied"),
+        COMPUTES,
+        default="weight-only",
+        labels=words.__getitem__,
+        help=_(
+            "Weight-only formats are turned into 16 bits before each product: they save memory and "
+            "reading. Native products take FP8 or FP4 as it is stored, with activations rounded to "
+            "as few bits, at that format's own peak."
+        ),
+    )
     tensor = ASK.segmented("tensor", _("Devices that share the model"), GROUPS, default=1)
     answer = ASK.select_slider(
         "answer", _("Tokens of an answer, of the context"), ANSWERS, default=512
@@ -145,8 +159,19 @@ def _choose_plan(plan: ServingPlan) -> ServingPlan:
         default=MEASURED,
         labels=lambda word: _("measured") if word == MEASURED else word,
     )
-    plan = replace(plan, tensor=tensor, output_len=answer, mfu=mfu)
+    plan = replace(plan, compute=compute, tensor=tensor, output_len=answer, mfu=mfu)
     return with_measured_mbu(plan) if mbu == MEASURED else replace(plan, mbu=float(mbu))
+
+
+def _possible_compute(plan: ServingPlan, device: DeviceSpec) -> ServingPlan:
+    """Return the plan, weight-only where the device cannot multiply the format as it is stored."""
+    if plan.compute == "native":
+        try:
+            native_peak(device, plan.weight_format)
+        except ValueError as problem:
+            st.error(str(problem))
+            return replace(plan, compute="weight-only")
+    return plan
 
 
 def _choose_heads(spec: ModelSpec) -> ModelSpec:

@@ -10,12 +10,18 @@ from typing import Final
 import streamlit as st
 
 from core.budget.comparison.difference import Difference
-from core.budget.comparison.published import KINDS, PublishedFigure, published
+from core.budget.comparison.published import (
+    KINDS,
+    ORIGINS,
+    PublishedFigure,
+    count_origins,
+    published,
+)
 from core.budget.comparison.rederived import Rung, rederive, step_down
 from core.budget.comparison.rederived import ladder as published_ladder
 from core.figures.budget.training_memory.ladder import LadderRow, error_text, ladder_picture
 from core.figures.budget.training_memory.scenarios import signed
-from core.language import N_, _, ngettext
+from core.language import N_, _
 from pages.budget.training_memory.inputs import ASK
 from pages.shared.answer import written
 from pages.shared.charts import table_markdown
@@ -31,6 +37,11 @@ SHORT_KINDS: Final = {
     "nvidia-smi": "nvidia-smi",
     "counted": N_("counted"),
     "time": N_("timed"),
+}
+SHORT_ORIGINS: Final = {
+    "printed": N_("independent"),
+    "derived": N_("derived"),
+    "fitted": N_("fitted"),
 }
 _SMALL: Final = 1e-3  # of the peak: changes below it are not told
 
@@ -126,28 +137,33 @@ def _changes(change: Difference) -> str:
 
 def show_published() -> None:
     """Show the table of all figures, made only when it is opened."""
-    figures = tuple(published().values())
-    title = ngettext(
-        "{count} published figure that our rules are held against",
-        "{count} published figures that our rules are held against",
-        len(figures),
+    counted = count_origins()
+    title = _("Published figures: {printed} of {count} are independent of our rules").format(
+        printed=counted["printed"], count=sum(counted.values())
     )
     place = st.expander(
-        title.format(count=len(figures)),
-        key=ASK.key("published"),
-        icon=":material/fact_check:",
-        on_change="rerun",
+        title, key=ASK.key("published"), icon=":material/fact_check:", on_change="rerun"
     )
     if place.open:
         with place:
-            st.caption(_("The suite fails if one of ours leaves its tolerance."))
-            rows = [_published_row(figure) for figure in figures]
-            titles = (_("what"), _("published"), _("ours"), _("error"), _("kind"), _("source"))
-            st.markdown(
-                table_markdown(dict(zip(titles, map(list, zip(*rows, strict=True)), strict=True)))
-            )
-            kinds = [f"{_(SHORT_KINDS[kind])}: {_(words)}" for kind, words in KINDS.items()]
-            st.caption(_("; ").join(kinds))
+            _show_table()
+
+
+def _show_table() -> None:
+    silent = sum(not figure.quantity for figure in published().values())
+    st.caption(
+        _("The suite fails if one of ours leaves its tolerance; {count} have none of ours.").format(
+            count=silent
+        )
+    )
+    told = zip(count_origins().items(), ORIGINS.values(), strict=True)
+    parts = [f"{count} {_(SHORT_ORIGINS[origin])}: {_(words)}" for (origin, count), words in told]
+    st.caption(_("; ").join(parts))
+    rows = [_published_row(figure) for figure in published().values()]
+    titles = (_("what"), _("published"), _("ours"), _("error"), _("origin"), _("kind"), _("source"))
+    st.markdown(table_markdown(dict(zip(titles, map(list, zip(*rows, strict=True)), strict=True))))
+    kinds = [f"{_(SHORT_KINDS[kind])}: {_(words)}" for kind, words in KINDS.items()]
+    st.caption(_("; ").join(kinds))
 
 
 def _published_row(figure: PublishedFigure) -> tuple[str, ...]:
@@ -159,4 +175,5 @@ def _published_row(figure: PublishedFigure) -> tuple[str, ...]:
         numbers = (written(ours.amount, figure.unit), near)
     value = written(figure.value, figure.unit)
     source = f"{figure.source}: “{figure.printed}”"
-    return (in_language(figure.title), value, *numbers, _(SHORT_KINDS[figure.kind]), source)
+    words = (_(SHORT_ORIGINS[figure.origin]), _(SHORT_KINDS[figure.kind]))
+    return (in_language(figure.title), value, *numbers, *words, source)

@@ -7,6 +7,7 @@ from typing import Any, Final
 import streamlit as st
 
 from core.budget.catalogue.devices import DEVICES
+from core.budget.claims.bounds import assumed
 from core.budget.claims.claim import CLAIMS, Ruling
 from core.budget.claims.reading import MAX_CHARS, read_claim
 from core.budget.claims.referee import rule
@@ -20,6 +21,7 @@ from pages.shared.tabbed_page import Chart, Shown
 OWN: Final = "own"
 EXAMPLE: Final = "Llama-2 7B in bf16 answers with 200 tok/s on one A100 80GB"
 CODE: Final = """
+from core.budget.claims.bounds import assumed
 from core.budget.claims.referee import rule
 from core.budget.claims.claim import CLAIMS
 from core.budget.claims.reading import read_claim
@@ -27,6 +29,7 @@ from core.budget.claims.reading import read_claim
 ruling = rule({claim})
 print(ruling.verdict, f"{{ruling.ratio:.3g}} times the bound")
 print(ruling.bound.substituted, ruling.bound.amount, ruling.bound.unit)
+print("assumes", assumed(ruling.claim))
 """
 
 
@@ -39,7 +42,10 @@ def choose_claim() -> tuple[str, str]:
 
 
 def _label(key: str) -> str:
-    return _("in my own words") if key == OWN else _(CLAIMS[key].text)
+    if key == OWN:
+        return _("in my own words")
+    words = _("Made up: {claim}") if CLAIMS[key].is_made_up else "{claim}"
+    return words.format(claim=_(CLAIMS[key].text))
 
 
 def claims(wanted: tuple[str, str]) -> Shown:
@@ -77,7 +83,9 @@ def _own(words: str) -> Ruling | None:
 
 
 def _say_source(ruling: Ruling) -> None:
-    st.caption(_("Said in: {source}").format(source=_(ruling.claim.source)))
+    with st.container():  # one below the other
+        st.caption(_("Said in: {source}").format(source=_(ruling.claim.source)))
+        st.caption(_("The bound assumes: {what}.").format(what=assumed(ruling.claim)))
 
 
 def take_over(clicked: Sequence[Any]) -> None:
@@ -116,7 +124,9 @@ def _why(ruling: Ruling) -> str:
     if ruling.claim.kind == "fits":
         return _("the weights take {bound} of {stated}.").format(**values)
     if ruling.claim.kind == "decode":
-        return _("{stated} are {ratio} times the {bound} that are possible.").format(**values)
+        return _(
+            "{stated} are {ratio} times the {bound} that are possible with one token a pass."
+        ).format(**values)
     return _("it takes at least {bound}, {ratio} times the {stated} that are claimed.").format(
         **values
     )

@@ -21,7 +21,10 @@ _AREAS: Final = (
     ("work space", "activations", "."),
     ("KV cache", "kv_cache", "/"),
 )
-_AREA_ROOM: Final = 1.16  # of the highest thing: names stand above it
+_AREA_ROOM: Final = 1.2  # of the highest thing: names stand above it
+_WORDS_ROOM: Final = 0.6  # of the picture's width: two names stand side by side on the capacity
+_WORDS_BELOW: Final = 0.89  # of the picture's height: where words at its top end
+_SIDE: Final = 0.3  # of the picture's width: words at a line nearer to the left stand beside it
 _BARS: Final = (
     (N_("keys and values"), "kv_cache", "", ("keys and values", "keys and values in windows")),
     (N_("scales"), "gradients", "/", ("scales", "scales in windows")),
@@ -52,10 +55,10 @@ def memory_picture(sweep: MemorySweep, device: str, look: Look) -> Picture:
             customdata=[look.format_bytes(amount) for amount in amounts],
             hovertemplate="%{x:,}: %{customdata}<extra>%{fullData.name}</extra>",
         )
-    _draw_capacity(drawing, sweep, device, look)
+    top = _AREA_ROOM * look.in_unit(max(sweep.capacity, _total(sweep, -1)))
+    _draw_capacity(drawing, sweep, device, look, top)
     _draw_chosen(drawing, sweep, look)
     across = {"title": _(AXIS_TITLES[sweep.axis]), "tickformat": ",d"}
-    top = _AREA_ROOM * look.in_unit(max(sweep.capacity, _total(sweep, -1)))
     figure = framed(
         drawing,
         look,
@@ -81,32 +84,38 @@ def chosen_bytes(sweep: MemorySweep) -> float:
     return _total(sweep, sweep.values.index(sweep.chosen))
 
 
-def _draw_capacity(drawing: Drawing, sweep: MemorySweep, device: str, look: Look) -> None:
-    """Draw the capacity, and a line up to it where the areas cross it."""
+def _draw_capacity(
+    drawing: Drawing, sweep: MemorySweep, device: str, look: Look, top: float
+) -> None:
+    """Draw the capacity, and a line where the areas cross it: its words lie on no area.
+
+    They stand on the capacity where the areas reach it far enough to the right; else at the top of
+    the picture, which the areas never reach.
+    """
     height, color = look.in_unit(sweep.capacity), look.color("refused")
-    line = {"color": color, "width": 3}
+    line, font = {"color": color, "width": 3}, {"color": color}
     drawing.shape(type="line", line=line, xref="paper", x0=0, x1=1, y0=height, y1=height)
-    drawing.note(
-        xref="paper",
-        x=0.01,
-        y=height,
-        text=f"{device}: {look.format_bytes(sweep.capacity)}",
-        xanchor="left",
-        yanchor="bottom",
-        font={"color": color},
-        bgcolor=look.color("background"),
-    )
-    if 0 < sweep.largest <= sweep.values[-1]:
+    name = f"{device}: {look.format_bytes(sweep.capacity)}"
+    full = _("full at {value}").format(value=f"{sweep.largest:,}")
+    share = sweep.largest / sweep.values[-1]
+    is_free = share >= _WORDS_ROOM
+    if 0 < share <= 1:
+        end = height if is_free else _WORDS_BELOW * top
         dotted = {"color": color, "width": 2, "dash": "dot"}
-        drawing.shape(type="line", line=dotted, x0=sweep.largest, x1=sweep.largest, y0=0, y1=height)
-        drawing.note(
-            x=sweep.largest,
-            y=height,
-            text=_("full at {value}").format(value=f"{sweep.largest:,}"),
-            xanchor="right",
-            yanchor="bottom",
-            font={"color": color},
-        )
+        drawing.shape(type="line", line=dotted, x0=sweep.largest, x1=sweep.largest, y0=0, y1=end)
+    if is_free:
+        drawing.note(xref="paper", x=0.01, xanchor="left", **_on(height), text=name, font=font)
+        if share <= 1:
+            drawing.note(x=sweep.largest, xanchor="right", **_on(height), text=full, font=font)
+        return
+    text = _("{name}, {full}").format(name=name, full=full) if share else name
+    side = "left" if share < _SIDE else "center"
+    at_top = {"yref": "paper", "y": 1, "yanchor": "top"}
+    drawing.note(x=max(1, sweep.largest), xanchor=side, **at_top, text=text, font=font)
+
+
+def _on(height: float) -> dict[str, float | str]:
+    return {"y": height, "yanchor": "bottom"}
 
 
 def _draw_chosen(drawing: Drawing, sweep: MemorySweep, look: Look) -> None:

@@ -26,7 +26,11 @@ _LOOKS: Final = {
 
 
 def roofline_picture(
-    points: Sequence[RooflinePoint], roof: tuple[float, float], look: Look
+    points: Sequence[RooflinePoint],
+    roof: tuple[float, float],
+    look: Look,
+    *,
+    peak_in_16_bits: float | None = None,
 ) -> Picture:
     """Return FLOP/s over FLOPs per byte, with the roof of the data sheet.
 
@@ -34,10 +38,13 @@ def roofline_picture(
         points: What `core.budget.serving.throughput` found.
         roof: Dense peak in FLOP/s and bandwidth in bytes/s of the device.
         look: How the reader wants to see.
+        peak_in_16_bits: Of weight-only products, drawn where `roof` is that of native ones.
     """
     drawing = Drawing()
     peak, bandwidth = roof
     ends = _ends(points, peak / bandwidth)
+    if peak_in_16_bits is not None and peak_in_16_bits != peak:
+        _draw_wide_roof(drawing, (peak_in_16_bits, bandwidth), look)
     _draw_roof(drawing, roof, ends, look)
     for phase in _LOOKS:
         _draw_phase(drawing, phase, [point for point in points if point.phase == phase], look)
@@ -134,6 +141,21 @@ def _draw_roof(
         xanchor=("left" if share < _SIDE else "right" if share > 1 - _SIDE else "center"),
         yanchor="bottom",
         yshift=4,
+    )
+
+
+def _draw_wide_roof(drawing: Drawing, roof: tuple[float, float], look: Look) -> None:
+    """Draw where the same device would turn if its products were made in 16 bits."""
+    peak, bandwidth = roof
+    drawing.scatter(
+        x=[peak / bandwidth, 1e9],
+        y=[peak, peak],
+        mode="lines",
+        name=_("roof in 16 bits: {peak} from {ridge} on").format(
+            peak=format_flops_per_second(peak), ridge=intensity_words(peak / bandwidth)
+        ),
+        line={"color": look.color("reference"), "width": 2, "dash": "dash"},
+        hoverinfo="skip",
     )
 
 

@@ -100,4 +100,5 @@ def _table(rows: Rows) -> Table:
         _("claim"): [label for _key, label, _ruling in rows],
         _("times the bound"): [shown_ratio(ruling) for _key, _label, ruling in rows],
         _("ruling"): [_(VERDICTS[ruling.verdict]) for _key, _label, ruling in rows],
+        _("said in"): [_(ruling.claim.source) for _key, _label, ruling in rows],
     }

@@ -87,6 +87,44 @@ def test_a_matrix_product_stated_as_a_rate():
     assert 2 * 8192**3 / claim.stated == pytest.approx(2e15)
 
 
+def test_a_rate_is_read_with_its_thousands_and_held_against_the_peak_of_its_precision():
+    """Dense peaks of the data sheets, TFLOP/s: H100 1,978.9 in FP8, B200 9,000 in FP4."""
+    for text, dtype, ratio in (
+        ("4,000 TFLOP/s in fp8 on one H100", "fp8", 4000 / 1978.9),
+        ("An H100 reaches 4\u202f000 TFLOPS in FP8", "fp8", 4000 / 1978.9),
+        ("A B200 computes 18,000 TFLOP/s in fp4", "fp4", 18_000 / 9000),
+        ("NVFP4 on a GB200: 10 PFLOP/s", "fp4", 10 / 10),
+        ("an H100 does 989 TFLOP/s in TF32", "tf32", 989 / 494.7),
+        ("RTX 4090: 1,321 TOPS", "int8", 1321 / 660.6),
+        ("RTX 4090: 330 TOPS in fp8", "fp8", 330 / 330.3),
+        ("H100 达到 4，000 TFLOP/s（FP8）", "fp8", 4000 / 1978.9),
+        ("A B200 gives 9 petaFLOPS in fp4", "fp4", 9000 / 9000),
+        ("H100 at 1,979 TFLOP/s", "bfloat16", 1979 / 989.4),
+    ):
+        claim = read_claim(text)
+        assert (claim.kind, claim.dtype) == ("matmul", dtype), text
+        assert rule(claim).ratio == pytest.approx(ratio), text
+    refused("A100 SXM 80 GB has no peak for fp8", rule, read_claim("4,000 TFLOP/s fp8 on an A100"))
+
+
+def test_a_number_below_nothing_is_read_with_its_sign_and_refused():
+    for text, number in (
+        ("7B at -5 tokens/s on an H100", "-5"),
+        ("7B at −5 tok/s on an H100", "-5"),
+        ("7B 在 H100 上 -5.5 词元/秒", "-5.5"),
+        ("a forward pass of 7B on an H100 takes -3 ms", "-3"),
+        ("-4,000 TFLOP/s in fp8 on an H100", "-4000"),
+        ("train 7B on -1T tokens on an H100 in 3 days", "-1"),
+    ):
+        refused(f"^{number} is less than nothing; say a number above 0", read_claim, text)
+    for text, number in (
+        ("7B on an H100-SXM: 100-200 tok/s", 200),
+        ("7B on A100-80GB at 5 tok/s", 5),
+        ("7B in fp8 on x-4 H100: 5 tok/s", 5),
+    ):
+        assert read_claim(text).stated == number, text
+
+
 def test_every_device_and_every_size_can_be_named():
     for key, device in DEVICES.items():
         name = device.name.replace(" SXM2", "")
@@ -109,9 +147,12 @@ def test_every_device_and_every_size_can_be_named():
         ("train 7B on an H100 in 3 days", r"Say on how many tokens"),
         ("x" * 301, r"has 301 characters; use at most 300"),
         ("7B fits on " + "9" * 200 + " H100", r"num_devices is 9+; it must lie"),
+        ("70B needs -4 H100", r"num_devices is -4; it must lie between 1"),
+        ("70B needs 0 H100", r"num_devices is 0; it must lie between 1"),
         ("train 7B on " + "9" * 200 + "T tokens on an H100 in 1 day", r"num_tokens is 10+; it"),
         ("train 7B on 1T tokens on an H100 in " + "9" * 200 + " weeks", r"stated is .*; it must"),
-        ("an H100 multiplies matrices at 0 TFLOP/s", r"Say how long it takes"),
+        ("an H100 multiplies matrices at 0 TFLOP/s", r"no claim is about 0"),
+        ("an H100 multiplies matrices", r"Say how long it takes"),
         ("7B at 0 tokens/s on an H100", r"no claim is about 0"),
         ("a forward pass of 7B on an H100 takes 0 ms", r"no claim is about 0"),
     ],

@@ -56,6 +56,24 @@ def test_serving_says_how_fast_with_the_bandwidth_share_that_was_measured(capsys
     assert most > 1.2 * measured
 
 
+def test_native_products_are_a_setting_and_refused_where_they_cannot_be(capsys):
+    pairs = ("--set", "weight_format=fp8_block128", "--set", "prompt_len=7680")
+    first = {}
+    for compute in ("weight-only", "native"):
+        asked = run(
+            capsys, "serve", "llama-3.1-8b", "--json", *pairs, "--set", f"compute={compute}"
+        )
+        first[compute] = json.loads(asked[1])["speeds"][0]["amount"]
+    assert first["weight-only"] == pytest.approx(0.249, abs=0.0005)
+    assert first["native"] == pytest.approx(0.141, abs=0.0005)
+
+    more = ("--set", "compute=native", "--set", "device=a100-80gb")
+    status, out, err = run(capsys, "serve", "llama-3.1-8b", *pairs, *more)
+    assert (status, out) == (2, "")
+    assert "A100 SXM 80 GB does not multiply fp8_block128 as it is stored; RTX 4090," in err
+    assert run(capsys, "fits", "gpt2", "--set", "compute=native")[0] == 2
+
+
 def test_training_says_what_fails_first_and_prints_the_tree(capsys):
     status, out, _err = run(capsys, "train", "llama-2-7b", "--set", "device=rtx-4090")
 

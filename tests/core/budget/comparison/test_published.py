@@ -2,8 +2,9 @@
 
 import pytest
 
-from core.budget.comparison.published import KINDS, published, read_published
+from core.budget.comparison.published import KINDS, count_origins, published, read_published
 from core.budget.comparison.rederived import REDERIVED, rederive
+from core.budget.serving.decode_speeds import published_speeds
 from core.language import LANGUAGES
 from tests.core.budget.refusals import refused
 
@@ -16,11 +17,20 @@ value = {value}
 printed = "1"
 unit = "bytes"
 kind = "{kind}"
+origin = "{origin}"
 tolerance = {tolerance}
 quantity = "{quantity}"
 source = "{source}"
 """
-GOOD = {"value": 1, "kind": "allocated", "tolerance": 0.1, "quantity": "", "source": "a paper"}
+GOOD = {
+    "value": 1,
+    "kind": "allocated",
+    "origin": "printed",
+    "tolerance": 0.1,
+    "quantity": "",
+    "source": "a paper",
+}
+UNITS = {"MB (MiB)": 2**20, "GiB": 2**30, "GB": 1e9, "": 1, "tokens/s": 1}
 
 
 @pytest.mark.parametrize("slug", published())
@@ -52,6 +62,30 @@ def test_the_ground_truths_of_this_issue_have_their_rows():
     assert {row.kind for row in published().values()} >= {"allocated", "reserved", "counted"}
 
 
+def test_independent_derived_and_fitted_figures_are_counted_apart():
+    assert count_origins() == {"printed": 23, "derived": 14, "fitted": 8}
+    assert sum(count_origins().values()) == len(published()) == 45
+
+
+def test_a_fitted_figure_is_a_row_of_the_fit_and_no_other_is():
+    learned = {row.tokens_per_second for row in published_speeds()}
+    for figure in published().values():
+        in_sample = figure.unit == "tokens/s" and figure.value in learned
+        assert in_sample == (figure.origin == "fitted"), figure.slug
+        assert in_sample == (figure.quantity == "decode_speed"), figure.slug
+
+
+def test_a_figure_that_others_printed_is_the_number_that_they_printed():
+    for figure in published().values():
+        number, _space, unit = figure.printed.partition(" ")
+        if figure.origin == "derived":
+            continue
+        digits = len(number.partition("e")[0].partition(".")[2])
+        value = float(number.replace(",", "")) * UNITS[unit]
+        step = 10.0**-digits * (10.0 ** float(number.partition("e")[2] or 0)) * UNITS[unit]
+        assert figure.value == pytest.approx(value, abs=step / 2), figure.slug
+
+
 def test_the_error_has_a_sign():
     (figure,) = read_published(ROW.format(**GOOD | {"value": 100})).values()
     assert figure.error(97) == pytest.approx(-0.03)
@@ -60,6 +94,7 @@ def test_the_error_has_a_sign():
 def test_a_row_that_promises_nothing_is_refused():
     for change, sentence in (
         ({"kind": "guessed"}, f"kind is 'guessed'; use one of: {', '.join(KINDS)}"),
+        ({"origin": "luck"}, "origin is 'luck'; use one of: printed, derived, fitted"),
         ({"value": 0}, "a: the value 0 must be positive"),
         ({"tolerance": 0.9}, "a: the tolerance 0.9 is no honest one"),
         ({"source": ""}, "a: source, title and printed must be given"),

@@ -10,7 +10,12 @@ from torch.utils.flop_counter import FlopCounterMode
 from core.budget.catalogue.devices import DEVICES, custom_device
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
-from core.budget.serving.decode_speeds import published_speeds, with_measured_mbu
+from core.budget.serving.decode_speeds import (
+    far_band,
+    near_band,
+    published_speeds,
+    with_measured_mbu,
+)
 from core.budget.serving.latency import (
     decode_flops,
     decode_latency,
@@ -18,8 +23,6 @@ from core.budget.serving.latency import (
     prefill_flops,
     prefill_latency,
     prefill_seconds,
-    product_peak,
-    sixteen_bit_peak,
     weights_read,
 )
 from core.budget.serving.plan import ServingPlan
@@ -216,13 +219,6 @@ def test_more_devices_read_faster_and_wait_for_each_other():
     assert names[1] == ["reading or computing", "launches and joins", "all-reduces"]
 
 
-def test_a_device_without_bfloat16_multiplies_in_its_next_best():
-    assert sixteen_bit_peak(DEVICES["h100-sxm"]) == 989.4e12
-    assert sixteen_bit_peak(DEVICES["t4"]) == 65e12
-    only = replace(DEVICES["t4"], peak={"float32": 8.1e12, "int8": 130e12})
-    assert sixteen_bit_peak(only) == 8.1e12
-
-
 def test_a_device_without_numbers_is_refused_in_a_sentence():
     spec, plan = MODELS["llama-2-7b"], ServingPlan()
     slow = custom_device(name="A box", memory=80e9, flops_per_second=1e12, bandwidth=0)
@@ -237,13 +233,61 @@ def test_a_device_without_numbers_is_refused_in_a_sentence():
 
 
 def test_weights_of_32_bits_are_multiplied_in_float32_not_on_the_16_bit_tensor_cores():
-    assert product_peak(H100.device, "float32") == 67e12
-    assert product_peak(H100.device, "bfloat16") == product_peak(H100.device, "nvfp4") == 989.4e12
     spec, plan = MODELS["llama-3.1-8b"], ServingPlan(prompt_len=4096)
     half, full = (
         prefill_latency(spec, replace(plan, weight_format=fmt), H100).child("reading or computing")
         for fmt in ("bfloat16", "float32")
     )
     assert full.amount / half.amount == pytest.approx(989.4 / 67)
-    typed = custom_device(memory=1e11, flops_per_second=1e14, bandwidth=1e12)
-    refused("custom device has no known peak for float32; choose", product_peak, typed, "float32")
+
+
+def test_native_fp8_spares_the_time_of_the_matrices_not_that_of_scores_and_head():
+    """An H100 has 989.4 TFLOP/s in 16 bits and 1,978.9 in FP8 (NVIDIA H100 white paper)."""
+    spec = MODELS["llama-3.1-8b"]
+    plan = ServingPlan(weight_format="fp8_block128", prompt_len=7680, mfu=0.5)
+
+    weight_only = prefill_latency(spec, plan, H100)
+    native = prefill_latency(spec, replace(plan, compute="native"), H100)
+
+    projections = 2 * spec.hidden_dim * spec.head_dim * (spec.num_heads + spec.num_kv_heads)
+    per_token = 2 * spec.num_layers * (projections + 3 * spec.hidden_dim * spec.ffn_dim)
+    spared = 7680 * per_token * (1 / 989.4e12 - 1 / 1978.9e12) / 0.5
+    assert weight_only.amount - native.amount == pytest.approx(spared)
+    assert weight_only.amount == pytest.approx(0.249, abs=0.0005)
+    assert native.amount == pytest.approx(0.141, abs=0.0005)
+
+
+def test_what_is_stored_in_16_bits_is_multiplied_the_same_either_way():
+    for name in ("llama-3.1-8b", "deepseek-v3", "qwen3-30b-a3b"):
+        for time in (prefill_latency, decode_latency):
+            one, other = (
+                time(MODELS[name], ServingPlan(compute=compute, concurrency=500), H100).amount
+                for compute in ("weight-only", "native")
+            )
+            assert one == pytest.approx(other), name
+
+
+def test_a_native_pass_reads_what_a_weight_only_pass_reads():
+    plan = ServingPlan(weight_format="fp8_block128")
+    for change in ({}, {"compute": "native"}):
+        token = decode_latency(MODELS["llama-3.1-8b"], replace(plan, **change), H100)
+        assert token.child("launches").amount < token.amount
+        assert bound_of(token) == "reading"
+    with pytest.raises(ValueError, match="A100 SXM 80 GB does not multiply fp8_block128 as it is"):
+        prefill_latency(MODELS["llama-3.1-8b"], replace(plan, compute="native"), A100)
+
+
+def test_a_token_has_the_band_of_its_rows_and_a_prompt_none():
+    spec, plan = MODELS["llama-2-7b"], with_measured_mbu(ServingPlan())
+    for cluster, concurrency, band in ((A100, 1, near_band()), (H100, 1, far_band()),
+                                       (A100, 8, far_band())):  # fmt: skip
+        asked = replace(plan, concurrency=concurrency)
+        token = decode_latency(spec, asked, cluster)
+        assert token.low == pytest.approx(token.amount * (1 - band.below))
+        assert token.high == pytest.approx(token.amount * (1 + band.above))
+        assert token.source == band.source
+
+        prompt = prefill_latency(spec, asked, cluster)
+        assert prompt.low == prompt.amount == prompt.high
+        assert prompt.kind == "estimated"
+        assert "no published measurements" in prompt.source

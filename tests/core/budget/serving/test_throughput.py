@@ -77,7 +77,10 @@ def test_speeds_are_tokens_over_seconds():
     assert device_speed(shared, prefill, token).amount == pytest.approx(200 / seconds)
     none = replace(plan, output_len=0)
     assert device_speed(none, prefill, token).amount == 0
-    assert user_speed(token).low < user_speed(token).amount < user_speed(token).high
+    assert user_speed(token).low == 1 / token.high < user_speed(token).amount
+    assert user_speed(token).high == 1 / token.low > user_speed(token).amount
+    device = device_speed(plan, prefill, token)
+    assert device.low == device.amount == device.high, "prompts have no band"
 
 
 def test_the_counts_double_and_hold_the_end():
@@ -96,12 +99,31 @@ def test_no_point_is_above_the_roof():
         for tensor in (1, 2):
             plan = ServingPlan(tensor=tensor if spec.num_heads % 2 == 0 else 1, concurrency=7)
             for point in roofline_points(spec, plan, Cluster(device=H100.device, num_devices=2)):
-                roof = min(1, point.intensity / device_ridge(H100.device).amount)
+                roof = min(1, point.intensity / device_ridge(H100.device, plan).amount)
                 assert 0 < point.mfu < roof, (name, point)
 
 
-def test_the_ridge_of_an_h100_is_295():
-    assert device_ridge(H100.device).amount == pytest.approx(989.4 / 3.35)
+def test_the_ridge_is_that_of_the_products_that_are_made():
+    """Data sheets: H100 989.4 and 1,978.9 TFLOP/s on 3.35 TB/s; B200 2,250 and 9,000 on 7.672."""
+    for device, fmt, compute, ridge in (
+        ("h100-sxm", "bfloat16", "weight-only", 989.4 / 3.35),
+        ("h100-sxm", "fp8_block128", "weight-only", 989.4 / 3.35),
+        ("h100-sxm", "fp8_block128", "native", 591),
+        ("b200", "nvfp4", "weight-only", 293),
+        ("b200", "nvfp4", "native", 1173),
+    ):
+        plan = ServingPlan(weight_format=fmt, compute=compute)
+        found = device_ridge(DEVICES[device], plan).amount
+        assert found == pytest.approx(ridge, abs=0.5), (device, fmt, compute)
+
+
+def test_no_native_point_is_above_the_roof_either():
+    for name in ("llama-3.1-8b", "deepseek-v3", "gemma-2-9b"):
+        plan = ServingPlan(weight_format="nvfp4", compute="native", mfu=1, mbu=1)
+        cluster = Cluster(device=DEVICES["b200"])
+        ridge = device_ridge(cluster.device, plan).amount
+        for point in roofline_points(MODELS[name], plan, cluster):
+            assert 0 < point.mfu <= min(1, point.intensity / ridge) * (1 + 1e-9), (name, point)
 
 
 def test_decoding_for_one_has_an_intensity_near_one_and_grows_with_the_sequences():

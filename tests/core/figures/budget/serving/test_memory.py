@@ -6,8 +6,8 @@ from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
 from core.budget.serving.kv_cache import kv_variants
-from core.budget.serving.memory import inference_budget, memory_sweep
-from core.budget.serving.plan import ServingPlan
+from core.budget.serving.memory import AXES, inference_budget, memory_sweep
+from core.budget.serving.plan import ServingPlan, with_context
 from core.figures.budget.serving.memory import (
     chosen_bytes,
     heads_picture,
@@ -53,6 +53,38 @@ def test_the_end_of_memory_is_marked_and_said():
     none = drawn(memory_sweep(MODELS["llama-3.1-405b"], PLAN, RTX), mode="dark")
     assert f"nothing fits in the {usable('rtx-4090')} of RTX 4090." in none.alt
     assert len(none.figure.layout.shapes) == 1
+
+
+@pytest.mark.parametrize("present", [False, True])
+def test_no_words_lie_on_an_area_or_hide_one(present):
+    """Words at the capacity's height need areas below it as far as they reach: 0.6 of the width."""
+    tried = set()
+    for model in ("llama-3.1-8b", "mistral-7b-v0.1", "llama-3.1-405b", "gpt2"):
+        for context in (2**power for power in range(8, 21)):
+            for axis in AXES:
+                plan = with_context(PLAN, context)
+                sweep = memory_sweep(MODELS[model], plan, RTX, axis)
+                layout = drawn(sweep, present=present).figure.layout
+                share = sweep.largest / sweep.values[-1]
+                at_top = [note.yref == "paper" for note in layout.annotations]
+                assert not any(note.bgcolor for note in layout.annotations)
+                assert at_top == ([True] if share < 0.6 else [False] * len(at_top)), share
+                highest = max(sweep.capacity, sweep.weights + sweep.caches[-1]) / GIB
+                assert layout.yaxis.range[1] > 1.15 * highest
+                tried.add((all(at_top), sweep.largest == 0))
+    assert tried == {(False, False), (True, False), (True, True)}
+
+
+def test_words_beside_a_line_at_the_left_edge_run_into_the_picture():
+    sweep = memory_sweep(SPEC, with_context(PLAN, 1_048_576), RTX)
+    figure = drawn(sweep).figure
+
+    (note,) = figure.layout.annotations
+    assert note.text == "RTX 4090: 23.5 GiB, full at 15,737"
+    assert (note.x, note.xanchor) == (sweep.largest, "left")
+    assert sweep.largest < 0.02 * sweep.values[-1]
+    dotted = figure.layout.shapes[1]
+    assert sweep.capacity / GIB < dotted.y1 < figure.layout.yaxis.range[1]
 
 
 def test_the_table_has_a_row_for_each_point():

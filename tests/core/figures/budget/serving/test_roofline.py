@@ -52,3 +52,18 @@ def test_the_number_of_the_point_at_the_right_edge_stands_at_its_left():
     furthest = max(figure.data[1:], key=lambda trace: max(trace.x))
     assert furthest.name == "prefill"
     assert furthest.textposition == "bottom left"
+
+
+def test_a_native_roof_stands_above_the_one_in_16_bits():
+    h100 = DEVICES["h100-sxm"]
+    plan = ServingPlan(weight_format="fp8_block128", compute="native", prompt_len=7680)
+    points = roofline_points(MODELS["llama-3.1-8b"], plan, Cluster(device=h100))
+    roof = (h100.peak["fp8"], h100.bandwidth)
+    native = roofline_picture(points, roof, Look(), peak_in_16_bits=h100.peak["bfloat16"]).figure
+    same = roofline_picture(points, roof, Look(), peak_in_16_bits=h100.peak["fp8"]).figure
+
+    (lower,) = [trace for trace in native.data if trace.line.dash == "dash"]
+    assert lower.y == (989.4e12, 989.4e12)
+    assert "295" in lower.name
+    assert "591" in native.layout.annotations[0].text
+    assert len(same.data) == len(native.data) - 1

@@ -62,4 +62,7 @@ def test_words_and_table_have_every_claim():
     picture = claims_picture(ROWS, "matmul-4090", Look())
 
     assert "17 times the bound, impossible" in picture.alt
+    made_up = [source == "made-up example" for source in picture.table["said in"]]
+    assert made_up == [claim.is_made_up for claim in CLAIMS.values()]
+    assert sum(made_up) == 2
     assert len(picture.table["claim"]) == len(picture.table["ruling"]) == len(CLAIMS)
