@@ -272,3 +272,19 @@ def test_a_plan_that_does_not_fit_in_memory_is_told_beside_its_time(open_page):
 def test_few_tokens_are_written_without_an_exponent(open_page):
     app = open_page(PAGE, flops_tab="lines", flops_seen="0.000001")
     assert "on 0.000001 T tokens" in headline(app)
+
+
+def kinds_shown(app):
+    """Return the kinds beside the numbers, as the reader reads them."""
+    return [metric.label.partition("· ")[2].rstrip("]") for metric in app.metric]
+
+
+def test_how_a_number_is_known_stands_beside_it_in_both_languages(open_page):
+    expected = {
+        "mfu": (["claimed"] * 3, ["声称"] * 3),
+        "transfer": (["bound"] * 3, ["界限"] * 3),
+        "roofline": (["data sheet", "bound"], ["数据手册", "界限"]),
+    }
+    for tab, (english, chinese) in expected.items():
+        assert kinds_shown(open_page(PAGE, flops_tab=tab)) == english, tab
+        assert kinds_shown(open_page(PAGE, flops_tab=tab, lang="zh")) == chinese, tab

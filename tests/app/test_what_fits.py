@@ -280,3 +280,15 @@ def test_a_claim_that_cannot_be_read_is_not_ruled(open_page):
 def test_units_follow_the_reader(open_page):
     assert "GB of" in headline(open_page(PAGE, units="GB"))
     assert len(MODELS) == 34
+
+
+def test_what_a_claim_states_is_claimed_and_usable_memory_says_where_it_is_from(open_page):
+    claim = open_page(PAGE, fits_tab="claims")
+    assert claim.metric[0].label.endswith("bound]")
+    assert claim.metric[-1].label.endswith("claimed]")
+    usable = open_page(PAGE, fits_device="a100-80gb").metric[1]
+    assert usable.label.endswith("measured]")
+    assert all(reading in usable.help for reading in ("79.14", "79.25", "79.35"))
+    estimated = open_page(PAGE, fits_device="h200-sxm", lang="zh").metric[1]
+    assert estimated.label.endswith("估计]")
+    assert "nvidia-smi" in estimated.help

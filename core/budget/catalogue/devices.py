@@ -3,6 +3,8 @@
 NVIDIA's rows were checked in 2026-11 against copies of the data sheets and against tables of
 hmc-tech.com (T4, A100, RTX 4090, L4, L40S), hpctech.co.jp (H100), glennklockwood.com (H100, B200,
 GB200), spheron.network (RTX 5090).
+
+Why long: one table, a row a device, each with its speeds and what torch reports of its memory.
 """
 
 from collections.abc import Mapping
