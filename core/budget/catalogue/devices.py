@@ -4,6 +4,8 @@ NVIDIA's rows were checked in 2026-11 against copies of the data sheets and agai
 hmc-tech.com (T4, A100, RTX 4090, L4, L40S), hpctech.co.jp (H100), glennklockwood.com (H100, B200,
 GB200), spheron.network (RTX 5090). Reported memory: modal-labs/modal-client#2797 for T4, A10, L4,
 L40S, A100 and H100; the others are recalled.
+
+Why long: half of it is the table, a row for each device with its source.
 """
 
 from collections.abc import Mapping
