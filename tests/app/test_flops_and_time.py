@@ -272,3 +272,11 @@ def test_a_plan_that_does_not_fit_in_memory_is_told_beside_its_time(open_page):
 def test_few_tokens_are_written_without_an_exponent(open_page):
     app = open_page(PAGE, flops_tab="lines", flops_seen="0.000001")
     assert "on 0.000001 T tokens" in headline(app)
+
+
+def test_the_lowest_points_of_both_laws_are_told_with_why_they_differ(open_page):
+    """Hoffmann's printed constants: 62.3 tokens a parameter at 9.574e21 FLOPs; the refit: 20.4."""
+    app = open_page(PAGE, flops_tab="budget")
+
+    assert "Hoffmann 2022: lowest at 5.06 B, 62.3 tokens each." in alt(app)
+    assert any("62.3" in text and "20.4" in text for text in captions(app))
