@@ -288,3 +288,11 @@ def test_how_a_number_is_known_stands_beside_it_in_both_languages(open_page):
     for tab, (english, chinese) in expected.items():
         assert kinds_shown(open_page(PAGE, flops_tab=tab)) == english, tab
         assert kinds_shown(open_page(PAGE, flops_tab=tab, lang="zh")) == chinese, tab
+
+
+def test_the_lowest_points_of_both_laws_are_told_with_why_they_differ(open_page):
+    """Hoffmann's printed constants: 62.3 tokens a parameter at 9.574e21 FLOPs; the refit: 20.4."""
+    app = open_page(PAGE, flops_tab="budget")
+
+    assert "Hoffmann 2022: lowest at 5.06 B, 62.3 tokens each." in alt(app)
+    assert any("62.3" in text and "20.4" in text for text in captions(app))

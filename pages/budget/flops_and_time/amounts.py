@@ -20,7 +20,7 @@ from core.language import _, ngettext
 from core.units import format_count
 from pages.budget.flops_and_time.inputs import ASK, aside, choose_dtype, dtype_name, settings
 from pages.shared.budget.choices import ChosenDevice, choose_device
-from pages.shared.settings import look
+from pages.shared.settings import look, presenting
 from pages.shared.tabbed_page import Chart, Shown
 
 STATES: Final = ("mixed_bf16", "cs336_12")  # recipes of 16 and of 12 bytes a parameter
@@ -95,7 +95,7 @@ def two_weeks(rent: Rent) -> Shown:
             (_("16 bytes a parameter"), wide),
         ],
         widths=(4, 1),
-        notes=[_why_not_twenty(spent)],
+        notes=[] if presenting() else [_why_not_twenty(spent)],
         code=CODE.format(
             count=rent.count, days=rent.days, device=rent.device.code, dtype=rent.dtype,
             mfu=rent.mfu,

@@ -108,12 +108,14 @@ def _draw_losses(
 
 
 def _mark_lowest(drawing: Drawing, flops: float, look: Look) -> None:
-    """Mark where each law is lowest, with the tokens for each parameter there."""
+    """Mark where each law is lowest, with the tokens for each parameter there, on the far side."""
+    lowest = min(lowest_params(flops, fit).amount for fit in FITS)
     for fit, (meaning, _dash) in zip(FITS, _LOOKS, strict=True):
         size = float(lowest_params(flops, fit).amount)
         drawing.scatter(
             x=[size], y=[loss_for_size(flops, size, fit)], mode="markers+text", showlegend=False,
-            text=[_ratio_text(flops, fit)], textposition="bottom center", cliponaxis=False,
+            text=[_ratio_text(flops, fit)], cliponaxis=False,
+            textposition="bottom left" if size == lowest else "bottom right",
             marker={"color": look.color(meaning), "size": 12, "symbol": "diamond"},
             textfont={"color": look.color(meaning)}, hoverinfo="skip",
         )  # fmt: skip

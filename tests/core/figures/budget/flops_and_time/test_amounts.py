@@ -34,6 +34,7 @@ def test_the_lowest_point_of_each_line_is_marked_with_its_tokens_a_parameter():
     figure = loss_picture(FLOPS, {}, Look()).figure
     marks = {trace.text[0]: trace for trace in figure.data if trace.mode == "markers+text"}
     assert [float(text.split()[0]) for text in marks] == [62.3, pytest.approx(20, abs=2)]
+    assert [mark.textposition for mark in marks.values()] == ["bottom left", "bottom right"]
     for mark, line in zip(marks.values(), figure.data[:2], strict=True):
         assert mark.y[0] <= min(line.y)
 
