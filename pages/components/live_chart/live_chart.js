@@ -40,8 +40,13 @@ function onSnapshot(view, message) {
 }
 
 // What stands above the charts is the script's: it learns of a run that somebody else has started,
-// and of the end of one.
+// and of the end of one. A script at work is not disturbed: it may be starting a run.
 function askToTell(view) {
+  if (document.querySelector("[data-test-script-state='running']")) {
+    clearTimeout(view.asking)
+    view.asking = setTimeout(() => askToTell(view), RETRY_MS)
+    return
+  }
   const { run, state } = view.history
   const seen = FINAL_STATES.includes(state?.state) ? `${run} ended` : run
   if (seen === view.data.told || seen === view.askedToTell) return
@@ -109,6 +114,7 @@ function fitHeight(view) {
 function close(view, key) {
   view.closed = true
   clearTimeout(view.retry)
+  clearTimeout(view.asking)
   view.source?.close()
   document.removeEventListener("keydown", view.onKey)
   window.removeEventListener("resize", view.onResize)
