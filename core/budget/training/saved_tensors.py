@@ -58,6 +58,7 @@ LAYER_NORM: Final[Rows] = (
     Saved(N_("mean and 1 / deviation"), "layer_norm", "8 * norm_tokens"),
 )
 
+ATTENTION_INPUT: Final = N_("input of q, k and v")
 _QUERIES: Final = "value_bytes * num_tokens * query_dim"
 _KEYS: Final = "value_bytes * num_tokens * 2 * kv_dim"
 _MIXED: Final = N_("attention's output")
@@ -235,7 +236,7 @@ def _norms(spec: ModelSpec, profile: Profile) -> Rows:
 def _attention(spec: ModelSpec, profile: Profile) -> Rows:
     if spec.latent is None:
         needs = ("q", "k", "v")
-        read = Saved(N_("input of q, k and v"), "matmul", f"qkv_copies * {NORMED}", needs)
+        read = Saved(ATTENTION_INPUT, "matmul", f"qkv_copies * {NORMED}", needs)
         normed = QK_NORM[profile.rms_norm] if spec.qk_norm else ()
         return (read, *normed, *ATTENTION[profile.attention])
     read = Saved(N_("input of the latent"), "matmul", f"pair_copies * {NORMED}", ("latent",))
