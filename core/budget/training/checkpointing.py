@@ -14,6 +14,7 @@ from core.budget.training.saved_tensors import (
     ATTENTION_INPUT,
     CORE,
     FULL_SCORES,
+    GELU_INPUT,
     LATENT_CORE,
     NORMED,
     QK_NORM,
@@ -96,8 +97,8 @@ def recomputed_tensors(spec: ModelSpec, recipe: TrainingRecipe) -> Mapping[str, 
 def _made_again(spec: ModelSpec, profile: str, rows: Rows) -> Rows:
     """Return what the rerun of a block makes beside the kept products that it reads."""
     taken = _taken_out(spec, profile)
-    again = (row._replace(size=taken.get(row.what, row.size)) for row in rows if not row.output)
-    return tuple(row for row in again if row.size)
+    again = (row._replace(size=taken.get(row.what, "" if row.output else row.size)) for row in rows)
+    return tuple(row._replace(output=False) for row in again if row.size)
 
 
 @lru_cache(maxsize=128)
@@ -118,6 +119,8 @@ def _taken_out(spec: ModelSpec, profile: str) -> Mapping[str, str]:
         taken = {queries.what: "", keys.what: ""}
     if spec.norms_per_layer == 2 or in_steps:
         taken[ATTENTION_INPUT] = f"(qkv_copies - 1) * {NORMED}"
+    if not spec.gated and PROFILES[profile].gelu == "steps":
+        taken[GELU_INPUT] = "(residual_bytes - value_bytes) * num_tokens * ffn_dim"
     return taken
 
 

@@ -220,10 +220,16 @@ def _in_layer(
     flow = flowing({**sizes, "trained_matrix": sizes["params_of_last_matrix"] * trained})
     made = () if case.core_again else rerun
     yield _moment(name, kept, *made, *arrived, flow, *around)
-    if sizes["writes_scores"]:
-        between = _params_between(case) if trained and not case.adds else 0
-        scores = scores_flowing(sizes, between, _passed(case, again))
-        yield _moment(name, kept, *rerun, *arrived, scores, *around)
+    if not sizes["writes_scores"]:
+        return
+    if again and not case.core_again:
+        before = {**sizes, "segment_layers": run - 1}
+        earlier = recomputed_activations(case.spec, case.recipe, before) if run > 1 else ()
+        made = (total("recomputed activations", earlier, source=_NOW),) if earlier else ()
+        yield _moment(name, kept, *made, *arrived, scores_in_forward(sizes), *around)
+    between = _params_between(case) if trained and not case.adds else 0
+    scores = scores_flowing(sizes, between, _passed(case, again))
+    yield _moment(name, kept, *rerun, *arrived, scores, *around)
 
 
 def _params_between(case: _Case) -> Number:

@@ -168,6 +168,9 @@ ROUTER: Final[Rows] = (
 )  # fmt: skip
 
 
+GELU_INPUT: Final = N_("GELU's input")
+
+
 def inner(width: str, kind: str, matrix: str) -> Rows:
     """Return the rows of a feed-forward layer's inside.
 
@@ -180,11 +183,11 @@ def inner(width: str, kind: str, matrix: str) -> Rows:
         Saved(N_("gate"), "silu", width, output=True),
         Saved(N_("up"), "mul", width, output=True),
     )
-    wide = (Saved(N_("GELU's input"), "gelu", width, output=True),)
+    wide = (Saved(GELU_INPUT, "gelu", width, output=True),)
     whole = width.replace("value_bytes", "residual_bytes")  # autocast takes powers in fp32
     product = (Saved(N_("product"), f"matmul {matrix}", width, (matrix,)),)
     small = (
-        Saved(N_("GELU's input"), "pow", whole, output=True),
+        Saved(GELU_INPUT, "pow", whole, output=True),
         Saved(N_("half the input"), "mul", width),
         Saved(N_("tanh"), "tanh", whole),
         Saved(N_("1 + tanh"), "mul", whole),

@@ -22,7 +22,7 @@ CHUNKED_LOGITS: Final = Formula(
     " + (made_bytes + copy_bytes) * trained_table,"
     " made_bytes * ceil(num_tokens / loss_chunks) * vocab_size"
     " + (2 * made_bytes + copy_bytes) * trained_table,"
-    " 3 * made_bytes * trained_table) + value_bytes * norm_tokens * hidden_dim"
+    " 3 * made_bytes * trained_table) + residual_bytes * norm_tokens * hidden_dim"
 )
 FORWARD_LOGITS: Final = Formula("8 * ceil(num_tokens / loss_chunks) * vocab_size")
 CAST_COPIES: Final = Formula("2 * num_copied")
@@ -31,6 +31,10 @@ FOREACH: Final = Formula("(state_bytes * num_copies + copied_bytes) * num_update
 FOR_LOOP: Final = Formula(
     "state_bytes * max((num_copies - 1) * largest_tensor, num_copies * largest_matrix)"
     " + copied_bytes * num_updated"
+)
+MUON: Final = Formula(
+    "max((num_copies - 1) * state_bytes * largest_tensor,"
+    " (state_bytes + 4) * largest_matrix + 4 * largest_square) + copied_bytes * num_updated"
 )
 FUSED: Final = Formula("0 * num_updated")
 _STEPS: Final = {"foreach": FOREACH, "for_loop": FOR_LOOP, "fused": FUSED}
@@ -54,8 +58,8 @@ SCORES_FLOWING: Final = Formula(
     " + left_bytes * params_between - activations_between)"
 )
 FORWARD_SCORES: Final = Formula(
-    "(3 * value_bytes + 1) * num_heads * batch_size * seq_len ** 2"
-    f" + 3 * value_bytes * num_tokens * query_dim + 2 * {_RESIDUAL}"
+    "(3 * value_bytes + 1) * num_heads * batch_size * seq_len ** 2 + value_bytes * seq_len ** 2"
+    f" + value_bytes * num_tokens * (5 * query_dim + unrepeated_dim) + 2 * {_RESIDUAL}"
 )
 FINAL_NORM: Final[Mapping[str, Formula]] = {
     "steps": Formula("20 * norm_tokens * hidden_dim"),
@@ -81,7 +85,8 @@ def transient_sizes(
         rows *= spec.mixture.experts_per_token
     return {
         "loss_chunks": min(recipe.loss_chunks, recipe.num_tokens),
-        "num_flowing": 2 if spec.gated or PROFILES[recipe.profile].gelu == "steps" else 1,
+        "unrepeated_dim": _unrepeated_dim(spec, share),
+        "num_flowing": _num_flowing(spec, recipe),
         "writes_scores": int(PROFILES[recipe.profile].attention == "full"),
         "gathered_bytes": precision.gathered,
         "params_of_layer": -(-held.layers // share.num_layers),
@@ -102,6 +107,26 @@ def transient_sizes(
         **_copies(recipe),
         **_largest(spec, recipe, share),
     }
+
+
+def _unrepeated_dim(spec: ModelSpec, share: Share) -> int:
+    """Return the width of the keys, and of values that no group of heads has repeated."""
+    kinds = 2 if spec.num_heads == spec.num_kv_heads else 1
+    return kinds * spec.num_kv_heads * spec.head_dim // share.tensor
+
+
+def _num_flowing(spec: ModelSpec, recipe: TrainingRecipe) -> int:
+    """Return how many gradients of the inner width there are beside what the product leaves.
+
+    That of the product, and one for each tensor that it was made of; written in steps, GELU is a
+    product of two, in fp32 under autocast.
+    """
+    precision = PRECISIONS[recipe.precision]
+    if spec.gated:
+        return 2
+    if PROFILES[recipe.profile].gelu == "steps":
+        return 3 * precision.residual // precision.value - 1
+    return 1
 
 
 def _gradient_sizes(recipe: TrainingRecipe, share: Share) -> dict[str, Number]:
@@ -149,11 +174,14 @@ def _largest(spec: ModelSpec, recipe: TrainingRecipe, share: Share) -> dict[str,
         matrix = max(matrix, experts * inner * spec.hidden_dim)
     is_here = share.has_embedding or share.has_head
     is_alone = spec.ffn_bias and recipe.optimizer != "muon"  # whose copies are of one matrix
+    matrix_alone = 0 if recipe.optimizer == "muon" else matrix
+    square = min(spec.hidden_dim, max(widths)) ** 2  # Muon's product of a matrix with itself
     if recipe.lora is not None:
         width = max(spec.hidden_dim, *widths)
         return {
             "largest_tensor": 0,
             "largest_matrix": -(-recipe.lora.rank * width // share.optimizer_shards),
+            "largest_square": 0,
             "trained_table": 0,
             "waiting_table": 0,
             "extra_tables": 0,
@@ -161,7 +189,8 @@ def _largest(spec: ModelSpec, recipe: TrainingRecipe, share: Share) -> dict[str,
     return {
         "trained_table": table if share.has_head else 0,
         "waiting_table": table if spec.tied and share.has_head and share.has_embedding else 0,
-        "largest_tensor": -(-max(table * is_here, matrix) // share.optimizer_shards),
+        "largest_tensor": -(-max(table * is_here, matrix_alone) // share.optimizer_shards),
+        "largest_square": 0 if spec.mixture else -(-square // share.optimizer_shards),
         "largest_matrix": 0 if is_alone else -(-matrix // share.optimizer_shards),
         "extra_tables": table * _waiting_tables(spec, recipe, share),
     }
@@ -237,7 +266,9 @@ def step_temporary(recipe: TrainingRecipe, sizes: Mapping[str, Number]) -> Item:
     """Return what the optimizer's step makes and frees."""
     rule = _STEPS[step_walk(recipe)]
     source = OPTIMIZERS[recipe.optimizer].source
-    if rule is FOR_LOOP:
+    if recipe.optimizer == "muon" and sizes["largest_square"]:
+        rule = MUON
+    if rule in {FOR_LOOP, MUON}:
         return item(
             "temporary", rule, sizes, unit="bytes", source=source, kind="estimated", band=0.35
         )
