@@ -135,18 +135,33 @@ def _outside(norm: str, profile: str, *, is_frozen: bool) -> Formula:
 
 
 def recomputed_activations(
-    spec: ModelSpec, recipe: TrainingRecipe, sizes: Mapping[str, Number]
+    spec: ModelSpec, recipe: TrainingRecipe, sizes: Mapping[str, Number], *, is_first: bool = False
 ) -> tuple[Item, ...]:
-    """Return what one layer, or one run of layers, makes again for its backward pass, by part."""
+    """Return what one layer, or one run of layers, makes again for its backward pass, by part.
+
+    Args:
+        spec: The model.
+        recipe: How it is trained.
+        sizes: Those of `activation_sizes`.
+        is_first: Whether it is the rank's first run, where dense layers come before experts.
+    """
     layers = sizes["segment_layers"]
-    has_experts = sizes["num_expert_layers"] > 0
+    num_dense = dense_in_run(sizes, is_first=is_first)
     one = {**sizes, "in_flight": 1, "num_layers": layers}
-    one["num_dense_layers"] = 0 if has_experts else layers
-    one["num_expert_layers"] = layers if has_experts else 0
+    one["num_dense_layers"] = num_dense
+    one["num_expert_layers"] = layers - num_dense
     return tuple(
         item(part, rule, one, unit="bytes", source=CHECKPOINT)
         for part, rule in _formulas(spec, _shape_of(recipe), kept=False).items()
     )
+
+
+def dense_in_run(sizes: Mapping[str, Number], *, is_first: bool) -> Number:
+    """Return how many layers without experts a rank's first run of layers has, or its last."""
+    layers = sizes["segment_layers"]
+    if is_first:
+        return min(layers, sizes["num_dense_layers"])
+    return max(0, layers - sizes["num_expert_layers"])
 
 
 def _shape_of(recipe: TrainingRecipe) -> TrainingRecipe:

@@ -15,6 +15,7 @@ from core.budget.item import Formula, Item, Number, item, total
 from core.budget.recipe import TrainingRecipe
 from core.budget.share import Share
 from core.budget.training.activations import (
+    dense_in_run,
     layer_activations,
     outside_activations,
     recomputed_activations,
@@ -202,39 +203,58 @@ def _end(case: _Case) -> Iterator[Item]:
     values = {**sizes, "of_layers": sum(part.amount for part in case.layers)}
     layers = item("first layers", LAST_LAYERS, values, unit="bytes", source=_LEFT)
     kept = total("activations", (layers, rotary_activations(sizes)), source=_LEFT)
-    name, later = N_("end of backward"), (_later_gradients(case),)
-    yield from _in_layer(case, name, kept, later, run=run, is_last=False)
+    name = N_("end of backward")
+    for left in {run, 1}:  # layers of the first run: all, or the first alone
+        later = (_later_gradients(case, left),)
+        yield from _in_layer(case, name, kept, later, run=left, is_last=False)
 
 
 def _in_layer(
     case: _Case, name: str, kept: Item, arrived: tuple[Item, ...], *, run: Number, is_last: bool
 ) -> Iterator[Item]:
     """Yield the feed-forward part's backward pass in a run of layers, and that of the scores."""
-    sizes = {**case.sizes, "segment_layers": run}
-    again = recomputed_activations(case.spec, case.recipe, sizes)
+    sizes = _run_sizes(case, run, is_last=is_last)
+    again = recomputed_activations(case.spec, case.recipe, sizes, is_first=not is_last)
     rerun = (total("recomputed activations", again, source=again[0].source),) if again else ()
     all_layers = is_last and case.keeps_layers
     copied = sizes["copied_layers"] if all_layers else run * sizes["copied_in_layer"]
     around = _around(case, copied)
-    trained = case.recipe.lora is None
-    flow = flowing({**sizes, "trained_matrix": sizes["params_of_last_matrix"] * trained})
     made = () if case.core_again else rerun
-    yield _moment(name, kept, *made, *arrived, flow, *around)
+    yield _moment(name, kept, *made, *arrived, flowing(sizes), *around)
     if not sizes["writes_scores"]:
         return
     if again and not case.core_again:
-        before = {**sizes, "segment_layers": run - 1}
-        earlier = recomputed_activations(case.spec, case.recipe, before) if run > 1 else ()
-        made = (total("recomputed activations", earlier, source=_NOW),) if earlier else ()
+        made = _earlier_in_run(case, run, is_last=is_last)
         yield _moment(name, kept, *made, *arrived, scores_in_forward(sizes), *around)
-    between = _params_between(case) if trained and not case.adds else 0
-    scores = scores_flowing(sizes, between, _passed(case, again))
+    between = _params_between(sizes) if case.recipe.lora is None and not case.adds else 0
+    scores = scores_flowing(sizes, between, _passed(case, again, sizes, is_last=is_last))
     yield _moment(name, kept, *rerun, *arrived, scores, *around)
 
 
-def _params_between(case: _Case) -> Number:
+def _run_sizes(case: _Case, run: Number, *, is_last: bool) -> Mapping[str, Number]:
+    """Return the sizes of a run's last layer, the first that the backward pass comes to."""
+    sizes = {**case.sizes, "segment_layers": run}
+    if dense_in_run(sizes, is_first=not is_last) < run:
+        sizes["params_of_layer"] = sizes["params_of_expert_layer"]
+    else:
+        sizes["params_of_layer"] = sizes["params_of_dense_layer"]
+        sizes["num_inner_rows"], sizes["inner_dim"] = sizes["num_tokens"], sizes["dense_dim"]
+        sizes["params_of_last_matrix"] = sizes["hidden_dim"] * sizes["dense_dim"]
+    sizes["trained_matrix"] = 0 if case.recipe.lora else sizes["params_of_last_matrix"]
+    return sizes
+
+
+def _earlier_in_run(case: _Case, run: Number, *, is_last: bool) -> tuple[Item, ...]:
+    """Return what a run of layers has made again when it comes to its last layer."""
+    if run == 1:
+        return ()
+    sizes = {**case.sizes, "segment_layers": run - 1}
+    earlier = recomputed_activations(case.spec, case.recipe, sizes, is_first=not is_last)
+    return (total("recomputed activations", earlier, source=earlier[0].source),)
+
+
+def _params_between(sizes: Mapping[str, Number]) -> Number:
     """Return the parameters whose gradients come before that of the scores, in one layer."""
-    sizes = case.sizes
     behind = sizes["num_matrices"] * sizes["params_of_last_matrix"]
     behind += sizes["query_dim"] * sizes["hidden_dim"]
     # the gradients of q, k and v come after that of the scores
@@ -242,16 +262,19 @@ def _params_between(case: _Case) -> Number:
     return min(behind, sizes["params_of_layer"] - read)
 
 
-def _passed(case: _Case, again: Sequence[Item]) -> Number:
+def _passed(
+    case: _Case, again: Sequence[Item], sizes: Mapping[str, Number], *, is_last: bool
+) -> Number:
     """Return what one layer keeps of the part behind its attention, in bytes."""
-    sizes = case.sizes
     run = 1 if case.core_again else sizes["segment_layers"]
-    in_one = {each.name: each.amount // run for each in again}
+    dense = dense_in_run(sizes, is_first=not is_last)
+    layers_with = {"feed-forward": dense, "experts": run - dense}
+    in_one = {each.name: each.amount // max(1, layers_with.get(each.name, run)) for each in again}
     for part, count in (("feed-forward", "num_dense_layers"), ("experts", "num_expert_layers")):
         for each in case.layers:
             if each.name == part and part not in in_one and sizes[count]:
                 in_one[part] = each.amount // (sizes["in_flight"] * sizes[count])
-    behind = in_one.get("experts", in_one.get("feed-forward", 0))
+    behind = in_one.get("experts") or in_one.get("feed-forward", 0)
     if "norms" not in in_one:
         return behind
     shared = sizes["shared_bytes"] * sizes["norm_tokens"] * sizes["hidden_dim"]
@@ -261,7 +284,7 @@ def _passed(case: _Case, again: Sequence[Item]) -> Number:
 def _arrived(case: _Case, num_layers: Number) -> tuple[Item, ...]:
     """Return the gradients that are there after the head and a number of layers."""
     sizes, held = case.sizes, case.held
-    new = sizes["trained_table"] + num_layers * sizes["params_of_layer"]
+    new = sizes["trained_table"] + _params_of_run(sizes, num_layers, is_first=False)
     if case.adds:  # a tied table's waits for the embedding's
         new = sizes["waiting_table"]
     values = {
@@ -272,10 +295,16 @@ def _arrived(case: _Case, num_layers: Number) -> tuple[Item, ...]:
     return (item("gradients", ARRIVED, values, unit="bytes", source=_ARRIVED),)
 
 
-def _later_gradients(case: _Case) -> Item:
-    """Return the gradients when the backward pass is in the first layer."""
+def _params_of_run(sizes: Mapping[str, Number], num_layers: Number, *, is_first: bool) -> Number:
+    dense = dense_in_run({**sizes, "segment_layers": num_layers}, is_first=is_first)
+    with_experts = (num_layers - dense) * sizes["params_of_expert_layer"]
+    return dense * sizes["params_of_dense_layer"] + with_experts
+
+
+def _later_gradients(case: _Case, num_layers: Number) -> Item:
+    """Return the gradients when the backward pass is in the last of the first layers."""
     sizes, share = case.sizes, case.share
-    layer = sizes["params_of_layer"] * sizes["segment_layers"]
+    layer = _params_of_run(sizes, num_layers, is_first=True)
     in_flow = sizes["params_of_last_matrix"]  # counted with what flows
     is_shared_out = share.gradient_shards > 1
     values = {

@@ -29,7 +29,8 @@ CAST_COPIES: Final = Formula("2 * num_copied")
 GATHERED: Final = Formula("gathered_bytes * (2 * params_of_layer + params_outside)")
 FOREACH: Final = Formula("(state_bytes * num_copies + copied_bytes) * num_updated")
 FOR_LOOP: Final = Formula(
-    "state_bytes * max((num_copies - 1) * largest_tensor, num_copies * largest_matrix)"
+    "state_bytes * max((num_copies - 1) * largest_tensor, num_copies * largest_matrix,"
+    " min(1, num_copies) * first_table + (num_copies - 1) * after_table)"
     " + copied_bytes * num_updated"
 )
 MUON: Final = Formula(
@@ -59,7 +60,9 @@ SCORES_FLOWING: Final = Formula(
 )
 FORWARD_SCORES: Final = Formula(
     "(3 * value_bytes + 1) * num_heads * batch_size * seq_len ** 2 + value_bytes * seq_len ** 2"
-    f" + value_bytes * num_tokens * (5 * query_dim + unrepeated_dim) + 2 * {_RESIDUAL}"
+    " + value_bytes * num_tokens * (4 * query_dim + unrepeated_dim)"
+    " + (rotated_bytes + copy_bytes) * num_tokens * (query_dim + kv_dim)"
+    f" + qkv_copies * value_bytes * norm_tokens * hidden_dim + {_RESIDUAL}"
 )
 FINAL_NORM: Final[Mapping[str, Formula]] = {
     "steps": Formula("20 * norm_tokens * hidden_dim"),
@@ -90,11 +93,13 @@ def transient_sizes(
         "writes_scores": int(PROFILES[recipe.profile].attention == "full"),
         "gathered_bytes": precision.gathered,
         "params_of_layer": -(-held.layers // share.num_layers),
+        **_layer_params(share, held),
         "params_outside": held.total - held.layers,
         "params_of_last_matrix": _last_matrix(spec, share),
         "params_of_embedding": held.embeddings - (held.token_embedding if spec.tied else 0),
         "num_inner_rows": rows,
         "inner_dim": _inner_dim(spec, share),
+        "dense_dim": -(-spec.ffn_dim // share.tensor),
         **_gradient_sizes(recipe, share),
         "branch_bytes": (
             precision.value
@@ -109,10 +114,21 @@ def transient_sizes(
     }
 
 
+def _layer_params(share: Share, held: ParameterCounts) -> dict[str, Number]:
+    """Return the parameters of one layer without experts and of one with them."""
+    in_experts = held.experts + held.router + held.shared_experts
+    num_dense = share.num_layers - share.num_expert_layers
+    common = -(-(held.layers - in_experts - held.dense_ffn) // share.num_layers)
+    return {
+        "params_of_dense_layer": common + -(-held.dense_ffn // max(1, num_dense)),
+        "params_of_expert_layer": common + -(-in_experts // max(1, share.num_expert_layers)),
+    }
+
+
 def _unrepeated_dim(spec: ModelSpec, share: Share) -> int:
-    """Return the width of the keys, and of values that no group of heads has repeated."""
-    kinds = 2 if spec.num_heads == spec.num_kv_heads else 1
-    return kinds * spec.num_kv_heads * spec.head_dim // share.tensor
+    """Return the width of the values that are there beside those that groups of heads repeat."""
+    is_plain = spec.num_heads == spec.num_kv_heads
+    return spec.num_kv_heads * spec.head_dim // share.tensor if is_plain else 0
 
 
 def _num_flowing(spec: ModelSpec, recipe: TrainingRecipe) -> int:
@@ -161,7 +177,7 @@ def _largest(spec: ModelSpec, recipe: TrainingRecipe, share: Share) -> dict[str,
     """Return the numbers in the largest tensors that a rank holds whole.
 
     A loop holds the last tensor's copy until the next has its own: "largest_matrix" comes after one
-    as large, which with biases in between it does not.
+    as large, which with biases in between it does not; "after_table" comes after the first table.
     """
     table = -(-spec.vocab_size // share.tensor) * spec.hidden_dim
     widths = [spec.num_heads * spec.head_dim // share.tensor]
@@ -175,6 +191,7 @@ def _largest(spec: ModelSpec, recipe: TrainingRecipe, share: Share) -> dict[str,
     is_here = share.has_embedding or share.has_head
     is_alone = spec.ffn_bias and recipe.optimizer != "muon"  # whose copies are of one matrix
     matrix_alone = 0 if recipe.optimizer == "muon" else matrix
+    after_table = (spec.learned_positions or widths[0]) * spec.hidden_dim
     square = min(spec.hidden_dim, max(widths)) ** 2  # Muon's product of a matrix with itself
     if recipe.lora is not None:
         width = max(spec.hidden_dim, *widths)
@@ -182,6 +199,8 @@ def _largest(spec: ModelSpec, recipe: TrainingRecipe, share: Share) -> dict[str,
             "largest_tensor": 0,
             "largest_matrix": -(-recipe.lora.rank * width // share.optimizer_shards),
             "largest_square": 0,
+            "first_table": 0,
+            "after_table": 0,
             "trained_table": 0,
             "waiting_table": 0,
             "extra_tables": 0,
@@ -190,6 +209,8 @@ def _largest(spec: ModelSpec, recipe: TrainingRecipe, share: Share) -> dict[str,
         "trained_table": table if share.has_head else 0,
         "waiting_table": table if spec.tied and share.has_head and share.has_embedding else 0,
         "largest_tensor": -(-max(table * is_here, matrix_alone) // share.optimizer_shards),
+        "first_table": -(-table // share.optimizer_shards) if share.has_embedding else 0,
+        "after_table": -(-after_table // share.optimizer_shards),
         "largest_square": 0 if spec.mixture else -(-square // share.optimizer_shards),
         "largest_matrix": 0 if is_alone else -(-matrix // share.optimizer_shards),
         "extra_tables": table * _waiting_tables(spec, recipe, share),

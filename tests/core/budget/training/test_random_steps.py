@@ -32,7 +32,7 @@ TEN_MILLION = ModelSpec(
     attention_bias="all", ffn_bias=True, learned_positions=1024,
 )  # fmt: skip
 RECIPES_A_SEED = 50
-WITHIN_ONE_PERCENT = 0.9
+WITHIN_ONE_PERCENT = 0.94
 
 
 def random_model(rng: random.Random) -> ModelSpec:
@@ -74,7 +74,7 @@ def random_recipe(rng: random.Random, spec: ModelSpec) -> TrainingRecipe:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
-def test_no_peak_leaves_its_band_and_nine_in_ten_are_within_a_hundredth(seed):
+def test_no_peak_leaves_its_band_and_nearly_all_are_within_a_hundredth(seed):
     """50 recipes a seed. Of those with autocast and checkpointing it once missed 28.7 %."""
     rng = random.Random(seed)  # noqa: S311  a grid, no secret
     close = 0
