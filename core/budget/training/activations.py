@@ -26,6 +26,8 @@ _LAYERS: Final[Mapping[str, str]] = {
     N_("block inputs"): "ceil(num_layers / segment_layers)",
 }
 _FORMULA_OF: Final = lru_cache(maxsize=512)(Formula)
+SHARED_INPUT: Final = "shared_bytes * norm_tokens * hidden_dim"
+"""What a rerun does not make again: its first norm keeps the run's own input."""
 ROTARY: Final = Formula("2 * residual_bytes * seq_len * rotary_dim")
 
 
@@ -53,6 +55,7 @@ def activation_sizes(spec: ModelSpec, recipe: TrainingRecipe, share: Share) -> d
         ),
         "rank": recipe.lora.rank if recipe.lora else 0,
         **_number_sizes(PRECISIONS[recipe.precision], is_rotary=not spec.learned_positions),
+        "shared_bytes": _shared_bytes(spec, recipe),
     }
     if spec.mixture is not None:
         # the rows that the experts read: each the same number, the last padded
@@ -64,6 +67,16 @@ def activation_sizes(spec: ModelSpec, recipe: TrainingRecipe, share: Share) -> d
         sizes["rope_in_view"] = spec.latent.rope_dim if sizes["value_bytes"] == 4 else 0
         sizes["rotary_dim"] = spec.latent.rope_dim
     return sizes
+
+
+def _shared_bytes(spec: ModelSpec, recipe: TrainingRecipe) -> int:
+    """Return the bytes of a number of a run's input that its first norm keeps as it is.
+
+    A norm written in steps keeps an fp32 copy, which of an fp32 tensor is the tensor itself.
+    """
+    residual = PRECISIONS[recipe.precision].residual
+    in_steps = spec.norm == "rms" and PROFILES[recipe.profile].rms_norm == "steps"
+    return 0 if in_steps and residual != 4 else residual
 
 
 def _number_sizes(precision: Precision, *, is_rotary: bool) -> dict[str, Number]:
@@ -107,6 +120,11 @@ def outside_activations(
     return item("outside the blocks", rule, sizes, unit="bytes", kind="exact", source=TRACED)
 
 
+def rotary_activations(sizes: Mapping[str, Number]) -> Item:
+    """Return what is kept outside the blocks until the first layer's backward pass is done."""
+    return item("outside the blocks", ROTARY, sizes, unit="bytes", kind="exact", source=TRACED)
+
+
 @lru_cache(maxsize=16)
 def _outside(norm: str, profile: str, *, is_frozen: bool) -> Formula:
     rows = LAYER_NORM if norm == "layer" else RMS_NORM[PROFILES[profile].rms_norm]
@@ -117,18 +135,33 @@ def _outside(norm: str, profile: str, *, is_frozen: bool) -> Formula:
 
 
 def recomputed_activations(
-    spec: ModelSpec, recipe: TrainingRecipe, sizes: Mapping[str, Number]
+    spec: ModelSpec, recipe: TrainingRecipe, sizes: Mapping[str, Number], *, is_first: bool = False
 ) -> tuple[Item, ...]:
-    """Return what one layer, or one run of layers, makes again for its backward pass, by part."""
+    """Return what one layer, or one run of layers, makes again for its backward pass, by part.
+
+    Args:
+        spec: The model.
+        recipe: How it is trained.
+        sizes: Those of `activation_sizes`.
+        is_first: Whether it is the rank's first run, where dense layers come before experts.
+    """
     layers = sizes["segment_layers"]
-    has_experts = sizes["num_expert_layers"] > 0
+    num_dense = dense_in_run(sizes, is_first=is_first)
     one = {**sizes, "in_flight": 1, "num_layers": layers}
-    one["num_dense_layers"] = 0 if has_experts else layers
-    one["num_expert_layers"] = layers if has_experts else 0
+    one["num_dense_layers"] = num_dense
+    one["num_expert_layers"] = layers - num_dense
     return tuple(
         item(part, rule, one, unit="bytes", kind="exact", source=CHECKPOINT)
         for part, rule in _formulas(spec, _shape_of(recipe), kept=False).items()
     )
+
+
+def dense_in_run(sizes: Mapping[str, Number], *, is_first: bool) -> Number:
+    """Return how many layers without experts a rank's first run of layers has, or its last."""
+    layers = sizes["segment_layers"]
+    if is_first:
+        return min(layers, sizes["num_dense_layers"])
+    return max(0, layers - sizes["num_expert_layers"])
 
 
 def _shape_of(recipe: TrainingRecipe) -> TrainingRecipe:
@@ -142,11 +175,14 @@ def _shape_of(recipe: TrainingRecipe) -> TrainingRecipe:
 def _formulas(spec: ModelSpec, recipe: TrainingRecipe, *, kept: bool) -> Mapping[str, Formula]:
     """Return one formula a part: the sum of its rows, times its layers, times those in flight."""
     parts = kept_tensors(spec, recipe) if kept else recomputed_tensors(spec, recipe)
-    return {part: _formula(_LAYERS[part], rows) for part, rows in parts.items() if rows}
+    rules = {part: _rule(_LAYERS[part], rows) for part, rows in parts.items() if rows}
+    if not kept and "norms" in rules:
+        rules["norms"] += f" - {SHARED_INPUT}"
+    return {part: Formula(rule) for part, rule in rules.items()}
 
 
-def _formula(num_layers: str, rows: Rows) -> Formula:
-    return Formula(f"in_flight * {num_layers} * ({' + '.join(row.size for row in rows)})")
+def _rule(num_layers: str, rows: Rows) -> str:
+    return f"in_flight * {num_layers} * ({' + '.join(row.size for row in rows)})"
 
 
 class KeptTensor(NamedTuple):

@@ -4,15 +4,20 @@ Why apart: which tensors there are, where `activations` makes bytes of them; bot
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
 
+from core.budget.catalogue.profiles import PROFILES
 from core.budget.recipe import LoRA, TrainingRecipe
 from core.budget.training.saved_tensors import (
     ATTENTION,
+    ATTENTION_INPUT,
     CORE,
     FULL_SCORES,
+    GELU_INPUT,
     LATENT_CORE,
     NORMED,
+    QK_NORM,
     Rows,
     Saved,
     saved_tensors,
@@ -86,7 +91,37 @@ def recomputed_tensors(spec: ModelSpec, recipe: TrainingRecipe) -> Mapping[str, 
         return parts
     if recipe.profile == "megatron":
         return {"attention": tuple(row for row in parts["attention"] if row in FULL_SCORES)}
-    return {part: tuple(row for row in rows if not row.output) for part, rows in parts.items()}
+    return {part: _made_again(spec, recipe.profile, rows) for part, rows in parts.items()}
+
+
+def _made_again(spec: ModelSpec, profile: str, rows: Rows) -> Rows:
+    """Return what the rerun of a block makes beside the kept products that it reads."""
+    taken = _taken_out(spec, profile)
+    again = (row._replace(size=taken.get(row.what, "" if row.output else row.size)) for row in rows)
+    return tuple(row._replace(output=False) for row in again if row.size)
+
+
+@lru_cache(maxsize=128)
+def _taken_out(spec: ModelSpec, profile: str) -> Mapping[str, str]:
+    """Return what is left of a rerun's tensors beside kept products, by name; "" is nothing.
+
+    A product that is itself what the next operation keeps is there once. Where it is not, the
+    rerun frees it as soon as that operation has run: queries and keys give their place to the
+    rotated ones, the output of attention's last matrix gives its own to a matrix's input.
+    """
+    if spec.latent is not None:
+        return {}
+    in_steps = spec.norm == "rms" and PROFILES[profile].rms_norm == "steps"
+    queries, keys, *_others = ATTENTION["flash"]
+    if spec.qk_norm and not in_steps:
+        taken = {QK_NORM["kernel"][0].what: "", keys.what: _TOKENS + "kv_dim"}
+    else:
+        taken = {queries.what: "", keys.what: ""}
+    if spec.norms_per_layer == 2 or in_steps:
+        taken[ATTENTION_INPUT] = f"(qkv_copies - 1) * {NORMED}"
+    if not spec.gated and PROFILES[profile].gelu == "steps":
+        taken[GELU_INPUT] = "(residual_bytes - value_bytes) * num_tokens * ffn_dim"
+    return taken
 
 
 def _frozen(rows: Rows, lora: LoRA) -> Rows:

@@ -58,6 +58,7 @@ LAYER_NORM: Final[Rows] = (
     Saved(N_("mean and 1 / deviation"), "layer_norm", "8 * norm_tokens"),
 )
 
+ATTENTION_INPUT: Final = N_("input of q, k and v")
 _QUERIES: Final = "value_bytes * num_tokens * query_dim"
 _KEYS: Final = "value_bytes * num_tokens * 2 * kv_dim"
 _MIXED: Final = N_("attention's output")
@@ -167,6 +168,9 @@ ROUTER: Final[Rows] = (
 )  # fmt: skip
 
 
+GELU_INPUT: Final = N_("GELU's input")
+
+
 def inner(width: str, kind: str, matrix: str) -> Rows:
     """Return the rows of a feed-forward layer's inside.
 
@@ -179,11 +183,11 @@ def inner(width: str, kind: str, matrix: str) -> Rows:
         Saved(N_("gate"), "silu", width, output=True),
         Saved(N_("up"), "mul", width, output=True),
     )
-    wide = (Saved(N_("GELU's input"), "gelu", width, output=True),)
+    wide = (Saved(GELU_INPUT, "gelu", width, output=True),)
     whole = width.replace("value_bytes", "residual_bytes")  # autocast takes powers in fp32
     product = (Saved(N_("product"), f"matmul {matrix}", width, (matrix,)),)
     small = (
-        Saved(N_("GELU's input"), "pow", whole, output=True),
+        Saved(GELU_INPUT, "pow", whole, output=True),
         Saved(N_("half the input"), "mul", width),
         Saved(N_("tanh"), "tanh", whole),
         Saved(N_("1 + tanh"), "mul", whole),
@@ -235,7 +239,7 @@ def _norms(spec: ModelSpec, profile: Profile) -> Rows:
 def _attention(spec: ModelSpec, profile: Profile) -> Rows:
     if spec.latent is None:
         needs = ("q", "k", "v")
-        read = Saved(N_("input of q, k and v"), "matmul", f"qkv_copies * {NORMED}", needs)
+        read = Saved(ATTENTION_INPUT, "matmul", f"qkv_copies * {NORMED}", needs)
         normed = QK_NORM[profile.rms_norm] if spec.qk_norm else ()
         return (read, *normed, *ATTENTION[profile.attention])
     read = Saved(N_("input of the latent"), "matmul", f"pair_copies * {NORMED}", ("latent",))

@@ -71,7 +71,6 @@ def state_sizes(
         "num_in_matrices": min(updated, trained or _of_muon(held, share)),
         "rows_and_columns": _rows_and_columns(spec, recipe, share, held),
         "num_with_gradient": _sharded(trained, others, experts, share.gradient_shards, share),
-        "num_in_products": _kept_layers(recipe, held) + _head(recipe, held, share),
     }
 
 
@@ -97,24 +96,6 @@ def _rows_and_columns(
     if recipe.lora is not None:
         return _adapter_params(spec, recipe.lora, share) // recipe.lora.rank
     return -(-rows_and_columns(spec, share, held) // share.optimizer_shards)
-
-
-def _kept_layers(recipe: TrainingRecipe, held: ParameterCounts) -> int:
-    """Return the parameters of the layers' products whose cast copies wait for their backward.
-
-    What checkpointing runs again casts again.
-    """
-    kept = recipe.checkpointing == "none" or (
-        recipe.checkpointing == "selective" and recipe.profile == "megatron"
-    )
-    return held.matrices + held.router if kept else 0
-
-
-def _head(recipe: TrainingRecipe, held: ParameterCounts, share: Share) -> int:
-    """Return the parameters of the head's product, tied or not; pieces of the loss cast again."""
-    if not share.has_head or recipe.loss_chunks > 1:
-        return 0
-    return held.head or held.token_embedding
 
 
 def _adapter_params(spec: ModelSpec, lora: LoRA, share: Share) -> int:

@@ -18,35 +18,63 @@ from core.models.spec import ModelSpec
 
 LOGITS: Final = Formula("12 * num_tokens * vocab_size")
 CHUNKED_LOGITS: Final = Formula(
-    "max(12 * ceil(num_tokens / loss_chunks) * vocab_size + value_bytes * trained_table,"
-    " 3 * value_bytes * trained_table) + value_bytes * norm_tokens * hidden_dim"
+    "max(12 * ceil(num_tokens / loss_chunks) * vocab_size"
+    " + (made_bytes + copy_bytes) * trained_table,"
+    " made_bytes * ceil(num_tokens / loss_chunks) * vocab_size"
+    " + (2 * made_bytes + copy_bytes) * trained_table,"
+    " 3 * made_bytes * trained_table) + residual_bytes * norm_tokens * hidden_dim"
 )
-CAST_COPIES: Final = Formula("2 * num_in_products")
+FORWARD_LOGITS: Final = Formula("8 * ceil(num_tokens / loss_chunks) * vocab_size")
+CAST_COPIES: Final = Formula("2 * num_copied")
 GATHERED: Final = Formula("gathered_bytes * (2 * params_of_layer + params_outside)")
 FOREACH: Final = Formula("(state_bytes * num_copies + copied_bytes) * num_updated")
 FOR_LOOP: Final = Formula(
-    "state_bytes * max((num_copies - 1) * largest_table, num_copies * largest_matrix)"
+    "state_bytes * max((num_copies - 1) * largest_tensor, num_copies * largest_matrix,"
+    " min(1, num_copies) * first_table + (num_copies - 1) * after_table)"
     " + copied_bytes * num_updated"
+)
+MUON: Final = Formula(
+    "max((num_copies - 1) * state_bytes * largest_tensor,"
+    " (state_bytes + 4) * largest_matrix + 4 * largest_square) + copied_bytes * num_updated"
 )
 FUSED: Final = Formula("0 * num_updated")
 _STEPS: Final = {"foreach": FOREACH, "for_loop": FOR_LOOP, "fused": FUSED}
 _LOSS: Final = N_("log-probabilities, their gradient and the softmax's, each in fp32: traced")
-_AUTOCAST: Final = N_("torch.autocast keeps a bf16 copy of each matrix until its backward pass")
+_AUTOCAST: Final = N_(
+    "torch.autocast keeps a bf16 copy of each matrix until its context closes, and autograd those"
+    " that it has saved until their backward pass"
+)
 _FSDP: Final = N_("torch fully_shard: this layer, the next one, and what lies outside the layers")
 
+_RESIDUAL: Final = "residual_bytes * norm_tokens * hidden_dim"
+_INNER: Final = "value_bytes * num_inner_rows * inner_dim"
 FLOWING: Final = Formula(
-    "value_bytes * (num_flowing * num_inner_rows * inner_dim + norm_tokens * hidden_dim)"
+    f"{_RESIDUAL} + max({_INNER} + branch_bytes * norm_tokens * hidden_dim"
+    f" + made_bytes * trained_matrix, num_flowing * {_INNER} + left_bytes * trained_matrix,"
+    " cast_bytes * trained_matrix)"
 )
 SCORES_FLOWING: Final = Formula(
-    f"max({FLOWING.text}, value_bytes * (num_heads * batch_size * seq_len ** 2"
-    " + num_tokens * query_dim + norm_tokens * hidden_dim)"
-    " + new_gradient_bytes * params_between - activations_between)"
+    f"max(0, value_bytes * num_heads * batch_size * seq_len ** 2"
+    f" + value_bytes * num_tokens * query_dim + {_RESIDUAL}"
+    " + left_bytes * params_between - activations_between)"
 )
+FORWARD_SCORES: Final = Formula(
+    "(3 * value_bytes + 1) * num_heads * batch_size * seq_len ** 2 + value_bytes * seq_len ** 2"
+    " + value_bytes * num_tokens * (4 * query_dim + unrepeated_dim)"
+    " + (rotated_bytes + copy_bytes) * num_tokens * (query_dim + kv_dim)"
+    f" + qkv_copies * value_bytes * norm_tokens * hidden_dim + {_RESIDUAL}"
+)
+FINAL_NORM: Final[Mapping[str, Formula]] = {
+    "steps": Formula("20 * norm_tokens * hidden_dim"),
+    "kernel": Formula("2 * value_bytes * norm_tokens * hidden_dim"),
+}
 HEAD: Final = Formula(
-    "new_gradient_bytes * trained_table"
-    " + value_bytes * (num_tokens * vocab_size + norm_tokens * hidden_dim)"
+    "max((made_bytes + copy_bytes) * trained_table"
+    " + value_bytes * ceil(num_tokens / loss_chunks) * vocab_size,"
+    " cast_bytes * trained_table) + value_bytes * norm_tokens * hidden_dim"
 )
 LAST: Final = Formula("value_bytes * norm_tokens * hidden_dim + new_gradient_bytes * extra_tables")
+_SCORES: Final = N_("scores, their softmax, and what dropout leaves of it with its mask: traced")
 _FLOW: Final = N_("gradients of activations on their way through one layer: traced")
 
 
@@ -60,18 +88,79 @@ def transient_sizes(
         rows *= spec.mixture.experts_per_token
     return {
         "loss_chunks": min(recipe.loss_chunks, recipe.num_tokens),
-        "num_flowing": 2 if spec.gated else 1,
+        "unrepeated_dim": _unrepeated_dim(spec, share),
+        "num_flowing": _num_flowing(spec, recipe),
         "writes_scores": int(PROFILES[recipe.profile].attention == "full"),
         "gathered_bytes": precision.gathered,
         "params_of_layer": -(-held.layers // share.num_layers),
+        **_layer_params(share, held),
         "params_outside": held.total - held.layers,
         "params_of_last_matrix": _last_matrix(spec, share),
-        "params_of_embedding": 0 if spec.tied else held.embeddings,
+        "params_of_embedding": held.embeddings - (held.token_embedding if spec.tied else 0),
         "num_inner_rows": rows,
         "inner_dim": _inner_dim(spec, share),
-        "new_gradient_bytes": precision.value if precision.master else precision.weights,
+        "dense_dim": -(-spec.ffn_dim // share.tensor),
+        **_gradient_sizes(recipe, share),
+        "branch_bytes": (
+            precision.value
+            if PROFILES[recipe.profile].dropout or precision.value != precision.residual
+            else 0
+        ),
+        "copied_layers": held.matrices + held.router,
+        "copied_in_layer": -(-(held.matrices + held.router) // share.num_layers),
+        "copied_head": (held.head or held.token_embedding) if share.has_head else 0,
         **_copies(recipe),
         **_largest(spec, recipe, share),
+    }
+
+
+def _layer_params(share: Share, held: ParameterCounts) -> dict[str, Number]:
+    """Return the parameters of one layer without experts and of one with them."""
+    in_experts = held.experts + held.router + held.shared_experts
+    num_dense = share.num_layers - share.num_expert_layers
+    common = -(-(held.layers - in_experts - held.dense_ffn) // share.num_layers)
+    return {
+        "params_of_dense_layer": common + -(-held.dense_ffn // max(1, num_dense)),
+        "params_of_expert_layer": common + -(-in_experts // max(1, share.num_expert_layers)),
+    }
+
+
+def _unrepeated_dim(spec: ModelSpec, share: Share) -> int:
+    """Return the width of the values that are there beside those that groups of heads repeat."""
+    is_plain = spec.num_heads == spec.num_kv_heads
+    return spec.num_kv_heads * spec.head_dim // share.tensor if is_plain else 0
+
+
+def _num_flowing(spec: ModelSpec, recipe: TrainingRecipe) -> int:
+    """Return how many gradients of the inner width there are beside what the product leaves.
+
+    That of the product, and one for each tensor that it was made of; written in steps, GELU is a
+    product of two, in fp32 under autocast.
+    """
+    precision = PRECISIONS[recipe.precision]
+    if spec.gated:
+        return 2
+    if PROFILES[recipe.profile].gelu == "steps":
+        return 3 * precision.residual // precision.value - 1
+    return 1
+
+
+def _gradient_sizes(recipe: TrainingRecipe, share: Share) -> dict[str, Number]:
+    """Return the bytes of a number of a gradient that has just come.
+
+    Under autocast the product gives 16 bits, then its copy's cast gives fp32; the copy of the
+    matrix is freed with the product.
+    """
+    precision = PRECISIONS[recipe.precision]
+    new = precision.value if precision.master else precision.weights
+    copies, adds = precision.copies, keeps_adding(recipe, share)
+    return {
+        "new_gradient_bytes": new,
+        "arriving_bytes": precision.gradients,
+        "made_bytes": precision.value,
+        "copy_bytes": copies,
+        "cast_bytes": new + precision.value if copies else 0,
+        "left_bytes": (0 if adds else new) - copies,
     }
 
 
@@ -85,7 +174,11 @@ def _copies(recipe: TrainingRecipe) -> dict[str, Number]:
 
 
 def _largest(spec: ModelSpec, recipe: TrainingRecipe, share: Share) -> dict[str, Number]:
-    """Return the numbers in the largest table and matrix that a rank holds whole."""
+    """Return the numbers in the largest tensors that a rank holds whole.
+
+    A loop holds the last tensor's copy until the next has its own: "largest_matrix" comes after one
+    as large, which with biases in between it does not; "after_table" comes after the first table.
+    """
     table = -(-spec.vocab_size // share.tensor) * spec.hidden_dim
     widths = [spec.num_heads * spec.head_dim // share.tensor]
     if spec.num_dense_layers:
@@ -96,18 +189,30 @@ def _largest(spec: ModelSpec, recipe: TrainingRecipe, share: Share) -> dict[str,
         experts = spec.mixture.num_experts // share.expert or 1
         matrix = max(matrix, experts * inner * spec.hidden_dim)
     is_here = share.has_embedding or share.has_head
+    is_alone = spec.ffn_bias and recipe.optimizer != "muon"  # whose copies are of one matrix
+    matrix_alone = 0 if recipe.optimizer == "muon" else matrix
+    after_table = (spec.learned_positions or widths[0]) * spec.hidden_dim
+    square = min(spec.hidden_dim, max(widths)) ** 2  # Muon's product of a matrix with itself
     if recipe.lora is not None:
         width = max(spec.hidden_dim, *widths)
         return {
-            "largest_table": 0,
+            "largest_tensor": 0,
             "largest_matrix": -(-recipe.lora.rank * width // share.optimizer_shards),
+            "largest_square": 0,
+            "first_table": 0,
+            "after_table": 0,
             "trained_table": 0,
+            "waiting_table": 0,
             "extra_tables": 0,
         }
     return {
         "trained_table": table if share.has_head else 0,
-        "largest_table": -(-table // share.optimizer_shards) if is_here else 0,
-        "largest_matrix": -(-matrix // share.optimizer_shards),
+        "waiting_table": table if spec.tied and share.has_head and share.has_embedding else 0,
+        "largest_tensor": -(-max(table * is_here, matrix_alone) // share.optimizer_shards),
+        "first_table": -(-table // share.optimizer_shards) if share.has_embedding else 0,
+        "after_table": -(-after_table // share.optimizer_shards),
+        "largest_square": 0 if spec.mixture else -(-square // share.optimizer_shards),
+        "largest_matrix": 0 if is_alone else -(-matrix // share.optimizer_shards),
         "extra_tables": table * _waiting_tables(spec, recipe, share),
     }
 
@@ -160,9 +265,15 @@ def logits_and_loss(sizes: Mapping[str, Number]) -> Item:
     return item("logits and loss", rule, sizes, unit="bytes", kind="exact", source=_LOSS)
 
 
-def cast_copies(sizes: Mapping[str, Number]) -> Item:
+def logits_in_forward(sizes: Mapping[str, Number]) -> Item:
+    """Return the bytes in the forward pass of the loss: logits and log-probabilities in fp32."""
+    return item("logits and loss", FORWARD_LOGITS, sizes, unit="bytes", kind="exact", source=_LOSS)
+
+
+def cast_copies(sizes: Mapping[str, Number], num_copied: Number) -> Item:
     """Return the bf16 copies of matrices that autocast keeps."""
-    return item("cached copies", CAST_COPIES, sizes, unit="bytes", kind="exact", source=_AUTOCAST)
+    values = {**sizes, "num_copied": num_copied}
+    return item("cached copies", CAST_COPIES, values, unit="bytes", kind="exact", source=_AUTOCAST)
 
 
 def gathered_weights(sizes: Mapping[str, Number]) -> Item:
@@ -176,33 +287,56 @@ def step_temporary(recipe: TrainingRecipe, sizes: Mapping[str, Number]) -> Item:
     """Return what the optimizer's step makes and frees."""
     rule = _STEPS[step_walk(recipe)]
     source = OPTIMIZERS[recipe.optimizer].source
-    if rule is FOR_LOOP:
+    if recipe.optimizer == "muon" and sizes["largest_square"]:
+        rule = MUON
+    if rule in {FOR_LOOP, MUON}:
         return item(
             "temporary", rule, sizes, unit="bytes", source=source, kind="estimated", band=0.35
         )
     return item("temporary", rule, sizes, unit="bytes", kind="exact", source=source)
 
 
-def flowing(
-    sizes: Mapping[str, Number], *, params_between: Number = 0, activations_between: Number = 0
-) -> Item:
-    """Return the gradients of activations that are alive in the middle of a layer.
+def final_norm(spec: ModelSpec, recipe: TrainingRecipe, sizes: Mapping[str, Number]) -> Item:
+    """Return what is beside the activations of the layers in the final norm's backward pass."""
+    in_steps = spec.norm == "rms" and PROFILES[recipe.profile].rms_norm == "steps"
+    rule = FINAL_NORM["steps" if in_steps else "kernel"]
+    return item("temporary", rule, sizes, unit="bytes", kind="exact", source=_FLOW)
 
-    Where all scores are written, so is their gradient. It comes after that of the feed-forward
-    part, in place of what that part had kept.
+
+def flowing(sizes: Mapping[str, Number]) -> Item:
+    """Return the gradients that are alive in the feed-forward part of a layer.
+
+    First that of its product and of its last matrix; then those of all that the product was made
+    of, in place of the product.
+    """
+    return item("temporary", FLOWING, sizes, unit="bytes", source=_FLOW, kind="estimated", band=0.5)
+
+
+def scores_flowing(
+    sizes: Mapping[str, Number], params_between: Number, activations_between: Number
+) -> Item:
+    """Return the gradients that are alive where those of all written scores come.
+
+    They come after those of the feed-forward part, in place of what that part had kept.
 
     Args:
         sizes: All sizes that the formulas name.
         params_between: Parameters whose gradients come between those two moments.
         activations_between: Bytes of activations that are freed between them.
     """
-    rule = SCORES_FLOWING if sizes["writes_scores"] else FLOWING
     values = {
         **sizes,
         "params_between": params_between,
         "activations_between": activations_between,
     }
-    return item("temporary", rule, values, unit="bytes", source=_FLOW, kind="estimated", band=0.5)
+    return item(
+        "temporary", SCORES_FLOWING, values, unit="bytes", source=_FLOW, kind="estimated", band=0.5
+    )
+
+
+def scores_in_forward(sizes: Mapping[str, Number]) -> Item:
+    """Return what a layer's forward pass holds when it has just dropped some of its scores."""
+    return item("temporary", FORWARD_SCORES, sizes, unit="bytes", kind="exact", source=_SCORES)
 
 
 def table_gradient(sizes: Mapping[str, Number]) -> Item:

@@ -76,6 +76,24 @@ def test_llama_2_7b_at_4096_tokens_peaks_as_measured_and_at_another_moment_with_
         assert peak == pytest.approx(gib, rel=0.01), checkpointing
 
 
+AUTOCAST = {"precision": "autocast_bf16", "accumulation": 4, "step_kind": "fused"}
+
+
+def test_autocast_holds_every_matrix_twice_until_its_context_closes():
+    """Our simulation of the whole step says 43.54, 55.77 and 64.48 GB beyond weights and states."""
+    expected = {
+        "full": (43.54, "before the autocast context closes"),
+        "selective": (55.77, "before the autocast context closes"),
+        "none": (64.48, "end of forward"),
+    }
+    for checkpointing, (gigabytes, moment) in expected.items():
+        recipe = TrainingRecipe(checkpointing=checkpointing, **AUTOCAST)
+        budget = training_budget(MODELS["llama-2-7b"], recipe, ONE)
+        assert peak_moment(budget) == moment
+        peak = budget.item.child("step peak").amount
+        assert peak / 1e9 == pytest.approx(gigabytes, rel=0.01), checkpointing
+
+
 def test_more_pieces_of_a_step_only_add_gradients():
     spec = MODELS["llama-2-7b"]
     once = training_budget(spec, TrainingRecipe(**PLAIN), ONE).item

@@ -19,7 +19,12 @@ def sizes_of(recipe, spec=SPEC):
     share = whole(spec)
     held = share_counts(spec, share)
     sizes = state_sizes(spec, recipe, share, held) | transient_sizes(spec, recipe, share, held)
-    tokens = {"num_tokens": recipe.num_tokens, "norm_tokens": recipe.num_tokens, "value_bytes": 2}
+    tokens = {
+        "num_tokens": recipe.num_tokens,
+        "norm_tokens": recipe.num_tokens,
+        "value_bytes": 2,
+        "residual_bytes": 2,
+    }
     return sizes | tokens | {"vocab_size": spec.vocab_size, "hidden_dim": spec.hidden_dim}
 
 

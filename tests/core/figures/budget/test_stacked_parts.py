@@ -14,7 +14,8 @@ from core.figures.budget.stacked_parts import (
 from core.figures.picture import Drawing, Look
 from tests.core.budget.test_share import cluster, model
 
-BUDGET = training_budget(model(), TrainingRecipe(), cluster(16, pipeline=2, zero_stage=3))
+RECIPE = TrainingRecipe(accumulation=2)
+BUDGET = training_budget(model(), RECIPE, cluster(16, pipeline=2, zero_stage=3))
 BARS = [(f"stage {n}", at_peak(stage)) for n, stage in enumerate(BUDGET.stages)]
 
 

@@ -1,0 +1,320 @@
+"""The moments of a training step at which its memory can peak, and what is there in each.
+
+After the forward pass every activation is there, and under autocast a copy of every matrix; the
+loss then holds its log-probabilities and their gradients. In the backward pass activations leave
+while gradients arrive: it is followed through its last layer and its first. The optimizer's step
+has all gradients and its own copies.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from core.budget.catalogue.precisions import PRECISIONS
+from core.budget.item import Formula, Item, Number, item, total
+from core.budget.recipe import TrainingRecipe
+from core.budget.share import Share
+from core.budget.training.activations import (
+    dense_in_run,
+    layer_activations,
+    outside_activations,
+    recomputed_activations,
+    rotary_activations,
+)
+from core.budget.training.states import gradients, resident_gradients
+from core.budget.training.transients import (
+    cast_copies,
+    final_norm,
+    flowing,
+    gathered_weights,
+    keeps_adding,
+    last_gradient,
+    logits_and_loss,
+    logits_in_forward,
+    scores_flowing,
+    scores_in_forward,
+    step_temporary,
+    table_gradient,
+)
+from core.language import N_
+from core.models.spec import ModelSpec
+
+ARRIVED: Final = Formula("held_gradients + new_gradient_bytes * arrived_params")
+LATER_GRADIENTS: Final = Formula(
+    "all_gradients - arriving_bytes * (late_params // gradient_shards)"
+    " + new_gradient_bytes * (unshared_params + waiting_params)"
+)
+LAST_LAYERS: Final = Formula(
+    "of_layers * ((in_flight - 1) * num_layers + segment_layers) // (in_flight * num_layers)"
+)
+WITHOUT_LAST_RUN: Final = Formula("of_layers * (num_runs - 1) // num_runs")
+_NOW: Final = N_("what is in memory at that moment")
+_ARRIVED: Final = N_("gradients that are there when the backward pass is in that layer")
+_LEFT: Final = N_("the backward pass has come to the first layers; what it passed is freed")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Case:
+    """A rank's step, and the parts that several moments share."""
+
+    spec: ModelSpec
+    recipe: TrainingRecipe
+    share: Share
+    sizes: Mapping[str, Number]
+    layers: tuple[Item, ...]
+    held: tuple[Item, ...]
+    all_gradients: Item
+
+    @property
+    def adds(self) -> bool:
+        return keeps_adding(self.recipe, self.share)
+
+    @property
+    def core_again(self) -> bool:
+        """Whether only the attention core is run again, where its own backward pass comes."""
+        return self.recipe.checkpointing == "selective" and self.recipe.profile == "megatron"
+
+    @property
+    def keeps_layers(self) -> bool:
+        """Whether the products of all layers wait for their backward pass, weights' copies too."""
+        return self.recipe.checkpointing == "none" or self.core_again
+
+
+def step_moments(
+    spec: ModelSpec, recipe: TrainingRecipe, share: Share, sizes: Mapping[str, Number]
+) -> tuple[Item, ...]:
+    """Return the moments of one step, in their order, each the sum of what is there.
+
+    Args:
+        spec: The model.
+        recipe: How it is trained.
+        share: The rank's part.
+        sizes: All sizes that the formulas name.
+    """
+    case = _case(spec, recipe, share, sizes)
+    full = case.all_gradients
+    return (
+        *_forward_moments(case),
+        *_table_moments(case),
+        _largest(tuple(_start(case))),
+        _largest(tuple(_end(case))),
+        _moment(N_("last gradient"), full, last_gradient(sizes)),
+        _moment(N_("optimizer step"), full, step_temporary(recipe, sizes)),
+    )
+
+
+def _case(
+    spec: ModelSpec, recipe: TrainingRecipe, share: Share, sizes: Mapping[str, Number]
+) -> _Case:
+    full = gradients(recipe, sizes)
+    stays = resident_gradients(PRECISIONS[recipe.precision], sizes)
+    several = recipe.accumulation > 1 or share.in_flight > 1
+    return _Case(
+        spec=spec,
+        recipe=recipe,
+        share=share,
+        sizes=sizes,
+        layers=layer_activations(spec, recipe, sizes),
+        held=(full,) if several else (stays,) if stays else (),
+        all_gradients=full,
+    )
+
+
+def _moment(name: str, *parts: Item) -> Item:
+    return total(name, parts, source=_NOW)
+
+
+def _largest(moments: Sequence[Item]) -> Item:
+    return max(moments, key=lambda moment: moment.amount)
+
+
+def _forward_moments(case: _Case) -> Iterator[Item]:
+    outside = outside_activations(case.spec, case.recipe, case.share, case.sizes)
+    kept = total("activations", (*case.layers, outside), source=case.layers[0].source)
+    loss = (logits_and_loss(case.sizes),) if case.share.has_head else ()
+    head = case.sizes["copied_head"] if case.sizes["loss_chunks"] == 1 else 0
+    copied = case.sizes["copied_layers"] if case.keeps_layers else 0
+    yield _moment(N_("end of forward"), kept, *loss, *case.held, *_around(case, copied + head))
+    if PRECISIONS[case.recipe.precision].copies and not case.keeps_layers:
+        yield _largest(tuple(_before_autocast_ends(case, kept)))
+
+
+def _before_autocast_ends(case: _Case, kept: Item) -> Iterator[Item]:
+    """Yield what can be the largest while the copies of all matrices are there.
+
+    In the loss, or where the last layer writes its scores, before its other matrices are copied.
+    """
+    sizes, name = case.sizes, N_("before the autocast context closes")
+    loss = (logits_in_forward(sizes),) if case.share.has_head else ()
+    copied = sizes["copied_layers"] + sizes["copied_head"]
+    yield _moment(name, kept, *loss, *case.held, *_around(case, copied))
+    if sizes["writes_scores"]:
+        read = sizes["hidden_dim"] * (sizes["query_dim"] + 2 * sizes["kv_dim"])
+        copied = sizes["copied_layers"] - sizes["copied_in_layer"] + read
+        scores = scores_in_forward(sizes)
+        yield _moment(name, _kept(case), scores, *case.held, *_around(case, copied))
+
+
+def _around(case: _Case, num_copied: Number) -> tuple[Item, ...]:
+    """Return the weights' copies: those that autocast made, those that ZeRO-3 puts together."""
+    copies = PRECISIONS[case.recipe.precision].copies
+    around = (cast_copies(case.sizes, num_copied),) if copies else ()
+    if case.share.weight_shards > 1 or case.recipe.precision == "fsdp2":
+        return (*around, gathered_weights(case.sizes))
+    return around
+
+
+def _table_moments(case: _Case) -> tuple[Item, ...]:
+    """Return the moment of the output table's gradient, where it is freed before the layers'."""
+    if not (case.share.has_head and case.adds):
+        return ()
+    copied = case.sizes["copied_layers"] if case.keeps_layers else 0
+    name, parts = N_("gradient of the output table"), (_kept(case), *case.held)
+    return (_moment(name, *parts, table_gradient(case.sizes), *_around(case, copied)),)
+
+
+def _kept(case: _Case) -> Item:
+    """Return the activations that are there in the last layer's backward pass."""
+    outside = rotary_activations(case.sizes)
+    return total("activations", (*case.layers, outside), source=case.layers[0].source)
+
+
+def _start(case: _Case) -> Iterator[Item]:
+    """Yield what can be the largest of the final norm's backward pass and of the last layers'."""
+    sizes, name = case.sizes, N_("start of backward")
+    last_run = (sizes["num_layers"] - 1) % sizes["segment_layers"] + 1
+    table = _arrived(case, 0)
+    if case.share.has_head:
+        copied = sizes["copied_layers"] if case.keeps_layers else 0
+        norm = final_norm(case.spec, case.recipe, sizes)
+        yield _moment(name, _kept(case), *table, norm, *_around(case, copied))
+    yield from _in_layer(case, name, _kept(case), table, run=last_run, is_last=True)
+    if last_run < sizes["segment_layers"]:
+        runs = -(-sizes["num_layers"] // sizes["segment_layers"])
+        values = {**sizes, "of_layers": sum(part.amount for part in case.layers), "num_runs": runs}
+        kept = item(
+            "activations", WITHOUT_LAST_RUN, values, unit="bytes", kind="exact", source=_LEFT
+        )
+        run = sizes["segment_layers"]
+        yield from _in_layer(case, name, kept, _arrived(case, last_run), run=run, is_last=True)
+
+
+def _end(case: _Case) -> Iterator[Item]:
+    """Yield what can be the largest in the first layers' backward pass."""
+    sizes, run = case.sizes, case.sizes["segment_layers"]
+    values = {**sizes, "of_layers": sum(part.amount for part in case.layers)}
+    layers = item("first layers", LAST_LAYERS, values, unit="bytes", kind="exact", source=_LEFT)
+    kept = total("activations", (layers, rotary_activations(sizes)), source=_LEFT)
+    name = N_("end of backward")
+    for left in {run, 1}:  # layers of the first run: all, or the first alone
+        later = (_later_gradients(case, left),)
+        yield from _in_layer(case, name, kept, later, run=left, is_last=False)
+
+
+def _in_layer(
+    case: _Case, name: str, kept: Item, arrived: tuple[Item, ...], *, run: Number, is_last: bool
+) -> Iterator[Item]:
+    """Yield the feed-forward part's backward pass in a run of layers, and that of the scores."""
+    sizes = _run_sizes(case, run, is_last=is_last)
+    again = recomputed_activations(case.spec, case.recipe, sizes, is_first=not is_last)
+    rerun = (total("recomputed activations", again, source=again[0].source),) if again else ()
+    all_layers = is_last and case.keeps_layers
+    copied = sizes["copied_layers"] if all_layers else run * sizes["copied_in_layer"]
+    around = _around(case, copied)
+    made: tuple[Item, ...] = () if case.core_again else rerun
+    yield _moment(name, kept, *made, *arrived, flowing(sizes), *around)
+    if not sizes["writes_scores"]:
+        return
+    if again and not case.core_again:
+        made = _earlier_in_run(case, run, is_last=is_last)
+        yield _moment(name, kept, *made, *arrived, scores_in_forward(sizes), *around)
+    between = _params_between(sizes) if case.recipe.lora is None and not case.adds else 0
+    scores = scores_flowing(sizes, between, _passed(case, again, sizes, is_last=is_last))
+    yield _moment(name, kept, *rerun, *arrived, scores, *around)
+
+
+def _run_sizes(case: _Case, run: Number, *, is_last: bool) -> Mapping[str, Number]:
+    """Return the sizes of a run's last layer, the first that the backward pass comes to."""
+    sizes = {**case.sizes, "segment_layers": run}
+    if dense_in_run(sizes, is_first=not is_last) < run:
+        sizes["params_of_layer"] = sizes["params_of_expert_layer"]
+    else:
+        sizes["params_of_layer"] = sizes["params_of_dense_layer"]
+        sizes["num_inner_rows"], sizes["inner_dim"] = sizes["num_tokens"], sizes["dense_dim"]
+        sizes["params_of_last_matrix"] = sizes["hidden_dim"] * sizes["dense_dim"]
+    sizes["trained_matrix"] = 0 if case.recipe.lora else sizes["params_of_last_matrix"]
+    return sizes
+
+
+def _earlier_in_run(case: _Case, run: Number, *, is_last: bool) -> tuple[Item, ...]:
+    """Return what a run of layers has made again when it comes to its last layer."""
+    if run == 1:
+        return ()
+    sizes = {**case.sizes, "segment_layers": run - 1}
+    earlier = recomputed_activations(case.spec, case.recipe, sizes, is_first=not is_last)
+    return (total("recomputed activations", earlier, source=earlier[0].source),)
+
+
+def _params_between(sizes: Mapping[str, Number]) -> Number:
+    """Return the parameters whose gradients come before that of the scores, in one layer."""
+    behind = sizes["num_matrices"] * sizes["params_of_last_matrix"]
+    behind += sizes["query_dim"] * sizes["hidden_dim"]
+    # the gradients of q, k and v come after that of the scores
+    read = sizes["hidden_dim"] * (sizes["query_dim"] + 2 * sizes["kv_dim"])
+    return min(behind, sizes["params_of_layer"] - read)
+
+
+def _passed(
+    case: _Case, again: Sequence[Item], sizes: Mapping[str, Number], *, is_last: bool
+) -> Number:
+    """Return what one layer keeps of the part behind its attention, in bytes."""
+    run = 1 if case.core_again else sizes["segment_layers"]
+    dense = dense_in_run(sizes, is_first=not is_last)
+    layers_with = {"feed-forward": dense, "experts": run - dense}
+    in_one = {each.name: each.amount // max(1, layers_with.get(each.name, run)) for each in again}
+    for part, count in (("feed-forward", "num_dense_layers"), ("experts", "num_expert_layers")):
+        for each in case.layers:
+            if each.name == part and part not in in_one and sizes[count]:
+                in_one[part] = each.amount // (sizes["in_flight"] * sizes[count])
+    behind = in_one.get("experts") or in_one.get("feed-forward", 0)
+    if "norms" not in in_one:
+        return behind
+    shared = sizes["shared_bytes"] * sizes["norm_tokens"] * sizes["hidden_dim"]
+    return behind + (in_one["norms"] + shared // run) // 2
+
+
+def _arrived(case: _Case, num_layers: Number) -> tuple[Item, ...]:
+    """Return the gradients that are there after the head and a number of layers."""
+    sizes, held = case.sizes, case.held
+    new = sizes["trained_table"] + _params_of_run(sizes, num_layers, is_first=False)
+    if case.adds:  # a tied table's waits for the embedding's
+        new = sizes["waiting_table"]
+    values = {
+        **sizes,
+        "held_gradients": held[0].amount if held else 0,
+        "arrived_params": 0 if case.recipe.lora else new,
+    }
+    return (item("gradients", ARRIVED, values, unit="bytes", kind="exact", source=_ARRIVED),)
+
+
+def _params_of_run(sizes: Mapping[str, Number], num_layers: Number, *, is_first: bool) -> Number:
+    dense = dense_in_run({**sizes, "segment_layers": num_layers}, is_first=is_first)
+    with_experts = (num_layers - dense) * sizes["params_of_expert_layer"]
+    return dense * sizes["params_of_dense_layer"] + with_experts
+
+
+def _later_gradients(case: _Case, num_layers: Number) -> Item:
+    """Return the gradients when the backward pass is in the last of the first layers."""
+    sizes, share = case.sizes, case.share
+    layer = _params_of_run(sizes, num_layers, is_first=True)
+    in_flow = sizes["params_of_last_matrix"]  # counted with what flows
+    is_shared_out = share.gradient_shards > 1
+    values = {
+        **sizes,
+        "all_gradients": case.all_gradients.amount,
+        "gradient_shards": share.gradient_shards,
+        "late_params": 0 if case.recipe.lora or case.adds else layer + sizes["params_of_embedding"],
+        "unshared_params": layer - in_flow if is_shared_out and not case.recipe.lora else 0,
+        "waiting_params": sizes["waiting_table"] if case.adds else 0,
+    }
+    return item("gradients", LATER_GRADIENTS, values, unit="bytes", kind="exact", source=_ARRIVED)
