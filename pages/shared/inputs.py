@@ -211,6 +211,8 @@ def pick(
     key = f"{page}_{name}"
     raw = link.raw_value(key)
     asked = None if raw is None else accepted.read(raw)
+    if raw is not None and accepted.is_number and (asked is None or link.is_repeated(key)):
+        link.settle(key, None if asked is None else raw)
     if asked is not None and asked == accepted.default:
         # Streamlit drops a default from the address and then keeps what the session had before:
         # a link that says "3" would open on 7. Only a link ever writes a default out.
