@@ -10,6 +10,8 @@ from core.language import _
 Special = Literal["nan", "inf"]
 MAX_EXPONENT: Final = 20_000  # 2**16384 is the largest power that a designed format reaches
 MAX_TEXT: Final = 200
+# From U+FF01 on, a Chinese keyboard has the signs of ASCII once more, as wide as a character.
+_WIDE: Final = {0x3000: " ", **{0xFF01 + place: chr(0x21 + place) for place in range(94)}}
 _DECIMAL: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,5})?")
 _HEX_FLOAT: Final = re.compile(r"([+-]?)0x([0-9a-f]+)(?:\.([0-9a-f]*))?p([+-]?\d{1,5})")
 _SPECIAL: Final = re.compile(r"[+-]?(inf|infinity|∞|nan)")
@@ -28,7 +30,7 @@ def parse_value(text: str) -> Fraction | float:
     """Read a number without rounding it; infinities, NaN and -0 come back as float.
 
     Accepted: 65519.99, 1e-8, 1/3, 2^-25, 2**-25, 0x1.8p3, inf, -inf, nan, -0; a minus sign may be
-    the typographic one.
+    the typographic one, and all signs may be the wide ones of a Chinese keyboard.
 
     Raises:
         ValueError: If the text is none of these, or its exponent is beyond every format.
@@ -36,7 +38,8 @@ def parse_value(text: str) -> Fraction | float:
     >>> parse_value("2^-3"), parse_value("0x1.8p1")
     (Fraction(1, 8), Fraction(3, 1))
     """
-    word = text.strip().lower().replace("−", "-").replace("_", "").replace(" ", "")
+    word = text.translate(_WIDE).strip().lower()
+    word = word.replace("−", "-").replace("_", "").replace(" ", "")
     if _SPECIAL.fullmatch(word):
         return float(word.replace("∞", "inf"))
     value = _read(word) if len(word) <= MAX_TEXT else None

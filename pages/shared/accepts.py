@@ -16,13 +16,15 @@ N = TypeVar("N", int, float)
 class Accepts(Generic[T]):
     """One input's side of the address.
 
-    `read` returns None for a text that is not accepted; `write` is its inverse.
+    `read` returns None for a text that is not accepted; `write` is its inverse. `is_number`: a
+    widget of Streamlit's reads the number itself.
     """
 
     read: Callable[[str], T | None]
     write: Callable[[T], str]
     allowed: Callable[[], str]
     default: T
+    is_number: bool = False
 
 
 def number_between(low: N, high: N, default: N) -> Accepts[N]:
@@ -47,7 +49,7 @@ def number_between(low: N, high: N, default: N) -> Accepts[N]:
         words = {int: _("a whole number from {low} to {high}"), float: _("{low} to {high}")}
         return words[kind].format(low=low, high=high)
 
-    return Accepts(read=read, write=write_number, allowed=allowed, default=default)
+    return Accepts(read=read, write=write_number, allowed=allowed, default=default, is_number=True)
 
 
 def write_number(value: float) -> str:

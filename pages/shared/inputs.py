@@ -15,6 +15,7 @@ from typing import Any, Final, TypeVar
 
 import streamlit as st
 
+from core.language import _
 from pages.shared import accepts, link, settings
 from pages.shared.accepts import Accepts
 
@@ -64,12 +65,21 @@ class Inputs:
         help: str | None = None,
         disabled: bool = False,
     ) -> N:
-        """Show a slider and return its number."""
-        show = partial(
+        """Show a slider and return its number.
+
+        The limits may follow another input: what the reader chose goes to the nearest end. With
+        one stop there is nothing to slide: a sentence says so.
+        """
+        show: Callable[..., N] = partial(
             st.slider, label, low, high, default, step, help=help,
             bind="query-params", persist_state="session",
         )  # fmt: skip
         accepted = accepts.number_between(low, high, default)
+        held = st.session_state.get(self.key(name))
+        if isinstance(held, int | float) and not low <= held <= high:
+            self._move_to_end(name, type(default)(min(max(held, low), high)))
+        if low == high:
+            show = partial(_only_one, label, str(default), default)
         return pick(self.page, name, accepted, show, disabled=disabled)
 
     def number(
@@ -137,8 +147,16 @@ class Inputs:
         disabled: bool = False,
     ) -> T:
         """Show a slider over `options`; `labels` turns an option into the words shown."""
+        if len(options) == 1:
+            show = partial(_only_one, label, labels(default), default)
+            return pick(self.page, name, accepts.one_of(options, default), show, disabled=disabled)
         draw = partial(st.select_slider, label, options, format_func=labels, help=help)
         return self.choose(name, accepts.one_of(options, default), draw, disabled=disabled)
+
+    def _move_to_end(self, name: str, end: object) -> None:
+        """Bring what the reader chose before back into the limits; no link has said it."""
+        st.session_state[self.key(name)] = end
+        link.settle(self.key(name), None)
 
     def segmented(
         self,
@@ -189,6 +207,12 @@ class Inputs:
         return pick(self.page, name, accepted, show, disabled=disabled, kept=accepted.write)
 
 
+def _only_one(label: str, shown: str, only: T, **_widget: object) -> T:
+    """Say that there is one choice, and return it."""
+    st.caption(_("{label}: {only}, the only choice here").format(label=label, only=shown))
+    return only
+
+
 def pick(
     page: str,
     name: str,
@@ -211,6 +235,8 @@ def pick(
     key = f"{page}_{name}"
     raw = link.raw_value(key)
     asked = None if raw is None else accepted.read(raw)
+    if raw is not None and accepted.is_number and (asked is None or link.is_repeated(key)):
+        link.settle(key, None if asked is None else raw)
     if asked is not None and asked == accepted.default:
         # Streamlit drops a default from the address and then keeps what the session had before:
         # a link that says "3" would open on 7. Only a link ever writes a default out.

@@ -11,7 +11,7 @@ from typing import Any, Final
 import streamlit as st
 
 from core.language import LANGUAGES, _, current_language
-from pages.shared import link
+from pages.shared import link, page_links
 from pages.shared.navigation import page_row
 
 LESSONS_FILE: Final = Path(__file__).with_name("lessons.toml")
@@ -169,17 +169,13 @@ def query_of(lesson: Lesson) -> dict[str, str]:
 
 
 def open_lesson(lesson: Lesson) -> None:
-    """Leave this page for a lesson. Ends the run, like `st.switch_page`."""
-    st.switch_page(page_row(lesson.page).file, query_params=query_of(lesson))
+    """Leave this page for a lesson. Ends the run."""
+    page_links.go_to(lesson.page, query_of(lesson))
 
 
 def lesson_link(lesson: Lesson, label: str = "") -> None:
     """Show a link that opens a lesson."""
-    st.page_link(
-        page_row(lesson.page).file,
-        label=label or in_language(lesson.title),
-        query_params=query_of(lesson),
-    )
+    page_links.show_link(lesson.page, label or in_language(lesson.title), query_of(lesson))
 
 
 def lessons_row(page: str) -> None:

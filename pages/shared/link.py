@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final, cast
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core.language import _
 
@@ -109,6 +110,26 @@ def defaults_of(page: str) -> Mapping[str, str]:
 def raw_value(name: str) -> str | None:
     """Return what the address says about a setting, before any check; None if nothing."""
     return st.query_params.get(name)
+
+
+def is_repeated(name: str) -> bool:
+    """Return whether the address says a setting more than once; the last one is what counts."""
+    return len(st.query_params.get_all(name)) > 1
+
+
+def settle(name: str, value: str | None) -> None:
+    """Leave one value of a setting in the address, or none, before Streamlit reads what is there.
+
+    Of every number that a link gives twice or as infinity it would make a whole number first.
+    """
+    context = get_script_run_ctx()
+    if context is None:
+        return
+    with context.session_state.query_params() as held:
+        held.remove_param(name)
+        if value is not None:
+            held.set_with_no_forward_msg(name, value)
+        held.set_initial_query_params_from_current()
 
 
 def refuse(name: str, value: str, *, allowed: str, used: str) -> None:

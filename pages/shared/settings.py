@@ -35,8 +35,12 @@ def bind_settings() -> None:
     """
     with st.container(key="frame_bound"):
         for name, default in DEFAULTS.items():
-            if link.raw_value(name) == default:  # as pages.shared.inputs does
+            raw = link.raw_value(name)
+            if raw == default:  # as pages.shared.inputs does
                 st.session_state[name] = default
+            elif raw is None and (standing := setting(name)) != default:
+                # A click before the page had come has left the address without it: it returns.
+                st.session_state[name] = standing
             written = st.text_input(
                 name,
                 default,

@@ -10,7 +10,7 @@ from core.language import LANGUAGES, _
 from core.units import BYTE_UNITS
 from pages.components.reader.reader import reader
 from pages.server import join
-from pages.shared import settings
+from pages.shared import page_links, settings
 from pages.shared.navigation import PAGES
 
 _FOLDER: Final = Path(__file__).parent
@@ -38,6 +38,7 @@ def show() -> None:
         reader(
             language=settings.language(),
             paths=["/", *(f"/{row.address}" for row in PAGES)],
+            kept=page_links.kept(),
             words={"to_light": _("Light theme"), "to_dark": _("Dark theme")},
             on_present=_turn_projector,
         )

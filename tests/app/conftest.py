@@ -15,6 +15,7 @@ from core.machine.kept_probe import DtypeVerdict, Speed, Trial
 from core.train.run.directory import runs_directory, write_info
 from core.train.run.state import RunState, write_state
 from pages.server import control_right, rate
+from pages.shared import accepts
 from pages.shared.navigation import page_row
 from tests.made_probe import CPU, PROBE
 
@@ -115,3 +116,16 @@ def probed():
     keep_probe(probe)
     keep_library_report(LIBRARIES)
     return probe
+
+
+@pytest.fixture
+def options(monkeypatch):
+    """The options of every choice, as it is made."""
+    made, one_of = [], accepts.one_of
+
+    def noted(choices, default):
+        made.append(([str(each) for each in choices], str(default)))
+        return one_of(choices, default)
+
+    monkeypatch.setattr(accepts, "one_of", noted)
+    return made

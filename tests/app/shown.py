@@ -51,3 +51,16 @@ def commit(app, key, choice):
     """Choose an answer to a question and ask for the right one."""
     app.radio(key=key).set_value(choice).run()
     return app.button(key=f"{key}_reveal").click().run()
+
+
+def parameters(app):
+    """Return every setting of the page, as the address writes it."""
+    return {each.name: each.value for each in app.session_state["frame_parameters"].values()}
+
+
+def tabs_of(app, options):
+    """Return the setting of the tabs and their words; of a page without tabs none."""
+    for each in app.session_state["frame_parameters"].values():
+        if each.name.endswith("_tab"):
+            return each.name, next(words for words, default in options if default == each.default)
+    return "", [""]

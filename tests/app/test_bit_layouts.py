@@ -4,7 +4,7 @@ import pytest
 
 from core.dtypes import FORMATS
 from core.dtypes.libraries.library_records import InfoRow, LibraryReport
-from tests.app.shown import headline, texts
+from tests.app.shown import captions, headline, texts
 
 KEY = "dtypes/bit_layouts"
 
@@ -202,19 +202,32 @@ def test_the_designer_names_the_twin_and_says_where_float64_ends(open_page):
 
 
 @pytest.mark.parametrize(
-    "query",
+    ("query", "refused"),
     [
-        {"bits_exp": "0", "bits_man": "0"},
-        {"bits_exp": "0", "bits_man": "3"},
-        {"bits_exp": "15", "bits_man": "52"},
+        ({"bits_exp": "0", "bits_man": "3"}, "bits_exp"),
+        ({"bits_exp": "1", "bits_man": "0"}, "bits_man"),
+        ({"bits_exp": "15", "bits_man": "52"}, "bits_man"),
     ],
 )
-def test_a_design_that_makes_no_format_is_explained(open_page, query):
+def test_a_link_to_a_design_that_makes_no_format_is_refused_by_name(open_page, query, refused):
     app = open_page(KEY, bits_tab="designer", **query)
+
+    assert headline(app).startswith("`E")
+    (said,) = [each for each in captions(app) if "was not accepted" in each]
+    assert f"`{refused}`" in said
+
+
+def test_widths_that_a_hidden_input_no_longer_allows_are_explained(open_page):
+    free = {"bits_nans": "none", "bits_inf": "false", "bits_exp": "0", "bits_man": "3"}
+    app = open_page(KEY, bits_tab="designer", hide="exp", **free)
+    assert "`E0M3`" in headline(app)
+
+    app.query_params.clear()
+    app.session_state["bits_nans"] = "ieee"
+    app.run()
 
     assert headline(app) == "These choices make no format"
     assert len(app.error) == 1
-    assert len(app.error[0].value) > 30
 
 
 def test_a_format_too_wide_for_a_map_says_so(open_page):
@@ -230,3 +243,32 @@ def test_the_number_flipped_on_home_is_taken_to_the_page(open_page):
     app.run()
 
     assert headline(app) == "`bfloat16` 0xC049 = -3.140625 · normal"
+
+
+def test_every_width_of_the_designer_makes_a_format(open_page):
+    rules = ({}, {"bits_nans": "one"}, {"bits_nans": "none", "bits_inf": "false"})
+    for each in rules:
+        limits = open_page("dtypes/bit_layouts", bits_tab="designer", **each)
+        exp = limits.slider(key="bits_exp")
+        for width in (int(exp.min), int(exp.max)):
+            app = open_page("dtypes/bit_layouts", bits_tab="designer", bits_exp=str(width), **each)
+            man = app.slider(key="bits_man")
+            for digits in (int(man.min), int(man.max)):
+                man = app.slider(key="bits_man").set_value(digits)
+                app.run()
+                assert [error.value for error in app.error] == [], (each, width, digits)
+                assert f"`E{width}M{digits}`" in app.session_state["headline"]
+    assert exp.min == 0, "no NaN and no infinity: a format without exponent"
+
+
+def test_a_rule_that_needs_codes_takes_them_from_the_widths(open_page):
+    free = {"bits_nans": "none", "bits_inf": "false", "bits_exp": "0", "bits_man": "1"}
+    app = open_page("dtypes/bit_layouts", bits_tab="designer", **free)
+    assert "`E0M1`" in app.session_state["headline"]
+
+    app.session_state["bits_nans"] = "ieee"
+    app.run()
+
+    assert app.slider(key="bits_exp").min == 1
+    assert [error.value for error in app.error] == []
+    assert "`E1M1`" in app.session_state["headline"]

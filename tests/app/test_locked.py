@@ -5,8 +5,8 @@ import json
 import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
-from pages.shared import accepts
 from pages.shared.navigation import PAGES
+from tests.app.shown import parameters, tabs_of
 
 # Start something that takes a process of its own, or only show what is there already.
 NO_INPUT = {
@@ -34,32 +34,6 @@ WRITES = {
     ("budget/training_memory", "scenarios"): {"memory_pins"},
     ("dtypes/low_precision_training", "scaler"): {"lowp_scaler_step"},
 }
-
-
-@pytest.fixture
-def options(monkeypatch):
-    """The options of every choice, as it is made."""
-    made, one_of = [], accepts.one_of
-
-    def noted(choices, default):
-        made.append(([str(each) for each in choices], str(default)))
-        return one_of(choices, default)
-
-    monkeypatch.setattr(accepts, "one_of", noted)
-    return made
-
-
-def parameters(app):
-    return {each.name: each.value for each in app.session_state["frame_parameters"].values()}
-
-
-def tabs_of(app, options):
-    """Return the setting of the tabs and their words; of a page without tabs none."""
-    found = app.session_state["frame_parameters"].values()
-    for each in found:
-        if each.name.endswith("_tab"):
-            return each.name, next(words for words, default in options if default == each.default)
-    return "", [""]
 
 
 def pictures(app):

@@ -228,11 +228,23 @@ def test_the_ring_of_a_locked_page_stays_where_it_is(open_page):
     assert "Step 2 of 6" in headline(app)
 
 
-def test_a_step_beyond_the_last_says_so(open_page):
+def test_the_steps_of_the_ring_end_where_its_ranks_are_done(open_page):
+    app = open_page(PAGE, parallel_tab="ring", parallel_ring_ranks="6", parallel_ring_step="10")
+    assert app.slider(key="parallel_ring_step").max == 10
+
+    app.session_state["parallel_ring_ranks"] = "2"
+    app.run()
+
+    assert app.slider(key="parallel_ring_step").max == 2
+    assert "Step 2 of 2" in headline(app)
+    assert not [text for text in captions(app) if "was not accepted" in text]
+
+
+def test_a_step_beyond_the_last_is_refused(open_page):
     app = open_page(PAGE, parallel_tab="ring", parallel_ring_ranks="2", parallel_ring_step="9")
 
     assert "Step 2 of 2" in headline(app)
-    assert "2 ranks are done after 2 steps; shown is the last one." in captions(app)
+    assert any("a whole number from 0 to 2" in text for text in captions(app))
 
 
 def test_a_long_schedule_says_what_it_draws(open_page):

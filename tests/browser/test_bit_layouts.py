@@ -259,6 +259,17 @@ def test_a_drag_paints_the_bits_that_it_passes(open_bits):
     page.get_by_text("0x3FFF = 1.9990234375").wait_for()
 
 
+def test_a_step_from_infinity_leads_to_the_largest_number(open_bits):
+    for code, step, other, expected in (
+        ("0x7C00", "below", "above", "65504"),
+        ("0xFC00", "above", "below", "-65504"),
+    ):
+        page = open_bits(bits_format="float16", bits_code=code)
+        assert page.locator(f"[data-step={other}]").is_disabled()
+        page.locator(f"[data-step={step}]").click()
+        assert value(page) == expected
+
+
 def test_the_buttons_lead_to_neighbours_and_ends(open_bits):
     page = open_bits(bits_format="float8_e4m3fn", bits_code="0x7E")
 
@@ -287,6 +298,9 @@ def test_a_number_or_a_code_can_be_typed_and_nonsense_is_explained(open_bits):
         ("1/4", "0.25", "stored exactly"),
         ("pi", "0.25", "is not read"),
         ("0x10000", "0.25", "from 0x0 to 0xFFFF"),
+        ("0b11110000000000", "1", "0b11110000000000 is stored as 1."),
+        ("１．５", "1.5", "stored exactly"),
+        ("1e-999999999", "1.5", "is not read"),
     ):
         field.fill(text)
         field.press("Enter")

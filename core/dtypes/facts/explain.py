@@ -76,7 +76,7 @@ def explain_code(fmt: Format, code: int) -> DecodedCode:
     known = None if isinstance(exact, str) else exact
     sign, exponent, mantissa = fields(fmt, code)
     place = None if known is None else place_of(fmt, code)
-    below, above = (None, None) if place is None else (number_at(fmt, place + d) for d in (-1, 1))
+    below, above = _neighbours(fmt, code, place)
     away = (above or below) if known is not None and known >= 0 else (below or above)
     decimal, whole = ("", True) if known is None else exact_decimal(known, MAX_DIGITS)
     return DecodedCode(
@@ -99,6 +99,19 @@ def explain_code(fmt: Format, code: int) -> DecodedCode:
         place=place,
         num_finite=num_finite(fmt),
     )
+
+
+def _neighbours(
+    fmt: Format, code: int, place: int | None
+) -> tuple[Neighbour | None, Neighbour | None]:
+    """Return the next smaller and the next larger number; beside infinity lies the largest."""
+    if place is not None:
+        return number_at(fmt, place - 1), number_at(fmt, place + 1)
+    if fmt.exact(code) != "inf":
+        return None, None
+    if fmt.is_negative(code):
+        return None, number_at(fmt, 0)
+    return number_at(fmt, num_finite(fmt) - 1), None
 
 
 def fields(fmt: Format, code: int) -> tuple[int | None, int | None, int | None]:

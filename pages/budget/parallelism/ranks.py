@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from functools import partial
 
-import streamlit as st
-
 from core.budget.budget import Budget, at_peak
 from core.budget.parallel.communication import communication, exposed_seconds
 from core.budget.parallel.ranks import RankGrid, rank_grid
@@ -16,9 +14,8 @@ from core.figures.budget.parallelism.stages import sent_text, sharding_picture, 
 from core.language import _, ngettext
 from core.units import format_exact
 from pages.budget.parallelism.inputs import ASK, ZERO, Case, note_lengths
-from pages.shared import link
+from pages.shared import link, page_links
 from pages.shared.budget.choices import SAME_CHOICES
-from pages.shared.navigation import page_row
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
 
@@ -101,9 +98,8 @@ def _ranks_drawn(grid: RankGrid, num_devices: int) -> str:
 
 def _open_memory_page(case: Case) -> None:
     """Show a link that opens the memory page in this state."""
-    page = page_row("budget/training_memory")
     label = _("Open in Training memory →")
-    st.page_link(page.file, label=label, query_params=_memory_query(case))
+    page_links.show_link("budget/training_memory", label, _memory_query(case))
 
 
 def _memory_query(case: Case) -> dict[str, str]:

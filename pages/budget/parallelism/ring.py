@@ -12,7 +12,6 @@ from pages.shared.settings import locked, look
 from pages.shared.tabbed_page import Chart, Shown
 
 RANKS: Final = (2, 3, 4, 5, 6)
-LAST_STEP: Final = 2 * (RANKS[-1] - 1)
 CODE: Final = """
 from core.budget.parallel.ring import bytes_sent, ring_all_reduce
 
@@ -25,10 +24,10 @@ for number, step in enumerate(steps):
 
 
 def choose_ring() -> tuple[int, int]:
-    """Return the ranks of the ring, and the step that is asked for: it may lie beyond the last."""
+    """Return the ranks of the ring, and the step after which to look."""
     num_ranks = ASK.segmented("ring_ranks", _("Ranks in the ring"), RANKS, default=4)
-    asked = ASK.slider("ring_step", _("After step"), 0, LAST_STEP, default=2, step=1)
     last = 2 * (num_ranks - 1)
+    asked = ASK.slider("ring_step", _("After step"), 0, last, default=2, step=1)
     st.button(
         _("Next step"),
         key="parallel_next",
@@ -42,15 +41,8 @@ def choose_ring() -> tuple[int, int]:
 
 def ring(wanted: tuple[int, int]) -> Shown:
     """Show the ring after a step that the reader chooses."""
-    num_ranks, asked = wanted
+    num_ranks, number = wanted
     steps = ring_steps(num_ranks)
-    number = min(asked, len(steps) - 1)
-    if asked > number:
-        st.caption(
-            _("{ranks} ranks are done after {last} steps; shown is the last one.").format(
-                ranks=num_ranks, last=number
-            )
-        )
     picture = ring_picture(steps, number, look())
     return Shown(
         headline=_sentence(steps, number),

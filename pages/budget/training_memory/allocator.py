@@ -13,7 +13,6 @@ from pages.budget.training_memory.inputs import ASK
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
 
-MOST_LINES: Final = max(len(lines) for lines in STORIES.values())
 TITLES: Final = {
     "two": N_("two small tensors"),
     "del": N_("del, views and empty_cache"),
@@ -34,14 +33,9 @@ def choose_line() -> tuple[Sequence[Moment], int]:
         labels=lambda story: _(TITLES[story]),
     )
     moments = replay(story)
-    line = ASK.select_slider(
-        "line",
-        _("After line"),
-        tuple(range(1, MOST_LINES + 1)),
-        default=MOST_LINES,
-        labels=lambda line: f"{min(line, len(moments))} / {len(moments)}",
-    )
-    return moments, min(line, len(moments))
+    last = len(moments)
+    line = ASK.slider("line", _("After line"), 1, last, default=last, step=1)
+    return moments, line
 
 
 def allocator(wanted: tuple[Sequence[Moment], int]) -> Shown:

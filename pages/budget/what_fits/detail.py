@@ -12,7 +12,7 @@ from core.budget.recipe import TrainingRecipe
 from core.language import N_, _
 from core.units import format_flops_per_second
 from pages.budget.what_fits.inputs import ASK, Case, Work
-from pages.shared import link
+from pages.shared import link, page_links
 from pages.shared.answer import explained_number
 from pages.shared.budget.choices import (
     MOST_TRAINED,
@@ -22,7 +22,6 @@ from pages.shared.budget.choices import (
     TRAINED_LENGTHS,
 )
 from pages.shared.charts import table_markdown
-from pages.shared.navigation import page_row
 from pages.shared.settings import look
 
 _REACH: Final[Mapping[Work, tuple[Sequence[int], int]]] = {
@@ -69,7 +68,7 @@ def open_page(case: Case) -> None:
     if not settings:
         st.caption(_("The other page has no setting for so many sequences or tokens."))
         return
-    st.page_link(page_row(key).file, label=label, query_params=settings)
+    page_links.show_link(key, label, settings)
 
 
 def query(case: Case) -> dict[str, str]:

@@ -5,19 +5,23 @@ const MAX_TEXT = 200;
 const DECIMAL = /^([+-]?)(\d+\.?\d*|\.\d+)(?:e([+-]?\d{1,5}))?$/;
 const HEX_FLOAT = /^([+-]?)0x([0-9a-f]+)(?:\.([0-9a-f]*))?p([+-]?\d{1,5})$/;
 const POWER = /^([+-]?)(\d{1,4})(?:\^|\*\*)(?:\(([+-]?\d{1,5})\)|([+-]?\d{1,5}))$/;
-const CODE = /^0x([0-9a-f]{1,16})$/;
+const CODE = /^(0x[0-9a-f]{1,16}|0b[01]{1,64})$/;
 
-// A code in hexadecimal, such as 0x3c00; null for anything else and for a code that is too large.
+// From U+FF01 on, a Chinese keyboard has the signs of ASCII once more, as wide as a character.
+const narrow = (sign) => String.fromCharCode(sign.charCodeAt(0) - 0xff01 + 0x21);
+const plainText = (text) => text.replaceAll(/[\uff01-\uff5e]/g, narrow).trim().toLowerCase();
+
+// A code in hexadecimal or binary, such as 0x3c00 or 0b101; null for anything else and for a code that is too large.
 function readCode(format, text) {
-  const match = CODE.exec(text.trim().toLowerCase());
+  const match = CODE.exec(plainText(text));
   if (!match) return null;
-  const code = BigInt(`0x${match[1]}`);
+  const code = BigInt(match[1]);
   return code >> BigInt(format.bits) ? null : code;
 }
 
 // A number as {negative, num, den} or a special; null if the text is none.
 function readNumber(text) {
-  const word = text.trim().toLowerCase().replaceAll("\u2212", "-").replaceAll(/[_\s]/g, "");
+  const word = plainText(text).replaceAll("\u2212", "-").replaceAll(/[_\s]/g, "");
   if (word.length > MAX_TEXT) return null;
   const negative = word.startsWith("-");
   const plain = word.replace(/^[+-]/, "");

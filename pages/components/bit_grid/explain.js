@@ -116,12 +116,19 @@ function reduced({ negative, num, den }) {
   return { negative, num: num >> shift, den: den >> shift };
 }
 
+// The next smaller and the next larger number; beside infinity lies the largest.
+function neighbours(format, exact, place) {
+  if (place !== null) return [codeAt(format, place - 1n), codeAt(format, place + 1n)];
+  if (exact.special !== "infinity") return [null, null];
+  if (exact.negative) return [null, codeAt(format, 0n)];
+  return [codeAt(format, numFinite(format) - 1n), null];
+}
+
 // Everything that the page says about a code.
 function explain(format, code) {
   const exact = exactOf(format, code);
   const place = placeOf(format, code);
-  const beside = (step) => (place === null ? null : codeAt(format, place + step));
-  const [below, above] = [beside(-1n), beside(1n)];
+  const [below, above] = neighbours(format, exact, place);
   const [outer, inner] = exact.negative && exact.num ? [below, above] : [above, below];
   const nearest = outer ?? inner;
   return {

@@ -3,6 +3,7 @@
 const MENU = '[data-testid="stMainMenuButton"]';
 const entry = (name) => `[data-testid="stMainMenuItem-theme-${name}"]`;
 const memory = (path) => `stActiveTheme-${path}-v2`;
+const PAGE_LINK = ["stTopNav", "stSidebarNav", "stPageLink"].map((part) => `a[data-testid^=${part}]`).join();
 
 export function isDark(background) {
   const [red, green, blue] = background.match(/[\d.]+/g).map(Number);
@@ -50,6 +51,19 @@ function isFree(event) {
   return !target.closest?.("input, textarea, select, [contenteditable], [role=slider], dialog");
 }
 
+// A click on a link to another page brings along what was chosen for all pages; a new tab and a
+// copied address have only the link itself. So it is completed when it is reached.
+function completeLink(event, kept) {
+  const link = event.target.closest?.(PAGE_LINK);
+  if (!link) return;
+  if (link.href !== link.completed) link.written = link.href; // by Streamlit, since the last time
+  const address = new URL(link.written);
+  for (const [name, value] of Object.entries(kept)) {
+    if (!address.searchParams.has(name)) address.searchParams.set(name, value);
+  }
+  link.href = link.completed = address.href;
+}
+
 export default function ({ data: [data], parentElement, setTriggerValue }) {
   document.documentElement.lang = data.language;
   const button = parentElement.querySelector("button");
@@ -86,7 +100,11 @@ export default function ({ data: [data], parentElement, setTriggerValue }) {
   // Streamlit calls this function again at every change, and its clean-up only at the end.
   parentElement.listening?.abort();
   parentElement.listening = new AbortController();
-  document.addEventListener("keydown", onKey, { signal: parentElement.listening.signal });
+  const { signal } = parentElement.listening;
+  document.addEventListener("keydown", onKey, { signal });
+  for (const reached of ["pointerover", "focusin"]) {
+    document.addEventListener(reached, (event) => completeLink(event, data.kept), { signal });
+  }
   return () => {
     parentElement.listening.abort();
     parentElement.themes.disconnect();

@@ -1,6 +1,7 @@
-"""How the page is read, as far as only the browser can tell: language, theme, projector.
+"""How the page is read, as far as only the browser can tell: language, theme, projector, links.
 
-Streamlit always writes `<html lang="en">` and has no call that changes the theme.
+Streamlit always writes `<html lang="en">`, has no call that changes the theme, and its links to
+another page say nothing of what is chosen for all pages.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -24,6 +25,7 @@ def reader(
     *,
     language: str,
     paths: Sequence[str],
+    kept: Mapping[str, str],
     words: Mapping[str, str],
     on_present: Callable[[str], None],
 ) -> None:
@@ -32,6 +34,7 @@ def reader(
     Args:
         language: "en" or "zh".
         paths: The address of every page, for which a chosen theme holds.
+        kept: Settings that a link to another page carries.
         words: What the theme button does: "to_light" and "to_dark".
         on_present: Called with "1" or "0" when a key asks for the projector page or for the end
             of it: P for either, Escape for the end.
@@ -46,6 +49,7 @@ def reader(
             {
                 "language": HTML_LANGUAGES[language],
                 "paths": list(paths),
+                "kept": dict(kept),
                 "words": dict(words),
             }
         ],

@@ -1,6 +1,7 @@
 """The designer: a float format of the reader's own, in the same grid as the named ones."""
 
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import partial
 from typing import Final
@@ -24,6 +25,9 @@ from pages.shared.tabbed_page import Shown
 
 FLOAT64_MAX: Final = Fraction(1.7976931348623157e308)
 _NANS: Final = {"ieee": (N_("as IEEE"), -1), "one": (N_("one code"), 1), "none": (N_("none"), 0)}
+EXPONENTS: Final = range(16)
+MANTISSAS: Final = range(53)
+_WIDE: Final = 52  # bits of both fields: more codes make more rules possible
 _RULES: Final[Mapping[str, str]] = {
     "exponent_bits": N_("exponent bits"),
     "mantissa_bits": N_("mantissa bits"),
@@ -56,6 +60,17 @@ facts = format_facts(
 print("max", short_number(facts.max), "eps", short_number(facts.eps, 8))
 print(f"{{facts.num_below_one:,}} of {{facts.num_positive:,}} positive numbers below 1")
 """
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Rules:
+    """What the codes of a format mean, whatever its widths."""
+
+    signed: bool
+    infinity: bool
+    num_nans: int
+    negative_zero: bool
+    subnormals: bool
 
 
 def designer() -> Shown:
@@ -91,16 +106,27 @@ def designer() -> Shown:
 
 
 def _choose_design() -> FloatFormat:
-    """Return the designed format.
+    """Return the designed format; the rules say how wide its fields can be.
 
     Raises:
         ValueError: If the choices make none.
     """
-    exponent_bits = ASK.slider("exp", _("Exponent bits"), 0, 15, default=5, step=1)
-    mantissa_bits = ASK.slider("man", _("Mantissa bits"), 0, 52, default=10, step=1)
-    words = _("The usual bias puts 1 in the middle: 2^(exponent bits − 1) − 1.")
-    usual = _("Bias, away from the usual")
-    offset = ASK.slider("offset", usual, -20, 20, default=0, step=1, help=words)
+    widths = st.container()
+    rules = _choose_rules()
+    with widths:
+        exponents = [each for each in EXPONENTS if _is_format(each, _WIDE - each, rules)]
+        low, high = (exponents or EXPONENTS)[0], EXPONENTS[-1]
+        exponent_bits = ASK.slider("exp", _("Exponent bits"), low, high, default=5, step=1)
+        mantissas = [each for each in MANTISSAS if _is_format(exponent_bits, each, rules)]
+        low, high = (mantissas or MANTISSAS)[0], (mantissas or MANTISSAS)[-1]
+        mantissa_bits = ASK.slider("man", _("Mantissa bits"), low, high, default=10, step=1)
+        words = _("The usual bias puts 1 in the middle: 2^(exponent bits − 1) − 1.")
+        usual = _("Bias, away from the usual")
+        offset = ASK.slider("offset", usual, -20, 20, default=0, step=1, help=words)
+    return _design(exponent_bits, mantissa_bits, rules, offset)
+
+
+def _choose_rules() -> _Rules:
     nans = ASK.segmented(
         "nans", _("NaN"), list(_NANS), default="ieee", labels=lambda each: _(_NANS[each][0])
     )
@@ -109,18 +135,29 @@ def _choose_design() -> FloatFormat:
         subnormals = ASK.toggle("sub", _("Subnormals"), default=True)
         signed = ASK.toggle("sign", _("Sign"), default=True)
         negative_zero = ASK.toggle("negzero", "−0", default=True, disabled=not signed)
-    return float_format(
-        f"E{exponent_bits}M{mantissa_bits}",
-        exponent_bits,
-        mantissa_bits,
-        # the usual bias is that of IEEE 754 for this width
-        ((1 << exponent_bits - 1) - 1 if exponent_bits else 0) + offset,
+    return _Rules(
         signed=signed,
         infinity=infinity,
         num_nans=_NANS[nans][1],
         negative_zero=negative_zero or not signed,
         subnormals=subnormals,
     )
+
+
+def _is_format(exponent_bits: int, mantissa_bits: int, rules: _Rules) -> bool:
+    """Return whether these widths make a format under the rules."""
+    try:
+        _design(exponent_bits, mantissa_bits, rules)
+    except ValueError:
+        return False
+    return True
+
+
+def _design(exponent_bits: int, mantissa_bits: int, rules: _Rules, offset: int = 0) -> FloatFormat:
+    # the usual bias is that of IEEE 754 for this width
+    usual = (1 << exponent_bits - 1) - 1 if exponent_bits else 0
+    name = f"E{exponent_bits}M{mantissa_bits}"
+    return float_format(name, exponent_bits, mantissa_bits, usual + offset, **asdict(rules))
 
 
 def _show_facts(facts: FormatFacts, nearest: NearestNamed) -> None:

@@ -149,11 +149,13 @@ def read_code(fmt: Format, text: str) -> str | None:
 
     >>> read_code(FORMATS["float16"], "0x3c00"), read_code(FORMATS["float16"], "0x13c00")
     ('0x3C00', None)
+    >>> read_code(FORMATS["float16"], "0b101")
+    '0x0005'
     """
     if not text:
         return ""
     try:
-        code = int(text, 16)
+        code = int(text, 2 if text.lower().startswith("0b") else 16)
     except ValueError:
         return None
     return hex_code(fmt, code) if 0 <= code < fmt.num_codes else None

@@ -25,7 +25,7 @@ from core.figures.dtypes.rounding_and_overflow.zoom import zoom_picture
 from core.language import N_, _
 from pages.dtypes.rounding_and_overflow.answer import answered
 from pages.dtypes.rounding_and_overflow.inputs import ASK, Case
-from pages.shared.navigation import page_row
+from pages.shared import page_links
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Shown
 
@@ -61,11 +61,11 @@ def zoom(case: Case) -> Shown:
         said = f"{said} → float32 {digits(case.in_float32().result, 10)}"
     code = hexadecimal(case.fmt, trace.code)
     to_its_bits = partial(
-        st.page_link,
-        page_row("dtypes/bit_layouts").file,
-        label=_("The bits of {code}").format(code=code),
+        page_links.show_link,
+        "dtypes/bit_layouts",
+        _("The bits of {code}").format(code=code),
+        {"bits_tab": "grid", "bits_format": case.fmt.name, "bits_code": code},
         icon=":material/apps:",
-        query_params={"bits_tab": "grid", "bits_format": case.fmt.name, "bits_code": code},
     )
     picture = zoom_picture(case.fmt, trace, said, look())
     return answered(case, picture, "rounding", link=to_its_bits)

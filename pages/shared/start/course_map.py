@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 from typing import Final
-from urllib.parse import urlencode
 
 import streamlit as st
 
 from core.language import _
 from pages.components.ticks.ticks import Layout, TickGroup, TickRow, ticks
-from pages.shared import link
+from pages.shared import link, page_links
 from pages.shared.lessons import (
     Lesson,
     concept_name,
@@ -17,7 +16,7 @@ from pages.shared.lessons import (
     open_lesson,
     query_of,
 )
-from pages.shared.navigation import PAGES, page_row
+from pages.shared.navigation import PAGES
 
 _WANTED: Final = "course_map_wanted"
 
@@ -74,6 +73,7 @@ def _open(slug: str) -> None:
     lesson = find(slug)
     if lesson.page != link.current_page():
         st.session_state[_WANTED] = slug
+        page_links.choose(lesson.query)
         return
     for name, value in query_of(lesson).items():
         st.session_state[name] = value
@@ -90,9 +90,7 @@ def find(slug: str) -> Lesson:
 
 def address(lesson: Lesson) -> str:
     """Return the link of a lesson, relative to the server."""
-    row = page_row(lesson.page)
-    path = "/" if row is PAGES[0] else f"/{row.address}"
-    return f"{path}?{urlencode(lesson.query)}" if lesson.query else path
+    return page_links.address(lesson.page, lesson.query)
 
 
 def _row(lesson: Lesson, detailed: bool) -> TickRow:

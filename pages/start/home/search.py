@@ -15,6 +15,7 @@ from typing import Final
 import streamlit as st
 
 from core.language import _
+from pages.shared import page_links
 from pages.shared.inputs import Inputs
 from pages.shared.lessons import Lesson, in_language, load_concepts, load_lessons
 from pages.shared.navigation import PAGES, PageRow, page_row
@@ -91,7 +92,7 @@ def show_hits(hits: Sequence[Entry]) -> None:
             st.markdown(f":material/school: [{in_language(lesson.title)}]({address(lesson)})")
         else:
             row = page_row(hit.target)
-            st.page_link(row.file, label=f"{_(row.title)}: {_(question(row))}")
+            page_links.show_link(row.key, f"{_(row.title)}: {_(question(row))}", {})
 
 
 def _show_error(error: TorchError) -> None:

@@ -20,8 +20,7 @@ from pages.server.background import PoolFullError, jobs
 from pages.server.control_right import check_teacher, is_teacher, who_controls
 from pages.server.rate import take_turn
 from pages.server.sandbox_line import make_way
-from pages.shared import link, settings
-from pages.shared.navigation import page_row
+from pages.shared import link, page_links, settings
 
 WISH: Final = Wish(duration="one_minute")
 # A second size makes the line on which every other config's speed is predicted.
@@ -129,7 +128,7 @@ def _start(plan: Prepared) -> None:
     except (ValueError, RuntimeError, OSError) as error:
         st.error(str(error))
         return
-    st.switch_page(page_row("train/live_run").file)
+    page_links.go_to("train/live_run", {})
 
 
 def show_last_run() -> None:
@@ -159,28 +158,22 @@ def _line() -> None:
     label = _("Watch it live") if run.state in ALIVE else _("Look at it")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(text)
-        st.page_link(
-            page_row("train/live_run").file,
-            label=label,
-            icon=":material/show_chart:",
-            width="content",
-        )
+        page_links.show_link("train/live_run", label, {}, icon=":material/show_chart:")
     st.progress(min(run.step / run.num_steps, 1.0) if run.num_steps else 0.0)
 
 
 def show_number() -> None:
     """Show sixteen bits to flip; the link takes the number to its page."""
-    row = page_row(_BITS)
     if taken := st.session_state.pop(_WANTED, ""):
         number = {"bits_tab": "grid", "bits_format": FORMAT, "bits_code": taken}
-        st.switch_page(row.file, query_params={**link.defaults_of(_BITS), **number})
+        page_links.go_to(_BITS, {**link.defaults_of(_BITS), **number})
     bit_grid(
         FORMATS[FORMAT],
         NUMBER,
         key="home_grid",
         title=_("Flip a bit: bfloat16, the format of GPTs"),
         on_open=_open,
-        target=f"/{row.address}?lang={settings.language()}",
+        target=page_links.address(_BITS, {"bits_tab": "grid"}),
         size="mini",
         locked=settings.locked(),
     )

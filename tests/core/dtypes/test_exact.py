@@ -98,3 +98,9 @@ def test_an_exponent_beyond_every_format_is_refused_before_it_is_computed(text):
 def test_a_power_beyond_every_format_is_refused_before_it_is_computed(text):
     with pytest.raises(ValueError, match=r"is out of range: use powers from 2\^-20000 to 2\^20000"):
         parse_value(text)
+
+
+def test_the_wide_signs_of_a_chinese_keyboard_are_read():
+    assert parse_value("１．５ｅ－２") == Fraction(15, 1000)
+    with pytest.raises(ValueError, match="is not a number"):
+        parse_value("2⁵")

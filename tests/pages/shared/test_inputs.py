@@ -184,3 +184,32 @@ def test_a_link_that_says_the_default_overrules_what_the_session_had(open_script
         app.query_params[name] = value
     app.run()
     assert app.session_state["got"] == (3, 0.25, False, "yo", "small", 4, "a")
+
+
+LIMITS = """
+most = d.slider("most", "Most", 1, 9, default=9, step=1)
+n = d.slider("n", "N", 1, most, default=1, step=1)
+x = d.select_slider("x", "X", range(1, most + 1), default=1)
+st.session_state["got"] = (most, n, x)
+"""
+
+
+def test_a_slider_whose_limit_comes_closer_goes_to_its_end(open_script, said):
+    app = open_script(LIMITS, d_n="7")
+    app.slider(key="d_most").set_value(4).run()
+    assert app.session_state["got"][:2] == (4, 4)
+    assert said(app) == [], "the reader has chosen it, no link"
+
+
+def test_where_there_is_one_stop_a_sentence_stands_instead(open_script, said):
+    app = open_script(LIMITS, d_most="1")
+    assert app.session_state["got"] == (1, 1, 1)
+    assert [slider.key for slider in app.slider] == ["d_most"]
+    assert len(said(app)) == 2
+
+
+def test_a_number_that_streamlit_cannot_hold_is_refused(open_script, said):
+    app = open_script(ALL, d_n="inf", d_x="-inf")
+    assert app.session_state["got"] == DEFAULTS
+    assert len(said(app)) == 2
+    assert app.query_params == {}

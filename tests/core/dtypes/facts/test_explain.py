@@ -103,3 +103,14 @@ def test_float32_and_bfloat16_share_their_first_sixteen_columns():
     long, short = columns_of(FORMATS["float32"]), columns_of(FORMATS["bfloat16"])
     assert list(long)[:16] == list(short)
     assert bit_fields(FORMATS["float32"])[:16] == bit_fields(FORMATS["bfloat16"])
+
+
+def test_beside_infinity_lies_the_largest_number_as_numpy_says():
+    fmt = FORMATS["float16"]
+    for code, toward in ((0x7C00, -np.inf), (0xFC00, np.inf)):
+        told = explain_code(fmt, code)
+        expected = np.nextafter(np.float16(told.value), np.float16(toward))
+        inner, outer = (told.below, told.above) if told.value > 0 else (told.above, told.below)
+        assert inner.exact == Fraction(float(expected))
+        assert outer is None
+    assert explain_code(fmt, 0x7E00).below is None, "NaN has no neighbours"

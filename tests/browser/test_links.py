@@ -1,0 +1,133 @@
+"""Every link that a page makes keeps language, unit, projector, hidden inputs and the lock."""
+
+import urllib.parse
+
+import pytest
+
+from pages.shared.navigation import PAGES
+from tests.browser.dashboard import wait_until
+
+FIVE = {"lang": "zh", "units": "GB", "present": "1", "hide": "tab", "lock": "1"}
+PATHS = {row.key: "/" if row is PAGES[0] else f"/{row.address}" for row in PAGES}
+LESSON = ".st-key-lessons_row a:not(.st-key-next_lesson a)"
+# Links inside browser parts too. Reached by a pointer, as a reader does before a right click.
+LINKS = """() => {
+  const found = [];
+  const look = (root) => {
+    for (const each of root.querySelectorAll("*")) {
+      if (each.matches("a[href]")) {
+        each.dispatchEvent(new Event("pointerover", { bubbles: true, composed: true }));
+        if (each.origin === location.origin && !each.hash) found.push(each.href);
+      }
+      if (each.shadowRoot) look(each.shadowRoot);
+    }
+  };
+  look(document);
+  return found;
+}"""
+# The answers to a question stay free on a locked page.
+FREE = """() => [...document.querySelectorAll("[data-testid=stMain] input:enabled")]
+  .filter((each) => each.checkVisibility() && !each.closest("[data-testid=stRadio]"))
+  .map((each) => each.getAttribute("aria-label"))"""
+
+
+def query_of(address):
+    return dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(address).query))
+
+
+def lost(address, five=FIVE):
+    """Return what an address does not say, or says twice."""
+    said = urllib.parse.parse_qsl(urllib.parse.urlsplit(address).query)
+    return [pair for pair in five.items() if said.count(pair) != 1]
+
+
+def check_in_force(page, five=FIVE):
+    """Check that all five shape the page, not only its address."""
+    page.until("document.documentElement.lang === 'zh-CN'", timeout=60_000)
+    page.locator(".st-key-headline").first.wait_for(state="attached")
+    assert lost(page.url, five) == []
+    assert page.locator(".stAppHeader").is_hidden() == (five.get("present") == "1")
+    assert "GiB" not in page.locator(".st-key-headline").first.inner_text()
+    assert page.locator("[data-testid=stMain] [class*=_tab_choice]").count() == 0
+    assert page.evaluate(FREE) == []
+
+
+def follow(page, ready, act, five=FIVE):
+    """Follow a link, then reload: the five are in force both times."""
+    page.locator(".st-key-key_map button:not([hidden])").first.wait_for(state="attached")
+    before = page.url
+    act()
+    wait_until(lambda: page.evaluate("location.href") != before)
+    ready(page)
+    check_in_force(page, five)
+    page.reload()
+    ready(page)
+    check_in_force(page, five)
+
+
+@pytest.mark.parametrize("key", PATHS)
+def test_all_links_of_a_page_carry_what_was_chosen_and_a_lesson_keeps_it(page, visit, ready, key):
+    # A lesson that was found is a link too.
+    visit(page, PATHS[key], **FIVE, **({"home_search": "silicon"} if key == "start/home" else {}))
+    page.locator(LESSON).nth(4).wait_for(state="attached")
+    page.locator(".st-key-frame_reader button:not([hidden])").wait_for(state="attached")
+    links = page.evaluate(LINKS)
+    assert len(links) >= 5
+    assert {link: lost(link) for link in links if lost(link)} == {}
+    follow(page, ready, lambda: page.keyboard.press("4"))
+
+
+DESIGN = {
+    "bits_tab": "designer",
+    "bits_exp": "4",
+    "bits_man": "3",
+    "bits_nans": "one",
+    "bits_inf": "false",
+}
+WAYS = {
+    "course map, same page": ("/", {}, ".ticks a[href^='/?home_card=install']"),
+    "course map, other page": ("/", {}, ".ticks a[href^='/serving?']"),
+    "a number": ("/", {}, ".grid a"),
+    "self-check": ("/lessons", {"lessons_tab": "check"}, ".ticks a.title"),
+    "next lesson": ("/bit-layouts", DESIGN, None),
+    "bits of a code": ("/rounding-and-overflow", {}, "a[href^=bit-layouts]"),
+    "one job": ("/what-fits", {}, "[data-testid=stMain] a[href^=serving]"),
+    "one rank": ("/parallelism", {}, "[data-testid=stMain] a[href^=training-memory]"),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_each_kind_of_link_keeps_what_was_chosen(page, visit, ready, way):
+    path, query, selector = WAYS[way]
+    visit(page, path, **FIVE, **query)
+    if selector is None:
+        follow(page, ready, lambda: page.keyboard.press("n"))
+    else:
+        link = page.locator(selector).first
+        link.wait_for(state="attached")
+        follow(page, ready, lambda: link.evaluate("link => link.click()"))
+
+
+def test_the_menu_keeps_what_was_chosen(page, visit, ready):
+    five = {name: value for name, value in FIVE.items() if name != "present"}
+    visit(page, "/serving", **five)
+    page.locator(".st-key-frame_reader button:not([hidden])").wait_for(state="attached")
+    page.get_by_test_id("stTopNavSection").nth(1).click()
+    rows = page.get_by_test_id("stTopNavDropdownLink")
+    rows.first.wait_for()
+    for row in rows.all():
+        row.hover()
+        assert lost(row.get_attribute("href"), five) == []
+    follow(page, ready, rows.nth(1).click, five)
+
+
+def test_a_click_before_the_page_has_come_keeps_what_was_chosen(page, ready):
+    five = {name: value for name, value in FIVE.items() if name != "present"}
+    page.goto(f"/training-memory?{urllib.parse.urlencode(five)}")
+    logo = page.get_by_test_id("stLogoLink").first
+    logo.wait_for(state="attached")
+    logo.evaluate("logo => logo.click()")
+    page.locator(".st-key-home_train").wait_for()
+    ready(page)
+    page.until("location.search.includes('lock=1')")
+    check_in_force(page, five)
