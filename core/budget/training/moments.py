@@ -226,8 +226,8 @@ def _in_layer(
     if not sizes["writes_scores"]:
         return
     if again and not case.core_again:
-        made = _earlier_in_run(case, run, is_last=is_last)
-        yield _moment(name, kept, *made, *arrived, scores_in_forward(sizes), *around)
+        earlier = _earlier_in_run(case, run, is_last=is_last)
+        yield _moment(name, kept, *earlier, *arrived, scores_in_forward(sizes), *around)
     between = _params_between(sizes) if case.recipe.lora is None and not case.adds else 0
     scores = scores_flowing(sizes, between, _passed(case, again, sizes, is_last=is_last))
     yield _moment(name, kept, *rerun, *arrived, scores, *around)
