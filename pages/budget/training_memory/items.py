@@ -26,6 +26,7 @@ _WEIGHTS: Final = (
     *("compute weights", "master weights", "frozen weights", "quantized weights"),
     *("frozen weights in 16 bits", "adapters"),
 )
+_KEPT, _AGAIN = "activations", "recomputed activations"
 _CODES: Final = ("codes", "scales", "scales of the scales")
 PATHS: Final = (
     "",
@@ -56,12 +57,12 @@ def items(case: Case, asked: str) -> Shown:
     budget = training_budget(scenario.spec, scenario.recipe, scenario.cluster)
     root = replace(budget.largest, children=at_peak(budget.largest))
     path, line = find(root, asked)
+    if path != asked:
+        st.markdown(absence(asked, path))
 
     def explain() -> None:
         formula, tensors = st.columns(2)
         with formula:
-            if path != asked:
-                st.caption(_("This setting has no line “{line}”.").format(line=path_label(asked)))
             st.markdown(explanation(line))
         with tensors:
             _show_tensors(scenario, budget, path)
@@ -87,11 +88,39 @@ def path_label(path: str) -> str:
 
 
 def find(root: Item, asked: str) -> tuple[str, Item]:
-    """Return the line of a path; the nearest one above it where the setting has no such line."""
+    """Return the line of a path; what stands in for it where the setting has no such line.
+
+    Activations that are not kept are computed again: their line is there. Else it is the nearest
+    line above.
+    """
     lines = {box.path: box.item for box in boxes(root)}
+    again = _computed_again(asked)
+    if asked not in lines and again in lines:
+        return again, lines[again]
     while asked not in lines:
         asked = asked.rpartition(SEPARATOR)[0]
     return asked, lines[asked]
+
+
+def _computed_again(path: str) -> str:
+    """Return the path of the same activations where they are computed again; else the path."""
+    whole, separator, part = path.partition(SEPARATOR)
+    return f"{_AGAIN}{separator}{part}" if whole == _KEPT and part else path
+
+
+def absence(asked: str, path: str) -> str:
+    """Return that the setting has no such line, why, and which one stands in for it."""
+    if path == _computed_again(asked):
+        text = _(
+            "This setting has no line “{line}”: none of it is kept until the backward pass, which "
+            "computes it again, a run of layers at a time. That is the line “{other}”."
+        )
+    else:
+        text = _(
+            "This setting has no line “{line}”: nothing of it is in memory at the peak. The line "
+            "above it is “{other}”."
+        )
+    return text.format(line=path_label(asked), other=path_label(path))
 
 
 def sentence(root: Item, line: Item, path: str) -> str:
@@ -112,12 +141,12 @@ def point_at_line(clicked: Sequence[Any]) -> None:
 def _show_tensors(case: Scenario, budget: Budget, path: str) -> None:
     """Show who keeps what, if the line is a part of a block."""
     whole, _separator, part = path.partition(SEPARATOR)
-    if part not in _BLOCK or whole not in {"activations", "recomputed activations"}:
+    if part not in _BLOCK or whole not in {_KEPT, _AGAIN}:
         st.caption(_("Choose a part of the activations to see every tensor in it."))
         return
     split = shares(case.spec, case.cluster, case.recipe.accumulation)
     share = split[budget.stages.index(budget.largest)]
-    again = whole == "recomputed activations"
+    again = whole == _AGAIN
     rows = kept_list(case.spec, case.recipe, share, part, again=again)
     st.caption(_("The tensors of one layer, and the operation that keeps each:"))
     table = {
