@@ -1,11 +1,11 @@
 """What to predict before a lab is moved, one question a lab; every answer is computed."""
 
-from typing import Final
+from typing import Final, cast
 
 import numpy as np
 import streamlit as st
 
-from core.dtypes import FORMATS
+from core.dtypes import FORMATS, FloatFormat
 from core.dtypes.labs import (
     accumulate,
     analytic_picture,
@@ -98,7 +98,8 @@ def ask_exp() -> None:
 @st.cache_data(max_entries=1, show_spinner=False)
 def least_scales() -> tuple[int, int]:
     """Return the smallest powers of two that keep anything, and every bit, of 1e-8 in float16."""
-    histogram, half = gradient_histogram([GRADIENT]), FORMATS["float16"]
+    histogram = gradient_histogram([GRADIENT])
+    half = cast("FloatFormat", FORMATS["float16"])
     bands = [loss_scale_bands(histogram, half, 2.0**power) for power in range(33)]
     kept = next(power for power, each in enumerate(bands) if not each.num_zero)
     whole = next(power for power, each in enumerate(bands) if each.num_normal)
