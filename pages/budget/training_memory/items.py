@@ -7,6 +7,7 @@ from typing import Any, Final
 import streamlit as st
 
 from core.budget.budget import Budget, at_peak
+from core.budget.catalogue.precisions import PRECISIONS
 from core.budget.item import Item
 from core.budget.share import shares
 from core.budget.training.activations import kept_list
@@ -26,6 +27,7 @@ _WEIGHTS: Final = (
     *("compute weights", "master weights", "frozen weights", "quantized weights"),
     *("frozen weights in 16 bits", "adapters"),
 )
+_STATES: Final = ("weights", "gradients", "optimizer")
 _KEPT, _AGAIN = "activations", "recomputed activations"
 _CODES: Final = ("codes", "scales", "scales of the scales")
 PATHS: Final = (
@@ -59,6 +61,8 @@ def items(case: Case, asked: str) -> Shown:
     path, line = find(root, asked)
     if path != asked:
         st.markdown(absence(asked, path))
+    if PRECISIONS[scenario.recipe.precision].copies:
+        st.markdown(autocast_said(scenario, budget))
 
     def explain() -> None:
         formula, tensors = st.columns(2)
@@ -100,6 +104,20 @@ def find(root: Item, asked: str) -> tuple[str, Item]:
     while asked not in lines:
         asked = asked.rpartition(SEPARATOR)[0]
     return asked, lines[asked]
+
+
+def autocast_said(case: Scenario, budget: Budget) -> str:
+    """Return what autocast does not shrink, beside the same setting all in fp32."""
+    in_fp32 = replace(case.recipe, precision="fp32")
+    plain = training_budget(case.spec, in_fp32, case.cluster)
+    states, before = (
+        sum(part.amount for part in at_peak(each.largest) if part.name in _STATES)
+        for each in (budget, plain)
+    )
+    return _(
+        "Autocast shrinks none of them: weights, gradients (`weight.grad` stays fp32) and "
+        "optimizer states take {states}; all in fp32 they take {before}."
+    ).format(states=look().format_bytes(states), before=look().format_bytes(before))
 
 
 def _computed_again(path: str) -> str:
