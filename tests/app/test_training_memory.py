@@ -235,7 +235,7 @@ def test_under_runs_of_layers_a_line_that_is_not_kept_is_the_one_computed_again(
     app = open_page(PAGE, memory_tab="items", memory_checkpointing="every_k")
     assert headline(app).startswith("recomputed activations › attention: 642 MiB")
     assert "This setting has no line “activations › attention”" in said(app)
-    assert "That is the line “recomputed activations › attention”" in said(app)
+    assert "which is the line “recomputed activations › attention”" in said(app)
     assert "no line" not in said(open_page(PAGE, memory_tab="items"))
 
 

@@ -60,9 +60,9 @@ def items(case: Case, asked: str) -> Shown:
     root = replace(budget.largest, children=at_peak(budget.largest))
     path, line = find(root, asked)
     if path != asked:
-        st.markdown(absence(asked, path))
+        st.caption(absence(asked, path))
     if PRECISIONS[scenario.recipe.precision].copies:
-        st.markdown(autocast_said(scenario, budget))
+        st.caption(autocast_said(scenario, budget))
 
     def explain() -> None:
         formula, tensors = st.columns(2)
@@ -130,8 +130,8 @@ def absence(asked: str, path: str) -> str:
     """Return that the setting has no such line, why, and which one stands in for it."""
     if path == _computed_again(asked):
         text = _(
-            "This setting has no line “{line}”: none of it is kept until the backward pass, which "
-            "computes it again, a run of layers at a time. That is the line “{other}”."
+            "This setting has no line “{line}”: the backward pass computes it again, which is the "
+            "line “{other}”."
         )
     else:
         text = _(
