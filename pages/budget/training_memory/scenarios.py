@@ -5,6 +5,7 @@ The pins A to D live in the session and in the address.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, cast
 
 import streamlit as st
@@ -94,8 +95,9 @@ def scenarios(case: Case) -> Shown:
         headline=headline,
         charts=[Chart(picture=picture, file_name="what-changed")],
         numbers=list(zip(names, (first, last), strict=True)),
-        notes=settings
-        + [
+        beside=partial(_say, settings),
+        widths=(3, 1),
+        notes=[
             _("The largest moment was “{before}” and is now “{after}”.").format(
                 before=_(move.before), after=_(move.after)
             )
@@ -248,6 +250,12 @@ def sentence(pair: Pair, first: Item, last: Item) -> str:
         after=look().format_bytes(last.amount),
         change=signed(last.amount - first.amount, look()),
     )
+
+
+def _say(sentences: Sequence[str]) -> None:
+    with st.container():  # one below the other on a projector too
+        for said in sentences:
+            st.caption(said)
 
 
 def settings_of(pair: Pair, pins: Mapping[str, Scenario]) -> list[str]:
