@@ -1,6 +1,8 @@
 """Pinned scenarios side by side, and what changed between two of them.
 
 The pins A to D live in the session and in the address.
+
+Why long: a letter, the setting that it stands for and what is said of both are one subject.
 """
 
 from collections.abc import Mapping, Sequence
