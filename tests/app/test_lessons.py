@@ -8,12 +8,26 @@ from core.language import LANGUAGES
 from pages.shared.lessons import lessons_of, load_concepts, load_lessons
 from pages.shared.navigation import PAGES
 from pages.start.lessons.lists import load_self_check
+from tests.app.shown import said
 
 LESSONS = load_lessons()
 START_CONCEPTS = {"C137", "C156", "C157", "C158", "C159"}
 FORMAT_CONCEPTS = {f"C{number}" for number in (*range(1, 13), *range(15, 24))}
 BUDGET_CONCEPTS = {f"C{number}" for number in (14, 46, 47, 49, *range(103, 137), 154)}
 TRAIN_CONCEPTS = {"C147"}
+# Lesson, its concepts, and what its page must show in both languages to teach them.
+SHOWN = (
+    ("the-sparse-peak", ("C129",), ("H100", "1,979 TFLOP/s")),
+    ("the-pipeline-bubble", (), ("27.3 %",)),
+    ("tensor-ranks-leave-the-node", ("C120",), ("all-gather", "reduce-scatter", "1.875", "16")),
+    ("wait-before-the-clock-stops", ("C131",), ("synchronize()", "1.72 PFLOP/s", "67.0 TFLOP/s")),
+    ("error-view", ("C30",), ("stride", "(1, 3)", "3 × 2 = 6", "contiguous().view")),
+    ("error-second-backward", ("C68",), ("7", "scalar outputs", "inplace", "leaf", "numpy()")),
+    ("five-intensities", ("C125", "C132"), ("1,024 × 1,024", "1.05 MFLOPs", "2.15 GFLOPs")),
+    ("pcie-and-memory", ("C47",), ("pin_memory()", "non_blocking=True")),
+    ("published-ladder", ("C115",), ("24.9 GiB", "4.60 GiB")),
+    ("training-autocast", ("C116",), ("weight.grad", "fp32", "100 GiB")),
+)
 later = pytest.param("zh", marks=pytest.mark.slow)
 each_language = pytest.mark.parametrize("language", ["en", later])
 each_page = pytest.mark.parametrize("key", [row.key for row in PAGES])
@@ -36,6 +50,22 @@ def test_a_lessons_link_shows_its_headline_and_sets_nothing_that_the_page_refuse
         each.value for each in app.caption for name in lesson.query if f"`{name}`" in each.value
     ]
     assert refused == []
+
+
+def _seen(app):
+    """Return all words of a page: texts, headline, alternatives of its charts."""
+    charts = [each.proto.alt for each in app.get("plotly_chart")]
+    return "\n".join([*charts, said(app), str(state(app, "headline"))])
+
+
+@each_language
+@pytest.mark.parametrize(("slug", "concepts", "words"), SHOWN, ids=[row[0] for row in SHOWN])
+def test_a_lesson_shows_what_its_concept_says(open_page, probed, slug, concepts, words, language):
+    (lesson,) = [each for each in LESSONS if each.slug == slug]
+    assert tuple(lesson.concepts) == concepts
+
+    seen = _seen(open_page(lesson.page, lang=language, **lesson.query))
+    assert [each for each in words if each not in seen] == []
 
 
 @each_language

@@ -182,3 +182,16 @@ def test_the_ladder_stands_on_a_projector_and_in_chinese(open_page):
     assert headline(open_page(PAGE, memory_tab="ladder", lang="zh")).startswith(
         "第 2 级，共 10 级，"
     )
+
+
+def test_what_the_two_letters_stand_for_is_said_in_words_below_the_picture_and_in_its_alt(
+    open_page,
+):
+    setting = "Llama-3.1 8B; 8 × H100 SXM; 2 × 8,192 tokens; FSDP2"
+    app = open_page(PAGE, **HERE)
+    for words in (f"A is {setting}", f"C is {setting}", "computed again: every layer (full)"):
+        assert words in said(app), words
+        assert words in alt(app), words
+    assert "pieces of the loss: 8" in alt(app)
+    now = open_page(PAGE, **HERE, memory_to="now", memory_change="table")
+    assert "now is GPT-2; 1 × T4; 4 × 1,024 tokens" in said(now)

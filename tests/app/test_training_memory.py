@@ -248,3 +248,35 @@ def test_pages_agree_on_the_largest_model_of_sixteen_bytes(open_page):
     assert largest in [metric.value for metric in compute.metric]
     typed = open_page(PAGE, memory_tab="recipes", memory_states_gb="640")
     assert headline(typed).endswith("640 GB hold at most 40.0 B parameters")
+
+
+def test_under_runs_of_layers_a_line_that_is_not_kept_is_the_one_computed_again(open_page):
+    app = open_page(PAGE, memory_tab="items", memory_checkpointing="every_k")
+    assert headline(app).startswith("recomputed activations › attention: 642 MiB")
+    assert "This setting has no line “activations › attention”" in said(app)
+    assert "which is the line “recomputed activations › attention”" in said(app)
+    assert "no line" not in said(open_page(PAGE, memory_tab="items"))
+
+
+def test_device_and_step_timeline_each_say_the_others_number_and_why(open_page):
+    device = open_page(PAGE)
+    assert "needs 124 GiB" in headline(device)
+    assert "Tensors alone take 118 GiB" in said(device)
+    assert "5.90 GiB come on top" in said(device)
+    timeline = open_page(PAGE, memory_tab="timeline")
+    assert "peak 118 GiB" in headline(timeline)
+    assert "“Device” says 124 GiB: the 5.90 GiB more" in said(timeline)
+
+
+def test_of_several_devices_both_tabs_say_whose_number_it_is(open_page):
+    device = open_page(PAGE, memory_replicas="8", memory_zero="3")
+    assert "the whole model on one device: 118 GiB" in said(device)
+    timeline = open_page(PAGE, memory_tab="timeline", memory_replicas="8", memory_zero="3")
+    amount = headline(device).split("needs ")[1].split(" on ")[0]
+    assert f"“Device” says {amount} for the fullest of 8" in said(timeline)
+
+
+def test_a_layout_that_cannot_be_leaves_the_timeline_its_own_number(open_page):
+    app = open_page(PAGE, memory_tab="timeline", memory_stages="32", memory_model="gpt2")
+    assert "Closed form: peak" in headline(app)
+    assert "no number for this layout. 32 pipeline stages are more than the 12" in said(app)

@@ -11,12 +11,16 @@ from core.language import N_
 
 LEAST: Final = Formula("2 * n ** 3 / flops_per_second")
 SHOWN: Final = ("t4", "rtx-4090", "a100-80gb", "h100-sxm", "b200", "mi300x", "m4-max")
+READ: Final = Formula("2 * n ** 3 / launch_seconds")
+LAUNCH_SECONDS: Final = 10e-6
+"""What it takes about to put a product into a GPU's queue; the GPU works on it later."""
 CLAIMED_SIZE: Final = 4096
 CLAIMED_DEVICE: Final = "rtx-4090"
 # A tutorial's table of 4096 x 4096 products: 2,749 TFLOP/s on the GPU, 9.2 TFLOP/s on the CPU.
 CLAIMS: Final[Mapping[str, float]] = {"RTX 4090": 0.05e-3, N_("a laptop's CPU"): 15e-3}
 _SOURCE: Final = N_("2 n³ FLOPs at the dense peak: nothing is faster")
 SECONDS: Final = Formula("num_bytes / bytes_per_second")
+_EXAMPLE: Final = N_("an example: about 10 µs pass until a call is in the queue of a GPU")
 _SHEET: Final = N_("the data sheet's bandwidth: no transfer is faster")
 
 
@@ -37,6 +41,22 @@ def least_seconds(size: int, dtype: str) -> tuple[Item, ...]:
         )
         for device in devices
     )  # fmt: skip
+
+
+def read_without_waiting(size: int) -> Item:
+    """Return the FLOP/s that a clock shows which stops when the product is queued, not done.
+
+    >>> f"{read_without_waiting(2048).amount:.3g}"
+    '1.72e+15'
+
+    Raises:
+        ValueError: If the size is not positive.
+    """
+    check_range("size", size, 1, 10**7)
+    values = {"n": size, "launch_seconds": LAUNCH_SECONDS}
+    return item(
+        N_("read without waiting"), READ, values, unit="FLOP/s", source=_EXAMPLE, kind="estimated"
+    )
 
 
 def transfer_seconds(num_bytes: float, device: DeviceSpec) -> tuple[Item, ...]:

@@ -113,3 +113,16 @@ def _seen(
 def bytes_sent(steps: Sequence[RingStep], rank: int) -> int:
     """Return what one rank has sent in these steps."""
     return sum(send.num_bytes for step in steps for send in step.sends if send.source == rank)
+
+
+def times_sent(num_ranks: int) -> float:
+    """Return how many times its own array a rank sends in an all-reduce: 2 (N - 1) / N.
+
+    >>> times_sent(8)
+    1.75
+
+    Raises:
+        ValueError: If there are no ranks.
+    """
+    check_range("num_ranks", num_ranks, 1, 1_000_000)
+    return 2 * (num_ranks - 1) / num_ranks

@@ -9,7 +9,14 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.budget.catalogue.devices import DEVICES
-from core.budget.compute.least_times import CLAIMED_SIZE, CLAIMS, least_seconds, transfer_seconds
+from core.budget.compute.least_times import (
+    CLAIMED_SIZE,
+    CLAIMS,
+    LAUNCH_SECONDS,
+    least_seconds,
+    read_without_waiting,
+    transfer_seconds,
+)
 from core.budget.item import Item
 from core.budget.weights.parameters import counts
 from core.figures.budget.flops_and_time.least_times import Least, Mark, least_times_picture
@@ -30,6 +37,7 @@ from pages.shared.tabbed_page import Chart, Shown
 
 SIZES: Final = (256, 512, 1024, 2048, 4096, 8192)
 DTYPES: Final = ("float32", "bfloat16")
+FASTEST: Final = "h100-sxm"  # whose peak a clock that does not wait is held against
 BESIDE: Final = ("t4", "rtx-4090", "a100-80gb", "h100-sxm", "b200")
 BYTES_EACH: Final = 2  # bf16
 WAYS: Final = {
@@ -130,8 +138,26 @@ def matmul(product: Product) -> Shown:
     return Shown(
         headline=product_sentence(product, timing),
         charts=[Chart(picture=picture, file_name="matmul-times")],
-        notes=[on_a_cpu] if timing is not None and timing.device == "cpu" else [],
+        notes=[
+            _clock_said(product),
+            *([on_a_cpu] if timing is not None and timing.device == "cpu" else []),
+        ],
         code=CODE_OF_A_PRODUCT.format(size=size, dtype=dtype),
+    )
+
+
+def _clock_said(product: Product) -> str:
+    """Return what a clock shows that does not wait, beside what is possible."""
+    device = DEVICES[FASTEST]
+    return _(
+        "A GPU answers when a product is in its queue, about {launch} after the call. A clock that "
+        "does not wait for `torch.accelerator.synchronize()` would read {read} here; the dense "
+        "peak of {device} is {peak}. And warm up before you time: the first call loads the kernels."
+    ).format(
+        launch=format_seconds(LAUNCH_SECONDS),
+        read=format_flops_per_second(read_without_waiting(product.size).amount),
+        device=device.name,
+        peak=format_flops_per_second(device.peak[product.dtype]),
     )
 
 
@@ -213,6 +239,14 @@ def transfer(chosen: tuple[ChosenModel, ChosenDevice]) -> Shown:
         charts=[Chart(picture=picture, file_name="transfers")],
         numbers=[(_(name), item) for name, item in mine.items()],
         widths=(4, 1),
+        notes=[
+            _(
+                "The link to the host is that fast from pinned memory alone: `x.pin_memory()`, "
+                'then `x.to("cuda", non_blocking=True)`, which returns at once while the bytes '
+                "move. From other memory they are first copied into a pinned buffer, and the call "
+                "waits."
+            )
+        ],
         code=CODE_OF_A_TRANSFER.format(model=model.code, device=device.code),
     )
 

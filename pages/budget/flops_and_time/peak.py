@@ -21,7 +21,7 @@ from core.budget.recipe import TrainingRecipe
 from core.figures.budget.flops_and_time.peak import mfu_picture, roofline_picture
 from core.figures.budget.flops_frame import intensity_words
 from core.language import N_, _, ngettext
-from core.units import format_percent
+from core.units import format_flops, format_percent
 from pages.budget.flops_and_time.inputs import (
     ASK,
     aside,
@@ -231,11 +231,31 @@ def roofline(below: Below) -> Shown:
         charts=[Chart(picture=picture, file_name="roofline")],
         numbers=[(_("turns at"), edge), (_("together"), share)],
         widths=(4, 1),
-        notes=_bytes_of_a_number(below.dtype),
+        notes=[*_elements_said(below), *_bytes_of_a_number(below.dtype)],
         code=CODE_OF_A_ROOF.format(
             device=below.device.code, dtype=below.dtype, operations=below.code
         ),
     )
+
+
+def _elements_said(below: Below) -> list[str]:
+    """Return the FLOPs of operations on each number apart beside a product's, of the examples."""
+    if below.kind != "examples":
+        return []
+    flops = {each.name: each.flops for each in below.operations}
+    relu = flops["relu"]
+    return [
+        _(
+            "Element by element: ReLU on {rows} × {columns} numbers is {relu}, and so is adding "
+            "two such matrices; GELU is {gelu}. Their product is {product}."
+        ).format(
+            rows=f"{relu.values['rows']:,}",
+            columns=f"{relu.values['columns']:,}",
+            relu=format_flops(relu.amount),
+            gelu=format_flops(flops["gelu"].amount),
+            product=format_flops(flops["matrix times matrix"].amount),
+        )
+    ]
 
 
 def _bytes_of_a_number(dtype: str) -> list[str]:

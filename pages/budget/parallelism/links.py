@@ -2,10 +2,12 @@
 
 from typing import Final, get_args
 
+from core.budget.cluster import Cluster
 from core.budget.item import Item, total
 from core.budget.parallel import pipeline
 from core.budget.parallel.communication import exposed_seconds
 from core.budget.parallel.ranks import Axis, group
+from core.budget.parallel.ring import times_sent
 from core.budget.training.duration import training_time
 from core.figures.budget.parallelism.links import (
     LinkView,
@@ -38,7 +40,7 @@ def links(case: Case) -> Shown:
         headline=_links_sentence(case, view),
         charts=[Chart(picture=links_picture(view, look()), file_name="links")],
         numbers=[(_("Time on links"), view.seconds), (_("Compute"), compute)],
-        notes=[_bars_said(case.cluster.overlap)],
+        notes=[*_all_reduce_said(case.cluster), _bars_said(case.cluster.overlap)],
         code=case.code,
     )
 
@@ -71,6 +73,25 @@ def _links_sentence(case: Case, view: LinkView) -> str:
         "In a step a device of the slowest stage sends {size}: {seconds} on links, {compute} of "
         "compute"
     ).format(**values)
+
+
+def _all_reduce_said(cluster: Cluster) -> list[str]:
+    """Return what an all-reduce of the tensor ranks consists of, and how much each rank sends."""
+    if cluster.tensor == 1:
+        return []
+    said = (
+        _(
+            "Sequence parallelism takes the all-reduce over the {ranks} tensor ranks apart, into "
+            "its reduce-scatter and its all-gather: each rank still sends {times} times the array, "
+            "2 (N − 1)/N."
+        )
+        if cluster.sequence_parallel
+        else _(
+            "An all-reduce over the {ranks} tensor ranks is a reduce-scatter and then an "
+            "all-gather: each rank sends {times} times the array, 2 (N − 1)/N."
+        )
+    )
+    return [said.format(ranks=cluster.tensor, times=f"{times_sent(cluster.tensor):.4g}")]
 
 
 def _bars_said(overlap: float) -> str:

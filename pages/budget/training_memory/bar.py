@@ -8,8 +8,9 @@ import streamlit as st
 from core.budget.budget import Budget, at_peak
 from core.budget.catalogue.precisions import PRECISIONS
 from core.budget.cluster import DeviceSpec
+from core.budget.comparison.one_device import on_one_device
 from core.budget.item import Item
-from core.budget.training.memory import training_budget
+from core.budget.training.memory import allocated, training_budget
 from core.budget.training.scenario import Scenario
 from core.budget.training.states import trained_parameters
 from core.budget.weights.parameters import counts
@@ -104,10 +105,32 @@ def _explain(case: Scenario, budget: Budget) -> None:
         high=look().format_bytes(stage.high),
     )
     st.caption(moment + _on_the_box(case.cluster.device))
+    st.caption(beside_the_timeline(case, stage))
     if PRECISIONS[case.recipe.precision].copies:
         st.caption(
             _("Autocast is emulated from torch's list of operations; no GPU has measured it here.")
         )
+
+
+def beside_the_timeline(case: Scenario, stage: Item) -> str:
+    """Return why the step timeline says another number: tensors alone, of a model left whole."""
+    if case.cluster.num_devices == 1:
+        text = _(
+            "Tensors alone take {tensors}, the peak that the tab “Step timeline” shows; here the "
+            "{rest} come on top that the allocator keeps beyond them."
+        )
+    else:
+        text = _(
+            "Tensors alone take {tensors} here; {rest} come on top that the allocator and the "
+            "network keep. The tab “Step timeline” shows the tensors of the whole model on one "
+            "device: {whole}."
+        )
+    tensors = allocated(stage)
+    return text.format(
+        tensors=look().format_bytes(tensors),
+        rest=look().format_bytes(stage.amount - tensors),
+        whole=look().format_bytes(on_one_device(case).peak.amount),
+    )
 
 
 def _on_the_box(device: DeviceSpec) -> str:

@@ -6,7 +6,7 @@ from pages.budget.training_memory.bar import bar
 from pages.budget.training_memory.inputs import ASK, choose_case, refusal, write_code
 from pages.budget.training_memory.items import choose_item, items
 from pages.budget.training_memory.ladder import choose_rung, ladder
-from pages.budget.training_memory.question import ask_when_it_peaks
+from pages.budget.training_memory.question import ask_what_is_reserved, ask_when_it_peaks
 from pages.budget.training_memory.recipes import choose_recipes, recipes
 from pages.budget.training_memory.scenarios import scenarios
 from pages.budget.training_memory.step_timeline import timeline
@@ -30,7 +30,11 @@ tabbed_page(
             "scenarios": Tab(label=N_("Scenarios"), show=scenarios),
             "ladder": Tab(label=N_("Ladder"), show=ladder, choose=choose_rung, with_inputs=False),
             "allocator": Tab(
-                label=N_("Allocator"), show=allocator, choose=choose_line, with_inputs=False
+                label=N_("Allocator"),
+                show=allocator,
+                choose=choose_line,
+                with_inputs=False,
+                question=ask_what_is_reserved,
             ),
             "tiny": Tab(
                 label=N_("By hand"), show=tiny_model, choose=choose_sizes, with_inputs=False

@@ -1,4 +1,4 @@
-"""The question of the memory page; its answer is computed from two budgets."""
+"""The questions of the memory page: about the peak, computed from two budgets; the allocator."""
 
 from typing import Final
 
@@ -6,13 +6,17 @@ from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
 from core.budget.recipe import Checkpointing, TrainingRecipe
+from core.budget.training.allocator_stories import CAPACITY
+from core.budget.training.caching_allocator import AllocatorState
 from core.budget.training.memory import training_budget
 from core.language import _
+from core.units import MIB
 from pages.budget.training_memory.bar import peak_moment
 from pages.budget.training_memory.inputs import ASK
 from pages.shared.questions import Choice, predict_then_reveal
 from pages.shared.settings import look
 
+FIRST_TENSOR: Final = 5 * MIB
 ASKED: Final = ("end of forward", "end of backward", "optimizer step")
 
 
@@ -56,3 +60,27 @@ def _peak(checkpointing: Checkpointing) -> tuple[str, float]:
     cluster = Cluster(device=DEVICES["a100-80gb"])
     budget = training_budget(MODELS["llama-2-7b"], recipe, cluster)
     return peak_moment(budget.largest).name, budget.largest.child("step peak").amount
+
+
+def ask_what_is_reserved() -> None:
+    """Ask what the allocator takes from the driver for one tensor of a middling size."""
+    state = AllocatorState(capacity=CAPACITY).allocate("first", FIRST_TENSOR)
+    size, idle = look().format_bytes, state.reserved - state.allocated
+    wrong = {
+        FIRST_TENSOR: _("That is allocated. The driver gives segments, not tensors."),
+        6 * MIB: _("Segments of their own, in steps of 2 MiB, begin at tensors of 10 MiB."),
+        CAPACITY: _("It asks for segments one by one; JAX takes most of a device at once."),
+    }
+    amounts = sorted({*wrong, state.reserved})
+    predict_then_reveal(
+        ASK.key("reserved"),
+        _(
+            "The first tensor of a program takes {tensor} on a device of {capacity}. How much does "
+            "torch's allocator reserve?"
+        ).format(tensor=size(FIRST_TENSOR), capacity=size(CAPACITY)),
+        [Choice(size(amount), wrong.get(amount)) for amount in amounts],
+        _(
+            "Tensors between 1 and 10 MiB are cut from segments of {segment}: {allocated} are "
+            "allocated and {idle} wait for the next ones, which then cost no call of the driver."
+        ).format(segment=size(state.reserved), allocated=size(state.allocated), idle=size(idle)),
+    )

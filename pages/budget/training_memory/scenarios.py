@@ -1,10 +1,13 @@
 """Pinned scenarios side by side, and what changed between two of them.
 
 The pins A to D live in the session and in the address.
+
+Why long: a letter, the setting that it stands for and what is said of both are one subject.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, cast
 
 import streamlit as st
@@ -24,7 +27,13 @@ from core.figures.budget.training_memory.scenarios import (
 )
 from core.language import N_, _
 from pages.budget.training_memory.inputs import ASK, Case
-from pages.budget.training_memory.words import CHOICE_NAMES, change_text, choice_text, why
+from pages.budget.training_memory.words import (
+    CHOICE_NAMES,
+    change_text,
+    choice_text,
+    setting_text,
+    why,
+)
 from pages.shared.charts import table_markdown
 from pages.shared.settings import locked, look, presenting
 from pages.shared.tabbed_page import Chart, Shown
@@ -74,20 +83,22 @@ def scenarios(case: Case) -> Shown:
     if pair is None:
         return Shown(headline=_("Nothing can be compared: the setting above cannot be."))
     first, last = budgets[pair.first].item, budgets[pair.last].item
-    headline = sentence(pair, first, last)
+    headline, settings = sentence(pair, first, last), settings_of(pair, pins)
     if view == "table":
         _show_table(pins, budgets)
         peaks = [(letter_label(letter), budget.item) for letter, budget in budgets.items()]
-        return Shown(headline=headline, numbers=peaks, numbers_below=True)
+        return Shown(headline=headline, numbers=peaks, numbers_below=True, notes=settings)
     changed = peak_difference(first, last)
     rungs = _by_choice(pair, pins) if view == "choices" else _by_part(changed)
     names = letter_label(pair.first), letter_label(pair.last)
-    way = Way(first=names[0], last=names[1], start=first.amount, rungs=rungs)
+    way = Way(first=names[0], last=names[1], start=first.amount, rungs=rungs, settings=settings)
     picture = waterfall_picture(way.shortened(MOST_RUNGS[presenting()]), look())
     return Shown(
         headline=headline,
         charts=[Chart(picture=picture, file_name="what-changed")],
         numbers=list(zip(names, (first, last), strict=True)),
+        beside=partial(_say, settings),
+        widths=(3, 1),
         notes=[
             _("The largest moment was “{before}” and is now “{after}”.").format(
                 before=_(move.before), after=_(move.after)
@@ -241,6 +252,24 @@ def sentence(pair: Pair, first: Item, last: Item) -> str:
         after=look().format_bytes(last.amount),
         change=signed(last.amount - first.amount, look()),
     )
+
+
+def _say(sentences: Sequence[str]) -> None:
+    with st.container():  # one below the other on a projector too
+        for said in sentences:
+            st.caption(said)
+
+
+def settings_of(pair: Pair, pins: Mapping[str, Scenario]) -> list[str]:
+    """Return a sentence for each of the two letters: what setting it stands for, in words."""
+    letters = list(dict.fromkeys((pair.first, pair.last)))
+    differing = _that_differ([pins[letter] for letter in letters])
+    return [
+        _("{letter} is {setting}.").format(
+            letter=letter_label(letter), setting=setting_text(pins[letter], differing)
+        )
+        for letter in letters
+    ]
 
 
 def _show_table(pins: Mapping[str, Scenario], budgets: Mapping[str, Budget]) -> None:

@@ -12,8 +12,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.budget.comparison.one_device import OneDevice, calibrate, on_one_device
+from core.budget.item import Item
 from core.budget.simulation.cases import run_simulation, write_case
 from core.budget.simulation.timeline import StepReport
+from core.budget.training.memory import allocated, training_budget
 from core.budget.training.scenario import Scenario
 from core.figures.budget.training_memory.step_timeline import (
     PHASE_WORDS,
@@ -199,7 +201,34 @@ def _show_holders(report: StepReport) -> None:
 
 
 def _notes(case: Scenario) -> list[str]:
+    """Return why the tab "Device" says another number, and what plays no part here."""
+    try:
+        device = training_budget(case.spec, case.recipe, case.cluster).largest
+    except ValueError as problem:  # the layout over several devices, which plays no part here
+        beside = _("The tab “Device” has no number for this layout. {why}").format(why=problem)
+    else:
+        beside = beside_the_device(case, device)
     if case.cluster.num_devices == 1:
-        return []
+        return [beside]
     note = _("The simulation trains the whole model on one device, without the layout over {n}.")
-    return [note.format(n=case.cluster.num_devices)]
+    return [note.format(n=case.cluster.num_devices), beside]
+
+
+def beside_the_device(case: Scenario, device: Item) -> str:
+    """Return why the tab "Device" says another number: it counts what is kept beyond tensors."""
+    if case.cluster.num_devices == 1:
+        text = _(
+            "Here tensors alone are counted, as operations ask for them. The tab “Device” says "
+            "{device}: the {rest} more are what the allocator keeps beyond them."
+        )
+    else:
+        text = _(
+            "Here tensors alone are counted, as operations ask for them. The tab “Device” says "
+            "{device} for the fullest of {n}: it holds its share of the model, and {rest} of it "
+            "are what the allocator and the network keep beyond tensors."
+        )
+    return text.format(
+        device=look().format_bytes(device.amount),
+        rest=look().format_bytes(device.amount - allocated(device)),
+        n=case.cluster.num_devices,
+    )

@@ -74,6 +74,34 @@ def choice_text(name: str, scenario: Scenario) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
+def setting_text(scenario: Scenario, also: Sequence[str] = ()) -> str:
+    """Return a setting in words: model, devices, sizes of a step, formats, what is computed again.
+
+    Args:
+        scenario: The setting.
+        also: Names of further choices that are said: those in which another setting differs.
+    """
+    recipe, cluster = scenario.recipe, scenario.cluster
+    said = {
+        "model": scenario.spec.name,
+        "device": f"{cluster.num_devices:,} × {cluster.device.name}",
+        "seq_len": _("{batch} × {length} tokens").format(
+            batch=recipe.batch_size, length=f"{recipe.seq_len:,}"
+        ),
+        "precision": choice_text("precision", scenario),
+        "optimizer": choice_text("optimizer", scenario),
+    }
+    told = {*said, "num_devices", "batch_size"}
+    named = [name for name in dict.fromkeys(("checkpointing", *also)) if name not in told]
+    more = [
+        _("{choice}: {value}").format(
+            choice=_(CHOICE_NAMES[name]), value=choice_text(name, scenario)
+        )
+        for name in named
+    ]
+    return _("; ").join([*said.values(), *more])
+
+
 def change_text(names: Sequence[str], first: Scenario, last: Scenario) -> str:
     """Return what changes between two scenarios: "batch size 1 → 4"."""
     parts = [

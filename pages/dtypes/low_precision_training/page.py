@@ -5,7 +5,16 @@ from pages.dtypes.low_precision_training.inputs import ASK
 from pages.dtypes.low_precision_training.loss_scale import choose_loss_scale, loss_scale
 from pages.dtypes.low_precision_training.matmul import choose_matmul, matmul
 from pages.dtypes.low_precision_training.pictures import choose_pictures, pictures
-from pages.dtypes.low_precision_training.question import ask_exp, ask_sum, ask_update
+from pages.dtypes.low_precision_training.question import (
+    ask_chance,
+    ask_exp,
+    ask_loss_scale,
+    ask_matmul,
+    ask_picture,
+    ask_scaler,
+    ask_sum,
+    ask_update,
+)
 from pages.dtypes.low_precision_training.scaler import choose_scaler, scaler
 from pages.dtypes.low_precision_training.softmax import choose_softmax, softmax
 from pages.dtypes.low_precision_training.sums import choose_sums, sums
@@ -40,20 +49,39 @@ tabbed_page(
                 reading="softmax",
             ),
             "scale": Tab(
-                label=N_("Loss scale"), show=loss_scale, choose=choose_loss_scale, reading="scale"
+                label=N_("Loss scale"),
+                show=loss_scale,
+                choose=choose_loss_scale,
+                question=ask_loss_scale,
+                reading="scale",
             ),
             "scaler": Tab(
-                label=N_("GradScaler"), show=scaler, choose=choose_scaler, reading="scaler"
+                label=N_("GradScaler"),
+                show=scaler,
+                choose=choose_scaler,
+                question=ask_scaler,
+                reading="scaler",
             ),
             "stochastic": Tab(
                 label=N_("Stochastic"),
                 show=stochastic,
                 choose=choose_stochastic,
+                question=ask_chance,
                 reading="stochastic",
             ),
-            "matmul": Tab(label=N_("Matmul"), show=matmul, choose=choose_matmul, reading="matmul"),
+            "matmul": Tab(
+                label=N_("Matmul"),
+                show=matmul,
+                choose=choose_matmul,
+                question=ask_matmul,
+                reading="matmul",
+            ),
             "pictures": Tab(
-                label=N_("Picture"), show=pictures, choose=choose_pictures, reading="pictures"
+                label=N_("Picture"),
+                show=pictures,
+                choose=choose_pictures,
+                question=ask_picture,
+                reading="pictures",
             ),
         },
         question=ask_sum,

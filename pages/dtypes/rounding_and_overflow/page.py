@@ -17,7 +17,7 @@ from pages.dtypes.rounding_and_overflow.casts import (
 from pages.dtypes.rounding_and_overflow.hardware import hardware
 from pages.dtypes.rounding_and_overflow.inputs import ASK, choose_cast
 from pages.dtypes.rounding_and_overflow.proof import proof
-from pages.dtypes.rounding_and_overflow.question import ask_both
+from pages.dtypes.rounding_and_overflow.question import ask_both, ask_your_torch
 from pages.dtypes.rounding_and_overflow.your_torch import your_torch
 from pages.shared.tabbed_page import Page, Tab, tabbed_page
 
@@ -34,7 +34,7 @@ tabbed_page(
             "line": Tab(label=N_("Number line"), show=line, choose=choose_line),
             "spacing": Tab(label=N_("Spacing"), show=spacing, choose=choose_beside),
             "stochastic": Tab(label=N_("Stochastic"), show=stochastic, choose=choose_draws),
-            "torch": Tab(label=N_("Your torch"), show=your_torch),
+            "torch": Tab(label=N_("Your torch"), show=your_torch, question=ask_your_torch),
             "hardware": Tab(label=N_("Hardware"), show=hardware),
             "proof": Tab(label=N_("Proof"), show=proof),
         },

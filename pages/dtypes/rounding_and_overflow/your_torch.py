@@ -6,9 +6,9 @@ from typing import Final
 
 import streamlit as st
 
-from core.dtypes.libraries.differences import differs
+from core.dtypes.libraries.differences import differs, format_of
 from core.dtypes.libraries.library import reader_pairs, row_without_torch
-from core.dtypes.libraries.library_records import CastRow, LibraryReport
+from core.dtypes.libraries.library_records import CastRow, LibraryReport, OperationRow
 from core.dtypes.number_formats.float_format import FloatFormat
 from core.figures.dtypes.rounding_and_overflow.your_torch import (
     FAMILIES,
@@ -58,12 +58,14 @@ def your_torch(case: Case) -> Shown:
         wanted = _choose_operations() if view == "operations" else ("", "")
     if view == "format":
         shown = _casts(report, case)
+        said = sentence(case.fmt.name, _casts_to(report, case.fmt.name), report.torch)
+    elif view == "differences":
+        shown, said = _differences(report), differences_sentence(report)
     else:
-        shown = _differences(report) if view == "differences" else _operations(report, *wanted)
+        shown, said = _operations(report, *wanted), operations_sentence(report, case, *wanted)
     where = _("Asked in a process of its own: torch {torch}, ml_dtypes {ml_dtypes}.").format(
         torch=report.torch, ml_dtypes=report.ml_dtypes
     )
-    said = sentence(case.fmt.name, _casts_to(report, case.fmt.name), report.torch)
     return replace(shown, headline=said, notes=[*shown.notes, where])
 
 
@@ -82,6 +84,51 @@ def sentence(format_name: str, rows: Sequence[CastRow], version: str) -> str:
     return _("{format}: torch {version} differs in {count} of {total} telling numbers").format(
         format=format_name, version=version, count=count, total=len(shown)
     )
+
+
+def differences_sentence(report: LibraryReport) -> str:
+    """Return in how many of the telling numbers of all formats each library differs."""
+    shown = [row for row in report.casts if worth_showing(row)]
+    return _(
+        "All formats: of {total} telling numbers torch {torch} differs in {by_torch}, ml_dtypes "
+        "{ml_dtypes} in {by_ml_dtypes}"
+    ).format(
+        total=len(shown),
+        torch=report.torch,
+        by_torch=sum(differs(row, "torch") for row in shown),
+        ml_dtypes=report.ml_dtypes,
+        by_ml_dtypes=sum(differs(row, "ml_dtypes") for row in shown),
+    )
+
+
+def operations_sentence(report: LibraryReport, case: Case, family: str, kind: str) -> str:
+    """Return how many operations work: with the page's format, else with the whole family."""
+    device = _device_of(report, kind)
+    if device is None:
+        return _("Operations of torch {version}: n/a on this device").format(version=report.torch)
+    tried = _tried(report, family, device)
+    of_format = [row for row in tried if format_of(row.dtype) is case.fmt]
+    rows = of_format or tried
+    return _("{format}: torch {version} on {device} does {count} of {total} operations").format(
+        format=case.fmt.name if of_format else _(FAMILIES[family][0]),
+        version=report.torch,
+        device=device,
+        count=sum(row.works for row in rows),
+        total=len(rows),
+    )
+
+
+def _device_of(report: LibraryReport, kind: str) -> str | None:
+    """Return the name of the device that was chosen; None if there is no accelerator."""
+    if kind == "cpu":
+        return report.devices[0]
+    return report.devices[-1] if len(report.devices) > 1 else None
+
+
+def _tried(report: LibraryReport, family: str, device: str) -> list[OperationRow]:
+    return [
+        row for row in report.operations if row.device == device and family_of(row.dtype) == family
+    ]
 
 
 def _casts_to(report: LibraryReport, format_name: str) -> tuple[CastRow, ...]:
@@ -142,14 +189,10 @@ def _choose_operations() -> tuple[str, str]:
 
 
 def _operations(report: LibraryReport, family: str, kind: str) -> Shown:
-    if kind == "accelerator" and len(report.devices) == 1:
+    device = _device_of(report, kind)
+    if device is None:
         return Shown(notes=[_("n/a on this device")])
-    device = report.devices[0] if kind == "cpu" else report.devices[-1]
-    rows = [
-        each
-        for each in report.operations
-        if each.device == device and family_of(each.dtype) == family
-    ]
+    rows = _tried(report, family, device)
     tried = _(
         "Each was really tried on a small square of ones, on {device}; a result that is not "
         "right does not count. Where torch cannot convert, it got raw bytes."

@@ -14,7 +14,7 @@ from typing import Final
 
 import streamlit as st
 
-from core.language import _
+from core.language import N_, _
 from pages.shared import page_links
 from pages.shared.inputs import Inputs
 from pages.shared.lessons import Lesson, in_language, load_concepts, load_lessons
@@ -27,6 +27,9 @@ HEADLINE_CHARS: Final = 110
 THRESHOLD: Final = 0.5  # share of the lighter side's weight that both must have in common
 SHORTEST_PREFIX: Final = 3
 _ERRORS: Final = Path(__file__).with_name("torch_errors.toml")
+FAMILIES: Final = {
+    "autograd": N_("{count} errors of autograd: this one, and"),
+}
 _WORD: Final = re.compile(r"(?<![a-z_0-9])[a-z_][a-z_0-9]*|[\u3400-\u9fff]+")
 _CHINESE: Final = re.compile(r"[\u3400-\u9fff]")
 
@@ -57,6 +60,7 @@ class TorchError:
     why: Mapping[str, str]
     fix: Mapping[str, str]
     system: str = ""  # platform.system() of the only system that says it in these words
+    family: str = ""  # a key of FAMILIES: errors that have their reason in common
 
 
 @cache
@@ -102,8 +106,21 @@ def _show_error(error: TorchError) -> None:
         why, what_to_do = _("Why"), _("What to do")
         st.markdown(f"**{why}** {in_language(error.why)}")
         st.markdown(f"**{what_to_do}** {in_language(error.fix)}")
+        if error.family:
+            st.caption(_family_said(error))
         with st.expander(_("Code that raises it")):
             st.code(f"import torch\n\n{error.code}", language="python")
+
+
+def _family_said(error: TorchError) -> str:
+    """Return the other errors of the same family, each in one line."""
+    family = [each for each in load_torch_errors() if each.family == error.family]
+    lines = [_(FAMILIES[error.family]).format(count=len(family))]
+    for each in family:
+        if each is not error:
+            text = shorten(each.text.replace("`", "'"), HEADLINE_CHARS, placeholder="…")
+            lines.append(f"- `{text}`")
+    return "\n".join(lines)
 
 
 def headline_of(hit: Entry) -> str:

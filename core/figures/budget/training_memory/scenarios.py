@@ -25,12 +25,21 @@ class Rung:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Way:
-    """Where it starts, what changes, where it ends; the changes add up to the difference."""
+    """Where it starts, what changes, where it ends; the changes add up to the difference.
+
+    Attributes:
+        first: What the first setting is called: a letter.
+        last: What the last one is called.
+        start: The bytes of the first one.
+        rungs: The changes in their order.
+        settings: Sentences that say in words what the two settings are.
+    """
 
     first: str
     last: str
     start: Number
     rungs: Sequence[Rung]
+    settings: Sequence[str] = ()
 
     @property
     def end(self) -> Number:
@@ -124,13 +133,14 @@ def _draw_bars(drawing: Drawing, way: Way, look: Look) -> None:
 
 def _sentence(way: Way, look: Look) -> str:
     steps = [f"{rung.label} {signed(rung.change, look)}" for rung in way.rungs]
-    return _("From {first}, {start}, to {last}, {end}: {steps}.").format(
+    changes = _("From {first}, {start}, to {last}, {end}: {steps}.").format(
         first=way.first,
         start=look.format_bytes(way.start),
         last=way.last,
         end=look.format_bytes(way.end),
         steps=_(", ").join(steps) or _("nothing changes"),
     )
+    return " ".join([changes, *way.settings])
 
 
 def _table(way: Way, look: Look) -> Table:

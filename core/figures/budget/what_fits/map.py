@@ -28,6 +28,8 @@ _SHADES: Final = ("surface", "estimated", "works")
 _ROW_HEIGHT: Final = 1.75  # of the text's size
 _UPRIGHT: Final = 6  # columns whose names have room side by side
 _ROOMY: Final = 15  # columns at which "W128×" still has room in the size of all other text
+_SMALLER: Final = 3  # beyond them, so that "W128" has room on a screen of 1024 pixels
+_TIMES: Final = "×"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,8 +45,7 @@ def map_picture(plane: Plane, labels: Labels, look: Look) -> Picture:
     """Return the plane as coloured squares; a click on one carries its row and column."""
     layout, drawing = look.layout(), Drawing()
     _draw_squares(drawing, plane, look)
-    narrow = 2 if len(plane.columns) > _ROOMY else 0
-    _draw_words(drawing, plane, labels, look, layout["font"]["size"] - narrow)
+    _draw_words(drawing, plane, labels, look, layout["font"]["size"])
     if labels.chosen and labels.chosen[0] in plane.rows and labels.chosen[1] in plane.columns:
         x, y = plane.columns.index(labels.chosen[1]), plane.rows.index(labels.chosen[0])
         line = {"color": look.color("text"), "width": 3}
@@ -110,14 +111,15 @@ def _draw_squares(drawing: Drawing, plane: Plane, look: Look) -> None:
 
 def _draw_words(drawing: Drawing, plane: Plane, labels: Labels, look: Look, size: int) -> None:
     where = [(row, column) for row in plane.rows for column in plane.columns]
-    color = look.color("text")
+    color, narrow = look.color("text"), len(plane.columns) > _ROOMY
+    words = [square_text(plane.cells[pair], plane.fewest[pair]) for pair in where]
     drawing.scatter(
         x=[place for _row in plane.rows for place in range(len(plane.columns))],
         y=[place for place in range(len(plane.rows)) for _column in plane.columns],
         mode="markers+text",
         marker={"size": 24, "opacity": 0},
-        text=[square_text(plane.cells[pair], plane.fewest[pair]) for pair in where],
-        textfont={"color": color, "size": size},
+        text=[each.removesuffix(_TIMES) for each in words] if narrow else words,
+        textfont={"color": color, "size": size - _SMALLER if narrow else size},
         customdata=[[*pair, hover_text(plane, labels, pair, look)] for pair in where],
         hovertemplate="%{customdata[2]}<extra></extra>",
         selected={"textfont": {"color": color}},
@@ -134,7 +136,7 @@ def square_text(cell: Cell, fewest: int) -> str:
     if not fewest:
         return letter(cell.reason)
     count = f"{fewest // 1024}k" if fewest >= 1024 else str(fewest)
-    return f"{letter(cell.reason)}{count}×"
+    return f"{letter(cell.reason)}{count}{_TIMES}"
 
 
 def letter(reason: str) -> str:
@@ -147,7 +149,8 @@ def letters_sentence(plane: Plane) -> str:
     seen = dict.fromkeys(cell.reason for cell in plane.cells.values() if cell.reason)
     parts = [f"**{letter(name)}** {_(name)}" for name in seen]
     return _(
-        "✓ fits · ≈ within its band · first that fails: {letters} · ×: so many devices are enough"
+        "✓ fits · ≈ within its band · first that fails: {letters} · the number: so many devices "
+        "are enough"
     ).format(letters=_(", ").join(parts))
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from core.budget.parallel.ring import MAX_RANKS, PHASES, bytes_sent, ring_all_reduce
+from core.budget.parallel.ring import MAX_RANKS, PHASES, bytes_sent, ring_all_reduce, times_sent
 from tests.core.budget.refusals import refused
 
 
@@ -56,3 +56,11 @@ def test_arrays_that_cannot_be_cut_are_a_sentence():
     refused("a multiple of the 2 ranks", ring_all_reduce, [[1.0], [2.0]])
     refused("arrays of one length", ring_all_reduce, [[1.0, 2.0], [2.0]])
     refused("num_ranks is 1; it must lie between 2 and 8", ring_all_reduce, [[1.0]])
+
+
+def test_the_formula_says_what_a_ring_really_sends():
+    for ranks in range(2, 9):
+        array = [1.0] * ranks
+        steps = ring_all_reduce([array] * ranks)
+        assert times_sent(ranks) == bytes_sent(steps, rank=0) / (4 * ranks), ranks
+    assert times_sent(16) == 1.875

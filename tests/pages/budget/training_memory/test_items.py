@@ -13,7 +13,7 @@ from core.budget.recipe import LoRA, TrainingRecipe
 from core.budget.training.memory import training_budget
 from core.figures.budget.training_memory.items import boxes
 from pages.budget.training_memory.inputs import BASES
-from pages.budget.training_memory.items import PATHS, find, path_label, point_at_line
+from pages.budget.training_memory.items import PATHS, absence, find, path_label, point_at_line
 
 
 def root_of(model="llama-2-70b", **recipe):
@@ -48,3 +48,15 @@ def test_a_click_points_at_a_line_that_exists(monkeypatch, path, kept):
     monkeypatch.setattr(st, "session_state", {"memory_item": "data"})
     point_at_line([path])
     assert st.session_state["memory_item"] == kept
+
+
+def test_activations_that_are_not_kept_are_found_where_they_are_computed_again():
+    usual = {"model": "llama-2-7b", "seq_len": 4096, "accumulation": 8, "step_kind": "fused"}
+    root = root_of(**usual, checkpointing="every_k", checkpoint_every=4)
+    path, line = find(root, "activations/attention")
+    assert path == "recomputed activations/attention"
+    assert line.amount > 0
+    assert "computes it again, which" in absence("activations/attention", path)
+    full = root_of(**usual, checkpointing="full")
+    assert find(full, "activations/attention")[0] == "activations"
+    assert "nothing of it is in memory" in absence("activations/attention", "activations")

@@ -5,7 +5,13 @@ from core.budget.comparison.difference import Step
 from core.budget.item import item
 from core.budget.recipe import LoRA, TrainingRecipe
 from core.budget.training.scenario import CHOICES, named_scenario
-from pages.budget.training_memory.words import CHOICE_NAMES, change_text, choice_text, why
+from pages.budget.training_memory.words import (
+    CHOICE_NAMES,
+    change_text,
+    choice_text,
+    setting_text,
+    why,
+)
 
 PLAIN = named_scenario("gpt2", "t4")
 OTHER = named_scenario(
@@ -50,3 +56,10 @@ def test_the_reason_names_only_numbers_that_the_formulas_ask_for():
     other = Step(path=("a",), before=part("a", 1), after=part("a", 1, "2 * idle"))
     assert why(other) == "amount 1 → –, idle – → 1, another formula"
     assert why(Step(path=("a",), before=None, after=part("a", 1))) == ""
+
+
+def test_a_setting_in_words_names_model_devices_sizes_and_what_else_is_asked_for():
+    words = setting_text(OTHER, ("lora", "num_devices"))
+    assert words.startswith("Llama-2 7B; 8 × H100 SXM; 1 × ")
+    assert "computed again: every layer (full)" in words
+    assert words.endswith("LoRA: r4 q+v bfloat16")

@@ -2,8 +2,10 @@
 
 import pytest
 
+from core.dtypes.libraries.differences import differs
 from core.dtypes.libraries.library import cast_rows, reader_pairs, telling_pairs
 from core.dtypes.libraries.library_records import InfoRow, LibraryReport, OperationRow
+from core.figures.dtypes.rounding_and_overflow.your_torch import worth_showing
 from core.machine.kept_library import keep_library_report
 from pages.dtypes.rounding_and_overflow import your_torch
 from pages.dtypes.rounding_and_overflow.your_torch import sentence
@@ -128,6 +130,10 @@ def test_all_differences_name_their_reasons_and_formats(open_torch, asked, texts
     assert "| float8_e8m0fnu | minus one: -1 | NaN | **≠ 1** | NaN |" in texts(app)
     assert "The sign is dropped" in texts(app)
     assert "`bfloat16` `float8_e4m3fn` `float8_e5m2`" in texts(app)
+    shown = [row for row in CASTS if worth_showing(row)]
+    by_torch = sum(differs(row, "torch") for row in shown)
+    said = f"of {len(shown)} telling numbers torch 2.13.0 differs in {by_torch}, ml_dtypes 0.6.0"
+    assert said in app.session_state["headline"]
     assert "0x7FC0 for one number alone and 0xFFFF among 64" not in texts(app), "no difference"
 
 
@@ -137,6 +143,10 @@ def test_operations_show_torchs_own_words(open_torch, asked, numbers_of):
     [chart] = app.get("plotly_chart")
     assert chart.proto.alt == "Of 1 operations work: float16 1; float8_e5m2 0."
     assert "float8_e5m2 | add | no sum" in numbers_of(app, "rounding_torch_operations")
+    said = app.session_state["headline"]
+    assert said == "float16: torch 2.13.0 on cpu does 1 of 1 operations"
+    whole = open_torch("nf4", "1", rounding_torch="operations").session_state["headline"]
+    assert whole == "floats: torch 2.13.0 on cpu does 1 of 2 operations"
 
 
 def test_a_device_that_is_not_there_says_so(open_torch, asked, texts):

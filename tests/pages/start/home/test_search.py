@@ -5,7 +5,7 @@ import platform
 import pytest
 import torch
 
-from pages.start.home.search import all_entries, load_torch_errors, search, split_words
+from pages.start.home.search import FAMILIES, all_entries, load_torch_errors, search, split_words
 
 ERRORS = load_torch_errors()
 ENTRIES = [entry for entry in all_entries() if entry.kind == "error"]
@@ -77,3 +77,20 @@ def test_every_text_is_explained_and_remedied_in_both_languages():
 
 def test_slugs_are_unique():
     assert len({error.slug for error in ERRORS}) == len(ERRORS) >= 25
+
+
+def test_the_strides_that_the_view_error_names_are_torchs():
+    turned = torch.zeros(2, 3).t()
+    (error,) = [each for each in ERRORS if each.slug == "view-not-compatible"]
+    assert f"shape {tuple(turned.shape)} and stride {turned.stride()}" in error.why["en"]
+    needed = turned.stride(1) * turned.shape[1]
+    assert f"3 × 2 = {needed}, and it is {turned.stride(0)}" in error.why["en"]
+    copied = turned.contiguous()
+    assert f"stride {copied.stride()}" in error.fix["en"]
+    assert copied.data_ptr() != turned.data_ptr()
+
+
+def test_every_family_of_errors_is_named_and_has_several():
+    for family in {each.family for each in ERRORS if each.family}:
+        assert family in FAMILIES
+        assert sum(each.family == family for each in ERRORS) > 1

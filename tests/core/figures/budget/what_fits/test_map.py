@@ -93,3 +93,15 @@ def test_words_table_and_letters_say_the_same_as_the_picture(plane, labels):
         "H200": ["✓", "✓"],
     }
     assert "**W** weights" in letters_sentence(plane)
+
+
+def test_many_columns_leave_room_for_the_number_alone():
+    devices = dict(list(DEVICES.items())[:16])
+    way = serving_ways(ServingPlan())["bf16"]
+    wide = models_devices({"deepseek-v3": MODELS["deepseek-v3"]}, way, devices)
+    labels = Labels(rows={"deepseek-v3": "V3"}, columns={key: key for key in devices})
+    picture = map_picture(wide, labels, Look())
+    written = picture.figure.data[1].text
+    assert "W128" in written
+    assert not any(each.endswith("×") for each in written)
+    assert any("W128×" in column for column in picture.table.values())

@@ -1,0 +1,44 @@
+"""What a screen of 1024 pixels has room for: no number, label or square of a map is cut."""
+
+import pytest
+
+from tests.browser.seen import CHART, drawn
+
+CUT = """() => [...document.querySelectorAll("section.stMain *")].filter(each => {
+  const style = getComputedStyle(each);
+  return style.textOverflow === "ellipsis" && style.overflowX !== "visible"
+    && each.clientWidth > 0 && each.scrollWidth > each.clientWidth;
+}).map(each => each.value || each.textContent)"""
+SQUARES = f"""() => {{
+  const plot = document.querySelector("{CHART}");
+  const words = [...plot.querySelectorAll(".scatterlayer text")];
+  const width = plot._fullLayout.xaxis._length / plot._fullLayout.xaxis.ticktext.length;
+  return words.filter(each => each.getBoundingClientRect().width > width)
+    .map(each => each.textContent);
+}}"""
+PLACES = {
+    "/flops-and-time": ("flops_tab", ("components", "budget", "mfu")),
+    "/parallelism": ("parallel_tab", ("ranks", "stages")),
+    "/serving": ("serving_tab", ("memory", "speed")),
+    "/model-sizes": ("sizes_tab", ("model", "parts")),
+    "/what-fits": ("fits_tab", ("models_devices", "claims")),
+}
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("address", PLACES)
+def test_no_number_and_no_label_is_cut_on_a_narrow_screen(new_page, visit, address, lang):
+    page = new_page(width=1024, height=768, lang=lang)
+    name, tabs = PLACES[address]
+    for tab in tabs:
+        drawn(visit(page, address, **{name: tab}))
+        page.locator("[data-testid=stMetric], [data-testid=stPlotlyChart]").first.wait_for()
+        assert page.evaluate(CUT) == [], tab
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_what_stands_in_a_square_of_the_map_is_no_wider_than_the_square(new_page, visit, lang):
+    page = new_page(width=1024, height=768, lang=lang)
+    drawn(visit(page, "/what-fits"))
+    assert page.locator(f"{CHART} .scatterlayer text").count() > 100
+    assert page.evaluate(SQUARES) == []
