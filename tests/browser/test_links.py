@@ -17,7 +17,8 @@ LINKS = """() => {
     for (const each of root.querySelectorAll("*")) {
       if (each.matches("a[href]")) {
         each.dispatchEvent(new Event("pointerover", { bubbles: true, composed: true }));
-        if (each.origin === location.origin && !each.hash) found.push(each.href);
+        const isPage = each.origin === location.origin && !each.pathname.startsWith("/live/");
+        if (isPage && !each.hash) found.push(each.href); // the others are files
       }
       if (each.shadowRoot) look(each.shadowRoot);
     }
