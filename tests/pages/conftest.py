@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.server import rate
 from pages.shared import lessons, navigation
 from pages.shared.navigation import PageRow
 
@@ -31,6 +32,12 @@ from pages.shared.answer import show_code
 from pages.shared.tabbed_page import Chart, Page, Shown, Tab, tabbed_page
 d = Inputs("d")
 """
+
+
+@pytest.fixture(autouse=True)
+def fresh_browser():
+    """All sessions of AppTest bear one name: let each test begin as a browser that did nothing."""
+    rate.turns.clear()
 
 
 @pytest.fixture

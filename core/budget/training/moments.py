@@ -4,6 +4,9 @@ After the forward pass every activation is there, and under autocast a copy of e
 loss then holds its log-probabilities and their gradients. In the backward pass activations leave
 while gradients arrive: it is followed through its last layer and its first. The optimizer's step
 has all gradients and its own copies.
+
+Why apart: what meets when, where `memory` says what a rank holds.
+Why long: one subject, and each moment has its reason.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

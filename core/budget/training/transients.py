@@ -1,6 +1,7 @@
 """What a training step needs for a moment: logits and loss, gradients on their way, copies.
 
-Why apart: the parts of the moments, where `memory` says which parts meet in which; both are long.
+Why apart: the parts of the moments, where `memory` says which parts meet in which; both are
+long.
 """
 
 from collections.abc import Mapping

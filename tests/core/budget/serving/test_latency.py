@@ -196,11 +196,11 @@ def test_the_mean_over_an_answer_is_the_time_at_its_middle():
 def test_the_tree_adds_up_and_every_line_comes_from_its_formula():
     for tensor in (1, 2):
         plan, cluster = ServingPlan(tensor=tensor), replace(H100, num_devices=tensor)
-        for latency in (
-            decode_latency(MODELS["mixtral-8x7b"], plan, cluster),
-            prefill_latency(MODELS["mixtral-8x7b"], plan, cluster),
+        for latency, has_bands in (
+            (decode_latency(MODELS["mixtral-8x7b"], plan, cluster), True),
+            (prefill_latency(MODELS["mixtral-8x7b"], plan, cluster), False),
         ):
-            check_tree(latency)
+            check_tree(latency, has_bands=has_bands)
             assert {line.kind for line in latency.walk()} == {"estimated"}
             assert prefill_seconds(MODELS["mixtral-8x7b"], plan, cluster) > 0
 

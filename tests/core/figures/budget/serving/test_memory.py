@@ -80,7 +80,7 @@ def test_words_beside_a_line_at_the_left_edge_run_into_the_picture():
     figure = drawn(sweep).figure
 
     (note,) = figure.layout.annotations
-    assert note.text == "RTX 4090: 23.5 GiB, full at 15,737"
+    assert note.text == f"RTX 4090: {usable('rtx-4090')}, full at {sweep.largest:,}"
     assert (note.x, note.xanchor) == (sweep.largest, "left")
     assert sweep.largest < 0.02 * sweep.values[-1]
     dotted = figure.layout.shapes[1]
