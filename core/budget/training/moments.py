@@ -5,8 +5,10 @@ loss then holds its log-probabilities and their gradients. In the backward pass 
 while gradients arrive: it is followed through its last layer and its first. The optimizer's step
 has all gradients and its own copies.
 
-Why apart: what meets when, where `memory` says what a rank holds.
-Why long: one subject, and each moment has its reason.
+Why apart: which parts meet in which moment, where `memory` says what a device holds beside the
+peak; together they would be twice as long as a file should be.
+
+Why long: a step's moments are told in their order, and share what `_Case` holds.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -48,7 +50,7 @@ LATER_GRADIENTS: Final = Formula(
     " + new_gradient_bytes * (unshared_params + waiting_params)"
 )
 LAST_LAYERS: Final = Formula(
-    "of_layers * ((in_flight - 1) * num_layers + segment_layers) // (in_flight * num_layers)"
+    "of_layers * ((in_flight - 1) * num_runs + 1) // (in_flight * num_runs)"
 )
 WITHOUT_LAST_RUN: Final = Formula("of_layers * (num_runs - 1) // num_runs")
 _NOW: Final = N_("what is in memory at that moment")
@@ -137,9 +139,27 @@ def _forward_moments(case: _Case) -> Iterator[Item]:
     loss = (logits_and_loss(case.sizes),) if case.share.has_head else ()
     head = case.sizes["copied_head"] if case.sizes["loss_chunks"] == 1 else 0
     copied = case.sizes["copied_layers"] if case.keeps_layers else 0
-    yield _moment(N_("end of forward"), kept, *loss, *case.held, *_around(case, copied + head))
+    around = _around(case, copied + head)
+    last = _moment(N_("end of forward"), kept, *loss, *case.held, *around)
+    yield _largest((last, *_scores_of_last_layer(case)))
     if PRECISIONS[case.recipe.precision].copies and not case.keeps_layers:
         yield _largest(tuple(_before_autocast_ends(case, kept)))
+
+
+def _scores_of_last_layer(case: _Case) -> Iterator[Item]:
+    """Yield the last layer's forward pass at its scores, beside all that the others keep."""
+    if case.sizes["writes_scores"] and case.keeps_layers:
+        kept = item(
+            "activations",
+            WITHOUT_LAST_RUN,
+            _of_runs(case),
+            unit="bytes",
+            kind="exact",
+            source=_LEFT,
+        )
+        around = _around(case, case.sizes["copied_layers"] - case.sizes["copied_in_layer"])
+        scores = scores_in_forward(case.sizes)
+        yield _moment(N_("end of forward"), kept, scores, *case.held, *around)
 
 
 def _before_autocast_ends(case: _Case, kept: Item) -> Iterator[Item]:
@@ -193,19 +213,28 @@ def _start(case: _Case) -> Iterator[Item]:
         yield _moment(name, _kept(case), *table, norm, *_around(case, copied))
     yield from _in_layer(case, name, _kept(case), table, run=last_run, is_last=True)
     if last_run < sizes["segment_layers"]:
-        runs = -(-sizes["num_layers"] // sizes["segment_layers"])
-        values = {**sizes, "of_layers": sum(part.amount for part in case.layers), "num_runs": runs}
         kept = item(
-            "activations", WITHOUT_LAST_RUN, values, unit="bytes", kind="exact", source=_LEFT
+            "activations",
+            WITHOUT_LAST_RUN,
+            _of_runs(case),
+            unit="bytes",
+            kind="exact",
+            source=_LEFT,
         )
         run = sizes["segment_layers"]
         yield from _in_layer(case, name, kept, _arrived(case, last_run), run=run, is_last=True)
 
 
+def _of_runs(case: _Case) -> Mapping[str, Number]:
+    runs = -(-case.sizes["num_layers"] // case.sizes["segment_layers"])
+    of_layers = sum(part.amount for part in case.layers)
+    return {**case.sizes, "of_layers": of_layers, "num_runs": runs}
+
+
 def _end(case: _Case) -> Iterator[Item]:
     """Yield what can be the largest in the first layers' backward pass."""
     sizes, run = case.sizes, case.sizes["segment_layers"]
-    values = {**sizes, "of_layers": sum(part.amount for part in case.layers)}
+    values = _of_runs(case)
     layers = item("first layers", LAST_LAYERS, values, unit="bytes", kind="exact", source=_LEFT)
     kept = total("activations", (layers, rotary_activations(sizes)), source=_LEFT)
     name = N_("end of backward")

@@ -208,7 +208,9 @@ def test_keeping_only_the_inputs_of_blocks_takes_at_most_these_more(spec, recipe
     kept = amount(spec, replace(recipe, checkpointing="none"))
     least = budget(spec, replace(recipe, checkpointing="full")).item
     inputs = max(part.amount for part in least.walk() if part.name == "block inputs")
-    assert least.amount <= kept + 1.05 * inputs + 4096
+    # scores that are written again meet the head's gradient, which the forward pass did not
+    head = 4 * spec.vocab_size * spec.hidden_dim if recipe.profile == "megatron" else 0
+    assert least.amount <= kept + 1.05 * (inputs + head) + 4096
 
 
 @given(specs(), recipes())
