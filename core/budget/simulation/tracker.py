@@ -29,6 +29,9 @@ from core.budget.simulation.timeline import (
 )
 
 _ADD: Final = torch.ops.aten.add.Tensor
+_Call = tuple[Any, ...]  # an operation and what it sees of its arguments
+_Result = tuple[tuple[int, ...], tuple[int, ...], torch.dtype]
+_IN_PLACE: Final = ((), (), torch.uint8)  # what it returns is its first argument
 _OWNERS: Final = 4  # of a tensor that waits for a second gradient and is seen by a mode: no others
 
 
@@ -50,6 +53,7 @@ class StorageTracker(TorchDispatchMode):
         self._savers: dict[int, str] = {}
         self._alive: dict[int, int] = {}  # storage -> allocation; -1 lived before
         self._watchers: dict[int, weakref.ref[torch.UntypedStorage]] = {}
+        self._results: dict[_Call, _Result] = {}
 
     def ignore(self, tensors: Iterable[Tensor]) -> int:
         """Leave out what lives already; return its bytes, each storage once."""
@@ -119,7 +123,7 @@ class StorageTracker(TorchDispatchMode):
         if func is _ADD and self.phase == BACKWARD and _sums_in_place(*args, **(kwargs or {})):
             out = args[0].add_(args[1])
         else:
-            out = func(*args, **(kwargs or {}))
+            out = self._run(func, args, kwargs or {})
         if isinstance(out, Tensor):
             self._see(out)
         elif isinstance(out, tuple | list):
@@ -130,6 +134,33 @@ class StorageTracker(TorchDispatchMode):
             name = str(func).rpartition(".")[0]
             self._events.append(StepEvent(name, self.module, self.phase, self.live))
         return out
+
+    def _run(self, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:  # noqa: ANN401  as above
+        """Run the operation, or make what it made of equal tensors without data.
+
+        Layers are alike, and torch works out in Python what most operations on meta tensors return.
+        """
+        try:
+            call = (func, *map(_described, args), *map(_described, kwargs.items()))
+            known = self._results.get(call)
+        except TypeError:  # something on real data, or that cannot be a key
+            return func(*args, **kwargs)
+        if known == _IN_PLACE:
+            return args[0]
+        if known:
+            return torch.empty_strided(known[0], known[1], dtype=known[2], device="meta")
+        out = func(*args, **kwargs)
+        if args and out is args[0] and _described(out) == call[1]:
+            self._results[call] = _IN_PLACE
+        elif isinstance(out, Tensor) and out.is_meta and self._is_new(out):
+            self._results[call] = (tuple(out.shape), out.stride(), out.dtype)
+        return out
+
+    def _is_new(self, tensor: Tensor) -> bool:
+        """Whether a tensor fills a storage of its own that nobody has seen."""
+        storage = tensor.untyped_storage()
+        num_bytes = tensor.numel() * tensor.element_size()
+        return storage._cdata not in self._alive and storage.nbytes() == num_bytes > 0
 
     def _see(self, tensor: Tensor) -> None:
         storage = tensor.untyped_storage()
@@ -148,6 +179,21 @@ class StorageTracker(TorchDispatchMode):
         self.live -= self._born[allocation][0]
         self._died[allocation] = len(self._events)
         del self._watchers[key]
+
+
+def _described(value: Any) -> Any:  # noqa: ANN401  whatever an operation takes
+    """Return what an operation sees of an argument; numbers with their type: 1 is not 1.0.
+
+    Raises:
+        TypeError: If the argument has data, or is a number in a tensor, which counts as either.
+    """
+    if isinstance(value, Tensor):
+        if not value.is_meta or not value.dim():
+            raise TypeError("this operation may look at data")
+        return (value.shape, value.stride(), value.dtype, value.requires_grad)
+    if isinstance(value, tuple | list):
+        return tuple(map(_described, value))
+    return (type(value), value)
 
 
 def _sums_in_place(first: Tensor, second: Tensor, **options: object) -> bool:
