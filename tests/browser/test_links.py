@@ -75,8 +75,26 @@ def test_all_links_of_a_page_carry_what_was_chosen_and_a_lesson_keeps_it(page, v
     links = page.evaluate(LINKS)
     assert len(links) >= 5
     assert {link: lost(link) for link in links if lost(link)} == {}
-    number = "4" if key == "start/home" else "2"  # Home's second measures the machine first
-    follow(page, ready, lambda: page.keyboard.press(number))
+    follow(page, ready, lambda: page.keyboard.press("4"))
+
+
+def test_a_lesson_of_the_page_on_show_stands_in_the_address_and_the_way_back_leads_back(
+    page, visit, ready
+):
+    """Streamlit writes such a link's address only where a default has to leave it."""
+    visit(page, "/bit-layouts", units="GB")
+    headline = page.locator(".st-key-headline").inner_text
+    first = headline()
+    page.keyboard.press("4")
+    page.wait_for_url("**/bit-layouts?bits_tab=codes&*units=GB")
+    ready(page)
+    lesson = headline()
+    assert lesson != first
+    page.reload()
+    ready(page)
+    assert headline() == lesson
+    page.go_back()
+    wait_until(lambda: headline() == first)
 
 
 DESIGN = {

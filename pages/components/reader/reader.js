@@ -3,6 +3,7 @@
 const MENU = '[data-testid="stMainMenuButton"]';
 const entry = (name) => `[data-testid="stMainMenuItem-theme-${name}"]`;
 const memory = (path) => `stActiveTheme-${path}-v2`;
+const IDLE = '[data-test-script-state="notRunning"]';
 const PAGE_LINK = ["stTopNav", "stSidebarNav", "stPageLink"].map((part) => `a[data-testid^=${part}]`).join();
 
 export function isDark(background) {
@@ -64,6 +65,17 @@ function completeLink(event, kept) {
   link.href = link.completed = address.href;
 }
 
+// Of a link to the page on show Streamlit writes the address only where a default has to leave it.
+async function writeAddress(event) {
+  const link = event.target.closest?.(PAGE_LINK);
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  const [before, { pathname, search, hash }] = [location.href, new URL(link.href)];
+  if (pathname !== location.pathname || search === location.search) return;
+  do await new Promise((resolve) => setTimeout(resolve, 100));
+  while (!document.querySelector(IDLE));
+  if (location.href === before) history.pushState({}, "", pathname + search + hash);
+}
+
 export default function ({ data: [data], parentElement, setTriggerValue }) {
   document.documentElement.lang = data.language;
   const button = parentElement.querySelector("button");
@@ -105,6 +117,7 @@ export default function ({ data: [data], parentElement, setTriggerValue }) {
   for (const reached of ["pointerover", "focusin"]) {
     document.addEventListener(reached, (event) => completeLink(event, data.kept), { signal });
   }
+  document.addEventListener("click", writeAddress, { signal });
   return () => {
     parentElement.listening.abort();
     parentElement.themes.disconnect();

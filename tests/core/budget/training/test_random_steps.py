@@ -41,7 +41,7 @@ def random_model(rng: random.Random) -> ModelSpec:
     Each further layer adds the same bytes to the closed form and to the simulation, so that a few
     show the most of what a layer needs for a moment.
     """
-    num_layers = rng.choice((2, 2, 3, 4))
+    num_layers = rng.choice((2, 2, 2, 3))
     if rng.random() < 0.25:
         small = rng.choice((TINY, TEN_MILLION))
         return replace(small, num_layers=num_layers, vocab_size=rng.choice((256, 5000)))
@@ -61,7 +61,7 @@ def random_recipe(rng: random.Random, spec: ModelSpec) -> TrainingRecipe:
     return TrainingRecipe(
         batch_size=rng.choice((1, 2, 4, 8) if small else (1, 2)),
         seq_len=rng.choice(lengths),
-        accumulation=rng.choice((1, 1, 2)),
+        accumulation=rng.choice((1, 1, 1, 2)),
         precision=rng.choice(precisions),
         optimizer=rng.choice(tuple(OPTIMIZERS)),
         step_kind=rng.choice(STEP_KINDS),
