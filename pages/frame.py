@@ -4,6 +4,7 @@ import streamlit as st
 
 from core.language import _, install_provider
 from pages.components.kept_zoom.kept_zoom import keep_zooms
+from pages.components.live_slider.live_slider import follow_the_hand
 from pages.shared import answer, header, link, navigation, settings, switches
 
 install_provider(settings.language)
@@ -18,6 +19,7 @@ st.set_page_config(page_title=f"{page.title} · {_('Bits to GPT')}")
 switches.dress()
 switches.show()
 keep_zooms()
+follow_the_hand()
 notices = st.container(key="frame_notices", gap=None)
 page.run()
 header.end_run()

@@ -1,0 +1,118 @@
+// Streamlit's slider (react-aria) tells its value only when a drag ends. While the button is held,
+// the drag is ended for the reader whenever the last picture has come, and begun again at once.
+// A drag is `moving` (the slider follows the pointer) or `told` (it was let go, the value is sent).
+const SLIDER = '[data-testid="stSlider"]';
+const BUSY = '[data-test-script-state]:not([data-test-script-state="notRunning"])';
+const REST = 30; // milliseconds: begun again in the same task, React would still think it is dragged
+const TOO_LONG = 1000; // milliseconds: a picture that takes longer comes when the hand leaves
+const slow = new Set(); // keys of sliders whose picture took longer
+
+const keyOf = (slider) =>
+  [...(slider.closest('[class*="st-key-"]')?.classList ?? [])].find((name) => name.startsWith("st-key-"));
+
+const inputsOf = (slider) => [...slider.querySelectorAll('input[type="range"]')];
+const valuesOf = (slider) => inputsOf(slider).map(({ value }) => value).join();
+
+// The element that moves, and the one it moves along.
+const thumbOf = (input) => input.parentElement.parentElement;
+const trackOf = (input) => thumbOf(input).parentElement;
+
+function middleOf(element) {
+  const { left, width, top, height } = element.getBoundingClientRect();
+  return { clientX: left + width / 2, clientY: top + height / 2 };
+}
+
+// Which stop a place on the screen belongs to, as the slider itself would round it.
+export function stopAt(clientX, { left, width }, { min, max, step }) {
+  const [low, high, size] = [Number(min), Number(max), Number(step) || 1];
+  const share = Math.min(Math.max((clientX - left) / width, 0), 1);
+  return Math.round((share * (high - low)) / size);
+}
+
+const stopOf = ({ min, step, value }) => Math.round((Number(value) - Number(min)) / (Number(step) || 1));
+
+export default function ({ parentElement }) {
+  if (parentElement.following) return undefined;
+  let drag = null;
+
+  const send = (type, target, place) =>
+    target.dispatchEvent(
+      new PointerEvent(type, {
+        ...{ bubbles: true, cancelable: true, composed: true, isPrimary: true, button: 0 },
+        ...{ buttons: type === "pointerup" ? 0 : 1, pointerId: drag.pointerId, pointerType: drag.pointerType },
+        ...place,
+      }),
+    );
+
+  const input = () => {
+    const inputs = inputsOf(drag.slider);
+    return inputs[Math.min(drag.thumb, inputs.length - 1)];
+  };
+  const wantsMore = () =>
+    stopAt(drag.place.clientX, trackOf(input()).getBoundingClientRect(), input()) !== stopOf(input());
+
+  function tell() {
+    Object.assign(drag, { state: "told", told: valuesOf(drag.slider), since: performance.now(), waits: true });
+    send("pointerup", window, drag.place);
+  }
+
+  // From the very middle of the thumb: what it lies beside the pointer would be kept for ever.
+  function takeUp() {
+    drag.state = "moving";
+    send("pointerdown", thumbOf(input()), middleOf(thumbOf(input())));
+    send("pointermove", window, drag.place);
+  }
+
+  function isReady() {
+    if (document.querySelector(BUSY)) return false;
+    if (drag.waits && performance.now() - drag.since > TOO_LONG) slow.add(keyOf(drag.slider));
+    drag.waits = false;
+    return true;
+  }
+
+  function look() {
+    if (!drag) return;
+    requestAnimationFrame(look);
+    if (!drag.slider.isConnected) drag = null;
+    else if (drag.state === "told") lookTold();
+    else if (valuesOf(drag.slider) !== drag.told && isReady() && !slow.has(keyOf(drag.slider))) tell();
+  }
+
+  function lookTold() {
+    if (performance.now() - drag.since < REST) return;
+    if (wantsMore()) takeUp();
+    if (!drag.isOver) return;
+    if (drag.state === "moving") send("pointerup", window, drag.place);
+    drag = null;
+  }
+
+  function begin(event) {
+    const slider = event.isTrusted && event.button === 0 && event.target.closest?.(SLIDER);
+    if (!slider || !event.target.closest('[role="group"]') || inputsOf(slider).some((one) => one.disabled)) return;
+    const { pointerId, pointerType, clientX, clientY } = event;
+    drag = { slider, pointerId, pointerType, place: { clientX, clientY }, state: "moving", told: valuesOf(slider) };
+    // Which of two thumbs was taken is known when the slider has seen the press, too.
+    setTimeout(() => drag && (drag.thumb = Math.max(inputsOf(slider).indexOf(document.activeElement), 0)));
+    requestAnimationFrame(look);
+  }
+
+  function move(event) {
+    if (drag && event.isTrusted && event.pointerId === drag.pointerId)
+      drag.place = { clientX: event.clientX, clientY: event.clientY };
+  }
+
+  function end(event) {
+    if (!drag || !event.isTrusted || event.pointerId !== drag.pointerId) return;
+    move(event);
+    if (drag.state === "moving") drag = null;
+    else drag.isOver = true;
+  }
+
+  const listeners = { pointerdown: begin, pointermove: move, pointerup: end, pointercancel: end };
+  for (const [type, listener] of Object.entries(listeners)) document.addEventListener(type, listener, true);
+  parentElement.following = true;
+  return () => {
+    for (const [type, listener] of Object.entries(listeners)) document.removeEventListener(type, listener, true);
+    parentElement.following = false;
+  };
+}
