@@ -1,0 +1,64 @@
+"""A slider's picture follows the hand that drags it, and ends where a click would have ended."""
+
+import pytest
+
+HEADLINES = """() => {
+  window.headlines = new Set();
+  const look = () => {
+    window.headlines.add(document.querySelector(".st-key-headline").textContent);
+    requestAnimationFrame(look);
+  };
+  look();
+}"""
+IDLE = "document.querySelector('[data-test-script-state=notRunning]')"
+MIDDLE = """(input, up) => {
+  for (; up; up--) input = input.parentElement;
+  const { left, top, width, height } = input.getBoundingClientRect();
+  return { left, width, x: left + width / 2, y: top + height / 2 };
+}"""
+THUMB, TRACK = 2, 3  # as many elements above the slider's own input
+
+
+@pytest.fixture
+def sizes(page, visit, ready):
+    """The slider of Model sizes, at rest."""
+    visit(page, "/model-sizes")
+    ready(page)
+    page.until(IDLE)
+    page.evaluate(HEADLINES)
+    return page.get_by_role("slider", name="Parameters").first
+
+
+def test_pictures_come_while_a_slider_is_dragged_and_the_last_is_that_of_a_click(page, sizes):
+    thumb, track = sizes.evaluate(MIDDLE, THUMB), sizes.evaluate(MIDDLE, TRACK)
+    page.mouse.move(thumb["x"], thumb["y"])
+    page.mouse.down()
+    for seen, share in enumerate((0.4, 0.55, 0.7, 0.83), start=2):
+        page.mouse.move(track["left"] + share * track["width"], thumb["y"], steps=5)
+        page.until(f"window.headlines.size >= {seen}", timeout=20_000)
+    page.mouse.up()
+    page.wait_for_timeout(500)
+    page.until(IDLE)
+    value, words = sizes.input_value(), page.locator(".st-key-headline").inner_text()
+
+    page.mouse.click(track["left"] + 0.2 * track["width"], track["y"])
+    page.wait_for_timeout(500)
+    page.until(IDLE)
+    assert sizes.input_value() != value
+    page.mouse.click(track["left"] + 0.83 * track["width"], track["y"])
+    page.wait_for_timeout(500)
+    page.until(IDLE)
+    assert (sizes.input_value(), page.locator(".st-key-headline").inner_text()) == (value, words)
+
+
+def test_a_locked_slider_does_not_move(page, visit, ready):
+    visit(page, "/model-sizes", lock="1")
+    ready(page)
+    slider = page.get_by_role("slider", name="Parameters").first
+    value, thumb = slider.input_value(), slider.evaluate(MIDDLE, THUMB)
+    page.mouse.move(thumb["x"], thumb["y"])
+    page.mouse.down()
+    page.mouse.move(thumb["x"] + 200, thumb["y"], steps=5)
+    page.wait_for_timeout(500)
+    page.mouse.up()
+    assert slider.input_value() == value
