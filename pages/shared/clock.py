@@ -22,10 +22,10 @@ def browser_zone() -> tzinfo:
 
 
 def local_time(moment: float, zone: tzinfo) -> str:
-    """Return a moment (unix seconds) to the minute; UTC says that it is, local time needs no name.
+    """Return a moment (unix seconds) to the second; UTC says that it is, local time needs no name.
 
     >>> local_time(0.0, UTC), local_time(0.0, timezone(timedelta(hours=8)))
-    ('1970-01-01 00:00 UTC', '1970-01-01 08:00')
+    ('1970-01-01 00:00:00 UTC', '1970-01-01 08:00:00')
     """
-    written = datetime.fromtimestamp(moment, zone).strftime("%Y-%m-%d %H:%M")
+    written = datetime.fromtimestamp(moment, zone).strftime("%Y-%m-%d %H:%M:%S")
     return f"{written} UTC" if zone is UTC else written

@@ -131,7 +131,7 @@ def test_a_refusal_names_the_run_that_trains_as_the_list_does(
     app = open_page(PAGE)
     app.button(key="lr_start").click().run()
     (refusal,) = [each.value for each in app.markdown if ":material/block:" in each.value]
-    assert "Ten minutes, 0.8M · 2026-01-02 03:04 UTC" in refusal
+    assert "Ten minutes, 0.8M · 2026-01-02 03:04:05 UTC" in refusal
     assert NAME not in refusal
 
 

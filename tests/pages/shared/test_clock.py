@@ -25,9 +25,9 @@ def browser(monkeypatch):
 @pytest.mark.parametrize(
     ("zone", "summer", "winter"),
     [
-        ("Europe/Berlin", "2026-07-03 00:30", "2026-01-02 23:30"),
-        ("Asia/Shanghai", "2026-07-03 06:30", "2026-01-03 06:30"),
-        ("America/New_York", "2026-07-02 18:30", "2026-01-02 17:30"),
+        ("Europe/Berlin", "2026-07-03 00:30:00", "2026-01-02 23:30:00"),
+        ("Asia/Shanghai", "2026-07-03 06:30:00", "2026-01-03 06:30:00"),
+        ("America/New_York", "2026-07-02 18:30:00", "2026-01-02 17:30:00"),
     ],
 )
 def test_a_moment_is_written_in_the_browsers_zone_of_that_day(browser, zone, summer, winter):
@@ -40,9 +40,9 @@ def test_a_moment_is_written_in_the_browsers_zone_of_that_day(browser, zone, sum
 @pytest.mark.parametrize("zone", ["Mars/Olympus", "../../etc/passwd", ""])
 def test_a_zone_that_is_not_known_here_gives_way_to_the_browsers_distance_from_utc(browser, zone):
     browser(zone, -480)
-    assert clock.local_time(WINTER, clock.browser_zone()) == "2026-01-03 06:30"
+    assert clock.local_time(WINTER, clock.browser_zone()) == "2026-01-03 06:30:00"
 
 
 def test_without_a_browser_it_is_utc_and_says_so(browser):
     browser(None)
-    assert clock.local_time(WINTER, clock.browser_zone()) == "2026-01-02 22:30 UTC"
+    assert clock.local_time(WINTER, clock.browser_zone()) == "2026-01-02 22:30:00 UTC"

@@ -40,7 +40,7 @@ def seen_by(monkeypatch):
 def test_a_run_is_called_what_it_is_and_when_it_was_made_by_the_readers_clock(seen_by):
     seen_by(in_class=False)
     label = names.run_label(run())
-    assert label == "One minute, 110k · 2026-01-03 04:34 · finished · 1,234 / 2,345"
+    assert label == "One minute, 110k · 2026-01-03 04:34:05 · finished · 1,234 / 2,345"
 
 
 @pytest.mark.parametrize(
