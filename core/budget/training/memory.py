@@ -42,7 +42,7 @@ _LOADED: Final = N_("the most loaded stage")
 _RESERVE: Final = N_("reserved beyond allocated: 3 to 15 % in torchtitan's and litgpt's tables")
 _BUFFERS: Final = N_("NCCL's buffers: 0.2 to 1 GiB for each group of ranks that talk")
 
-BAND: Final = (0.01, 0.02)
+BAND: Final = (0.01, 0.03)
 """How far below and above the closed form a simulated step was found to peak."""
 SMALL_BAND: Final = (0.02, 0.05)
 """The same for models below SMALL_MODEL parameters, where one tensor more is seen."""
