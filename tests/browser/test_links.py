@@ -84,6 +84,7 @@ def test_a_lesson_of_the_page_on_show_stands_in_the_address_and_the_way_back_lea
     """Streamlit writes such a link's address only where a default has to leave it."""
     visit(page, "/bit-layouts", units="GB")
     page.locator(".st-key-key_map button:not([hidden])").first.wait_for(state="attached")
+    page.locator(LESSON).nth(3).wait_for(state="attached")
     headline = page.locator(".st-key-headline").inner_text
     first = headline()
     page.keyboard.press("4")
