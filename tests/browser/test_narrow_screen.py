@@ -4,7 +4,7 @@ import pytest
 
 from tests.browser.seen import CHART, drawn
 
-CUT = """() => [...document.querySelectorAll("section.stMain *")].filter(each => {
+CUT = """() => [...document.querySelectorAll("[data-testid=stMain] *")].filter(each => {
   const style = getComputedStyle(each);
   return style.textOverflow === "ellipsis" && style.overflowX !== "visible"
     && each.clientWidth > 0 && each.scrollWidth > each.clientWidth;
