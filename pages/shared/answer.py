@@ -39,11 +39,16 @@ def begin_run() -> None:
     st.session_state[SNIPPETS] = {}
 
 
-def headline(text: str) -> None:
-    """Show the sentence that states the page's number; lessons are checked against it."""
+def headline(text: str, *, waits: bool = False) -> None:
+    """Show the sentence that states the page's number; lessons are checked against it.
+
+    Args:
+        text: Translated.
+        waits: Whether it stays unsaid: a question about it is open, and not answered yet.
+    """
     st.session_state[HEADLINE] = text
     with st.container(key="headline"):
-        st.markdown(text)
+        st.markdown(_("Predict first: the answer waits until you have chosen.") if waits else text)
 
 
 def written(amount: float, unit: str) -> str:

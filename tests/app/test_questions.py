@@ -10,7 +10,7 @@ from core.machine.kept_library import keep_library_report
 from pages.budget.model_sizes.question import ASKED as SIZES
 from pages.dtypes.quantization.question import ASKED as FORMATS
 from tests.app.conftest import LIBRARIES
-from tests.app.shown import commit, headline, said
+from tests.app.shown import ask, commit, headline, said
 
 INT8_13B = SIZES.index(("llama-2-13b", "int8_channel"))
 LOW_PRECISION, ROUNDING = "dtypes/low_precision_training", "dtypes/rounding_and_overflow"
@@ -58,7 +58,7 @@ def test_the_answer_is_computed_and_hidden_until_the_reader_commits(
     open_page, address, key, choice, told
 ):
     page, _sign, query = address.partition("?")
-    app = open_page(page, **dict(parse_qsl(query)))
+    app = open_page(page, **dict(parse_qsl(query)), **ask(key))
     options = app.radio(key=key).options
     assert len(set(options)) == len(options) >= 3
     for words in told:
@@ -71,9 +71,14 @@ def test_the_answer_is_computed_and_hidden_until_the_reader_commits(
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_every_tab_that_computes_on_its_own_asks_a_question_of_its_own(open_page, language):
     tabs = ("sums", "updates", "softmax", "scale", "scaler", "stochastic", "matmul", "pictures")
-    asked = {open_page(LOW_PRECISION, lang=language, lowp_tab=tab).radio[0].key for tab in tabs}
+    asked = {
+        open_page(LOW_PRECISION, lang=language, lowp_tab=tab, **ask("lowp_")).radio[0].key
+        for tab in tabs
+    }
     assert len(asked) == len(tabs)
-    allocator = open_page("budget/training_memory", lang=language, memory_tab="allocator")
+    allocator = open_page(
+        "budget/training_memory", lang=language, memory_tab="allocator", **ask("memory_")
+    )
     assert [each.key for each in allocator.radio] == ["memory_reserved"]
 
 
@@ -90,7 +95,7 @@ def test_your_torch_is_asked_about_what_another_view_shows(
 ):
     far = replace(LIBRARIES.casts[0], case="far", value=3.4028234663852886e38, ours=math.nan)
     keep_library_report(replace(LIBRARIES, casts=(*LIBRARIES.casts, far)))
-    app = open_page(ROUNDING, rounding_tab="torch", rounding_torch=view)
+    app = open_page(ROUNDING, rounding_tab="torch", rounding_torch=view, **ask(key))
     assert [each.key for each in app.radio] == [key]
     assert not [words for words in told if words in said(app)]
     after = said(commit(app, key, choice))

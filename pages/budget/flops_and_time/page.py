@@ -43,7 +43,5 @@ tabbed_page(
         },
         question=ask_about_the_claim,
         refusal=no_number,
-        own_inputs="below",
-        tabs_as_list=True,
     ),
 )

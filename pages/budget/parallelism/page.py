@@ -26,7 +26,6 @@ tabbed_page(
             "code": Tab(label=N_("Programs"), show=programs, with_inputs=False, choose=choose_card),
         },
         question=ask_about_the_ring,
-        own_inputs="below",
         snippet="parallel",
     ),
 )

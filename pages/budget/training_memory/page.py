@@ -40,7 +40,6 @@ tabbed_page(
                 label=N_("By hand"), show=tiny_model, choose=choose_sizes, with_inputs=False
             ),
         },
-        own_inputs="below",
         question=ask_when_it_peaks,
     ),
 )

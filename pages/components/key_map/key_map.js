@@ -1,4 +1,3 @@
-const LESSONS = ".st-key-lessons_row a:not(.st-key-next_lesson a)";
 const NEXT = ".st-key-next_lesson a";
 
 // A key that a field, a slider or a chart wants is not ours.
@@ -8,7 +7,7 @@ export function isFree(event) {
   return !target.closest?.("input, textarea, select, [contenteditable], [role=slider], [role=textbox]");
 }
 
-export default function ({ data: [data], parentElement }) {
+export default function ({ data: [data], parentElement, setTriggerValue }) {
   const [open, close] = parentElement.querySelectorAll("button");
   const dialog = parentElement.querySelector("dialog");
   const list = parentElement.querySelector("dl");
@@ -30,9 +29,8 @@ export default function ({ data: [data], parentElement }) {
   const onKey = (event) => {
     if (!isFree(event)) return;
     if (event.key === "?") toggle();
-    else if (event.key >= "1" && event.key <= "9") {
-      document.querySelectorAll(LESSONS)[Number(event.key) - 1]?.click();
-    } else if (event.key.toLowerCase() === "n") document.querySelector(NEXT)?.click();
+    else if (event.key >= "1" && event.key <= "9") setTriggerValue("lesson", Number(event.key));
+    else if (event.key.toLowerCase() === "n") document.querySelector(NEXT)?.click();
     else return;
     event.preventDefault();
   };

@@ -24,7 +24,6 @@ tabbed_page(
             "designer": Tab(label=N_("Designer"), show=designer),
         },
         question=ask_below_one,
-        tabs_as_list=True,
         reading=show_reading,
     ),
 )

@@ -31,7 +31,6 @@ tabbed_page(
     __doc__,
     Page(
         inputs=ASK,
-        own_inputs="left",
         tabs={
             "sums": Tab(label=N_("Sums"), show=sums, choose=choose_sums, reading="sums"),
             "updates": Tab(

@@ -41,7 +41,6 @@ tabbed_page(
         question=ask_both,
         code=snippet,
         refusal=refused,
-        tabs_as_list=True,
         snippet="cast",
     ),
 )

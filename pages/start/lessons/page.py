@@ -11,7 +11,6 @@ tabbed_page(
     __doc__,
     Page(
         inputs=ASK,
-        own_inputs="below",
         tabs={
             "list": Tab(label=N_("Lessons"), show=lesson_list, choose=choose_lessons),
             "check": Tab(label=N_("Self-check"), show=self_check),
