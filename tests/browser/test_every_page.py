@@ -131,18 +131,17 @@ def test_a_page_fits_the_screen_in_its_language_and_theme_and_on_a_projector(
     drawn, screenshot, ready, key, lang, themes, begins_large
 ):
     name = f"{key.replace('/', '-')}-{lang}"
-    large, plain = PROJECTORS[0], SIZES[0]
     if begins_large:
-        page = drawn(key, *large, lang, themes[0], present="1")
+        page = drawn(key, *PROJECTORS[0], lang, themes[0], present="1")
         check_projector(page, key)
         screenshot(page, f"{name}-projector")
-        page.set_viewport_size({"width": plain[0], "height": plain[1]})
+        page.set_viewport_size({"width": SIZES[0][0], "height": SIZES[0][1]})
         press(page, "Escape")
         page.locator(".stAppHeader").wait_for(state="visible")
         ready(page)
         settle(page)
     else:
-        page = drawn(key, *plain, lang, themes[0])
+        page = drawn(key, *SIZES[0], lang, themes[0])
     assert page.get_by_role("heading", level=1).count() == 1
     check_language(page, lang)
     for theme in themes:
@@ -158,7 +157,6 @@ def test_a_page_fits_the_screen_in_its_language_and_theme_and_on_a_projector(
                 check_first_look(page, key)
     if not begins_large:
         press(page, "p")
-        page.set_viewport_size({"width": large[0], "height": large[1]})
         page.wait_for_url(re.compile("present=1"))
         ready(page)
         check_projector(page, key)
