@@ -125,9 +125,7 @@ def main() -> None:
     parser.add_argument("pages", nargs="*", default=[row.key for row in PAGES])
     options = parser.parse_args()
     counts, wrong = [], []
-    print(
-        "| slider | pictures in 2 s | last picture after the hand, ms | as a click |\n|---|---|---|---|"
-    )
+    print("| slider | pictures in 2 s | last, ms after the hand | as a click |\n|---|---|---|---|")
     with cold_server(options.checkout) as (port, _started), launched_browser() as browser:
         for name, count, delay, same in rows(browser, f"http://127.0.0.1:{port}", options.pages):
             print(f"| {name} | {count} | {delay:.0f} | {'yes' if same else 'NO'} |", flush=True)

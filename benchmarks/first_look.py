@@ -30,11 +30,16 @@ def opened(page: "Page", address: str) -> "Page":
     """Open an address and wait until its pictures stand still."""
     page.goto(address)
     page.wait_for_selector("h1", timeout=60_000)
+    settle(page)
+    return page
+
+
+def settle(page: "Page") -> None:
+    """Wait until nothing is on its way for a second."""
     still = 0
     while still < STILL:
         page.wait_for_timeout(100)
         still = still + 1 if page.evaluate(SETTLED) else 0
-    return page
 
 
 def row_of(page: "Page", key: str, lang: str) -> str:

@@ -6,6 +6,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from pages.shared.navigation import PAGES
+from tests.browser.conftest import save_screenshot
 from tests.browser.first_look import first_look
 
 PATHS = {row.key: "/" if row is PAGES[0] else f"/{row.address}" for row in PAGES}
@@ -120,6 +121,21 @@ def check_projector(page, key):
             assert look.picture_seen == 1, width
 
 
+def check_themes(page, key, name, themes):
+    """Check the page in each theme and at each size, and keep pictures of it."""
+    for theme in themes:
+        page.emulate_media(color_scheme=theme)
+        page.until(f"({LUMINANCE} > 128) === {str(theme == 'light').lower()}")
+        page.until(IN_THEME)
+        settle(page)
+        if page.lang == "en":
+            check_barriers(page)
+        for width in fits_every_screen(page):
+            save_screenshot(page, f"{name}-{theme}-{width}")
+            if width == SIZES[0][0]:
+                check_first_look(page, key)
+
+
 # Each language, each theme and the projector are what a page begins with once, and what it
 # becomes once.
 @pytest.mark.parametrize("key", PATHS)
@@ -144,17 +160,7 @@ def test_a_page_fits_the_screen_in_its_language_and_theme_and_on_a_projector(
         page = drawn(key, *SIZES[0], lang, themes[0])
     assert page.get_by_role("heading", level=1).count() == 1
     check_language(page, lang)
-    for theme in themes:
-        page.emulate_media(color_scheme=theme)
-        page.until(f"({LUMINANCE} > 128) === {str(theme == 'light').lower()}")
-        page.until(IN_THEME)
-        settle(page)
-        if lang == "en":
-            check_barriers(page)
-        for width in fits_every_screen(page):
-            screenshot(page, f"{name}-{theme}-{width}")
-            if width == plain[0]:
-                check_first_look(page, key)
+    check_themes(page, key, name, themes)
     if not begins_large:
         press(page, "p")
         page.wait_for_url(re.compile("present=1"))
