@@ -100,7 +100,11 @@ TERMS: Final = (
         "activation checkpointing",
         "激活重计算",
         N_("Activations are dropped in the forward pass and computed again in the backward pass."),
-        not_english=("computed again$", "activation recomputation", "gradient checkpointing"),
+        not_english=(
+            "computed again$",
+            "(?<!Reducing )activation recomputation",
+            "gradient checkpointing",
+        ),
         not_chinese=("激活检查点", "梯度检查点", "重新计算激活"),
     ),
     Term(
@@ -305,7 +309,7 @@ TERMS: Final = (
         "tensor-parallel size (TP)",
         "张量并行数 (TP)",
         N_("How many devices share each matrix."),
-        not_english=("tensor ranks?",),
+        not_english=("tensor ranks",),
     ),
     Term(
         "data-parallel size (DP)",

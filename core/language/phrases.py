@@ -26,7 +26,7 @@ LABELS: Final = (
         "generates {speed} tokens/s", "每秒生成 {speed} 个词元", "", (r"answers? (\w+ ){0,3}with",)
     ),
     Term("Peak memory per device", "每台设备的显存峰值", "", ("most on a device",)),
-    Term("stage 0 uses the most memory", "阶段 0 占用显存最多", "", ("holds most",)),
+    Term("stage 0 uses the most memory", "阶段 0 占用显存最多", "", ("holds most(?! of)",)),
     Term("GPUs per node", "每台机器的 GPU 数", "", ("devices of a node", "devices per node")),
     Term("Communication time", "通信时间", "", ("time on links",), ("链路耗时",)),
     Term("Time breakdown", "时间构成", "", ("^(time )?in lines$",), ("时间分行", "时间分成几行")),
@@ -45,7 +45,7 @@ LABELS: Final = (
     Term("Addend", "加数", "", ("number that is added",)),
     Term("Repetitions", "重复次数", "", ("^how often$",)),
     Term("Growth interval", "增长间隔", "", ("clean steps before it grows",)),
-    Term("code entropy", "编码的熵", "", ("a code tells",), (r"编码携带 .* 位信息",)),
+    Term("code entropy", "编码的熵", "", ("a code tells",)),
     Term("probe values", "试探值", "", ("telling numbers",), ("试探数",)),
     Term("all libraries follow the specification", "所有库都符合规范", "", ("leaves the specif",)),
     Term("Tokenizer", "分词器", "", ("^a token is an?$",), ("^一个词元是一个?$",)),
@@ -53,7 +53,7 @@ LABELS: Final = (
     Term("X-axis", "横轴", "", ("^memory over$",), ("^显存随$",)),
     Term("Attribute change by", "差异分解方式", "", ("^the change by$",), ("^变化按$",)),
     Term("stops shrinking", "不再变小", "", ("stops to shrink",)),
-    Term("4 bytes each, 8 together", "各 4 字节，共 8 字节", "", ("8 bytes each",)),
+    Term("4 bytes each, 8 together", "各 4 字节，共 8 字节", "", ("moments: 8 bytes each",)),
     Term(
         "If you have measured your own speed, enter it",
         "若测过自己的速度，请填入",
@@ -67,7 +67,7 @@ LABELS: Final = (
 
 # Chinese that reads as a translation.
 CALQUES: Final = (
-    Term("no run yet", "还没有训练记录", "", (), ("(没有|尚无)运行$", "没有运行[，。；：]")),
+    Term("no run yet", "还没有训练记录", "", (), ("还没有运行(?!过)", "尚无运行")),
     Term(
         "a run",
         "训练、训练任务、训练记录",
@@ -75,7 +75,7 @@ CALQUES: Final = (
         (),
         (
             r"(个|次|自己的|课堂的|另一个|这些|该|每次|此|尚未完成的)运行(?!时)",
-            r"运行(记录|目录|列表|将|因| \{)",
+            r"(?<!\} )运行(记录|目录|列表|将|因| \{)",
             "(控制|写入|读取|删除|比较|显示整个|跟随最新的|下一次|真实)运行",
         ),
     ),
@@ -106,7 +106,7 @@ CALQUES: Final = (
         ("没有更快的",),
     ),
     Term("not needed", "结果用不到", "", (), ("没有人需要",)),
-    Term("matmul", "矩阵乘法", "", (), (r"(个|矩阵|重做的|逐个|窄|各个)乘积(?!的和)",)),
+    Term("matmul", "矩阵乘法", "", (), ("(矩阵|重做的|逐个|窄|各个|前一个|最后一个|两个)乘积",)),
     Term(
         "a hole of 30 MiB",
         "放不进 30 MiB 的空洞，只能再向驱动申请",
@@ -115,7 +115,7 @@ CALQUES: Final = (
         ("30 的空洞", "驱动必须再给"),
     ),
     Term("of the forward pass", "占前向计算量的", "", (), ("占前向的",)),
-    Term("full attention matrix", "按完整的注意力分数矩阵计", "", (), ("分数方阵", "方阵")),
+    Term("full attention matrix", "按完整的注意力分数矩阵计", "", (), ("分数方阵",)),
     Term("in name only", "只有名字，没有实现", "", (), ("徒有其名",)),
     Term("Ask torch about {number}", "看 torch 怎样处理 {number}", "", (), ("问问 torch",)),
     Term("Does it fit?", "能放下吗", "", (), ("什么放得下",)),
@@ -134,7 +134,7 @@ CALQUES: Final = (
 
 # Two Chinese words for one idea: the one that was chosen, and the other.
 PAIRS: Final = (
-    Term("code", "编码", "", (), (r"(?<![编代解掩密源数维N机条])码(?!本|字)",)),
+    Term("code", "编码", "", (), (r"(?<![编代解掩密源维器])(?<!PIN )码(?!本)",)),
     Term("spacing", "间隔", "", (), ("间距",)),
     Term("neighbour", "相邻的数", "", (), ("邻居", "邻数(?!相差|正中)")),
     Term("master weights", "主权重", "", (), ("主副本",)),
@@ -153,11 +153,15 @@ PAIRS: Final = (
     Term("data sheet", "数据手册", "", (), ("规格书", "数据表")),
     Term("error band", "误差范围", "", (), ("误差带", "^区间$", "我们的区间")),
     Term("unigram entropy", "一元熵", "", (), ("词元频率(：| \\{)",)),
-    Term(
-        "device memory", "显存", "", (), ("设备内存", "内存带宽", "内存的?：(激活|梯度|权重|优化)")
-    ),
+    Term("device memory", "显存", "", (), ("设备内存", "内存的?带宽")),
     Term("et al. 2020", "等，2020", "", (), (r"\bet al\b", r"等 \d{4}", r"等 ，")),
-    Term("8 cards", "8 张卡", "", (), (rf"[\d}}一二两三四五六七八九十几] ?[块台个颗片] ?{_CARD}",)),
+    Term(
+        "8 cards",
+        "8 张卡",
+        "",
+        (),
+        (rf"[\d}}一二两三四五六七八九十几] ?[块台个颗片] ?{_CARD}(?! ?(机器|服务器))",),
+    ),
     Term("8 devices", "8 台设备", "", (), (r"[\d}一二两三四五六七八九十几每] ?[个张块]设备",)),
     Term("8 machines", "8 台机器", "", (), ("[个张](机器(?!码)|服务器|计算机|电脑)",)),
 )

@@ -70,8 +70,9 @@ def tables() -> Iterator[Text]:
 def readings() -> Iterator[Text]:
     for path in sorted((ROOT / "pages").rglob("*.*.md")):
         language = path.suffixes[0].lstrip(".")
-        for line in filter(str.strip, path.read_text(encoding="utf-8").splitlines()):
-            yield Text(path.relative_to(ROOT).as_posix(), language, line)
+        for paragraph in re.split(r"\n\s*\n|\n(?=- )", path.read_text(encoding="utf-8")):
+            words = paragraph.replace("\n", " " if language == "en" else "")
+            yield Text(path.relative_to(ROOT).as_posix(), language, words)
 
 
 def to_javascript() -> Iterator[Text]:
@@ -94,7 +95,7 @@ def whole_words(pattern: str) -> str:
 
 def found(text: Text) -> Iterator[str]:
     """Yield for each word not to use in `text` what it is and what to write."""
-    prose = NOT_PROSE.sub("", text.words)
+    prose = NOT_PROSE.sub("X", text.words)
     if any(part in text.words for part in EXCEPTIONS):
         return
     for term in (*TERMS, *PHRASES):
@@ -107,7 +108,7 @@ def found(text: Text) -> Iterator[str]:
 
 def found_marks(text: Text) -> Iterator[str]:
     """Yield each mark that does not belong between Chinese words."""
-    prose = NOT_PROSE.sub("", text.words)
+    prose = NOT_PROSE.sub("X", text.words)
     for mark in PUNCTUATION:
         for pattern in mark.not_chinese:
             for hit in re.finditer(pattern, prose):
