@@ -64,7 +64,7 @@ TERMS: Final = (
     Term(
         "gradient norm",
         "梯度范数",
-        N_("The length of the gradient, taken over all weights together."),
+        N_("How large the gradient is: the root of the sum of the squares over all weights."),
         not_english=("length of the gradient",),
         not_chinese=("梯度的?长度",),
     ),
@@ -233,7 +233,7 @@ TERMS: Final = (
     Term(
         "arithmetic intensity",
         "算术强度",
-        N_("FLOPs for each byte that is moved between memory and the compute units."),
+        N_("The FLOPs of an operation over the bytes that it moves to and from memory."),
         not_english=("FLOPs (for each|per|a) byte",),
         not_chinese=("每字节的? ?FLOPs?", "每字节浮点运算", "计算强度"),
     ),

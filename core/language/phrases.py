@@ -9,7 +9,7 @@ from typing import Final
 
 from core.language.glossary import Term
 
-_CARD: Final = r"(?:GPU|显卡|[AHBL]\d{2,3}\b|RTX|MI\d{3}|\d+ GB 的 [AH]\d+|\{device\})"
+_CARD: Final = r"(?:GPU|显卡|[AHBL]\d{2,3}\b|RTX|MI\d{3}|\d+ GB 的 [AH]\d+)"
 
 # English that a native engineer would not write, and its Chinese.
 LABELS: Final = (
@@ -136,7 +136,7 @@ CALQUES: Final = (
 PAIRS: Final = (
     Term("code", "编码", "", (), (r"(?<![编代解掩密源维器])(?<!PIN )码(?!本)",)),
     Term("spacing", "间隔", "", (), ("间距",)),
-    Term("neighbour", "相邻的数", "", (), ("邻居", "邻数(?!相差|正中)")),
+    Term("neighbour", "相邻的数", "", (), ("邻居", "(?<!相)邻数")),
     Term("master weights", "主权重", "", (), ("主副本",)),
     Term("reserved", "保留", "", (), ("预留",)),
     Term(
