@@ -298,6 +298,7 @@ TERMS: Final = (
         "workspace",
         "工作空间",
         N_("Memory that a kernel or a pass needs only while it computes."),
+        not_english=("work space",),
         not_chinese=("工作区",),
     ),
     Term(
@@ -340,7 +341,12 @@ TERMS: Final = (
     Term("saturate", "饱和"),
     Term("compute capacity", "算力"),
     Term("amount of compute", "计算量"),
-    Term("breakdown", "构成"),
+    Term(
+        "breakdown",
+        "构成",
+        not_english=("^lines?$",),
+        not_chinese=("分行", r"拆成 \{count\} 行", "^明细项?$"),
+    ),
     Term("precision", "精度"),
     Term("weight format", "权重格式"),
     Term("KV cache format", "KV cache 格式"),

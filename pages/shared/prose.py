@@ -8,8 +8,9 @@ from typing import Final
 import streamlit as st
 
 from core.language import current_language
+from core.language.glossary import GLOSSARY
 
-_MARK: Final = re.compile(r"\[\[([a-z ]+)\]\]")
+_MARK: Final = re.compile(r"\[\[([A-Za-z /()-]+)\]\]")
 _MARKUP: Final = re.compile(r"[\\`*_\[\]()!<>$#|~]")
 
 
