@@ -344,8 +344,8 @@ TERMS: Final = (
     Term(
         "breakdown",
         "构成",
-        not_english=("^lines?$",),
-        not_chinese=("分行", r"拆成 \{count\} 行", "^明细项?$"),
+        not_english=("^lines$",),
+        not_chinese=("分行", r"拆成 \{count\} 行", "^明细$"),
     ),
     Term("precision", "精度"),
     Term("weight format", "权重格式"),
