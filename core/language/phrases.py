@@ -26,7 +26,7 @@ LABELS: Final = (
         "generates {speed} tokens/s", "每秒生成 {speed} 个词元", "", (r"answers? (\w+ ){0,3}with",)
     ),
     Term("Peak memory per device", "每台设备的显存峰值", "", ("most on a device",)),
-    Term("stage 0 uses the most memory", "阶段 0 占用显存最多", "", ("holds most(?! of)",)),
+    Term("stage 0 uses the most memory", "阶段 0 占用显存最多", "", ("stage [^.:]* holds most",)),
     Term("GPUs per node", "每台机器的 GPU 数", "", ("devices of a node", "devices per node")),
     Term("Communication time", "通信时间", "", ("time on links",), ("链路耗时",)),
     Term("Time breakdown", "时间构成", "", ("^(time )?in lines$",), ("时间分行", "时间分成几行")),
@@ -42,7 +42,7 @@ LABELS: Final = (
     ),
     Term("Loss chunks", "损失的分块数", "", ("pieces of the loss",)),
     Term("Addend", "加数", "", ("number that is added",)),
-    Term("Repetitions", "重复次数", "", ("^how often$",)),
+    Term("Repetitions", "重复次数", "", ("(?-i:^How often$)",)),
     Term("Growth interval", "增长间隔", "", ("clean steps before it grows",)),
     Term("code entropy", "编码的熵", "", ("a code tells",)),
     Term("probe values", "试探值", "", ("telling numbers",), ("试探数",)),
@@ -61,7 +61,6 @@ LABELS: Final = (
     ),
     Term("7.00 billion x 16 bytes", "7.00 B × 16 字节", "", (r"\bB [x×] \d+ B\b",)),
     Term("once", "一次", "", (r"(?<![\d.,])1 times",)),
-    Term("Runs", "训练记录", "", ("^compare$",)),
 )
 
 # Chinese that reads as a translation.
@@ -137,7 +136,13 @@ PAIRS: Final = (
     Term("spacing", "间隔", "", (), ("间距",)),
     Term("neighbour", "相邻的数", "", (), ("邻居", "(?<!相)邻数")),
     Term("master weights", "主权重", "", (), ("主副本",)),
-    Term("reserved", "保留", "", (), ("预留",)),
+    Term(
+        "reserved",
+        "已预留",
+        "",
+        (),
+        ("(^|、)已保留(?=$|、)", r"已保留( \{reserved\}|但未分配|仍)", "不等于已保留"),
+    ),
     Term(
         "stage of a pipeline",
         "阶段",
