@@ -55,7 +55,9 @@ def strings(value: object, key: str = "") -> Iterator[tuple[str, str]]:
 
 
 def tables() -> Iterator[Text]:
-    for path in sorted((ROOT / "pages").rglob("*.toml")):
+    for path in sorted(
+        path for room in ("core", "pages") for path in (ROOT / room).rglob("*.toml")
+    ):
         where = path.relative_to(ROOT).as_posix()
         for key, words in strings(tomllib.loads(path.read_text(encoding="utf-8"))):
             names = key.split(".")
