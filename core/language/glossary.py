@@ -292,7 +292,7 @@ TERMS: Final = (
         "并发用户数",
         N_("How many people a device answers at the same time."),
         not_english=("readers", "(one|per|a single|each) reader", "many readers"),
-        not_chinese=("(?<!多少)读者(数|的词元|生成)?(?=[^自]|$)",),
+        not_chinese=("[少个位单多]读者",),
     ),
     Term(
         "workspace",
