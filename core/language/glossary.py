@@ -36,26 +36,12 @@ class Term:
 
 
 TERMS: Final = (
+    Term("tensor", "张量", N_("A block of numbers of one type, with a shape.")),
     Term(
-        "tensor",
-        "张量",
-        N_("A block of numbers of one type, with a shape."),
+        "token", "词元", N_("A piece of text that the model sees as one number: here a character.")
     ),
-    Term(
-        "token",
-        "词元",
-        N_("A piece of text that the model sees as one number: here a character."),
-    ),
-    Term(
-        "parameter",
-        "参数",
-        N_("A number of the model that training changes."),
-    ),
-    Term(
-        "weights",
-        "权重",
-        N_("The numbers of the model that training changes."),
-    ),
+    Term("parameter", "参数", N_("A number of the model that training changes.")),
+    Term("weights", "权重", N_("The numbers of the model that training changes.")),
     Term(
         "gradient",
         "梯度",
@@ -117,16 +103,8 @@ TERMS: Final = (
         "熵",
         N_("The average surprise, in nats, of someone who knows only how often things occur."),
     ),
-    Term(
-        "learning rate",
-        "学习率",
-        N_("How far one step moves the weights against the gradient."),
-    ),
-    Term(
-        "batch",
-        "批次",
-        N_("The examples that one step looks at together."),
-    ),
+    Term("learning rate", "学习率", N_("How far one step moves the weights against the gradient.")),
+    Term("batch", "批次", N_("The examples that one step looks at together.")),
     Term(
         "micro-batch size",
         "微批次大小",
@@ -140,16 +118,8 @@ TERMS: Final = (
         not_english=("tokens of a sequence",),
         not_chinese=("一个序列的词元数",),
     ),
-    Term(
-        "checkpoint",
-        "检查点",
-        N_("A file with all that is needed to continue a run exactly."),
-    ),
-    Term(
-        "embedding",
-        "嵌入",
-        N_("The list of numbers that stands for one token."),
-    ),
+    Term("checkpoint", "检查点", N_("A file with all that is needed to continue a run exactly.")),
+    Term("embedding", "嵌入", N_("The list of numbers that stands for one token.")),
     Term(
         "attention",
         "注意力",
@@ -170,20 +140,12 @@ TERMS: Final = (
         not_chinese=("KV 缓存", "键值缓存"),
     ),
     Term(
-        "exponent",
-        "指数",
-        N_("The bits of a number that say between which powers of two it lies."),
+        "exponent", "指数", N_("The bits of a number that say between which powers of two it lies.")
     ),
     Term(
-        "mantissa",
-        "尾数",
-        N_("The bits of a number that say where between those powers it lies."),
+        "mantissa", "尾数", N_("The bits of a number that say where between those powers it lies.")
     ),
-    Term(
-        "overflow",
-        "溢出",
-        N_("A value is beyond the largest number of its format."),
-    ),
+    Term("overflow", "溢出", N_("A value is beyond the largest number of its format.")),
     Term(
         "underflow",
         "下溢",
@@ -220,16 +182,8 @@ TERMS: Final = (
         N_("Power of the values over power of their quantization error, in decibels."),
         not_english=(r"\bdB above the error", r"\{\w+\} above the error"),
     ),
-    Term(
-        "FLOPs",
-        "浮点运算次数",
-        N_("How many additions and multiplications: a count."),
-    ),
-    Term(
-        "FLOP/s",
-        "FLOP/s",
-        N_("Additions and multiplications in a second: a rate."),
-    ),
+    Term("FLOPs", "浮点运算次数", N_("How many additions and multiplications: a count.")),
+    Term("FLOP/s", "FLOP/s", N_("Additions and multiplications in a second: a rate.")),
     Term(
         "arithmetic intensity",
         "算术强度",
@@ -265,16 +219,8 @@ TERMS: Final = (
         not_english=("comput(e|es|ing) all the time",),
         not_chinese=("一直在计算",),
     ),
-    Term(
-        "throughput",
-        "吞吐量",
-        N_("How much is done in a second: tokens/s."),
-    ),
-    Term(
-        "latency",
-        "延迟",
-        N_("How long one answer, or one token of it, takes."),
-    ),
+    Term("throughput", "吞吐量", N_("How much is done in a second: tokens/s.")),
+    Term("latency", "延迟", N_("How long one answer, or one token of it, takes.")),
     Term(
         "MFU",
         "MFU",
