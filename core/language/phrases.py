@@ -11,6 +11,8 @@ from core.language.glossary import Term
 
 _CARD: Final = r"(?:GPU|显卡|[AHBL]\d{2,3}\b|RTX|MI\d{3}|\d+ GB 的 [AH]\d+)"
 
+_BOLD: Final = r"^(?:[^*]*\*\*[^*]+\*\*)*[^*]*\*\*[^*]+"
+
 # English that a native engineer would not write, and its Chinese.
 LABELS: Final = (
     Term("Auto", "自动", "", ("what suits", "as fits"), ("^怎样合适", "按需合适")),
@@ -197,6 +199,14 @@ PUNCTUATION: Final = (
     ),
     Term("one blank", "一个空格", "", (), (r"\S {2,}\S",)),
     Term("% without a blank", "5%", "", (), (r"[\d}] %",)),
+    # Markdown does not close bold text between a mark and a letter.
+    Term(
+        "the mark behind bold text",
+        "**粗体**。",
+        "",
+        (),
+        (_BOLD + r"[，。：；、！？）”]\*\*(?=[^\W_])",),
+    ),
     Term("a full stop", "。", "", (), (r"[一-龥]\.(\s|$)",)),
 )
 PHRASES: Final = (*LABELS, *CALQUES, *PAIRS)

@@ -186,7 +186,9 @@ def test_a_word_not_to_use_is_found_and_named(language, words, hit):
     assert any(each.endswith(hit) for each in found(Text("here", language, words)))
 
 
-@pytest.mark.parametrize("words", ["nan:按", "{away}(期望", "一、 二", '"中"', "约 5 %", "中文."])
+@pytest.mark.parametrize(
+    "words", ["nan:按", "{away}(期望", "一、 二", '"中"', "约 5 %", "中文.", "**粗。**体"]
+)
 def test_a_mark_that_is_not_chinese_is_found(words):
     assert list(found_marks(Text("here", "zh", words)))
 
