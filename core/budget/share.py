@@ -130,13 +130,13 @@ def _problems(spec: ModelSpec, cluster: Cluster) -> Iterator[str]:
         ).format(stages=cluster.pipeline, layers=spec.num_layers, model=spec.name)
     if spec.num_heads % tensor:
         yield _(
-            "{tensor} tensor ranks cannot share the {heads} attention heads of {model}; take a "
-            "number that divides {heads}."
+            "{tensor} tensor-parallel ranks cannot share the {heads} attention heads of {model}; "
+            "take a number that divides {heads}."
         ).format(tensor=tensor, heads=spec.num_heads, model=spec.name)
     if spec.latent is None and tensor % kv and kv % tensor:
         yield _(
-            "{tensor} tensor ranks cannot share the {heads} key and value heads of {model}; one "
-            "of the two numbers must divide the other."
+            "{tensor} tensor-parallel ranks cannot share the {heads} key and value heads of "
+            "{model}; one of the two numbers must divide the other."
         ).format(tensor=tensor, heads=kv, model=spec.name)
     widths = [spec.ffn_dim] if spec.num_dense_layers else []
     if spec.mixture is not None:
@@ -144,19 +144,19 @@ def _problems(spec: ModelSpec, cluster: Cluster) -> Iterator[str]:
     for width in widths:
         if width % tensor:
             yield _(
-                "{tensor} tensor ranks cannot share the feed-forward width {width} of {model}; "
-                "take a number that divides {width}."
+                "{tensor} tensor-parallel ranks cannot share the feed-forward width {width} of "
+                "{model}; take a number that divides {width}."
             ).format(tensor=tensor, width=width, model=spec.name)
     yield from _uneven_experts(spec, cluster.expert)
 
 
 def _uneven_experts(spec: ModelSpec, expert: int) -> Iterator[str]:
     if expert > 1 and spec.mixture is None:
-        yield _("{model} has no experts, so there is nothing for {expert} expert ranks.").format(
-            model=spec.name, expert=expert
-        )
+        yield _(
+            "{model} has no experts, so there is nothing for {expert} expert-parallel ranks."
+        ).format(model=spec.name, expert=expert)
     if spec.mixture is not None and spec.mixture.num_experts % expert:
         yield _(
-            "{expert} expert ranks cannot share the {experts} experts of {model}; take a number "
-            "that divides {experts}."
+            "{expert} expert-parallel ranks cannot share the {experts} experts of {model}; take a "
+            "number that divides {experts}."
         ).format(expert=expert, experts=spec.mixture.num_experts, model=spec.name)

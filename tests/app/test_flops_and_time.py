@@ -107,7 +107,7 @@ def test_sliders_at_their_ends_give_a_picture(open_page):
 
 def test_a_layout_that_cannot_be_is_a_sentence(open_page):
     app = open_page(PAGE, flops_tab="lines", flops_cluster="4", flops_tensor="8")
-    assert headline(app).startswith("4 devices cannot be shared out to 8 tensor ranks")
+    assert headline(app).startswith("4 devices cannot be split into 8 tensor-parallel ranks")
     app = open_page(
         PAGE, flops_tab="lines", flops_cluster="64", flops_tensor="16", flops_model="gpt2"
     )

@@ -117,7 +117,7 @@ def test_a_model_of_the_readers_own_stays_in_the_session(open_page):
         ("gpt2;t4;batch_size=0", "Pin A is left out. batch_size is 0; it must lie between"),
         (
             "gpt2;t4;num_devices=8;tensor=8;seq_len=64",
-            "Pin A is left out. 8 tensor ranks cannot share the 12",
+            "Pin A is left out. 8 tensor-parallel ranks cannot share the 12",
         ),
         ("gpt2", "Pin A is left out. 'gpt2' is no scenario"),
     ],
@@ -133,7 +133,7 @@ def test_a_pin_that_cannot_be_is_left_out_with_a_sentence(open_page, pin, senten
 def test_a_setting_that_cannot_be_leaves_a_sentence(open_page):
     impossible = HERE | {"memory_tensor": "8"}
     app = open_page(PAGE, **impossible)
-    assert "The setting above is left out. 8 tensor ranks cannot share the 12" in said(app)
+    assert "The setting above is left out. 8 tensor-parallel ranks cannot share the 12" in said(app)
     assert alt(app).startswith("From A")
     nothing = open_page(PAGE, **impossible, memory_pins="")
     assert headline(nothing).startswith("Nothing can be compared")

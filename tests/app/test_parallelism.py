@@ -160,7 +160,10 @@ def test_a_model_is_not_read_beyond_its_positions_and_the_page_says_so(open_page
             "64 pipeline stages are more than",
         ),
         ({"parallel_expert": "2"}, "has no experts"),
-        ({"parallel_expert": "64"}, "64 expert ranks cannot be taken from 2 data ranks"),
+        (
+            {"parallel_expert": "64"},
+            "64 expert-parallel ranks cannot be taken from 2 data-parallel ranks",
+        ),
         (
             {"parallel_tab": "links", "parallel_device": "own", "parallel_precision": "fp32"},
             "has no known peak for float32",

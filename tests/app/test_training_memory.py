@@ -69,7 +69,9 @@ def test_every_choice_of_every_list_has_a_picture(open_page):
 
 def test_what_cannot_be_is_a_sentence(open_page):
     app = open_page(PAGE, memory_expert="64")
-    assert "64 expert ranks cannot be taken from 1 data ranks" in app.error[0].value
+    assert (
+        "64 expert-parallel ranks cannot be taken from 1 data-parallel ranks" in app.error[0].value
+    )
     app = open_page(PAGE, memory_tensor="32", memory_model="mistral-7b-v0.1", memory_stages="16")
     assert headline(app)
     app = open_page(PAGE, memory_stages="32", memory_model="gpt2")

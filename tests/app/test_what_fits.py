@@ -48,7 +48,7 @@ def test_both_ends_of_every_slider_are_drawn(open_page, present):
 def test_very_many_devices_are_a_sentence_and_a_picture(open_page):
     for number in ("512", "1024"):
         app = open_page(PAGE, fits_tab="reach", fits_devices=number)
-        assert f"{number} tensor ranks cannot share 40 heads" in headline(app)
+        assert f"{number} tensor-parallel ranks cannot share 40 heads" in headline(app)
         assert alt(app)
         assert headline(open_page(PAGE, fits_tab="reach", fits_devices=number, fits_work="train"))
 
@@ -123,7 +123,7 @@ def test_an_own_model_and_an_own_device_are_in_the_picture(open_page):
 def test_a_number_of_devices_that_cannot_share_the_model_is_a_sentence(open_page):
     app = open_page(PAGE, fits_tab="reach", fits_model="gpt2-xl", fits_devices="8")
 
-    assert "8 tensor ranks cannot share 25 heads" in headline(app)
+    assert "8 tensor-parallel ranks cannot share 25 heads" in headline(app)
     assert alt(app)
 
 

@@ -94,12 +94,28 @@ EXPERTS = Mixture(num_experts=8, experts_per_token=2, expert_dim=30)
     ("spec", "split", "sentence"),
     [
         (model(), {"pipeline": 81}, "81 pipeline stages are more than the 80 layers of test"),
-        (model(), {"tensor": 128}, "128 tensor ranks cannot share the 64 attention heads of test"),
+        (
+            model(),
+            {"tensor": 128},
+            "128 tensor-parallel ranks cannot share the 64 attention heads of test",
+        ),
         (model(num_heads=40, num_kv_heads=10), {"tensor": 4}, "4 .* cannot share the 10 key and"),
-        (model(ffn_dim=9), {"tensor": 2}, "2 tensor ranks cannot share the feed-forward width 9"),
+        (
+            model(ffn_dim=9),
+            {"tensor": 2},
+            "2 tensor-parallel ranks cannot share the feed-forward width 9",
+        ),
         (model(mixture=EXPERTS), {"tensor": 4}, "4 .* cannot share the feed-forward width 30"),
-        (model(), {"expert": 2}, "test has no experts, so there is nothing for 2 expert ranks"),
-        (model(mixture=EXPERTS), {"expert": 16}, "16 expert ranks cannot share the 8 experts"),
+        (
+            model(),
+            {"expert": 2},
+            "test has no experts, so there is nothing for 2 expert-parallel ranks",
+        ),
+        (
+            model(mixture=EXPERTS),
+            {"expert": 16},
+            "16 expert-parallel ranks cannot share the 8 experts",
+        ),
     ],
 )
 def test_a_split_that_cannot_be_is_a_sentence(spec, split, sentence):

@@ -74,7 +74,7 @@ class Cannot:
     """A job that no model can be split for."""
 
     def need(self, _spec):
-        raise ValueError("3 tensor ranks cannot share this")
+        raise ValueError("3 tensor-parallel ranks cannot share this")
 
 
 class Uncertain:
@@ -87,7 +87,7 @@ class Uncertain:
 def test_a_job_that_cannot_be_split_says_why_in_every_cell():
     cells = row(MODELS["gpt2"], Cannot(), DEVICES.values())
     assert len(cells) == len(DEVICES)
-    assert {cell.sentence for cell in cells} == {"3 tensor ranks cannot share this"}
+    assert {cell.sentence for cell in cells} == {"3 tensor-parallel ranks cannot share this"}
     assert {(cell.verdict, cell.need, cell.missing) for cell in cells} == {("too_big", None, 0.0)}
 
 
