@@ -10,6 +10,7 @@ from core.dtypes.exact import parse_value
 from core.figures.dtypes.bit_layouts.side import BitRow, half_sentence, side_picture
 from core.language import _
 from pages.dtypes.bit_layouts.inputs import ASK, Group, choose_group
+from pages.shared.dtypes.slide import slide_decades
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
 
@@ -25,15 +26,17 @@ for name in {names}:
 
 
 def choose_side() -> tuple[str, Group]:
-    """Ask for a number, as a text, and for formats."""
-    with st.container(width="content"):
-        said = ASK.text(
-            "value",
-            _("Number"),
-            default=DEFAULT_VALUE,
-            max_chars=60,
-            help=_("65519.99, 1e-8, 1/3, 2^-25, 0x1.8p3, inf or nan; read without rounding."),
-        )
+    """Ask for a number, dragged or written as a text, and for formats."""
+    place = st.container()
+    said = ASK.text(
+        "value",
+        _("Exact number"),
+        default=DEFAULT_VALUE,
+        max_chars=60,
+        help=_("65519.99, 1e-8, 1/3, 2^-25, 0x1.8p3, inf or nan; read without rounding."),
+    )
+    with place:
+        slide_decades(ASK, "value", said)
     return said, choose_group()
 
 
