@@ -1,0 +1,79 @@
+"""A slider that writes the same setting as a field beside it, or as bits to click."""
+
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import TypeVar
+
+import streamlit as st
+
+from core.dtypes.exact import parse_value
+from core.dtypes.facts.stops import decades
+from core.language import _
+from pages.shared import settings
+from pages.shared.inputs import Inputs
+
+T = TypeVar("T")
+
+
+def slide(
+    ask: Inputs,
+    name: str,
+    label: str,
+    stops: Sequence[T],
+    *,
+    at: T,
+    labels: Callable[[T], str] = str,
+) -> None:
+    """Show a slider; the stop that the reader drags it to is written to the setting `name`.
+
+    Args:
+        ask: The inputs of the page.
+        name: The setting, which another input of the page shows too.
+        label: Translated.
+        stops: What the slider leads through.
+        at: The stop that the setting stands at.
+        labels: Turns a stop into the word that is shown, and written.
+    """
+    if settings.is_hidden(ask.page, name):
+        return
+    key = f"{ask.key(name)}_slider"
+    st.session_state[key] = at
+
+    def write() -> None:
+        chosen = str(st.session_state[key])
+        st.session_state[f"{key}_wrote"] = chosen
+        ask.set(name, chosen)
+
+    st.select_slider(
+        label, stops, key=key, format_func=labels, on_change=write, disabled=settings.locked()
+    )
+
+
+def slide_decades(ask: Inputs, name: str, text: str) -> None:
+    """Show a slider through small and large numbers; nothing, while the text is none."""
+    try:
+        value = parse_value(text)
+    except ValueError:
+        return
+    stops, at = with_number(decades(), text.strip(), value)
+    slide(ask, name, _("Number"), stops, at=at)
+
+
+def before_the_drag(ask: Inputs, name: str, text: str) -> str:
+    """Return what a setting was before its slider moved it: its stops stay while it is dragged."""
+    key = f"{ask.key(name)}_slider"
+    if text != st.session_state.get(f"{key}_wrote"):
+        st.session_state[f"{key}_before"] = text
+    return str(st.session_state.get(f"{key}_before", text))
+
+
+def with_number(
+    stops: Mapping[str, Fraction], text: str, value: Fraction | float
+) -> tuple[Sequence[str], str]:
+    """Return the stops with a number among them, and the stop that it is."""
+    same = next((stop for stop, exact in stops.items() if exact == value), None)
+    if same is not None:
+        return list(stops), same
+    # NaN is not below anything: it stands at the end.
+    below = [stop for stop, exact in stops.items() if not exact >= value]
+    return [*below, text, *list(stops)[len(below) :]], text
