@@ -207,7 +207,7 @@ def source_sentence(gradients: Gradients, source: str) -> str:
             run=gradients.run, step=f"{gradients.step:,}"
         )
     if not gradients.tensors:
-        return _("Made-up gradients from N(0, 10⁻¹²): {count} of them.").format(
+        return _("Synthetic gradients: {count} draws from N(0, 10⁻¹²).").format(
             count=f"{gradients.histogram.num_gradients:,}"
         )
     return _("Gradients of a fresh small GPT: one backward pass on a real text.")
@@ -221,7 +221,7 @@ def gradients_of(source: str) -> Gradients:
         try:
             return real_gradients()
         except ValueError as error:
-            st.warning(f"{error} {_('Made-up gradients are shown instead.')}")
+            st.warning(f"{error} {_('Synthetic gradients are shown instead.')}")
     return made_up()
 
 

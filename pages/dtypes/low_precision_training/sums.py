@@ -152,7 +152,7 @@ def choose_sums() -> Asked:
             labels=lambda order: _(LABELS[order]),
         ),
         rounding="stochastic"
-        if ASK.toggle("sum_stochastic", _("Round stochastically"), default=False)
+        if ASK.toggle("sum_stochastic", _("Stochastic rounding"), default=False)
         else "nearest_even",
     )
 

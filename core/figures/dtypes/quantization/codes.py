@@ -17,7 +17,7 @@ from core.units import format_decibels
 SIDES: Final = (("A", "format_a"), ("B", "format_b"))
 GAP: Final = 0.02  # between the two pictures, as a share of the width
 WIDTH: Final = (1 - GAP) / 2
-SCALE_WIDTH: Final = 1.9  # cells that the column of scales takes
+SCALE_WIDTH: Final = 2.2  # cells that the column of scales takes
 STRONGEST: Final = 0.85  # shade of the largest number
 
 
