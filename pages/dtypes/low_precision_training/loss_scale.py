@@ -221,7 +221,8 @@ def gradients_of(source: str) -> Gradients:
         try:
             return real_gradients()
         except ValueError as error:
-            st.warning(f"{error} {_('Synthetic gradients are shown instead.')}")
+            instead = _("Synthetic gradients are shown instead.")
+            st.warning(f"{error} {instead}")
     return made_up()
 
 

@@ -61,8 +61,14 @@ def choose_case() -> Case:
             help=_("Values that share a scale, in formats with a group in their name."),
             disabled=ASK.used("tab") != "groups" and not any(map(has_group_size, names)),
         )
-    tensor = choose_tensor(ASK)
-    with st.popover(_("Settings"), icon=":material/tune:", key="quant_settings", width="stretch"):
+    rail = st.container()
+    settings = st.popover(
+        _("Settings"), icon=":material/tune:", key="quant_settings", width="stretch"
+    )
+    # The bytes of a model do not depend on the tensor.
+    with settings if ASK.used("tab") == "bytes" else rail:
+        tensor = choose_tensor(ASK)
+    with settings:
         rule = ASK.segmented(
             "rule",
             _("Scale rule (MX formats)"),

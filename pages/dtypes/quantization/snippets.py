@@ -51,11 +51,11 @@ for size in (x.size, {size}):
     rows = x.reshape(1, -1) if size == x.size else x
     error = integers(rows, 8, size, np.float16).reshape(x.shape) - x
     sqnr = 10 * np.log10((x**2).sum() / (error**2).sum())
-    print(f"{{size}}: {{sqnr:.1f}} dB at {{8 + 16 / size:.4g}} bits")
+    print(f"int8 in groups of {{size}}: {{sqnr:.1f}} dB at {{8 + 16 / size:.4g}} bits")
 """
 CORE_GROUPS: Final = """
 for trial in try_sizes(x, ["int8_group128"]):
-    print(f"{trial.size}: {trial.sqnr_db:.1f} dB at {trial.bits:.4g} bits")
+    print(f"int8 in groups of {trial.size}: {trial.sqnr_db:.1f} dB at {trial.bits:.4g} bits")
 """
 _TORCH: Final = ("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2")
 _SCALES: Final[Mapping[str, str]] = {"float16": "np.float16", "float32": "np.float32"}
