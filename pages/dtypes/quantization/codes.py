@@ -18,7 +18,7 @@ losses_of = st.cache_data(max_entries=32, show_spinner=False)(make_losses)
 
 def codes(case: Case) -> Shown:
     """Show one part of the tensor in both formats, cell by cell."""
-    num_columns, num_rows = (8, 12) if presenting() else (16, 16)
+    num_columns, num_rows = (4, 10) if presenting() else (16, 16)
     sides = sides_of(
         case.chosen.x, case.pair, case.where, num_rows=num_rows, num_columns=num_columns
     )

@@ -127,7 +127,8 @@ def _draw_scales(
 
 
 def _font(look: Look, meaning: str) -> dict[str, Any]:
-    return {"color": look.color(meaning), "size": look.layout()["font"]["size"] - 2}
+    size = look.layout()["font"]["size"]
+    return {"color": look.color(meaning), "size": size if look.present else size - 2}
 
 
 def _shades(side: Side) -> Floats:
