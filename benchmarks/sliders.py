@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 GOAL: Final = 300  # milliseconds
 SLIDERS: Final = (
     ("bit-layouts?bits_tab=designer", "Exponent bits"),
-    ("low-precision-training?lowp_tab=sums", "How often"),
+    ("low-precision-training?lowp_tab=sums", "Repetitions"),
     ("low-precision-training?lowp_tab=updates", "Steps"),
     ("low-precision-training?lowp_tab=softmax", "Largest logit"),
     ("low-precision-training?lowp_tab=scale", "Loss scale"),
-    ("low-precision-training?lowp_tab=stochastic", "Weights"),
+    ("low-precision-training?lowp_tab=stochastic", "Number of weights"),
     ("low-precision-training?lowp_tab=matmul", "Inner dimension K"),
-    ("low-precision-training?lowp_tab=pictures", "Brightness is multiplied by"),
+    ("low-precision-training?lowp_tab=pictures", "Exposure"),
     ("model-sizes", "Parameters"),
     ("training-memory", "Micro-batch size"),
     ("training-memory", "Tokens of a sequence"),
