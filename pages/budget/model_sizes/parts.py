@@ -59,14 +59,5 @@ def sentence(name: str, tree: Item, active: Item) -> str:
 def write_code(tree: Item, active: Item) -> str:
     """Return Python that counts the parameters, part by part."""
     parts = [line for line in tree.walk() if not line.children]
-    lines = [f'    "{part.name}": {as_python(part.substituted)},' for part in parts]
-    return CODE.format(lines="\n".join(lines), active=as_python(active.substituted))
-
-
-def as_python(substituted: str) -> str:
-    """Return a formula with its numbers put in as Python reads it.
-
-    >>> as_python("32,000 * 4,096")
-    '32_000 * 4_096'
-    """
-    return substituted.replace(",", "_")
+    lines = [f'    "{part.name}": {part.python},' for part in parts]
+    return CODE.format(lines="\n".join(lines), active=active.python)
