@@ -144,9 +144,9 @@ def _why(ruling: Ruling) -> str:
     if ruling.claim.kind == "fits":
         return _("the weights take {bound} of {stated}.").format(**values)
     if ruling.claim.kind == "decode":
-        return _("{stated} are {ratio} times the {bound} that memory bandwidth allows.").format(
-            **values
-        )
+        return _(
+            "{stated} are {ratio} times the {bound} that are possible without batching."
+        ).format(**values)
     return _("it takes at least {bound}, {ratio} times the {stated} that are claimed.").format(
         **values
     )

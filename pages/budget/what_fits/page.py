@@ -1,4 +1,4 @@
-"""Which model fits on which device, and what is the first that does not?"""
+"""Which model fits on which device, and what fails first?"""
 
 from functools import partial
 

@@ -22,7 +22,7 @@ _LOOKS: Final[Mapping[Verdict, tuple[str, str]]] = {
     "impossible": ("refused", "x"),
     "overstated": ("optimizer", "triangle-right"),
 }
-_ROW_HEIGHT: Final = {False: 1.75, True: 1.4}  # of the text's size, which a projector has larger
+_ROW_HEIGHT: Final = {False: 1.35, True: 1.5}  # of the text's size, for a line of a label
 _TICKS: Final = [digit * 10.0**power for power in range(-3, 4) for digit in (1, 2, 5)]
 _SMALLEST: Final = 1e-3
 _LARGEST: Final = 1e3
@@ -62,12 +62,13 @@ def claims_picture(rows: Rows, chosen: str, look: Look) -> Picture:
     line = {"color": look.color("text"), "width": 2}
     drawing.shape(type="line", x0=1, x1=1, y0=-0.5, y1=len(rows) - 0.5, line=line)
     labels = [_written(row, look, bold=row.key == chosen) for row in rows]
+    num_lines = len(rows) * max(1 + label.count("<br>") for label in labels)
     axes = {
         "xaxis": layout["xaxis"] | _scale(rows),
         "yaxis": layout["yaxis"]
         | {"tickvals": list(range(len(rows))), "ticktext": labels, "fixedrange": True}
         | {"range": [len(rows) - 0.5, -0.5]},
-        "height": round(len(rows) * size * _ROW_HEIGHT[look.present]) + 5 * size,
+        "height": round(num_lines * size * _ROW_HEIGHT[look.present]) + 5 * size,
         "margin": {"l": 8, "r": 8, "t": 2 * size, "b": 8},
     }
     figure = drawing.figure(layout | axes | {"clickmode": "event+select"})
