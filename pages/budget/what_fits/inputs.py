@@ -47,14 +47,14 @@ class Case:
         device: The device picked out.
         way: Its format or recipe: a key of `ways`.
         how: The lengths, and the rest of a plan for serving or of a recipe for training.
-        all_models: Whether the picture has all models.
+        all_in_picture: Whether the picture has all models and devices, not the best known.
     """
 
     model: ChosenModel
     device: ChosenDevice
     way: str
     how: ServingPlan | TrainingRecipe
-    all_models: bool
+    all_in_picture: bool
 
     @property
     def work(self) -> Work:
@@ -113,9 +113,9 @@ def choose_case() -> Case:
     with place("device"):
         device = choose_device(ASK, default="rtx-4090")
     with settings:
-        all_models = ASK.toggle("all", _("All models in the picture"), default=False)
+        all_in_picture = ASK.toggle("all", _("All models and devices"), default=False)
     how = _choose_how(work, sliders, settings)
-    return Case(model=model, device=device, way=way, how=how, all_models=all_models)
+    return Case(model=model, device=device, way=way, how=how, all_in_picture=all_in_picture)
 
 
 def _choose_way(work: Work) -> str:

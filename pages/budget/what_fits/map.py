@@ -37,6 +37,10 @@ _FEWEST_MODELS: Final = (
     "deepseek-v3",
 )
 _FEW_DEVICES: Final = (
+    *("t4", "l4", "rtx-4090", "rtx-5090", "a100-40gb", "l40s", "h100-sxm", "m4-max"),
+    *("h200-sxm", "b200", "mi300x", "mi355x"),
+)
+_FEWEST_DEVICES: Final = (
     *("rtx-4090", "rtx-5090", "a100-40gb", "h100-sxm", "h200-sxm", "b200", "mi300x"),
 )
 _MEMORY_IN_NAME: Final = re.compile(r" \d+ GB$")
@@ -87,14 +91,14 @@ def fits_map(name: PlaneName, case: Case) -> Shown:
 
 def models_of(case: Case) -> dict[str, ModelSpec]:
     """Return the models of the picture, small to large."""
-    keys = MODELS if case.all_models else _FEWEST_MODELS if presenting() else _FEW_MODELS
+    keys = MODELS if case.all_in_picture else _FEWEST_MODELS if presenting() else _FEW_MODELS
     found = {key: MODELS[key] for key in keys} | {case.model.key or OWN: case.model.spec}
     return dict(sorted(found.items(), key=lambda pair: counts(pair[1]).total))
 
 
 def devices_of(case: Case) -> dict[str, DeviceSpec]:
     """Return the devices of the picture, small to large."""
-    keys = _FEW_DEVICES if presenting() else tuple(DEVICES)
+    keys = DEVICES if case.all_in_picture else _FEWEST_DEVICES if presenting() else _FEW_DEVICES
     found = {key: DEVICES[key] for key in keys} | {case.device.key or OWN: case.device.device}
     return dict(sorted(found.items(), key=lambda pair: pair[1].memory_usable))
 
@@ -147,7 +151,7 @@ def verdict(case: Case, cell: Cell, fewest: Answer) -> str:
             "{what} does not fit: {need} of {capacity}; the first that fails: **{item}**."
         ),
     }[cell.verdict].format(**values)
-    return f"{said} {enough(fewest)}"
+    return _("{verdict} {enough}").format(verdict=said, enough=enough(fewest))
 
 
 def enough(fewest: Answer) -> str:

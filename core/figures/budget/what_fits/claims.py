@@ -66,7 +66,12 @@ def claims_picture(rows: Rows, chosen: str, look: Look) -> Picture:
     axes = {
         "xaxis": layout["xaxis"] | _scale(rows),
         "yaxis": layout["yaxis"]
-        | {"tickvals": list(range(len(rows))), "ticktext": labels, "fixedrange": True}
+        | {
+            "tickvals": list(range(len(rows))),
+            "ticktext": labels,
+            "fixedrange": True,
+            "zeroline": False,
+        }
         | {"range": [len(rows) - 0.5, -0.5]},
         "height": round(num_lines * size * _ROW_HEIGHT[look.present]) + 5 * size,
         "margin": {"l": 8, "r": 8, "t": 2 * size, "b": 8},

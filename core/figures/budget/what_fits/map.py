@@ -27,7 +27,7 @@ _STATES: Final = {"too_big": 0, "close": 1, "fits": 2}
 _SHADES: Final = ("surface", "estimated", "works")
 _ROW_HEIGHT: Final = 1.75  # of the text's size
 _UPRIGHT: Final = 6  # columns whose names have room side by side
-_ROOMY: Final = 15  # columns at which "W128×" still has room in the size of all other text
+_ROOMY: Final = 8  # columns at which "W128×" still has room in the size of all other text
 _SMALLER: Final = 3  # beyond them, so that "W128" has room on a screen of 1024 pixels
 _TIMES: Final = "×"
 

@@ -34,7 +34,7 @@ def case():
         device=ChosenDevice(key="l4", device=DEVICES["l4"], code=""),
         way="bf16",
         how=ServingPlan(prompt_len=3584),
-        all_models=True,
+        all_in_picture=True,
     )
 
 
@@ -135,7 +135,7 @@ def test_the_verdict_speaks_of_what_was_claimed():
         "13b-needs-80gb": "**overstated**: the weights take 24.2 GiB; 1 ",
         "70b-needs-four": "2 A100 SXM 80 GB hold them",
         "13b-int8-on-a-4090": "**possible**: the weights take 12.4 GiB of 24.0 GiB",
-        "7b-105-tokens": "104.9 tokens/s are 0.68 times the 154.3 tokens/s that memory",
+        "7b-105-tokens": "104.9 tokens/s are 0.68 times the 154.3 tokens/s that are possible",
     }
     for key, words in expected.items():
         assert words in sentence(rule(CLAIMS[key])), key
