@@ -11,7 +11,7 @@ WIDGETS = ", ".join(
 )
 PICTURE = "[data-testid=stPlotlyChart], .st-key-bits_grid, .st-key-bits_map, .st-key-lr_live"
 MEASURE = """([widgets, picture]) => {
-  const main = document.querySelector("section.stMain");
+  const main = document.querySelector("[data-testid=stMain]");
   const seen = (each) => each.checkVisibility({ opacityProperty: true, visibilityProperty: true })
     && each.getBoundingClientRect().width > 1 && each.getBoundingClientRect().height > 1;
   const size = (each) => parseFloat(getComputedStyle(each).fontSize);
@@ -29,7 +29,7 @@ MEASURE = """([widgets, picture]) => {
   }
   words.sort((one, other) => other[0] - one[0]);
   const controls = [...main.querySelectorAll(widgets)].filter((each) => seen(each)
-    && !each.closest(".st-key-page_header, .st-key-page_tabs, [data-testid=stExpander]")
+    && !each.closest(".st-key-frame_switches, .st-key-page_header, .st-key-page_tabs, [data-testid=stExpander]")
     && !each.parentElement.closest(widgets) && each.getBoundingClientRect().top < innerHeight);
   const cut = [...main.querySelectorAll("*")].filter((each) => {
     const style = getComputedStyle(each);
