@@ -17,15 +17,22 @@ tabbed_page(
         choose=choose_case,
         refusal=refusal,
         tabs={
-            "ranks": Tab(label=N_("Ranks"), show=ranks),
             "stages": Tab(label=N_("Stages"), show=stages),
-            "sharding": Tab(label=N_("DDP and FSDP"), show=sharding),
-            "ring": Tab(label=N_("All-reduce"), show=ring, with_inputs=False, choose=choose_ring),
-            "links": Tab(label=N_("Links"), show=links),
+            "ranks": Tab(label=N_("Ranks"), show=ranks),
+            "sharding": Tab(label=N_("DDP and FSDP"), show=sharding, question=ask_about_the_ring),
+            "links": Tab(label=N_("Communication time"), show=links),
             "schedule": Tab(label=N_("Pipeline"), show=schedule),
+        },
+        more={
+            "ring": Tab(
+                label=N_("All-reduce"),
+                show=ring,
+                with_inputs=False,
+                choose=choose_ring,
+                question=ask_about_the_ring,
+            ),
             "code": Tab(label=N_("Programs"), show=programs, with_inputs=False, choose=choose_card),
         },
-        question=ask_about_the_ring,
         snippet="parallel",
     ),
 )

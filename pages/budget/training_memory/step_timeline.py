@@ -219,13 +219,13 @@ def beside_the_device(case: Scenario, device: Item) -> str:
     if case.cluster.num_devices == 1:
         text = _(
             "Here tensors alone are counted, as operations ask for them. The tab “Device” says "
-            "{device}: the {rest} more are what the allocator keeps beyond them."
+            "{device}: the allocator reserves {rest} beyond them."
         )
     else:
         text = _(
             "Here tensors alone are counted, as operations ask for them. The tab “Device” says "
             "{device} for the fullest of {n}: it holds its share of the model, and {rest} of it "
-            "are what the allocator and the network keep beyond tensors."
+            "are the allocator's reserve and communication buffers."
         )
     return text.format(
         device=look().format_bytes(device.amount),

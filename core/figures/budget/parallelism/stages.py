@@ -143,5 +143,5 @@ def _sharding_table(ways: Sequence[Sharding], look: Look) -> Table:
     return {
         **parts_table(_way_bars(ways), look, _("way")),
         _("sent in a step"): [look.format_bytes(way.sent.amount) for way in ways],
-        _("seconds on the link"): [format_seconds(way.seconds.amount) for way in ways],
+        _("communication time"): [format_seconds(way.seconds.amount) for way in ways],
     }
