@@ -88,12 +88,12 @@ def sentence(case: Scenario, budget: Budget) -> str:
         ).format(count=format_exact(trained), share=format_percent(trained / whole), **words)
     if case.cluster.num_devices == 1:
         return _(
-            "Training {model} needs {amount}, most of it {part} ({most}); one {device} has "
-            "{capacity}: {verdict}"
+            "Training {model} needs {amount} ({part} {most}); one {device} has {capacity}: "
+            "{verdict}"
         ).format(**words)
     return _(
-        "Training {model} needs {amount} on each of {count} devices, most of it {part} ({most}); "
-        "one {device} has {capacity}: {verdict}"
+        "Training {model} needs {amount} ({part} {most}) on each of {count} devices; one {device} "
+        "has {capacity}: {verdict}"
     ).format(count=format_exact(case.cluster.num_devices), **words)
 
 
