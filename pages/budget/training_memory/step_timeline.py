@@ -202,12 +202,8 @@ def _show_holders(report: StepReport) -> None:
 
 def _notes(case: Scenario) -> list[str]:
     """Return why the tab "Device" says another number, and what plays no part here."""
-    try:
-        device = training_budget(case.spec, case.recipe, case.cluster).largest
-    except ValueError as problem:  # the layout over several devices, which plays no part here
-        beside = _("The tab “Device” has no number for this layout. {why}").format(why=problem)
-    else:
-        beside = beside_the_device(case, device)
+    device = training_budget(case.spec, case.recipe, case.cluster).largest
+    beside = beside_the_device(case, device)
     if case.cluster.num_devices == 1:
         return [beside]
     note = _("The simulation trains the whole model on one device, without the layout over {n}.")

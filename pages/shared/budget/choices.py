@@ -21,7 +21,7 @@ from core.models.spec import ModelSpec
 from core.units import GIB, format_bytes, format_count
 from pages.shared.budget.own_config import own_model
 from pages.shared.inputs import Inputs
-from pages.shared.settings import unit_system
+from pages.shared.settings import presenting, unit_system
 
 OWN: Final = "own"
 LOCAL: Final = "local"
@@ -130,10 +130,11 @@ def choose_model(inputs: Inputs, *, default: str = DEFAULT_MODEL) -> ChosenModel
 
 
 def model_label(key: str) -> str:
-    """Return a model's name and size for a list."""
+    """Return a model's name for a list, with its size where there is room."""
     if key == OWN:
         return _("my own config.json")
-    return f"{MODELS[key].name} · {format_count(counts(MODELS[key]).total)}"
+    name = MODELS[key].name
+    return name if presenting() else f"{name} · {format_count(counts(MODELS[key]).total)}"
 
 
 def choose_device(inputs: Inputs, *, default: str = DEFAULT_DEVICE) -> ChosenDevice:
@@ -157,9 +158,11 @@ def choose_device(inputs: Inputs, *, default: str = DEFAULT_DEVICE) -> ChosenDev
 
 
 def device_label(key: str) -> str:
-    """Return a device's name and memory for a list."""
+    """Return a device's name for a list, with its memory where there is room."""
     if key in DEVICES:
         device = DEVICES[key]
+        if presenting():
+            return device.name
         return f"{device.name} · {format_bytes(device.memory_sold, unit_system())}"
     return _("this computer") if key == LOCAL else _("a device of my own")
 
