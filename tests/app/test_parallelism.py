@@ -168,7 +168,7 @@ def test_a_model_is_not_read_beyond_its_positions_and_the_page_says_so(open_page
 def test_a_split_that_the_model_does_not_allow_is_no_stop_of_its_slider(
     open_page, settings, allowed
 ):
-    """Llama-2 13B has 40 heads, 40 layers, a width of 13,824; Mixtral 8 experts; 2,048 x 8 x 64 is a million."""
+    """Llama-2 13B has 40 heads, 40 layers, a width of 13,824; 2,048 x 8 x 64 is a million."""
     app = open_page(PAGE, **settings)
 
     assert "uses the most memory" in headline(app) or "stages hold" in headline(app)
