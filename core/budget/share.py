@@ -1,11 +1,14 @@
 """What one rank holds of a model, and the shares that a way of spreading it gives the ranks."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from core.budget.cluster import Cluster
 from core.language import _
 from core.models.spec import ModelSpec
+
+Way = Literal["tensor", "pipeline", "expert"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -119,6 +122,32 @@ def check_split(spec: ModelSpec, cluster: Cluster) -> None:
     """
     for problem in _problems(spec, cluster):
         raise ValueError(problem)
+
+
+def possible_sizes(
+    spec: ModelSpec, cluster: Cluster, way: Way, sizes: Sequence[int]
+) -> tuple[int, ...]:
+    """Return those of the sizes in which the model can be split further."""
+
+    def is_possible(size: int) -> bool:
+        try:
+            check_split(spec, split_further(cluster, way, size))
+        except ValueError:
+            return False
+        return True
+
+    return tuple(size for size in sizes if is_possible(size))
+
+
+def split_further(cluster: Cluster, way: Way, size: int) -> Cluster:
+    """Return the cluster with `size` times its devices; expert ranks are data ranks, no new ones.
+
+    Raises:
+        ValueError: If there cannot be so many devices or expert ranks; a sentence.
+    """
+    num_devices = cluster.num_devices * (1 if way == "expert" else size)
+    split = {"tensor": cluster.tensor, "pipeline": cluster.pipeline, "expert": cluster.expert}
+    return replace(cluster, num_devices=num_devices, **split | {way: size})
 
 
 def _problems(spec: ModelSpec, cluster: Cluster) -> Iterator[str]:

@@ -33,7 +33,10 @@ def test_every_rank_has_a_square_and_every_node_a_frame():
 
     assert [list(row) for row in squares.text][3] == [str(rank) for rank in range(48, 64)]
     assert [row[0] for row in squares.z] == [70 / 80, 60 / 80, 50 / 80, 40 / 80]
-    assert "stage 1, replica 1, tensor rank 7, node 3; 60.0 GiB" in squares.customdata[1][15]
+    assert (
+        "data-parallel rank 1, tensor-parallel rank 7, node 3; 60.0 GiB"
+        in squares.customdata[1][15]
+    )
     assert boxes(drawn(shown, mode="dark")) == 8
 
 
