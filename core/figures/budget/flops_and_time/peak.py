@@ -27,7 +27,7 @@ _CONVENTIONS: Final[Mapping[str, tuple[str, str]]] = {
 _USUAL: Final = ("forward", "")
 _BEYOND: Final = 1.0  # nothing runs faster than its peak
 _NEAR_THE_EDGE: Final = 20  # times the left end: words to the left would leave the picture
-_LEFT, _RIGHT = 0.05, 2e5  # FLOPs for each byte, the ends of the axis
+_LEFT, _RIGHT = 0.05, 2e5  # FLOP/byte, the ends of the axis
 _NEAR: Final = 1.6  # operations whose intensities differ by less share a label
 _MOST_NAMES: Final = 3
 _CLOSE: Final = 0.6  # powers of ten: labels of groups nearer than this stand below each other
@@ -43,14 +43,14 @@ class _Mark:
         intensity: FLOPs for each byte that it moves.
         share: Of the peak, at most.
         height: That share in FLOP/s.
-        waits: Whether it waits for memory.
+        memory_bound: Whether memory, not compute, limits it.
     """
 
     name: str
     intensity: float
     share: float
     height: float
-    waits: bool
+    memory_bound: bool
 
 
 def mfu_picture(shares: Sequence[Item], look: Look) -> Picture:
@@ -127,20 +127,20 @@ def roofline_picture(
     _draw_marks(drawing, marks, look)
     _draw_names(drawing, marks, edge, look)
     lowest = min(peak, *(mark.height for mark in marks)) / 8
-    x = _powers_axis(_("FLOPs for each byte moved"), *ends, _intensity_tick)
-    y = _powers_axis(_("FLOP/s at most"), lowest, peak * 4, _rate_tick)
+    x = _powers_axis(_("arithmetic intensity (FLOP/byte)"), *ends, _intensity_tick)
+    y = _powers_axis(_("attainable FLOP/s"), lowest, peak * 4, _rate_tick)
     table = {
         _("operation"): [mark.name for mark in marks],
         _("FLOPs"): [f"{each.flops.amount:,.4g}" for each in operations],
         _("bytes moved"): [f"{each.moved.amount:,.4g}" for each in operations],
-        _("FLOPs for each byte"): [f"{mark.intensity:,.4g}" for mark in marks],
+        _("arithmetic intensity (FLOP/byte)"): [f"{mark.intensity:,.4g}" for mark in marks],
         _("share of the peak, at most"): [format_percent(mark.share) for mark in marks],
     }
-    waiting = [mark.name for mark in marks if mark.waits]
-    busy = [mark.name for mark in marks if not mark.waits]
+    waiting = [mark.name for mark in marks if mark.memory_bound]
+    busy = [mark.name for mark in marks if not mark.memory_bound]
     alt = _(
-        "Roofline of {device}, which turns at {edge} FLOPs for each byte. Waiting for memory: "
-        "{waiting}. Computing all the time: {busy}."
+        "Roofline of {device}, ridge point at {edge} FLOP/byte. Memory-bound: {waiting}. "
+        "Compute-bound: {busy}."
     ).format(
         device=device.name,
         edge=intensity_words(edge),
@@ -158,7 +158,7 @@ def _mark(operation: Operation, device: DeviceSpec, peak: float, edge: float) ->
         intensity=intensity,
         share=share,
         height=peak * share,
-        waits=intensity < edge,
+        memory_bound=intensity < edge,
     )
 
 
@@ -179,17 +179,17 @@ def _draw_roof(
         line={"color": look.color("reference"), "width": 2, "dash": "dot"},
     )  # fmt: skip
     drawing.note(
-        x=math.log10(edge), y=math.log10(peak), text=f"{intensity_words(edge)} FLOPs/B", yshift=14,
+        x=math.log10(edge), y=math.log10(peak), text=f"{intensity_words(edge)} FLOP/byte", yshift=14,
         xanchor="left" if edge < _NEAR_THE_EDGE * ends[0] else "right",
     )  # fmt: skip
 
 
 def _draw_marks(drawing: Drawing, marks: Sequence[_Mark], look: Look) -> None:
-    for waits, meaning, symbol, name in (
-        (True, "backward", "circle", _("waits for memory")),
-        (False, "forward", "diamond", _("computes all the time")),
+    for memory_bound, meaning, symbol, name in (
+        (True, "backward", "circle", _("memory-bound")),
+        (False, "forward", "diamond", _("compute-bound")),
     ):
-        found = [mark for mark in marks if mark.waits == waits]
+        found = [mark for mark in marks if mark.memory_bound == memory_bound]
         drawing.scatter(
             x=[mark.intensity for mark in found],
             y=[mark.height for mark in found],
@@ -202,7 +202,7 @@ def _draw_marks(drawing: Drawing, marks: Sequence[_Mark], look: Look) -> None:
 
 
 def _told(mark: _Mark) -> str:
-    return _("{name}: {intensity} FLOPs/B, at most {share} of the peak").format(
+    return _("{name}: {intensity} FLOP/byte, at most {share} of the peak").format(
         name=mark.name,
         intensity=intensity_words(mark.intensity),
         share=format_percent(mark.share),
