@@ -117,7 +117,8 @@ def days(run: Run) -> Shown:
         widths=(4, 1),
         code=CODE.format(
             params=f"{run.params:_}", tokens=f"{run.tokens:_}", devices=run.count,
-            peak=in_python(peak), device=run.device.device.name, dtype=dtype_name(run.dtype), mfu=run.mfu,
+            peak=in_python(peak), device=run.device.device.name, dtype=dtype_name(run.dtype),
+            mfu=run.mfu,
         ),
     )  # fmt: skip
 

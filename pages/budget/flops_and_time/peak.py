@@ -76,7 +76,7 @@ for name, flops, num_bytes in operations:
     intensity = flops / num_bytes
     bound = "memory-bound" if intensity < ridge_point else "compute-bound"
     share = min(1, intensity / ridge_point)
-    print(f"{{name:28}} {{intensity:10,.2f}} FLOP/byte, {{bound}}: at most {{share:.2%}} of the peak")
+    print(f"{{name:28}} {{intensity:10,.2f}} FLOP/byte, {{bound}}: at most {{share:.2%}}")
 
 seconds = sum(max(flops / peak, num_bytes / bandwidth) for _name, flops, num_bytes in operations)
 share = sum(flops for _name, flops, _bytes in operations) / (peak * seconds)

@@ -79,7 +79,8 @@ def _draw_chosen(
     seconds = [device_seconds / (mfu * count) for count in counts]
     drawing.scatter(
         x=counts, y=[each / DAY for each in seconds], mode="lines+markers",
-        name=_("{mfu} MFU").format(mfu=format_percent(mfu)), line={"color": look.color("forward"), "width": 3},
+        name=_("{mfu} MFU").format(mfu=format_percent(mfu)),
+        line={"color": look.color("forward"), "width": 3},
         marker={"size": 6}, customdata=[format_seconds(each) for each in seconds],
         hovertemplate="%{x:,}: %{customdata}<extra></extra>",
     )  # fmt: skip

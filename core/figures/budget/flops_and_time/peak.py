@@ -179,7 +179,8 @@ def _draw_roof(
         line={"color": look.color("reference"), "width": 2, "dash": "dot"},
     )  # fmt: skip
     drawing.note(
-        x=math.log10(edge), y=math.log10(peak), text=f"{intensity_words(edge)} FLOP/byte", yshift=14,
+        x=math.log10(edge), y=math.log10(peak), yshift=14,
+        text=f"{intensity_words(edge)} FLOP/byte",
         xanchor="left" if edge < _NEAR_THE_EDGE * ends[0] else "right",
     )  # fmt: skip
 
