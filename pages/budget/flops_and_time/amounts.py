@@ -113,7 +113,7 @@ def two_weeks(rent: Rent) -> Shown:
         headline=sentence(rent, flops),
         charts=[Chart(picture=loss_picture(spent, limits, look()), file_name="loss-over-size")],
         numbers=[
-            (_("Compute"), flops),
+            (_("FLOPs"), flops),
             (_("Parameters"), best_params(spent)),
             (_("Tokens"), best_tokens(spent)),
             (_("16 bytes/parameter"), wide),

@@ -39,7 +39,7 @@ tabbed_page(
             "why": Tab(label=N_("Why 6?"), choose=choose_two_layers, show=why_six),
             "rule": Tab(label=N_("6ND"), choose=choose_place, show=rule),
             "budget": Tab(label=N_("Compute-optimal"), choose=choose_rent, show=two_weeks),
-            "ladder": Tab(label=N_("Ladder"), choose=choose_rungs, show=ladder),
+            "ladder": Tab(label=N_("FLOPs ladder"), choose=choose_rungs, show=ladder),
             "matmul": Tab(
                 label=N_("Matmul"), choose=choose_matmul, show=matmul, question=ask_about_the_claim
             ),
