@@ -9,6 +9,8 @@ from core.budget.cluster import DeviceSpec
 from core.budget.compute.intensity import Operation, bound, ridge
 from core.budget.item import Item
 from core.figures.budget.flops_frame import (
+    HEIGHT_PX,
+    PRESENT_HEIGHT_PX,
     framed,
     hatched,
     intensity_words,
@@ -29,9 +31,9 @@ _BEYOND: Final = 1.0  # nothing runs faster than its peak
 _NEAR_THE_EDGE: Final = 20  # times the left end: words to the left would leave the picture
 _LEFT, _RIGHT = 0.05, 2e5  # FLOP/byte, the ends of the axis
 _NEAR: Final = 1.6  # operations whose intensities differ by less share a label
-_MOST_NAMES: Final = 3
-_CLOSE: Final = 0.6  # powers of ten: labels of groups nearer than this stand below each other
-_FIRST_PX: Final = 12
+_MOST_NAMES: Final = 2
+_PLOT_SHARE: Final = 0.7  # of a picture's height: the rest is its legend and the lower axis
+_BESIDE_PX: Final = 12
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -125,8 +127,8 @@ def roofline_picture(
     ends = min(_LEFT, min(found) / 4), max(_RIGHT, max(found) * 4)
     _draw_roof(drawing, device, peak, ends, look)
     _draw_marks(drawing, marks, look)
-    _draw_names(drawing, marks, edge, look)
     lowest = min(peak, *(mark.height for mark in marks)) / 8
+    _draw_names(drawing, marks, edge, math.log10(peak * 4 / lowest), look)
     x = _powers_axis(_("arithmetic intensity (FLOP/byte)"), *ends, _intensity_tick)
     y = _powers_axis(_("attainable FLOP/s"), lowest, peak * 4, _rate_tick)
     table = {
@@ -210,24 +212,35 @@ def _told(mark: _Mark) -> str:
     )
 
 
-def _draw_names(drawing: Drawing, marks: Sequence[_Mark], edge: float, look: Look) -> None:
-    """Name the marks; those that stand together, or on the flat part of the roof, share a label."""
-    line_px, before, shift = (24 if look.present else 18), -math.inf, 0
-    for group in _neighbours(marks, edge):
-        shown = [mark.name for mark in group[: 1 if look.present else _MOST_NAMES]]
-        more = f" +{len(group) - len(shown)}" if len(group) > len(shown) else ""
-        x = math.log10(group[0].intensity)
-        shift = shift if x - before < _CLOSE else _FIRST_PX  # below the label to the left of it
+def _draw_names(
+    drawing: Drawing, marks: Sequence[_Mark], edge: float, decades: float, look: Look
+) -> None:
+    """Name the marks, right of them and below the roof; those that stand together share a label.
+
+    Args:
+        drawing: What the labels are added to.
+        marks: The operations.
+        edge: The ridge point; labels of what lies beyond it stand below the flat roof.
+        decades: Powers of ten of the upright axis.
+        look: How the reader wants to see.
+    """
+    line_px, most = (26, 1) if look.present else (20, _MOST_NAMES)
+    px_each = (PRESENT_HEIGHT_PX if look.present else HEIGHT_PX) * _PLOT_SHARE / decades
+    above = math.inf
+    for group in reversed(_neighbours(marks, edge)):
+        is_flat = group[0].intensity >= edge
+        first = group[0 if is_flat else -1]
+        place = math.log10(first.height) * px_each - is_flat * line_px
+        above = min(place, above - line_px)
+        more = f" +{len(group) - most}" if len(group) > most else ""
         drawing.note(
-            x=x,
-            y=math.log10(group[0].height),
-            text="<br>".join(shown) + more,
-            yshift=-shift,
-            yanchor="top",
+            x=math.log10(first.intensity),
+            y=math.log10(first.height),
+            text=_(", ").join(mark.name for mark in group[:most]) + more,
+            xshift=_BESIDE_PX,
+            yshift=above - math.log10(first.height) * px_each,
             xanchor="left",
-            align="left",
         )
-        before, shift = x, shift + line_px * len(shown)
 
 
 def _neighbours(marks: Sequence[_Mark], edge: float) -> list[list[_Mark]]:
