@@ -205,9 +205,7 @@ def test_a_product_that_cannot_be_timed_is_told(open_page, timed, monkeypatch):
 
 
 def test_a_context_beyond_the_models_is_told(open_page):
-    app = open_page(
-        PAGE, flops_tab="components", flops_context="32768", flops_model="llama-2-7b"
-    )
+    app = open_page(PAGE, flops_tab="components", flops_context="32768", flops_model="llama-2-7b")
     assert any("Llama-2 7B was made for 4,096 tokens" in each for each in captions(app))
 
 

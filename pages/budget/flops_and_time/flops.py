@@ -94,7 +94,7 @@ def choose_step() -> Step:
     checkpointing = choose_checkpointing()
     causal = ASK.toggle(
         "causal",
-        _("Skip masked pairs (causal)"),
+        _("Causal mask"),
         default=False,
         help=_("Off counts the whole matrix of attention scores, as most published MFUs do."),
     )

@@ -178,7 +178,8 @@ def rule_picture(
         marker={"color": look.color("format_a"), "size": 14},
         hovertemplate="%{x:,}: %{y:.3f}<extra></extra>",
     )  # fmt: skip
-    shown = contexts[:: 2 if look.present else 1]
+    powers_of_two = [each for each in contexts if each & (each - 1) == 0]
+    shown = powers_of_two[:: 3 if look.present else 1]
     ticks = [tick for tick in _TICKS if not (look.present and tick in _CLOSE_TICKS)]
     x = log_axis(shown, _context_words, title=_("sequence length"))
     y = log_axis(ticks, "{:g}".format, title=_("exact FLOPs / 6ND"))
