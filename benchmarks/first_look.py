@@ -16,7 +16,13 @@ from tests.browser.first_look import first_look
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"]'
+STILL = 10  # tenths of a second for which nothing may be on its way
+SETTLED = """() => {
+  const none = (name) => document.querySelector(name) === null;
+  const charts = [...document.querySelectorAll(".stPlotlyChart")];
+  return !none("[data-test-script-state=notRunning]") && none("[data-testid=stSkeleton]")
+    && none("[data-testid=stSpinner]") && charts.every((each) => each.querySelector(".main-svg"));
+}"""
 COLUMNS = ("page", "lang", "top", "seen", "headline", "largest other", "tabs", "controls", "cut")
 
 
@@ -24,9 +30,16 @@ def opened(page: "Page", address: str) -> "Page":
     """Open an address and wait until its pictures stand still."""
     page.goto(address)
     page.wait_for_selector("h1", timeout=60_000)
-    page.wait_for_timeout(1500)
-    page.wait_for_selector(IDLE, timeout=60_000)
+    settle(page)
     return page
+
+
+def settle(page: "Page") -> None:
+    """Wait until nothing is on its way for a second."""
+    still = 0
+    while still < STILL:
+        page.wait_for_timeout(100)
+        still = still + 1 if page.evaluate(SETTLED) else 0
 
 
 def row_of(page: "Page", key: str, lang: str) -> str:

@@ -28,8 +28,10 @@ MEASURE = """([widgets, picture]) => {
     if (seen(parent)) words.push([size(parent), text]);
   }
   words.sort((one, other) => other[0] - one[0]);
+  const frame = [".st-key-frame_switches", ".st-key-page_header", ".st-key-page_tabs",
+    "[data-testid=stExpander]"].join();
   const controls = [...main.querySelectorAll(widgets)].filter((each) => seen(each)
-    && !each.closest(".st-key-page_header, .st-key-page_tabs, [data-testid=stExpander]")
+    && !each.closest(frame)
     && !each.parentElement.closest(widgets) && each.getBoundingClientRect().top < innerHeight);
   const cut = [...main.querySelectorAll("*")].filter((each) => {
     const style = getComputedStyle(each);

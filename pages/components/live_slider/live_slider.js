@@ -58,7 +58,7 @@ export default function ({ parentElement }) {
 
   // From the very middle of the thumb: what it lies beside the pointer would be kept for ever.
   function takeUp() {
-    drag.state = "moving";
+    Object.assign(drag, { state: "moving", taken: performance.now() });
     send("pointerdown", thumbOf(input()), middleOf(thumbOf(input())));
     send("pointermove", window, drag.place);
   }
@@ -75,14 +75,20 @@ export default function ({ parentElement }) {
     requestAnimationFrame(look);
     if (!drag.slider.isConnected) drag = null;
     else if (drag.state === "told") lookTold();
+    else if (drag.isOver) letGo();
     else if (valuesOf(drag.slider) !== drag.told && isReady() && !slow.has(keyOf(drag.slider))) tell();
   }
 
   function lookTold() {
     if (performance.now() - drag.since < REST) return;
     if (wantsMore()) takeUp();
-    if (!drag.isOver) return;
-    if (drag.state === "moving") send("pointerup", window, drag.place);
+    else if (drag.isOver) drag = null;
+  }
+
+  // The hand has left while the slider was told of: what it was taken up for again is told at rest.
+  function letGo() {
+    if (performance.now() - drag.taken < REST) return;
+    send("pointerup", window, drag.place);
     drag = null;
   }
 
