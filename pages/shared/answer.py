@@ -27,7 +27,7 @@ _WRITTEN: Final[Mapping[str, Callable[[float], str]]] = {
     "tokens": lambda amount: f"{units.format_count(amount)} {_('tokens')}",
     "1": units.format_percent,
     "×": lambda amount: f"{amount:,.3f} ×",
-    "FLOPs/byte": lambda amount: f"{amount:,.4g} FLOPs/B",
+    "FLOPs/byte": lambda amount: f"{amount:,.4g} FLOP/byte",
     "USD": lambda amount: f"{units.format_count(amount)} USD",
     "nats": lambda amount: f"{amount:.3f} nats",
 }
