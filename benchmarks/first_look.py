@@ -23,7 +23,7 @@ COLUMNS = ("page", "lang", "top", "seen", "headline", "largest other", "tabs", "
 def opened(page: "Page", address: str) -> "Page":
     """Open an address and wait until its pictures stand still."""
     page.goto(address)
-    page.wait_for_selector(IDLE, timeout=60_000)
+    page.wait_for_selector("h1", timeout=60_000)
     page.wait_for_timeout(1500)
     page.wait_for_selector(IDLE, timeout=60_000)
     return page
