@@ -32,8 +32,9 @@ STAGES: Final = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 64)
 EXPERTS: Final = (1, 2, 4, 8, 16, 32, 64)
 TRAINED_LENGTHS: Final = tuple(2**power for power in range(7, 21))  # tokens of a sequence
 MOST_TRAINED: Final = 256  # sequences of a micro-batch
-SERVED_CONTEXTS: Final = tuple(2**power for power in range(8, 21))
-SERVED_SEQUENCES: Final = tuple(2**power for power in range(12))
+# 1, 2, 3, 4, 6, 8, 12 ... and 256, 384, 512, 768 ...: many stops on a slider.
+SERVED_SEQUENCES: Final = (1, *(n for i in range(1, 11) for n in (2**i, 3 * 2 ** (i - 1))), 2**11)
+SERVED_CONTEXTS: Final = (*(n for i in range(8, 20) for n in (2**i, 3 * 2 ** (i - 1))), 2**20)
 REDUCED_IN: Final[Mapping[str, str]] = {
     "none": N_("bf16, as they are computed"),
     "float32": "fp32",
