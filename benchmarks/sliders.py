@@ -37,8 +37,8 @@ SLIDERS: Final = (
     ("flops-and-time", "Context in tokens"),
     ("flops-and-time?flops_tab=rule", "Context in tokens"),
     ("flops-and-time?flops_tab=roofline", "Sequences at once"),
-    ("serving", "Context (tokens)"),
-    ("serving", "Sequences at once"),
+    ("serving", "Context length (tokens)"),
+    ("serving", "Concurrent sequences"),
     ("parallelism", "Tensor ranks"),
     ("what-fits?fits_tab=reach", "Devices"),
 )

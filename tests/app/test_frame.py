@@ -164,7 +164,7 @@ def test_the_browser_is_told_the_language(open_page, probed):
 @pytest.mark.parametrize(
     ("page", "name"),
     [
-        *(("budget/serving", "serving"), ("budget/parallelism", "parallel")),
+        ("budget/parallelism", "parallel"),
         *(("budget/training_memory", "memory"), ("budget/what_fits", "fits")),
     ],
 )

@@ -127,27 +127,29 @@ def cache_code(*variants: KVVariant) -> str:
     return "from math import ceil\n" + "".join(parts)
 
 
-def speed_code(plans: Sequence[ServingPlan], tokens: Sequence[Item], prefill: Item) -> str:
-    """Return code for the speed of some plans; that of the device for the last of them.
+def speed_code(plans: Sequence[ServingPlan], tokens: Sequence[Item], prefill: Item | None) -> str:
+    """Return code for the speed of some plans, and of the device with the last of them.
 
     Args:
         plans: That differ in their concurrent sequences.
         tokens: The time for a token of each.
-        prefill: The time for one prompt.
+        prefill: The time for one prompt; None where the last plan does not fit.
     """
     known: dict[str, str] = {}
-    last = plans[-1]
-    speeds = [
+    parts = [
         SPEED.format(count=plan.concurrency, rules=rules(token, known=known))
         for plan, token in zip(plans, tokens, strict=True)
     ]
-    device = DEVICE.format(
-        prefill=rules(prefill, known=known),
-        count=last.concurrency,
-        output_len=last.output_len,
-        tensor=last.tensor,
-    )
-    return "".join([*speeds, device])
+    if prefill:
+        last = plans[-1]
+        device = DEVICE.format(
+            prefill=rules(prefill, known=known),
+            count=last.concurrency,
+            output_len=last.output_len,
+            tensor=last.tensor,
+        )
+        parts.append(device)
+    return "".join(parts)
 
 
 def roofline_code(token: Item) -> str:

@@ -90,7 +90,7 @@ def _speed_code(case: Case, prefill: Item) -> str:
     counts = (1, last.concurrency) if last and last.concurrency > 1 else (1,)
     plans = [replace(case.plan, concurrency=count) for count in counts]
     tokens = [decode_latency(case.spec, plan, case.cluster) for plan in plans]
-    return speed_code(plans, tokens, prefill)
+    return speed_code(plans, tokens, prefill if last else None)
 
 
 def roofline(case: Case) -> Shown:
