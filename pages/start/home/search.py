@@ -26,7 +26,9 @@ MAX_HITS: Final = 3
 HEADLINE_CHARS: Final = 110
 THRESHOLD: Final = 0.5  # share of the lighter side's weight that both must have in common
 SHORTEST_PREFIX: Final = 3
+LONGEST_QUESTION: Final = 60  # characters: what is longer was pasted and says itself what it is
 _ERRORS: Final = Path(__file__).with_name("torch_errors.toml")
+_SYNONYMS: Final = Path(__file__).with_name("synonyms.toml")
 FAMILIES: Final = {
     "autograd": N_("{count} errors of autograd: this one, and"),
 }
@@ -78,7 +80,7 @@ def search_box(ask: Inputs) -> tuple[Entry, ...]:
         max_chars=MAX_QUERY,
         help=_("Paste an error text of PyTorch, whole or in part; the numbers in it may differ."),
     )
-    hits = search(query, all_entries(), MAX_HITS)
+    hits = find_all(query)
     if query.strip() and not hits:
         st.caption(
             _("Nothing found for these words. Try the words of an error text, or fewer words.")
@@ -172,6 +174,41 @@ def _concept_words(lesson: Lesson) -> Iterator[str]:
 
 def _errors() -> dict[str, TorchError]:
     return {error.slug: error for error in load_torch_errors()}
+
+
+def find_all(query: str) -> tuple[Entry, ...]:
+    """Return what a query finds: what it means in our words, then what shares its own words."""
+    entries = {entry.target: entry for entry in all_entries()}
+    meant = (entries[target] for target in targets_of(query))
+    found = search(query, all_entries(), MAX_HITS)
+    return tuple(dict.fromkeys((*meant, *found)))[:MAX_HITS]
+
+
+def targets_of(query: str) -> tuple[str, ...]:
+    """Return the lessons, errors and pages for a term of the field, of the longest one in the query.
+
+    >>> targets_of("what is gradient checkpointing?")[0]
+    'training-full-checkpointing'
+    """
+    text = " ".join(query.lower().split())
+    if len(text) > LONGEST_QUESTION:
+        return ()
+    said = [term for term in load_synonyms() if _says(text, term)]
+    return load_synonyms()[max(said, key=len)] if said else ()
+
+
+def _says(text: str, term: str) -> bool:
+    """Return whether a text holds a term; one in Latin letters as words of their own."""
+    if not term.isascii():
+        return term in text
+    return re.search(rf"(?<![a-z0-9]){re.escape(term)}(?![a-z0-9])", text) is not None
+
+
+@cache
+def load_synonyms() -> Mapping[str, tuple[str, ...]]:
+    """Return what other words of the field mean here: term -> what to find."""
+    rows = tomllib.loads(_SYNONYMS.read_text(encoding="utf-8"))["term"]
+    return {term: tuple(row["finds"]) for row in rows for term in row["asked"]}
 
 
 def search(query: str, entries: Sequence[Entry], limit: int = 5) -> tuple[Entry, ...]:
