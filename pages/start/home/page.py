@@ -18,6 +18,7 @@ from pages.shared.start.course_map import show_lessons
 from pages.start.home.machine_cards import (
     choose_plan,
     environment_line,
+    machine_label,
     machine_layers,
     show_environment,
     show_layers,
@@ -28,7 +29,7 @@ from pages.start.home.search import headline_of, search_box, show_hits
 from pages.start.home.train_now import WISH, show_last_run, show_number, show_train_now
 
 ASK = Inputs("home")
-MAP_HEIGHT = 170  # of the titles of the course
+MAP_HEIGHT = 190  # of the titles of the course
 CARDS = {
     "closed": N_("Course"),
     "environment": N_("Machine"),
@@ -113,7 +114,7 @@ with asked:
 with machine:
     chosen = ASK.segmented(
         "card",
-        environment_line(describe_machine()),
+        machine_label(),
         list(CARDS),
         default="closed",
         labels=lambda card: _(CARDS[card]),

@@ -76,11 +76,14 @@ def search_box(ask: Inputs) -> tuple[Entry, ...]:
     """Show the box and return what was found, best first; nothing asked, nothing found."""
     query = ask.text(
         "search",
-        _("Search lessons, questions and PyTorch error texts"),
+        _("Search lessons and PyTorch errors"),
         max_chars=MAX_QUERY,
-        help=_("Paste an error text of PyTorch, whole or in part; the numbers in it may differ."),
+        help=_(
+            "A term of the field, or an error text of PyTorch, whole or in part; the numbers in it "
+            "may differ."
+        ),
     )
-    hits = find_all(query)
+    hits = find_all(query) if query.strip() else ()
     if query.strip() and not hits:
         st.caption(
             _("Nothing found for these words. Try the words of an error text, or fewer words.")

@@ -11,6 +11,7 @@ from core.language import _
 from pages.shared.answer import explained_number, written
 from pages.shared.prose import prose
 from pages.shared.questions import Choice, predict_then_reveal
+from pages.shared.settings import presenting
 from pages.shared.tabbed_page import Shown
 from pages.start.lessons.inputs import ASK
 
@@ -47,14 +48,19 @@ def take_away(chosen: tuple[str, str]) -> Shown:
     params, tokens = PARAMS[chosen[0]], TOKENS[chosen[1]]
     state, flops = state_rule(params), flops_rule(params, tokens)
     with st.container(border=True, key="lessons_take_away"):
-        numbers, words = st.columns([2, 3], gap="large")
+        numbers, words = (
+            (st.container(horizontal=True), st.container())
+            if presenting()
+            else st.columns([2, 3], gap="large")
+        )
         with numbers:
             for label, rule in (
                 (_("16 bytes a parameter"), state),
                 (_("6 FLOPs a parameter and token"), flops),
             ):
                 explained_number(label, rule)
-                st.caption(f"`{rule.formula}`  \n`= {rule.substituted}`")
+                if not presenting():  # there it stands behind the mark beside the number
+                    st.markdown(f"`{rule.formula}`  \n`= {rule.substituted}`")
         with words:
             prose(__file__, "take_away")
     with st.container(key="print_hint"):
