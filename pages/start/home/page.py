@@ -29,7 +29,7 @@ from pages.start.home.search import headline_of, search_box, show_hits
 from pages.start.home.train_now import WISH, show_last_run, show_number, show_train_now
 
 ASK = Inputs("home")
-MAP_HEIGHT = 190  # of the titles of the course
+MAP_HEIGHT = 178  # of the titles of the course
 CARDS = {
     "closed": N_("Course"),
     "environment": N_("Machine"),

@@ -98,7 +98,8 @@ def show_hits(hits: Sequence[Entry]) -> None:
             _show_error(_errors()[hit.target])
         elif hit.kind == "lesson":
             lesson = find(hit.target)
-            st.markdown(f":material/school: [{in_language(lesson.title)}]({address(lesson)})")
+            title, page = in_language(lesson.title), _(page_row(lesson.page).title)
+            st.markdown(f":material/school: [{title}]({address(lesson)}) · {page}")
         else:
             row = page_row(hit.target)
             page_links.show_link(row.key, f"{_(row.title)}: {_(question(row))}", {})
@@ -188,7 +189,7 @@ def find_all(query: str) -> tuple[Entry, ...]:
 
 
 def targets_of(query: str) -> tuple[str, ...]:
-    """Return the lessons, errors and pages for a term of the field, of the longest one in the query.
+    """Return the lessons, errors and pages that the longest term of the field in a query means.
 
     >>> targets_of("what is gradient checkpointing?")[0]
     'training-full-checkpointing'
