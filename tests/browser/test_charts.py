@@ -116,7 +116,7 @@ COUNT = """() => {
         (SUMS, {}, "How often"),
         (SUMS, {"lowp_tab": "stochastic"}, "Weights"),  # numpy arrays
         ("/training-memory", {}, "Micro-batch size"),
-        ("/serving", {}, "Context (tokens)"),  # a column of a fraction of a pixel
+        ("/serving", {}, "Context length (tokens)"),  # a column of a fraction of a pixel
     ],
 )
 def test_a_new_picture_is_drawn_once(page, visit, ready, path, query, label):

@@ -47,8 +47,9 @@ EXPERTS: Final = (1, 2, 4, 8, 16, 32, 64)
 ACCUMULATED: Final = stops(1, 1024)  # micro-batches of a step
 TRAINED_LENGTHS: Final = stops(128, 2**20)  # tokens of a sequence
 MOST_TRAINED: Final = 256  # sequences of a micro-batch
-SERVED_CONTEXTS: Final = tuple(2**power for power in range(8, 21))
-SERVED_SEQUENCES: Final = tuple(2**power for power in range(12))
+# 1, 2, 3, 4, 6, 8, 12 ... and 256, 384, 512, 768 ...: many stops on a slider.
+SERVED_SEQUENCES: Final = (1, *(n for i in range(1, 11) for n in (2**i, 3 * 2 ** (i - 1))), 2**11)
+SERVED_CONTEXTS: Final = (*(n for i in range(8, 20) for n in (2**i, 3 * 2 ** (i - 1))), 2**20)
 REDUCED_IN: Final[Mapping[str, str]] = {
     "none": N_("bf16, as they are computed"),
     "float32": "fp32",

@@ -1,5 +1,7 @@
 """How does a GPT work, from its bits up, and can this machine train one now?"""
 
+from functools import partial
+
 import streamlit as st
 
 from core.language import N_, _
@@ -10,10 +12,13 @@ from pages.shared.answer import headline, show_code
 from pages.shared.header import page_header
 from pages.shared.inputs import Inputs
 from pages.shared.lessons import load_lessons
+from pages.shared.questions import ask_on_demand
+from pages.shared.settings import presenting
 from pages.shared.start.course_map import show_lessons
 from pages.start.home.machine_cards import (
     choose_plan,
     environment_line,
+    machine_label,
     machine_layers,
     show_environment,
     show_layers,
@@ -24,7 +29,7 @@ from pages.start.home.search import headline_of, search_box, show_hits
 from pages.start.home.train_now import WISH, show_last_run, show_number, show_train_now
 
 ASK = Inputs("home")
-MAP_HEIGHT = 170  # the course has more lessons than a screen: the map scrolls, the page does not
+MAP_HEIGHT = 178  # of the titles of the course
 CARDS = {
     "closed": N_("Course"),
     "environment": N_("Machine"),
@@ -32,12 +37,25 @@ CARDS = {
     "install": N_("Install"),
 }
 CODE = """
-from core.train.start.plan import Wish, outline_run
+from torch import nn
 
-parameters = outline_run(Wish()).parameters
-print(f"{parameters.amount:,}")
-for part in parameters.children:
-    print(f"{part.name}: {part.amount:,} = {part.substituted}")
+vocab_size, seq_len, width, num_layers = {vocab_size}, {seq_len}, {hidden_dim}, {num_layers}
+
+
+def norm():
+    return nn.LayerNorm(width, bias=False)
+
+
+def layer():
+    attention = [nn.Linear(width, 3 * width, bias=False), nn.Linear(width, width, bias=False)]
+    wide = [nn.Linear(width, 4 * width, bias=False), nn.Linear(4 * width, width, bias=False)]
+    return nn.ModuleList([norm(), *attention, norm(), *wide])
+
+
+embeddings = [nn.Embedding(vocab_size, width), nn.Embedding(seq_len, width)]
+gpt = nn.ModuleList([*embeddings, *(layer() for _ in range(num_layers)), norm()])
+# The head is the first embedding again, turned round.
+print(f"{{sum(each.numel() for each in gpt.parameters()):,}}")
 """
 
 
@@ -81,7 +99,8 @@ def show_course() -> None:
     say(_("A GPT of {count} parameters can train on this machine now.").format(count=count))
     with start:
         show_start()
-    with st.container(height=MAP_HEIGHT, border=False):
+    # On a projector the open group waits below the titles of all of them.
+    with st.container(height=MAP_HEIGHT if presenting() else "content", border=False):
         show_lessons(load_lessons(), key="home_map", detailed=False)
 
 
@@ -95,7 +114,7 @@ with asked:
 with machine:
     chosen = ASK.segmented(
         "card",
-        environment_line(describe_machine()),
+        machine_label(),
         list(CARDS),
         default="closed",
         labels=lambda card: _(CARDS[card]),
@@ -108,7 +127,7 @@ elif chosen == "closed":
 else:
     show_card(chosen)
 question, code = st.columns(2, gap="large")
-with question, st.expander(_("Predict: where are its parameters?")):
-    ask_largest_part(outline.parameters)
+with question:
+    ask_on_demand(ASK, partial(ask_largest_part, outline.parameters))
 with code:
-    show_code("parameters", CODE)
+    show_code("parameters", CODE.format(**outline.parameters.child("embeddings").values))
