@@ -11,7 +11,7 @@ WIDGETS = ", ".join(
 )
 PICTURE = "[data-testid=stPlotlyChart], .st-key-bits_grid, .st-key-bits_map, .st-key-lr_live"
 MEASURE = """([widgets, picture]) => {
-  const main = document.querySelector("section.stMain");
+  const main = document.querySelector("[data-testid=stMain]");
   const seen = (each) => each.checkVisibility({ opacityProperty: true, visibilityProperty: true })
     && each.getBoundingClientRect().width > 1 && each.getBoundingClientRect().height > 1;
   const size = (each) => parseFloat(getComputedStyle(each).fontSize);

@@ -25,7 +25,10 @@ function filled(view, spec) {
   layout.autosize = true
   layout.uirevision = `${layout.meta.name} ${history.run}`
   layout.xaxis.autorangeoptions.include = [0, end(history)]
-  if (spec.layout.meta.name === "loss") layout.yaxis.autorangeoptions = { include: labelRoom(history) }
+  if (spec.layout.meta.name === "loss") {
+    layout.yaxis.autorangeoptions = { include: labelRoom(history) }
+    layout.legend.title = { text: titleOf(view), side: "left" }
+  }
   if (spec.layout.meta.name === "memory") {
     layout.yaxis.title.text = fill(data.words.memory_axis, { unit: memoryUnit(history, data.unit)[1] })
   }

@@ -101,10 +101,10 @@ def learning_rate(run: RunView = EMPTY, look: Look = LIGHT) -> "Figure":
 
 
 def grad_norm(run: RunView = EMPTY, look: Look = LIGHT) -> "Figure":
-    """Draw the length of the gradient before clipping, and the length it is cut to."""
-    drawing, title = LiveDrawing(run=run, look=look), _("length of the gradient")
+    """Draw the norm of the gradient before clipping, and the norm it is clipped to."""
+    drawing, title = LiveDrawing(run=run, look=look), _("gradient norm")
     clip = run.section("config").get("grad_clip")
-    drawing.reference("grad_clip", _("cut to {value}"), "dash", (clip, f"{clip or 0:g}"))
+    drawing.reference("grad_clip", _("clipped at {value}"), "dash", (clip, f"{clip or 0:g}"))
     points = (run.column("step"), run.column("grad_norm"))
     color = look.color("gradient_norm")
     drawing.line("grad_norm", title, color, points, width=1.2, showlegend=False)

@@ -24,7 +24,7 @@ CATEGORY_NAMES: Final = {
 }
 CATEGORIES: Final = tuple(CATEGORY_NAMES)
 MISSING: Final = "–"
-LOSS: Final = "{:.3f}".format  # as losses and lengths of gradients are written
+LOSS: Final = "{:.3f}".format  # as losses and gradient norms are written
 
 ALTS: Final = {
     "loss": N_(
@@ -37,8 +37,8 @@ ALTS: Final = {
         "the multiplier was changed {num_changes} times."
     ),
     "grad_norm": N_(
-        "Length of the gradient against training step. At step {step} it is {grad_norm}; "
-        "longer gradients are cut to {grad_clip}."
+        "Gradient norm against training step. At step {step} it is {grad_norm}; "
+        "larger ones are clipped to {grad_clip}."
     ),
     "tokens_per_second": N_(
         "Training speed against training step. At step {step} it is {tokens_per_second}, over all "
