@@ -29,7 +29,7 @@ MEASURE = """([widgets, picture]) => {
   }
   words.sort((one, other) => other[0] - one[0]);
   const controls = [...main.querySelectorAll(widgets)].filter((each) => seen(each)
-    && !each.closest(".st-key-page_header, .st-key-page_tabs, [data-testid=stExpander]")
+    && !each.closest(".st-key-frame_switches, .st-key-page_header, .st-key-page_tabs, [data-testid=stExpander]")
     && !each.parentElement.closest(widgets) && each.getBoundingClientRect().top < innerHeight);
   const cut = [...main.querySelectorAll("*")].filter((each) => {
     const style = getComputedStyle(each);

@@ -27,7 +27,8 @@ function filled(view, spec) {
   layout.xaxis.autorangeoptions.include = [0, end(history)]
   if (spec.layout.meta.name === "loss") {
     layout.yaxis.autorangeoptions = { include: labelRoom(history) }
-    layout.legend.title = { text: titleOf(view), side: "left" }
+    const title = titleOf(view)
+    if (title) layout.xaxis.title.text = fill(data.words.step_of, { title })
   }
   if (spec.layout.meta.name === "memory") {
     layout.yaxis.title.text = fill(data.words.memory_axis, { unit: memoryUnit(history, data.unit)[1] })

@@ -74,7 +74,7 @@ function renderStatus(view) {
   const state = history.state?.state ?? "none"
   view.root.dataset.state = state
   say(view, ".live-state", data.words[`state_${state}`] ?? state)
-  say(view, ".live-progress", [titleOf(view), statusLine(view)].filter(Boolean).join(" · "))
+  say(view, ".live-progress", statusLine(view))
   say(view, ".live-message", view.missing ? fill(data.words.missing, { run: view.missing }) : stateSentence(view))
 }
 

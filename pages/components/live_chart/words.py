@@ -93,6 +93,7 @@ PANELS: Final = {
     "sample_slider": N_("Samples so far, oldest to newest"),
     "sample_step": N_("after step {step}"),
     "sample_none": N_("no sample yet"),
+    "step_of": N_("step · {title}"),
     "memory_axis": N_("memory ({unit})"),
     "table": N_("The numbers as a table"),
     "table_now": N_("Now"),

@@ -40,17 +40,23 @@ def _manage() -> None:
     if not every:
         st.caption(_("There are no runs yet."))
         return
-    if st.button(_("Always the newest"), key="lr_newest", type="tertiary"):
+    newest = _("Always the newest")
+    if st.button(newest, key="lr_newest", type="tertiary", icon=":material/update:"):
         _open("")
     for run in every[:NUM_SHOWN]:
         if run.error:
             st.caption(run.error)
-        elif st.button(run_label(run), key=f"lr_open_{run.name}", type="tertiary"):
+        elif _offers(run):
             _open(run.name)
     if hidden := len(every[NUM_SHOWN:]):
         st.caption(_("{count} older runs are kept in the runs directory.").format(count=hidden))
     if runs:
         _choose(runs)
+
+
+def _offers(run: RunSummary) -> bool:
+    key, icon = f"lr_open_{run.name}", ":material/show_chart:"
+    return st.button(run_label(run), key=key, type="tertiary", icon=icon)
 
 
 def _open(name: str) -> None:

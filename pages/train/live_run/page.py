@@ -61,15 +61,17 @@ with rail.container(key="page_rail", gap="small", horizontal=presenting()):
         width="content" if presenting() else "stretch",
         disabled=locked() or not is_teacher(),
     )
+    with st.container(key="lr_more", horizontal=True, width="content", gap="small"):
+        with st.popover(_("Settings"), icon=":material/tune:", key="lr_settings", width="content"):
+            numbers = st.container(key="lr_numbers", horizontal=True)
+            further = st.container()
+        offer_runs()
     # On a projector all choices wait behind one button.
-    choices = st.container(gap="small") if not presenting() else None
-    with st.popover(_("Settings"), icon=":material/tune:", key="lr_settings", width="content"):
-        numbers = st.container(key="lr_numbers", gap="small")
-        with choices or st.container():
-            duration, size = choose_duration(), choose_size()
+    with further if presenting() else st.container(gap="small"):
+        duration, size = choose_duration(), choose_size()
+    with further:
         wish = choose_wish(duration, size)
         compare = ASK.toggle("prediction", _("Show what was predicted"), default=True)
-    offer_runs()
     show_refusal()
     planned = outline(wish)
     prepared = predict(wish) if planned else None

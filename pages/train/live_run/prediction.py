@@ -90,21 +90,16 @@ def details(
 
 def show_prediction(prepared: Prepared) -> None:
     """Show parameters, bytes by category and seconds; each tells its formula."""
-    for column, (label, item) in zip(
-        st.columns(4)[:3],
-        (
-            (_("parameters"), prepared.parameters),
-            (_("memory"), prepared.memory),
-            (_("time"), prepared.seconds),
-        ),
-        strict=True,
-    ):
+    whole = (
+        (_("parameters"), prepared.parameters),
+        (_("memory"), prepared.memory),
+        (_("time"), prepared.seconds),
+    )
+    parts = [(_(CATEGORY_NAMES[part.name]), part) for part in prepared.memory.children]
+    for label, item in (*whole, *parts):
         if item is not None:
-            with column:
+            with st.container(width="content"):
                 explained_number(label, item)
-    for column, part in zip(st.columns(4), prepared.memory.children, strict=True):
-        with column:
-            explained_number(_(CATEGORY_NAMES[part.name]), part)
 
 
 def ask_first_loss(planned: Outline) -> None:

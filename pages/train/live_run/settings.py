@@ -152,16 +152,13 @@ def choose_wish(duration: str, size: str) -> Wish:
     """Show all further settings and return the whole wish."""
     preset = preset_of(Wish(duration=duration, size=size))
     changes: dict[str, Any] = {}
-    left, middle, right = st.columns(3)
-    with left:
-        changes |= {"corpus": _corpus(), "tokenizer": _tokenizer()}
-        changes |= _sliders(MODEL, preset)
-    with middle:
-        changes |= _sliders(LEARNING, preset)
-    with right:
-        seed = ASK.number("seed", _("Seed"), 0, MAX_SEED, default=DEFAULT_SEED, step=1)
-        changes |= {"precision": _precision(), "seed": seed}
-        changes |= _sliders(COURSE, preset)
+    data, model, learning, course = st.columns(4)
+    with data:
+        changes |= {"corpus": _corpus(), "tokenizer": _tokenizer(), "precision": _precision()}
+        changes["seed"] = ASK.number("seed", _("Seed"), 0, MAX_SEED, default=DEFAULT_SEED, step=1)
+    for place, rows in ((model, MODEL), (learning, LEARNING), (course, COURSE)):
+        with place:
+            changes |= _sliders(rows, preset)
     upload, upload_name = _upload() if changes["corpus"] == UPLOAD else (None, "")
     return Wish(
         duration=duration, size=size, changes=changes, upload=upload, upload_name=upload_name

@@ -30,11 +30,11 @@ ALTS: Final = {
     "loss": N_(
         "Loss against training step. At step {step} of {num_steps} the training loss is {loss} "
         "and the last validation loss {validation_loss}. For comparison: uniform guess {ln_vocab}, "
-        "token frequencies {unigram_entropy}, token before {bigram_entropy}."
+        "unigram entropy {unigram_entropy}, bigram entropy {bigram_entropy}."
     ),
     "learning_rate": N_(
         "Learning rate against training step. At step {step} it is {learning_rate}; "
-        "the multiplier was changed {num_changes} times."
+        "changes of the multiplier so far: {num_changes}."
     ),
     "grad_norm": N_(
         "Gradient norm against training step. At step {step} it is {grad_norm}; "
