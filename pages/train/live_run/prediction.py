@@ -36,9 +36,9 @@ def predict(wish: Wish) -> Prepared | None:
 
 def headline_text(config: TrainConfig, parameters: str) -> str:
     """Return the numbers of a run that are the same on every machine, as one line."""
-    text = _("{tokens} tokens a step · learning rate {rate}")
+    text = _("{tokens} tokens a step, learning rate {rate}")
     if parameters:
-        text = _("{params} parameters · {tokens} tokens a step · learning rate {rate}")
+        text = _("{params} parameters learn from {tokens} tokens a step, learning rate {rate}")
     return text.format(
         params=parameters,
         tokens=f"{config.tokens_per_step:,}",
@@ -58,7 +58,8 @@ def prediction_text(planned: Outline, prepared: Prepared | None) -> str:
     seconds = prepared.seconds.amount if prepared.seconds else None
     memory = prepared.memory.num_bytes
     text = details(prepared.config, planned.vocab_size, memory, seconds)
-    return text if prepared.seconds else f"{text} · {_('Train times 20 steps first')}"
+    first = _("Train times 20 steps first")
+    return text if prepared.seconds else f"{text} · {first}"
 
 
 def details(

@@ -152,7 +152,7 @@ def memory(run: RunView = EMPTY, look: Look = LIGHT, *, show_prediction: bool = 
             bars[_("predicted")] = predicted.get(name, 0) / divisor if predicted else None
         _draw_bars(drawing, name, bars)
     layout = drawing.layout("memory", _("memory ({unit})").format(unit=unit), rangemode="tozero")
-    layout["xaxis"] |= {"visible": False} if look.present else {"domain": [0, 0.34]}
+    layout["xaxis"] |= {"visible": False} if look.present else {"domain": [0, 0.34], "nticks": 3}
     of_bars = {"anchor": "y", "fixedrange": True, "tickangle": 0, "automargin": True}
     beside = {
         "barmode": "stack",
