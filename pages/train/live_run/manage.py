@@ -40,28 +40,22 @@ def _manage() -> None:
     if not every:
         st.caption(_("There are no runs yet."))
         return
-    newest = _("Always the newest")
-    if st.button(newest, key="lr_newest", type="tertiary", icon=":material/update:"):
-        _open("")
+    _offer("", "lr_newest", _("Always the newest"), ":material/update:")
     for run in every[:NUM_SHOWN]:
         if run.error:
             st.caption(run.error)
-        elif _offers(run):
-            _open(run.name)
+        else:
+            _offer(run.name, f"lr_open_{run.name}", run_label(run), ":material/show_chart:")
     if hidden := len(every[NUM_SHOWN:]):
         st.caption(_("{count} older runs are kept in the runs directory.").format(count=hidden))
     if runs:
         _choose(runs)
 
 
-def _offers(run: RunSummary) -> bool:
-    key, icon = f"lr_open_{run.name}", ":material/show_chart:"
-    return st.button(run_label(run), key=key, type="tertiary", icon=icon)
-
-
-def _open(name: str) -> None:
-    follow(name)
-    st.rerun()
+def _offer(name: str, key: str, label: str, icon: str) -> None:
+    """Show a button that makes the page follow a run and closes the window."""
+    if st.button(label, key=key, type="tertiary", icon=icon, on_click=follow, args=(name,)):
+        st.rerun()
 
 
 def _choose(runs: dict[str, RunSummary]) -> None:
