@@ -18,7 +18,7 @@ from pages.shared.clock import browser_zone
 from pages.shared.settings import look
 from pages.train.live_run.names import run_label
 from pages.train.live_run.runs import follow
-from pages.train.live_run.settings import COURSE, LEARNING, MODEL
+from pages.train.live_run.settings import COURSE, LEARNING, SHAPES
 
 SPEEDS: Final = tuple(speed for speed in (1, 2, 5, 10, 30, 60) if MIN_SPEED <= speed <= MAX_SPEED)
 NUM_SHOWN: Final = 12
@@ -92,7 +92,7 @@ def _several(runs: list[RunSummary]) -> None:
     if not rows:
         st.caption(_("All settings that change what a run learns are the same."))
         return
-    labels = {row.field: _(row.label) for row in (*MODEL, *LEARNING, *COURSE)}
+    labels = {row.field: _(row.label) for row in (*SHAPES, *LEARNING, *COURSE)}
     table: dict[str, list[Any]] = {
         _("Different settings"): [labels.get(name, f"`{name}`") for name in rows]
     }

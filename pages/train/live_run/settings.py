@@ -33,7 +33,7 @@ _RATES: Final = (
     *(1e-5, 3e-5, 1e-4, 2e-4, 3e-4, 6e-4, 1e-3, 2e-3, 3e-3, 5e-3),
     *(1e-2, 2e-2, 3e-2, 5e-2, 0.1, 0.3, 1.0),
 )
-MODEL: Final = (
+SHAPES: Final = (
     Setting(name="layers", field="num_layers", label=N_("Layers"), options=_FEW[:-1]),
     Setting(
         name="width",
@@ -50,8 +50,6 @@ MODEL: Final = (
         options=(16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024),
         help=N_("Tokens that the model sees at once: its context."),
     ),
-)
-LEARNING: Final = (
     Setting(
         name="batch",
         field="batch_size",
@@ -59,6 +57,8 @@ LEARNING: Final = (
         options=(1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128),
         help=N_("Sequences of one forward pass."),
     ),
+)
+LEARNING: Final = (
     Setting(
         name="accumulation",
         field="accumulation_steps",
@@ -152,11 +152,11 @@ def choose_wish(duration: str, size: str) -> Wish:
     """Show all further settings and return the whole wish."""
     preset = preset_of(Wish(duration=duration, size=size))
     changes: dict[str, Any] = {}
-    data, model, learning, course = st.columns(4)
+    data, shapes, learning, course = st.columns(4)
     with data:
         changes |= {"corpus": _corpus(), "tokenizer": _tokenizer(), "precision": _precision()}
         changes["seed"] = ASK.number("seed", _("Seed"), 0, MAX_SEED, default=DEFAULT_SEED, step=1)
-    for place, rows in ((model, MODEL), (learning, LEARNING), (course, COURSE)):
+    for place, rows in ((shapes, SHAPES), (learning, LEARNING), (course, COURSE)):
         with place:
             changes |= _sliders(rows, preset)
     upload, upload_name = _upload() if changes["corpus"] == UPLOAD else (None, "")
