@@ -66,7 +66,7 @@ class Serving:
     plan: ServingPlan
 
     def need(self, spec: ModelSpec) -> Item:
-        """Return weights, KV cache and work space on one device."""
+        """Return weights, KV cache and workspace on one device."""
         plan = self.plan
         if plan.context > spec.seq_len:
             plan = with_context(plan, spec.seq_len)

@@ -31,7 +31,7 @@ from pages.shared.tabbed_page import Chart, Shown
 PART_WORDS: Final = {
     "weights": N_("weights"),
     "KV cache": N_("KV cache"),
-    "work space": N_("workspace"),
+    "workspace": N_("workspace"),
 }
 
 

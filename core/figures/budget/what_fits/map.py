@@ -12,7 +12,7 @@ from core.language import N_, _, ngettext
 LETTERS: Final[Mapping[str, str]] = {
     "weights": N_("W"),
     "KV cache": N_("K"),
-    "work space": N_("S"),
+    "workspace": N_("S"),
     "gradients": N_("G"),
     "optimizer": N_("O"),
     "activations": N_("A"),

@@ -93,7 +93,7 @@ def test_the_budget_is_memory_beside_capacity():
     budget = inference_budget(MODELS["llama-3.1-8b"], ServingPlan(), H100)
     assert budget.fits
     assert budget.capacity == DEVICES["h100-sxm"].memory_usable
-    assert [part.name for part in budget.item.children] == ["weights", "KV cache", "work space"]
+    assert [part.name for part in budget.item.children] == ["weights", "KV cache", "workspace"]
     assert budget.stages == (budget.item,)
 
 

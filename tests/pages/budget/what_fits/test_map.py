@@ -78,7 +78,7 @@ def test_what_fails_only_at_the_middle_of_its_band_may_not_fit(case):
 
     assert cell.verdict == "close"
     assert "may not fit: 15.8 GiB of 15.8 GiB, within the band; the first that fails" in said
-    assert said.endswith("**work space**. 2 devices are enough.")
+    assert said.endswith("**workspace**. 2 devices are enough.")
 
 
 def trained(case, checkpointing):
