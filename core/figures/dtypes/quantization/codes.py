@@ -54,10 +54,10 @@ def codes_picture(sides: Sequence[Side], look: Look) -> Picture:
 
 
 def draw_title(drawing: Drawing, number: int, text: str, left: float, look: Look) -> None:
-    """Write above a part of a picture that begins at `left` which format it shows, A or B."""
+    """Write A or B, and what it is, above the part of a picture that begins at `left`."""
     name, meaning = SIDES[number]
     drawing.note(
-        text=f"<b>{name}</b> · {text}",
+        text=f"<b>{name}</b> · {text}" if text else f"<b>{name}</b>",
         x=left,
         y=1,
         xref="paper",
