@@ -83,9 +83,12 @@ class Wanted:
 def choose_letters() -> Wanted:
     """Return which two settings are compared, and how."""
     letters = (*SLOTS, NOW)
+    with st.container(horizontal=True):
+        first = ASK.selectbox("from", _("From"), letters, default="A", labels=letter_label)
+        last = ASK.selectbox("to", _("To"), letters, default="C", labels=letter_label)
     return Wanted(
-        first=ASK.segmented("from", _("From"), letters, default="A", labels=letter_label),
-        last=ASK.segmented("to", _("To"), letters, default="C", labels=letter_label),
+        first=first,
+        last=last,
         view=ASK.selectbox(
             "change",
             _("Attribute change by"),
