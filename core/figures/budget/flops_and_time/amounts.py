@@ -1,6 +1,7 @@
 """Amounts of compute: the loss that one buys over the size of the model, and a ladder of them."""
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -209,6 +210,12 @@ def _power_words(power: float) -> str:
     return f"10{str(round(math.log10(power))).translate(_RAISED)}"
 
 
+def _name(rung: Item, look: Look) -> str:
+    """Return what a rung is called; on a projector without what follows a colon."""
+    name = _(rung.name)
+    return re.split("[:：]", name)[0] if look.present else name
+
+
 def _draw_rungs(drawing: Drawing, kind: Kind, rungs: Sequence[Item], look: Look) -> None:
     """Draw the rungs of one kind, which has a colour and a mark of its own."""
     drawing.scatter(
@@ -217,7 +224,7 @@ def _draw_rungs(drawing: Drawing, kind: Kind, rungs: Sequence[Item], look: Look)
         mode="markers+text",
         name=_(KIND_WORDS[kind]),
         marker={"color": look.color(kind.replace(" ", "_")), "symbol": _SYMBOLS[kind], "size": 13},
-        text=[f"  {_(rung.name)} · {scientific(rung.amount)}  " for rung in rungs],
+        text=[f"  {_name(rung, look)} · {scientific(rung.amount)}  " for rung in rungs],
         textposition=["middle left" if rung.amount > _MIDDLE else "middle right" for rung in rungs],
         customdata=[[format_flops(rung.amount), _(rung.source)] for rung in rungs],
         hovertemplate="%{customdata[0]}<br>%{customdata[1]}<extra></extra>",
