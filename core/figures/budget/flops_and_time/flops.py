@@ -212,7 +212,7 @@ def _draw_curves(
     drawing: Drawing, contexts: Sequence[int], curves: Sequence[Curve], look: Look
 ) -> None:
     """Draw thin lines of the others, then the chosen model's two."""
-    chosen, *others = curves
+    chosen, *others = curves[:2] if look.present else curves  # large text has room for one more
     causal, full = _names(chosen)
     lines = [
         *((each.name, each.causal, *style) for each, style in zip(others, _OTHERS, strict=False)),
