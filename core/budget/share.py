@@ -147,7 +147,14 @@ def split_further(cluster: Cluster, way: Way, size: int) -> Cluster:
     """
     num_devices = cluster.num_devices * (1 if way == "expert" else size)
     split = {"tensor": cluster.tensor, "pipeline": cluster.pipeline, "expert": cluster.expert}
-    return replace(cluster, num_devices=num_devices, **split | {way: size})
+    split[way] = size
+    return replace(
+        cluster,
+        num_devices=num_devices,
+        tensor=split["tensor"],
+        pipeline=split["pipeline"],
+        expert=split["expert"],
+    )
 
 
 def _problems(spec: ModelSpec, cluster: Cluster) -> Iterator[str]:

@@ -130,9 +130,7 @@ def _choose_recipe() -> TrainingRecipe:
             _("Precision"),
             tuple(PRECISIONS),
             default="mixed_bf16",
-            labels=lambda key: _("{count} B · {name}").format(
-                name=LABELS["precision"](key), count=PRECISIONS[key].with_adam
-            ),
+            labels=_precision_label,
         ),
         optimizer=ASK.selectbox(
             "optimizer",
@@ -162,6 +160,13 @@ def _choose_recipe() -> TrainingRecipe:
             "every", _("Layers per checkpoint segment"), 1, 32, default=4, step=1
         ),
         loss_chunks=ASK.select_slider("chunks", _("Loss chunks"), PIECES, default=1),
+    )
+
+
+def _precision_label(key: str) -> str:
+    """Return a precision with its bytes for each parameter."""
+    return _("{count} B · {name}").format(
+        name=LABELS["precision"](key), count=PRECISIONS[key].with_adam
     )
 
 

@@ -10,8 +10,8 @@ import streamlit as st
 
 from core.dtypes import FORMATS, Format, find_format
 from core.dtypes.cast.explain_cast import explain_cast
+from core.dtypes.cast.stops import code_stops
 from core.dtypes.facts.format_facts import written_value
-from core.dtypes.facts.stops import code_stops
 from core.language import N_, _
 from pages.components.bit_grid.bit_grid import hex_code
 from pages.shared.accepts import Accepts, one_of

@@ -11,8 +11,8 @@ from core.dtypes import FORMATS, OVERFLOWS, ROUNDINGS, Format, Overflow, Roundin
 from core.dtypes.cast.cast_trace import CastTrace
 from core.dtypes.cast.draws import first_chance
 from core.dtypes.cast.explain_cast import explain_cast
+from core.dtypes.cast.stops import stops_around
 from core.dtypes.exact import parse_value
-from core.dtypes.facts.stops import stops_around
 from core.figures.dtypes.rounding_and_overflow.cast_words import OVERFLOW_NAMES, ROUNDING_NAMES
 from core.language import _
 from pages.shared.dtypes.slide import before_the_drag, slide, slide_decades, with_number

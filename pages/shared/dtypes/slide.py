@@ -6,8 +6,8 @@ from typing import TypeVar
 
 import streamlit as st
 
+from core.dtypes.cast.stops import decades
 from core.dtypes.exact import parse_value
-from core.dtypes.facts.stops import decades
 from core.language import _
 from pages.shared import settings
 from pages.shared.inputs import Inputs

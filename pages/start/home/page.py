@@ -24,7 +24,7 @@ from pages.start.home.machine_cards import (
     show_layers,
     show_plan,
 )
-from pages.start.home.question import ask_largest_part
+from pages.start.home.question import CODE, ask_largest_part
 from pages.start.home.search import headline_of, search_box, show_hits
 from pages.start.home.train_now import WISH, show_last_run, show_number, show_train_now
 
@@ -36,27 +36,6 @@ CARDS = {
     "stack": N_("Stack"),
     "install": N_("Install"),
 }
-CODE = """
-from torch import nn
-
-vocab_size, seq_len, width, num_layers = {vocab_size}, {seq_len}, {hidden_dim}, {num_layers}
-
-
-def norm():
-    return nn.LayerNorm(width, bias=False)
-
-
-def layer():
-    attention = [nn.Linear(width, 3 * width, bias=False), nn.Linear(width, width, bias=False)]
-    wide = [nn.Linear(width, 4 * width, bias=False), nn.Linear(4 * width, width, bias=False)]
-    return nn.ModuleList([norm(), *attention, norm(), *wide])
-
-
-embeddings = [nn.Embedding(vocab_size, width), nn.Embedding(seq_len, width)]
-gpt = nn.ModuleList([*embeddings, *(layer() for _ in range(num_layers)), norm()])
-# The head is the first embedding again, turned round.
-print(f"{{sum(each.numel() for each in gpt.parameters()):,}}")
-"""
 
 
 def show_start() -> None:

@@ -39,10 +39,8 @@ from pages.train.live_run.settings import ASK, choose_duration, choose_size, cho
 from pages.train.live_run.shown_run import answer_of, code_of, next_run_text, shown_run
 from pages.train.live_run.start import show_refusal, start
 
-STYLE = Path(__file__).with_name("page.css")
-
 page_header(__doc__)
-st.html(STYLE)
+st.html(Path(__file__).with_name("page.css"))
 followed = followed_run()
 head = st.container(key="page_answer", gap=None)
 with st.container(key="page_split"):
@@ -51,7 +49,6 @@ with st.container(key="page_split"):
     else:
         rail, picture = st.columns([1, 4], gap="medium")
 question, code = st.columns(2)
-
 with rail.container(key="page_rail", gap="small", horizontal=presenting()):
     start_pressed = not is_hidden(ASK.page, "start") and st.button(
         _("Train"),
@@ -88,7 +85,6 @@ with rail.container(key="page_rail", gap="small", horizontal=presenting()):
 if prepared:
     with numbers:
         show_prediction(prepared)
-
 if planned:
     with question:
         ask_on_demand(ASK, partial(ask_first_loss, planned))
@@ -98,7 +94,6 @@ if above:
         headline(above, waits=answer_waits())
         if not presenting():
             st.caption(beside, width="content")
-look = Look(present=presenting(), unit=unit_system())  # both themes are sent
 with picture:
     live_chart(
         key="lr_live",
@@ -111,12 +106,13 @@ with picture:
             waits=answer_waits(),
         ),
         speed=followed.speed,
-        figures=empty_figures(LiveLook(look=look, show_prediction=compare)),
+        figures=empty_figures(
+            LiveLook(look=Look(present=presenting(), unit=unit_system()), show_prediction=compare)
+        ),
         controls=controls_of(followed),
         on_command=send_command,
     )
     device_banner(*device_in_use())
-
 if source := code_of(shown, planned):
     with code:
         show_code("plan", source)

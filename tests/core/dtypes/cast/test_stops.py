@@ -6,8 +6,8 @@ import pytest
 
 from core.dtypes import FORMATS
 from core.dtypes.cast.explain_cast import explain_cast
+from core.dtypes.cast.stops import MAGNITUDE_BITS, code_stops, decades, stops_around
 from core.dtypes.exact import parse_value
-from core.dtypes.facts.stops import MAGNITUDE_BITS, code_stops, decades, stops_around
 
 NUMBERS = (
     "65519.99",
