@@ -145,15 +145,12 @@ def split_further(cluster: Cluster, way: Way, size: int) -> Cluster:
     Raises:
         ValueError: If there cannot be so many devices or expert ranks; a sentence.
     """
-    num_devices = cluster.num_devices * (1 if way == "expert" else size)
-    split = {"tensor": cluster.tensor, "pipeline": cluster.pipeline, "expert": cluster.expert}
-    split[way] = size
     return replace(
         cluster,
-        num_devices=num_devices,
-        tensor=split["tensor"],
-        pipeline=split["pipeline"],
-        expert=split["expert"],
+        num_devices=cluster.num_devices * (1 if way == "expert" else size),
+        tensor=size if way == "tensor" else cluster.tensor,
+        pipeline=size if way == "pipeline" else cluster.pipeline,
+        expert=size if way == "expert" else cluster.expert,
     )
 
 
