@@ -22,7 +22,7 @@ room = {capacity:_} - weights  # bytes
 
 def growing(concurrency):
 {growing}
-    return KV_cache, work_space
+    return {names}
 
 
 cache, work = growing({plan})
@@ -94,7 +94,11 @@ def _lines(item: Item, known: dict[str, str], given: str) -> Iterator[str]:
         if known.get(name) != value:
             known[name] = value
             yield f"{name} = {value}"
-    yield f"{item.name.replace(' ', '_')} = {item.formula}"
+    yield f"{_name(item)} = {item.formula}"
+
+
+def _name(item: Item) -> str:
+    return item.name.replace(" ", "_")
 
 
 def _literal(value: Number) -> str:
@@ -108,6 +112,7 @@ def memory_code(budget: Budget, concurrency: int) -> str:
         weights=rules(weights),
         capacity=budget.capacity,
         growing=indent(rules(*growing, given="concurrency"), "    "),
+        names=", ".join(map(_name, growing)),
         plan=concurrency,
         limit=MOST_SEQUENCES,
     )

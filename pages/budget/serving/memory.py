@@ -28,11 +28,7 @@ from pages.budget.serving.inputs import Case
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
 
-PART_WORDS: Final = {
-    "weights": N_("weights"),
-    "KV cache": N_("KV cache"),
-    "workspace": N_("workspace"),
-}
+PART_WORDS: Final = (N_("weights"), N_("KV cache"), N_("workspace"))
 
 
 def memory(case: Case) -> Shown:
@@ -41,7 +37,7 @@ def memory(case: Case) -> Shown:
     sweep = memory_sweep(case.spec, case.plan, case.cluster, case.axis)
     picture = memory_picture(sweep, case.cluster.device.name, look())
     speed = _speed_of_a_user(case)
-    parts = [(_(PART_WORDS[part.name]), part) for part in budget.item.children]
+    parts = [(_(word), part) for word, part in zip(PART_WORDS, budget.item.children, strict=True)]
     return Shown(
         headline=memory_sentence(case, budget, speed),
         charts=[Chart(picture=picture, file_name="serving-memory")],
