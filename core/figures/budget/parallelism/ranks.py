@@ -171,10 +171,10 @@ def _sentence(view: GridView, look: Look) -> str:
             view.grid.num_columns,
         ).format(**values)
     return ngettext(
-        "{stages} pipeline stages of one rank each. A rank of stage {busiest} holds most, {most}, "
-        "one of stage {idlest} least, {least}; a device has {capacity}.",
-        "{stages} pipeline stages of {ranks} ranks each. A rank of stage {busiest} holds most, "
-        "{most}, one of stage {idlest} least, {least}; a device has {capacity}.",
+        "{stages} pipeline stages of one rank each. Stage {busiest} uses the most memory, {most}, "
+        "stage {idlest} the least, {least}; a device has {capacity}.",
+        "{stages} pipeline stages of {ranks} ranks each. A rank of stage {busiest} uses the most "
+        "memory, {most}, one of stage {idlest} the least, {least}; a device has {capacity}.",
         view.grid.num_columns,
     ).format(**values)
 
