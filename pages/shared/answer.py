@@ -116,4 +116,5 @@ def show_code(name: str, source: str) -> None:
     if place.open:
         with place:
             st.code(source.strip(), language="python")
-            st.caption(_("Run it in the folder of this dashboard with its own Python."))
+            if "core." in source:
+                st.caption(_("Run it in the folder of this dashboard with its own Python."))

@@ -17,7 +17,7 @@ from streamlit.delta_generator import DeltaGenerator
 from core.budget import Item
 from core.figures.picture import Picture
 from core.language import _
-from pages.shared.accepts import one_of
+from pages.shared import accepts
 from pages.shared.answer import explained_number, headline, show_code
 from pages.shared.charts import show_chart
 from pages.shared.header import page_header, tabs_place
@@ -184,7 +184,7 @@ def tabbed_page(file: str, doc: str | None, page: Page) -> None:
 def _choose_tab(page: Page) -> str:
     """Return the open tab: one of the row, or of the menu at its end, which then joins the row."""
     every_tab = page.every_tab
-    accepted = one_of(tuple(every_tab), next(iter(every_tab)))
+    accepted = accepts.one_of(tuple(every_tab), next(iter(every_tab)))
 
     def name_of(key: str) -> str:
         return _(every_tab[key].label)
@@ -223,7 +223,8 @@ def _make_places(page: Page, tab: Tab) -> _Places:
     with rail.container(key="page_rail", gap="small"):
         choices = st.container(key="page_choices", gap="small")
         own = st.container(key="tab_choices", gap="small")
-    question, code = st.columns(2)
+    asks = tab.question or page.question
+    question, code = st.columns(2) if asks else (st.container(),) * 2
     return _Places(head=head, choices=choices, own=own, body=body, question=question, code=code)
 
 

@@ -81,7 +81,10 @@ def test_every_page_has_a_title_its_lessons_a_question_and_no_exception(
     labels = " ".join(each.proto.label for each in app.get("page_link"))
     for lesson in lessons_of(key):
         assert lesson.title[language] in labels, lesson.slug
-    assert any("**" in each.value and "·" in each.value for each in app.markdown), "no prediction"
+    asks = {"en": "Predict, then reveal", "zh": "先预测，再揭晓"}[language]
+    assert [each.label for each in app.expander].count(asks) == 1
+    first = {"en": "Lesson 1 of ", "zh": "第 1 课"}[language]
+    assert any(each.proto.popover.label.startswith(first) for each in app.get("popover"))
     assert state(app, "headline")
     assert app.query_params.get("lang", "en") == language
 
