@@ -22,7 +22,7 @@ CODE_FAMILY: Final = (
 )
 
 CHART_TEXT_PX: Final = 15
-PRESENT_CHART_TEXT_PX: Final = 20
+PRESENT_CHART_TEXT_PX: Final = 22
 
 _HUES: Final[Mapping[Mode, Mapping[str, str]]] = {
     "light": {
@@ -152,7 +152,7 @@ def plotly_layout(mode: Mode, *, present: bool = False) -> dict[str, Any]:
 
     Args:
         mode: "light" or "dark".
-        present: Chart text for a projector (20 px instead of 15 px).
+        present: Chart text for a projector (22 px instead of 15 px).
 
     Raises:
         ValueError: If the mode is neither light nor dark.
