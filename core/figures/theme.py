@@ -28,7 +28,7 @@ _HUES: Final[Mapping[Mode, Mapping[str, str]]] = {
     "light": {
         "vermillion": "#c44e00",
         "blue": "#0067a8",
-        "green": "#00855f",
+        "green": "#00825d",
         "orange": "#b27500",
         "purple": "#8f2a6b",
         "sky": "#2f86be",

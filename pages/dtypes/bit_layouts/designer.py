@@ -19,6 +19,7 @@ from core.dtypes.facts.format_facts import (
 from core.language import N_, _
 from pages.components.bit_grid.bit_grid import bit_grid
 from pages.dtypes.bit_layouts.inputs import ASK, choose_code, take_along
+from pages.dtypes.bit_layouts.snippets import design_code
 from pages.shared.charts import table_markdown
 from pages.shared.settings import locked
 from pages.shared.tabbed_page import Shown
@@ -102,7 +103,7 @@ def designer() -> Shown:
         below=f"{facts.num_below_one:,}",
         total=f"{facts.num_positive:,}",
     )
-    return Shown(headline=said, code=_CODE.format(fmt=fmt))
+    return Shown(headline=said, code=design_code(fmt, facts) or _CODE.format(fmt=fmt))
 
 
 def _choose_design() -> FloatFormat:

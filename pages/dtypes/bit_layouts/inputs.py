@@ -68,7 +68,7 @@ class Number:
 
 def choose_group() -> Group:
     """Ask which formats to compare."""
-    chosen = ASK.segmented(
+    chosen = ASK.selectbox(
         "group",
         _("Formats"),
         list(GROUPS),
