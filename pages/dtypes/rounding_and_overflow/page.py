@@ -29,9 +29,11 @@ tabbed_page(
         tabs={
             "zoom": Tab(label=N_("Neighbours"), show=zoom, question=ask_both),
             "formats": Tab(label=N_("Formats"), show=formats, choose=choose_formats),
-            "modes": Tab(label=N_("Modes"), show=modes),
+            "modes": Tab(label=N_("Rounding modes"), show=modes),
             "line": Tab(label=N_("Number line"), show=line, choose=choose_view),
-            "stochastic": Tab(label=N_("Stochastic"), show=stochastic, choose=choose_draws),
+            "stochastic": Tab(
+                label=N_("Stochastic rounding"), show=stochastic, choose=choose_draws
+            ),
         },
         more={
             "spacing": Tab(label=N_("Spacing"), show=spacing),

@@ -1,4 +1,4 @@
-"""What the torch of this machine does with numbers that tell, and with every dtype it has."""
+"""What the torch of this machine does with probe values, and with every dtype it has."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -85,7 +85,7 @@ def your_torch(case: Case, wanted: Wanted) -> Shown:
 
 
 def sentence(format_name: str, rows: Sequence[CastRow], version: str) -> str:
-    """Return in how many of the telling numbers that are shown torch leaves the specification.
+    """Return in how many of the probe values that are shown torch leaves the specification.
 
     Args:
         format_name: Of the format in question.
@@ -96,16 +96,16 @@ def sentence(format_name: str, rows: Sequence[CastRow], version: str) -> str:
         return _("torch {version} has no {format}").format(version=version, format=format_name)
     shown = [row for row in rows if worth_showing(row)]
     count = sum(differs(row, "torch") for row in shown)
-    return _("{format}: torch {version} differs in {count} of {total} telling numbers").format(
+    return _("{format}: torch {version} differs in {count} of {total} probe values").format(
         format=format_name, version=version, count=count, total=len(shown)
     )
 
 
 def differences_sentence(report: LibraryReport) -> str:
-    """Return in how many of the telling numbers of all formats each library differs."""
+    """Return in how many of the probe values of all formats each library differs."""
     shown = [row for row in report.casts if worth_showing(row)]
     return _(
-        "All formats: of {total} telling numbers torch {torch} differs in {by_torch}, ml_dtypes "
+        "All formats: of {total} probe values torch {torch} differs in {by_torch}, ml_dtypes "
         "{ml_dtypes} in {by_ml_dtypes}"
     ).format(
         total=len(shown),

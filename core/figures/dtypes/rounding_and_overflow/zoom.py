@@ -134,7 +134,7 @@ def _draw_line(
     if len(marks) == 2 and marks[0].x == 0:
         middle = (marks[0].candidate.exact + marks[1].candidate.exact) / 2
         drawing.shape(type="line", x0=0.5, x1=0.5, y0=-0.35, y1=0.35, line=line | {"dash": "dot"})
-        text = _("middle: {middle}").format(middle=digits(middle))
+        text = _("halfway: {middle}").format(middle=digits(middle))
         drawing.note(x=0.5, y=-0.4, yanchor="top", font={"color": look.color("muted")}, text=text)
     for mark in marks:
         _draw_mark(drawing, fmt, mark, at, look)
@@ -185,7 +185,7 @@ def _missing(fmt: Format, exact: Fraction) -> str:
         reason = _("no sign here")
     else:
         reason = _("beyond the largest")
-    return f"{_('no code')}<br>{reason}"
+    return "<br>".join((_("no code"), reason))
 
 
 def _draw_result(
