@@ -74,25 +74,28 @@ class _Rules:
     subnormals: bool
 
 
-def designer() -> Shown:
-    """Ask for widths and rules on the left, and show the format that they make."""
-    left, right = st.columns([2, 5], gap="large")
-    with left:
-        try:
-            fmt = _choose_design()
-        except ValueError as error:
-            right.error(str(error))
-            return Shown(headline=_("These choices make no format"))
+def choose_design() -> FloatFormat | ValueError:
+    """Ask for widths and rules; return the format that they make, or why they make none."""
+    try:
+        return _choose_design()
+    except ValueError as error:
+        return error
+
+
+def designer(fmt: FloatFormat | ValueError) -> Shown:
+    """Show the format that was designed, as one of its numbers and as its limits."""
+    if isinstance(fmt, ValueError):
+        st.error(str(fmt))
+        return Shown(headline=_("These choices make no format"))
     before = st.session_state.get(_LAST_DESIGN)
     st.session_state[_LAST_DESIGN] = fmt
     if before not in (None, fmt):
         take_along(before, fmt, "dcode")
     facts = format_facts(fmt)
-    with right:
-        code = choose_code(fmt, "dcode")
-        keep = partial(ASK.set, "dcode")
-        bit_grid(fmt, code, key="bits_design", on_code=keep, size="compact", locked=locked())
-        _show_facts(facts, nearest_named(fmt))
+    code = choose_code(fmt, "dcode")
+    keep = partial(ASK.set, "dcode")
+    bit_grid(fmt, code, key="bits_design", on_code=keep, size="compact", locked=locked())
+    _show_facts(facts, nearest_named(fmt))
     said = _(
         "`{name}`, {bits} bits: max {max}, eps {eps}, {below} of {total} positive numbers below 1"
     ).format(
@@ -131,7 +134,7 @@ def _choose_rules() -> _Rules:
     nans = ASK.segmented(
         "nans", _("NaN"), list(_NANS), default="ieee", labels=lambda each: _(_NANS[each][0])
     )
-    with st.container(horizontal=True):
+    with st.popover(_("Settings"), icon=":material/tune:", width="stretch"):
         infinity = ASK.toggle("inf", _("Infinity"), default=True)
         subnormals = ASK.toggle("sub", _("Subnormals"), default=True)
         signed = ASK.toggle("sign", _("Sign"), default=True)

@@ -1,7 +1,7 @@
 """What does each bit of a number mean?"""
 
 from core.language import N_
-from pages.dtypes.bit_layouts.designer import designer
+from pages.dtypes.bit_layouts.designer import choose_design, designer
 from pages.dtypes.bit_layouts.grid import codes, grid
 from pages.dtypes.bit_layouts.inputs import ASK, choose_number
 from pages.dtypes.bit_layouts.numbers import choose_numbers, numbers
@@ -21,7 +21,7 @@ tabbed_page(
             "codes": Tab(label=N_("All codes"), show=codes, choose=choose_number),
             "numbers": Tab(label=N_("Ranges and finfo"), show=numbers, choose=choose_numbers),
             "timeline": Tab(label=N_("Timeline"), show=timeline),
-            "designer": Tab(label=N_("Designer"), show=designer),
+            "designer": Tab(label=N_("Designer"), show=designer, choose=choose_design),
         },
         question=ask_below_one,
         reading=show_reading,
