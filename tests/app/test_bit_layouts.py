@@ -76,6 +76,40 @@ def test_the_number_stays_when_the_design_changes(open_page):
     assert not any("was not accepted" in text for text in texts(app))
 
 
+@pytest.mark.parametrize(
+    ("name", "code", "shown"),
+    [
+        ("float16", "0x4248", "0x4000 = 2 · normal"),
+        ("bfloat16", "0x7F80", "0x4000 = 2 · normal"),
+        ("float64", "0x7FF8000000000000", "0x4000000000000000 = 2 · normal"),
+        ("int8", "0x80", "0x02 = 2 · whole number"),
+    ],
+)
+def test_a_slider_leads_through_the_numbers_of_a_format(open_page, name, code, shown):
+    app = open_page(KEY, bits_format=name, bits_code=code)
+    slider = app.select_slider(key="bits_code_slider")
+    assert slider.value == code  # also where it is no stop, or no number
+    assert "2" in slider.options
+    slider.set_value(shown.partition(" ")[0]).run()
+    assert headline(app).endswith(shown)
+
+
+def test_the_number_beside_others_is_dragged_through_decades(open_page):
+    app = open_page(KEY, bits_tab="side")
+    slider = app.select_slider(key="bits_value_slider")
+    assert slider.value == "3.141592653589793"
+    slider.set_value("-0.1").run()
+    assert app.text_input(key="bits_value").value == "-0.1"
+    assert "`float16` -0.0999755859375" in headline(app)
+
+
+def test_on_a_locked_page_no_slider_moves(open_page):
+    for tab, key in (("grid", "bits_code_slider"), ("side", "bits_value_slider")):
+        assert open_page(KEY, bits_tab=tab, lock="1").select_slider(key=key).disabled
+    hidden = open_page(KEY, bits_tab="grid", hide="code")
+    assert [each.key for each in hidden.select_slider] == []
+
+
 def test_a_special_is_taken_along_with_its_sign(open_page):
     app = open_page(KEY, bits_format="float16", bits_code="0xFC00")
 

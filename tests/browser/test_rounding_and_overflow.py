@@ -86,6 +86,29 @@ def test_every_tab_draws_and_the_address_keeps_it(page, visit, ready):
     assert "rounding_value=0.3" in page.url
 
 
+def test_the_picture_follows_the_number_that_is_dragged(page, visit, ready):
+    visit(page, PATH)
+    picture(page, "zoom")
+    ready(page)
+    thumb = page.locator(".st-key-rounding_value_slider input")
+    track = page.locator(".st-key-rounding_value_slider [role=group]").bounding_box()
+    thumb.focus()
+    seen = set()
+    page.mouse.move(track["x"] + track["width"] / 2, track["y"] + track["height"] - 8)
+    page.mouse.down()
+    for step in range(60):
+        page.mouse.move(
+            track["x"] + track["width"] * (0.5 + step / 150), track["y"] + track["height"] - 8
+        )
+        page.wait_for_timeout(50)
+        seen.add(headline(page))
+    page.mouse.up()
+    ready(page)
+    seen.add(headline(page))
+    assert len(seen) >= 3, seen
+    assert {each.rpartition(" = ")[2].partition("\n")[0] for each in seen} >= {"inf"}
+
+
 def test_a_refused_text_leaves_the_page_whole(page, visit, ready):
     visit(page, PATH)
     field(page).fill("seven")

@@ -35,9 +35,8 @@ def code_stops(fmt: Format) -> tuple[int, ...]:
         return tuple(each.code for each in found if each is not None)
     step = 1 << max(fmt.magnitude_bits - MAGNITUDE_BITS, 0)
     inside = range(0 if fmt.min_code == 0 else step, fmt.max_code + 1, step)
-    magnitudes = sorted(
-        {fmt.min_code, *(each for each in inside if each >= fmt.min_code), fmt.max_code}
-    )
+    ends = {fmt.min_code, int(fmt.encode(1.0)), fmt.max_code}
+    magnitudes = sorted(ends | {each for each in inside if each >= fmt.min_code})
     sign = 1 << fmt.magnitude_bits
     below = [sign | each for each in reversed(magnitudes)] if fmt.signed else []
     return (*below, *([0] if fmt.zero else []), *magnitudes)

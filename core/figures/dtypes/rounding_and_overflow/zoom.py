@@ -28,7 +28,7 @@ from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import _
 
 HEIGHT_PX: Final = 310
-PRESENT_HEIGHT_PX: Final = 400
+PRESENT_HEIGHT_PX: Final = 430
 # How far the picture reaches beyond the neighbours, which stand at 0 and 1.
 EDGE: Final = 0.2
 PRESENT_EDGE: Final = 0.27

@@ -43,7 +43,7 @@ def test_the_number_stands_truly_between_its_neighbours(mode):
 
 def test_the_middle_and_the_codes_are_written():
     said = texts(drawn("float16", "65519.99"))
-    assert "middle: 65520" in said
+    assert "halfway: 65520" in said
     assert "0x7BFF" in said
     assert "no code<br>beyond the largest" in said
     assert "49.97 % of the way" in said
