@@ -57,7 +57,7 @@ def test_a_number_that_is_dragged_flips_at_halfway(open_page):
         slider.run()
         assert headline(app).endswith(f"{number} in float16 = {stored}")
         again = app.select_slider(key="rounding_value_slider")
-        assert (again.value, set(again.options)) == (number, set(stops) - {"65519.99"})
+        assert (again.value, set(again.options)) == (number, set(stops))
 
 
 @pytest.mark.parametrize("tab", ["formats", "line", "spacing"])

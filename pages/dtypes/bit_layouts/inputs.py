@@ -93,7 +93,7 @@ def _slide_through(fmt: Format, code: int) -> None:
     value = float(fmt.decode([code])[0])
     stops, at = with_number(_numbers_of(fmt), hex_code(fmt, code), value)
     slide(
-        ASK, "code", _("Number"), stops, at=at,
+        ASK, "code", _("Number"), list(stops), at=at,
         labels=lambda each: written_value(fmt, int(each, 16)),
     )  # fmt: skip
 

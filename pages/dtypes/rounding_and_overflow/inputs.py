@@ -15,7 +15,7 @@ from core.dtypes.exact import parse_value
 from core.dtypes.facts.stops import stops_around
 from core.figures.dtypes.rounding_and_overflow.cast_words import OVERFLOW_NAMES, ROUNDING_NAMES
 from core.language import _
-from pages.shared.dtypes.slide import before_the_drag, slide, slide_decades, with_number
+from pages.shared.dtypes.slide import before_the_drag, slide_decades, slide_text
 from pages.shared.inputs import Inputs
 
 ASK: Final = Inputs("rounding")
@@ -106,7 +106,7 @@ def choose_cast() -> Case:
         beside = choose_beside() if tab in _WITH_OTHERS else ()
     value = parse_value(text)
     with place:
-        _slide(tab, text, value, fmt)
+        _slide(tab, text, fmt)
     return Case(
         text=text,
         value=value,
@@ -119,7 +119,7 @@ def choose_cast() -> Case:
     )
 
 
-def _slide(tab: str, text: str, value: Fraction | float, fmt: Format) -> None:
+def _slide(tab: str, text: str, fmt: Format) -> None:
     """Show a slider for the number: around it where a rounding is looked at, else through decades.
 
     While the hand drags, the stops stay where they were when it began.
@@ -127,8 +127,7 @@ def _slide(tab: str, text: str, value: Fraction | float, fmt: Format) -> None:
     before = parse_value(before_the_drag(ASK, "value", text))
     stops = stops_around(fmt, before)
     if tab in _NEAR and stops:
-        among, at = with_number(stops, text.strip(), value)
-        slide(ASK, "value", _("Number"), among, at=at)
+        slide_text(ASK, "value", stops, text)
     elif tab in (*_NEAR, *_FAR):
         slide_decades(ASK, "value", text)
 

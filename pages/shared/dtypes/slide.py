@@ -13,6 +13,7 @@ from pages.shared import settings
 from pages.shared.inputs import Inputs
 
 T = TypeVar("T")
+Numbers = Mapping[str, Fraction | float]  # as written -> itself
 
 
 def slide(
@@ -52,11 +53,18 @@ def slide(
 def slide_decades(ask: Inputs, name: str, text: str) -> None:
     """Show a slider through small and large numbers; nothing, while the text is none."""
     try:
-        value = parse_value(text)
+        parse_value(text)
     except ValueError:
         return
-    stops, at = with_number(decades(), text.strip(), value)
-    slide(ask, name, _("Number"), stops, at=at)
+    slide_text(ask, name, decades(), text)
+
+
+def slide_text(ask: Inputs, name: str, stops: Numbers, text: str) -> None:
+    """Show a slider through written numbers, this one and the one before the drag among them."""
+    before = before_the_drag(ask, name, text)
+    stops, _at = with_number(stops, before.strip(), parse_value(before))
+    stops, at = with_number(stops, text.strip(), parse_value(text))
+    slide(ask, name, _("Number"), list(stops), at=at)
 
 
 def before_the_drag(ask: Inputs, name: str, text: str) -> str:
@@ -67,13 +75,11 @@ def before_the_drag(ask: Inputs, name: str, text: str) -> str:
     return str(st.session_state.get(f"{key}_before", text))
 
 
-def with_number(
-    stops: Mapping[str, Fraction], text: str, value: Fraction | float
-) -> tuple[Sequence[str], str]:
+def with_number(stops: Numbers, text: str, value: Fraction | float) -> tuple[Numbers, str]:
     """Return the stops with a number among them, and the stop that it is."""
     same = next((stop for stop, exact in stops.items() if exact == value), None)
     if same is not None:
-        return list(stops), same
+        return dict(stops), same
     # NaN is not below anything: it stands at the end.
-    below = [stop for stop, exact in stops.items() if not exact >= value]
-    return [*below, text, *list(stops)[len(below) :]], text
+    below = {stop: exact for stop, exact in stops.items() if not exact >= value}
+    return {**below, text: value, **stops}, text
