@@ -16,14 +16,17 @@ tabbed_page(
     Page(
         inputs=ASK,
         tabs={
-            "grid": Tab(label=N_("One number"), show=grid, choose=choose_number),
+            "grid": Tab(
+                label=N_("One number"), show=grid, choose=choose_number, question=ask_below_one
+            ),
             "side": Tab(label=N_("Side by side"), show=side, choose=choose_side),
-            "codes": Tab(label=N_("All codes"), show=codes, choose=choose_number),
+            "codes": Tab(
+                label=N_("All codes"), show=codes, choose=choose_number, question=ask_below_one
+            ),
             "numbers": Tab(label=N_("Ranges and finfo"), show=numbers, choose=choose_numbers),
             "timeline": Tab(label=N_("Timeline"), show=timeline),
             "designer": Tab(label=N_("Designer"), show=designer, choose=choose_design),
         },
-        question=ask_below_one,
         reading=show_reading,
     ),
 )
