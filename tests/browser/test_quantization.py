@@ -77,8 +77,9 @@ def test_a_tensor_of_a_safetensors_file_is_chosen_and_drawn(before, screenshot):
     matrix = headline(before)
     screenshot(before, "quantization-safetensors")
 
-    before.get_by_role("combobox", name="Tensor of the file").click()
-    before.get_by_role("option", name="bias · F32 · 64").click()
+    tensors = before.get_by_role("combobox", name="Tensor of the file")
+    tensors.fill("bias")
+    tensors.press("Enter")
     before.get_by_text("Shape 64 is looked at as 1 × 64").wait_for()
     assert headline(before) != matrix
 
