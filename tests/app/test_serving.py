@@ -130,7 +130,9 @@ def test_several_devices_share_and_what_cannot_be_shared_is_told(open_page):
 
     assert "64.2 GiB of weights" in headline(pair)
     assert f"{usable('a100-80gb')} on each of 2 devices" in headline(pair)
-    assert odd.error[0].value.startswith("8 tensor ranks cannot share the 25 attention heads")
+    assert odd.error[0].value.startswith(
+        "8 tensor-parallel ranks cannot share the 25 attention heads"
+    )
     assert "2.90 GiB of weights" in headline(odd)
 
 

@@ -46,7 +46,7 @@ export default function ({ parentElement }) {
 
   const input = () => {
     const inputs = inputsOf(drag.slider);
-    return inputs[Math.min(drag.thumb, inputs.length - 1)];
+    return inputs[Math.min(drag.thumb ?? 0, inputs.length - 1)];
   };
   const wantsMore = () =>
     stopAt(drag.place.clientX, trackOf(input()).getBoundingClientRect(), input()) !== stopOf(input());
@@ -73,7 +73,7 @@ export default function ({ parentElement }) {
   function look() {
     if (!drag) return;
     requestAnimationFrame(look);
-    if (!drag.slider.isConnected) drag = null;
+    if (!drag.slider.isConnected || inputsOf(drag.slider).length === 0) drag = null; // it was drawn anew
     else if (drag.state === "told") lookTold();
     else if (drag.isOver) letGo();
     else if (valuesOf(drag.slider) !== drag.told && isReady() && !slow.has(keyOf(drag.slider))) tell();

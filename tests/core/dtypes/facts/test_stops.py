@@ -3,11 +3,11 @@
 from fractions import Fraction
 
 import pytest
+from core.dtypes.facts.stops import MAGNITUDE_BITS, code_stops, decades, stops_around
 
 from core.dtypes import FORMATS
 from core.dtypes.cast.explain_cast import explain_cast
 from core.dtypes.exact import parse_value
-from core.dtypes.facts.stops import MAGNITUDE_BITS, code_stops, decades, stops_around
 
 NUMBERS = (
     "65519.99",
