@@ -221,13 +221,6 @@ def _neighbours(lesson: Lesson) -> tuple[Lesson | None, Lesson | None]:
     return padded[place - 1], padded[place + 1]
 
 
-def open_lesson_number(page: str, number: int) -> None:
-    """Open the lesson of a page that a key has asked for, 1 for the first. Ends the run."""
-    lessons = lessons_of(page)
-    if number <= len(lessons):
-        open_lesson(lessons[number - 1])
-
-
 @cache
 def load_concepts() -> Mapping[str, Mapping[str, str]]:
     """Return id -> language -> name."""

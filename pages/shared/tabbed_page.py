@@ -190,18 +190,17 @@ def _choose_tab(page: Page) -> str:
         return _(every_tab[key].label)
 
     def draw(*, key: str, disabled: bool, **on_change: Any) -> str:  # noqa: ANN401  Streamlit's own
+        widget = {"format_func": name_of, "key": key, "disabled": disabled, **on_change}
         if presenting():  # one line has no room for a row
             return str(st.selectbox(
-                _("Show"), list(every_tab), format_func=name_of, key=key, disabled=disabled,
-                label_visibility="collapsed", **on_change,
+                _("Show"), list(every_tab), label_visibility="collapsed", **widget
             ))  # fmt: skip
         is_open = st.session_state[key]
         others = [other for other in page.more if other != is_open]
         row = [*page.tabs, *(other for other in page.more if other == is_open)]
         chosen = st.segmented_control(
-            _("Show"), row, format_func=name_of, key=key, disabled=disabled, required=True,
-            label_visibility="collapsed", **on_change,
-        )  # fmt: skip
+            _("Show"), row, required=True, label_visibility="collapsed", **widget
+        )
         if others:
             menu = f"{key}_more"
             st.menu_button(

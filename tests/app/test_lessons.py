@@ -18,7 +18,7 @@ TRAIN_CONCEPTS = {"C147"}
 # Lesson, its concepts, and what its page must show in both languages to teach them.
 SHOWN = (
     ("the-sparse-peak", ("C129",), ("H100", "1,979 TFLOP/s")),
-    ("the-pipeline-bubble", (), ("27.3 %",)),
+    ("the-pipeline-bubble", (), ("27.3",)),
     ("tensor-ranks-leave-the-node", ("C120",), ("all-gather", "reduce-scatter", "1.875", "16")),
     ("wait-before-the-clock-stops", ("C131",), ("synchronize()", "1.72 PFLOP/s", "67.0 TFLOP/s")),
     ("error-view", ("C30",), ("stride", "(1, 3)", "3 × 2 = 6", "contiguous().view")),

@@ -27,7 +27,7 @@ def code_stops(fmt: Format) -> tuple[int, ...]:
     """Return codes of a format in the order of their numbers; of a wide one, about 512 of them.
 
     >>> from core.dtypes import FORMATS
-    >>> [FORMATS["float16"].exact(code) for code in code_stops(FORMATS["float16"])[369:372]]
+    >>> [FORMATS["float16"].exact(code) for code in code_stops(FORMATS["float16"])[370:373]]
     [Fraction(1, 1), Fraction(9, 8), Fraction(5, 4)]
     """
     if not isinstance(fmt, FloatFormat):

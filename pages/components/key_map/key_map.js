@@ -1,3 +1,5 @@
+const LIST_BUTTON = ".st-key-lesson_control .stPopover button";
+const LESSONS = ".st-key-lesson_list a";
 const NEXT = ".st-key-next_lesson a";
 
 // A key that a field, a slider or a chart wants is not ours.
@@ -7,7 +9,22 @@ export function isFree(event) {
   return !target.closest?.("input, textarea, select, [contenteditable], [role=slider], [role=textbox]");
 }
 
-export default function ({ data: [data], parentElement, setTriggerValue }) {
+// The list of lessons is made when it is opened.
+async function openLesson(number) {
+  const button = document.querySelector(LIST_BUTTON);
+  button?.click();
+  for (let tries = 0; button && tries < 40; tries++) {
+    const links = document.querySelectorAll(LESSONS);
+    if (links.length > 0) {
+      links[number - 1]?.click();
+      document.querySelector(LIST_BUTTON)?.click(); // and closed again
+      return;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
+
+export default function ({ data: [data], parentElement }) {
   const [open, close] = parentElement.querySelectorAll("button");
   const dialog = parentElement.querySelector("dialog");
   const list = parentElement.querySelector("dl");
@@ -29,7 +46,7 @@ export default function ({ data: [data], parentElement, setTriggerValue }) {
   const onKey = (event) => {
     if (!isFree(event)) return;
     if (event.key === "?") toggle();
-    else if (event.key >= "1" && event.key <= "9") setTriggerValue("lesson", Number(event.key));
+    else if (event.key >= "1" && event.key <= "9") openLesson(Number(event.key));
     else if (event.key.toLowerCase() === "n") document.querySelector(NEXT)?.click();
     else return;
     event.preventDefault();

@@ -17,12 +17,8 @@ _mount = st.components.v2.component(
 )
 
 
-def key_map() -> int | None:
-    """Mount the keys, once a page; `reader` handles P and Escape, this part the others.
-
-    Returns:
-        The number of the lesson that a key has just asked for.
-    """
+def key_map() -> None:
+    """Mount the keys, once a page; `reader` handles P and Escape, this part the others."""
     keys = [
         {"keys": "?", "does": _("open or close this list")},
         {"keys": "1 - 9", "does": _("open a lesson of this page")},
@@ -33,10 +29,4 @@ def key_map() -> int | None:
     ]
     words = {"title": _("Keys"), "close": _("Close"), "open": _("Show the keys of this page")}
     # Streamlit loads pandas to look into a dict, but not into a list.
-    part = _mount(
-        key="key_map",
-        data=[{"keys": keys, "words": words}],
-        width="content",
-        on_lesson_change=lambda: None,
-    )
-    return None if part.lesson is None else int(part.lesson)
+    _mount(key="key_map", data=[{"keys": keys, "words": words}], width="content")

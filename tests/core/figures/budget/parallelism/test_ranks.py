@@ -83,6 +83,6 @@ def test_the_sentence_and_the_table_say_the_same():
     shown = view(cluster(64, tensor=8, pipeline=4), (70, 60, 50, 40))
     picture = ranks_picture(shown, Look())
 
-    for words in ("4 pipeline stages of 16 ranks", "stage 0 holds most, 70.0", "3 least, 40.0"):
+    for words in ("4 pipeline stages of 16 ranks", "stage 0 uses", "70.0", "3 the least, 40.0"):
         assert words in picture.alt
     assert picture.table["of the device"] == ["87.5 %", "75 %", "62.5 %", "50 %"]
