@@ -222,8 +222,7 @@ def _make_places(page: Page, tab: Tab) -> _Places:
     with rail.container(key="page_rail", gap="small"):
         choices = st.container(key="page_choices", gap="small")
         own = st.container(key="tab_choices", gap="small")
-    asks = tab.question or page.question
-    question, code = st.columns(2) if asks else (st.container(),) * 2
+    question, code = st.columns(2) if tab.question or page.question else (st.container(),) * 2
     return _Places(head=head, choices=choices, own=own, body=body, question=question, code=code)
 
 
