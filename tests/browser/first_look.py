@@ -9,7 +9,7 @@ WIDGETS = ", ".join(
         *("stCheckbox", "stButtonGroup", "stRadio", "stPopover", "stFileUploader"),
     )
 )
-PICTURE = "[data-testid=stPlotlyChart], .st-key-bits_grid, .st-key-bits_map, .st-key-lr_live"
+PICTURE = "[data-testid=stPlotlyChart], .st-key-bits_grid, .st-key-bits_map, [data-chart=loss]"
 MEASURE = """([widgets, picture]) => {
   const main = document.querySelector("[data-testid=stMain]");
   const seen = (each) => each.checkVisibility({ opacityProperty: true, visibilityProperty: true })

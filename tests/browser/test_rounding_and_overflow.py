@@ -66,6 +66,7 @@ def test_the_zoom_shows_both_neighbours_and_the_bits(page, visit, screenshot):
 
 def test_every_tab_draws_and_the_address_keeps_it(page, visit, ready):
     visit(page, PATH, rounding_value="0.3", rounding_format="float8_e4m3fn")
+    page.locator(".st-key-rounding_tab_choice").get_by_text("Formats", exact=True).wait_for()
     for label, name in (
         ("Formats", "formats"),
         ("Rounding modes", "modes"),
