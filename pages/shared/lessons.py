@@ -96,7 +96,8 @@ def find_lesson(
     """
     lessons = sorted(lessons_of(page), key=lambda lesson: -len(lesson.query))
     for lesson in lessons:
-        wanted = lesson.query or defaults
+        # Of the defaults only what this tab asks for: the reader may have met others before.
+        wanted = lesson.query or {name: defaults[name] for name in defaults if name in settings}
         if all(settings.get(name) == value for name, value in wanted.items()):
             return lesson
     return None

@@ -83,6 +83,8 @@ def test_the_lesson_on_show_is_the_one_whose_settings_are_in_force(tmp_path, mon
     assert lessons.find_lesson("start/home", {"n": "7", "x": "1"}, own) == seven
     assert lessons.find_lesson("start/home", {"n": "3", "x": "1"}, own) == all_
     assert lessons.find_lesson("start/home", {"n": "4"}, own) is None
+    met_before = own | {"of_another_tab": "1"}
+    assert lessons.find_lesson("start/home", {"n": "3", "x": "1"}, met_before) == all_
     assert lessons.find_lesson("train/live_run", {"n": "7"}, own) is None
 
 
