@@ -51,6 +51,36 @@ def test_pictures_come_while_a_slider_is_dragged_and_the_last_is_that_of_a_click
     assert (sizes.input_value(), page.locator(".st-key-headline").inner_text()) == (value, words)
 
 
+def test_a_hand_that_leaves_at_once_is_followed_to_its_last_place(page, sizes):
+    """It leaves within the moment in which the slider was let go to be told of."""
+    for rest, target in enumerate((0.3, 0.75, 0.5, 0.9, 0.2, 0.6, 0.4, 0.8)):
+        thumb, track = sizes.evaluate(MIDDLE, THUMB), sizes.evaluate(MIDDLE, TRACK)
+        page.mouse.move(thumb["x"], thumb["y"])
+        page.mouse.down()
+        for share in (0.1, 0.98, target):
+            page.mouse.move(track["left"] + share * track["width"], thumb["y"])
+            page.wait_for_timeout(8 * rest)
+        page.mouse.up()
+        page.wait_for_timeout(500)
+        page.until(IDLE)
+        track = sizes.evaluate(MIDDLE, TRACK)
+        middle = sizes.evaluate(MIDDLE, THUMB)["x"] - track["left"]
+        assert abs(middle / track["width"] - target) < 0.03, target
+
+
+def test_a_slider_that_is_drawn_anew_under_the_hand_ends_its_drag_without_an_error(page, sizes):
+    """An error of the page fails the test by itself (`Watch`)."""
+    thumb, track = sizes.evaluate(MIDDLE, THUMB), sizes.evaluate(MIDDLE, TRACK)
+    page.mouse.move(thumb["x"], thumb["y"])
+    page.mouse.down()
+    page.mouse.move(track["left"] + 0.6 * track["width"], thumb["y"], steps=5)
+    page.until("window.headlines.size >= 2", timeout=20_000)
+    page.evaluate("document.querySelector('[data-testid=stSlider] input').type = 'text'")
+    page.wait_for_timeout(300)
+    page.mouse.up()
+    assert page.watch.problems == []
+
+
 def test_a_locked_slider_does_not_move(page, visit, ready):
     visit(page, "/model-sizes", lock="1")
     ready(page)

@@ -73,7 +73,7 @@ export default function ({ parentElement }) {
   function look() {
     if (!drag) return;
     requestAnimationFrame(look);
-    if (!drag.slider.isConnected) drag = null;
+    if (!drag.slider.isConnected || inputsOf(drag.slider).length === 0) drag = null; // it was drawn anew
     else if (drag.state === "told") lookTold();
     else if (valuesOf(drag.slider) !== drag.told && isReady() && !slow.has(keyOf(drag.slider))) tell();
   }
