@@ -24,6 +24,7 @@ import psutil
 from benchmarks.run_directory import show, show_head
 from benchmarks.stream import view
 from benchmarks.streamlit_client import Session, open_session
+from core.budget.weights.sizes import SIZES as SIZE_NAMES
 from core.train.config import TrainConfig
 from core.train.control.commands import send
 from core.train.run.reader import RunReader
@@ -31,7 +32,9 @@ from core.train.start.launch import start_run
 from core.train.start.plan import prepare
 
 ROOT = Path(__file__).parents[1]
+SIZES = tuple(SIZE_NAMES)
 NUM_SESSIONS, SECONDS_BETWEEN_MOVES = 30, 2.0
+DRAGGED, SLOW = "sizes_size_choice", 1.0
 LAYERS = ("1", "2", "3", "4", "6", "8", "12")
 MOST_SECONDS = 3600  # no part of this program lasts longer
 
@@ -112,15 +115,15 @@ async def move_sliders(session: Session, until: float, number: int, moves: list[
 
 
 @contextlib.asynccontextmanager
-async def busy_sessions(port: int, number: int) -> AsyncIterator[list[Session]]:
-    """Open sessions on the live page, one after the other."""
+async def busy_sessions(
+    port: int, number: int, page: str = "live-run"
+) -> AsyncIterator[list[Session]]:
+    """Open sessions on a page, one after the other."""
     async with contextlib.AsyncExitStack() as stack:
         sessions = []
         for each in range(number):
             query = "lang=zh" if each % 2 else "lang=en"
-            session = await stack.enter_async_context(
-                open_session(port, page="live-run", query=query)
-            )
+            session = await stack.enter_async_context(open_session(port, page=page, query=query))
             await session.run()
             sessions.append(session)
         yield sessions
@@ -138,6 +141,32 @@ async def slide(server: Server, seconds: float) -> tuple[list[float], float]:
         if problems := [problem for each in sessions for problem in each.exceptions]:
             raise RuntimeError(problems[0])
     return [1000 * each for each in moves], 1000 * spent / len(moves)
+
+
+async def drag(server: Server, seconds: float) -> tuple[list[float], list[float]]:
+    """Let all sessions drag at once; return milliseconds of each picture and of the live stream.
+
+    A session asks for its next picture when the last one has come, as the slider in the browser
+    does; after a picture of more than a second it asks only when the hand leaves.
+    """
+    arrivals: dict[str, list[float]] = {}
+    moves: list[float] = []
+
+    async def hand(session: Session, number: int, until: float) -> None:
+        while time.monotonic() < until:
+            number += 1
+            option = str(SIZES[number % len(SIZES)])
+            taken = await session.choose("slider", DRAGGED, string_array_value=[option])
+            moves.append(taken)
+            if taken > SLOW:  # its drag of two seconds is over before the next picture
+                await asyncio.sleep(SECONDS_BETWEEN_MOVES)
+
+    async with busy_sessions(server.port, NUM_SESSIONS, "model-sizes") as sessions:
+        until = time.monotonic() + seconds
+        hands = [hand(each, number, until) for number, each in enumerate(sessions)]
+        await asyncio.gather(view(server.port, until, arrivals), *hands)
+    delays = [1000 * delay for each in arrivals.values() for delay in each]
+    return [1000 * each for each in moves], delays
 
 
 def tokens_per_second(reader: RunReader, config: TrainConfig, seconds: float) -> float:
@@ -222,6 +251,12 @@ def main() -> None:
         p95 = statistics.quantiles(moves, n=20)[-1]
         show("    p95 of these", [p95], "ms", goal="< 1500")
         show("    CPU of the server for one move", [milliseconds], "ms")
+        pictures, delays = asyncio.run(drag(server, min(options.seconds, MOST_SECONDS)))
+        show("30 sessions drag at once", pictures, "ms")
+        p95 = statistics.quantiles(pictures, n=20)[-1]
+        show("    p95 of these", [p95], "ms", goal="< 1500")
+        p95 = statistics.quantiles(delays, n=20)[-1]
+        show("    the live stream meanwhile, p95", [p95], "ms", goal="< 100")
         losses = measure_trainer(server, directory, options.pairs, options.window)
         show("tokens/s that 30 viewers cost the trainer", losses, "%", goal="< 5")
         if options.soak:

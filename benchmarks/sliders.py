@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 GOAL: Final = 300  # milliseconds
 SLIDERS: Final = (
     ("bit-layouts?bits_tab=designer", "Exponent bits"),
-    ("low-precision-training?lowp_tab=sums", "How often"),
+    ("low-precision-training?lowp_tab=sums", "Repetitions"),
     ("low-precision-training?lowp_tab=updates", "Steps"),
     ("low-precision-training?lowp_tab=softmax", "Largest logit"),
     ("low-precision-training?lowp_tab=scale", "Loss scale"),
-    ("low-precision-training?lowp_tab=stochastic", "Weights"),
+    ("low-precision-training?lowp_tab=stochastic", "Number of weights"),
     ("low-precision-training?lowp_tab=matmul", "Inner dimension K"),
-    ("low-precision-training?lowp_tab=pictures", "Brightness is multiplied by"),
+    ("low-precision-training?lowp_tab=pictures", "Exposure"),
     ("model-sizes", "Parameters"),
     ("training-memory", "Micro-batch size"),
     ("training-memory", "Tokens of a sequence"),
@@ -37,8 +37,8 @@ SLIDERS: Final = (
     ("flops-and-time", "Context in tokens"),
     ("flops-and-time?flops_tab=rule", "Context in tokens"),
     ("flops-and-time?flops_tab=roofline", "Sequences at once"),
-    ("serving", "Context (tokens)"),
-    ("serving", "Sequences at once"),
+    ("serving", "Context length (tokens)"),
+    ("serving", "Concurrent sequences"),
     ("parallelism", "Tensor ranks"),
     ("what-fits?fits_tab=reach", "Devices"),
 )

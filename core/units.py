@@ -6,6 +6,8 @@ Memory is GiB (2**30) unless the reader asks for GB (10**9); one text never mixe
 import math
 from typing import Final, Literal
 
+from core.language import N_, _
+
 ByteUnit = Literal["GiB", "GB"]
 BYTE_UNITS: Final[tuple[ByteUnit, ...]] = ("GiB", "GB")
 
@@ -17,6 +19,7 @@ _BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _DECIMAL = ("B", "kB", "MB", "GB", "TB", "PB")
 _COUNTS = ("", " k", " M", " B", " T")
 _RATES = ("", " k", " M", " G", " T", " P", " E", " Z", " Y")
+_MINUTES: Final = N_("{minutes} min {seconds:02d} s")
 
 
 def format_bytes(num_bytes: float, unit: ByteUnit = "GiB") -> str:
@@ -70,7 +73,7 @@ def format_flops_per_second(flops_per_second: float) -> str:
 
 
 def format_seconds(seconds: float) -> str:
-    """Return a duration in the largest two units that matter.
+    """Return a duration in the largest two units that matter, in the reader's language.
 
     >>> format_seconds(0.0123), format_seconds(45), format_seconds(200), format_seconds(3900)
     ('12.3 ms', '45.0 s', '3 min 20 s', '1 h 05 min')
@@ -83,12 +86,12 @@ def format_seconds(seconds: float) -> str:
         return _under_a_minute(seconds)
     minutes, rest = divmod(round(seconds), 60)
     if minutes < 60:
-        return f"{minutes} min {rest:02d} s"
+        return _(_MINUTES).format(minutes=minutes, seconds=rest)
     hours, minutes = divmod(minutes, 60)
     if hours < 48:
-        return f"{hours} h {minutes:02d} min"
+        return _("{hours} h {minutes:02d} min").format(hours=hours, minutes=minutes)
     days, hours = divmod(round(seconds / 3600), 24)
-    return f"{days:,} d {hours:02d} h"
+    return _("{days:,} d {hours:02d} h").format(days=days, hours=hours)
 
 
 def format_rate(per_second: float, what: str) -> str:
@@ -101,12 +104,12 @@ def format_rate(per_second: float, what: str) -> str:
 
 
 def format_percent(fraction: float) -> str:
-    """Return a fraction as a percentage with three significant digits.
+    """Return a fraction as a percentage with three significant digits; Chinese sets no blank.
 
     >>> format_percent(0.254), format_percent(0.0009)
     ('25.4 %', '0.09 %')
     """
-    return f"{fraction * 100:.3g} %"
+    return _("{number} %").format(number=f"{fraction * 100:.3g}")
 
 
 def format_decibels(decibels: float) -> str:
@@ -124,7 +127,7 @@ def _under_a_minute(seconds: float) -> str:
     for name, times in (("ns", 1e9), ("µs", 1e6), ("ms", 1e3)):
         if 0 < seconds * times < 999.5:  # 999.6 would be written 1000
             return f"{_short(seconds * times)} {name}"
-    return f"{_short(seconds)} s" if seconds < 59.95 else "1 min 00 s"
+    return f"{_short(seconds)} s" if seconds < 59.95 else _(_MINUTES).format(minutes=1, seconds=0)
 
 
 def _scale(value: float, base: int, names: tuple[str, ...]) -> tuple[float, str]:

@@ -5,13 +5,14 @@ import streamlit as st
 from core.language import _, install_provider
 from pages.components.kept_zoom.kept_zoom import keep_zooms
 from pages.components.live_slider.live_slider import follow_the_hand
-from pages.shared import answer, header, link, navigation, settings, switches
+from pages.shared import answer, header, link, navigation, questions, settings, switches
 
 install_provider(settings.language)
 st.set_page_config(page_icon=switches.ICON, layout="wide")
 link.begin_run()
 header.begin_run()
 answer.begin_run()
+questions.begin_run()
 settings.bind_settings()
 page = st.navigation(navigation.build_menu(), position="top")
 link.enter(navigation.key_of(page))

@@ -145,7 +145,7 @@ class Cluster:
         if self.num_devices % (self.tensor * self.pipeline):
             raise ValueError(
                 _(
-                    "{devices} devices cannot be shared out to {tensor} tensor ranks times "
+                    "{devices} devices cannot be split into {tensor} tensor-parallel ranks times "
                     "{pipeline} pipeline stages; take a multiple of {product}."
                 ).format(
                     devices=self.num_devices,
@@ -157,8 +157,8 @@ class Cluster:
         if self.data % self.expert:
             raise ValueError(
                 _(
-                    "{expert} expert ranks cannot be taken from {data} data ranks; the data "
-                    "ranks must be a multiple of the expert ranks."
+                    "{expert} expert-parallel ranks cannot be taken from {data} data-parallel "
+                    "ranks; their number must be a multiple of {expert}."
                 ).format(expert=self.expert, data=self.data)
             )
 

@@ -32,6 +32,7 @@ KINDS: Final = tuple(KIND_WORDS)
 _OPERATORS: Final = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Pow, ast.USub)
 _FUNCTIONS: Final[Mapping[str, Any]] = {"ceil": math.ceil, "max": max, "min": min}
 _NAME = re.compile(r"[A-Za-z_]\w*")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d)")
 
 
 class Formula:
@@ -169,6 +170,18 @@ class Item:
         if not parts:
             return written(self.amount)
         return " + ".join(parts) if self.combine == "sum" else f"max({', '.join(parts)})"
+
+    @property
+    def python(self) -> str:
+        """The rule with the numbers put in, and its parts' in place of theirs, as Python reads it.
+
+        It needs `ceil` of math and nothing else.
+        """
+        if self.rule is not None or not self.children:
+            return _THOUSANDS.sub("_", self.substituted)
+        parts = [part.python for part in self.children]
+        is_max = self.combine == "max" and len(parts) > 1
+        return f"max({', '.join(parts)})" if is_max else " + ".join(parts)
 
     @property
     def num_bytes(self) -> int:

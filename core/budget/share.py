@@ -1,11 +1,14 @@
 """What one rank holds of a model, and the shares that a way of spreading it gives the ranks."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from core.budget.cluster import Cluster
 from core.language import _
 from core.models.spec import ModelSpec
+
+Way = Literal["tensor", "pipeline", "expert"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -121,6 +124,36 @@ def check_split(spec: ModelSpec, cluster: Cluster) -> None:
         raise ValueError(problem)
 
 
+def possible_sizes(
+    spec: ModelSpec, cluster: Cluster, way: Way, sizes: Sequence[int]
+) -> tuple[int, ...]:
+    """Return those of the sizes in which the model can be split further."""
+
+    def is_possible(size: int) -> bool:
+        try:
+            check_split(spec, split_further(cluster, way, size))
+        except ValueError:
+            return False
+        return True
+
+    return tuple(size for size in sizes if is_possible(size))
+
+
+def split_further(cluster: Cluster, way: Way, size: int) -> Cluster:
+    """Return the cluster with `size` times its devices; expert ranks are data ranks, no new ones.
+
+    Raises:
+        ValueError: If there cannot be so many devices or expert ranks; a sentence.
+    """
+    return replace(
+        cluster,
+        num_devices=cluster.num_devices * (1 if way == "expert" else size),
+        tensor=size if way == "tensor" else cluster.tensor,
+        pipeline=size if way == "pipeline" else cluster.pipeline,
+        expert=size if way == "expert" else cluster.expert,
+    )
+
+
 def _problems(spec: ModelSpec, cluster: Cluster) -> Iterator[str]:
     tensor, kv = cluster.tensor, spec.num_kv_heads
     if cluster.pipeline > spec.num_layers:
@@ -130,13 +163,13 @@ def _problems(spec: ModelSpec, cluster: Cluster) -> Iterator[str]:
         ).format(stages=cluster.pipeline, layers=spec.num_layers, model=spec.name)
     if spec.num_heads % tensor:
         yield _(
-            "{tensor} tensor ranks cannot share the {heads} attention heads of {model}; take a "
-            "number that divides {heads}."
+            "{tensor} tensor-parallel ranks cannot share the {heads} attention heads of {model}; "
+            "take a number that divides {heads}."
         ).format(tensor=tensor, heads=spec.num_heads, model=spec.name)
     if spec.latent is None and tensor % kv and kv % tensor:
         yield _(
-            "{tensor} tensor ranks cannot share the {heads} key and value heads of {model}; one "
-            "of the two numbers must divide the other."
+            "{tensor} tensor-parallel ranks cannot share the {heads} key and value heads of "
+            "{model}; one of the two numbers must divide the other."
         ).format(tensor=tensor, heads=kv, model=spec.name)
     widths = [spec.ffn_dim] if spec.num_dense_layers else []
     if spec.mixture is not None:
@@ -144,19 +177,19 @@ def _problems(spec: ModelSpec, cluster: Cluster) -> Iterator[str]:
     for width in widths:
         if width % tensor:
             yield _(
-                "{tensor} tensor ranks cannot share the feed-forward width {width} of {model}; "
-                "take a number that divides {width}."
+                "{tensor} tensor-parallel ranks cannot share the feed-forward width {width} of "
+                "{model}; take a number that divides {width}."
             ).format(tensor=tensor, width=width, model=spec.name)
     yield from _uneven_experts(spec, cluster.expert)
 
 
 def _uneven_experts(spec: ModelSpec, expert: int) -> Iterator[str]:
     if expert > 1 and spec.mixture is None:
-        yield _("{model} has no experts, so there is nothing for {expert} expert ranks.").format(
-            model=spec.name, expert=expert
-        )
+        yield _(
+            "{model} has no experts, so there is nothing for {expert} expert-parallel ranks."
+        ).format(model=spec.name, expert=expert)
     if spec.mixture is not None and spec.mixture.num_experts % expert:
         yield _(
-            "{expert} expert ranks cannot share the {experts} experts of {model}; take a number "
-            "that divides {experts}."
+            "{expert} expert-parallel ranks cannot share the {experts} experts of {model}; take a "
+            "number that divides {experts}."
         ).format(expert=expert, experts=spec.mixture.num_experts, model=spec.name)

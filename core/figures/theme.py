@@ -22,13 +22,13 @@ CODE_FAMILY: Final = (
 )
 
 CHART_TEXT_PX: Final = 15
-PRESENT_CHART_TEXT_PX: Final = 20
+PRESENT_CHART_TEXT_PX: Final = 22
 
 _HUES: Final[Mapping[Mode, Mapping[str, str]]] = {
     "light": {
         "vermillion": "#c44e00",
         "blue": "#0067a8",
-        "green": "#00855f",
+        "green": "#00825d",
         "orange": "#b27500",
         "purple": "#8f2a6b",
         "sky": "#2f86be",
@@ -152,7 +152,7 @@ def plotly_layout(mode: Mode, *, present: bool = False) -> dict[str, Any]:
 
     Args:
         mode: "light" or "dark".
-        present: Chart text for a projector (20 px instead of 15 px).
+        present: Chart text for a projector (22 px instead of 15 px).
 
     Raises:
         ValueError: If the mode is neither light nor dark.

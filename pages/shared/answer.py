@@ -27,7 +27,7 @@ _WRITTEN: Final[Mapping[str, Callable[[float], str]]] = {
     "tokens": lambda amount: f"{units.format_count(amount)} {_('tokens')}",
     "1": units.format_percent,
     "×": lambda amount: f"{amount:,.3f} ×",
-    "FLOPs/byte": lambda amount: f"{amount:,.4g} FLOPs/B",
+    "FLOPs/byte": lambda amount: f"{amount:,.4g} FLOP/byte",
     "USD": lambda amount: f"{units.format_count(amount)} USD",
     "nats": lambda amount: f"{amount:.3f} nats",
 }
@@ -39,11 +39,16 @@ def begin_run() -> None:
     st.session_state[SNIPPETS] = {}
 
 
-def headline(text: str) -> None:
-    """Show the sentence that states the page's number; lessons are checked against it."""
+def headline(text: str, *, waits: bool = False) -> None:
+    """Show the sentence that states the page's number; lessons are checked against it.
+
+    Args:
+        text: Translated.
+        waits: Whether it stays unsaid: a question about it is open, and not answered yet.
+    """
     st.session_state[HEADLINE] = text
     with st.container(key="headline"):
-        st.markdown(text)
+        st.markdown(_("Predict first: the answer waits until you have chosen.") if waits else text)
 
 
 def written(amount: float, unit: str) -> str:
@@ -111,4 +116,5 @@ def show_code(name: str, source: str) -> None:
     if place.open:
         with place:
             st.code(source.strip(), language="python")
-            st.caption(_("Run it in the folder of this dashboard with its own Python."))
+            if "core." in source:
+                st.caption(_("Run it in the folder of this dashboard with its own Python."))

@@ -1,4 +1,4 @@
-"""The top of every page: title, question, lessons, "copy link" and the keys."""
+"""The line at the top of every page: title, question, lessons, "copy link" and the keys."""
 
 from dataclasses import dataclass
 from typing import Final, cast
@@ -12,18 +12,26 @@ from pages.components.key_map.key_map import key_map
 from pages.server.classroom import class_address, in_class
 from pages.server.join import remember_link
 from pages.shared import link
-from pages.shared.lessons import lessons_row
+from pages.shared.lessons import lesson_control
 from pages.shared.navigation import page_row
+from pages.shared.settings import presenting
 
 _SLOTS: Final = "frame_header"
 
 
 @dataclass(frozen=True, slots=True)
 class _Slots:
-    """Places that are filled when the page has run and all its settings are known."""
+    """Places in the header that are filled later in the run.
 
-    tools: DeltaGenerator
+    Attributes:
+        tabs: For the tabs on a projector, where a line of their own is one too many.
+        lessons: Filled when all settings of the page are known, as the tools are.
+        tools: "Copy link" and the keys.
+    """
+
+    tabs: DeltaGenerator
     lessons: DeltaGenerator
+    tools: DeltaGenerator
 
 
 def begin_run() -> None:
@@ -39,25 +47,37 @@ def page_header(doc: str | None, title: str = "") -> None:
         title: Translated title, if it is not the one of the menu.
     """
     question = (doc or "").strip().partition("\n")[0]
-    with st.container(key="page_header", horizontal=True, vertical_alignment="bottom"):
+    with st.container(key="page_header", horizontal=True, vertical_alignment="center"):
         with st.container(key="page_title", horizontal=True, gap=None):
             name = title or _(page_row(link.current_page()).title)
             st.title(name, anchor=False, width="content")
             st.caption(_(question) if question else "", width="content")
-        tools = st.container(
-            key="page_tools", horizontal=True, width="content", vertical_alignment="center"
-        )
-    st.session_state[_SLOTS] = _Slots(tools, st.container(key="page_lessons", gap=None))
+        slots = [
+            st.container(key=key, horizontal=True, width="content", vertical_alignment="center")
+            for key in ("page_tabs_small", "page_lessons", "page_tools")
+        ]
+    st.session_state[_SLOTS] = _Slots(*slots)
+
+
+def tabs_place() -> DeltaGenerator:
+    """Return the place for the tabs: a line of their own or, on a projector, in the header."""
+    if presenting() and (slots := _slots()):
+        return slots.tabs
+    return st.container(key="page_tabs", horizontal=True, vertical_alignment="center", gap="small")
 
 
 def end_run() -> None:
     """Fill the places of the header."""
-    slots = cast("_Slots | None", st.session_state.get(_SLOTS))
+    slots = _slots()
     if slots is None:
         return
     with slots.lessons:
-        lessons_row(link.current_page())
+        lesson_control(link.current_page())
     with slots.tools:
         reachable = class_address() if in_class() else ""
         copy_link(link.parameters(), link.refusals(), reachable=reachable, on_copied=remember_link)
         key_map()
+
+
+def _slots() -> _Slots | None:
+    return cast("_Slots | None", st.session_state.get(_SLOTS))

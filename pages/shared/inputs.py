@@ -146,15 +146,22 @@ class Inputs:
         help: str | None = None,
         disabled: bool = False,
     ) -> T:
-        """Show a slider over `options`; `labels` turns an option into the words shown."""
+        """Show a slider over `options`; `labels` turns an option into the words shown.
+
+        The options may follow another input: one that is gone gives way to the default.
+        """
+        accepted = accepts.one_of(options, default)
+        held = st.session_state.get(self.key(name))
+        if isinstance(held, str) and accepted.read(held) is None:
+            self._move_to_end(name, accepted.write(default))
         if len(options) == 1:
             show = partial(_only_one, label, labels(default), default)
-            return pick(self.page, name, accepts.one_of(options, default), show, disabled=disabled)
+            return pick(self.page, name, accepted, show, disabled=disabled)
         draw = partial(st.select_slider, label, options, format_func=labels, help=help)
-        return self.choose(name, accepts.one_of(options, default), draw, disabled=disabled)
+        return self.choose(name, accepted, draw, disabled=disabled)
 
     def _move_to_end(self, name: str, end: object) -> None:
-        """Bring what the reader chose before back into the limits; no link has said it."""
+        """Bring what the reader chose before back to what is possible; no link has said it."""
         st.session_state[self.key(name)] = end
         link.settle(self.key(name), None)
 

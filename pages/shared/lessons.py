@@ -10,14 +10,16 @@ from typing import Any, Final
 
 import streamlit as st
 
-from core.language import LANGUAGES, _, current_language
+from core.language import LANGUAGES, _, current_language, ngettext
 from pages.shared import link, page_links
 from pages.shared.navigation import page_row
 
 LESSONS_FILE: Final = Path(__file__).with_name("lessons.toml")
 _CONCEPTS: Final = Path(__file__).with_name("concepts.toml")
-ROW_KEY: Final = "lessons_row"
+CONTROL_KEY: Final = "lesson_control"
+LIST_KEY: Final = "lesson_list"
 NEXT_KEY: Final = "next_lesson"
+PREVIOUS_KEY: Final = "previous_lesson"
 _SLUG: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _CONCEPT: Final = re.compile(r"C\d{1,3}")
 _REQUIRED: Final = ("slug", "page", "title", "headline", "source", "concepts", "level")
@@ -82,13 +84,6 @@ def lessons_of(page: str) -> tuple[Lesson, ...]:
     return tuple(lesson for lesson in load_lessons() if lesson.page == page)
 
 
-def lesson_after(lesson: Lesson) -> Lesson | None:
-    """Return the next lesson in teaching order; None after the last."""
-    lessons = load_lessons()
-    following = lessons.index(lesson) + 1
-    return lessons[following] if following < len(lessons) else None
-
-
 def find_lesson(
     page: str, settings: Mapping[str, str], defaults: Mapping[str, str]
 ) -> Lesson | None:
@@ -101,7 +96,8 @@ def find_lesson(
     """
     lessons = sorted(lessons_of(page), key=lambda lesson: -len(lesson.query))
     for lesson in lessons:
-        wanted = lesson.query or defaults
+        # Of the defaults only what this tab asks for: the reader may have met others before.
+        wanted = lesson.query or {name: defaults[name] for name in defaults if name in settings}
         if all(settings.get(name) == value for name, value in wanted.items()):
             return lesson
     return None
@@ -173,26 +169,57 @@ def open_lesson(lesson: Lesson) -> None:
     page_links.go_to(lesson.page, query_of(lesson))
 
 
-def lesson_link(lesson: Lesson, label: str = "") -> None:
+def lesson_link(lesson: Lesson, label: str = "", *, icon: str | None = None) -> None:
     """Show a link that opens a lesson."""
-    page_links.show_link(lesson.page, label or in_language(lesson.title), query_of(lesson))
+    label = label or in_language(lesson.title)
+    page_links.show_link(lesson.page, label, query_of(lesson), icon=icon)
 
 
-def lessons_row(page: str) -> None:
-    """Show the lessons of a page in one row, the one on show marked, then the next one.
+def lesson_control(page: str) -> None:
+    """Show which lesson is on show; the list opens from it, arrows lead to its neighbours.
 
-    Drawn at the end of the run, when every setting of the page is known. The keys 1 to 9 open them.
+    Of a page without lessons nothing is shown.
+
+    Drawn at the end of the run, when every setting of the page is known.
     """
+    lessons = lessons_of(page)
+    if not lessons:
+        return
     on_show = find_lesson(page, link.values(), link.defaults_of(page))
-    with st.container(key=ROW_KEY, horizontal=True, vertical_alignment="center", gap="small"):
-        for number, lesson in enumerate(lessons_of(page), start=1):
-            mark = "**● {}**" if lesson is on_show else "{}"  # the row scrolls to what is bold
-            lesson_link(lesson, mark.format(f"{number} · {in_language(lesson.title)}"))
-        following = lesson_after(on_show) if on_show else None
-        if following is not None:
-            title = in_language(following.title)
-            with st.container(key=NEXT_KEY, width="content"):
-                lesson_link(following, _("Next: {title} →").format(title=title))
+    with st.container(key=CONTROL_KEY, horizontal=True, vertical_alignment="center", gap=None):
+        with (
+            st.popover(_told(on_show, lessons), type="tertiary", width="content"),
+            st.container(key=LIST_KEY, gap=None),
+        ):
+            for number, lesson in enumerate(lessons, start=1):
+                mark = "**● {}**" if lesson is on_show else "{}"
+                lesson_link(lesson, mark.format(f"{number} · {in_language(lesson.title)}"))
+        before, after = _neighbours(on_show) if on_show else (None, lessons[0])
+        _arrow(before, PREVIOUS_KEY, _("Previous: {title}"), ":material/chevron_left:")
+        _arrow(after, NEXT_KEY, _("Next: {title}"), ":material/chevron_right:")
+
+
+def _arrow(lesson: Lesson | None, key: str, label: str, icon: str) -> None:
+    """Show the way to a lesson as an arrow; the style of the frame leaves its words to the ear."""
+    if lesson is not None:
+        with st.container(key=key, width="content"):
+            lesson_link(lesson, label.format(title=in_language(lesson.title)), icon=icon)
+
+
+def _told(on_show: Lesson | None, lessons: Sequence[Lesson]) -> str:
+    if on_show is None:
+        count = len(lessons)
+        return ngettext("{count} lesson", "{count} lessons", count).format(count=count)
+    return _("Lesson {number} of {count} · {title}").format(
+        number=lessons.index(on_show) + 1, count=len(lessons), title=in_language(on_show.title)
+    )
+
+
+def _neighbours(lesson: Lesson) -> tuple[Lesson | None, Lesson | None]:
+    """Return the lessons before and after one, in teaching order."""
+    padded = (None, *load_lessons(), None)
+    place = padded.index(lesson)
+    return padded[place - 1], padded[place + 1]
 
 
 @cache

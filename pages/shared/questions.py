@@ -1,11 +1,16 @@
 """Predict, then reveal: the answer is not on the page before the reader commits."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import streamlit as st
 
 from core.language import _
+from pages.shared.accepts import true_or_false
+from pages.shared.inputs import Inputs, pick
+
+_WAITS: Final = "frame_answer_waits"
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +19,38 @@ class Choice:
 
     text: str
     why_wrong: str | None = None
+
+
+def begin_run() -> None:
+    """Forget the question of the last run."""
+    st.session_state[_WAITS] = False
+
+
+def answer_waits() -> bool:
+    """Return whether a question is open in this run that the reader has not answered yet."""
+    return bool(st.session_state.get(_WAITS, False))
+
+
+def ask_on_demand(inputs: Inputs, ask: Callable[[], None]) -> None:
+    """Ask when the reader opens the question, or a link does: "<page>_predict=true".
+
+    Args:
+        inputs: Of the page.
+        ask: Calls `predict_then_reveal`; not called while the question is closed.
+    """
+
+    def show(*, key: str, disabled: bool) -> bool:
+        del disabled  # on a locked page, too, a question may be answered
+        place = st.expander(
+            _("Predict, then reveal"), key=key, icon=":material/psychology_alt:",
+            on_change="rerun", bind="query-params",
+        )  # fmt: skip
+        if place.open:
+            with place:
+                ask()
+        return bool(place.open)
+
+    pick(inputs.page, "predict", true_or_false(default=False), show)
 
 
 def predict_then_reveal(
@@ -34,11 +71,11 @@ def predict_then_reveal(
     if len(right) != 1:
         raise ValueError(f"question {key}: exactly one choice must be right, not {len(right)}")
     committed = f"{key}_committed"
-    with st.container(border=True, key=f"{key}_question"):
-        predict = _("Predict")
-        st.markdown(f"**{predict}** · {question}")
+    with st.container(key=f"{key}_question"):
+        st.markdown(question)
         chosen = _ask(key, choices, asked=committed not in st.session_state)
         if committed not in st.session_state:
+            st.session_state[_WAITS] = True
             return False
         _reveal(choices[chosen or 0], right[0], explanation)
     return True

@@ -1,14 +1,15 @@
 """A page with tabs: one contract between the page, its tabs, their pictures and their code.
 
-A page is its inputs (`choose`), its tabs and its question. A tab is a function `case -> Shown`; it
-may draw parts of its own first (a browser part, a button and its progress, a sentence): they stand
-between the headline and the pictures. Only the open tab is computed.
+From top to bottom a page is its title, its tabs, the headline that answers its question and, below
+it, the inputs on the left and the picture beside them. A tab is a function `case -> Shown`; it may
+draw parts of its own first (a browser part, a button and its progress, a sentence): they stand
+above the pictures. Only the open tab is computed.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -16,14 +17,14 @@ from streamlit.delta_generator import DeltaGenerator
 from core.budget import Item
 from core.figures.picture import Picture
 from core.language import _
+from pages.shared import accepts
 from pages.shared.answer import explained_number, headline, show_code
 from pages.shared.charts import show_chart
-from pages.shared.header import page_header
+from pages.shared.header import page_header, tabs_place
 from pages.shared.inputs import Inputs
 from pages.shared.prose import prose
+from pages.shared.questions import answer_waits, ask_on_demand
 from pages.shared.settings import presenting
-
-Place = Literal["beside", "below", "left"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -100,40 +101,44 @@ class Page:
 
     Attributes:
         inputs: Its inputs.
-        tabs: Word in the address -> tab; the first one is open at first.
+        tabs: Word in the address -> tab; the first one answers the page's question and is open at
+            first. At most six, or five where there are `more`.
+        more: Further tabs, behind a menu at the end of the row.
         question: Asks the reader to predict something.
         choose: Shows the inputs of the page and returns what they say.
         code: Python for what was chosen, where a tab brings none of its own; it says the same error
             that a tab has refused with.
         refusal: What to show for choices that cannot be, given the sentence why.
-        own_inputs: Where the inputs of a tab stand: beside the tabs, in a row below, or left of
-            the picture.
-        tabs_as_list: Whether the tabs are a list on a projector, which has room for one row.
         snippet: Name of the code; the tab's, unless said otherwise.
         reading: The page's text: its name beside the page, or what shows it.
     """
 
     inputs: Inputs
     tabs: Mapping[str, Tab]
-    question: Callable[[], None] = lambda: None
+    more: Mapping[str, Tab] = field(default_factory=dict)
+    question: Callable[[], None] | None = None
     choose: Callable[[], Any] | None = None
     code: Callable[[Any], str] | None = None
     refusal: Callable[[ValueError], Shown] | None = None
-    own_inputs: Place = "beside"
-    tabs_as_list: bool = False
     snippet: str = ""
     reading: str | Callable[[], None] = "reading"
+
+    @property
+    def every_tab(self) -> Mapping[str, Tab]:
+        """All tabs, those of the menu last."""
+        return {**self.tabs, **self.more}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Places:
     """Where everything goes, in the order of the eye; filled in another one."""
 
-    choices: DeltaGenerator
-    tabs: DeltaGenerator
-    own: DeltaGenerator
     head: DeltaGenerator
+    choices: DeltaGenerator
+    own: DeltaGenerator
     body: DeltaGenerator
+    question: DeltaGenerator
+    code: DeltaGenerator
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -155,20 +160,20 @@ def tabbed_page(file: str, doc: str | None, page: Page) -> None:
     page_header(doc)
     if (style := Path(file).with_name("page.css")).exists():
         st.html(style)
-    places = _make_places(page.own_inputs)
-    key = _choose_tab(page, places)
-    tab = page.tabs[key]
+    key = _choose_tab(page)
+    tab = page.every_tab[key]
+    places = _make_places(page, tab)
     chosen = _choose(page, tab, places)
     shown = _show(page, tab, places, chosen)
+    if ask := tab.question or page.question:
+        with places.question:
+            ask_on_demand(page.inputs, ask)
     _draw(shown, page.inputs.key(key), places)
-    asked, code = st.columns(2)
-    with asked:
-        (tab.question or page.question)()
     source = shown.code
     if not source and page.code and chosen.problem is None:
         source = page.code(chosen.case)
     if source:
-        with code:
+        with places.code:
             show_code(page.snippet or key, source)
     if tab.reading or isinstance(page.reading, str):
         prose(file, tab.reading or str(page.reading))
@@ -176,33 +181,49 @@ def tabbed_page(file: str, doc: str | None, page: Page) -> None:
         page.reading()
 
 
-def _make_places(own_inputs: Place) -> _Places:
-    choices = st.container(key="page_choices")
-    row = st.container(key="page_tabs", horizontal=True, vertical_alignment="center")
-    if own_inputs == "left":
-        head = st.container(gap=None)
-        left, body = st.columns([1, 3], gap="medium")
-        own = left.container(key="tab_choices", gap="small")
-        return _Places(choices=choices, tabs=row, own=own, head=head, body=body)
-    tabs = row.container(width="content") if own_inputs == "beside" else row
-    own = (row if own_inputs == "beside" else st).container(
-        key="tab_choices", horizontal=True, vertical_alignment="bottom"
-    )
-    return _Places(choices=choices, tabs=tabs, own=own, head=st.container(), body=st.container())
+def _choose_tab(page: Page) -> str:
+    """Return the open tab: one of the row, or of the menu at its end, which then joins the row."""
+    every_tab = page.every_tab
+    accepted = accepts.one_of(tuple(every_tab), next(iter(every_tab)))
 
+    def name_of(key: str) -> str:
+        return _(every_tab[key].label)
 
-def _choose_tab(page: Page, places: _Places) -> str:
-    as_list = page.tabs_as_list and presenting()
-    picker = page.inputs.selectbox if as_list else page.inputs.segmented
-    # In one row with the inputs, where these would else stand in a second one.
-    with places.own if as_list and page.own_inputs == "below" else places.tabs:
-        return picker(
-            "tab",
-            _("Show"),
-            tuple(page.tabs),
-            default=next(iter(page.tabs)),
-            labels=lambda name: _(page.tabs[name].label),
+    def draw(*, key: str, disabled: bool, **on_change: Any) -> str:  # noqa: ANN401  Streamlit's own
+        widget = {"format_func": name_of, "key": key, "disabled": disabled, **on_change}
+        if presenting():  # one line has no room for a row
+            return str(st.selectbox(
+                _("Show"), list(every_tab), label_visibility="collapsed", **widget
+            ))  # fmt: skip
+        is_open = st.session_state[key]
+        others = [other for other in page.more if other != is_open]
+        row = [*page.tabs, *(other for other in page.more if other == is_open)]
+        chosen = st.segmented_control(
+            _("Show"), row, required=True, label_visibility="collapsed", **widget
         )
+        if others:
+            menu = f"{key}_more"
+            st.menu_button(
+                _("More"), others, format_func=name_of, key=menu, disabled=disabled,
+                type="tertiary", on_click=lambda: page.inputs.set("tab", st.session_state[menu]),
+            )  # fmt: skip
+        return str(chosen)
+
+    with tabs_place():
+        return page.inputs.choose("tab", accepted, draw)
+
+
+def _make_places(page: Page, tab: Tab) -> _Places:
+    head = st.container(key="page_answer", gap=None)
+    has_inputs = tab.choose is not None or (page.choose is not None and tab.with_inputs)
+    with st.container(key="page_split"):
+        # A tab that needs no inputs has the whole width; what the page chose is kept, unseen.
+        rail, body = st.columns([1, 4], gap="medium") if has_inputs else (st.container(),) * 2
+    with rail.container(key="page_rail", gap="small"):
+        choices = st.container(key="page_choices", gap="small")
+        own = st.container(key="tab_choices", gap="small")
+    question, code = st.columns(2) if tab.question or page.question else (st.container(),) * 2
+    return _Places(head=head, choices=choices, own=own, body=body, question=question, code=code)
 
 
 def _choose(page: Page, tab: Tab, places: _Places) -> _Chosen:
@@ -235,9 +256,10 @@ def _show(page: Page, tab: Tab, places: _Places, chosen: _Chosen) -> Shown:
 
 
 def _draw(shown: Shown, key: str, places: _Places) -> None:
-    """Draw what a tab shows."""
+    """Draw what a tab shows; its sentence and numbers wait while a question about them is open."""
+    waits = answer_waits()
     with places.head:
-        _draw_headline(shown)
+        _draw_headline(shown, waits=waits)
     with places.body:
         picture, numbers = _beside(shown)
         with picture:
@@ -251,7 +273,7 @@ def _draw(shown: Shown, key: str, places: _Places) -> None:
             for note in shown.notes:
                 st.caption(note)
         with numbers:
-            for label, item in shown.numbers:
+            for label, item in () if waits else shown.numbers:
                 explained_number(label, item)
             if shown.beside:
                 shown.beside()
@@ -259,14 +281,13 @@ def _draw(shown: Shown, key: str, places: _Places) -> None:
             shown.below()
 
 
-def _draw_headline(shown: Shown) -> None:
-    if shown.beside_headline is None:
-        if shown.headline:
-            headline(shown.headline)
+def _draw_headline(shown: Shown, *, waits: bool) -> None:
+    if not shown.headline:
         return
     with st.container(key="tab_answer", horizontal=True, vertical_alignment="center"):
-        headline(shown.headline)
-        shown.beside_headline()
+        headline(shown.headline, waits=waits)
+        if shown.beside_headline:
+            shown.beside_headline()
 
 
 def _beside(shown: Shown) -> tuple[DeltaGenerator, DeltaGenerator]:

@@ -47,6 +47,11 @@ def browser_part(app, name):
     return sent
 
 
+def ask(key):
+    """Return what a link says to open the question of that key: its page's only one."""
+    return {f"{key.partition('_')[0]}_predict": "true"}
+
+
 def commit(app, key, choice):
     """Choose an answer to a question and ask for the right one."""
     app.radio(key=key).set_value(choice).run()

@@ -114,7 +114,7 @@ def test_a_server_for_this_computer_tells_nothing(capsys):
 
 def test_a_viewer_reads_who_controls_and_finds_every_control_greyed(viewer):
     assert not viewer.exception
-    assert button(viewer, "Start").disabled
+    assert button(viewer, "Train").disabled
     assert f"The browser on the teacher's computer ({ADDRESS}:" in texts(viewer)
     assert browser_part(viewer, "live_chart")["controls"] == "disabled"
 
@@ -122,7 +122,7 @@ def test_a_viewer_reads_who_controls_and_finds_every_control_greyed(viewer):
 def test_the_teacher_s_own_computer_needs_no_pin(a_class, comes_from, open_page):
     comes_from("127.0.0.1")
     app = open_page(PAGE)
-    assert not button(app, "Start").disabled
+    assert not button(app, "Train").disabled
     assert browser_part(app, "live_chart")["controls"] == "enabled"
     assert "this browser is on the server's own computer" in texts(app)
 
@@ -132,7 +132,7 @@ def test_a_start_that_the_button_did_not_allow_is_refused(
 ):
     comes_from("127.0.0.1")
     app = open_page(PAGE)
-    start = button(app, "Start").click()
+    start = button(app, "Train").click()
     comes_from("127.0.0.3")  # a hand-made message does not care whether the button is greyed
     app = start.run()
     assert "You are watching" in texts(app)
@@ -147,7 +147,7 @@ def test_a_hand_made_command_is_refused_before_the_run_is_even_looked_for(a_clas
 def test_behind_a_proxy_nobody_controls_also_without_a_class(comes_from, open_page, capsys):
     comes_from("127.0.0.1", proxied=True)
     app = open_page(PAGE)
-    assert button(app, "Start").disabled
+    assert button(app, "Train").disabled
     assert "Teacher's PIN: " in capsys.readouterr().out
     classroom.clear()
 
@@ -155,10 +155,10 @@ def test_behind_a_proxy_nobody_controls_also_without_a_class(comes_from, open_pa
 def test_the_pin_lets_through_and_can_be_given_back(viewer):
     app = give(viewer, PIN)
     assert not app.exception
-    assert not button(app, "Start").disabled
+    assert not button(app, "Train").disabled
     assert "this browser gave the PIN" in texts(app)
     app = button(app, "Give control back").click().run()
-    assert button(app, "Start").disabled
+    assert button(app, "Train").disabled
 
 
 def test_the_pin_is_neither_kept_nor_shown(viewer):
@@ -179,9 +179,9 @@ def test_five_wrong_pins_pause_every_browser_of_that_address_and_no_other(
     as_browser("ben")
     other = give(open_page(PAGE), PIN)
     assert "Too many wrong PINs" in texts(other), "a new cookie is no new address"
-    assert button(other, "Start").disabled
+    assert button(other, "Train").disabled
     comes_from("127.0.0.4")
-    assert not button(give(open_page(PAGE), PIN), "Start").disabled
+    assert not button(give(open_page(PAGE), PIN), "Train").disabled
 
 
 def test_a_browser_that_gave_the_pin_is_not_paused_by_others_of_its_address(
@@ -194,21 +194,21 @@ def test_a_browser_that_gave_the_pin_is_not_paused_by_others_of_its_address(
         other = give(other, "000000")
     assert "Too many wrong PINs" in texts(other)
     as_browser("ann")
-    assert not button(give(app, PIN), "Start").disabled
+    assert not button(give(app, PIN), "Train").disabled
 
 
 def test_the_right_is_kept_by_a_reload_and_is_no_other_browser_s(viewer, as_browser, open_page):
     give(viewer, PIN)
-    assert not button(open_page(PAGE), "Start").disabled
+    assert not button(open_page(PAGE), "Train").disabled
     as_browser("ben")
-    assert button(open_page(PAGE), "Start").disabled
+    assert button(open_page(PAGE), "Train").disabled
 
 
 def test_a_role_in_the_session_is_none(viewer):
     for forged in (True, "teacher", {"role": "teacher"}):
         viewer.session_state["frame_teacher_role"] = forged
         viewer.run()
-        assert button(viewer, "Start").disabled, forged
+        assert button(viewer, "Train").disabled, forged
 
 
 def test_teachers_who_have_gone_are_not_counted(monkeypatch):

@@ -18,7 +18,7 @@ TRAIN_CONCEPTS = {"C147"}
 # Lesson, its concepts, and what its page must show in both languages to teach them.
 SHOWN = (
     ("the-sparse-peak", ("C129",), ("H100", "1,979 TFLOP/s")),
-    ("the-pipeline-bubble", (), ("27.3 %",)),
+    ("the-pipeline-bubble", (), ("27.3",)),
     ("tensor-ranks-leave-the-node", ("C120",), ("all-gather", "reduce-scatter", "1.875", "16")),
     ("wait-before-the-clock-stops", ("C131",), ("synchronize()", "1.72 PFLOP/s", "67.0 TFLOP/s")),
     ("error-view", ("C30",), ("stride", "(1, 3)", "3 × 2 = 6", "contiguous().view")),
@@ -81,7 +81,11 @@ def test_every_page_has_a_title_its_lessons_a_question_and_no_exception(
     labels = " ".join(each.proto.label for each in app.get("page_link"))
     for lesson in lessons_of(key):
         assert lesson.title[language] in labels, lesson.slug
-    assert any("**" in each.value and "·" in each.value for each in app.markdown), "no prediction"
+    asks = {"en": "Predict, then reveal", "zh": "先预测，再揭晓"}[language]
+    # What the page of lessons asks belongs to its card.
+    assert [each.label for each in app.expander].count(asks) == (key != "start/lessons")
+    first = {"en": "Lesson 1 of ", "zh": "第 1 课"}[language]
+    assert any(each.proto.popover.label.startswith(first) for each in app.get("popover"))
     assert state(app, "headline")
     assert app.query_params.get("lang", "en") == language
 

@@ -15,7 +15,7 @@ from core.train.start.timing import TimingError
 from pages.train.live_run import runs as runs_room
 from pages.train.live_run import start as start_room
 from pages.train.live_run.runs import send_command
-from tests.app.shown import browser_part, captions, commit, headline, said
+from tests.app.shown import ask, browser_part, captions, commit, headline, said
 
 PAGE = "train/live_run"
 NAME = "20260102t030405z-one-minute-00ff"
@@ -48,7 +48,7 @@ def test_the_headline_is_counted_by_core(open_page):
 
 def test_the_snippet_prints_the_parameters_of_the_headline(open_page, run_code):
     app = open_page(PAGE, lr_size="110k", lr_layers="3", lr_tokenizer="byte")
-    assert run_code(app, "plan").split()[0] in headline(app)
+    assert run_code(app, "plan").splitlines()[-1] in headline(app)
 
 
 def test_every_setting_is_in_the_address_and_changes_the_prediction(open_page):
@@ -157,20 +157,33 @@ def test_what_stands_above_a_run_is_that_runs_and_the_next_one_is_named_as_such(
     (details,) = [each for each in captions(app) if "4,321" in each]
     for words in ("Ten minutes, 0.8M", "3.00 MiB", "at most 10 min 00 s"):
         assert words in details
-    (next_run,) = [each for each in captions(app) if each.startswith("Next run")]
+    (next_run,) = [each for each in captions(app) if each.startswith("Next: ")]
     assert f"{coming.parameters.amount:,}" in next_run
     assert "One minute, 110k" in next_run
-    assert part_of(app)["told"] == f"{NAME} ended"
+    told = part_of(app)["told"]
+    assert told["mark"] == f"{NAME} ended"
+    assert told["title"] == "Ten minutes, 0.8M"
+    assert told["parameters"] == f"{ten_minutes.parameters.amount:,}"
+    assert told["headline"] == headline(app)
 
 
 def test_a_next_run_like_the_shown_one_is_not_told_twice(open_page, ten_minutes):
     app = open_page(PAGE, lr_duration="ten_minutes", lr_size="0.8M")
-    assert [each for each in captions(app) if each.startswith("Next run")] == []
+    assert [each for each in captions(app) if each.startswith("Next: ")] == []
 
 
 def test_the_snippet_prints_the_parameters_of_the_shown_run(open_page, ten_minutes, run_code):
     app = open_page(PAGE)
-    assert run_code(app, "plan").split()[0] == f"{ten_minutes.parameters.amount:,}"
+    assert run_code(app, "plan").splitlines()[-1] == f"{ten_minutes.parameters.amount:,}"
+
+
+@pytest.mark.parametrize("size", ["110k", "10.7M"])
+def test_the_snippet_needs_nothing_of_this_app(open_page, run_code, size):
+    app = open_page(PAGE, lr_size=size)
+    (source,) = app.session_state["snippets"].values()
+    assert "core" not in source
+    counted = run_code(app, "plan").splitlines()[-1]
+    assert counted == f"{outline_run(Wish(size=size)).parameters.amount:,}"
 
 
 def test_the_default_preset_says_that_it_takes_at_most_a_minute(open_page):
@@ -189,15 +202,18 @@ def test_the_address_names_the_run_that_is_followed(open_page, a_run):
 
 def test_an_earlier_run_opens_with_a_click(open_page, a_run):
     app = open_page(PAGE)
+    app.button(key="lr_manage").click().run()
     app.button(key=f"lr_open_{NAME}").click().run()
     assert part_of(app)["run"] == NAME
+    app.button(key="lr_manage").click().run()
     app.button(key="lr_newest").click().run()
     assert part_of(app)["run"] == ""
 
 
 def test_a_damaged_run_is_listed_with_what_is_wrong(open_page, a_run):
     (a_run / "run.json").write_text("{", encoding="utf-8")
-    assert any("cannot be read" in each.value for each in open_page(PAGE).caption)
+    window = open_page(PAGE).button(key="lr_manage").click().run()
+    assert any("cannot be read" in each.value for each in window.caption)
 
 
 def test_more_runs_than_fit_are_counted(open_page, a_run):
@@ -205,7 +221,8 @@ def test_more_runs_than_fit_are_counted(open_page, a_run):
         copy = runs_directory() / f"20250102t0304{number:02d}z-old-00ff"
         copy.mkdir()
         (copy / "run.json").write_bytes((a_run / "run.json").read_bytes())
-    assert any(each.value.startswith("4 older runs") for each in open_page(PAGE).caption)
+    window = open_page(PAGE).button(key="lr_manage").click().run()
+    assert any(each.value.startswith("4 older runs") for each in window.caption)
 
 
 @pytest.mark.parametrize(
@@ -237,13 +254,15 @@ def test_on_a_projector_the_page_draws_large(open_page):
 
 
 def test_the_first_loss_is_not_told_before_the_reader_commits(open_page):
-    app = open_page(PAGE, lr_size="110k")
+    app = open_page(PAGE, lr_size="110k", **ask("lr_first_loss"))
+    assert part_of(app)["told"]["waits"]
     loss = outline_run(Wish(size="110k")).ln_vocab
     told = f"= {loss:.2f} nats"
     assert told not in said(app)
     commit(app, "lr_first_loss", 2)
     for words in (told, "entropy of the token frequencies"):
         assert words in said(app)
+    assert not part_of(app)["told"]["waits"]
 
 
 def test_a_command_lands_in_the_inbox_of_the_run_that_the_browser_shows(a_run):

@@ -183,5 +183,5 @@ def test_a_child_that_fails_is_explained_and_replaced(open_page, monkeypatch, no
 
     assert "2.38 % become zero" in headline(app)
     assert "no memory" in app.warning[0].value
-    assert "Made-up gradients are shown instead" in app.warning[0].value
+    assert "Synthetic gradients are shown instead" in app.warning[0].value
     assert not jobs().is_running("gradients of a fresh GPT")

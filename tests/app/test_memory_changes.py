@@ -55,8 +55,8 @@ def test_two_examples_are_compared_before_the_reader_has_pinned_anything(open_pa
 def test_all_pins_and_the_setting_stand_side_by_side(open_page):
     found = table(open_page(PAGE, **HERE, memory_change="table"))
     assert "|  | A | B | C | now |" in found
-    again = "every layer (full)"
-    assert f"| computed again | nothing | {again} | {again} | nothing |" in found
+    again = "full: recompute every layer"
+    assert f"| activation checkpointing | none | {again} | {again} | none |" in found
     assert "✗ too big | ✓ fits | ✓ fits" in found
     assert "| 当前 |" in table(open_page(PAGE, **HERE, memory_change="table", lang="zh"))
 
@@ -117,7 +117,7 @@ def test_a_model_of_the_readers_own_stays_in_the_session(open_page):
         ("gpt2;t4;batch_size=0", "Pin A is left out. batch_size is 0; it must lie between"),
         (
             "gpt2;t4;num_devices=8;tensor=8;seq_len=64",
-            "Pin A is left out. 8 tensor ranks cannot share the 12",
+            "Pin A is left out. 8 tensor-parallel ranks cannot share the 12",
         ),
         ("gpt2", "Pin A is left out. 'gpt2' is no scenario"),
     ],
@@ -125,15 +125,15 @@ def test_a_model_of_the_readers_own_stays_in_the_session(open_page):
 def test_a_pin_that_cannot_be_is_left_out_with_a_sentence(open_page, pin, sentence):
     app = open_page(PAGE, **HERE, memory_pins=pin)
     assert sentence in said(app)
-    assert "A is empty; the setting above stands in." in said(app)
+    assert "A is empty; the setting of the page stands in." in said(app)
     assert headline(app).startswith("now → now: ")
     assert "nothing changes" in alt(app)
 
 
 def test_a_setting_that_cannot_be_leaves_a_sentence(open_page):
-    impossible = HERE | {"memory_tensor": "8"}
+    impossible = HERE | {"memory_model": "deepseek-v3", "memory_lora": "true"}
     app = open_page(PAGE, **impossible)
-    assert "The setting above is left out. 8 tensor ranks cannot share the 12" in said(app)
+    assert "The setting of the page is left out. DeepSeek-V3 has no matrix" in said(app)
     assert alt(app).startswith("From A")
     nothing = open_page(PAGE, **impossible, memory_pins="")
     assert headline(nothing).startswith("Nothing can be compared")
@@ -189,9 +189,9 @@ def test_what_the_two_letters_stand_for_is_said_in_words_below_the_picture_and_i
 ):
     setting = "Llama-3.1 8B; 8 × H100 SXM; 2 × 8,192 tokens; FSDP2"
     app = open_page(PAGE, **HERE)
-    for words in (f"A is {setting}", f"C is {setting}", "computed again: every layer (full)"):
+    for words in (f"A is {setting}", f"C is {setting}", "activation checkpointing: full"):
         assert words in said(app), words
         assert words in alt(app), words
-    assert "pieces of the loss: 8" in alt(app)
+    assert "loss chunks: 8" in alt(app)
     now = open_page(PAGE, **HERE, memory_to="now", memory_change="table")
     assert "now is GPT-2; 1 × T4; 4 × 1,024 tokens" in said(now)

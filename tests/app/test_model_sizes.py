@@ -7,7 +7,7 @@ import pytest
 from core.budget.catalogue.devices import DEVICES
 from core.budget.weights.one_tensor import TENSORS
 from core.budget.weights.sizes import SIZES
-from tests.app.shown import OWN, alt, headline, said
+from tests.app.shown import OWN, alt, ask, headline, said
 from tests.core.budget.usable import usable
 
 PAGE = "budget/model_sizes"
@@ -18,8 +18,8 @@ def test_the_page_opens_on_llama_2_7b(open_page):
     app = open_page(PAGE)
 
     assert headline(app) == (
-        "Llama-2 7B: 6,738,415,616 weights, 12.6 GiB in bfloat16; "
-        f"RTX 4090 ({usable('rtx-4090')}) holds them in `bfloat16` and narrower"
+        "The weights of Llama-2 7B take 12.6 GiB in bfloat16: 6,738,415,616 × 2 bytes; "
+        f"RTX 4090 ({usable('rtx-4090')}) holds bfloat16 and narrower"
     )
     assert [metric.value for metric in app.metric] == ["12.6 GiB", "6.52 GiB", "3.60 GiB"]
     assert "matrices + the_rest" in app.metric[0].help
@@ -38,20 +38,21 @@ def test_every_tab_has_a_picture_at_both_ends_of_the_slider(open_page, tab, lang
 def test_a_stop_of_the_slider_names_its_model_and_its_count(open_page):
     for word, size in list(SIZES.items())[1::3]:
         text = headline(open_page(PAGE, sizes_size=word))
-        assert text.startswith(f"{size.name}: {size.num_params:,} weights"), word
+        assert f"of {size.name} take" in text, word
+        assert f"{size.num_params:,} × 2" in text, word
 
 
 def test_the_verdict_follows_the_device(open_page):
     for device, words in (
-        ("t4", "in `bfloat16` and narrower"),
-        ("h100-sxm", "in every format"),
+        ("t4", "holds bfloat16 and narrower"),
+        ("h100-sxm", "holds every format"),
         ("local", "RTX 4090"),
     ):
         app = open_page(PAGE, sizes_device=device)
         assert words in headline(app), device
-    assert "holds them in none" in headline(open_page(PAGE, sizes_size="500b"))
+    assert "holds none" in headline(open_page(PAGE, sizes_size="500b"))
     tiny = open_page(PAGE, sizes_device="own", sizes_device_gib="1")
-    assert "custom device (1.00 GiB) holds them in none of these formats" in headline(tiny)
+    assert "custom device (1.00 GiB) holds none of these formats" in headline(tiny)
 
 
 def test_units_follow_the_reader(open_page):
@@ -72,9 +73,7 @@ def test_without_the_rest_a_quantized_model_is_smaller(open_page):
 def test_the_table_says_how_much_was_wrong_and_real_counts_have_no_such_note(open_page):
     assert "11 of 15 printed figures were wrong" in headline(open_page(PAGE, sizes_tab="table"))
     real = open_page(PAGE, sizes_tab="table", sizes_real="true", sizes_scales="true")
-    assert (
-        headline(real) == "Llama-2 70B takes 256.96 GiB in `float32`, 33.85 GiB in `int4_group128`"
-    )
+    assert headline(real) == "Llama-2 70B takes 256.96 GiB in float32, 33.85 GiB in int4_group128"
 
 
 def test_a_round_number_shows_the_parts_of_the_nearest_model_and_says_so(open_page):
@@ -109,27 +108,47 @@ def test_a_shape_of_ones_own_and_what_is_no_shape(open_page):
 def test_an_own_config_takes_the_place_of_the_slider(open_page):
     app = open_page(PAGE, sizes_config=json.dumps(OWN))
 
-    assert headline(app).startswith("llama: 210,240 weights, 411 KiB in bfloat16")
+    assert "of llama take 411 KiB in bfloat16: 210,240 × 2 bytes" in headline(app)
     (slider,) = app.get("select_slider")
     assert slider.disabled
-    assert "read_config(" in app.session_state["snippets"]["model"]
+    assert "num_params = 210_240" in app.session_state["snippets"]["model"]
 
 
 def test_a_hostile_config_is_a_sentence_and_the_slider_stays(open_page):
     app = open_page(PAGE, sizes_config=json.dumps(OWN | {"vocab_size": -5}))
 
     assert any("vocab_size in config.json is -5" in each.value for each in app.error)
-    assert headline(app).startswith("Llama-2 7B")
+    assert "of Llama-2 7B take" in headline(app)
 
 
 def test_every_tab_shows_code_that_runs(open_page, run_code):
     for tab, printed in (
         ("model", "int4_group128            3.60 GiB"),
         ("table", "260.77 GiB"),
-        ("parts", "a token passes 6,607,347,712"),
+        ("parts", "active for a token 6,607,347,712"),
         ("tensor", "2.2500 GiB = 2,415,919,104 bytes"),
     ):
         assert printed in run_code(open_page(PAGE, sizes_tab=tab), tab), tab
+
+
+def test_code_needs_nothing_but_python_and_counts_as_core_does(open_page, run_code):
+    for query, total in (
+        ({"sizes_tab": "parts", "sizes_size": "deepseek-v3"}, "671,026,404,352"),
+        ({"sizes_tab": "parts", "sizes_size": "gpt2"}, "124,439,808"),
+        ({"sizes_rest": "false"}, "3.24 GiB"),
+        ({"sizes_tab": "table", "sizes_real": "true", "sizes_scales": "true"}, "33.85 GiB"),
+        ({"sizes_tab": "tensor", "sizes_tensor": "own", "sizes_shape": "3 x 5"}, "60 bytes"),
+    ):
+        app = open_page(PAGE, **query)
+        tab = query.get("sizes_tab", "model")
+        assert total in run_code(app, tab), query
+        assert "core" not in app.session_state["snippets"][tab], query
+
+
+def test_only_the_tab_of_one_model_asks_about_it(open_page):
+    asking = [tab for tab in TABS if open_page(PAGE, sizes_tab=tab, **ask("sizes_")).radio]
+
+    assert asking == ["model"]
 
 
 def test_a_device_is_named_in_the_picture(open_page):

@@ -9,7 +9,7 @@ from pages.budget.parallelism.programs import PROGRAMS
 from tests.app.shown import alt, captions, headline, page_links
 
 PAGE = "budget/parallelism"
-TABS = ("ranks", "stages", "sharding", "ring", "links", "schedule", "code")
+TABS = ("stages", "ranks", "sharding", "links", "schedule", "ring", "code")
 SMALL = {"parallel_data": "1", "parallel_tensor": "1", "parallel_stages": "1"}
 LARGE = {
     "parallel_model": "llama-3.1-405b",
@@ -44,20 +44,25 @@ def test_every_tab_is_drawn_in_chinese_on_a_projector(open_page, tab):
     assert any("\u4e00" <= sign <= "\u9fff" for sign in headline(app) + alt(app))
 
 
-def test_the_headline_names_the_most_loaded_stage_and_its_bytes(open_page):
+def test_the_headline_says_what_a_device_holds_and_what_it_sends(open_page):
     app = open_page(PAGE)
+    largest, sent, _seconds = [metric.value for metric in app.metric]
 
-    assert headline(app).startswith("`Llama-3.1 70B` on 64 × H100 SXM: a device of stage 0 holds")
-    assert headline(app).endswith("it fits")
-    (largest, _sent, _seconds) = [metric.value for metric in app.metric]
-    assert f"holds most, {largest} of " in headline(app)
-    alone = open_page(PAGE, **SMALL)
-    assert headline(alone).endswith("it does not fit")
+    assert headline(app).startswith(f"Stage 0 uses the most memory: {largest} of 78.6 GiB")
+    assert headline(app).endswith(f"a device sends {sent} in a step")
+    grid = open_page(PAGE, parallel_tab="ranks")
+    assert headline(grid).startswith("Llama-3.1 70B on 64 × H100 SXM: stage 0 uses the most")
+    assert f"{largest} of 78.6 GiB: it fits" in headline(grid)
+    assert headline(open_page(PAGE, parallel_tab="ranks", **SMALL)).endswith("it does not fit")
 
 
 def test_a_large_grid_says_what_it_leaves_out(open_page):
-    large = captions(open_page(PAGE, **LARGE))
-    high = captions(open_page(PAGE, parallel_stages="40", parallel_tensor="1", parallel_data="1"))
+    large = captions(open_page(PAGE, parallel_tab="ranks", **LARGE))
+    high = captions(
+        open_page(
+            PAGE, parallel_tab="ranks", parallel_stages="40", parallel_tensor="1", parallel_data="1"
+        )
+    )
 
     assert (
         "Drawn: the first 32 of 64 stages, the first 64 of 8,192 ranks of each stage; "
@@ -145,37 +150,37 @@ def test_a_model_is_not_read_beyond_its_positions_and_the_page_says_so(open_page
     app = open_page(PAGE, parallel_model="gpt2", parallel_tensor="4")
     longer = open_page(PAGE, parallel_model="llama-2-7b")
 
-    assert "GPT-2" in headline(app)
     assert "GPT-2 has a table of 1,024 positions: 1,024 tokens are taken." in captions(app)
     assert memory_settings(app)["memory_seq"] == "1024"
     assert any("was made for 4,096 tokens" in text for text in captions(longer))
 
 
 @pytest.mark.parametrize(
-    ("settings", "sentence"),
+    ("settings", "allowed"),
     [
-        ({"parallel_tensor": "32", "parallel_model": "llama-2-13b"}, "cannot share the 40"),
-        (
-            {"parallel_stages": "64", "parallel_model": "llama-2-13b"},
-            "64 pipeline stages are more than",
-        ),
-        ({"parallel_expert": "2"}, "has no experts"),
-        ({"parallel_expert": "64"}, "64 expert ranks cannot be taken from 2 data ranks"),
-        (
-            {"parallel_tab": "links", "parallel_device": "own", "parallel_precision": "fp32"},
-            "has no known peak for float32",
-        ),
-        (
-            {"parallel_data": "2048", "parallel_stages": "64"},
-            "1,048,576 devices are more than any cluster has: at most 1,000,000.",
-        ),
+        ({"parallel_tensor": "32", "parallel_model": "llama-2-13b"}, "`1`, `2`, `4`, `8`"),
+        ({"parallel_stages": "64", "parallel_model": "llama-2-13b"}, "`32`, `40`"),
+        ({"parallel_expert": "2"}, "`1`"),
+        ({"parallel_expert": "4", "parallel_model": "mixtral-8x7b"}, "`1`, `2`"),
+        ({"parallel_data": "2048", "parallel_stages": "64"}, "`48`, `56`"),
     ],
 )
-def test_a_split_that_cannot_be_is_a_sentence(open_page, settings, sentence):
+def test_a_split_that_the_model_does_not_allow_is_no_stop_of_its_slider(
+    open_page, settings, allowed
+):
+    """Llama-2 13B has 40 heads, 40 layers, a width of 13,824; 2,048 x 8 x 64 is a million."""
     app = open_page(PAGE, **settings)
 
+    assert "uses the most memory" in headline(app) or "stages hold" in headline(app)
+    (refused,) = [text for text in captions(app) if "not accepted" in text]
+    assert allowed in refused
+
+
+def test_choices_that_cannot_go_together_are_a_sentence(open_page):
+    app = open_page(PAGE, parallel_tab="links", parallel_device="own", parallel_precision="fp32")
+
     assert headline(app) == "These choices cannot go together."
-    assert sentence in app.info[0].value
+    assert "has no known peak for float32" in app.info[0].value
 
 
 @pytest.mark.parametrize("settings", [{"parallel_expert": "64"}, {"parallel_expert": "2"}])
@@ -194,7 +199,7 @@ def test_without_a_peak_there_is_one_headline_and_no_code(open_page):
 
 def test_the_code_of_the_ring_runs(open_page, run_code):
     app = open_page(PAGE, parallel_tab="ring", parallel_ring_ranks="3")
-    assert run_code(app).splitlines()[-1].startswith("4 all-gather ((111.0,)")
+    assert run_code(app).splitlines()[-1].startswith("4 all-gather [111.0, 222.0, 333.0] 16 bytes")
 
 
 def test_experts_bring_a_link_of_their_own(open_page):

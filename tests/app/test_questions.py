@@ -10,7 +10,7 @@ from core.machine.kept_library import keep_library_report
 from pages.budget.model_sizes.question import ASKED as SIZES
 from pages.dtypes.quantization.question import ASKED as FORMATS
 from tests.app.conftest import LIBRARIES
-from tests.app.shown import commit, headline, said
+from tests.app.shown import ask, commit, headline, said
 
 INT8_13B = SIZES.index(("llama-2-13b", "int8_channel"))
 LOW_PRECISION, ROUNDING = "dtypes/low_precision_training", "dtypes/rounding_and_overflow"
@@ -24,11 +24,15 @@ LOW_PRECISION, ROUNDING = "dtypes/low_precision_training", "dtypes/rounding_and_
          ["`int8_channel` are 12.4 GiB: they fit.", "**Llama-2 13B in `bfloat16`**"]),
         ("budget/serving", "serving_how_many", 0,
          ["Weights 15.0 GiB, once for all; each sequence 1.00 GiB", "The answer is **7**."]),
-        ("budget/parallelism", "parallel_ring_bytes", 2,
+        ("budget/parallelism", "parallel_fullest_stage", 1,
+         ["holds the activations of all of them: 4"]),
+        ("budget/parallelism?parallel_tab=ring", "parallel_ring_bytes", 2,
          ["a ring: 1.75 times", "sending the whole array to every other rank"]),
         ("budget/training_memory", "memory_moment", 1, ["together: 13.0 GiB beyond"]),
         ("budget/what_fits", "fits_70b", 2, ["On 2 of them each holds", "fewer are enough"]),
-        ("budget/flops_and_time", "flops_claim", 0,
+        ("budget/flops_and_time", "flops_longer", 0,
+         ["it also sees twice as many", "The answer is **4 ×**", "both factors double"]),
+        ("budget/flops_and_time?flops_tab=matmul", "flops_claim", 0,
          ["would need 2.75 PFLOP/s; the dense peak is 165 TFLOP/s", "**No: at least 832 µs**"]),
         ("dtypes/quantization", "quant_outliers", FORMATS.index("bfloat16"),
          ["`bfloat16` keeps 56.3 dB", "**int8_tensor**", "`int8_tensor`: 17.9 dB at 8 bits"]),
@@ -50,7 +54,7 @@ LOW_PRECISION, ROUNDING = "dtypes/low_precision_training", "dtypes/rounding_and_
         ("budget/training_memory?memory_tab=allocator", "memory_reserved", 0,
          ["That is allocated.", "The answer is **20.0 MiB**", "15.0 MiB wait"]),
         ("dtypes/bit_layouts", "bits_below_one", 0, ["15,359 of 31,743"]),
-        ("start/lessons", "lessons_seven_billion", 0,
+        ("start/lessons?lessons_tab=card", "lessons_seven_billion", 0,
          ["4 for its fp32 master copy", "bf16 weights alone"]),
     ],
 )  # fmt: skip
@@ -58,7 +62,7 @@ def test_the_answer_is_computed_and_hidden_until_the_reader_commits(
     open_page, address, key, choice, told
 ):
     page, _sign, query = address.partition("?")
-    app = open_page(page, **dict(parse_qsl(query)))
+    app = open_page(page, **dict(parse_qsl(query)), **ask(key))
     options = app.radio(key=key).options
     assert len(set(options)) == len(options) >= 3
     for words in told:
@@ -71,9 +75,14 @@ def test_the_answer_is_computed_and_hidden_until_the_reader_commits(
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_every_tab_that_computes_on_its_own_asks_a_question_of_its_own(open_page, language):
     tabs = ("sums", "updates", "softmax", "scale", "scaler", "stochastic", "matmul", "pictures")
-    asked = {open_page(LOW_PRECISION, lang=language, lowp_tab=tab).radio[0].key for tab in tabs}
+    asked = {
+        open_page(LOW_PRECISION, lang=language, lowp_tab=tab, **ask("lowp_")).radio[0].key
+        for tab in tabs
+    }
     assert len(asked) == len(tabs)
-    allocator = open_page("budget/training_memory", lang=language, memory_tab="allocator")
+    allocator = open_page(
+        "budget/training_memory", lang=language, memory_tab="allocator", **ask("memory_")
+    )
     assert [each.key for each in allocator.radio] == ["memory_reserved"]
 
 
@@ -90,7 +99,7 @@ def test_your_torch_is_asked_about_what_another_view_shows(
 ):
     far = replace(LIBRARIES.casts[0], case="far", value=3.4028234663852886e38, ours=math.nan)
     keep_library_report(replace(LIBRARIES, casts=(*LIBRARIES.casts, far)))
-    app = open_page(ROUNDING, rounding_tab="torch", rounding_torch=view)
+    app = open_page(ROUNDING, rounding_tab="torch", rounding_torch=view, **ask(key))
     assert [each.key for each in app.radio] == [key]
     assert not [words for words in told if words in said(app)]
     after = said(commit(app, key, choice))

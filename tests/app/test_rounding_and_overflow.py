@@ -48,6 +48,32 @@ def test_a_number_is_stored_and_the_lamps_say_how(open_page, query, shown, lit):
     assert lamps(app) == lit
 
 
+def test_a_number_that_is_dragged_flips_at_halfway(open_page):
+    app = open_page(PAGE)
+    stops = app.select_slider(key="rounding_value_slider").options
+    assert stops[::16] == ["65472", "65504", "65534", "65566"]  # one more stop: the number itself
+    for number, stored in (("65518", "65504"), ("65520", "inf"), ("65488", "65472")):
+        slider = app.select_slider(key="rounding_value_slider").set_value(number)
+        slider.run()
+        assert headline(app).endswith(f"{number} in float16 = {stored}")
+        again = app.select_slider(key="rounding_value_slider")
+        assert (again.value, set(again.options)) == (number, set(stops))
+
+
+@pytest.mark.parametrize("tab", ["formats", "line", "spacing"])
+def test_where_sizes_are_compared_the_number_is_dragged_through_decades(open_page, tab):
+    app = open_page(PAGE, rounding_tab=tab)
+    app.select_slider(key="rounding_value_slider").set_value("1e-8").run()
+    assert headline(app) == "1e-8 in float16 = 0"
+
+
+@pytest.mark.parametrize("value", ["inf", "nan", "-0", "1e400"])
+def test_what_has_no_neighbours_still_has_a_slider(open_page, value):
+    app = open_page(PAGE, rounding_value=value)
+    slider = app.select_slider(key="rounding_value_slider")
+    assert slider.value in (value, "0")
+
+
 def test_two_roundings_are_not_one(open_page):
     query = {"rounding_value": "0x1.0020000001p0"}
     once = open_page(PAGE, **query)
@@ -64,7 +90,6 @@ def test_a_text_that_is_no_number_becomes_a_sentence(open_page):
         assert not app.exception, text
         assert "99999" in headline(app) if "9" in text else "is not a number" in headline(app), text
         assert not charts(app), text
-        assert app.radio(key="rounding_small") is not None
     app.text_input(key="rounding_value").set_value("![a](b)").run()
     assert headline(app).startswith("“\\!\\[a\\]\\(b\\)” is not a number")
     app.text_input(key="rounding_value").set_value("9" * 60).run()
@@ -164,6 +189,10 @@ def test_the_number_line_shows_each_chosen_format_once(open_page, view):
         {"value": "1/3", "format": "bfloat16", "fp32": "true"},
         {"value": "0.3", "format": "float8_e4m3fn", "mode": "stochastic", "seed": "5"},
         {"value": "−65520", "overflow": "saturate", "mode": "nearest_away"},
+        {"value": "-2.5", "format": "int8", "mode": "up"},
+        {"value": "0.3", "format": "nf4"},
+        {"value": "65520.5", "mode": "toward_zero"},
+        {"value": "0x1.8p-4", "mode": "down"},
     ],
 )
 def test_the_code_prints_the_headlines_number(open_page, query, run_code):

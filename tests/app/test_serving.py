@@ -7,8 +7,9 @@ import pytest
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
-from core.budget.serving.memory import largest_context
+from core.budget.serving.memory import largest_concurrency, largest_context
 from core.budget.serving.plan import ServingPlan
+from core.units import format_bytes
 from pages.budget.serving.inputs import ANSWERS, GROUPS, KV_FORMATS, SHARES, WEIGHT_FORMATS
 from pages.shared.budget.choices import SERVED_CONTEXTS, SERVED_SEQUENCES
 from tests.app.shown import alt, captions, headline
@@ -21,15 +22,63 @@ TABS = ("memory", "heads", "speed", "roofline", "proof")
 def test_the_page_opens_on_8b_on_24_gb(open_page):
     app = open_page(PAGE)
 
-    assert headline(app) == (
-        "15.0 GiB weights + 4.00 GiB KV cache for 4: "
-        f"up to 7 sequences of 8,192 tokens fit in {usable('rtx-4090')}"
-    )
-    assert [metric.value for metric in app.metric] == ["15.0 GiB", "4.00 GiB", "867 MiB"]
+    for number in ("Up to 7 ", "8,192 ", "15.0 GiB", usable("rtx-4090"), "with 4 ", "4.00 GiB"):
+        assert number in headline(app), number
+    *memory, speed = [metric.value for metric in app.metric]
+    assert memory == ["15.0 GiB", "4.00 GiB", "867 MiB"]
+    assert f"each gets {speed}" in headline(app)
     assert "matrices + the_rest" in app.metric[0].help
     plan = ServingPlan(prompt_len=8192 - 512, output_len=512, concurrency=4)
-    full = largest_context(MODELS["llama-3.1-8b"], plan, Cluster(device=DEVICES["rtx-4090"]))
-    assert f"full at {full:,}" in alt(app)
+    rtx = Cluster(device=DEVICES["rtx-4090"])
+    assert f"full at {largest_concurrency(MODELS['llama-3.1-8b'], plan, rtx)}." in alt(app)
+    full = largest_context(MODELS["llama-3.1-8b"], plan, rtx)
+    assert f"full at {full:,}." in alt(open_page(PAGE, serving_axis="context"))
+
+
+def test_five_inputs_are_in_sight_and_the_sliders_come_first(open_page):
+    app = open_page(PAGE)
+    sliders = [each.key for each in app.select_slider][:2]
+    assert sliders == ["serving_context_choice", "serving_sequences_choice"]
+    assert {1, 2, 3, 4, 6, 8, 12, 2048} <= set(SERVED_SEQUENCES)
+    assert {256, 384, 12288, 2**20} <= set(SERVED_CONTEXTS)
+    for stops in (SERVED_SEQUENCES, SERVED_CONTEXTS):
+        assert sorted(set(stops)) == list(stops)
+
+
+def test_a_plan_that_does_not_fit_is_told_without_a_speed(open_page):
+    said = headline(open_page(PAGE, serving_sequences="64"))
+    assert "Up to 7 " in said
+    assert said.endswith("; 64 need 64.0 GiB of KV cache")
+
+
+@pytest.mark.parametrize(
+    ("model", "device"),
+    [("llama-3.1-8b", "rtx-4090"), ("deepseek-v3", "b200"), ("gemma-2-9b", "t4")],
+)
+def test_the_code_needs_no_core_and_prints_the_numbers_of_the_headline(
+    open_page, run_code, model, device
+):
+    for tab in TABS[:-1]:
+        app = open_page(
+            PAGE, serving_tab=tab, serving_model=model, serving_device=device,
+            serving_weights="int4_group128", serving_kv="int8_group128",
+        )  # fmt: skip
+        assert "core" not in app.session_state["snippets"]["serve"]
+        printed, said = run_code(app), headline(app)
+        if tab == "memory":
+            (most,) = re.findall(r"([\d,]+) concurrent sequences fit", printed)
+            assert (f"{most} concurrent users" in said) == (int(most.replace(",", "")) > 1)
+        elif tab == "heads":
+            for mebibytes in re.findall(r"one sequence: ([\d,]+) MiB", printed):
+                amount = int(mebibytes.replace(",", "")) << 20
+                assert format_bytes(amount)[:3] in said
+        elif tab == "speed":
+            for number in re.findall(r"([\d.]+) tokens/s", printed):
+                assert f"{float(number):,.4g}" in said
+        else:
+            intensity, ridge = re.findall(r"([\d.]+) FLOP/byte", printed)
+            assert f" {intensity} FLOP/byte" in said
+            assert f": {float(ridge):.0f})" in said
 
 
 @pytest.mark.parametrize("tab", TABS)
@@ -68,7 +117,7 @@ def test_every_kind_of_model_and_every_format_is_served(open_page):
 @pytest.mark.slow
 def test_all_formats_are_known_to_core(open_page):
     for fmt in WEIGHT_FORMATS:
-        assert "GiB weights" in headline(open_page(PAGE, serving_weights=fmt)), fmt
+        assert "GiB of weights" in headline(open_page(PAGE, serving_weights=fmt)), fmt
     for fmt in KV_FORMATS:
         found = headline(open_page(PAGE, serving_tab="heads", serving_kv=fmt))
         assert f"`{fmt}`" in found
@@ -79,17 +128,20 @@ def test_several_devices_share_and_what_cannot_be_shared_is_told(open_page):
                      serving_tensor="2")  # fmt: skip
     odd = open_page(PAGE, serving_model="gpt2-xl", serving_tensor=str(GROUPS[-1]))
 
-    assert "64.2 GiB weights" in headline(pair)
-    assert f"{usable('a100-80gb')} of each of 2 devices" in headline(pair)
-    assert odd.error[0].value.startswith("8 tensor ranks cannot share the 25 attention heads")
-    assert "2.90 GiB weights" in headline(odd)
+    assert "64.2 GiB of weights" in headline(pair)
+    assert f"{usable('a100-80gb')} on each of 2 devices" in headline(pair)
+    assert odd.error[0].value.startswith(
+        "8 tensor-parallel ranks cannot share the 25 attention heads"
+    )
+    assert "2.90 GiB of weights" in headline(odd)
 
 
 def test_what_does_not_fit_is_said_and_drawn(open_page):
     app = open_page(PAGE, serving_model="llama-3.1-405b")
     fast = open_page(PAGE, serving_model="llama-3.1-405b", serving_tab="speed")
 
-    assert f"not one sequence of 8,192 tokens fits in {usable('rtx-4090')}" in headline(app)
+    assert headline(app).startswith("Not one sequence of 8,192 tokens fits")
+    assert headline(app).endswith(usable("rtx-4090"))
     assert "nothing fits in the" in alt(app)
     assert headline(fast).endswith("but not one sequence fits")
 
@@ -97,10 +149,11 @@ def test_what_does_not_fit_is_said_and_drawn(open_page):
 def test_key_heads_change_weights_and_cache(open_page):
     app = open_page(PAGE, serving_heads="mha")
 
-    assert "16.5 GiB weights + 16.0 GiB KV cache for 4: only 1 sequence" in headline(app)
-    assert "num_kv_heads=32" in app.session_state["snippets"]["serve"]
+    assert headline(app).startswith("Only 1 user of 8,192 tokens fits beside 16.5 GiB")
+    assert "4 need 16.0 GiB" in headline(app)
+    assert "num_kv_heads = 32" in app.session_state["snippets"]["serve"]
     latent = open_page(PAGE, serving_model="deepseek-v3")
-    (control,) = [each for each in latent.get("button_group") if each.label == "Key heads"]
+    (control,) = [each for each in latent.get("button_group") if each.label == "KV heads"]
     assert control.disabled
 
 
@@ -113,13 +166,11 @@ def test_native_products_turn_later_and_what_cannot_be_is_told(open_page):
         )  # fmt: skip
         ridges[compute] = headline(app)
         assert [each.value for each in app.error] == []
-        assert f"compute='{compute}'" in app.session_state["snippets"]["serve"]
-    assert "B200 needs 293 FLOPs per byte" in ridges["weight-only"]
-    assert "B200 needs 1,173 FLOPs per byte" in ridges["native"]
+    assert "B200: 293)" in ridges["weight-only"]
+    assert "B200: 1,173)" in ridges["native"]
 
     refused = open_page(PAGE, serving_weights="int4_group128", serving_compute="native")
     assert "RTX 4090 neither) multiplies int4_group128" in refused.error[0].value
-    assert "compute='weight-only'" in refused.session_state["snippets"]["serve"]
 
 
 def test_a_context_beyond_the_models_is_drawn_with_a_sentence(open_page):
@@ -133,9 +184,9 @@ def test_a_speed_of_my_own_calibrates_and_an_impossible_one_is_refused(open_page
     impossible = open_page(PAGE, serving_tab="speed", serving_own_speed="4500")
 
     assert any("Calibrated with your 45 tokens/s" in text for text in captions(mine))
-    assert headline(mine).startswith("45 tokens/s for one reader")
+    assert headline(mine).startswith("45 tokens/s for one user")
     assert impossible.error[0].value.startswith("4,500 tokens/s cannot be: RTX 4090 needs")
-    assert headline(impossible).startswith("46.47 tokens/s for one reader")
+    assert headline(impossible).startswith("46.47 tokens/s for one user")
 
 
 def test_the_band_is_told_and_wider_where_nothing_is_published(open_page):
@@ -157,20 +208,20 @@ def test_a_device_without_speeds_is_told_in_a_sentence(open_page, probed):
         assert [each.value for each in app.exception] == []
         assert app.error[0].value.startswith("A CPU has no known bandwidth; type one in"), tab
     memory = open_page(PAGE, serving_device="local", serving_model="gpt2")
-    assert "fit in 4.00 GiB" in headline(memory)
+    assert "in 4.00 GiB; 4 need" in headline(memory)
 
 
 @pytest.mark.parametrize(("units", "memory"), [("GiB", "15.0 GiB"), ("GB", "16.1 GB")])
 def test_memory_is_in_the_readers_unit(open_page, units, memory):
     app = open_page(PAGE, units=units)
 
-    assert headline(app).startswith(memory)
+    assert memory in headline(app)
     assert app.metric[0].value == memory
 
 
 def test_an_answer_longer_than_its_context_is_told(open_page):
     app = open_page(PAGE, serving_context="256", serving_answer="8192")
-    assert "An answer of 8,192 tokens does not fit in 256: it is cut to 255." in captions(app)
+    assert "An output of 8,192 tokens does not fit in 256: it is cut to 255." in captions(app)
 
 
 @pytest.mark.slow

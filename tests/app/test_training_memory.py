@@ -39,12 +39,12 @@ def test_both_ends_of_every_slider_have_a_picture(open_page):
 
 def test_what_a_sold_device_keeps_for_itself_is_told_and_of_another_nothing(open_page):
     app = open_page(PAGE)
-    said = "Of the 80.0 GiB on the box the driver and 512 MiB of CUDA context leave 78.6 GiB for"
+    said = "Of the nominal 80.0 GiB the driver and 512 MiB of CUDA context leave 78.6 GiB for"
     assert any(said in each for each in texts(app))
     app = open_page(PAGE, memory_device="mi300x")
-    assert any("Of the 192 GiB on the box a process gets 192 GiB." in each for each in texts(app))
+    assert any("Of the nominal 192 GiB a process gets 192 GiB." in each for each in texts(app))
     app = open_page(PAGE, memory_device="own")
-    assert not any("on the box" in each for each in texts(app))
+    assert not any("nominal" in each for each in texts(app))
 
 
 def test_options_say_their_bytes_and_their_names(open_page):
@@ -67,14 +67,34 @@ def test_every_choice_of_every_list_has_a_picture(open_page):
             assert "Training Llama-2 7B needs" in headline(app), (name, key)
 
 
+@pytest.mark.parametrize(
+    ("settings", "allowed"),
+    [
+        ({"memory_model": "gpt2", "memory_tensor": "8"}, "`1`, `2`, `3`, `4`, `6`, `12`"),
+        ({"memory_model": "gpt2", "memory_stages": "32"}, "`10`, `12`"),
+        ({"memory_expert": "64"}, "`1`"),
+    ],
+)
+def test_a_layout_that_the_model_does_not_allow_is_no_stop_of_its_slider(
+    open_page, settings, allowed
+):
+    """GPT-2 has 12 heads in 12 layers, Llama-2 no experts."""
+    app = open_page(PAGE, **settings)
+    assert "Training " in headline(app)
+    (refused,) = [each for each in texts(app) if "not accepted" in each]
+    assert allowed in refused
+
+
+def test_a_layout_that_another_model_allowed_gives_way_without_a_word(open_page):
+    app = open_page(PAGE, memory_tensor="8")
+    assert "8 devices" in headline(app)
+    app.selectbox(key="memory_model_choice").set_value("gpt2").run()
+    assert "Training GPT-2 needs" in headline(app)
+    assert "devices" not in headline(app)
+    assert not any("not accepted" in each for each in texts(app))
+
+
 def test_what_cannot_be_is_a_sentence(open_page):
-    app = open_page(PAGE, memory_expert="64")
-    assert "64 expert ranks cannot be taken from 1 data ranks" in app.error[0].value
-    app = open_page(PAGE, memory_tensor="32", memory_model="mistral-7b-v0.1", memory_stages="16")
-    assert headline(app)
-    app = open_page(PAGE, memory_stages="32", memory_model="gpt2")
-    assert headline(app) == "This setting cannot be trained."
-    assert "32 pipeline stages are more than the 12 layers of GPT-2" in app.error[0].value
     for tab in ("bar", "items", "timeline"):
         app = open_page(PAGE, memory_tab=tab, memory_lora="true", memory_model="deepseek-v3")
         assert headline(app) == "This setting cannot be trained."
@@ -103,7 +123,7 @@ def test_a_line_shows_its_formula_and_its_tensors(open_page):
 def test_a_line_that_the_setting_has_not_gives_way_to_the_one_above(open_page):
     app = open_page(PAGE, memory_tab="items", memory_checkpointing="full")
     assert headline(app).startswith("activations: ")
-    assert any("This setting has no line “activations › attention”" in text for text in texts(app))
+    assert any("This setting has no part “activations › attention”" in text for text in texts(app))
 
 
 def test_recipes_compare_number_formats_and_optimizers(open_page):
@@ -136,11 +156,24 @@ def test_a_sequence_beyond_the_models_context_is_told(open_page):
     assert any(said in each for each in texts(open_page(PAGE, memory_seq="8192")))
 
 
-def test_the_snippet_of_the_setting_stands_on_every_tab(open_page):
+def test_the_snippet_is_of_the_setting_where_a_tab_shows_it(open_page):
     for tab in TABS:
-        snippets = open_page(PAGE, memory_tab=tab, memory_batch="3").session_state["snippets"]
-        assert "TrainingRecipe(batch_size=3" in snippets["memory"], tab
-        assert ("tiny" in snippets) == (tab == "tiny"), tab
+        app = open_page(PAGE, memory_tab=tab, memory_batch="3")
+        code = app.session_state["snippets"]["memory"]
+        is_of_setting = tab in {"bar", "items", "timeline", "scenarios"}
+        assert ("TrainingRecipe(batch_size=3" in code) == is_of_setting, tab
+        assert ("core" in code) == (tab not in {"recipes", "tiny"}), tab
+
+
+def test_plain_python_gives_the_largest_model_and_the_rungs_and_lines_come_from_core(
+    open_page, run_code
+):
+    recipes = run_code(open_page(PAGE, memory_tab="recipes"))
+    assert recipes == "16 bytes for each parameter; at most 42.2 B parameters\n"
+    lines = run_code(open_page(PAGE, memory_tab="allocator", memory_story="two")).splitlines()
+    assert lines[-1].strip() == "bytes: 8,192 allocated, 2,097,152 reserved, peak 8,192"
+    rungs = run_code(open_page(PAGE, memory_tab="ladder")).splitlines()
+    assert rungs[-1].startswith("  4.60 GiB measured, ours   4.")
 
 
 @pytest.fixture
@@ -226,7 +259,7 @@ def test_the_lectures_model_and_what_torch_keeps(open_page, run_code):
     assert headline(app) == (
         "36 parameters, 496 B, 432 FLOPs by the formulas; autograd keeps 28 values, not 16"
     )
-    assert run_code(app, "tiny") == "36 parameters, 28 values kept\n"
+    assert run_code(app) == "36 parameters, 28 values kept\n"
 
 
 def test_the_ends_of_the_tiny_models_sliders_have_a_picture(open_page):
@@ -253,30 +286,24 @@ def test_pages_agree_on_the_largest_model_of_sixteen_bytes(open_page):
 def test_under_runs_of_layers_a_line_that_is_not_kept_is_the_one_computed_again(open_page):
     app = open_page(PAGE, memory_tab="items", memory_checkpointing="every_k")
     assert headline(app).startswith("recomputed activations › attention: 642 MiB")
-    assert "This setting has no line “activations › attention”" in said(app)
-    assert "which is the line “recomputed activations › attention”" in said(app)
-    assert "no line" not in said(open_page(PAGE, memory_tab="items"))
+    assert "This setting has no part “activations › attention”" in said(app)
+    assert "which is the part “recomputed activations › attention”" in said(app)
+    assert "no part" not in said(open_page(PAGE, memory_tab="items"))
 
 
 def test_device_and_step_timeline_each_say_the_others_number_and_why(open_page):
     device = open_page(PAGE)
     assert "needs 124 GiB" in headline(device)
     assert "Tensors alone take 118 GiB" in said(device)
-    assert "5.90 GiB come on top" in said(device)
+    assert "reserves 5.90 GiB beyond them" in said(device)
     timeline = open_page(PAGE, memory_tab="timeline")
     assert "peak 118 GiB" in headline(timeline)
-    assert "“Device” says 124 GiB: the 5.90 GiB more" in said(timeline)
+    assert "“Device” says 124 GiB: the allocator reserves 5.90 GiB" in said(timeline)
 
 
 def test_of_several_devices_both_tabs_say_whose_number_it_is(open_page):
     device = open_page(PAGE, memory_replicas="8", memory_zero="3")
     assert "the whole model on one device: 118 GiB" in said(device)
     timeline = open_page(PAGE, memory_tab="timeline", memory_replicas="8", memory_zero="3")
-    amount = headline(device).split("needs ")[1].split(" on ")[0]
+    amount = headline(device).split("needs ")[1].split(" (")[0]
     assert f"“Device” says {amount} for the fullest of 8" in said(timeline)
-
-
-def test_a_layout_that_cannot_be_leaves_the_timeline_its_own_number(open_page):
-    app = open_page(PAGE, memory_tab="timeline", memory_stages="32", memory_model="gpt2")
-    assert "Closed form: peak" in headline(app)
-    assert "no number for this layout. 32 pipeline stages are more than the 12" in said(app)

@@ -36,7 +36,7 @@ def is_range(wanted, chart=CHART):
 def slide(page, key="ArrowRight"):
     """Move the number of added values; a mark tells the old chart from the new one."""
     page.evaluate(f"{CHART}.isOld = true")
-    slider = page.get_by_role("slider", name="How often")
+    slider = page.get_by_role("slider", name="Repetitions")
     slider.focus()
     slider.press(key)
     page.until(f"{CHART}?._fullLayout && !{CHART}.isOld")
@@ -113,10 +113,10 @@ COUNT = """() => {
 @pytest.mark.parametrize(
     ("path", "query", "label"),
     [
-        (SUMS, {}, "How often"),
+        (SUMS, {}, "Repetitions"),
         (SUMS, {"lowp_tab": "stochastic"}, "Weights"),  # numpy arrays
         ("/training-memory", {}, "Micro-batch size"),
-        ("/serving", {}, "Context (tokens)"),  # a column of a fraction of a pixel
+        ("/serving", {}, "Context length (tokens)"),  # a column of a fraction of a pixel
     ],
 )
 def test_a_new_picture_is_drawn_once(page, visit, ready, path, query, label):

@@ -206,7 +206,7 @@ def test_the_class_is_served_on_its_own_address_only(a_class):
 
 def test_a_student_follows_the_curve_and_cannot_touch_the_run(student_url, a_run, new_page, visit):
     page = visit(new_page(url=student_url), "/live-run")
-    step = page.locator(".live-progress")
+    step = page.locator(".st-key-headline")
     wait_until(lambda: re.search(r"step (\d+)", step.inner_text()))
     first = step.inner_text()
     wait_until(lambda: step.inner_text() != first)
@@ -425,7 +425,7 @@ def test_a_training_student_reloads_and_keeps_the_run_until_the_class_needs_the_
     page.get_by_role("button", name="To the class's run").click()
     page.get_by_text("Your run was stopped").wait_for(state="hidden")
     assert "run=" not in page.url
-    wait_until(lambda: re.search(r"step (\d+)", page.locator(".live-progress").inner_text()))
+    wait_until(lambda: re.search(r"step (\d+)", page.locator(".st-key-headline").inner_text()))
 
 
 def test_five_wrong_pins_pause_a_student_s_address_and_not_the_teacher_s_own(

@@ -3,12 +3,15 @@
 import re
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 
 from pages.shared.navigation import PAGES
-from tests.browser import seen
+from tests.browser.conftest import save_screenshot
+from tests.browser.first_look import first_look
 
 PATHS = {row.key: "/" if row is PAGES[0] else f"/{row.address}" for row in PAGES}
 SIZES = [(1366, 768), (1024, 768)]
+PROJECTORS = [(1024, 768), (1280, 720)]
 WORD = r"[A-Za-z][a-z'’-]+"
 ENGLISH_SENTENCE = re.compile(rf"{WORD}(?:[ ,;:]+{WORD}){{3,}}")
 VISIBLE_TEXT = """() => {
@@ -24,9 +27,6 @@ VISIBLE_TEXT = """() => {
   }
   return lines.filter(Boolean);
 }"""
-TEXT_SIZES = """() => [...document.querySelectorAll("[data-testid=stMain] p")]
-  .filter((p) => p.checkVisibility() && p.textContent.trim())
-  .map((p) => [parseFloat(getComputedStyle(p).fontSize), p.textContent])"""
 # How bright the background is: 0 black, 255 white.
 LUMINANCE = """(([red, green, blue]) => 0.2126 * red + 0.7152 * green + 0.0722 * blue)(
   getComputedStyle(document.querySelector("[data-testid=stApp]")).backgroundColor.match(/\\d+/g))"""
@@ -36,17 +36,11 @@ IN_THEME = """[...document.querySelectorAll(".js-plotly-plot")].every((chart) =>
   return drawing && getComputedStyle(drawing).backgroundColor ===
     getComputedStyle(document.querySelector("[data-testid=stApp]")).backgroundColor;
 })"""
-# The tab of which each page's own test is that its picture stands on the first screen: on a laptop
-# and on a projector.
-FIRST_SCREENS = {
-    "budget/model_sizes": ({"sizes_tab": "model"}, {"sizes_tab": "table"}),
-    "budget/training_memory": ({}, {}),
-    "budget/flops_and_time": ({"flops_tab": "rule"}, {"flops_tab": "ladder"}),
-    "budget/serving": ({"serving_tab": "speed"}, {"serving_tab": "memory"}),
-    "budget/parallelism": ({}, {}),
-    "budget/what_fits": ({}, {}),
-    "dtypes/quantization": ({}, {}),
-}
+WITHOUT_PICTURE = {"start/home", "start/lessons"}
+LOWEST_TOP = 300  # pixels from above at which a picture may begin
+MOST_TABS, MOST_CONTROLS = 6, 5
+SMALLEST = 22  # pixels of a text on a projector
+WCAG = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]}}
 
 
 def settle(page):
@@ -69,25 +63,32 @@ def drawn(new_page, visit):
     return open_page
 
 
-@pytest.mark.parametrize("key", FIRST_SCREENS)
-@pytest.mark.parametrize("large", [False, True], ids=["laptop", "projector"])
-def test_the_picture_is_on_the_first_screen(drawn, screenshot, key, large):
-    query = FIRST_SCREENS[key][large] | ({"present": "1"} if large else {})
-    width, theme = (1024, "dark") if large else (1366, "light")
-    page = drawn(key, width, 768, "en", theme, **query)
-    box = seen.drawn(page).bounding_box()
-    assert box["y"] + box["height"] <= 768
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    screenshot(page, f"{key.replace('/', '-')}-{theme}-{width}")
+def check_first_look(page, key):
+    """Check that the answer is the largest text and its picture wholly on a laptop's screen."""
+    look = first_look(page)
+    assert 1 <= look.headline_lines <= 2
+    assert look.largest_other[0] < look.headline_px, look.largest_other
+    assert look.num_tabs <= MOST_TABS
+    assert look.num_controls <= MOST_CONTROLS
+    if key not in WITHOUT_PICTURE:
+        assert look.picture_top < LOWEST_TOP
+        assert look.picture_seen == 1
+
+
+def check_barriers(page):
+    """Check that axe finds nothing against WCAG 2.2, levels A and AA."""
+    found = Axe().run(page, options=WCAG).response["violations"]
+    assert [(each["id"], [node["html"] for node in each["nodes"]]) for each in found] == []
 
 
 def fits_every_screen(page):
-    """Check that nothing is wider than a laptop or a projector; yield each width, drawn."""
+    """Check that nothing is cut or wider than a laptop or a projector; yield each width, drawn."""
     for width, height in SIZES:
         page.set_viewport_size({"width": width, "height": height})
         page.until(f"document.documentElement.clientWidth <= {width}")
         page.wait_for_timeout(500)  # pictures follow the width with a delay of their own
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, width
+        look = first_look(page)
+        assert (look.width <= width, look.cut, look.two_lines) == (True, [], []), width
         yield width
 
 
@@ -106,14 +107,33 @@ def check_language(page, lang):
         assert [text for text in texts if ENGLISH_SENTENCE.search(text)] == []
 
 
-def check_projector(page):
-    """Check that all text is large and nothing is wider than a projector."""
+def check_projector(page, key):
+    """Check that all text is large, nothing is cut and the picture is wholly on the screen."""
     page.locator(".stAppHeader").wait_for(state="hidden")
-    settle(page)
-    sizes = page.evaluate(TEXT_SIZES)
-    assert sizes
-    assert [(size, text) for size, text in sizes if size < 22] == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= 1024
+    for width, height in PROJECTORS:
+        page.set_viewport_size({"width": width, "height": height})
+        settle(page)
+        page.wait_for_timeout(500)
+        look = first_look(page)
+        assert look.smallest[0] >= SMALLEST, look.smallest
+        assert (look.width <= width, look.cut) == (True, []), width
+        if key not in WITHOUT_PICTURE:
+            assert look.picture_seen == 1, width
+
+
+def check_themes(page, key, name, themes):
+    """Check the page in each theme and at each size, and keep pictures of it."""
+    for theme in themes:
+        page.emulate_media(color_scheme=theme)
+        page.until(f"({LUMINANCE} > 128) === {str(theme == 'light').lower()}")
+        page.until(IN_THEME)
+        settle(page)
+        if page.lang == "en":
+            check_barriers(page)
+        for width in fits_every_screen(page):
+            save_screenshot(page, f"{name}-{theme}-{width}")
+            if width == SIZES[0][0]:
+                check_first_look(page, key)
 
 
 # Each language, each theme and the projector are what a page begins with once, and what it
@@ -127,31 +147,23 @@ def test_a_page_fits_the_screen_in_its_language_and_theme_and_on_a_projector(
     drawn, screenshot, ready, key, lang, themes, begins_large
 ):
     name = f"{key.replace('/', '-')}-{lang}"
-    large, plain = (1024, 768), SIZES[0]
     if begins_large:
-        page = drawn(key, *large, lang, themes[0], present="1")
-        check_projector(page)
+        page = drawn(key, *PROJECTORS[0], lang, themes[0], present="1")
+        check_projector(page, key)
         screenshot(page, f"{name}-projector")
-        page.set_viewport_size({"width": plain[0], "height": plain[1]})
+        page.set_viewport_size({"width": SIZES[0][0], "height": SIZES[0][1]})
         press(page, "Escape")
         page.locator(".stAppHeader").wait_for(state="visible")
         ready(page)
         settle(page)
     else:
-        page = drawn(key, *plain, lang, themes[0])
+        page = drawn(key, *SIZES[0], lang, themes[0])
     assert page.get_by_role("heading", level=1).count() == 1
     check_language(page, lang)
-    for theme in themes:
-        page.emulate_media(color_scheme=theme)
-        page.until(f"({LUMINANCE} > 128) === {str(theme == 'light').lower()}")
-        page.until(IN_THEME)
-        settle(page)
-        for width in fits_every_screen(page):
-            screenshot(page, f"{name}-{theme}-{width}")
+    check_themes(page, key, name, themes)
     if not begins_large:
         press(page, "p")
-        page.set_viewport_size({"width": large[0], "height": large[1]})
         page.wait_for_url(re.compile("present=1"))
         ready(page)
-        check_projector(page)
+        check_projector(page, key)
         screenshot(page, f"{name}-projector")

@@ -8,7 +8,8 @@ PATH = "/flops-and-time"
 def test_a_slider_brings_a_new_number_and_a_product_is_timed_in_a_process_of_its_own(page, visit):
     visit(page, PATH, flops_tab="components", flops_model="llama-2-7b")
     drawn(page)
-    press(page, "Context in tokens", "ArrowLeft")
+    press(page, "Sequence length", "ArrowLeft")
+    press(page, "Sequence length", "ArrowLeft")
     until_headline(page, "on 4,096 tokens")
     assert "1.166 ×" in headline(page)
 

@@ -134,7 +134,7 @@ def test_a_lesson_of_the_same_page_opens_there(page, visit):
 
 def test_an_error_text_typed_into_the_search_is_explained(page, visit):
     visit(page)
-    box = page.get_by_role("textbox", name="Search lessons, questions and PyTorch error texts")
+    box = page.get_by_role("textbox", name="Search lessons and PyTorch errors")
 
     box.fill("RuntimeError: grad can be implicitly created only for scalar outputs")
     box.press("Enter")

@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 
 from core import units
+from core.budget.by_hand.gpt import count_parameters
 from core.figures.train.live_run import live
 from core.figures.train.live_run.run_facts import RunView, alt, facts
+from core.train.config import TrainConfig
 from core.train.control.commands import Inbox
 from core.train.run.directory import new_run_name, write_info
 from core.train.run.history import landmarks
@@ -206,7 +208,7 @@ def test_the_curves_grow_without_a_reload(watching, run):
     page = watching()
     run.train(20)
     wait_for_steps(page, 80)
-    assert "80" in page.locator(".live-status").inner_text()
+    page.locator(".st-key-headline").get_by_text(f"step 80 of {NUM_STEPS}").wait_for()
 
 
 def test_two_browsers_show_the_same_step(watching, run):
@@ -214,8 +216,8 @@ def test_two_browsers_show_the_same_step(watching, run):
     run.train(15)
     for page in pages:
         wait_for_steps(page, 75)
-    first, second = [page.locator(".live-status").inner_text() for page in pages]
-    assert first == second
+    first, second = [page.locator(".st-key-headline").inner_text() for page in pages]
+    assert first == second == headline_of(run)
 
 
 def test_zoom_and_connection_survive_updates_a_slider_and_a_theme_change(watching, run):
@@ -241,17 +243,53 @@ def test_zoom_and_connection_survive_updates_a_slider_and_a_theme_change(watchin
     assert connections(page) == 1
 
 
+def headline_of(run):
+    """Return how the page tells loss and step of a run, as core writes them."""
+    known = facts(run.view())
+    count = count_parameters(TrainConfig.from_json(run.view().info["config"]).shape(103)).amount
+    told = "Loss {loss} at step {step} of {num_steps}".format(**known)
+    return f"{told} · {count:,} parameters"
+
+
 def test_a_run_that_somebody_else_starts_brings_its_own_headline(new_page, visit, server):
-    with living_run(server, learning_rate=0.009) as first:
+    with living_run(server, num_layers=1) as first:
         first.train(5)
         page = visit(new_page(), "/live-run")
-        page.locator(".st-key-headline").get_by_text("learning rate 0.009").wait_for()
-        with living_run(server, learning_rate=0.007) as second:
-            second.train(5)
-            page.locator(".st-key-headline").get_by_text("learning rate 0.007").wait_for()
+        page.locator(".st-key-headline").get_by_text(headline_of(first)).wait_for()
+        with living_run(server, num_layers=3) as second:
+            second.train(7)
+            page.locator(".st-key-headline").get_by_text(headline_of(second)).wait_for()
             assert connections(page) == 1
             box = page.locator(".st-key-headline p").bounding_box()
-            assert box["height"] < 40  # one line of 30 px
+            assert box["height"] < 40  # one line of 28 px
+
+
+def test_a_prediction_that_is_open_hides_the_loss_until_the_reader_commits(watching, run):
+    page = watching({"lr_predict": "true"})
+    page.locator(".st-key-headline").get_by_text("Predict first").wait_for()
+    run.train(5)
+    wait_for_steps(page, 65)
+    assert "Loss" not in page.locator(".st-key-headline").inner_text()
+    page.get_by_test_id("stRadioOption").first.click()
+    page.get_by_role("button", name="Reveal").click()
+    page.locator(".st-key-headline").get_by_text("at step 65").wait_for()
+
+
+@pytest.mark.parametrize(("width", "height"), [(1024, 768), (1280, 720)])
+def test_on_a_projector_loss_and_step_are_large_and_memory_is_in_view(watching, run, width, height):
+    page = watching({"present": "1"}, width=width, height=height)
+    page.locator(".st-key-headline").get_by_text("· step 60").wait_for()
+    size = "parseFloat(getComputedStyle(document.querySelector('.st-key-headline p')).fontSize)"
+    page.until(f"{size} >= 60")
+    for name in ("loss", "memory"):
+        page.until(
+            f"(box => box.bottom <= {height} && box.height > 150)"
+            f"(document.querySelector('[data-chart={name}]').getBoundingClientRect())"
+        )
+    titles = chart(page, "loss", "plot._fullLayout.xaxis.title.text")
+    assert "one-minute" in titles
+    bars = chart(page, "memory", "plot.data.map(t => t.meta.role)")
+    assert set(bars) == {"bar"}
 
 
 def test_leaving_the_page_closes_its_connection(watching):
@@ -371,7 +409,8 @@ def test_a_button_and_a_dial_say_at_which_step_they_took_effect(watching, run):
     run.state("paused")
     page.get_by_text("Pause: took effect at step 60.").wait_for()
     assert page.get_by_role("button", name="One step").is_enabled()
-    assert page.get_by_role("button", name="Pause", exact=True).is_disabled()
+    assert page.get_by_role("button", name="Pause", exact=True).count() == 0
+    assert page.get_by_role("button", name="Resume", exact=True).is_enabled()
 
     page.get_by_role("slider", name="Factor on the planned learning rate").press("ArrowLeft")
     command = run.obey("set_learning_rate_multiplier")
@@ -560,7 +599,7 @@ def test_no_label_is_printed_over_another_when_the_loss_has_blown_up(
 def test_one_click_trains_a_gpt_whose_bytes_are_those_predicted(new_page, visit):
     """The real thing: timing, worker, stream and charts, fifty steps long."""
     page = visit(new_page(), "/live-run", lr_size="110k", lr_steps="50", lr_precision="fp32")
-    page.get_by_test_id("stMain").get_by_role("button", name="Start", exact=True).click()
+    page.get_by_test_id("stMain").get_by_role("button", name="Train", exact=True).click()
     page.until(
         f"(v => v.history.state?.state === 'finished' && v.history.info.config.num_steps === 50)"
         f"({VIEW})",

@@ -16,13 +16,9 @@ ALT = """document.querySelector('[role="figure"]').getAttribute("aria-label")"""
 def test_every_picture_is_on_the_first_screen(
     new_page, visit, ready, screenshot, width, present, lang
 ):
-    page = visit(new_page(width=width, lang=lang), PATH, present=present, lowp_tab=TABS[-1])
-    drawn(page)  # what comes late no longer moves the switch
-    labs = page.locator(".st-key-lowp_tab_choice").get_by_role("radio")
-    assert labs.count() == len(TABS)
-    for number, tab in enumerate(TABS):
-        labs.nth(number).click()
-        page.until(f"new URLSearchParams(location.search).get('lowp_tab') === {written(tab)}")
+    page = new_page(width=width, lang=lang)
+    for tab in TABS:
+        visit(page, PATH, present=present, lowp_tab=tab)
         ready(page)
         box = drawn(page).bounding_box()
         assert box["y"] + box["height"] <= 768, tab
@@ -30,25 +26,20 @@ def test_every_picture_is_on_the_first_screen(
         screenshot(page, f"low-precision-{tab}-{lang}-{width}")
 
 
-def written(tab):
-    """Return what the address says of a lab, as JavaScript: nothing of the first."""
-    return "null" if tab == TABS[0] else f"'{tab}'"
-
-
 @pytest.mark.parametrize(
-    ("tab", "label"), [("sums", "How often"), ("scale", "Loss scale"), ("pictures", "Brightness")]
+    ("tab", "label"), [("sums", "Repetitions"), ("scale", "Loss scale"), ("pictures", "Exposure")]
 )
 def test_a_moved_slider_brings_a_new_picture(page, visit, ready, tab, label):
     visit(page, PATH, lowp_tab=tab)
     drawn(page)
     seen = {page.evaluate(ALT)}
-    for key in ("ArrowLeft", "ArrowRight") if tab == "sums" else ("ArrowRight", "ArrowRight"):
+    for key in ("ArrowRight", "ArrowRight"):
         before = page.evaluate(ALT)
         press(page, label, key)
         page.until(f"{ALT} !== {json.dumps(before)}")
         ready(page)
         seen.add(page.evaluate(ALT))
-    assert len(seen) == (2 if tab == "sums" else 3)  # the last of the sums is the first again
+    assert len(seen) == 3
 
 
 def test_keys_and_buttons_walk_through_the_steps_of_the_scaler(page, visit):
@@ -67,12 +58,16 @@ def test_keys_and_buttons_walk_through_the_steps_of_the_scaler(page, visit):
     until_headline(page, "Step 2:", "startsWith")
 
 
-def test_a_click_on_a_lab_opens_it_and_writes_the_link(page, visit):
+def test_a_click_on_a_lab_in_the_row_or_the_menu_opens_it_and_writes_the_link(page, visit):
     visit(page, PATH)
     drawn(page)
     page.get_by_role("radio", name="Softmax").click()
     until_headline(page, "exp(11.1)")
     page.until("location.search.includes('lowp_tab=softmax')")
+    page.get_by_role("button", name="More").click()
+    page.get_by_role("menuitem", name="Matmul").or_(page.get_by_text("Matmul")).first.click()
+    until_headline(page, "K = 4,096")
+    page.until("location.search.includes('lowp_tab=matmul')")
 
 
 def test_real_gradients_come_from_a_process_of_their_own(page, visit):

@@ -10,12 +10,12 @@ def test_the_slider_steps_from_model_to_model_and_a_pasted_config_takes_its_plac
     visit(page, "/model-sizes")
     drawn(page)
     press(page, "Parameters", "ArrowRight")
-    until_headline(page, "7B: 7,000,000,000", "startsWith")
+    until_headline(page, "The weights of 7B take 13.0 GiB", "startsWith")
     page.until("document.querySelector('.js-plotly-plot').textContent.includes('26.1 GiB')")
 
     page.get_by_role("button", name="config.json").click()
     field = page.get_by_role("textbox", name="The text of a config.json")
     field.fill(json.dumps(OWN))
     field.press("Control+Enter")
-    until_headline(page, "llama: 210,240", "startsWith")
+    until_headline(page, "The weights of llama take", "startsWith")
     assert "sizes_config=" in page.url

@@ -18,8 +18,8 @@ SQUARES = f"""() => {{
 }}"""
 IDLE = "document.querySelector('[data-test-script-state=notRunning]')"
 PLACES = {  # address -> the switch of its tabs, and which of them are looked at beside the first
-    "/flops-and-time": ("flops_tab", {"mfu": 3, "budget": 7}),
-    "/parallelism": ("parallel_tab", {"stages": 1}),
+    "/flops-and-time": ("flops_tab", {"mfu": 3, "roofline": 4}),
+    "/parallelism": ("parallel_tab", {"ranks": 1}),
     "/serving": ("serving_tab", {"speed": 2}),
     "/model-sizes": ("sizes_tab", {"parts": 2}),
     "/what-fits": ("fits_tab", {"claims": 4}),

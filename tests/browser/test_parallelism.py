@@ -6,9 +6,9 @@ PATH = "/parallelism"
 
 
 def test_a_slider_splits_the_model_anew(page, visit):
-    visit(page, PATH)
+    visit(page, PATH, parallel_tab="ranks")
     drawn(page)
-    press(page, "Pipeline stages", "ArrowRight")
+    press(page, "Pipeline-parallel size (PP)", "ArrowRight")
     page.until(
         "document.querySelector('.js-plotly-plot')?.textContent.includes('stage 4: 16 layers')"
     )

@@ -57,7 +57,7 @@ def test_a_new_number_is_a_new_picture_at_once(page, visit, ready):
 def test_the_zoom_shows_both_neighbours_and_the_bits(page, visit, screenshot):
     visit(page, PATH, rounding_value="257", rounding_format="bfloat16")
     drawn = picture(page, "zoom").text_content()
-    for text in ("256", "258", "middle: 257", "0x4380", "guard", "round", "sticky", "stored"):
+    for text in ("256", "258", "halfway: 257", "0x4380", "guard", "round", "sticky", "stored"):
         assert text in drawn, text
     lamps = page.get_by_role("img", name="Lamps on: rounded, tie")
     assert lamps.count() == 1
@@ -66,19 +66,48 @@ def test_the_zoom_shows_both_neighbours_and_the_bits(page, visit, screenshot):
 
 def test_every_tab_draws_and_the_address_keeps_it(page, visit, ready):
     visit(page, PATH, rounding_value="0.3", rounding_format="float8_e4m3fn")
+    page.locator(".st-key-rounding_tab_choice").get_by_text("Formats", exact=True).wait_for()
     for label, name in (
         ("Formats", "formats"),
-        ("Modes", "modes"),
+        ("Rounding modes", "modes"),
         ("Number line", "line"),
+        ("Stochastic rounding", "stochastic"),
         ("Spacing", "spacing"),
-        ("Stochastic", "stochastic"),
         ("Hardware", "hardware"),
     ):
-        page.locator(".st-key-rounding_tab_choice").get_by_text(label, exact=True).click()
+        row = page.locator(".st-key-rounding_tab_choice").get_by_text(label, exact=True)
+        if not row.count():
+            page.get_by_role("button", name="More").click()
+            page.get_by_role("menuitem", name=label).click()
+        else:
+            row.click()
         picture(page, name)
         ready(page)
         assert f"rounding_tab={name}" in page.url, label
     assert "rounding_value=0.3" in page.url
+
+
+def test_the_picture_follows_the_number_that_is_dragged(page, visit, ready):
+    visit(page, PATH)
+    picture(page, "zoom")
+    ready(page)
+    thumb = page.locator(".st-key-rounding_value_slider input")
+    track = page.locator(".st-key-rounding_value_slider [role=group]").bounding_box()
+    thumb.focus()
+    seen = set()
+    page.mouse.move(track["x"] + track["width"] / 2, track["y"] + track["height"] - 8)
+    page.mouse.down()
+    for step in range(60):
+        page.mouse.move(
+            track["x"] + track["width"] * (0.5 + step / 150), track["y"] + track["height"] - 8
+        )
+        page.wait_for_timeout(50)
+        seen.add(headline(page))
+    page.mouse.up()
+    ready(page)
+    seen.add(headline(page))
+    assert len(seen) >= 3, seen
+    assert {each.rpartition(" = ")[2].partition("\n")[0] for each in seen} >= {"inf"}
 
 
 def test_a_refused_text_leaves_the_page_whole(page, visit, ready):

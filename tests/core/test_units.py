@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.language import install_provider
 from core.units import (
     GIB,
     KIB,
@@ -77,3 +78,23 @@ def test_known_numbers_read_as_people_write_them(text, expected):
 )
 def test_durations_show_the_two_units_that_matter(seconds, expected):
     assert format_seconds(seconds) == expected
+
+
+@pytest.mark.parametrize(
+    ("write", "amount", "expected"),
+    [
+        (format_percent, 0.254, "25.4%"),
+        (format_seconds, 60, "1 分 00 秒"),
+        (format_seconds, 3900, "1 小时 05 分"),
+        (format_seconds, 1_209_600, "14 天 00 小时"),
+        (format_seconds, 0.0115, "11.5 ms"),
+    ],
+)
+def test_chinese_has_its_own_words_for_durations_and_no_blank_before_percent(
+    write, amount, expected
+):
+    install_provider(lambda: "zh")
+    try:
+        assert write(amount) == expected
+    finally:
+        install_provider(None)

@@ -33,7 +33,7 @@ def server(tmp_path_factory):
 def headline(num_layers, language):
     """Return what the page must say, computed here."""
     outline = outline_run(Wish(changes={"num_layers": num_layers}))
-    word = {"en": "parameters ·", "zh": "个参数 ·"}[language]
+    word = {"en": "parameters learn", "zh": "个参数，每步"}[language]
     return f"{outline.parameters.amount:,} {word}"
 
 

@@ -25,7 +25,7 @@ SECOND: Final = Formula("2 * B * D * K")
 MOST: Final = 1_000_000
 
 _PRODUCT: Final = N_("a multiply and an add for each number of each row and column")
-_CHAIN: Final = N_("the chain rule: each product forward gives two backward, if both are needed")
+_CHAIN: Final = N_("the chain rule: each matmul forward gives two backward, if both are needed")
 
 
 def state_rule(num_params: int) -> Item:

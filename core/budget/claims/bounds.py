@@ -37,7 +37,7 @@ _READ: Final = N_(
 )
 _SLOWER: Final = N_("computing and moving can overlap, so the slower of the two decides")
 _SIX: Final = N_("6 FLOPs for a parameter and a token: Kaplan et al. 2020, section 2.1")
-_SOLD: Final = N_("memory on the box, all devices together")
+_SOLD: Final = N_("nominal memory of all devices together")
 
 ASSUMES: Final[Mapping[ClaimKind, str]] = {
     "matmul": N_(
@@ -45,8 +45,8 @@ ASSUMES: Final[Mapping[ClaimKind, str]] = {
         "sums in fp32"
     ),
     "decode": N_(
-        "sequences at once: {count}, each gets one token from a pass (speculative decoding, which "
-        "gets several, is not refuted); every weight in {format} read from device memory "
+        "concurrent sequences: {count}, each gets one token from a pass (speculative decoding, "
+        "which gets several, is not refuted); every weight in {format} read from device memory "
         "in each pass"
     ),
     "forward": N_(

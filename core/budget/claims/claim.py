@@ -126,12 +126,12 @@ CLAIMS: Final[Mapping[str, Claim]] = {
     ),
     "7b-105-tokens": Claim(
         kind="decode", device="a100-80gb", stated=104.9, model="llama-2-7b",
-        text=N_("Llama-2 7B in bf16 answers with 104.9 tokens/s on one A100."),
+        text=N_("Llama-2 7B in bf16 generates 104.9 tokens/s on one A100."),
         source=_GPT_FAST,
     ),
     "7b-200-tokens": Claim(
         kind="decode", device="a100-80gb", stated=200, model="llama-2-7b",
-        text=N_("Llama-2 7B in bf16 answers one reader with 200 tokens/s on one A100."),
+        text=N_("Llama-2 7B in bf16 generates 200 tokens/s for one user on one A100."),
         source=MADE_UP,
     ),
     "h100-1979": Claim(

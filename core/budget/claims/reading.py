@@ -183,7 +183,7 @@ def _kind(text: str) -> ClaimKind:
     raise ValueError(
         _(
             "What is claimed? Say that a model fits or needs a device, how many tokens/s it "
-            "answers, how long a forward pass, a training run or a matrix product takes."
+            "generates, how long a forward pass, a training run or a matmul takes."
         )
     )
 

@@ -46,7 +46,7 @@ OWN_PARTS: Final = (
     N_("products done again"),
     N_("torchtune's CEWithChunkedOutputLoss, compiled: all logits first, no fp32 copy"),
     N_("torchtitan: the model's own logits live on beside their fp32 copy"),
-    N_("torchtitan's selective op AC keeps every second product only: not k, o, up"),
+    N_("torchtitan's selective op AC keeps the results of every second matmul only: not k, o, up"),
 )
 NUMBER: Final = 21  # of the list of ground truths: torchtune's table of optimization flags
 

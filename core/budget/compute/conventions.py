@@ -20,7 +20,7 @@ _SIX_ND: Final = N_("6 FLOPs for each parameter and token; Kaplan et al. 2020, s
 _PALM: Final = N_("Chowdhery et al. 2022, PaLM, appendix B; nanoGPT and torchtitan count so too")
 _CAUSAL: Final = N_("masked pairs left out, as Megatron-LM and MaxText count today")
 _HARDWARE: Final = N_(
-    "HFU: checkpointing and the scores that flash attention makes again count too"
+    "HFU: checkpointing and the attention scores that flash attention recomputes count too"
 )
 _SPARSE: Final = N_("a mistake: the peak with 2:4 sparsity, which dense training cannot reach")
 
@@ -39,7 +39,7 @@ CROSSING_IN_WINDOWS: Final = Formula(
 )
 CONTEXTS: Final[tuple[int, ...]] = tuple(2**power for power in range(8, 21))
 
-_RATIO: Final = N_("forward and backward counted product by product, over 6 FLOPs a parameter")
+_RATIO: Final = N_("forward and backward counted matmul by matmul, over 6 FLOPs a parameter")
 _CROSSING: Final = N_("half the context on average behind a causal mask")
 _WINDOWS: Final = N_("half the context behind a causal mask, in windowed layers no more than them")
 

@@ -55,8 +55,8 @@ def machine_flops(
 
 def _products() -> list[Item]:
     sizes = {
-        N_("a product on a laptop: 1024 × 256 times 256 × 64"): (1024, 256, 64),
-        N_("a product of 4096 × 4096 matrices"): (4096, 4096, 4096),
+        N_("a matmul on a laptop: 1024 × 256 times 256 × 64"): (1024, 256, 64),
+        N_("a matmul of 4096 × 4096 matrices"): (4096, 4096, 4096),
         N_("a layer on a GPU: 16384 × 32768 times 32768 × 8192"): (16384, 32768, 8192),
     }
     return [

@@ -18,10 +18,10 @@ CLAIMED_SIZE: Final = 4096
 CLAIMED_DEVICE: Final = "rtx-4090"
 # A tutorial's table of 4096 x 4096 products: 2,749 TFLOP/s on the GPU, 9.2 TFLOP/s on the CPU.
 CLAIMS: Final[Mapping[str, float]] = {"RTX 4090": 0.05e-3, N_("a laptop's CPU"): 15e-3}
-_SOURCE: Final = N_("2 n³ FLOPs at the dense peak: nothing is faster")
+_SOURCE: Final = N_("2 n³ FLOPs at the dense peak: a lower bound on time")
 SECONDS: Final = Formula("num_bytes / bytes_per_second")
 _EXAMPLE: Final = N_("an example: about 10 µs pass until a call is in the queue of a GPU")
-_SHEET: Final = N_("the data sheet's bandwidth: no transfer is faster")
+_SHEET: Final = N_("at the data sheet's bandwidth: a lower bound on time")
 
 
 def least_seconds(size: int, dtype: str) -> tuple[Item, ...]:

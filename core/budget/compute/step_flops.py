@@ -26,16 +26,14 @@ UNFUSED_ATTENTION: Final = frozenset({"megatron"})
 
 _STEP: Final = N_("forward, backward and extra work of all micro-batches of one replica")
 _MODEL: Final = N_("Chowdhery et al. 2022, PaLM, appendix B: repeated work does not count")
-_BACKWARD: Final = N_(
-    "for each product two of the same size: one for its input, one for its weight"
-)
-_SCORES: Final = N_("Dao et al. 2022, FlashAttention: queries times keys again, 5 products for 4")
+_BACKWARD: Final = N_("for each matmul two of the same size: one for its input, one for its weight")
+_SCORES: Final = N_("Dao et al. 2022, FlashAttention: queries times keys again, 5 matmuls for 4")
 _PADDING: Final = N_(
     "flash attention wants values as wide as keys; latent attention's are narrower"
 )
 _CHUNKS: Final = N_("a loss in chunks keeps no logits: the backward pass computes them again")
 _BLOCKS: Final = N_(
-    "Chen et al. 2016; torch ends a second run before its last product: nothing needs it"
+    "Chen et al. 2016; torch ends a second run before its last matmul: its result is not used"
 )
 
 ADAPTERS_FORWARD: Final = Formula("2 * num_tokens * rank * total_width")
@@ -43,7 +41,7 @@ ADAPTERS_BACKWARD: Final = Formula("2 * adapters - 2 * num_tokens * rank * first
 FROZEN_BACKWARD: Final = Formula("matrices - 2 * num_tokens * first_weights")
 SCORES_BACKWARD: Final = Formula("2 * scores - untrained")
 
-_ADAPTERS: Final = N_("Hu et al. 2021, LoRA: two thin products beside each adapted matrix")
+_ADAPTERS: Final = N_("Hu et al. 2021, LoRA: two thin matmuls beside each adapted matrix")
 _FROZEN: Final = N_(
     "a frozen matrix passes the gradient on and gets none; the first layer's input needs none"
 )

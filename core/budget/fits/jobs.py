@@ -36,7 +36,7 @@ SERVING_FORMATS: Final[Mapping[str, str]] = MappingProxyType(
 TRAINING_WAYS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "fp32": N_("everything in fp32"),
-        "mixed": N_("mixed precision, 16 bytes"),
+        "mixed": N_("mixed precision"),
         "adam8bit": N_("mixed, 8-bit Adam"),
         "bf16": N_("everything in bf16"),
         "lora": N_("LoRA on bf16 weights"),
@@ -66,7 +66,7 @@ class Serving:
     plan: ServingPlan
 
     def need(self, spec: ModelSpec) -> Item:
-        """Return weights, KV cache and work space on one device."""
+        """Return weights, KV cache and workspace on one device."""
         plan = self.plan
         if plan.context > spec.seq_len:
             plan = with_context(plan, spec.seq_len)

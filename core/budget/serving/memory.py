@@ -68,7 +68,7 @@ def check_group(spec: ModelSpec, serving: ServingPlan, cluster: Cluster) -> None
 
 
 def serving_memory(spec: ModelSpec, plan: ServingPlan) -> Item:
-    """Return the bytes on one device: "weights", "KV cache" and "work space".
+    """Return the bytes on one device: "weights", "KV cache" and "workspace".
 
     Raises:
         ValueError: If a format is unknown, or the heads cannot be split over the devices.
@@ -78,7 +78,7 @@ def serving_memory(spec: ModelSpec, plan: ServingPlan) -> Item:
 
 
 def growing_parts(spec: ModelSpec, plan: ServingPlan) -> tuple[Item, Item]:
-    """Return what grows with sequences and their length: "KV cache" and "work space".
+    """Return what grows with sequences and their length: "KV cache" and "workspace".
 
     Raises:
         ValueError: If the format of the cache is unknown.
@@ -111,7 +111,7 @@ def work_space(spec: ModelSpec, plan: ServingPlan) -> Item:
         "vocab_size": -(-spec.vocab_size // tensor),
     }
     return item(
-        "work space", WORK_SPACE, values,
+        N_("workspace"), WORK_SPACE, values,
         unit="bytes", source=_WORK, kind="estimated", band=(0.5, 1.5),
     )  # fmt: skip
 
@@ -140,7 +140,7 @@ def largest_context(spec: ModelSpec, serving: ServingPlan, cluster: Cluster) -> 
 def _largest(
     spec: ModelSpec, serving: ServingPlan, cluster: Cluster, change: Change, most: int
 ) -> int:
-    """Return the largest change whose cache and work space fit beside the weights."""
+    """Return the largest change whose cache and workspace fit beside the weights."""
     check_group(spec, serving, cluster)
     weights = serving_weights(spec, serving.weight_format, serving.tensor)
 
@@ -164,7 +164,7 @@ class MemorySweep:
         values: Of that setting, growing evenly; the plan's own is one of them.
         weights: Bytes of the weights; they do not change.
         caches: Bytes of the KV cache at each value.
-        work_spaces: Bytes of the work space at each value.
+        work_spaces: Bytes of the workspace at each value.
         capacity: Bytes that a process can get.
         chosen: The plan's value.
         largest: The largest value that fits; 0 if none does.

@@ -38,27 +38,27 @@ class TensorRow:
 
 TENSORS: Final[Mapping[str, TensorRow]] = {
     "gpt3_ffn": TensorRow(
-        name=N_("Feed-forward matrix of GPT-3"),
+        name=N_("GPT-3 feed-forward matrix"),
         shape=(4 * 12_288, 12_288),
         source=N_("Brown et al. 2020, table 2.1: 12,288 channels, four times as many inside"),
     ),
     "embedding": TensorRow(
-        name=N_("Embedding table of Llama-2 7B"),
+        name=N_("Llama-2 7B embedding table"),
         shape=(32_000, 4096),
         source=N_("Touvron et al. 2023, Llama 2: 32,000 tokens, 4,096 channels"),
     ),
     "million": TensorRow(
-        name=N_("1,000 × 1,000 numbers"),
+        name=N_("1,000 × 1,000 matrix"),
         shape=(1000, 1000),
         source=N_("a usual first example"),
     ),
     "logits": TensorRow(
-        name=N_("Logits of Llama-3, one sequence of 4,096 tokens"),
+        name=N_("Llama-3 logits, 4,096 tokens"),
         shape=(1, 4096, 128_256),
         source=N_("Grattafiori et al. 2024, The Llama 3 Herd of Models: 128,256 tokens"),
     ),
     "logits_gpt2": TensorRow(
-        name=N_("Logits of GPT-2, 2 sequences of 128 tokens"),
+        name=N_("GPT-2 logits, 2 × 128 tokens"),
         shape=(2, 128, 50_257),
         source=N_("Radford et al. 2019: 50,257 tokens"),
     ),
@@ -97,6 +97,18 @@ def shape_text(shape: Sequence[int]) -> str:
     '49,152 × 12,288'
     """
     return " × ".join(f"{length:,}" for length in shape)
+
+
+def block_bits(format_name: str) -> tuple[int, int, int]:
+    """Return the bits of a value, the values in a block and the bits that a block shares.
+
+    >>> block_bits("bfloat16"), block_bits("nvfp4")
+    ((16, 1, 0), (4, 16, 8))
+    """
+    fmt = BLOCK_FORMATS.get(format_name)
+    if fmt is None or not isinstance(fmt.block_size, int):
+        return FORMATS[format_name].bits, 1, 0
+    return fmt.element.bits, fmt.block_size, fmt.scale.bits
 
 
 def tensor_bytes(shape: Sequence[int], format_name: str) -> Item:

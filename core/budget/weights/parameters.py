@@ -238,8 +238,8 @@ def local_sizes(spec: ModelSpec, share: Share) -> dict[str, Number]:
     if spec.num_heads % share.tensor:
         raise ValueError(
             _(
-                "{tensor} tensor ranks cannot share {heads} heads; take a number that divides "
-                "{heads}."
+                "{tensor} tensor-parallel ranks cannot share {heads} heads; take a number that "
+                "divides {heads}."
             ).format(tensor=share.tensor, heads=spec.num_heads)
         )
     return {

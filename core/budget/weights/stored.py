@@ -52,6 +52,13 @@ def size_of(word: str, spec: ModelSpec) -> Size:
     return Size(word=word, name=spec.name, num_params=counts(spec).total, spec=spec)
 
 
+def num_in_format(size: Size, *, rest_in_16_bits: bool = True) -> int:
+    """Return how many parameters `weights_in` stores in the format: the others keep 16 bits."""
+    if size.spec is None or not rest_in_16_bits:
+        return size.num_params
+    return counts(size.spec).matrices
+
+
 def quantized_weights(num_params: int, fmt: Format | BlockFormat) -> Item:
     """Return the bytes of weights in a format, part by part: codes, scales, zero points.
 

@@ -46,6 +46,16 @@ class ErrorStats:
         """Of the finite values, the share that came back as NaN or infinity."""
         return self.num_lost / max(self.num_values + self.num_lost, 1)
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all values came back, and with an error of some size."""
+        return not self.num_lost and not self.num_ignored and math.isfinite(self.sqnr_db)
+
+    @property
+    def relative_rmse(self) -> float:
+        """RMS error / RMS of the values: the SQNR as a share; NaN where nothing is left."""
+        return 10 ** (-self.sqnr_db / 20)
+
 
 def error_stats(
     x: npt.ArrayLike, restored: npt.ArrayLike, clipped: Flags | None = None

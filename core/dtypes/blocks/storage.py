@@ -17,7 +17,7 @@ PLAIN_CASTS: Final = (
     *("float8_e4m3fnuz", "float8_e5m2fnuz", "float6_e2m3fn", "float6_e3m2fn", "float4_e2m1fn"),
 )
 STORAGE_NAMES: Final = (*BLOCK_FORMATS, *PLAIN_CASTS)
-GROUP_SIZES: Final = (16, 32, 64, 128, 256)
+GROUP_SIZES: Final = (16, 32, 48, 64, 96, 128, 192, 256)
 GROUP_NAME: Final = "group128"  # what the names of formats with a free group size hold
 
 

@@ -34,25 +34,35 @@ class Trial:
         bits: Bits per value, scales included.
         sqnr_db: Signal-to-quantization-noise ratio in dB, of the values that came back.
         lost_share: Of the finite values, those that came back as NaN or infinity.
+        relative_error: RMS error / RMS of the tensor, of the values that came back.
+        is_whole: Whether all values came back, and with an error of some size.
     """
 
     name: str
     bits: float
     sqnr_db: float
     lost_share: float = 0.0
+    relative_error: float = 0.0
+    is_whole: bool = True
 
 
 def try_all(x: Floats, storages: Sequence[Storage]) -> tuple[Trial, ...]:
     """Return size and quality of each storage on this tensor."""
-    errors = [error_stats(x, storage.round(x)) for storage in storages]
     return tuple(
-        Trial(
-            name=storage.name,
-            bits=storage.bits_per_value,
-            sqnr_db=stats.sqnr_db,
-            lost_share=stats.lost_share,
-        )
-        for storage, stats in zip(storages, errors, strict=True)
+        make_trial(storage.name, storage.bits_per_value, error_stats(x, storage.round(x)))
+        for storage in storages
+    )
+
+
+def make_trial(name: str, bits: float, stats: ErrorStats) -> Trial:
+    """Return what an error says of a storage."""
+    return Trial(
+        name=name,
+        bits=bits,
+        sqnr_db=stats.sqnr_db,
+        lost_share=stats.lost_share,
+        relative_error=stats.relative_rmse,
+        is_whole=stats.is_whole,
     )
 
 

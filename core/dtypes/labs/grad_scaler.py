@@ -15,7 +15,7 @@ from core.language import _
 
 Change = Literal["halved", "grew", "kept"]
 FLOAT32_MAX: Final = float(np.finfo(np.float32).max)
-_SPIKE: Final = 64.0
+SPIKE: Final = 64.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -143,5 +143,5 @@ def gradient_peaks(num_steps: int, first: float, spike_step: int) -> Floats:
     """
     peaks: Floats = first * 0.25 ** (np.arange(num_steps) / max(num_steps - 1, 1))
     if 1 <= spike_step <= num_steps:
-        peaks[spike_step - 1] *= _SPIKE
+        peaks[spike_step - 1] *= SPIKE
     return peaks

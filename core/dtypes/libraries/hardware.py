@@ -179,7 +179,7 @@ _TE_LAYOUTS: Final = N_(
 _BF16_APPLE: Final = N_(
     "torch takes it since macOS 14; which chips compute it natively is not documented."
 )
-_BY_BF16: Final = N_("No TF32 units any more: a product is put together from several in BF16.")
+_BY_BF16: Final = N_("No TF32 units any more: a matmul is put together from several in BF16.")
 _BY_TORCH: Final = N_("torch widens it to float32, multiplies, and rounds the result once.")
 Found = dict[str, Cell]
 

@@ -38,6 +38,11 @@ class Duration:
     cpu_size: str
     gpu_size: str
 
+    @property
+    def minutes(self) -> float:
+        """The time in minutes."""
+        return self.seconds / 60
+
 
 def _shape(*values: float) -> dict[str, int | float]:
     """Return settings by their names, given in this order."""

@@ -18,28 +18,44 @@ from core.figures.budget.flops_and_time.amounts import ladder_picture, loss_pict
 from core.figures.budget.flops_frame import scientific
 from core.language import _, ngettext
 from core.units import format_count
-from pages.budget.flops_and_time.inputs import ASK, aside, choose_dtype, dtype_name, settings
+from pages.budget.flops_and_time.inputs import (
+    ASK,
+    COUNTS,
+    Exact,
+    choose_dtype,
+    dtype_name,
+    in_python,
+    settings,
+    tell_other_dtype,
+)
 from pages.shared.budget.choices import ChosenDevice, choose_device
 from pages.shared.settings import look, presenting
 from pages.shared.tabbed_page import Chart, Shown
 
 STATES: Final = ("mixed_bf16", "cs336_12")  # recipes of 16 and of 12 bytes a parameter
+DAYS: Final = (
+    *(1, 2, 3, 4, 5, 6, 7, 10, 14, 21, 30, 45, 60, 90, 120, 180, 270, 365), *(500, 730, 1000)
+)  # fmt: skip
 CODE: Final = """
-from core.budget.compute.chinchilla import best_params, best_tokens
-from core.budget.catalogue.devices import DEVICES, custom_device, local_device
-from core.budget.compute.flop_ladder import machine_flops
-from core.machine import probe_machine
+num_devices, days = {count}, {days}
+peak = {peak}  # FLOP/s of one {device}, {dtype} without sparsity: its data sheet
+mfu = {mfu}
+flops = num_devices * days * 24 * 60 * 60 * peak * mfu
 
-flops = machine_flops({count}, {days}, {device}.peak[{dtype!r}], share={mfu})
-print(f"{{flops.amount:.3e}} FLOPs = {{flops.substituted}}")
-print(f"{{best_params(flops.amount).amount:.3e}} parameters")
-print(f"{{best_tokens(flops.amount).amount:.3e}} tokens")
+tokens_per_param = 20  # Hoffmann et al. 2022
+num_params = (flops / (6 * tokens_per_param)) ** 0.5  # flops = 6 * N * D with D = 20 * N
+num_tokens = tokens_per_param * num_params
+
+print(f"{{flops:.3e}} FLOPs")
+print(f"{{num_params:.3e}} parameters")
+print(f"{{num_tokens:.3e}} tokens")
 """
 CODE_OF_THE_LADDER: Final = """
-from core.budget.compute.flop_ladder import flop_ladder
-
-for rung in flop_ladder()[:{count}]:
-    print(f"{{rung.amount:10.3g}} FLOPs  {{rung.name}} ({{rung.source}})")
+rungs = {{
+{rungs}
+}}
+for name, flops in rungs.items():
+    print(f"{{flops:10.3g}} FLOPs  {{name}}")
 """
 
 
@@ -56,14 +72,22 @@ class Rent:
 
 def choose_rent() -> Rent:
     """Show the inputs and return what is rented."""
-    count = ASK.number("rented", _("Devices"), 1, 1_000_000, default=8, step=1)
-    days = ASK.number("days", _("Days"), 1, 10_000, default=14, step=1)
+    count = Exact(
+        name="rented", label=_("Devices"), typed=_("Devices"), low=1, high=1_000_000, default=8,
+        stops=COUNTS, written="{:,}".format,
+    )  # fmt: skip
+    days = Exact(
+        name="days", label=_("Days"), typed=_("Days"), low=1, high=10_000, default=14,
+        stops=DAYS, written="{:,}".format,
+    )  # fmt: skip
+    places = count.place(), days.place()
     mfu = ASK.slider("reached", _("MFU"), 0.01, 1.0, default=1.0, step=0.01)
-    with aside():
-        device = choose_device(ASK)
-        with settings():
-            dtype = choose_dtype(device.device)
-    return Rent(count=count, device=device, days=days, dtype=dtype, mfu=mfu)
+    device = choose_device(ASK)
+    with settings():
+        dtype = choose_dtype(device.device)
+        rented, for_days = count.choose(places[0], step=1), days.choose(places[1], step=1)
+    tell_other_dtype(device.device, dtype)
+    return Rent(count=rented, device=device, days=for_days, dtype=dtype, mfu=mfu)
 
 
 def two_weeks(rent: Rent) -> Shown:
@@ -82,23 +106,23 @@ def two_weeks(rent: Rent) -> Shown:
         largest_by_states(pool(device, rent.count), bytes_per_parameter(key)) for key in STATES
     )
     limits = {
-        _("states of 16 bytes fill the memory"): float(wide.amount),
-        _("states of 12 bytes fill it"): float(narrow.amount),
+        _("memory full at 16 bytes/parameter"): float(wide.amount),
+        _("memory full at 12 bytes/parameter"): float(narrow.amount),
     }
     return Shown(
         headline=sentence(rent, flops),
         charts=[Chart(picture=loss_picture(spent, limits, look()), file_name="loss-over-size")],
         numbers=[
-            (_("Compute"), flops),
+            (_("FLOPs"), flops),
             (_("Parameters"), best_params(spent)),
             (_("Tokens"), best_tokens(spent)),
-            (_("16 bytes a parameter"), wide),
+            (_("16 bytes/parameter"), wide),
         ],
         widths=(4, 1),
         notes=[] if presenting() else [_why_not_twenty(spent)],
         code=CODE.format(
-            count=rent.count, days=rent.days, device=rent.device.code, dtype=rent.dtype,
-            mfu=rent.mfu,
+            count=rent.count, days=rent.days, device=device.name, dtype=dtype_name(rent.dtype),
+            peak=in_python(peak), mfu=rent.mfu,
         ),
     )  # fmt: skip
 
@@ -118,18 +142,16 @@ def _why_not_twenty(flops: float) -> str:
 def sentence(rent: Rent, flops: Item) -> str:
     """Return the headline: what is rented, and the model that it trains best."""
     text = ngettext(
-        "{count} × {device} for {days} day in {dtype} at an MFU of {mfu}: {flops}, best spent "
-        "on {params} parameters and {tokens} tokens",
-        "{count} × {device} for {days} days in {dtype} at an MFU of {mfu}: {flops}, best spent "
-        "on {params} parameters and {tokens} tokens",
+        "{flops} from {count} × {device} in {days} day: best spent on {params} parameters and "
+        "{tokens} tokens",
+        "{flops} from {count} × {device} in {days} days: best spent on {params} parameters and "
+        "{tokens} tokens",
         rent.days,
     )
     return text.format(
         count=f"{rent.count:,}",
         device=rent.device.device.name,
         days=f"{rent.days:,}",
-        dtype=dtype_name(rent.dtype),
-        mfu=f"{rent.mfu:g}",
         flops=f"{scientific(flops.amount, 4)} FLOPs",
         params=format_count(best_params(flops.amount).amount),
         tokens=format_count(best_tokens(flops.amount).amount),
@@ -146,8 +168,9 @@ def choose_rungs() -> int:
 
 
 def ladder(count: int) -> Shown:
-    """Show amounts of compute from a laptop's product to the largest runs."""
+    """Show amounts of compute from a laptop's matrix product to the largest runs."""
     rungs = flop_ladder()[:count]
+    lines = "\n".join(f"    {_(rung.name)!r}: {_expression(rung)}" for rung in rungs)
     first, last = rungs[0], rungs[-1]
     said = _("From {first} to {last} FLOPs, {times} times as many; at the top: {name}")
     return Shown(
@@ -158,5 +181,11 @@ def ladder(count: int) -> Shown:
             name=_(last.name),
         ),
         charts=[Chart(picture=ladder_picture(rungs, look()), file_name="flop-ladder")],
-        code=CODE_OF_THE_LADDER.format(count=count),
+        code=CODE_OF_THE_LADDER.format(rungs=lines),
     )
+
+
+def _expression(rung: Item) -> str:
+    """Return as Python the product behind a rung, or the amount that its source states."""
+    text = rung.substituted if rung.rule else f"{rung.amount:,}"
+    return f"{text.replace(',', '_')},  # {_(rung.source)}"

@@ -6,27 +6,38 @@ from typing import Final
 from core.budget.by_hand.rules import flops_rule
 from core.budget.training.duration import cost, seconds_item
 from core.figures.budget.flops_and_time.days import DAY, days_picture
+from core.figures.budget.flops_frame import scientific
 from core.language import _
-from core.units import format_seconds
+from core.units import format_percent, format_seconds
 from pages.budget.flops_and_time.inputs import (
     ASK,
-    aside,
+    COUNTS,
+    Exact,
     choose_dtype,
+    decades,
     dtype_name,
+    in_python,
     plain,
     settings,
+    tell_other_dtype,
 )
 from pages.shared.budget.choices import ChosenDevice, choose_device
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
 
+SIZES: Final = decades(-1, 3)  # billions of parameters
+TEXTS: Final = decades(-2, 1)  # trillions of tokens
 CODE: Final = """
-from core.budget.catalogue.devices import DEVICES, custom_device, local_device
-from core.budget.training.duration import training_seconds
-from core.machine import probe_machine
+num_params = {params}
+num_tokens = {tokens}
+flops = 6 * num_params * num_tokens
 
-peak = {device}.peak[{dtype!r}]
-seconds = training_seconds({params}, {tokens}, {devices}, peak, mfu={mfu})
+num_devices = {devices}
+peak = {peak}  # FLOP/s of one {device}, {dtype} without sparsity: its data sheet
+mfu = {mfu}
+seconds = flops / (num_devices * peak * mfu)
+
+print(f"{{flops:.4g}} FLOPs")
 print(f"{{seconds / 86_400:,.1f}} days")
 """
 
@@ -46,22 +57,39 @@ class Run:
 
 def choose_run() -> Run:
     """Show the inputs and return the plan."""
-    billions = ASK.number("params", _("Parameters in B"), 0.001, 100_000.0, default=70.0, step=1.0)
-    trillions = ASK.number("tokens", _("Tokens in T"), 0.000_001, 10_000.0, default=15.0, step=1.0)
-    count = ASK.number("devices", _("Devices"), 1, 1_000_000, default=1024, step=8)
-    with aside():
+    params, tokens, count = _numbers()
+    places = [each.place() for each in (params, tokens, count)]
+    mfu = ASK.slider("mfu", _("MFU"), 0.01, 1.0, default=0.5, step=0.01)
+    with settings():
         device = choose_device(ASK)
-        mfu = ASK.slider("mfu", _("MFU"), 0.01, 1.0, default=0.5, step=0.01)
-        with settings():
-            dtype = choose_dtype(device.device)
-            price = ASK.number(
-                "price", _("Your price of one device and hour, in USD"), 0.0, 1000.0,
-                default=2.0, step=0.1,
-            )  # fmt: skip
-    params, tokens = round(billions * 1e9), round(trillions * 1e12)
+        dtype = choose_dtype(device.device)
+        billions = params.choose(places[0], step=1.0)
+        trillions = tokens.choose(places[1], step=1.0)
+        num_devices = count.choose(places[2], step=8)
+        price = ASK.number("price", _("USD per device-hour"), 0.0, 1000.0, default=2.0, step=0.1)
+    tell_other_dtype(device.device, dtype)
     return Run(
-        params=params, tokens=tokens, count=count, device=device, dtype=dtype, mfu=mfu, price=price
-    )
+        params=round(billions * 1e9), tokens=round(trillions * 1e12), count=num_devices,
+        device=device, dtype=dtype, mfu=mfu, price=price,
+    )  # fmt: skip
+
+
+def _numbers() -> tuple[Exact[float], Exact[float], Exact[int]]:
+    """Return what is dragged and can be typed: parameters, tokens, devices."""
+    return (
+        Exact(
+            name="params", label=_("Parameters"), typed=_("Parameters (B)"), low=0.001,
+            high=100_000.0, default=70.0, stops=SIZES, written=lambda size: f"{plain(size)} B",
+        ),
+        Exact(
+            name="tokens", label=_("Tokens"), typed=_("Tokens (T)"), low=0.000_001,
+            high=10_000.0, default=15.0, stops=TEXTS, written=lambda size: f"{plain(size)} T",
+        ),
+        Exact(
+            name="devices", label=_("Devices"), typed=_("Devices"), low=1, high=1_000_000,
+            default=1024, stops=COUNTS, written="{:,}".format,
+        ),
+    )  # fmt: skip
 
 
 def days(run: Run) -> Shown:
@@ -75,37 +103,38 @@ def days(run: Run) -> Shown:
         name = run.device.device.name
         raise ValueError(_("{device} has no known peak: no time").format(device=name))
     time = seconds_item(run.params, run.tokens, run.count, peak, run.mfu)
-    seconds = float(time.amount)
+    flops, seconds = flops_rule(run.params, run.tokens), float(time.amount)
     at_peak = float(seconds_item(run.params, run.tokens, 1, peak, 1.0).amount)
     picture = days_picture(at_peak, run.mfu, run.count, look())
     return Shown(
-        headline=sentence(run, seconds),
+        headline=sentence(run, float(flops.amount), seconds),
         charts=[Chart(picture=picture, file_name="training-days")],
         numbers=[
             (_("Time"), time),
-            (_("6ND"), flops_rule(run.params, run.tokens)),
+            (_("6ND"), flops),
             (_("Cost"), cost(run.count, seconds, run.price)),
         ],
         widths=(4, 1),
         code=CODE.format(
-            device=run.device.code, dtype=run.dtype, params=run.params, tokens=run.tokens,
-            devices=run.count, mfu=run.mfu,
+            params=f"{run.params:_}", tokens=f"{run.tokens:_}", devices=run.count,
+            peak=in_python(peak), device=run.device.device.name, dtype=dtype_name(run.dtype),
+            mfu=run.mfu,
         ),
     )  # fmt: skip
 
 
-def sentence(run: Run, seconds: float) -> str:
-    """Return the headline: who trains what on what, and how long."""
+def sentence(run: Run, flops: float, seconds: float) -> str:
+    """Return the headline: how many FLOPs, how long, and of which plan."""
     days = seconds / DAY
     return _(
-        "{params} B parameters on {tokens} T tokens with {count} × {device} in {dtype} at an "
-        "MFU of {mfu}: {time}"
+        "{flops} FLOPs, {time}: {params} B parameters, {tokens} T tokens on {count} × {device} "
+        "at {mfu} MFU"
     ).format(
+        flops=scientific(flops),
+        time=_("{days} days").format(days=f"{days:,.1f}") if days >= 2 else format_seconds(seconds),
         params=plain(run.params / 1e9),
         tokens=plain(run.tokens / 1e12),
         count=f"{run.count:,}",
         device=run.device.device.name,
-        dtype=dtype_name(run.dtype),
-        mfu=f"{run.mfu:g}",
-        time=_("{days} days").format(days=f"{days:,.1f}") if days >= 2 else format_seconds(seconds),
+        mfu=format_percent(run.mfu),
     )

@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.budget.by_hand.rules import flops_rule, two_layer_flops
 from core.budget.catalogue.models import MODELS
-from core.budget.compute.conventions import CONTEXTS, crossing, six_nd_ratio
+from core.budget.compute.conventions import crossing, six_nd_ratio
 from core.budget.compute.step_flops import model_flops, step_flops
 from core.budget.item import Item
 from core.budget.recipe import TrainingRecipe
@@ -24,10 +24,11 @@ from core.models.spec import ModelSpec
 from core.units import format_count, format_flops, format_percent
 from pages.budget.flops_and_time.inputs import (
     ASK,
-    aside,
+    CONTEXTS,
     choose_checkpointing,
     choose_context,
     choose_the_model,
+    doublings,
 )
 from pages.shared.budget.choices import ChosenModel, note_long_context
 from pages.shared.settings import look
@@ -44,14 +45,24 @@ step = step_flops({model}, recipe, causal={causal})
 for item in step.walk():
     print(f"{{item.name:24}} {{item.amount:26,}} = {{item.formula}}")
 """
-SIZES: Final = tuple(2**power for power in range(17))
+SIZES: Final = doublings(1, 2**16)
 OTHERS: Final = ("gpt2", "llama-2-7b", "llama-3.1-405b")
 CODE_OF_TWO_LAYERS: Final = """
-from core.budget.by_hand.rules import two_layer_flops
+import torch
+from torch.utils.flop_counter import FlopCounterMode
 
-step = two_layer_flops({rows}, {width}, {outputs}, input_needs_gradient={needed})
-for item in step.walk():
-    print(f"{{item.name:24}} {{item.amount:24,}} = {{item.formula}}")
+B, D, K = {rows}, {width}, {outputs}
+with torch.device("meta"):  # shapes without numbers: any size fits
+    x = torch.empty(B, D, requires_grad={needed})
+    w1, w2 = torch.empty(D, D, requires_grad=True), torch.empty(D, K, requires_grad=True)
+
+with FlopCounterMode(display=False) as forward:
+    y = x @ w1 @ w2
+with FlopCounterMode(display=False) as backward:
+    y.sum().backward()
+
+print(f"forward  {{forward.get_total_flops():,}} FLOPs")
+print(f"backward {{backward.get_total_flops():,}} FLOPs")
 """
 CODE_OF_THE_RULE: Final = """
 from core.budget.catalogue.models import MODELS
@@ -64,7 +75,7 @@ for context in CONTEXTS:
     print(f"{{context:9,}} tokens: {{causal:7.3f}} causal, {{full:7.3f}} full")
 edge = crossing(spec)
 where = f"at {{edge.amount:,.0f}} tokens" if edge else "never: a window holds it down"
-print(f"attention costs as much as all else {{where}}")
+print(f"attention equals matmul cost {{where}}")
 """
 
 
@@ -80,14 +91,13 @@ class Step:
 def choose_step() -> Step:
     """Show the inputs and return what they say."""
     model, context = choose_the_model(), choose_context()
-    with aside():
-        checkpointing = choose_checkpointing()
-        causal = ASK.toggle(
-            "causal",
-            _("Causal: masked pairs cost nothing"),
-            default=False,
-            help=_("Off counts the whole square of scores, as most published MFUs do."),
-        )
+    checkpointing = choose_checkpointing()
+    causal = ASK.toggle(
+        "causal",
+        _("Causal mask"),
+        default=False,
+        help=_("Off counts the whole matrix of attention scores, as most published MFUs do."),
+    )
     recipe = TrainingRecipe(seq_len=context, checkpointing=checkpointing)
     return Step(model=model, recipe=recipe, causal=causal)
 
@@ -101,8 +111,8 @@ def components(chosen: Step) -> Shown:
     scores = sum(part.amount for part in forward.children if "scores" in part.name)
     return Shown(
         headline=_(
-            "{model}, one step on {tokens} tokens: {flops}, {ratio} × the 6ND rule; the scores are "
-            "{share} of the forward pass"
+            "{flops} for one step of {model} on {tokens} tokens: {ratio} × the 6ND rule; attention "
+            "scores are {share} of the forward pass"
         ).format(
             model=spec.name,
             tokens=f"{context:,}",
@@ -141,12 +151,12 @@ def choose_two_layers() -> TwoLayers:
     """Show the sizes of the layers and return them."""
     size = partial(ASK.select_slider, options=SIZES, labels="{:,}".format)
     return TwoLayers(
-        rows=size("rows", _("Rows of x: B"), default=1024),
-        width=size("width", _("Width of x and h: D"), default=256),
-        outputs=size("outputs", _("Outputs: K"), default=64),
+        rows=size("rows", _("Rows of x (B)"), default=1024),
+        width=size("width", _("Width of x and h (D)"), default=256),
+        outputs=size("outputs", _("Outputs (K)"), default=64),
         needed=ASK.toggle(
             "needed",
-            _("x needs a gradient too"),
+            _("x requires grad"),
             default=False,
             help=_("In a deep network every input but the first does: it comes from a layer."),
         ),
@@ -192,7 +202,7 @@ def rule(place: tuple[ChosenModel, int]) -> Shown:
         (_("full / 6ND"), six_nd_ratio(spec, context, causal=False)),
     ]
     if edge:
-        numbers.append((_("scores = matrices at"), edge))
+        numbers.append((_("attention equals matmul cost at"), edge))
     picture = rule_picture(CONTEXTS, curves, here, look())
     return Shown(
         headline=rule_sentence(curves[0], here, edge),
@@ -214,16 +224,16 @@ def curve_of(spec: ModelSpec) -> Curve:
 
 
 def rule_sentence(curve: Curve, here: int, edge: Item | None) -> str:
-    """Return the ratios at a context, and where scores cost as much as all matrices, if ever."""
+    """Return the ratios at a context, and where attention costs as much as matmuls, if ever."""
     if edge is None:
         text = _(
-            "{model} at {context} tokens: exact FLOPs are {causal} × 6ND behind a causal mask, "
-            "{full} × in full; behind its windows scores never cost as much as all matrices"
+            "{model} at {context} tokens: exact FLOPs are {causal} × 6ND (causal), {full} × (full "
+            "attention); with its sliding window, attention never equals matmul cost"
         )
     else:
         text = _(
-            "{model} at {context} tokens: exact FLOPs are {causal} × 6ND behind a causal mask, "
-            "{full} × in full; scores cost as much as all matrices at {edge} tokens"
+            "{model} at {context} tokens: exact FLOPs are {causal} × 6ND (causal), {full} × (full "
+            "attention); attention equals matmul cost at {edge} tokens"
         )
     return text.format(
         model=curve.name,

@@ -1,4 +1,7 @@
-"""Least times: of a product, timed on this machine too, and of bytes that have to be moved."""
+"""Least times: of a matrix product, timed here too, and of bytes that have to be moved.
+
+Why long: two tabs that share their bars, and plain code that times one of them.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +16,7 @@ from core.budget.compute.least_times import (
     CLAIMED_SIZE,
     CLAIMS,
     LAUNCH_SECONDS,
+    SHOWN,
     least_seconds,
     read_without_waiting,
     transfer_seconds,
@@ -29,13 +33,19 @@ from core.machine.matmul_timing import (
     time_matmul,
 )
 from core.units import format_flops, format_flops_per_second, format_seconds
-from pages.budget.flops_and_time.inputs import ASK, aside, choose_the_model
+from pages.budget.flops_and_time.inputs import (
+    ASK,
+    DTYPE_NAMES,
+    choose_the_model,
+    doublings,
+    in_python,
+)
 from pages.shared.budget.choices import ChosenDevice, ChosenModel, choose_device
 from pages.shared.job import run_job
 from pages.shared.settings import look, presenting
 from pages.shared.tabbed_page import Chart, Shown
 
-SIZES: Final = (256, 512, 1024, 2048, 4096, 8192)
+SIZES: Final = doublings(256, 8192)
 DTYPES: Final = ("float32", "bfloat16")
 FASTEST: Final = "h100-sxm"  # whose peak a clock that does not wait is held against
 BESIDE: Final = ("t4", "rtx-4090", "a100-80gb", "h100-sxm", "b200")
@@ -47,25 +57,49 @@ WAYS: Final = {
 }
 """How bytes come to where they are used -> its colour."""
 CODE_OF_A_PRODUCT: Final = """
-from core.machine.matmul_timing import CALLS, time_matmul
+import time
 
-timing = time_matmul({size}, {dtype!r})
-print(f"{{timing.flops:,}} FLOPs on {{timing.device}}")
-for kind in CALLS:
-    seconds = timing.seconds(kind)
-    print(f"{{kind:12}} {{seconds * 1e3:10.3f}} ms {{timing.flops / seconds / 1e9:12,.1f}} GFLOP/s")
+import torch
+
+n, dtype = {size}, torch.{dtype}
+flops = 2 * n**3
+print(f"{{flops:,}} FLOPs")
+
+peaks = {{  # FLOP/s in {dtype} without sparsity, of the data sheets
+{peaks}
+}}
+for name, peak in peaks.items():
+    print(f"{{name:12}} at least {{flops / peak * 1e3:10.3f}} ms")
+
+gpu = torch.accelerator.is_available()
+device = torch.accelerator.current_accelerator() if gpu else torch.device("cpu")
+a, b = (torch.randn(n, n, device=device, dtype=dtype) for _ in range(2))
+
+
+def seconds(waits):
+    if gpu:
+        torch.accelerator.synchronize()
+    start = time.perf_counter()
+    a @ b
+    if gpu and waits:
+        torch.accelerator.synchronize()  # a GPU answers before it is done
+    return time.perf_counter() - start
+
+
+print(f"first call   {{seconds(waits=True) * 1e3:10.3f}} ms: it loads the kernels")
+for waits in (False, True):
+    best = min(seconds(waits) for _ in range(3))
+    word = "waiting" if waits else "not waiting"
+    print(f"{{word:12}} {{best * 1e3:10.3f}} ms {{flops / best / 1e9:12,.1f}} GFLOP/s")
 """
 CODE_OF_A_TRANSFER: Final = """
-from core.budget.catalogue.models import MODELS
-from core.budget.catalogue.devices import DEVICES, custom_device, local_device
-from core.budget.catalogue.hf_config import read_config
-from core.budget.weights.parameters import counts
-from core.budget.compute.least_times import transfer_seconds
-from core.machine import probe_machine
-
-num_bytes = 2 * counts({model}).total
-for item in transfer_seconds(num_bytes, {device}):
-    print(f"{{item.name:20}} {{item.amount * 1e3:12,.2f}} ms = {{item.substituted}}")
+num_params = {params}
+num_bytes = 2 * num_params  # bf16
+links = {{  # bytes/s of {device}: its data sheet
+{links}
+}}
+for name, bytes_per_second in links.items():
+    print(f"{{name:20}} {{num_bytes / bytes_per_second * 1e3:12,.2f}} ms")
 """
 
 
@@ -96,10 +130,11 @@ def shared() -> Shared:
 def choose_matmul() -> Product:
     """Show the inputs and the button, and return what they say."""
     size = ASK.select_slider(
-        "matmul", _("Rows and columns n"), SIZES, default=CLAIMED_SIZE, labels="{:,}".format
+        "matmul", _("Matrix size n"), SIZES, default=CLAIMED_SIZE, labels="{:,}".format
     )
-    with aside():
-        dtype = ASK.segmented("timed", _("Products in"), DTYPES, default="float32")
+    dtype = ASK.segmented(
+        "timed", _("Precision"), DTYPES, default="float32", labels=DTYPE_NAMES.__getitem__
+    )
     waits = ASK.toggle(
         "waits",
         _("Wait for the device"),
@@ -108,7 +143,7 @@ def choose_matmul() -> Product:
     )
     pushed = st.button(
         _("Time it on this machine"), key=ASK.key("time_it"), icon=":material/timer:",
-        type="primary",
+        type="primary", width="stretch",
     )  # fmt: skip
     return Product(size=size, dtype=dtype, waits=waits, pushed=pushed)
 
@@ -142,8 +177,14 @@ def matmul(product: Product) -> Shown:
             _clock_said(product),
             *([on_a_cpu] if timing is not None and timing.device == "cpu" else []),
         ],
-        code=CODE_OF_A_PRODUCT.format(size=size, dtype=dtype),
+        code=CODE_OF_A_PRODUCT.format(size=size, dtype=dtype, peaks=_peaks(dtype)),
     )
+
+
+def _peaks(dtype: str) -> str:
+    """Return as lines of Python what the data sheets say of the devices that are shown."""
+    shown = [DEVICES[key] for key in SHOWN if DEVICES[key].peak.get(dtype)]
+    return "\n".join(f"    {device.name!r}: {in_python(device.peak[dtype])}," for device in shown)
 
 
 def _clock_said(product: Product) -> str:
@@ -247,7 +288,14 @@ def transfer(chosen: tuple[ChosenModel, ChosenDevice]) -> Shown:
                 "waits."
             )
         ],
-        code=CODE_OF_A_TRANSFER.format(model=model.code, device=device.code),
+        code=CODE_OF_A_TRANSFER.format(
+            params=f"{counts(model.spec).total:_}",
+            device=device.device.name,
+            links="\n".join(
+                f"    {_(name)!r}: {in_python(item.values['bytes_per_second'])},"
+                for name, item in mine.items()
+            ),
+        ),
     )
 
 

@@ -1,8 +1,10 @@
-"""Training time in lines: compute, extra work, communication and bubble, cluster by cluster."""
+"""Breakdown of training time: compute, extra work, communication and bubble, cluster by cluster."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
+
+import streamlit as st
 
 from core.budget.budget import Budget
 from core.budget.cluster import MAX_DEVICES, Cluster
@@ -16,9 +18,9 @@ from core.language import _, ngettext
 from core.units import format_percent, format_seconds
 from pages.budget.flops_and_time.inputs import (
     ASK,
-    aside,
     choose_checkpointing,
     choose_the_model,
+    doublings,
     plain,
     settings,
 )
@@ -26,13 +28,15 @@ from pages.shared.budget.choices import ChosenDevice, ChosenModel, choose_device
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
 
-POWERS: Final = tuple(2**power for power in range(15))
 LENGTH: Final = 4096  # tokens of a sequence, of models that can read so many
+CLUSTERS: Final = doublings(1, 2**14)
 SPLITS: Final = (1, 2, 4, 8, 16)
-BATCHES: Final = tuple(2**power for power in range(16, 27))
+BATCHES: Final = doublings(2**16, 2**26)
 STEPS: Final = (1, 4, 16, 64)  # how the cluster grows from bar to bar
 CODE: Final = """
 from core.budget.catalogue.models import MODELS
+import streamlit as st
+
 from core.budget.budget import Budget
 from core.budget.cluster import Cluster
 from core.budget.catalogue.devices import DEVICES, custom_device, local_device
@@ -83,38 +87,57 @@ class Plan:
 def choose_plan() -> Plan:
     """Show the inputs and return what they say."""
     model = choose_the_model()
-    count = ASK.select_slider("cluster", _("Devices"), POWERS, default=64, labels="{:,}".format)
-    with aside():
+    wanted = ASK.select_slider("cluster", _("Devices"), CLUSTERS, default=64, labels="{:,}".format)
+    split = {
+        "tensor": ASK.select_slider("tensor", _("Tensor-parallel size (TP)"), SPLITS, default=1),
+        "pipeline": ASK.select_slider(
+            "pipeline", _("Pipeline-parallel size (PP)"), SPLITS, default=1
+        ),
+    }
+    with settings():
         device = choose_device(ASK)
-        with settings():
-            layout = _choose_layout()
-            batch = ASK.select_slider(
-                "step", _("Tokens of one step"), BATCHES, default=2**22, labels="{:,}".format
-            )
-            seq_len = min(LENGTH, model.spec.seq_len)
-            recipe = TrainingRecipe(seq_len=seq_len, checkpointing=choose_checkpointing())
-            share = ASK.slider(
-                "share", _("Share of the peak that products reach"), 0.05, 1.0,
-                default=0.6, step=0.05,
-            )  # fmt: skip
-            trillions = ASK.number(
-                "seen", _("Tokens in T"), 0.000_001, 10_000.0, default=1.0, step=1.0
-            )
+        layout = split | _choose_layout()
+        batch = ASK.select_slider(
+            "step", _("Tokens per step"), BATCHES, default=2**22, labels="{:,}".format
+        )
+        seq_len = min(LENGTH, model.spec.seq_len)
+        recipe = TrainingRecipe(seq_len=seq_len, checkpointing=choose_checkpointing())
+        share = ASK.slider(
+            "share", _("Kernels' share of the peak"), 0.05, 1.0, default=0.6, step=0.05
+        )
+        trillions = ASK.number("seen", _("Tokens (T)"), 0.000_001, 10_000.0, default=1.0, step=1.0)
+    count = whole_replicas(wanted, split["tensor"], split["pipeline"])
     return Plan(
         model=model, device=device, count=count, layout=layout, recipe=recipe, batch=batch,
         share=share, trillions=trillions,
     )  # fmt: skip
 
 
+def whole_replicas(wanted: int, tensor: int, pipeline: int) -> int:
+    """Return the devices of whole replicas, and say so where these are more than wanted.
+
+    >>> whole_replicas(64, 8, 4)
+    64
+    """
+    ranks = tensor * pipeline
+    count = -(-wanted // ranks) * ranks
+    if count != wanted:
+        st.caption(
+            _(
+                "TP {tensor} × PP {pipeline} takes multiples of {ranks} devices: {count} are used."
+            ).format(tensor=tensor, pipeline=pipeline, ranks=ranks, count=f"{count:,}")
+        )
+    return count
+
+
 def _choose_layout() -> dict[str, Any]:
     return {
-        "tensor": ASK.select_slider("tensor", _("Tensor-parallel ranks"), SPLITS, default=1),
-        "pipeline": ASK.select_slider("pipeline", _("Pipeline stages"), SPLITS, default=1),
         "zero_stage": ASK.segmented("zero", _("ZeRO stage"), (0, 1, 2, 3), default=3),
         "overlap": ASK.slider(
-            "overlap", _("Communication hidden behind compute"), 0.0, 1.0, default=0.5, step=0.05
+            "overlap", _("Communication overlap"), 0.0, 1.0, default=0.5, step=0.05,
+            help=_("The share of communication that is hidden behind compute."),
         ),
-    }
+    }  # fmt: skip
 
 
 def lines(plan: Plan) -> Shown:
@@ -167,9 +190,7 @@ def _row(plan: Plan, cluster: Cluster, count: int) -> tuple[str, Item]:
 
 def sentence(plan: Plan, time: Item, mfu: Item) -> str:
     """Return the headline: what is trained on what, how long, and what it makes of the peak."""
-    return _(
-        "{model} on {tokens} T tokens with {count} × {device}: {time}, an MFU of {mfu}"
-    ).format(
+    return _("{time} at {mfu} MFU: {model} on {tokens} T tokens with {count} × {device}").format(
         model=plan.model.spec.name,
         tokens=plain(plan.trillions),
         count=f"{plan.count:,}",

@@ -20,7 +20,7 @@ from pages.budget.flops_and_time.least_times import (
 )
 from pages.budget.flops_and_time.lines import choose_plan, lines
 from pages.budget.flops_and_time.peak import choose_measured, choose_operations, mfu, roofline
-from pages.budget.flops_and_time.question import ask_about_the_claim
+from pages.budget.flops_and_time.question import ask_about_the_claim, ask_how_long
 from pages.shared.tabbed_page import Page, Tab, tabbed_page
 
 tabbed_page(
@@ -29,21 +29,22 @@ tabbed_page(
     Page(
         inputs=ASK,
         tabs={
-            "components": Tab(label=N_("Components"), choose=choose_step, show=components),
-            "why": Tab(label=N_("Why 6?"), choose=choose_two_layers, show=why_six),
-            "rule": Tab(label=N_("6ND"), choose=choose_place, show=rule),
+            "time": Tab(label=N_("Days"), choose=choose_run, show=days, question=ask_how_long),
+            "components": Tab(label=N_("FLOPs breakdown"), choose=choose_step, show=components),
+            "lines": Tab(label=N_("Time breakdown"), choose=choose_plan, show=lines),
             "mfu": Tab(label=N_("MFU"), choose=choose_measured, show=mfu),
             "roofline": Tab(label=N_("Roofline"), choose=choose_operations, show=roofline),
-            "time": Tab(label=N_("Days"), choose=choose_run, show=days),
-            "lines": Tab(label=N_("In lines"), choose=choose_plan, show=lines),
-            "budget": Tab(label=N_("Two weeks"), choose=choose_rent, show=two_weeks),
-            "ladder": Tab(label=N_("Ladder"), choose=choose_rungs, show=ladder),
-            "matmul": Tab(label=N_("Matmul"), choose=choose_matmul, show=matmul),
+        },
+        more={
+            "why": Tab(label=N_("Why 6?"), choose=choose_two_layers, show=why_six),
+            "rule": Tab(label=N_("6ND"), choose=choose_place, show=rule),
+            "budget": Tab(label=N_("Compute-optimal"), choose=choose_rent, show=two_weeks),
+            "ladder": Tab(label=N_("FLOPs ladder"), choose=choose_rungs, show=ladder),
+            "matmul": Tab(
+                label=N_("Matmul"), choose=choose_matmul, show=matmul, question=ask_about_the_claim
+            ),
             "transfer": Tab(label=N_("Transfer"), choose=choose_transfer, show=transfer),
         },
-        question=ask_about_the_claim,
         refusal=no_number,
-        own_inputs="below",
-        tabs_as_list=True,
     ),
 )

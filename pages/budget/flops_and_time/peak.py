@@ -24,13 +24,17 @@ from core.language import N_, _, ngettext
 from core.units import format_flops, format_percent
 from pages.budget.flops_and_time.inputs import (
     ASK,
-    aside,
+    Exact,
     choose_checkpointing,
     choose_context,
     choose_dtype,
     choose_the_model,
+    decades,
+    doublings,
     dtype_name,
+    in_python,
     settings,
+    tell_other_dtype,
 )
 from pages.shared.budget.choices import ChosenDevice, ChosenModel, choose_device
 from pages.shared.settings import look
@@ -52,27 +56,31 @@ for item in mfu_conventions({model}, recipe, {speed}, peak, sparsity={sparsity})
     print(f"{{item.name:18}} {{item.amount:7.1%}} = {{item.formula}}")
 """
 KINDS: Final = {
-    "prefill": N_("Prefill of a block"),
-    "decode": N_("Decode of a block"),
-    "examples": N_("Five examples"),
+    "prefill": N_("Prefill"),
+    "decode": N_("Decode"),
+    "examples": N_("Examples"),
 }
-BATCHES: Final = tuple(2**power for power in range(13))
+BATCHES: Final = doublings(1, 4096)
 Maker = Callable[..., tuple[Operation, ...]]  # from `item_bytes`, the bytes of a number
-SIZES: Final = (64, 128, 256, 512, 887, 1024, 2048, 4096, 8192, 16384)
+SIZES: Final = tuple(sorted({*doublings(64, 16_384), 887}))  # 887: compute-bound on an H100
+SPEEDS: Final = tuple(map(int, decades(2, 5)))  # tokens/s
 CODE_OF_A_ROOF: Final = """
-from core.budget.compute.block_operations import op_intensities
-from core.budget.catalogue.models import MODELS
-from core.budget.catalogue.devices import DEVICES, custom_device, local_device
-from core.budget.catalogue.hf_config import read_config
-from core.budget.compute.intensity import bound, examples, ridge
-from core.machine import probe_machine
+peak = {peak}  # FLOP/s of {device}, {dtype} without sparsity
+bandwidth = {bandwidth}  # bytes/s of its memory
+operations = [  # name, FLOPs, bytes read and written
+{rows}
+]
+ridge_point = peak / bandwidth
+print(f"ridge point: {{ridge_point:,.1f}} FLOP/byte")
+for name, flops, num_bytes in operations:
+    intensity = flops / num_bytes
+    bound = "memory-bound" if intensity < ridge_point else "compute-bound"
+    share = min(1, intensity / ridge_point)
+    print(f"{{name:28}} {{intensity:10,.2f}} FLOP/byte, {{bound}}: at most {{share:.2%}}")
 
-device = {device}
-peak = device.peak[{dtype!r}]
-print(f"{{device.name}} turns at {{ridge(peak, device.bandwidth).amount:,.1f}} FLOPs/byte")
-for operation in {operations}:
-    share = bound(operation, peak, device.bandwidth).amount
-    print(f"{{operation.name:28}} {{operation.intensity.amount:10,.2f}} FLOPs/byte {{share:8.2%}}")
+seconds = sum(max(flops / peak, num_bytes / bandwidth) for _name, flops, num_bytes in operations)
+share = sum(flops for _name, flops, _bytes in operations) / (peak * seconds)
+print(f"one after the other: at most {{share:.3%}} of the peak")
 """
 
 
@@ -89,18 +97,18 @@ class Measured:
 
 def choose_measured() -> Measured:
     """Show the inputs and return what was measured."""
-    model = choose_the_model()
-    speed = ASK.number(
-        "speed", _("Tokens/s of one device"), 1, 10_000_000, default=TORCHTITAN, step=100,
-        help=_("Measured while training; the default is torchtitan's on 8 H100."),
+    speed = Exact(
+        name="speed", label=_("Tokens/s per device"), typed=_("Tokens/s per device"), low=1,
+        high=10_000_000, default=TORCHTITAN, stops=SPEEDS, written="{:,}".format,
     )  # fmt: skip
-    with aside():
-        device = choose_device(ASK)
-        with settings():
-            context, checkpointing = choose_context(), choose_checkpointing()
-            dtype = choose_dtype(device.device)
+    model, place, context = choose_the_model(), speed.place(), choose_context()
+    device = choose_device(ASK)
+    with settings():
+        tokens_per_second = speed.choose(place, step=100)
+        checkpointing, dtype = choose_checkpointing(), choose_dtype(device.device)
+    tell_other_dtype(device.device, dtype)
     recipe = TrainingRecipe(seq_len=context, checkpointing=checkpointing)
-    return Measured(model=model, device=device, recipe=recipe, speed=speed, dtype=dtype)
+    return Measured(model=model, device=device, recipe=recipe, speed=tokens_per_second, dtype=dtype)
 
 
 def mfu(measured: Measured) -> Shown:
@@ -135,13 +143,13 @@ def mfu_sentence(speed: int, device: str, dtype: str, shares: Sequence[Item]) ->
     by_name = {share.name: format_percent(share.amount) for share in shares}
     if "sparse peak" in by_name:
         text = _(
-            "{speed} tokens/s on {device} in {dtype}: MFU {full} with full attention, {causal} "
-            "causal; against the sparse peak it would look like {sparse}"
+            "MFU {full} with full attention, {causal} causal, {sparse} against the sparse peak: "
+            "{speed} tokens/s on {device} in {dtype}"
         )
     else:
         text = _(
-            "{speed} tokens/s on {device} in {dtype}: MFU {full} with full attention, {causal} "
-            "causal"
+            "MFU {full} with full attention, {causal} causal: {speed} tokens/s on {device} in "
+            "{dtype}"
         )
     return text.format(
         speed=f"{speed:,}",
@@ -162,14 +170,12 @@ class Below:
         device: Whose roof it is.
         dtype: What is computed in; it makes the peak, and the bytes of every number.
         operations: The operations.
-        code: Python that makes the same operations.
     """
 
     kind: str
     device: ChosenDevice
     dtype: str
     operations: Sequence[Operation]
-    code: str
 
 
 def choose_operations() -> Below:
@@ -181,36 +187,27 @@ def choose_operations() -> Below:
         default="decode",
         labels=lambda kind: _(KINDS[kind]),
     )
-    with aside():
-        make, code = _examples() if kind == "examples" else _block(cast("Phase", kind))
+    make = _examples() if kind == "examples" else _block(cast("Phase", kind))
+    with settings():
         device = choose_device(ASK)
-        with settings():
-            dtype = choose_dtype(device.device)
+        dtype = choose_dtype(device.device)
+    tell_other_dtype(device.device, dtype)
     item_bytes = ITEM_BYTES.get(dtype, 2)
-    return Below(
-        kind=kind,
-        device=device,
-        dtype=dtype,
-        operations=make(item_bytes=item_bytes),
-        code=f"{code}, item_bytes={item_bytes})",
-    )
+    return Below(kind=kind, device=device, dtype=dtype, operations=make(item_bytes=item_bytes))
 
 
-def _examples() -> tuple[Maker, str]:
-    size = ASK.select_slider(
-        "size", _("Rows and columns n"), SIZES, default=1024, labels="{:,}".format
-    )
-    return partial(examples, size), f"examples({size}"
+def _examples() -> Maker:
+    size = ASK.select_slider("size", _("Matrix size n"), SIZES, default=1024, labels="{:,}".format)
+    return partial(examples, size)
 
 
-def _block(phase: Phase) -> tuple[Maker, str]:
+def _block(phase: Phase) -> Maker:
     chosen = choose_the_model()
     batch = ASK.select_slider(
-        "batch", _("Sequences at once"), BATCHES, default=1, labels="{:,}".format
+        "batch", _("Concurrent sequences"), BATCHES, default=1, labels="{:,}".format
     )
     context = choose_context()
-    make = partial(op_intensities, chosen.spec, context, batch_size=batch, phase=phase)
-    return make, f"op_intensities({chosen.code}, {context}, batch_size={batch}, phase={phase!r}"
+    return partial(op_intensities, chosen.spec, context, batch_size=batch, phase=phase)
 
 
 def roofline(below: Below) -> Shown:
@@ -229,13 +226,24 @@ def roofline(below: Below) -> Shown:
     return Shown(
         headline=roofline_sentence(below, edge, share),
         charts=[Chart(picture=picture, file_name="roofline")],
-        numbers=[(_("turns at"), edge), (_("together"), share)],
+        numbers=[(_("ridge point"), edge), (_("together"), share)],
         widths=(4, 1),
         notes=[*_elements_said(below), *_bytes_of_a_number(below.dtype)],
-        code=CODE_OF_A_ROOF.format(
-            device=below.device.code, dtype=below.dtype, operations=below.code
-        ),
+        code=_code_of(below, peak),
     )
+
+
+def _code_of(below: Below, peak: float) -> str:
+    """Return Python that puts the same operations below the same roof."""
+    device = below.device.device
+    rows = "\n".join(
+        f"    ({_(each.name)!r}, {each.flops.amount}, {each.moved.amount}),"
+        for each in below.operations
+    )
+    return CODE_OF_A_ROOF.format(
+        device=device.name, dtype=dtype_name(below.dtype), peak=in_python(peak),
+        bandwidth=in_python(device.bandwidth), rows=rows,
+    )  # fmt: skip
 
 
 def _elements_said(below: Below) -> list[str]:
@@ -272,11 +280,11 @@ def _bytes_of_a_number(dtype: str) -> list[str]:
 
 
 def roofline_sentence(below: Below, edge: Item, share: Item) -> str:
-    """Return how many operations wait, where the roof turns, and what all reach together."""
+    """Return how many operations are memory-bound, the ridge point, and what all reach."""
     waiting = sum(each.intensity.amount < edge.amount for each in below.operations)
     text = _(
-        "{kind}: {waiting} of {count} operations wait for memory; {device} turns at {edge} "
-        "FLOPs for each byte, all together reach at most {share} of its peak"
+        "{kind}: {waiting} of {count} operations are memory-bound, together at most {share} of "
+        "the peak; ridge point of {device}: {edge} FLOP/byte"
     )
     return text.format(
         kind=_(KINDS[below.kind]),

@@ -4,10 +4,39 @@ from collections.abc import Mapping
 
 from core.budget.catalogue.devices import DEVICES
 from core.budget.compute.least_times import CLAIMED_DEVICE, CLAIMED_SIZE, CLAIMS, least_seconds
+from core.budget.training.duration import training_seconds
 from core.language import _
 from core.units import format_flops, format_flops_per_second, format_seconds
 from pages.budget.flops_and_time.inputs import ASK
 from pages.shared.questions import Choice, predict_then_reveal
+
+SIZE, TEXT, COUNT, PEAK, MFU = 70 * 10**9, 15 * 10**12, 1024, 989.5e12, 0.5
+
+
+def ask_how_long() -> None:
+    """Ask how the time grows with the size, if the tokens for each parameter stay the same."""
+    once = training_seconds(SIZE, TEXT, COUNT, PEAK, MFU)
+    longer, twice_longer = (
+        round(training_seconds(2 * SIZE, tokens, COUNT, PEAK, MFU) / once)
+        for tokens in (TEXT, 2 * TEXT)
+    )
+    question = _(
+        "A model of twice as many parameters is trained on twice as many tokens, with the same "
+        "devices at the same MFU. How many times as long does it take?"
+    )
+    only = _("That is the larger model on the same tokens; it also sees twice as many of them.")
+    third = _("That would need a third factor of two; devices and MFU stay the same.")
+    why = _("FLOPs are 6 · parameters · tokens: both factors double, and so the time grows {n} ×.")
+    predict_then_reveal(
+        ASK.key("longer"),
+        question,
+        [
+            Choice(_("{n} ×").format(n=longer), only),
+            Choice(_("{n} ×").format(n=twice_longer), None),
+            Choice(_("{n} ×").format(n=longer * twice_longer), third),
+        ],
+        why.format(n=twice_longer),
+    )
 
 
 def ask_about_the_claim() -> None:

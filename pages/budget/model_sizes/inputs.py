@@ -19,7 +19,6 @@ from pages.shared.inputs import Inputs
 ASK: Final = Inputs("sizes")
 DEFAULT_SIZE: Final = "llama-2-7b"
 DEFAULT_DEVICE: Final = "rtx-4090"
-_WITHOUT_SIZE: Final = ("table", "tensor")  # tabs that speak of no single model
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,46 +29,38 @@ class Case:
         size: The model or the round number.
         line: The memory of the device that it is held against.
         rest_in_16_bits: Whether what is not a matrix of a layer stays in 16 bits.
-        code: Python that makes the size, for the snippet.
     """
 
     size: Size
     line: Line
     rest_in_16_bits: bool
-    code: str
 
 
 def choose_case() -> Case:
-    """Show the inputs in one row and return what was chosen."""
-    inputs = st.container(key="sizes_inputs", horizontal=True, vertical_alignment="bottom")
-    messages = st.container(key="sizes_messages")
-    with inputs:
-        slider = st.container(key="sizes_slider")
-        device = choose_device(ASK, default=DEFAULT_DEVICE).device
-        with st.popover(_("Settings"), icon=":material/tune:", key="sizes_settings"):
-            rest = ASK.toggle(
-                "rest",
-                _("Embeddings, head and norms stay in 16 bits"),
-                default=True,
-                help=_("So it is in real checkpoints: only the layers' matrices are quantized."),
-            )
-        own = own_model(ASK, messages)
-        with slider:
-            word = ASK.select_slider(
-                "size",
-                _("Parameters"),
-                tuple(SIZES),
-                default=DEFAULT_SIZE,
-                labels=size_label,
-                help=_("Every stop is a published model or a round number; the arrow keys step."),
-                disabled=own is not None or ASK.used("tab") in _WITHOUT_SIZE,
-            )
+    """Show the inputs, the slider of sizes first, and return what was chosen."""
+    first = st.container(key="sizes_slider")  # whether it slides is known when all have been asked
+    device = choose_device(ASK, default=DEFAULT_DEVICE).device
+    with st.popover(_("Settings"), icon=":material/tune:", key="sizes_settings"):
+        rest = ASK.toggle(
+            "rest",
+            _("Embeddings, head and norms stay in 16 bits"),
+            default=True,
+            help=_("So it is in real checkpoints: only the layers' matrices are quantized."),
+        )
+    own = own_model(ASK)
+    with first:
+        word = ASK.select_slider(
+            "size",
+            _("Parameters"),
+            tuple(SIZES),
+            default=DEFAULT_SIZE,
+            labels=size_label,
+            help=_("Every stop is a published model or a round number; the arrow keys step."),
+            disabled=own is not None,
+        )
+    size = SIZES[word] if own is None else size_of("own", own[0])
     line = Line(device.name, device.memory_usable)
-    if own is None:
-        return Case(size=SIZES[word], line=line, rest_in_16_bits=rest, code=f'SIZES["{word}"]')
-    spec, text = own
-    code = f'size_of("own", read_config({text!r}))'
-    return Case(size=size_of("own", spec), line=line, rest_in_16_bits=rest, code=code)
+    return Case(size=size, line=line, rest_in_16_bits=rest)
 
 
 def size_label(word: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from core.budget.weights.sizes import FORMAT_NAMES
-from core.budget.weights.stored import weights_in
+from core.budget.weights.stored import bits_per_value, num_in_format, weights_in
 from core.figures.budget.model_sizes.one_model import one_model_picture
 from core.language import _
 from core.units import format_exact
@@ -13,15 +13,14 @@ from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
 
 CODE: Final = """
-from core.budget.catalogue.hf_config import read_config
-from core.budget.weights.sizes import FORMAT_NAMES, SIZES
-from core.budget.weights.stored import size_of, weights_in
+num_params = {num_params:_}
+num_in_format = {num_in_format:_}  # the others stay in 16 bits (in 32 beside float32)
+bits_per_weight = {bits}  # scales included
 
-size = {size}
-print(f"{{size.name}}: {{size.num_params:,}} parameters")
-for name in FORMAT_NAMES:
-    weights = weights_in(size, name, rest_in_16_bits={rest})
-    print(f"{{name:18}} {{weights.amount / 2**30:10.2f}} GiB = {{weights.substituted}} bytes")
+for name, bits in bits_per_weight.items():
+    other_bits = 32 if name == "float32" else 16
+    num_bytes = (num_in_format * bits + (num_params - num_in_format) * other_bits) / 8
+    print(f"{{name:18}} {{num_bytes / 2**30:10.2f}} GiB")
 """
 _EXPLAINED: Final = ("bfloat16", "int8_channel", "int4_group128")
 _LANDMARKS: Final = (
@@ -42,8 +41,12 @@ def one_model(case: Case) -> Shown:
     return Shown(
         headline=sentence(case, {name: item.amount for name, item in items.items()}),
         charts=[Chart(picture=picture, file_name="model-bytes")],
-        numbers=[(f"`{name}`", items[name]) for name in _EXPLAINED],
-        code=CODE.format(size=case.code, rest=case.rest_in_16_bits),
+        numbers=[(name, items[name]) for name in _EXPLAINED],
+        code=CODE.format(
+            num_params=case.size.num_params,
+            num_in_format=num_in_format(case.size, rest_in_16_bits=case.rest_in_16_bits),
+            bits={name: bits_per_value(name) for name in FORMAT_NAMES},
+        ),
     )
 
 
@@ -51,12 +54,12 @@ def sentence(case: Case, amounts: Mapping[str, float]) -> str:
     """Return the weights in bfloat16, and the widest format that fits."""
     fitting = [name for name, amount in amounts.items() if amount <= case.line.num_bytes]
     if not fitting:
-        fits = _("{device} ({memory}) holds them in none of these formats")
+        fits = _("{device} ({memory}) holds none of these formats")
     elif len(fitting) == len(amounts):
-        fits = _("{device} ({memory}) holds them in every format")
+        fits = _("{device} ({memory}) holds every format")
     else:
-        fits = _("{device} ({memory}) holds them in {format} and narrower")
-    first = _("{model}: {count} weights, {bf16} in bfloat16").format(
+        fits = _("{device} ({memory}) holds {format} and narrower")
+    first = _("The weights of {model} take {bf16} in bfloat16: {count} × 2 bytes").format(
         model=case.size.name,
         count=format_exact(case.size.num_params),
         bf16=look().format_bytes(amounts["bfloat16"]),
@@ -64,6 +67,6 @@ def sentence(case: Case, amounts: Mapping[str, float]) -> str:
     second = fits.format(
         device=case.line.name,
         memory=look().format_bytes(case.line.num_bytes),
-        format=f"`{fitting[0]}`" if fitting else "",
+        format=fitting[0] if fitting else "",
     )
     return first + _("; ") + second

@@ -16,11 +16,14 @@ tabbed_page(
         inputs=ASK,
         choose=choose_case,
         tabs={
-            "model": Tab(label=N_("One model"), show=one_model),
-            "table": Tab(label=N_("7B, 13B, 70B"), show=table, choose=choose_table),
-            "parts": Tab(label=N_("Parts"), show=parts),
-            "tensor": Tab(label=N_("One tensor"), show=tensor, choose=choose_tensor),
+            "model": Tab(label=N_("One model"), show=one_model, question=ask_what_does_not_fit),
+            "table": Tab(
+                label=N_("7B, 13B, 70B"), show=table, with_inputs=False, choose=choose_table
+            ),
+            "parts": Tab(label=N_("Breakdown"), show=parts),
+            "tensor": Tab(
+                label=N_("One tensor"), show=tensor, with_inputs=False, choose=choose_tensor
+            ),
         },
-        question=ask_what_does_not_fit,
     ),
 )

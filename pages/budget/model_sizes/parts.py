@@ -1,4 +1,4 @@
-"""Where the parameters of a model are, and how many of them one token passes."""
+"""Where the parameters of a model are, and how many of them are active for a token."""
 
 from typing import Final
 
@@ -15,15 +15,13 @@ from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
 
 CODE: Final = """
-from core.budget.catalogue.hf_config import read_config
-from core.budget.weights.parameters import active_parameters, count_parameters
-from core.budget.weights.sizes import SIZES, nearest_model
-from core.budget.weights.stored import size_of
-
-spec = nearest_model({size}).spec
-for line in count_parameters(spec).walk():
-    print(f"{{line.name:24}} {{line.amount:18,}} = {{line.substituted}}")
-print(f"a token passes {{active_parameters(spec).amount:,}}")
+num_params = {{
+{lines}
+}}
+for name, count in num_params.items():
+    print(f"{{name:44}} {{count:18,}}")
+print(f"{{'all':44}} {{sum(num_params.values()):18,}}")
+print(f"active for a token {{{active}:,}}")
 """
 
 
@@ -39,15 +37,15 @@ def parts(case: Case) -> Shown:
     return Shown(
         headline=sentence(size.name, tree, active),
         charts=[Chart(picture=picture, file_name="parameters")],
-        numbers=[(_("Parameters"), tree), (_("One token passes"), active)],
-        code=CODE.format(size=case.code),
+        numbers=[(_("Parameters"), tree), (_("Active for a token"), active)],
+        code=write_code(tree, active),
     )
 
 
 def sentence(name: str, tree: Item, active: Item) -> str:
     """Return all parameters, the largest part, and what a token passes."""
     largest = max(tree.children, key=lambda part: part.amount)
-    said = _("{model}: {count} parameters, {share} of them in: {part}").format(
+    said = _("{model}: {count} parameters, {share} of them in {part}").format(
         model=name,
         count=format_exact(round(tree.amount)),
         share=format_percent(largest.amount / tree.amount),
@@ -55,4 +53,11 @@ def sentence(name: str, tree: Item, active: Item) -> str:
     )
     if active.amount == tree.amount:
         return said
-    return said + _("; a token passes {active}").format(active=format_count(active.amount))
+    return said + _("; {active} active for a token").format(active=format_count(active.amount))
+
+
+def write_code(tree: Item, active: Item) -> str:
+    """Return Python that counts the parameters, part by part."""
+    parts = [line for line in tree.walk() if not line.children]
+    lines = [f'    "{part.name}": {part.python},' for part in parts]
+    return CODE.format(lines="\n".join(lines), active=active.python)

@@ -46,8 +46,8 @@ def ask_what_does_not_fit() -> None:
         ),
         choices,
         _(
-            "Parameters times bytes each: {sizes}. And these are the weights alone: what is read, "
-            "remembered and trained comes on top."
+            "Parameters times bytes each: {sizes}. And these are the weights alone: activations, "
+            "KV cache and training states are not counted."
         ).format(sizes=_(", ").join(sizes)),
     )
 

@@ -6,20 +6,23 @@ from typing import Final
 import streamlit as st
 
 from core.budget.item import Item
-from core.budget.weights.one_tensor import TENSORS, read_shape, shape_text, tensor_bytes
+from core.budget.weights.one_tensor import TENSORS, block_bits, read_shape, shape_text, tensor_bytes
 from core.figures.weight_bytes import weight_bytes_picture
 from core.language import _
-from pages.budget.model_sizes.inputs import ASK, Case
+from pages.budget.model_sizes.inputs import ASK
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
 
 CODE: Final = """
-from core.budget.item import Item
-from core.budget.weights.one_tensor import tensor_bytes
+from math import ceil, prod
 
-for name in {formats}:
-    tensor = tensor_bytes({shape}, name)
-    print(f"{{name:14}} {{tensor.amount / 2**30:8.4f}} GiB = {{tensor.amount:,}} bytes")
+num_values = prod({shape})
+formats = {{  # bits of a value, values in a block, bits that a block shares
+{formats}
+}}
+for name, (bits, block, shared_bits) in formats.items():
+    num_bytes = ceil(num_values * bits / 8) + ceil(num_values / block) * shared_bits // 8
+    print(f"{{name:14}} {{num_bytes / 2**30:8.4f}} GiB = {{num_bytes:,}} bytes")
 """
 OWN: Final = "own"
 DEFAULT_TENSOR: Final = "gpt3_ffn"
@@ -44,7 +47,7 @@ def choose_tensor() -> str:
     return ASK.text("shape", _("Shape"), default="32000 x 4096", max_chars=100)
 
 
-def tensor(_case: Case, wanted: str) -> Shown:
+def tensor(wanted: str) -> Shown:
     """Show the bytes of one tensor; a text that is no shape is told."""
     shape = TENSORS[wanted].shape if wanted in TENSORS else _read(wanted)
     items = {fmt: tensor_bytes(shape, fmt) for fmt in FORMATS_SHOWN}
@@ -52,8 +55,8 @@ def tensor(_case: Case, wanted: str) -> Shown:
     return Shown(
         headline=sentence(shape),
         charts=[Chart(picture=picture, file_name="tensor-bytes")],
-        numbers=[(f"`{fmt}`", _only_part(items[fmt])) for fmt in _EXPLAINED],
-        code=CODE.format(formats=FORMATS_SHOWN, shape=shape),
+        numbers=[(fmt, _only_part(items[fmt])) for fmt in _EXPLAINED],
+        code=write_code(shape),
     )
 
 
@@ -68,6 +71,12 @@ def _read(text: str) -> tuple[int, ...]:
 def _only_part(whole: Item) -> Item:
     """Return the codes where there is nothing else: their formula says more than a sum of one."""
     return whole.children[0] if len(whole.children) == 1 else whole
+
+
+def write_code(shape: tuple[int, ...]) -> str:
+    """Return Python that works out the bytes in every format."""
+    lines = [f'    "{name}": {block_bits(name)},' for name in FORMATS_SHOWN]
+    return CODE.format(shape=shape, formats="\n".join(lines))
 
 
 def sentence(shape: tuple[int, ...]) -> str:

@@ -1,6 +1,5 @@
 """What the page splits and how: a model, a device, three ways to divide, and the step's sizes."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -12,36 +11,29 @@ from core.budget.parallel.sharding import STRATEGIES
 from core.budget.recipe import (
     CHECKPOINTING,
     REDUCE_DTYPES,
-    Checkpointing,
     ReduceDtype,
     TrainingRecipe,
 )
-from core.language import N_, _
+from core.language import _
 from core.models.spec import ModelSpec
 from pages.shared.budget.choices import (
-    EXPERTS,
+    CHECKPOINTED,
+    DATA,
     REDUCED_IN,
-    REPLICAS,
-    STAGES,
-    TENSOR,
     choose_device,
     choose_model,
+    choose_split,
     note_long_context,
+    stops,
 )
 from pages.shared.inputs import Inputs
 from pages.shared.tabbed_page import Shown
 
 ASK: Final = Inputs("parallel")
-MICROBATCHES: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256)
-LENGTHS: Final = (1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072)
-NODES: Final = (1, 2, 4, 8, 16, 72)
+MICROBATCHES: Final = stops(1, 256)
+LENGTHS: Final = stops(1024, 131072)
+NODES: Final = (1, 2, 4, 8, 16, 32, 72)
 ZERO: Final = ("ddp", "zero1", "zero2", "zero3")
-_CHECKPOINTING: Final[Mapping[Checkpointing, str]] = {
-    "none": N_("nothing"),
-    "selective": N_("selected"),
-    "full": N_("every layer"),
-    "every_k": N_("every k layers"),
-}
 CODE: Final = """
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
@@ -79,7 +71,7 @@ budget = training_budget(spec, recipe, cluster)
 for stage in budget.stages:
     print(stage.name, format_bytes(stage.amount))
 print("sent", format_bytes(communication(spec, recipe, cluster).amount))
-print("on links", format_seconds(exposed_seconds(spec, recipe, cluster).amount))
+print("communication", format_seconds(exposed_seconds(spec, recipe, cluster).amount))
 """
 
 
@@ -106,22 +98,22 @@ def choose_case() -> Case:
     """Show all inputs of the page and return what is chosen.
 
     Raises:
-        ValueError: If the expert ranks cannot be taken from the data ranks; the sentence says so.
+        ValueError: If they cannot go together; the sentence says so.
     """
-    with st.container(key="parallel_inputs", horizontal=True, vertical_alignment="bottom"):
-        model = choose_model(ASK, default="llama-3.1-70b")
+    sliders = st.container(key="parallel_sliders", gap="small")
+    model = choose_model(ASK, default="llama-3.1-70b")
+    with st.popover(
+        _("Settings"), icon=":material/tune:", key="parallel_settings", width="stretch"
+    ):
+        training, devices = st.tabs([_("Training"), _("Devices")])
+    with devices:
         device = choose_device(ASK)
-        data = ASK.select_slider("data", _("Replicas (data)"), REPLICAS, default=2)
-        tensor = ASK.select_slider("tensor", _("Tensor ranks"), TENSOR, default=8)
-        stages = ASK.select_slider("stages", _("Pipeline stages"), STAGES, default=4)
-        with st.popover(
-            _("Settings"), icon=":material/tune:", key="parallel_settings", width="content"
-        ):
-            sharding = ASK.selectbox(
-                "zero", _("Sharding"), ZERO, default="zero1", labels=lambda key: _(STRATEGIES[key])
-            )
-            asked = _choose_recipe()
-            cluster = _choose_cluster(device.device, (data, tensor, stages), sharding)
+    with sliders:
+        cluster = _choose_sizes(model.spec, device.device)
+    with devices:
+        cluster = _choose_network(model.spec, cluster)
+    with training:
+        asked = _choose_recipe()
     longest = model.spec.learned_positions or asked.seq_len
     recipe = replace(asked, seq_len=min(asked.seq_len, longest))
     code = CODE.format(model=model.code, device=device.code, recipe=recipe, cluster=cluster)
@@ -132,9 +124,11 @@ def _choose_recipe() -> TrainingRecipe:
     """Return how it is trained; arguments are shown as they stand here."""
     recipe = TrainingRecipe(
         batch_size=ASK.number("batch", _("Micro-batch size"), 1, 256, default=1, step=1),
-        seq_len=ASK.select_slider("seq_len", _("Tokens of a sequence"), LENGTHS, default=8192),
+        seq_len=ASK.select_slider(
+            "seq_len", _("Sequence length"), LENGTHS, default=8192, labels="{:,}".format
+        ),
         accumulation=ASK.select_slider(
-            "microbatches", _("Micro-batches of a step"), MICROBATCHES, default=8
+            "microbatches", _("Gradient accumulation"), MICROBATCHES, default=8
         ),
         precision=ASK.selectbox(
             "precision",
@@ -145,10 +139,10 @@ def _choose_recipe() -> TrainingRecipe:
         ),
         checkpointing=ASK.selectbox(
             "checkpointing",
-            _("Computed again in the backward pass"),
+            _("Activation checkpointing"),
             CHECKPOINTING[:3],
             default="none",
-            labels=lambda key: _(_CHECKPOINTING[key]),
+            labels=lambda key: _(CHECKPOINTED[key]),
         ),
         step_kind="fused",
     )
@@ -171,21 +165,31 @@ def _choose_reduce_dtype(precision: str) -> ReduceDtype:
     )
 
 
-def _choose_cluster(device: DeviceSpec, ways: tuple[int, int, int], sharding: str) -> Cluster:
-    """Return the devices, split in three ways; arguments are shown as they stand here."""
-    data, tensor, stages = ways
-    return Cluster(
-        device=device,
-        num_devices=data * tensor * stages,
+def _choose_sizes(spec: ModelSpec, device: DeviceSpec) -> Cluster:
+    """Return the devices, split in the three ways in which the hand splits them."""
+    data = ASK.select_slider(
+        "data", _("Data-parallel size (DP)"), DATA, default=2, labels="{:,}".format
+    )
+    cluster = Cluster(device=device, num_devices=data)
+    cluster = choose_split(ASK, spec, cluster, "tensor", default=8)
+    return choose_split(ASK, spec, cluster, "pipeline", default=4)
+
+
+def _choose_network(spec: ModelSpec, cluster: Cluster) -> Cluster:
+    """Return the cluster with what else is split, and how its devices are joined."""
+    sharding = ASK.selectbox(
+        "zero", _("Sharding"), ZERO, default="zero1", labels=lambda key: _(STRATEGIES[key])
+    )
+    sequence = ASK.toggle("sequence", _("Sequence parallelism"), default=True)
+    cluster = choose_split(ASK, spec, cluster, "expert")
+    return replace(
+        cluster,
         zero_stage=ZERO.index(sharding),
-        tensor=tensor,
-        pipeline=stages,
-        sequence_parallel=ASK.toggle("sequence", _("Sequence parallelism"), default=True),
-        expert=ASK.select_slider("expert", _("Expert ranks"), EXPERTS, default=1),
-        devices_per_node=ASK.select_slider("nodes", _("Devices of a node"), NODES, default=8),
+        sequence_parallel=sequence,
+        devices_per_node=ASK.select_slider("nodes", _("GPUs per node"), NODES, default=8),
         network=1e9
-        * ASK.number("network", _("Network of a device, GB/s"), 1, 1000, default=50, step=5),
-        overlap=ASK.slider("overlap", _("Hidden behind compute, %"), 0, 100, default=0, step=5)
+        * ASK.number("network", _("Network of a GPU, GB/s"), 1, 1000, default=50, step=5),
+        overlap=ASK.slider("overlap", _("Overlap with compute, %"), 0, 100, default=0, step=5)
         / 100,
     )
 

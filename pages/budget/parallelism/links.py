@@ -1,4 +1,4 @@
-"""Time on links, and time in a pipeline."""
+"""Communication time, and time in a pipeline."""
 
 from typing import Final, get_args
 
@@ -25,6 +25,12 @@ from pages.shared.tabbed_page import Chart, Shown
 REACHED: Final = 0.5  # of the peak, while products run
 MOST_STAGES: Final = 16
 MOST_MICROBATCHES: Final = 32
+CODE: Final = """
+stages, microbatches = {stages}, {batches}
+
+waiting = (stages - 1) / (microbatches + stages - 1)
+print(f"each stage waits {{waiting:.1%}} of the time")
+"""
 
 
 def links(case: Case) -> Shown:
@@ -39,7 +45,7 @@ def links(case: Case) -> Shown:
     return Shown(
         headline=_links_sentence(case, view),
         charts=[Chart(picture=links_picture(view, look()), file_name="links")],
-        numbers=[(_("Time on links"), view.seconds), (_("Compute"), compute)],
+        numbers=[(_("Communication time"), view.seconds), (_("Compute"), compute)],
         notes=[*_all_reduce_said(case.cluster), _bars_said(case.cluster.overlap)],
         code=case.code,
     )
@@ -67,11 +73,11 @@ def _links_sentence(case: Case, view: LinkView) -> str:
         return _("One device sends nothing: {compute} of compute in a step").format(**values)
     if case.cluster.pipeline == 1:
         return _(
-            "In a step a device sends {size}: {seconds} on links, {compute} of compute"
+            "In a step a device sends {size}: {seconds} of communication, {compute} of compute"
         ).format(**values)
     return _(
-        "In a step a device of the slowest stage sends {size}: {seconds} on links, {compute} of "
-        "compute"
+        "In a step a device of the slowest stage sends {size}: {seconds} of communication, "
+        "{compute} of compute"
     ).format(**values)
 
 
@@ -81,13 +87,13 @@ def _all_reduce_said(cluster: Cluster) -> list[str]:
         return []
     said = (
         _(
-            "Sequence parallelism takes the all-reduce over the {ranks} tensor ranks apart, into "
-            "its reduce-scatter and its all-gather: each rank still sends {times} times the array, "
-            "2 (N − 1)/N."
+            "Sequence parallelism takes the all-reduce over the {ranks} tensor-parallel ranks "
+            "apart, into its reduce-scatter and its all-gather: each rank still sends {times} "
+            "times the array, 2 (N − 1)/N."
         )
         if cluster.sequence_parallel
         else _(
-            "An all-reduce over the {ranks} tensor ranks is a reduce-scatter and then an "
+            "An all-reduce over the {ranks} tensor-parallel ranks is a reduce-scatter and then an "
             "all-gather: each rank sends {times} times the array, 2 (N − 1)/N."
         )
     )
@@ -122,7 +128,7 @@ def schedule(case: Case) -> Shown:
         charts=[Chart(picture=schedule_picture(drawn, look()), file_name="schedule")],
         numbers=[(_("Compute"), compute), (_("Bubble"), bubble)],
         notes=[cut] if shown != (stages, batches) else [],
-        code=case.code,
+        code=CODE.format(stages=stages, batches=batches),
     )
 
 

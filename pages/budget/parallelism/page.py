@@ -4,7 +4,7 @@ from core.language import N_
 from pages.budget.parallelism.inputs import ASK, choose_case, refusal
 from pages.budget.parallelism.links import links, schedule
 from pages.budget.parallelism.programs import choose_card, programs
-from pages.budget.parallelism.question import ask_about_the_ring
+from pages.budget.parallelism.question import ask_about_the_ring, ask_which_stage
 from pages.budget.parallelism.ranks import ranks, sharding, stages
 from pages.budget.parallelism.ring import choose_ring, ring
 from pages.shared.tabbed_page import Page, Tab, tabbed_page
@@ -17,16 +17,22 @@ tabbed_page(
         choose=choose_case,
         refusal=refusal,
         tabs={
+            "stages": Tab(label=N_("Stages"), show=stages, question=ask_which_stage),
             "ranks": Tab(label=N_("Ranks"), show=ranks),
-            "stages": Tab(label=N_("Stages"), show=stages),
-            "sharding": Tab(label=N_("DDP and FSDP"), show=sharding),
-            "ring": Tab(label=N_("All-reduce"), show=ring, with_inputs=False, choose=choose_ring),
-            "links": Tab(label=N_("Links"), show=links),
+            "sharding": Tab(label=N_("DDP and FSDP"), show=sharding, question=ask_about_the_ring),
+            "links": Tab(label=N_("Communication time"), show=links),
             "schedule": Tab(label=N_("Pipeline"), show=schedule),
+        },
+        more={
+            "ring": Tab(
+                label=N_("All-reduce"),
+                show=ring,
+                with_inputs=False,
+                choose=choose_ring,
+                question=ask_about_the_ring,
+            ),
             "code": Tab(label=N_("Programs"), show=programs, with_inputs=False, choose=choose_card),
         },
-        question=ask_about_the_ring,
-        own_inputs="below",
         snippet="parallel",
     ),
 )

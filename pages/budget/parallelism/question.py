@@ -1,15 +1,22 @@
-"""A question of the parallelism page; its answer is counted over the steps of a real ring."""
+"""The questions of the page: which stage holds most, and what a rank sends, counted on a ring."""
 
 from typing import Final
 
 import streamlit as st
 
+from core.budget.catalogue.devices import DEVICES
+from core.budget.catalogue.models import MODELS
+from core.budget.cluster import Cluster
 from core.budget.parallel.ring import bytes_sent, ring_all_reduce
+from core.budget.recipe import TrainingRecipe
+from core.budget.training.memory import training_budget
 from core.language import _
 from pages.budget.parallelism.inputs import ASK
 from pages.shared.questions import Choice, predict_then_reveal
+from pages.shared.settings import look
 
 NUM_RANKS: Final = 8
+NUM_STAGES: Final = 4
 
 
 @st.cache_data(max_entries=1, show_spinner=False)
@@ -44,3 +51,49 @@ def ask_about_the_ring() -> None:
             "ranks it stays below 2."
         ).format(times=f"{answer:g}", ranks=NUM_RANKS),
     )  # fmt: skip
+
+
+def ask_which_stage() -> None:
+    """Ask which stage of a pipeline uses the most memory."""
+    held = stage_bytes()
+    wrong = {
+        NUM_STAGES - 1: _(
+            "It has the head and the loss, but the activations of one micro-batch only: each goes "
+            "back as soon as it has arrived."
+        ),
+        None: _("They have equally many layers, but not equally many micro-batches in flight."),
+    }
+    names = {number: _("stage {number}").format(number=number) for number in range(NUM_STAGES)}
+    choices: list[int | None] = [held.index(max(held)), *wrong]
+    predict_then_reveal(
+        ASK.key("fullest_stage"),
+        _(
+            "Llama-3.1 70B in {stages} pipeline stages (1F1B), without activation checkpointing. "
+            "Which stage uses the most memory?"
+        ).format(stages=NUM_STAGES),
+        [
+            Choice(_("all equally") if each is None else names[each], wrong.get(each))
+            for each in choices
+        ],
+        _(
+            "Stage 0 has sent {stages} micro-batches on before the first comes back, and holds the "
+            "activations of all of them: {first} on each device, stage {last} {least}."
+        ).format(
+            stages=NUM_STAGES,
+            first=look().format_bytes(held[0]),
+            last=NUM_STAGES - 1,
+            least=look().format_bytes(held[-1]),
+        ),
+    )
+
+
+@st.cache_data(max_entries=1, show_spinner=False)
+def stage_bytes() -> list[float]:
+    """Return what a device of each stage holds at its peak, in the state that the page opens in."""
+    cluster = Cluster(
+        device=DEVICES["h100-sxm"], num_devices=64, tensor=8, pipeline=NUM_STAGES,
+        zero_stage=1, sequence_parallel=True,
+    )  # fmt: skip
+    recipe = TrainingRecipe(seq_len=8192, accumulation=8, step_kind="fused")
+    budget = training_budget(MODELS["llama-3.1-70b"], recipe, cluster)
+    return [stage.amount for stage in budget.stages]

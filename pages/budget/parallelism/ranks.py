@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from core.budget.budget import Budget, at_peak
+from core.budget.item import Item
 from core.budget.parallel.communication import communication, exposed_seconds
 from core.budget.parallel.ranks import RankGrid, rank_grid
 from core.budget.parallel.sharding import Sharding, shardings
@@ -31,32 +32,35 @@ def ranks(case: Case) -> Shown:
         capacity=budget.capacity,
         tensor=case.cluster.tensor,
     )
-    sent = communication(case.spec, case.recipe, case.cluster)
-    seconds = exposed_seconds(case.spec, case.recipe, case.cluster)
     drawn = [_ranks_drawn(view.grid, case.cluster.num_devices)] if view.grid.is_cut else []
     return Shown(
         headline=_ranks_sentence(case, budget),
         charts=[Chart(picture=ranks_picture(view, look()), file_name="rank-grid")],
-        numbers=[
-            (_("Most on a device"), budget.largest),
-            (_("Sent in a step"), sent),
-            (_("Time on links"), seconds),
-        ],
+        numbers=_numbers(case, budget),
         beside=partial(_open_memory_page, case),
         notes=drawn,
         code=case.code,
     )
 
 
+def _numbers(case: Case, budget: Budget) -> list[tuple[str, Item]]:
+    """Return what a device holds, what it sends, and how long that takes."""
+    return [
+        (_("Peak memory per device"), budget.largest),
+        (_("Sent in a step"), communication(case.spec, case.recipe, case.cluster)),
+        (_("Communication time"), exposed_seconds(case.spec, case.recipe, case.cluster)),
+    ]
+
+
 def _ranks_sentence(case: Case, budget: Budget) -> str:
-    """Return whether it fits, by the device that holds most."""
+    """Return whether it fits, by the device that uses the most memory."""
     words = {
         "fits": _("it fits"),
         "close": _("it may fit"),
         "too_big": _("it does not fit"),
     }
     return _("{model} on {devices} × {device}: {who}, {held} of {capacity}: {verdict}").format(
-        model=f"`{case.spec.name}`",
+        model=case.spec.name,
         devices=format_exact(case.cluster.num_devices),
         device=case.cluster.device.name,
         who=_who_holds_most(case, budget),
@@ -70,10 +74,8 @@ def _who_holds_most(case: Case, budget: Budget) -> str:
     if case.cluster.num_devices == 1:
         return _("it holds everything")
     if case.cluster.pipeline == 1:
-        return _("each holds equally much")
-    return _("a device of stage {stage} holds most").format(
-        stage=budget.stages.index(budget.largest)
-    )
+        return _("all use equally much memory")
+    return _("stage {stage} uses the most memory").format(stage=budget.stages.index(budget.largest))
 
 
 def _ranks_drawn(grid: RankGrid, num_devices: int) -> str:
@@ -132,31 +134,41 @@ def stages(case: Case) -> Shown:
         (_("stage {number}").format(number=number), at_peak(stage))
         for number, stage in enumerate(budget.stages)
     ]
-    picture = stages_picture(bars, budget.capacity, look())
+    numbers = _numbers(case, budget)
+    sent = dict(numbers)[_("Sent in a step")]
     return Shown(
-        headline=_stages_sentence([stage.amount for stage in budget.stages]),
-        charts=[Chart(picture=picture, file_name="stages")],
+        headline=_stages_sentence(budget, sent.amount),
+        charts=[Chart(picture=stages_picture(bars, budget.capacity, look()), file_name="stages")],
+        numbers=numbers,
+        beside=partial(_open_memory_page, case),
         code=case.code,
     )
 
 
-def _stages_sentence(amounts: Sequence[float]) -> str:
-    """Return how far the stages are from being equal."""
+def _stages_sentence(budget: Budget, sent: float) -> str:
+    """Return which stage uses the most memory, how far the stages differ, and what is sent."""
+    amounts = [stage.amount for stage in budget.stages]
     most, least = max(amounts), min(amounts)
+    words = {
+        "held": look().format_bytes(most),
+        "capacity": look().format_bytes(budget.capacity),
+        "sent": look().format_bytes(sent),
+    }
     if most == least:
         return ngettext(
-            "One stage: each device holds {size}",
-            "All {count} stages hold {size} on each device",
+            "One stage: each device holds {held} of {capacity} and sends {sent} in a step",
+            "All {count} stages hold {held} of {capacity} on each device, which sends {sent} in a "
+            "step",
             len(amounts),
-        ).format(count=len(amounts), size=look().format_bytes(most))
+        ).format(count=len(amounts), **words)
     return _(
-        "Stage {most} holds {largest}, stage {least} {smallest}: {ratio} times as much"
+        "Stage {most} uses the most memory: {held} of {capacity} on each device, {ratio} times as "
+        "much as stage {least}; a device sends {sent} in a step"
     ).format(
         most=amounts.index(most),
-        largest=look().format_bytes(most),
         least=amounts.index(least),
-        smallest=look().format_bytes(least),
         ratio=f"{most / least:.2f}",
+        **words,
     )
 
 

@@ -13,13 +13,17 @@ from pages.shared.tabbed_page import Chart, Shown
 
 RANKS: Final = (2, 3, 4, 5, 6)
 CODE: Final = """
-from core.budget.parallel.ring import bytes_sent, ring_all_reduce
-
-num_ranks = {num_ranks}
-arrays = [[(chunk + 1) * 10.0**rank for chunk in range(num_ranks)] for rank in range(num_ranks)]
-steps = ring_all_reduce(arrays)
-for number, step in enumerate(steps):
-    print(number, step.phase, step.values[0], bytes_sent(steps[: number + 1], rank=0), "bytes sent")
+N = {num_ranks}
+held = [[(chunk + 1) * 10.0**rank for chunk in range(N)] for rank in range(N)]
+for step in range(2 * (N - 1)):  # first the sums are made, then they go round
+    adds = step < N - 1
+    turn = step if adds else step - N  # the chunk that rank r passes on is r - turn
+    sent = [held[rank][(rank - turn) % N] for rank in range(N)]  # all at the same time
+    for rank in range(N):
+        right, chunk = (rank + 1) % N, (rank - turn) % N
+        held[right][chunk] = sent[rank] + (held[right][chunk] if adds else 0)
+    phase = "reduce-scatter" if adds else "all-gather"
+    print(step + 1, phase, held[0], 4 * (step + 1), "bytes sent, in fp32")
 """
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from core.budget.budget import Budget
+from core.budget.item import Item
 from core.budget.serving.kv_cache import (
     AS_MADE,
     MHA,
@@ -11,82 +12,97 @@ from core.budget.serving.kv_cache import (
     kv_cache_bytes_per_token,
     kv_variants,
 )
+from core.budget.serving.latency import decode_latency
 from core.budget.serving.memory import (
-    AXES,
     MOST_SEQUENCES,
-    Axis,
     inference_budget,
     largest_concurrency,
     memory_sweep,
 )
+from core.budget.serving.throughput import user_speed
 from core.figures.budget.serving.memory import heads_picture, memory_picture
 from core.language import N_, _, ngettext
-from pages.budget.serving.inputs import ASK, Case
+from core.units import format_count
+from pages.budget.serving.code import cache_code, memory_code
+from pages.budget.serving.inputs import Case
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
 
-PART_WORDS: Final = {
-    "weights": N_("weights"),
-    "KV cache": N_("KV cache"),
-    "work space": N_("work space"),
-}
+PART_WORDS: Final = (N_("weights"), N_("KV cache"), N_("workspace"))
 
 
-def choose_axis() -> Axis:
-    """Return what changes in the picture of the memory."""
-    words = {"context": _("context"), "sequences": _("sequences")}
-    return ASK.segmented(
-        "axis", _("Memory over"), AXES, default="context", labels=words.__getitem__
-    )
-
-
-def memory(case: Case, axis: Axis) -> Shown:
-    """Show the memory over one setting, and the parts of the plan as numbers."""
+def memory(case: Case) -> Shown:
+    """Show the memory over one setting, the parts of the plan as numbers, and its speed."""
     budget = inference_budget(case.spec, case.plan, case.cluster)
-    sweep = memory_sweep(case.spec, case.plan, case.cluster, axis)
+    sweep = memory_sweep(case.spec, case.plan, case.cluster, case.axis)
     picture = memory_picture(sweep, case.cluster.device.name, look())
+    speed = _speed_of_a_user(case)
+    parts = [(_(word), part) for word, part in zip(PART_WORDS, budget.item.children, strict=True)]
     return Shown(
-        headline=memory_sentence(case, budget),
+        headline=memory_sentence(case, budget, speed),
         charts=[Chart(picture=picture, file_name="serving-memory")],
-        numbers=[(_(PART_WORDS[part.name]), part) for part in budget.item.children],
-        code=case.code,
+        numbers=[*parts, *([(_("per user"), speed)] if speed else [])],
+        code=memory_code(budget, case.plan.concurrency),
     )
 
 
-def memory_sentence(case: Case, budget: Budget) -> str:
-    """Return what the plan takes and how many sequences fit, as one sentence with its numbers."""
-    words = {
-        "weights": look().format_bytes(budget.item.child("weights").amount),
-        "cache": look().format_bytes(budget.item.child("KV cache").amount),
-        "plan": f"{case.plan.concurrency:,}",
-        "capacity": _capacity(case, budget),
-        "context": f"{case.plan.context:,}",
-    }
+def _speed_of_a_user(case: Case) -> Item | None:
+    """Return the tokens/s of one of the plan's users; None for a device of unknown speed."""
+    try:
+        return user_speed(decode_latency(case.spec, case.plan, case.cluster))
+    except ValueError:
+        return None
+
+
+def memory_sentence(case: Case, budget: Budget, speed: Item | None) -> str:
+    """Return how many sequences fit, what the plan's take and how fast each of them is."""
     most = largest_concurrency(case.spec, case.plan, case.cluster)
+    words = {
+        "count": f"{most:,}",
+        "context": f"{case.plan.context:,}",
+        "weights": look().format_bytes(budget.item.child("weights").amount),
+        "capacity": _capacity(case, budget),
+    }
     if not most:
         return _(
-            "{weights} weights + {cache} KV cache for {plan}: not one sequence of {context} "
-            "tokens fits in {capacity}"
+            "Not one sequence of {context} tokens fits beside {weights} of weights in {capacity}"
         ).format(**words)
     if most == MOST_SEQUENCES:
-        return _(
-            "{weights} weights + {cache} KV cache for {plan}: at least {count} sequences of "
-            "{context} tokens fit in {capacity}"
-        ).format(count=f"{most:,}", **words)
+        fits = _(
+            "At least {count} concurrent users of {context} tokens fit beside {weights} of "
+            "weights in {capacity}"
+        )
+    else:
+        fits = ngettext(
+            "Only {count} user of {context} tokens fits beside {weights} of weights in {capacity}",
+            "Up to {count} concurrent users of {context} tokens fit beside {weights} of weights "
+            "in {capacity}",
+            most,
+        )
+    plan = _plan_said(case, budget, speed, fits=case.plan.concurrency <= most)
+    return _("{fits}; {plan}").format(fits=fits.format(**words), plan=plan)
+
+
+def _plan_said(case: Case, budget: Budget, speed: Item | None, *, fits: bool) -> str:
+    """Return what the plan's sequences take and, if they fit, how fast each is."""
+    words = {
+        "count": f"{case.plan.concurrency:,}",
+        "cache": look().format_bytes(budget.item.child("KV cache").amount),
+    }
+    if not fits or speed is None:
+        return _("{count} need {cache} of KV cache").format(**words)
     return ngettext(
-        "{weights} weights + {cache} KV cache for {plan}: only {count} sequence of {context} "
-        "tokens fits in {capacity}",
-        "{weights} weights + {cache} KV cache for {plan}: up to {count} sequences of {context} "
-        "tokens fit in {capacity}",
-        most,
-    ).format(count=f"{most:,}", **words)
+        "with {count} ({cache} of KV cache) it gets {speed} tokens/s",
+        "with {count} ({cache} of KV cache) each gets {speed} tokens/s",
+        case.plan.concurrency,
+    ).format(speed=format_count(speed.amount), **words)
 
 
 def _capacity(case: Case, budget: Budget) -> str:
     capacity = look().format_bytes(budget.capacity)
     if case.plan.tensor == 1:
         return capacity
-    words = _("{capacity} of each of {devices} devices")
+    words = _("{capacity} on each of {devices} devices")
     return words.format(capacity=capacity, devices=case.plan.tensor)
 
 
@@ -96,25 +112,31 @@ def heads(case: Case) -> Shown:
     return Shown(
         headline=heads_sentence(case, variants),
         charts=[Chart(picture=heads_picture(variants, look()), file_name="kv-cache")],
-        code=case.code,
+        code=cache_code(*_compared(variants)),
     )
+
+
+def _compared(variants: Sequence[KVVariant]) -> tuple[KVVariant, ...]:
+    """Return the model as it was made and, if that is another one, with MHA."""
+    made = next(each for each in reversed(variants) if each.name == AS_MADE)
+    return (made, *(each for each in variants[::-1] if each.name == MHA))[:2]
 
 
 def heads_sentence(case: Case, variants: Sequence[KVVariant]) -> str:
     """Return what the model keeps of a token and of the context, and what MHA would."""
-    made = next(v for v in reversed(variants) if v.name == AS_MADE)
-    other = next((v for v in reversed(variants) if v.name == MHA), made)
-    sentence = _("{model}: {token} a token in 16 bits; {context} tokens in {format}: {total}")
-    if other is not made:
-        sentence = _(
-            "{model}: {token} a token in 16 bits; {context} tokens in {format}: {total}, "
-            "with MHA {mha}"
-        )
-    return sentence.format(
-        model=case.made.name,
-        token=look().format_bytes(kv_cache_bytes_per_token(case.made)),
-        context=f"{case.plan.context:,}",
-        total=look().format_bytes(made.cache.amount),
-        format=f"`{case.plan.kv_format}`",
-        mha=look().format_bytes(other.cache.amount),
-    )
+    made, *others = _compared(variants)
+    words = {
+        "model": case.made.name,
+        "token": look().format_bytes(kv_cache_bytes_per_token(case.made)),
+        "context": f"{case.plan.context:,}",
+        "total": look().format_bytes(made.cache.amount),
+        "format": f"`{case.plan.kv_format}`",
+    }
+    if not others:
+        return _(
+            "{model}: {token} per token in 16 bits; {context} tokens in {format}: {total}"
+        ).format(**words)
+    return _(
+        "{model}: {token} per token in 16 bits; {context} tokens in {format}: {total}, "
+        "with MHA {mha}"
+    ).format(mha=look().format_bytes(others[0].cache.amount), **words)

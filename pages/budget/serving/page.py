@@ -1,8 +1,8 @@
-"""How many readers can a device serve, and how fast?"""
+"""How many concurrent users can a device serve, and how fast?"""
 
 from core.language import N_
 from pages.budget.serving.inputs import ASK, choose_case, refusal
-from pages.budget.serving.memory import choose_axis, heads, memory
+from pages.budget.serving.memory import heads, memory
 from pages.budget.serving.question import ask_how_many
 from pages.budget.serving.speed import proof, roofline, speed
 from pages.shared.tabbed_page import Page, Tab, tabbed_page
@@ -15,13 +15,12 @@ tabbed_page(
         choose=choose_case,
         refusal=refusal,
         tabs={
-            "memory": Tab(label=N_("Device memory"), show=memory, choose=choose_axis),
+            "memory": Tab(label=N_("Device memory"), show=memory, question=ask_how_many),
             "heads": Tab(label=N_("KV cache"), show=heads),
             "speed": Tab(label=N_("Speed"), show=speed),
             "roofline": Tab(label=N_("Roofline"), show=roofline),
-            "proof": Tab(label=N_("Proof"), show=proof),
+            "proof": Tab(label=N_("Published speeds"), show=proof, with_inputs=False),
         },
-        question=ask_how_many,
         snippet="serve",
     ),
 )

@@ -20,14 +20,14 @@ PLAN = ServingPlan(prompt_len=7680, output_len=512)
 
 
 def ask_how_many() -> None:
-    """Ask how many readers a small device can serve at once."""
+    """Ask how many sequences a small device can serve at once."""
     question = _(
-        "{model} in bfloat16 on a {device} ({capacity} usable): how many sequences of {context} "
-        "tokens can it hold at once?"
+        "{model} in bfloat16 on a {device} ({capacity} usable): how many concurrent "
+        "sequences of {context} tokens can it hold?"
     )
     why = _(
         "Weights {weights}, once for all; each sequence {cache} of KV cache; the pass itself needs "
-        "some work space. Half the context would hold {more}."
+        "some workspace. Half the context would hold {more}."
     )
     half = replace(PLAN, prompt_len=PLAN.prompt_len - PLAN.context // 2)
     predict_then_reveal(

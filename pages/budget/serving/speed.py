@@ -1,6 +1,5 @@
 """How fast answers come: throughput over latency, the roofline, and the speeds behind the rule."""
 
-import statistics
 from dataclasses import replace
 
 from core.budget.item import Item
@@ -14,6 +13,7 @@ from core.budget.serving.decode_speeds import (
 from core.budget.serving.latency import decode_latency, prefill_latency
 from core.budget.serving.peaks import product_peak, serving_peak
 from core.budget.serving.throughput import (
+    Curve,
     RooflinePoint,
     device_ridge,
     device_speed,
@@ -23,9 +23,10 @@ from core.budget.serving.throughput import (
 )
 from core.figures.budget.flops_frame import intensity_words
 from core.figures.budget.serving.roofline import roofline_picture
-from core.figures.budget.serving.speed import BAND, error, proof_picture, speed_picture
+from core.figures.budget.serving.speed import BAND, BOUNDS, error, proof_picture, speed_picture
 from core.language import _, ngettext
 from core.units import format_count, format_percent, format_seconds
+from pages.budget.serving.code import PROOF, roofline_code, speed_code
 from pages.budget.serving.inputs import Case
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
@@ -41,13 +42,13 @@ def speed(case: Case) -> Shown:
         headline=speed_sentence(case),
         charts=[Chart(picture=picture, file_name="latency-throughput")],
         numbers=[
-            (_("first token"), prefill),
-            (_("each token"), token),
-            (_("per reader"), user_speed(token)),
+            (_("first token (TTFT)"), prefill),
+            (_("each token (TPOT)"), token),
+            (_("per user"), user_speed(token)),
             (_("per device"), device_speed(case.plan, prefill, token)),
         ],
         notes=[_band_said(token)],
-        code=case.code,
+        code=_speed_code(case, prefill),
     )
 
 
@@ -59,24 +60,37 @@ def _band_said(token: Item) -> str:
 
 
 def speed_sentence(case: Case) -> str:
-    """Return the speed for one reader and for as many as memory allows."""
-    curve = throughput_curve(case.spec, replace(case.plan, concurrency=1), case.cluster)
+    """Return the speed for one user and for as many as memory allows."""
+    curve = _curve_from_one(case)
     first, last = curve.points[0], curve.last_that_fits
     words = {"one": format_count(1 / first.seconds_per_token)}
     if last is None:
-        return _("One reader would get {one} tokens/s, but not one sequence fits").format(**words)
+        return _("One user would get {one} tokens/s, but not one sequence fits").format(**words)
     words |= {
         "each": format_count(1 / last.seconds_per_token),
         "device": format_count(last.tokens_per_second),
         "count": f"{last.concurrency:,}",
     }
     return ngettext(
-        "{one} tokens/s for one reader: memory ends it at {count} sequence ({device} per device, "
-        "prompts included)",
-        "{one} tokens/s for one reader; KV memory ends it at {count} at once: {each} each, "
+        "{one} tokens/s for one user; KV cache full at {count} sequence ({device} tokens/s per "
+        "device, prompts included)",
+        "{one} tokens/s for one user; KV cache full at {count} concurrent users: {each} each, "
         "{device} per device, prompts included",
         last.concurrency,
     ).format(**words)
+
+
+def _curve_from_one(case: Case) -> Curve:
+    return throughput_curve(case.spec, replace(case.plan, concurrency=1), case.cluster)
+
+
+def _speed_code(case: Case, prefill: Item) -> str:
+    """Return code for the speed of one user and of as many as memory allows."""
+    last = _curve_from_one(case).last_that_fits
+    counts = (1, last.concurrency) if last and last.concurrency > 1 else (1,)
+    plans = [replace(case.plan, concurrency=count) for count in counts]
+    tokens = [decode_latency(case.spec, plan, case.cluster) for plan in plans]
+    return speed_code(plans, tokens, prefill if last else None)
 
 
 def roofline(case: Case) -> Shown:
@@ -89,38 +103,43 @@ def roofline(case: Case) -> Shown:
     return Shown(
         headline=roofline_sentence(case, points),
         charts=[Chart(picture=picture, file_name="serving-roofline")],
-        code=case.code,
+        code=roofline_code(decode_latency(case.spec, case.plan, case.cluster)),
     )
 
 
 def roofline_sentence(case: Case, points: tuple[RooflinePoint, ...]) -> str:
-    """Return how far the plan and a prompt are from the peak, and what the device needs."""
+    """Return what limits the plan, how far it and a prompt are from the peak, and the ridge."""
     device = case.cluster.device
     plan = next(point for point in points if point.num_tokens == case.plan.concurrency)
-    return _(
-        "Decoding {count} at once: {intensity} FLOPs per byte, {mfu} of the peak; a prompt "
-        "reaches {prompt}; {device} needs {ridge} FLOPs per byte"
+    ridge = device_ridge(device, case.plan).amount
+    bound = BOUNDS["reading"] if plan.intensity < ridge else BOUNDS["computing"]
+    return ngettext(
+        "Decoding {count} sequence is {bound}: {intensity} FLOP/byte, {mfu} of the peak (ridge "
+        "point of {device}: {ridge}); prefill reaches {prompt}",
+        "Decoding {count} sequences is {bound}: {intensity} FLOP/byte, {mfu} of the peak (ridge "
+        "point of {device}: {ridge}); prefill reaches {prompt}",
+        case.plan.concurrency,
     ).format(
         count=f"{case.plan.concurrency:,}",
+        bound=_(bound),
         intensity=intensity_words(plan.intensity),
         mfu=format_percent(plan.mfu),
         prompt=format_percent(points[-1].mfu),
         device=device.name,
-        ridge=intensity_words(device_ridge(device, case.plan).amount),
+        ridge=intensity_words(ridge),
     )
 
 
-def proof(case: Case) -> Shown:
+def proof() -> Shown:
     """Show every published speed against the rule that was learned from all of them."""
     rows, rule = published_speeds(), measured_fit()
     errors = [abs(error(row, rule)) for row in rows]
     said = _(
-        "{near} of {count} published speeds lie within 15 % of the rule learned from them, half of "
-        "them within {median}; left out of it, nine of ten within {left_out}"
+        "{near} of {count} published speeds lie within 15 % of the rule learned from them; each "
+        "left out of it, nine of ten within {left_out}"
     ).format(
         near=sum(each <= BAND for each in errors),
         count=len(rows),
-        median=format_percent(statistics.median(errors)),
         left_out=format_percent(near_band().above),
     )
     picture = proof_picture(rows, rule, look())
@@ -128,7 +147,7 @@ def proof(case: Case) -> Shown:
         headline=said,
         charts=[Chart(picture=picture, file_name="published-speeds")],
         notes=[_rule_said(rule), _bands_said()],
-        code=case.code,
+        code=PROOF,
     )
 
 

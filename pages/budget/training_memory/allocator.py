@@ -22,6 +22,16 @@ TITLES: Final = {
     "leftover": N_("an earlier model"),
 }
 
+_CODE: Final = """
+from core.budget.training.allocator_stories import replay
+
+for moment in replay("{story}")[:{number}]:
+    state = moment.state
+    print(moment.line.code)
+    held = f"{{state.allocated:,}} allocated, {{state.reserved:,}} reserved"
+    print(f"    bytes: {{held}}, peak {{state.peak:,}}")
+"""  # the emulation is core's: no GPU need be here
+
 
 def choose_line() -> tuple[Sequence[Moment], int]:
     """Return the moments of a program, and the number of the line after which to look."""
@@ -48,6 +58,7 @@ def allocator(wanted: tuple[Sequence[Moment], int]) -> Shown:
         charts=[Chart(picture=picture, file_name="allocator")],
         beside=partial(_show_program, moments, number),
         widths=(3, 2),
+        code=_CODE.format(story=ASK.used("story"), number=number),
     )
 
 

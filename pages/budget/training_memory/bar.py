@@ -69,13 +69,16 @@ def peak_moment(stage: Item) -> Item:
 
 
 def sentence(case: Scenario, budget: Budget) -> str:
-    """Return what the fullest device holds, and whether it fits."""
+    """Return what the fullest device holds, most of it what, and whether it fits."""
+    most = max(at_peak(budget.largest), key=lambda part: part.amount)
     words = {
         "model": case.spec.name,
         "amount": look().format_bytes(budget.item.amount),
         "capacity": look().format_bytes(budget.capacity),
         "device": case.cluster.device.name,
         "verdict": _(VERDICTS[budget.verdict]),
+        "part": _(most.name),
+        "most": look().format_bytes(most.amount),
     }
     if case.recipe.lora is not None:
         trained, whole = trained_parameters(case.spec, case.recipe), counts(case.spec).total
@@ -84,12 +87,13 @@ def sentence(case: Scenario, budget: Budget) -> str:
             "{capacity}: {verdict}"
         ).format(count=format_exact(trained), share=format_percent(trained / whole), **words)
     if case.cluster.num_devices == 1:
-        return _("Training {model} needs {amount}; one {device} has {capacity}: {verdict}").format(
-            **words
-        )
+        return _(
+            "Training {model} needs {amount} ({part} {most}); one {device} has {capacity}: "
+            "{verdict}"
+        ).format(**words)
     return _(
-        "Training {model} needs {amount} on each of {count} devices; one {device} has "
-        "{capacity}: {verdict}"
+        "Training {model} needs {amount} ({part} {most}) on each of {count} devices; one {device} "
+        "has {capacity}: {verdict}"
     ).format(count=format_exact(case.cluster.num_devices), **words)
 
 
@@ -97,14 +101,14 @@ def _explain(case: Scenario, budget: Budget) -> None:
     """Say when the peak is, how sure the sum is, and what no device has confirmed."""
     stage = budget.largest
     moment = _(
-        "The peak is at the {moment}. With what the allocator and the network keep: {low} to "
-        "{high}."
+        "The peak is at the {moment}. With the allocator's reserve and communication buffers: "
+        "{low} to {high}."
     ).format(
         moment=_(peak_moment(stage).name),
         low=look().format_bytes(stage.low),
         high=look().format_bytes(stage.high),
     )
-    st.caption(moment + _on_the_box(case.cluster.device))
+    st.caption(moment + _nominal(case.cluster.device))
     st.caption(beside_the_timeline(case, stage))
     if PRECISIONS[case.recipe.precision].copies:
         st.caption(
@@ -116,13 +120,13 @@ def beside_the_timeline(case: Scenario, stage: Item) -> str:
     """Return why the step timeline says another number: tensors alone, of a model left whole."""
     if case.cluster.num_devices == 1:
         text = _(
-            "Tensors alone take {tensors}, the peak that the tab “Step timeline” shows; here the "
-            "{rest} come on top that the allocator keeps beyond them."
+            "Tensors alone take {tensors}, the peak that the tab “Step timeline” shows; the "
+            "allocator reserves {rest} beyond them."
         )
     else:
         text = _(
-            "Tensors alone take {tensors} here; {rest} come on top that the allocator and the "
-            "network keep. The tab “Step timeline” shows the tensors of the whole model on one "
+            "Tensors alone take {tensors} here; the allocator's reserve and communication buffers "
+            "add {rest}. The tab “Step timeline” shows the tensors of the whole model on one "
             "device: {whole}."
         )
     tensors = allocated(stage)
@@ -133,7 +137,7 @@ def beside_the_timeline(case: Scenario, stage: Item) -> str:
     )
 
 
-def _on_the_box(device: DeviceSpec) -> str:
+def _nominal(device: DeviceSpec) -> str:
     """Say what a sold device keeps for itself; of another only its usable memory is known."""
     if device.kind != "sold" or device.memory_usable >= device.memory_sold:
         return ""
@@ -143,9 +147,8 @@ def _on_the_box(device: DeviceSpec) -> str:
         "context": look().format_bytes(device.context),
     }
     if not device.context:
-        return " " + _("Of the {sold} on the box a process gets {usable}.").format(**sizes)
+        return " " + _("Of the nominal {sold} a process gets {usable}.").format(**sizes)
     said = _(
-        "Of the {sold} on the box the driver and {context} of CUDA context leave {usable} for "
-        "tensors."
+        "Of the nominal {sold} the driver and {context} of CUDA context leave {usable} for tensors."
     )
     return " " + said.format(**sizes)

@@ -1,4 +1,4 @@
-"""The budget taken apart into its lines, each with its formula and the tensors behind it."""
+"""The budget taken apart into its parts, each with its formula and the tensors behind it."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -49,7 +49,7 @@ PATHS: Final = (
 def choose_item() -> str:
     """Return the path of the line to explain."""
     return ASK.selectbox(
-        "item", _("Line"), PATHS, default="activations/attention", labels=path_label
+        "item", _("Part"), PATHS, default="activations/attention", labels=path_label
     )
 
 
@@ -131,13 +131,13 @@ def absence(asked: str, path: str) -> str:
     """Return that the setting has no such line, why, and which one stands in for it."""
     if path == _computed_again(asked):
         text = _(
-            "This setting has no line “{line}”: the backward pass computes it again, which is the "
-            "line “{other}”."
+            "This setting has no part “{line}”: the backward pass recomputes it, which is the part "
+            "“{other}”."
         )
     else:
         text = _(
-            "This setting has no line “{line}”: nothing of it is in memory at the peak. The line "
-            "above it is “{other}”."
+            "This setting has no part “{line}”: nothing of it is in memory at the peak. The part "
+            "that would hold it is “{other}”."
         )
     return text.format(line=path_label(asked), other=path_label(path))
 

@@ -26,7 +26,7 @@ from pages.budget.training_memory.inputs import ASK
 from pages.shared.answer import written
 from pages.shared.charts import table_markdown
 from pages.shared.lessons import in_language
-from pages.shared.settings import locked, look, presenting
+from pages.shared.settings import locked, look
 from pages.shared.tabbed_page import Chart, Shown
 
 FIRST: Final = "packed"
@@ -45,14 +45,22 @@ SHORT_ORIGINS: Final = {
 }
 _SMALL: Final = 1e-3  # of the peak: changes below it are not told
 
+_CODE: Final = """
+from core.budget.comparison.rederived import ladder
+
+for rung in ladder():
+    ours = rung.ours.amount / 2**30 if rung.ours else float("nan")
+    print(f"{rung.published.value / 2**30:6.2f} GiB measured, ours {ours:6.2f} GiB",
+          rung.published.title["en"])
+"""  # the published figures and their settings are in core
+
 
 def choose_rung() -> int:
     """Return the place of the rung to look at."""
     slugs = tuple(rung.slug for rung in published_ladder())
-    with st.popover(_("Rung")) if presenting() else st.container(width="stretch"):
-        chosen = ASK.select_slider(
-            "rung", _("Rung"), slugs, default=FIRST, labels=lambda slug: f"{slugs.index(slug) + 1}"
-        )
+    chosen = ASK.select_slider(
+        "rung", _("Rung"), slugs, default=FIRST, labels=lambda slug: f"{slugs.index(slug) + 1}"
+    )
     place = slugs.index(chosen)
     _step_button(_("One up"), "up", slugs, place - 1)
     _step_button(_("One down"), "down", slugs, place + 1)
@@ -89,6 +97,7 @@ def ladder(place: int) -> Shown:
         beside=partial(_explain, rungs, place),
         widths=(5, 2),
         below=show_published,
+        code=_CODE,
     )
 
 

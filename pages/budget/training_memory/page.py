@@ -8,7 +8,7 @@ from pages.budget.training_memory.items import choose_item, items
 from pages.budget.training_memory.ladder import choose_rung, ladder
 from pages.budget.training_memory.question import ask_what_is_reserved, ask_when_it_peaks
 from pages.budget.training_memory.recipes import choose_recipes, recipes
-from pages.budget.training_memory.scenarios import scenarios
+from pages.budget.training_memory.scenarios import choose_letters, scenarios
 from pages.budget.training_memory.step_timeline import timeline
 from pages.budget.training_memory.tiny_model import choose_sizes, tiny_model
 from pages.shared.tabbed_page import Page, Tab, tabbed_page
@@ -23,12 +23,10 @@ tabbed_page(
         snippet="memory",
         refusal=refusal,
         tabs={
-            "bar": Tab(label=N_("Device"), show=bar),
-            "items": Tab(label=N_("Lines"), show=items, choose=choose_item),
-            "recipes": Tab(label=N_("Recipes"), show=recipes, choose=choose_recipes),
-            "timeline": Tab(label=N_("Step timeline"), show=timeline),
-            "scenarios": Tab(label=N_("Scenarios"), show=scenarios),
-            "ladder": Tab(label=N_("Ladder"), show=ladder, choose=choose_rung, with_inputs=False),
+            "bar": Tab(label=N_("Device"), show=bar, question=ask_when_it_peaks),
+            "items": Tab(label=N_("Breakdown"), show=items, choose=choose_item),
+            "recipes": Tab(label=N_("Bytes per parameter"), show=recipes, choose=choose_recipes),
+            "timeline": Tab(label=N_("Step timeline"), show=timeline, question=ask_when_it_peaks),
             "allocator": Tab(
                 label=N_("Allocator"),
                 show=allocator,
@@ -36,11 +34,13 @@ tabbed_page(
                 with_inputs=False,
                 question=ask_what_is_reserved,
             ),
+        },
+        more={
+            "scenarios": Tab(label=N_("Scenarios"), show=scenarios, choose=choose_letters),
+            "ladder": Tab(label=N_("Ladder"), show=ladder, choose=choose_rung, with_inputs=False),
             "tiny": Tab(
                 label=N_("By hand"), show=tiny_model, choose=choose_sizes, with_inputs=False
             ),
         },
-        own_inputs="below",
-        question=ask_when_it_peaks,
     ),
 )

@@ -21,7 +21,7 @@ ASKED: Final = ("end of forward", "end of backward", "optimizer step")
 
 
 def ask_when_it_peaks() -> None:
-    """Ask when memory peaks once every layer is computed again."""
+    """Ask when memory peaks once every layer is recomputed."""
     before, _size = _peak("none")
     moment, after = _peak("full")
     reasons = {
@@ -39,11 +39,11 @@ def ask_when_it_peaks() -> None:
         ASK.key("moment"),
         _(
             "Llama-2 7B, all in bf16, a fused optimizer step: without checkpointing memory peaks "
-            "at the {moment}. When does it peak once every layer is computed again?"
+            "at the {moment}. When does it peak once every layer is recomputed?"
         ).format(moment=_(before)),
         [Choice(_(name), None if name == moment else reasons[name]) for name in ASKED],
         _(
-            "The gradients of nearly all layers and one layer's activations, computed again, are "
+            "The gradients of nearly all layers and one layer's recomputed activations are "
             "there together: {size} beyond weights and optimizer."
         ).format(size=look().format_bytes(after)),
     )

@@ -23,6 +23,14 @@ from pages.shared.tabbed_page import Chart, Shown
 
 VIEWS: Final = {"precisions": N_("number formats"), "optimizers": N_("optimizers")}
 
+_CODE: Final = """
+parts = {parts}  # bytes of each parameter: {name}
+memory = {memory!r}  # bytes in all
+
+each = sum(parts.values())
+print(f"{{each:.4g}} bytes for each parameter; at most {{memory / each / 1e9:.3g}} B parameters")
+"""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Wanted:
@@ -46,12 +54,12 @@ def choose_recipes() -> Wanted:
     )
     gigabytes = ASK.number(
         "states_gb",
-        _("GB for states in all"),
+        _("Memory for states, GB"),
         0,
         1_000_000,
         default=0,
         step=80,
-        help=_("At 0 it is what tensors can fill on the devices beside this."),
+        help=_("At 0 it is what tensors can fill on the devices below."),
     )
     num_devices = ASK.number(
         "states_devices", _("Devices"), 1, 10_000, default=8, step=1, disabled=gigabytes > 0
@@ -74,7 +82,15 @@ def recipes(case: Case, wanted: Wanted) -> Shown:
         numbers=[(_("bytes for each parameter"), each), (_("largest model"), largest)],
         numbers_below=True,
         below=partial(_compare_with_weights, scenario),
+        code=_code(scenario, each, num_bytes),
     )
+
+
+def _code(case: Scenario, each: Item, num_bytes: float) -> str:
+    """Return plain Python: the bytes of a parameter added up, and the memory divided by them."""
+    parts = {part.name: part.amount for part in each.children}
+    name = f"{LABELS['optimizer'](case.recipe.optimizer)}, {case.recipe.precision}"
+    return _CODE.format(name=name, parts=parts, memory=num_bytes)
 
 
 def _memory_text(device: DeviceSpec, wanted: Wanted) -> str:

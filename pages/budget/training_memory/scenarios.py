@@ -11,7 +11,6 @@ from functools import partial
 from typing import Final, cast
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from core.budget.budget import Budget, at_peak
 from core.budget.comparison.difference import Difference, one_by_one, peak_difference
@@ -72,29 +71,66 @@ class Pair:
     last: str
 
 
-def scenarios(case: Case) -> Shown:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Wanted:
+    """What the reader wants to compare: two letters, and a key of VIEWS."""
+
+    first: str
+    last: str
+    view: str
+
+
+def choose_letters() -> Wanted:
+    """Return which two settings are compared, and how."""
+    letters = (*SLOTS, NOW)
+    with st.container(horizontal=True):
+        first = ASK.selectbox("from", _("From"), letters, default="A", labels=letter_label)
+        last = ASK.selectbox("to", _("To"), letters, default="C", labels=letter_label)
+    return Wanted(
+        first=first,
+        last=last,
+        view=ASK.selectbox(
+            "change",
+            _("Attribute change by"),
+            tuple(VIEWS),
+            default="parts",
+            labels=lambda each: _(VIEWS[each]),
+        ),
+    )
+
+
+def scenarios(case: Case, wanted: Wanted) -> Shown:
     """Show two of up to four pinned scenarios as a waterfall, or all of them as a table."""
     now = case.scenario.tidied()
     pins = read_pins(now)
     budgets = _budgets(pins)
-    with _controls():
-        pair, view = _choose_pair(budgets)
-        _show_pin_buttons(now)
+    pair = _pair(wanted, budgets)
+    buttons = partial(_show_pin_buttons, now)
     if pair is None:
-        return Shown(headline=_("Nothing can be compared: the setting above cannot be."))
+        return Shown(
+            headline=_("Nothing can be compared: the setting of the page cannot be."),
+            beside_headline=buttons,
+        )
     first, last = budgets[pair.first].item, budgets[pair.last].item
     headline, settings = sentence(pair, first, last), settings_of(pair, pins)
-    if view == "table":
+    if wanted.view == "table":
         _show_table(pins, budgets)
         peaks = [(letter_label(letter), budget.item) for letter, budget in budgets.items()]
-        return Shown(headline=headline, numbers=peaks, numbers_below=True, notes=settings)
+        return Shown(
+            headline=headline,
+            beside_headline=buttons,
+            numbers=peaks,
+            numbers_below=True,
+            notes=settings,
+        )
     changed = peak_difference(first, last)
-    rungs = _by_choice(pair, pins) if view == "choices" else _by_part(changed)
+    rungs = _by_choice(pair, pins) if wanted.view == "choices" else _by_part(changed)
     names = letter_label(pair.first), letter_label(pair.last)
     way = Way(first=names[0], last=names[1], start=first.amount, rungs=rungs, settings=settings)
     picture = waterfall_picture(way.shortened(MOST_RUNGS[presenting()]), look())
     return Shown(
         headline=headline,
+        beside_headline=buttons,
         charts=[Chart(picture=picture, file_name="what-changed")],
         numbers=list(zip(names, (first, last), strict=True)),
         beside=partial(_say, settings),
@@ -149,38 +185,22 @@ def _budgets(pins: Mapping[str, Scenario]) -> dict[str, Budget]:
             found[letter] = training_budget(pin.spec, pin.recipe, pin.cluster)
         except ValueError as error:
             if letter == NOW:
-                left_out = _("The setting above is left out. {why}")
+                left_out = _("The setting of the page is left out. {why}")
             else:
                 left_out = _("Pin {slot} is left out. {why}")
             st.caption(left_out.format(slot=letter, why=error))
     return found
 
 
-def _controls() -> DeltaGenerator:
-    """Return a row for the choices; on a projector it opens at a click."""
-    if presenting():
-        return st.popover(_("Compare"), icon=":material/compare_arrows:", key=ASK.key("compare"))
-    return st.container(key=ASK.key("pair"), horizontal=True, vertical_alignment="bottom")
-
-
-def _choose_pair(budgets: Mapping[str, Budget]) -> tuple[Pair | None, str]:
-    """Ask what is compared; a letter that stands for nothing gives way to the setting above."""
-    letters = (*SLOTS, NOW)
-    first = ASK.segmented("from", _("From"), letters, default="A", labels=letter_label)
-    last = ASK.segmented("to", _("To"), letters, default="C", labels=letter_label)
-    view = ASK.segmented(
-        "change",
-        _("The change by"),
-        tuple(VIEWS),
-        default="parts",
-        labels=lambda each: _(VIEWS[each]),
-    )
-    chosen = [letter if letter in budgets else NOW for letter in (first, last)]
+def _pair(wanted: Wanted, budgets: Mapping[str, Budget]) -> Pair | None:
+    """Return what is compared; a letter that stands for nothing gives way to the page's setting."""
+    asked = (wanted.first, wanted.last)
+    chosen = [letter if letter in budgets else NOW for letter in asked]
     if not set(chosen) <= set(budgets):
-        return None, view
-    for letter in sorted({first, last} - set(budgets)):
-        st.caption(_("{slot} is empty; the setting above stands in.").format(slot=letter))
-    return Pair(*chosen), view
+        return None
+    for letter in sorted(set(asked) - set(budgets)):
+        st.caption(_("{slot} is empty; the setting of the page stands in.").format(slot=letter))
+    return Pair(*chosen)
 
 
 def letter_label(letter: str) -> str:
@@ -197,7 +217,7 @@ def _show_pin_buttons(now: Scenario) -> None:
         _("All four are pinned") if full else _("Pin as {slot}").format(slot=free),
         key=ASK.key("pin"),
         icon=":material/keep:",
-        help=_("Keeps the setting above for a comparison, also in the link."),
+        help=_("Keeps the setting of the page for a comparison, also in the link."),
         on_click=_pin,
         args=(words, now),
         disabled=full or locked(),

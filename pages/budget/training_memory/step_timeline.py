@@ -202,12 +202,8 @@ def _show_holders(report: StepReport) -> None:
 
 def _notes(case: Scenario) -> list[str]:
     """Return why the tab "Device" says another number, and what plays no part here."""
-    try:
-        device = training_budget(case.spec, case.recipe, case.cluster).largest
-    except ValueError as problem:  # the layout over several devices, which plays no part here
-        beside = _("The tab “Device” has no number for this layout. {why}").format(why=problem)
-    else:
-        beside = beside_the_device(case, device)
+    device = training_budget(case.spec, case.recipe, case.cluster).largest
+    beside = beside_the_device(case, device)
     if case.cluster.num_devices == 1:
         return [beside]
     note = _("The simulation trains the whole model on one device, without the layout over {n}.")
@@ -219,13 +215,13 @@ def beside_the_device(case: Scenario, device: Item) -> str:
     if case.cluster.num_devices == 1:
         text = _(
             "Here tensors alone are counted, as operations ask for them. The tab “Device” says "
-            "{device}: the {rest} more are what the allocator keeps beyond them."
+            "{device}: the allocator reserves {rest} beyond them."
         )
     else:
         text = _(
             "Here tensors alone are counted, as operations ask for them. The tab “Device” says "
             "{device} for the fullest of {n}: it holds its share of the model, and {rest} of it "
-            "are what the allocator and the network keep beyond tensors."
+            "are the allocator's reserve and communication buffers."
         )
     return text.format(
         device=look().format_bytes(device.amount),

@@ -1,13 +1,11 @@
 """A model small enough to count by hand: the lecture's formulas beside what torch keeps."""
 
-from functools import partial
 from typing import Final
 
 from core.budget.by_hand.tiny_model import TinyAccount, tiny_account
 from core.figures.budget.training_memory.tiny_model import tiny_picture
 from core.language import _
 from pages.budget.training_memory.inputs import ASK
-from pages.shared.answer import show_code
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
 
@@ -59,7 +57,7 @@ def tiny_model(wanted: tuple[int, int, int]) -> Shown:
             (_("FLOPs that torch runs"), account.real_flops),
         ],
         numbers_below=True,
-        below=partial(show_code, "tiny", code),
+        code=code,
     )
 
 

@@ -11,41 +11,35 @@ from core.budget.item import written
 from core.budget.recipe import LoRA
 from core.budget.training.scenario import Scenario
 from core.language import N_, _
-from pages.shared.budget.choices import REDUCED_IN
+from pages.shared.budget.choices import CHECKPOINTED, REDUCED_IN
 
 CHOICE_NAMES: Final[Mapping[str, str]] = {
     "model": N_("model"),
     "device": N_("device"),
     "num_devices": N_("devices"),
     "zero_stage": N_("ZeRO stage"),
-    "tensor": N_("tensor ranks"),
-    "sequence_parallel": N_("sequence parallel"),
-    "pipeline": N_("pipeline stages"),
-    "expert": N_("expert ranks"),
-    "devices_per_node": N_("devices per node"),
+    "tensor": N_("tensor-parallel size"),
+    "sequence_parallel": N_("sequence parallelism"),
+    "pipeline": N_("pipeline-parallel size"),
+    "expert": N_("expert-parallel size"),
+    "devices_per_node": N_("GPUs per node"),
     "network": N_("network"),
     "overlap": N_("overlap"),
-    "batch_size": N_("batch size"),
+    "batch_size": N_("micro-batch size"),
     "seq_len": N_("sequence length"),
-    "accumulation": N_("accumulation"),
+    "accumulation": N_("gradient accumulation"),
     "precision": N_("precision"),
     "optimizer": N_("optimizer"),
-    "step_kind": N_("optimizer's loop"),
-    "checkpointing": N_("computed again"),
-    "checkpoint_every": N_("layers of a run"),
-    "profile": N_("implementation"),
-    "loss_chunks": N_("pieces of the loss"),
+    "step_kind": N_("optimizer implementation"),
+    "checkpointing": N_("activation checkpointing"),
+    "checkpoint_every": N_("layers per checkpoint segment"),
+    "profile": N_("model implementation"),
+    "loss_chunks": N_("loss chunks"),
     "lora": "LoRA",
     "reduce_dtype": N_("gradients reduced in"),
 }
-_CHECKPOINTING: Final[Mapping[str, str]] = {
-    "none": N_("nothing"),
-    "selective": N_("all but products (selective)"),
-    "full": N_("every layer (full)"),
-    "every_k": N_("runs of layers (every k)"),
-}
 _STEP_KINDS: Final[Mapping[str, str]] = {
-    "for_loop": N_("one by one"),
+    "for_loop": N_("for-loop"),
     "foreach": N_("foreach"),
     "fused": N_("fused"),
 }
@@ -53,7 +47,7 @@ LABELS: Final[Mapping[str, Callable[[str], str]]] = {
     "precision": lambda key: _(PRECISIONS[key].label),
     "optimizer": lambda key: _(OPTIMIZERS[key].label),
     "profile": lambda key: _(PROFILES[key].label),
-    "checkpointing": lambda key: _(_CHECKPOINTING[key]),
+    "checkpointing": lambda key: _(CHECKPOINTED[key]),
     "step_kind": lambda key: _(_STEP_KINDS[key]),
     "reduce_dtype": lambda key: _(REDUCED_IN[key]),
 }
@@ -75,7 +69,7 @@ def choice_text(name: str, scenario: Scenario) -> str:
 
 
 def setting_text(scenario: Scenario, also: Sequence[str] = ()) -> str:
-    """Return a setting in words: model, devices, sizes of a step, formats, what is computed again.
+    """Return a setting in words: model, devices, sizes of a step, formats, checkpointing.
 
     Args:
         scenario: The setting.
@@ -103,7 +97,7 @@ def setting_text(scenario: Scenario, also: Sequence[str] = ()) -> str:
 
 
 def change_text(names: Sequence[str], first: Scenario, last: Scenario) -> str:
-    """Return what changes between two scenarios: "batch size 1 → 4"."""
+    """Return what changes between two scenarios: "micro-batch size 1 → 4"."""
     parts = [
         f"{_(CHOICE_NAMES[name])} {choice_text(name, first)} → {choice_text(name, last)}"
         for name in names

@@ -1,4 +1,4 @@
-"""The referee: known claims on one scale, and the reader's own in words."""
+"""Claims checked: known ones on one scale, and the reader's own in words."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -11,7 +11,7 @@ from core.budget.claims.bounds import assumed
 from core.budget.claims.claim import CLAIMS, Ruling
 from core.budget.claims.reading import MAX_CHARS, read_claim
 from core.budget.claims.referee import rule
-from core.figures.budget.what_fits.claims import VERDICTS, claims_picture
+from core.figures.budget.what_fits.claims import VERDICTS, Row, claims_picture
 from core.language import _, ngettext
 from pages.budget.what_fits.inputs import ASK
 from pages.shared.answer import written
@@ -19,26 +19,29 @@ from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
 
 OWN: Final = "own"
-EXAMPLE: Final = "Llama-2 7B in bf16 answers with 200 tok/s on one A100 80GB"
+EXAMPLE: Final = "Llama-2 7B in bf16 generates 200 tok/s on one A100 80GB"
 CODE: Final = """
-from core.budget.claims.bounds import assumed
-from core.budget.claims.referee import rule
-from core.budget.claims.claim import CLAIMS
-from core.budget.claims.reading import read_claim
+from math import ceil
 
-ruling = rule({claim})
-print(ruling.verdict, f"{{ruling.ratio:.3g}} times the bound")
-print(ruling.bound.substituted, ruling.bound.amount, ruling.bound.unit)
-print("assumes", assumed(ruling.claim))
+bound = {bound}  # {unit}
+stated = {stated}
+print(f"{{{above} / {below}:.3g}} times the bound")
 """
 
 
 def choose_claim() -> tuple[str, str]:
     """Return the key of the chosen claim, and the reader's own in words if it is that."""
-    key = ASK.selectbox("claim", _("Claim"), (*CLAIMS, OWN), default="matmul-4090", labels=_label)
+    keys = (*CLAIMS, OWN)
+    key = ASK.select_slider("claim", _("Claim"), keys, default="matmul-4090", labels=number_of)
     if key != OWN:
+        st.markdown(_label(key))
         return key, ""
     return key, ASK.text("words", _("The claim in words"), default=EXAMPLE, max_chars=MAX_CHARS)
+
+
+def number_of(key: str) -> str:
+    """Return the number of a claim in the picture, for the slider."""
+    return f"{list(CLAIMS).index(key) + 1}" if key in CLAIMS else _label(OWN)
 
 
 def _label(key: str) -> str:
@@ -53,14 +56,16 @@ def claims(wanted: tuple[str, str]) -> Shown:
     key, words = wanted
     rulings = {name: rule(claim) for name, claim in CLAIMS.items()}
     ruling = _own(words) if key == OWN else rulings[key]
-    rows = [(name, _label(name), ruled) for name, ruled in rulings.items()]
+    rows = [
+        Row(key=name, number=number_of(name), label=_label(name), ruling=ruled)
+        for name, ruled in rulings.items()
+    ]
     if key == OWN and ruling is not None:
-        rows.insert(0, (OWN, _label(OWN), ruling))  # never the words themselves: a link wrote them
+        # never the words themselves: a link wrote them
+        rows.append(Row(key=OWN, number="", label=_label(OWN), ruling=ruling))
     chart = Chart(picture=claims_picture(rows, key, look()), file_name="claims", on_click=take_over)
-    code = CODE.format(claim=f"read_claim({words!r})" if key == OWN else f'CLAIMS["{key}"]')
     if ruling is None:
-        said = _("The referee has no claim to rule on.")
-        return Shown(headline=said, charts=[chart], code=code)
+        return Shown(headline=_("There is no claim to check."), charts=[chart])
     bound = ruling.bound
     parts = [(_(part.name), part) for part in bound.children]
     return Shown(
@@ -69,7 +74,22 @@ def claims(wanted: tuple[str, str]) -> Shown:
         numbers=[(_("Bound"), bound), *parts, (_("Stated"), ruling.stated)],
         beside=partial(_say_source, ruling),
         widths=(3, 1),
-        code=code,
+        code=write_code(ruling),
+    )
+
+
+def write_code(ruling: Ruling) -> str:
+    """Return Python that holds the claim against its bound."""
+    is_time = ruling.bound.unit == "s"
+    above, below = (
+        ("bound", "stated") if is_time or ruling.claim.kind == "fits" else ("stated", "bound")
+    )
+    return CODE.format(
+        bound=ruling.bound.python,
+        unit=ruling.bound.unit,
+        stated=ruling.stated.python,
+        above=above,
+        below=below,
     )
 
 
@@ -94,9 +114,9 @@ def take_over(clicked: Sequence[Any]) -> None:
 
 
 def sentence(ruling: Ruling) -> str:
-    """Return what the referee says."""
+    """Return whether the claim can be, and why."""
     verdict = f"**{_(VERDICTS[ruling.verdict])}**"
-    return _("The referee: {verdict}; {why}").format(verdict=verdict, why=_why(ruling))
+    return _("The claim is {verdict}: {why}").format(verdict=verdict, why=_why(ruling))
 
 
 def _why(ruling: Ruling) -> str:
@@ -125,7 +145,7 @@ def _why(ruling: Ruling) -> str:
         return _("the weights take {bound} of {stated}.").format(**values)
     if ruling.claim.kind == "decode":
         return _(
-            "{stated} are {ratio} times the {bound} that are possible with one token a pass."
+            "{stated} are {ratio} times the {bound} that are possible without batching."
         ).format(**values)
     return _("it takes at least {bound}, {ratio} times the {stated} that are claimed.").format(
         **values

@@ -24,11 +24,26 @@ from pages.shared.budget.choices import (
 from pages.shared.charts import table_markdown
 from pages.shared.settings import look
 
-_REACH: Final[Mapping[Work, tuple[Sequence[int], int]]] = {
-    "serve": (SERVED_CONTEXTS, SERVED_SEQUENCES[-1]),
-    "train": (TRAINED_LENGTHS, MOST_TRAINED),
+_REACH: Final[Mapping[Work, tuple[Sequence[int], Sequence[int]]]] = {
+    "serve": (SERVED_CONTEXTS, SERVED_SEQUENCES),
+    "train": (TRAINED_LENGTHS, range(1, MOST_TRAINED + 1)),
 }
-"""Work -> the lengths that its own page offers, and the most sequences at once."""
+"""Work -> the lengths that its own page offers, and the numbers of sequences."""
+CODE: Final = """
+from math import ceil
+
+needed = {{  # bytes, in the order in which they fill the memory
+{needed}
+}}
+usable = {usable:_}
+
+filled = 0
+for name, num_bytes in needed.items():
+    filled += num_bytes
+    verdict = "fits" if filled <= usable else "does not fit"
+    print(f"{{name}}: {{num_bytes / 2**30:.2f}} GiB, {{verdict}}")
+print(f"{{filled / 2**30:.2f}} of {{usable / 2**30:.2f}} GiB")
+"""
 KINDS: Final = {
     "sold": N_("as sold"),
     "custom": N_("as typed in"),
@@ -43,7 +58,7 @@ def show_detail(case: Case) -> None:
         st.caption(cell.sentence)
         return
     with st.container(border=True, key="fits_detail"):
-        sizes, parts, more = st.columns([2, 2, 1])
+        sizes, parts = st.columns(2)
         with sizes, st.container(horizontal=True):
             explained_number(_("Needed"), cell.need)
             explained_number(_("Usable"), case.device.device.usable)
@@ -55,9 +70,17 @@ def show_detail(case: Case) -> None:
                 size = look().format_bytes(part.amount)
                 found.append(f"- {mark} {_(part.name)} {size}")
             st.markdown("\n".join(found))
-        with more:
-            open_page(case)
-            show_device(case.device.device)
+        open_page(case)
+        show_device(case.device.device)
+
+
+def write_code(case: Case) -> str:
+    """Return Python that adds up what the job needs until the memory is full."""
+    (cell,) = row(case.model.spec, case.job, [case.device.device])
+    if cell.need is None:
+        return ""
+    lines_of_code = [f'    "{part.name}": {part.python},' for part in lines(cell.need)]
+    return CODE.format(needed="\n".join(lines_of_code), usable=round(cell.capacity))
 
 
 def open_page(case: Case) -> None:
@@ -73,8 +96,8 @@ def open_page(case: Case) -> None:
 
 def query(case: Case) -> dict[str, str]:
     """Return the settings of the other page that mean the same as this one's; none if none do."""
-    lengths, most = _REACH[case.work]
-    if case.read_tokens not in lengths or case.sequences > most:
+    lengths, numbers = _REACH[case.work]
+    if case.read_tokens not in lengths or case.sequences not in numbers:
         return {}
     page = {"serve": "serving", "train": "memory"}[case.work]
     settings = link.values()
@@ -115,7 +138,7 @@ def _recipe_settings(recipe: TrainingRecipe, tokens: int) -> dict[str, str]:
 
 def show_device(device: DeviceSpec) -> None:
     """Show the device as its maker describes it: every figure with source and date."""
-    with st.popover(_("About this device"), icon=":material/memory:", key="fits_about"):
+    with st.expander(_("About this device"), icon=":material/memory:", key="fits_about"):
         st.markdown(table_markdown(rows_of(device)))
         st.caption(
             _("{kind}; {source}; read {date}. Peaks are dense, sparse ones are never used.").format(
@@ -127,12 +150,12 @@ def show_device(device: DeviceSpec) -> None:
 def rows_of(device: DeviceSpec) -> dict[str, list[str]]:
     """Return the figures of a device as a table: name -> written with its unit."""
     rows = {
-        _("{dtype} products").format(dtype=dtype): _peak(dtype, peak)
+        _("dense {dtype} peak").format(dtype=dtype): _peak(dtype, peak)
         for dtype, peak in device.peak.items()
     }
     rows |= {
-        _("memory on the box"): look().format_bytes(device.memory_sold),
-        _("memory for a process's tensors"): look().format_bytes(device.memory_usable),
+        _("nominal memory"): look().format_bytes(device.memory_sold),
+        _("usable memory"): look().format_bytes(device.memory_usable),
         _("memory bandwidth"): _rate(device.bandwidth),
         _("link to another device, one direction"): _rate(device.link),
         _("link to the host, one direction"): _rate(device.host_link),

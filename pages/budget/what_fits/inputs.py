@@ -1,10 +1,11 @@
 """What the page holds against each other: a job, a model, a way, a device."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.budget.fits.jobs import SERVING_FORMATS, TRAINING_WAYS, Job, serving_ways, training_ways
 from core.budget.recipe import Checkpointing, TrainingRecipe
@@ -15,33 +16,26 @@ from pages.shared.inputs import Inputs
 
 ASK: Final = Inputs("fits")
 Work = Literal["serve", "train"]
-TOKENS: Final = tuple(2**power for power in range(8, 18))
-SEQUENCES: Final = tuple(2**power for power in range(11))
+TOKENS: Final = tuple(
+    sorted([2**power for power in range(8, 18)] + [3 * 2**power for power in range(7, 16)])
+)
+SEQUENCES: Final = tuple(
+    sorted([2**power for power in range(11)] + [3 * 2**power for power in range(9)])
+)
 KV_FORMATS: Final = ("bfloat16", "float8_e4m3fn", "int4_group128_affine")
 _CHECKPOINTING: Final[Mapping[Checkpointing, str]] = {
-    "none": N_("nothing"),
-    "selective": N_("selected"),
-    "full": N_("every layer"),
+    "none": N_("none"),
+    "selective": N_("selective"),
+    "full": N_("full"),
 }
 _WORK_NAMES: Final = {"serve": N_("Serve"), "train": N_("Train")}
-CODE: Final = """
-from core.budget.catalogue.models import MODELS
-from core.budget.catalogue.devices import DEVICES, custom_device, local_device
-from core.budget.fits.matrix import first_failing
-from core.budget.catalogue.hf_config import read_config
-from core.budget.fits.jobs import Serving
-from core.budget.recipe import LoRA, TrainingRecipe
-from core.budget.serving.plan import ServingPlan
-from core.budget.fits.jobs import Training
-from core.machine import probe_machine
-
-job = {job}
-need = job.need({model})
-device = {device}
-failing = first_failing(need, device.memory_usable)
-print(f"{{need.amount / 2**30:.2f}} of {{device.memory_usable / 2**30:.2f}} GiB")
-print(f"first that fails: {{failing.name if failing else 'nothing'}}")
-"""
+_IN_SIGHT: Final[Mapping[str, Sequence[str]]] = {
+    "models_devices": ("work", "way"),
+    "ways_devices": ("work", "model"),
+    "models_ways": ("work", "device"),
+    "reach": ("model",),
+}
+"""Tab -> the choices beside its picture; what a click on the picture chooses is in Settings too."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,14 +47,14 @@ class Case:
         device: The device picked out.
         way: Its format or recipe: a key of `ways`.
         how: The lengths, and the rest of a plan for serving or of a recipe for training.
-        all_models: Whether the picture has all models.
+        all_in_picture: Whether the picture has all models and devices, not the best known.
     """
 
     model: ChosenModel
     device: ChosenDevice
     way: str
     how: ServingPlan | TrainingRecipe
-    all_models: bool
+    all_in_picture: bool
 
     @property
     def work(self) -> Work:
@@ -96,8 +90,15 @@ class Case:
 
 
 def choose_case() -> Case:
-    """Show all inputs of the page and return what is chosen."""
-    with st.container(key="fits_inputs", horizontal=True, vertical_alignment="bottom"):
+    """Show the inputs, the sliders first, and return what is chosen."""
+    sliders, rail = st.container(gap="small"), st.container(gap="small")
+    settings = st.popover(_("Settings"), icon=":material/tune:", key="fits_settings")
+    seen = _IN_SIGHT.get(ASK.used("tab"), ("work", "way"))
+
+    def place(name: str) -> DeltaGenerator:
+        return rail if name in seen else settings
+
+    with place("work"):
         work: Work = ASK.segmented(
             "work",
             _("Job"),
@@ -105,20 +106,21 @@ def choose_case() -> Case:
             default="serve",
             labels=lambda work: _(_WORK_NAMES[work]),
         )
+    with place("model"):
         model = choose_model(ASK, default="llama-2-13b")
+    with place("way"):
         way = _choose_way(work)
+    with place("device"):
         device = choose_device(ASK, default="rtx-4090")
-        with st.popover(
-            _("Settings"), icon=":material/tune:", key="fits_settings", width="content"
-        ):
-            all_models = ASK.toggle("all", _("All models in the picture"), default=False)
-            how = _choose_how(work)
-    return Case(model=model, device=device, way=way, how=how, all_models=all_models)
+    with settings:
+        all_in_picture = ASK.toggle("all", _("All models and devices"), default=False)
+    how = _choose_how(work, sliders, settings)
+    return Case(model=model, device=device, way=way, how=how, all_in_picture=all_in_picture)
 
 
 def _choose_way(work: Work) -> str:
     if work == "serve":
-        return ASK.selectbox("format", _("Weights in"), tuple(SERVING_FORMATS), default="bf16")
+        return ASK.selectbox("format", _("Weight format"), tuple(SERVING_FORMATS), default="bf16")
     return ASK.selectbox(
         "recipe", _("Recipe"), tuple(TRAINING_WAYS), default="mixed", labels=way_label
     )
@@ -129,34 +131,42 @@ def way_label(way: str) -> str:
     return f"{way} · {_(TRAINING_WAYS[way])}" if way in TRAINING_WAYS else way
 
 
-def _choose_how(work: Work) -> ServingPlan | TrainingRecipe:
-    tokens = ASK.select_slider(
-        "tokens",
-        _("Tokens of a sequence"),
-        TOKENS,
-        default=4096,
-        labels=lambda number: f"{number:,}",
-    )
-    sequences = ASK.select_slider(
-        "sequences", _("Sequences at once on a device"), SEQUENCES, default=1
-    )
+def sequences_label(work: Work) -> str:
+    """Return what the number of sequences on a device is called."""
+    return _("Concurrent sequences") if work == "serve" else _("Micro-batch size")
+
+
+def _choose_how(
+    work: Work, sliders: DeltaGenerator, settings: DeltaGenerator
+) -> ServingPlan | TrainingRecipe:
+    with sliders:
+        tokens = ASK.select_slider(
+            "tokens",
+            _("Sequence length"),
+            TOKENS,
+            default=4096,
+            labels=lambda number: f"{number:,}",
+        )
+        sequences = ASK.select_slider("sequences", sequences_label(work), SEQUENCES, default=1)
     if work == "serve":
-        kv_format = ASK.segmented("kv", _("KV cache in"), KV_FORMATS, default="bfloat16")
+        with settings:
+            kv_format = ASK.segmented("kv", _("KV cache format"), KV_FORMATS, default="bfloat16")
         return with_context(ServingPlan(concurrency=sequences, kv_format=kv_format), tokens)
-    checkpointing: Checkpointing = ASK.segmented(
-        "checkpointing",
-        _("Activations recomputed"),
-        tuple(_CHECKPOINTING),
-        default="full",
-        labels=checkpointing_label,
-    )
+    with settings:
+        checkpointing: Checkpointing = ASK.segmented(
+            "checkpointing",
+            _("Activation checkpointing"),
+            tuple(_CHECKPOINTING),
+            default="full",
+            labels=checkpointing_label,
+        )
     return TrainingRecipe(
         batch_size=sequences, seq_len=tokens, checkpointing=checkpointing, step_kind="fused"
     )
 
 
 def checkpointing_label(checkpointing: Checkpointing) -> str:
-    """Return which activations are recomputed, in a word."""
+    """Return how much is recomputed, in a word."""
     return _(_CHECKPOINTING[checkpointing])
 
 
@@ -175,8 +185,3 @@ def note_context(case: Case) -> None:
                 model=case.model.spec.name, longest=f"{case.read_tokens:,}"
             )
         )
-
-
-def write_code(case: Case) -> str:
-    """Return Python that prints what the job needs and the first item that fails."""
-    return CODE.format(job=repr(case.job), model=case.model.code, device=case.device.code)

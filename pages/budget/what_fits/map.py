@@ -37,8 +37,11 @@ _FEWEST_MODELS: Final = (
     "deepseek-v3",
 )
 _FEW_DEVICES: Final = (
-    *("rtx-4090", "l4", "rtx-5090", "a100-40gb", "l40s", "h100-sxm", "h200-sxm", "b200"),
-    "mi300x",
+    *("t4", "l4", "rtx-4090", "rtx-5090", "a100-40gb", "l40s", "h100-sxm", "m4-max"),
+    *("h200-sxm", "b200", "mi300x", "mi355x"),
+)
+_FEWEST_DEVICES: Final = (
+    *("rtx-4090", "rtx-5090", "a100-40gb", "h100-sxm", "h200-sxm", "b200", "mi300x"),
 )
 _MEMORY_IN_NAME: Final = re.compile(r" \d+ GB$")
 _RECOMPUTE: Final = N_("Every device holds activations of its own: recompute them (Settings).")
@@ -77,24 +80,25 @@ def fits_map(name: PlaneName, case: Case) -> Shown:
         on_click=partial(take_over, case.work, name),
     )
     said = [letters_sentence(plane), others_note(models.values(), case.tokens, name)]
+    helps = "" if fewest.amount or cell.need is None else way_out(case, fewest.reason)
     return Shown(
         headline=verdict(case, cell, fewest),
         charts=[chart],
-        notes=[" · ".join(filter(None, said))],
+        notes=[*filter(None, [helps, " · ".join(filter(None, said))])],
         below=partial(show_detail, case),
     )
 
 
 def models_of(case: Case) -> dict[str, ModelSpec]:
     """Return the models of the picture, small to large."""
-    keys = MODELS if case.all_models else _FEWEST_MODELS if presenting() else _FEW_MODELS
+    keys = MODELS if case.all_in_picture else _FEWEST_MODELS if presenting() else _FEW_MODELS
     found = {key: MODELS[key] for key in keys} | {case.model.key or OWN: case.model.spec}
     return dict(sorted(found.items(), key=lambda pair: counts(pair[1]).total))
 
 
 def devices_of(case: Case) -> dict[str, DeviceSpec]:
     """Return the devices of the picture, small to large."""
-    keys = _FEW_DEVICES if presenting() else tuple(DEVICES)
+    keys = DEVICES if case.all_in_picture else _FEWEST_DEVICES if presenting() else _FEW_DEVICES
     found = {key: DEVICES[key] for key in keys} | {case.device.key or OWN: case.device.device}
     return dict(sorted(found.items(), key=lambda pair: pair[1].memory_usable))
 
@@ -147,21 +151,20 @@ def verdict(case: Case, cell: Cell, fewest: Answer) -> str:
             "{what} does not fit: {need} of {capacity}; the first that fails: **{item}**."
         ),
     }[cell.verdict].format(**values)
-    return f"{said} {enough(case, fewest)}"
+    return _("{verdict} {enough}").format(verdict=said, enough=enough(fewest))
 
 
-def enough(case: Case, fewest: Answer) -> str:
-    """Return how many devices would do, or what else would."""
+def enough(fewest: Answer) -> str:
+    """Return how many devices would do."""
     if not fewest.amount:
-        none = _("No number of devices up to {most} is enough.").format(most=f"{MOST_DEVICES:,}")
-        way_out = _way_out(case, fewest.reason)
-        return f"{none} {way_out}" if way_out else none
+        return _("No number of devices up to {most} is enough.").format(most=f"{MOST_DEVICES:,}")
     return ngettext(
         "{count} device is enough.", "{count} devices are enough.", fewest.amount
     ).format(count=fewest.amount)
 
 
-def _way_out(case: Case, reason: str) -> str:
+def way_out(case: Case, reason: str) -> str:
+    """Return what helps where no number of devices does; "" if nothing is known to."""
     recipe = case.job.recipe if isinstance(case.job, Training) else None
     if reason == "activations" and recipe is not None and recipe.checkpointing != "full":
         return _(_RECOMPUTE)

@@ -1,10 +1,11 @@
-"""Which model fits on which device, and what is the first that does not?"""
+"""Which model fits on which device, and what fails first?"""
 
 from functools import partial
 
 from core.language import N_
 from pages.budget.what_fits.claims import choose_claim, claims
-from pages.budget.what_fits.inputs import ASK, choose_case, write_code
+from pages.budget.what_fits.detail import write_code
+from pages.budget.what_fits.inputs import ASK, choose_case
 from pages.budget.what_fits.map import fits_map
 from pages.budget.what_fits.question import ask_about_70b
 from pages.budget.what_fits.reach import choose_devices, reach
@@ -19,16 +20,17 @@ tabbed_page(
         code=write_code,
         tabs={
             "models_devices": Tab(
-                label=N_("Models × devices"), show=partial(fits_map, "models_devices")
+                label=N_("Models × devices"),
+                show=partial(fits_map, "models_devices"),
+                question=ask_about_70b,
             ),
             "ways_devices": Tab(
                 label=N_("Formats × devices"), show=partial(fits_map, "ways_devices")
             ),
             "models_ways": Tab(label=N_("Models × formats"), show=partial(fits_map, "models_ways")),
-            "reach": Tab(label=N_("How far it goes"), show=reach, choose=choose_devices),
-            "claims": Tab(label=N_("Referee"), show=claims, with_inputs=False, choose=choose_claim),
+            "reach": Tab(label=N_("Lengths × sequences"), show=reach, choose=choose_devices),
+            "claims": Tab(label=N_("Claims"), show=claims, with_inputs=False, choose=choose_claim),
         },
-        question=ask_about_70b,
         snippet="fits",
     ),
 )

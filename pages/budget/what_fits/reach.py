@@ -29,6 +29,7 @@ from pages.budget.what_fits.inputs import (
     Case,
     checkpointing_label,
     note_context,
+    sequences_label,
     way_label,
     what,
 )
@@ -57,7 +58,8 @@ def reach(case: Case, number: int) -> Shown:
     spec, job, device = case.model.spec, case.job.on(number), case.device.device
     numbers = tuple(sorted({1, number, 2 * number, 4 * number}))
     found = _edges(spec, case.job, device, numbers)
-    picture = reach_picture(found, (case.read_tokens, case.sequences), look())
+    here = (case.read_tokens, case.sequences)
+    picture = reach_picture(found, here, sequences_label(case.work), look())
     try:
         job.need(spec)
     except ValueError as error:
@@ -94,12 +96,12 @@ def _show_answers(case: Case, job: Job, sequences: Answer) -> None:
     tokens = largest_that_fits(spec, job, device, "tokens")
     reason = _("the model's own context") if tokens.at_limit else _(tokens.reason)
     st.metric(
-        _("Longest sequence at {count} at once").format(count=f"{case.sequences:,}"),
+        _("Longest sequence, {count} concurrent").format(count=f"{case.sequences:,}"),
         f"{tokens.amount:,}",
         help=_("Ends at: {reason}").format(reason=reason),
     )
     if sequences.need is not None:
-        explained_number(_("Bytes at the most sequences"), sequences.need)
+        explained_number(_("Memory at the most sequences"), sequences.need)
     fewest = min_devices(spec, case.job, device, MOST_DEVICES)
     st.metric(
         _("Fewest devices"),
@@ -108,7 +110,7 @@ def _show_answers(case: Case, job: Job, sequences: Answer) -> None:
     )
     if (largest := largest_model(MODELS, job, device)) is not None:
         spec = MODELS[largest[0]]
-        label = _("Largest model of the list: {model}").format(model=spec.name)
+        label = _("Largest model that fits: {model}").format(model=spec.name)
         explained_number(label, count_parameters(spec))
 
 
@@ -148,7 +150,7 @@ def _show_recipes(case: Case, job: Training, number: int) -> None:
 def _recipes(found: tuple[Feasible, ...]) -> dict[str, list[str]]:
     return {
         _("recipe"): [way_label(each.way) for each in found],
-        _("recomputed"): [checkpointing_label(each.checkpointing) for each in found],
+        _("activation checkpointing"): [checkpointing_label(each.checkpointing) for each in found],
         _("each device holds"): [look().format_bytes(each.need.amount) for each in found],
         _("speed"): [written(each.speed.amount, each.speed.unit) for each in found],
     }

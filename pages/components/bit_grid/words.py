@@ -63,7 +63,7 @@ _STEPS: Final = {
 }
 _ENTRY: Final = {
     "enter": N_("Number or code"),
-    "example": "0.1  1/3  2^-10  0x2E66",
+    "example": "0.1 1/3 2^-10 0x2E66",
     "store": N_("Store"),
     "is_now": N_("{text} is stored as {value}."),
     "is_exact": N_("{text} is stored exactly: {value}."),

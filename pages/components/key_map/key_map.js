@@ -1,4 +1,5 @@
-const LESSONS = ".st-key-lessons_row a:not(.st-key-next_lesson a)";
+const LIST_BUTTON = ".st-key-lesson_control .stPopover button";
+const LESSONS = ".st-key-lesson_list a";
 const NEXT = ".st-key-next_lesson a";
 
 // A key that a field, a slider or a chart wants is not ours.
@@ -6,6 +7,21 @@ export function isFree(event) {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return false;
   const target = event.composedPath()[0];
   return !target.closest?.("input, textarea, select, [contenteditable], [role=slider], [role=textbox]");
+}
+
+// The list of lessons is made when it is opened.
+async function openLesson(number) {
+  const button = document.querySelector(LIST_BUTTON);
+  button?.click();
+  for (let tries = 0; button && tries < 40; tries++) {
+    const links = document.querySelectorAll(LESSONS);
+    if (links.length > 0) {
+      links[number - 1]?.click();
+      document.querySelector(LIST_BUTTON)?.click(); // and closed again
+      return;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
 }
 
 export default function ({ data: [data], parentElement }) {
@@ -30,9 +46,8 @@ export default function ({ data: [data], parentElement }) {
   const onKey = (event) => {
     if (!isFree(event)) return;
     if (event.key === "?") toggle();
-    else if (event.key >= "1" && event.key <= "9") {
-      document.querySelectorAll(LESSONS)[Number(event.key) - 1]?.click();
-    } else if (event.key.toLowerCase() === "n") document.querySelector(NEXT)?.click();
+    else if (event.key >= "1" && event.key <= "9") openLesson(Number(event.key));
+    else if (event.key.toLowerCase() === "n") document.querySelector(NEXT)?.click();
     else return;
     event.preventDefault();
   };

@@ -25,7 +25,11 @@ function filled(view, spec) {
   layout.autosize = true
   layout.uirevision = `${layout.meta.name} ${history.run}`
   layout.xaxis.autorangeoptions.include = [0, end(history)]
-  if (spec.layout.meta.name === "loss") layout.yaxis.autorangeoptions = { include: labelRoom(history) }
+  if (spec.layout.meta.name === "loss") {
+    layout.yaxis.autorangeoptions = { include: labelRoom(history) }
+    const title = titleOf(view)
+    if (title) layout.xaxis.title.text = fill(data.words.step_of, { title })
+  }
   if (spec.layout.meta.name === "memory") {
     layout.yaxis.title.text = fill(data.words.memory_axis, { unit: memoryUnit(history, data.unit)[1] })
   }

@@ -41,11 +41,19 @@ function canUse(view, op) {
 function renderControls(view) {
   const bar = view.root.querySelector(".live-controls")
   bar.hidden = view.data.controls === "hidden" || view.history.run === null
+  renderPair(view, bar.querySelector(".live-pair"))
   for (const button of bar.querySelectorAll("[data-op]")) {
     button.disabled = !canUse(view, button.dataset.op)
   }
   for (const dial of dialsOf(view)) renderDial(view, dial)
   say(view, ".live-ack", ackSentence(view))
+}
+
+// One button, so that it keeps the focus: a run that goes is paused, another one resumed.
+function renderPair(view, button) {
+  button.dataset.op = USABLE.resume.includes(view.history.state?.state) ? "resume" : "pause"
+  const text = view.data.words[`op_${button.dataset.op}`]
+  if (button.textContent !== text) button.textContent = text
 }
 
 // A dial shows the shared value, except while a hand is on it.

@@ -49,7 +49,7 @@ function askToTell(view) {
   }
   const { run, state } = view.history
   const seen = FINAL_STATES.includes(state?.state) ? `${run} ended` : run
-  if (seen === view.data.told || seen === view.askedToTell) return
+  if (seen === view.data.told.mark || seen === view.askedToTell) return
   view.askedToTell = seen
   view.trigger("shown", seen)
 }

@@ -1,6 +1,7 @@
 """The live run in the browser: charts fed by a stream, and the controls that all readers share."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -41,6 +42,29 @@ _mount = st.components.v2.component(
 )
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Told:
+    """What the page tells of a run, before and beside what the stream brings.
+
+    Attributes:
+        mark: Which run it is, with " ended" behind it if it has. When the stream brings another,
+            such as one that somebody has just started, or its end, the browser asks for a rerun.
+        title: What the reader calls it.
+        headline: The sentence above the chart as long as there is no step.
+        parameters: How many the run has, as written.
+        waits: Whether the sentence waits for the reader's prediction.
+    """
+
+    mark: str = ""
+    title: str = ""
+    headline: str = ""
+    parameters: str = ""
+    waits: bool = False
+
+
+NOTHING: Final = Told()
+
+
 def empty_figures(seen: LiveLook) -> Figures:
     """Return the charts in light and in dark, in the reader's language; not to be changed.
 
@@ -58,7 +82,7 @@ def live_chart(  # noqa: PLR0913  one argument for each thing that the browser i
     *,
     key: str,
     run: str,
-    told: str = "",
+    told: Told = NOTHING,
     speed: float = 0.0,
     figures: Figures,
     controls: Controls,
@@ -69,9 +93,7 @@ def live_chart(  # noqa: PLR0913  one argument for each thing that the browser i
     Args:
         key: Streamlit's key; the browser keeps charts, zoom and connection under it.
         run: A run's name, or "" for the newest, whichever that is.
-        told: The run that the page tells of above the chart, with " ended" behind it if it has.
-            When the stream brings another, such as one that somebody has just started, or its end,
-            the browser asks for a rerun.
+        told: What the page tells of the run.
         speed: Times as fast as it was, to replay a run that has ended; 0 follows it live.
         figures: For each theme the charts as `core.figures.train.live_run.live.specs` returns
             them: the browser changes its theme without asking the script.
@@ -90,7 +112,7 @@ def live_chart(  # noqa: PLR0913  one argument for each thing that the browser i
         data={
             "key": key,
             "run": run,
-            "told": told,
+            "told": asdict(told),
             "speed": speed,
             "figures": dict(figures),
             "dark_background": COLORS["dark"]["background"],

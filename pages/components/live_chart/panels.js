@@ -48,6 +48,27 @@ function statusLine({ history, data }) {
   return fill(going ? words.status_running : words.status, values)
 }
 
+// The script's sentence stands until the first step; from then on loss and step do, at the pace of
+// the stream. React leaves the text alone as long as its own sentence stays the same.
+function renderHeadline(view) {
+  const line = document.querySelector(".st-key-headline p")
+  const sentence = headlineOf(view)
+  if (line && line.textContent !== sentence) line.textContent = sentence
+}
+
+function headlineOf({ history, data }) {
+  const { words, told } = data
+  if (told.waits) return words.headline_waits
+  if (!history.columns.step.length) return told.headline
+  const isTold = told.mark.split(" ")[0] === history.run && told.parameters
+  const template = data.present ? words.headline_present : isTold ? words.headline : words.headline_plain
+  return fill(template, { ...facts(history, data.unit, words), parameters: told.parameters })
+}
+
+function titleOf({ history, data }) {
+  return data.told.mark.split(" ")[0] === history.run ? data.told.title : history.info.config?.name ?? ""
+}
+
 function renderStatus(view) {
   const { history, data } = view
   const state = history.state?.state ?? "none"
@@ -123,13 +144,14 @@ function announce(view) {
   const now = Date.now()
   if (now - (view.announced ?? 0) < ANNOUNCE_MS) return
   view.announced = now
-  say(view, ".live-announce", `${view.root.querySelector(".live-state").textContent}. ${statusLine(view)}`)
+  say(view, ".live-announce", `${view.root.querySelector(".live-state").textContent}. ${headlineOf(view)}. ${statusLine(view)}`)
 }
 
 function renderPanels(view) {
   const link = view.root.querySelector(".live-csv")
   link.hidden = hasNoRun(view.history)
   link.href = `/live/metrics.csv?run=${encodeURIComponent(view.history.run ?? "")}`
+  renderHeadline(view)
   renderStatus(view)
   renderControls(view)
   renderSample(view)

@@ -30,9 +30,9 @@ SENTENCES: Final = {
     ),
     "sentence_failed": N_("The run ended early at step {step}. {reason}"),
     "sentence_crashed": N_("Crashed after step {step}. {reason}"),
-    "empty": N_("No run yet: choose how long it may take, then press Start."),
+    "empty": N_("No run yet: press Train, and watch it learn here."),
     "missing": N_(
-        "There is no run called {run} here that can be read. Choose one from the list, or start "
+        "There is no run called {run} here that can be read. Choose one under Runs, or train "
         "a new one."
     ),
 }
@@ -56,11 +56,13 @@ MESSAGES: Final = (
     TIME_IS_UP,
 )
 STATUS: Final = {
-    "status_running": N_(
-        "step {step} of {num_steps} · {left} left · {tokens_per_second} · loss {loss}"
-    ),
-    "status": N_("step {step} of {num_steps} · {tokens_per_second} · loss {loss}"),
-    "status_ended": N_("step {step} of {num_steps} · mean {mean_rate} · loss {loss}"),
+    "headline": N_("Loss {loss} at step {step} of {num_steps} · {parameters} parameters"),
+    "headline_plain": N_("Loss {loss} at step {step} of {num_steps}"),
+    "headline_present": N_("Loss {loss} · step {step}"),
+    "headline_waits": N_("Predict first: the answer waits until you have chosen."),
+    "status_running": N_("{left} left · {tokens_per_second} · validation loss {validation_loss}"),
+    "status": N_("{tokens_per_second} · validation loss {validation_loss}"),
+    "status_ended": N_("mean {mean_rate} · validation loss {validation_loss}"),
     "reconnecting": N_("Connection lost; reconnecting …"),
     "no_plotly": N_("The drawing library did not load; reload the page."),
     "tokens": N_("tokens"),
@@ -74,23 +76,24 @@ CONTROLS: Final = {
     "multiplier": N_("Learning rate"),
     "multiplier_help": N_("Factor on the planned learning rate"),
     "times": N_("× {value}"),
-    "governor": N_("At most"),
+    "governor": N_("Speed limit"),
     "governor_help": N_("Most steps per second"),
-    "governor_off": N_("full speed"),
+    "governor_off": N_("none"),
     "governor_value": N_("{value} steps/s"),
     "command_multiplier": N_("Learning rate × {value}"),
-    "command_governor": N_("At most {value} steps/s"),
-    "command_no_governor": N_("Full speed"),
+    "command_governor": N_("Speed limit: {value} steps/s"),
+    "command_no_governor": N_("Speed limit: none"),
     "sent": N_("{command}: sent …"),
     "took_effect": N_("{command}: took effect at step {step}."),
     "resumed": N_("A new process goes on from the last checkpoint."),
     "refused": N_("{command}: refused. {reason}"),
 }
 PANELS: Final = {
-    "sample_title": N_("The text it writes"),
+    "sample_title": N_("Generated text"),
     "sample_slider": N_("Samples so far, oldest to newest"),
     "sample_step": N_("after step {step}"),
     "sample_none": N_("no sample yet"),
+    "step_of": N_("step · {title}"),
     "memory_axis": N_("memory ({unit})"),
     "table": N_("The numbers as a table"),
     "table_now": N_("Now"),
@@ -109,8 +112,8 @@ FACTS: Final = {
     "fact_bigram_entropy": N_("Bigram entropy of the text"),
     "fact_learning_rate": N_("Learning rate"),
     "fact_num_changes": N_("Changes of the multiplier"),
-    "fact_grad_norm": N_("Length of the gradient"),
-    "fact_grad_clip": N_("Longest gradient let through"),
+    "fact_grad_norm": N_("Gradient norm"),
+    "fact_grad_clip": N_("Gradient clipping"),
     "fact_tokens_per_second": N_("Speed of the last step"),
     "fact_mean_rate": N_("Mean speed of all steps"),
     "fact_predicted_rate": N_("Predicted speed"),

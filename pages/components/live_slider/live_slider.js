@@ -46,7 +46,7 @@ export default function ({ parentElement }) {
 
   const input = () => {
     const inputs = inputsOf(drag.slider);
-    return inputs[Math.min(drag.thumb, inputs.length - 1)];
+    return inputs[Math.min(drag.thumb ?? 0, inputs.length - 1)];
   };
   const wantsMore = () =>
     stopAt(drag.place.clientX, trackOf(input()).getBoundingClientRect(), input()) !== stopOf(input());
@@ -58,7 +58,7 @@ export default function ({ parentElement }) {
 
   // From the very middle of the thumb: what it lies beside the pointer would be kept for ever.
   function takeUp() {
-    drag.state = "moving";
+    Object.assign(drag, { state: "moving", taken: performance.now() });
     send("pointerdown", thumbOf(input()), middleOf(thumbOf(input())));
     send("pointermove", window, drag.place);
   }
@@ -75,14 +75,20 @@ export default function ({ parentElement }) {
     requestAnimationFrame(look);
     if (!drag.slider.isConnected || inputsOf(drag.slider).length === 0) drag = null; // it was drawn anew
     else if (drag.state === "told") lookTold();
+    else if (drag.isOver) letGo();
     else if (valuesOf(drag.slider) !== drag.told && isReady() && !slow.has(keyOf(drag.slider))) tell();
   }
 
   function lookTold() {
     if (performance.now() - drag.since < REST) return;
     if (wantsMore()) takeUp();
-    if (!drag.isOver) return;
-    if (drag.state === "moving") send("pointerup", window, drag.place);
+    else if (drag.isOver) drag = null;
+  }
+
+  // The hand has left while the slider was told of: what it was taken up for again is told at rest.
+  function letGo() {
+    if (performance.now() - drag.taken < REST) return;
+    send("pointerup", window, drag.place);
     drag = null;
   }
 

@@ -19,6 +19,7 @@ from core.dtypes.facts.format_facts import (
 from core.language import N_, _
 from pages.components.bit_grid.bit_grid import bit_grid
 from pages.dtypes.bit_layouts.inputs import ASK, choose_code, take_along
+from pages.dtypes.bit_layouts.snippets import design_code
 from pages.shared.charts import table_markdown
 from pages.shared.settings import locked
 from pages.shared.tabbed_page import Shown
@@ -73,25 +74,28 @@ class _Rules:
     subnormals: bool
 
 
-def designer() -> Shown:
-    """Ask for widths and rules on the left, and show the format that they make."""
-    left, right = st.columns([2, 5], gap="large")
-    with left:
-        try:
-            fmt = _choose_design()
-        except ValueError as error:
-            right.error(str(error))
-            return Shown(headline=_("These choices make no format"))
+def choose_design() -> FloatFormat | ValueError:
+    """Ask for widths and rules; return the format that they make, or why they make none."""
+    try:
+        return _choose_design()
+    except ValueError as error:
+        return error
+
+
+def designer(fmt: FloatFormat | ValueError) -> Shown:
+    """Show the format that was designed, as one of its numbers and as its limits."""
+    if isinstance(fmt, ValueError):
+        st.error(str(fmt))
+        return Shown(headline=_("These choices make no format"))
     before = st.session_state.get(_LAST_DESIGN)
     st.session_state[_LAST_DESIGN] = fmt
     if before not in (None, fmt):
         take_along(before, fmt, "dcode")
     facts = format_facts(fmt)
-    with right:
-        code = choose_code(fmt, "dcode")
-        keep = partial(ASK.set, "dcode")
-        bit_grid(fmt, code, key="bits_design", on_code=keep, size="compact", locked=locked())
-        _show_facts(facts, nearest_named(fmt))
+    code = choose_code(fmt, "dcode")
+    keep = partial(ASK.set, "dcode")
+    bit_grid(fmt, code, key="bits_design", on_code=keep, size="compact", locked=locked())
+    _show_facts(facts, nearest_named(fmt))
     said = _(
         "`{name}`, {bits} bits: max {max}, eps {eps}, {below} of {total} positive numbers below 1"
     ).format(
@@ -102,7 +106,7 @@ def designer() -> Shown:
         below=f"{facts.num_below_one:,}",
         total=f"{facts.num_positive:,}",
     )
-    return Shown(headline=said, code=_CODE.format(fmt=fmt))
+    return Shown(headline=said, code=design_code(fmt, facts) or _CODE.format(fmt=fmt))
 
 
 def _choose_design() -> FloatFormat:
@@ -130,7 +134,7 @@ def _choose_rules() -> _Rules:
     nans = ASK.segmented(
         "nans", _("NaN"), list(_NANS), default="ieee", labels=lambda each: _(_NANS[each][0])
     )
-    with st.container(horizontal=True):
+    with st.popover(_("Settings"), icon=":material/tune:", width="stretch"):
         infinity = ASK.toggle("inf", _("Infinity"), default=True)
         subnormals = ASK.toggle("sub", _("Subnormals"), default=True)
         signed = ASK.toggle("sign", _("Sign"), default=True)

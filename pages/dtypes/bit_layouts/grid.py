@@ -12,21 +12,13 @@ from core.language import _
 from pages.components.bit_grid.bit_grid import bit_grid, hex_code
 from pages.components.bit_grid.words import KINDS
 from pages.dtypes.bit_layouts.inputs import ASK, Number
+from pages.dtypes.bit_layouts.snippets import count_code, number_code
 from pages.shared.charts import table_csv, table_markdown
 from pages.shared.settings import locked
 from pages.shared.tabbed_page import Shown
 
 MAX_LISTED_BITS: Final = 8
 MAX_FILE_BITS: Final = 16
-_NUMBER_CODE: Final = """
-from core.dtypes import FORMATS
-from core.dtypes.facts.explain import explain_code
-
-told = explain_code(FORMATS["{name}"], 0x{code:X})
-number = told.decimal if told.exact else str(told.value)  # a zero keeps its sign
-print(*filter(None, (told.bits, told.formula, number)), sep=" = ")
-print(told.kind, told.hex_float)
-"""
 _CODES_CODE: Final = """
 from core.dtypes import FORMATS
 
@@ -39,13 +31,14 @@ def grid(number: Number) -> Shown:
     """Show the bits of the number, each to be flipped."""
     _draw_grid(number, "bits_grid", show_map=False)
     fmt, code = number.fmt, number.code
+    told = explain_code(fmt, code)
     said = _("`{format}` {code} = {value} · {kind}").format(
         format=fmt.name,
         code=hex_code(fmt, code),
         value=written_value(fmt, code),
-        kind=_(KINDS[f"kind_{explain_code(fmt, code).kind}"]),
+        kind=_(KINDS[f"kind_{told.kind}"]),
     )
-    return Shown(headline=said, code=_NUMBER_CODE.format(name=fmt.name, code=code))
+    return Shown(headline=said, code=number_code(fmt, told))
 
 
 def codes(number: Number) -> Shown:
@@ -67,7 +60,7 @@ def codes(number: Number) -> Shown:
         finite=f"{facts.counts.finite:,}",
         max=short_number(facts.max),
     )
-    return Shown(headline=said, code=_CODES_CODE.format(name=fmt.name))
+    return Shown(headline=said, code=count_code(fmt) or _CODES_CODE.format(name=fmt.name))
 
 
 def _draw_grid(number: Number, key: str, *, show_map: bool) -> None:

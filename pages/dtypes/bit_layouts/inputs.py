@@ -2,20 +2,24 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Final
 
 import streamlit as st
 
 from core.dtypes import FORMATS, Format, find_format
 from core.dtypes.cast.explain_cast import explain_cast
+from core.dtypes.cast.stops import code_stops
+from core.dtypes.facts.format_facts import written_value
 from core.language import N_, _
 from pages.components.bit_grid.bit_grid import hex_code
 from pages.shared.accepts import Accepts, one_of
+from pages.shared.dtypes.slide import slide, with_number
 from pages.shared.inputs import Inputs, pick
 
 ASK: Final = Inputs("bits")
 DEFAULT_FORMAT: Final = "float16"
-_FORMAT_WIDTH: Final = 240
 _MAX_CODE_CHARS: Final = 20
 
 
@@ -64,7 +68,7 @@ class Number:
 
 def choose_group() -> Group:
     """Ask which formats to compare."""
-    chosen = ASK.segmented(
+    chosen = ASK.selectbox(
         "group",
         _("Formats"),
         list(GROUPS),
@@ -75,10 +79,30 @@ def choose_group() -> Group:
 
 
 def choose_number() -> Number:
-    """Ask for a format; which of its numbers is meant, the bits and the address say."""
-    with st.container(width=_FORMAT_WIDTH):
-        fmt = _choose_format()
-    return Number(fmt, choose_code(fmt))
+    """Ask for a format and one of its numbers: dragged here, or made of its bits."""
+    place = st.container()
+    fmt = _choose_format()
+    code = choose_code(fmt)
+    with place:
+        _slide_through(fmt, code)
+    return Number(fmt, code)
+
+
+def _slide_through(fmt: Format, code: int) -> None:
+    """Show a slider through the numbers of a format, from its lowest to its highest."""
+    value = float(fmt.decode([code])[0])
+    stops, at = with_number(_numbers_of(fmt), hex_code(fmt, code), value)
+    slide(
+        ASK, "code", _("Number"), list(stops), at=at,
+        labels=lambda each: written_value(fmt, int(each, 16)),
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=64)
+def _numbers_of(fmt: Format) -> Mapping[str, Fraction]:
+    """Return the stops of the slider: code as the address writes it -> its number."""
+    numbers = ((hex_code(fmt, code), fmt.exact(code)) for code in code_stops(fmt))
+    return {code: exact for code, exact in numbers if isinstance(exact, Fraction)}
 
 
 def _choose_format() -> Format:

@@ -13,6 +13,7 @@ from core.figures.dtypes.bit_layouts.numbers import numbers_picture
 from core.language import _
 from core.machine.kept_library import cached_library_report
 from pages.dtypes.bit_layouts.inputs import ASK, Group, choose_group
+from pages.dtypes.bit_layouts.snippets import steps_code
 from pages.shared.charts import table_markdown
 from pages.shared.dtypes.asked_report import asked_report
 from pages.shared.settings import locked, look
@@ -40,17 +41,17 @@ def choose_numbers() -> tuple[Group, str]:
     """Ask for formats, and for the picture or torch.finfo."""
     group = choose_group()
     words = {"ranges": _("Picture"), "finfo": "torch.finfo"}
-    view = ASK.segmented("view", _("As"), list(words), default="ranges", labels=words.__getitem__)
+    view = ASK.segmented("view", _("View"), list(words), default="ranges", labels=words.__getitem__)
     return group, view
 
 
 def numbers(chosen: tuple[Group, str]) -> Shown:
     """Show the ranges of the formats, or their numbers beside those of torch.finfo."""
     group, view = chosen
-    code = _CODE.format(names=group.names)
+    facts = [format_facts(FORMATS[name]) for name in group.names]
+    code = steps_code(facts) or _CODE.format(names=group.names)
     if view == "finfo":
         return Shown(headline=_show_finfo(group), code=code)
-    facts = [format_facts(FORMATS[name]) for name in group.names]
     picture = numbers_picture(facts, look())
     # In the order of the picture, which is not that of other headlines.
     told = _steps(name for name in group.names if name in group.told)

@@ -1,7 +1,7 @@
 """What does each bit of a number mean?"""
 
 from core.language import N_
-from pages.dtypes.bit_layouts.designer import designer
+from pages.dtypes.bit_layouts.designer import choose_design, designer
 from pages.dtypes.bit_layouts.grid import codes, grid
 from pages.dtypes.bit_layouts.inputs import ASK, choose_number
 from pages.dtypes.bit_layouts.numbers import choose_numbers, numbers
@@ -16,15 +16,17 @@ tabbed_page(
     Page(
         inputs=ASK,
         tabs={
-            "grid": Tab(label=N_("One number"), show=grid, choose=choose_number),
+            "grid": Tab(
+                label=N_("One number"), show=grid, choose=choose_number, question=ask_below_one
+            ),
             "side": Tab(label=N_("Side by side"), show=side, choose=choose_side),
-            "codes": Tab(label=N_("All codes"), show=codes, choose=choose_number),
+            "codes": Tab(
+                label=N_("All codes"), show=codes, choose=choose_number, question=ask_below_one
+            ),
             "numbers": Tab(label=N_("Ranges and finfo"), show=numbers, choose=choose_numbers),
             "timeline": Tab(label=N_("Timeline"), show=timeline),
-            "designer": Tab(label=N_("Designer"), show=designer),
+            "designer": Tab(label=N_("Designer"), show=designer, choose=choose_design),
         },
-        question=ask_below_one,
-        tabs_as_list=True,
         reading=show_reading,
     ),
 )

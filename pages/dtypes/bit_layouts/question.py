@@ -25,19 +25,18 @@ def ask_below_one() -> None:
             _("That many lie between 1 and 2, and again between 1/2 and 1, and so on."),
         ),
     ]
-    with st.expander(_("Predict: how many numbers lie below 1?")):
-        predict_then_reveal(
-            ASK.key("below_one"),
-            _("float16 has {total} numbers above zero, up to {max}. How many lie below 1?").format(
-                total=total, max=int(facts.max)
-            ),
-            choices,
-            _(
-                "{below} of {total}: half of the exponents are negative, and each power of two "
-                "gets the same 1,024 numbers. Floats are dense near zero, where weights and "
-                "gradients are."
-            ).format(below=below, total=total),
-        )
+    predict_then_reveal(
+        ASK.key("below_one"),
+        _("float16 has {total} numbers above zero, up to {max}. How many lie below 1?").format(
+            total=total, max=int(facts.max)
+        ),
+        choices,
+        _(
+            "{below} of {total}: half of the exponents are negative, and each power of two "
+            "gets the same 1,024 numbers. Floats are dense near zero, where weights and "
+            "gradients are."
+        ).format(below=below, total=total),
+    )
 
 
 def show_reading() -> None:

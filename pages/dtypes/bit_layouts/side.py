@@ -1,5 +1,6 @@
 """The same number in many formats, their bits aligned where the mantissa begins."""
 
+from fractions import Fraction
 from typing import Final
 
 import streamlit as st
@@ -10,6 +11,8 @@ from core.dtypes.exact import parse_value
 from core.figures.dtypes.bit_layouts.side import BitRow, half_sentence, side_picture
 from core.language import _
 from pages.dtypes.bit_layouts.inputs import ASK, Group, choose_group
+from pages.shared.dtypes.plain_code import STEP_AT, beyond, exact_text, is_plain, widths
+from pages.shared.dtypes.slide import slide_decades
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
 
@@ -22,18 +25,30 @@ for name in {names}:
     trace = explain_cast(FORMATS[name], {value!r})
     print(name, f"{{trace.code:0{{FORMATS[name].bits}}b}}", trace.result, trace.outcome)
 """
+_PLAIN: Final = """
+
+x = {value}
+for name, mantissa_bits, lowest_exponent, largest, beyond in (
+{rows}
+):
+    step = step_at(x, mantissa_bits, lowest_exponent)
+    stored = round(x / step) * step  # to nearest, ties to even
+    print(name, float(stored) if abs(stored) <= largest else beyond)
+"""
 
 
 def choose_side() -> tuple[str, Group]:
-    """Ask for a number, as a text, and for formats."""
-    with st.container(width="content"):
-        said = ASK.text(
-            "value",
-            _("Number"),
-            default=DEFAULT_VALUE,
-            max_chars=60,
-            help=_("65519.99, 1e-8, 1/3, 2^-25, 0x1.8p3, inf or nan; read without rounding."),
-        )
+    """Ask for a number, dragged or written as a text, and for formats."""
+    place = st.container()
+    said = ASK.text(
+        "value",
+        _("Exact number"),
+        default=DEFAULT_VALUE,
+        max_chars=60,
+        help=_("65519.99, 1e-8, 1/3, 2^-25, 0x1.8p3, inf or nan; read without rounding."),
+    )
+    with place:
+        slide_decades(ASK, "value", said)
     return said, choose_group()
 
 
@@ -57,5 +72,19 @@ def side(chosen: tuple[str, Group]) -> Shown:
     return Shown(
         headline=_("{value} is stored as {numbers}").format(value=said, numbers=told),
         charts=[Chart(picture=picture, file_name="one-number-in-many-formats")],
-        code=_CODE.format(names=group.names, value=said),
+        code=snippet(said, group),
     )
+
+
+def snippet(said: str, group: Group) -> str:
+    """Return Python that rounds the number: plain Python where it can say what is told."""
+    value, plain = parse_value(said), [FORMATS[name] for name in group.names]
+    plain = [fmt for fmt in plain if is_plain(fmt)]
+    if not value or not isinstance(value, Fraction) or set(group.told) - {f.name for f in plain}:
+        return _CODE.format(names=group.names, value=said)
+    rows = [
+        f'    ("{fmt.name}", {mantissa}, {lowest}, {fmt.max}, {beyond(fmt, negative=value < 0)}),'
+        for fmt in plain
+        for mantissa, lowest in [widths(fmt)]
+    ]
+    return STEP_AT + _PLAIN.format(value=exact_text(said, value), rows="\n".join(rows))

@@ -9,6 +9,22 @@ from pages.shared.inputs import Inputs
 
 ASK: Final = Inputs("lowp")
 FORMAT_NAMES: Final = ("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2")
+"""All of them are dtypes of torch under the same name."""
+
+
+def cast_code(name: str, wide: str = "float") -> str:
+    """Return the lines of a function that stores a tensor `x` of torch in a format.
+
+    Args:
+        name: One of torch's dtypes.
+        wide: In what it is computed with afterwards: "float" or "double".
+    """
+    lines = [f"return x.to(torch.{name}).{wide}()"]
+    if name == "float8_e4m3fn":
+        # Older versions of torch do so by themselves.
+        too_large = "x = x.masked_fill(x.abs() > 464, torch.nan)  # newer torch saturates at 448"
+        lines.insert(0, too_large)
+    return "\n    ".join(lines)
 
 
 def choose_format(
@@ -21,4 +37,4 @@ def choose_format(
         default: The format before anybody chose.
         names: Those to choose from.
     """
-    return ASK.segmented(name, _("Format"), names, default=default, labels=short)
+    return ASK.segmented(name, _("Number format"), names, default=default, labels=short)

@@ -18,6 +18,7 @@ from core.dtypes.labs import (
     loss_scale_bands,
     synthetic_gradients,
 )
+from core.dtypes.labs.loss_scale import NUM_SYNTHETIC, SYNTHETIC_STD
 from core.figures.dtypes.low_precision_training.loss_scale import loss_scale_picture
 from core.figures.dtypes.written import number, percent, power_of_two, short
 from core.language import N_, _
@@ -28,7 +29,7 @@ from core.train.learning.tensors import (
     runs_with_weights,
 )
 from core.train.run.directory import runs_directory
-from pages.dtypes.low_precision_training.inputs import ASK, choose_format
+from pages.dtypes.low_precision_training.inputs import ASK, cast_code, choose_format
 from pages.server.background import jobs
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
@@ -39,19 +40,36 @@ SINGLE: Final = 1e-8
 ALL: Final = "all"
 _MAX_KEPT: Final = 4
 CODE: Final = """
-from core.dtypes import FORMATS
-from core.dtypes.labs import gradient_histogram, loss_scale_bands
 {gradients}
-bands = loss_scale_bands(gradient_histogram(gradients), FORMATS[{name!r}], 2.0**{power})
-for kind in ("zero", "subnormal", "normal", "overflow"):
-    print(kind, f"{{100 * bands.share(getattr(bands, 'num_' + kind)):.3g}} %")
-print(FORMATS[{name!r}].round(1e-8 * 2.0**{power}))
+
+
+def cast(x):
+    {cast}
+
+
+stored = cast(gradients * 2.0**{power}).abs()
+zero = stored == 0
+subnormal = ~zero & (stored < torch.finfo(torch.{name}).smallest_normal)
+overflow = ~stored.isfinite()
+full = ~(zero | subnormal | overflow)
+for band in (full, subnormal, zero, overflow):
+    print(f"{{100 * band.double().mean():.3g}} %")
+print(stored[0].item())
 """
-REAL_CODE: Final = """from core.train.learning.tensors import measure_gradients
+SINGLE_CODE: Final = """import torch
+
+gradients = torch.tensor([{gradient!r}], dtype=torch.float64)"""
+MADE_UP_CODE: Final = """import numpy as np
+import torch
+
+gradients = torch.tensor(np.random.default_rng(0).normal(0, {std!r}, {count}))"""
+REAL_CODE: Final = """import torch
+
+from core.train.learning.tensors import measure_gradients
 from core.train.run.directory import runs_directory
 
 run = {run}
-gradients = measure_gradients(run).{values}"""
+gradients = torch.tensor(measure_gradients(run).{values})"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -84,10 +102,10 @@ class Asked:
 
 def choose_loss_scale() -> Asked:
     """Show the inputs of the lab and return what they say."""
-    name = choose_format("scale_format", default="float16")
     power = ASK.select_slider(
         "scale_power", _("Loss scale"), range(MAX_POWER + 1), default=0, labels=power_of_two
     )
+    name = choose_format("scale_format", default="float16")
     source = ASK.segmented(
         "scale_source",
         _("Gradients"),
@@ -113,7 +131,7 @@ def loss_scale(asked: Asked) -> Shown:
         charts=[
             Chart(picture=loss_scale_picture(histogram, bands, look()), file_name="loss-scale")
         ],
-        code=CODE.format(gradients=source_code(asked), name=asked.name, power=asked.power),
+        code=code_of(asked),
     )
 
 
@@ -159,14 +177,22 @@ def tensor_label(tensor: str) -> str:
     return tensor
 
 
+def code_of(asked: Asked) -> str:
+    """Return Python for the four shares and for the first gradient as it is stored."""
+    return CODE.format(
+        gradients=source_code(asked),
+        cast=cast_code(asked.name, "double"),
+        name=asked.name,
+        power=asked.power,
+    )
+
+
 def source_code(asked: Asked) -> str:
     """Return Python that makes the gradients, as lines above the rest of a snippet."""
     if asked.source == "single":
-        return f"gradients = [{SINGLE!r}]"
+        return SINGLE_CODE.format(gradient=SINGLE)
     if not asked.gradients.tensors:
-        return (
-            "from core.dtypes.labs import synthetic_gradients\n\ngradients = synthetic_gradients()"
-        )
+        return MADE_UP_CODE.format(std=SYNTHETIC_STD, count=NUM_SYNTHETIC)
     run = f"runs_directory() / {asked.gradients.run!r}" if asked.gradients.run else "None"
     values = "values()" if asked.tensor == ALL else f"tensors[{asked.tensor!r}]"
     return REAL_CODE.format(run=run, values=values)
@@ -181,7 +207,7 @@ def source_sentence(gradients: Gradients, source: str) -> str:
             run=gradients.run, step=f"{gradients.step:,}"
         )
     if not gradients.tensors:
-        return _("Made-up gradients from N(0, 10⁻¹²): {count} of them.").format(
+        return _("Synthetic gradients: {count} draws from N(0, 10⁻¹²).").format(
             count=f"{gradients.histogram.num_gradients:,}"
         )
     return _("Gradients of a fresh small GPT: one backward pass on a real text.")
@@ -195,7 +221,8 @@ def gradients_of(source: str) -> Gradients:
         try:
             return real_gradients()
         except ValueError as error:
-            st.warning(f"{error} {_('Made-up gradients are shown instead.')}")
+            instead = _("Synthetic gradients are shown instead.")
+            st.warning(f"{error} {instead}")
     return made_up()
 
 

@@ -1,6 +1,6 @@
 """The lab of products: storage in few bits is cheap, sums in few bits are not."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Final
 
 import streamlit as st
@@ -16,17 +16,32 @@ from pages.shared.tabbed_page import Chart, Shown
 
 STORAGE: Final = ("float16", "bfloat16", "float8_e4m3fn")
 ACCUMULATORS: Final = ("float32", "float16", "bfloat16")
-CHUNKS: Final = (1, 4, 16, 64)
-DEPTHS: Final = (64, 128, 256, 512, 1024, 2048, 4096)
+CHUNKS: Final = (1, 2, 4, 8, 16, 32, 64)
+DEPTHS: Final = (64, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096)
+# numpy rounds to these two itself; torch rounds float64 to the others.
+_CASTS: Final = dict.fromkeys(("float16", "float32"), "x.astype(np.{name}).astype(float)")
+_CAST: Final = "torch.tensor(x).to(torch.{name}).double().numpy()"
 CODE: Final = """
-from core.dtypes import FORMATS
-from core.dtypes.labs import matmul, normal_matrices
+import numpy as np
+import torch
 
-a, b = normal_matrices({most})
-product = matmul(
-    a[:, :{depth}], b[:{depth}], FORMATS[{storage!r}], FORMATS[{accumulate!r}], chunk={chunk}
-)
-print(f"{{product.error:.3%}}")
+
+def stored(x):
+    return {storing}
+
+
+def summed(x):
+    return {summing}
+
+
+rng = np.random.default_rng(0)
+a = rng.normal(size=(16, {most}))[:, :{depth}]
+b = rng.normal(size=({most}, 16))[:{depth}]
+left, right, total = stored(a), stored(b), np.zeros((16, 16))
+for k in range(0, {depth}, {chunk}):
+    total = summed(total + left[:, k : k + {chunk}] @ right[k : k + {chunk}])
+error = np.linalg.norm(stored(total) - a @ b) / np.linalg.norm(a @ b)
+print(f"{{100 * error:.3g}} %")
 """
 
 
@@ -53,25 +68,24 @@ def computed(storage: str, chunk: int) -> tuple[MatmulErrors, ...]:
 def choose_matmul() -> Asked:
     """Show the inputs of the lab and return what they say."""
     return Asked(
-        storage=ASK.segmented(
-            "matmul_storage",
-            _("Matrices are stored in"),
-            STORAGE,
-            default="bfloat16",
-            labels=short,
-        ),
-        accumulate=ASK.segmented(
-            "matmul_sums", _("Sums are kept in"), ACCUMULATORS, default="bfloat16", labels=short
+        depth=ASK.select_slider(
+            "matmul_depth", _("Inner dimension K"), DEPTHS, default=4096, labels="{:,}".format
         ),
         chunk=ASK.select_slider(
             "matmul_chunk",
-            _("Products added before a sum is rounded"),
+            _("Chunk length"),
             CHUNKS,
             default=1,
-            help=_("A tensor core adds some products exactly, then rounds the running sum once."),
+            help=_(
+                "Products that are added exactly before the running sum is rounded once, as in "
+                "a tensor core."
+            ),
         ),
-        depth=ASK.select_slider(
-            "matmul_depth", _("Inner dimension K"), DEPTHS, default=4096, labels="{:,}".format
+        storage=ASK.segmented(
+            "matmul_storage", _("Storage format"), STORAGE, default="bfloat16", labels=short
+        ),
+        accumulate=ASK.segmented(
+            "matmul_sums", _("Accumulator"), ACCUMULATORS, default="bfloat16", labels=short
         ),
     )
 
@@ -83,7 +97,17 @@ def matmul(asked: Asked) -> Shown:
     return Shown(
         headline=sentence(curves, asked.accumulate, asked.depth),
         charts=[Chart(picture=picture, file_name="matmul-errors")],
-        code=CODE.format(**asdict(asked), most=DEPTHS[-1]),
+        code=code_of(asked),
+    )
+
+
+def code_of(asked: Asked) -> str:
+    """Return Python for the error of the product."""
+    storing, summing = (
+        _CASTS.get(name, _CAST).format(name=name) for name in (asked.storage, asked.accumulate)
+    )
+    return CODE.format(
+        storing=storing, summing=summing, depth=asked.depth, chunk=asked.chunk, most=DEPTHS[-1]
     )
 
 

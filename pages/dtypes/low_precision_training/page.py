@@ -31,9 +31,14 @@ tabbed_page(
     __doc__,
     Page(
         inputs=ASK,
-        own_inputs="left",
         tabs={
-            "sums": Tab(label=N_("Sums"), show=sums, choose=choose_sums, reading="sums"),
+            "sums": Tab(
+                label=N_("Sums"),
+                show=sums,
+                choose=choose_sums,
+                question=ask_sum,
+                reading="sums",
+            ),
             "updates": Tab(
                 label=N_("Updates"),
                 show=updates,
@@ -49,7 +54,7 @@ tabbed_page(
                 reading="softmax",
             ),
             "scale": Tab(
-                label=N_("Loss scale"),
+                label=N_("Loss scaling"),
                 show=loss_scale,
                 choose=choose_loss_scale,
                 question=ask_loss_scale,
@@ -62,8 +67,10 @@ tabbed_page(
                 question=ask_scaler,
                 reading="scaler",
             ),
+        },
+        more={
             "stochastic": Tab(
-                label=N_("Stochastic"),
+                label=N_("Stochastic rounding"),
                 show=stochastic,
                 choose=choose_stochastic,
                 question=ask_chance,
@@ -84,6 +91,5 @@ tabbed_page(
                 reading="pictures",
             ),
         },
-        question=ask_sum,
     ),
 )

@@ -36,16 +36,16 @@ def computed(power: int) -> tuple[StoredPicture, ...]:
 
 def choose_pictures() -> tuple[str, int]:
     """Show the inputs of the lab; return the format that is spoken of, and a power of two."""
-    name = ASK.selectbox(
-        "picture_format", _("Format"), NAMES, default="float8_e4m3fn", labels=short
-    )
     power = ASK.select_slider(
         "picture_power",
-        _("Brightness is multiplied by"),
+        _("Exposure"),
         POWERS,
         default=0,
         labels=power_of_two,
-        help=_("It is divided by the same number again before it is shown."),
+        help=_("Multiplies the brightness; it is divided out again before the picture is shown."),
+    )
+    name = ASK.selectbox(
+        "picture_format", _("Number format"), NAMES, default="float8_e4m3fn", labels=short
     )
     st.caption(
         _("INT8, INT4 and NF4 have one scale factor for the whole picture; floats have none.")
@@ -81,8 +81,8 @@ def sentence(picture: StoredPicture) -> str:
         )
     else:
         text = ngettext(
-            "{format} keeps {shades} shade of {pixels} pixels: {ratio} dB above the error.",
-            "{format} keeps {shades} shades of {pixels} pixels: {ratio} dB above the error.",
+            "{format} keeps {shades} shade of {pixels} pixels: SQNR {ratio} dB.",
+            "{format} keeps {shades} shades of {pixels} pixels: SQNR {ratio} dB.",
             picture.num_shades,
         )
     return text.format(**words)

@@ -1,6 +1,6 @@
 """The lab of the gradient scaler: one optimizer step after the other."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.dtypes import FORMATS
 from core.dtypes.labs import ScalerRule, ScalerStep, gradient_peaks, run_scaler
+from core.dtypes.labs.grad_scaler import SPIKE
 from core.figures.dtypes.low_precision_training.scaler import scaler_picture
 from core.figures.dtypes.written import number
 from core.language import _
@@ -18,15 +19,23 @@ from pages.shared.tabbed_page import Chart, Shown
 NAME: Final = "float16"
 NUM_STEPS: Final = 60
 SPIKE_STEP: Final = 40
-FIRST: Final = (0.01, 0.1, 1, 3, 30)
-INTERVALS: Final = (2, 5, 10, 20, 2000)
+FIRST: Final = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 3, 5, 10, 20, 30)
+INTERVALS: Final = (2, 3, 4, 5, 7, 10, 15, 20, 2000)
 CODE: Final = """
-from core.dtypes import FORMATS
-from core.dtypes.labs import ScalerRule, gradient_peaks, run_scaler
+import numpy as np
+import torch
 
-peaks = gradient_peaks({count}, {first!r}, {spike})
-steps = run_scaler(peaks, FORMATS["float16"], ScalerRule(growth_interval={interval}))
-print(steps[{place}])
+peaks = {first!r} * 0.25 ** (np.arange({count}) / {last})  # largest gradients{spike}
+weight = torch.zeros(1, requires_grad=True)
+optimizer = torch.optim.SGD([weight])
+scaler = torch.amp.GradScaler("cpu", growth_interval={interval})
+for step, peak in enumerate(peaks[:{step}].tolist(), 1):
+    scale = scaler.scale(torch.ones(())).item()
+    product = peak * scale
+    weight.grad = torch.tensor([product]).half().float()  # what backward() stores in FP16
+    scaler.step(optimizer)
+    scaler.update()
+print(step, f"{{peak:.3g}}", scale, f"{{product:.5g}}", scaler.get_scale())
 """
 
 
@@ -50,16 +59,20 @@ def computed(first: float, interval: int, spike: int) -> tuple[ScalerStep, ...]:
 def choose_scaler() -> Asked:
     """Show the inputs of the lab and return what they say."""
     step = _choose_step()
-    first = ASK.select_slider(
-        "scaler_first", _("Largest gradient of the first step"), FIRST, default=3
-    )
+    first = ASK.select_slider("scaler_first", _("Largest gradient, step 1"), FIRST, default=3)
     interval = ASK.select_slider(
-        "scaler_interval", _("Clean steps before it grows"), INTERVALS, default=5
+        "scaler_interval",
+        _("Growth interval"),
+        INTERVALS,
+        default=5,
+        labels="{:,}".format,
+        help=_("Clean steps in a row after which the scale doubles."),
     )
     with_spike = ASK.toggle(
         "scaler_spike",
-        _("A gradient 64 times as large at step {step}").format(step=SPIKE_STEP),
+        _("Spike at step {step}").format(step=SPIKE_STEP),
         default=True,
+        help=_("A gradient {times} times as large.").format(times=SPIKE),
     )
     spike = SPIKE_STEP if with_spike else 0
     return Asked(step=step, first=float(first), interval=interval, spike=spike)
@@ -74,7 +87,20 @@ def scaler(asked: Asked) -> Shown:
         headline=sentence(now, asked.interval),
         beside_headline=None if presenting() else partial(say_phases, now),
         charts=[Chart(picture=picture, file_name="grad-scaler")],
-        code=CODE.format(**asdict(asked), count=NUM_STEPS, place=asked.step - 1),
+        code=code_of(asked),
+    )
+
+
+def code_of(asked: Asked) -> str:
+    """Return Python that lets torch's own scaler walk to the step."""
+    spike = f"\npeaks[{asked.spike - 1}] *= {SPIKE}" if asked.spike else ""
+    return CODE.format(
+        step=asked.step,
+        first=asked.first,
+        interval=asked.interval,
+        count=NUM_STEPS,
+        last=NUM_STEPS - 1,
+        spike=spike,
     )
 
 

@@ -10,20 +10,27 @@ from core.dtypes.labs import SoftmaxTrace, softmax_naive, softmax_stable
 from core.figures.dtypes.low_precision_training.softmax import softmax_picture
 from core.figures.dtypes.written import number, percent, short
 from core.language import _
-from pages.dtypes.low_precision_training.inputs import ASK, choose_format
+from pages.dtypes.low_precision_training.inputs import ASK, cast_code, choose_format
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
 
 BELOW: Final = (0.0, 1.0, 2.0)  # how far the three logits lie below the largest
 CODE: Final = """
-from core.dtypes import FORMATS
-from core.dtypes.labs import softmax_naive, softmax_stable
+import torch
 
-logits = {logits!r}
-naive = softmax_naive(logits, FORMATS[{name!r}])
-stable = softmax_stable(logits, FORMATS[{name!r}])
-print(naive.exponentials[0], naive.total)
-print(f"{{100 * naive.probabilities[0]:.3g}} %, {{100 * stable.probabilities[0]:.3g}} %")
+
+def stored(x):  # rounded to the format, then computed with exactly
+    {cast}
+
+
+logits = stored(torch.tensor({logits!r}, dtype=torch.float64))
+for shift in (0, logits.max()):
+    exponentials = stored(torch.exp(stored(logits - shift)))
+    total = torch.zeros(())
+    for each in exponentials:
+        total = stored(total + each)
+    probability = stored(exponentials[0] / total)
+    print(f"{{exponentials[0]:.5g}}, sum {{total:.5g}}: {{100 * probability:.3g}} %")
 """
 
 
@@ -35,8 +42,8 @@ def computed(logits: tuple[float, ...], name: str) -> tuple[SoftmaxTrace, Softma
 
 def choose_softmax() -> tuple[str, float]:
     """Show the inputs of the lab and how they are stored; return the format and a logit."""
-    name = choose_format("softmax_format", default="float16")
     largest = ASK.slider("softmax_logit", _("Largest logit"), -20.0, 100.0, default=11.1, step=0.1)
+    name = choose_format("softmax_format", default="float16")
     stored = computed(_logits(largest), name)[0].logits
     st.caption(_("The logits of the other two tokens are 1 and 2 lower."))
     st.caption(
@@ -55,7 +62,7 @@ def softmax(asked: tuple[str, float]) -> Shown:
     return Shown(
         headline=sentence(naive, stable, largest),
         charts=[Chart(picture=softmax_picture(naive, stable, look()), file_name="softmax")],
-        code=CODE.format(logits=list(logits), name=name),
+        code=CODE.format(logits=list(logits), cast=cast_code(name, "double")),
     )
 
 

@@ -7,23 +7,98 @@ import numpy as np
 import streamlit as st
 
 from core.dtypes import FORMATS, Rounding
-from core.dtypes.labs import ORDERS, Accumulation, accumulate
+from core.dtypes.labs import ORDERS, Accumulation, accumulate, half_gap_above
 from core.dtypes.labs.accumulate import Order
 from core.figures.dtypes.low_precision_training.sums import sums_picture
 from core.figures.dtypes.written import number, percent, short
 from core.language import N_, _
-from pages.dtypes.low_precision_training.inputs import ASK, FORMAT_NAMES, choose_format
+from pages.dtypes.low_precision_training.inputs import (
+    ASK,
+    FORMAT_NAMES,
+    cast_code,
+    choose_format,
+)
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
 
-TERMS: Final = (0.001, 0.01, 0.1, 0.5, 1, 3)
-COUNTS: Final = (10, 100, 300, 1000, 3000, 10_000)
+TERMS: Final = (
+    *(0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5),
+    *(1, 2, 3, 5),
+)
+COUNTS: Final = (10, 20, 30, 50, 100, 200, 300, 500, 1000, 2000, 3000, 5000, 10_000)
 LABELS: Final = {
     "sequential": N_("in a loop"),
     "pairwise": N_("pairs"),
     "float32_then_cast": N_("in FP32"),
 }
-CODE: Final = """
+CODES: Final = {
+    "sequential": """
+import torch
+
+addend = torch.tensor({term!r}, dtype=torch.{name})
+total = torch.zeros((), dtype=torch.{name})
+for _ in range({count}):
+    total = total + addend
+print(total.item())
+""",
+    "pairwise": """
+import torch
+
+values = torch.full(({count},), {term!r}).to(torch.{name})
+while len(values) > 1:
+    even = len(values) // 2 * 2
+    values = torch.cat([values[:even:2] + values[1:even:2], values[even:]])
+print(values.item())
+""",
+    "float32_then_cast": """
+import torch
+
+values = torch.full(({count},), {term!r}).to(torch.{name})
+print(values.float().sum().to(torch.{name}).item())
+""",
+}
+# Torch adds no numbers of 8 bits: two of them are added in FP32, exactly, and rounded once.
+SMALL_CODES: Final = {
+    "sequential": """
+import torch
+
+
+def stored(x):
+    {cast}
+
+
+addend = stored(torch.tensor({term!r}))
+total = torch.zeros(())
+for _ in range({count}):
+    total = stored(total + addend)
+print(total.item())
+""",
+    "pairwise": """
+import torch
+
+
+def stored(x):
+    {cast}
+
+
+values = stored(torch.full(({count},), {term!r}))
+while len(values) > 1:
+    even = len(values) // 2 * 2
+    values = torch.cat([stored(values[:even:2] + values[1:even:2]), values[even:]])
+print(values.item())
+""",
+    "float32_then_cast": """
+import torch
+
+
+def stored(x):
+    {cast}
+
+
+print(stored(stored(torch.full(({count},), {term!r})).sum()).item())
+""",
+}
+STOCHASTIC_CODE: Final = """
 import numpy as np
 
 from core.dtypes import FORMATS
@@ -32,11 +107,11 @@ from core.dtypes.labs import accumulate
 total = accumulate(
     np.full({count}, {term!r}),
     FORMATS[{name!r}],
-    {rounding!r},
+    "stochastic",
     order={order!r},
     rng=np.random.default_rng(0),
 )
-print(total.result, total.exact, total.stalls_after)
+print(total.result)
 """
 
 
@@ -64,11 +139,11 @@ def computed(term: float, count: int, order: Order, rounding: Rounding) -> tuple
 def choose_sums() -> Asked:
     """Show the inputs of the lab and return what they say."""
     return Asked(
-        name=choose_format("sum_format"),
-        term=float(ASK.select_slider("sum_term", _("Number that is added"), TERMS, default=1)),
+        term=float(ASK.select_slider("sum_term", _("Addend"), TERMS, default=1)),
         count=ASK.select_slider(
-            "sum_count", _("How often"), COUNTS, default=1000, labels="{:,}".format
+            "sum_count", _("Repetitions"), COUNTS, default=1000, labels="{:,}".format
         ),
+        name=choose_format("sum_format"),
         order=ASK.segmented(
             "sum_order",
             _("Order"),
@@ -77,7 +152,7 @@ def choose_sums() -> Asked:
             labels=lambda order: _(LABELS[order]),
         ),
         rounding="stochastic"
-        if ASK.toggle("sum_stochastic", _("Round stochastically"), default=False)
+        if ASK.toggle("sum_stochastic", _("Stochastic rounding"), default=False)
         else "nearest_even",
     )
 
@@ -90,8 +165,16 @@ def sums(asked: Asked) -> Shown:
     return Shown(
         headline=sentence(total, asked.term, asked.count),
         charts=[Chart(picture=picture, file_name="sums")],
-        code=CODE.format(**asdict(asked)),
+        code=code_of(asked),
     )
+
+
+def code_of(asked: Asked) -> str:
+    """Return Python for the sum: torch, unless chance rounds."""
+    if asked.rounding == "stochastic":
+        return STOCHASTIC_CODE.format(**asdict(asked))
+    codes = SMALL_CODES if asked.name.startswith("float8") else CODES
+    return codes[asked.order].format(**asdict(asked), cast=cast_code(asked.name))
 
 
 def sentence(total: Accumulation, term: float, count: int) -> str:
@@ -107,9 +190,10 @@ def sentence(total: Accumulation, term: float, count: int) -> str:
         text = _("{count} × {term} in {format} overflows: the sum is {sum}, not {exact}.")
     elif total.stalls_after is not None:
         text = _(
-            "{count} × {term} in {format} = {sum}, not {exact}: after {stall} values it stalls."
+            "{count} × {term} in {format} = {sum}, not {exact}: at {sum} half the gap to the next "
+            "number is {half}, and + {term} is rounded away."
         )
-        words["stall"] = f"{total.stalls_after:,}"
+        words["half"] = number(half_gap_above(FORMATS[total.format], total.result), 3)
     elif total.result == total.exact:
         text = _("{count} × {term} in {format} = {sum}: nothing is lost.")
     else:

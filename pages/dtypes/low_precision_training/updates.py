@@ -4,12 +4,12 @@ They show why weights that are trained in 16 bits have a master copy in 32, or r
 """
 
 from dataclasses import asdict, dataclass
-from typing import Final
+from typing import Final, cast
 
 import numpy as np
 import streamlit as st
 
-from core.dtypes import FORMATS
+from core.dtypes import FORMATS, FloatFormat
 from core.dtypes.labs import (
     StochasticUpdates,
     WeightUpdates,
@@ -25,42 +25,55 @@ from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
 
 NAMES: Final = FORMAT_NAMES[:3]
-UPDATES: Final = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03)
-STEPS: Final = (10, 100, 300, 1000, 3000)
+UPDATES: Final = (0.0001, 0.0002, 0.0003, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.03)
+STEPS: Final = (10, 20, 30, 50, 100, 200, 300, 500, 1000, 2000, 3000)
 WAYS: Final = {
     "nearest": N_("nearest"),
     "stochastic": N_("stochastic"),
     "master": N_("FP32 master"),
 }
-WEIGHTS: Final = (1, 10, 100, 400)
+WEIGHTS: Final = (1, 2, 3, 5, 10, 20, 30, 50, 100, 200, 400)
 NUM_STEPS: Final = 1000  # of many weights
-CODE: Final = """
+CODES: Final = {
+    "nearest": """
+import torch
+
+weight = torch.tensor(1.0, dtype=torch.{name})
+for _ in range({steps}):
+    weight = (weight.float() + {update!r}).to(torch.{name})
+print(weight.item())
+""",
+    "master": """
+import torch
+
+master = torch.tensor(1.0)  # float32
+for _ in range({steps}):
+    master += {update!r}
+weight = master.to(torch.{name})
+print(weight.item(), master.item())
+""",
+    "stochastic": """
 import numpy as np
 
 from core.dtypes import FORMATS
 from core.dtypes.labs import weight_updates
 
-path = weight_updates(
-    1.0,
-    {update!r},
-    {steps},
-    FORMATS[{name!r}],
-    {rounding!r},
-    master={master!r},
-    rng=np.random.default_rng(0),
-)
-print(path.stored[-1], path.exact[-1], path.half_gap)
-"""
+rng = np.random.default_rng(0)
+path = weight_updates(1.0, {update!r}, {steps}, FORMATS[{name!r}], "stochastic", rng=rng)
+print(path.stored[-1])
+""",
+}
 CODE_OF_MANY: Final = """
 import numpy as np
 
-from core.dtypes import FORMATS
-from core.dtypes.labs import stochastic_updates
-
-many = stochastic_updates(
-    1.0, {update!r}, {steps}, FORMATS[{name!r}], {count}, np.random.default_rng(0)
-)
-print(many.mean[-1], many.exact[-1], many.nearest[-1])
+rng = np.random.default_rng(0)
+weights = np.ones({count})
+for _ in range({steps}):
+    updated = (weights.astype(np.float32) + np.float32({update!r})).astype(np.float64)
+    gap = 2.0 ** (np.floor(np.log2(updated)) - {mantissa_bits})  # of the mantissa in {name}
+    below = np.floor(updated / gap) * gap
+    weights = below + gap * (rng.random({count}) < (updated - below) / gap)
+print(weights.mean())
 """
 
 
@@ -97,17 +110,17 @@ def many_weights(update: float, name: str, count: int) -> StochasticUpdates:
 def choose_updates() -> Asked:
     """Show the inputs of the lab of one weight and return what they say."""
     return Asked(
+        update=ASK.select_slider("update_size", _("Update per step"), UPDATES, default=0.001),
+        steps=ASK.select_slider(
+            "update_steps", _("Steps"), STEPS, default=1000, labels="{:,}".format
+        ),
         name=choose_format("update_format", names=NAMES),
         way=ASK.segmented(
             "update_way",
-            _("How the weight is kept"),
+            _("Weight storage"),
             tuple(WAYS),
             default="nearest",
             labels=lambda way: _(WAYS[way]),
-        ),
-        update=ASK.select_slider("update_size", _("Update at each step"), UPDATES, default=0.001),
-        steps=ASK.select_slider(
-            "update_steps", _("Steps"), STEPS, default=1000, labels="{:,}".format
         ),
     )
 
@@ -119,11 +132,7 @@ def updates(asked: Asked) -> Shown:
     return Shown(
         headline=updates_sentence(ways[asked.way], asked.way, asked.update),
         charts=[Chart(picture=picture, file_name="weight-updates")],
-        code=CODE.format(
-            **asdict(asked),
-            rounding="stochastic" if asked.way == "stochastic" else "nearest_even",
-            master=asked.way == "master",
-        ),
+        code=CODES[asked.way].format(**asdict(asked)),
     )
 
 
@@ -174,11 +183,9 @@ def _unmoved(way: str) -> str:
 
 def choose_stochastic() -> tuple[float, StochasticUpdates]:
     """Show the inputs of the lab of many weights; return the update and what becomes of them."""
+    update = ASK.select_slider("chance_update", _("Update per step"), UPDATES[:-1], default=0.001)
+    count = ASK.select_slider("chance_weights", _("Number of weights"), WEIGHTS, default=100)
     name = choose_format("chance_format", names=NAMES)
-    update = ASK.select_slider(
-        "chance_update", _("Update at each step"), UPDATES[:-1], default=0.001
-    )
-    count = ASK.select_slider("chance_weights", _("Weights"), WEIGHTS, default=100)
     many = many_weights(update, name, count)
     st.caption(chance_of_a_step(many, update))
     return update, many
@@ -191,7 +198,11 @@ def stochastic(asked: tuple[float, StochasticUpdates]) -> Shown:
         headline=stochastic_sentence(many, update),
         charts=[Chart(picture=stochastic_picture(many, look()), file_name="stochastic-rounding")],
         code=CODE_OF_MANY.format(
-            update=update, steps=NUM_STEPS, name=many.format, count=many.num_weights
+            update=update,
+            steps=NUM_STEPS,
+            name=many.format,
+            mantissa_bits=cast("FloatFormat", FORMATS[many.format]).mantissa_bits,
+            count=many.num_weights,
         ),
     )
 

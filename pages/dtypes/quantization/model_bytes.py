@@ -13,14 +13,12 @@ from pages.shared.tabbed_page import Chart, Shown
 MODELS: Final = {"7B": 7 * 10**9, "13B": 13 * 10**9, "70B": 70 * 10**9}
 REFERENCE: Final = "bfloat16"
 CODE: Final = """
-from core.budget.weights.stored import quantized_weights
-from core.dtypes.blocks.storage import find_storage
-from core.units import format_bytes
-
-for storage in ({first}, {second}, find_storage("bfloat16")):
-    weights = quantized_weights({num_params:_}, storage.fmt)
-    print(storage.name, format_bytes(weights.amount, {unit!r}))
+bits_per_value = {bits}  # with their share of the scale
+for name, bits in bits_per_value.items():
+    num_bytes = {num_params:_} * bits / 8
+    print(name, f"{{num_bytes / {unit}:#.3g}}".rstrip("."), {name!r})
 """
+_UNITS: Final = {"GiB": "2**30", "GB": "1e9"}
 
 
 def choose_model() -> str:
@@ -40,12 +38,15 @@ def model_bytes(case: Case, model: str) -> Shown:
     chosen = {name: items[model, name] for name in formats}
     parts = [f"`{name}` {look().format_bytes(item.amount)}" for name, item in chosen.items()]
     rows = [(f"{size} · {name}", item) for (size, name), item in items.items()]
-    first, second = (storage.code for storage in case.pair)
+    bits = {storage.name: storage.bits_per_value for storage in case.pair}
+    bits[REFERENCE] = FORMATS[REFERENCE].bits
     return Shown(
         headline=_("{model} weights: {parts}").format(model=model, parts=_(", ").join(parts)),
         charts=[Chart(picture=weight_bytes_picture(rows, look()), file_name="quantized-weights")],
         numbers=list(chosen.items()),
         widths=(4, 1),
         notes=case.chosen.notes(),
-        code=CODE.format(first=first, second=second, num_params=MODELS[model], unit=look().unit),
+        code=CODE.format(
+            bits=bits, num_params=MODELS[model], unit=_UNITS[look().unit], name=look().unit
+        ),
     )

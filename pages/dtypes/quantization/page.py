@@ -15,14 +15,17 @@ tabbed_page(
         inputs=ASK,
         choose=choose_case,
         tabs={
-            "codes": Tab(label=N_("Codes"), show=codes),
-            "error": Tab(label=N_("Error"), show=error),
-            "standing": Tab(label=N_("Quality and size"), show=standing),
-            "rules": Tab(label=N_("Scale rules"), show=rules),
+            "standing": Tab(label=N_("Quality"), show=standing, question=ask_about_outliers),
+            "error": Tab(label=N_("Error"), show=error, question=ask_about_outliers),
+            "codes": Tab(
+                label=N_("Codes"), show=codes, question=ask_about_outliers, reading="codes"
+            ),
             "groups": Tab(label=N_("Groups"), show=groups),
-            "nf4": Tab(label=N_("NF4"), show=nf4),
             "bytes": Tab(label=N_("Bytes"), show=model_bytes, choose=choose_model),
         },
-        question=ask_about_outliers,
+        more={
+            "rules": Tab(label=N_("Scale rules"), show=rules),
+            "nf4": Tab(label=N_("NF4"), show=nf4),
+        },
     ),
 )

@@ -1,5 +1,7 @@
 """The same tensor in many ways: all formats, all scale rules, all group sizes, and NF4."""
 
+import math
+from dataclasses import replace
 from typing import Final
 
 import streamlit as st
@@ -21,7 +23,8 @@ from core.figures.dtypes.quantization.scales import groups_picture, rules_pictur
 from core.figures.dtypes.quantization.standing import standing_picture
 from core.language import _
 from core.units import format_decibels
-from pages.dtypes.quantization.inputs import FIND, QUALITY, Case, Pair, qualities
+from pages.dtypes.quantization.inputs import Case, Pair, qualities
+from pages.dtypes.quantization.snippets import groups_code, quality_code, tensor_lines
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
 
@@ -32,25 +35,25 @@ ALWAYS_TRIED: Final = (
 MX_NAMES: Final = tuple(name for name in BLOCK_FORMATS if has_scale_rule(name))
 _NF4: Final = ("nf4", "nf4_double_quant")
 _RULES: Final = """
-x = {tensor}
 for trial in try_rules(x, BLOCK_FORMATS[{mx!r}]):
     largest = f"{{trial.largest:.4g}} becomes {{trial.largest_restored:.4g}}"
     print(f"{mx}, {{trial.rule}}: {{largest}}, {{trial.stats.sqnr_db:.1f}} dB")
 """
-_GROUPS: Final = """
-x = {tensor}
-for trial in try_sizes(x, ["int8_group128"]):
-    print(f"{{trial.size}}: {{trial.sqnr_db:.1f}} dB at {{trial.bits:.4g}} bits")
-"""
 sizes_of = st.cache_data(max_entries=16, show_spinner=False)(try_sizes)
+
+
+@st.cache_data(max_entries=16, show_spinner=False)
+def always_tried(x: Floats) -> tuple[Trial, ...]:
+    """Return size and quality of the formats as they are listed; no slider changes them."""
+    return try_all(x, [find_storage(name) for name in ALWAYS_TRIED])
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
 def standing_of(x: Floats, pair: Pair) -> tuple[Trial, ...]:
     """Return size and quality of all formats, A and B as they are set among them."""
-    storages = [find_storage(name) for name in ALWAYS_TRIED]
-    others = [each for each in storages if each.name not in {storage.name for storage in pair}]
-    return try_all(x, list(dict.fromkeys([*pair, *others])))
+    chosen = try_all(x, list(dict.fromkeys(pair)))
+    names = {trial.name for trial in chosen}
+    return (*chosen, *(trial for trial in always_tried(x) if trial.name not in names))
 
 
 def standing(case: Case) -> Shown:
@@ -62,12 +65,10 @@ def standing(case: Case) -> Shown:
     shown = [found[name] for name in dict.fromkeys((first, second))]
     picture = standing_picture(trials, (first, second), look())
     return Shown(
-        headline=qualities(
-            [(each.name, each.sqnr_db, each.bits, each.lost_share) for each in shown]
-        ),
+        headline=qualities(shown),
         charts=[Chart(picture=picture, file_name="sqnr-against-bits")],
         notes=case.chosen.notes(),
-        code=case.code(QUALITY, FIND),
+        code=quality_code(case, is_whole=all(trial.is_whole for trial in shown)),
     )
 
 
@@ -97,12 +98,12 @@ def rules(case: Case) -> Shown:
         headline=said,
         charts=[Chart(picture=rules_picture(trials, look()), file_name="scale-rules")],
         notes=case.chosen.notes(),
-        code=case.code(
-            _RULES,
+        code=tensor_lines(
+            case.chosen,
             "from core.dtypes import BLOCK_FORMATS",
             "from core.dtypes.blocks.storage_trials import try_rules",
-            mx=name,
-        ),
+        )
+        + _RULES.format(mx=name),
     )
 
 
@@ -114,7 +115,7 @@ def groups(case: Case) -> Shown:
     whole = found["int8_group128", PER_TENSOR]
     group = found["int8_group128", case.group]
     said = _(
-        "int8: {whole} with one scale for the tensor, {group} in groups of {size} "
+        "int8: SQNR {whole} with one scale for the tensor, {group} in groups of {size} "
         "at {bits} bits per value"
     ).format(
         whole=format_decibels(whole.sqnr_db),
@@ -126,7 +127,7 @@ def groups(case: Case) -> Shown:
         headline=said,
         charts=[Chart(picture=groups_picture(trials, case.group, look()), file_name="group-sizes")],
         notes=case.chosen.notes(),
-        code=case.code(_GROUPS, "from core.dtypes.blocks.storage_trials import try_sizes"),
+        code=groups_code(case, is_whole=math.isfinite(whole.sqnr_db + group.sqnr_db)),
     )
 
 
@@ -140,7 +141,7 @@ def nf4(case: Case) -> Shown:
     """Show where the codes of NF4 come from, how they are used, and double quantization."""
     use, (plain, double) = code_use_of(case.chosen.x)
     said = _(
-        "NF4: {plain} at {plain_bits} bits per value; with double quantization {double} "
+        "NF4: SQNR {plain} at {plain_bits} bits per value; with double quantization {double} "
         "at {double_bits}"
     ).format(
         plain=format_decibels(plain.sqnr_db),
@@ -152,10 +153,10 @@ def nf4(case: Case) -> Shown:
         "A block of 64 adds 32 bits for its scale: 4 + 32/64 = 4.5. Stored twice, the scale "
         "takes 8 bits, and 256 scales share 32 more: 4 + 8/64 + 32/(64 × 256) = 4.127."
     )
-    first, second = (f"find_storage({name!r})" for name in _NF4)
+    pair = find_storage(_NF4[0]), find_storage(_NF4[1])
     return Shown(
         headline=said,
         charts=[Chart(picture=nf4_picture(use, look()), file_name="nf4")],
         notes=[note, *case.chosen.notes()],
-        code=case.code(QUALITY, FIND, first=first, second=second),
+        code=quality_code(replace(case, pair=pair), is_whole=plain.is_whole and double.is_whole),
     )

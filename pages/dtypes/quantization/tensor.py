@@ -43,6 +43,19 @@ _TENSORS: Final = {
     RUN: N_("a weight of a run"),
     UPLOAD: N_("my own file"),
 }
+_PLAIN: Final = {
+    "normal": """rng = np.random.default_rng({seed})
+x = rng.normal(0, 0.02, ({size}, {size})).astype(np.float32).astype(float)""",
+    "heavy_tailed": """rng = np.random.default_rng({seed})
+x = (0.02 * rng.standard_t(4, ({size}, {size}))).astype(np.float32).astype(float)""",
+    "with_outliers": """rng = np.random.default_rng({seed})
+x = rng.normal(0, 0.02, ({size}, {size}))
+x = np.where(rng.random(x.shape) < 0.001, 50 * x, x).astype(np.float32).astype(float)""",
+    "laplace": """rng = np.random.default_rng({seed})
+x = rng.laplace(0, 0.02 / np.sqrt(2), ({size}, {size})).astype(np.float32).astype(float)""",
+    "ramp": """steps = np.rint(np.arange(1, 33) * 957 / 32)
+x = np.resize(steps, ({size}, {size}))""",
+}
 _LOOK: Final = "from core.dtypes.blocks.sample_tensors import looked_at"
 _PATH: Final = "from pathlib import Path"
 Shape = tuple[int, ...]
@@ -57,6 +70,7 @@ class Chosen:
         shape: The shape that it has, before it was cut.
         code: Python that makes the same tensor.
         imports: The lines that this Python needs first.
+        plain: Lines that make it as `x` with numpy (`np`) alone, or "" where core has to.
         stored_as: The word of a file whose values are codes that a scale may belong to, or "".
     """
 
@@ -64,6 +78,7 @@ class Chosen:
     shape: Shape
     code: str
     imports: tuple[str, ...]
+    plain: str = ""
     stored_as: str = ""
 
     def notes(self) -> list[str]:
@@ -141,6 +156,7 @@ def _sample(name: str, size: int, seed: int) -> Chosen:
         shape=x.shape,
         code=f"looked_at(teaching_tensor({name!r}, {size}, {seed}))",
         imports=("from core.dtypes.blocks.sample_tensors import looked_at, teaching_tensor",),
+        plain=_PLAIN[name].format(size=size, seed=seed) if name in _PLAIN else "",
     )
 
 
@@ -160,21 +176,20 @@ def _weight_of_a_run(ask: Inputs) -> Chosen | None:
             )
         )
         return None
-    with st.container(horizontal=True):
-        run = ask.selectbox(
-            "run",
-            _("Run"),
-            (NEWEST, *names),
-            default=NEWEST,
-            labels=lambda name: _("the newest") if name == NEWEST else name,
-        )
-        matrix = ask.selectbox(
-            "matrix",
-            _("Matrix"),
-            tuple(MATRICES),
-            default="up",
-            labels=lambda key: _(MATRICES[key][0]),
-        )
+    run = ask.selectbox(
+        "run",
+        _("Run"),
+        (NEWEST, *names),
+        default=NEWEST,
+        labels=lambda name: _("the newest") if name == NEWEST else name,
+    )
+    matrix = ask.selectbox(
+        "matrix",
+        _("Matrix"),
+        tuple(MATRICES),
+        default="up",
+        labels=lambda key: _(MATRICES[key][0]),
+    )
     return _read_weight(names[0] if run == NEWEST else run, matrix)
 
 
@@ -210,9 +225,8 @@ def _weight(name: str, matrix: str, checkpoint: str) -> tuple[Floats, tuple[int,
 def _uploaded(ask: Inputs) -> Chosen | None:
     """Show the upload and return its tensor; None until there is a file that can be read."""
     megabytes = MAX_BYTES // 10**6
-    left, right = st.columns([3, 2])
-    file = left.file_uploader(
-        _("A .npy or .safetensors file of at most {size} MB").format(size=megabytes),
+    file = st.file_uploader(
+        _(".npy or .safetensors"),
         key=ask.key("upload"),
         max_upload_size=megabytes,
         disabled=locked(),
@@ -222,16 +236,15 @@ def _uploaded(ask: Inputs) -> Chosen | None:
         ),
     )
     if file is None:
-        right.caption(_("Choose a file; until then a normal tensor is shown."))
+        st.caption(_("Choose a file; until then a normal tensor is shown."))
         return None
     data = file.getvalue()
     try:
-        with right:
-            if is_safetensors(file.name, data):
-                return _one_of_many(ask, file.name, data)
-            return _only_one(file.name, data)
+        if is_safetensors(file.name, data):
+            return _one_of_many(ask, file.name, data)
+        return _only_one(file.name, data)
     except ValueError as error:
-        right.error(as_typed(str(error)))
+        st.error(as_typed(str(error)))
         return None
 
 

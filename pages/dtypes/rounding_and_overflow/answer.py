@@ -1,12 +1,14 @@
 """What is stored and why: the headline, its lamps, the reason, and Python that prints it."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
+from fractions import Fraction
 from html import escape
 from typing import Final
 
 import streamlit as st
 
+from core.dtypes import Rounding
 from core.dtypes.cast.cast_trace import CastTrace
 from core.figures.dtypes.rounding_and_overflow.cast_words import (
     LAMPS,
@@ -19,8 +21,8 @@ from core.figures.dtypes.rounding_and_overflow.cast_words import (
 from core.figures.picture import Picture
 from core.language import _
 from pages.dtypes.rounding_and_overflow.inputs import Case
+from pages.shared.dtypes.plain_code import STEP_AT, beyond, exact_text, is_plain, widths
 from pages.shared.prose import as_typed
-from pages.shared.settings import presenting
 from pages.shared.tabbed_page import Chart, Shown
 
 _CODE: Final = """
@@ -33,6 +35,25 @@ print(trace.result, trace.outcome, trace.reason)
 """
 _FIRST: Final = """
 value = explain_cast(FORMATS["float32"], value).result  # rounded twice, as libraries do"""
+_PLAIN: Final = """
+
+x = {value}{first}
+step = step_at(x, mantissa_bits={mantissa}, lowest_exponent={lowest})
+stored = {rounded} * step  # {mode}
+print(float(stored) if {low} <= stored <= {high} else {beyond})
+"""
+_PLAIN_FIRST: Final = """
+first = step_at(x, mantissa_bits=23, lowest_exponent=-126)
+x = round(x / first) * first  # float32 first, as libraries do"""
+# How many steps of the format a number becomes, away from zero where a rule knows no direction.
+_NUM_STEPS: Final[Mapping[Rounding, str]] = {
+    "nearest_even": "round(x / step)",
+    "nearest_away": "math.trunc(x / step + (Fraction(1, 2) if x > 0 else -Fraction(1, 2)))",
+    "toward_zero": "math.trunc(x / step)",
+    "up": "math.ceil(x / step)",
+    "down": "math.floor(x / step)",
+    "stochastic": "(-1 if x < 0 else 1) * math.ceil(abs(x) / step - Fraction({chance}))",
+}
 
 
 def answered(
@@ -51,9 +72,7 @@ def answered(
         st.markdown(reason(case, trace))
 
     def show_lamps() -> None:
-        lit, words = lit_lamps(trace), outcome_words(trace)
-        # A projector has room for those that are lit.
-        st.html(lamps_html(lit, words, all_of_them=not presenting()))
+        st.html(lamps_html(lit_lamps(trace), outcome_words(trace)))
         link()
 
     return Shown(
@@ -78,7 +97,19 @@ def sentence(case: Case, trace: CastTrace) -> str:
 
 
 def snippet(case: Case) -> str:
-    """Return Python that prints what is stored."""
+    """Return Python that prints what is stored: plain Python where the format's steps are even.
+
+    A fraction knows no -0, infinity or NaN, and a codebook has no steps: there the product's own
+    code is shown.
+    """
+    is_minus_zero = digits(case.into(case.fmt).result) == "-0"
+    is_number = bool(case.value) and isinstance(case.source(), Fraction)
+    if is_plain(case.fmt) and is_number and not is_minus_zero:
+        return _plain_code(case, Fraction(case.value))
+    return _own_code(case)
+
+
+def _own_code(case: Case) -> str:
     return _CODE.format(
         text=case.text.strip(),
         first=_FIRST if case.via_fp32 else "",
@@ -86,6 +117,21 @@ def snippet(case: Case) -> str:
         rounding=case.rounding,
         overflow=case.overflow,
         chance=f", chance={case.chance}" if case.rounding == "stochastic" else "",
+    )
+
+
+def _plain_code(case: Case, value: Fraction) -> str:
+    mantissa, lowest = widths(case.fmt)
+    return STEP_AT + _PLAIN.format(
+        value=exact_text(case.text.strip(), value),
+        first=_PLAIN_FIRST if case.via_fp32 else "",
+        mantissa=mantissa,
+        lowest=lowest,
+        rounded=_NUM_STEPS[case.rounding].format(chance=case.chance),
+        mode=case.rounding.replace("_", " "),
+        low=case.fmt.min,
+        high=case.fmt.max,
+        beyond=beyond(case.fmt, negative=value < 0, rounding=case.rounding, overflow=case.overflow),
     )
 
 
@@ -101,20 +147,17 @@ def reason(case: Case, trace: CastTrace) -> str:
     return text + " " + other.format(once=digits(once.result, precision(case.fmt)))
 
 
-def lamps_html(lit: Collection[str], words: str, *, all_of_them: bool = True) -> str:
-    """Return the lamps as one picture with a sentence.
+def lamps_html(lit: Collection[str], words: str) -> str:
+    """Return the lamps that are on as one picture with a sentence.
 
     Args:
-        lit: Names of the lamps that are on.
+        lit: Their names.
         words: What these say together, translated.
-        all_of_them: Whether those that are off are drawn too.
     """
     label = escape(_("Lamps on: {names}").format(names=words), quote=True)
     parts = [
-        f'<span class="lamp{" lit" if name in lit else ""}" '
-        f'style="--lamp:var(--b2g-{lamp.color.replace("_", "-")})">'
-        f"<b>{escape(lamp.sign)}</b> {escape(_(lamp.name))}</span>"
-        for name, lamp in LAMPS.items()
-        if all_of_them or name in lit
+        f'<span class="lamp" style="--lamp:var(--b2g-{LAMPS[name].color.replace("_", "-")})">'
+        f"<b>{escape(LAMPS[name].sign)}</b> {escape(_(LAMPS[name].name))}</span>"
+        for name in lit
     ]
     return f'<div class="lamps" role="img" aria-label="{label}">{"".join(parts)}</div>'

@@ -8,8 +8,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-import streamlit as st
-
 from core.dtypes import FORMATS, OVERFLOWS, ROUNDINGS
 from core.dtypes.cast.draws import draw_roundings
 from core.dtypes.number_formats.format import Format
@@ -49,9 +47,8 @@ VIEW_NAMES: Final[Mapping[View, str]] = {
     "linear": N_("from zero, evenly"),
     "near": N_("near the number"),
 }
-DRAWS: Final = (10, 100, 1000, 10_000, 100_000)
-_NONE: Final = "none"
-_BESIDE: Final = ("bfloat16", "float8_e4m3fn", "float8_e5m2")
+_DRAWS: Final = tuple(digit * 10**power for power in (1, 2, 3, 4) for digit in (1, 2, 5))
+DRAWS: Final = (*_DRAWS, 100_000)
 
 
 def zoom(case: Case) -> Shown:
@@ -100,61 +97,39 @@ def modes(case: Case) -> Shown:
     return answered(case, picture, "rounding_modes")
 
 
-def choose_line() -> tuple[View, tuple[str, ...]]:
-    """Ask for a part of the number line, and for formats beside the page's."""
-    view = ASK.selectbox(
+def choose_view() -> View:
+    """Ask for a part of the number line."""
+    return ASK.selectbox(
         "view",
         _("Number line"),
         VIEWS,
         default="log",
         labels=lambda name: _(VIEW_NAMES[name]),
     )
-    return view, choose_beside()
 
 
-def choose_beside() -> tuple[str, ...]:
-    """Show three lists behind a button; return the names of formats beside the page's."""
-    with st.popover(_("Compare with"), icon=":material/add:", width="content"):
-        return tuple(
-            ASK.selectbox(
-                f"format{number}",
-                _("Format {number}").format(number=number),
-                (_NONE, *FORMATS),
-                default=default,
-                labels=lambda name: _("nothing") if name == _NONE else name,
-            )
-            for number, default in enumerate(_BESIDE, start=2)
-        )
-
-
-def _formats(case: Case, beside: tuple[str, ...]) -> list[Format]:
+def _formats(case: Case) -> list[Format]:
     """Return the page's format and those beside it, each once."""
-    names = dict.fromkeys((case.fmt.name, *beside))
-    return [FORMATS[name] for name in names if name != _NONE]
+    return [FORMATS[name] for name in dict.fromkeys((case.fmt.name, *case.beside))]
 
 
-def line(case: Case, chosen: tuple[View, tuple[str, ...]]) -> Shown:
+def line(case: Case, view: View) -> Shown:
     """Show the number line of up to four formats."""
-    view, beside = chosen
-    rows = [(fmt, case.into(fmt)) for fmt in _formats(case, beside)]
+    rows = [(fmt, case.into(fmt)) for fmt in _formats(case)]
     window = window_of(view, [fmt for fmt, _trace in rows], rows[0][1])
     return answered(case, line_picture(rows, case.said, window, look()), "number_line")
 
 
-def spacing(case: Case, beside: tuple[str, ...]) -> Shown:
+def spacing(case: Case) -> Shown:
     """Show how far apart neighbours are at every magnitude."""
-    picture = spacing_picture(_formats(case, beside), case.source(), case.said, look())
+    picture = spacing_picture(_formats(case), case.source(), case.said, look())
     return answered(case, picture, "spacing")
 
 
 def choose_draws() -> int:
     """Ask how often the number is rounded by chance."""
-    return ASK.selectbox(
-        "draws",
-        _("Draws"),
-        DRAWS,
-        default=1000,
-        labels=lambda count: _("{count} draws").format(count=f"{count:,}"),
+    return ASK.select_slider(
+        "draws", _("Draws"), DRAWS, default=1000, labels=lambda count: f"{count:,}"
     )
 
 

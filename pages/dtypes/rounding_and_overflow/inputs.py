@@ -11,17 +11,25 @@ from core.dtypes import FORMATS, OVERFLOWS, ROUNDINGS, Format, Overflow, Roundin
 from core.dtypes.cast.cast_trace import CastTrace
 from core.dtypes.cast.draws import first_chance
 from core.dtypes.cast.explain_cast import explain_cast
+from core.dtypes.cast.stops import stops_around
 from core.dtypes.exact import parse_value
 from core.figures.dtypes.rounding_and_overflow.cast_words import OVERFLOW_NAMES, ROUNDING_NAMES
 from core.language import _
+from pages.shared.dtypes.slide import before_the_drag, slide_decades, slide_text
 from pages.shared.inputs import Inputs
-from pages.shared.settings import presenting
 
 ASK: Final = Inputs("rounding")
 DEFAULT_VALUE: Final = "65519.99"
 MAX_CHARS: Final = 60
 MAX_SEED: Final = 9999
 _SHOWN_CHARS: Final = 24
+_NONE: Final = "none"
+_BESIDE: Final = ("bfloat16", "float8_e4m3fn", "float8_e5m2")
+# Tabs that show the mode at work, a rounding between neighbours, all sizes, and other formats.
+_BY_MODE: Final = ("zoom", "modes")
+_NEAR: Final = ("zoom", "modes", "stochastic")
+_FAR: Final = ("formats", "line", "spacing")
+_WITH_OTHERS: Final = ("line", "spacing")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,6 +44,7 @@ class Case:
         overflow: The overflow rule.
         via_fp32: Whether float32 comes first, as in libraries.
         seed: Of stochastic rounding.
+        beside: Names of formats to compare with.
     """
 
     text: str
@@ -45,6 +54,7 @@ class Case:
     overflow: Overflow
     via_fp32: bool
     seed: int
+    beside: tuple[str, ...] = ()
 
     @property
     def said(self) -> str:
@@ -79,38 +89,61 @@ def choose_cast() -> Case:
     Raises:
         ValueError: If the text is no number; the sentence says which texts are.
     """
-    with st.container(key="rounding_inputs", horizontal=True, vertical_alignment="bottom"):
-        text = ASK.text(
-            "value",
-            _("A number"),
-            default=DEFAULT_VALUE,
-            max_chars=MAX_CHARS,
-            help=_("65519.99, 1e-8, 1/3, 2^-25, 0x1.8p3, inf, nan: read exactly, never rounded"),
-        )
-        name = ASK.selectbox("format", _("Format"), tuple(FORMATS), default="float16")
-        # A projector has room for one row.
-        words, icon = _("Rounding mode"), ":material/tune:"
-        with st.popover(words, icon=icon, width="content") if presenting() else nullcontext():
-            rounding, overflow, via_fp32, seed = _choose_rules()
+    tab, place = ASK.used("tab"), st.container()
+    text = ASK.text(
+        "value",
+        _("Exact number"),
+        default=DEFAULT_VALUE,
+        max_chars=MAX_CHARS,
+        help=_("65519.99, 1e-8, 1/3, 2^-25, 0x1.8p3, inf, nan: read exactly, never rounded"),
+    )
+    fmt = FORMATS[ASK.selectbox("format", _("Format"), tuple(FORMATS), default="float16")]
+    in_sight = st.container()
+    with st.popover(_("Settings"), icon=":material/tune:", width="stretch"):
+        with in_sight if tab in _BY_MODE else nullcontext():
+            rounding = _choose_mode()
+        overflow, via_fp32, seed = _choose_rules(draws="stochastic" in (rounding, tab))
+        beside = choose_beside() if tab in _WITH_OTHERS else ()
+    value = parse_value(text)
+    with place:
+        _slide(tab, text, fmt)
     return Case(
         text=text,
-        value=parse_value(text),
-        fmt=FORMATS[name],
+        value=value,
+        fmt=fmt,
         rounding=rounding,
         overflow=overflow,
         via_fp32=via_fp32,
         seed=seed,
+        beside=beside,
     )
 
 
-def _choose_rules() -> tuple[Rounding, Overflow, bool, int]:
-    rounding = ASK.selectbox(
+def _slide(tab: str, text: str, fmt: Format) -> None:
+    """Show a slider for the number: around it where a rounding is looked at, else through decades.
+
+    While the hand drags, the stops stay where they were when it began.
+    """
+    before = parse_value(before_the_drag(ASK, "value", text))
+    stops = stops_around(fmt, before)
+    if tab in _NEAR and stops:
+        slide_text(ASK, "value", stops, text)
+    elif tab in (*_NEAR, *_FAR):
+        slide_decades(ASK, "value", text)
+
+
+def _choose_mode() -> Rounding:
+    return ASK.selectbox(
         "mode",
         _("Rounding mode"),
         ROUNDINGS,
         default="nearest_even",
         labels=lambda mode: _(ROUNDING_NAMES[mode]),
     )
+
+
+def _choose_rules(*, draws: bool) -> tuple[Overflow, bool, int]:
+    """Ask for the rest; for a seed only where something is drawn by chance."""
     overflow = ASK.selectbox(
         "overflow",
         _("Overflow rule"),
@@ -124,7 +157,20 @@ def _choose_rules() -> tuple[Rounding, Overflow, bool, int]:
         default=False,
         help=_("Libraries turn a float64 into float32 first and so round twice."),
     )
-    seed = 0
-    if "stochastic" in (rounding, ASK.used("tab")):  # else nothing is drawn by chance
-        seed = ASK.number("seed", _("Seed"), 0, MAX_SEED, default=0, step=1)
-    return rounding, overflow, via_fp32, seed
+    seed = ASK.number("seed", _("Seed"), 0, MAX_SEED, default=0, step=1) if draws else 0
+    return overflow, via_fp32, seed
+
+
+def choose_beside() -> tuple[str, ...]:
+    """Show three lists; return the names of formats beside the page's."""
+    names = (
+        ASK.selectbox(
+            f"format{number}",
+            _("Format {number}").format(number=number),
+            (_NONE, *FORMATS),
+            default=default,
+            labels=lambda name: _("nothing") if name == _NONE else name,
+        )
+        for number, default in enumerate(_BESIDE, start=2)
+    )
+    return tuple(name for name in names if name != _NONE)

@@ -13,7 +13,6 @@ from core.figures.dtypes.rounding_and_overflow.proof import proof_picture
 from core.language import N_, _
 from core.machine.kept_library import run_proof
 from core.units import format_seconds
-from pages.dtypes.rounding_and_overflow.inputs import Case
 from pages.shared.job import run_job
 from pages.shared.settings import look, presenting
 from pages.shared.tabbed_page import Chart, Shown
@@ -38,7 +37,7 @@ def shared() -> Shared:
     return Shared()
 
 
-def proof(_case: Case) -> Shown:
+def proof() -> Shown:
     """Show the button, the proof while it runs, and what the last one found."""
     rows = shared().last
     verdict = _verdict(summary_of(rows))

@@ -37,7 +37,7 @@ def _ask_beyond_the_largest() -> None:
         (
             Choice(
                 rounded,
-                _("464 still becomes {tie}: a tie to even. 465 lies past the middle.").format(
+                _("464 still becomes {tie}: a tie to even. 465 lies past halfway.").format(
                     tie=tie
                 ),
             ),
@@ -46,7 +46,7 @@ def _ask_beyond_the_largest() -> None:
             Choice(over),
         ),
         _(
-            "The next step after {max} would be 480, the middle is 464. Up to the middle a number "
+            "The next step after {max} would be 480, halfway lies 464. Up to there a number "
             "becomes {tie}; beyond it the format has only {over}. Saturating, it stays {max}."
         ).format(max=largest, tie=tie, over=over),
     )  # fmt: skip

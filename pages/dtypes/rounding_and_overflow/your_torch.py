@@ -1,7 +1,7 @@
-"""What the torch of this machine does with numbers that tell, and with every dtype it has."""
+"""What the torch of this machine does with probe values, and with every dtype it has."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 import streamlit as st
@@ -40,29 +40,44 @@ _ASKED: Final = "rounding_torch_asked"  # the text that this session asked torch
 _MOST_BITS: Final = 16
 
 
-def your_torch(case: Case) -> Shown:
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What to show of this torch: a view and, of the operations, a family of dtypes on a device."""
+
+    view: str
+    family: str = ""
+    device: str = ""
+
+
+def choose_torch() -> Wanted:
+    """Ask what to show."""
+    view = ASK.selectbox(
+        "torch",
+        _("What to show"),
+        tuple(VIEWS),
+        default="format",
+        labels=lambda name: _(VIEWS[name]),
+    )
+    return _choose_operations(view) if view == "operations" else Wanted(view)
+
+
+def your_torch(case: Case, wanted: Wanted) -> Shown:
     """Show casts by the specification, torch and ml_dtypes, what differs, and what torch can do."""
     report = asked_report()
     if report is None:
         return Shown(headline=_("What your torch does: ask it below"))
-    with st.container(key="rounding_torch_views", horizontal=True, vertical_alignment="center"):
-        view = ASK.segmented(
-            "torch",
-            _("What to show"),
-            tuple(VIEWS),
-            default="format",
-            labels=lambda name: _(VIEWS[name]),
-        )
-        if view == "format":
-            _offer_to_ask(case.text.strip())
-        wanted = _choose_operations() if view == "operations" else ("", "")
-    if view == "format":
+    if wanted.view == "format":
+        _offer_to_ask(case.text.strip())
         shown = _casts(report, case)
         said = sentence(case.fmt.name, _casts_to(report, case.fmt.name), report.torch)
-    elif view == "differences":
+    elif wanted.view == "differences":
         shown, said = _differences(report), differences_sentence(report)
     else:
-        shown, said = _operations(report, *wanted), operations_sentence(report, case, *wanted)
+        family, kind = wanted.family, wanted.device
+        shown, said = (
+            _operations(report, family, kind),
+            operations_sentence(report, case, family, kind),
+        )
     where = _("Asked in a process of its own: torch {torch}, ml_dtypes {ml_dtypes}.").format(
         torch=report.torch, ml_dtypes=report.ml_dtypes
     )
@@ -70,7 +85,7 @@ def your_torch(case: Case) -> Shown:
 
 
 def sentence(format_name: str, rows: Sequence[CastRow], version: str) -> str:
-    """Return in how many of the telling numbers that are shown torch leaves the specification.
+    """Return in how many of the probe values that are shown torch leaves the specification.
 
     Args:
         format_name: Of the format in question.
@@ -81,16 +96,16 @@ def sentence(format_name: str, rows: Sequence[CastRow], version: str) -> str:
         return _("torch {version} has no {format}").format(version=version, format=format_name)
     shown = [row for row in rows if worth_showing(row)]
     count = sum(differs(row, "torch") for row in shown)
-    return _("{format}: torch {version} differs in {count} of {total} telling numbers").format(
+    return _("{format}: torch {version} differs in {count} of {total} probe values").format(
         format=format_name, version=version, count=count, total=len(shown)
     )
 
 
 def differences_sentence(report: LibraryReport) -> str:
-    """Return in how many of the telling numbers of all formats each library differs."""
+    """Return in how many of the probe values of all formats each library differs."""
     shown = [row for row in report.casts if worth_showing(row)]
     return _(
-        "All formats: of {total} telling numbers torch {torch} differs in {by_torch}, ml_dtypes "
+        "All formats: of {total} probe values torch {torch} differs in {by_torch}, ml_dtypes "
         "{ml_dtypes} in {by_ml_dtypes}"
     ).format(
         total=len(shown),
@@ -172,9 +187,9 @@ def _show_reasons(rows: Sequence[CastRow], *, with_formats: bool = False) -> Non
         st.caption(words)
 
 
-def _choose_operations() -> tuple[str, str]:
+def _choose_operations(view: str) -> Wanted:
     """Ask for a family of dtypes, and for a device."""
-    family = ASK.segmented(
+    family = ASK.selectbox(
         "family",
         _("Dtypes"),
         tuple(FAMILIES),
@@ -185,7 +200,7 @@ def _choose_operations() -> tuple[str, str]:
     device = ASK.segmented(
         "device", _("Device"), tuple(devices), default="cpu", labels=devices.__getitem__
     )
-    return family, device
+    return Wanted(view, family, device)
 
 
 def _operations(report: LibraryReport, family: str, kind: str) -> Shown:

@@ -4,7 +4,7 @@
 is `<page>_device` and, for a device that the reader describes, its four numbers.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,7 +12,8 @@ import streamlit as st
 
 from core.budget.catalogue.devices import DEVICES, custom_device, local_device
 from core.budget.catalogue.models import MODELS
-from core.budget.cluster import DeviceSpec
+from core.budget.cluster import Cluster, DeviceSpec
+from core.budget.share import Way, possible_sizes, split_further
 from core.budget.weights.parameters import counts
 from core.language import N_, _
 from core.machine import cached_probe
@@ -20,25 +21,53 @@ from core.models.spec import ModelSpec
 from core.units import GIB, format_bytes, format_count
 from pages.shared.budget.own_config import own_model
 from pages.shared.inputs import Inputs
-from pages.shared.settings import unit_system
+from pages.shared.settings import presenting, unit_system
 
 OWN: Final = "own"
 LOCAL: Final = "local"
 DEFAULT_MODEL: Final = "llama-2-7b"
 DEFAULT_DEVICE: Final = "h100-sxm"
-REPLICAS: Final = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128, 256, 512, 1024, 2048, 4096)
-TENSOR: Final = (1, 2, 4, 8, 16, 32)
-STAGES: Final = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 64)
+
+
+def stops(least: int, most: int) -> tuple[int, ...]:
+    """Return the powers of two from `least` to `most`, and 3, 6, 12, 24 ... between them.
+
+    >>> stops(1, 16)
+    (1, 2, 3, 4, 6, 8, 12, 16)
+    """
+    sizes = {size for power in range(1, 31) for size in (2 ** (power - 1), 3 * 2**power // 2)}
+    return tuple(sorted(size for size in sizes if least <= size <= most))
+
+
+# Of the ways to split a model: a page offers those that the chosen model allows.
+DATA: Final = stops(1, 4096)
+TENSOR: Final = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32)
+STAGES: Final = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64)
 EXPERTS: Final = (1, 2, 4, 8, 16, 32, 64)
-TRAINED_LENGTHS: Final = tuple(2**power for power in range(7, 21))  # tokens of a sequence
+ACCUMULATED: Final = stops(1, 1024)  # micro-batches of a step
+TRAINED_LENGTHS: Final = stops(128, 2**20)  # tokens of a sequence
 MOST_TRAINED: Final = 256  # sequences of a micro-batch
-SERVED_CONTEXTS: Final = tuple(2**power for power in range(8, 21))
-SERVED_SEQUENCES: Final = tuple(2**power for power in range(12))
+# 1, 2, 3, 4, 6, 8, 12 ... and 256, 384, 512, 768 ...: many stops on a slider.
+SERVED_SEQUENCES: Final = (1, *(n for i in range(1, 11) for n in (2**i, 3 * 2 ** (i - 1))), 2**11)
+SERVED_CONTEXTS: Final = (*(n for i in range(8, 20) for n in (2**i, 3 * 2 ** (i - 1))), 2**20)
 REDUCED_IN: Final[Mapping[str, str]] = {
     "none": N_("bf16, as they are computed"),
     "float32": "fp32",
 }
 """In what FSDP2 reduces gradients, as a message id."""
+SPLITS: Final[Mapping[Way, tuple[str, str, Sequence[int]]]] = {
+    "tensor": ("tensor", N_("Tensor-parallel size (TP)"), TENSOR),
+    "pipeline": ("stages", N_("Pipeline-parallel size (PP)"), STAGES),
+    "expert": ("expert", N_("Expert-parallel size (EP)"), EXPERTS),
+}
+"""Way to split a model -> its name in the address, its label, the sizes that come into question."""
+CHECKPOINTED: Final[Mapping[str, str]] = {
+    "none": N_("none"),
+    "selective": N_("selective: recompute all but matmuls"),
+    "full": N_("full: recompute every layer"),
+    "every_k": N_("segments of several layers"),
+}
+"""Ways of activation checkpointing, as message ids."""
 # Of the reader's own device: name in the address, label, largest, default, step.
 OWN_NUMBERS: Final = (
     ("device_gib", N_("Memory in GiB"), 1024, 24, 1),
@@ -102,10 +131,11 @@ def choose_model(inputs: Inputs, *, default: str = DEFAULT_MODEL) -> ChosenModel
 
 
 def model_label(key: str) -> str:
-    """Return a model's name and size for a list."""
+    """Return a model's name for a list, with its size where there is room."""
     if key == OWN:
         return _("my own config.json")
-    return f"{MODELS[key].name} · {format_count(counts(MODELS[key]).total)}"
+    name = MODELS[key].name
+    return name if presenting() else f"{name} · {format_count(counts(MODELS[key]).total)}"
 
 
 def choose_device(inputs: Inputs, *, default: str = DEFAULT_DEVICE) -> ChosenDevice:
@@ -129,9 +159,11 @@ def choose_device(inputs: Inputs, *, default: str = DEFAULT_DEVICE) -> ChosenDev
 
 
 def device_label(key: str) -> str:
-    """Return a device's name and memory for a list."""
+    """Return a device's name for a list, with its memory where there is room."""
     if key in DEVICES:
         device = DEVICES[key]
+        if presenting():
+            return device.name
         return f"{device.name} · {format_bytes(device.memory_sold, unit_system())}"
     return _("this computer") if key == LOCAL else _("a device of my own")
 
@@ -163,6 +195,25 @@ def _own_device(inputs: Inputs) -> ChosenDevice:
         f"bandwidth={giga}e9, link={link}e9)"
     )
     return ChosenDevice(key="", device=device, code=code)
+
+
+def choose_split(
+    inputs: Inputs, spec: ModelSpec, cluster: Cluster, way: Way, *, default: int = 1
+) -> Cluster:
+    """Show a slider over the sizes that the model allows; return the cluster split that way, too.
+
+    Args:
+        inputs: The page's inputs.
+        spec: The model.
+        cluster: How it is split so far.
+        way: How it is split further.
+        default: A constant of the page; where the model does not allow it, the next one below.
+    """
+    name, label, sizes = SPLITS[way]
+    possible = possible_sizes(spec, cluster, way, sizes)
+    first = max(size for size in possible if size <= default)
+    size = inputs.select_slider(name, _(label), possible, default=first)
+    return split_further(cluster, way, size)
 
 
 def note_long_context(spec: ModelSpec, num_tokens: int) -> None:

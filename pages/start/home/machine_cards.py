@@ -44,6 +44,16 @@ def environment_line(machine: Machine) -> str:
     )
 
 
+def machine_label() -> str:
+    """Return what this machine trains with, in a few words."""
+    machine, probe = describe_machine(), cached_probe()
+    return _("PyTorch {torch} · {device}, {cores} CPU cores").format(
+        torch=machine.torch,
+        device=probe.best_device.name if probe else platform.machine(),
+        cores=machine.usable_cores,
+    )
+
+
 def asked_probe(*, again: bool = False) -> Probe | None:
     """Return the probe; None when it fails, which is told.
 

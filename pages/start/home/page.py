@@ -1,5 +1,7 @@
 """How does a GPT work, from its bits up, and can this machine train one now?"""
 
+from functools import partial
+
 import streamlit as st
 
 from core.language import N_, _
@@ -10,35 +12,30 @@ from pages.shared.answer import headline, show_code
 from pages.shared.header import page_header
 from pages.shared.inputs import Inputs
 from pages.shared.lessons import load_lessons
+from pages.shared.questions import ask_on_demand
+from pages.shared.settings import presenting
 from pages.shared.start.course_map import show_lessons
 from pages.start.home.machine_cards import (
     choose_plan,
     environment_line,
+    machine_label,
     machine_layers,
     show_environment,
     show_layers,
     show_plan,
 )
-from pages.start.home.question import ask_largest_part
+from pages.start.home.question import CODE, ask_largest_part
 from pages.start.home.search import headline_of, search_box, show_hits
 from pages.start.home.train_now import WISH, show_last_run, show_number, show_train_now
 
 ASK = Inputs("home")
-MAP_HEIGHT = 170  # the course has more lessons than a screen: the map scrolls, the page does not
+MAP_HEIGHT = 178  # of the titles of the course
 CARDS = {
     "closed": N_("Course"),
     "environment": N_("Machine"),
     "stack": N_("Stack"),
     "install": N_("Install"),
 }
-CODE = """
-from core.train.start.plan import Wish, outline_run
-
-parameters = outline_run(Wish()).parameters
-print(f"{parameters.amount:,}")
-for part in parameters.children:
-    print(f"{part.name}: {part.amount:,} = {part.substituted}")
-"""
 
 
 def show_start() -> None:
@@ -81,7 +78,8 @@ def show_course() -> None:
     say(_("A GPT of {count} parameters can train on this machine now.").format(count=count))
     with start:
         show_start()
-    with st.container(height=MAP_HEIGHT, border=False):
+    # On a projector the open group waits below the titles of all of them.
+    with st.container(height=MAP_HEIGHT if presenting() else "content", border=False):
         show_lessons(load_lessons(), key="home_map", detailed=False)
 
 
@@ -95,7 +93,7 @@ with asked:
 with machine:
     chosen = ASK.segmented(
         "card",
-        environment_line(describe_machine()),
+        machine_label(),
         list(CARDS),
         default="closed",
         labels=lambda card: _(CARDS[card]),
@@ -108,7 +106,7 @@ elif chosen == "closed":
 else:
     show_card(chosen)
 question, code = st.columns(2, gap="large")
-with question, st.expander(_("Predict: where are its parameters?")):
-    ask_largest_part(outline.parameters)
+with question:
+    ask_on_demand(ASK, partial(ask_largest_part, outline.parameters))
 with code:
-    show_code("parameters", CODE)
+    show_code("parameters", CODE.format(**outline.parameters.child("embeddings").values))

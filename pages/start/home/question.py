@@ -13,6 +13,28 @@ NAMES: Final = {
     "feed_forward": N_("Feed-forward: four times as wide, and back"),
 }
 
+CODE: Final = """
+from torch import nn
+
+vocab_size, seq_len, width, num_layers = {vocab_size}, {seq_len}, {hidden_dim}, {num_layers}
+
+
+def norm():
+    return nn.LayerNorm(width, bias=False)
+
+
+def layer():
+    attention = [nn.Linear(width, 3 * width, bias=False), nn.Linear(width, width, bias=False)]
+    wide = [nn.Linear(width, 4 * width, bias=False), nn.Linear(4 * width, width, bias=False)]
+    return nn.ModuleList([norm(), *attention, norm(), *wide])
+
+
+embeddings = [nn.Embedding(vocab_size, width), nn.Embedding(seq_len, width)]
+gpt = nn.ModuleList([*embeddings, *(layer() for _ in range(num_layers)), norm()])
+# The head is the first embedding again, turned round.
+print(f"{{sum(each.numel() for each in gpt.parameters()):,}}")
+"""
+
 
 def ask_largest_part(parameters: Item) -> None:
     """Ask before the run; the counts are those of the model that the button trains."""

@@ -26,7 +26,9 @@ MAX_HITS: Final = 3
 HEADLINE_CHARS: Final = 110
 THRESHOLD: Final = 0.5  # share of the lighter side's weight that both must have in common
 SHORTEST_PREFIX: Final = 3
+LONGEST_QUESTION: Final = 60  # characters: what is longer was pasted and says itself what it is
 _ERRORS: Final = Path(__file__).with_name("torch_errors.toml")
+_SYNONYMS: Final = Path(__file__).with_name("synonyms.toml")
 FAMILIES: Final = {
     "autograd": N_("{count} errors of autograd: this one, and"),
 }
@@ -74,11 +76,14 @@ def search_box(ask: Inputs) -> tuple[Entry, ...]:
     """Show the box and return what was found, best first; nothing asked, nothing found."""
     query = ask.text(
         "search",
-        _("Search lessons, questions and PyTorch error texts"),
+        _("Search lessons and PyTorch errors"),
         max_chars=MAX_QUERY,
-        help=_("Paste an error text of PyTorch, whole or in part; the numbers in it may differ."),
+        help=_(
+            "A term of the field, or an error text of PyTorch, whole or in part; the numbers in it "
+            "may differ."
+        ),
     )
-    hits = search(query, all_entries(), MAX_HITS)
+    hits = find_all(query) if query.strip() else ()
     if query.strip() and not hits:
         st.caption(
             _("Nothing found for these words. Try the words of an error text, or fewer words.")
@@ -93,7 +98,8 @@ def show_hits(hits: Sequence[Entry]) -> None:
             _show_error(_errors()[hit.target])
         elif hit.kind == "lesson":
             lesson = find(hit.target)
-            st.markdown(f":material/school: [{in_language(lesson.title)}]({address(lesson)})")
+            title, page = in_language(lesson.title), _(page_row(lesson.page).title)
+            st.markdown(f":material/school: [{title}]({address(lesson)}) · {page}")
         else:
             row = page_row(hit.target)
             page_links.show_link(row.key, f"{_(row.title)}: {_(question(row))}", {})
@@ -172,6 +178,41 @@ def _concept_words(lesson: Lesson) -> Iterator[str]:
 
 def _errors() -> dict[str, TorchError]:
     return {error.slug: error for error in load_torch_errors()}
+
+
+def find_all(query: str) -> tuple[Entry, ...]:
+    """Return what a query finds: what it means in our words, then what shares its own words."""
+    entries = {entry.target: entry for entry in all_entries()}
+    meant = (entries[target] for target in targets_of(query))
+    found = search(query, all_entries(), MAX_HITS)
+    return tuple(dict.fromkeys((*meant, *found)))[:MAX_HITS]
+
+
+def targets_of(query: str) -> tuple[str, ...]:
+    """Return the lessons, errors and pages that the longest term of the field in a query means.
+
+    >>> targets_of("what is gradient checkpointing?")[0]
+    'training-full-checkpointing'
+    """
+    text = " ".join(query.lower().split())
+    if len(text) > LONGEST_QUESTION:
+        return ()
+    said = [term for term in load_synonyms() if _says(text, term)]
+    return load_synonyms()[max(said, key=len)] if said else ()
+
+
+def _says(text: str, term: str) -> bool:
+    """Return whether a text holds a term; one in Latin letters as words of their own."""
+    if not term.isascii():
+        return term in text
+    return re.search(rf"(?<![a-z0-9]){re.escape(term)}(?![a-z0-9])", text) is not None
+
+
+@cache
+def load_synonyms() -> Mapping[str, tuple[str, ...]]:
+    """Return what other words of the field mean here: term -> what to find."""
+    rows = tomllib.loads(_SYNONYMS.read_text(encoding="utf-8"))["term"]
+    return {term: tuple(row["finds"]) for row in rows for term in row["asked"]}
 
 
 def search(query: str, entries: Sequence[Entry], limit: int = 5) -> tuple[Entry, ...]:

@@ -105,8 +105,8 @@ def _label(plan: Prepared) -> str:
 def _sentence(plan: Prepared) -> str:
     if timing := plan.timing:
         return _(
-            "{steps} steps of {step} on {device}, in a process of its own. The model reads the "
-            "manual of Python letter by letter and learns to write like it."
+            "{steps} steps of {step} on {device}: the model reads the manual of Python letter by "
+            "letter and learns to write like it."
         ).format(
             steps=format_exact(plan.config.num_steps),
             step=format_seconds(timing.seconds_per_step),
@@ -171,7 +171,7 @@ def show_number() -> None:
         FORMATS[FORMAT],
         NUMBER,
         key="home_grid",
-        title=_("Flip a bit: bfloat16, the format of GPTs"),
+        title=_("Flip a bit of bfloat16"),
         on_open=_open,
         target=page_links.address(_BITS, {"bits_tab": "grid"}),
         size="mini",

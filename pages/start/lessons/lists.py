@@ -12,11 +12,33 @@ import streamlit as st
 from core.language import _, ngettext
 from pages.components.ticks.ticks import TickGroup, TickRow
 from pages.shared.lessons import Lesson, in_language
+from pages.shared.settings import presenting
 from pages.shared.start.course_map import address, find, show_lessons, show_ticks
 from pages.shared.tabbed_page import Shown
-from pages.start.lessons.take_away import CODE
+from pages.start.lessons.inputs import ALL, ASK
 
 _FILE: Final = Path(__file__).with_name("self_check.toml")
+LIST_CODE: Final = """
+import tomllib
+
+level, concept, page = {level!r}, {concept!r}, {page!r}
+with open("pages/shared/lessons.toml", "rb") as file:
+    lessons = tomllib.load(file)["lesson"]
+found = [
+    each
+    for each in lessons
+    if level in ("{all}", str(each["level"]))
+    and concept in ("{all}", *each["concepts"])
+    and page in ("{all}", each["page"])
+]
+print(len(found), "lessons on", len({{each["page"] for each in found}}), "pages")
+"""
+CHECK_CODE: Final = """
+import tomllib
+
+with open("pages/start/lessons/self_check.toml", "rb") as file:
+    print(len(tomllib.load(file)["item"]))
+"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,11 +61,24 @@ def load_self_check() -> tuple[CheckItem, ...]:
 def lesson_list(found: Sequence[Lesson]) -> Shown:
     """Show the lessons that pass the filters, with ticks."""
     if found:
-        show_lessons(found, key="lessons_list", detailed=True)
+        show_lessons(found, key="lessons_list", detailed=not presenting())
     else:
         st.caption(_("No lesson passes all three filters; set one of them back to “all”."))
-    said = ngettext("{count} lesson", "{count} lessons", len(found)).format(count=len(found))
-    return Shown(headline=said, code=CODE)
+    code = LIST_CODE.format(
+        all=ALL, **{name: ASK.used(name, ALL) for name in ("level", "concept", "page")}
+    )
+    return Shown(headline=_list_sentence(found), code=code)
+
+
+def _list_sentence(found: Sequence[Lesson]) -> str:
+    """Return how many lessons passed, on how many pages, and what the ticks are for."""
+    count, num_pages = len(found), len({each.page for each in found})
+    lessons = ngettext("{count} lesson", "{count} lessons", count).format(count=count)
+    if not found:
+        return lessons
+    pages = ngettext("{count} page", "{count} pages", num_pages).format(count=num_pages)
+    said = _("{lessons} on {pages}: tick what you can do already")
+    return said.format(lessons=lessons, pages=pages)
 
 
 def self_check() -> Shown:
@@ -60,4 +95,4 @@ def self_check() -> Shown:
     ]
     show_ticks([TickGroup(title="", rows=tuple(rows))], key="lessons_check", suggest=False)
     said = _("{count} things to be able to do").format(count=len(rows))
-    return Shown(headline=said, code=CODE)
+    return Shown(headline=said, code=CHECK_CODE)

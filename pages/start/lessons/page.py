@@ -11,13 +11,16 @@ tabbed_page(
     __doc__,
     Page(
         inputs=ASK,
-        own_inputs="below",
         tabs={
             "list": Tab(label=N_("Lessons"), show=lesson_list, choose=choose_lessons),
             "check": Tab(label=N_("Self-check"), show=self_check),
-            "card": Tab(label=N_("Take-away card"), show=take_away, choose=choose_numbers),
+            "card": Tab(
+                label=N_("Take-away card"),
+                show=take_away,
+                choose=choose_numbers,
+                question=ask_for_state,
+            ),
         },
-        question=ask_for_state,
         snippet="rules",
         reading=lambda: None,  # its words stand on the card
     ),

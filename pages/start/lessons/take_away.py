@@ -8,63 +8,72 @@ import streamlit as st
 
 from core.budget.by_hand.rules import flops_rule, state_rule
 from core.language import _
-from core.units import format_count
 from pages.shared.answer import explained_number, written
 from pages.shared.prose import prose
 from pages.shared.questions import Choice, predict_then_reveal
+from pages.shared.settings import presenting
 from pages.shared.tabbed_page import Shown
 from pages.start.lessons.inputs import ASK
 
 PRINT_CSS: Final = Path(__file__).with_name("print.css")
-# The sizes and texts that people speak of, as powers of ten of what they are called.
-PARAMS: Final[Mapping[str, int]] = {
-    "110k": 110_000,
-    "124M": 124_000_000,
-    "7B": 7_000_000_000,
-    "70B": 70_000_000_000,
-}
-TOKENS: Final[Mapping[str, int]] = {"1M": 10**6, "1B": 10**9, "1T": 10**12, "15T": 15 * 10**12}
-CODE: Final = """
-from core.budget.by_hand.rules import flops_rule, state_rule
-from core.units import format_bytes, format_flops
+_POWERS: Final = {"k": 10**3, "M": 10**6, "B": 10**9, "T": 10**12}
 
-print(format_bytes(state_rule(7 * 10**9).amount))
-print(format_flops(flops_rule(70 * 10**9, 15 * 10**12).amount))
+
+def _amounts(words: str) -> Mapping[str, int]:
+    """Return numbers by what people call them: "1.5B" is 1,500,000,000."""
+    return {word: round(float(word[:-1]) * _POWERS[word[-1]]) for word in words.split()}
+
+
+PARAMS: Final = _amounts("110k 1M 10M 124M 350M 1B 1.5B 3B 7B 13B 34B 70B 175B 405B 671B 1T")
+TOKENS: Final = _amounts("1M 10M 100M 1B 10B 100B 300B 1T 2T 5T 15T 30T")
+CODE: Final = """
+params, tokens = {params:_}, {tokens:_}
+state = params * (2 + 2 + 4 + 4 + 4)  # weight, gradient, fp32 copy, two moments
+flops = 6 * params * tokens  # forward 2, backward 4
+print(f"{{state:,}} bytes = {{state / 2**30:,.3g}} GiB = {{state / 1e9:,.3g}} GB")
+print(f"{{flops:.3g}} FLOPs")
 """
 
 
-def choose_numbers() -> tuple[int, int]:
-    """Show the two sliders and return parameters and tokens."""
+def choose_numbers() -> tuple[str, str]:
+    """Show the two sliders and return parameters and tokens, as people say them."""
     params = ASK.select_slider("params", _("Parameters N"), list(PARAMS), default="7B")
     tokens = ASK.select_slider("tokens", _("Tokens D"), list(TOKENS), default="1T")
-    return PARAMS[params], TOKENS[tokens]
+    return params, tokens
 
 
-def take_away(chosen: tuple[int, int]) -> Shown:
+def take_away(chosen: tuple[str, str]) -> Shown:
     """Show the card: three sentences to remember and two rules with numbers."""
     st.html(PRINT_CSS)
-    params, tokens = chosen
+    params, tokens = PARAMS[chosen[0]], TOKENS[chosen[1]]
     state, flops = state_rule(params), flops_rule(params, tokens)
     with st.container(border=True, key="lessons_take_away"):
-        numbers, words = st.columns([2, 3], gap="large")
+        numbers, words = (
+            (st.container(horizontal=True), st.container())
+            if presenting()
+            else st.columns([2, 3], gap="large")
+        )
         with numbers:
             for label, rule in (
                 (_("16 bytes a parameter"), state),
                 (_("6 FLOPs a parameter and token"), flops),
             ):
                 explained_number(label, rule)
-                st.caption(f"`{rule.formula}`  \n`= {rule.substituted}`")
+                if not presenting():  # there it stands behind the mark beside the number
+                    st.markdown(f"`{rule.formula}`  \n`= {rule.substituted}`")
         with words:
             prose(__file__, "take_away")
     with st.container(key="print_hint"):
         st.caption(_("Print this page with the browser: only the card comes out."))
-    said = _("{params} × 16 B = {memory}; 6 × {params} × {tokens} = {flops}").format(
-        params=format_count(params),
-        tokens=format_count(tokens),
+    said = _(
+        "{params} parameters × 16 bytes = {memory}; 6 × {params} × {tokens} tokens = {flops}"
+    ).format(
+        params=chosen[0],
+        tokens=chosen[1],
         memory=written(state.amount, state.unit),
         flops=written(flops.amount, flops.unit),
     )
-    return Shown(headline=said, code=CODE)
+    return Shown(headline=said, code=CODE.format(params=params, tokens=tokens))
 
 
 def ask_for_state() -> None:
@@ -73,10 +82,12 @@ def ask_for_state() -> None:
     part = {each.name: written(each.amount, each.unit) for each in state.children}
     predict_then_reveal(
         ASK.key("seven_billion"),
-        _("How much memory do 7 B parameters take in training with AdamW, before activations?"),
+        _("How much memory does a 7B model take in training with AdamW, before activations?"),
         [
             Choice(part["weights"], _("Those are the bf16 weights alone: 2 bytes each.")),
-            Choice(part["moments"], _("Those are AdamW's two fp32 moments: 8 bytes each.")),
+            Choice(
+                part["moments"], _("Those are AdamW's two fp32 moments: 4 bytes each, 8 together.")
+            ),
             Choice(written(state.amount, state.unit)),
         ],
         _("2 for the weight, 2 for its gradient, 4 for its fp32 master copy, 8 for two moments."),

@@ -18,26 +18,48 @@ from pages.shared.clock import browser_zone
 from pages.shared.settings import look
 from pages.train.live_run.names import run_label
 from pages.train.live_run.runs import follow
-from pages.train.live_run.settings import COURSE, LEARNING, MODEL
+from pages.train.live_run.settings import COURSE, LEARNING, SHAPES
 
 SPEEDS: Final = tuple(speed for speed in (1, 2, 5, 10, 30, 60) if MIN_SPEED <= speed <= MAX_SPEED)
+NUM_SHOWN: Final = 12
 _CHOSEN: Final = "lr_chosen"
 _ERROR: Final = "lr_manage_error"
 
 
-def offer_management() -> None:
+def offer_runs() -> None:
     """Show the button that opens the runs in a window of their own."""
-    tells = _("Compare runs, replay one, rename, pin or delete it")
-    # Beside the list, not in it: a popover would lie over the window.
-    if st.button(_("Compare"), key="lr_manage", icon=":material/compare_arrows:", help=tells):
+    tells = _("Open a run; compare, replay, rename, pin or delete runs")
+    if st.button(_("Runs"), key="lr_manage", icon=":material/history:", help=tells):
         st.dialog(_("Runs"), width="large")(_manage)()
 
 
 def _manage() -> None:
-    runs = {run.name: run for run in list_runs(runs_directory()) if not run.error}
-    if not runs:
+    """Show the newest runs, a button each, and what can be done with those that are chosen."""
+    every = list_runs(runs_directory())
+    runs = {run.name: run for run in every if not run.error}
+    if not every:
         st.caption(_("There are no runs yet."))
         return
+    _offer("", "lr_newest", _("Always the newest"), ":material/update:")
+    for run in every[:NUM_SHOWN]:
+        if run.error:
+            st.caption(run.error)
+        else:
+            _offer(run.name, f"lr_open_{run.name}", run_label(run), ":material/show_chart:")
+    if hidden := len(every[NUM_SHOWN:]):
+        st.caption(_("{count} older runs are kept in the runs directory.").format(count=hidden))
+    if runs:
+        _choose(runs)
+
+
+def _offer(name: str, key: str, label: str, icon: str) -> None:
+    """Show a button that makes the page follow a run and closes the window."""
+    if st.button(label, key=key, type="tertiary", icon=icon, on_click=follow, args=(name,)):
+        st.rerun()
+
+
+def _choose(runs: dict[str, RunSummary]) -> None:
+    """Let the reader choose runs, one to edit or several to compare."""
     shown = st.query_params.get("run", "")
     first = [shown] if shown in runs else list(runs)[:1]
     st.session_state[_CHOSEN] = [n for n in st.session_state.get(_CHOSEN, first) if n in runs]
@@ -70,7 +92,7 @@ def _several(runs: list[RunSummary]) -> None:
     if not rows:
         st.caption(_("All settings that change what a run learns are the same."))
         return
-    labels = {row.field: _(row.label) for row in (*MODEL, *LEARNING, *COURSE)}
+    labels = {row.field: _(row.label) for row in (*SHAPES, *LEARNING, *COURSE)}
     table: dict[str, list[Any]] = {
         _("Different settings"): [labels.get(name, f"`{name}`") for name in rows]
     }

@@ -1,7 +1,5 @@
 """What is known of a run before it starts, in numbers that explain themselves; and a question."""
 
-from pathlib import Path
-
 import streamlit as st
 
 from core.figures.train.live_run.run_facts import CATEGORY_NAMES
@@ -13,15 +11,6 @@ from pages.shared.answer import explained_number
 from pages.shared.questions import Choice, predict_then_reveal
 from pages.shared.settings import unit_system
 from pages.train.live_run.settings import UPLOAD
-
-STYLE = Path(__file__).with_name("page.css")
-SNIPPET = """
-from core.train.start.plan import Wish, outline_run
-
-outline = outline_run(Wish(duration={duration!r}, size={size!r}, changes={changes!r}))
-print(f"{{outline.parameters.amount:,}}")
-print(outline.parameters.substituted)
-"""
 
 
 def outline(wish: Wish) -> Outline | None:
@@ -45,14 +34,13 @@ def predict(wish: Wish) -> Prepared | None:
         return None
 
 
-def headline_text(config: TrainConfig, parameters: float | None) -> str:
+def headline_text(config: TrainConfig, parameters: str) -> str:
     """Return the numbers of a run that are the same on every machine, as one line."""
-    if parameters is None:
-        text = _("{tokens} tokens a step · learning rate {rate}")
-    else:
-        text = _("{params} parameters · {tokens} tokens a step · learning rate {rate}")
+    text = _("{tokens} tokens a step, learning rate {rate}")
+    if parameters:
+        text = _("{params} parameters learn from {tokens} tokens a step, learning rate {rate}")
     return text.format(
-        params=f"{parameters or 0:,}",
+        params=parameters,
         tokens=f"{config.tokens_per_step:,}",
         rate=f"{config.learning_rate:g}",
     )
@@ -60,7 +48,7 @@ def headline_text(config: TrainConfig, parameters: float | None) -> str:
 
 def plan_text(planned: Outline) -> str:
     """Return the headline of a run that has not been started."""
-    return headline_text(planned.config, planned.parameters.amount)
+    return headline_text(planned.config, f"{planned.parameters.amount:,}")
 
 
 def prediction_text(planned: Outline, prepared: Prepared | None) -> str:
@@ -70,7 +58,8 @@ def prediction_text(planned: Outline, prepared: Prepared | None) -> str:
     seconds = prepared.seconds.amount if prepared.seconds else None
     memory = prepared.memory.num_bytes
     text = details(prepared.config, planned.vocab_size, memory, seconds)
-    return text if prepared.seconds else f"{text} · {_('Start times 20 steps first')}"
+    first = _("Train times 20 steps first")
+    return text if prepared.seconds else f"{text} · {first}"
 
 
 def details(
@@ -88,7 +77,7 @@ def details(
         seconds: Predicted time from the click to the last step; without it the steps of the config
             are not yet those that will be trained. A time limit is told instead of it.
     """
-    words = [_("{count} different tokens").format(count=vocab_size)] if vocab_size else []
+    words = [_("vocabulary of {count}").format(count=vocab_size)] if vocab_size else []
     if num_bytes:
         words.append(format_bytes(num_bytes, unit_system()))
     if seconds:
@@ -102,22 +91,16 @@ def details(
 
 def show_prediction(prepared: Prepared) -> None:
     """Show parameters, bytes by category and seconds; each tells its formula."""
-    st.html(STYLE)
-    for column, (label, item) in zip(
-        st.columns(4)[:3],
-        (
-            (_("parameters"), prepared.parameters),
-            (_("memory"), prepared.memory),
-            (_("time"), prepared.seconds),
-        ),
-        strict=True,
-    ):
+    whole = (
+        (_("parameters"), prepared.parameters),
+        (_("memory"), prepared.memory),
+        (_("time"), prepared.seconds),
+    )
+    parts = [(_(CATEGORY_NAMES[part.name]), part) for part in prepared.memory.children]
+    for label, item in (*whole, *parts):
         if item is not None:
-            with column:
+            with st.container(width="content"):
                 explained_number(label, item)
-    for column, part in zip(st.columns(4), prepared.memory.children, strict=True):
-        with column:
-            explained_number(_(CATEGORY_NAMES[part.name]), part)
 
 
 def ask_first_loss(planned: Outline) -> None:

@@ -12,7 +12,6 @@ from core.train.control.device import refuse_if_busy
 from core.train.run.directory import open_run_directory, runs_directory
 from core.train.run.reader import RunReader
 from core.train.run.replay import MAX_SPEED, MIN_SPEED, read_speed
-from core.train.run.shelf import list_runs
 from core.train.start.launch import resume_run
 from core.train.start.plan import Wish, wished_config
 from core.train.start.sandbox import Ticket, caps_sentence
@@ -38,10 +37,8 @@ from pages.server.sandbox_line import (
 )
 from pages.shared import link
 from pages.shared.settings import is_hidden, locked
-from pages.train.live_run.names import run_label
 from pages.train.live_run.settings import ASK
 
-NUM_SHOWN: Final = 12
 _LOOK_AGAIN: Final = 2.0  # seconds
 _FOLLOWED: Final = "lr_own_run_followed"
 _REFUSED: Final = "lr_own_run_refused"
@@ -97,7 +94,9 @@ def send_command(run: str, op: str, value: float | None) -> int:
     reader = RunReader(directory)
     if op == "resume" and reader.read_state().is_final:
         if not is_teacher():
-            raise ControlRefusedError(_("A run of your own ends here; train a new one instead."))
+            raise ControlRefusedError(
+                _("A run of your own cannot be resumed; train a new one instead.")
+            )
         make_way()
         refuse_if_busy(reader.info["resolved"]["device"])
         resume_run(directory, by=signature())
@@ -106,24 +105,6 @@ def send_command(run: str, op: str, value: float | None) -> int:
     if op == "stop":
         note_stop(run)
     return number
-
-
-def list_earlier_runs() -> None:
-    """Show the newest runs, a button each; a damaged one says what is wrong with it."""
-    runs = list_runs(runs_directory())
-    if not runs:
-        st.caption(_("There are no runs yet."))
-        return
-    st.button(_("The newest run, always"), key="lr_newest", on_click=follow, type="tertiary")
-    for run in runs[:NUM_SHOWN]:
-        if run.error:
-            st.caption(run.error)
-        else:
-            label = run_label(run)
-            st.button(label, key=f"lr_open_{run.name}", on_click=follow, args=(run.name,))
-    hidden = len(runs[NUM_SHOWN:])
-    if hidden:
-        st.caption(_("{count} older runs are kept in the runs directory.").format(count=hidden))
 
 
 def controls_of(followed: Followed) -> Literal["enabled", "disabled", "hidden"]:

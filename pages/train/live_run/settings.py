@@ -1,4 +1,4 @@
-"""Every setting of a run as a slider; whatever stays "preset" follows duration and size."""
+"""Every setting of a run as a slider; whatever stays "preset" follows time limit and size."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -27,45 +27,50 @@ class Setting:
     fits: bool = False  # the preset value is not known before the device is timed
 
 
-_EVERY: Final = (1, 5, 10, 20, 50, 100, 200, 500, 1000)
-MODEL: Final = (
-    Setting(name="layers", field="num_layers", label=N_("Layers"), options=(1, 2, 3, 4, 6, 8, 12)),
+_EVERY: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+_FEW: Final = (1, 2, 3, 4, 6, 8, 12, 16)
+_RATES: Final = (
+    *(1e-5, 3e-5, 1e-4, 2e-4, 3e-4, 6e-4, 1e-3, 2e-3, 3e-3, 5e-3),
+    *(1e-2, 2e-2, 3e-2, 5e-2, 0.1, 0.3, 1.0),
+)
+SHAPES: Final = (
+    Setting(name="layers", field="num_layers", label=N_("Layers"), options=_FEW[:-1]),
     Setting(
         name="width",
         field="hidden_dim",
-        label=N_("Width"),
+        label=N_("Hidden size"),
         options=(32, 64, 96, 128, 192, 256, 384, 512, 768),
         help=N_("Numbers in the residual stream for each token; a multiple of the heads."),
     ),
-    Setting(name="heads", field="num_heads", label=N_("Heads"), options=(1, 2, 3, 4, 6, 8, 12)),
+    Setting(name="heads", field="num_heads", label=N_("Heads"), options=_FEW[:-1]),
     Setting(
         name="context",
         field="seq_len",
-        label=N_("Context"),
-        options=(16, 32, 64, 128, 256, 512, 1024),
-        help=N_("Tokens that the model sees at once."),
+        label=N_("Sequence length"),
+        options=(16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024),
+        help=N_("Tokens that the model sees at once: its context."),
+    ),
+    Setting(
+        name="batch",
+        field="batch_size",
+        label=N_("Micro-batch size"),
+        options=(1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128),
+        help=N_("Sequences of one forward pass."),
     ),
 )
 LEARNING: Final = (
     Setting(
-        name="batch",
-        field="batch_size",
-        label=N_("Batch"),
-        options=(1, 2, 4, 8, 12, 16, 32, 64, 128),
-        help=N_("Sequences of one forward pass."),
-    ),
-    Setting(
         name="accumulation",
         field="accumulation_steps",
-        label=N_("Accumulation"),
-        options=(1, 2, 4, 8, 16),
+        label=N_("Gradient accumulation"),
+        options=_FEW,
         help=N_("Forward passes whose gradients are added before one update."),
     ),
     Setting(
         name="learning_rate",
         field="learning_rate",
         label=N_("Learning rate"),
-        options=(1e-5, 1e-4, 3e-4, 6e-4, 1e-3, 2e-3, 3e-3, 5e-3, 1e-2, 3e-2, 0.1, 1.0),
+        options=_RATES,
         help=N_("Its peak: after the warm-up it falls along a cosine to a tenth."),
     ),
     Setting(
@@ -84,9 +89,9 @@ LEARNING: Final = (
     Setting(
         name="clip",
         field="grad_clip",
-        label=N_("Longest gradient"),
-        options=(0.0, 0.1, 0.5, 1.0, 2.0, 5.0),
-        help=N_("Longer gradients are cut to this length; 0 lets every gradient through."),
+        label=N_("Gradient clipping"),
+        options=(0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0),
+        help=N_("A gradient with a larger norm is scaled down to this norm; 0 turns it off."),
     ),
 )
 COURSE: Final = (
@@ -95,15 +100,15 @@ COURSE: Final = (
         field="num_steps",
         label=N_("Steps"),
         options=(10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 50_000),
-        help=N_("The preset takes as many as fit the duration."),
+        help=N_("Auto takes as many as fit into the time limit."),
         fits=True,
     ),
     *(
         Setting(name=name, field=field, label=label, options=_EVERY, fits=True)
         for name, field, label in (
-            ("evaluate_every", "eval_interval", N_("Evaluate every")),
-            ("sample_every", "sample_interval", N_("Sample every")),
-            ("save_every", "checkpoint_interval", N_("Checkpoint every")),
+            ("evaluate_every", "eval_interval", N_("Evaluation interval")),
+            ("sample_every", "sample_interval", N_("Sampling interval")),
+            ("save_every", "checkpoint_interval", N_("Checkpoint interval")),
         )
     ),
 )
@@ -119,25 +124,26 @@ UPLOAD_MEGABYTES: Final = 5
 
 
 def choose_duration() -> str:
-    """Show the durations side by side and return the key of the chosen one."""
-    labels = {row.key: row.label for row in DURATIONS}
+    """Show the time limits side by side and return the key of the chosen one."""
+    minutes = {row.key: f"{row.minutes:g}" for row in DURATIONS}
     return ASK.segmented(
         "duration",
-        _("How long may it take?"),
-        tuple(labels),
+        _("Time limit (minutes)"),
+        tuple(minutes),
         default=DURATIONS[0].key,
-        labels=lambda key: _(labels[key]),
+        labels=minutes.__getitem__,
     )
 
 
 def choose_size() -> str:
-    """Show the reference sizes and return the key of the chosen one; empty for what suits."""
-    size = ASK.segmented(
+    """Show the reference sizes and return the key of the chosen one; empty for Auto."""
+    size = ASK.select_slider(
         "size",
-        _("How many parameters?"),
+        _("Model size"),
         (AUTO, *(row.key for row in SIZES)),
         default=AUTO,
-        labels=lambda key: _("what suits") if key == AUTO else key,
+        labels=lambda key: _("Auto") if key == AUTO else key,
+        help=_("Parameters. Auto takes what learns most within the time limit on this device."),
     )
     return "" if size == AUTO else size
 
@@ -146,16 +152,13 @@ def choose_wish(duration: str, size: str) -> Wish:
     """Show all further settings and return the whole wish."""
     preset = preset_of(Wish(duration=duration, size=size))
     changes: dict[str, Any] = {}
-    left, middle, right = st.columns(3)
-    with left:
-        changes |= {"corpus": _corpus(), "tokenizer": _tokenizer()}
-        changes |= _sliders(MODEL, preset)
-    with middle:
-        changes |= _sliders(LEARNING, preset)
-    with right:
-        seed = ASK.number("seed", _("Seed"), 0, MAX_SEED, default=DEFAULT_SEED, step=1)
-        changes |= {"precision": _precision(), "seed": seed}
-        changes |= _sliders(COURSE, preset)
+    data, shapes, learning, course = st.columns(4)
+    with data:
+        changes |= {"corpus": _corpus(), "tokenizer": _tokenizer(), "precision": _precision()}
+        changes["seed"] = ASK.number("seed", _("Seed"), 0, MAX_SEED, default=DEFAULT_SEED, step=1)
+    for place, rows in ((shapes, SHAPES), (learning, LEARNING), (course, COURSE)):
+        with place:
+            changes |= _sliders(rows, preset)
     upload, upload_name = _upload() if changes["corpus"] == UPLOAD else (None, "")
     return Wish(
         duration=duration, size=size, changes=changes, upload=upload, upload_name=upload_name
@@ -173,7 +176,7 @@ def _slider(row: Setting, preset: TrainConfig) -> float | str:
         if option != PRESET:
             return f"{option:g}"
         if row.fits:
-            return _("as fits")
+            return _("Auto")
         return _("preset: {value}").format(value=f"{getattr(preset, row.field):g}")
 
     options: tuple[float | str, ...] = (PRESET, *row.options)
@@ -190,7 +193,7 @@ def _slider(row: Setting, preset: TrainConfig) -> float | str:
 def _corpus() -> str:
     return ASK.selectbox(
         "corpus",
-        _("Text to learn from"),
+        _("Training text"),
         (*CORPORA, UPLOAD),
         default=next(iter(CORPORA)),
         labels=lambda key: _("A text file of my own") if key == UPLOAD else _(CORPORA[key].title),
@@ -201,7 +204,7 @@ def _tokenizer() -> str:
     words = {"character": _("character"), "byte": _("byte")}
     return ASK.segmented(
         "tokenizer",
-        _("A token is a"),
+        _("Tokenizer"),
         TOKENIZERS,
         default="character",
         labels=words.__getitem__,
@@ -210,7 +213,7 @@ def _tokenizer() -> str:
 
 def _precision() -> str:
     words = {
-        "auto": _("the fastest here"),
+        "auto": _("Auto"),
         "fp32": "fp32",
         "bf16": "bf16",
         "bf16_fp32_attention": _("bf16, attention fp32"),

@@ -9,20 +9,30 @@ from core.train.config import TrainConfig
 from core.train.run.directory import open_run_directory, runs_directory
 from core.train.run.shelf import RunSummary, newest_run, summarize
 from core.train.run.state import FINAL_STATES
-from core.train.start.plan import Outline, Prepared, Wish
+from core.train.start.plan import Outline, Prepared
 from core.train.start.presets import preset_title
 from pages.train.live_run.names import whose
-from pages.train.live_run.prediction import SNIPPET as PLAN_SNIPPET
 from pages.train.live_run.prediction import details, headline_text, plan_text, prediction_text
 
 SNIPPET: Final = """
-from core.budget.by_hand.gpt import count_parameters
-from core.train.config import TrainConfig
+from torch import nn
 
-config = TrainConfig.from_json({config!r})
-parameters = count_parameters(config.shape(vocab_size={vocab_size}))
-print(f"{{parameters.amount:,}}")
-print(parameters.substituted)
+# Vocabulary, sequence length, hidden size, layers.
+V, T, C, L = {vocab_size}, {seq_len}, {hidden_dim}, {num_layers}
+
+
+def block():
+    attention = [nn.Linear(C, 3 * C, bias=False), nn.Linear(C, C, bias=False)]  # q, k and v; out
+    feed_forward = [nn.Linear(C, 4 * C, bias=False), nn.Linear(4 * C, C, bias=False)]
+    norms = [nn.LayerNorm(C, bias=False), nn.LayerNorm(C, bias=False)]
+    return nn.ModuleList(attention + feed_forward + norms)
+
+
+embeddings = [nn.Embedding(V, C), nn.Embedding(T, C)]  # tokens and positions; the head is tied
+gpt = nn.ModuleList([*embeddings, *(block() for _ in range(L)), nn.LayerNorm(C, bias=False)])
+for name, part in [("embeddings", gpt[:2]), ("blocks", gpt[2:-1]), ("last norm", gpt[-1])]:
+    print(f"{{name}}: {{sum(p.numel() for p in part.parameters()):,}}")
+print(f"{{sum(p.numel() for p in gpt.parameters()):,}}")
 """
 
 
@@ -49,11 +59,20 @@ class ShownRun:
         return f"{self.run.name} ended" if self.run.state in FINAL_STATES else self.run.name
 
     @property
+    def title(self) -> str:
+        """What the reader calls it."""
+        return preset_title(self.run.title)
+
+    @property
+    def parameters(self) -> str:
+        """How many parameters it has, as written; empty if nobody noted its vocabulary."""
+        size = self.vocab_size
+        return f"{count_parameters(self.config.shape(size)).amount:,}" if size else ""
+
+    @property
     def headline(self) -> str:
         """Parameters, tokens a step and learning rate of this run."""
-        size = self.vocab_size
-        parameters = count_parameters(self.config.shape(size)).amount if size else None
-        return headline_text(self.config, parameters)
+        return headline_text(self.config, self.parameters)
 
     @property
     def details(self) -> str:
@@ -62,16 +81,7 @@ class ShownRun:
         memory = sum((prediction.get("memory") or {}).values())
         seconds = prediction.get("seconds")
         told = details(self.config, self.vocab_size, memory or None, seconds)
-        return " · ".join(filter(None, (preset_title(self.run.title), whose(self.run), told)))
-
-    @property
-    def code(self) -> str:
-        """Python that counts its parameters; empty if its vocabulary is not known."""
-        if not self.vocab_size:
-            return ""
-        plain = TrainConfig().to_json()
-        own = {key: each for key, each in self.config.to_json().items() if each != plain[key]}
-        return SNIPPET.format(config=own, vocab_size=self.vocab_size)
+        return " · ".join(filter(None, (self.title, whose(self.run), told)))
 
     def _section(self, name: str) -> dict[str, Any]:
         section = self.run.info.get(name)
@@ -91,7 +101,7 @@ def shown_run(name: str) -> ShownRun | None:
 def answer_of(
     shown: ShownRun | None, planned: Outline | None, prepared: Prepared | None
 ) -> tuple[str, str]:
-    """Return headline and details of the shown run; without one, of the run that Start begins."""
+    """Return headline and details of the shown run; without one, of the run that Train begins."""
     if shown:
         return shown.headline, shown.details
     if planned:
@@ -99,14 +109,19 @@ def answer_of(
     return "", ""
 
 
-def code_of(shown: ShownRun | None, wish: Wish) -> str:
-    """Return Python that reproduces the headline; empty where no code can have the text."""
+def code_of(shown: ShownRun | None, planned: Outline | None) -> str:
+    """Return torch that counts the parameters; empty if the vocabulary is not known."""
     if shown:
-        return shown.code
-    if wish.upload is not None:
+        return _code(shown.config, shown.vocab_size)
+    return _code(planned.config, planned.vocab_size) if planned else ""
+
+
+def _code(config: TrainConfig, vocab_size: int | None) -> str:
+    if not vocab_size:
         return ""
-    changes = dict(wish.changes)
-    return PLAN_SNIPPET.format(duration=wish.duration, size=wish.size, changes=changes)
+    shape = config.shape(vocab_size)
+    names = ("vocab_size", "seq_len", "hidden_dim", "num_layers")
+    return SNIPPET.format(**{name: getattr(shape, name) for name in names})
 
 
 def next_run_text(shown: ShownRun | None, planned: Outline) -> str:
@@ -114,4 +129,4 @@ def next_run_text(shown: ShownRun | None, planned: Outline) -> str:
     name, text = planned.config.name, plan_text(planned)
     if shown is None or (shown.headline == text and shown.config.name == name):
         return ""
-    return _("Next run: {title} · {headline}").format(title=preset_title(name), headline=text)
+    return _("Next: {title} · {headline}").format(title=preset_title(name), headline=text)

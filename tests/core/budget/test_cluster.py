@@ -23,8 +23,13 @@ def test_data_ranks_are_what_tensor_and_pipeline_leave():
 def test_a_layout_that_cannot_be_is_refused():
     refused("num_devices is 0; it must lie between 1 and 1,000,000", cluster, num_devices=0)
     refused("1,048,576 devices are more than .* at most 1,000", cluster, num_devices=2**20)
-    refused("12 devices cannot be shared out .* multiple of 8", cluster, num_devices=12, tensor=8)
-    refused("3 expert ranks cannot be taken from 4 data ranks", cluster, num_devices=4, expert=3)
+    refused("12 devices cannot be split into .* multiple of 8", cluster, num_devices=12, tensor=8)
+    refused(
+        "3 expert-parallel ranks cannot be taken from 4 data-parallel ranks",
+        cluster,
+        num_devices=4,
+        expert=3,
+    )
     refused("zero_stage is 4; it must lie between 0 and 3", cluster, zero_stage=4)
     refused("overlap is 1.5; it must lie between 0 and 1", cluster, overlap=1.5)
     refused("network is -1.0; it must lie between 0", cluster, network=-1.0)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core.budget.cluster import Cluster, DeviceSpec
-from core.budget.share import first_layer, shares
+from core.budget.share import first_layer, possible_sizes, shares, split_further
 from core.models.spec import LatentAttention, Mixture, ModelSpec
 from tests.core.budget.refusals import refused
 
@@ -94,14 +94,37 @@ EXPERTS = Mixture(num_experts=8, experts_per_token=2, expert_dim=30)
     ("spec", "split", "sentence"),
     [
         (model(), {"pipeline": 81}, "81 pipeline stages are more than the 80 layers of test"),
-        (model(), {"tensor": 128}, "128 tensor ranks cannot share the 64 attention heads of test"),
+        (
+            model(),
+            {"tensor": 128},
+            "128 tensor-parallel ranks cannot share the 64 attention heads of test",
+        ),
         (model(num_heads=40, num_kv_heads=10), {"tensor": 4}, "4 .* cannot share the 10 key and"),
-        (model(ffn_dim=9), {"tensor": 2}, "2 tensor ranks cannot share the feed-forward width 9"),
+        (
+            model(ffn_dim=9),
+            {"tensor": 2},
+            "2 tensor-parallel ranks cannot share the feed-forward width 9",
+        ),
         (model(mixture=EXPERTS), {"tensor": 4}, "4 .* cannot share the feed-forward width 30"),
-        (model(), {"expert": 2}, "test has no experts, so there is nothing for 2 expert ranks"),
-        (model(mixture=EXPERTS), {"expert": 16}, "16 expert ranks cannot share the 8 experts"),
+        (
+            model(),
+            {"expert": 2},
+            "test has no experts, so there is nothing for 2 expert-parallel ranks",
+        ),
+        (
+            model(mixture=EXPERTS),
+            {"expert": 16},
+            "16 expert-parallel ranks cannot share the 8 experts",
+        ),
     ],
 )
 def test_a_split_that_cannot_be_is_a_sentence(spec, split, sentence):
     (devices,) = split.values()
     refused(sentence, shares, spec, cluster(devices, **split))
+
+
+def test_the_sizes_of_a_split_are_those_that_the_model_allows():
+    assert possible_sizes(model(), cluster(2), "tensor", (1, 2, 3, 8, 16, 128)) == (1, 2, 8, 16)
+    assert possible_sizes(model(), cluster(2), "pipeline", (1, 79, 80, 81)) == (1, 79, 80)
+    assert possible_sizes(model(), cluster(2), "expert", (1, 2)) == (1,)
+    assert split_further(cluster(2), "tensor", 8) == cluster(16, tensor=8)

@@ -40,6 +40,15 @@ def links(app):
     return [(link.label, link.proto.query_string) for link in app.get("page_link")]
 
 
+def told(app):
+    """Return what the control of the lessons says."""
+    return next(
+        each.proto.popover.label
+        for each in app.get("popover")
+        if "esson" in each.proto.popover.label
+    )
+
+
 def parts(app):
     return {
         part.proto.component_name: json.loads(part.proto.json or "[{}]")[0]
@@ -58,12 +67,15 @@ def test_lessons_of_the_page_say_every_setting_so_that_a_click_shows_one_picture
     house, open_script
 ):
     app = open_with_lessons(house, open_script, d_x="9")
-    assert links(app) == [("1 · Seven", "d_n=7&d_x=4")]
+    seven = "d_n=7&d_x=4"
+    assert links(app) == [("1 · Seven", seven), ("Next: Seven", seven)]
+    assert told(app) == "1 lesson"
 
 
 def test_the_lesson_on_show_is_marked_and_the_next_one_offered(house, open_script):
     app = open_with_lessons(house, open_script, d_n="7")
-    assert [label for label, _query in links(app)] == ["**● 1 · Seven**", "Next: Elsewhere →"]
+    assert [label for label, _query in links(app)] == ["**● 1 · Seven**", "Next: Elsewhere"]
+    assert told(app) == "Lesson 1 of 1 · Seven"
 
 
 def test_lessons_speak_the_readers_language(house, open_script):

@@ -213,3 +213,17 @@ def test_a_number_that_streamlit_cannot_hold_is_refused(open_script, said):
     assert app.session_state["got"] == DEFAULTS
     assert len(said(app)) == 2
     assert app.query_params == {}
+
+
+def test_an_option_that_another_input_has_taken_away_gives_way_without_a_word(open_script):
+    script = """
+from pages.shared.inputs import Inputs
+demo = Inputs("demo")
+few = demo.toggle("few", "Few", default=False)
+demo.select_slider("size", "Size", (1, 2) if few else (1, 2, 4, 8), default=2)
+"""
+    app = open_script(script, demo_size="8")
+    assert app.session_state["demo_size_used"] == 8
+    app.toggle(key="demo_few").set_value(True).run()
+    assert app.session_state["demo_size_used"] == 2
+    assert app.session_state["frame_refusals"] == {}

@@ -77,15 +77,15 @@ def test_a_wrong_table_is_named(tmp_path, extra, message):
 
 def test_the_lesson_on_show_is_the_one_whose_settings_are_in_force(tmp_path, monkeypatch):
     rows = [{"slug": "all"}, {"slug": "seven", "query": 'n = "7"'}, {"slug": "last"}]
-    all_, seven, last = table(tmp_path, *rows)
+    all_, seven, _last = table(tmp_path, *rows)
     monkeypatch.setattr(lessons, "LESSONS_FILE", tmp_path / "lessons.toml")
     own = {"n": "3"}
     assert lessons.find_lesson("start/home", {"n": "7", "x": "1"}, own) == seven
     assert lessons.find_lesson("start/home", {"n": "3", "x": "1"}, own) == all_
     assert lessons.find_lesson("start/home", {"n": "4"}, own) is None
+    met_before = own | {"of_another_tab": "1"}
+    assert lessons.find_lesson("start/home", {"n": "3", "x": "1"}, met_before) == all_
     assert lessons.find_lesson("train/live_run", {"n": "7"}, own) is None
-    assert lessons.lesson_after(seven) == last
-    assert lessons.lesson_after(last) is None
 
 
 def test_the_table_of_the_course_is_right_and_every_page_has_five_lessons():

@@ -3,7 +3,8 @@
 import pytest
 
 from core.language import install_provider
-from pages.shared.prose import GLOSSARY, as_typed, prose_file, term
+from core.language.glossary import GLOSSARY
+from pages.shared.prose import as_typed, prose_file, term
 
 
 def test_prose_is_found_in_the_readers_language_and_its_terms_explained(house, open_script):

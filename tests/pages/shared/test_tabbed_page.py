@@ -33,7 +33,8 @@ TABS = {
     "own": Tab(label="Own", show=own, choose=choose_own, question=ask("the tab"), reading="own"),
     "alone": Tab(label="Alone", show=alone, choose=choose_own, with_inputs=False),
 }
-page = dict(inputs=d, tabs=TABS, question=ask("the page"), choose=choose,
+MORE = {"late": Tab(label="Late", show=lambda case: Shown(headline=f"late: {case}"))}
+page = dict(inputs=d, tabs=TABS, more=MORE, question=ask("the page"), choose=choose,
             code=lambda case: f"print('page', {case})")
 """
 REFUSED = 'page["refusal"] = lambda error: Shown(headline=str(error))'
@@ -60,14 +61,46 @@ def test_the_first_tab_is_open_and_all_its_parts_are_shown(open_tabs, said):
     assert app.get("plotly_chart")[0].proto.alt == "One bar with a height of 3, and nothing else."
     assert app.metric[0].label.startswith("N ")
     assert "a note" in said(app)
-    assert {"Text: reading.", "asked by the page"} <= set(words(app))
+    assert "Text: reading." in words(app)
+    assert "asked by the page" not in words(app), "until the question is opened"
+
+
+def test_the_question_is_the_open_tabs_and_asked_when_it_is_opened(open_tabs):
+    assert "asked by the page" in words(open_tabs(d_predict="true"))
+    assert "asked by the tab" in words(open_tabs(d_predict="true", d_tab="own"))
+
+
+def test_the_answer_waits_while_a_question_is_open_and_not_answered(open_tabs):
+    asks = """
+def ask_n():
+    predict_then_reveal("d_q", "Which?", [Choice("3"), Choice("4", "no")], "It is 3.")
+page["question"] = ask_n"""
+    app = open_tabs(asks, d_predict="true")
+    assert "one: 3" not in words(app)
+    assert not app.metric
+    app.radio(key="d_q").set_value(1).run()
+    assert "one: 3" not in words(app)
+    app.button(key="d_q_reveal").click().run()
+    assert "one: 3" in words(app), "said once the reader has committed"
+    assert app.metric
+
+
+def test_further_tabs_stand_behind_a_menu_and_join_the_row_when_open(open_tabs):
+    app = open_tabs()
+    assert app.button_group(key="d_tab_choice").options == ["One", "Own", "Alone"]
+    (menu,) = app.get("menu_button")
+    assert list(menu.proto.options) == ["Late"]
+    app = open_tabs(d_tab="late", d_n="4")
+    assert app.session_state["headline"] == "late: 4"
+    assert app.button_group(key="d_tab_choice").options == ["One", "Own", "Alone", "Late"]
+    assert not app.get("menu_button"), "no other tab is left for it"
 
 
 def test_a_tab_has_inputs_question_reading_and_code_of_its_own_beside_the_pages(open_tabs):
     app = open_tabs(d_tab="own", d_n="4", d_m="6")
     assert app.session_state["headline"] == "own: 4 6"
     assert app.session_state["snippets"] == {"own": "print('page', 4)"}, "the page's code"
-    assert {"Text: own.", "asked by the tab"} <= set(words(app))
+    assert "Text: own." in words(app)
 
 
 def test_a_tab_without_the_pages_inputs_hides_them_and_keeps_their_values(open_tabs):
@@ -91,14 +124,14 @@ def test_choices_that_cannot_be_are_told_where_the_tab_or_the_page_refuses_them(
         assert [each.key for each in app.slider] == ["d_n"], "the input stays, to be changed"
 
 
-def test_on_a_projector_the_tabs_may_be_a_list_and_the_numbers_stand_below(open_tabs):
-    app = open_tabs("page['tabs_as_list'] = True", present="1", d_tab="own")
+def test_on_a_projector_the_tabs_are_a_list_and_the_numbers_stand_below(open_tabs):
+    app = open_tabs(present="1", d_tab="own")
     assert app.selectbox(key="d_tab_choice").value == "own"
+    assert app.selectbox(key="d_tab_choice").options == ["One", "Own", "Alone", "Late"]
     assert not open_tabs(present="1").columns[:2][0].get("metric")
 
 
-@pytest.mark.parametrize("place", ["beside", "below", "left"])
-def test_inputs_of_a_tab_stand_where_the_page_wants_them(open_tabs, place):
-    app = open_tabs(f"page['own_inputs'] = {place!r}", d_tab="own")
+def test_inputs_of_the_page_come_before_those_of_the_tab(open_tabs):
+    app = open_tabs(d_tab="own")
     assert [each.key for each in app.slider] == ["d_n", "d_m"]
     assert app.session_state["headline"] == "own: 3 5"

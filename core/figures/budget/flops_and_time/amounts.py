@@ -1,6 +1,7 @@
 """Amounts of compute: the loss that one buys over the size of the model, and a ladder of them."""
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -38,7 +39,9 @@ _SYMBOLS: Final[Mapping[Kind, str]] = {
     "claimed": "star",
 }
 _RUNG_HEIGHT: Final = 1.85
-_FIRST, _LAST = 6.5, 29.0  # powers of ten
+_FIRST, _LAST = 6.8, 27.0  # powers of ten
+_MIDDLE: Final = 1e17  # words of larger amounts stand left of their marks
+_RAISED: Final = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 Limits = Mapping[str, float]  # a translated label -> parameters that fit
 
 
@@ -129,10 +132,17 @@ def _draw_limits(
     drawing: Drawing, limits: Limits, around: Sequence[float], top: float, look: Look
 ) -> None:
     seen = [each for each in limits.items() if around[0] < each[1] < around[-1]]
+    if look.present and seen:  # the legend has no room: one line, with its words beside it
+        seen = seen[:1]
+        ((label, size),) = seen
+        drawing.note(
+            x=math.log10(size), y=0.98, yref="paper", yanchor="top", xanchor="right",
+            text=f"{label}: {format_count(size)} ",
+        )  # fmt: skip
     for (label, size), dash in zip(seen, ("dash", "dot", "dashdot"), strict=False):
         drawing.scatter(
             x=[size, size], y=[0, top], mode="lines", hoverinfo="skip",
-            name=f"{label}: {format_count(size)}",
+            name=f"{label}: {format_count(size)}", showlegend=not look.present,
             line={"color": look.color("refused"), "width": 2, "dash": dash},
         )  # fmt: skip
 
@@ -177,6 +187,7 @@ def ladder_picture(rungs: Sequence[Item], look: Look) -> Picture:
         "categoryorder": "array",
         "categoryarray": order,
         "range": [-0.6, len(order) - 0.4],
+        "showticklabels": False,  # each mark has its name beside it
     }
     height = round((len(rungs) * _RUNG_HEIGHT + 4) * (18 if look.present else 15))
     said = [f"{_(rung.name)} {scientific(rung.amount)}" for rung in rungs]
@@ -196,7 +207,13 @@ def ladder_picture(rungs: Sequence[Item], look: Look) -> Picture:
 
 
 def _power_words(power: float) -> str:
-    return f"10<sup>{round(math.log10(power))}</sup>"
+    return f"10{str(round(math.log10(power))).translate(_RAISED)}"
+
+
+def _name(rung: Item, look: Look) -> str:
+    """Return what a rung is called; on a projector without what follows a colon."""
+    name = _(rung.name)
+    return re.split("[:：]", name)[0] if look.present else name
 
 
 def _draw_rungs(drawing: Drawing, kind: Kind, rungs: Sequence[Item], look: Look) -> None:
@@ -207,8 +224,8 @@ def _draw_rungs(drawing: Drawing, kind: Kind, rungs: Sequence[Item], look: Look)
         mode="markers+text",
         name=_(KIND_WORDS[kind]),
         marker={"color": look.color(kind.replace(" ", "_")), "symbol": _SYMBOLS[kind], "size": 13},
-        text=[f"  {scientific(rung.amount)}" for rung in rungs],
-        textposition="middle right",
+        text=[f"  {_name(rung, look)} · {scientific(rung.amount)}  " for rung in rungs],
+        textposition=["middle left" if rung.amount > _MIDDLE else "middle right" for rung in rungs],
         customdata=[[format_flops(rung.amount), _(rung.source)] for rung in rungs],
         hovertemplate="%{customdata[0]}<br>%{customdata[1]}<extra></extra>",
     )

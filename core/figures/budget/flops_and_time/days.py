@@ -7,7 +7,7 @@ from typing import Final
 from core.figures.budget.flops_frame import framed, log_axis, powers
 from core.figures.picture import Drawing, Look, Picture
 from core.language import _
-from core.units import format_seconds
+from core.units import format_percent, format_seconds
 
 DAY: Final = 86_400
 LOW_MFU, HIGH_MFU = 0.3, 0.6
@@ -37,7 +37,7 @@ def days_picture(device_seconds: float, mfu: float, num_devices: int, look: Look
     drawing, counts = Drawing(), counts_around(num_devices)
     here = device_seconds / (mfu * num_devices)
     _draw_band(drawing, counts, device_seconds, look)
-    _draw_chosen(drawing, counts, device_seconds / mfu, look)
+    _draw_chosen(drawing, counts, device_seconds, mfu, look)
     drawing.scatter(
         x=[num_devices], y=[here / DAY], mode="markers+text", showlegend=False,
         marker={"color": look.color("forward"), "size": 16, "symbol": "diamond"},
@@ -67,17 +67,20 @@ def _draw_band(drawing: Drawing, counts: Sequence[int], device_seconds: float, l
         drawing.scatter(
             x=counts, y=[device_seconds / (share * count * DAY) for count in counts],
             mode="lines", fill=fill, hoverinfo="skip",
-            showlegend=fill is not None, name=_("MFU from 30 to 60 %"),
+            showlegend=fill is not None, name=_("30 to 60 % MFU"),
             line={"color": look.color("estimated"), "width": 1, "dash": "dot"},
         )  # fmt: skip
 
 
-def _draw_chosen(drawing: Drawing, counts: Sequence[int], one_device: float, look: Look) -> None:
-    """Draw the line of the chosen MFU, from the seconds that one device takes at it."""
-    seconds = [one_device / count for count in counts]
+def _draw_chosen(
+    drawing: Drawing, counts: Sequence[int], device_seconds: float, mfu: float, look: Look
+) -> None:
+    """Draw the line of the chosen MFU."""
+    seconds = [device_seconds / (mfu * count) for count in counts]
     drawing.scatter(
         x=counts, y=[each / DAY for each in seconds], mode="lines+markers",
-        name=_("the chosen MFU"), line={"color": look.color("forward"), "width": 3},
+        name=_("{mfu} MFU").format(mfu=format_percent(mfu)),
+        line={"color": look.color("forward"), "width": 3},
         marker={"size": 6}, customdata=[format_seconds(each) for each in seconds],
         hovertemplate="%{x:,}: %{customdata}<extra></extra>",
     )  # fmt: skip

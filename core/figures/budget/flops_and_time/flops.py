@@ -121,7 +121,7 @@ def _components_sentence(rows: Sequence[Row], totals: Mapping[str, float], whole
 
 
 def two_layers_picture(step: Item, look: Look) -> Picture:
-    """Return two layers, product by product: a bar each, in the order in which they run.
+    """Return two layers, matmul by matmul: a bar each, in the order in which they run.
 
     Args:
         step: What `core.budget.by_hand.rules.two_layer_flops` gave.
@@ -144,13 +144,13 @@ def two_layers_picture(step: Item, look: Look) -> Picture:
     products = [f"{name} {format_flops(amount)}" for name, amount in amounts.items()]
     table = {
         _("phase"): [_(phase.name) for phase, _part in rows],
-        _("product"): [part.name for _phase, part in rows],
+        _("matmul"): [part.name for _phase, part in rows],
         _("formula"): [part.formula for _phase, part in rows],
         _("FLOPs"): [f"{part.amount:,}" for _phase, part in rows],
     }
     return Picture(
         figure=rows_of_bars(drawing, look, num_rows=len(rows), x=x),
-        alt=_("The products of two layers: {parts}.").format(parts=_(", ").join(products)),
+        alt=_("The matrix products of two layers: {parts}.").format(parts=_(", ").join(products)),
         table=table,
     )
 
@@ -178,11 +178,14 @@ def rule_picture(
         marker={"color": look.color("format_a"), "size": 14},
         hovertemplate="%{x:,}: %{y:.3f}<extra></extra>",
     )  # fmt: skip
-    shown = contexts[:: 2 if look.present else 1]
+    powers_of_two = [each for each in contexts if each & (each - 1) == 0]
+    shown = powers_of_two[:: 3 if look.present else 1]
     ticks = [tick for tick in _TICKS if not (look.present and tick in _CLOSE_TICKS)]
-    x = log_axis(shown, _context_words, title=_("context in tokens"))
+    x = log_axis(shown, _context_words, title=_("sequence length"))
     y = log_axis(ticks, "{:g}".format, title=_("exact FLOPs / 6ND"))
-    columns: dict[str, Sequence[object]] = {_("context"): [f"{each:,}" for each in contexts]}
+    columns: dict[str, Sequence[object]] = {
+        _("sequence length"): [f"{each:,}" for each in contexts]
+    }
     for curve in curves:
         causal, full = _names(curve)
         columns |= {causal: list(curve.causal), full: list(curve.full)}
@@ -209,7 +212,7 @@ def _draw_curves(
     drawing: Drawing, contexts: Sequence[int], curves: Sequence[Curve], look: Look
 ) -> None:
     """Draw thin lines of the others, then the chosen model's two."""
-    chosen, *others = curves
+    chosen, *others = curves[:2] if look.present else curves  # large text has room for one more
     causal, full = _names(chosen)
     lines = [
         *((each.name, each.causal, *style) for each, style in zip(others, _OTHERS, strict=False)),

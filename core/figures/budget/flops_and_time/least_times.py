@@ -84,6 +84,7 @@ def _draw_bars(drawing: Drawing, bar: Least, pattern: str, look: Look) -> None:
         marker=hatched(look.color(bar.color), pattern) | {"opacity": bar.opacity},
         text=[format_seconds(each) for each in bar.seconds.values()],
         textposition="outside",
+        constraintext="none",
         cliponaxis=False,
         hovertemplate="%{y}: %{text}<extra>%{fullData.name}</extra>",
     )

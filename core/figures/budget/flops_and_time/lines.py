@@ -1,4 +1,4 @@
-"""Training time in lines: compute, extra work, communication, bubble, for several clusters."""
+"""Breakdown of training time: compute, extra work, communication, bubble, for several clusters."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -19,7 +19,7 @@ Rows = Sequence[tuple[str, Item]]  # a translated label and the time behind it
 
 
 def lines_picture(rows: Rows, look: Look) -> Picture:
-    """Return one bar a cluster, cut into its lines, its whole time beside it.
+    """Return one bar a cluster, cut into its parts, its whole time beside it.
 
     Args:
         rows: Number of devices in words, and what `training_time` gave.
@@ -71,7 +71,7 @@ def _sentence(rows: Rows) -> str:
         if most is not None:
             text += f" ({_(most.name)} {format_percent(most.amount / time.amount)})"
         parts.append(text)
-    return _("Time of training in lines: {rows}.").format(rows=_(", ").join(parts))
+    return _("Breakdown of training time: {rows}.").format(rows=_(", ").join(parts))
 
 
 def _table(rows: Rows) -> Table:

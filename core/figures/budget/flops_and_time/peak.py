@@ -9,6 +9,8 @@ from core.budget.cluster import DeviceSpec
 from core.budget.compute.intensity import Operation, bound, ridge
 from core.budget.item import Item
 from core.figures.budget.flops_frame import (
+    HEIGHT_PX,
+    PRESENT_HEIGHT_PX,
     framed,
     hatched,
     intensity_words,
@@ -27,11 +29,11 @@ _CONVENTIONS: Final[Mapping[str, tuple[str, str]]] = {
 _USUAL: Final = ("forward", "")
 _BEYOND: Final = 1.0  # nothing runs faster than its peak
 _NEAR_THE_EDGE: Final = 20  # times the left end: words to the left would leave the picture
-_LEFT, _RIGHT = 0.05, 2e5  # FLOPs for each byte, the ends of the axis
+_LEFT, _RIGHT = 0.05, 2e5  # FLOP/byte, the ends of the axis
 _NEAR: Final = 1.6  # operations whose intensities differ by less share a label
-_MOST_NAMES: Final = 3
-_CLOSE: Final = 0.6  # powers of ten: labels of groups nearer than this stand below each other
-_FIRST_PX: Final = 12
+_MOST_NAMES: Final = 2
+_PLOT_SHARE: Final = 0.7  # of a picture's height: the rest is its legend and the lower axis
+_BESIDE_PX: Final = 12
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,14 +45,14 @@ class _Mark:
         intensity: FLOPs for each byte that it moves.
         share: Of the peak, at most.
         height: That share in FLOP/s.
-        waits: Whether it waits for memory.
+        memory_bound: Whether memory, not compute, limits it.
     """
 
     name: str
     intensity: float
     share: float
     height: float
-    waits: bool
+    memory_bound: bool
 
 
 def mfu_picture(shares: Sequence[Item], look: Look) -> Picture:
@@ -125,22 +127,22 @@ def roofline_picture(
     ends = min(_LEFT, min(found) / 4), max(_RIGHT, max(found) * 4)
     _draw_roof(drawing, device, peak, ends, look)
     _draw_marks(drawing, marks, look)
-    _draw_names(drawing, marks, edge, look)
     lowest = min(peak, *(mark.height for mark in marks)) / 8
-    x = _powers_axis(_("FLOPs for each byte moved"), *ends, _intensity_tick)
-    y = _powers_axis(_("FLOP/s at most"), lowest, peak * 4, _rate_tick)
+    _draw_names(drawing, marks, edge, math.log10(peak * 4 / lowest), look)
+    x = _powers_axis(_("arithmetic intensity (FLOP/byte)"), *ends, _intensity_tick)
+    y = _powers_axis(_("attainable FLOP/s"), lowest, peak * 4, _rate_tick)
     table = {
         _("operation"): [mark.name for mark in marks],
         _("FLOPs"): [f"{each.flops.amount:,.4g}" for each in operations],
         _("bytes moved"): [f"{each.moved.amount:,.4g}" for each in operations],
-        _("FLOPs for each byte"): [f"{mark.intensity:,.4g}" for mark in marks],
+        _("arithmetic intensity (FLOP/byte)"): [f"{mark.intensity:,.4g}" for mark in marks],
         _("share of the peak, at most"): [format_percent(mark.share) for mark in marks],
     }
-    waiting = [mark.name for mark in marks if mark.waits]
-    busy = [mark.name for mark in marks if not mark.waits]
+    waiting = [mark.name for mark in marks if mark.memory_bound]
+    busy = [mark.name for mark in marks if not mark.memory_bound]
     alt = _(
-        "Roofline of {device}, which turns at {edge} FLOPs for each byte. Waiting for memory: "
-        "{waiting}. Computing all the time: {busy}."
+        "Roofline of {device}, ridge point at {edge} FLOP/byte. Memory-bound: {waiting}. "
+        "Compute-bound: {busy}."
     ).format(
         device=device.name,
         edge=intensity_words(edge),
@@ -158,7 +160,7 @@ def _mark(operation: Operation, device: DeviceSpec, peak: float, edge: float) ->
         intensity=intensity,
         share=share,
         height=peak * share,
-        waits=intensity < edge,
+        memory_bound=intensity < edge,
     )
 
 
@@ -179,17 +181,18 @@ def _draw_roof(
         line={"color": look.color("reference"), "width": 2, "dash": "dot"},
     )  # fmt: skip
     drawing.note(
-        x=math.log10(edge), y=math.log10(peak), text=f"{intensity_words(edge)} FLOPs/B", yshift=14,
+        x=math.log10(edge), y=math.log10(peak), yshift=14,
+        text=f"{intensity_words(edge)} FLOP/byte",
         xanchor="left" if edge < _NEAR_THE_EDGE * ends[0] else "right",
     )  # fmt: skip
 
 
 def _draw_marks(drawing: Drawing, marks: Sequence[_Mark], look: Look) -> None:
-    for waits, meaning, symbol, name in (
-        (True, "backward", "circle", _("waits for memory")),
-        (False, "forward", "diamond", _("computes all the time")),
+    for memory_bound, meaning, symbol, name in (
+        (True, "backward", "circle", _("memory-bound")),
+        (False, "forward", "diamond", _("compute-bound")),
     ):
-        found = [mark for mark in marks if mark.waits == waits]
+        found = [mark for mark in marks if mark.memory_bound == memory_bound]
         drawing.scatter(
             x=[mark.intensity for mark in found],
             y=[mark.height for mark in found],
@@ -202,31 +205,42 @@ def _draw_marks(drawing: Drawing, marks: Sequence[_Mark], look: Look) -> None:
 
 
 def _told(mark: _Mark) -> str:
-    return _("{name}: {intensity} FLOPs/B, at most {share} of the peak").format(
+    return _("{name}: {intensity} FLOP/byte, at most {share} of the peak").format(
         name=mark.name,
         intensity=intensity_words(mark.intensity),
         share=format_percent(mark.share),
     )
 
 
-def _draw_names(drawing: Drawing, marks: Sequence[_Mark], edge: float, look: Look) -> None:
-    """Name the marks; those that stand together, or on the flat part of the roof, share a label."""
-    line_px, before, shift = (24 if look.present else 18), -math.inf, 0
-    for group in _neighbours(marks, edge):
-        shown = [mark.name for mark in group[: 1 if look.present else _MOST_NAMES]]
-        more = f" +{len(group) - len(shown)}" if len(group) > len(shown) else ""
-        x = math.log10(group[0].intensity)
-        shift = shift if x - before < _CLOSE else _FIRST_PX  # below the label to the left of it
+def _draw_names(
+    drawing: Drawing, marks: Sequence[_Mark], edge: float, decades: float, look: Look
+) -> None:
+    """Name the marks, right of them and below the roof; those that stand together share a label.
+
+    Args:
+        drawing: What the labels are added to.
+        marks: The operations.
+        edge: The ridge point; labels of what lies beyond it stand below the flat roof.
+        decades: Powers of ten of the upright axis.
+        look: How the reader wants to see.
+    """
+    line_px, most = (26, 1) if look.present else (20, _MOST_NAMES)
+    px_each = (PRESENT_HEIGHT_PX if look.present else HEIGHT_PX) * _PLOT_SHARE / decades
+    above = math.inf
+    for group in reversed(_neighbours(marks, edge)):
+        is_flat = group[0].intensity >= edge
+        first = group[0 if is_flat else -1]
+        place = math.log10(first.height) * px_each - is_flat * line_px
+        above = min(place, above - line_px)
+        more = f" +{len(group) - most}" if len(group) > most else ""
         drawing.note(
-            x=x,
-            y=math.log10(group[0].height),
-            text="<br>".join(shown) + more,
-            yshift=-shift,
-            yanchor="top",
+            x=math.log10(first.intensity),
+            y=math.log10(first.height),
+            text=_(", ").join(mark.name for mark in group[:most]) + more,
+            xshift=_BESIDE_PX,
+            yshift=above - math.log10(first.height) * px_each,
             xanchor="left",
-            align="left",
         )
-        before, shift = x, shift + line_px * len(shown)
 
 
 def _neighbours(marks: Sequence[_Mark], edge: float) -> list[list[_Mark]]:

@@ -11,7 +11,7 @@ from core.language import N_, _
 PART_NAMES: Final[Mapping[str, str]] = {
     "codes": N_("codes"),
     "scales": N_("scales"),
-    "the rest": N_("embeddings, head and norms in 16 bits or more"),
+    "the rest": N_("embeddings, head and norms"),
 }
 _SHARED: Final = ("scales", "zero points", "scales of the scales")
 _LOOKS: Final = {
@@ -20,7 +20,9 @@ _LOOKS: Final = {
     "the rest": ("kv_cache", "\\"),
 }
 _ROW_HEIGHT: Final = {False: 2.5, True: 2.1}  # of the text's size; on a projector True
-_ROOM: Final = {False: 1.3, True: 1.5}  # of the longest bar: its number and verdict stand beside
+_ROOM: Final = (
+    1.5  # of the longest bar: its number and verdict (a mark on a projector) stand beside
+)
 _FARTHEST: Final = 3.0  # times the longest bar: a line beyond is told in words
 _GAP: Final = 0.13  # of the width: labels of lines nearer to each other would run together
 Items = Mapping[str, Item]  # format -> the bytes behind it, wide to narrow
@@ -48,7 +50,7 @@ def one_model_picture(
     """
     layout = look.layout()
     drawing = Drawing()
-    end = axis_end(items, chosen, look)
+    end = axis_end(items, chosen)
     _draw_bars(drawing, items, look)
     _draw_verdicts(drawing, items, chosen, look)
     for line in seen_lines(chosen, landmarks, end):
@@ -77,11 +79,11 @@ def one_model_picture(
     return Picture(figure=figure, alt=alt, table=_table(items, chosen, look))
 
 
-def axis_end(items: Items, chosen: Line, look: Look) -> float:
+def axis_end(items: Items, chosen: Line) -> float:
     """Return the bytes at the right edge: room for every number, and for a memory not far off."""
     longest = max(item.amount for item in items.values())
     near = chosen.num_bytes <= _FARTHEST * longest
-    return max(_ROOM[look.present] * longest, 1.12 * chosen.num_bytes if near else 0)
+    return max(_ROOM * longest, 1.12 * chosen.num_bytes if near else 0)
 
 
 def seen_lines(chosen: Line, landmarks: Sequence[Line], end: float) -> tuple[Line, ...]:
@@ -120,7 +122,8 @@ def _draw_bars(drawing: Drawing, items: Items, look: Look) -> None:
 
 def _draw_verdicts(drawing: Drawing, items: Items, chosen: Line, look: Look) -> None:
     for name, item in items.items():
-        words = f"<b>{look.format_bytes(item.amount)}</b>  {verdict(item.amount, chosen)}"
+        said = verdict(item.amount, chosen)
+        words = f"<b>{look.format_bytes(item.amount)}</b>  {said[0] if look.present else said}"
         drawing.note(
             x=item.amount,
             y=name,

@@ -60,7 +60,7 @@ def _rows(tree: Item) -> Iterator[Row]:
 
 
 def parts_picture(model: str, tree: Item, idle: Mapping[str, float], look: Look) -> Picture:
-    """Return a bar a part; what one token does not pass is hatched.
+    """Return a bar a part; what is not active for a token is hatched.
 
     Args:
         model: Its name.
@@ -73,9 +73,9 @@ def parts_picture(model: str, tree: Item, idle: Mapping[str, float], look: Look)
     names = {PART_NAMES[part]: amount for part, amount in idle.items()}
     left = [names.get(row.part, 0) for row in rows]
     used = [row.amount - out for row, out in zip(rows, left, strict=True)]
-    _draw(drawing, rows, used, "", _("a token passes"), look)
+    _draw(drawing, rows, used, "", _("active for a token"), look)
     if idle:
-        _draw(drawing, rows, left, "/", _("a token leaves out"), look)
+        _draw(drawing, rows, left, "/", _("not active"), look)
     for row in rows:
         share = format_percent(row.amount / tree.amount)
         text = f" <b>{share}</b>  {format_count(row.amount)}"

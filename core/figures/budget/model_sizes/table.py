@@ -26,15 +26,12 @@ def two_decimals(num_bytes: float, unit: ByteUnit) -> str:
     return f"{num_bytes / (GIB if unit == 'GiB' else 1e9):,.2f} {unit}"
 
 
-def table_picture(
-    cells: Sequence[Cell], lines: Sequence[Line], chosen: Line, look: Look
-) -> Picture:
+def table_picture(cells: Sequence[Cell], lines: Sequence[Line], look: Look) -> Picture:
     """Return a group of bars for each format, one bar for each size, and a line for each memory.
 
     Args:
         cells: The table, cell by cell.
-        lines: Memories to hold the bars against.
-        chosen: The memory that the table's verdicts speak of.
+        lines: Memories to hold the bars against; the table's verdicts speak of the first.
         look: How the reader wants to see.
     """
     layout = look.layout()
@@ -59,7 +56,7 @@ def table_picture(
         "margin": {"l": 8, "r": 8, "t": 32, "b": 8},
     }
     figure = drawing.figure(layout | axes | {"barmode": "group", "bargap": _GAP})
-    return Picture(figure=figure, alt=_sentence(cells, look), table=_table(cells, chosen, look))
+    return Picture(figure=figure, alt=_sentence(cells, look), table=_table(cells, lines[0], look))
 
 
 def _draw_row(drawing: Drawing, cells: Sequence[Cell], number: int, look: Look) -> None:

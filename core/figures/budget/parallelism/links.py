@@ -112,7 +112,7 @@ def _links_sentence(rows: Sequence[_Row]) -> str:
         return _("One device sends nothing; it computes for {seconds} in a step.").format(
             seconds=rows[0].text
         )
-    return _("Seconds of a step on each link: {parts}.").format(
+    return _("Communication time of a step on each link: {parts}.").format(
         parts=_("; ").join(f"{row.label} {row.text}" for row in rows)
     )
 

@@ -51,7 +51,7 @@ def ranks_picture(view: GridView, look: Look) -> Picture:
         drawing,
         look,
         x={
-            "title": {"text": _("replica"), "standoff": 4},
+            "title": {"text": _("data-parallel rank"), "standoff": 4},
             "tickvals": places,
             "ticktext": names,
             "range": [-0.6, num_columns - 0.4],
@@ -93,7 +93,8 @@ def _draw_squares(drawing: Drawing, view: GridView, look: Look) -> None:
 
 def _hover(rank: Rank, view: GridView, look: Look) -> str:
     return _(
-        "rank {rank}: stage {stage}, replica {replica}, tensor rank {tensor}, node {node}; {size}"
+        "rank {rank}: stage {stage}, data-parallel rank {replica}, tensor-parallel rank {tensor}, "
+        "node {node}; {size}"
     ).format(
         rank=rank.number,
         stage=rank.stage,
@@ -170,10 +171,10 @@ def _sentence(view: GridView, look: Look) -> str:
             view.grid.num_columns,
         ).format(**values)
     return ngettext(
-        "{stages} pipeline stages of one rank each. A rank of stage {busiest} holds most, {most}, "
-        "one of stage {idlest} least, {least}; a device has {capacity}.",
-        "{stages} pipeline stages of {ranks} ranks each. A rank of stage {busiest} holds most, "
-        "{most}, one of stage {idlest} least, {least}; a device has {capacity}.",
+        "{stages} pipeline stages of one rank each. Stage {busiest} uses the most memory, {most}, "
+        "stage {idlest} the least, {least}; a device has {capacity}.",
+        "{stages} pipeline stages of {ranks} ranks each. A rank of stage {busiest} uses the most "
+        "memory, {most}, one of stage {idlest} the least, {least}; a device has {capacity}.",
         view.grid.num_columns,
     ).format(**values)
 

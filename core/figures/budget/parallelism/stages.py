@@ -13,7 +13,7 @@ from core.units import format_seconds
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-HEIGHT_PX: Final = 400
+HEIGHT_PX: Final = {False: 400, True: 450}  # by whether it is on a projector
 PAIR_HEIGHT_PX: Final = 300
 _ROOM: Final = 1.12
 _MOST_TOTALS: Final = 12  # bars that still have room for their total above them
@@ -24,7 +24,7 @@ _SENT_ROOM: Final = {False: 1.5, True: 1.85}  # of the longest bar: what is sent
 def stages_picture(bars: Bars, capacity: float, look: Look) -> Picture:
     """Return the stages side by side, below the line at which a device is full."""
     alt = _stages_sentence(bars, _totals(bars), capacity, look)
-    figure = _standing_bars(bars, capacity, HEIGHT_PX, look)
+    figure = _standing_bars(bars, capacity, HEIGHT_PX[look.present], look)
     return Picture(figure=figure, alt=alt, table=parts_table(bars, look, _("stage")))
 
 
@@ -143,5 +143,5 @@ def _sharding_table(ways: Sequence[Sharding], look: Look) -> Table:
     return {
         **parts_table(_way_bars(ways), look, _("way")),
         _("sent in a step"): [look.format_bytes(way.sent.amount) for way in ways],
-        _("seconds on the link"): [format_seconds(way.seconds.amount) for way in ways],
+        _("communication time"): [format_seconds(way.seconds.amount) for way in ways],
     }

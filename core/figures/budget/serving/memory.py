@@ -13,13 +13,13 @@ from core.language import N_, _, ngettext
 HEIGHTS: Final = (330, 315)
 MOST_HEIGHT_PX: Final = 310  # of the bars
 AXIS_TITLES: Final[Mapping[Axis, str]] = {
-    "context": N_("tokens of each sequence (prompt and answer)"),
-    "sequences": N_("sequences at once"),
+    "context": N_("context length (tokens)"),
+    "sequences": N_("concurrent sequences"),
 }
 _AREAS: Final = (
-    ("weights", "weights", ""),
-    ("work space", "activations", "."),
-    ("KV cache", "kv_cache", "/"),
+    (N_("weights"), "weights", ""),
+    (N_("workspace"), "activations", "."),
+    (N_("KV cache"), "kv_cache", "/"),
 )
 _AREA_ROOM: Final = 1.2  # of the highest thing: names stand above it
 _WORDS_ROOM: Final = 0.6  # of the picture's width: two names stand side by side on the capacity
@@ -42,14 +42,14 @@ def memory_picture(sweep: MemorySweep, device: str, look: Look) -> Picture:
         look: How the reader wants to see.
     """
     drawing = Drawing()
-    for (name, meaning, pattern), amounts in zip(_AREAS, _parts(sweep), strict=True):
+    for (word, meaning, pattern), amounts in zip(_AREAS, _parts(sweep), strict=True):
         color = look.color(meaning)
         drawing.scatter(
             x=sweep.values,
             y=[look.in_unit(amount) for amount in amounts],
             stackgroup="memory",
             mode="lines",
-            name=_(name),
+            name=_(word),
             line={"color": color, "width": 1.5},
             fillpattern={"shape": pattern, "fgcolor": color, "fillmode": "overlay", "size": 8},
             customdata=[look.format_bytes(amount) for amount in amounts],
@@ -143,17 +143,17 @@ def _memory_sentence(sweep: MemorySweep, device: str, look: Look) -> str:
     }
     if not sweep.largest:
         return _(
-            "Memory over {setting}: beside {weights} of weights nothing fits in the {capacity} of "
+            "Memory by {setting}: beside {weights} of weights nothing fits in the {capacity} of "
             "{device}."
         ).format(**words)
     if sweep.largest > sweep.values[-1]:
         words["last"] = f"{sweep.values[-1]:,}"
         return _(
-            "Memory over {setting}: {weights} of weights stay, the KV cache grows, and {device} "
+            "Memory by {setting}: {weights} of weights stay, the KV cache grows, and {device} "
             "with {capacity} is not full at {last} yet."
         ).format(**words)
     return _(
-        "Memory over {setting}: {weights} of weights stay, the KV cache grows, and {device} with "
+        "Memory by {setting}: {weights} of weights stay, the KV cache grows, and {device} with "
         "{capacity} is full at {largest}."
     ).format(**words)
 
@@ -193,7 +193,7 @@ def variant_label(variant: KVVariant) -> str:
     """Return what a bar is called: kind of attention, key heads, format."""
     name = _(variant.name)
     if variant.num_kv_heads:
-        heads = ngettext("{count} key head", "{count} key heads", variant.num_kv_heads)
+        heads = ngettext("{count} KV head", "{count} KV heads", variant.num_kv_heads)
         name = f"{name}, {heads.format(count=variant.num_kv_heads)}"
     elif variant.name == AS_MADE:
         name = _("as made: latent vector")

@@ -55,14 +55,14 @@ def roofline_picture(
         height=HEIGHTS[look.present],
         margin=MARGIN,
         x={
-            "title": _("FLOPs for each byte read"),
+            "title": _("arithmetic intensity (FLOP/byte)"),
             "type": "log",
             "range": [math.log10(end) for end in ends],
             "tickvals": _SMALL_POWERS,
             "ticktext": list(map(_tick, _SMALL_POWERS)),
         },
         y={
-            "title": _("FLOP/s of one device"),
+            "title": _("FLOP/s per device"),
             "title_standoff": 8,
             "type": "log",
             "range": [math.log10(lowest) - 0.4, math.log10(peak) + 0.35],
@@ -126,7 +126,7 @@ def _draw_roof(
         x=[1e-3, ridge, 1e9],
         y=[1e-3 * bandwidth, peak, peak],
         mode="lines",
-        name=_("roof of the data sheet"),
+        name=_("data-sheet roofline"),
         line={"color": look.color("text"), "width": 3},
         hoverinfo="skip",
     )
@@ -135,7 +135,7 @@ def _draw_roof(
     drawing.note(
         x=math.log10(ridge),
         y=math.log10(peak),
-        text=_("{peak} from {ridge} FLOPs per byte on").format(
+        text=_("{peak}, ridge point {ridge} FLOP/byte").format(
             peak=format_flops_per_second(peak), ridge=intensity_words(ridge)
         ),
         xanchor=("left" if share < _SIDE else "right" if share > 1 - _SIDE else "center"),
@@ -151,7 +151,7 @@ def _draw_wide_roof(drawing: Drawing, roof: tuple[float, float], look: Look) -> 
         x=[peak / bandwidth, 1e9],
         y=[peak, peak],
         mode="lines",
-        name=_("roof in 16 bits: {peak} from {ridge} on").format(
+        name=_("16-bit roofline: {peak}, ridge point {ridge}").format(
             peak=format_flops_per_second(peak), ridge=intensity_words(peak / bandwidth)
         ),
         line={"color": look.color("reference"), "width": 2, "dash": "dash"},
@@ -161,9 +161,9 @@ def _draw_wide_roof(drawing: Drawing, roof: tuple[float, float], look: Look) -> 
 
 def _words(point: RooflinePoint) -> str:
     return ngettext(
-        "{phase}, {count} token in a pass: {intensity} FLOPs per byte, {speed}, {mfu} of the peak "
+        "{phase}, {count} token per pass: {intensity} FLOP/byte, {speed}, {mfu} of the peak "
         "({fits})",
-        "{phase}, {count} tokens in a pass: {intensity} FLOPs per byte, {speed}, {mfu} of the "
+        "{phase}, {count} tokens per pass: {intensity} FLOP/byte, {speed}, {mfu} of the "
         "peak ({fits})",
         point.num_tokens,
     ).format(
@@ -188,8 +188,8 @@ def _table(points: Sequence[RooflinePoint]) -> Table:
     """Return one row for each pass."""
     return {
         _("pass"): [_(PHASES[point.phase]) for point in points],
-        _("tokens in a pass"): [point.num_tokens for point in points],
-        _("FLOPs per byte"): [f"{point.intensity:,.4g}" for point in points],
+        _("tokens per pass"): [point.num_tokens for point in points],
+        _("arithmetic intensity (FLOP/byte)"): [f"{point.intensity:,.4g}" for point in points],
         _("FLOP/s"): [format_flops_per_second(point.flops_per_second) for point in points],
         _("MFU"): [format_percent(point.mfu) for point in points],
         _("Device memory"): [fits_or_not(point.fits) for point in points],

@@ -17,8 +17,8 @@ SPEED_HEIGHT_PX: Final = 330
 PROOF_HEIGHTS: Final = (310, 320)
 _APART_X, _APART_Y = 0.04, 0.09  # of the picture, between two names
 BOUNDS: Final[Mapping[str, str]] = {
-    "reading": N_("waits for reading"),
-    "computing": N_("waits for computing"),
+    "reading": N_("memory-bound"),
+    "computing": N_("compute-bound"),
 }
 _SYMBOLS: Final = {"reading": "circle", "computing": "square"}
 BAND: Final = 0.15
@@ -54,8 +54,8 @@ def speed_picture(curve: Curve, chosen: int, look: Look) -> Picture:
         look,
         height=SPEED_HEIGHT_PX,
         margin=MARGIN,
-        x={"title": _("time per token (ms)")},
-        y={"title": _("tokens/s of one device"), "title_standoff": 8, "rangemode": "tozero"},
+        x={"title": _("time per output token (ms)")},
+        y={"title": _("tokens/s per device"), "title_standoff": 8, "rangemode": "tozero"},
     )
     return Picture(figure=figure, alt=_speed_sentence(curve), table=_speed_table(curve))
 
@@ -112,7 +112,7 @@ def _places(points: Sequence[CurvePoint]) -> dict[str, list[float]]:
 
 
 def _point_words(point: CurvePoint) -> str:
-    return _("{count} at once: {latency} per token, {speed} of one device, {bound}").format(
+    return _("{count} concurrent: {latency} per token, {speed} per device, {bound}").format(
         count=f"{point.concurrency:,}",
         latency=format_seconds(point.seconds_per_token),
         speed=format_rate(point.tokens_per_second, _("tokens")),
@@ -127,8 +127,8 @@ def _mark_end(drawing: Drawing, curve: Curve, look: Look) -> None:
         text = _("not even one sequence fits")
         drawing.note(xref="paper", yref="paper", x=0.5, y=0.5, text=text, font=font)
         return
-    _mark(drawing, end, _("KV memory ends it"), {"color": color, "size": 16, "symbol": "x"})
-    text = _("KV memory ends it at {count}").format(count=f"{end.concurrency:,}")
+    _mark(drawing, end, _("KV cache full"), {"color": color, "size": 16, "symbol": "x"})
+    text = _("KV cache full at {count}").format(count=f"{end.concurrency:,}")
     place = {"x": 1e3 * end.seconds_per_token, "y": end.tokens_per_second, "xshift": -12}
     drawing.note(**place, text=text, xanchor="right", yanchor="bottom", font=font)
 
@@ -148,8 +148,8 @@ def _mark(drawing: Drawing, point: CurvePoint, name: str, marker: Mapping[str, o
 def _speed_sentence(curve: Curve) -> str:
     first, last = curve.points[0], curve.last_that_fits
     if last is None:
-        return _("Throughput over latency: not even one sequence fits beside the weights.")
-    return _("Throughput over latency: {first}; {last}, where KV memory ends the curve.").format(
+        return _("Throughput against latency: not even one sequence fits beside the weights.")
+    return _("Throughput against latency: {first}; {last}, where the KV cache is full.").format(
         first=_point_words(first), last=_point_words(last)
     )
 
@@ -158,11 +158,11 @@ def _speed_table(curve: Curve) -> Table:
     """Return one row for each number of sequences."""
     points = curve.points
     return {
-        _("sequences at once"): [point.concurrency for point in points],
-        _("time per token"): [format_seconds(point.seconds_per_token) for point in points],
-        _("tokens/s per reader"): [format_count(1 / point.seconds_per_token) for point in points],
-        _("tokens/s of one device"): [format_count(point.tokens_per_second) for point in points],
-        _("what it waits for"): [_(BOUNDS[point.bound]) for point in points],
+        _("concurrent sequences"): [point.concurrency for point in points],
+        _("time per output token"): [format_seconds(point.seconds_per_token) for point in points],
+        _("tokens/s per user"): [format_count(1 / point.seconds_per_token) for point in points],
+        _("tokens/s per device"): [format_count(point.tokens_per_second) for point in points],
+        _("limited by"): [_(BOUNDS[point.bound]) for point in points],
         _("Device memory"): [fits_or_not(point.fits) for point in points],
     }
 
@@ -197,7 +197,7 @@ def proof_picture(rows: Sequence[DecodeSpeed], rule: DecodeFit, look: Look) -> P
         height=PROOF_HEIGHTS[look.present],
         margin=MARGIN,
         x=_LOG | {"title": _("published tokens/s")},
-        y=_LOG | {"title": _("tokens/s by the rule"), "title_standoff": 8},
+        y=_LOG | {"title": _("predicted tokens/s"), "title_standoff": 8},
     )
     return Picture(figure=figure, alt=_proof_sentence(rows, rule), table=_proof_table(rows, rule))
 
@@ -238,7 +238,7 @@ def _proof_table(rows: Sequence[DecodeSpeed], rule: DecodeFit) -> Table:
     return {
         _("model, bits, devices"): [row_name(row) for row in rows],
         _("published tokens/s"): [f"{row.tokens_per_second:.4g}" for row in rows],
-        _("tokens/s by the rule"): [f"{1 / rule.seconds(row):.4g}" for row in rows],
+        _("predicted tokens/s"): [f"{1 / rule.seconds(row):.4g}" for row in rows],
         _("share of the bandwidth"): [format_percent(row.mbu) for row in rows],
         _("error"): [format_percent(error(row, rule)) for row in rows],
     }

@@ -73,7 +73,7 @@ def bar_picture(bars: Bars, capacity: float, look: Look) -> Picture:
 
 
 def _draw_uncertain(drawing: Drawing, bars: Bars, look: Look) -> None:
-    """Add the part of each bar that may come on top."""
+    """Add the part of each bar that is possible overhead."""
     color = look.color("estimated")
     bands = [
         _("{low} to {high}").format(
@@ -85,7 +85,7 @@ def _draw_uncertain(drawing: Drawing, bars: Bars, look: Look) -> None:
         x=[max(0.0, bar.high - bar.amount) for bar in bars],
         y=[bar.label for bar in bars],
         orientation="h",
-        name=_("may come on top"),
+        name=_("possible overhead"),
         marker={
             "color": "rgba(0,0,0,0)",
             "line": {"color": color, "width": 1},

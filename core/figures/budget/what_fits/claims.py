@@ -1,7 +1,9 @@
 """Claims on one scale: how many times each is beyond its bound."""
 
 import math
+import unicodedata
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from core.budget.claims.claim import Ruling, Verdict
@@ -12,7 +14,7 @@ VERDICTS: Final[Mapping[Verdict, str]] = {
     "possible": N_("possible"),
     "at_the_limit": N_("at the limit"),
     "impossible": N_("impossible"),
-    "overstated": N_("more than is needed"),
+    "overstated": N_("overstated"),
 }
 _LOOKS: Final[Mapping[Verdict, tuple[str, str]]] = {
     "possible": ("works", "circle"),
@@ -20,11 +22,24 @@ _LOOKS: Final[Mapping[Verdict, tuple[str, str]]] = {
     "impossible": ("refused", "x"),
     "overstated": ("optimizer", "triangle-right"),
 }
-_ROW_HEIGHT: Final = {False: 1.75, True: 1.4}  # of the text's size, which a projector has larger
+_ROW_HEIGHT: Final = {False: 1.35, True: 1.5}  # of the text's size, for a line of a label
 _TICKS: Final = [digit * 10.0**power for power in range(-3, 4) for digit in (1, 2, 5)]
 _SMALLEST: Final = 1e-3
 _LARGEST: Final = 1e3
-Rows = Sequence[tuple[str, str, Ruling]]  # key, translated label, ruling
+_LINE: Final = 46  # letters of a label on a line; a Chinese one is as wide as two
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Row:
+    """A claim in the picture: its key, the number of its stop, its translated words, the ruling."""
+
+    key: str
+    number: str
+    label: str
+    ruling: Ruling
+
+
+Rows = Sequence[Row]
 
 
 def shown_ratio(ruling: Ruling) -> float:
@@ -46,35 +61,69 @@ def claims_picture(rows: Rows, chosen: str, look: Look) -> Picture:
         _draw_marks(drawing, rows, verdict, look)
     line = {"color": look.color("text"), "width": 2}
     drawing.shape(type="line", x0=1, x1=1, y0=-0.5, y1=len(rows) - 0.5, line=line)
-    labels = [f"<b>{label}</b>" if key == chosen else label for key, label, _ruling in rows]
+    labels = [_written(row, look, bold=row.key == chosen) for row in rows]
+    num_lines = len(rows) * max(1 + label.count("<br>") for label in labels)
     axes = {
         "xaxis": layout["xaxis"] | _scale(rows),
         "yaxis": layout["yaxis"]
-        | {"tickvals": list(range(len(rows))), "ticktext": labels, "fixedrange": True}
+        | {
+            "tickvals": list(range(len(rows))),
+            "ticktext": labels,
+            "fixedrange": True,
+            "zeroline": False,
+        }
         | {"range": [len(rows) - 0.5, -0.5]},
-        "height": round(len(rows) * size * _ROW_HEIGHT[look.present]) + 5 * size,
+        "height": round(num_lines * size * _ROW_HEIGHT[look.present]) + 5 * size,
         "margin": {"l": 8, "r": 8, "t": 2 * size, "b": 8},
     }
     figure = drawing.figure(layout | axes | {"clickmode": "event+select"})
     parts = [
         _("{claim} {ratio} times the bound, {verdict}").format(
-            claim=label, ratio=f"{shown_ratio(ruling):.2g}", verdict=_(VERDICTS[ruling.verdict])
+            claim=row.label,
+            ratio=f"{shown_ratio(row.ruling):.2g}",
+            verdict=_(VERDICTS[row.ruling.verdict]),
         )
-        for _key, label, ruling in rows
+        for row in rows
     ]
     return Picture(figure=figure, alt=_("; ").join(parts) + ".", table=_table(rows))
 
 
+def _written(row: Row, look: Look, *, bold: bool) -> str:
+    """Return a claim beside its mark, in lines; on a projector its number alone."""
+    text = row.number or "★"
+    if not look.present:
+        text = "<br>".join(_lines(f"{row.number} {row.label}".strip()))
+    return f"<b>{text}</b>" if bold else text
+
+
+def _lines(text: str) -> list[str]:
+    """Return a text in lines that end after a word or a Chinese sign."""
+    if _width(text) <= _LINE:
+        return [text]
+    room = max(end for end in range(len(text)) if _width(text[:end]) <= _LINE)
+    ends = [end for end in range(1, room + 1) if text[end] == " " or _is_wide(text[end - 1])]
+    end = max(ends, default=room)
+    return [text[:end], *_lines(text[end:].lstrip())]
+
+
+def _width(text: str) -> int:
+    return len(text) + sum(map(_is_wide, text))
+
+
+def _is_wide(sign: str) -> bool:
+    return unicodedata.east_asian_width(sign) in "WF"
+
+
 def _draw_marks(drawing: Drawing, rows: Rows, verdict: Verdict, look: Look) -> None:
     meaning, symbol = _LOOKS[verdict]
-    places = [place for place, row in enumerate(rows) if row[2].verdict == verdict]
+    places = [place for place, row in enumerate(rows) if row.ruling.verdict == verdict]
     drawing.scatter(
-        x=[shown_ratio(rows[place][2]) for place in places],
+        x=[shown_ratio(rows[place].ruling) for place in places],
         y=places,
         mode="markers",
         name=_(VERDICTS[verdict]),
         marker={"color": look.color(meaning), "symbol": symbol, "size": 15},
-        customdata=[[rows[place][0], rows[place][1]] for place in places],
+        customdata=[[rows[place].key, rows[place].label] for place in places],
         hovertemplate="%{customdata[1]}<br>%{x:.3g} ×<extra>%{fullData.name}</extra>",
         selected={"marker": {"opacity": 1}},
         unselected={"marker": {"opacity": 1}},
@@ -82,7 +131,7 @@ def _draw_marks(drawing: Drawing, rows: Rows, verdict: Verdict, look: Look) -> N
 
 
 def _scale(rows: Rows) -> dict[str, Any]:
-    ratios = [shown_ratio(ruling) for _key, _label, ruling in rows]
+    ratios = [shown_ratio(row.ruling) for row in rows]
     low, high = math.log10(min(*ratios, 0.5)) - 0.15, math.log10(max(*ratios, 2)) + 0.15
     return {
         "type": "log",
@@ -97,8 +146,8 @@ def _scale(rows: Rows) -> dict[str, Any]:
 def _table(rows: Rows) -> Table:
     """Return one row a claim."""
     return {
-        _("claim"): [label for _key, label, _ruling in rows],
-        _("times the bound"): [shown_ratio(ruling) for _key, _label, ruling in rows],
-        _("ruling"): [_(VERDICTS[ruling.verdict]) for _key, _label, ruling in rows],
-        _("said in"): [_(ruling.claim.source) for _key, _label, ruling in rows],
+        _("claim"): [row.label for row in rows],
+        _("times the bound"): [shown_ratio(row.ruling) for row in rows],
+        _("verdict"): [_(VERDICTS[row.ruling.verdict]) for row in rows],
+        _("said in"): [_(row.ruling.claim.source) for row in rows],
     }

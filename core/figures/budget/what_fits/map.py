@@ -12,7 +12,7 @@ from core.language import N_, _, ngettext
 LETTERS: Final[Mapping[str, str]] = {
     "weights": N_("W"),
     "KV cache": N_("K"),
-    "work space": N_("S"),
+    "workspace": N_("S"),
     "gradients": N_("G"),
     "optimizer": N_("O"),
     "activations": N_("A"),
@@ -27,8 +27,8 @@ _STATES: Final = {"too_big": 0, "close": 1, "fits": 2}
 _SHADES: Final = ("surface", "estimated", "works")
 _ROW_HEIGHT: Final = 1.75  # of the text's size
 _UPRIGHT: Final = 6  # columns whose names have room side by side
-_ROOMY: Final = 15  # columns at which "W128×" still has room in the size of all other text
-_SMALLER: Final = 3  # beyond them, so that "W128" has room on a screen of 1024 pixels
+_ROOMY: Final = 8  # columns at which "W128×" still has room in the size of all other text
+_SMALLEST: Final = 3  # px less for many more, so that "W128" has room on a screen of 1024 pixels
 _TIMES: Final = "×"
 
 
@@ -111,15 +111,15 @@ def _draw_squares(drawing: Drawing, plane: Plane, look: Look) -> None:
 
 def _draw_words(drawing: Drawing, plane: Plane, labels: Labels, look: Look, size: int) -> None:
     where = [(row, column) for row in plane.rows for column in plane.columns]
-    color, narrow = look.color("text"), len(plane.columns) > _ROOMY
+    color, beyond = look.color("text"), max(0, len(plane.columns) - _ROOMY)
     words = [square_text(plane.cells[pair], plane.fewest[pair]) for pair in where]
     drawing.scatter(
         x=[place for _row in plane.rows for place in range(len(plane.columns))],
         y=[place for place in range(len(plane.rows)) for _column in plane.columns],
         mode="markers+text",
         marker={"size": 24, "opacity": 0},
-        text=[each.removesuffix(_TIMES) for each in words] if narrow else words,
-        textfont={"color": color, "size": size - _SMALLER if narrow else size},
+        text=[each.removesuffix(_TIMES) for each in words] if beyond else words,
+        textfont={"color": color, "size": size - min(beyond // 2, _SMALLEST)},
         customdata=[[*pair, hover_text(plane, labels, pair, look)] for pair in where],
         hovertemplate="%{customdata[2]}<extra></extra>",
         selected={"textfont": {"color": color}},

@@ -15,12 +15,13 @@ _LOOKS: Final = (
 )
 
 
-def reach_picture(edges: Sequence[Edge], here: tuple[int, int], look: Look) -> Picture:
+def reach_picture(edges: Sequence[Edge], here: tuple[int, int], many: str, look: Look) -> Picture:
     """Return lines below which everything fits, and the chosen point.
 
     Args:
         edges: One line each; of more than four the rest repeats the looks of the first.
         here: Tokens of a sequence and sequences at once as they are chosen.
+        many: What the number of sequences at once is called, translated.
         look: How the reader wants to see.
     """
     layout, drawing = look.layout(), Drawing()
@@ -45,8 +46,8 @@ def reach_picture(edges: Sequence[Edge], here: tuple[int, int], look: Look) -> P
     )
     size = layout["font"]["size"]
     axes = {
-        "xaxis": layout["xaxis"] | _log(_("tokens of a sequence"), edges, here[0]),
-        "yaxis": layout["yaxis"] | {"type": "log", "title": _("sequences at once"), "dtick": 1},
+        "xaxis": layout["xaxis"] | _log(_("Sequence length"), edges, here[0]),
+        "yaxis": layout["yaxis"] | {"type": "log", "title": many, "dtick": 1},
         "height": (18 if look.present else 24) * size,
         "margin": {"l": 8, "r": 8, "t": 2 * size, "b": 8},
     }
@@ -97,4 +98,4 @@ def _table(edges: Sequence[Edge]) -> Table:
     """Return one row a length, one column a number of devices."""
     tokens = edges[0].tokens if edges else ()
     columns = {_devices(edge.num_devices): list(edge.sequences) for edge in edges}
-    return {_("tokens of a sequence"): list(tokens), **columns}
+    return {_("Sequence length"): list(tokens), **columns}

@@ -107,4 +107,4 @@ def some(count: int, most: int = MAX_POINTS, always: Iterable[int] = ()) -> list
 
 def exact_name() -> str:
     """Return what the line without any rounding is called."""
-    return _("without rounding")
+    return _("exact")

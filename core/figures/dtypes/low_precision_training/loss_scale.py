@@ -8,7 +8,7 @@ import numpy as np
 
 from core.dtypes.labs import GradientBands, GradientHistogram
 from core.figures.dtypes.low_precision_training.lab_frame import LabDrawing, hatched
-from core.figures.dtypes.written import percent, short
+from core.figures.dtypes.written import percent, power_of_two, short
 from core.figures.picture import Look, Picture, Table
 from core.language import N_, _
 
@@ -45,7 +45,7 @@ def loss_scale_picture(histogram: GradientHistogram, bands: GradientBands, look:
             "title": _("|gradient|, before scaling"),
             "range": [low, high],
             "tickvals": list(powers),
-            "ticktext": [f"2<sup>{power}</sup>" for power in powers],
+            "ticktext": [power_of_two(power) for power in powers],
         },
         y={"title": _("gradients"), "showgrid": False},
     )

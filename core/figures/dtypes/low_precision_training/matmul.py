@@ -22,6 +22,7 @@ def matmul_picture(curves: Sequence[MatmulErrors], chosen: str, depth: int, look
         look: How the reader wants to see.
     """
     drawing, depths = LabDrawing(look=look), curves[0].depths
+    marks = [each for each in depths if each.bit_count() == 1]  # all of them would touch
     for curve, (meaning, dash, symbol) in zip(curves, STYLES, strict=False):
         color, bold = look.color(meaning), curve.accumulate == chosen
         drawing.scatter(
@@ -41,8 +42,8 @@ def matmul_picture(curves: Sequence[MatmulErrors], chosen: str, depth: int, look
         x={
             "title": _("inner dimension K: products in each sum"),
             "type": "log",
-            "tickvals": list(depths),
-            "ticktext": [f"{each:,}" for each in depths],
+            "tickvals": marks,
+            "ticktext": [f"{each:,}" for each in marks],
         },
         y={
             "title": _("relative error"),

@@ -8,7 +8,7 @@ import numpy as np
 from core.dtypes.labs import ScalerStep
 from core.dtypes.number_formats.table import FORMATS
 from core.figures.dtypes.low_precision_training.lab_frame import LabDrawing
-from core.figures.dtypes.written import number
+from core.figures.dtypes.written import number, power_of_two
 from core.figures.picture import Look, Picture, Table
 from core.language import N_, _
 
@@ -58,7 +58,7 @@ def _powers(values: Sequence[float]) -> dict[str, Any]:
         "type": "log",
         "range": [low * np.log10(2), high * np.log10(2)],
         "tickvals": [2.0**mark for mark in marks],
-        "ticktext": [f"2<sup>{mark}</sup>" for mark in marks],
+        "ticktext": [power_of_two(mark) for mark in marks],
     }
 
 

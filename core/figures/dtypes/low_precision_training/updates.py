@@ -16,9 +16,9 @@ from core.figures.picture import Look, Picture, Table
 from core.language import N_, _
 
 WAYS: Final = {
-    "nearest": N_("stored, rounded to nearest"),
-    "stochastic": N_("stored, rounded stochastically"),
-    "master": N_("copied from an FP32 master"),
+    "nearest": N_("rounded to nearest"),
+    "stochastic": N_("rounded stochastically"),
+    "master": N_("FP32 master copy"),
 }
 
 

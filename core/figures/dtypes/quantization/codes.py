@@ -17,7 +17,7 @@ from core.units import format_decibels
 SIDES: Final = (("A", "format_a"), ("B", "format_b"))
 GAP: Final = 0.02  # between the two pictures, as a share of the width
 WIDTH: Final = (1 - GAP) / 2
-SCALE_WIDTH: Final = 1.9  # cells that the column of scales takes
+SCALE_WIDTH: Final = 2.2  # cells that the column of scales takes
 STRONGEST: Final = 0.85  # shade of the largest number
 
 
@@ -37,7 +37,7 @@ def codes_picture(sides: Sequence[Side], look: Look) -> Picture:
         _draw_cells(drawing, side, number, look, axes)
         if side.spans:
             _draw_scales(drawing, side, number, look, axes)
-        draw_title(drawing, number, side_title(side), left, look)
+        draw_title(drawing, number, side.name if look.present else side_title(side), left, look)
         num_rows, num_columns = side.original.shape
         hidden = {"visible": False, "fixedrange": True}
         low = -0.5 - (SCALE_WIDTH if side.spans else 0.0)
@@ -54,10 +54,10 @@ def codes_picture(sides: Sequence[Side], look: Look) -> Picture:
 
 
 def draw_title(drawing: Drawing, number: int, text: str, left: float, look: Look) -> None:
-    """Write above a part of a picture that begins at `left` which format it shows, A or B."""
+    """Write A or B, and what it is, above the part of a picture that begins at `left`."""
     name, meaning = SIDES[number]
     drawing.note(
-        text=f"<b>{name}</b> · {text}",
+        text=f"<b>{name}</b> · {text}" if text else f"<b>{name}</b>",
         x=left,
         y=1,
         xref="paper",
@@ -118,7 +118,7 @@ def _draw_scales(
         x=[(left + right) / 2] * len(edges),
         y=[(top + end) / 2 for top, end in edges],
         mode="text",
-        text=[scale_text(span.scale) for span in side.spans],
+        text=[scale_text(span.scale, 2 if look.present else 3) for span in side.spans],
         textfont=_font(look, "text"),
         hovertext=[scale_hover(span) for span in side.spans],
         hoverinfo="text",
@@ -127,7 +127,8 @@ def _draw_scales(
 
 
 def _font(look: Look, meaning: str) -> dict[str, Any]:
-    return {"color": look.color(meaning), "size": look.layout()["font"]["size"] - 2}
+    size = look.layout()["font"]["size"]
+    return {"color": look.color(meaning), "size": size if look.present else size - 2}
 
 
 def _shades(side: Side) -> Floats:
@@ -231,16 +232,19 @@ def side_title(side: Side) -> str:
     return f"{side.name} · {sharing.get(side.block_size, many)}"
 
 
-def scale_text(scale: float) -> str:
-    """Return a scale as short as it can be said exactly, or three digits of it.
+def scale_text(scale: float, digits: int = 3) -> str:
+    """Return a scale as short as it can be said exactly, or some digits of it.
 
-    >>> scale_text(2.0**-13), scale_text(0.0061729), scale_text(0.0)
-    ('2⁻¹³', '0.00617', '0')
+    >>> scale_text(2.0**-13), scale_text(0.0061729), scale_text(0.00046512), scale_text(0.0)
+    ('2⁻¹³', '0.00617', '4.65e-4', '0')
     """
     fraction, exponent = math.frexp(scale)
     if fraction == 0.5 and abs(exponent) > 1:
         return power_of_two(exponent - 1)
-    return f"{scale:.3g}"
+    text = f"{scale:.{digits}g}"
+    if len(text) > digits + 4:
+        text = f"{scale:.{digits - 1}e}".replace("e-0", "e-").replace("e+0", "e")
+    return text
 
 
 def _sentence(sides: Sequence[Side]) -> str:

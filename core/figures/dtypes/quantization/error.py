@@ -15,6 +15,8 @@ HEIGHT_PX: Final = 380
 PRESENT_HEIGHT_PX: Final = 420
 FLOOR: Final = 1e-7  # tiles with a smaller error are drawn as exact
 _DOMAINS: Final = ((0.0, 0.25), (0.265, 0.515))
+# On a projector there is no room for the colours' scale, nor for names in the picture.
+_PRESENT_DOMAINS: Final = ((0.0, 0.28), (0.3, 0.58))
 _DASHES: Final = ("solid", "dash")
 
 
@@ -22,16 +24,17 @@ def error_picture(losses: Sequence[Loss], look: Look) -> Picture:
     """Return two maps of the error in one colour scale, and both histograms of |error|."""
     layout, drawing = look.layout(), Drawing()
     low, high = _range(losses)
+    domains = _PRESENT_DOMAINS if look.present else _DOMAINS
     for number, loss in enumerate(losses):
         _draw_map(drawing, loss, number, low)
-        draw_title(drawing, number, loss.name, _DOMAINS[number][0], look)
+        draw_title(drawing, number, "" if look.present else loss.name, domains[number][0], look)
         _draw_histogram(drawing, loss, number, look)
     hidden = {"visible": False, "fixedrange": True}
     upright = hidden | {"autorange": "reversed"}
     axes = {
-        "xaxis": layout["xaxis"] | hidden | {"domain": _DOMAINS[0]},
+        "xaxis": layout["xaxis"] | hidden | {"domain": domains[0]},
         "yaxis": layout["yaxis"] | upright | {"anchor": "x"},
-        "xaxis2": hidden | {"domain": _DOMAINS[1]},
+        "xaxis2": hidden | {"domain": domains[1]},
         "yaxis2": upright | {"anchor": "x2"},
         "xaxis3": layout["xaxis"]
         | {
@@ -39,7 +42,9 @@ def error_picture(losses: Sequence[Loss], look: Look) -> Picture:
             "anchor": "y3",
             "type": "log",
             "range": [-5, 1],
-            "title": {"text": _("|error| / RMS of the tensor")},
+            "title": {
+                "text": _("|error| / RMS") if look.present else _("|error| / RMS of the tensor")
+            },
             "exponentformat": "power",
             "zeroline": False,
         },
@@ -52,9 +57,11 @@ def error_picture(losses: Sequence[Loss], look: Look) -> Picture:
             "cmax": high,
             "colorscale": [[0, look.color("surface")], [1, look.color("accent")]],
             "colorbar": _colorbar(low, high, layout["font"]["size"]),
+            "showscale": not look.present,
         },
         "height": PRESENT_HEIGHT_PX if look.present else HEIGHT_PX,
         "legend": layout["legend"] | {"x": 0.68, "y": 1.02},
+        "showlegend": not look.present,
     }
     figure = drawing.figure(layout | axes | frame)
     return Picture(figure=figure, alt=_sentence(losses), table=_table(losses))

@@ -124,7 +124,7 @@ def _draw_use(drawing: Drawing, use: CodeUse, look: Look) -> None:
             yaxis="y2",
         )
         drawing.note(
-            text=_("{name}: a code tells {bits} bits").format(name=name, bits=f"{bits:.2f}"),
+            text=_("{name}: code entropy {bits} bits").format(name=name, bits=f"{bits:.2f}"),
             x=1,
             y=1 - 0.08 * place,
             xref="paper",

@@ -13,8 +13,11 @@ from core.figures.picture import Drawing, Look
 from core.figures.theme import CODE_FAMILY
 from core.language import _
 
-ROW_UNITS: Final = 26  # the row is this many boxes wide, however few are drawn
+# The row is this many boxes wide, however few are drawn; a projector has room for fewer.
+ROW_UNITS: Final = 26
+PRESENT_ROW_UNITS: Final = 20
 MAX_KEPT: Final = 18
+PRESENT_MAX_KEPT: Final = 12
 _LONGEST_BITS: Final = 16
 _HEAD: Final = 5
 _ROOMY: Final = 4
@@ -42,11 +45,14 @@ class Label:
 Row = tuple[tuple[Box, ...], tuple[Label, ...]]
 
 
-def bit_row(fmt: Format, trace: CastTrace) -> Row:
-    """Return the boxes and their labels: the bits of the cast, else those of the stored code."""
+def bit_row(fmt: Format, trace: CastTrace, max_kept: int = MAX_KEPT) -> Row:
+    """Return the boxes and their labels: the bits of the cast, else those of the stored code.
+
+    Of more than `max_kept` bits the first and the last ones are drawn.
+    """
     if not trace.kept:
         return _code_row(fmt, trace.code)
-    shown = _elided(trace.kept)
+    shown = _elided(trace.kept, max_kept)
     is_float = isinstance(fmt, FloatFormat)
     texts = [f"{shown[0]}.", *shown[1:]] if is_float and len(shown) > 1 else list(shown)
     kept = [Box(x, text, "mantissa", _("kept bits")) for x, text in enumerate(texts)]
@@ -65,14 +71,14 @@ def bit_row(fmt: Format, trace: CastTrace) -> Row:
     return (*kept, *tail), (Label(middle, words), *labels)
 
 
-def _elided(bits: str) -> str:
-    if len(bits) <= MAX_KEPT:
+def _elided(bits: str, most: int) -> str:
+    if len(bits) <= most:
         return bits
-    return f"{bits[:_HEAD]}…{bits[-(MAX_KEPT - _HEAD - 1) :]}"
+    return f"{bits[:_HEAD]}…{bits[-(most - _HEAD - 1) :]}"
 
 
 def _code_row(fmt: Format, code: int) -> Row:
-    bits = _elided(f"{code:0{fmt.bits}b}")
+    bits = _elided(f"{code:0{fmt.bits}b}", MAX_KEPT)
     kinds = field_kinds(fmt)
     kinds = kinds if len(bits) == fmt.bits else ("other",) * len(bits)
     names = {

@@ -13,8 +13,8 @@ from core.dtypes.rounding import Overflow, Rounding
 from core.language import N_, _
 
 ROUNDING_NAMES: Final[Mapping[Rounding, str]] = {
-    "nearest_even": N_("to nearest, ties to even"),
-    "nearest_away": N_("to nearest, ties away from zero"),
+    "nearest_even": N_("nearest, ties to even"),
+    "nearest_away": N_("nearest, ties away"),
     "toward_zero": N_("toward zero"),
     "up": N_("up, to +∞"),
     "down": N_("down, to −∞"),

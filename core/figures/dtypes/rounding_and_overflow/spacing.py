@@ -109,7 +109,7 @@ def _frame(lines: Sequence[Piece], look: Look) -> dict[str, Any]:
         "showlegend": False,
         "margin": {"l": 8, "r": 8, "t": 8, "b": 8},
     }
-    titles = {"x": _("magnitude |x|"), "y": _("distance to the neighbour / |x|")}
+    titles = {"x": _("magnitude |x|"), "y": _("relative spacing, gap / |x|")}
     for axis, title in titles.items():
         values = [point for line in lines for point in line[axis]]
         step = max(round((max(values) - min(values)) / _NUM_TICKS), 1)

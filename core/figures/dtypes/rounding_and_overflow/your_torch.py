@@ -1,4 +1,4 @@
-"""What libraries make of telling numbers, why they differ, and what torch does on each dtype."""
+"""What libraries make of probe values, why they differ, and what torch does on each dtype."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -73,9 +73,9 @@ def _casts_sentence(format_name: str, rows: Sequence[CastRow]) -> str:
         if others:
             parts.append(f"{library}: {_('; ').join(others)}")
     if not parts:
-        return _("{count} numbers cast to {format}: nobody leaves the specification.").format(
-            count=len(rows), format=format_name
-        )
+        return _(
+            "{count} numbers cast to {format}: all libraries follow the specification."
+        ).format(count=len(rows), format=format_name)
     return _("{count} numbers cast to {format}. Other than specified: {where}.").format(
         count=len(rows), format=format_name, where=" | ".join(parts)
     )

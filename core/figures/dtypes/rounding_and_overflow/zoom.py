@@ -8,6 +8,9 @@ from core.dtypes.cast.cast_trace import Candidate, CastTrace
 from core.dtypes.facts.number_line import number_at, place_of
 from core.dtypes.number_formats.format import Format
 from core.figures.dtypes.rounding_and_overflow.bits import (
+    MAX_KEPT,
+    PRESENT_MAX_KEPT,
+    PRESENT_ROW_UNITS,
     ROW_UNITS,
     bit_row,
     code_text,
@@ -25,8 +28,10 @@ from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import _
 
 HEIGHT_PX: Final = 310
-PRESENT_HEIGHT_PX: Final = 400
-EDGE: Final = 0.2  # how far the picture reaches beyond the neighbours, which stand at 0 and 1
+PRESENT_HEIGHT_PX: Final = 430
+# How far the picture reaches beyond the neighbours, which stand at 0 and 1.
+EDGE: Final = 0.2
+PRESENT_EDGE: Final = 0.27
 _LEFT, _RIGHT = Fraction(-8, 100), Fraction(108, 100)  # where a number beyond both stands
 _CHIP: Final = 0.15
 _CLOSE: Final = 0.06
@@ -90,7 +95,8 @@ def zoom_picture(fmt: Format, trace: CastTrace, said: str, look: Look) -> Pictur
         font = {"size": layout["font"]["size"] + 10}
         drawing.note(x=0.5, y=0.95, text=text, font=font, xref="paper", yref="paper", yanchor="top")
     if trace.kept or not has_line:
-        draw_bit_row(drawing, bit_row(fmt, trace), look)
+        most = PRESENT_MAX_KEPT if look.present else MAX_KEPT
+        draw_bit_row(drawing, bit_row(fmt, trace, most), look)
     return Picture(
         figure=drawing.figure(layout | _axes(look, has_line=has_line)),
         alt=_sentence(fmt, trace, said),
@@ -101,12 +107,13 @@ def zoom_picture(fmt: Format, trace: CastTrace, said: str, look: Look) -> Pictur
 def _axes(look: Look, *, has_line: bool) -> dict[str, Any]:
     """Return two pairs of hidden axes: the number line above, the row of bits below."""
     hidden = {"visible": False, "fixedrange": True}
-    half, top = ROW_UNITS / 2, 0.3 if has_line else 0.6
+    half = (PRESENT_ROW_UNITS if look.present else ROW_UNITS) / 2
+    edge, top = PRESENT_EDGE if look.present else EDGE, 0.3 if has_line else 0.6
     return {
         "height": PRESENT_HEIGHT_PX if look.present else HEIGHT_PX,
         "showlegend": False,
         "margin": {"l": 4, "r": 4, "t": 4, "b": 4},
-        "xaxis": {**hidden, "range": [-EDGE, 1 + EDGE]},
+        "xaxis": {**hidden, "range": [-edge, 1 + edge]},
         "yaxis": {**hidden, "range": [-1.05, 1.1], "domain": [0.33, 1.0]},
         "xaxis2": {**hidden, "range": [-half, half], "anchor": "y2"},
         "yaxis2": {**hidden, "range": [0, 1.5], "domain": [0.0, top], "anchor": "x2"},
@@ -123,11 +130,11 @@ def _draw_line(
 ) -> None:
     at = number_x(trace)
     line = {"color": look.color("muted"), "width": 2}
-    drawing.shape(type="line", x0=-EDGE, x1=1 + EDGE, y0=0, y1=0, line=line)
+    drawing.shape(type="line", x0=-1, x1=2, y0=0, y1=0, line=line)
     if len(marks) == 2 and marks[0].x == 0:
         middle = (marks[0].candidate.exact + marks[1].candidate.exact) / 2
         drawing.shape(type="line", x0=0.5, x1=0.5, y0=-0.35, y1=0.35, line=line | {"dash": "dot"})
-        text = _("middle: {middle}").format(middle=digits(middle))
+        text = _("halfway: {middle}").format(middle=digits(middle))
         drawing.note(x=0.5, y=-0.4, yanchor="top", font={"color": look.color("muted")}, text=text)
     for mark in marks:
         _draw_mark(drawing, fmt, mark, at, look)
@@ -173,10 +180,12 @@ def _draw_mark(drawing: Drawing, fmt: Format, mark: Mark, at: float, look: Look)
 def _missing(fmt: Format, exact: Fraction) -> str:
     """Return why there is no code."""
     if not exact:
-        return _("no code: no zero here")
-    if exact < 0 and fmt.min >= 0:
-        return _("no code: no sign here")
-    return _("no code: beyond the largest")
+        reason = _("no zero here")
+    elif exact < 0 and fmt.min >= 0:
+        reason = _("no sign here")
+    else:
+        reason = _("beyond the largest")
+    return "<br>".join((_("no code"), reason))
 
 
 def _draw_result(

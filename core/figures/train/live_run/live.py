@@ -33,9 +33,9 @@ LIGHT: Final = Look()
 # Each label ends at a third of its own, so that they never meet, however close the lines are; the
 # lowest one first, where the curve is still high above it.
 RUNGS: Final = (
-    ("ln_vocab", "dot", N_("uniform guess, ln V = {value}"), 1.0),
-    ("unigram_entropy", "dash", N_("token frequencies: {value}"), 2 / 3),
-    ("bigram_entropy", "dashdot", N_("token before: {value}"), 1 / 3),
+    ("ln_vocab", "dot", N_("uniform: {value}"), 1.0),
+    ("unigram_entropy", "dash", N_("unigram: {value}"), 2 / 3),
+    ("bigram_entropy", "dashdot", N_("bigram: {value}"), 1 / 3),
 )
 
 
@@ -101,10 +101,10 @@ def learning_rate(run: RunView = EMPTY, look: Look = LIGHT) -> "Figure":
 
 
 def grad_norm(run: RunView = EMPTY, look: Look = LIGHT) -> "Figure":
-    """Draw the length of the gradient before clipping, and the length it is cut to."""
-    drawing, title = LiveDrawing(run=run, look=look), _("length of the gradient")
+    """Draw the norm of the gradient before clipping, and the norm it is clipped to."""
+    drawing, title = LiveDrawing(run=run, look=look), _("gradient norm")
     clip = run.section("config").get("grad_clip")
-    drawing.reference("grad_clip", _("cut to {value}"), "dash", (clip, f"{clip or 0:g}"))
+    drawing.reference("grad_clip", _("clipped at {value}"), "dash", (clip, f"{clip or 0:g}"))
     points = (run.column("step"), run.column("grad_norm"))
     color = look.color("gradient_norm")
     drawing.line("grad_norm", title, color, points, width=1.2, showlegend=False)
@@ -132,6 +132,8 @@ def tokens_per_second(
 def memory(run: RunView = EMPTY, look: Look = LIGHT, *, show_prediction: bool = True) -> "Figure":
     """Draw bytes by category over the steps (left) and the newest beside the prediction (right).
 
+    On a projector the newest and the prediction have the whole width.
+
     The resident size of the whole process is named as such and drawn only on request: it holds
     Python and PyTorch too, and would press the categories flat.
     """
@@ -140,21 +142,23 @@ def memory(run: RunView = EMPTY, look: Look = LIGHT, *, show_prediction: bool = 
     predicted: Mapping[str, Any] = run.section("prediction").get("memory") or {}
     sums = [sum(event[name] for name in CATEGORIES) for event in measured]
     divisor, unit = axis_unit(max([0, *sums, sum(predicted.values())]), look.unit)
-    for name in CATEGORIES:
-        _draw_area(drawing, name, divisor)
-    _draw_resident(drawing, divisor)
+    if not look.present:
+        for name in CATEGORIES:
+            _draw_area(drawing, name, divisor)
+        _draw_resident(drawing, divisor)
     for name in CATEGORIES:
         bars = {_("measured"): measured[-1][name] / divisor if measured else None}
         if show_prediction:
             bars[_("predicted")] = predicted.get(name, 0) / divisor if predicted else None
         _draw_bars(drawing, name, bars)
     layout = drawing.layout("memory", _("memory ({unit})").format(unit=unit), rangemode="tozero")
-    layout["xaxis"] |= {"domain": [0, 0.57]}
+    layout["xaxis"] |= {"visible": False} if look.present else {"domain": [0, 0.34], "nticks": 3}
+    of_bars = {"anchor": "y", "fixedrange": True, "tickangle": 0, "automargin": True}
     beside = {
         "barmode": "stack",
         "bargap": 0.15,
-        "uniformtext": {"minsize": 9, "mode": "hide"},
-        "xaxis2": {"domain": [0.62, 1], "anchor": "y", "fixedrange": True, "tickangle": 0},
+        "uniformtext": {"minsize": 22 if look.present else 9, "mode": "hide"},
+        "xaxis2": {"domain": [0 if look.present else 0.4, 1]} | of_bars,
     }
     return drawing.figure(layout | beside)
 
@@ -172,8 +176,8 @@ def _draw_training(drawing: LiveDrawing) -> None:
     average = (newest[0], smooth(*newest, drawing.num_steps))
     color, muted = look.color("training_loss"), look.color("muted")
     drawing.line("ghost", _("earlier attempt"), muted, ghost, width=1, dash="dot")
-    drawing.line("training", _("training, every step"), color, newest, width=1, opacity=0.5)
-    drawing.line("smoothed", _("training, smoothed"), color, average, width=2.5)
+    drawing.line("training", _("training loss"), color, newest, width=1, opacity=0.5)
+    drawing.line("smoothed", _("smoothed"), color, average, width=2.5)
 
 
 def _draw_validation(drawing: LiveDrawing) -> None:

@@ -24,21 +24,21 @@ CATEGORY_NAMES: Final = {
 }
 CATEGORIES: Final = tuple(CATEGORY_NAMES)
 MISSING: Final = "–"
-LOSS: Final = "{:.3f}".format  # as losses and lengths of gradients are written
+LOSS: Final = "{:.3f}".format  # as losses and gradient norms are written
 
 ALTS: Final = {
     "loss": N_(
         "Loss against training step. At step {step} of {num_steps} the training loss is {loss} "
         "and the last validation loss {validation_loss}. For comparison: uniform guess {ln_vocab}, "
-        "token frequencies {unigram_entropy}, token before {bigram_entropy}."
+        "unigram entropy {unigram_entropy}, bigram entropy {bigram_entropy}."
     ),
     "learning_rate": N_(
         "Learning rate against training step. At step {step} it is {learning_rate}; "
-        "the multiplier was changed {num_changes} times."
+        "changes of the multiplier so far: {num_changes}."
     ),
     "grad_norm": N_(
-        "Length of the gradient against training step. At step {step} it is {grad_norm}; "
-        "longer gradients are cut to {grad_clip}."
+        "Gradient norm against training step. At step {step} it is {grad_norm}; "
+        "larger ones are clipped to {grad_clip}."
     ),
     "tokens_per_second": N_(
         "Training speed against training step. At step {step} it is {tokens_per_second}, over all "

@@ -59,4 +59,4 @@ def test_every_kind_of_claim_says_what_its_bound_assumes():
         assert "{" not in assumed(claim), claim.text
     assert "speculative decoding" in assumed(QWEN)
     assert "int4_group128" in assumed(QWEN)
-    assert assumed(replace(QWEN, num_tokens=64)).startswith("sequences at once: 64")
+    assert assumed(replace(QWEN, num_tokens=64)).startswith("concurrent sequences: 64")

@@ -213,7 +213,10 @@ def test_settings_become_plan_recipe_and_cluster():
         (["serve", "gpt2", "--set", "concurrency=0"], "concurrency is 0; it must lie between 1"),
         (["train", "gpt2", "--set", "sequence_parallel=perhaps"], "use one of: true"),
         (["train", "gpt2", "--set", "num_devices=0"], "num_devices is 0; it must lie between 1"),
-        (["train", "gpt2", "--set", "tensor=5", "--set", "seq_len=8"], "5 tensor ranks cannot"),
+        (
+            ["train", "gpt2", "--set", "tensor=5", "--set", "seq_len=8"],
+            "5 tensor-parallel ranks cannot",
+        ),
         (["train", "gpt2", "--set", "lora_rank=1.5"], "'1.5'; it must be a whole number"),
     ],
 )

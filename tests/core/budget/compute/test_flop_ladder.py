@@ -5,8 +5,8 @@ import pytest
 from core.budget.compute.flop_ladder import flop_ladder, machine_flops
 
 PRINTED = {
-    "a product on a laptop: 1024 × 256 times 256 × 64": 33_554_432,
-    "a product of 4096 × 4096 matrices": 137.4e9,
+    "a matmul on a laptop: 1024 × 256 times 256 × 64": 33_554_432,
+    "a matmul of 4096 × 4096 matrices": 137.4e9,
     "a layer on a GPU: 16384 × 32768 times 32768 × 8192": 8.796e12,
     "8 H100 for two weeks at their peak": 9.575e21,
     "training GPT-3 175B": 3.14e23,  # Brown et al. 2020, table D.1
@@ -34,7 +34,7 @@ def test_what_others_say_is_claimed_a_law_is_exact_and_a_peak_is_a_bound():
     assert kinds["EU AI Act: a model of systemic risk"] == "exact"
     assert kinds["8 H100 for two weeks at their peak"] == "bound"
     assert kinds["training GPT-3 175B"] == "estimated"
-    assert kinds["a product of 4096 × 4096 matrices"] == "exact"
+    assert kinds["a matmul of 4096 × 4096 matrices"] == "exact"
 
 
 def test_a_share_of_the_peak_is_no_bound_but_an_estimate_with_a_band():

@@ -48,9 +48,9 @@ def test_a_larger_device_never_fits_less_and_a_smaller_format_never_needs_more()
 
 
 def test_the_first_failing_item_is_where_adding_up_leaves_the_memory():
-    parts = [bytes_of("weights", 50), bytes_of("KV cache", 30), bytes_of("work space", 20)]
+    parts = [bytes_of("weights", 50), bytes_of("KV cache", 30), bytes_of("workspace", 20)]
     need = total("job", parts, source="test")
-    expected = ((49, "weights"), (50, "KV cache"), (79, "KV cache"), (80, "work space"))
+    expected = ((49, "weights"), (50, "KV cache"), (79, "KV cache"), (80, "workspace"))
     for capacity, name in expected:
         assert first_failing(need, capacity).name == name, capacity
     assert first_failing(need, 100) is None
@@ -74,7 +74,7 @@ class Cannot:
     """A job that no model can be split for."""
 
     def need(self, _spec):
-        raise ValueError("3 tensor ranks cannot share this")
+        raise ValueError("3 tensor-parallel ranks cannot share this")
 
 
 class Uncertain:
@@ -87,7 +87,7 @@ class Uncertain:
 def test_a_job_that_cannot_be_split_says_why_in_every_cell():
     cells = row(MODELS["gpt2"], Cannot(), DEVICES.values())
     assert len(cells) == len(DEVICES)
-    assert {cell.sentence for cell in cells} == {"3 tensor ranks cannot share this"}
+    assert {cell.sentence for cell in cells} == {"3 tensor-parallel ranks cannot share this"}
     assert {(cell.verdict, cell.need, cell.missing) for cell in cells} == {("too_big", None, 0.0)}
 
 

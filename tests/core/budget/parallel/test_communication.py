@@ -86,7 +86,9 @@ def test_every_model_of_the_catalogue_can_be_asked():
 
 
 def test_a_split_that_cannot_be_is_a_sentence():
-    with pytest.raises(ValueError, match="128 tensor ranks cannot share the 64 attention heads"):
+    with pytest.raises(
+        ValueError, match="128 tensor-parallel ranks cannot share the 64 attention heads"
+    ):
         communication(model(), RECIPE, cluster(128, tensor=128))
     with pytest.raises(ValueError, match="carries 0 bytes a second"):
         exposed_seconds(model(), RECIPE, cluster(16, pipeline=2, network=0))

@@ -81,7 +81,9 @@ def test_what_cannot_be_is_refused_in_a_sentence():
     spec = MODELS["llama-2-7b"]
     refused("weight_format is 'q4_k'; use one of: float64", serving_weights, spec, "q4_k")
     refused("kv_format is ''; use one of: float64", serving_memory, spec, ServingPlan(kv_format=""))
-    refused("5 tensor ranks cannot share 32 heads", serving_memory, spec, ServingPlan(tensor=5))
+    refused(
+        "5 tensor-parallel ranks cannot share 32 heads", serving_memory, spec, ServingPlan(tensor=5)
+    )
 
 
 H100 = Cluster(device=DEVICES["h100-sxm"])
@@ -91,7 +93,7 @@ def test_the_budget_is_memory_beside_capacity():
     budget = inference_budget(MODELS["llama-3.1-8b"], ServingPlan(), H100)
     assert budget.fits
     assert budget.capacity == DEVICES["h100-sxm"].memory_usable
-    assert [part.name for part in budget.item.children] == ["weights", "KV cache", "work space"]
+    assert [part.name for part in budget.item.children] == ["weights", "KV cache", "workspace"]
     assert budget.stages == (budget.item,)
 
 
@@ -141,8 +143,10 @@ def test_more_of_anything_never_takes_less():
 def test_a_budget_or_a_sweep_that_cannot_be_is_refused_in_a_sentence():
     spec, pair = MODELS["llama-2-7b"], ServingPlan(tensor=2)
     for call in (inference_budget, memory_sweep):
-        refused("1 devices cannot be shared out to 2 tensor ranks", call, spec, pair, H100)
-    with pytest.raises(ValueError, match="64 tensor ranks cannot share the 32 attention heads"):
+        refused("1 devices cannot be split into 2 tensor-parallel ranks", call, spec, pair, H100)
+    with pytest.raises(
+        ValueError, match="64 tensor-parallel ranks cannot share the 32 attention heads"
+    ):
         largest_concurrency(spec, ServingPlan(tensor=64), replace(H100, num_devices=64))
     refused("num_devices is 0; it must lie between 1", replace, H100, num_devices=0)
     refused("axis is 'batch'; use one of: context", memory_sweep, spec, pair, H100, "batch")

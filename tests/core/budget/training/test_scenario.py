@@ -111,4 +111,6 @@ def test_a_text_that_is_no_scenario_is_refused_in_a_sentence():
     refused("'8' cannot be read as lora", read_scenario, "gpt2;t4;lora=8")
     refused("'8,z,nf4' cannot be read as lora", read_scenario, "gpt2;t4;lora=8,z,nf4")
     refused("batch_size is 0; it must lie between 1 and", read_scenario, "gpt2;t4;batch_size=0")
-    refused("1 devices cannot be shared out to 3 tensor ranks", read_scenario, "gpt2;t4;tensor=3")
+    refused(
+        "1 devices cannot be split into 3 tensor-parallel ranks", read_scenario, "gpt2;t4;tensor=3"
+    )

@@ -98,7 +98,9 @@ def test_expert_ranks_share_the_experts_and_nothing_else():
 
 def test_more_tensor_ranks_than_heads_is_a_sentence():
     for tensor in (5, 64):
-        with pytest.raises(ValueError, match=f"{tensor} tensor ranks cannot share 32 heads"):
+        with pytest.raises(
+            ValueError, match=f"{tensor} tensor-parallel ranks cannot share 32 heads"
+        ):
             share_counts(LLAMA, replace(whole(LLAMA), tensor=tensor))
 
 

@@ -10,7 +10,7 @@ def test_axes_keep_the_theme_and_add_their_own():
     )
     assert figure.layout.xaxis.title.text == "FLOPs"
     assert figure.layout.xaxis.type == "log"
-    assert figure.layout.font.size == 20
+    assert figure.layout.font.size == 22
 
 
 def test_more_rows_are_higher_and_the_first_row_is_at_the_top():

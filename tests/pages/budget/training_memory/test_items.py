@@ -56,7 +56,7 @@ def test_activations_that_are_not_kept_are_found_where_they_are_computed_again()
     path, line = find(root, "activations/attention")
     assert path == "recomputed activations/attention"
     assert line.amount > 0
-    assert "computes it again, which" in absence("activations/attention", path)
+    assert "recomputes it, which" in absence("activations/attention", path)
     full = root_of(**usual, checkpointing="full")
     assert find(full, "activations/attention")[0] == "activations"
     assert "nothing of it is in memory" in absence("activations/attention", "activations")

@@ -41,13 +41,13 @@ def test_every_choice_has_a_name_and_a_value_in_words():
     assert found["lora"] == "r4 q+v bfloat16"
     assert found["sequence_parallel"] == "yes"
     assert found["overlap"] == "0.5"
-    assert found["checkpointing"] == "every layer (full)"
+    assert found["checkpointing"] == "full: recompute every layer"
     assert choice_text("lora", PLAIN) == "no"
 
 
 def test_a_change_names_what_was_and_what_is():
     words = change_text(("num_devices", "tensor"), PLAIN, OTHER)
-    assert words == "devices 1 → 8, tensor ranks 1 → 8"
+    assert words == "devices 1 → 8, tensor-parallel size 1 → 8"
 
 
 def test_the_reason_names_only_numbers_that_the_formulas_ask_for():
@@ -61,5 +61,5 @@ def test_the_reason_names_only_numbers_that_the_formulas_ask_for():
 def test_a_setting_in_words_names_model_devices_sizes_and_what_else_is_asked_for():
     words = setting_text(OTHER, ("lora", "num_devices"))
     assert words.startswith("Llama-2 7B; 8 × H100 SXM; 1 × ")
-    assert "computed again: every layer (full)" in words
+    assert "activation checkpointing: full" in words
     assert words.endswith("LoRA: r4 q+v bfloat16")

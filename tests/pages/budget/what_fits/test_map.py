@@ -22,6 +22,7 @@ from pages.budget.what_fits.map import (
     models_of,
     others_note,
     verdict,
+    way_out,
 )
 from pages.shared.budget.choices import ChosenDevice, ChosenModel
 
@@ -33,7 +34,7 @@ def case():
         device=ChosenDevice(key="l4", device=DEVICES["l4"], code=""),
         way="bf16",
         how=ServingPlan(prompt_len=3584),
-        all_models=True,
+        all_in_picture=True,
     )
 
 
@@ -77,7 +78,7 @@ def test_what_fails_only_at_the_middle_of_its_band_may_not_fit(case):
 
     assert cell.verdict == "close"
     assert "may not fit: 15.8 GiB of 15.8 GiB, within the band; the first that fails" in said
-    assert said.endswith("**work space**. 2 devices are enough.")
+    assert said.endswith("**workspace**. 2 devices are enough.")
 
 
 def trained(case, checkpointing):
@@ -86,15 +87,16 @@ def trained(case, checkpointing):
 
 
 def test_what_no_number_of_devices_mends_has_another_way_out(case):
-    assert enough(case, answer(1)) == "1 device is enough."
-    assert enough(case, answer(0, "weights")) == "No number of devices up to 1,024 is enough."
-    assert "fewer tokens do" in enough(case, answer(0, "KV cache"))
-    assert "recompute them" in enough(trained(case, "none"), answer(0, "activations"))
+    assert enough(answer(1)) == "1 device is enough."
+    assert enough(answer(0, "weights")) == "No number of devices up to 1,024 is enough."
+    assert way_out(case, "weights") == ""
+    assert "fewer tokens do" in way_out(case, "KV cache")
+    assert "recompute them" in way_out(trained(case, "none"), "activations")
 
 
 def test_nobody_is_told_to_recompute_what_is_recomputed(case):
     for reason in ("activations", "logits and loss"):
-        said = enough(trained(case, "full"), answer(0, reason))
+        said = way_out(trained(case, "full"), reason)
         assert "fewer or shorter ones do" in said, reason
         assert "recompute" not in said, reason
 
@@ -126,13 +128,13 @@ def test_models_and_devices_of_the_picture_run_from_small_to_large(case):
     assert memory == sorted(memory)
 
 
-def test_the_referee_speaks_of_what_was_claimed():
+def test_the_verdict_speaks_of_what_was_claimed():
     expected = {
-        "matmul-4090": "**impossible**; it takes at least 832 µs, 16.6 times the 50.0 µs",
-        "70b-on-a-4090": "**impossible**; its weights take 128 GiB, the memory has 24.0 GiB",
-        "13b-needs-80gb": "**more than is needed**; the weights take 24.2 GiB; 1 ",
+        "matmul-4090": "**impossible**: it takes at least 832 µs, 16.6 times the 50.0 µs",
+        "70b-on-a-4090": "**impossible**: its weights take 128 GiB, the memory has 24.0 GiB",
+        "13b-needs-80gb": "**overstated**: the weights take 24.2 GiB; 1 ",
         "70b-needs-four": "2 A100 SXM 80 GB hold them",
-        "13b-int8-on-a-4090": "**possible**; the weights take 12.4 GiB of 24.0 GiB",
+        "13b-int8-on-a-4090": "**possible**: the weights take 12.4 GiB of 24.0 GiB",
         "7b-105-tokens": "104.9 tokens/s are 0.68 times the 154.3 tokens/s that are possible",
     }
     for key, words in expected.items():
@@ -149,10 +151,10 @@ def test_the_table_of_a_device_has_every_peak_and_both_memories():
         assert len(names) == len(values) == len(device.peak) + 5, device.name
     names, values = rows_of(DEVICES["h100-sxm"]).values()
     told = dict(zip(names, values, strict=True))
-    assert told["bfloat16 products"] == "989 TFLOP/s"
-    assert told["int8 products"] == "1.98 POP/s"
+    assert told["dense bfloat16 peak"] == "989 TFLOP/s"
+    assert told["dense int8 peak"] == "1.98 POP/s"
     assert told["link to another device, one direction"] == "450 GB/s"
-    assert (told["memory on the box"], told["memory for a process's tensors"]) == (
+    assert (told["nominal memory"], told["usable memory"]) == (
         "80.0 GiB",
         "78.6 GiB",
     )

@@ -62,7 +62,7 @@ def test_the_specification_stands_beside_torch_and_what_differs_is_marked(
     assert "pytorch/pytorch PR #178817" in texts(app)
     assert "torch 2.13.0, ml_dtypes 0.6.0" in texts(app)
     said = app.session_state["headline"]
-    assert said == "float8_e4m3fn: torch 2.13.0 differs in 5 of 12 telling numbers"
+    assert said == "float8_e4m3fn: torch 2.13.0 differs in 5 of 12 probe values"
 
 
 def test_the_readers_number_comes_first_and_torch_answers_when_it_is_asked(
@@ -132,7 +132,7 @@ def test_all_differences_name_their_reasons_and_formats(open_torch, asked, texts
     assert "`bfloat16` `float8_e4m3fn` `float8_e5m2`" in texts(app)
     shown = [row for row in CASTS if worth_showing(row)]
     by_torch = sum(differs(row, "torch") for row in shown)
-    said = f"of {len(shown)} telling numbers torch 2.13.0 differs in {by_torch}, ml_dtypes 0.6.0"
+    said = f"of {len(shown)} probe values torch 2.13.0 differs in {by_torch}, ml_dtypes 0.6.0"
     assert said in app.session_state["headline"]
     assert "0x7FC0 for one number alone and 0xFFFF among 64" not in texts(app), "no difference"
 

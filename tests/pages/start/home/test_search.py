@@ -5,7 +5,17 @@ import platform
 import pytest
 import torch
 
-from pages.start.home.search import FAMILIES, all_entries, load_torch_errors, search, split_words
+from pages.start.home.search import (
+    FAMILIES,
+    LONGEST_QUESTION,
+    MAX_HITS,
+    all_entries,
+    find_all,
+    load_synonyms,
+    load_torch_errors,
+    search,
+    split_words,
+)
 
 ERRORS = load_torch_errors()
 ENTRIES = [entry for entry in all_entries() if entry.kind == "error"]
@@ -94,3 +104,46 @@ def test_every_family_of_errors_is_named_and_has_several():
     for family in {each.family for each in ERRORS if each.family}:
         assert family in FAMILIES
         assert sum(each.family == family for each in ERRORS) > 1
+
+
+@pytest.mark.parametrize(
+    ("query", "target"),
+    [
+        ("gradient checkpointing", "training-full-checkpointing"),
+        ("Activation  recomputation", "training-full-checkpointing"),
+        ("梯度检查点", "training-full-checkpointing"),
+        ("backprop", "where-the-flops-go"),
+        ("反向传播", "where-the-flops-go"),
+        ("how much memory does 7B need", "budget/training_memory"),
+        ("vram", "budget/training_memory"),
+        ("显存不够", "out-of-memory"),
+        ("训练要多久", "budget/flops_and_time"),
+        ("inference", "budget/serving"),
+        ("量化", "dtypes/quantization"),
+        ("what is the mantissa?", "dtypes/bit_layouts"),
+        ("roofline", "five-intensities"),
+    ],
+)
+def test_the_words_of_the_field_find_what_they_mean(query, target):
+    assert find_all(query)[0].target == target
+
+
+def test_every_synonym_leads_to_what_there_is():
+    known = {entry.target for entry in all_entries()}
+    for term, targets in load_synonyms().items():
+        assert term == " ".join(term.lower().split())
+        assert set(targets) <= known, term
+        hits = [hit.target for hit in find_all(term)]
+        assert hits[: len(targets)] == list(targets), term
+        assert len(hits) <= MAX_HITS
+
+
+def test_a_pasted_error_is_found_before_what_its_words_mean():
+    for error in ERRORS:
+        if len(error.text) > LONGEST_QUESTION:
+            assert find_all(error.text)[0].target == error.slug
+
+
+def test_a_term_is_a_word_of_its_own():
+    hits = [hit.target for hit in find_all("the nonzero samples")]
+    assert load_synonyms()["zero"][0] not in hits

@@ -9,7 +9,7 @@ ONE = training_seconds(70 * 10**9, 15 * 10**12, 1, 989.5e12, 1.0)
 
 def test_the_chosen_point_lies_on_the_line_of_its_mfu():
     figure = days_picture(ONE, 0.5, 1024, Look()).figure
-    line = next(trace for trace in figure.data if trace.name == "the chosen MFU")
+    line = next(trace for trace in figure.data if trace.name == "50 % MFU")
     assert line.y[list(line.x).index(1024)] == pytest.approx(143.93, abs=0.005)
     point = figure.data[-1]
     assert (point.x[0], point.y[0]) == (1024, pytest.approx(143.93, abs=0.005))

@@ -88,6 +88,6 @@ def test_lines_are_the_ratios_over_the_context(curves):
 def test_words_and_table_hold_the_marked_context(curves):
     picture = rule_picture(CONTEXTS, curves, 4, Look())
     assert "at 4,096 tokens: Llama-2 7B 1.060 causal and 1.140 full" in picture.alt
-    assert picture.table["context"][4] == "4,096"
+    assert picture.table["sequence length"][4] == "4,096"
     assert len(picture.table) == 5
     assert {len(column) for column in picture.table.values()} == {len(CONTEXTS)}

@@ -28,7 +28,7 @@ def test_bars_are_the_lines_of_each_time(rows):
 
 def test_words_and_table_name_the_largest_line_after_compute(rows):
     picture = lines_picture(rows, Look())
-    assert "Time of training in lines: 8 " in picture.alt
+    assert "Breakdown of training time: 8 " in picture.alt
     assert "%)" in picture.alt
     assert list(picture.table) == ["devices", *LOOKS, "total"]
     assert picture.table["devices"] == ["8", "64"]

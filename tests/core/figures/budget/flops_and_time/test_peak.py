@@ -59,11 +59,11 @@ def test_every_model_and_phase_can_be_drawn_and_every_mark_has_a_name():
             assert num_marks == len(operations)
 
 
-def test_words_say_who_waits_and_the_table_has_every_operation():
+def test_words_say_what_is_memory_bound_and_the_table_has_every_operation():
     picture = roofline_picture(examples(1024), H100, PEAK, Look())
-    assert "turns at 295 FLOPs for each byte" in picture.alt
-    assert "Waiting for memory: relu, gelu, dot product, matrix times vector." in picture.alt
-    assert picture.table["FLOPs for each byte"][0] == "0.25"
+    assert "ridge point at 295 FLOP/byte" in picture.alt
+    assert "Memory-bound: relu, gelu, dot product, matrix times vector." in picture.alt
+    assert picture.table["arithmetic intensity (FLOP/byte)"][0] == "0.25"
     assert {len(column) for column in picture.table.values()} == {5}
 
 

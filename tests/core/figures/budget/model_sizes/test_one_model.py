@@ -67,7 +67,7 @@ def test_the_chosen_line_is_bold_and_named_with_its_memory():
 
 def test_lines_keep_their_distance_and_stay_inside():
     for word in SIZES:
-        end = axis_end(items_of(word), RTX, Look())
+        end = axis_end(items_of(word), RTX)
         lines = seen_lines(RTX, MARKS, end)
         places = sorted(line.num_bytes for line in lines)
         assert all(0 < place <= end for place in places), word

@@ -36,7 +36,7 @@ def test_experts_that_a_token_leaves_out_are_hatched():
     tree, figure = drawn("mixtral-8x7b", present=True)
     passed, idle = figure.data
 
-    assert idle.name == "a token leaves out"
+    assert idle.name == "not active"
     assert idle.marker.pattern.shape == "/"
     one_row = 12_879_925_248 - 31_999 * 4096  # the router's two of eight, one row of the table
     assert sum(passed.x) == one_row

@@ -13,7 +13,7 @@ LINES = (Line("A", 24 * GIB), Line("B", 80 * GIB), Line("beyond", 900 * GIB))
 
 
 def drawn(cells, **look):
-    return table_picture(cells, LINES, LINES[0], Look(**look))
+    return table_picture(cells, LINES, Look(**look))
 
 
 @pytest.mark.parametrize("present", [False, True])

@@ -33,7 +33,10 @@ def test_every_rank_has_a_square_and_every_node_a_frame():
 
     assert [list(row) for row in squares.text][3] == [str(rank) for rank in range(48, 64)]
     assert [row[0] for row in squares.z] == [70 / 80, 60 / 80, 50 / 80, 40 / 80]
-    assert "stage 1, replica 1, tensor rank 7, node 3; 60.0 GiB" in squares.customdata[1][15]
+    assert (
+        "data-parallel rank 1, tensor-parallel rank 7, node 3; 60.0 GiB"
+        in squares.customdata[1][15]
+    )
     assert boxes(drawn(shown, mode="dark")) == 8
 
 
@@ -80,6 +83,6 @@ def test_the_sentence_and_the_table_say_the_same():
     shown = view(cluster(64, tensor=8, pipeline=4), (70, 60, 50, 40))
     picture = ranks_picture(shown, Look())
 
-    for words in ("4 pipeline stages of 16 ranks", "stage 0 holds most, 70.0", "3 least, 40.0"):
+    for words in ("4 pipeline stages of 16 ranks", "stage 0 uses", "70.0", "3 the least, 40.0"):
         assert words in picture.alt
     assert picture.table["of the device"] == ["87.5 %", "75 %", "62.5 %", "50 %"]

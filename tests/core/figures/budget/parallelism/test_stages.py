@@ -69,6 +69,6 @@ def test_the_sentence_and_the_table_of_the_ways_say_the_same():
     for row, way in enumerate(WAYS):
         assert f"{STRATEGIES[way.key]} {picture.table['total'][row]}" in picture.alt
         sent, seconds = (
-            picture.table[title][row] for title in ("sent in a step", "seconds on the link")
+            picture.table[title][row] for title in ("sent in a step", "communication time")
         )
         assert sent_text(way, look) == f"sends {sent} in {seconds}"

@@ -35,8 +35,9 @@ def test_the_areas_are_the_parts_of_the_budget_in_the_readers_unit(unit, size):
     found = {trace.name: trace for trace in drawn(sweep, unit=unit).figure.data}
 
     place = sweep.values.index(PLAN.context)
-    for part in budget.item.children:
-        assert found[part.name].y[place] == part.amount / size, part.name
+    names = ("weights", "KV cache", "workspace")
+    for name, part in zip(names, budget.item.children, strict=True):
+        assert found[name].y[place] == part.amount / size, name
     assert chosen_bytes(sweep) == budget.item.amount
     assert found["your plan"].y[1] == budget.item.amount / size
 
@@ -111,8 +112,8 @@ def test_bars_of_the_cache_are_codes_and_scales_as_long_as_their_bytes():
     assert lengths == [variant.cache.amount for variant in variants]
     assert [bar.name for bar in bars] == ["keys and values", "scales"]
     labels = [variant_label(variant) for variant in variants]
-    assert "MQA, 1 key head · nvfp4" in labels
-    assert "no windows, 8 key heads · bfloat16" in labels
-    assert "as made, 8 key heads · bfloat16 1.97 GiB" in picture.alt
+    assert "MQA, 1 KV head · nvfp4" in labels
+    assert "no windows, 8 KV heads · bfloat16" in labels
+    assert "as made, 8 KV heads · bfloat16 1.97 GiB" in picture.alt
     latent = kv_variants(MODELS["deepseek-v3"], 8192, "bfloat16")
     assert "as made: latent vector · bfloat16" in heads_picture(latent, Look()).table["attention"]

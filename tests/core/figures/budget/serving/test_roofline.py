@@ -27,9 +27,9 @@ def test_points_lie_under_the_roof_and_those_that_do_not_fit_are_hollow():
     hollow = [symbol == "circle-open" for symbol in decoding.marker.symbol]
     assert hollow == [not p.fits for p in POINTS if p.phase == "decoding"]
     assert set(hollow) == {True, False}
-    assert found["roof of the data sheet"].x[1] == peak / bandwidth
-    assert "prefill, 7,680 tokens in a pass" in picture.alt
-    assert "decoding, 1 token in a pass" in picture.alt
+    assert found["data-sheet roofline"].x[1] == peak / bandwidth
+    assert "prefill, 7,680 tokens per pass" in picture.alt
+    assert "decoding, 1 token per pass" in picture.alt
     assert "e+" not in picture.alt
     assert {len(column) for column in picture.table.values()} == {len(POINTS)}
 

@@ -43,10 +43,10 @@ def test_the_curve_turns_dotted_where_memory_ends():
     assert fits.y[-1] == curve.last_that_fits.tokens_per_second
     assert found["does not fit"].x[0] == fits.x[-1]
     assert found["does not fit"].line.dash == "dot"
-    assert found["KV memory ends it"].x[0] == fits.x[-1]
+    assert found["KV cache full"].x[0] == fits.x[-1]
     assert found["your plan"].marker.symbol == "diamond-open"
-    assert f"KV memory ends it at {curve.largest}" in words(picture.figure)
-    assert f"{curve.largest} at once" in picture.alt
+    assert f"KV cache full at {curve.largest}" in words(picture.figure)
+    assert f"{curve.largest} concurrent:" in picture.alt
 
 
 def test_a_model_that_does_not_fit_has_only_a_dotted_curve():
@@ -110,5 +110,5 @@ def test_the_pictures_of_the_page_are_drawn_in_both_themes_and_for_a_projector(m
         heads_picture(kv_variants(MODELS["gemma-2-9b"], 8192, "nvfp4"), look),
         roofline_picture(roofline_points(spec, PLAN, RTX), (1e14, 1e12), look),
     ):
-        assert picture.figure.layout.font.size == 20
+        assert picture.figure.layout.font.size == 22
         assert picture.figure.layout.height <= 340

@@ -29,10 +29,10 @@ def test_each_way_is_a_line_of_its_own_look(mode):
 def test_the_sentence_and_the_table_say_where_each_way_ends():
     picture = updates_picture(WAYS, "master", Look())
     assert "after 1,000 updates should be 2." in picture.alt
-    assert "stored, rounded to nearest: 1;" in picture.alt
-    assert picture.alt.endswith("copied from an FP32 master: 2.")
+    assert "rounded to nearest: 1;" in picture.alt
+    assert picture.alt.endswith("FP32 master copy: 2.")
     assert picture.table["step"][-1] == 1000
-    assert picture.table["copied from an FP32 master"][-1] == "2"
+    assert picture.table["FP32 master copy"][-1] == "2"
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -9,7 +9,7 @@ from core.budget.weights.stored import quantized_weights
 from core.dtypes import BLOCK_FORMATS
 from core.dtypes.blocks.nf4 import make_code_use, nf4_steps
 from core.dtypes.blocks.sample_tensors import SAMPLE_NAMES, looked_at, teaching_tensor
-from core.dtypes.blocks.storage import find_storage
+from core.dtypes.blocks.storage import GROUP_SIZES, find_storage
 from core.dtypes.blocks.storage_trials import (
     best_per_bit,
     make_losses,
@@ -173,7 +173,7 @@ def test_the_group_curve_marks_the_chosen_size_and_names_every_line():
     assert [line.name for line in figure.data] == [
         note.text for note in figure.layout.annotations if note.xref == "paper"
     ]
-    assert list(figure.layout.xaxis.ticktext) == ["16", "32", "64", "128", "256", "row", "tensor"]
+    assert list(figure.layout.xaxis.ticktext) == [*map(str, GROUP_SIZES), "row", "tensor"]
 
 
 def test_the_sixteen_codes_stand_where_nf4_has_them():

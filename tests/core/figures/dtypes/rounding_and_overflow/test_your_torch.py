@@ -77,7 +77,9 @@ def test_the_sentence_names_who_leaves_the_specification_and_where():
     assert "torch: minus one: -1" in said
     assert "ml_dtypes: minus zero: -0; zero" in said
     same = [row for row in rows_of("float16") if row.case == "tie"]
-    assert casts_picture("float16", same, Look()).alt.endswith("nobody leaves the specification.")
+    assert casts_picture("float16", same, Look()).alt.endswith(
+        "all libraries follow the specification."
+    )
 
 
 def test_two_codes_of_nan_are_shown_and_explained():

@@ -43,9 +43,9 @@ def test_the_number_stands_truly_between_its_neighbours(mode):
 
 def test_the_middle_and_the_codes_are_written():
     said = texts(drawn("float16", "65519.99"))
-    assert "middle: 65520" in said
+    assert "halfway: 65520" in said
     assert "0x7BFF" in said
-    assert "no code: beyond the largest" in said
+    assert "no code<br>beyond the largest" in said
     assert "49.97 % of the way" in said
 
 
@@ -54,7 +54,7 @@ def test_the_middle_and_the_codes_are_written():
 )
 def test_a_missing_zero_or_sign_is_not_called_too_large(name, value, lacks):
     said = texts(drawn(name, value))
-    assert f"no code: no {lacks} here" in said
+    assert f"no code<br>no {lacks} here" in said
     assert "beyond the largest" not in said
     assert "▲ stored" in said
 

@@ -1,0 +1,113 @@
+"""Numbers to slide through: all of a format in their order, some around a number, and decades."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import lru_cache
+from itertools import pairwise
+from typing import Final
+
+from core.dtypes.cast.cast_trace import Candidate
+from core.dtypes.cast.explain_cast import explain_cast
+from core.dtypes.exact import exact_decimal, hex_float
+from core.dtypes.facts.number_line import num_finite, number_at, place_of
+from core.dtypes.number_formats.float_format import FloatFormat
+from core.dtypes.number_formats.format import Format
+
+MAGNITUDE_BITS: Final = 8  # of a wide float these run through all patterns, the lower ones are 0
+PARTS: Final = 16  # of the gap between two neighbours
+_MOST_DIGITS: Final = 24  # what is longer in decimal is written in hexadecimal
+_FINE: Final = 100  # a stop inside a gap is written to this part of it
+_LEADING: Final = (1, 2, 3, 5, 7)
+_EXPONENTS: Final = range(-9, 7)
+_LEAST_FIXED: Final = -4  # from this power of ten on no exponent is written
+
+
+@lru_cache(maxsize=64)
+def code_stops(fmt: Format) -> tuple[int, ...]:
+    """Return codes of a format in the order of their numbers; of a wide one, about 512 of them.
+
+    >>> from core.dtypes import FORMATS
+    >>> [FORMATS["float16"].exact(code) for code in code_stops(FORMATS["float16"])[370:373]]
+    [Fraction(1, 1), Fraction(9, 8), Fraction(5, 4)]
+    """
+    if not isinstance(fmt, FloatFormat):
+        found = (number_at(fmt, place) for place in range(num_finite(fmt)))
+        return tuple(each.code for each in found if each is not None)
+    step = 1 << max(fmt.magnitude_bits - MAGNITUDE_BITS, 0)
+    inside = range(0 if fmt.min_code == 0 else step, fmt.max_code + 1, step)
+    ends = {fmt.min_code, int(fmt.encode(1.0)), fmt.max_code}
+    magnitudes = sorted(ends | {each for each in inside if each >= fmt.min_code})
+    sign = 1 << fmt.magnitude_bits
+    below = [sign | each for each in reversed(magnitudes)] if fmt.signed else []
+    return (*below, *([0] if fmt.zero else []), *magnitudes)
+
+
+def stops_around(fmt: Format, value: Fraction | float) -> Mapping[str, Fraction]:
+    """Return numbers on both sides of one, over two or three gaps of a format: text -> number.
+
+    The numbers of the format and the middles between them are exact; the others are round. Around
+    infinity and NaN, and below zero in a format without sign, there are none.
+
+    >>> from core.dtypes import FORMATS
+    >>> list(stops_around(FORMATS["bfloat16"], Fraction(257)))[24:27]
+    ['257', '257.12', '257.25']
+    """
+    trace = explain_cast(fmt, value)
+    if trace.lower is None or trace.upper is None:
+        return {}
+    edges = _edges(fmt, trace.lower, trace.upper)
+    stops: dict[str, Fraction] = {}
+    for low, high in pairwise(edges):
+        part = (high - low) / PARTS
+        for number in range(PARTS + 1):
+            exact = low + number * part
+            if number % (PARTS // 2):
+                exact = _round(exact, high - low)
+            stops[_written(exact)] = exact
+    return stops
+
+
+@lru_cache(maxsize=1)
+def decades() -> Mapping[str, Fraction]:
+    """Return numbers from minus to plus ten million, zero among them: text -> number.
+
+    >>> list(decades())[80:84]
+    ['0', '1e-9', '2e-9', '3e-9']
+    """
+    above = dict(_decade(digit, power) for power in _EXPONENTS for digit in _LEADING)
+    below = {f"-{text}": -exact for text, exact in reversed(above.items())}
+    return {**below, "0": Fraction(0), **above}
+
+
+def _decade(digit: int, power: int) -> tuple[str, Fraction]:
+    exact = digit * Fraction(10) ** power
+    return exact_decimal(exact)[0] if power >= _LEAST_FIXED else f"{digit}e{power}", exact
+
+
+def _edges(fmt: Format, lower: Candidate, upper: Candidate) -> list[Fraction]:
+    """Return two neighbours and the numbers beyond them; outside a format as far again."""
+    around = [_beside(fmt, lower.code, -1), *sorted({lower.exact, upper.exact})]
+    known = [each for each in (*around, _beside(fmt, upper.code, 1)) if each is not None]
+    if around[0] is None:
+        known.insert(0, 2 * known[0] - known[1])
+    if len(known) == len(around):
+        known.append(2 * known[-1] - known[-2])
+    return known
+
+
+def _beside(fmt: Format, code: int | None, step: int) -> Fraction | None:
+    found = None if code is None else number_at(fmt, place_of(fmt, code) + step)
+    return None if found is None else found.exact
+
+
+def _round(exact: Fraction, gap: Fraction) -> Fraction:
+    """Return a number with as few digits as tell it from others inside a gap."""
+    power = len(str(gap.numerator)) - len(str(gap.denominator))
+    unit = Fraction(10) ** (power if Fraction(10) ** power <= gap else power - 1) / _FINE
+    return round(exact / unit) * unit
+
+
+def _written(exact: Fraction) -> str:
+    """Return a text that is read as exactly this number."""
+    text, is_whole = exact_decimal(exact, _MOST_DIGITS)
+    return text if is_whole else hex_float(exact)

@@ -1,0 +1,132 @@
+"""Python that prints a headline: numpy and torch where they can say it, core for the rest.
+
+Integers under a scale are a division, a rounding and a product. MX, NVFP4 and NF4 have rules that
+fill a room, and a file or a run is read by core as well.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from core.dtypes.blocks.block_formats import BlockFormat
+from core.dtypes.blocks.block_layout import PER_CHANNEL, PER_TENSOR, BlockSize
+from core.dtypes.blocks.storage import Storage
+from pages.dtypes.quantization.inputs import Case
+from pages.dtypes.quantization.tensor import Chosen
+
+FIND: Final = "from core.dtypes.blocks.storage import find_storage"
+INTEGERS: Final = """
+
+def integers(x, bits, group_size, scale_dtype):
+    largest, columns = 2 ** (bits - 1) - 1, x.shape[1]
+    groups = np.pad(x, ((0, 0), (0, -columns % group_size))).reshape(len(x), -1, group_size)
+    scales = (np.abs(groups).max(axis=-1, keepdims=True) / largest).astype(scale_dtype)
+    codes = np.clip(np.rint(groups / scales), -largest, largest)
+    return (codes * scales).reshape(len(x), -1)[:, :columns]
+
+"""
+COMPARED: Final = """
+for name, bits, restored in (
+    {first},
+    {second},
+):
+    error = restored - x
+    {told}
+"""
+QUALITY: Final = """rms = np.sqrt((error**2).mean() / (x**2).mean())
+    print(f"{name}: {100 * rms:.3g} % (SQNR {-20 * np.log10(rms):.1f} dB) at {bits:.4g} bits")"""
+SIZE_OF_ERRORS: Final = """rms, largest = np.sqrt((error**2).mean()), np.abs(error).max()
+    print(f"{name}: RMS error {rms:.3g}, largest {largest:.3g}")"""
+CORE_COMPARED: Final = """
+for storage in ({first}, {second}):
+    stats = storage.store(x).stats
+    {told}
+"""
+CORE_QUALITY: Final = """bits, error = storage.bits_per_value, 100 * stats.relative_rmse
+    print(f"{storage.name}: {error:.3g} % (SQNR {stats.sqnr_db:.1f} dB) at {bits:.4g} bits")
+    print(f"  lost: {100 * stats.lost_share:.3g} %")"""
+CORE_SIZE_OF_ERRORS: Final = """print(f"{storage.name}: RMS error {stats.rmse:.3g}", end=", ")
+    print(f"largest {stats.max_abs:.3g}; lost: {100 * stats.lost_share:.3g} %")"""
+GROUPS: Final = """
+for size in (x.size, {size}):
+    rows = x.reshape(1, -1) if size == x.size else x
+    error = integers(rows, 8, size, np.float16).reshape(x.shape) - x
+    sqnr = 10 * np.log10((x**2).sum() / (error**2).sum())
+    print(f"int8 in groups of {{size}}: {{sqnr:.1f}} dB at {{8 + 16 / size:.4g}} bits")
+"""
+CORE_GROUPS: Final = """
+for trial in try_sizes(x, ["int8_group128"]):
+    print(f"int8 in groups of {trial.size}: {trial.sqnr_db:.1f} dB at {trial.bits:.4g} bits")
+"""
+_TORCH: Final = ("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2")
+_SCALES: Final[Mapping[str, str]] = {"float16": "np.float16", "float32": "np.float32"}
+
+
+def tensor_lines(chosen: Chosen, *imports: str) -> str:
+    """Return the lines that import what is needed and make the tensor with core."""
+    return "\n".join(sorted({*imports, *chosen.imports})) + f"\n\nx = {chosen.code}\n"
+
+
+def quality_code(case: Case, *, is_whole: bool) -> str:
+    """Return Python for how much A and B lose.
+
+    Args:
+        case: All choices of the page.
+        is_whole: Whether all values came back, and with an error of some size.
+    """
+    told = QUALITY if case.chosen.plain and is_whole else CORE_QUALITY
+    return _compared(case.chosen, case.pair, told)
+
+
+def error_code(case: Case, *, is_whole: bool) -> str:
+    """Return Python for the size of the errors of A and B."""
+    told = SIZE_OF_ERRORS if case.chosen.plain and is_whole else CORE_SIZE_OF_ERRORS
+    return _compared(case.chosen, case.pair, told)
+
+
+def groups_code(case: Case, *, is_whole: bool) -> str:
+    """Return Python for int8 in groups and with one scale for the tensor."""
+    if case.chosen.plain and is_whole:
+        return _plain_tensor(case.chosen, INTEGERS) + GROUPS.format(size=case.group)
+    needed = "from core.dtypes.blocks.storage_trials import try_sizes"
+    return tensor_lines(case.chosen, needed) + CORE_GROUPS
+
+
+def _compared(chosen: Chosen, pair: Sequence[Storage], told: str) -> str:
+    if told in {CORE_QUALITY, CORE_SIZE_OF_ERRORS}:
+        first, second = (storage.code for storage in pair)
+        body = CORE_COMPARED.format(first=first, second=second, told=told)
+        return tensor_lines(chosen, FIND) + body
+    calls = [_restored(storage) for storage in pair]
+    first, second = (
+        f'("{storage.name}", {storage.bits_per_value}, {call})'
+        for storage, call in zip(pair, calls, strict=True)
+    )
+    needed = INTEGERS if any(call.startswith("integers") for call in calls) else ""
+    imports = [FIND] if any("find_storage" in call for call in calls) else []
+    imports += ["import torch"] if any("torch" in call for call in calls) else []
+    body = COMPARED.format(first=first, second=second, told=told)
+    return _plain_tensor(chosen, needed, *imports) + body
+
+
+def _plain_tensor(chosen: Chosen, function: str, *imports: str) -> str:
+    own = [line for line in imports if line.startswith("from core")]
+    others = ["import numpy as np", *(line for line in imports if line not in own)]
+    head = "\n".join(others) + "".join(f"\n\n{line}" for line in own)
+    return f"{head}\n{function}\n{chosen.plain}\n"
+
+
+def _restored(storage: Storage) -> str:
+    """Return what comes back from a storage, as Python."""
+    if storage.name in _TORCH:
+        return f"torch.tensor(x).to(torch.{storage.name}).double().numpy()"
+    fmt = storage.fmt
+    if isinstance(fmt, BlockFormat) and fmt.element.name in {"int8", "int4"}:
+        return _integers(fmt.element.bits, fmt.block_size, _SCALES[fmt.scale.name])
+    return f"{storage.code}.round(x)"
+
+
+def _integers(bits: int, size: BlockSize, scale: str) -> str:
+    if size == PER_TENSOR:
+        return f"integers(x.reshape(1, -1), {bits}, x.size, {scale}).reshape(x.shape)"
+    group = "x.shape[1]" if size == PER_CHANNEL else size
+    return f"integers(x, {bits}, {group}, {scale})"

@@ -1,0 +1,85 @@
+"""A slider that writes the same setting as a field beside it, or as bits to click."""
+
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import TypeVar
+
+import streamlit as st
+
+from core.dtypes.cast.stops import decades
+from core.dtypes.exact import parse_value
+from core.language import _
+from pages.shared import settings
+from pages.shared.inputs import Inputs
+
+T = TypeVar("T")
+Numbers = Mapping[str, Fraction | float]  # as written -> itself
+
+
+def slide(
+    ask: Inputs,
+    name: str,
+    label: str,
+    stops: Sequence[T],
+    *,
+    at: T,
+    labels: Callable[[T], str] = str,
+) -> None:
+    """Show a slider; the stop that the reader drags it to is written to the setting `name`.
+
+    Args:
+        ask: The inputs of the page.
+        name: The setting, which another input of the page shows too.
+        label: Translated.
+        stops: What the slider leads through.
+        at: The stop that the setting stands at.
+        labels: Turns a stop into the word that is shown, and written.
+    """
+    if settings.is_hidden(ask.page, name):
+        return
+    key = f"{ask.key(name)}_slider"
+    st.session_state[key] = at
+
+    def write() -> None:
+        chosen = str(st.session_state[key])
+        st.session_state[f"{key}_wrote"] = chosen
+        ask.set(name, chosen)
+
+    st.select_slider(
+        label, stops, key=key, format_func=labels, on_change=write, disabled=settings.locked()
+    )
+
+
+def slide_decades(ask: Inputs, name: str, text: str) -> None:
+    """Show a slider through small and large numbers; nothing, while the text is none."""
+    try:
+        parse_value(text)
+    except ValueError:
+        return
+    slide_text(ask, name, decades(), text)
+
+
+def slide_text(ask: Inputs, name: str, stops: Numbers, text: str) -> None:
+    """Show a slider through written numbers, this one and the one before the drag among them."""
+    before = before_the_drag(ask, name, text)
+    stops, _at = with_number(stops, before.strip(), parse_value(before))
+    stops, at = with_number(stops, text.strip(), parse_value(text))
+    slide(ask, name, _("Number"), list(stops), at=at)
+
+
+def before_the_drag(ask: Inputs, name: str, text: str) -> str:
+    """Return what a setting was before its slider moved it: its stops stay while it is dragged."""
+    key = f"{ask.key(name)}_slider"
+    if text != st.session_state.get(f"{key}_wrote"):
+        st.session_state[f"{key}_before"] = text
+    return str(st.session_state.get(f"{key}_before", text))
+
+
+def with_number(stops: Numbers, text: str, value: Fraction | float) -> tuple[Numbers, str]:
+    """Return the stops with a number among them, and the stop that it is."""
+    same = next((stop for stop, exact in stops.items() if exact == value), None)
+    if same is not None:
+        return dict(stops), same
+    # NaN is not below anything: it stands at the end.
+    below = {stop: exact for stop, exact in stops.items() if not exact >= value}
+    return {**below, text: value, **stops}, text

@@ -1,0 +1,96 @@
+"""What a lab's "Show the code" prints is what core computes, and it needs torch or numpy alone."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from core.dtypes import FORMATS
+from core.dtypes.labs import ORDERS, loss_scale_bands
+from core.figures.dtypes.low_precision_training.matmul import error_at
+from pages.dtypes.low_precision_training import (
+    loss_scale,
+    matmul,
+    scaler,
+    softmax,
+    sums,
+    updates,
+)
+from pages.dtypes.low_precision_training.inputs import FORMAT_NAMES, cast_code
+
+
+@pytest.fixture
+def printed(capsys):
+    """Return printed(code): what it prints; what imports core is refused."""
+
+    def run(code):
+        assert "core" not in code
+        exec(compile(code, "snippet", "exec"), {})  # noqa: S102  what a reader copies
+        return capsys.readouterr().out.strip()
+
+    return run
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_sums(printed, order):
+    for term, count in ((1.0, 1000), (0.1, 300), (0.03, 20), (5.0, 500)):
+        for total in sums.computed(term, count, order, "nearest_even"):
+            asked = sums.Asked(
+                name=total.format, term=term, count=count, order=order, rounding="nearest_even"
+            )
+            found = float(printed(sums.code_of(asked)))
+            assert np.array_equal(found, total.result, equal_nan=True), (term, count, total.format)
+
+
+def test_one_weight_and_many(printed):
+    for update, name in itertools.product((0.0003, 0.005, 0.02), updates.NAMES):
+        ways = updates.one_weight(update, 300, name)
+        for way in ("nearest", "master"):
+            asked = {"name": name, "way": way, "update": update, "steps": 300}
+            found = float(printed(updates.CODES[way].format(**asked)).split()[0])
+            assert found == ways[way].stored[-1], asked
+        many = updates.many_weights(update, name, 20)
+        found = float(printed(updates.stochastic((update, many)).code))
+        assert found == pytest.approx(many.mean[-1]), (update, name)
+
+
+def test_softmax(printed):
+    for name, largest in itertools.product(FORMAT_NAMES, (-20.0, 5.0, 11.0, 11.1, 90.0)):
+        logits = tuple(largest - below for below in softmax.BELOW)
+        lines = printed(softmax.CODE.format(logits=logits, cast=cast_code(name, "double")))
+        for line, way in zip(lines.splitlines(), softmax.computed(logits, name), strict=True):
+            assert line.startswith(f"{way.exponentials[0]:.5g}, sum {way.total:.5g}: "), name
+            assert line.endswith(f" {100 * way.probabilities[0]:.3g} %"), (name, largest)
+
+
+def test_the_bands_of_a_loss_scale(printed):
+    for name, power in itertools.product(FORMAT_NAMES, (0, 8, 16, 32)):
+        gradients = loss_scale.made_up()
+        asked = loss_scale.Asked(name=name, power=power, source="synthetic", gradients=gradients)
+        bands = loss_scale_bands(gradients.histogram, FORMATS[name], 2.0**power)
+        counts = (bands.num_normal, bands.num_subnormal, bands.num_zero, bands.num_overflow)
+        shares = [f"{100 * bands.share(count):.3g} %" for count in counts]
+        assert printed(loss_scale.code_of(asked)).splitlines()[:4] == shares, (name, power)
+
+
+def test_the_scaler_of_torch_takes_the_same_steps(printed):
+    for first, interval, spike in ((3.0, 5, 40), (30.0, 2000, 0), (0.02, 3, 40)):
+        steps = scaler.computed(first, interval, spike)
+        for number in (1, 7, 41, 60):
+            asked = scaler.Asked(step=number, first=first, interval=interval, spike=spike)
+            step = steps[number - 1]
+            product = f"{step.peak * step.scale:.5g}"
+            line = f"{number} {step.peak:.3g} {step.scale} {product} {step.next_scale}"
+            assert printed(scaler.code_of(asked)) == line
+
+
+def test_the_error_of_a_product(printed):
+    for storage, chunk, depth in (("float16", 16, 192), ("bfloat16", 64, 1024), (
+        "float8_e4m3fn", 64, 4096,
+    )):  # fmt: skip
+        for curve in matmul.computed(storage, chunk):
+            asked = matmul.Asked(
+                storage=storage, accumulate=curve.accumulate, chunk=chunk, depth=depth
+            )
+            told = f"{100 * error_at(curve, depth):.3g} %"
+            assert printed(matmul.code_of(asked)) == told, asked

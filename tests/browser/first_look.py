@@ -1,0 +1,98 @@
+"""What a reader sees of a page before he scrolls: where its picture is, how large its answer."""
+
+from dataclasses import dataclass
+
+WIDGETS = ", ".join(
+    f"[data-testid={name}]"
+    for name in (
+        *("stSlider", "stSelectbox", "stMultiSelect", "stTextInput", "stTextArea", "stNumberInput"),
+        *("stCheckbox", "stButtonGroup", "stRadio", "stPopover", "stFileUploader"),
+    )
+)
+PICTURE = "[data-testid=stPlotlyChart], .st-key-bits_grid, .st-key-bits_map, [data-chart=loss]"
+MEASURE = """([widgets, picture]) => {
+  const main = document.querySelector("[data-testid=stMain]");
+  const seen = (each) => each.checkVisibility({ opacityProperty: true, visibilityProperty: true })
+    && each.getBoundingClientRect().width > 1 && each.getBoundingClientRect().height > 1;
+  const size = (each) => parseFloat(getComputedStyle(each).fontSize);
+  const headline = main.querySelector(".st-key-headline p");
+  const pictures = [...main.querySelectorAll(picture)].filter(seen);
+  const box = pictures[0]?.getBoundingClientRect();
+  const words = [];
+  const walker = document.createTreeWalker(main, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const parent = walker.currentNode.parentElement;
+    const text = walker.currentNode.textContent.trim();
+    const isNone = ".st-key-headline, style, script, [data-testid=stIconMaterial]";
+    if (!text || parent.closest(isNone)) continue;
+    if (seen(parent)) words.push([size(parent), text]);
+  }
+  words.sort((one, other) => other[0] - one[0]);
+  const frame = [".st-key-frame_switches", ".st-key-page_header", ".st-key-page_tabs",
+    "[data-testid=stExpander]"].join();
+  const controls = [...main.querySelectorAll(widgets)].filter((each) => seen(each)
+    && !each.closest(frame)
+    && !each.parentElement.closest(widgets) && each.getBoundingClientRect().top < innerHeight);
+  const cut = [...main.querySelectorAll("*")].filter((each) => {
+    const style = getComputedStyle(each);
+    return style.textOverflow === "ellipsis" && style.overflowX !== "visible"
+      && each.clientWidth > 0 && each.scrollWidth > each.clientWidth;
+  }).map((each) => each.value || each.textContent);
+  const height = (each) => each.getBoundingClientRect().height;
+  const labels = [...main.querySelectorAll("[data-testid=stWidgetLabel] p")]
+    .filter((each) => seen(each) && height(each) > 1.9 * size(each))
+    .map((each) => each.textContent);
+  const tabs = [...main.querySelectorAll(".st-key-page_tabs [role=radio]")];
+  const line = headline ? parseFloat(getComputedStyle(headline).lineHeight) : 1;
+  return {
+    picture_top: box ? Math.round(box.top) : null,
+    picture_seen: box ? Math.max(0, Math.min(1, (innerHeight - box.top) / box.height)) : 0,
+    headline_px: headline ? size(headline) : 0,
+    headline_lines: headline ? Math.round(height(headline) / line) : 0,
+    largest_other: words[0] ?? [0, ""],
+    smallest: words.at(-1) ?? [0, ""],
+    num_tabs: tabs.length,
+    num_controls: controls.length,
+    cut, two_lines: labels,
+    width: document.documentElement.scrollWidth,
+    height: main.scrollHeight,
+  };
+}"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FirstLook:
+    """The first screen of a page, in pixels.
+
+    Attributes:
+        picture_top: Where the picture begins; None without one.
+        picture_seen: The share of its height that the screen shows.
+        headline_px: Size of the text of the headline.
+        headline_lines: Of how many lines it is.
+        largest_other: Size and words of the largest text beside it.
+        smallest: Size and words of the smallest text.
+        num_tabs: How many tabs stand in the row.
+        num_controls: How many inputs stand in sight; one that opens counts as one.
+        cut: Labels, numbers and words in fields that end in "...".
+        two_lines: Labels of inputs that take more than a line.
+        width: Of the page.
+        height: Of the page with all that is below the screen.
+    """
+
+    picture_top: int | None
+    picture_seen: float
+    headline_px: float
+    headline_lines: int
+    largest_other: list
+    smallest: list
+    num_tabs: int
+    num_controls: int
+    cut: list
+    two_lines: list
+    width: int
+    height: int
+
+
+def first_look(page):
+    """Return what the first screen of a drawn page shows."""
+    return FirstLook(**page.evaluate(MEASURE, [WIDGETS, PICTURE]))
