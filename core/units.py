@@ -19,7 +19,9 @@ _BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _DECIMAL = ("B", "kB", "MB", "GB", "TB", "PB")
 _COUNTS = ("", " k", " M", " B", " T")
 _RATES = ("", " k", " M", " G", " T", " P", " E", " Z", " Y")
-_MINUTES: Final = N_("{minutes} min {seconds:02d} s")
+# Also written by the browser, which fills the same two.
+MINUTES: Final = N_("{minutes} min {seconds:02d} s")
+HOURS: Final = N_("{hours} h {minutes:02d} min")
 
 
 def format_bytes(num_bytes: float, unit: ByteUnit = "GiB") -> str:
@@ -86,10 +88,10 @@ def format_seconds(seconds: float) -> str:
         return _under_a_minute(seconds)
     minutes, rest = divmod(round(seconds), 60)
     if minutes < 60:
-        return _(_MINUTES).format(minutes=minutes, seconds=rest)
+        return _(MINUTES).format(minutes=minutes, seconds=rest)
     hours, minutes = divmod(minutes, 60)
     if hours < 48:
-        return _("{hours} h {minutes:02d} min").format(hours=hours, minutes=minutes)
+        return _(HOURS).format(hours=hours, minutes=minutes)
     days, hours = divmod(round(seconds / 3600), 24)
     return _("{days:,} d {hours:02d} h").format(days=days, hours=hours)
 
@@ -104,12 +106,21 @@ def format_rate(per_second: float, what: str) -> str:
 
 
 def format_percent(fraction: float) -> str:
-    """Return a fraction as a percentage with three significant digits; Chinese sets no blank.
+    """Return a fraction as a percentage with three significant digits.
 
     >>> format_percent(0.254), format_percent(0.0009)
     ('25.4 %', '0.09 %')
     """
-    return _("{number} %").format(number=f"{fraction * 100:.3g}")
+    return in_percent(f"{fraction * 100:.3g}")
+
+
+def in_percent(number: str) -> str:
+    """Return a number of percent with its sign; Chinese sets no blank before it.
+
+    >>> in_percent("+2.5")
+    '+2.5 %'
+    """
+    return _("{number} %").format(number=number)
 
 
 def format_decibels(decibels: float) -> str:
@@ -127,7 +138,7 @@ def _under_a_minute(seconds: float) -> str:
     for name, times in (("ns", 1e9), ("µs", 1e6), ("ms", 1e3)):
         if 0 < seconds * times < 999.5:  # 999.6 would be written 1000
             return f"{_short(seconds * times)} {name}"
-    return f"{_short(seconds)} s" if seconds < 59.95 else _(_MINUTES).format(minutes=1, seconds=0)
+    return f"{_short(seconds)} s" if seconds < 59.95 else _(MINUTES).format(minutes=1, seconds=0)
 
 
 def _scale(value: float, base: int, names: tuple[str, ...]) -> tuple[float, str]:

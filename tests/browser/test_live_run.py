@@ -15,6 +15,7 @@ from core import units
 from core.budget.by_hand.gpt import count_parameters
 from core.figures.train.live_run import live
 from core.figures.train.live_run.run_facts import RunView, alt, facts
+from core.language import install_provider
 from core.train.config import TrainConfig
 from core.train.control.commands import Inbox
 from core.train.run.directory import new_run_name, write_info
@@ -34,6 +35,7 @@ from core.train.run.state import hold_worker_lock
 from core.train.run.store import RunStore
 from core.train.worker.failures import HALVE_THE_BATCH
 from pages.components.live_chart.feed import COLUMNS
+from pages.components.live_chart.words import live_words
 
 NUM_STEPS = 400
 MEMORY = {"weights": 437_248, "gradients": 437_248, "optimizer": 874_556}
@@ -366,8 +368,12 @@ def test_the_browsers_arithmetic_is_cores(watching, run):
         for unit in units.BYTE_UNITS:
             assert browser("formatBytes", number, unit) == units.format_bytes(number, unit), number
         assert browser("formatCount", number) == units.format_count(number), number
-    for seconds in (0, 2e-5, 0.0123, 0.9996, 3.14159, 45, 59.97, 60, 200, 3599.7, 3900, 90_000):
-        assert browser("formatSeconds", seconds) == units.format_seconds(seconds), seconds
+    seconds = (0, 2e-5, 0.0123, 0.9996, 3.14159, 45, 59.97, 60, 200, 3599.7, 3900, 90_000)
+    for language in ("en", "zh"):
+        install_provider(lambda language=language: language)
+        words = live_words()
+        for each in seconds:
+            assert browser("formatSeconds", each, words) == units.format_seconds(each), each
     steps = [1, 2, 3, 5, 8, 13, 60, 61, 300]
     values = [4.0, 3.5, None, 3.0, 2.5, 2.75, 2.0, 1.5, 1.25]
     assert browser("smooth", steps, values, 1000) == pytest.approx(smooth(steps, values, 1000))

@@ -3,6 +3,8 @@
 import math
 from typing import Final
 
+from core.units import format_percent, in_percent
+
 _RAISED: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -28,10 +30,10 @@ def percent(share: float) -> str:
     ('2.37 %', '< 0.01 %', '> 99.99 %', '100 %', '0 %')
     """
     if 0 < share < 1e-4:
-        return "< 0.01 %"
+        return in_percent("< 0.01")
     if 1 - 1e-4 < share < 1:
-        return "> 99.99 %"
-    return f"{100 * share:.3g} %"
+        return in_percent("> 99.99")
+    return format_percent(share)
 
 
 def short(name: str) -> str:

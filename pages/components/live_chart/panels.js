@@ -42,7 +42,7 @@ function statusLine({ history, data }) {
   if (hasNoRun(history)) return ""
   const left = remaining(history)
   const { state } = history.state ?? {}
-  const values = { ...facts(history, data.unit, words), left: left === null ? MISSING : formatSeconds(left) }
+  const values = { ...facts(history, data.unit, words), left: left === null ? MISSING : formatSeconds(left, words) }
   if (FINAL_STATES.includes(state)) return fill(words.status_ended, values)
   const going = ["starting", "running"].includes(state) && left !== null // of a pause nobody knows the end
   return fill(going ? words.status_running : words.status, values)

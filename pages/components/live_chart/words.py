@@ -9,6 +9,7 @@ from core.train.run.progress import LEARNT, REAL_WORDS
 from core.train.run.state import KILLED, KILLED_HOLDING, TIME_IS_UP
 from core.train.worker.failures import HALVE_THE_BATCH, SHORTEN_THE_CONTEXT
 from core.train.worker.turn import QUEUED
+from core.units import HOURS, MINUTES
 
 STATES: Final = {
     "none": N_("no run yet"),
@@ -66,6 +67,8 @@ STATUS: Final = {
     "reconnecting": N_("Connection lost; reconnecting …"),
     "no_plotly": N_("The drawing library did not load; reload the page."),
     "tokens": N_("tokens"),
+    "minutes": MINUTES,
+    "hours": HOURS,
 }
 CONTROLS: Final = {
     "controls": N_("Control of the run"),

@@ -4,7 +4,7 @@
 const MISSING = "–"
 
 function fill(template, values) {
-  return template.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? values[name] : whole))
+  return template.replace(/\{(\w+)(?::02d)?\}/g, (whole, name) => (name in values ? values[name] : whole))
 }
 
 function short(value) {
@@ -39,19 +39,19 @@ function formatRate(perSecond, what) {
   return `${formatCount(perSecond)} ${what}/s`
 }
 
-function formatSeconds(seconds) {
-  if (seconds < 60) return underAMinute(seconds)
+function formatSeconds(seconds, words) {
+  if (seconds < 59.95) return underAMinute(seconds)
   const whole = Math.round(seconds)
   const two = (number) => String(number).padStart(2, "0")
   const minutes = Math.floor(whole / 60)
-  if (minutes < 60) return `${minutes} min ${two(whole % 60)} s`
-  return `${Math.floor(minutes / 60)} h ${two(minutes % 60)} min`
+  if (minutes < 60) return fill(words.minutes, { minutes, seconds: two(whole % 60) })
+  return fill(words.hours, { hours: Math.floor(minutes / 60), minutes: two(minutes % 60) })
 }
 
 function underAMinute(seconds) {
   if (seconds && seconds < 1e-3) return `${short(seconds * 1e6)} µs`
   if (seconds && seconds < 0.9995) return `${short(seconds * 1e3)} ms`
-  return seconds < 59.95 ? `${short(seconds)} s` : "1 min 00 s"
+  return `${short(seconds)} s`
 }
 
 function formatScientific(value) {

@@ -76,7 +76,8 @@ def _open(slug: str) -> None:
         page_links.choose(lesson.query)
         return
     for name, value in query_of(lesson).items():
-        st.session_state[name] = value
+        is_switch = isinstance(st.session_state.get(name), bool)
+        st.session_state[name] = value == "true" if is_switch else value
 
 
 def find(slug: str) -> Lesson:

@@ -172,12 +172,10 @@ def _tell_stopped() -> None:
         _("Your run was stopped: the class goes first. What it has reached is kept under Runs."),
         width="content",
     )
-    st.button(_("To the class's run"), key="lr_to_class", on_click=_to_class, type="tertiary")
-
-
-def _to_class() -> None:
-    leave_line()
-    follow()
+    if st.button(_("To the class's run"), key="lr_to_class", type="tertiary"):
+        leave_line()
+        follow()
+        st.rerun()  # the whole page: the button alone would bring this part only
 
 
 def _offer(wish: Wish, held: Ticket | None) -> None:

@@ -7,6 +7,7 @@ from typing import Final
 from core.figures.budget.stacked_parts import row_axes
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import _
+from core.units import in_percent
 
 PRESENTED: Final = 5  # rungs that a projector shows at once
 _FADED: Final = 0.35
@@ -103,10 +104,9 @@ def _draw_both(drawing: Drawing, rows: Rows, chosen: int, look: Look, size: int)
 
 def error_text(error: float) -> str:
     """Return a relative error with its sign: "−3.5 %", "±0.0 %"."""
-    words = f"{abs(error) * 100:.1f} %"
-    if words == "0.0 %":
-        return f"±{words}"
-    return ("+" if error > 0 else "−") + words
+    number = f"{abs(error) * 100:.1f}"
+    sign = "±" if number == "0.0" else "+" if error > 0 else "−"
+    return in_percent(sign + number)
 
 
 def _numbers(row: LadderRow, look: Look) -> str:

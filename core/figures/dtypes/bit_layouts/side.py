@@ -13,6 +13,7 @@ from core.dtypes.facts.format_facts import short_number, written_value
 from core.figures.dtypes.bit_layouts.rows import DENSE_ROW_PX, are_dense, row_axes
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _
+from core.units import in_percent
 
 ROW_PX: Final = 40
 FAINT: Final = 0.18  # how much of the field's colour a 0 keeps
@@ -180,8 +181,8 @@ def error_text(trace: CastTrace) -> str:
     if abs(percent) >= 1000:
         return _("over 1000 %")
     if abs(percent) >= 99.5:  # two digits of it would be 1e+02
-        return f"{percent:+.0f} %".replace("-", "−")
-    return _TWO_PLACES.sub(r"\1", f"{percent:+.2g} %").replace("-", "−")
+        return in_percent(f"{percent:+.0f}".replace("-", "−"))
+    return in_percent(_TWO_PLACES.sub(r"\1", f"{percent:+.2g}").replace("-", "−"))
 
 
 def half_sentence(rows: Sequence[BitRow]) -> str:

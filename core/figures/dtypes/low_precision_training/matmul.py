@@ -8,6 +8,7 @@ from core.figures.dtypes.low_precision_training.lab_frame import STYLES, LabDraw
 from core.figures.dtypes.written import percent, short
 from core.figures.picture import Look, Picture, Table
 from core.language import _
+from core.units import in_percent
 
 _MARKS: Final = [digit * 10.0**power for power in range(-8, 2) for digit in (1, 3)]
 
@@ -49,7 +50,7 @@ def matmul_picture(curves: Sequence[MatmulErrors], chosen: str, depth: int, look
             "title": _("relative error"),
             "type": "log",
             "tickvals": _MARKS,
-            "ticktext": [f"{100 * mark:.6g} %" for mark in _MARKS],
+            "ticktext": [in_percent(f"{100 * mark:.6g}") for mark in _MARKS],
         },
     )
     return Picture(

@@ -13,6 +13,7 @@ from core.figures.dtypes.low_precision_training.lab_frame import LabDrawing, hat
 from core.figures.dtypes.written import number, short
 from core.figures.picture import Look, Picture, Table
 from core.language import _
+from core.units import in_percent
 
 _DOMAINS: Final = ((0.0, 0.36), (0.46, 1.0))
 
@@ -115,7 +116,7 @@ def _share(value: float) -> str:
     """Return a share that fits above a bar: 67 %, 9 %, 0.5 %."""
     if not math.isfinite(value):
         return "NaN"
-    return f"{100 * value:.0f} %" if value >= 0.1 else f"{100 * value:.2g} %"
+    return in_percent(f"{100 * value:.0f}" if value >= 0.1 else f"{100 * value:.2g}")
 
 
 def _sentence(naive: SoftmaxTrace, stable: SoftmaxTrace) -> str:

@@ -11,6 +11,7 @@ from core.dtypes.exact import exact_decimal
 from core.dtypes.number_formats.format import Format
 from core.dtypes.rounding import Overflow, Rounding
 from core.language import N_, _
+from core.units import in_percent
 
 ROUNDING_NAMES: Final[Mapping[Rounding, str]] = {
     "nearest_even": N_("nearest, ties to even"),
@@ -164,9 +165,9 @@ def percent(share: Fraction) -> str:
     texts = [f"{float(exact):.{places}f}" for places in range(3)]
     for text in texts:
         if Fraction(text) == exact:
-            return f"{text} %"
+            return in_percent(text)
     for text in texts[1:]:
         if Fraction(text) not in _MARKS:
-            return f"{text} %"
+            return in_percent(text)
     mark = min(_MARKS, key=lambda each: abs(each - exact))
-    return f"{'<' if exact < mark else '>'} {mark} %"
+    return in_percent(f"{'<' if exact < mark else '>'} {mark}")

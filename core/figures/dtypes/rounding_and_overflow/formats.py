@@ -17,6 +17,7 @@ from core.figures.dtypes.rounding_and_overflow.cast_words import (
 )
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import _
+from core.units import format_percent
 
 ROW_PX: Final = 17
 _FLOOR: Final = -18  # log10 of the smallest relative error drawn: below float64's own
@@ -60,7 +61,9 @@ def formats_picture(rows: Sequence[Row], said: str, look: Look) -> Picture:
 def _layout(num_rows: int, base: dict[str, Any]) -> dict[str, Any]:
     size = int(base["font"]["size"])
     exponents = list(range(_FLOOR, 1, 3))
-    powers = [f"10<sup>−{-each}</sup>" if each else "1 = 100 %" for each in exponents]
+    powers = [
+        f"10<sup>−{-each}</sup>" if each else f"1 = {format_percent(1)}" for each in exponents
+    ]
     across = {
         "range": [_FLOOR, 4],
         "tickvals": exponents,
@@ -98,7 +101,7 @@ def formats_table(rows: Sequence[Row]) -> Table:
         _("code"): [hexadecimal(fmt, trace.code) for fmt, trace in rows],
         _("error"): ["–" if error is None else digits(error, 8) for error in errors],
         _("relative error"): [
-            "–" if share is None else f"{to_float(share) * 100:.3g} %" for share in shares
+            "–" if share is None else format_percent(to_float(share)) for share in shares
         ],
         _("outcome"): [outcome_words(trace) for trace in traces],
     }

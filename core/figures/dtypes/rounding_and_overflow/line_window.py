@@ -12,6 +12,7 @@ from core.dtypes.facts.number_line import number_at, place_of, ranges, some_stre
 from core.dtypes.number_formats.format import Format
 from core.figures.dtypes.rounding_and_overflow.cast_words import digits
 from core.language import N_, _
+from core.units import format_percent
 
 View = Literal["log", "linear", "near"]
 VIEWS: Final[tuple[View, ...]] = ("log", "linear", "near")
@@ -78,7 +79,7 @@ def power_text(exponent: int, *, share: bool = False) -> str:
     power = f"2<sup>{exponent}</sup>".replace("-", "−")
     if not share or exponent < -14:
         return power
-    return f"{power} = {2.0**exponent * 100:.3g} %"
+    return f"{power} = {format_percent(2.0**exponent)}"
 
 
 def window_of(view: View, formats: Sequence[Format], trace: CastTrace) -> Window:

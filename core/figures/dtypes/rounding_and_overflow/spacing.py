@@ -14,6 +14,7 @@ from core.figures.dtypes.rounding_and_overflow.line import draw_value
 from core.figures.dtypes.rounding_and_overflow.line_window import power_text
 from core.figures.picture import Drawing, Look, Picture, Piece
 from core.language import _
+from core.units import format_percent
 
 HEIGHT_PX: Final = 340
 PRESENT_HEIGHT_PX: Final = 350
@@ -86,7 +87,7 @@ def _draw_spacing(drawing: Drawing, fmt: Format, color: str, *, name_below: bool
         name=fmt.name,
         line={"color": color, "width": 2},
         hovertext=[
-            f"{2.0 ** min(magnitude, _TOP):.4g}: {2.0**spacing * 100:.3g} %"
+            f"{2.0 ** min(magnitude, _TOP):.4g}: {format_percent(2.0**spacing)}"
             for magnitude, spacing in zip(magnitudes, spacings, strict=True)
         ],
         hoverinfo="text+name",
