@@ -74,9 +74,11 @@ tests: $(VENV)/installed-tests
 	@$(BIN)/coverage report
 
 # Files that train take turns on one core (tests/browser/conftest.py); the others have the second.
+# What fails beside them on a busy machine must pass alone, in a second run that names it.
 browser-tests: $(VENV)/installed-tests browser
 	$(call say,Browser tests)
-	@$(BIN)/pytest tests/browser -n $(JOBS) --dist loadgroup
+	@$(BIN)/pytest tests/browser -n $(JOBS) --dist loadgroup \
+		|| $(BIN)/pytest tests/browser --last-failed --last-failed-no-failures none --exitfirst -v
 
 # A Chromium or Chrome of this machine if there is one, else Playwright's own, kept in .venv.
 browser: $(VENV)/installed-tests

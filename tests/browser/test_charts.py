@@ -9,7 +9,7 @@ import pytest
 SUMS = "/low-precision-training"
 CHART = "document.querySelector('.st-key-lowp_sums_chart .js-plotly-plot')"
 LINE = "document.querySelector('.st-key-rounding_line_chart .js-plotly-plot')"
-FULL, LONGER = [1, 1000], [1, 3000]
+FULL, LONGER = [1, 1000], [1, 2000]
 
 
 def shown(page, chart=CHART):

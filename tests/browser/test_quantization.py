@@ -78,7 +78,10 @@ def test_a_tensor_of_a_safetensors_file_is_chosen_and_drawn(before, screenshot):
     screenshot(before, "quantization-safetensors")
 
     tensors = before.get_by_role("combobox", name="Tensor of the file")
+    tensors.scroll_into_view_if_needed()  # a page that scrolls closes the list
+    before.wait_for_timeout(300)
     tensors.fill("bias")
+    before.get_by_role("option", name="bias").wait_for()
     tensors.press("Enter")
     before.get_by_text("Shape 64 is looked at as 1 × 64").wait_for()
     assert headline(before) != matrix

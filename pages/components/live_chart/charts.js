@@ -36,6 +36,10 @@ function filled(view, spec) {
   return [traces, layout]
 }
 
+function axesOf(traces) {
+  return [...new Set(traces.map((trace) => trace.xaxis ?? "x"))].sort().join()
+}
+
 function plotOf(view, name) {
   return view.root.querySelector(`[data-chart="${name}"] .live-plot`)
 }
@@ -47,6 +51,8 @@ async function draw(view, spec) {
   if (name === "loss" || !view.history.loss) view.history.loss = lossTraces(view.history)
   const [traces, layout] = filled(view, spec)
   view.drawn[name] = { records: view.history.columns.step.length, extended: 0 }
+  // An axis that comes or goes, as on the way to a projector, Plotly draws from nowhere to nowhere.
+  if (plot.data && axesOf(plot.data) !== axesOf(traces)) window.Plotly.purge(plot)
   await window.Plotly.react(plot, traces, layout, PLOTLY_SETTINGS)
   fitPlot(plot)
 }
