@@ -16,6 +16,17 @@ MIDDLE = """(input, up) => {
   const { left, top, width, height } = input.getBoundingClientRect();
   return { left, width, x: left + width / 2, y: top + height / 2 };
 }"""
+# The page looks busy from the next picture on, once its slider was let go for it.
+HOLD = """() => {
+  const hold = () => {
+    if (!document.querySelector("[data-test-script-state=running]"))
+      return requestAnimationFrame(hold);
+    const held = document.createElement("i");
+    Object.assign(held, { id: "held", hidden: true }).dataset.testScriptState = "running";
+    document.body.append(held);
+  };
+  hold();
+}"""
 THUMB, TRACK = 2, 3  # as many elements above the slider's own input
 
 
@@ -66,6 +77,28 @@ def test_a_hand_that_leaves_at_once_is_followed_to_its_last_place(page, sizes):
         track = sizes.evaluate(MIDDLE, TRACK)
         middle = sizes.evaluate(MIDDLE, THUMB)["x"] - track["left"]
         assert abs(middle / track["width"] - target) < 0.03, target
+
+
+@pytest.mark.parametrize("late", [1, 2])
+def test_one_late_picture_is_forgiven_two_in_a_row_wait_for_the_end(page, sizes, late):
+    """The page is held busy for longer than a second, as by a slow picture."""
+    thumb, track = sizes.evaluate(MIDDLE, THUMB), sizes.evaluate(MIDDLE, TRACK)
+    page.mouse.move(thumb["x"], thumb["y"])
+    page.mouse.down()
+    shares = iter((0.4, 0.5, 0.6, 0.7))
+    for _picture in range(late):
+        page.evaluate(HOLD)
+        page.mouse.move(track["left"] + next(shares) * track["width"], thumb["y"])
+        page.wait_for_timeout(1200)
+        page.evaluate("document.querySelector('#held').remove()")
+        page.wait_for_timeout(500)
+    seen = page.evaluate("window.headlines.size")
+    page.mouse.move(track["left"] + 0.9 * track["width"], thumb["y"], steps=3)
+    page.wait_for_timeout(1500)
+    follows = page.evaluate("window.headlines.size") > seen
+    page.mouse.up()
+    page.until(f"window.headlines.size > {seen}", timeout=20_000)
+    assert follows == (late == 1)
 
 
 def test_a_slider_that_is_drawn_anew_under_the_hand_ends_its_drag_without_an_error(page, sizes):

@@ -4,8 +4,9 @@
 const SLIDER = '[data-testid="stSlider"]';
 const BUSY = '[data-test-script-state]:not([data-test-script-state="notRunning"])';
 const REST = 30; // milliseconds: begun again in the same task, React would still think it is dragged
-const TOO_LONG = 1000; // milliseconds: a picture that takes longer comes when the hand leaves
-const slow = new Set(); // keys of sliders whose picture took longer
+const TOO_LONG = 1000; // milliseconds: pictures that take longer come when the hand leaves
+const FORGOTTEN = 20_000; // milliseconds: a machine that was busy then may be free now
+const late = new Map(); // keys of sliders -> how many pictures in a row took longer, and when
 
 const keyOf = (slider) =>
   [...(slider.closest('[class*="st-key-"]')?.classList ?? [])].find((name) => name.startsWith("st-key-"));
@@ -65,9 +66,21 @@ export default function ({ parentElement }) {
 
   function isReady() {
     if (document.querySelector(BUSY)) return false;
-    if (drag.waits && performance.now() - drag.since > TOO_LONG) slow.add(keyOf(drag.slider));
+    if (drag.waits) judge(keyOf(drag.slider));
     drag.waits = false;
     return true;
+  }
+
+  // One late picture says little: the first of a tab may have to load what draws it.
+  function judge(key) {
+    const now = performance.now();
+    if (now - drag.since > TOO_LONG) late.set(key, { times: (late.get(key)?.times ?? 0) + 1, when: now });
+    else late.delete(key);
+  }
+
+  function isSlow(key) {
+    const { times, when } = late.get(key) ?? { times: 0 };
+    return times > 1 && performance.now() - when < FORGOTTEN;
   }
 
   function look() {
@@ -76,7 +89,7 @@ export default function ({ parentElement }) {
     if (!drag.slider.isConnected || inputsOf(drag.slider).length === 0) drag = null; // it was drawn anew
     else if (drag.state === "told") lookTold();
     else if (drag.isOver) letGo();
-    else if (valuesOf(drag.slider) !== drag.told && isReady() && !slow.has(keyOf(drag.slider))) tell();
+    else if (valuesOf(drag.slider) !== drag.told && isReady() && !isSlow(keyOf(drag.slider))) tell();
   }
 
   function lookTold() {
