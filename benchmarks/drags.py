@@ -25,11 +25,13 @@ MOVES: Final = 60
 LEAST: Final = 6
 THUMB, TRACK = 2, 3  # as many elements above the slider's own input
 SLIDER: Final = "[data-testid=stSlider]"
-# What is seen, once a frame: the words of the answer and the lines of the first picture.
+# What is seen, once a frame: the answer, the numbers and the lines of the first picture.
 WATCH: Final = """() => {
-  const sign = () => [document.querySelector(".st-key-headline")?.textContent,
+  const words = ".st-key-headline, [data-testid=stMetricValue]";
+  const sign = () => [...[...document.querySelectorAll(words)].map((each) => each.textContent),
     document.querySelector(".js-plotly-plot .main-svg")?.innerHTML,
-    document.querySelector(".st-key-bits_grid, .st-key-bits_map")?.textContent].join();
+    ...[...document.querySelectorAll("[class*=st-key-bits_] *")].map(
+      (each) => each.shadowRoot?.textContent)].join();
   const seen = window.seen = { last: sign(), count: 0, when: performance.now() };
   const look = () => {
     const now = sign();

@@ -82,6 +82,7 @@ class Tab:
         label: The word on its switch, marked for the catalogue.
         show: Takes what the page chose, if `with_inputs`, then what the tab chose, if it does.
         with_inputs: Whether the page's own inputs matter; where not they are kept, unseen.
+        unseen: Names of those that do not matter, where the others do.
         choose: Shows inputs of the tab's own and returns what they say.
         question: Asks another question than the page's.
         reading: Another text than the page's: its name beside the page.
@@ -90,6 +91,7 @@ class Tab:
     label: str
     show: Callable[..., Shown]
     with_inputs: bool = True
+    unseen: Sequence[str] = ()
     choose: Callable[[], Any] | None = None
     question: Callable[[], None] | None = None
     reading: str = ""
@@ -229,8 +231,12 @@ def _make_places(page: Page, tab: Tab) -> _Places:
 def _choose(page: Page, tab: Tab, places: _Places) -> _Chosen:
     if page.choose is None:
         return _Chosen()
-    if not tab.with_inputs:
-        st.html("<style>.st-key-page_choices { display: none }</style>")
+    unseen = [".st-key-page_choices"] if not tab.with_inputs else [
+        f".st-key-{page.inputs.key(name)}{control}"
+        for name in tab.unseen for control in ("", "_choice")
+    ]  # fmt: skip
+    if unseen:
+        st.html(f"<style>{', '.join(unseen)} {{ display: none }}</style>")
     try:
         with places.choices:
             return _Chosen(case=page.choose())

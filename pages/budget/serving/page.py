@@ -16,7 +16,7 @@ tabbed_page(
         refusal=refusal,
         tabs={
             "memory": Tab(label=N_("Device memory"), show=memory, question=ask_how_many),
-            "heads": Tab(label=N_("KV cache"), show=heads),
+            "heads": Tab(label=N_("KV cache"), show=heads, unseen=["sequences"]),
             "speed": Tab(label=N_("Speed"), show=speed),
             "roofline": Tab(label=N_("Roofline"), show=roofline),
             "proof": Tab(label=N_("Published speeds"), show=proof, with_inputs=False),

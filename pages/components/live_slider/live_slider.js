@@ -6,10 +6,14 @@ const BUSY = '[data-test-script-state]:not([data-test-script-state="notRunning"]
 const REST = 30; // milliseconds: begun again in the same task, React would still think it is dragged
 const TOO_LONG = 1000; // milliseconds: pictures that take longer come when the hand leaves
 const FORGOTTEN = 20_000; // milliseconds: a machine that was busy then may be free now
-const late = new Map(); // keys of sliders -> how many pictures in a row took longer, and when
+const late = new Map(); // sliders -> how many pictures in a row took longer, and when
 
-const keyOf = (slider) =>
-  [...(slider.closest('[class*="st-key-"]')?.classList ?? [])].find((name) => name.startsWith("st-key-"));
+// A page's slider draws another picture in each of its tabs.
+function keyOf(slider) {
+  const names = [...(slider.closest('[class*="st-key-"]')?.classList ?? [])];
+  const tab = document.querySelector('.st-key-page_tabs [role="radio"][aria-checked="true"]');
+  return [names.find((name) => name.startsWith("st-key-")), location.pathname, tab?.textContent].join();
+}
 
 const inputsOf = (slider) => [...slider.querySelectorAll('input[type="range"]')];
 const valuesOf = (slider) => inputsOf(slider).map(({ value }) => value).join();
