@@ -7,6 +7,7 @@ viewers and ten busy sessions, and prints how much memory the server holds.
 import argparse
 import asyncio
 import contextlib
+import multiprocessing
 import os
 import socket
 import statistics
@@ -16,6 +17,7 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import AsyncIterator, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -149,7 +151,6 @@ async def drag(server: Server, seconds: float) -> tuple[list[float], list[float]
     A session asks for its next picture when the last one has come, as the slider in the browser
     does; after a picture of more than a second it asks only when the hand leaves.
     """
-    arrivals: dict[str, list[float]] = {}
     moves: list[float] = []
 
     async def hand(session: Session, number: int, until: float) -> None:
@@ -164,9 +165,20 @@ async def drag(server: Server, seconds: float) -> tuple[list[float], list[float]
     async with busy_sessions(server.port, NUM_SESSIONS, "model-sizes") as sessions:
         until = time.monotonic() + seconds
         hands = [hand(each, number, until) for number, each in enumerate(sessions)]
-        await asyncio.gather(view(server.port, until, arrivals), *hands)
-    delays = [1000 * delay for each in arrivals.values() for delay in each]
-    return [1000 * each for each in moves], delays
+        # A browser of its own: here it would wait for what thirty others read.
+        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as viewer:
+            loop = asyncio.get_running_loop()
+            seen: asyncio.Future[list[float]]
+            seen = loop.run_in_executor(viewer, look, server.port, seconds)
+            await asyncio.gather(seen, *hands)
+    return [1000 * each for each in moves], [1000 * each for each in seen.result()]
+
+
+def look(port: int, seconds: float) -> list[float]:
+    """Return how old the newest step of each update was when it came, in seconds."""
+    arrivals: dict[str, list[float]] = {}
+    asyncio.run(view(port, time.monotonic() + seconds, arrivals, newest=1))
+    return [delay for each in arrivals.values() for delay in each]
 
 
 def tokens_per_second(reader: RunReader, config: TrainConfig, seconds: float) -> float:

@@ -58,17 +58,22 @@ def serve(folder: Path, connection: Connection) -> None:
     asyncio.run(run())
 
 
-async def view(port: int, until: float, arrivals: dict[str, list[float]]) -> None:
-    """Be one viewer: note when each update arrives, and how old its step is."""
+async def view(
+    port: int, until: float, arrivals: dict[str, list[float]], *, newest: int = 0
+) -> None:
+    """Be one viewer: note when each update arrives, and how old its steps, or the newest, are."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 22)
     writer.write(b"GET /live/stream HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+    event = b""
     while (left := until - time.monotonic()) > 0:
         try:
             line = await asyncio.wait_for(reader.readline(), left)
         except TimeoutError:
             break
-        if line.startswith(b"data: ") and b'"total_records"' not in line:
-            for moment in json.loads(line[6:])["columns"]["time"]:
+        if line.startswith(b"event: "):
+            event = line.split()[1]
+        elif line.startswith(b"data: ") and event == b"update":
+            for moment in json.loads(line[6:])["columns"]["time"][-newest:]:
                 arrivals.setdefault(str(moment), []).append(time.time() - moment)
     writer.close()
 

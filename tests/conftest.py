@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+import json
 import os
 import subprocess
 import sys
@@ -98,3 +99,23 @@ def made_timing():
         measured_at=0.0,
         tried={},
     )
+
+
+@pytest.fixture(autouse=True)
+def checked_pictures(monkeypatch):
+    """Let Plotly check every picture: the product draws them unchecked.
+
+    What it would write in another way, a title in short for one, the browser would not understand.
+    """
+    from core.figures.picture import Drawing
+
+    draw = Drawing.figure
+
+    def checked(drawing, layout):
+        from plotly.graph_objects import Figure
+
+        figure = draw(drawing, layout)
+        assert json.loads(Figure(figure.to_dict()).to_json()) == json.loads(figure.to_json())
+        return figure
+
+    monkeypatch.setattr(Drawing, "figure", checked)

@@ -4,6 +4,7 @@ Each lives in the address under a fixed name (`lang`, `units`, `present`, `hide`
 menu click and a copied link keep it. The address never holds translated words.
 """
 
+import threading
 from collections.abc import Sequence
 from typing import Final, cast
 
@@ -25,6 +26,7 @@ _ALLOWED: Final[dict[str, Sequence[str]]] = {
     "lock": _ON_OFF,
 }
 _MAX_HIDE: Final = 500
+_RUN: Final = threading.local()  # a run has a thread of its own; it asks some 300 times
 
 
 def bind_settings() -> None:
@@ -33,6 +35,7 @@ def bind_settings() -> None:
     The inputs that do this are text fields which nobody sees: the visible switches show translated
     words, and Streamlit would write those into the address.
     """
+    _RUN.settings = None
     with st.container(key="frame_bound"):
         for name, default in DEFAULTS.items():
             raw = link.raw_value(name)
@@ -51,6 +54,12 @@ def bind_settings() -> None:
                 persist_state="session",
             )
             _check(name, written)
+    _RUN.settings = {name: setting(name) for name in DEFAULTS}
+
+
+def end_run() -> None:
+    """Forget what held for this run: what is clicked next is asked anew."""
+    _RUN.settings = None
 
 
 def _check(name: str, written: str) -> None:
@@ -70,6 +79,8 @@ def setting(name: str) -> str:
     """Return a setting; what the address asks for and nobody knows counts as the default."""
     if get_script_run_ctx(suppress_warning=True) is None:
         return DEFAULTS[name]
+    if held := getattr(_RUN, "settings", None):
+        return str(held[name])
     value = str(st.session_state.get(name, DEFAULTS[name]))
     return value if value in _ALLOWED.get(name, (value,)) else DEFAULTS[name]
 

@@ -1,9 +1,8 @@
 """A page with tabs: one contract between the page, its tabs, their pictures and their code.
 
 From top to bottom a page is its title, its tabs, the headline that answers its question and, below
-it, the inputs on the left and the picture beside them. A tab is a function `case -> Shown`; it may
-draw parts of its own first (a browser part, a button and its progress, a sentence): they stand
-above the pictures. Only the open tab is computed.
+it, the inputs on the left and the picture beside them. A tab is a function `case -> Shown`; parts
+that it draws itself stand above the pictures. Only the open tab is computed.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -111,7 +110,7 @@ class Page:
         code: Python for what was chosen, where a tab brings none of its own; it says the same error
             that a tab has refused with.
         refusal: What to show for choices that cannot be, given the sentence why.
-        snippet: Name of the code; the tab's, unless said otherwise.
+        snippet: Name of the code; else the tab's.
         reading: The page's text: its name beside the page, or what shows it.
     """
 
@@ -162,13 +161,12 @@ def tabbed_page(file: str, doc: str | None, page: Page) -> None:
     page_header(doc)
     if (style := Path(file).with_name("page.css")).exists():
         st.html(style)
-    key = _choose_tab(page)
-    tab = page.every_tab[key]
+    tab = page.every_tab[key := _choose_tab(page)]
     places = _make_places(page, tab)
     chosen = _choose(page, tab, places)
     shown = _show(page, tab, places, chosen)
-    if ask := tab.question or page.question:
-        with places.question:
+    with places.question:
+        if ask := tab.question or page.question:
             ask_on_demand(page.inputs, ask)
     _draw(shown, page.inputs.key(key), places)
     source = shown.code
@@ -194,9 +192,8 @@ def _choose_tab(page: Page) -> str:
     def draw(*, key: str, disabled: bool, **on_change: Any) -> str:  # noqa: ANN401  Streamlit's own
         widget = {"format_func": name_of, "key": key, "disabled": disabled, **on_change}
         if presenting():  # one line has no room for a row
-            return str(st.selectbox(
-                _("Show"), list(every_tab), label_visibility="collapsed", **widget
-            ))  # fmt: skip
+            tabs = list(every_tab)
+            return str(st.selectbox(_("Show"), tabs, label_visibility="collapsed", **widget))
         is_open = st.session_state[key]
         others = [other for other in page.more if other != is_open]
         row = [*page.tabs, *(other for other in page.more if other == is_open)]
@@ -218,8 +215,7 @@ def _choose_tab(page: Page) -> str:
 def _make_places(page: Page, tab: Tab) -> _Places:
     head = st.container(key="page_answer", gap=None)
     has_inputs = tab.choose is not None or (page.choose is not None and tab.with_inputs)
-    with st.container(key="page_split"):
-        # A tab that needs no inputs has the whole width; what the page chose is kept, unseen.
+    with st.container(key="page_split"):  # without inputs the picture has the whole width
         rail, body = st.columns([1, 4], gap="medium") if has_inputs else (st.container(),) * 2
     with rail.container(key="page_rail", gap="small"):
         choices = st.container(key="page_choices", gap="small")
@@ -231,12 +227,10 @@ def _make_places(page: Page, tab: Tab) -> _Places:
 def _choose(page: Page, tab: Tab, places: _Places) -> _Chosen:
     if page.choose is None:
         return _Chosen()
-    unseen = [".st-key-page_choices"] if not tab.with_inputs else [
-        f".st-key-{page.inputs.key(name)}{control}"
-        for name in tab.unseen for control in ("", "_choice")
-    ]  # fmt: skip
-    if unseen:
-        st.html(f"<style>{', '.join(unseen)} {{ display: none }}</style>")
+    keys = [f"{page.inputs.key(each)}{end}" for each in tab.unseen for end in ("", "_choice")]
+    if keys or not tab.with_inputs:
+        hidden = ", ".join(f".st-key-{key}" for key in keys or ["page_choices"])
+        st.html(f"<style>{hidden} {{ display: none }}</style>")
     try:
         with places.choices:
             return _Chosen(case=page.choose())

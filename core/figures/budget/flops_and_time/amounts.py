@@ -199,7 +199,7 @@ def ladder_picture(rungs: Sequence[Item], look: Look) -> Picture:
     }
     return Picture(
         figure=rows_of_bars(
-            drawing, look, num_rows=len(rungs), height=height, x=x, y={"autorange": None, **places}
+            drawing, look, num_rows=len(rungs), height=height, x=x, y={"autorange": True, **places}
         ),
         alt=_("From small to large: {rungs}.").format(rungs=_(", ").join(said)),
         table=table,

@@ -13,6 +13,7 @@ from core.language import _, ngettext
 
 NUM_COLUMNS: Final = 5
 PRESENT_PICTURES_PX: Final = 330  # the pictures are narrower there, and stay square
+GRAYS: Final = [[0, "rgb(0, 0, 0)"], [1, "rgb(255, 255, 255)"]]
 _GAP: Final = 0.015
 _TITLE: Final = 0.14  # of the height of a row, for the words above a picture
 
@@ -29,7 +30,12 @@ def pictures_picture(pictures: Sequence[StoredPicture], chosen: str, look: Look)
     layout = look.layout() | {
         "height": PRESENT_PICTURES_PX if look.present else HEIGHT_PX,
         "margin": {"l": 0, "r": 0, "t": 4, "b": 0},
-        "coloraxis": {"colorscale": "gray", "cmin": 0, "cmax": 1, "showscale": False},
+        "coloraxis": {
+            "colorscale": [[0, "rgb(0,0,0)"], [1, "rgb(255,255,255)"]],
+            "cmin": 0,
+            "cmax": 1,
+            "showscale": False,
+        },
     }
     for place, picture in enumerate(pictures):
         x, y = _domain(place, len(pictures))
