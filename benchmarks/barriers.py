@@ -31,24 +31,24 @@ def tabs_of(page: "Page") -> Iterator[str]:
         settle(page)
         yield row.nth(number).inner_text()
     menu = page.locator(f"{PLACE_OF_TABS} [data-testid=stMenuButton] button")
-    for number in range(num_entries(page)):
+    for name in entries(page):  # the one that is open has left the menu
         menu.click()
-        page.get_by_role("menuitem").nth(number).click()
+        page.get_by_role("menuitem", name=name, exact=True).click()
         settle(page)
-        yield row.last.inner_text()
+        yield name
 
 
-def num_entries(page: "Page") -> int:
-    """Return how many tabs the menu has."""
+def entries(page: "Page") -> list[str]:
+    """Return the names of the tabs in the menu."""
     menu = page.locator(f"{PLACE_OF_TABS} [data-testid=stMenuButton] button")
     if not menu.count():
-        return 0
+        return []
     menu.click()
-    entries = page.get_by_role("menuitem")
-    entries.first.wait_for()
-    count = entries.count()
+    listed = page.get_by_role("menuitem")
+    listed.first.wait_for()
+    names = listed.all_inner_texts()
     page.keyboard.press("Escape")
-    return count
+    return names
 
 
 def violations(page: "Page") -> list[dict[str, Any]]:
