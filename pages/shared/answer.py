@@ -115,6 +115,6 @@ def show_code(name: str, source: str) -> None:
     )
     if place.open:
         with place:
-            st.code(source.strip(), language="python")
+            st.code(source.strip(), language="python", wrap_lines=True)
             if "core." in source:
                 st.caption(_("Run it in the folder of this dashboard with its own Python."))

@@ -178,8 +178,8 @@ def programs(wanted: tuple[str, bool]) -> Shown:
     }
     program, picture = st.columns([3, 2])
     with program:
-        st.code(COMMANDS[card], language="bash")
-        st.code(PROGRAMS[card], language="python", height=260)
+        st.code(COMMANDS[card], language="bash", wrap_lines=True)
+        st.code(PROGRAMS[card], language="python", wrap_lines=True)
     with picture:
         if lines := printed().get(card):
             st.code("\n".join(lines), language=None, wrap_lines=True)

@@ -115,7 +115,7 @@ def _show_error(error: TorchError) -> None:
         if error.family:
             st.caption(_family_said(error))
         with st.expander(_("Code that raises it")):
-            st.code(f"import torch\n\n{error.code}", language="python")
+            st.code(f"import torch\n\n{error.code}", language="python", wrap_lines=True)
 
 
 def _family_said(error: TorchError) -> str:
