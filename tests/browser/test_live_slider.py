@@ -89,6 +89,7 @@ def test_one_late_picture_is_forgiven_two_in_a_row_wait_for_the_end(page, sizes,
     for _picture in range(late):
         page.evaluate(HOLD)
         page.mouse.move(track["left"] + next(shares) * track["width"], thumb["y"])
+        page.until("document.querySelector('#held')")
         page.wait_for_timeout(1200)
         page.evaluate("document.querySelector('#held').remove()")
         page.wait_for_timeout(500)
