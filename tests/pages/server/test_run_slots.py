@@ -1,9 +1,15 @@
 import threading
+import time
 
 import pytest
 
-from pages.server import run_slots
-from pages.server.run_slots import NUM_SLOTS, run_slot
+from pages.server.run_slots import NUM_SLOTS, Line, run_slot
+
+
+def start(work):
+    thread = threading.Thread(target=work)
+    thread.start()
+    return thread
 
 
 def test_no_more_pages_than_slots_are_computed_and_all_have_their_turn():
@@ -19,25 +25,42 @@ def test_no_more_pages_than_slots_are_computed_and_all_have_their_turn():
             with lock:
                 inside.remove(number)
 
-    runs = [threading.Thread(target=compute, args=(number,)) for number in range(4 * NUM_SLOTS)]
-    for each in runs:
-        each.start()
+    runs = [start(lambda number=number: compute(number)) for number in range(4 * NUM_SLOTS)]
     for each in runs:
         each.join(20)
     assert len(most) == 4 * NUM_SLOTS
     assert max(most) == NUM_SLOTS
 
 
-def test_a_run_that_ends_with_an_error_gives_its_slot_back(monkeypatch):
-    monkeypatch.setattr(run_slots, "_slots", threading.BoundedSemaphore(1))
-    with pytest.raises(LookupError), run_slot():
+def test_who_waits_longest_is_next():
+    line, order = Line(1, patience=60), []
+
+    def compute(number):
+        with line.slot():
+            order.append(number)
+
+    with line.slot():
+        runs = []
+        for number in range(8):
+            runs.append(start(lambda number=number: compute(number)))
+            while len(line._waiting) < len(runs):
+                time.sleep(0.001)
+    for each in runs:
+        each.join(20)
+    assert order == list(range(8))
+
+
+def test_a_run_that_ends_with_an_error_gives_its_slot_back():
+    line = Line(1, patience=0)
+    with pytest.raises(LookupError), line.slot():
         raise LookupError
-    assert run_slots._slots.acquire(blocking=False)
+    assert line._num_free == 1
 
 
-def test_pages_that_take_long_hold_nobody_up_for_ever(monkeypatch):
-    monkeypatch.setattr(run_slots, "_slots", threading.BoundedSemaphore(1))
-    monkeypatch.setattr(run_slots, "PATIENCE", 0.01)
-    with run_slot(), run_slot():  # the second waits, then goes on without a slot
-        pass
-    assert run_slots._slots.acquire(blocking=False)
+def test_pages_that_take_long_hold_nobody_up_for_ever():
+    line = Line(1, patience=0.01)
+    with line.slot():
+        with line.slot():  # waits, then goes on without a slot
+            pass
+        assert (line._num_free, list(line._waiting)) == (0, [])
+    assert line._num_free == 1

@@ -31,7 +31,7 @@ def pictures_picture(pictures: Sequence[StoredPicture], chosen: str, look: Look)
         "height": PRESENT_PICTURES_PX if look.present else HEIGHT_PX,
         "margin": {"l": 0, "r": 0, "t": 4, "b": 0},
         "coloraxis": {
-            "colorscale": [[0, "rgb(0,0,0)"], [1, "rgb(255,255,255)"]],
+            "colorscale": GRAYS,
             "cmin": 0,
             "cmax": 1,
             "showscale": False,
