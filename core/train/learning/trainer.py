@@ -34,7 +34,8 @@ class StepResult:
         grad_norm: Norm of all gradients before clipping.
         seconds: Wall time of the step.
         skipped: True if the weights were left alone because a number was not finite.
-        tensor: Name of the first weight with a non-finite gradient; "" if all are finite.
+        tensor: Where the first number went bad: a weight that is not finite, or else the weight
+            nearest the output whose gradient is not; "" if all are finite.
     """
 
     step: int
@@ -141,8 +142,10 @@ class Trainer:
         """Change the weights, unless a number is not finite."""
         if not self.in_bursts:
             if all(math.isfinite(number.item()) for number in numbers):
+                self._clip(numbers[-1])
                 self.optimizer.step()
             return
+        self._clip(numbers[-1])
         bad = ~torch.isfinite(torch.stack(numbers)).all()
         self._halted = torch.maximum(self._halted, bad.float())
         # Fused AdamW leaves the weights alone while this is 1: the switch that GradScaler turns.
@@ -179,15 +182,21 @@ class Trainer:
             self.step = result.step
             self._halted.zero_()
             self._gradients(result.step)  # later steps have overwritten them
-        bad = (
-            name
-            for name, weight in self.model.named_parameters()
-            if weight.grad is not None and not bool(torch.isfinite(weight.grad).all())
-        )
-        return replace(result, tensor=next(bad, ""))
+        return replace(result, tensor=self._first_bad())
+
+    def _first_bad(self) -> str:
+        """Name the weight where it began; the gradients have not been clipped."""
+        named = list(self.model.named_parameters())
+        weights = (name for name, weight in named if not _is_finite(weight))
+        # The backward pass comes from the output and carries a bad number on towards the input.
+        gradients = (name for name, weight in reversed(named) if not _is_finite(weight.grad))
+        return next(weights, next(gradients, ""))
 
     def _gradients(self, step: int) -> tuple[Tensor, ...]:
-        """Leave the step's mean gradients in the weights; return the losses and their norm."""
+        """Leave the step's mean gradients in the weights; return the losses and their norm.
+
+        They are not clipped yet: that would spread one bad number over all of them.
+        """
         self.optimizer.zero_grad(set_to_none=True)
         parts = self.config.accumulation_steps
         losses = []
@@ -196,9 +205,12 @@ class Trainer:
                 loss = self.model(token_ids, targets) / parts
             loss.backward()
             losses.append(loss.detach())
+        gradients = (weight.grad for weight in self.model.parameters() if weight.grad is not None)
+        return (*losses, torch.nn.utils.get_total_norm(gradients))
+
+    def _clip(self, norm: Tensor) -> None:
         most = self.config.grad_clip or math.inf
-        norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), most)
-        return (*losses, norm)
+        torch.nn.utils.clip_grads_with_norm_(self.model.parameters(), most, norm)
 
     def _batches(self, step: int) -> Iterator[tuple[Tensor, Tensor]]:
         config = self.config
@@ -235,6 +247,10 @@ class Trainer:
                 losses.append(self.model(*self._cut(self.validation, part)).item())
         self.model.train()
         return sum(losses) / len(losses)
+
+
+def _is_finite(tensor: Tensor | None) -> bool:
+    return tensor is None or bool(torch.isfinite(tensor).all())
 
 
 def _on_device(tokens: Tokens, device: torch.device) -> Tensor:

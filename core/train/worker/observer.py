@@ -72,8 +72,9 @@ class Observer:
             return ()
         results = self.trainer.read_steps(self._launched)
         self._launched.clear()
-        for result in results:
-            self._record(result)
+        now = self.store.clock.now()  # when the last of them was done
+        for behind, result in zip(reversed(range(len(results))), results, strict=True):
+            self._record(result, now - behind * result.seconds)
         return results
 
     def at_the_start(self) -> None:
@@ -160,11 +161,11 @@ class Observer:
             "finding", result.step, finding="non_finite", tensor=result.tensor, loss=result.loss
         )
 
-    def _record(self, result: StepResult) -> None:
+    def _record(self, result: StepResult, done_at: float) -> None:
         self.store.append_step(
             StepRecord(
                 step=result.step,
-                time=self.store.clock.now(),
+                time=done_at,
                 seconds=result.seconds,
                 loss=result.loss,
                 learning_rate=result.learning_rate,

@@ -1,10 +1,12 @@
 import io
 import json
 import sys
+from types import SimpleNamespace
 
 import pytest
 import torch
 
+from core.train.learning.trainer import Trainer
 from core.train.start.stopwatch import fastest, main, time_steps
 
 
@@ -18,6 +20,16 @@ def test_long_steps_are_timed_once(small_config, monkeypatch):
     monkeypatch.setattr("core.train.start.stopwatch.LONG_STEP_SECONDS", 0.0)
     monkeypatch.setattr("core.train.start.stopwatch.MAX_SECONDS", 0.0)
     assert len(time_steps(small_config(), 30, torch.device("cpu"))) == 1
+
+
+def test_the_cold_first_step_does_not_decide_how_many_are_timed(small_config, monkeypatch):
+    seconds = iter([9.0, *[0.01] * 30])
+
+    def step(_trainer):
+        return SimpleNamespace(seconds=next(seconds))
+
+    monkeypatch.setattr(Trainer, "train_step", step)
+    assert time_steps(small_config(), 30, torch.device("cpu")) == [0.01] * 20
 
 
 def test_a_fixed_precision_is_the_only_one_tried(small_config):

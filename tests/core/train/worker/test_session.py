@@ -231,7 +231,7 @@ def test_the_first_number_that_is_not_finite_pauses_the_run(session_of, monkeypa
     assert (seen[0].state, seen[0].reason, seen[0].step) == ("paused", "non_finite", 5)
     (finding,) = events_of(directory, "finding")
     assert (finding["finding"], finding["step"]) == ("non_finite", 5)
-    assert finding["tensor"]
+    assert finding["tensor"] == "blocks.0.attention.qkv.weight"
     records = records_of(directory)
     assert records["flags"].tolist() == [0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0]
     assert read_state(directory).reason == ""
@@ -404,6 +404,13 @@ def test_a_run_read_in_bursts_writes_the_same_steps_in_the_same_order(session_of
     assert records["step"].tolist() == list(range(1, 17))
     assert (np.diff(records["time"]) >= 0).all()
     assert (records["tokens_per_second"] > 0).all()
+
+
+def test_the_steps_of_a_burst_have_each_their_own_time(session_of, in_bursts):
+    session, directory = session_of(num_steps=13, **NOTHING_DUE)
+    assert session.run() == "finished"
+    for burst in np.split(records_of(directory)[1:], 2):  # of six steps
+        assert np.diff(burst["time"]) == pytest.approx(burst["seconds"][1:], rel=0.01)
 
 
 def test_what_is_due_is_written_behind_the_steps_that_a_burst_still_owed(session_of, in_bursts):
