@@ -1,5 +1,6 @@
 """A program of ours in a fresh process: what needs torch runs there, not in the server."""
 
+import re
 import subprocess
 import sys
 import tempfile
@@ -11,6 +12,21 @@ from typing import Final
 from core.language import _
 
 _ROOT: Final = Path(__file__).parents[2]
+_ERROR: Final = re.compile(r"(\w+\.)*\w*(Error|Exception|Interrupt)\b")
+
+
+def error_line(complaints: str, status: int) -> str:
+    r"""Return the line in which a failed process names its error: the last such line.
+
+    Below the error CUDA repeats some lines of advice; a process without a traceback says what is
+    wrong last, and one without a word has its exit status.
+
+    >>> error_line("torch.AcceleratorError: CUDA error: out of memory\\nFor debugging ...", 1)
+    'torch.AcceleratorError: CUDA error: out of memory'
+    """
+    lines = [line for line in complaints.splitlines() if line.strip()]
+    named = [line for line in lines if _ERROR.match(line)]
+    return (named or lines or [f"exit status {status}"])[-1].strip()
 
 
 def lines_of(module: str, arguments: Sequence[str] = (), *, seconds: float) -> Iterator[str]:
@@ -51,5 +67,5 @@ def _reason(module: str, status: int, errors: str, *, is_late: bool) -> str:
         return _(
             "The program {module} was not done in time; try again when the machine is less busy."
         ).format(module=module)
-    last = (errors.strip().splitlines() or [f"exit status {status}"])[-1]
-    return _("The program {module} failed: {reason}").format(module=module, reason=last)
+    reason = error_line(errors, status)
+    return _("The program {module} failed: {reason}").format(module=module, reason=reason)

@@ -12,6 +12,7 @@ from typing import Any, Final
 from filelock import FileLock
 
 from core.language import _
+from core.machine.child import error_line
 from core.machine.machine import describe_machine
 from core.machine.state import keep_json, kept_file, state_directory
 
@@ -159,9 +160,8 @@ def _probe_in_child() -> Probe:
         )
         raise ValueError(message.format(seconds=PROBE_SECONDS)) from error
     if child.returncode != 0:
-        last = (child.stderr.strip().splitlines() or [f"exit status {child.returncode}"])[-1]
         message = _("Torch could not be asked about this computer: {reason}")
-        raise ValueError(message.format(reason=last))
+        raise ValueError(message.format(reason=error_line(child.stderr, child.returncode)))
     return probe_from_json(json.loads(child.stdout))
 
 

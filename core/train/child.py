@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
+from core.machine.child import error_line
+
 ROOT: Final = Path(__file__).resolve().parents[2]
 
 
@@ -30,7 +32,7 @@ def child_answer(
         arguments: What follows it on the command line.
         seconds: After these the process is ended.
         too_late: The sentence for a process that was.
-        failed: Makes a sentence of `reason`, the last line of what a failed process complained of.
+        failed: Makes a sentence of `reason`, the error that a failed process complained of.
 
     Raises:
         ValueError: With one of these sentences.
@@ -47,7 +49,7 @@ def child_answer(
     except subprocess.TimeoutExpired as error:
         raise ValueError(too_late) from error
     except subprocess.CalledProcessError as error:
-        lines = error.stderr.decode(errors="replace").strip().splitlines()
-        reason = lines[-1] if lines else f"exit {error.returncode}"
+        complaints = error.stderr.decode(errors="replace")
+        reason = error_line(complaints, error.returncode)
         raise ValueError(failed(reason=reason)) from error
     return child.stdout

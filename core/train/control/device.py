@@ -27,6 +27,10 @@ class DeviceBusyError(ValueError):
     """Another run is training on the device."""
 
 
+class DeviceGoneError(ValueError):
+    """The device that a run trains on is not there any more."""
+
+
 def locks_folder() -> Path:
     """Return the folder of the device locks, made on demand."""
     folder = state_directory() / "locks"

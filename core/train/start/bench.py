@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Final, cast
 
 from core.language import _
+from core.machine.child import error_line
 from core.train.child import ROOT, child_environment
 from core.train.start.timing import TimingError
 
@@ -80,8 +81,8 @@ class Contender:
         line = cast("IO[str]", self._process.stdout).readline()
         if line:
             return line.strip()
-        words = cast("IO[str]", self._process.stderr).read().strip().splitlines()
-        reason = words[-1] if words else f"exit {self._process.wait()}"
+        complaints = cast("IO[str]", self._process.stderr).read()
+        reason = error_line(complaints, self._process.wait())
         raise TimingError(_("The benchmark failed: {reason}").format(reason=reason))
 
 

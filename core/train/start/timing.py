@@ -17,6 +17,7 @@ from filelock import FileLock
 from core.budget.by_hand.gpt import step_flops
 from core.language import _
 from core.machine import installed_version, state_directory
+from core.machine.child import error_line
 from core.train.child import ROOT, child_environment
 from core.train.config import TrainConfig
 from core.train.run.disk import write_atomically
@@ -38,7 +39,7 @@ _FIELDS = (
 
 
 class TimingError(RuntimeError):
-    """The steps could not be timed; the message is the child's last line."""
+    """The steps could not be timed; the message holds the child's error."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -101,8 +102,8 @@ def measure_timing(config: TrainConfig, vocab_size: int) -> Timing:
         check=False,
     )
     if child.returncode:
-        last_line = (child.stderr.strip().splitlines() or [f"exit {child.returncode}"])[-1]
-        raise TimingError(_("Timing this machine failed: {reason}").format(reason=last_line))
+        reason = error_line(child.stderr, child.returncode)
+        raise TimingError(_("Timing this machine failed: {reason}").format(reason=reason))
     timing = Timing(
         **json.loads(child.stdout),
         flops=config_flops(config, vocab_size),

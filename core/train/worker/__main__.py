@@ -19,7 +19,7 @@ import psutil
 from core.language import _
 from core.train.config import TrainConfig
 from core.train.control.commands import StopSignal
-from core.train.control.device import hold_device
+from core.train.control.device import DeviceGoneError, hold_device
 from core.train.run.directory import read_info
 from core.train.run.disk import RunStorageError
 from core.train.run.reader import RunReader
@@ -113,11 +113,16 @@ def _device(
 def _train(store: RunStore, info: Info, stop: StopSignal) -> None:
     import torch
 
-    from core.train.worker.session import open_session
+    from core.train.learning.precision import pick_device
+    from core.train.worker.opening import open_session
 
+    try:  # no other device than that whose lock is held
+        device = pick_device(info["resolved"]["device"])
+    except ValueError as error:
+        raise DeviceGoneError(str(error)) from error
     config = TrainConfig.from_json({**info["config"], "precision": info["resolved"]["precision"]})
     torch.set_num_threads(info["resolved"]["threads"])
-    open_session(config, store, info["resolved"]["device"], stop).run()
+    open_session(config, store, device, stop).run()
 
 
 def work_or_tell(store: RunStore, info: Info, asked_at: float | None) -> int:

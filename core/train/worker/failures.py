@@ -8,7 +8,7 @@ from typing import Any, Final
 import psutil
 
 from core.language import N_
-from core.train.control.device import DeviceBusyError
+from core.train.control.device import DeviceBusyError, DeviceGoneError
 from core.train.run.disk import RunStorageError
 
 EXIT_BUSY: Final = 75  # EX_TEMPFAIL of sysexits.h: try again later
@@ -24,11 +24,52 @@ SHORTEN_THE_CONTEXT: Final = N_(
     "{actual_bytes} when it failed and {free_bytes} were free. The batch is one sequence already: "
     "choose a shorter context or a smaller model."
 )
+# The same where the device no longer says how much is free.
+HALVE_THE_BATCH_BLIND: Final = N_(
+    "Out of memory: the run was predicted to need {predicted_bytes} and held {actual_bytes} when "
+    "it failed. Halve the batch to {batch_size} and set the accumulation steps to "
+    "{accumulation_steps}: the result is the same."
+)
+SHORTEN_THE_CONTEXT_BLIND: Final = N_(
+    "Out of memory: the run was predicted to need {predicted_bytes} and held {actual_bytes} when "
+    "it failed. The batch is one sequence already: choose a shorter context or a smaller model."
+)
+DEVICE_GONE: Final = N_(
+    "This run trains on a GPU, and torch finds none that it can use here now. Bring the GPU back "
+    "and resume, or start a new run on the CPU."
+)
+DEVICE_LOST: Final = N_(
+    "The GPU no longer answers. The last checkpoint is kept: look at the GPU with nvidia-smi, "
+    "restart the machine if it is missing there, then resume."
+)
+DEVICE_TAKEN: Final = N_(
+    "Another process keeps the GPU to itself, or the GPU is not ready. End that process "
+    "(nvidia-smi names it) and resume."
+)
+NO_KERNELS: Final = N_(
+    "This build of torch has no kernels for this GPU. Install a build that lists its compute "
+    "capability, or start a new run on the CPU."
+)
 DISK: Final = N_("The run directory can no longer be written to; what was written is kept.")
 ERROR: Final = N_("The worker stopped on an error; stdout.log in the run directory has it.")
 
 # How torch's allocators begin their complaints where they have no exception of their own.
-_OUT_OF_MEMORY_WORDS: Final = ("can't allocate memory", "not enough memory", "out of memory")
+_OUT_OF_MEMORY_WORDS: Final = (
+    "can't allocate memory",
+    "not enough memory",
+    "out of memory",
+    "cublas_status_alloc_failed",
+    "cudnn_status_alloc_failed",
+)
+# What the CUDA runtime says -> a word for programs, a sentence for people.
+_GPU_TROUBLES: Final = {
+    "no kernel image is available": ("no_kernels", NO_KERNELS),
+    "busy or unavailable": ("device_taken", DEVICE_TAKEN),
+    "no cuda-capable device": ("device_lost", DEVICE_LOST),
+    "uncorrectable ecc error": ("device_lost", DEVICE_LOST),
+    "unspecified launch failure": ("device_lost", DEVICE_LOST),
+    "cuda error: unknown error": ("device_lost", DEVICE_LOST),
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -56,18 +97,25 @@ def failure_of(error: BaseException, info: Mapping[str, Any]) -> Failure:
         return Failure(reason="device_busy", message=str(error), exit_status=EXIT_BUSY)
     if is_out_of_memory(error):
         config, prediction = info["config"], info.get("prediction", {})
-        actual, free = _held_and_free()
         values = {  # and the settings that would need about half
             "predicted_bytes": sum(prediction.get("memory", {}).values()),
-            "actual_bytes": actual,
-            "free_bytes": free,
+            **_held_and_free(),
             "batch_size": config.get("batch_size", 1) // 2,
             "accumulation_steps": config.get("accumulation_steps", 1) * 2,
         }
-        message = HALVE_THE_BATCH if values["batch_size"] >= 1 else SHORTEN_THE_CONTEXT
+        if "free_bytes" in values:
+            message = HALVE_THE_BATCH if values["batch_size"] >= 1 else SHORTEN_THE_CONTEXT
+        else:
+            blind = (HALVE_THE_BATCH_BLIND, SHORTEN_THE_CONTEXT_BLIND)
+            message = blind[values["batch_size"] < 1]
         return Failure(reason="out_of_memory", message=message, values=values)
     if isinstance(error, RunStorageError):
         return Failure(reason="disk", message=DISK)
+    if isinstance(error, DeviceGoneError):
+        return Failure(reason="device_gone", message=DEVICE_GONE)
+    for words, (reason, message) in _GPU_TROUBLES.items():
+        if isinstance(error, RuntimeError) and words in str(error).lower():
+            return Failure(reason=reason, message=message)
     return Failure(reason="error", message=ERROR, is_known=False)
 
 
@@ -79,9 +127,14 @@ def is_out_of_memory(error: BaseException) -> bool:
     return isinstance(error, RuntimeError) and any(words in text for words in _OUT_OF_MEMORY_WORDS)
 
 
-def _held_and_free() -> tuple[int, int]:
+def _held_and_free() -> dict[str, int]:
     """Return the bytes held at most and free now: of the CUDA device if one is in use."""
     torch = sys.modules.get("torch")  # a failure before the import needs no torch to be told
-    if torch is not None and torch.cuda.is_available() and torch.cuda.is_initialized():
-        return int(torch.cuda.max_memory_allocated()), int(torch.cuda.mem_get_info()[0])
-    return int(psutil.Process().memory_info().rss), int(psutil.virtual_memory().available)
+    if torch is None or not torch.cuda.is_initialized():
+        free = psutil.virtual_memory().available
+        return {"actual_bytes": psutil.Process().memory_info().rss, "free_bytes": free}
+    held = {"actual_bytes": int(torch.cuda.max_memory_allocated())}
+    try:
+        return {**held, "free_bytes": int(torch.cuda.mem_get_info()[0])}
+    except RuntimeError:  # a full or broken GPU refuses even this question
+        return held

@@ -9,17 +9,10 @@ from contextlib import contextmanager
 from typing import Final
 
 from core.language import N_
-from core.train.config import TrainConfig
 from core.train.control.commands import Command, Inbox, StopSignal
-from core.train.control.orders import Orders, acknowledge, standing_orders
-from core.train.learning.precision import pick_device
-from core.train.learning.sampler import Sampler
-from core.train.learning.trainer import StepResult, Trainer
-from core.train.run.directory import checkpoints
+from core.train.control.orders import Orders, acknowledge
+from core.train.learning.trainer import StepResult
 from core.train.run.state import TIME_IS_UP
-from core.train.run.store import RunStore
-from core.train.text.dataset import Dataset, load_dataset
-from core.train.worker.checkpoint import load_checkpoint
 from core.train.worker.observer import Observer
 
 STATE_SECONDS: Final = 0.5  # how often state.json follows the run
@@ -51,6 +44,7 @@ class Session:
         self._last_command = orders.last_command
         # Only changes for steps that this worker repeats; the checkpoint holds the earlier ones.
         self._changes = [c for c in orders.multiplier_changes if c[0] > self.trainer.step]
+        self._repeated: list[tuple[tuple[int, float], float]] = []  # a change, and what was before
         self._reason = self._message = ""
         self._values: Mapping[str, float | None] = {}
         self._single_steps = 0
@@ -170,13 +164,23 @@ class Session:
     def _look_at(self, results: tuple[StepResult, ...]) -> None:
         for result in results:
             if result.skipped:
+                self._take_back_changes(result.step)
                 self.observer.non_finite(result)
                 # the class should see it happen, so the run waits
                 self._change("paused", "non_finite", NON_FINITE_PAUSE)
 
     def _repeat_changes(self) -> None:
         while self._changes and self._changes[0][0] <= self.trainer.step + 1:
-            self.trainer.learning_rate_multiplier = self._changes.pop(0)[1]
+            change = self._changes.pop(0)
+            self._repeated.append((change, self.trainer.learning_rate_multiplier))
+            self.trainer.learning_rate_multiplier = change[1]
+
+    def _take_back_changes(self, step: int) -> None:
+        """Undo what was changed for the steps behind `step`: a burst had launched them in vain."""
+        while self._repeated and self._repeated[-1][0][0] > step:
+            change, before = self._repeated.pop()
+            self._changes.insert(0, change)
+            self.trainer.learning_rate_multiplier = before
 
     def _orders(self) -> Orders:
         return Orders(
@@ -204,6 +208,7 @@ class Session:
 
     def _set_multiplier(self, command: Command) -> None:
         self._changes.clear()  # somebody decides anew: what was decided before is not repeated
+        self._repeated.clear()
         self.trainer.learning_rate_multiplier = 1.0 if command.value is None else command.value
 
     def _set_governor(self, command: Command) -> None:
@@ -248,48 +253,3 @@ class Session:
             trained_seconds=self.trainer.trained_seconds,
             resident_bytes=self.observer.resident_bytes(),
         )
-
-
-def open_session(
-    config: TrainConfig, store: RunStore, device_kind: str, stop: StopSignal | None = None
-) -> Session:
-    """Return the session of a run, at its newest checkpoint that can be read.
-
-    Args:
-        config: The run's, its precision resolved.
-        store: Open for the new attempt.
-        device_kind: "cpu", "cuda" or "mps".
-        stop: Where a signal is remembered.
-    """
-    directory = store.directory
-    dataset = load_dataset(directory / "data")
-    trainer, saved = _newest_trainer(config, dataset, device_kind, store)
-    sampler = Sampler(dataset.text, dataset.tokenizer, dataset.prompt, config.seed)
-    orders = standing_orders(directory, saved)
-    observer = Observer(trainer, store, sampler)
-    return Session(observer, Inbox(directory, orders.last_command), orders, stop or StopSignal())
-
-
-def _newest_trainer(
-    config: TrainConfig, dataset: Dataset, device_kind: str, store: RunStore
-) -> tuple[Trainer, Orders]:
-    for path in reversed(checkpoints(store.directory)):
-        # A file that cannot be loaded may leave a trainer half changed: each try has its own.
-        trainer = _fresh_trainer(config, dataset, device_kind)
-        try:
-            return trainer, load_checkpoint(path, trainer)
-        except ValueError as error:
-            told = {"tensor": path.name, "message": str(error)}
-            store.append_event("finding", 0, finding="damaged_checkpoint", **told)
-    at_first = Orders(max_steps_per_second=config.max_steps_per_second)
-    return _fresh_trainer(config, dataset, device_kind), at_first
-
-
-def _fresh_trainer(config: TrainConfig, dataset: Dataset, device_kind: str) -> Trainer:
-    return Trainer(
-        config,
-        dataset.training_tokens,
-        dataset.validation_tokens,
-        dataset.tokenizer.vocab_size,
-        pick_device("cpu" if device_kind == "cpu" else "auto"),
-    )

@@ -7,7 +7,16 @@ from core.figures.train.live_run.run_facts import ALTS
 from core.language import N_, _
 from core.train.run.progress import LEARNT, REAL_WORDS
 from core.train.run.state import KILLED, KILLED_HOLDING, TIME_IS_UP
-from core.train.worker.failures import HALVE_THE_BATCH, SHORTEN_THE_CONTEXT
+from core.train.worker.failures import (
+    DEVICE_GONE,
+    DEVICE_LOST,
+    DEVICE_TAKEN,
+    HALVE_THE_BATCH,
+    HALVE_THE_BATCH_BLIND,
+    NO_KERNELS,
+    SHORTEN_THE_CONTEXT,
+    SHORTEN_THE_CONTEXT_BLIND,
+)
 from core.train.worker.turn import QUEUED
 from core.units import HOURS, MINUTES
 
@@ -54,6 +63,12 @@ MESSAGES: Final = (
     QUEUED,
     HALVE_THE_BATCH,
     SHORTEN_THE_CONTEXT,
+    HALVE_THE_BATCH_BLIND,
+    SHORTEN_THE_CONTEXT_BLIND,
+    DEVICE_GONE,
+    DEVICE_LOST,
+    DEVICE_TAKEN,
+    NO_KERNELS,
     TIME_IS_UP,
 )
 STATUS: Final = {

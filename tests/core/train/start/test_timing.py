@@ -99,7 +99,7 @@ def test_a_child_without_a_word_gives_its_exit_status(small_config, monkeypatch)
         return subprocess.CompletedProcess(command, 9, "", "")
 
     monkeypatch.setattr(subprocess, "run", die)
-    with pytest.raises(TimingError, match="Timing this machine failed: exit 9"):
+    with pytest.raises(TimingError, match="Timing this machine failed: exit status 9"):
         measure_timing(small_config(), 30)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from core.train.control.device import DeviceBusyError
+from core.train.control.device import DeviceBusyError, DeviceGoneError
 from core.train.run.disk import RunStorageError
 from core.train.run.state import RunState, state_sentence
 from core.train.worker.failures import EXIT_BUSY, failure_of, is_out_of_memory
@@ -22,11 +22,16 @@ INFO = {
         lambda: np.empty(1 << 58),
         Mock(side_effect=torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")),
         Mock(side_effect=RuntimeError("MPS backend out of memory (MPS allocated: 8 GB)")),
+        Mock(
+            side_effect=RuntimeError(
+                "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"
+            )
+        ),
     ],
-    ids=["torch on a CPU", "numpy", "CUDA", "MPS"],
+    ids=["torch on a CPU", "numpy", "CUDA", "MPS", "cuBLAS"],
 )
 def test_every_allocators_refusal_is_known_as_out_of_memory(allocate):
-    with pytest.raises((RuntimeError, MemoryError), match=r"(?i)memory|allocate") as raised:
+    with pytest.raises((RuntimeError, MemoryError), match=r"(?i)memory|alloc") as raised:
         allocate()
     failure = failure_of(raised.value, INFO)
     assert (failure.reason, failure.is_known) == ("out_of_memory", True)
@@ -48,6 +53,40 @@ def test_the_sentence_sets_prediction_beside_fact_and_says_what_to_do():
     assert "choose a shorter context or a smaller model" in told
 
 
+@pytest.mark.parametrize(
+    ("batch_size", "advice"), [(16, "Halve the batch to 8"), (1, "choose a shorter context")]
+)
+def test_a_gpu_that_is_too_full_to_say_how_full_it_is_still_leaves_a_sentence(
+    monkeypatch, batch_size, advice
+):
+    refusal = torch.AcceleratorError("CUDA error: out of memory")
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    monkeypatch.setattr(torch.cuda, "max_memory_allocated", lambda: 7 << 30)
+    monkeypatch.setattr(torch.cuda, "mem_get_info", Mock(side_effect=refusal))
+    failure = failure_of(refusal, {**INFO, "config": {"batch_size": batch_size}})
+    assert failure.reason == "out_of_memory"
+    told = state_sentence(RunState(state="failed", message=failure.message, values=failure.values))
+    assert "held 7.00 GiB when it failed" in told
+    assert advice in told
+    assert "{" not in told
+    assert "free" not in told
+
+
+@pytest.mark.parametrize(
+    ("words", "reason", "advice"),
+    [
+        ("no kernel image is available for execution on the device", "no_kernels", "Install"),
+        ("CUDA-capable device(s) is/are busy or unavailable", "device_taken", "nvidia-smi"),
+        ("no CUDA-capable device is detected", "device_lost", "checkpoint is kept"),
+        ("uncorrectable ECC error encountered", "device_lost", "checkpoint is kept"),
+    ],
+)
+def test_what_cuda_complains_of_has_a_sentence_that_says_what_to_do(words, reason, advice):
+    failure = failure_of(torch.AcceleratorError(f"CUDA error: {words}\nFor debugging ..."), INFO)
+    assert (failure.reason, failure.is_known) == (reason, True)
+    assert advice in failure.message
+
+
 def test_other_failures_have_their_own_reasons():
     busy = failure_of(DeviceBusyError("The run a is training"), INFO)
     assert (busy.reason, busy.message, busy.exit_status) == (
@@ -56,6 +95,7 @@ def test_other_failures_have_their_own_reasons():
         EXIT_BUSY,
     )
     assert failure_of(RunStorageError(28, "Cannot write"), INFO).reason == "disk"
+    assert failure_of(DeviceGoneError("no cuda"), INFO).reason == "device_gone"
     mistake = failure_of(ZeroDivisionError(), INFO)
     assert (mistake.reason, mistake.is_known) == ("error", False)
     assert not is_out_of_memory(RuntimeError("shapes do not match"))

@@ -15,7 +15,7 @@ from core.train.run.reader import RunReader
 from core.train.run.records import newest
 from core.train.run.state import hold_worker_lock, read_state, state_sentence
 from core.train.run.store import RunStore
-from core.train.worker.session import open_session
+from core.train.worker.opening import open_session
 
 CONSTANT_RATE = {"learning_rate": 1e-3, "min_learning_rate": 1e-3, "warmup_steps": 0}
 NOTHING_DUE = {f"{what}_interval": 50 for what in ("eval", "sample", "memory", "checkpoint")}
@@ -30,7 +30,7 @@ def session_of(prepared_run):
         directory = directory or prepared_run(**changes)
         stores.append(RunStore(directory, attempt))
         config = TrainConfig.from_json({**read_info(directory)["config"], "precision": "fp32"})
-        return open_session(config, stores[-1], "cpu"), directory
+        return open_session(config, stores[-1], torch.device("cpu")), directory
 
     yield make
     for store in stores:
@@ -454,6 +454,30 @@ def test_a_number_that_is_not_finite_halts_a_burst_at_its_very_step(
     records = records_of(directory)
     assert records["step"].tolist() == [1, 2, 3, 4]
     assert records["flags"].tolist() == [0, 0, 0, 3]
+
+
+def test_a_change_for_a_step_that_a_burst_takes_back_is_still_to_come(
+    session_of, in_bursts, monkeypatch
+):
+    session, directory = session_of(**CONSTANT_RATE, **NOTHING_DUE)
+    session._changes = [(6, 0.5)]
+    weight = session.trainer.model.get_parameter("blocks.0.attention.qkv.weight")
+    bad = {3}  # the step before the first that is not finite
+
+    weight.register_hook(lambda each: each * (math.nan if session.trainer.step in bad else 1.0))
+    seen = []
+
+    def look_then_resume(_seconds):
+        seen.append((session.trainer.step, session.trainer.learning_rate_multiplier))
+        bad.clear()
+        send(directory, "resume")
+
+    monkeypatch.setattr(time, "sleep", look_then_resume)
+    with hold_worker_lock(directory):
+        assert session.run() == "finished"
+    assert seen[0] == (4, 1.0)
+    rates = records_of(directory)["learning_rate"]
+    assert rates == pytest.approx([1e-3] * 5 + [5e-4] * 7)
 
 
 def test_commands_and_pauses_wait_for_no_burst(session_of, in_bursts):
