@@ -1,7 +1,6 @@
 """What a probe of torch found: made once in a child process and kept; never imports torch."""
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -13,13 +12,13 @@ from filelock import FileLock
 
 from core.language import _
 from core.machine.child import error_line
+from core.machine.gpus import gpu_facts
 from core.machine.machine import describe_machine
 from core.machine.state import keep_json, kept_file, state_directory
 
 PROBE_SECONDS: Final = 180
 FORMAT_VERSION: Final = 1
 _ROOT: Final = Path(__file__).parents[2]
-_DEVICE_VARIABLES: Final = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -168,8 +167,7 @@ def _probe_in_child() -> Probe:
 def _cache_file() -> Path:
     """Name the cache after what a result depends on and can be known without torch."""
     machine = describe_machine()
-    visible = [os.environ.get(name, "") for name in _DEVICE_VARIABLES]
-    facts = [FORMAT_VERSION, machine.torch, machine.system, machine.architecture, *visible]
+    facts = [FORMAT_VERSION, machine.torch, machine.system, machine.architecture, *gpu_facts()]
     facts += [machine.processor, machine.usable_cores, machine.memory_total >> 30]
     return kept_file("probe", facts)
 

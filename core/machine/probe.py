@@ -12,14 +12,16 @@ import platform
 import re
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import psutil
 
 from core.dtypes.libraries.torch_operations import torch_dtypes
-from core.machine.kept_probe import Device, DtypeVerdict, Probe, Trial
+from core.machine.kept_probe import Device, DtypeVerdict, Probe, Speed, Trial
 from core.machine.machine import describe_machine
 from core.machine.matmul_trial import measure_copy, measure_matmul
 from core.units import MIB
@@ -115,10 +117,17 @@ def _examine(device: Device, *, timed: bool) -> Device:
     is_cpu = device.kind == "cpu"
     size = CPU_SIZE if is_cpu else ACCELERATOR_SIZE
     able = [d.name for d in dtypes if d.works and d.name in TIMED_DTYPES]
-    matmuls = tuple(measure_matmul(device.torch_name, name, size=size) for name in able)
-    num_bytes = CPU_COPY if is_cpu else ACCELERATOR_COPY
-    copy = measure_copy(device.torch_name, num_bytes=num_bytes)
-    return replace(device, dtypes=dtypes, speeds=(*matmuls, copy))
+    place, num_bytes = device.torch_name, CPU_COPY if is_cpu else ACCELERATOR_COPY
+    trials = [partial(measure_matmul, place, name, size=size) for name in able]
+    trials.append(partial(measure_copy, place, num_bytes=num_bytes))
+    return replace(device, dtypes=dtypes, speeds=tuple(_measured(trials)))
+
+
+def _measured(trials: Sequence[Callable[[], Speed]]) -> Iterator[Speed]:
+    """Yield what could be measured; a GPU that others fill leaves out what does not fit."""
+    for trial in trials:
+        with suppress(RuntimeError):
+            yield trial()
 
 
 def _cpu() -> Device:
@@ -152,7 +161,10 @@ def _cuda(index: int) -> Device:
     import torch
 
     properties = torch.cuda.get_device_properties(index)
-    free, total = torch.cuda.mem_get_info(index)
+    try:
+        free, total = torch.cuda.mem_get_info(index)
+    except RuntimeError:  # it is too full even for that
+        free, total = None, properties.total_memory
     is_rocm = torch.version.hip is not None
     capability = properties.gcnArchName if is_rocm else f"{properties.major}.{properties.minor}"
     return Device(

@@ -18,6 +18,7 @@ from typing import Final
 import psutil
 
 from core.language import _
+from core.machine.child import error_line
 
 NUM_RANKS: Final = 2
 HOST: Final = "127.0.0.1"
@@ -114,6 +115,6 @@ def _lines(folder: str, rank: int, kind: str) -> list[str]:
 
 
 def _reason(folder: str, ranks: Sequence[subprocess.Popen[bytes]]) -> str:
-    """Return the last words of a rank that failed."""
+    """Return the error of a rank that failed."""
     failed = next(number for number, rank in enumerate(ranks) if rank.poll())
-    return (_lines(folder, failed, "err") or [f"exit status {ranks[failed].returncode}"])[-1]
+    return error_line("\n".join(_lines(folder, failed, "err")), ranks[failed].returncode)

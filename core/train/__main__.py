@@ -19,9 +19,9 @@ from core.train.run.records import csv_lines, newest
 from core.train.run.state import read_state, state_sentence
 from core.train.start.bench import bench_lines
 from core.train.start.launch import resume_run, start_run
-from core.train.start.plan import prepare
+from core.train.start.plan import device_in_use, prepare
 from core.train.start.presets import find_duration, preset_config
-from core.train.start.timing import TimingError
+from core.train.start.timing import TimingError, predicted_timing
 
 BY: Final = "terminal"
 
@@ -33,9 +33,15 @@ def _start(chosen: Namespace) -> Iterator[str]:
     changes = dict(setting(text) for text in chosen.settings)
     if by_steps := "num_steps" in changes:
         changes.setdefault("max_seconds", None)
-    config = TrainConfig.from_json({**preset_config(chosen.preset).to_json(), **changes})
+    asked = str(changes.get("device", "auto"))
+    kind = device_in_use()[0] if asked == "auto" else asked
+    config = TrainConfig.from_json({**preset_config(chosen.preset, kind).to_json(), **changes})
     seconds = None if by_steps else duration.seconds
-    yield str(start_run(prepare(config), seconds=seconds, runs_dir=chosen.runs, wait=chosen.wait))
+    prepared = prepare(config)
+    yield str(start_run(prepared, seconds=seconds, runs_dir=chosen.runs, wait=chosen.wait))
+    timing = predicted_timing(config, prepared.dataset.tokenizer.vocab_size)
+    if timing and timing.gpu_trouble:
+        yield timing.trouble_sentence()
 
 
 def _resume(chosen: Namespace) -> Iterator[str]:

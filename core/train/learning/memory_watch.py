@@ -68,7 +68,7 @@ class MemoryWatch:
     def __enter__(self) -> Self:
         self._ledger.numbers(self._held)
         self._old_gradients = self._ledger.numbers(self._gradients())
-        if torch.cuda.is_available():
+        if self._on_cuda():  # a run on the CPU leaves the GPU alone
             torch.cuda.reset_peak_memory_stats()
         hooks = torch.autograd.graph.saved_tensors_hooks(self._save, lambda tensor: tensor)
         self._stack.enter_context(hooks)
@@ -99,7 +99,7 @@ class MemoryWatch:
         activations = ledger.saved - weights - gradients - optimizer
         everything = set(ledger.sizes)
         named = weights | gradients | optimizer | activations | self._old_gradients
-        on_cuda = next(self._model.parameters()).is_cuda
+        on_cuda = self._on_cuda()
         return StepMemory(
             weights=ledger.total(weights),
             gradients=ledger.total(gradients),
@@ -109,6 +109,9 @@ class MemoryWatch:
             peak=torch.cuda.max_memory_allocated() if on_cuda else ledger.peak(everything),
             source="allocator" if on_cuda else "tensors",
         )
+
+    def _on_cuda(self) -> bool:
+        return next(self._model.parameters()).is_cuda
 
     def _weights(self) -> list[Tensor]:
         return list(self._model.parameters())

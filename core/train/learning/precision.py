@@ -1,6 +1,8 @@
 """Which number formats a step computes in, and the device it runs on."""
 
+import warnings
 from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 
 import torch
 
@@ -13,22 +15,46 @@ def pick_device(name: DeviceName) -> torch.device:
     """Return the device that a config asks for; "auto" takes CUDA, then MPS, then the CPU.
 
     Raises:
-        ValueError: If the device is not there.
+        ValueError: If the device is not there, or torch cannot compute on it.
     """
-    there = {
-        "cuda": torch.cuda.is_available(),
-        "mps": torch.backends.mps.is_available(),
-        "cpu": True,
-    }
+    if name == "cpu":  # without a look at others: CUDA would take memory for it
+        return torch.device(name)
+    found = {"cuda": gpu_trouble() is None, "mps": torch.backends.mps.is_available(), "cpu": True}
     if name == "auto":
-        return torch.device(next(kind for kind, found in there.items() if found))
-    if not there[name]:
+        return torch.device(next(kind for kind, is_there in found.items() if is_there))
+    if not found[name]:
+        if name == "cuda" and (reason := gpu_trouble()):
+            message = _("Torch cannot use the GPU here ({reason}); choose auto or cpu.")
+            raise ValueError(message.format(reason=reason))
         raise ValueError(
             _("This machine has no {name} device that torch can use; choose auto or cpu.").format(
                 name=name
             )
         )
     return torch.device(name)
+
+
+@cache
+def gpu_trouble() -> str | None:
+    """Return why torch cannot use CUDA here: None if it can, "" if there is no GPU to speak of.
+
+    A driver that is too old only warns, and a card for which this build has no kernels counts as
+    available: so one operation is tried.
+    """
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        is_available = torch.cuda.is_available()
+    if not is_available:
+        return " ".join(_first_line(each.message) for each in told)
+    try:
+        torch.ones(1, device="cuda").add_(1).item()
+    except RuntimeError as error:
+        return _first_line(error)
+    return None
+
+
+def _first_line(told: object) -> str:
+    return str(told).strip().partition("\n")[0]
 
 
 def device_name(device: torch.device) -> str:
@@ -53,5 +79,7 @@ def compute_in(
 def candidates(device: torch.device) -> tuple[PrecisionName, ...]:
     """Return the precisions that "auto" tries on a device; the fastest one is taken."""
     if device.type == "cuda":
-        return ("bf16",) if torch.cuda.is_bf16_supported() else ("fp32",)
+        # Older cards emulate bfloat16: torch calls that supported, and it is slower than fp32.
+        is_native = torch.cuda.is_bf16_supported(including_emulation=False)
+        return ("bf16",) if is_native else ("fp32",)
     return ("fp32", "bf16_fp32_attention") if device.type == "cpu" else ("fp32",)

@@ -12,7 +12,7 @@ from core.budget import Formula, Item
 from core.budget.by_hand.gpt import Precision, count_parameters, training_memory
 from core.budget.item import item
 from core.language import _
-from core.machine import cached_probe, describe_machine
+from core.machine import Device, cached_probe, describe_machine
 from core.train.config import TrainConfig
 from core.train.start.presets import (
     SHARE_OF_STEPS,
@@ -40,6 +40,7 @@ INTERVALS: Final = (
     "checkpoint_interval",
     "memory_interval",
 )
+_TRAINING_KINDS: Final = {"cuda": "cuda", "rocm": "cuda", "mps": "mps", "cpu": "cpu"}
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
@@ -93,7 +94,7 @@ class Prepared:
         memory: Item in bytes, with a child for each category.
         timing: Speed of this config; None before this machine was ever timed.
         seconds: Item in seconds from the click to the last step; None without a timing.
-        free_bytes: Memory that the device has to give.
+        free_bytes: Memory that the device has to give: what is free, of a GPU all it has.
     """
 
     config: TrainConfig
@@ -167,7 +168,7 @@ def predict_run(config: TrainConfig, dataset: Dataset) -> Prepared:
     shape = config.shape(vocab_size)
     memory = training_memory(shape, config.batch_size, _memory_precision(config, timing))
     free_bytes = _free_bytes(timing)
-    _refuse_if_too_large(memory.num_bytes, free_bytes)
+    _refuse_if_too_large(memory.num_bytes, free_bytes, timing)
     return Prepared(
         config=config,
         dataset=dataset,
@@ -202,11 +203,23 @@ def preset_of(wish: Wish) -> TrainConfig:
 
 
 def device_in_use() -> tuple[str, str]:
-    """Return kind and name of the device that a run will use, as far as known without torch."""
+    """Return kind and name of the device that a run will use, as far as known without torch.
+
+    The kind is "cuda", "mps" or "cpu": torch calls AMD's cards CUDA too, and Intel's are not
+    trained on.
+    """
     probe = cached_probe()
     if probe is None:
         return "cpu", describe_machine().processor
-    return probe.best_device.kind, probe.best_device.name
+    able = [device for device in probe.devices if _can_train_on(device)]
+    best = next((device for device in able if device.kind != "cpu"), able[0])
+    return _TRAINING_KINDS[best.kind], best.name
+
+
+def _can_train_on(device: Device) -> bool:
+    """Say whether torch computes there; a card may be found for which its build has no kernels."""
+    tried = [dtype.works for dtype in device.dtypes if dtype.name == "float32"]
+    return device.kind == "cpu" or (device.kind in _TRAINING_KINDS and all(tried))
 
 
 @lru_cache(maxsize=4)
@@ -268,16 +281,21 @@ def _free_bytes(timing: Timing | None) -> int:
     return int(psutil.virtual_memory().available)
 
 
-def _refuse_if_too_large(needed: int, free_bytes: int) -> None:
+def _refuse_if_too_large(needed: int, free_bytes: int, timing: Timing | None) -> None:
     allowed = int(free_bytes * MEMORY_SHARE)
-    if needed > allowed:
-        raise ValueError(
-            _(
-                "This run needs {needed} by prediction, and {allowed} of the {free} of free "
-                "memory may be used. Choose a smaller batch, context or model."
-            ).format(
-                needed=format_bytes(needed),
-                allowed=format_bytes(allowed),
-                free=format_bytes(free_bytes),
-            )
+    if needed <= allowed:
+        return
+    if timing and timing.device_bytes:
+        message = _(
+            "This run needs {needed} by prediction, and {allowed} of the {free} of the GPU's "
+            "memory may be used. Choose a smaller batch, context or model."
         )
+    else:
+        message = _(
+            "This run needs {needed} by prediction, and {allowed} of the {free} of free "
+            "memory may be used. Choose a smaller batch, context or model."
+        )
+    numbers = {"needed": needed, "allowed": allowed, "free": free_bytes}
+    raise ValueError(
+        message.format(**{name: format_bytes(number) for name, number in numbers.items()})
+    )

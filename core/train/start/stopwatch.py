@@ -22,7 +22,13 @@ import numpy as np
 import torch
 
 from core.train.config import TrainConfig
-from core.train.learning.precision import candidates, device_name, num_training_threads, pick_device
+from core.train.learning.precision import (
+    candidates,
+    device_name,
+    gpu_trouble,
+    num_training_threads,
+    pick_device,
+)
 from core.train.learning.trainer import Trainer
 
 WARM_UP_STEPS: Final = 3
@@ -77,6 +83,7 @@ def fastest(config: TrainConfig, vocab_size: int) -> dict[str, Any]:
     return {
         "device": device.type,
         "device_name": device_name(device),
+        "gpu_trouble": (gpu_trouble() or "") if config.device == "auto" else "",
         "device_bytes": torch.cuda.get_device_properties(device).total_memory if on_cuda else None,
         "precision": best,
         "threads": torch.get_num_threads(),

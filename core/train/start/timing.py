@@ -18,6 +18,7 @@ from core.budget.by_hand.gpt import step_flops
 from core.language import _
 from core.machine import installed_version, state_directory
 from core.machine.child import error_line
+from core.machine.gpus import gpu_facts
 from core.train.child import ROOT, child_environment
 from core.train.config import TrainConfig
 from core.train.run.disk import write_atomically
@@ -57,6 +58,7 @@ class Timing:
         flops: FLOPs of one step, for scaling to other configs.
         measured_at: Unix time in seconds.
         tried: Seconds per step of each precision that "auto" tried.
+        gpu_trouble: Why torch could not use the GPU that is there; "" if nothing hindered it.
     """
 
     seconds_per_step: float
@@ -71,11 +73,19 @@ class Timing:
     flops: float
     measured_at: float
     tried: dict[str, float]
+    gpu_trouble: str = ""
 
     @property
     def kind(self) -> Literal["measured", "estimated"]:
         """Whether these very steps were timed."""
         return "measured" if self.num_steps_timed else "estimated"
+
+    def trouble_sentence(self) -> str:
+        """Return why a run trains on another device than the GPU; "" if nothing hindered it."""
+        if not self.gpu_trouble:
+            return ""
+        message = _("Torch cannot use the GPU here ({reason}): the run trains on {device}.")
+        return message.format(reason=self.gpu_trouble, device=self.device_name)
 
 
 def config_flops(config: TrainConfig, vocab_size: int) -> float:
@@ -123,11 +133,11 @@ def predicted_timing(config: TrainConfig, vocab_size: int) -> Timing | None:
     exact = kept.get(timing_key(config, vocab_size))
     if exact is not None:
         return exact
-    like = [
-        timing
-        for key, timing in kept.items()
-        if (key.split("|")[2:4]) == [config.device, config.precision]
-    ]
+    begin = f"{_here()}{config.device}|{config.precision}|"
+    like = [timing for key, timing in kept.items() if key.startswith(begin)]
+    if like:  # "auto" may have come to the CPU once: rows of two devices say nothing together
+        newest = max(like, key=lambda timing: timing.measured_at)
+        like = [timing for timing in like if timing.device_name == newest.device_name]
     return _scaled(like, config_flops(config, vocab_size)) if like else None
 
 
@@ -166,16 +176,22 @@ def _line(like: list[Timing]) -> tuple[float, float]:
 
 
 def timing_key(config: TrainConfig, vocab_size: int) -> str:
-    """Return what decides a speed as one word: machine, torch, device, precision and sizes."""
+    """Return what decides a speed as one word: machine, torch, GPUs, device, precision, sizes."""
     parts = [str(getattr(config, name)) for name in _FIELDS]
-    return "|".join([platform.node(), installed_version("torch") or "", *parts, str(vocab_size)])
+    return _here() + "|".join([*parts, str(vocab_size)])
+
+
+def _here() -> str:
+    """Return how the keys of this machine begin, with this torch, these GPUs and this driver."""
+    facts = (platform.node(), installed_version("torch") or "", ",".join(gpu_facts()))
+    return "|".join(facts) + "|"
 
 
 def kept_timings() -> dict[str, Timing]:
     """Return every speed that was measured on this machine with this torch."""
     try:
         stored: dict[str, Any] = json.loads(_file().read_text(encoding="utf-8"))
-        here = f"{platform.node()}|{installed_version('torch') or ''}|"
+        here = _here()
         return {key: Timing(**row) for key, row in stored.items() if key.startswith(here)}
     except (OSError, ValueError, TypeError, AttributeError):
         return {}  # no file yet, or one of another version: measure again

@@ -50,7 +50,11 @@ class Observer:
         so that none of them waits for it; until then their records do not exist.
         """
         trainer, upcoming, watch = self.trainer, self.trainer.step + 1, None
+        owed: tuple[StepResult, ...] = ()
         if upcoming == 1 or upcoming % trainer.config.memory_interval == 0:
+            owed = self.read()  # what is watched is this step alone
+            if trainer.step != upcoming - 1:
+                return owed  # an earlier one was not finite
             held = (trainer.training, trainer.validation)
             watch = MemoryWatch(trainer.model, trainer.optimizer, held)
         if not self._launched:
@@ -60,7 +64,7 @@ class Observer:
         full = len(self._launched) >= BURST_STEPS or waited >= BURST_SECONDS
         if trainer.in_bursts and watch is None and not full:
             return ()
-        results = self.read()
+        results = (*owed, *self.read())
         if watch is not None:
             memory, resident = watch.result.to_json(), self.resident_bytes(fresh=True)
             self.store.append_event("memory", upcoming, **memory, resident_bytes=resident)

@@ -67,6 +67,8 @@ def _start(wish: Wish) -> str:
         st.write(_("Timing 20 steps on this device, in a process of its own …"))
         _measure(prepared)
         prepared = plan_run(wish, prepared.dataset)
+    if prepared.timing and prepared.timing.gpu_trouble:
+        st.write(prepared.timing.trouble_sentence())
     st.write(_("Writing the run and starting its process …"))
     return start_run(prepared).name
 

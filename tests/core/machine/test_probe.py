@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import types
+from unittest.mock import Mock
 
 import psutil
 import pytest
@@ -99,7 +100,9 @@ def no_accelerator(monkeypatch):
 
 @pytest.fixture
 def two_cards(monkeypatch, no_accelerator):
-    card = types.SimpleNamespace(name="A card", major=9, minor=0, gcnArchName="gfx942")
+    card = types.SimpleNamespace(
+        name="A card", major=9, minor=0, gcnArchName="gfx942", total_memory=80 * GIB
+    )
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _index: card)
@@ -112,6 +115,23 @@ def test_each_nvidia_card_is_a_device_with_its_capability(two_cards, monkeypatch
     assert [each.torch_name for each in found] == ["cuda:0", "cuda:1"]
     assert {(each.kind, each.capability) for each in found} == {("cuda", "9.0")}
     assert (found[0].memory_free, found[0].memory_total) == (79 * GIB, 80 * GIB)
+
+
+def test_a_card_that_is_too_full_to_say_how_full_it_is_is_still_found(two_cards, monkeypatch):
+    full = Mock(side_effect=torch.AcceleratorError("CUDA error: out of memory"))
+    monkeypatch.setattr(torch.cuda, "mem_get_info", full)
+    monkeypatch.setattr(torch.version, "hip", None)
+    assert {(each.memory_free, each.memory_total) for each in program._accelerators()} == {
+        (None, 80 * GIB)
+    }
+
+
+def test_a_speed_that_does_not_fit_into_memory_is_left_out_and_the_others_stay(monkeypatch):
+    full = Mock(side_effect=torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 512 MiB"))
+    monkeypatch.setattr(program, "measure_copy", full)
+    monkeypatch.setattr(program, "CPU_SIZE", 16)
+    (cpu,) = [each for each in probe_devices() if each.kind == "cpu"]
+    assert {speed.what for speed in cpu.speeds} == {"matmul float32", "matmul bfloat16"}
 
 
 def test_a_rocm_build_answers_under_cuda_and_is_told_by_its_architecture(two_cards, monkeypatch):

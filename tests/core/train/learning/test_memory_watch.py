@@ -137,3 +137,9 @@ def test_nothing_is_kept_alive_after_a_watched_step(trainer):
     finally:
         gc.enable()
     assert peaks == {first}
+
+
+def test_a_run_on_the_cpu_does_not_touch_the_gpu(trainer, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "reset_peak_memory_stats", Mock(side_effect=AssertionError))
+    assert watched_step(trainer).source == "tensors"

@@ -1,4 +1,6 @@
+import warnings
 from contextlib import nullcontext
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -8,6 +10,7 @@ from core.train.learning.precision import (
     candidates,
     compute_in,
     device_name,
+    gpu_trouble,
     num_training_threads,
     pick_device,
 )
@@ -40,3 +43,53 @@ def test_bfloat16_is_an_autocast_and_float32_is_nothing():
 def test_a_cpu_tries_both_and_is_called_by_its_kind():
     assert candidates(CPU) == ("fp32", "bf16_fp32_attention")
     assert device_name(CPU) == "CPU"
+
+
+@pytest.fixture
+def a_gpu(monkeypatch):
+    """Return a_gpu(error): torch finds a card; its first operation raises the error, if any."""
+    gpu_trouble.cache_clear()
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+
+    def make(error=None):
+        monkeypatch.setattr(torch, "ones", Mock(side_effect=error))
+
+    yield make
+    gpu_trouble.cache_clear()
+
+
+def test_a_gpu_on_which_an_operation_works_is_taken(a_gpu):
+    a_gpu()
+    assert gpu_trouble() is None
+    assert pick_device("auto") == pick_device("cuda") == torch.device("cuda")
+
+
+def test_a_gpu_without_kernels_is_left_for_the_cpu_and_refused_by_name(a_gpu):
+    a_gpu(torch.AcceleratorError("CUDA error: no kernel image is available\nFor debugging ..."))
+    assert gpu_trouble() == "CUDA error: no kernel image is available"
+    assert pick_device("auto").type in {"cpu", "mps"}
+    with pytest.raises(ValueError, match=r"cannot use the GPU here .*no kernel image"):
+        pick_device("cuda")
+
+
+def test_the_warning_of_a_driver_that_is_too_old_is_the_reason(a_gpu, monkeypatch):
+    def look():
+        warnings.warn("The NVIDIA driver on your system is too old\n(11040)", stacklevel=1)
+        return False
+
+    monkeypatch.setattr(torch.cuda, "is_available", look)
+    assert gpu_trouble() == "The NVIDIA driver on your system is too old"
+
+
+def test_who_asks_for_the_cpu_does_not_touch_the_gpu(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", Mock(side_effect=AssertionError))
+    assert pick_device("cpu") == CPU
+
+
+@pytest.mark.parametrize(("native", "tried"), [(True, ("bf16",)), (False, ("fp32",))])
+def test_a_card_that_only_emulates_bfloat16_trains_in_float32(monkeypatch, native, tried):
+    def is_supported(including_emulation=True):
+        return native or including_emulation
+
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", is_supported)
+    assert candidates(torch.device("cuda")) == tried

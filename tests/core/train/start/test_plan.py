@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
+from core.machine.kept_probe import DtypeVerdict, Trial
 from core.train.start import plan
 from core.train.start.plan import Wish, outline_run, plan_run, seconds_item, wished_config
 from core.train.start.presets import predicted_seconds, preset_config
@@ -28,10 +29,30 @@ def test_without_a_probe_the_device_in_use_is_a_cpu():
     assert plan.device_in_use()[0] == "cpu"
 
 
-def test_with_a_probe_the_device_in_use_is_its_best_one(monkeypatch):
-    best = SimpleNamespace(kind="cuda", name="A GPU")
-    monkeypatch.setattr(plan, "cached_probe", lambda: SimpleNamespace(best_device=best))
-    assert plan.device_in_use() == ("cuda", "A GPU")
+@pytest.mark.parametrize(
+    ("kind", "works", "device"),
+    [
+        ("cuda", True, ("cuda", "A GPU")),
+        ("rocm", True, ("cuda", "A GPU")),
+        ("mps", True, ("mps", "A GPU")),
+        ("xpu", True, ("cpu", "A CPU")),
+        ("cuda", False, ("cpu", "A CPU")),
+    ],
+    ids=["NVIDIA", "AMD", "Apple", "Intel", "a card that this torch has no kernels for"],
+)
+def test_with_a_probe_the_device_in_use_is_the_best_that_torch_trains_on(
+    made_probe, monkeypatch, kind, works, device
+):
+    cpu, gpu = made_probe.devices
+    trials = (Trial(operation="add", works=works),)
+    float32 = DtypeVerdict(name="float32", item_bytes=4, trials=trials)
+    found = (cpu, replace(gpu, kind=kind, dtypes=(float32,)))
+    monkeypatch.setattr(plan, "cached_probe", lambda: replace(made_probe, devices=found))
+    assert plan.device_in_use() == device
+
+
+def test_a_gpu_has_presets_of_its_own(made_probe, monkeypatch):
+    monkeypatch.setattr(plan, "cached_probe", lambda: made_probe)
     assert wished_config(Wish()).shape(65) == preset_config("one_minute", "cuda").shape(65)
 
 
@@ -136,7 +157,7 @@ def test_a_batch_that_cannot_fit_is_refused_with_the_predicted_bytes(prepare_sma
 def test_an_accelerator_is_asked_for_its_own_memory(prepare_small, made_timing, monkeypatch):
     small = replace(made_timing, device="cuda", device_bytes=1 << 16)
     monkeypatch.setattr(plan, "predicted_timing", lambda *_: small)
-    with pytest.raises(ValueError, match=r"of the 64.0 KiB of free memory"):
+    with pytest.raises(ValueError, match=r"of the 64.0 KiB of the GPU's memory"):
         prepare_small(batch_size=512)
 
 

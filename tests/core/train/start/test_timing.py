@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from core.train.start import timing
 from core.train.start.timing import (
     TimingError,
     config_flops,
@@ -109,3 +110,33 @@ def test_steps_are_timed_once_and_never_when_they_take_minutes(made_timing):
     assert is_worth_timing(estimate)
     assert not is_worth_timing(made_timing)
     assert not is_worth_timing(replace(estimate, seconds_per_step=60.0))
+
+
+def test_another_driver_or_card_needs_another_timing(small_config, timed, monkeypatch):
+    monkeypatch.setattr(timing, "gpu_facts", lambda: ())
+    timed(small_config(), 0.01)
+    monkeypatch.setattr(timing, "gpu_facts", lambda: ("NVRM version: 580.65",))
+    assert predicted_timing(small_config(), 65) is None
+
+
+def test_rows_of_two_devices_are_not_mixed(small_config, made_timing):
+    """ "auto" came to the CPU first, then to a GPU: a third config is scaled from the GPU alone."""
+
+    def keep(config, seconds, device_name, measured_at):
+        flops = config_flops(config, 65)
+        row = {"seconds_per_step": seconds, "flops": flops, "measured_at": measured_at}
+        kept = replace(made_timing, device_name=device_name, **row)
+        remember(timing_key(config, 65), kept)
+
+    keep(small_config(accumulation_steps=4), 4.0, "CPU", 1.0)
+    keep(small_config(), 0.01, "A GPU", 2.0)
+    scaled = predicted_timing(small_config(accumulation_steps=2), 65)
+    assert (scaled.device_name, scaled.seconds_per_step) == ("A GPU", pytest.approx(0.02))
+
+
+def test_a_run_that_trains_elsewhere_than_on_the_gpu_says_why(made_timing):
+    assert made_timing.trouble_sentence() == ""
+    hindered = replace(made_timing, gpu_trouble="no kernel image")
+    assert "cannot use the GPU here (no kernel image): the run trains on" in (
+        hindered.trouble_sentence()
+    )

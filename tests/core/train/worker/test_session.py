@@ -456,6 +456,21 @@ def test_a_number_that_is_not_finite_halts_a_burst_at_its_very_step(
     assert records["flags"].tolist() == [0, 0, 0, 3]
 
 
+def test_the_watched_step_is_read_alone(session_of, in_bursts):
+    session, directory = session_of(**{**NOTHING_DUE, "memory_interval": 4})
+    sizes, read = [], session.trainer.read_steps
+
+    def count(launched):
+        sizes.append([each.step for each in launched])
+        return read(launched)
+
+    session.trainer.read_steps = count
+    assert session.run() == "finished"
+    assert [4] in sizes
+    assert [8] in sizes
+    assert [event["step"] for event in events_of(directory, "memory")] == [1, 4, 8, 12]
+
+
 def test_a_change_for_a_step_that_a_burst_takes_back_is_still_to_come(
     session_of, in_bursts, monkeypatch
 ):
