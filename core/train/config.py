@@ -50,7 +50,9 @@ _NOT_A_CHOICE = N_("{name} is {value!r}; choose one of {choices}.")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TrainConfig:
-    """Everything that decides a run; the same config and text give the same losses.
+    """Everything that decides a run; the same config and text give the same losses on one CPU.
+
+    On CUDA some backward passes add in no fixed order: there the losses agree only nearly.
 
     Attributes:
         name: Words for the run, made part of its directory's name.

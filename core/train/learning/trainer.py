@@ -128,7 +128,7 @@ class Trainer:
             if isinstance(group["lr"], float):
                 group["lr"] = rate
             else:
-                group["lr"].fill_(rate)  # in place: a step already launched reads it
+                group["lr"].fill_(rate)  # in its turn: steps already launched keep theirs
         with watch or nullcontext():
             numbers = self._gradients(step)
             self._update(numbers)
@@ -266,8 +266,8 @@ def make_adamw(
     Args:
         model: What it updates.
         config: Its settings.
-        rate_on: Keep the learning rate there, as a tensor: a step already launched, or captured
-            in a graph, then reads the new rate. None for a plain number.
+        rate_on: Keep the learning rate there, as a tensor: a new rate is written in its turn,
+            behind the steps already launched, and nobody waits. None for a plain number.
     """
     parameters = [weight for weight in model.parameters() if weight.requires_grad]
     groups = [
