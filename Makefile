@@ -22,11 +22,11 @@ SERVER_OPTIONS := $(if $(PORT),--server.port $(PORT)) $(if $(HEADLESS),--server.
 CLASS_OPTIONS := $(if $(ADDRESS),--address $(ADDRESS)) $(if $(PORT),--port $(PORT)) $(if $(HEADLESS),--headless)
 # A record of all pages and thousands of links take a quarter of an hour and more, the way of an input
 # is no time: nothing is measured.
-NOT_MEASURED := benchmarks/house_record.py benchmarks/hostile_links.py benchmarks/paths.py benchmarks/barriers.py benchmarks/first_look.py
+NOT_MEASURED := benchmarks/house_record.py benchmarks/hostile_links.py benchmarks/paths.py benchmarks/barriers.py benchmarks/first_look.py benchmarks/gpu_proof.py
 FAST_TESTS := -m "not browser and not slow"
 say = @printf '\n\033[1m== %s\033[0m\n' "$(1)"
 
-.PHONY: help run class dev test check bench translations format lint arrows types tests browser-tests browser clean
+.PHONY: help run class dev test check bench gpu-proof translations format lint arrows types tests browser-tests browser clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
@@ -88,6 +88,9 @@ browser: $(VENV)/installed-tests
 
 bench: $(VENV)/installed-tests  ## print what is measured on this machine
 	@set -e; for program in $(filter-out $(NOT_MEASURED),$(wildcard benchmarks/*.py)); do printf "\n== %s\n" "$$program"; PYTHONPATH=. $(BIN)/python "$$program"; done
+
+gpu-proof: $(VENV)/installed-tests  ## what a GPU does with our training, in one table (also without a GPU)
+	@$(BIN)/python benchmarks/gpu_proof.py $(if $(PEER),--peer $(PEER))
 
 translations: $(VENV)/installed-tests  ## collect new texts, update and compile the Chinese catalogue
 	@$(BIN)/python -m core.language.extract
