@@ -9,6 +9,7 @@ if the 95 % interval of a row's ratio lies wholly above +3 %.
 
 import argparse
 import math
+import re
 import statistics
 import sys
 from collections.abc import Sequence
@@ -21,25 +22,26 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 GOAL: Final = 300  # milliseconds
+# Address, and a pattern of the slider's name: behind "|" what older checkouts called it.
 SLIDERS: Final = (
     ("bit-layouts?bits_tab=designer", "Exponent bits"),
-    ("low-precision-training?lowp_tab=sums", "Repetitions"),
+    ("low-precision-training?lowp_tab=sums", "Repetitions|How often"),
     ("low-precision-training?lowp_tab=updates", "Steps"),
     ("low-precision-training?lowp_tab=softmax", "Largest logit"),
     ("low-precision-training?lowp_tab=scale", "Loss scale"),
-    ("low-precision-training?lowp_tab=stochastic", "Number of weights"),
+    ("low-precision-training?lowp_tab=stochastic", "Number of weights|^Weights"),
     ("low-precision-training?lowp_tab=matmul", "Inner dimension K"),
-    ("low-precision-training?lowp_tab=pictures", "Exposure"),
+    ("low-precision-training?lowp_tab=pictures", "Exposure|Brightness"),
     ("model-sizes", "Parameters"),
     ("training-memory", "Micro-batch size"),
-    ("training-memory", "Tokens of a sequence"),
+    ("training-memory", "Sequence length|Tokens of a sequence"),
     ("training-memory?memory_tab=items", "Micro-batch size"),
-    ("flops-and-time", "Context in tokens"),
-    ("flops-and-time?flops_tab=rule", "Context in tokens"),
-    ("flops-and-time?flops_tab=roofline", "Sequences at once"),
-    ("serving", "Context length (tokens)"),
-    ("serving", "Concurrent sequences"),
-    ("parallelism", "Tensor ranks"),
+    ("flops-and-time", "Parameters|Context in tokens"),
+    ("flops-and-time?flops_tab=rule", "Sequence length|Context in tokens"),
+    ("flops-and-time?flops_tab=roofline", "Concurrent sequences|Sequences at once"),
+    ("serving", r"Context length|^Context \(tokens\)"),
+    ("serving", "Concurrent sequences|Sequences at once"),
+    ("parallelism", "Tensor-parallel size|Tensor ranks"),
     ("what-fits?fits_tab=reach", "Devices"),
 )
 # Streamlit makes a new chart for new numbers; the picture is done at the last change inside it. The
@@ -88,7 +90,7 @@ class Slider:
         self.what = f"{url}: the slider {name!r}"
         self.page = browser.new_context(viewport={"width": 1366, "height": 768}).new_page()
         self.page.goto(url)
-        self.handle = self.page.get_by_role("slider", name=name).first
+        self.handle = self.page.get_by_role("slider", name=re.compile(name)).first
         self.handle.wait_for(state="attached", timeout=60_000)
         self.page.wait_for_timeout(3000)
         self.handle.focus()
@@ -154,7 +156,7 @@ def compare(other: Path, num_pairs: int, only: str) -> bool:
         for address, name in (row for row in SLIDERS if only in row[0]):
             urls = [f"http://127.0.0.1:{each}/{address}" for each in (port, second)]
             mean, low, high = interval(ratios(browser, urls, name, num_pairs))
-            row = f"{address}: {name}"
+            row = f"{address}: {name.partition('|')[0]}"
             slower += [row] if low > 1 + MOST_SLOWER else []
             mark = "  slower" if low > 1 + MOST_SLOWER else ""
             print(f"{row:<62} {mean:>7.3f} {low:>8.3f} {high:>8.3f}{mark}", flush=True)
@@ -183,9 +185,8 @@ def main() -> None:
             times = measure(browser, f"http://127.0.0.1:{port}/{address}", name, options.moves)
             p95 = statistics.quantiles(times, n=20, method="inclusive")[-1]
             row = f"{statistics.median(times):>7.0f} {p95:>7.0f} {max(times):>8.0f}"
-            print(
-                f"{address + ': ' + name:<62} {row}{'' if p95 < GOAL else '  missed'}", flush=True
-            )
+            what = f"{address}: {name.partition('|')[0]}"
+            print(f"{what:<62} {row}{'' if p95 < GOAL else '  missed'}", flush=True)
 
 
 if __name__ == "__main__":

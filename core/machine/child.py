@@ -21,7 +21,7 @@ def error_line(complaints: str, status: int) -> str:
     Below the error CUDA repeats some lines of advice; a process without a traceback says what is
     wrong last, and one without a word has its exit status.
 
-    >>> error_line("torch.AcceleratorError: CUDA error: out of memory\\nFor debugging ...", 1)
+    >>> error_line("torch.AcceleratorError: CUDA error: out of memory\nFor debugging ...", 1)
     'torch.AcceleratorError: CUDA error: out of memory'
     """
     lines = [line for line in complaints.splitlines() if line.strip()]

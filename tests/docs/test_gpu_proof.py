@@ -7,6 +7,7 @@ import pytest
 
 from benchmarks import gpu_proof
 from benchmarks.gpu_proof import NO_GPU, Row, markdown, prove
+from tests.made_probe import PROBE
 
 ROWS_OF_A_CPU = {
     "memory of 110k: weights",
@@ -41,6 +42,7 @@ def test_a_part_that_breaks_off_is_a_row_and_the_others_come(monkeypatch, tmp_pa
     for part in ("speeds", "memory", "commands", "resumed", "vanished"):
         monkeypatch.setattr(gpu_proof, part, broken)
     monkeypatch.setattr(gpu_proof, "has_gpu", lambda: False)
+    monkeypatch.setattr(gpu_proof, "probe_here", lambda: PROBE)
     rows = list(prove(None, tmp_path))
     broken_off = [row.found for row in rows if row.is_right is False]
     assert broken_off == ["RuntimeError: the fan stands still"] * 5

@@ -295,7 +295,5 @@ def _refuse_if_too_large(needed: int, free_bytes: int, timing: Timing | None) ->
             "This run needs {needed} by prediction, and {allowed} of the {free} of free "
             "memory may be used. Choose a smaller batch, context or model."
         )
-    numbers = {"needed": needed, "allowed": allowed, "free": free_bytes}
-    raise ValueError(
-        message.format(**{name: format_bytes(number) for name, number in numbers.items()})
-    )
+    sizes = {"needed": needed, "allowed": allowed, "free": free_bytes}
+    raise ValueError(message.format(**{name: format_bytes(it) for name, it in sizes.items()}))
