@@ -64,6 +64,11 @@ def test_a_gpu_on_which_an_operation_works_is_taken(a_gpu):
     assert pick_device("auto") == pick_device("cuda") == torch.device("cuda")
 
 
+def test_a_full_gpu_is_still_the_device(a_gpu):
+    a_gpu(torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 MiB."))
+    assert pick_device("auto") == torch.device("cuda")
+
+
 def test_a_gpu_without_kernels_is_left_for_the_cpu_and_refused_by_name(a_gpu):
     a_gpu(torch.AcceleratorError("CUDA error: no kernel image is available\nFor debugging ..."))
     assert gpu_trouble() == "CUDA error: no kernel image is available"
