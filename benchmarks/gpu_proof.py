@@ -182,7 +182,8 @@ def full_gpu(folder: Path) -> Rows:
 
     free = torch.cuda.mem_get_info()[0]
     hog = torch.empty(max(free - (600 << 20), 0), dtype=torch.uint8, device="cuda")
-    directory = new_run(folder, **size_config("10.7M").to_json(), num_steps=NUM_STEPS)
+    large = {**size_config("10.7M").to_json(), "num_steps": NUM_STEPS}
+    directory = new_run(folder, **large)
     finish(directory)
     state = read_state(directory)
     del hog

@@ -1,10 +1,12 @@
-"""The command line on runs that exist; starting them is tested with launching."""
+"""The command line on runs that exist, and what it starts; the start is tested with launching."""
 
 import csv
 import json
+from dataclasses import replace
 
 import pytest
 
+from core.train import __main__ as program
 from core.train.__main__ import main
 from core.train.run.records import NON_FINITE
 from core.train.run.shelf import read_label
@@ -101,3 +103,32 @@ def test_a_run_whose_metrics_are_of_a_newer_version_is_not_resumed(finished_run,
     assert main(["resume", str(finished_run)]) == 2
     assert "has metrics format 2" in capsys.readouterr().err
     assert not (finished_run / "control").exists()
+
+
+@pytest.fixture
+def started(monkeypatch, made_timing):
+    """The configs that were to be started, on a machine whose probe knows a GPU."""
+    configs = []
+
+    def start(prepared, **_options):
+        configs.append(prepared.config)
+        return "a-run"
+
+    hindered = replace(made_timing, gpu_trouble="no kernel image")
+    monkeypatch.setattr(program, "start_run", start)
+    monkeypatch.setattr(program, "device_in_use", lambda: ("cuda", "A GPU"))
+    monkeypatch.setattr(program, "predicted_timing", lambda *_: hindered)
+    return configs
+
+
+@pytest.mark.parametrize(("settings", "hidden_dim"), [([], 128), (["--set", "device=cpu"], 64)])
+def test_a_start_takes_the_preset_of_the_device_that_it_will_use(started, settings, hidden_dim):
+    assert main(["start", "--preset", "one-minute", *settings]) == 0
+    assert [config.hidden_dim for config in started] == [hidden_dim]
+
+
+def test_a_start_that_could_not_have_the_gpu_says_why(started, capsys):
+    assert main(["start"]) == 0
+    run, reason = capsys.readouterr().out.splitlines()
+    assert run == "a-run"
+    assert "cannot use the GPU here (no kernel image)" in reason
