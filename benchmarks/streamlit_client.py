@@ -6,7 +6,7 @@ Real browsers do not come in thirties on two cores; this costs about a milliseco
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +17,8 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 MAX_SECONDS = 60.0
+# A run of the script, or of a part, that came to its end; not one that was cut short.
+_WHOLE = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
 
 
 @dataclass(kw_only=True)
@@ -29,6 +31,7 @@ class Session:
         query: What stands behind the question mark.
         elements: What the runs of the script have drawn, by delta path: (kind, message).
         widgets: The state of the inputs, as a browser would send it with every run.
+        fragments: Which part of the script draws an element, by delta path; "" if all of it does.
         exceptions: Messages of exceptions that a run showed.
         num_bytes: Bytes received.
     """
@@ -38,18 +41,21 @@ class Session:
     query: str = ""
     elements: dict[tuple[int, ...], tuple[str, Any]] = field(default_factory=dict)
     widgets: dict[str, WidgetState] = field(default_factory=dict)
+    fragments: dict[tuple[int, ...], str] = field(default_factory=dict)
     exceptions: list[str] = field(default_factory=list)
     num_bytes: int = 0
 
-    async def run(self, *once: WidgetState) -> float:
+    async def run(self, *once: WidgetState, fragment: str = "") -> float:
         """Ask for a run of the script and wait for its end; return the seconds it took.
 
         Args:
             once: States that are sent with this run only: a button, a trigger.
+            fragment: The part of the script that is to run; all of it if empty.
         """
         message = BackMsg()
         state = message.rerun_script
         state.query_string, state.page_name = self.query, self.page
+        state.fragment_id = fragment
         state.widget_states.widgets.extend([*self.widgets.values(), *once])
         began = time.perf_counter()
         await self.socket.send(message.SerializeToString())
@@ -65,11 +71,23 @@ class Session:
         self.num_bytes += len(data)
         kind = message.WhichOneof("type")
         if kind == "new_session":
-            self.elements.clear()
+            self._forget(message.metadata.run.fragment_ids)
         elif kind == "delta":
-            self._note(tuple(message.metadata.delta_path), message.delta)
-        # 0: the whole script; the others end a fragment or an interrupted run.
-        return kind == "script_finished" and message.script_finished == 0
+            path = tuple(message.metadata.delta_path)
+            self.fragments[path] = message.delta.fragment_id
+            self._note(path, message.delta)
+        return kind == "script_finished" and message.script_finished in _WHOLE
+
+    def _forget(self, fragments: Sequence[str]) -> None:
+        """Forget what the run that begins draws anew: everything, or what stands in these parts."""
+        roots = [self._root_of(each) for each in fragments] or [()]
+        for path in list(self.elements):
+            if any(path[: len(root)] == root for root in roots):
+                del self.elements[path]
+
+    def _root_of(self, fragment: str) -> tuple[int, ...]:
+        """Return where a part of the script begins."""
+        return min((path for path, each in self.fragments.items() if each == fragment), key=len)
 
     def _note(self, path: tuple[int, ...], delta: Any) -> None:  # noqa: ANN401  a protobuf
         if delta.WhichOneof("type") == "new_element":
@@ -116,11 +134,20 @@ class Session:
         """
         widget = self.find(kind, key).id
         self.widgets[widget] = _state(widget, value)
-        return await self.run()
+        return await self.run(fragment=self._fragment_of(widget))
+
+    def _fragment_of(self, widget: str) -> str:
+        """Return which part of the script a widget belongs to, as a browser would say it."""
+        for path, (_kind, drawn) in self.elements.items():
+            if getattr(drawn, "id", "") == widget:
+                return self.fragments[path]
+        return ""
 
     async def press(self, key: str) -> float:
         """Press a button, greyed or not, and run; return the seconds."""
-        return await self.run(WidgetState(id=self.find("button", key).id, trigger_value=True))
+        button = self.find("button", key).id
+        state = WidgetState(id=button, trigger_value=True)
+        return await self.run(state, fragment=self._fragment_of(button))
 
     async def trigger(self, component: str, event: str, value: Mapping[str, Any]) -> float:
         """Let a browser part say something, and run; return the seconds."""
@@ -128,7 +155,8 @@ class Session:
         self.widgets.setdefault(mounted.id, WidgetState(id=mounted.id, json_value="{}"))
         widget = f"$$STREAMLIT_INTERNAL_KEY_{mounted.id}__events"
         said = json.dumps([{"event": event, "value": value}])
-        return await self.run(WidgetState(id=widget, json_trigger_value=said))
+        state = WidgetState(id=widget, json_trigger_value=said)
+        return await self.run(state, fragment=self._fragment_of(mounted.id))
 
     def data_of(self, component: str) -> dict[str, Any]:
         """Return what Python gave a browser part."""

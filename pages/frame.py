@@ -1,6 +1,9 @@
 """The picture frame around every page: menu, language, units, theme. It computes nothing."""
 
+from copy import copy
+
 import streamlit as st
+from streamlit.navigation.page import StreamlitPage
 
 from core.language import _, install_provider
 from pages.components.kept_zoom.kept_zoom import keep_zooms
@@ -8,24 +11,33 @@ from pages.components.live_slider.live_slider import follow_the_hand
 from pages.server.run_slots import run_slot
 from pages.shared import answer, header, link, navigation, questions, settings, switches
 
+
+@st.fragment
+def show_page(page: StreamlitPage) -> None:
+    """Show what is inside the frame: an input there draws it anew, and the frame stays."""
+    with run_slot(), settings.held_for_run(), st.container(key="page"):
+        link.begin_page()
+        header.begin_run()
+        answer.begin_run()
+        questions.begin_run()
+        notices = st.container(key="frame_notices", gap=None)
+        copy(page).run()  # Streamlit lets each of its own run once
+        header.end_run()
+        for refusal in link.refusals():
+            notices.caption(refusal.sentence())
+
+
 with run_slot():
     install_provider(settings.language)
     st.set_page_config(page_icon=switches.ICON, layout="wide")
     link.begin_run()
-    header.begin_run()
-    answer.begin_run()
-    questions.begin_run()
     settings.bind_settings()
-    page = st.navigation(navigation.build_menu(), position="top")
-    link.enter(navigation.key_of(page))
-    st.set_page_config(page_title=f"{page.title} · {_('Bits to GPT')}")
-    switches.dress()
-    switches.show()
-    keep_zooms()
-    follow_the_hand()
-    notices = st.container(key="frame_notices", gap=None)
-    page.run()
-    header.end_run()
-    for refusal in link.refusals():
-        notices.caption(refusal.sentence())
-    settings.end_run()
+    chosen = st.navigation(navigation.build_menu(), position="top")
+    link.enter(navigation.key_of(chosen))
+    st.set_page_config(page_title=f"{chosen.title} · {_('Bits to GPT')}")
+    with settings.held_for_run():
+        switches.dress()
+        switches.show()
+        keep_zooms()
+        follow_the_hand()
+    show_page(chosen)

@@ -34,9 +34,13 @@ def show() -> None:
 
 
 def remember_link(link: str) -> None:
-    """Keep the link that was copied last, to show it as a QR code; only one of this class."""
+    """Keep the link that was copied last, to show it as a QR code; only one of this class.
+
+    Called when the link was copied, before the run that follows.
+    """
     if link.startswith(f"{class_address()}/") and len(link) <= MAX_CHARS:
         st.session_state[_COPIED] = link
+        st.rerun()  # the button stands on the page, the code in the frame round it
 
 
 def _invitation() -> None:

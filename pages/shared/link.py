@@ -15,6 +15,7 @@ from core.language import _
 
 RESERVED: Final = frozenset({"embed", "embed_options"})
 _PARAMETERS: Final = "frame_parameters"
+_OF_FRAME: Final = "frame_own_parameters"
 _DEFAULTS: Final = "frame_defaults"
 _REFUSALS: Final = "frame_refusals"
 _PAGE: Final = "frame_last_page"
@@ -59,6 +60,11 @@ def begin_run() -> None:
     st.session_state[_PAGE_NOW] = ""
 
 
+def begin_page() -> None:
+    """Forget the parameters of the page; those of the frame stand."""
+    st.session_state[_PARAMETERS] = dict(st.session_state[_OF_FRAME])
+
+
 def enter(page: str) -> None:
     """Note which page runs; on another page than before, its refusals are forgotten.
 
@@ -68,6 +74,7 @@ def enter(page: str) -> None:
         kept = {name: each for name, each in _refusals().items() if name in _parameters()}
         st.session_state[_REFUSALS] = kept
     st.session_state[_PAGE] = st.session_state[_PAGE_NOW] = page
+    st.session_state[_OF_FRAME] = dict(_parameters())
 
 
 def current_page() -> str:

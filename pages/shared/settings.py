@@ -5,7 +5,8 @@ menu click and a copied link keep it. The address never holds translated words.
 """
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final, cast
 
 import streamlit as st
@@ -35,7 +36,6 @@ def bind_settings() -> None:
     The inputs that do this are text fields which nobody sees: the visible switches show translated
     words, and Streamlit would write those into the address.
     """
-    _RUN.settings = None
     with st.container(key="frame_bound"):
         for name, default in DEFAULTS.items():
             raw = link.raw_value(name)
@@ -54,12 +54,16 @@ def bind_settings() -> None:
                 persist_state="session",
             )
             _check(name, written)
+
+
+@contextmanager
+def held_for_run() -> Iterator[None]:
+    """Read the settings once for what is drawn inside; what is clicked next is asked anew."""
     _RUN.settings = {name: setting(name) for name in DEFAULTS}
-
-
-def end_run() -> None:
-    """Forget what held for this run: what is clicked next is asked anew."""
-    _RUN.settings = None
+    try:
+        yield
+    finally:
+        _RUN.settings = None
 
 
 def _check(name: str, written: str) -> None:
