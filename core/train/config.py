@@ -9,11 +9,11 @@ from core.models import GPTShape
 
 JSON = dict[str, Any]
 TokenizerName = Literal["character", "byte"]
-PrecisionName = Literal["auto", "fp32", "bf16", "bf16_fp32_attention"]
+PrecisionName = Literal["auto", "fp32", "bf16", "bf16_fp32_attention", "fp16"]
 DeviceName = Literal["auto", "cpu", "cuda", "mps"]
 
 TOKENIZERS: Final = ("character", "byte")
-PRECISIONS: Final = ("auto", "fp32", "bf16", "bf16_fp32_attention")
+PRECISIONS: Final = ("auto", "fp32", "bf16", "bf16_fp32_attention", "fp16")
 DEVICES: Final = ("auto", "cpu", "cuda", "mps")
 CHOICES: Final = {"tokenizer": TOKENIZERS, "precision": PRECISIONS, "device": DEVICES}
 

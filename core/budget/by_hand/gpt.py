@@ -10,7 +10,7 @@ from core.budget.item import Formula, Item, Number, item, total
 from core.language import N_
 from core.models.spec import GPTShape
 
-Precision = Literal["fp32", "bf16", "bf16_fp32_attention"]
+Precision = Literal["fp32", "bf16", "bf16_fp32_attention", "fp16"]
 
 PARAMETERS = {
     "embeddings": Formula("(vocab_size + seq_len) * hidden_dim"),
@@ -29,16 +29,18 @@ ADAMW = Formula("num_params * (4 + 4) + num_tensors * 4")
 _OUTSIDE = (
     "num_tokens * (16 + 4 * vocab_size + 8) + 8 * seq_len + 4"  # ids, targets, log-softmax, loss
 )
+_AUTOCAST = (
+    "num_layers * (num_tokens * (36 * hidden_dim + 16 + 4 * num_heads)"
+    " + 24 * hidden_dim ** 2)"
+    f" + num_tokens * 6 * hidden_dim + 2 * hidden_dim * vocab_size + {_OUTSIDE}"
+)
 ACTIVATIONS: dict[Precision, Formula] = {
     "fp32": Formula(
         "num_layers * num_tokens * (16 * 4 * hidden_dim + 16 + 4 * num_heads)"
         f" + num_tokens * 2 * 4 * hidden_dim + {_OUTSIDE}"
     ),
-    "bf16": Formula(
-        "num_layers * (num_tokens * (36 * hidden_dim + 16 + 4 * num_heads)"
-        " + 24 * hidden_dim ** 2)"
-        f" + num_tokens * 6 * hidden_dim + 2 * hidden_dim * vocab_size + {_OUTSIDE}"
-    ),
+    "bf16": Formula(_AUTOCAST),
+    "fp16": Formula(f"{_AUTOCAST} + 4"),  # the factor that scales the loss
     "bf16_fp32_attention": Formula(
         "num_layers * (num_tokens * (46 * hidden_dim + 16 + 4 * num_heads)"
         " + 24 * hidden_dim ** 2)"
@@ -113,7 +115,7 @@ def activations(shape: GPTShape, batch_size: int, precision: Precision) -> Item:
     Args:
         shape: The model.
         batch_size: Sequences in one forward pass, each `shape.seq_len` tokens long.
-        precision: "fp32", "bf16" autocast, or bf16 autocast with the attention in fp32.
+        precision: "fp32", "bf16" or "fp16" autocast, or bf16 with the attention in fp32.
     """
     return item(
         "activations",

@@ -71,10 +71,17 @@ def num_training_threads() -> int:
 def compute_in(
     precision: PrecisionName, device: torch.device
 ) -> AbstractContextManager[None] | torch.autocast:
-    """Return the context of a forward pass: bfloat16 autocast, or nothing for fp32."""
+    """Return the context of a forward pass: autocast to 16 bits, or nothing for fp32."""
     if precision == "fp32":
         return nullcontext()
-    return torch.autocast(device.type, dtype=torch.bfloat16)
+    dtype = torch.float16 if precision == "fp16" else torch.bfloat16
+    return torch.autocast(device.type, dtype=dtype)
+
+
+def multiply_fp32_in_fp32() -> None:
+    """Leave TF32 switched off, which would round what fp32 multiplies to 11 bits of mantissa."""
+    torch.set_float32_matmul_precision("highest")
+    torch.backends.cudnn.allow_tf32 = False
 
 
 def candidates(device: torch.device) -> tuple[PrecisionName, ...]:
@@ -82,5 +89,5 @@ def candidates(device: torch.device) -> tuple[PrecisionName, ...]:
     if device.type == "cuda":
         # Older cards emulate bfloat16: torch calls that supported, and it is slower than fp32.
         is_native = torch.cuda.is_bf16_supported(including_emulation=False)
-        return ("bf16",) if is_native else ("fp32",)
+        return ("bf16",) if is_native else ("fp16", "fp32")
     return ("fp32", "bf16_fp32_attention") if device.type == "cpu" else ("fp32",)

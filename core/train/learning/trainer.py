@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.amp import GradScaler
 from torch.optim import AdamW, Optimizer
 
 from core.models.gpt import GPT
@@ -36,6 +37,8 @@ class StepResult:
         skipped: True if the weights were left alone because a number was not finite.
         tensor: Where the first number went bad: a weight that is not finite, or else the weight
             nearest the output whose gradient is not; "" if all are finite.
+        overflowed: True if fp16's gradients passed its range: this step changed no weight and the
+            loss is scaled less from the next one on. That is its way, no fault.
     """
 
     step: int
@@ -45,6 +48,7 @@ class StepResult:
     seconds: float
     skipped: bool
     tensor: str
+    overflowed: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,6 +61,7 @@ class LaunchedStep:
         numbers: The loss of each accumulation pass, then the gradient norm.
         began: perf_counter seconds at its begin.
         ended: The same when the last operation was launched; on a CPU, when it was done.
+        scale: What fp16's loss was multiplied by; None in other precisions.
     """
 
     step: int
@@ -64,6 +69,7 @@ class LaunchedStep:
     numbers: tuple[Tensor, ...]
     began: float
     ended: float
+    scale: Tensor | None = None
 
 
 class Trainer:
@@ -101,6 +107,7 @@ class Trainer:
         self.model = GPT(config.shape(vocab_size), attention_in_fp32=in_fp32).to(device)
         self.in_bursts = device.type == "cuda" if in_bursts is None else in_bursts
         self.optimizer = make_adamw(self.model, config, rate_on=device if self.in_bursts else None)
+        self.scaler = GradScaler(device.type) if config.precision == "fp16" else None
         self.step = 0
         self.learning_rate_multiplier = 1.0
         self.trained_seconds = 0.0  # kept by whoever drives it; a time limit is measured by it
@@ -129,28 +136,32 @@ class Trainer:
                 group["lr"] = rate
             else:
                 group["lr"].fill_(rate)  # in its turn: steps already launched keep theirs
+        scale = self.scaler.scale(torch.ones((), device=self.device)) if self.scaler else None
         with watch or nullcontext():
             numbers = self._gradients(step)
             self._update(numbers)
         self.step = step
         ended = time.perf_counter()
         return LaunchedStep(
-            step=step, learning_rate=rate, numbers=numbers, began=began, ended=ended
+            step=step, learning_rate=rate, numbers=numbers, began=began, ended=ended, scale=scale
         )
 
     def _update(self, numbers: tuple[Tensor, ...]) -> None:
-        """Change the weights, unless a number is not finite."""
+        """Change the weights, unless a number is not finite; let fp16's scale follow."""
         if not self.in_bursts:
             if all(math.isfinite(number.item()) for number in numbers):
                 self._clip(numbers[-1])
                 self.optimizer.step()
-            return
-        self._clip(numbers[-1])
-        bad = ~torch.isfinite(torch.stack(numbers)).all()
-        self._halted = torch.maximum(self._halted, bad.float())
-        # Fused AdamW leaves the weights alone while this is 1: the switch that GradScaler turns.
-        self.optimizer.found_inf = self._halted  # type: ignore[attr-defined]
-        self.optimizer.step()
+        else:
+            self._clip(numbers[-1])
+            halting = numbers[:-1] if self.scaler else numbers  # a norm that overflows only skips
+            self._halted = torch.maximum(self._halted, _are_bad(halting))
+            # Fused AdamW leaves the weights alone while this is 1: the switch of GradScaler.
+            skip = torch.maximum(self._halted, _are_bad(numbers))
+            self.optimizer.found_inf = skip  # type: ignore[attr-defined]
+            self.optimizer.step()
+        if self.scaler:
+            self.scaler.update()
 
     def read_steps(self, launched: Sequence[LaunchedStep]) -> tuple[StepResult, ...]:
         """Return what the steps did, in their order, up to the first that was not finite.
@@ -162,26 +173,30 @@ class Trainer:
         results: list[StepResult] = []
         for each, (*losses, norm) in zip(launched, table, strict=True):
             seconds = elapsed / len(launched) if self.in_bursts else each.ended - each.began
+            loss_is_bad, norm_is_bad = not math.isfinite(sum(losses)), not math.isfinite(norm)
             result = StepResult(
                 step=each.step,
                 loss=sum(losses),
                 learning_rate=each.learning_rate,
                 grad_norm=norm,
                 seconds=seconds,
-                skipped=not (math.isfinite(sum(losses)) and math.isfinite(norm)),
+                skipped=loss_is_bad or (norm_is_bad and self.scaler is None),
                 tensor="",
+                overflowed=norm_is_bad and not loss_is_bad and self.scaler is not None,
             )
             if result.skipped:
-                return (*results, self._halt(result))
+                return (*results, self._halt(result, each.scale))
             results.append(result)
         return tuple(results)
 
-    def _halt(self, result: StepResult) -> StepResult:
+    def _halt(self, result: StepResult, scale: Tensor | None) -> StepResult:
         """Go back to a step whose weights were left alone, and name its first bad gradient."""
         if self.in_bursts:
             self.step = result.step
             self._halted.zero_()
             self._gradients(result.step)  # later steps have overwritten them
+        if self.scaler:
+            self.scaler.update(scale)  # a loss that is no number says nothing about the scale
         return replace(result, tensor=self._first_bad())
 
     def _first_bad(self) -> str:
@@ -203,8 +218,10 @@ class Trainer:
         for token_ids, targets in self._batches(step):
             with compute_in(self.config.precision, self.device):
                 loss = self.model(token_ids, targets) / parts
-            loss.backward()
+            (self.scaler.scale(loss) if self.scaler else loss).backward()
             losses.append(loss.detach())
+        if self.scaler:
+            self.scaler.unscale_(self.optimizer)
         gradients = (weight.grad for weight in self.model.parameters() if weight.grad is not None)
         return (*losses, torch.nn.utils.get_total_norm(gradients))
 
@@ -247,6 +264,11 @@ class Trainer:
                 losses.append(self.model(*self._cut(self.validation, part)).item())
         self.model.train()
         return sum(losses) / len(losses)
+
+
+def _are_bad(numbers: Sequence[Tensor]) -> Tensor:
+    """Return 1.0 on the device if one of the numbers is not finite, else 0.0."""
+    return (~torch.isfinite(torch.stack(list(numbers))).all()).float()
 
 
 def _is_finite(tensor: Tensor | None) -> bool:

@@ -92,7 +92,7 @@ def pack_record(buffer: bytearray, record: StepRecord, attempt: int) -> None:
         record.tokens_per_second,
         record.resident_bytes,
         attempt,
-        record.flags if finite else record.flags | NON_FINITE,
+        record.flags if finite or record.flags == SKIPPED else record.flags | NON_FINITE,
         0,
     )
     CHECKSUM.pack_into(buffer, CHECKED_BYTES, zlib.crc32(memoryview(buffer)[:CHECKED_BYTES]))

@@ -26,6 +26,7 @@ from core.train.learning.precision import (
     candidates,
     device_name,
     gpu_trouble,
+    multiply_fp32_in_fp32,
     num_training_threads,
     pick_device,
 )
@@ -62,6 +63,7 @@ _stdout = sys.stdout
 def main(*contender: str) -> None:
     """Answer one question, or be the contender that the command line names."""
     torch.set_num_threads(num_training_threads())
+    multiply_fp32_in_fp32()
     if contender:
         compete(*contender)
         return

@@ -113,7 +113,7 @@ def _device(
 def _train(store: RunStore, info: Info, stop: StopSignal) -> None:
     import torch
 
-    from core.train.learning.precision import pick_device
+    from core.train.learning.precision import multiply_fp32_in_fp32, pick_device
     from core.train.worker.opening import open_session
 
     try:  # no other device than that whose lock is held
@@ -122,6 +122,7 @@ def _train(store: RunStore, info: Info, stop: StopSignal) -> None:
         raise DeviceGoneError(str(error)) from error
     config = TrainConfig.from_json({**info["config"], "precision": info["resolved"]["precision"]})
     torch.set_num_threads(info["resolved"]["threads"])
+    multiply_fp32_in_fp32()
     open_session(config, store, device, stop).run()
 
 

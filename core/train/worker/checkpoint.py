@@ -68,7 +68,7 @@ def _contents(trainer: Trainer, orders: Orders) -> dict[str, Any]:
         "config": asdict(trainer.config),
         "model": trainer.model.state_dict(),
         "optimizer": trainer.optimizer.state_dict(),
-        "scaler": None,  # only float16 scales its loss, and no precision here computes in it
+        "scaler": trainer.scaler.state_dict() if trainer.scaler else None,
     }
 
 
@@ -89,6 +89,8 @@ def load_checkpoint(path: Path, trainer: Trainer) -> Orders:
             raise ValueError("a checkpoint of another run or of another version of this app")  # noqa: TRY301
         trainer.model.load_state_dict(contents["model"])
         trainer.optimizer.load_state_dict(contents["optimizer"])
+        if trainer.scaler:
+            trainer.scaler.load_state_dict(contents["scaler"])
         trainer.step = int(contents["step"])
         trainer.trained_seconds = float(contents.get("trained_seconds", 0.0))
         trainer.learning_rate_multiplier = float(contents["learning_rate_multiplier"])

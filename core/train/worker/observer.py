@@ -176,7 +176,7 @@ class Observer:
                 grad_norm=result.grad_norm,
                 tokens_per_second=self.trainer.config.tokens_per_step / result.seconds,
                 resident_bytes=self.resident_bytes(),
-                flags=NON_FINITE | SKIPPED if result.skipped else 0,
+                flags=NON_FINITE | SKIPPED if result.skipped else SKIPPED * result.overflowed,
             )
         )
         faults.at("step_recorded")

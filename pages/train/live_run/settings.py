@@ -217,6 +217,7 @@ def _precision() -> str:
         "fp32": "fp32",
         "bf16": "bf16",
         "bf16_fp32_attention": _("bf16, attention fp32"),
+        "fp16": _("fp16, loss scaled"),
     }
     return ASK.selectbox(
         "precision", _("Precision"), PRECISIONS, default="auto", labels=words.__getitem__

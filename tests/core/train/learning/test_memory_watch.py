@@ -26,7 +26,7 @@ def trainer(make_trainer):
     return trainer
 
 
-@pytest.mark.parametrize("precision", ["fp32", "bf16", "bf16_fp32_attention"])
+@pytest.mark.parametrize("precision", ["fp32", "bf16", "bf16_fp32_attention", "fp16"])
 @pytest.mark.parametrize("passes", [1, 2])
 def test_categories_are_what_the_closed_forms_predict(make_trainer, precision, passes):
     trainer = make_trainer(precision=precision, accumulation_steps=passes)

@@ -11,6 +11,7 @@ from core.train.learning.precision import (
     compute_in,
     device_name,
     gpu_trouble,
+    multiply_fp32_in_fp32,
     num_training_threads,
     pick_device,
 )
@@ -91,10 +92,18 @@ def test_who_asks_for_the_cpu_does_not_touch_the_gpu(monkeypatch):
     assert pick_device("cpu") == CPU
 
 
-@pytest.mark.parametrize(("native", "tried"), [(True, ("bf16",)), (False, ("fp32",))])
-def test_a_card_that_only_emulates_bfloat16_trains_in_float32(monkeypatch, native, tried):
+@pytest.mark.parametrize(("native", "tried"), [(True, ("bf16",)), (False, ("fp16", "fp32"))])
+def test_a_card_that_only_emulates_bfloat16_tries_float16_and_float32(monkeypatch, native, tried):
     def is_supported(including_emulation=True):
         return native or including_emulation
 
     monkeypatch.setattr(torch.cuda, "is_bf16_supported", is_supported)
     assert candidates(torch.device("cuda")) == tried
+
+
+def test_fp32_is_multiplied_in_fp32_whatever_was_set_before(monkeypatch):
+    monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", True)
+    torch.set_float32_matmul_precision("high")
+    multiply_fp32_in_fp32()
+    assert torch.get_float32_matmul_precision() == "highest"
+    assert not torch.backends.cudnn.allow_tf32

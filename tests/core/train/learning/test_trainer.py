@@ -1,3 +1,4 @@
+import itertools
 import math
 
 import pytest
@@ -90,10 +91,11 @@ def test_a_number_that_is_not_finite_leaves_the_weights_alone(make_trainer, bad)
 
 
 def test_bfloat16_learns_as_float32_does(make_trainer):
-    kinds = ("fp32", "bf16", "bf16_fp32_attention")
+    kinds = ("fp32", "bf16", "bf16_fp32_attention", "fp16")
     ends = {kind: losses(make_trainer(precision=kind, num_steps=60), 60)[-1] for kind in kinds}
     assert ends["bf16"] == pytest.approx(ends["fp32"], abs=0.05)
     assert ends["bf16_fp32_attention"] == pytest.approx(ends["fp32"], abs=0.05)
+    assert ends["fp16"] == pytest.approx(ends["fp32"], abs=0.05)
 
 
 def test_validation_uses_text_that_training_never_sees(make_trainer):
@@ -116,9 +118,11 @@ def test_matrices_decay_and_gains_do_not(make_trainer):
     assert grouped == len(list(trainer.model.parameters()))
 
 
-def test_steps_read_in_bursts_are_the_steps_read_one_by_one(make_trainer):
+@pytest.mark.parametrize("precision", ["fp32", "fp16"])
+def test_steps_read_in_bursts_are_the_steps_read_one_by_one(make_trainer, precision):
     # powers of two: a rate kept as a 32-bit tensor is then the very rate of the plain number
     settings = {"learning_rate": 2.0**-9, "min_learning_rate": 2.0**-9, "warmup_steps": 0}
+    settings["precision"] = precision
     one_by_one, burst = make_trainer(**settings), make_trainer(in_bursts=True, **settings)
     expected = [one_by_one.train_step() for _step in range(8)]
     results = burst.read_steps([burst.launch_step() for _step in range(8)])
@@ -129,8 +133,11 @@ def test_steps_read_in_bursts_are_the_steps_read_one_by_one(make_trainer):
         assert two.seconds > 0
 
 
-def test_nothing_in_a_step_of_a_burst_asks_the_device_for_a_number(make_trainer, monkeypatch):
-    trainer = make_trainer(in_bursts=True)
+@pytest.mark.parametrize("precision", ["fp32", "fp16"])
+def test_nothing_in_a_step_of_a_burst_asks_the_device_for_a_number(
+    make_trainer, monkeypatch, precision
+):
+    trainer = make_trainer(in_bursts=True, precision=precision)
     trainer.train_step()
 
     def asked(*_arguments):
@@ -192,6 +199,41 @@ def test_of_many_bad_gradients_the_one_nearest_the_output_is_named(make_trainer,
     result = trainer.train_step()
     assert result.skipped
     assert result.tensor == "blocks.1.attention.out.weight"
+
+
+@pytest.mark.parametrize("in_bursts", [False, True])
+def test_gradients_that_overflow_fp16_skip_their_step_and_halve_the_scale(make_trainer, in_bursts):
+    trainer = make_trainer(in_bursts=in_bursts, precision="fp16")
+    weight = trainer.model.get_parameter("blocks.0.feed_forward.up.weight")
+    factors = iter([1.0, math.inf, 1.0])
+    weight.register_hook(lambda gradient: gradient * next(factors))
+    weights, scales, results = [weight.detach().clone()], [trainer.scaler.get_scale()], []
+    for _step in range(3):
+        results.append(trainer.train_step())
+        weights.append(weight.detach().clone())
+        scales.append(trainer.scaler.get_scale())
+    assert [result.overflowed for result in results] == [False, True, False]
+    assert not any(result.skipped for result in results)
+    changed = [not torch.equal(*pair) for pair in itertools.pairwise(weights)]
+    assert changed == [True, False, True]
+    assert [scale / scales[0] for scale in scales] == [1.0, 1.0, 0.5, 0.5]
+
+
+@pytest.mark.parametrize("in_bursts", [False, True])
+def test_a_loss_that_is_no_number_halts_fp16_too_and_leaves_its_scale(make_trainer, in_bursts):
+    trainer = make_trainer(in_bursts=in_bursts, precision="fp16")
+    scale = trainer.scaler.get_scale()
+    norm = trainer.model.get_parameter("blocks.0.norm_2.weight")
+    good = norm.detach().clone()
+    with torch.no_grad():
+        norm.fill_(math.nan)
+    count = 3 if in_bursts else 1
+    (result,) = trainer.read_steps([trainer.launch_step() for _step in range(count)])
+    assert (result.skipped, result.overflowed, result.step) == (True, False, 1)
+    assert trainer.scaler.get_scale() == scale
+    with torch.no_grad():
+        norm.copy_(good)
+    assert not trainer.train_step().skipped
 
 
 @pytest.mark.gpu

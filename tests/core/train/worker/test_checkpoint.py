@@ -14,16 +14,25 @@ from core.train.worker.checkpoint import load_checkpoint, save_checkpoint
 from core.train.worker.observer import Observer
 
 
-def test_a_run_goes_on_bit_for_bit_from_its_checkpoint(make_trainer, tmp_path):
-    straight, first = make_trainer(), make_trainer()
+@pytest.mark.parametrize("precision", ["fp32", "fp16"])
+def test_a_run_goes_on_bit_for_bit_from_its_checkpoint(make_trainer, tmp_path, precision):
+    straight, first = make_trainer(precision=precision), make_trainer(precision=precision)
     expected = [straight.train_step().loss for _step in range(10)]
     losses = [first.train_step().loss for _step in range(5)]
     first.learning_rate_multiplier = 1.0
     path, num_bytes = save_checkpoint(tmp_path, first)
-    second = make_trainer()
+    second = make_trainer(precision=precision)
     load_checkpoint(path, second)
     assert losses + [second.train_step().loss for _step in range(5)] == expected
     assert num_bytes == path.stat().st_size
+
+
+def test_the_scale_of_the_loss_is_part_of_a_checkpoint(make_trainer, tmp_path):
+    trainer, again = make_trainer(precision="fp16"), make_trainer(precision="fp16")
+    trainer.train_step()
+    trainer.scaler.update(512.0)
+    load_checkpoint(save_checkpoint(tmp_path, trainer)[0], again)
+    assert again.scaler.get_scale() == 512.0
 
 
 def test_the_multiplier_is_part_of_a_checkpoint(make_trainer, tmp_path):
