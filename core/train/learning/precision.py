@@ -79,7 +79,7 @@ def compute_in(
 
 
 def multiply_fp32_in_fp32() -> None:
-    """Leave TF32 switched off, which would round what fp32 multiplies to 11 bits of mantissa."""
+    """Leave TF32 switched off, which would round what fp32 multiplies to 10 bits of mantissa."""
     torch.set_float32_matmul_precision("highest")
     torch.backends.cudnn.allow_tf32 = False
 
