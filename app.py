@@ -3,6 +3,7 @@
 import gc
 import importlib
 import threading
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,14 +15,19 @@ from pages.server.classroom import announce
 from pages.server.guard import middleware
 
 FRAME = Path(__file__).parent / "pages" / "frame.py"
-# What Home would load while its first reader waits, half a second of it; Streamlit asks for pandas.
-# Torch is not among them: this process never needs it.
-FIRST_NEEDED = ("pandas", "streamlit.emojis", "core.machine", "core.train.start.plan")
+# What Home would load while its first reader waits. Torch is not among them, nor ever needed here.
+FIRST_NEEDED = ("streamlit.emojis", "core.machine", "core.train.start.plan")
+# What a first chart would: half a second in which nobody who waits for Home shall share the core.
+NEXT_NEEDED = ("pandas", "plotly.graph_objects")
+SECONDS_FOR_HOME = 3.0
 
 
 def warm_up() -> None:
-    """Load what the first page needs and keep the collector away from it."""
+    """Load what the first pages need and keep the collector away from it."""
     for name in FIRST_NEEDED:
+        importlib.import_module(name)
+    time.sleep(SECONDS_FOR_HOME)
+    for name in NEXT_NEEDED:
         importlib.import_module(name)
     gc.freeze()  # the backup of runner.postScriptGC = false: a collection walks 277,000 objects
 

@@ -158,10 +158,10 @@ class Session:
         state = WidgetState(id=widget, json_trigger_value=said)
         return await self.run(state, fragment=self._fragment_of(mounted.id))
 
-    def data_of(self, component: str) -> dict[str, Any]:
+    def data_of(self, component: str) -> Any:  # noqa: ANN401  a dict or a list
         """Return what Python gave a browser part."""
         mounted = next(e for e in self.all("bidi_component") if e.component_name == component)
-        return dict(json.loads(mounted.json or mounted.mixed.json))
+        return json.loads(mounted.json or mounted.mixed.json)
 
 
 def _state(widget: str, value: Mapping[str, Any]) -> WidgetState:

@@ -21,7 +21,7 @@ tabbed_page(
             "ranks": Tab(label=N_("Ranks"), show=ranks),
             "sharding": Tab(label=N_("DDP and FSDP"), show=sharding, question=ask_about_the_ring),
             "links": Tab(label=N_("Communication time"), show=links),
-            "schedule": Tab(label=N_("Pipeline"), show=schedule),
+            "schedule": Tab(label=N_("Pipeline"), show=schedule, unseen=["data"]),
         },
         more={
             "ring": Tab(

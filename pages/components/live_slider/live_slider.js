@@ -4,6 +4,7 @@
 const SLIDER = '[data-testid="stSlider"]';
 const BUSY = '[data-test-script-state]:not([data-test-script-state="notRunning"])';
 const REST = 30; // milliseconds: begun again in the same task, React would still think it is dragged
+const DEAF = 200; // milliseconds: on a busy page React may still think so after that rest
 const TOO_LONG = 1000; // milliseconds: pictures that take longer come when the hand leaves
 const FORGOTTEN = 20_000; // milliseconds: a machine that was busy then may be free now
 const late = new Map(); // sliders -> how many pictures in a row took longer, and when
@@ -92,8 +93,22 @@ export default function ({ parentElement }) {
     requestAnimationFrame(look);
     if (!drag.slider.isConnected || inputsOf(drag.slider).length === 0) drag = null; // it was drawn anew
     else if (drag.state === "told") lookTold();
+    else if (isDeaf()) takeUpAgain();
     else if (drag.isOver) letGo();
     else if (valuesOf(drag.slider) !== drag.told && isReady() && !isSlow(keyOf(drag.slider))) tell();
+  }
+
+  // Taken up, but the slider does not follow: it was still ending the drag before. Once more.
+  function isDeaf() {
+    const deaf = drag.taken && valuesOf(drag.slider) === drag.told && wantsMore();
+    drag.deafSince = deaf ? (drag.deafSince ?? performance.now()) : undefined;
+    return deaf;
+  }
+
+  function takeUpAgain() {
+    if (performance.now() - drag.deafSince < DEAF) return;
+    send("pointerup", window, drag.place);
+    Object.assign(drag, { state: "told", since: performance.now(), deafSince: undefined });
   }
 
   function lookTold() {
@@ -103,8 +118,10 @@ export default function ({ parentElement }) {
   }
 
   // The hand has left while the slider was told of: what it was taken up for again is told at rest.
+  // On a busy page React draws the thumb later than that, and would tell where it was before.
   function letGo() {
-    if (performance.now() - drag.taken < REST) return;
+    const held = performance.now() - drag.taken;
+    if (held < REST || (wantsMore() && held < TOO_LONG)) return;
     send("pointerup", window, drag.place);
     drag = null;
   }
@@ -127,7 +144,7 @@ export default function ({ parentElement }) {
   function end(event) {
     if (!drag || !event.isTrusted || event.pointerId !== drag.pointerId) return;
     move(event);
-    if (drag.state === "moving") drag = null;
+    if (drag.state === "moving" && !isDeaf()) drag = null;
     else drag.isOver = true;
   }
 
