@@ -84,7 +84,7 @@ def _library() -> Iterator[Any]:
 
 def _gpus(nvml: Any) -> Iterator[Gpu]:  # noqa: ANN401  a module
     """Yield every card, or the slices of one that is cut up; what does not answer is left out."""
-    for index in range(nvml.nvmlDeviceGetCount()):
+    for index in range(_asked(nvml, nvml.nvmlDeviceGetCount) or 0):
         with suppress(nvml.NVMLError):
             card = nvml.nvmlDeviceGetHandleByIndex(index)
             slices = list(_slices(nvml, card))

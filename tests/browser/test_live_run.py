@@ -7,6 +7,7 @@ import math
 import re
 import time
 import urllib.request
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ import pytest
 from core import units
 from core.budget.by_hand.gpt import count_parameters
 from core.figures.train.live_run import live
-from core.figures.train.live_run.run_facts import RunView, alt, facts
+from core.figures.train.live_run.run_facts import RunView, alt, facts, mfu
 from core.language import install_provider
 from core.train.config import TrainConfig
 from core.train.control.commands import Inbox
@@ -40,6 +41,23 @@ from pages.components.live_chart.words import live_words
 NUM_STEPS = 400
 MEMORY = {"weights": 437_248, "gradients": 437_248, "optimizer": 874_556}
 ACTIVATIONS = 9_425_412
+ON_A_GPU = {
+    "resolved": {
+        "device": "cuda",
+        "peak_flops_per_second": 989.4e12,
+        "peak_source": "data sheet",
+    },
+    "prediction": {"memory": MEMORY, "seconds_per_step": 0.02, "flops_per_step": 3.21e11},
+}
+CARD = {
+    "peak": 10_900_000,
+    "source": "allocator",
+    "reserved_bytes": 23 << 20,
+    "context_bytes": 520 << 20,
+    "other_bytes": 3 << 30,
+    "total_bytes": 80 << 30,
+    "utilization": 0.87,
+}
 INFO = {
     "config": {
         "name": "one-minute",
@@ -69,6 +87,7 @@ class Run:
         self.store = RunStore(directory)
         self.inbox = Inbox(directory)
         self.step = 0
+        self.told_by_the_card = {}
         self.state("running")
 
     def state(self, state, **more):
@@ -91,9 +110,8 @@ class Run:
                 )
             )
         self.store.append_event("eval", self.step, validation_loss=2 + 2.6 / self.step)
-        self.store.append_event(
-            "memory", self.step, **MEMORY, activations=ACTIVATIONS, other=200_000
-        )
+        held = {**MEMORY, "activations": ACTIVATIONS, "other": 200_000}
+        self.store.append_event("memory", self.step, **held, **self.told_by_the_card)
         self.store.append_event(
             "sample",
             self.step,
@@ -136,12 +154,15 @@ class Run:
 
 
 @contextlib.contextmanager
-def living_run(server, **config):
-    """Begin a run that is alive while the block runs; `config` is what differs from `INFO`."""
+def living_run(server, sections=None, **config):
+    """Begin a run that is alive while the block runs.
+
+    `sections` of run.json and fields of its `config` are what differs from `INFO`.
+    """
     created = time.time()
     directory = server.runs / new_run_name("one minute", created)
     directory.mkdir(parents=True)
-    info = {**INFO, "config": {**INFO["config"], **config}}
+    info = {**INFO, **(sections or {}), "config": {**INFO["config"], **config}}
     write_info(directory, {**info, "name": directory.name, "created": created})
     with hold_worker_lock(directory):
         run = Run(directory)
@@ -311,13 +332,8 @@ def die_and_go_on_from(run, step):
     run.train(30)
 
 
-@pytest.mark.parametrize("num_attempts", [1, 2])
-def test_the_browser_draws_what_core_draws(watching, run, num_attempts):
-    page = watching()
-    if num_attempts == 2:
-        die_and_go_on_from(run, 40)
-        wait_for_steps(page, 70)
-    view = run.view()
+def assert_drawn_like_core(page, view):
+    """Compare every trace of every chart with that of the Python original."""
     page.until(f"{VIEW}.history.events.length === {len(view.events)}")
     for name, figure in (
         ("loss", live.loss(view)),
@@ -338,6 +354,54 @@ def test_the_browser_draws_what_core_draws(watching, run, num_attempts):
                 assert list(theirs["text"]) == list(mine.text), place
 
 
+@pytest.mark.parametrize("num_attempts", [1, 2])
+def test_the_browser_draws_what_core_draws(watching, run, num_attempts):
+    page = watching()
+    if num_attempts == 2:
+        die_and_go_on_from(run, 40)
+        wait_for_steps(page, 70)
+    assert_drawn_like_core(page, run.view())
+
+
+def table_of_now(page):
+    """Return label -> value of the facts table."""
+    page.locator(".live summary").click()
+    page.locator(".live-tables td").first.wait_for()
+    table = page.locator(".live-tables table").first
+    return dict(
+        zip(
+            table.locator("th").all_inner_texts(),
+            table.locator("td").all_inner_texts(),
+            strict=True,
+        )
+    )
+
+
+def test_a_run_on_a_gpu_shows_vram_its_peak_its_mfu_and_no_memory_of_the_host(
+    new_page, visit, server, screenshot
+):
+    with living_run(server, ON_A_GPU) as run:
+        run.told_by_the_card = CARD
+        run.train(20)
+        page = visit(new_page(), "/live-run", run=run.directory.name)
+        wait_for_steps(page, 20)
+        view = run.view()
+        assert_drawn_like_core(page, view)
+        assert chart(page, "memory", "plot._fullLayout.yaxis.title.text") == "VRAM (MiB)"
+        outline = chart(page, "memory", "plot.data.find(t => t.meta.role === 'peak').name")
+        assert facts(view)["peak"] in outline
+        label = page.locator("[data-chart=memory]").get_attribute("aria-label")
+        assert label == alt("memory", view)
+        shared = page.evaluate(f"window[Symbol.for('bits-to-gpt.arithmetic')].mfu({VIEW}.history)")
+        assert shared == pytest.approx(mfu(view))
+        told = table_of_now(page)
+        assert list(told.values()) == list(facts(view).values())
+        assert told["VRAM: reserved by the allocator"] == "23.0 MiB"
+        assert told["Host memory of the process (RSS)"] == "353 MiB"
+        assert told["MFU, mean of all steps"].endswith("of 989 TFLOP/s (data sheet)")
+        screenshot(page, "live-run-gpu")
+
+
 def test_alt_texts_sentences_and_table_say_what_core_says(watching, run):
     page = watching()
     view = run.view()
@@ -349,21 +413,31 @@ def test_alt_texts_sentences_and_table_say_what_core_says(watching, run):
     learnt = page.locator(".live-learnt").inner_text()
     assert learnt == learning_sentence(validation_loss, references)
     assert page.locator(".live-real-words").inner_text() == word_sentence(4, 3)
-    page.locator(".live summary").click()
-    page.locator(".live-tables td").first.wait_for()
-    cells = page.locator(".live-tables table").first.locator("td").all_inner_texts()
-    assert cells == list(facts(view).values())
+    assert list(table_of_now(page).values()) == list(facts(view).values())
+
+
+def arithmetic(page, name, *arguments):
+    return page.evaluate(
+        f"window[Symbol.for('bits-to-gpt.arithmetic')].{name}(...{json.dumps(arguments)})"
+    )
+
+
+def test_rates_and_shares_are_written_as_core_writes_them(watching):
+    page = watching()
+    for rate in (0, 950, 2.5e9, 6.71e13, 989.4e12, 2.3e15):
+        written = units.format_flops_per_second(rate)
+        assert arithmetic(page, "formatFlopsPerSecond", rate) == written
+    for language in ("en", "zh"):
+        install_provider(lambda language=language: language)
+        for share in (0, 0.0000321, 0.0009, 0.254, 0.87, 0.99961, 1, 1.5):
+            written = units.format_percent(share)
+            assert arithmetic(page, "formatPercent", share, live_words()) == written
 
 
 def test_the_browsers_arithmetic_is_cores(watching, run):
     """Each function of the JavaScript that has an original in Python, on the same numbers."""
     page = watching()
-
-    def browser(name, *arguments):
-        return page.evaluate(
-            f"window[Symbol.for('bits-to-gpt.arithmetic')].{name}(...{json.dumps(arguments)})"
-        )
-
+    browser = partial(arithmetic, page)
     for number in (0, 7, 999.4, 1023, 1024, 1e6, 3_216_384, 12_345_678_901):
         for unit in units.BYTE_UNITS:
             assert browser("formatBytes", number, unit) == units.format_bytes(number, unit), number

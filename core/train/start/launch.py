@@ -19,9 +19,10 @@ from core.train.run.directory import new_run_name, runs_directory, write_info
 from core.train.run.disk import RunStorageError, storage_error
 from core.train.run.reader import RunReader
 from core.train.run.state import RunState, note_launched, write_state
+from core.train.start.peak import peak_of_run
 from core.train.start.plan import Prepared
 from core.train.start.presets import fit_steps, predicted_seconds
-from core.train.start.timing import Timing, is_worth_timing, measure_timing
+from core.train.start.timing import Timing, config_flops, is_worth_timing, measure_timing
 from core.train.text.dataset import save_dataset
 
 
@@ -108,7 +109,8 @@ def create_run(
 
 def _info(prepared: Prepared, timing: Timing, name: str, created: float) -> dict[str, Any]:
     config = prepared.config
-    shape = config.shape(prepared.dataset.tokenizer.vocab_size)
+    vocab_size = prepared.dataset.tokenizer.vocab_size
+    shape = config.shape(vocab_size)
     memory = training_memory(shape, config.batch_size, cast("Precision", timing.precision))
     return {
         "name": name,
@@ -119,11 +121,13 @@ def _info(prepared: Prepared, timing: Timing, name: str, created: float) -> dict
             "device_name": timing.device_name,
             "precision": timing.precision,
             "threads": timing.threads,
+            **peak_of_run(timing),
         },
         "text": prepared.dataset.facts(config.corpus),
         "prediction": {
             "num_params": prepared.parameters.amount,
             "memory": {part.name: part.num_bytes for part in memory.children},
+            "flops_per_step": config_flops(config, vocab_size),
             "seconds_per_step": timing.seconds_per_step,
             "seconds": predicted_seconds(config, timing.seconds_per_step),
         },

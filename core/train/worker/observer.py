@@ -9,6 +9,7 @@ from typing import Final
 import psutil
 
 from core.train.control.orders import Orders
+from core.train.learning.gpu_watch import watch_gpu
 from core.train.learning.memory_watch import MemoryWatch
 from core.train.learning.sampler import Sampler
 from core.train.learning.trainer import LaunchedStep, StepResult, Trainer
@@ -67,7 +68,8 @@ class Observer:
         results = (*owed, *self.read())
         if watch is not None:
             memory, resident = watch.result.to_json(), self.resident_bytes(fresh=True)
-            self.store.append_event("memory", upcoming, **memory, resident_bytes=resident)
+            told = {**memory, "resident_bytes": resident, **watch_gpu(trainer.device)}
+            self.store.append_event("memory", upcoming, **told)
         return results
 
     def read(self) -> tuple[StepResult, ...]:

@@ -20,7 +20,9 @@ function loadPlotly(url) {
 
 function filled(view, spec) {
   const { history, data } = view
-  const traces = spec.data.map((trace) => ({ ...trace, ...contents(history, trace, data.unit, data.words) }))
+  const elsewhere = onGpu(history) ? "resident" : "peak" // core/figures/train/live_run/live.py says why
+  const drawn = spec.data.filter((trace) => trace.meta.role !== elsewhere)
+  const traces = drawn.map((trace) => ({ ...trace, ...contents(history, trace, data.unit, data.words) }))
   const layout = structuredClone(spec.layout)
   layout.autosize = true
   layout.uirevision = `${layout.meta.name} ${history.run}`
@@ -31,7 +33,7 @@ function filled(view, spec) {
     if (title) layout.xaxis.title.text = fill(data.words.step_of, { title })
   }
   if (spec.layout.meta.name === "memory") {
-    layout.yaxis.title.text = fill(data.words.memory_axis, { unit: memoryUnit(history, data.unit)[1] })
+    layout.yaxis.title.text = fill(onGpu(history) ? data.words.vram_axis : data.words.memory_axis, { unit: memoryUnit(history, data.unit)[1] })
   }
   return [traces, layout]
 }

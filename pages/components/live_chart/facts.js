@@ -23,16 +23,37 @@ function facts(history, unit, words) {
     tokens_per_second: last(history, "tokens_per_second", rate),
     mean_rate: written(meanTokensPerSecond(history), rate),
     predicted_rate: written(predictedTokensPerSecond(history.info), rate),
-    ...memoryFacts(history, unit),
+    ...mfuFact(history, words),
+    ...memoryFacts(history, unit, words),
   }
 }
 
-function memoryFacts(history, unit) {
+function memoryWord(history, words) {
+  return onGpu(history) ? words.vram : words.memory
+}
+
+function sourceWord(source, words) {
+  return words[`source_${source}`] ?? MISSING
+}
+
+function mfuFact(history, words) {
+  const { prediction, resolved } = history.info
+  const { peak_flops_per_second: peak, peak_source: source } = resolved ?? {}
+  if (!prediction?.flops_per_step) return {}
+  if (!peak) return { mfu: words.unknown }
+  const share = written(mfu(history), (fraction) => formatPercent(fraction, words))
+  return { mfu: fill(words.share_of_peak, { share, peak: formatFlopsPerSecond(peak), source: sourceWord(source, words) }) }
+}
+
+function memoryFacts(history, unit, words) {
   const size = (numBytes) => formatBytes(numBytes, unit)
   const newest = newestOf(history, "memory").at(-1) ?? {}
   const predicted = Object.values(history.info.prediction?.memory ?? {}).reduce((sum, part) => sum + part, 0)
   return {
     ...Object.fromEntries(CATEGORIES.map((name) => [name, written(newest[name], size)])),
+    peak: written(newest.peak, (bytes) => fill(words.peak_of_memory, { amount: size(bytes), source: sourceWord(newest.source, words) })),
+    ...Object.fromEntries(AROUND.filter((name) => name in newest).map((name) => [name, size(newest[name])])),
+    ...("utilization" in newest ? { utilization: formatPercent(newest.utilization, words) } : {}),
     predicted: written(predicted || null, size),
     resident_bytes: last(history, "resident_bytes", size),
   }

@@ -3,6 +3,7 @@
 
 const COLUMNS = ["step", "time", "loss", "learning_rate", "grad_norm", "tokens_per_second", "resident_bytes", "attempt", "flags"]
 const CATEGORIES = ["weights", "gradients", "optimizer", "activations", "other"]
+const AROUND = ["reserved_bytes", "context_bytes", "other_bytes", "context_and_other_bytes", "total_bytes"]
 const MAX_POINTS = 1500
 const MARK_HEIGHTS = [0.93, 0.81, 0.69, 0.57]
 const MARK_ROOM = 0.2
@@ -53,6 +54,17 @@ function predictedTokensPerSecond(info) {
 
 function meanTokensPerSecond({ info, totals }) {
   return totals ? (tokensPerStep(info) * totals.num) / totals.seconds : null
+}
+
+function onGpu({ info }) {
+  return info.resolved?.device === "cuda"
+}
+
+function mfu(history) {
+  const { prediction, resolved } = history.info
+  const rate = meanTokensPerSecond(history)
+  if (!prediction?.flops_per_step || !resolved?.peak_flops_per_second || !rate) return null
+  return (prediction.flops_per_step * rate) / tokensPerStep(history.info) / resolved.peak_flops_per_second
 }
 
 function end(history) {
@@ -162,6 +174,12 @@ function barTrace(history, category, divisor, numBars) {
   return { y: heights.slice(0, numBars) }
 }
 
+function peakTrace(history, label, unit, words) {
+  const peak = newestOf(history, "memory").at(-1)?.peak ?? null
+  const name = fill(label, { value: memoryFacts(history, unit, words).peak })
+  return { y: [peak === null ? null : peak / memoryUnit(history, unit)[0]], name }
+}
+
 // What belongs into one trace of a chart: the fields of plotly to overwrite.
 function contents(history, trace, unit, words) {
   const { columns, info } = history
@@ -178,8 +196,9 @@ function contents(history, trace, unit, words) {
   }
   if (role === "area") return { x: area("step"), y: area(category).map((bytes) => bytes / divisor) }
   if (role === "bar") return barTrace(history, category, divisor, trace.x.length)
+  if (role === "peak") return peakTrace(history, label, unit, words)
   if (role === "resident") {
-    const name = fill(label, { value: memoryFacts(history, unit).resident_bytes })
+    const name = fill(label, { value: memoryFacts(history, unit, words).resident_bytes })
     return { ...curve(columns.step, columns.resident_bytes.map((bytes) => bytes / divisor)), name }
   }
   if (role in columns) return curve(columns.step, columns[role])

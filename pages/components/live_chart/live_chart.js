@@ -164,4 +164,4 @@ export default function ({ data: sent, parentElement, setTriggerValue }) {
 }
 
 // For tests: the functions that have an original in Python.
-window[Symbol.for("bits-to-gpt.arithmetic")] = { formatBytes, formatCount, formatSeconds, smooth, secondsPerStep, ownPace, secondsLeft, decimated, labelRoom }
+window[Symbol.for("bits-to-gpt.arithmetic")] = { formatBytes, formatCount, formatFlopsPerSecond, formatPercent, formatSeconds, mfu, smooth, secondsPerStep, ownPace, secondsLeft, decimated, labelRoom }

@@ -126,16 +126,19 @@ function renderTables(view) {
   const details = view.root.querySelector("details")
   if (!details.open) return
   const { history, data } = view
-  const now = Object.entries(facts(history, data.unit, data.words)).map(([name, value]) => [data.words[`fact_${name}`], value])
+  const memory = memoryWord(history, data.words)
+  const known = Object.entries(facts(history, data.unit, data.words))
+  const now = known.map(([name, value]) => [fill(data.words[`fact_${name}`], { memory }), value])
   const evaluations = newestOf(history, "eval").map((e) => [formatExact(e.step), written(e.validation_loss, formatLoss)])
   const evaluationTable = tableOf(data.words.table_evaluations, evaluations)
   view.root.querySelector(".live-tables").replaceChildren(tableOf(data.words.table_now, now), evaluationTable)
 }
 
 function renderAlts(view) {
-  const values = facts(view.history, view.data.unit, view.data.words)
+  const { history, data } = view
+  const values = { ...facts(history, data.unit, data.words), memory: memoryWord(history, data.words) }
   for (const figure of view.root.querySelectorAll("[data-chart]")) {
-    figure.setAttribute("aria-label", fill(view.data.words[`alt_${figure.dataset.chart}`], values))
+    figure.setAttribute("aria-label", fill(data.words[`alt_${figure.dataset.chart}`], values))
   }
 }
 

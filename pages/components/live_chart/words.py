@@ -3,7 +3,12 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from core.figures.train.live_run.run_facts import ALTS
+from core.figures.train.live_run.run_facts import (
+    ALTS,
+    PEAK_OF_MEMORY,
+    SHARE_OF_PEAK,
+    SOURCES,
+)
 from core.language import N_, _
 from core.train.run.progress import LEARNT, REAL_WORDS
 from core.train.run.state import KILLED, KILLED_HOLDING, TIME_IS_UP
@@ -113,6 +118,7 @@ PANELS: Final = {
     "sample_none": N_("no sample yet"),
     "step_of": N_("step · {title}"),
     "memory_axis": N_("memory ({unit})"),
+    "vram_axis": N_("VRAM ({unit})"),
     "table": N_("The numbers as a table"),
     "table_now": N_("Now"),
     "table_evaluations": N_("Validation loss by step"),
@@ -121,6 +127,12 @@ PANELS: Final = {
     "save_png": N_("PNG"),
 }
 FACTS: Final = {
+    "memory": N_("Memory"),
+    "vram": N_("VRAM"),
+    "unknown": N_("unknown"),
+    "percent": N_("{number} %"),
+    "peak_of_memory": PEAK_OF_MEMORY,
+    "share_of_peak": SHARE_OF_PEAK,
     "fact_step": N_("Step"),
     "fact_num_steps": N_("Planned steps"),
     "fact_loss": N_("Training loss (nats per token)"),
@@ -135,13 +147,24 @@ FACTS: Final = {
     "fact_tokens_per_second": N_("Speed of the last step"),
     "fact_mean_rate": N_("Mean speed of all steps"),
     "fact_predicted_rate": N_("Predicted speed"),
-    "fact_weights": N_("Memory: weights"),
-    "fact_gradients": N_("Memory: gradients"),
-    "fact_optimizer": N_("Memory: optimizer state"),
-    "fact_activations": N_("Memory: activations"),
-    "fact_other": N_("Memory: other"),
-    "fact_predicted": N_("Memory: predicted in all"),
-    "fact_resident_bytes": N_("Whole process (RSS)"),
+    "fact_mfu": N_("MFU, mean of all steps"),
+    "fact_weights": N_("{memory}: weights"),
+    "fact_gradients": N_("{memory}: gradients"),
+    "fact_optimizer": N_("{memory}: optimizer state"),
+    "fact_activations": N_("{memory}: activations"),
+    "fact_other": N_("{memory}: other"),
+    "fact_peak": N_("{memory}: peak within the watched step"),
+    "fact_reserved_bytes": N_("{memory}: reserved by the allocator"),
+    "fact_context_bytes": N_("{memory}: CUDA context of this process"),
+    "fact_other_bytes": N_("{memory}: other processes and the driver"),
+    "fact_context_and_other_bytes": N_("{memory}: CUDA contexts, other processes and the driver"),
+    "fact_total_bytes": N_("{memory}: all that the GPU has"),
+    "fact_utilization": N_(
+        "GPU utilization: the share of time in which any kernel ran. It is not MFU: a kernel that "
+        "does little counts as much as one at the peak."
+    ),
+    "fact_predicted": N_("{memory}: predicted in all"),
+    "fact_resident_bytes": N_("Host memory of the process (RSS)"),
 }
 
 
@@ -152,6 +175,7 @@ def live_words() -> dict[str, str]:
         texts |= _translated(table)
     texts |= {f"message {message}": _(message) for message in MESSAGES}
     texts |= _translated(STATES, "state_") | _translated(ALTS, "alt_")
+    texts |= _translated(SOURCES, "source_")
     return texts | _translated(LEARNT, "learnt_") | {"real_words": _(REAL_WORDS)}
 
 

@@ -39,6 +39,15 @@ function formatRate(perSecond, what) {
   return `${formatCount(perSecond)} ${what}/s`
 }
 
+function formatFlopsPerSecond(rate) {
+  const [value, name] = scale(rate, 1000, ["", "k", "M", "G", "T", "P", "E", "Z", "Y"])
+  return `${short(value)} ${name}FLOP/s`
+}
+
+function formatPercent(fraction, words) {
+  return fill(words.percent, { number: Number((fraction * 100).toPrecision(3)) })
+}
+
 function formatSeconds(seconds, words) {
   if (seconds < 59.95) return underAMinute(seconds)
   const whole = Math.round(seconds)

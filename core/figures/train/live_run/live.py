@@ -132,10 +132,12 @@ def tokens_per_second(
 def memory(run: RunView = EMPTY, look: Look = LIGHT, *, show_prediction: bool = True) -> "Figure":
     """Draw bytes by category over the steps (left) and the newest beside the prediction (right).
 
-    On a projector the newest and the prediction have the whole width.
+    On a projector the bars have the whole width.
 
     The resident size of the whole process is named as such and drawn only on request: it holds
-    Python and PyTorch too, and would press the categories flat.
+    Python and PyTorch too, and would press the categories flat. On a GPU that is
+    another memory: there an outline over what is measured says how much was held at one time, by
+    the allocator. The empty frame has both, for whichever run fills it.
     """
     drawing = LiveDrawing(run=run, look=look)
     measured = run.newest_of("memory")
@@ -145,13 +147,17 @@ def memory(run: RunView = EMPTY, look: Look = LIGHT, *, show_prediction: bool = 
     if not look.present:
         for name in CATEGORIES:
             _draw_area(drawing, name, divisor)
-        _draw_resident(drawing, divisor)
     for name in CATEGORIES:
         bars = {_("measured"): measured[-1][name] / divisor if measured else None}
         if show_prediction:
             bars[_("predicted")] = predicted.get(name, 0) / divisor if predicted else None
         _draw_bars(drawing, name, bars)
-    layout = drawing.layout("memory", _("memory ({unit})").format(unit=unit), rangemode="tozero")
+    if run.on_gpu or not run.info:
+        _draw_peak(drawing, measured[-1] if measured else {}, divisor)
+    if not run.on_gpu and not look.present:
+        _draw_resident(drawing, divisor)
+    title = _("VRAM ({unit})") if run.on_gpu else _("memory ({unit})")
+    layout = drawing.layout("memory", title.format(unit=unit), rangemode="tozero")
     layout["xaxis"] |= {"visible": False} if look.present else {"domain": [0, 0.34], "nticks": 3}
     of_bars = {"anchor": "y", "fixedrange": True, "tickangle": 0, "automargin": True}
     beside = {
@@ -237,6 +243,24 @@ def _draw_bars(drawing: LiveDrawing, name: str, bars: Mapping[str, float | None]
         constraintext="inside",
         meta={"role": "bar", "category": name},
         hovertemplate="%{x}: %{y:.3f}<extra>%{fullData.name}</extra>",
+    )
+
+
+def _draw_peak(drawing: LiveDrawing, newest: Mapping[str, Any], divisor: int) -> None:
+    """The most that was held at one time: gradients arrive as activations leave."""
+    peak, label = newest.get("peak"), _("peak: {value}")
+    drawing.bar(
+        x=[_("measured")],
+        y=[peak and peak / divisor],
+        base=[0],  # Plotly stacks no bar that says where it begins
+        xaxis="x2",
+        name=label.format(value=facts(drawing.run, drawing.look.unit)["peak"]),
+        marker={
+            "color": "rgba(0,0,0,0)",
+            "line": {"color": drawing.look.color("text"), "width": 2},
+        },
+        meta={"role": "peak", "label": label},
+        hovertemplate="%{y:.3f}<extra>%{fullData.name}</extra>",
     )
 
 

@@ -13,7 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from core.language import N_, _
-from core.units import ByteUnit, format_bytes, format_exact, format_rate
+from core.units import (
+    ByteUnit,
+    format_bytes,
+    format_exact,
+    format_flops_per_second,
+    format_percent,
+    format_rate,
+)
 
 CATEGORY_NAMES: Final = {
     "weights": N_("weights"),
@@ -23,6 +30,22 @@ CATEGORY_NAMES: Final = {
     "other": N_("other"),
 }
 CATEGORIES: Final = tuple(CATEGORY_NAMES)
+# What a GPU tells beside them, in the fields of the memory event; each is shown if it is there.
+AROUND: Final = (
+    "reserved_bytes",
+    "context_bytes",
+    "other_bytes",
+    "context_and_other_bytes",
+    "total_bytes",
+)
+SOURCES: Final = {
+    "allocator": N_("allocator"),
+    "tensors": N_("watched tensors"),
+    "data sheet": N_("data sheet"),
+    "measured": N_("measured matmul"),
+}
+PEAK_OF_MEMORY: Final = N_("{amount} ({source})")
+SHARE_OF_PEAK: Final = N_("{share} of {peak} ({source})")
 MISSING: Final = "–"
 LOSS: Final = "{:.3f}".format  # as losses and gradient norms are written
 
@@ -45,9 +68,10 @@ ALTS: Final = {
         "steps {mean_rate}; predicted were {predicted_rate}."
     ),
     "memory": N_(
-        "Memory by category against training step: weights {weights}, gradients {gradients}, "
+        "{memory} by category against training step: weights {weights}, gradients {gradients}, "
         "optimizer state {optimizer}, activations {activations}, other {other}; "
-        "predicted in all {predicted}. The whole process holds {resident_bytes}."
+        "peak {peak}, predicted in all {predicted}. "
+        "The whole process holds {resident_bytes} of the host's memory."
     ),
 }
 
@@ -87,6 +111,11 @@ class RunView:
         """Return one section of run.json, empty before the run has begun."""
         return self.info.get(name) or {}
 
+    @property
+    def on_gpu(self) -> bool:
+        """Whether it trains in a memory that is not the host's."""
+        return self.section("resolved").get("device") == "cuda"
+
 
 def multiplier_changes(run: RunView) -> list[tuple[int, float]]:
     """Return (step, multiplier) for every change of the learning rate that took effect."""
@@ -99,11 +128,8 @@ def multiplier_changes(run: RunView) -> list[tuple[int, float]]:
 
 def predicted_tokens_per_second(run: RunView) -> float | None:
     """Return the speed that the timing before the start promised."""
-    config, seconds = run.section("config"), run.section("prediction").get("seconds_per_step")
-    if not seconds:
-        return None
-    tokens = config["batch_size"] * config["seq_len"] * config.get("accumulation_steps", 1)
-    return float(tokens / seconds)
+    seconds = run.section("prediction").get("seconds_per_step")
+    return float(tokens_per_step(run) / seconds) if seconds else None
 
 
 def mean_tokens_per_second(run: RunView) -> float | None:
@@ -114,6 +140,23 @@ def mean_tokens_per_second(run: RunView) -> float | None:
     """
     rates = [rate for rate in run.column("tokens_per_second") if rate]
     return statistics.harmonic_mean(rates) if rates else None
+
+
+def mfu(run: RunView) -> float | None:
+    """Return the model's FLOPs of all steps over what the peak could do in their time.
+
+    None before the first step, and where FLOPs or peak are not known.
+    """
+    flops = run.section("prediction").get("flops_per_step")
+    peak = run.section("resolved").get("peak_flops_per_second")
+    rate = mean_tokens_per_second(run)
+    return flops * rate / tokens_per_step(run) / peak if flops and peak and rate else None
+
+
+def tokens_per_step(run: RunView) -> int:
+    """Return the tokens that one optimizer step learns from."""
+    config = run.section("config")
+    return int(config["batch_size"] * config["seq_len"] * config.get("accumulation_steps", 1))
 
 
 def broken_steps(run: RunView) -> tuple[list[int], list[float]]:
@@ -154,6 +197,7 @@ def facts(run: RunView, unit: ByteUnit = "GiB") -> dict[str, str]:
         "tokens_per_second": _last(run, "tokens_per_second", _rate),
         "mean_rate": _written(mean_tokens_per_second(run), _rate),
         "predicted_rate": _written(predicted_tokens_per_second(run), _rate),
+        **_mfu_fact(run),
         **_memory_facts(run, unit),
     }
 
@@ -166,7 +210,33 @@ def alt(name: str, run: RunView, unit: ByteUnit = "GiB") -> str:
         run: What the chart shows.
         unit: GiB or GB.
     """
-    return _(ALTS[name]).format(**facts(run, unit))
+    return _(ALTS[name]).format(memory=memory_word(run), **facts(run, unit))
+
+
+def memory_word(run: RunView) -> str:
+    """Return what the memory is called that the run trains in."""
+    return _("VRAM") if run.on_gpu else _("Memory")
+
+
+def source_word(source: str | None) -> str:
+    """Return how a peak is known, in the reader's language."""
+    return _(SOURCES[source]) if source in SOURCES else MISSING
+
+
+def _mfu_fact(run: RunView) -> dict[str, str]:
+    """Return the MFU beside its peak; nothing of a run whose FLOPs were not noted."""
+    resolved = run.section("resolved")
+    peak = resolved.get("peak_flops_per_second")
+    if not run.section("prediction").get("flops_per_step"):
+        return {}
+    if not peak:
+        return {"mfu": _("unknown")}
+    told = {
+        "share": _written(mfu(run), format_percent),
+        "peak": format_flops_per_second(peak),
+        "source": source_word(resolved.get("peak_source")),
+    }
+    return {"mfu": _(SHARE_OF_PEAK).format(**told)}
 
 
 def _memory_facts(run: RunView, unit: ByteUnit) -> dict[str, str]:
@@ -177,8 +247,16 @@ def _memory_facts(run: RunView, unit: ByteUnit) -> dict[str, str]:
     def size(num_bytes: float) -> str:
         return format_bytes(num_bytes, unit)
 
+    def peak(num_bytes: float) -> str:
+        source = source_word(newest.get("source"))
+        return _(PEAK_OF_MEMORY).format(amount=size(num_bytes), source=source)
+
+    busy = newest.get("utilization")
     return {
         **{name: _written(newest.get(name), size) for name in CATEGORIES},
+        "peak": _written(newest.get("peak"), peak),
+        **{name: size(newest[name]) for name in AROUND if name in newest},
+        **({} if busy is None else {"utilization": format_percent(busy)}),
         "predicted": _written(sum(predicted.values()) or None, size),
         "resident_bytes": _last(run, "resident_bytes", size),
     }

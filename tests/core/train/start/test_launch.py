@@ -6,6 +6,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from core.budget.by_hand.gpt import step_flops
+from core.budget.catalogue.devices import DEVICES
 from core.train.__main__ import main
 from core.train.control.device import DeviceBusyError, hold_device
 from core.train.run.directory import is_run_name, read_info, runs_directory
@@ -75,6 +77,19 @@ def test_a_duration_becomes_a_number_of_steps(prepare_small, already_timed, no_w
     seconds = info["prediction"]["seconds"]
     assert info["config"]["num_steps"] > 100
     assert 55 < seconds <= 60
+
+
+def test_run_json_holds_what_an_mfu_is_made_of(prepare_small, made_timing, no_worker, monkeypatch):
+    h100 = {"device": "cuda", "device_name": "NVIDIA H100 80GB HBM3", "precision": "bf16"}
+    timing = replace(made_timing, **h100)
+    monkeypatch.setattr(launch, "timing_for", lambda *_arguments, **_options: timing)
+    prepared = prepare_small(accumulation_steps=2)
+    info = read_info(start_run(prepared))
+    shape = prepared.config.shape(prepared.dataset.tokenizer.vocab_size)
+    flops = step_flops(shape, prepared.config.batch_size).amount
+    assert info["prediction"]["flops_per_step"] == 2 * flops
+    assert info["resolved"]["peak_source"] == "data sheet"
+    assert info["resolved"]["peak_flops_per_second"] == DEVICES["h100-sxm"].peak["bfloat16"]
 
 
 def test_steps_predicted_to_be_slow_are_not_timed(

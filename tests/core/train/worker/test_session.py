@@ -15,6 +15,7 @@ from core.train.run.reader import RunReader
 from core.train.run.records import newest
 from core.train.run.state import hold_worker_lock, read_state, state_sentence
 from core.train.run.store import RunStore
+from core.train.worker import observer
 from core.train.worker.opening import open_session
 
 CONSTANT_RATE = {"learning_rate": 1e-3, "min_learning_rate": 1e-3, "warmup_steps": 0}
@@ -76,6 +77,26 @@ def test_a_run_writes_every_step_and_what_is_due(session_of):
     states = [event["state"] for event in events_of(directory, "state")]
     assert states == ["running", "stopping", "finished"]
     assert read_state(directory).state == "finished"
+
+
+def test_a_memory_event_of_a_cpu_holds_what_was_watched_and_no_word_of_a_gpu(session_of):
+    session, directory = session_of()
+    session.run()
+    of_every_event = ("seq", "time", "step", "attempt", "kind")
+    watched = ("weights", "gradients", "optimizer", "activations", "other", "peak", "source")
+    for event in events_of(directory, "memory"):
+        assert tuple(event) == (*of_every_event, *watched, "resident_bytes")
+        assert event["source"] == "tensors"
+
+
+def test_what_the_gpu_tells_stands_behind_what_was_watched(session_of, monkeypatch):
+    told, asked = {"reserved_bytes": 8 << 30, "utilization": 0.5}, []
+    monkeypatch.setattr(observer, "watch_gpu", lambda device: asked.append(device) or told)
+    session, directory = session_of()
+    session.run()
+    events = events_of(directory, "memory")
+    assert [list(event.items())[-2:] for event in events] == [list(told.items())] * 3
+    assert asked == [session.trainer.device] * 3, "once for each event, never for a step"
 
 
 def test_a_paused_run_takes_one_step_at_a_time(session_of):

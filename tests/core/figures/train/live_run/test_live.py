@@ -13,7 +13,16 @@ from core.figures.picture import Look
 from core.figures.theme import COLORS
 from core.figures.train.live_run import live, live_parts
 from core.figures.train.live_run.live_parts import LiveLook
-from core.figures.train.live_run.run_facts import ALTS, CATEGORIES, RunView, alt, facts
+from core.figures.train.live_run.run_facts import (
+    ALTS,
+    AROUND,
+    CATEGORIES,
+    RunView,
+    alt,
+    facts,
+    mfu,
+)
+from core.language import install_provider
 from core.units import MIB, format_bytes
 
 BYTES = {
@@ -22,6 +31,13 @@ BYTES = {
     "optimizer": 8 * MIB,
     "activations": 32 * MIB,
     "other": 2 * MIB,
+}
+VRAM = {
+    "reserved_bytes": 64 * MIB,
+    "context_bytes": 500 * MIB,
+    "other_bytes": 2048 * MIB,
+    "total_bytes": 81_920 * MIB,
+    "utilization": 0.875,
 }
 PREDICTED = {name: value for name, value in BYTES.items() if name != "other"}
 INFO = {
@@ -63,9 +79,26 @@ def run():
             "accepted": True,
         },
         {"kind": "ack", "step": 13, "op": "pause", "value": None, "accepted": True},
-        {"kind": "memory", "step": 1, **BYTES},
+        {"kind": "memory", "step": 1, **BYTES, "peak": 46 * MIB, "source": "tensors"},
     ]
     return RunView(columns=columns(list(range(1, 21))), events=events, info=INFO)
+
+
+@pytest.fixture
+def old_gpu_run(run):
+    """The same on a GPU, before a GPU was asked for more than the peak."""
+    events = [each | {"source": "allocator"} for each in run.events]
+    return replace(run, events=events, info=INFO | {"resolved": {"device": "cuda"}})
+
+
+@pytest.fixture
+def gpu_run(old_gpu_run):
+    """The same, with all that a GPU tells, and its peak."""
+    *others, memory = old_gpu_run.events
+    resolved = {"device": "cuda", "peak_flops_per_second": 989.4e12, "peak_source": "data sheet"}
+    prediction = INFO["prediction"] | {"flops_per_step": 6e12}
+    info = INFO | {"resolved": resolved, "prediction": prediction}
+    return replace(old_gpu_run, events=[*others, memory | VRAM], info=info)
 
 
 def trace(figure, role, category=None):
@@ -206,6 +239,75 @@ def test_the_resident_size_is_named_as_that_of_the_process_and_waits_for_a_click
     assert "RSS" in resident.name
     assert format_bytes(400 * MIB) in resident.name
     assert set(resident.y) == {400.0}
+
+
+@pytest.mark.parametrize("look", [Look(), Look(present=True)])
+def test_on_a_gpu_an_outline_over_the_measured_bar_is_the_allocators_peak(old_gpu_run, look):
+    peak = trace(live.memory(old_gpu_run, look), "peak")
+    measured = trace(live.memory(old_gpu_run, look), "bar", "weights").x[0]
+    assert (peak.x, peak.base, peak.y) == ((measured,), (0,), (46.0,))
+    assert "46.0 MiB (allocator)" in peak.name
+    hidden = trace(live.memory(old_gpu_run, look, show_prediction=False), "peak")
+    assert hidden.y == (46.0,)
+
+
+def test_the_empty_frame_can_be_filled_by_a_run_on_either_device(run, gpu_run):
+    roles = {each.meta["role"] for each in live.memory().data}
+    drawn = [{each.meta["role"] for each in live.memory(view).data} for view in (run, gpu_run)]
+    assert drawn[0] | drawn[1] == roles
+    assert drawn[0] ^ drawn[1] == {"resident", "peak"}
+
+
+def test_on_a_gpu_the_picture_is_of_vram_and_leaves_the_hosts_memory_to_the_words(run, gpu_run):
+    figure = live.memory(gpu_run)
+    assert "resident" not in {each.meta["role"] for each in figure.data}
+    assert figure.layout.yaxis.title.text == "VRAM (MiB)"
+    assert live.memory(run).layout.yaxis.title.text == "memory (MiB)"
+    assert facts(gpu_run)["resident_bytes"] == format_bytes(400 * MIB)
+    assert alt("memory", gpu_run).startswith("VRAM by category")
+    assert alt("memory", run).startswith("Memory by category")
+    install_provider(lambda: "zh")
+    assert live.memory(gpu_run).layout.yaxis.title.text == "显存（MiB）"
+
+
+def test_a_run_of_before_is_drawn_as_it_was_and_tells_no_more_than_it_knows(run, old_gpu_run):
+    """An event without a peak, and a run on a GPU whose events tell nothing of the card."""
+    no_peak = [{"kind": "memory", "step": 1, **BYTES}]
+    bare = replace(run, events=no_peak)
+    assert trace(live.memory(replace(old_gpu_run, events=no_peak)), "peak").y == (None,)
+    assert facts(bare)["peak"] == "–"
+    assert facts(run)["peak"] == "46.0 MiB (watched tensors)"
+    for view in (bare, old_gpu_run):
+        assert list(trace(live.memory(view), "area", "weights").y) == [4.0]
+        assert not {*AROUND, "utilization", "mfu"} & set(facts(view))
+
+
+def test_the_facts_of_a_gpu_are_the_peak_the_bytes_around_it_and_its_utilization(gpu_run):
+    told = facts(gpu_run)
+    assert told["peak"] == "46.0 MiB (allocator)"
+    assert {name: told.get(name) for name in AROUND} == {
+        "reserved_bytes": "64.0 MiB",
+        "context_bytes": "500 MiB",
+        "other_bytes": "2.00 GiB",
+        "context_and_other_bytes": None,
+        "total_bytes": "80.0 GiB",
+    }
+    assert told["utilization"] == "87.5 %"
+
+
+def test_mfu_is_the_models_flops_of_all_steps_over_what_the_peak_could_do(gpu_run):
+    """30,000 of 1,536 tokens a second, 6 TFLOPs for these, of 989.4 TFLOP/s."""
+    share = 6e12 * (30_000 / 1536) / 989.4e12
+    assert mfu(gpu_run) == pytest.approx(share)
+    assert facts(gpu_run)["mfu"] == f"{100 * share:.3g} % of 989 TFLOP/s (data sheet)"
+    not_begun = replace(gpu_run, columns={})
+    assert facts(not_begun)["mfu"].startswith("– of 989 TFLOP/s")
+
+
+def test_without_a_known_peak_mfu_is_unknown(gpu_run):
+    unknown = replace(gpu_run, info=gpu_run.info | {"resolved": {"device": "cuda"}})
+    assert mfu(unknown) is None
+    assert facts(unknown)["mfu"] == "unknown"
 
 
 def test_decimal_units_change_the_axis_and_the_heights_together(run):
