@@ -37,8 +37,8 @@ class StepResult:
         skipped: True if the weights were left alone because a number was not finite.
         tensor: Where the first number went bad: a weight that is not finite, or else the weight
             nearest the output whose gradient is not; "" if all are finite.
-        overflowed: True if fp16's gradients passed its range: this step changed no weight and the
-            loss is scaled less from the next one on. That is its way, no fault.
+        overflowed: True if fp16's gradients passed its range: no weight changed, and the loss is
+            scaled less from the next step on.
     """
 
     step: int
@@ -122,11 +122,7 @@ class Trainer:
         return self.read_steps([self.launch_step(watch)])[0]
 
     def launch_step(self, watch: AbstractContextManager[object] | None = None) -> LaunchedStep:
-        """Do one optimizer step; its numbers are given by `read_steps`.
-
-        Args:
-            watch: As for `train_step`.
-        """
+        """Do one optimizer step as `train_step` does; its numbers are given by `read_steps`."""
         began = time.perf_counter()
         step = self.step + 1
         rate = scheduled_learning_rate(self.config, step, self.trained_seconds)
