@@ -8,6 +8,7 @@ import pytest
 
 from core.train.control.device import DeviceBusyError
 from core.train.run.directory import runs_directory, write_info
+from core.train.run.state import RunState, write_state
 from core.train.start import plan
 from core.train.start.plan import Wish, outline_run
 from core.train.start.presets import preset_config
@@ -107,7 +108,7 @@ def test_why_a_start_was_refused_stands_there_until_it_is_no_longer_so(
 
     train, holders = start_room.start_run, [NAME]
     monkeypatch.setattr(start_room, "start_run", busy)
-    monkeypatch.setattr(start_room, "device_holder", lambda _device: holders[-1])
+    monkeypatch.setattr(start_room, "device_holder", lambda *_device: holders[-1])
     app = open_page(PAGE)
     app.button(key="lr_start").click().run()
     assert "Another run trains." in said(app)
@@ -127,7 +128,7 @@ def test_a_refusal_names_the_run_that_trains_as_the_list_does(
         raise DeviceBusyError("Another run trains.")
 
     monkeypatch.setattr(start_room, "start_run", busy)
-    monkeypatch.setattr(start_room, "device_holder", lambda _device: NAME)
+    monkeypatch.setattr(start_room, "device_holder", lambda *_device: NAME)
     app = open_page(PAGE)
     app.button(key="lr_start").click().run()
     (refusal,) = [each.value for each in app.markdown if ":material/block:" in each.value]
@@ -165,6 +166,13 @@ def test_what_stands_above_a_run_is_that_runs_and_the_next_one_is_named_as_such(
     assert told["title"] == "Ten minutes, 0.8M"
     assert told["parameters"] == f"{ten_minutes.parameters.amount:,}"
     assert told["headline"] == headline(app)
+
+
+def test_the_gpu_of_a_run_stands_beside_its_numbers(open_page, ten_minutes, a_run):
+    assert not any("H100" in each for each in captions(open_page(PAGE)))
+    write_state(a_run, RunState(state="finished", step=3, gpu_name="NVIDIA H100"))
+    (details,) = [each for each in captions(open_page(PAGE)) if "4,321" in each]
+    assert details.endswith("NVIDIA H100")
 
 
 def test_a_next_run_like_the_shown_one_is_not_told_twice(open_page, ten_minutes):
@@ -280,7 +288,7 @@ def test_resume_starts_a_new_process_for_a_run_whose_own_has_ended(a_run, monkey
 
 
 def test_resume_is_refused_while_another_run_holds_the_device(a_run, monkeypatch):
-    def busy(_device):
+    def busy(*_device):
         raise ValueError("Another run is training.")
 
     monkeypatch.setattr(runs_room, "refuse_if_busy", busy)

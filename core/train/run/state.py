@@ -127,6 +127,7 @@ class RunState:
         message: A sentence for people, as a message id; `state_sentence` makes it readable.
         values: What the braces in the message stand for; names in `_bytes` are sizes.
         resident_bytes: Physical memory that the worker last held.
+        gpu_name, gpu_uuid: Which GPU it trains on; empty before it has one, or if nobody tells.
     """
 
     state: str
@@ -141,6 +142,8 @@ class RunState:
     message: str = ""
     values: Mapping[str, float] = field(default_factory=dict)
     resident_bytes: int | None = None
+    gpu_name: str = ""
+    gpu_uuid: str = ""
 
     @property
     def is_final(self) -> bool:
@@ -232,7 +235,7 @@ def _parse(data: Any) -> RunState:  # noqa: ANN401  whatever JSON the file holds
     state = RunState(**{key: value for key, value in data.items() if key in known})
     numbers: list[object] = [state.step, state.attempt, state.time]
     numbers += [state.learning_rate_multiplier, state.trained_seconds]
-    texts: tuple[object, ...] = (state.reason, state.message)
+    texts: tuple[object, ...] = (state.reason, state.message, state.gpu_name, state.gpu_uuid)
     held: object = state.resident_bytes
     values: object = state.values
     sound = (

@@ -9,6 +9,7 @@ import psutil
 
 from core.language import N_
 from core.train.control.device import DeviceBusyError, DeviceGoneError
+from core.train.control.training_device import NoSuchGpuError
 from core.train.run.disk import RunStorageError
 
 EXIT_BUSY: Final = 75  # EX_TEMPFAIL of sysexits.h: try again later
@@ -38,6 +39,10 @@ DEVICE_GONE: Final = N_(
     "This run trains on a GPU, and torch finds none that it can use here now. Bring the GPU back "
     "and resume, or start a new run on the CPU."
 )
+GPU_GONE: Final = N_(
+    "The GPU that this run names is not here now. Bring it back (nvidia-smi -L lists those that "
+    "are) and resume, or start a new run on another one."
+)
 DEVICE_LOST: Final = N_(
     "The GPU no longer answers. The last checkpoint is kept: look at the GPU with nvidia-smi, "
     "restart the machine if it is missing there, then resume."
@@ -61,7 +66,12 @@ _OUT_OF_MEMORY_WORDS: Final = (
     "cublas_status_alloc_failed",
     "cudnn_status_alloc_failed",
 )
-# What the CUDA runtime says -> a word for programs, a sentence for people.
+# What we raise, and what the CUDA runtime says -> a word for programs, a sentence for people.
+_OUR_TROUBLES: Final = (
+    (RunStorageError, "disk", DISK),
+    (DeviceGoneError, "device_gone", DEVICE_GONE),
+    (NoSuchGpuError, "device_gone", GPU_GONE),
+)
 _GPU_TROUBLES: Final = {
     "no kernel image is available": ("no_kernels", NO_KERNELS),
     "busy or unavailable": ("device_taken", DEVICE_TAKEN),
@@ -109,10 +119,9 @@ def failure_of(error: BaseException, info: Mapping[str, Any]) -> Failure:
             blind = (HALVE_THE_BATCH_BLIND, SHORTEN_THE_CONTEXT_BLIND)
             message = blind[values["batch_size"] < 1]
         return Failure(reason="out_of_memory", message=message, values=values)
-    if isinstance(error, RunStorageError):
-        return Failure(reason="disk", message=DISK)
-    if isinstance(error, DeviceGoneError):
-        return Failure(reason="device_gone", message=DEVICE_GONE)
+    for kind, reason, message in _OUR_TROUBLES:
+        if isinstance(error, kind):
+            return Failure(reason=reason, message=message)
     for words, (reason, message) in _GPU_TROUBLES.items():
         if isinstance(error, RuntimeError) and words in str(error).lower():
             return Failure(reason=reason, message=message)

@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from core.train.control.device import DeviceBusyError, DeviceGoneError
+from core.train.control.training_device import NoSuchGpuError
 from core.train.run.disk import RunStorageError
 from core.train.run.state import RunState, state_sentence
 from core.train.worker.failures import EXIT_BUSY, failure_of, is_out_of_memory
@@ -99,3 +100,9 @@ def test_other_failures_have_their_own_reasons():
     mistake = failure_of(ZeroDivisionError(), INFO)
     assert (mistake.reason, mistake.is_known) == ("error", False)
     assert not is_out_of_memory(RuntimeError("shapes do not match"))
+
+
+def test_a_named_gpu_that_is_gone_ends_the_run_as_a_device_that_is_gone():
+    failure = failure_of(NoSuchGpuError("gpu is '7'"), INFO)
+    assert (failure.reason, failure.is_known) == ("device_gone", True)
+    assert "nvidia-smi -L" in failure.message
