@@ -50,6 +50,11 @@ KILLED_HOLDING: Final = N_(
     "kept; resume goes on from the last checkpoint."
 )
 
+OTHERS_ON_THE_GPU: Final = N_(
+    "Other processes ({others}) hold {others_bytes} of this GPU: wait until they end, or train on "
+    "another one."
+)
+
 TIME_IS_UP: Final = N_(
     "The time is up: {seconds} s of training gave {step} of {num_steps} steps. The learning rate "
     "came down to its end all the same."
@@ -190,7 +195,8 @@ def state_sentence(state: RunState, unit: ByteUnit = "GiB") -> str:
             name: format_bytes(value, unit) if name.endswith("_bytes") else value
             for name, value in state.values.items()
         }
-        return _(state.message).format(**values)
+        messages = [state.message, *([OTHERS_ON_THE_GPU] if "others" in values else [])]
+        return " ".join(_(message).format(**values) for message in messages)
     except (LookupError, ValueError, TypeError):
         return state.message  # it holds a brace of its own, as a file name may
 

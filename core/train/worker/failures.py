@@ -1,5 +1,6 @@
 """What ends a worker early, in words that help: a reason, a sentence, and the numbers in it."""
 
+import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,6 +9,7 @@ from typing import Any, Final
 import psutil
 
 from core.language import N_
+from core.machine.nvml import visible_gpus
 from core.train.control.device import DeviceBusyError, DeviceGoneError
 from core.train.control.training_device import NoSuchGpuError
 from core.train.run.disk import RunStorageError
@@ -110,6 +112,7 @@ def failure_of(error: BaseException, info: Mapping[str, Any]) -> Failure:
         values = {  # and the settings that would need about half
             "predicted_bytes": sum(prediction.get("memory", {}).values()),
             **_held_and_free(),
+            **_others_on_the_gpu(error),
             "batch_size": config.get("batch_size", 1) // 2,
             "accumulation_steps": config.get("accumulation_steps", 1) * 2,
         }
@@ -147,3 +150,23 @@ def _held_and_free() -> dict[str, int]:
         return {**held, "free_bytes": int(torch.cuda.mem_get_info()[0])}
     except RuntimeError:  # a full or broken GPU refuses even this question
         return held
+
+
+def _others_on_the_gpu(error: BaseException) -> dict[str, int]:
+    """Return how many other processes hold how many bytes of the GPU that is full; {} if none do.
+
+    The GPU is the only visible one, to which the worker was pinned. Inside a container the driver
+    may give the process numbers of the world outside: then nobody can tell who is another.
+    """
+    if not any(name in str(error).lower() for name in ("cuda", "cublas", "cudnn")):
+        return {}
+    try:
+        (gpu,) = visible_gpus()
+    except Exception:  # noqa: BLE001  whatever it is: the failure itself must be written down
+        return {}
+    others = [process for process in gpu.processes if process.pid != os.getpid()]
+    is_told = len(others) < len(gpu.processes) or all(psutil.pid_exists(it.pid) for it in others)
+    held = [process.num_bytes for process in others if process.num_bytes is not None]
+    if not others or not is_told or len(held) < len(others):
+        return {}
+    return {"others": len(others), "others_bytes": sum(held)}

@@ -136,7 +136,8 @@ def gpus(monkeypatch):
             )
             for name, gib in free.items()
         )
-        monkeypatch.setattr("core.train.control.training_device.visible_gpus", lambda: seen)
+        for room in ("control.training_device", "worker.failures"):
+            monkeypatch.setattr(f"core.train.{room}.visible_gpus", lambda: seen)
 
     return see
 
