@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from core.machine.nvml import Gpu
 from core.train.control.device import DeviceBusyError
 from core.train.run.directory import runs_directory, write_info
 from core.train.run.state import RunState, write_state
@@ -13,7 +14,9 @@ from core.train.start import plan
 from core.train.start.plan import Wish, outline_run
 from core.train.start.presets import preset_config
 from core.train.start.timing import TimingError
+from core.units import GIB
 from pages.train.live_run import runs as runs_room
+from pages.train.live_run import settings as settings_room
 from pages.train.live_run import start as start_room
 from pages.train.live_run.runs import send_command
 from tests.app.shown import ask, browser_part, captions, commit, headline, said
@@ -86,6 +89,60 @@ def test_start_trains_what_the_settings_say(open_page, started):
     (config,) = started
     assert (config.num_steps, config.learning_rate, config.grad_clip) == (50, 0.01, 0.0)
     assert not app.exception
+
+
+@pytest.fixture
+def gpus(monkeypatch):
+    """Return gpus(*uuids): these are visible to the page."""
+
+    def see(*uuids):
+        sizes = {"total_bytes": 80 * GIB, "used_bytes": 20 * GIB, "utilization": 0.0}
+        seen = tuple(
+            Gpu(uuid=uuid, name="NVIDIA H100", is_slice=False, processes=(), **sizes)
+            for uuid in uuids
+        )
+        settings_room._visible_gpus.clear()
+        monkeypatch.setattr(settings_room, "visible_gpus", lambda: seen)
+
+    yield see
+    settings_room._visible_gpus.clear()
+
+
+def test_with_several_gpus_the_settings_ask_which_and_the_least_busy_comes_first(
+    open_page, started, gpus
+):
+    gpus("GPU-a", "GPU-b")
+    app = open_page(PAGE, lr_size="110k")
+    box = app.selectbox(key="lr_gpu_choice")
+    assert box.options[1:] == [f"{n}: NVIDIA H100 · 60.0 GiB free" for n in (0, 1)]
+    app.button(key="lr_start").click().run()
+    app = open_page(PAGE, lr_size="110k", lr_gpu="GPU-b")
+    app.button(key="lr_start").click().run()
+    assert [config.gpu for config in started] == ["", "GPU-b"]
+    assert not app.exception
+
+
+@pytest.mark.parametrize("uuids", [(), ("GPU-a",)])
+def test_with_one_gpu_or_none_there_is_nothing_to_choose(open_page, gpus, uuids):
+    gpus(*uuids)
+    assert "lr_gpu_choice" not in {box.key for box in open_page(PAGE).selectbox}
+
+
+def test_a_refusal_for_a_named_gpu_stands_there_until_that_one_is_free(
+    open_page, started, gpus, monkeypatch
+):
+    def busy(_prepared):
+        raise DeviceBusyError("Another run trains.")
+
+    held = {"GPU-b": NAME}
+    gpus("GPU-a", "GPU-b")
+    monkeypatch.setattr(start_room, "start_run", busy)
+    monkeypatch.setattr(start_room, "device_holder", lambda _kind, gpu: held.get(gpu, ""))
+    app = open_page(PAGE, lr_gpu="GPU-b")
+    app.button(key="lr_start").click().run()
+    assert "Another run trains." in said(app.run())
+    held.clear()
+    assert "Another run trains." not in said(app.run())
 
 
 @pytest.mark.parametrize("error", [ValueError("The device is taken."), TimingError("no clock")])
