@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
-_VISIBLE: Final = "CUDA_VISIBLE_DEVICES"
+VISIBLE: Final = "CUDA_VISIBLE_DEVICES"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,12 +58,20 @@ def visible_gpus() -> tuple[Gpu, ...]:
     """
     with _library() as nvml:
         found = list(_gpus(nvml)) if nvml else []
-    return _visible(found, os.environ.get(_VISIBLE))
+    return _visible(found, os.environ.get(VISIBLE))
 
 
-def least_busy(gpus: Sequence[Gpu]) -> Gpu:
-    """Return the GPU with the most free memory; of equals the one with the least to do."""
-    return max(gpus, key=lambda gpu: (gpu.free_bytes, -(gpu.utilization or 0.0)))
+def least_busy_first(gpus: Sequence[Gpu]) -> tuple[Gpu, ...]:
+    """Return them by their free memory, the most first; of equals the one with the least to do."""
+    return tuple(sorted(gpus, key=lambda gpu: (-gpu.free_bytes, gpu.utilization or 0.0)))
+
+
+def named_gpu(gpus: Sequence[Gpu], word: str) -> Gpu | None:
+    """Return the GPU of a number in this order or of a UUID's beginning; None if unclear."""
+    if word.isdecimal():
+        return gpus[int(word)] if int(word) < len(gpus) else None
+    named = [gpu for gpu in gpus if word and gpu.uuid.startswith(word)]
+    return named[0] if len(named) == 1 else None
 
 
 @contextmanager
@@ -79,7 +87,8 @@ def _library() -> Iterator[Any]:
     try:
         yield pynvml
     finally:
-        pynvml.nvmlShutdown()
+        with suppress(pynvml.NVMLError):  # what it told before is true all the same
+            pynvml.nvmlShutdown()
 
 
 def _gpus(nvml: Any) -> Iterator[Gpu]:  # noqa: ANN401  a module
@@ -129,15 +138,8 @@ def _visible(gpus: Sequence[Gpu], wanted: str | None) -> tuple[Gpu, ...]:
         return tuple(gpus)
     visible: list[Gpu] = []
     for word in wanted.split(","):
-        gpu = _named(gpus, word.strip())
+        gpu = named_gpu(gpus, word.strip())
         if gpu is None:
             break
         visible.append(gpu)
     return tuple(visible)
-
-
-def _named(gpus: Sequence[Gpu], word: str) -> Gpu | None:
-    if word.isdecimal():
-        return gpus[int(word)] if int(word) < len(gpus) else None
-    named = [gpu for gpu in gpus if word and gpu.uuid.startswith(word)]
-    return named[0] if len(named) == 1 else None

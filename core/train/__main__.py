@@ -60,6 +60,8 @@ def _send(chosen: Namespace) -> Iterator[str]:
 def _status(chosen: Namespace) -> Iterator[str]:
     state = read_state(_run(chosen))
     yield f"{state.state} step {state.step}"
+    if state.gpu_name:
+        yield f"on {state.gpu_name} ({state.gpu_uuid})"
     if state.message:
         yield state_sentence(state)
 

@@ -68,6 +68,8 @@ class TrainConfig:
         grad_clip: Largest gradient norm; 0 switches clipping off.
         precision: "auto" is resolved by measuring before the run starts.
         device: "auto" takes CUDA, then MPS, then the CPU.
+        gpu: On CUDA which GPU: a UUID or its beginning, or a number among the visible ones; empty
+            for the least busy.
         seed: Decides initial weights and batches.
         eval_interval, sample_interval, checkpoint_interval, memory_interval: In steps.
         eval_batches: Batches of the validation text in one evaluation.
@@ -100,6 +102,7 @@ class TrainConfig:
     grad_clip: float = 1.0
     precision: PrecisionName = "auto"
     device: DeviceName = "auto"
+    gpu: str = ""
     seed: int = 1337
     eval_interval: int = 100
     eval_batches: int = 8
@@ -133,6 +136,11 @@ class TrainConfig:
             vocab_size=vocab_size,
             seq_len=self.seq_len,
         )
+
+    @property
+    def may_use_cuda(self) -> bool:
+        """Whether the run trains on a GPU of CUDA's if there is one."""
+        return self.device in ("auto", "cuda")
 
     @property
     def tokens_per_step(self) -> int:
@@ -184,8 +192,8 @@ def _typed(name: str, value: object) -> Any:  # noqa: ANN401  as varied as the s
 def setting(text: str) -> tuple[str, object]:
     """Return key and value of KEY=VALUE; numbers become numbers, none becomes nothing.
 
-    >>> setting("num_layers=4"), setting("max_steps_per_second=none")
-    (('num_layers', 4), ('max_steps_per_second', None))
+    >>> setting("num_layers=4"), setting("max_steps_per_second=none"), setting("gpu=0")
+    (('num_layers', 4), ('max_steps_per_second', None), ('gpu', '0'))
 
     Raises:
         ValueError: there is no equals sign.
@@ -193,6 +201,8 @@ def setting(text: str) -> tuple[str, object]:
     key, equals, value = text.partition("=")
     if not equals:
         raise ValueError(f"{text!r} is no setting; write KEY=VALUE, such as num_layers=4.")
+    if isinstance(_DEFAULTS.get(key), str):
+        return key, value
     if value.lower() == "none":
         return key, None
     for kind in (int, float):

@@ -6,13 +6,17 @@ from pathlib import Path
 
 import pytest
 
+from core.machine.nvml import Gpu
 from core.train.control.device import DeviceBusyError
 from core.train.run.directory import runs_directory, write_info
+from core.train.run.state import RunState, write_state
 from core.train.start import plan
 from core.train.start.plan import Wish, outline_run
 from core.train.start.presets import preset_config
 from core.train.start.timing import TimingError
+from core.units import GIB
 from pages.train.live_run import runs as runs_room
+from pages.train.live_run import settings as settings_room
 from pages.train.live_run import start as start_room
 from pages.train.live_run.runs import send_command
 from tests.app.shown import ask, browser_part, captions, commit, headline, said
@@ -87,6 +91,60 @@ def test_start_trains_what_the_settings_say(open_page, started):
     assert not app.exception
 
 
+@pytest.fixture
+def gpus(monkeypatch):
+    """Return gpus(*uuids): these are visible to the page."""
+
+    def see(*uuids):
+        sizes = {"total_bytes": 80 * GIB, "used_bytes": 20 * GIB, "utilization": 0.0}
+        seen = tuple(
+            Gpu(uuid=uuid, name="NVIDIA H100", is_slice=False, processes=(), **sizes)
+            for uuid in uuids
+        )
+        settings_room._visible_gpus.clear()
+        monkeypatch.setattr(settings_room, "visible_gpus", lambda: seen)
+
+    yield see
+    settings_room._visible_gpus.clear()
+
+
+def test_with_several_gpus_the_settings_ask_which_and_the_least_busy_comes_first(
+    open_page, started, gpus
+):
+    gpus("GPU-a", "GPU-b")
+    app = open_page(PAGE, lr_size="110k")
+    box = app.selectbox(key="lr_gpu_choice")
+    assert box.options[1:] == [f"{n}: NVIDIA H100 · 60.0 GiB free" for n in (0, 1)]
+    app.button(key="lr_start").click().run()
+    app = open_page(PAGE, lr_size="110k", lr_gpu="GPU-b")
+    app.button(key="lr_start").click().run()
+    assert [config.gpu for config in started] == ["", "GPU-b"]
+    assert not app.exception
+
+
+@pytest.mark.parametrize("uuids", [(), ("GPU-a",)])
+def test_with_one_gpu_or_none_there_is_nothing_to_choose(open_page, gpus, uuids):
+    gpus(*uuids)
+    assert "lr_gpu_choice" not in {box.key for box in open_page(PAGE).selectbox}
+
+
+def test_a_refusal_for_a_named_gpu_stands_there_until_that_one_is_free(
+    open_page, started, gpus, monkeypatch
+):
+    def busy(_prepared):
+        raise DeviceBusyError("Another run trains.")
+
+    held = {"GPU-b": NAME}
+    gpus("GPU-a", "GPU-b")
+    monkeypatch.setattr(start_room, "start_run", busy)
+    monkeypatch.setattr(start_room, "device_holder", lambda _kind, gpu: held.get(gpu, ""))
+    app = open_page(PAGE, lr_gpu="GPU-b")
+    app.button(key="lr_start").click().run()
+    assert "Another run trains." in said(app.run())
+    held.clear()
+    assert "Another run trains." not in said(app.run())
+
+
 @pytest.mark.parametrize("error", [ValueError("The device is taken."), TimingError("no clock")])
 def test_a_start_that_fails_says_why(open_page, started, monkeypatch, error):
     def refuse(*_arguments):
@@ -107,7 +165,7 @@ def test_why_a_start_was_refused_stands_there_until_it_is_no_longer_so(
 
     train, holders = start_room.start_run, [NAME]
     monkeypatch.setattr(start_room, "start_run", busy)
-    monkeypatch.setattr(start_room, "device_holder", lambda _device: holders[-1])
+    monkeypatch.setattr(start_room, "device_holder", lambda *_device: holders[-1])
     app = open_page(PAGE)
     app.button(key="lr_start").click().run()
     assert "Another run trains." in said(app)
@@ -127,7 +185,7 @@ def test_a_refusal_names_the_run_that_trains_as_the_list_does(
         raise DeviceBusyError("Another run trains.")
 
     monkeypatch.setattr(start_room, "start_run", busy)
-    monkeypatch.setattr(start_room, "device_holder", lambda _device: NAME)
+    monkeypatch.setattr(start_room, "device_holder", lambda *_device: NAME)
     app = open_page(PAGE)
     app.button(key="lr_start").click().run()
     (refusal,) = [each.value for each in app.markdown if ":material/block:" in each.value]
@@ -165,6 +223,13 @@ def test_what_stands_above_a_run_is_that_runs_and_the_next_one_is_named_as_such(
     assert told["title"] == "Ten minutes, 0.8M"
     assert told["parameters"] == f"{ten_minutes.parameters.amount:,}"
     assert told["headline"] == headline(app)
+
+
+def test_the_gpu_of_a_run_stands_beside_its_numbers(open_page, ten_minutes, a_run):
+    assert not any("H100" in each for each in captions(open_page(PAGE)))
+    write_state(a_run, RunState(state="finished", step=3, gpu_name="NVIDIA H100"))
+    (details,) = [each for each in captions(open_page(PAGE)) if "4,321" in each]
+    assert details.endswith("NVIDIA H100")
 
 
 def test_a_next_run_like_the_shown_one_is_not_told_twice(open_page, ten_minutes):
@@ -280,7 +345,7 @@ def test_resume_starts_a_new_process_for_a_run_whose_own_has_ended(a_run, monkey
 
 
 def test_resume_is_refused_while_another_run_holds_the_device(a_run, monkeypatch):
-    def busy(_device):
+    def busy(*_device):
         raise ValueError("Another run is training.")
 
     monkeypatch.setattr(runs_room, "refuse_if_busy", busy)

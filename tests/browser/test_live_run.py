@@ -579,11 +579,13 @@ def test_a_run_whose_process_is_gone_says_so(new_page, visit, server):
 
 def test_a_run_that_ran_out_of_memory_says_how_much_it_wanted(new_page, visit, server):
     numbers = {"predicted_bytes": 3 << 30, "actual_bytes": 5 << 30, "free_bytes": 4 << 30}
-    values = {**numbers, "batch_size": 8, "accumulation_steps": 2}
+    others = {"others": 2, "others_bytes": 6 << 30}
+    values = {**numbers, **others, "batch_size": 8, "accumulation_steps": 2}
     said = {"reason": "out_of_memory", "message": HALVE_THE_BATCH, "values": values}
     page = visit(new_page(), "/live-run", run=ended_run(server, "failed", **said))
     page.get_by_text("predicted to need 3.00 GiB, the process held 5.00 GiB").wait_for()
     page.get_by_text("Halve the batch to 8").wait_for()
+    page.get_by_text("Other processes (2) hold 6.00 GiB of this GPU").wait_for()
 
 
 def test_a_run_that_is_not_there_is_named_and_nothing_breaks(new_page, visit):

@@ -1,13 +1,14 @@
 """One run a device: a lock that its worker holds while it trains, and the queue of those who wait.
 
-Both lie in the user's state folder. In the queue each has a ticket, first come first served, and
-the dead do not count.
+Both lie in the user's state folder, for the CPU and for each GPU of each machine. In the queue each
+has a ticket, first come first served, and the dead do not count. Who may train on any GPU stands in
+the queues of all, and takes the first that becomes free.
 """
 
 import json
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +16,7 @@ from filelock import FileLock, Timeout
 
 from core.language import _
 from core.machine import state_directory
+from core.train.control.training_device import TrainingDevice, training_devices
 from core.train.run.disk import write_atomically
 
 _PATIENCE_SECONDS: Final = 2.0
@@ -38,44 +40,76 @@ def locks_folder() -> Path:
     return folder
 
 
-def _files(device: str) -> tuple[Path, Path]:
+def _files(device: TrainingDevice) -> tuple[Path, Path]:
     folder = locks_folder()
-    return folder / f"{device}.lock", folder / f"{device}.json"
+    return folder / f"{device.file_name}.lock", folder / f"{device.file_name}.json"
 
 
 @contextmanager
 def hold_device(
-    device: str, run: str, *, patience: float = _PATIENCE_SECONDS, in_turn: bool = False
-) -> Iterator[None]:
-    """Hold the device while the block runs.
+    kind: str, run: str, gpu: str = "", *, patience: float = _PATIENCE_SECONDS
+) -> Iterator[TrainingDevice]:
+    """Hold the device while the block runs, and give it: of several GPUs the first that is free.
 
     Args:
-        device: "cpu", "cuda" or "mps".
+        kind: "cpu", "cuda" or "mps".
         run: Name of the run directory, told to whoever asks who holds it.
+        gpu: Which GPU, as in `training_devices`; empty for any.
         patience: Seconds to try.
-        in_turn: The run stood in the queue; others let those who stand there go first.
 
     Raises:
-        DeviceBusyError: another run holds it, or waits for it.
+        DeviceBusyError: other runs hold it, or wait for it: of several GPUs for each.
+        NoSuchGpuError: there is no such GPU.
     """
-    lock_file, holder_file = _files(device)
-    if not in_turn:
-        _refuse_if_others_wait(device)
-    lock = FileLock(lock_file, poll_interval=0.02)
-    try:
-        lock.acquire(timeout=patience)
-    except Timeout as error:
-        raise _busy(device, device_holder(device)) from error
+    with hold_first(_unclaimed(training_devices(kind, gpu)), run, patience=patience) as device:
+        yield device
+
+
+@contextmanager
+def hold_first(
+    devices: Sequence[TrainingDevice], run: str, *, patience: float = 0.0
+) -> Iterator[TrainingDevice]:
+    """Hold the first of the devices that is free, whoever waits for it; give it.
+
+    Raises:
+        DeviceBusyError: other runs hold them all.
+    """
+    device, lock = _lock_first(devices, patience)
+    _lock_file, holder_file = _files(device)
     try:
         write_atomically(holder_file, json.dumps({"run": run, "time": time.time()}))
-        yield
+        yield device
     finally:
         holder_file.unlink(missing_ok=True)
         lock.release()
 
 
-def device_holder(device: str) -> str:
-    """Return the run that trains on the device now; "" if it is free."""
+def _lock_first(
+    devices: Sequence[TrainingDevice], patience: float
+) -> tuple[TrainingDevice, FileLock]:
+    until = time.monotonic() + patience
+    while True:
+        for device in devices:
+            lock = FileLock(_files(device)[0], blocking=False)
+            with suppress(Timeout):
+                lock.acquire()
+                return device, lock
+        if time.monotonic() >= until:
+            raise _busy(devices[0].kind, _holder(devices[0]))
+        time.sleep(_SECONDS_BETWEEN_LOOKS)
+
+
+def device_holder(kind: str, gpu: str = "") -> str:
+    """Return the run that trains on the device now; "" if it, or one of several GPUs, is free.
+
+    Raises:
+        NoSuchGpuError: there is no such GPU.
+    """
+    holders = [_holder(device) for device in training_devices(kind, gpu)]
+    return holders[0] if all(holders) else ""
+
+
+def _holder(device: TrainingDevice) -> str:
     lock_file, holder_file = _files(device)
     for look in range(_LOOKS):
         time.sleep(_SECONDS_BETWEEN_LOOKS if look else 0.0)
@@ -88,61 +122,105 @@ def device_holder(device: str) -> str:
     return "?"
 
 
-def refuse_if_busy(device: str) -> None:
-    """Raise if another run trains on the device now, or waits for it.
+def device_for_now(kind: str, gpu: str = "") -> TrainingDevice:
+    """Return what a run would train on if it began now; where none is free, the least busy.
 
     Raises:
-        DeviceBusyError: naming that run.
+        NoSuchGpuError: there is no such GPU.
     """
-    run = device_holder(device)
-    if run:
-        raise _busy(device, run)
-    _refuse_if_others_wait(device)
+    devices = training_devices(kind, gpu)
+    return next((device for device in devices if not _holder(device)), devices[0])
 
 
-def _busy(device: str, run: str) -> DeviceBusyError:
+def refuse_if_busy(kind: str, gpu: str = "") -> None:
+    """Raise if other runs train on the device now, or wait for it: of several GPUs, on each.
+
+    Raises:
+        DeviceBusyError: naming one of them.
+        NoSuchGpuError: there is no such GPU.
+    """
+    devices = training_devices(kind, gpu)
+    holders = [_holder(device) for device in devices]
+    if all(holders):
+        raise _busy(kind, holders[0])
+    _unclaimed([device for device, run in zip(devices, holders, strict=True) if not run])
+
+
+def _busy(kind: str, run: str) -> DeviceBusyError:
     text = _(
         "The run {run} is training on this {device}; one run at a time. Stop it, or wait for it."
     )
-    return DeviceBusyError(text.format(run=run, device=device.upper()))
+    return DeviceBusyError(text.format(run=run, device=kind.upper()))
 
 
-def _refuse_if_others_wait(device: str) -> None:
-    for run in queued_runs(device)[:1]:
+def _unclaimed(devices: Sequence[TrainingDevice]) -> list[TrainingDevice]:
+    """Return the devices that nobody waits for.
+
+    Raises:
+        DeviceBusyError: there is none.
+    """
+    waiting = [next(_living(_queue_folder(device)), "") for device in devices]
+    if all(waiting):
         text = _(
             "The run {run} waits for this {device} and comes first. Stop it, or wait in line "
             "behind it."
         )
-        raise DeviceBusyError(text.format(run=run, device=device.upper()))
+        told = {"run": _run_of(waiting[0]), "device": devices[0].kind.upper()}
+        raise DeviceBusyError(text.format(**told))
+    return [device for device, ticket in zip(devices, waiting, strict=True) if not ticket]
 
 
-def queued_runs(device: str) -> tuple[str, ...]:
-    """Return the runs that wait for the device, first come first."""
-    tickets = _living(_queue_folder(device))
-    return tuple(name.partition("-")[2].removesuffix(".lock") for name in tickets)
+def queued_runs(kind: str, gpu: str = "") -> tuple[str, ...]:
+    """Return the runs that wait for the device, first come first.
+
+    Raises:
+        NoSuchGpuError: there is no such GPU.
+    """
+    folders = map(_queue_folder, training_devices(kind, gpu))
+    return tuple(map(_run_of, sorted({ticket for folder in folders for ticket in _living(folder)})))
+
+
+def _run_of(ticket: str) -> str:
+    return ticket.partition("-")[2].removesuffix(".lock")
 
 
 @contextmanager
-def stand_in_queue(device: str, run: str, asked_at: float) -> Iterator[Callable[[], bool]]:
-    """Hold a ticket while the block runs; gives a function that says whether its turn has come.
+def stand_in_queue(
+    kind: str, run: str, asked_at: float, gpu: str = ""
+) -> Iterator[Callable[[], tuple[TrainingDevice, ...]]]:
+    """Hold a ticket while the block runs; gives a function that says where its turn has come.
 
     Args:
-        device: "cpu", "cuda" or "mps".
+        kind: "cpu", "cuda" or "mps".
         run: Name of the run directory.
         asked_at: Unix time at which the start was asked for, in seconds: the place in the queue.
+        gpu: Which GPU, as in `training_devices`; empty for any: a ticket for each.
+
+    Raises:
+        NoSuchGpuError: there is no such GPU.
     """
-    folder = _queue_folder(device)
+    queues = {device: _queue_folder(device) for device in training_devices(kind, gpu)}
     name = f"{int(asked_at * 1e6):020d}-{run}.lock"
+    with ExitStack() as tickets:
+        for folder in queues.values():
+            tickets.enter_context(_ticket(folder / name))
+        yield lambda: tuple(
+            it for it, queue in queues.items() if next(_living(queue), name) == name
+        )
+
+
+@contextmanager
+def _ticket(path: Path) -> Iterator[None]:
     try:
-        with FileLock(folder / name, poll_interval=0.02):
-            yield lambda: next(iter(_living(folder)), name) == name
+        with FileLock(path, poll_interval=0.02):
+            yield
     finally:
         with suppress(OSError):  # somebody looks at it just now and will sweep it away
-            (folder / name).unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
 
 
-def _queue_folder(device: str) -> Path:
-    folder = locks_folder() / f"{device}-queue"
+def _queue_folder(device: TrainingDevice) -> Path:
+    folder = locks_folder() / f"{device.file_name}-queue"
     folder.mkdir(exist_ok=True)
     return folder
 

@@ -40,6 +40,7 @@ class RunSummary:
         state: One of core.train.run.state.STATES; empty when it cannot be read.
         step: Optimizer steps completed.
         num_steps: Optimizer steps planned.
+        gpu_name: Which GPU it trains on, or did last; empty if it was none or nobody told.
         info: All of run.json.
         error: Why the run cannot be shown, as a sentence; empty when it can.
     """
@@ -52,6 +53,7 @@ class RunSummary:
     state: str = ""
     step: int = 0
     num_steps: int = 0
+    gpu_name: str = ""
     info: Mapping[str, Any] = field(default_factory=dict, repr=False)
     error: str = ""
 
@@ -114,6 +116,7 @@ def summarize(directory: Path) -> RunSummary:
         state=state.state,
         step=state.step,
         num_steps=num_steps if isinstance(num_steps, int) else 0,
+        gpu_name=state.gpu_name,
         info=info,
     )
 

@@ -50,6 +50,11 @@ KILLED_HOLDING: Final = N_(
     "kept; resume goes on from the last checkpoint."
 )
 
+OTHERS_ON_THE_GPU: Final = N_(
+    "Other processes ({others}) hold {others_bytes} of this GPU: wait until they end, or train on "
+    "another one."
+)
+
 TIME_IS_UP: Final = N_(
     "The time is up: {seconds} s of training gave {step} of {num_steps} steps. The learning rate "
     "came down to its end all the same."
@@ -127,6 +132,7 @@ class RunState:
         message: A sentence for people, as a message id; `state_sentence` makes it readable.
         values: What the braces in the message stand for; names in `_bytes` are sizes.
         resident_bytes: Physical memory that the worker last held.
+        gpu_name, gpu_uuid: Which GPU it trains on; empty before it has one, or if nobody tells.
     """
 
     state: str
@@ -141,6 +147,8 @@ class RunState:
     message: str = ""
     values: Mapping[str, float] = field(default_factory=dict)
     resident_bytes: int | None = None
+    gpu_name: str = ""
+    gpu_uuid: str = ""
 
     @property
     def is_final(self) -> bool:
@@ -187,7 +195,8 @@ def state_sentence(state: RunState, unit: ByteUnit = "GiB") -> str:
             name: format_bytes(value, unit) if name.endswith("_bytes") else value
             for name, value in state.values.items()
         }
-        return _(state.message).format(**values)
+        messages = [state.message, *([OTHERS_ON_THE_GPU] if "others" in values else [])]
+        return " ".join(_(message).format(**values) for message in messages)
     except (LookupError, ValueError, TypeError):
         return state.message  # it holds a brace of its own, as a file name may
 
@@ -232,7 +241,7 @@ def _parse(data: Any) -> RunState:  # noqa: ANN401  whatever JSON the file holds
     state = RunState(**{key: value for key, value in data.items() if key in known})
     numbers: list[object] = [state.step, state.attempt, state.time]
     numbers += [state.learning_rate_multiplier, state.trained_seconds]
-    texts: tuple[object, ...] = (state.reason, state.message)
+    texts: tuple[object, ...] = (state.reason, state.message, state.gpu_name, state.gpu_uuid)
     held: object = state.resident_bytes
     values: object = state.values
     sound = (

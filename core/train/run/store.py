@@ -6,6 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
+from core.machine.nvml import Gpu
 from core.train.run.directory import EVENTS_FILE, METRICS_FILE
 from core.train.run.disk import AppendFile, to_json
 from core.train.run.events import num_sound_event_bytes, parse_lines
@@ -44,6 +45,7 @@ class RunStore:
             ValueError: the files in it are not ours or have a newer format.
         """
         self.directory, self.attempt = directory, attempt
+        self.gpu: Gpu | None = None  # that this attempt trains on, once it is known
         self._buffer = bytearray(RECORD.size)
         self._last_state = ""
         self._last_time = 0.0
@@ -120,6 +122,8 @@ class RunStore:
             attempt=self.attempt,
             pid=os.getpid(),
             time=self.clock.now(),
+            gpu_name=self.gpu.name if self.gpu else "",
+            gpu_uuid=self.gpu.uuid if self.gpu else "",
             **more,
         )
         write_state(self.directory, value, durable=state != self._last_state)

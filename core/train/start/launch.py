@@ -15,6 +15,7 @@ from core.machine import installed_version
 from core.train.child import ROOT, child_environment
 from core.train.control.commands import send
 from core.train.control.device import device_holder, refuse_if_busy
+from core.train.control.training_device import training_devices
 from core.train.run.directory import new_run_name, runs_directory, write_info
 from core.train.run.disk import RunStorageError, storage_error
 from core.train.run.reader import RunReader
@@ -45,11 +46,14 @@ def start_run(
     Raises:
         DeviceBusyError: If the device is taken.
         TimingError: If the device cannot be timed.
+        NoSuchGpuError: If the config names a GPU that is not there.
         RunStorageError: If the directory cannot be written to.
     """
+    if prepared.config.gpu and prepared.config.may_use_cuda:
+        training_devices("cuda", prepared.config.gpu)
     timing = timing_for(prepared, wait=wait)
     if not wait:
-        refuse_if_busy(timing.device)
+        refuse_if_busy(timing.device, prepared.config.gpu)
     if seconds is not None:
         config = fit_steps(prepared.config, seconds, timing.seconds_per_step)
         prepared = replace(prepared, config=config)
@@ -81,9 +85,10 @@ def timing_for(prepared: Prepared, *, wait: bool = False) -> Timing:
     Who waits for the device does not time it while another run trains there: any estimate will do.
     """
     known = prepared.timing
-    if known and ((wait and device_holder(known.device)) or not is_worth_timing(known)):
+    config = prepared.config
+    if known and ((wait and device_holder(known.device, config.gpu)) or not is_worth_timing(known)):
         return known
-    return measure_timing(prepared.config, prepared.dataset.tokenizer.vocab_size)
+    return measure_timing(config, prepared.dataset.tokenizer.vocab_size)
 
 
 def create_run(

@@ -99,9 +99,10 @@ def start_sandbox_run(prepared: Prepared) -> Path:
         RunStorageError: If the directory cannot be written to.
     """
     now = predict_run(prepared.config, prepared.dataset)
-    refuse_if_busy(device_in_use()[0])  # before timing, which would disturb the run of the class
+    gpu = now.config.gpu
+    refuse_if_busy(device_in_use()[0], gpu)  # before timing, which would disturb the class's run
     timing = timing_for(now)
-    refuse_if_busy(timing.device)
+    refuse_if_busy(timing.device, gpu)
     short = replace(now, config=capped(now.config, timing.seconds_per_step))
     directory = create_run(short, timing, runs_directory(), sandbox=True)
     spawn_worker(directory)

@@ -21,15 +21,14 @@ from core.machine.child import error_line
 from core.machine.gpus import gpu_facts
 from core.train.child import ROOT, child_environment
 from core.train.config import TrainConfig
+from core.train.control.device import device_for_now
 from core.train.run.disk import write_atomically
 
 CHILD_SECONDS: Final = 300
 SLOW_STEP_SECONDS: Final = 3.0  # steps predicted to be slower are not timed before the start
 ESTIMATE_BAND: Final = 0.5  # an unmeasured config may be this much faster or slower
 MAX_KEPT: Final = 200
-_FIELDS = (
-    "device",
-    "precision",
+_SIZES = (
     "num_layers",
     "hidden_dim",
     "num_heads",
@@ -99,6 +98,7 @@ def measure_timing(config: TrainConfig, vocab_size: int) -> Timing:
 
     Raises:
         TimingError: If the child fails, with its own words.
+        NoSuchGpuError: If the config names a GPU that is not there.
     """
     question = json.dumps({"config": config.to_json(), "vocab_size": vocab_size})
     child = subprocess.run(
@@ -108,7 +108,7 @@ def measure_timing(config: TrainConfig, vocab_size: int) -> Timing:
         text=True,
         timeout=CHILD_SECONDS,
         cwd=ROOT,
-        env=child_environment(),
+        env=child_environment() | _pinned(config),
         check=False,
     )
     if child.returncode:
@@ -123,6 +123,11 @@ def measure_timing(config: TrainConfig, vocab_size: int) -> Timing:
     return timing
 
 
+def _pinned(config: TrainConfig) -> dict[str, str]:
+    """Return what the child's environment needs so that it times the GPU that would train."""
+    return device_for_now("cuda", config.gpu).environment if config.may_use_cuda else {}
+
+
 def predicted_timing(config: TrainConfig, vocab_size: int) -> Timing | None:
     """Return what is known of a config's speed without running it; None before any measurement.
 
@@ -133,7 +138,7 @@ def predicted_timing(config: TrainConfig, vocab_size: int) -> Timing | None:
     exact = kept.get(timing_key(config, vocab_size))
     if exact is not None:
         return exact
-    begin = f"{_here()}{config.device}|{config.precision}|"
+    begin = _begin(config)
     like = [timing for key, timing in kept.items() if key.startswith(begin)]
     if like:  # "auto" may have come to the CPU once: rows of two devices say nothing together
         newest = max(like, key=lambda timing: timing.measured_at)
@@ -177,8 +182,13 @@ def _line(like: list[Timing]) -> tuple[float, float]:
 
 def timing_key(config: TrainConfig, vocab_size: int) -> str:
     """Return what decides a speed as one word: machine, torch, GPUs, device, precision, sizes."""
-    parts = [str(getattr(config, name)) for name in _FIELDS]
-    return _here() + "|".join([*parts, str(vocab_size)])
+    parts = [str(getattr(config, name)) for name in _SIZES]
+    return _begin(config) + "|".join([*parts, str(vocab_size)])
+
+
+def _begin(config: TrainConfig) -> str:
+    device = f"{config.device}:{config.gpu}" if config.gpu else config.device
+    return f"{_here()}{device}|{config.precision}|"
 
 
 def _here() -> str:

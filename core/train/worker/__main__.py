@@ -2,7 +2,8 @@
 
 Takes the device, goes on from the newest checkpoint if there is one, and trains until the last
 step or a stop. A browser, a rerun or a server restart cannot reach it; only commands can.
-Torch is imported once the device is ours: a run that waits for it holds little memory.
+Torch is imported once the device is ours: a run that waits for it holds little memory, and CUDA
+finds only the GPU whose lock is held.
 """
 
 import argparse
@@ -20,6 +21,7 @@ from core.language import _
 from core.train.config import TrainConfig
 from core.train.control.commands import StopSignal
 from core.train.control.device import DeviceGoneError, hold_device
+from core.train.control.training_device import TrainingDevice
 from core.train.run.directory import read_info
 from core.train.run.disk import RunStorageError
 from core.train.run.reader import RunReader
@@ -83,7 +85,9 @@ def work(store: RunStore, info: Info, asked_at: float | None) -> None:
     before, stop = read_state(store.directory), StopSignal().listen()
     store.write_state("starting", step=before.step, **_dials(before))
     try:
-        with _device(store, info, asked_at, stop):
+        with _device(store, info, asked_at, stop) as device:
+            os.environ.update(device.environment)
+            store.gpu = device.gpu
             _train(store, info, stop)
     except QueueLeftError:
         store.append_event("state", before.step, state="stopped", reason="queued", message="")
@@ -98,16 +102,17 @@ def _dials(state: RunState) -> dict[str, float | None]:
 
 def _device(
     store: RunStore, info: Info, asked_at: float | None, stop: StopSignal
-) -> AbstractContextManager[None]:
-    device, run = info["resolved"]["device"], store.directory.name
+) -> AbstractContextManager[TrainingDevice]:
+    kind, run = info["resolved"]["device"], store.directory.name
+    gpu = info["config"].get("gpu", "")  # runs of earlier versions name none
     if asked_at is None:
-        return hold_device(device, run)
+        return hold_device(kind, run, gpu)
     before = read_state(store.directory)
     store.write_state(
         "starting", step=before.step, reason="queued", message=QUEUED, **_dials(before)
     )
     listener = QueuedListener(store, before.step, stop)
-    return device_in_turn(device, run, asked_at, listener.gives_up)
+    return device_in_turn(kind, run, asked_at, listener.gives_up, gpu)
 
 
 def _train(store: RunStore, info: Info, stop: StopSignal) -> None:

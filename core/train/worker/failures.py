@@ -1,5 +1,6 @@
 """What ends a worker early, in words that help: a reason, a sentence, and the numbers in it."""
 
+import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,7 +9,9 @@ from typing import Any, Final
 import psutil
 
 from core.language import N_
+from core.machine.nvml import visible_gpus
 from core.train.control.device import DeviceBusyError, DeviceGoneError
+from core.train.control.training_device import NoSuchGpuError
 from core.train.run.disk import RunStorageError
 
 EXIT_BUSY: Final = 75  # EX_TEMPFAIL of sysexits.h: try again later
@@ -38,6 +41,10 @@ DEVICE_GONE: Final = N_(
     "This run trains on a GPU, and torch finds none that it can use here now. Bring the GPU back "
     "and resume, or start a new run on the CPU."
 )
+GPU_GONE: Final = N_(
+    "The GPU that this run names is not here now. Bring it back (nvidia-smi -L lists those that "
+    "are) and resume, or start a new run on another one."
+)
 DEVICE_LOST: Final = N_(
     "The GPU no longer answers. The last checkpoint is kept: look at the GPU with nvidia-smi, "
     "restart the machine if it is missing there, then resume."
@@ -61,7 +68,12 @@ _OUT_OF_MEMORY_WORDS: Final = (
     "cublas_status_alloc_failed",
     "cudnn_status_alloc_failed",
 )
-# What the CUDA runtime says -> a word for programs, a sentence for people.
+# What we raise, and what the CUDA runtime says -> a word for programs, a sentence for people.
+_OUR_TROUBLES: Final = (
+    (RunStorageError, "disk", DISK),
+    (DeviceGoneError, "device_gone", DEVICE_GONE),
+    (NoSuchGpuError, "device_gone", GPU_GONE),
+)
 _GPU_TROUBLES: Final = {
     "no kernel image is available": ("no_kernels", NO_KERNELS),
     "busy or unavailable": ("device_taken", DEVICE_TAKEN),
@@ -100,6 +112,7 @@ def failure_of(error: BaseException, info: Mapping[str, Any]) -> Failure:
         values = {  # and the settings that would need about half
             "predicted_bytes": sum(prediction.get("memory", {}).values()),
             **_held_and_free(),
+            **_others_on_the_gpu(error),
             "batch_size": config.get("batch_size", 1) // 2,
             "accumulation_steps": config.get("accumulation_steps", 1) * 2,
         }
@@ -109,10 +122,9 @@ def failure_of(error: BaseException, info: Mapping[str, Any]) -> Failure:
             blind = (HALVE_THE_BATCH_BLIND, SHORTEN_THE_CONTEXT_BLIND)
             message = blind[values["batch_size"] < 1]
         return Failure(reason="out_of_memory", message=message, values=values)
-    if isinstance(error, RunStorageError):
-        return Failure(reason="disk", message=DISK)
-    if isinstance(error, DeviceGoneError):
-        return Failure(reason="device_gone", message=DEVICE_GONE)
+    for kind, reason, message in _OUR_TROUBLES:
+        if isinstance(error, kind):
+            return Failure(reason=reason, message=message)
     for words, (reason, message) in _GPU_TROUBLES.items():
         if isinstance(error, RuntimeError) and words in str(error).lower():
             return Failure(reason=reason, message=message)
@@ -138,3 +150,23 @@ def _held_and_free() -> dict[str, int]:
         return {**held, "free_bytes": int(torch.cuda.mem_get_info()[0])}
     except RuntimeError:  # a full or broken GPU refuses even this question
         return held
+
+
+def _others_on_the_gpu(error: BaseException) -> dict[str, int]:
+    """Return how many other processes hold how many bytes of the GPU that is full; {} if none do.
+
+    The GPU is the only visible one, to which the worker was pinned. Inside a container the driver
+    may give the process numbers of the world outside: then nobody can tell who is another.
+    """
+    if not any(name in str(error).lower() for name in ("cuda", "cublas", "cudnn")):
+        return {}
+    try:
+        (gpu,) = visible_gpus()
+    except Exception:  # noqa: BLE001  whatever it is: the failure itself must be written down
+        return {}
+    others = [process for process in gpu.processes if process.pid != os.getpid()]
+    is_told = len(others) < len(gpu.processes) or all(psutil.pid_exists(it.pid) for it in others)
+    held = [process.num_bytes for process in others if process.num_bytes is not None]
+    if not others or not is_told or len(held) < len(others):
+        return {}
+    return {"others": len(others), "others_bytes": sum(held)}

@@ -1,14 +1,15 @@
 """A worker that waits for its device: it stands in the queue, and still listens to a stop."""
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Final
 
 from core.language import N_
 from core.train.control.commands import Command, Inbox, StopSignal
-from core.train.control.device import DeviceBusyError, hold_device, stand_in_queue
+from core.train.control.device import DeviceBusyError, hold_first, stand_in_queue
 from core.train.control.orders import acknowledge
+from core.train.control.training_device import TrainingDevice
 from core.train.run.store import RunStore
 
 LOOK_SECONDS: Final = 0.1
@@ -24,34 +25,34 @@ class QueueLeftError(Exception):
 
 @contextmanager
 def device_in_turn(
-    device: str, run: str, asked_at: float, give_up: Callable[[], bool]
-) -> Iterator[None]:
-    """Wait for the device, first come first served, and hold it while the block runs.
+    kind: str, run: str, asked_at: float, give_up: Callable[[], bool], gpu: str = ""
+) -> Iterator[TrainingDevice]:
+    """Wait for the device, first come first served; hold it while the block runs, and give it.
 
     Args:
-        device: "cpu", "cuda" or "mps".
+        kind: "cpu", "cuda" or "mps".
         run: Name of the run directory.
         asked_at: Unix time at which the start was asked for, in seconds.
         give_up: Asked again and again while waiting.
+        gpu: Which GPU, as in `training_devices`; empty for the first that becomes free.
 
     Raises:
         QueueLeftError: `give_up` said yes.
+        NoSuchGpuError: there is no such GPU.
     """
     with ExitStack() as held:
-        with stand_in_queue(device, run, asked_at) as is_first:
-            while not (is_first() and _take(device, run, held)):
+        with stand_in_queue(kind, run, asked_at, gpu) as its_turn:
+            while (device := _take(its_turn(), run, held)) is None:
                 if give_up():
                     raise QueueLeftError(run)
                 time.sleep(LOOK_SECONDS)
-        yield
+        yield device
 
 
-def _take(device: str, run: str, held: ExitStack) -> bool:
-    try:
-        held.enter_context(hold_device(device, run, patience=0.0, in_turn=True))
-    except DeviceBusyError:
-        return False
-    return True
+def _take(devices: Sequence[TrainingDevice], run: str, held: ExitStack) -> TrainingDevice | None:
+    with suppress(DeviceBusyError):
+        return held.enter_context(hold_first(devices, run)) if devices else None
+    return None
 
 
 class QueuedListener:

@@ -30,7 +30,8 @@ function reasonSentence({ reason, message, values: numbers }, { words, unit }) {
   const template = words[`message ${message}`]
   if (!template) return words[`reason_${reason}`] ?? (message || reason || "")
   const written = Object.entries(numbers ?? {}).map(([name, value]) => [name, name.endsWith("_bytes") ? formatBytes(value, unit) : value])
-  return fill(template, Object.fromEntries(written))
+  const others = numbers?.others === undefined ? "" : ` ${words.others_on_the_gpu}`
+  return fill(template + others, Object.fromEntries(written))
 }
 
 function hasNoRun(history) {

@@ -11,11 +11,12 @@ from core.figures.train.live_run.run_facts import (
 )
 from core.language import N_, _
 from core.train.run.progress import LEARNT, REAL_WORDS
-from core.train.run.state import KILLED, KILLED_HOLDING, TIME_IS_UP
+from core.train.run.state import KILLED, KILLED_HOLDING, OTHERS_ON_THE_GPU, TIME_IS_UP
 from core.train.worker.failures import (
     DEVICE_GONE,
     DEVICE_LOST,
     DEVICE_TAKEN,
+    GPU_GONE,
     HALVE_THE_BATCH,
     HALVE_THE_BATCH_BLIND,
     NO_KERNELS,
@@ -71,6 +72,7 @@ MESSAGES: Final = (
     HALVE_THE_BATCH_BLIND,
     SHORTEN_THE_CONTEXT_BLIND,
     DEVICE_GONE,
+    GPU_GONE,
     DEVICE_LOST,
     DEVICE_TAKEN,
     NO_KERNELS,
@@ -174,6 +176,7 @@ def live_words() -> dict[str, str]:
     for table in (SENTENCES, REASONS, STATUS, CONTROLS, PANELS, FACTS):
         texts |= _translated(table)
     texts |= {f"message {message}": _(message) for message in MESSAGES}
+    texts["others_on_the_gpu"] = _(OTHERS_ON_THE_GPU)
     texts |= _translated(STATES, "state_") | _translated(ALTS, "alt_")
     texts |= _translated(SOURCES, "source_")
     return texts | _translated(LEARNT, "learnt_") | {"real_words": _(REAL_WORDS)}

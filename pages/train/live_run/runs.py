@@ -98,7 +98,7 @@ def send_command(run: str, op: str, value: float | None) -> int:
                 _("A run of your own cannot be resumed; train a new one instead.")
             )
         make_way()
-        refuse_if_busy(reader.info["resolved"]["device"])
+        refuse_if_busy(reader.info["resolved"]["device"], reader.info["config"].get("gpu", ""))
         resume_run(directory, by=signature())
         return 0
     number = send(directory, op, value, by=signature())

@@ -7,12 +7,14 @@ from typing import Any, Final
 import streamlit as st
 
 from core.language import N_, _
+from core.machine.nvml import Gpu, visible_gpus
 from core.train.config import PRECISIONS, TOKENIZERS, TrainConfig
 from core.train.start.plan import Wish, preset_of
 from core.train.start.presets import DURATIONS, SIZES
 from core.train.text.corpora import CORPORA
+from core.units import format_bytes
 from pages.shared.inputs import Inputs
-from pages.shared.settings import locked
+from pages.shared.settings import locked, unit_system
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -155,6 +157,7 @@ def choose_wish(duration: str, size: str) -> Wish:
     data, shapes, learning, course = st.columns(4)
     with data:
         changes |= {"corpus": _corpus(), "tokenizer": _tokenizer(), "precision": _precision()}
+        changes |= _gpu()
         changes["seed"] = ASK.number("seed", _("Seed"), 0, MAX_SEED, default=DEFAULT_SEED, step=1)
     for place, rows in ((shapes, SHAPES), (learning, LEARNING), (course, COURSE)):
         with place:
@@ -222,6 +225,26 @@ def _precision() -> str:
     return ASK.selectbox(
         "precision", _("Precision"), PRECISIONS, default="auto", labels=words.__getitem__
     )
+
+
+def _gpu() -> dict[str, str]:
+    """Show the GPUs where there are several, and return the field; empty for the least busy."""
+    gpus = _visible_gpus()
+    if len(gpus) < 2:
+        return {}
+    words = {AUTO: _("least busy")}
+    for number, gpu in enumerate(gpus):
+        free = format_bytes(gpu.free_bytes, unit_system())
+        words[gpu.uuid] = _("{number}: {name} · {free} free").format(
+            number=number, name=gpu.name, free=free
+        )
+    chosen = ASK.selectbox("gpu", _("GPU"), tuple(words), default=AUTO, labels=words.__getitem__)
+    return {} if chosen == AUTO else {"gpu": chosen}
+
+
+@st.cache_data(ttl=10, max_entries=1, show_spinner=False)
+def _visible_gpus() -> tuple[Gpu, ...]:
+    return visible_gpus()
 
 
 def _upload() -> tuple[bytes | None, str]:

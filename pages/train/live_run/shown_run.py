@@ -76,12 +76,12 @@ class ShownRun:
 
     @property
     def details(self) -> str:
-        """Title, owner, and what was predicted of this run before it started."""
+        """Title, owner, what was predicted of this run before it started, and its GPU."""
         prediction = self._section("prediction")
         memory = sum((prediction.get("memory") or {}).values())
         seconds = prediction.get("seconds")
         told = details(self.config, self.vocab_size, memory or None, seconds)
-        return " · ".join(filter(None, (self.title, whose(self.run), told)))
+        return " · ".join(filter(None, (self.title, whose(self.run), told, self.run.gpu_name)))
 
     def _section(self, name: str) -> dict[str, Any]:
         section = self.run.info.get(name)

@@ -1,11 +1,13 @@
 """From the Start button to a running process, with every refusal as a sentence."""
 
+from contextlib import suppress
 from typing import Final
 
 import streamlit as st
 
 from core.language import _
 from core.train.control.device import DeviceBusyError, device_holder
+from core.train.control.training_device import NoSuchGpuError
 from core.train.run.directory import runs_directory
 from core.train.run.shelf import summarize
 from core.train.start.launch import start_run
@@ -18,7 +20,7 @@ from pages.server.sandbox_line import make_way
 from pages.train.live_run.names import run_label
 
 _REFUSED: Final = "lr_start_refused"
-_IS_BUSY: Final = "lr_start_refused_busy"
+_BUSY_GPU: Final = "lr_start_refused_gpu"  # which GPU was asked for, "" for any
 
 
 def start(wish: Wish) -> str:
@@ -27,7 +29,7 @@ def start(wish: Wish) -> str:
     Whoever may only watch is refused here, whatever the browser has sent. Why a start was refused
     stands beside the button until the next one: `show_refusal`.
     """
-    st.session_state.pop(_REFUSED, None)
+    _forget_refusal()
     with st.status(_("Getting ready …"), expanded=True):
         try:
             check_teacher()
@@ -35,26 +37,39 @@ def start(wish: Wish) -> str:
             make_way()
             return _start(wish)
         except DeviceBusyError as error:
-            st.session_state[_REFUSED] = _busy_sentence() or str(error)
-            st.session_state[_IS_BUSY] = True
+            gpu = wish.changes.get("gpu", "")
+            st.session_state[_REFUSED] = _busy_sentence(gpu) or str(error)
+            st.session_state[_BUSY_GPU] = gpu
         except (ValueError, OSError, TimingError) as error:
             st.session_state[_REFUSED] = str(error)
-            st.session_state[_IS_BUSY] = False
     return ""
 
 
 def show_refusal() -> None:
     """Say why the last start of this session was refused, as long as it is so."""
-    if st.session_state.get(_IS_BUSY) and not device_holder(device_in_use()[0]):
-        st.session_state.pop(_REFUSED, None)
+    busy_gpu = st.session_state.get(_BUSY_GPU)
+    if busy_gpu is not None and not _holder(busy_gpu):
+        _forget_refusal()
     if reason := st.session_state.get(_REFUSED):
         with st.container(key="lr_refused"):
             st.markdown(_(":material/block: **Not started.** {reason}").format(reason=reason))
 
 
-def _busy_sentence() -> str:
+def _forget_refusal() -> None:
+    for key in (_REFUSED, _BUSY_GPU):
+        st.session_state.pop(key, None)
+
+
+def _holder(gpu: str) -> str:
+    """Return the run that has the device; empty if none has, or if that GPU is gone."""
+    with suppress(NoSuchGpuError):
+        return device_holder(device_in_use()[0], gpu)
+    return ""
+
+
+def _busy_sentence(gpu: str) -> str:
     """Return which run has the device, called as in the list; empty if nobody can tell."""
-    run = summarize(runs_directory() / device_holder(device_in_use()[0]))
+    run = summarize(runs_directory() / _holder(gpu))
     if run.error:
         return ""
     text = _("One run at a time: {run} has the device. Stop it, or wait for it.")

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from core.machine.nvml import least_busy, visible_gpus
+from core.machine.nvml import least_busy_first, visible_gpus
 from core.units import GIB
 
 
@@ -104,6 +104,18 @@ def test_a_gpu_tells_its_memory_its_work_and_who_computes_there(library):
     assert [(each.pid, each.num_bytes) for each in gpu.processes] == [(7, 3 * GIB), (8, None)]
 
 
+def test_a_driver_that_stops_answering_in_between_is_no_driver(library, monkeypatch):
+    library(card("GPU-a"))
+
+    def lost():
+        raise NVMLError("Unknown Error")
+
+    monkeypatch.setattr(sys.modules["pynvml"], "nvmlShutdown", lost)
+    assert uuids() == ["GPU-a"]
+    monkeypatch.setattr(sys.modules["pynvml"], "nvmlDeviceGetCount", lost)
+    assert uuids() == []
+
+
 def test_of_a_card_that_is_cut_up_only_its_slices_can_be_used(library):
     library(card("GPU-a", slices=(card("MIG-1"), card("MIG-2"))), card("GPU-b"))
     assert uuids() == ["MIG-1", "MIG-2", "GPU-b"]
@@ -138,4 +150,4 @@ def test_visible_devices_are_read_as_cuda_reads_them(library, monkeypatch, visib
 
 def test_the_least_busy_has_the_most_free_memory_then_the_least_to_do(library):
     library(card("GPU-a", free=10), card("GPU-b", busy=90), card("GPU-c", busy=5))
-    assert least_busy(visible_gpus()).uuid == "GPU-c"
+    assert [gpu.uuid for gpu in least_busy_first(visible_gpus())] == ["GPU-c", "GPU-b", "GPU-a"]

@@ -8,9 +8,11 @@ from unittest.mock import Mock
 
 import pytest
 
+from core.machine.nvml import Gpu, GpuProcess
 from core.train.run.directory import write_info
 from core.train.run.records import StepRecord
 from core.train.run.store import RunStore
+from core.units import GIB
 
 NAME = "20260102t030405z-one-minute-00ff"
 INFO = {
@@ -112,6 +114,32 @@ def living_worker(root):
             process.communicate()
 
     return start
+
+
+@pytest.fixture
+def gpus(monkeypatch):
+    """Return gpus(GPU_a=20, ...): these are visible, each of 80 GiB with so many free.
+
+    `processes` of a call are pairs of a number and bytes, on every one.
+    """
+
+    def see(processes=(), **free):
+        seen = tuple(
+            Gpu(
+                uuid=name.replace("_", "-"),
+                name="NVIDIA H100",
+                is_slice=False,
+                total_bytes=80 * GIB,
+                used_bytes=(80 - gib) * GIB,
+                utilization=0.0,
+                processes=tuple(GpuProcess(pid=pid, num_bytes=held) for pid, held in processes),
+            )
+            for name, gib in free.items()
+        )
+        for room in ("control.training_device", "worker.failures"):
+            monkeypatch.setattr(f"core.train.{room}.visible_gpus", lambda: seen)
+
+    return see
 
 
 TEXT = b"the quick brown fox jumps over the lazy dog. " * 60

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.train.config import LIMITS, TrainConfig
+from core.train.config import LIMITS, TrainConfig, setting
 
 
 def test_a_config_survives_json():
@@ -69,3 +69,13 @@ def test_heads_that_do_not_share_the_width_are_refused_before_a_text_is_known():
 def test_tokens_per_step_count_every_pass(batch_size, passes, seq_len):
     config = TrainConfig(batch_size=batch_size, accumulation_steps=passes, seq_len=seq_len)
     assert config.tokens_per_step == batch_size * passes * seq_len
+
+
+def test_a_run_of_before_gpus_were_named_takes_the_least_busy():
+    data = TrainConfig().to_json()
+    del data["gpu"]
+    assert TrainConfig.from_json(data).gpu == ""
+
+
+def test_a_number_on_the_command_line_is_the_name_of_a_gpu():
+    assert TrainConfig.from_json(dict([setting("gpu=1")])).gpu == "1"

@@ -12,7 +12,7 @@ from core.train.__main__ import main
 from core.train.control.device import DeviceBusyError, hold_device
 from core.train.run.directory import is_run_name, read_info, runs_directory
 from core.train.run.disk import RunStorageError
-from core.train.run.state import launched_is_alive, read_state
+from core.train.run.state import RunState, launched_is_alive, read_state, write_state
 from core.train.start import launch, plan
 from core.train.start.launch import resume_run, start_run, timing_for
 from core.train.start.plan import Wish, plan_run
@@ -223,3 +223,39 @@ def test_one_start_cuts_its_text_into_tokens_once(
     start(tmp_path)
     assert no_worker == [False]
     assert len(cuts) == 1
+
+
+@pytest.mark.parametrize("device", ["auto", "cuda"])
+def test_a_start_that_names_a_gpu_that_is_not_there_is_refused_before_anything_is_timed(
+    gpus, monkeypatch, capsys, device
+):
+    gpus(GPU_a=20)
+    monkeypatch.setattr(launch, "timing_for", None)
+    assert main(["start", "--set", f"device={device}", "--set", "gpu=1"]) == 2
+    assert "gpu is '1'" in capsys.readouterr().err
+    assert not runs_directory().exists()
+
+
+def test_a_start_is_refused_only_when_every_gpu_or_the_named_one_is_held(
+    prepare_small, made_timing, no_worker, monkeypatch, gpus
+):
+    gpus(GPU_a=20, GPU_b=60)
+    on_cuda = replace(made_timing, device="cuda")
+    monkeypatch.setattr(launch, "timing_for", lambda *_arguments, **_options: on_cuda)
+    with hold_device("cuda", "first", "GPU-b"):
+        start_run(prepare_small(device="cuda"))
+        with pytest.raises(DeviceBusyError, match="first is training on this CUDA"):
+            start_run(prepare_small(device="cuda", gpu="GPU-b"))
+        with (
+            hold_device("cuda", "second"),
+            pytest.raises(DeviceBusyError, match="is training on this CUDA"),
+        ):
+            start_run(prepare_small(device="cuda"))
+    assert no_worker == [False]
+
+
+def test_the_status_names_the_gpu(run_directory, capsys):
+    state = RunState(state="finished", step=3, gpu_name="NVIDIA H100", gpu_uuid="GPU-a")
+    write_state(run_directory, state)
+    assert main(["status", str(run_directory)]) == 0
+    assert capsys.readouterr().out == "finished step 3\non NVIDIA H100 (GPU-a)\n"

@@ -1,9 +1,10 @@
 import json
 import subprocess
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 
+from core.train.control.device import hold_device
 from core.train.start import timing
 from core.train.start.timing import (
     TimingError,
@@ -140,3 +141,46 @@ def test_a_run_that_trains_elsewhere_than_on_the_gpu_says_why(made_timing):
     assert "cannot use the GPU here (no kernel image): the run trains on" in (
         hindered.trouble_sentence()
     )
+
+
+@pytest.fixture
+def child(monkeypatch, made_timing):
+    """The environments of the children that would time the steps."""
+    seen = []
+    row = asdict(made_timing) | {"device": "cuda"}
+    answer = json.dumps({name: row[name] for name in row if name not in ("flops", "measured_at")})
+
+    def run(command, *, env, **_options):
+        seen.append(env.get("CUDA_VISIBLE_DEVICES"))
+        return subprocess.CompletedProcess(command, 0, answer, "")
+
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    monkeypatch.setattr(subprocess, "run", run)
+    return seen
+
+
+def test_steps_are_timed_on_the_gpu_that_would_train(small_config, child, gpus):
+    gpus(GPU_a=20, GPU_b=60)
+    for changes in ({"device": "cuda"}, {"device": "auto"}, {"device": "cuda", "gpu": "0"}):
+        measure_timing(small_config(**changes), 30)
+    with hold_device("cuda", "another"):
+        measure_timing(small_config(device="cuda"), 30)
+    assert child == ["GPU-b", "GPU-b", "GPU-a", "GPU-a"]
+
+
+def test_the_cpu_is_timed_without_asking_for_gpus_and_unknown_ones_are_not_pinned(
+    small_config, child, gpus, monkeypatch
+):
+    gpus()
+    measure_timing(small_config(device="cuda"), 30)
+    monkeypatch.setattr("core.train.control.training_device.visible_gpus", None)
+    measure_timing(small_config(gpu="GPU-a"), 30)
+    assert child == [None, None]
+
+
+def test_a_named_gpu_has_timings_of_its_own(small_config, timed):
+    timed(small_config(gpu="GPU-a"), 0.01)
+    assert predicted_timing(small_config(gpu="GPU-b"), 65) is None
+    assert predicted_timing(small_config(), 65) is None
+    doubled = predicted_timing(small_config(gpu="GPU-a", accumulation_steps=2), 65)
+    assert doubled.seconds_per_step == pytest.approx(0.02)

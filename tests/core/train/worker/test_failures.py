@@ -1,3 +1,4 @@
+import os
 from unittest.mock import Mock
 
 import numpy as np
@@ -5,6 +6,7 @@ import pytest
 import torch
 
 from core.train.control.device import DeviceBusyError, DeviceGoneError
+from core.train.control.training_device import NoSuchGpuError
 from core.train.run.disk import RunStorageError
 from core.train.run.state import RunState, state_sentence
 from core.train.worker.failures import EXIT_BUSY, failure_of, is_out_of_memory
@@ -99,3 +101,47 @@ def test_other_failures_have_their_own_reasons():
     mistake = failure_of(ZeroDivisionError(), INFO)
     assert (mistake.reason, mistake.is_known) == ("error", False)
     assert not is_out_of_memory(RuntimeError("shapes do not match"))
+
+
+FULL = torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+ME, OTHER, OUTSIDE = os.getpid(), os.getppid(), 1 << 30  # no process has so high a number
+
+
+def told(failure):
+    return state_sentence(RunState(state="failed", message=failure.message, values=failure.values))
+
+
+@pytest.mark.parametrize("also", [[(ME, 1 << 30)], []])
+def test_out_of_memory_on_a_gpu_tells_who_else_holds_memory_there(gpus, also):
+    gpus(GPU_a=2, processes=[*also, (OTHER, 30 << 30), (1, 40 << 30)])
+    failure = failure_of(FULL, INFO)
+    assert (failure.values["others"], failure.values["others_bytes"]) == (2, 70 << 30)
+    assert "Other processes (2) hold 70.0 GiB of this GPU" in told(failure)
+
+
+@pytest.mark.parametrize(
+    "processes",
+    [[], [(ME, 1 << 30)], [(ME, None), (OTHER, None)], [(OUTSIDE, 1 << 30), (OTHER, 1 << 30)]],
+    ids=["nobody is told", "only this one", "no bytes are told", "numbers of another world"],
+)
+def test_others_are_not_told_where_there_are_none_or_nobody_can_tell(gpus, processes):
+    gpus(GPU_a=2, processes=processes)
+    failure = failure_of(FULL, INFO)
+    assert "others" not in failure.values
+    assert "Other processes" not in told(failure)
+
+
+def test_memory_of_the_machine_that_ran_out_is_not_laid_to_the_gpu(gpus):
+    gpus(GPU_a=2, processes=[(OTHER, 30 << 30)])
+    assert "others" not in failure_of(MemoryError(), INFO).values
+
+
+def test_a_library_that_breaks_off_does_not_keep_a_failure_from_being_told(fails):
+    fails("core.train.worker.failures.visible_gpus", OSError("the driver is gone"))
+    assert failure_of(FULL, INFO).reason == "out_of_memory"
+
+
+def test_a_named_gpu_that_is_gone_ends_the_run_as_a_device_that_is_gone():
+    failure = failure_of(NoSuchGpuError("gpu is '7'"), INFO)
+    assert (failure.reason, failure.is_known) == ("device_gone", True)
+    assert "nvidia-smi -L" in failure.message

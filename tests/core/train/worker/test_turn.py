@@ -1,5 +1,6 @@
 import threading
 import time
+from contextlib import ExitStack
 
 import pytest
 
@@ -90,3 +91,29 @@ def test_a_signal_ends_the_waiting_too(run_directory):
         assert not listener.gives_up()
         stop.requested = True
         assert listener.gives_up()
+
+
+def test_a_run_that_waits_for_any_gpu_takes_the_first_that_becomes_free(gpus):
+    gpus(GPU_a=20, GPU_b=60)
+    with ExitStack() as later, hold_device("cuda", "stays", "GPU-b"):
+        ending = later.enter_context(ExitStack())
+        ending.enter_context(hold_device("cuda", "ends", "GPU-a"))
+
+        def end_the_other():
+            assert queued_runs("cuda", "GPU-a") == queued_runs("cuda", "GPU-b") == ("waits",)
+            ending.close()
+            return False
+
+        with device_in_turn("cuda", "waits", 1.0, end_the_other) as device:
+            assert device.gpu.uuid == "GPU-a"
+            assert queued_runs("cuda") == ()
+
+
+def test_a_run_that_waits_for_a_named_gpu_lets_the_others_be(gpus):
+    gpus(GPU_a=20, GPU_b=60)
+    with (
+        hold_device("cuda", "first", "GPU-b"),
+        pytest.raises(QueueLeftError, match="picky"),
+        device_in_turn("cuda", "picky", 1.0, lambda: True, "GPU-b"),
+    ):
+        raise AssertionError("it took another one")

@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 import torch
@@ -16,6 +17,7 @@ from core.train.run.disk import RunStorageError
 from core.train.run.reader import RunReader
 from core.train.run.state import read_state, state_sentence
 from core.train.run.store import RunStore
+from core.train.start.launch import create_run
 from core.train.start.timing import child_environment
 from core.train.worker.__main__ import EXIT_BUSY, EXIT_FAILED, last_attempt, main, work
 from core.train.worker.turn import QueueLeftError
@@ -251,6 +253,41 @@ def test_a_worker_forks_nothing_that_could_keep_its_lock_and_holds_no_page(prepa
     done = run_program(FORKLESS, directory)
     assert read_state(directory).state == "finished"
     assert done.stdout == "[] {'torch'}\n"
+
+
+PINNED = """
+import os, sys
+from pathlib import Path
+from core.machine.nvml import Gpu
+from core.train.control import training_device
+from core.train.control.device import hold_device
+from core.train.worker.__main__ import main
+
+def gpu(uuid, free):
+    sizes = {"total_bytes": 80, "used_bytes": 80 - free, "utilization": None, "processes": ()}
+    return Gpu(uuid=uuid, name="NVIDIA H100", is_slice=False, **sizes)
+
+class WhenTorchIsLookedFor:
+    def find_spec(self, name, *_):
+        if name == "torch":
+            print(os.environ.get("CUDA_VISIBLE_DEVICES"))
+
+sys.meta_path.insert(0, WhenTorchIsLookedFor())
+training_device.visible_gpus = lambda: (gpu("GPU-a", 20), gpu("GPU-b", 60))
+with hold_device("cuda", "another"):
+    main([sys.argv[1]])
+"""
+
+
+def test_a_worker_is_pinned_to_the_gpu_that_it_holds_before_torch_is_there(
+    made_timing, prepare_small, tmp_path
+):
+    on_cuda = replace(made_timing, device="cuda")
+    directory = create_run(prepare_small(device="cuda"), on_cuda, tmp_path / "runs")
+    assert run_program(PINNED, directory).stdout == "GPU-a\n"
+    state = read_state(directory)
+    assert (state.gpu_name, state.gpu_uuid) == ("NVIDIA H100", "GPU-a")
+    assert state.reason == "device_gone"  # torch finds no such GPU here
 
 
 def test_what_is_no_run_of_ours_is_left_as_it_was(tmp_path, prepared_run, capsys):
