@@ -78,8 +78,9 @@ class StepRecord:
 
 
 def pack_record(buffer: bytearray, record: StepRecord, attempt: int) -> None:
-    """Write `record` into the 80 bytes of `buffer`; a loss that is not finite sets its flag."""
-    finite = math.isfinite(record.loss) and math.isfinite(record.grad_norm)
+    """Write `record` into the 80 bytes of `buffer`; numbers that are not finite set their flag."""
+    overflowed = record.flags == SKIPPED  # fp16's gradients did, and that is their way
+    finite = math.isfinite(record.loss) and (overflowed or math.isfinite(record.grad_norm))
     RECORD.pack_into(
         buffer,
         0,
@@ -92,7 +93,7 @@ def pack_record(buffer: bytearray, record: StepRecord, attempt: int) -> None:
         record.tokens_per_second,
         record.resident_bytes,
         attempt,
-        record.flags if finite or record.flags == SKIPPED else record.flags | NON_FINITE,
+        record.flags if finite else record.flags | NON_FINITE,
         0,
     )
     CHECKSUM.pack_into(buffer, CHECKED_BYTES, zlib.crc32(memoryview(buffer)[:CHECKED_BYTES]))
