@@ -14,6 +14,7 @@ from einops import rearrange
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812  the field's own name
 
+from core.models.kv_cache import KVCache
 from core.models.spec import GPTShape
 
 INIT_STD = 0.02
@@ -29,21 +30,33 @@ class Attention(nn.Module):
         self.qkv = nn.Linear(shape.hidden_dim, 3 * shape.hidden_dim, bias=False)
         self.out = nn.Linear(shape.hidden_dim, shape.hidden_dim, bias=False)
 
-    def forward(self, x: Tensor) -> Tensor:
-        """Mix tokens; x and the result are (B, T, C)."""
+    def forward(self, x: Tensor, cache: KVCache | None = None) -> Tensor:
+        """Mix tokens; x and the result are (B, T, C). Tokens in the cache came before them."""
         q, k, v = rearrange(
             self.qkv(x), "B T (three H D) -> three B H T D", three=3, H=self.num_heads
         )  # each (B, H, T, D)
+        if cache is not None:
+            k, v = cache.extend(self, k, v)  # from here on those of all tokens
         mixed = self._attend(q, k, v)  # (B, H, T, D)
         projected: Tensor = self.out(rearrange(mixed, "B H T D -> B T (H D)"))  # (B, T, C)
         return projected
 
     def _attend(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         if not self.attention_in_fp32:
-            return F.scaled_dot_product_attention(q, k, v, is_causal=True)
+            return attend_causally(q, k, v)
         # On CPUs the backward pass of bfloat16 attention is several times slower than float32's.
         with torch.autocast(q.device.type, enabled=False):
-            return F.scaled_dot_product_attention(q.float(), k.float(), v.float(), is_causal=True)
+            return attend_causally(q.float(), k.float(), v.float())
+
+
+def attend_causally(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """Let the last tokens, q (B, H, N, D), look at all up to themselves, k and v (B, H, T, D)."""
+    num_new, num_tokens = q.shape[2], k.shape[2]  # N, T
+    if num_new in {1, num_tokens}:  # a single new token sees all
+        return F.scaled_dot_product_attention(q, k, v, is_causal=num_new == num_tokens)
+    # is_causal would line the first new token up with the first of all.
+    ones = torch.ones(num_new, num_tokens, dtype=torch.bool, device=q.device)
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=ones.tril(num_tokens - num_new))
 
 
 class FeedForward(nn.Module):
@@ -70,9 +83,9 @@ class Block(nn.Module):
         self.norm_2 = nn.LayerNorm(shape.hidden_dim, bias=False)
         self.feed_forward = FeedForward(shape)
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x: Tensor, cache: KVCache | None = None) -> Tensor:
         """Return the residual stream after this layer; (B, T, C) in and out."""
-        x = x + self.attention(self.norm_1(x))
+        x = x + self.attention(self.norm_1(x), cache)
         result: Tensor = x + self.feed_forward(self.norm_2(x))
         return result
 
@@ -105,22 +118,27 @@ class GPT(nn.Module):
                 std = residual_std if name.endswith("out.weight") else INIT_STD
                 nn.init.normal_(weight, mean=0.0, std=std)
 
-    def logits(self, token_ids: Tensor) -> Tensor:
+    def logits(self, token_ids: Tensor, cache: KVCache | None = None) -> Tensor:
         """Return the scores of every next token: (B, T) ids to (B, T, V).
 
+        Args:
+            token_ids: The text; with a cache only what it has not read yet, which it then has.
+            cache: Of this text. Up to rounding the scores are those without it.
+
         Raises:
-            ValueError: If T is above the context length.
+            ValueError: If the text is longer than the context.
         """
-        num_tokens = token_ids.shape[1]  # T
-        if num_tokens > self.shape.seq_len:
+        start = cache.num_tokens if cache is not None else 0
+        end = start + token_ids.shape[1]
+        if end > self.shape.seq_len:
             raise ValueError(
-                f"{num_tokens} tokens do not fit into a context of {self.shape.seq_len}; "
+                f"{end} tokens do not fit into a context of {self.shape.seq_len}; "
                 f"pass at most {self.shape.seq_len}."
             )
-        positions = torch.arange(num_tokens, device=token_ids.device)  # (T,)
+        positions = torch.arange(start, end, device=token_ids.device)  # (T,)
         x = self.tokens(token_ids) + self.positions(positions)  # (B, T, C)
         for block in self.blocks:
-            x = block(x)
+            x = block(x, cache)
         scores: Tensor = self.head(self.norm(x))  # (B, T, V)
         return scores
 

@@ -8,6 +8,9 @@ from typing import Final
 import torch
 
 from core.models.gpt import GPT
+from core.models.kv_cache import KVCache
+from core.train.config import PrecisionName
+from core.train.learning.precision import compute_in
 from core.train.text.tokenizers import Tokenizer
 
 TEMPERATURE: Final = 0.8
@@ -45,37 +48,56 @@ def words(text: str) -> list[str]:
 
 
 @torch.no_grad()
-def generate(model: GPT, prompt: Sequence[int], num_tokens: int, seed: int) -> list[int]:
+def generate(
+    model: GPT, prompt: Sequence[int], num_tokens: int, seed: int, precision: PrecisionName = "fp32"
+) -> list[int]:
     """Return `num_tokens` ids that follow the prompt; the same seed gives the same chances.
 
+    A token is chosen from the last `seq_len` before it. While that is the whole text, a KV cache
+    leaves only the newest to compute. Once the window slides, each token in it has a new position,
+    and all of it is computed again.
     Draws from a generator of its own, so that training sees the same numbers with or without it.
     """
-    device = next(model.parameters()).device
+    device, seq_len = next(model.parameters()).device, model.shape.seq_len
     chance = torch.Generator().manual_seed(seed)
     token_ids = list(prompt)
+    cache = KVCache()
     model.eval()
-    for _index in range(num_tokens):
-        context = torch.tensor([token_ids[-model.shape.seq_len :]], device=device)  # (1, T)
-        scores = model.logits(context)[0, -1].float().cpu() / TEMPERATURE  # (V,)
-        shares = scores.nan_to_num(0.0, 0.0, 0.0).softmax(dim=0)
-        token_ids.append(int(torch.multinomial(shares, 1, generator=chance)))
+    with compute_in(precision, device):  # once around all: autocast keeps the weights it has cast
+        for _index in range(num_tokens):
+            if len(token_ids) > seq_len:
+                cache = KVCache()
+            unread = token_ids[-seq_len:][cache.num_tokens :]
+            scores = model.logits(torch.tensor([unread], device=device), cache)[0, -1]  # (V,)
+            chances = (scores.float().cpu() / TEMPERATURE).nan_to_num(0.0, 0.0, 0.0).softmax(dim=0)
+            token_ids.append(int(torch.multinomial(chances, 1, generator=chance)))
     model.train()
     return token_ids[len(prompt) :]
 
 
 class Sampler:
-    """Writes samples of one run: always the same prompt and seed, so that only learning differs."""
+    """Writes samples of one run: always the same prompt and seed, so that only learning differs.
 
-    def __init__(self, text: str, tokenizer: Tokenizer, prompt: str, seed: int) -> None:
+    Args:
+        text: What the model learns from.
+        tokenizer: Between texts and token ids.
+        prompt: Where every sample begins.
+        seed: Of the chances.
+        precision: The run's, resolved.
+    """
+
+    def __init__(
+        self, text: str, tokenizer: Tokenizer, prompt: str, seed: int, precision: PrecisionName
+    ) -> None:
         self._known_words = frozenset(words(text))
         self._tokenizer = tokenizer
         self._prompt = prompt
         self._prompt_ids = [int(number) for number in tokenizer.encode(prompt)]
-        self._seed = seed
+        self._seed, self._precision = seed, precision
 
     def sample(self, model: GPT, num_tokens: int) -> Sample:
         """Return what the model writes now."""
-        token_ids = generate(model, self._prompt_ids, num_tokens, self._seed)
+        token_ids = generate(model, self._prompt_ids, num_tokens, self._seed, self._precision)
         text = self._tokenizer.decode(token_ids)
         inner = re.sub(r"^\S*|\S*$", "", text) if " " in text else text
         found = words(inner)

@@ -32,7 +32,8 @@ def open_session(
     directory = store.directory
     dataset = load_dataset(directory / "data")
     trainer, saved = _newest_trainer(config, dataset, device, store)
-    sampler = Sampler(dataset.text, dataset.tokenizer, dataset.prompt, config.seed)
+    text, prompt = dataset.text, dataset.prompt
+    sampler = Sampler(text, dataset.tokenizer, prompt, config.seed, config.precision)
     orders = standing_orders(directory, saved)
     observer = Observer(trainer, store, sampler)
     return Session(observer, Inbox(directory, orders.last_command), orders, stop or StopSignal())

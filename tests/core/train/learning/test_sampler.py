@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from core.train.learning.sampler import Sampler, generate, words
+from core.train.learning.sampler import TEMPERATURE, Sampler, generate, words
 from core.train.text.tokenizers import CharacterTokenizer
 
 
@@ -18,20 +18,67 @@ def model(make_trainer):
     return make_trainer().model
 
 
-def test_the_same_seed_writes_the_same_text_and_disturbs_nothing(model):
+PRECISIONS = ["fp32", "bf16", "bf16_fp32_attention", "fp16"]
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_the_same_seed_writes_the_same_text_and_disturbs_nothing(model, precision):
     torch.manual_seed(5)
     expected = torch.rand(1)
     torch.manual_seed(5)
-    once = generate(model, [1, 2], 30, seed=3)
+    once = generate(model, [1, 2], 30, 3, precision)
     assert torch.equal(torch.rand(1), expected)
-    assert once == generate(model, [1, 2], 30, seed=3)
-    assert once != generate(model, [1, 2], 30, seed=4)
+    assert once == generate(model, [1, 2], 30, 3, precision)
+    assert once != generate(model, [1, 2], 30, 4, precision)
     assert len(once) == 30
     assert model.training
+    assert not torch.is_autocast_enabled("cpu")
 
 
-def test_a_text_longer_than_the_context_is_continued(model):
-    assert len(generate(model, list(range(20)), 5, seed=0)) == 5
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_training_goes_on_bit_for_bit_as_if_nothing_had_been_written(make_trainer, precision):
+    alone, watched = make_trainer(precision=precision), make_trainer(precision=precision)
+    for _step in range(3):
+        generate(watched.model, [0], 20, 0, precision)
+        assert watched.train_step().loss == alone.train_step().loss
+
+
+@torch.no_grad()
+def written_without_a_cache(model, prompt, num_tokens, seed):
+    """Every token from the whole window before it."""
+    chance, token_ids = torch.Generator().manual_seed(seed), list(prompt)
+    for _index in range(num_tokens):
+        scores = model.logits(torch.tensor([token_ids[-model.shape.seq_len :]]))[0, -1]
+        chances = (scores / TEMPERATURE).softmax(0)
+        token_ids.append(torch.multinomial(chances, 1, generator=chance).item())
+    return token_ids[len(prompt) :]
+
+
+def test_the_text_is_that_of_a_model_without_a_cache_also_beyond_its_context(model):
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.mul_(10 if weight.dim() == 2 else 1)  # so that attention decides
+    for seed in range(5):
+        for prompt in ([1], list(range(10)), list(range(16)), list(range(20))):
+            expected = written_without_a_cache(model, prompt, 40, seed)
+            assert generate(model, prompt, 40, seed) == expected, (seed, prompt)
+
+
+def test_one_token_a_step_is_computed_until_the_window_slides(model):
+    read = []
+    model.tokens.register_forward_hook(lambda _layer, inputs, _x: read.append(inputs[0].shape[1]))
+    generate(model, [1, 2, 3], 20, seed=0)
+    # a context of 16: 3 + 13 tokens fill it
+    assert read == [3, *[1] * 13, *[16] * 6]
+
+
+def test_a_text_is_written_in_the_precision_that_is_asked_for(model):
+    dtypes = set()
+    model.head.register_forward_hook(lambda _layer, _inputs, scores: dtypes.add(scores.dtype))
+    for precision, dtype in (("fp32", torch.float32), ("bf16", torch.bfloat16)):
+        generate(model, [1], 20, 0, precision)
+        assert dtypes == {dtype}, precision
+        dtypes.clear()
 
 
 def test_weights_that_are_not_finite_still_write_something(model):
@@ -50,7 +97,7 @@ class Parrot(torch.nn.Module):
         self.said = iter(tokenizer.encode(text).tolist())
         self.vocab_size = tokenizer.vocab_size
 
-    def logits(self, token_ids):
+    def logits(self, token_ids, _cache):
         scores = torch.full((1, token_ids.shape[1], self.vocab_size), -1e9)
         scores[0, -1, next(self.said)] = 0.0
         return scores
@@ -61,7 +108,8 @@ def test_real_words_are_those_of_the_text(model):
     written = "ick quick brwn fox jumps qui"
     tokenizer = CharacterTokenizer.of(text)
     parrot = Parrot(model.shape, written, tokenizer)
-    sample = Sampler(text, tokenizer, "the ", seed=0).sample(parrot, len(written))
+    sampler = Sampler(text, tokenizer, "the ", seed=0, precision="fp32")
+    sample = sampler.sample(parrot, len(written))
     assert (sample.prompt, sample.text) == ("the ", written)
     # the first and the last piece may be cut, so they count neither way
     assert (sample.num_words, sample.num_real_words) == (4, 3)

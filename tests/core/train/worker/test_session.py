@@ -27,10 +27,10 @@ def session_of(prepared_run):
     """Return make(**changes): (session, directory); the store is closed at the end."""
     stores = []
 
-    def make(attempt=1, directory=None, **changes):
+    def make(attempt=1, directory=None, precision="fp32", **changes):
         directory = directory or prepared_run(**changes)
         stores.append(RunStore(directory, attempt))
-        config = TrainConfig.from_json({**read_info(directory)["config"], "precision": "fp32"})
+        config = TrainConfig.from_json({**read_info(directory)["config"], "precision": precision})
         return open_session(config, stores[-1], torch.device("cpu")), directory
 
     yield make
@@ -62,6 +62,16 @@ def each_step(session, action):
 def send_after(session, directory, step, op, value=None):
     """Send a command when the session has done the step."""
     each_step(session, lambda done: done == step and send(directory, op, value))
+
+
+def test_samples_are_written_in_the_precision_of_the_run(session_of):
+    for precision, dtype in (("fp32", torch.float32), ("bf16", torch.bfloat16)):
+        session, _directory = session_of(precision=precision)
+        dtypes = set()
+        head = session.observer.trainer.model.head
+        head.register_forward_hook(lambda _head, _x, scores, seen=dtypes: seen.add(scores.dtype))
+        session.observer.sample()
+        assert dtypes == {dtype}, precision
 
 
 def test_a_run_writes_every_step_and_what_is_due(session_of):
