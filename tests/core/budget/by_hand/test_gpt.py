@@ -54,11 +54,14 @@ def saved_bytes(shape, batch_size, precision):
         return tensor.detach()
 
     tokens, targets = torch.randint(0, shape.vocab_size, (2, batch_size, shape.seq_len))
+    dtype = torch.float16 if precision == "fp16" else torch.bfloat16
     with (
         torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor),
-        torch.autocast("cpu", torch.bfloat16, enabled=precision != "fp32"),
+        torch.autocast("cpu", dtype, enabled=precision != "fp32"),
     ):
         loss = model(tokens, targets)
+        if precision == "fp16":
+            loss = torch.amp.GradScaler("cpu", init_scale=1.0).scale(loss)
     assert loss.isfinite()
     return sum(num_bytes for num_bytes, _tensor in kept.values())
 
