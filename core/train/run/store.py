@@ -46,6 +46,7 @@ class RunStore:
         """
         self.directory, self.attempt = directory, attempt
         self.gpu: Gpu | None = None  # that this attempt trains on, once it is known
+        self.step: int | None = None  # the newest that this attempt has told of
         self._buffer = bytearray(RECORD.size)
         self._last_state = ""
         self._last_time = 0.0
@@ -78,6 +79,7 @@ class RunStore:
         """
         pack_record(self._buffer, record, self.attempt)
         self._metrics.append(self._buffer)
+        self.step = record.step
 
     def append_event(self, kind: str, step: int, **data: object) -> int:
         """Add an event and return its number; NaN and infinity are stored as null.
@@ -127,7 +129,7 @@ class RunStore:
             **more,
         )
         write_state(self.directory, value, durable=state != self._last_state)
-        self._last_state = state
+        self._last_state, self.step = state, step
 
     def sync(self) -> None:
         """Wait until the disk holds every step and event, as before a checkpoint."""

@@ -57,14 +57,29 @@ SIZES: Final = (
         source="the smallest shape that writes words within a minute on two CPU cores",
     ),
     Size(
+        key="0.5M",
+        settings=_shape(4, 96, 4, 64, 12, 3e-3),
+        source="nanoGPT's CPU recipe at three quarters of its width",
+    ),
+    Size(
         key="0.8M",
         settings=_shape(4, 128, 4, 64, 12, 2e-3),
         source="nanoGPT's CPU recipe",
     ),
     Size(
+        key="3.2M",
+        settings=_shape(4, 256, 4, 128, 32, 1.5e-3),
+        source="between nanoGPT's two recipes: the layers of one, the head width of the other",
+    ),
+    Size(
         key="10.7M",
         settings=_shape(6, 384, 6, 256, 64, 1e-3),
         source="nanoGPT's character-level recipe",
+    ),
+    Size(
+        key="25M",
+        settings=_shape(8, 512, 8, 256, 64, 8e-4),
+        source="between nanoGPT's character-level recipe and GPT-2 small, heads of 64 as in both",
     ),
     Size(
         key="124M",

@@ -154,7 +154,7 @@ def work_or_tell(store: RunStore, info: Info, asked_at: float | None) -> int:
 
 def _tell(store: RunStore, failure: Failure) -> None:
     """Write the failure down; a disk that refuses even that leaves it to the log."""
-    step = read_state(store.directory).step
+    step = read_state(store.directory).step if store.step is None else store.step
     told = {"reason": failure.reason, "message": failure.message, "values": failure.values}
     resident = psutil.Process().memory_info().rss
     with _disk_may_refuse():

@@ -152,7 +152,8 @@ class Session:
                 self.observer.after_step(step, self._orders())
         if self.observer.num_failed_saves > saved_before:
             self._change(self.state, "disk", NOT_SAVED)
-        if time.monotonic() - self._state_at > STATE_SECONDS:
+        # Behind a single step comes nothing that would tell of it later.
+        if self.state == "paused" or time.monotonic() - self._state_at > STATE_SECONDS:
             self._write_state()
         if self.max_steps_per_second:
             self._next_step_at = began + 1 / self.max_steps_per_second

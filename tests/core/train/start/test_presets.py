@@ -16,7 +16,15 @@ from core.train.start.presets import (
 )
 
 # key: parameters that the name promises, for 65 characters (GPT-2's own 50,257 tokens for 124M)
-NAMED = {"110k": 110e3, "0.8M": 0.8e6, "10.7M": 10.7e6, "124M": 124e6}
+NAMED = {
+    "110k": 110e3,
+    "0.5M": 0.45e6,
+    "0.8M": 0.8e6,
+    "3.2M": 3.2e6,
+    "10.7M": 10.7e6,
+    "25M": 25.3e6,
+    "124M": 124e6,
+}
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: size.key)
