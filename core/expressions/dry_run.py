@@ -1,0 +1,126 @@
+"""An operation on tensors without data: shapes, bytes and FLOPs before anything is allocated."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from einops import EinopsError
+from torch import Tensor
+
+from core.expressions.dispatch import Watching, storage_id
+from core.expressions.error import ExpressionError
+from core.expressions.limits import Limits
+from core.expressions.operation import Operation, Value, tensors_in
+from core.language import _
+from core.units import format_bytes, format_exact
+
+# What torch and einops raise where a call cannot be: shapes, indices, dtypes, patterns.
+REFUSALS = (RuntimeError, ValueError, IndexError, TypeError, EinopsError)
+
+
+class Allowance:
+    """What is left of the limits of one program; asked before each operation."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self._num_bytes = 0
+
+    def check(self, operation: Operation) -> None:
+        """Run it on `meta` and count.
+
+        Raises:
+            ExpressionError: If it would pass a limit.
+            RuntimeError, ValueError, IndexError, TypeError, EinopsError: What torch refuses.
+        """
+        if operation.reads_values:
+            self._check_unknown(operation)
+            return
+        watch = _Counting(operation, self)
+        shadows = tuple(shadow(value) for value in operation.arguments)
+        chance = (None,) if operation.call.is_random else ()
+        with torch.no_grad(), torch.device("meta"), watch.watching:
+            result = operation.call.run(*shadows, *chance)
+        self.check_result(operation, result)
+        self._num_bytes += watch.num_bytes
+
+    def check_result(self, operation: Operation, result: Value) -> None:
+        """Refuse more outputs or dimensions than can be shown."""
+        outputs = list(tensors_in(result))
+        if len(outputs) > self.limits.num_outputs:
+            message = _("{count} tensors come of this; at most {limit} are shown.")
+            self.refuse(operation, message, count=len(outputs), limit=self.limits.num_outputs)
+        for x in outputs:
+            self._check_size(operation, x)
+
+    def _check_size(self, operation: Operation, x: Tensor) -> None:
+        """Refuse a tensor with too many dimensions or elements."""
+        if x.ndim > self.limits.rank:
+            message = _("A tensor of {rank} dimensions comes of this; at most {limit} are drawn.")
+            self.refuse(operation, message, rank=x.ndim, limit=self.limits.rank)
+        if x.numel() > self.limits.num_elements:
+            message = _(
+                "{count} elements come of this; at most {limit} are computed here. At full size, "
+                "a preset shows shapes and bytes without data."
+            )
+            limit = format_exact(self.limits.num_elements)
+            self.refuse(operation, message, count=format_exact(x.numel()), limit=limit)
+
+    def check_work(self, operation: Operation, num_bytes: int, flops: int) -> None:
+        """Refuse what would take too much memory or time."""
+        if self._num_bytes + num_bytes > self.limits.num_bytes:
+            message = _("With this step {size} would be allocated; at most {limit} are.")
+            size = format_bytes(self._num_bytes + num_bytes)
+            self.refuse(operation, message, size=size, limit=format_bytes(self.limits.num_bytes))
+        if flops > self.limits.flops:
+            message = _("This product takes {count} FLOPs; at most {limit} are computed here.")
+            limit = format_exact(self.limits.flops)
+            self.refuse(operation, message, count=format_exact(flops), limit=limit)
+
+    def refuse(self, operation: Operation, message: str, **values: Any) -> None:  # noqa: ANN401
+        """Raise the error of an operation."""
+        raise ExpressionError(message.format(**values), operation.span)
+
+    def _check_unknown(self, operation: Operation) -> None:
+        """Bound what only the values decide: at most an index of 8 bytes for each coordinate."""
+        if self.limits.on_meta:
+            message = _("What comes of this depends on the values, and here there are none.")
+            self.refuse(operation, message)
+        num_bytes = sum(8 * max(x.ndim, 1) * x.numel() for x in operation.inputs)
+        self.check_work(operation, num_bytes, 0)
+        self._num_bytes += num_bytes
+
+
+class _Counting:
+    """Adds up the bytes and FLOPs of one operation, hidden copies too."""
+
+    def __init__(self, operation: Operation, allowance: Allowance) -> None:
+        self.num_bytes, self.flops = 0, 0
+        self.watching = Watching(self._tell)
+        self._operation, self._allowance = operation, allowance
+
+    def _tell(
+        self, _overload: object, inputs: Sequence[Tensor], outputs: Sequence[Tensor], flops: int
+    ) -> None:
+        known = {storage_id(x) for x in inputs}
+        self.flops += flops
+        for x in outputs:
+            if storage_id(x) not in known:
+                self.num_bytes += x.untyped_storage().nbytes()
+        self._allowance.check_work(self._operation, self.num_bytes, self.flops)
+
+
+def shadow(value: Value) -> Value:
+    """Return the value with tensors that have shape, strides, offset and dtype, but no data."""
+    if isinstance(value, Tensor):
+        return _shadow_of(value)
+    if type(value) in {tuple, list}:
+        return type(value)(shadow(each) for each in value)
+    return value
+
+
+def _shadow_of(x: Tensor) -> Tensor:
+    if x.is_meta:
+        return x
+    num_elements = x.untyped_storage().nbytes() // x.element_size()
+    storage = torch.empty(num_elements, dtype=x.dtype, device="meta")
+    return storage.as_strided(x.shape, x.stride(), x.storage_offset())

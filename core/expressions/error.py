@@ -1,0 +1,37 @@
+"""What is wrong with an expression, and where."""
+
+import ast
+from dataclasses import dataclass
+from typing import Self
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Span:
+    """A part of one line of the source: line from 1, columns from 0, the last one excluded."""
+
+    line: int
+    column: int
+    end_column: int
+
+    @classmethod
+    def of(cls, node: ast.expr | ast.stmt | ast.keyword) -> Self:
+        """Return where a node stands; of one that spans lines, its part of the first."""
+        is_long = node.end_lineno not in {None, node.lineno}
+        end = node.col_offset + 1 if is_long or node.end_col_offset is None else node.end_col_offset
+        return cls(line=node.lineno, column=node.col_offset, end_column=end)
+
+
+class ExpressionError(ValueError):
+    """An expression that is refused.
+
+    Attributes:
+        message: Why, and what to write instead, in the reader's language.
+        line: From 1.
+        column, end_column: From 0, in characters; the end is excluded.
+        torch_message: What PyTorch or einops itself said, word for word; empty if nobody asked it.
+    """
+
+    def __init__(self, message: str, span: Span, torch_message: str = "") -> None:
+        super().__init__(message)
+        self.message, self.torch_message = message, torch_message
+        self.line, self.column, self.end_column = span.line, span.column, span.end_column

@@ -1,0 +1,248 @@
+"""From text to a checked tree: which characters, which nodes, how many and how deep.
+
+Whatever passes is made of the nodes in `STATEMENTS` and `EXPRESSIONS` alone, small enough for
+recursion. What names and calls mean is the interpreter's matter.
+"""
+
+import ast
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from core.expressions.error import ExpressionError, Span
+from core.expressions.limits import (
+    INT64,
+    MAX_CHARACTERS,
+    MAX_DEPTH,
+    MAX_ITEMS,
+    MAX_NAME,
+    MAX_NODES,
+    MAX_STRING,
+)
+from core.language import N_, _
+
+STATEMENTS: Final = (ast.Expr, ast.Assign)
+EXPRESSIONS: Final = (
+    *(ast.Constant, ast.Name, ast.Tuple, ast.List, ast.UnaryOp, ast.BinOp, ast.Compare),
+    *(ast.Subscript, ast.Slice, ast.Call, ast.Attribute),
+)
+OPERATORS: Final = (
+    *(ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.MatMult),
+    *(ast.BitAnd, ast.BitOr, ast.USub, ast.Invert),
+    *(ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE),
+)
+_SMALL_PARTS: Final = (ast.expr_context, ast.keyword)
+NAMES_OF_NODES: Final = {
+    ast.Lambda: N_("A function (lambda)"),
+    ast.ListComp: N_("A comprehension"),
+    ast.SetComp: N_("A comprehension"),
+    ast.DictComp: N_("A comprehension"),
+    ast.GeneratorExp: N_("A comprehension"),
+    ast.JoinedStr: N_("An f-string"),
+    ast.NamedExpr: N_("An assignment inside an expression (:=)"),
+    ast.IfExp: N_("if ... else"),
+    ast.BoolOp: N_("and, or"),
+    ast.Not: N_("not"),
+    ast.Starred: N_("Unpacking with *"),
+    ast.Dict: N_("A dictionary"),
+    ast.Set: N_("A set"),
+    ast.Await: "await",
+    ast.Yield: "yield",
+    ast.YieldFrom: "yield",
+    ast.Import: "import",
+    ast.ImportFrom: "import",
+    ast.FunctionDef: "def",
+    ast.AsyncFunctionDef: "def",
+    ast.ClassDef: "class",
+    ast.Delete: "del",
+    ast.For: "for",
+    ast.While: "while",
+    ast.With: "with",
+    ast.If: "if",
+    ast.Try: "try",
+    ast.Raise: "raise",
+    ast.AugAssign: N_("An assignment with an operator, such as +=,"),
+    ast.AnnAssign: N_("An annotation"),
+    ast.In: "in",
+    ast.NotIn: "not in",
+    ast.Is: "is",
+    ast.IsNot: "is not",
+    ast.LShift: "<<",
+    ast.RShift: ">>",
+    ast.BitXor: "^",
+    ast.UAdd: "+",
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Program:
+    """A text whose every node is allowed.
+
+    Attributes:
+        source: What the reader wrote.
+        statements: Its lines, in order.
+    """
+
+    source: str
+    statements: tuple[ast.Expr | ast.Assign, ...]
+
+    def text(self, node: ast.AST) -> str:
+        """Return the piece of the source that a node stands for."""
+        return ast.get_source_segment(self.source, node) or ""
+
+
+def parse(source: str) -> Program:
+    """Return the checked tree of a text.
+
+    Raises:
+        ExpressionError: If it is too long, no Python, or uses what is not allowed here.
+    """
+    source = source.replace("\r\n", "\n").strip()
+    _check_characters(source)
+    try:
+        tree = ast.parse(source)
+    except SyntaxError as error:
+        raise _as_ours(error, source) from None
+    except (ValueError, MemoryError, RecursionError):
+        raise ExpressionError(_("This cannot be read as Python."), _everything(source)) from None
+    _check_size(tree, source)
+    if not tree.body:
+        message = _("There is nothing to evaluate yet; write an expression, such as x.t().")
+        raise ExpressionError(message, _everything(source))
+    for node, parent in _with_parents(tree):
+        _check_node(node, parent)
+    statements = tuple(each for each in tree.body if isinstance(each, STATEMENTS))
+    return Program(source=source, statements=statements)
+
+
+def _everything(source: str) -> Span:
+    return Span(line=1, column=0, end_column=len(source.split("\n", 1)[0]))
+
+
+def _check_characters(source: str) -> None:
+    if len(source) > MAX_CHARACTERS:
+        message = _("The text has {count} characters; at most {limit} are evaluated.")
+        counts = {"count": f"{len(source):,}", "limit": MAX_CHARACTERS}
+        raise ExpressionError(message.format(**counts), _everything(source))
+    for number, line in enumerate(source.split("\n"), start=1):
+        for column, character in enumerate(line):
+            if not " " <= character <= "~" or character == "\\":
+                raise ExpressionError(
+                    _about_character(character),
+                    Span(line=number, column=column, end_column=column + 1),
+                )
+
+
+def _about_character(character: str) -> str:
+    name = unicodedata.name(character, _("a control character")).lower()
+    plain = unicodedata.normalize("NFKC", character)
+    if plain.isascii() and plain.isprintable() and plain.strip():
+        message = _("{character} is not the ASCII {plain}, it is {name}; write {plain}.")
+        return message.format(character=character, plain=plain, name=name)
+    shown = character if character.isprintable() else f"U+{ord(character):04X}"
+    message = _("{character} ({name}) cannot stand here; expressions are written in ASCII.")
+    return message.format(character=shown, name=name)
+
+
+def _as_ours(error: SyntaxError, source: str) -> ExpressionError:
+    lines = source.split("\n")
+    line = min(max(error.lineno or 1, 1), len(lines))
+    column = min(max((error.offset or 1) - 1, 0), len(lines[line - 1]))
+    end = error.end_offset or 0
+    stop = end - 1 if error.end_lineno == error.lineno and end - 1 > column else column + 1
+    message = _("Python cannot read this: {reason}.").format(reason=error.msg)
+    return ExpressionError(message, Span(line=line, column=column, end_column=stop))
+
+
+def _check_size(tree: ast.Module, source: str) -> None:
+    """Count nodes and depth with a stack of our own: a deep tree would end Python's."""
+    waiting: list[tuple[ast.AST, int]] = [(tree, 0)]
+    count = 0
+    while waiting:
+        node, depth = waiting.pop()
+        count += not isinstance(node, (*_SMALL_PARTS, *OPERATORS))
+        if count > MAX_NODES or depth > MAX_DEPTH:
+            message = _("This is nested too deeply or has too many parts; split or shorten it.")
+            raise ExpressionError(message, _everything(source))
+        waiting.extend((child, depth + 1) for child in ast.iter_child_nodes(node))
+
+
+def _with_parents(tree: ast.Module) -> Iterator[tuple[ast.AST, ast.AST]]:
+    """Yield every node below the module, each after the one that it stands in."""
+    for parent in ast.walk(tree):
+        for node in ast.iter_child_nodes(parent):
+            yield node, parent
+
+
+def _check_node(node: ast.AST, parent: ast.AST) -> None:
+    with_place = (ast.expr, ast.stmt, ast.keyword)
+    place = node if isinstance(node, with_place) else parent  # an operator stands in its expression
+    assert isinstance(place, with_place)
+    span = Span.of(place)
+    if not isinstance(node, (*STATEMENTS, *EXPRESSIONS, *OPERATORS, *_SMALL_PARTS)):
+        what = _(NAMES_OF_NODES.get(type(node), type(node).__name__))
+        raise ExpressionError(_("{what} is not allowed here.").format(what=what), span)
+    problem = _problem_of(node)
+    if problem:
+        raise ExpressionError(problem, span)
+
+
+def _problem_of(node: ast.AST) -> str:
+    """Return what is wrong with an allowed kind of node; empty if nothing is."""
+    match node:
+        case ast.Constant(value=value):
+            return _problem_of_constant(value)
+        case ast.Name(id=name) | ast.keyword(arg=str(name)):
+            return _problem_of_name(name)
+        case ast.Attribute(attr=name) if name.startswith("_"):
+            return _("Names that begin with an underscore are not allowed here.")
+        case ast.keyword(arg=None):
+            return _("Unpacking with ** is not allowed here.")
+        case ast.Tuple(elts=items) | ast.List(elts=items) if len(items) > MAX_ITEMS:
+            return _("A list may have at most {limit} items.").format(limit=MAX_ITEMS)
+        case ast.Compare(ops=ops) if len(ops) > 1:
+            return _("Compare two things at a time.")
+        case ast.Assign(targets=targets):
+            return _problem_of_targets(targets)
+    return ""
+
+
+def _problem_of_constant(value: object) -> str:
+    if value is None or value is Ellipsis or isinstance(value, bool):
+        return ""
+    if isinstance(value, int):
+        message = _("The number has {count} digits; sizes end at int64, {limit}.")
+        digits = len(str(value)) if value < 10**400 else 400
+        return "" if value <= INT64 else message.format(count=digits, limit=f"{INT64:,}")
+    if isinstance(value, float):
+        return "" if abs(value) < float("inf") else _("The number is too large for float64.")
+    if isinstance(value, str):
+        message = _("A text may have at most {limit} characters.")
+        return "" if len(value) <= MAX_STRING else message.format(limit=MAX_STRING)
+    return _("{what} is not allowed here.").format(what=type(value).__name__)
+
+
+def _problem_of_name(name: str) -> str:
+    if name.startswith("_"):
+        return _("Names that begin with an underscore are not allowed here.")
+    if len(name) > MAX_NAME and name not in {"memory_format", "storage_offset"}:
+        return _("The name {name} is longer than {limit} letters.").format(
+            name=name[:MAX_NAME] + "…", limit=MAX_NAME
+        )
+    return ""
+
+
+def _problem_of_targets(targets: list[ast.expr]) -> str:
+    """One name, several names, or an element of a tensor; which of them, the profile decides."""
+    if len(targets) > 1:
+        return _("Assign to one name at a time.")
+    target = targets[0]
+    if isinstance(target, ast.Attribute):
+        return _("An attribute cannot be assigned to here.")
+    names = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
+    if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+        return ""
+    if names and all(isinstance(name, ast.Name) for name in names):
+        return ""
+    return _("Assign to a name, such as y = x.t().")

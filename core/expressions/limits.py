@@ -1,0 +1,42 @@
+"""How much an expression may ask for; all of it is checked before memory is allocated."""
+
+from dataclasses import dataclass
+from typing import Final
+
+MAX_CHARACTERS: Final = 500
+MAX_NODES: Final = 200
+MAX_DEPTH: Final = 75
+MAX_NAME: Final = 16
+MAX_STRING: Final = 120
+MAX_ITEMS: Final = 64  # of a tuple or list
+MAX_AXES: Final = 32  # of an einops pattern
+INT64: Final = 2**63 - 1
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Limits:
+    """What one evaluation may use.
+
+    Attributes:
+        num_elements: Of one tensor.
+        num_bytes: Of all storages that a program makes.
+        flops: Of one product of matrices.
+        rank: Dimensions of one tensor.
+        num_steps: Operations that give tensors.
+        num_outputs: Tensors of one operation.
+        seconds: Of the whole program; looked at before each operation.
+        on_meta: Whether tensors have no data: then sizes cost nothing.
+    """
+
+    num_elements: int
+    num_bytes: int
+    flops: int
+    rank: int = 8
+    num_steps: int = 24
+    num_outputs: int = 64
+    seconds: float = 2.0
+    on_meta: bool = False
+
+
+MATERIALIZED: Final = Limits(num_elements=262_144, num_bytes=16_000_000, flops=50_000_000)
+ON_META: Final = Limits(num_elements=INT64, num_bytes=INT64, flops=INT64, on_meta=True)

@@ -1,0 +1,211 @@
+"""What a call takes: a signature in one line, and arguments checked against it.
+
+`"narrow(dim int, start int, length int)"` names parameters and their kinds. `"dim int = None"` may
+be left out, `"dims ints"` takes one or a list, `"shape *ints"` all that follow too, `"**sizes"`
+named integers.
+"""
+
+import ast
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import dropwhile, takewhile
+from typing import Any, Final
+
+import torch
+from torch import Tensor
+
+from core.expressions.error import ExpressionError, Span
+from core.language import N_, _
+
+Run = Callable[..., Any]
+
+
+def is_integer(value: object) -> bool:
+    """Whether it is an int, and no bool."""
+    return type(value) is int
+
+
+def is_integers(value: object) -> bool:
+    """Whether it is a tuple or list of ints."""
+    return type(value) in {tuple, list, torch.Size} and all(map(is_integer, _items(value)))
+
+
+def is_number(value: object) -> bool:
+    """Whether it is an int or a float."""
+    return type(value) in {int, float}
+
+
+def is_tensor(value: object) -> bool:
+    """Whether it is a tensor."""
+    return type(value) is Tensor
+
+
+def is_tensors(value: object) -> bool:
+    """Whether it is a tuple or list of tensors."""
+    return type(value) in {tuple, list} and all(map(is_tensor, _items(value)))
+
+
+def is_data(value: object) -> bool:
+    """Whether it is a number or a nested list of numbers."""
+    if type(value) in {tuple, list}:
+        return all(map(is_data, _items(value)))
+    return type(value) in {int, float, bool}
+
+
+def _items(value: Any) -> Sequence[object]:  # noqa: ANN401  one of the exact types above
+    return tuple(value)
+
+
+KINDS: Final[Mapping[str, tuple[str, Callable[[object], bool]]]] = {
+    "int": (N_("an integer"), is_integer),
+    "ints": (N_("integers"), lambda value: is_integer(value) or is_integers(value)),
+    "*ints": (N_("integers"), is_integers),
+    "number": (N_("a number"), is_number),
+    "bool": (N_("True or False"), lambda value: type(value) is bool),
+    "text": (N_("a text in quotes"), lambda value: type(value) is str),
+    "dtype": (N_("a dtype, such as torch.float16"), lambda value: type(value) is torch.dtype),
+    "format": (N_("a memory format"), lambda value: type(value) is torch.memory_format),
+    "tensor": (N_("a tensor"), is_tensor),
+    "tensors": (N_("a list of tensors"), is_tensors),
+    "data": (N_("a number or a list of numbers"), is_data),
+    "None": ("None", lambda value: value is None),
+}
+_REQUIRED: Final = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One argument: its name, the kinds that it may have, and what it is if it is left out."""
+
+    name: str
+    kinds: tuple[str, ...]
+    default: object = _REQUIRED
+
+    def accepts(self, value: object) -> bool:
+        """Whether a value is of one of the kinds."""
+        return any(KINDS[kind][1](value) for kind in self.kinds)
+
+    @property
+    def expected(self) -> str:
+        """What it takes, in the reader's language."""
+        return _(" or ").join(_(KINDS[kind][0]) for kind in self.kinds)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Call:
+    """A row of the tables of what may be called.
+
+    Attributes:
+        name: As in PyTorch.
+        signature: As it is written in the table, for people.
+        parameters: In order; of a method without the tensor itself.
+        run: The real thing; it is handed all parameters, in order, after a method's tensor.
+        takes_sizes: Whether named integers may follow, as einops takes them.
+        reads_values: Whether the result's shape depends on the values, so that no dry run tells it.
+        multiplies: Whether its FLOPs are counted before it runs.
+        writes: Whether it changes its tensor.
+        is_random: Whether `run` takes a generator after its parameters.
+    """
+
+    name: str
+    signature: str
+    parameters: tuple[Parameter, ...]
+    run: Run
+    takes_sizes: bool = False
+    reads_values: bool = False
+    multiplies: bool = False
+    writes: bool = False
+    is_random: bool = False
+
+    def bind(
+        self, positional: Sequence[object], named: Mapping[str, object], node: ast.Call
+    ) -> tuple[object, ...]:
+        """Return the arguments in the order of the parameters.
+
+        Raises:
+            ExpressionError: If one is missing, too much, or of another kind.
+        """
+        given = self._by_name(positional, named, node)
+        values = []
+        for parameter in self.parameters:
+            value = given.get(parameter.name, parameter.default)
+            if value is _REQUIRED:
+                raise self._error(_("{name} is missing").format(name=parameter.name), node)
+            if value is not parameter.default and not parameter.accepts(value):
+                message = _("{name} must be {expected}")
+                counts = {"name": parameter.name, "expected": parameter.expected}
+                raise self._error(message.format(**counts), node)
+            values.append(value)
+        if self.takes_sizes:
+            values.append({name: given[name] for name in given.keys() - self._names()})
+        return tuple(values)
+
+    def _by_name(
+        self, positional: Sequence[object], named: Mapping[str, object], node: ast.Call
+    ) -> dict[str, object]:
+        left, given = list(positional), {}
+        for parameter in self.parameters:
+            if not left:
+                break
+            if "*ints" in parameter.kinds and is_integer(left[0]):  # view(2, 3) is view((2, 3))
+                given[parameter.name] = tuple(takewhile(is_integer, left))
+                left = list(dropwhile(is_integer, left))
+            else:
+                given[parameter.name] = left.pop(0)
+        if left:
+            raise self._error(_("there are too many arguments"), node)
+        for name, value in named.items():
+            if name in given:
+                raise self._error(_("{name} is given twice").format(name=name), node)
+            if name not in self._names() and not self.takes_sizes:
+                raise self._error(_("there is no {name}").format(name=name), node)
+            if name not in self._names() and not is_integer(value):
+                message = _("the size {name} must be an integer")
+                raise self._error(message.format(name=name), node)
+            given[name] = value
+        return given
+
+    def _names(self) -> set[str]:
+        return {parameter.name for parameter in self.parameters}
+
+    def _error(self, reason: str, node: ast.Call) -> ExpressionError:
+        message = _("{signature}: {reason}.").format(signature=self.signature, reason=reason)
+        return ExpressionError(message, Span.of(node))
+
+
+_LINE = re.compile(r"(?P<name>[\w.]+)\((?P<parameters>.*)\)")
+
+
+def table_of(rows: Mapping[str, Run], **marks: bool) -> dict[str, Call]:
+    """Return calls by name, from signatures and what they run.
+
+    >>> table_of({"t()": lambda x: x.t()})["t"].parameters
+    ()
+    """
+    calls = [_call_of(signature, run, marks) for signature, run in rows.items()]
+    return {call.name: call for call in calls}
+
+
+def _call_of(signature: str, run: Run, marks: Mapping[str, bool]) -> Call:
+    found = _LINE.fullmatch(signature)
+    assert found, signature
+    words = [word.strip() for word in found["parameters"].split(",") if word.strip()]
+    return Call(
+        name=found["name"],
+        signature=signature,
+        parameters=tuple(_parameter_of(word) for word in words if word != "**sizes"),
+        run=run,
+        takes_sizes="**sizes" in words,
+        **marks,
+    )
+
+
+def _parameter_of(word: str) -> Parameter:
+    left, _equals, default = (part.strip() for part in word.partition("="))
+    name, kinds = left.split(" ", 1)
+    return Parameter(
+        name,
+        tuple(kinds.replace(" ", "").split("|")),
+        ast.literal_eval(default) if default else _REQUIRED,
+    )
