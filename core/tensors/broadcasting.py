@@ -1,0 +1,83 @@
+"""Which shapes go together: aligned from the right, lengths equal or 1."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Column:
+    """One dimension of all shapes, counted from the right: -1 is the last.
+
+    Attributes:
+        dim: Where, in the result.
+        lengths: Of each shape; None where it has no such dimension.
+        length: Of the result; None if the lengths do not go together.
+        stretched: Whether each shape is read again and again along it, with stride 0.
+    """
+
+    dim: int
+    lengths: tuple[int | None, ...]
+    length: int | None
+    stretched: tuple[bool, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BroadcastVerdict:
+    """Whether shapes go together, and how.
+
+    Attributes:
+        ok: Whether they do.
+        shape: Of the result; empty if they do not.
+        columns: From the left; those with `length` None are in the way.
+    """
+
+    ok: bool
+    shape: tuple[int, ...]
+    columns: tuple[Column, ...]
+
+
+def explain_broadcast(*shapes: Sequence[int]) -> BroadcastVerdict:
+    """Align shapes from the right and say which dimensions stretch and which forbid it.
+
+    >>> explain_broadcast((3, 1), (1, 4)).shape
+    (3, 4)
+    """
+    num_dims = max(map(len, shapes), default=0)
+    columns = tuple(_column(shapes, dim) for dim in range(-num_dims, 0))
+    lengths = [column.length for column in columns if column.length is not None]
+    ok = len(lengths) == num_dims
+    return BroadcastVerdict(ok=ok, shape=tuple(lengths) if ok else (), columns=columns)
+
+
+def _column(shapes: Sequence[Sequence[int]], dim: int) -> Column:
+    lengths = tuple(shape[dim] if len(shape) >= -dim else None for shape in shapes)
+    longer = {length for length in lengths if length not in {None, 1}}
+    length = None if len(longer) > 1 else (longer or {1}).pop()
+    stretched = tuple(length is not None and each != length for each in lengths)
+    return Column(dim=dim, lengths=lengths, length=length, stretched=stretched)
+
+
+def matmul_shape(left: Sequence[int], right: Sequence[int]) -> BroadcastVerdict:
+    """Return how `left @ right` goes: batches broadcast, the inner lengths must be equal.
+
+    A vector on the left counts as a row, on the right as a column; its 1 is dropped at the end.
+
+    >>> matmul_shape((4, 8, 16, 32), (32, 2)).shape
+    (4, 8, 16, 2)
+    """
+    if not left or not right:
+        return BroadcastVerdict(ok=False, shape=(), columns=())
+    rows = (1, *left) if len(left) == 1 else tuple(left)
+    cols = (*right, 1) if len(right) == 1 else tuple(right)
+    batch = explain_broadcast(rows[:-2], cols[:-2])
+    is_joined = rows[-1] == cols[-2]
+    outer = (*rows[-2:-1],) * (len(left) > 1) + (*cols[-1:],) * (len(right) > 1)
+    inner = Column(
+        dim=-1,
+        lengths=(rows[-1], cols[-2]),
+        length=rows[-1] if is_joined else None,
+        stretched=(False, False),
+    )
+    ok = batch.ok and is_joined
+    shape = (*batch.shape, *outer) if ok else ()
+    return BroadcastVerdict(ok=ok, shape=shape, columns=(*batch.columns, inner))

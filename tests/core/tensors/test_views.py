@@ -1,0 +1,116 @@
+"""The view rule against torch, and its failing pairs against every possible stride."""
+
+import itertools
+import math
+from random import Random
+
+import pytest
+import torch
+
+from core.tensors.layout import Layout
+from core.tensors.views import explain_view, mergeable
+from tests.core.tensors.random_tensors import random_strided, random_target
+
+NUM_TRIPLES = 20_000
+
+
+def test_the_rule_is_torchs_own_for_20_000_random_triples():
+    rng = Random(20261122)
+    kinds = dict.fromkeys(("view", "size", "infer", "break"), 0)
+    for _ in range(NUM_TRIPLES):
+        x = random_strided(rng)
+        target = random_target(rng, x.numel())
+        verdict = explain_view(x.shape, x.stride(), target)
+        kinds[verdict.kind] += 1
+        case = (tuple(x.shape), x.stride(), target, verdict)
+        try:
+            viewed = x.view(target)
+        except RuntimeError as error:
+            assert not verdict.ok, case
+            assert ("view size is not compatible" in str(error)) == (verdict.kind == "break"), case
+        else:
+            assert (verdict.shape, verdict.stride) == (tuple(viewed.shape), viewed.stride()), case
+    assert min(kinds.values()) > 500, kinds
+
+
+def strided_view_exists(layout, target):
+    """Whether any strides at all reach the elements in the order of the target."""
+    wanted = layout.addresses().reshape(-1)
+    if math.prod(target) != len(wanted):
+        return False
+    grid = wanted.reshape(target)
+    strides = []
+    for axis, length in enumerate(target):
+        first = [slice(0, 1)] * len(target)
+        first[axis] = slice(0, 2)
+        pair = grid[tuple(first)].reshape(-1)
+        strides.append(int(pair[1] - pair[0]) if length > 1 else 0)
+    made = Layout(shape=tuple(target), stride=tuple(strides), offset=layout.offset)
+    return bool((made.addresses().reshape(-1) == wanted).all())
+
+
+def test_impossible_means_that_no_strides_would_do():
+    rng = Random(7)
+    found = {True: 0, False: 0}
+    for _ in range(3000):
+        x = random_strided(rng)
+        target = random_target(rng, x.numel())
+        if not x.numel() or min(target, default=1) < 1 or math.prod(target) != x.numel():
+            continue
+        layout = Layout(shape=tuple(x.shape), stride=x.stride())
+        verdict = explain_view(x.shape, x.stride(), target)
+        assert verdict.ok == strided_view_exists(layout, target), (layout, target)
+        found[verdict.ok] += 1
+    assert min(found.values()) > 200, found
+
+
+def test_the_failing_pairs_are_all_there_are_on_small_shapes():
+    """A pair fails if the target still cannot be had after every other break is mended."""
+    rng = Random(3)
+    num_pairs = 0
+    for _ in range(1500):
+        x = random_strided(rng)
+        target = random_target(rng, x.numel())
+        verdict = explain_view(x.shape, x.stride(), target)
+        if verdict.kind != "break":
+            continue
+        named = {(pair.dim, pair.right) for pair in verdict.failures}
+        assert named == pairs_that_break_alone(tuple(x.shape), x.stride(), verdict.shape)
+        num_pairs += len(named)
+    assert num_pairs > 100
+
+
+def pairs_that_break_alone(shape, stride, target):
+    """Every pair of longer neighbours, alone uneven in a tensor that is even elsewhere."""
+    dims = [dim for dim, length in enumerate(shape) if length != 1]
+    broken = set()
+    for left, right in itertools.pairwise(dims):
+        if stride[left] == shape[right] * stride[right]:
+            continue
+        outer = math.prod(shape[: left + 1])
+        inner = math.prod(shape[left + 1 :])
+        # two blocks that are even inside, and do not follow each other
+        if not strided_view_exists(Layout(shape=(outer, inner), stride=(inner + 1, 1)), target):
+            broken.add((left, right))
+    return broken
+
+
+def test_the_transposed_heads_need_64_and_have_8192():
+    verdict = explain_view((2, 128, 12, 64), (98304, 64, 8192, 1), (2, 128, 768))
+    (pair,) = verdict.failures
+    assert (pair.dim, pair.right, pair.need, pair.have, pair.target_dim) == (2, 3, 64, 8192, 2)
+    assert {fix.num_elements_copied * 4 for fix in verdict.fixes} == {786_432}
+
+
+def test_some_tensors_that_are_not_contiguous_can_be_viewed():
+    x = torch.arange(24).view(4, 6)[:, :3]
+    verdict = explain_view(x.shape, x.stride(), (2, 2, 3))
+    assert verdict.stride == x.view(2, 2, 3).stride() == (12, 6, 1)
+
+
+@pytest.mark.parametrize(
+    ("shape", "stride", "pairs"),
+    [((2, 3, 4), (12, 4, 1), (True, True)), ((3, 2), (1, 3), (False,)), ((3, 4), (0, 0), (True,))],
+)
+def test_neighbours_merge_if_the_left_stride_is_the_length_times_the_right(shape, stride, pairs):
+    assert mergeable(shape, stride) == pairs
