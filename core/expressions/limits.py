@@ -34,7 +34,7 @@ class Limits:
     rank: int = 8
     num_steps: int = 24
     num_outputs: int = 64
-    seconds: float = 2.0
+    seconds: float = 10.0
     on_meta: bool = False
 
 

@@ -118,6 +118,7 @@ ARITHMETIC: Final = table_of(
         "mean(dim ints|None = None, keepdim bool = False)": lambda x, dim, keepdim: (
             x.mean() if dim is None else x.mean(dim, keepdim)
         ),
+        "prod(dim int)": lambda x, dim: x.prod(dim),
         "amax(dim ints = (), keepdim bool = False)": lambda x, dim, keepdim: x.amax(dim, keepdim),
         "amin(dim ints = (), keepdim bool = False)": lambda x, dim, keepdim: x.amin(dim, keepdim),
         "softmax(dim int)": lambda x, dim: x.softmax(dim),

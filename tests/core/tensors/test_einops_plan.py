@@ -1,0 +1,143 @@
+"""Plans against einops: values, and view or copy, of random patterns."""
+
+import math
+from random import Random
+
+import einops
+import pytest
+import torch
+
+from core.expressions.dispatch import storage_id
+from core.expressions.grammar import parse
+from core.expressions.interpreter import evaluate
+from core.tensors.einops_plan import REDUCTIONS, plan_einops
+from core.tensors.layout import contiguous
+from core.tensors.trace import layout_of
+
+NUM_PATTERNS = 5_000
+
+
+def grouped(rng, names):
+    """Names in order, some in brackets, here and there a 1."""
+    parts, rest = [], list(names)
+    while rest:
+        num = rng.choice([1, 1, 1, 2, 3])
+        group, rest = rest[:num], rest[num:]
+        parts.append((group, f"({' '.join(group)})" if len(group) > 1 else group[0]))
+    if rng.random() < 0.15:
+        parts.insert(rng.randint(0, len(parts)), ([], rng.choice(["1", "()"])))
+    return parts
+
+
+def random_case(rng):
+    names = [f"a{number}" for number in range(rng.randint(1, 5))]
+    lengths = {name: rng.choice([1, 2, 2, 3]) for name in names}
+    left = grouped(rng, names)
+    operation = rng.choice(["rearrange", "reduce", "repeat"])
+    kept = list(names)
+    if operation == "reduce":
+        kept = rng.sample(names, rng.randint(0, len(names)))
+    if operation == "repeat":
+        extra = [f"r{number}" for number in range(rng.randint(0, 2))]
+        lengths |= {name: rng.choice([1, 2, 3]) for name in extra}
+        kept += extra
+    rng.shuffle(kept)
+    pattern = f"{' '.join(text for _, text in left)} -> {' '.join(text for _, text in grouped(rng, kept))}"
+    shape = [math.prod(lengths[name] for name in group) for group, _ in left]
+    return operation, pattern, shape, lengths
+
+
+def random_layout(rng, shape):
+    """A tensor of the shape: fresh, transposed, or with gaps."""
+    x = torch.randn(shape)
+    if rng.random() < 0.3 and x.ndim > 1:
+        order = rng.sample(range(x.ndim), x.ndim)
+        back = [order.index(dim) for dim in range(x.ndim)]
+        x = x.permute(order).contiguous().permute(back)
+    elif rng.random() < 0.3 and x.ndim:
+        x = torch.cat((x, x), dim=-1)[..., : x.shape[-1]]
+    return x
+
+
+def test_5_000_random_patterns_have_einops_values_and_its_storage():
+    rng = Random(20261122)
+    kinds = dict.fromkeys(("same", "view", "copy"), 0)
+    for _ in range(NUM_PATTERNS):
+        operation, pattern, shape, lengths = random_case(rng)
+        x = random_layout(rng, shape)
+        reduction = rng.choice(list(REDUCTIONS)) if operation == "reduce" else ""
+        case = (operation, pattern, layout_of(x), lengths, reduction)
+        plan = plan_einops(operation, pattern, layout_of(x), reduction, **lengths)
+        more = (reduction,) if reduction else ()
+        wanted = getattr(einops, operation)(x, pattern, *more, **lengths)
+        got = run(plan.code, x)
+        torch.testing.assert_close(got, wanted, msg=lambda text, case=case: f"{case} {text}")
+        actual = "same" if wanted is x else "view" if storage_id(wanted) == storage_id(x) else "copy"
+        assert plan.kind == actual, (case, plan.code)
+        kinds[plan.kind] += 1
+    assert min(kinds.values()) > 100, kinds
+
+
+def run(code, x):
+    return x if code == "x" else evaluate(parse(code), {"x": x}).result
+
+
+@pytest.mark.parametrize(
+    ("shape", "pattern", "sizes"),
+    [
+        ((2, 3, 4), "a ... -> ... a", {}),
+        ((2, 3, 4), "(a b) ... -> a (...) b", {"a": 2}),
+        ((2, 3, 4), "... c -> (... c)", {}),
+        ((2, 4), "... (a 2) -> ... 2 a", {}),
+        ((6,), "(a b) -> a b", {"b": 3}),
+    ],
+)
+def test_dots_and_numbers_are_taken_apart(shape, pattern, sizes):
+    x = torch.arange(float(math.prod(shape))).view(shape)
+    operation = "rearrange"
+    if "2" in pattern:
+        with pytest.raises(ValueError, match="one side only"):
+            plan_einops(operation, pattern, layout_of(x), **sizes)
+        return
+    plan = plan_einops(operation, pattern, layout_of(x), **sizes)
+    assert torch.equal(run(plan.code, x), einops.rearrange(x, pattern, **sizes))
+
+
+def test_heads_are_split_for_nothing_and_merged_with_a_copy():
+    split = plan_einops("rearrange", "b t (h d) -> b h t d", contiguous((2, 8, 12)), h=3)
+    assert (split.kind, split.bytes_moved, split.flops) == ("view", 0, 0)
+    assert split.code == "x.reshape(2, 8, 3, 4).permute(0, 2, 1, 3)"
+    heads = split.steps[-1].layout
+    assert plan_einops("rearrange", "b h t d -> b h d t", heads).kind == "view"
+    merged = plan_einops("rearrange", "b h t d -> b h (t d)", heads)
+    assert (merged.kind, merged.bytes_moved) == ("copy", 2 * 2 * 8 * 12 * 4)
+
+
+def test_names_stand_where_the_pattern_has_them():
+    plan = plan_einops("rearrange", "b (h d) -> d b h", contiguous((2, 6)), h=3)
+    found = [(each.axis, each.side, each.start, each.size, each.group) for each in plan.tokens]
+    assert found[:3] == [("b", "left", 0, 2, 0), ("h", "left", 3, 3, 1), ("d", "left", 5, 2, 1)]
+    assert found[3:] == [("d", "right", 11, 2, 0), ("b", "right", 13, 2, 1), ("h", "right", 15, 3, 2)]
+
+
+@pytest.mark.parametrize(
+    ("operation", "pattern", "sizes", "message"),
+    [
+        ("rearrange", "a b", {}, "one arrow"),
+        ("rearrange", "a -> a", {}, "has 1 dimensions"),
+        ("rearrange", "a b -> a c", {}, "one side only"),
+        ("rearrange", "a (b c) -> a b c", {}, "cannot be told apart"),
+        ("rearrange", "a (b c) -> a b c", {"b": 4}, "length 6"),
+        ("reduce", "a b -> a c", {}, "right only"),
+        ("repeat", "a b -> a", {}, "left only"),
+        ("repeat", "a b -> a b c", {}, "How long"),
+        ("rearrange", "a {b -> a b", {}, "Unknown character"),
+        ("rearrange", "a a -> a", {}, "duplicate"),
+    ],
+)
+def test_what_einops_refuses_is_said(operation, pattern, sizes, message):
+    with pytest.raises(ValueError, match=message):
+        plan_einops(operation, pattern, contiguous((4, 6)), "sum", **sizes)
+    more = ("sum",) if operation == "reduce" else ()
+    with pytest.raises((einops.EinopsError, ValueError), match=r"\w"):
+        getattr(einops, operation)(torch.zeros(4, 6), pattern, *more, **sizes)
