@@ -51,12 +51,13 @@ class TracedStorage:
     Attributes:
         key: "S0", ...
         num_bytes: Its size.
-        dtype: Of the tensor that it was first seen with; `values` are read in it.
+        itemsize, dtype: Of the tensor that it was first seen with; `values` are read in it.
         values: From its beginning, at most 4,096; empty where there is no data.
     """
 
     key: str
     num_bytes: int
+    itemsize: int
     dtype: str
     values: tuple[float, ...]
 
@@ -262,6 +263,7 @@ class _Recorder:
             yield TracedStorage(
                 key=name,
                 num_bytes=x.untyped_storage().nbytes(),
+                itemsize=x.element_size(),
                 dtype=str(x.dtype).removeprefix("torch."),
                 values=values,
             )

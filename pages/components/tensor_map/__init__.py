@@ -1,0 +1,1 @@
+"""A tensor and its storage, drawn in the browser."""

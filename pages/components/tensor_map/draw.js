@@ -1,0 +1,170 @@
+// One step as SVG: the grid of its tensor above, the storages below, a needle between them. Built of
+// nodes and text alone: what a reader has typed never becomes markup.
+
+const SVG = "http://www.w3.org/2000/svg";
+const LARGEST_CELL = 46;
+const TEXT_FROM = 40; // pixels: smaller cells carry no text
+const STRIP_ROW = 46;
+const LABEL = 24;
+const GAP = 22;
+
+function node(name, attributes = {}, text = null) {
+  const made = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  if (text !== null) made.textContent = text;
+  return made;
+}
+
+// Everything that a step's picture is made of, in pixels.
+function sceneOf(view) {
+  const { data, step, width, room } = view;
+  const tensor = data.tensors[data.steps[step].tensor];
+  const addresses = addressesOf(tensor);
+  const places = placesOf(tensor.shape);
+  const storages = shownStorages(view);
+  const numBytes = Math.max(...storages.map((each) => Math.max(each.num_bytes, 1)));
+  const stripRoom = Math.max((room - LABEL * 2) * 0.45, 60) / storages.length - LABEL - GAP / 2;
+  const strip = stripOf(numBytes, width - 4, stripRoom, LARGEST_CELL / 4);
+  const lanes = placeLanes(storages, strip);
+  const laneHeight = lanes.reduce((sum, lane) => sum + lane.height + LABEL + GAP / 2, 0);
+  const gridRoom = Math.max(room - laneHeight - LABEL * 2 - GAP, 40);
+  const cell = Math.min(LARGEST_CELL, (width - 90) / places.width, gridRoom / places.height);
+  const gridHeight = places.height * cell;
+  let top = LABEL + gridHeight + GAP;
+  for (const lane of lanes) {
+    lane.top = top + LABEL;
+    top = lane.top + lane.height + GAP / 2;
+  }
+  return { tensor, addresses, places, cell, strip, lanes, left: 70, top: LABEL, gridHeight, height: top };
+}
+
+// The storage of the shown tensor and those that the steps up to it have made: at most three.
+function shownStorages({ data, step }) {
+  const seen = [];
+  for (const { tensor } of data.steps.slice(0, step + 1)) {
+    const { storage } = data.tensors[tensor];
+    if (!seen.includes(storage)) seen.push(storage);
+  }
+  return seen.slice(-3).map((key) => data.storages[key]);
+}
+
+function placeLanes(storages, strip) {
+  return storages.map((storage) => {
+    const rows = Math.max(Math.ceil(storage.num_bytes / strip.bytesInRow), 1);
+    return { storage, height: rows * strip.rowHeight };
+  });
+}
+
+function cellPlace(scene, flat) {
+  const [x, y] = scene.places.at(flat);
+  return [scene.left + x * scene.cell, scene.top + y * scene.cell];
+}
+
+function stripPlace(scene, lane, byte) {
+  const { bytesInRow, byteWidth, rowHeight } = scene.strip;
+  return [2 + (byte % bytesInRow) * byteWidth, lane.top + Math.floor(byte / bytesInRow) * rowHeight];
+}
+
+const laneOf = (scene) => scene.lanes.find(({ storage }) => storage.key === scene.tensor.storage);
+
+function box(x, y, width, height, classes, text) {
+  const group = node("g", { class: classes, transform: `translate(${x} ${y})` });
+  const inset = Math.min(1.5, width * 0.08);
+  group.append(node("rect", { x: inset, y: inset, width: width - 2 * inset, height: height - 2 * inset, rx: Math.min(4, width * 0.1) }));
+  if (text !== "" && width >= TEXT_FROM && height >= 24) {
+    group.append(node("text", { x: width / 2, y: height / 2 + 5, "text-anchor": "middle" }, text));
+  }
+  return group;
+}
+
+function drawGrid(view, scene) {
+  const { tensor, addresses, cell } = scene;
+  const values = valuesFor(view, tensor);
+  const grid = node("g", { class: "cells" });
+  addresses.forEach((address, flat) => {
+    const [x, y] = cellPlace(scene, flat);
+    const made = box(x, y, cell, cell, "cell", values ? values[address] ?? "" : "");
+    made.dataset.flat = flat;
+    grid.append(made);
+  });
+  return grid;
+}
+
+// Values belong to a storage in one dtype; seen through another they are other numbers.
+function valuesFor({ data }, tensor) {
+  const storage = data.storages[tensor.storage];
+  return storage.dtype === tensor.dtype ? storage.values : null;
+}
+
+// The last two dimensions are named beside the grid, with how far a step along them leads.
+function drawAxes(view, scene) {
+  const { tensor, cell, left, top, gridHeight } = scene;
+  const { words } = view.data;
+  const axes = node("g", { class: "axes" });
+  const rank = tensor.shape.length;
+  const named = (axis) => fill(words.axis, { axis, stride: tensor.stride[axis] });
+  if (rank > 0) axes.append(node("text", { x: left, y: top - 8 }, named(rank - 1)));
+  if (rank > 1) {
+    const y = top + Math.min(gridHeight, tensor.shape[rank - 2] * cell) / 2;
+    axes.append(node("text", { x: 4, y, class: "down" }, fill(words.axis_short, { axis: rank - 2 })));
+    axes.append(node("text", { x: 4, y: y + 18, class: "down" }, fill(words.stride_short, { stride: tensor.stride[rank - 2] })));
+  }
+  return axes;
+}
+
+function drawLane(view, scene, lane) {
+  const { storage } = lane;
+  const { words } = view.data;
+  const isOwn = storage.key === scene.tensor.storage;
+  const itemsize = isOwn ? scene.tensor.itemsize : storage.itemsize;
+  const readers = isOwn ? readersOf(scene.addresses) : new Map();
+  const group = node("g", { class: isOwn ? "lane own" : "lane" });
+  group.append(node("text", { x: 2, y: lane.top - 7, class: "name" }, fill(words.storage, storage)));
+  const values = isOwn ? valuesFor(view, scene.tensor) : storage.values;
+  for (let address = 0; (address + 1) * itemsize <= storage.num_bytes; address += 1) {
+    const [x, y] = stripPlace(scene, lane, address * itemsize);
+    const times = readers.get(address)?.length ?? 0;
+    const classes = `byte ${times ? "read" : "gap"}`;
+    const made = box(x, y, itemsize * scene.strip.byteWidth, scene.strip.rowHeight, classes, values ? values[address] ?? "" : "");
+    made.dataset.address = address;
+    if (times > 1) made.append(node("text", { class: "times", x: itemsize * scene.strip.byteWidth - 3, y: 11, "text-anchor": "end" }, `×${times}`));
+    group.append(made);
+  }
+  group.append(...drawRulers(scene, lane));
+  if (isOwn) group.append(drawOffset(view, scene, lane));
+  return group;
+}
+
+// A line where each 64 bytes begin: a processor fetches them together.
+function drawRulers(scene, lane) {
+  const { bytesInRow, byteWidth, rowHeight } = scene.strip;
+  const rulers = [];
+  for (let byte = LINE_BYTES; byte < lane.storage.num_bytes; byte += LINE_BYTES) {
+    if (byte % bytesInRow === 0) continue;
+    const [x, y] = stripPlace(scene, lane, byte);
+    rulers.push(node("line", { class: "ruler", x1: x, x2: x, y1: y - 3, y2: y + rowHeight + 3 }));
+  }
+  return rulers;
+}
+
+function drawOffset(view, scene, lane) {
+  const { tensor, strip } = scene;
+  const [x, y] = stripPlace(scene, lane, tensor.offset * tensor.itemsize);
+  const group = node("g", { class: "offset", transform: `translate(${x} ${y})` });
+  if (tensor.offset * tensor.itemsize >= Math.max(lane.storage.num_bytes, 1)) return group;
+  const middle = (tensor.itemsize * strip.byteWidth) / 2;
+  group.append(node("path", { d: `M${middle} -1 l-6 -9 h12 z` }));
+  if (tensor.offset) group.append(node("text", { x: middle + 9, y: -4 }, fill(view.data.words.offset, tensor)));
+  return group;
+}
+
+function drawNeedle(scene, flat) {
+  const lane = laneOf(scene);
+  const [x, y] = cellPlace(scene, flat);
+  const [sx, sy] = stripPlace(scene, lane, scene.addresses[flat] * scene.tensor.itemsize);
+  const from = [x + scene.cell / 2, y + scene.cell];
+  const to = [sx + (scene.tensor.itemsize * scene.strip.byteWidth) / 2, sy];
+  const bend = Math.max((to[1] - from[1]) * 0.5, 12);
+  const d = `M${from} C${from[0]} ${from[1] + bend} ${to[0]} ${to[1] - bend} ${to}`;
+  return node("path", { class: "needle", d });
+}

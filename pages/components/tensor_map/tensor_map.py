@@ -1,0 +1,130 @@
+"""The tensor map: a step's tensor as a grid, the storages as strips, a needle between them."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import streamlit as st
+
+from core.language import _
+from core.tensors.trace import Step, Trace, TracedStorage, TracedTensor
+from core.units import format_bytes
+from pages.components.tensor_map.words import KINDS, map_words
+from pages.shared.settings import presenting, unit_system
+
+MAX_CELLS: Final = 4096  # of one tensor, and elements of one storage, that are drawn
+_FOLDER: Final = Path(__file__).parent
+# One script for the browser: each part uses the ones before it.
+_SCRIPTS: Final = ("geometry", "draw", "export", "tensor_map")
+
+
+def _read(name: str) -> str:
+    return (_FOLDER / name).read_text(encoding="utf-8")
+
+
+_mount = st.components.v2.component(
+    "tensor_map",
+    html=_read("tensor_map.html"),
+    css=_read("tensor_map.css"),
+    js="\n".join(_read(f"{name}.js") for name in _SCRIPTS),
+)
+
+
+def can_be_drawn(trace: Trace) -> bool:
+    """Whether every tensor and storage of a program is small enough to be drawn."""
+    tensors = trace.tensors
+    sizes = [tensor.layout.numel for tensor in tensors]
+    sizes += [tensor.layout.storage_bytes // tensor.layout.itemsize for tensor in tensors]
+    return bool(tensors) and max(sizes) <= MAX_CELLS
+
+
+def tensor_map(
+    trace: Trace,
+    *,
+    key: str,
+    step: int,
+    index: Sequence[int],
+    room: int,
+    file_name: str,
+    on_choice: Callable[[str], None],
+) -> None:
+    """Show the tensors of a program, a step at a time.
+
+    Args:
+        trace: What ran, small enough to be drawn.
+        key: The key of this part on its page.
+        step: The shown one; the inputs count as the first steps.
+        index: Of the chosen element; empty for the first one.
+        room: Height of the picture in pixels.
+        file_name: Of its exports, without an ending.
+        on_choice: Called with "step:i,j" after the reader has moved.
+    """
+    data = {
+        "tensors": {tensor.key: _tensor_row(tensor) for tensor in trace.tensors},
+        "storages": {storage.key: _storage_row(storage) for storage in trace.storages},
+        "steps": steps_of(trace),
+        "step": step,
+        "index": list(index),
+        "room": room,
+        "file_name": file_name,
+        "words": map_words(),
+        "present": presenting(),
+    }
+
+    def chosen() -> None:
+        on_choice(str(st.session_state[key]["chosen"]))
+
+    # Streamlit loads pandas to look into a dict, but not into a list.
+    _mount(key=key, data=[data], height="content", on_chosen_change=chosen)
+
+
+def steps_of(trace: Trace) -> list[dict[str, Any]]:
+    """Return what stands on the switches: one for each input, then one for each step."""
+    given = [
+        {"label": each.text, "kind": "given", "badge": _(KINDS["given"]), "tensor": each.key}
+        for each in trace.inputs
+    ]
+    return given + [
+        {"label": _label(step), "kind": step.kind, "badge": _badge(step), "tensor": output.key}
+        for step in trace.steps
+        for output in step.outputs[:1]
+    ]
+
+
+def _label(step: Step) -> str:
+    """Return the last call of a chain: ".view(6)" of "x.t().view(6)"."""
+    lines = step.text.split("\n")
+    depth, text = 0, " ".join(line.strip() for line in lines)
+    for place in reversed(range(len(text))):
+        depth += (text[place] in ")]") - (text[place] in "([")
+        if text[place] == "." and depth == 0 and not text[:place].endswith(("torch", "F")):
+            return text[place:]
+    return text
+
+
+def _badge(step: Step) -> str:
+    size = format_bytes(step.outputs[0].layout.storage_bytes, unit_system())
+    return _(KINDS[step.kind]).format(size=size)
+
+
+def _tensor_row(tensor: TracedTensor) -> dict[str, Any]:
+    layout = tensor.layout
+    return {
+        "shape": list(layout.shape),
+        "stride": list(layout.stride),
+        "offset": layout.offset,
+        "itemsize": layout.itemsize,
+        "dtype": tensor.dtype,
+        "storage": tensor.storage,
+    }
+
+
+def _storage_row(storage: TracedStorage) -> dict[str, Any]:
+    return {
+        "key": storage.key,
+        "num_bytes": storage.num_bytes,
+        "size": format_bytes(storage.num_bytes, unit_system()),
+        "itemsize": storage.itemsize,
+        "dtype": storage.dtype,
+        "values": [f"{value:.4g}" for value in storage.values],
+    }
