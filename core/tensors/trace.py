@@ -12,11 +12,12 @@ from torch import Tensor
 
 from core.expressions.dispatch import Watching, storage_id
 from core.expressions.error import ExpressionError, Span
-from core.expressions.grammar import parse
+from core.expressions.grammar import Program, parse
 from core.expressions.interpreter import evaluate
 from core.expressions.limits import MATERIALIZED, Limits
 from core.expressions.operation import Operation, Value, tensors_in
 from core.expressions.profiles import LAYOUT, Profile
+from core.expressions.script import script
 from core.tensors.layout import Layout
 from core.tensors.rules import RULES, Kind, Predicted
 
@@ -128,6 +129,8 @@ class Trace:
         storages: All that were seen, with their values at the end.
         variables: Name -> keys of the tensors that it stands for at the end.
         error: What ended it, if something did.
+        refused_shape: What a refused `view` was asked for.
+        script: The statements before the error as plain Python, without what makes the inputs.
     """
 
     inputs: tuple[TracedTensor, ...]
@@ -135,6 +138,8 @@ class Trace:
     storages: tuple[TracedStorage, ...]
     variables: Mapping[str, tuple[str, ...]]
     error: ExpressionError | None = None
+    refused_shape: tuple[int, ...] | None = None
+    script: str = ""
 
     @property
     def tensors(self) -> tuple[TracedTensor, ...]:
@@ -162,9 +167,10 @@ def trace(
     recorder = _Recorder()
     inputs = tuple(recorder.tensor(x, name) for name, x in tensors.items())
     variables: Mapping[str, Value] = tensors
-    error = None
+    error, program = None, None
     try:
-        ended = evaluate(parse(source), tensors, limits, profile, recorder.execute)
+        program = parse(source)
+        ended = evaluate(program, tensors, limits, profile, recorder.execute)
         variables = ended.variables
     except ExpressionError as refused:
         error = refused
@@ -174,7 +180,16 @@ def trace(
         storages=tuple(recorder.storages()),
         variables={name: recorder.keys(value) for name, value in variables.items()},
         error=error,
+        refused_shape=recorder.refused_shape,
+        script=script(program, _num_sound(program, error)) if program else "",
     )
+
+
+def _num_sound(program: Program, error: ExpressionError | None) -> int | None:
+    """Return how many statements ended before the error; None for all."""
+    if error is None:
+        return None
+    return sum((each.end_lineno or 0) < error.line for each in program.statements)
 
 
 class _Recorder:
@@ -182,6 +197,7 @@ class _Recorder:
 
     def __init__(self) -> None:
         self.steps: list[Step] = []
+        self.refused_shape: tuple[int, ...] | None = None
         self._tensors: dict[int, tuple[Tensor, TracedTensor]] = {}  # by id of the object
         self._storages: dict[int, tuple[str, Tensor]] = {}
 
@@ -211,8 +227,13 @@ class _Recorder:
         """Run an operation, and note what it did."""
         before = self._snapshots() if operation.call.writes else {}
         rows: list[AtenRow] = []
-        with Watching(lambda *told: rows.append(_row_of(*told))):
-            result = operation.run(generator)
+        try:
+            with Watching(lambda *told: rows.append(_row_of(*told))):
+                result = operation.run(generator)
+        except RuntimeError:
+            if operation.call.name == "view" and type(operation.arguments[1]) is tuple:
+                self.refused_shape = operation.arguments[1]
+            raise
         written = operation.inputs[:1] if operation.call.writes else ()
         outputs = tuple(tensors_in(result)) or written
         if outputs:

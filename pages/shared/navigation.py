@@ -56,6 +56,12 @@ PAGES: Final = (
         address="quantization",
     ),
     PageRow(
+        key="tensors/strides_and_views",
+        section=N_("Tensors"),
+        title=N_("Strides and views"),
+        address="strides-and-views",
+    ),
+    PageRow(
         key="budget/model_sizes",
         section=N_("Memory and FLOPs"),
         title=N_("Model sizes and dtypes"),

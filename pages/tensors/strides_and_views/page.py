@@ -1,0 +1,22 @@
+"""Where does an element of a tensor lie?"""
+
+from core.language import N_
+from pages.shared.tabbed_page import Page, Tab, tabbed_page
+from pages.tensors.strides_and_views.inputs import ASK, choose_case
+from pages.tensors.strides_and_views.steps import steps
+from pages.tensors.strides_and_views.storage import storage
+from pages.tensors.strides_and_views.why import why
+
+tabbed_page(
+    __file__,
+    __doc__,
+    Page(
+        inputs=ASK,
+        choose=choose_case,
+        tabs={
+            "storage": Tab(label=N_("Storage and strides"), show=storage),
+            "why": Tab(label=N_("Why view refuses"), show=why),
+            "steps": Tab(label=N_("Steps"), show=steps),
+        },
+    ),
+)

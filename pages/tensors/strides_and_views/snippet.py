@@ -1,0 +1,34 @@
+"""The program as plain Python, which runs anywhere with torch and einops."""
+
+from core.tensors.trace import TracedTensor
+from pages.tensors.strides_and_views.inputs import Case
+
+_PRINT = "print(tuple({name}.shape), {name}.stride(), {name}.storage_offset())"
+
+
+def snippet(case: Case) -> str:
+    """Return code that does what the page did, up to the statement that was refused."""
+    imports, _blank, body = (case.trace.script or "import torch\n\n").partition("\n\n")
+    name = "result" if "result = " in body else "x"
+    return "\n".join([imports, "", f"x = {_made(case)}", body, _PRINT.format(name=name)])
+
+
+def _made(case: Case) -> str:
+    if not case.has_data:
+        return f'torch.empty({case.shape}, dtype=torch.{case.dtype}, device="meta")'
+    size = " * ".join(map(str, case.shape))
+    return f"torch.arange({size}).to(torch.{case.dtype}).view({case.shape})"
+
+
+def view_snippet(case: Case, tensor: TracedTensor, target: tuple[int, ...]) -> str:
+    """Return code that tries the view on a tensor with these very strides."""
+    layout = tensor.layout
+    return f"""
+import torch
+
+y = torch.empty_strided({layout.shape}, {layout.stride}, dtype=torch.{tensor.dtype}, device="meta")
+try:
+    print(y.view({target}).stride())
+except RuntimeError as error:
+    print(error)
+"""

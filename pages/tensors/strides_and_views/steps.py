@@ -1,0 +1,77 @@
+"""Every step in one table, and what ran underneath: hidden copies show there."""
+
+import streamlit as st
+
+from core.language import _
+from core.tensors.trace import Step
+from core.units import format_bytes, format_flops
+from pages.components.tensor_map.words import KINDS
+from pages.shared.charts import show_table, table_csv
+from pages.shared.settings import unit_system
+from pages.shared.tabbed_page import Shown
+from pages.tensors.strides_and_views.inputs import ASK, Case
+from pages.tensors.strides_and_views.refusals import refusal
+from pages.tensors.strides_and_views.snippet import snippet
+
+
+def steps(case: Case) -> Shown:
+    """List the steps: layout, storage, view or copy, bytes; below them the aten operations."""
+    ran = case.trace
+    table = {
+        _("Step"): [step.text.replace("\n", " ") for step in ran.steps],
+        _("What it is"): [_kind(step) for step in ran.steps],
+        _("Shape"): [str(step.outputs[0].layout.shape) for step in ran.steps],
+        _("Stride"): [str(step.outputs[0].layout.stride) for step in ran.steps],
+        _("Offset"): [step.outputs[0].layout.offset for step in ran.steps],
+        _("Storage"): [step.outputs[0].storage for step in ran.steps],
+        _("Contiguous"): [
+            _("yes") if step.outputs[0].layout.is_contiguous else _("no") for step in ran.steps
+        ],
+        _("Copied"): [_size(step.bytes_copied) for step in ran.steps],
+        _("Predicted by the rule"): [_agreement(step) for step in ran.steps],
+    }
+    if ran.steps:
+        show_table(table)
+        st.download_button(
+            "CSV", table_csv(table), file_name="steps.csv", mime="text/csv", key=ASK.key("csv")
+        )
+    if ran.error:
+        refusal(ran.error)
+    _show_underneath(ran.steps)
+    copied = sum(step.bytes_copied for step in ran.steps)
+    hidden = sum(max(step.bytes_made - step.bytes_copied, 0) for step in ran.steps)
+    said = _("{count} steps copy {size}, and {hidden} more in between that no result keeps")
+    if not hidden:
+        said = _("{count} steps copy {size}")
+    headline = said.format(count=len(ran.steps), size=_size(copied), hidden=_size(hidden))
+    return Shown(headline=headline, code=snippet(case))
+
+
+def _show_underneath(steps: tuple[Step, ...]) -> None:
+    rows = [(step, row) for step in steps for row in step.aten]
+    if not rows:
+        return
+    st.markdown(_("**Underneath**: what autograd and compilers see. A `clone` is a copy."))
+    show_table(
+        {
+            _("Step"): [step.call for step, _row in rows],
+            _("aten operation"): [row.name.removeprefix("aten.") for _step, row in rows],
+            _("Shape"): [" ".join(map(str, row.shapes)) for _step, row in rows],
+            _("Allocated"): [_size(row.num_bytes) for _step, row in rows],
+            "FLOPs": [format_flops(row.flops) if row.flops else "" for _step, row in rows],
+        }
+    )
+
+
+def _kind(step: Step) -> str:
+    return _(KINDS[step.kind]).partition(" · ")[0]
+
+
+def _agreement(step: Step) -> str:
+    if step.predicted is None:
+        return _("no rule")
+    return "✓" if step.is_as_predicted else "✗"
+
+
+def _size(num_bytes: int) -> str:
+    return format_bytes(num_bytes, unit_system()) if num_bytes else "0"

@@ -1,0 +1,114 @@
+"""The answer: the tensor of a step, its storage, and the way from an index to an address."""
+
+from typing import Final
+
+import streamlit as st
+
+from core.language import _
+from core.tensors.layout import trace_index
+from core.tensors.trace import TracedTensor
+from core.units import format_bytes, format_exact
+from pages.components.tensor_map.tensor_map import MAX_CELLS, can_be_drawn, steps_of, tensor_map
+from pages.shared.settings import presenting, unit_system
+from pages.shared.tabbed_page import Shown
+from pages.tensors.strides_and_views.inputs import ASK, Case
+from pages.tensors.strides_and_views.refusals import refusal
+from pages.tensors.strides_and_views.snippet import snippet
+
+ROOM: Final = 400  # pixels of the picture
+PRESENT_ROOM: Final = 330
+
+
+def storage(case: Case) -> Shown:
+    """Show where the elements of every step lie."""
+    ran = case.trace
+    step, index = _chosen(case)
+    tensors = {tensor.key: tensor for tensor in ran.tensors}
+    shown = tensors[steps_of(ran)[step]["tensor"]]
+    if can_be_drawn(ran):
+        tensor_map(
+            ran,
+            key=ASK.key("map"),
+            step=step,
+            index=index,
+            room=PRESENT_ROOM if presenting() else ROOM,
+            file_name="tensor",
+            on_choice=_note_choice,
+        )
+    else:
+        st.info(
+            _(
+                "More than {count} elements are not drawn. Shapes, strides and bytes are those of "
+                "the real calls; the tab Steps has them all."
+            ).format(count=format_exact(MAX_CELLS))
+        )
+    if ran.error:
+        refusal(ran.error)
+    return Shown(
+        headline=_headline(case, shown, index),
+        notes=[_inspection(shown)],
+        code=snippet(case),
+    )
+
+
+def _headline(case: Case, shown: TracedTensor, index: tuple[int, ...]) -> str:
+    layout = shown.layout
+    if not layout.numel:
+        return _("`{text}` has no element: shape {shape}").format(
+            text=_short(shown.text), shape=layout.shape
+        )
+    steps = trace_index(index, layout.shape, layout.stride)
+    address = layout.offset + sum(step.jump for step in steps)
+    terms = " + ".join([str(layout.offset), *(f"{step.index}·{step.stride}" for step in steps)])
+    return _("`{text}` [{index}] lies at {sum} = {address}").format(
+        text=_short(shown.text), index=", ".join(map(str, index)), sum=terms, address=address
+    )
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 40 else f"…{text[-38:]}"
+
+
+def _inspection(tensor: TracedTensor) -> str:
+    layout = tensor.layout
+    return _(
+        "shape {shape} · stride {stride} · offset {offset} · {dtype} · {numel} elements of "
+        "{itemsize} bytes = {size} · contiguous: {contiguous}"
+    ).format(
+        shape=layout.shape,
+        stride=layout.stride,
+        offset=layout.offset,
+        dtype=tensor.dtype,
+        numel=format_exact(layout.numel),
+        itemsize=layout.itemsize,
+        size=format_bytes(layout.num_bytes, unit_system()),
+        contiguous=_("yes") if layout.is_contiguous else _("no"),
+    )
+
+
+def _chosen(case: Case) -> tuple[int, tuple[int, ...]]:
+    """Return the step and index of the address, as far as they are there: else the last step."""
+    steps = steps_of(case.trace)
+    tensors = {tensor.key: tensor for tensor in case.trace.tensors}
+    word, _colon, places = _at().partition(":")
+    step = int(word) if word.isdecimal() and int(word) < len(steps) else len(steps) - 1
+    shape = tensors[steps[step]["tensor"]].layout.shape
+    index = tuple(int(place) for place in places.split(",") if place.isdecimal())
+    fits = len(index) == len(shape) and all(i < length for i, length in zip(index, shape, strict=True))
+    return step, index if fits else _first_index(shape)
+
+
+def _first_index(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return an index whose places differ, so that the strides can be told apart."""
+    last = len(shape) - 1
+    return tuple(min(2 if axis == last else 1, length - 1) for axis, length in enumerate(shape))
+
+
+def _at() -> str:
+    """Return what the link says, from a field that is not seen."""
+    with st.container(key=f"bound_{ASK.key('at')}"):
+        return ASK.text("at", ASK.key("at"), max_chars=60)
+
+
+def _note_choice(choice: str) -> None:
+    ASK.write("at", choice)

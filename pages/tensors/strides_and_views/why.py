@@ -1,0 +1,117 @@
+"""Why `view` refuses: which neighbouring dimensions cannot be merged, and the ways around it."""
+
+import streamlit as st
+
+from core.language import _
+from core.tensors.layout import Layout
+from core.tensors.trace import TracedTensor
+from core.tensors.views import ViewVerdict, explain_view
+from core.units import format_bytes
+from pages.shared.charts import show_table
+from pages.shared.settings import unit_system
+from pages.shared.tabbed_page import Shown
+from pages.tensors.strides_and_views.inputs import ASK, Case, lengths_in
+from pages.tensors.strides_and_views.snippet import view_snippet
+
+
+def why(case: Case) -> Shown:
+    """Ask for a shape and show whether the last tensor can be viewed in it."""
+    tensor = case.trace.tensors[-1]
+    target = _target(case, tensor)
+    layout = tensor.layout
+    verdict = explain_view(layout.shape, layout.stride, target)
+    _show_pairs(layout, verdict)
+    _show_target(verdict, target)
+    return Shown(
+        headline=_headline(tensor, verdict, target),
+        notes=_notes(verdict, layout),
+        code=view_snippet(case, tensor, target),
+    )
+
+
+def _target(case: Case, tensor: TracedTensor) -> tuple[int, ...]:
+    """Return the shape that is asked for: the refused one, else all elements in a row."""
+    text = ASK.text(
+        "target",
+        _("Wanted shape"),
+        max_chars=60,
+        help=_("Lengths with commas, such as 2, 12; one of them may be -1. Empty: what the program "
+               "was refused, else all elements in a row."),
+    )  # fmt: skip
+    if text.strip():
+        return lengths_in(text)
+    return case.trace.refused_shape or (tensor.layout.numel,)
+
+
+def _headline(tensor: TracedTensor, verdict: ViewVerdict, target: tuple[int, ...]) -> str:
+    values = {"shape": tensor.layout.shape, "target": target}
+    if verdict.ok:
+        message = _("{shape} can be viewed as {target}: strides {stride}, nothing is copied")
+        return message.format(**values, stride=verdict.stride)
+    if verdict.kind != "break":
+        message = _("{target} does not hold the {count} elements of {shape}")
+        return message.format(**values, count=tensor.layout.numel)
+    pairs = _(" and ").join(f"({pair.dim}, {pair.right})" for pair in verdict.failures)
+    message = _("{shape} cannot be viewed as {target}: dimensions {pairs} cannot be merged")
+    return message.format(**values, pairs=pairs)
+
+
+def _show_pairs(layout: Layout, verdict: ViewVerdict) -> None:
+    """List every pair of neighbours: what the left stride is, and what a merge would need."""
+    broken = {(pair.dim, pair.right) for pair in verdict.failures}
+    dims = [dim for dim, length in enumerate(layout.shape) if length != 1]
+    pairs = list(zip(dims, dims[1:], strict=False))
+    if not pairs:
+        st.caption(_("There are no two dimensions longer than 1: nothing has to be merged."))
+        return
+    needs = [layout.shape[right] * layout.stride[right] for _left, right in pairs]
+    has = [layout.stride[left] for left, _right in pairs]
+    show_table(
+        {
+            _("Dimensions"): [f"{left}, {right}" for left, right in pairs],
+            _("Stride of the left one"): has,
+            _("Length × stride of the right one"): [
+                f"{layout.shape[right]} × {layout.stride[right]} = {need}"
+                for (_left, right), need in zip(pairs, needs, strict=True)
+            ],
+            _("Can be merged"): [
+                "✓ " + _("yes") if need == have else "✗ " + _("no")
+                for need, have in zip(needs, has, strict=True)
+            ],
+            _("The wanted shape"): [
+                _("would merge them") if pair in broken else _("leaves them apart, or may merge them")
+                for pair in pairs
+            ],
+        }
+    )
+
+
+def _show_target(verdict: ViewVerdict, target: tuple[int, ...]) -> None:
+    if verdict.kind != "break":
+        return
+    for pair in verdict.failures:
+        st.markdown(
+            _(
+                "Dimension {target_dim} of {target} would span dimensions {left} and {right}: the "
+                "stride of {left} would have to be **{need}**, and it is **{have}**."
+            ).format(
+                target_dim=pair.target_dim,
+                target=target,
+                left=pair.dim,
+                right=pair.right,
+                need=pair.need,
+                have=pair.have,
+            )
+        )
+
+
+def _notes(verdict: ViewVerdict, layout: Layout) -> list[str]:
+    def size(num_elements: int) -> str:
+        return format_bytes(num_elements * layout.itemsize, unit_system())
+
+    return [
+        _("`{code}` works, and copies {size}.").format(
+            code=fix.code, size=size(fix.num_elements_copied)
+        )
+        for fix in verdict.fixes
+    ]
