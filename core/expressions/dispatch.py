@@ -21,13 +21,13 @@ class Watching(TorchDispatchMode):
     """
 
     def __init__(self, tell: Tell) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self._tell = tell
 
-    def __torch_dispatch__(  # noqa: PLW3201
+    def __torch_dispatch__(
         self,
         func: Any,  # noqa: ANN401
-        types: Sequence[type],  # noqa: ARG002
+        types: Sequence[type],
         args: Sequence[Any] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:  # noqa: ANN401

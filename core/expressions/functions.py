@@ -37,20 +37,20 @@ CONSTANTS: Final[Mapping[str, Any]] = {
 
 CREATION: Final = table_of(
     {
-        "torch.tensor(data data, dtype dtype|None = None)": lambda data, dtype: (
-            torch.tensor(data, dtype=dtype)
+        "torch.tensor(data data, dtype dtype|None = None)": lambda data, dtype: torch.tensor(
+            data, dtype=dtype
         ),
-        "torch.zeros(size *ints, dtype dtype|None = None)": lambda size, dtype: (
-            torch.zeros(size, dtype=dtype)
+        "torch.zeros(size *ints, dtype dtype|None = None)": lambda size, dtype: torch.zeros(
+            size, dtype=dtype
         ),
-        "torch.ones(size *ints, dtype dtype|None = None)": lambda size, dtype: (
-            torch.ones(size, dtype=dtype)
+        "torch.ones(size *ints, dtype dtype|None = None)": lambda size, dtype: torch.ones(
+            size, dtype=dtype
         ),
         "torch.full(size ints, fill_value number, dtype dtype|None = None)": (
             lambda size, value, dtype: torch.full(_sizes(size), value, dtype=dtype)
         ),
-        "torch.empty(size *ints, dtype dtype|None = None)": lambda size, dtype: (
-            _known(torch.empty(size, dtype=dtype))
+        "torch.empty(size *ints, dtype dtype|None = None)": lambda size, dtype: _known(
+            torch.empty(size, dtype=dtype)
         ),
         "torch.empty_strided(size ints, stride ints, dtype dtype|None = None)": (
             lambda size, stride, dtype: _known(
@@ -58,12 +58,10 @@ CREATION: Final = table_of(
             )
         ),
         "torch.eye(n int, m int|None = None)": lambda n, m: torch.eye(n, n if m is None else m),
-        "torch.linspace(start number, end number, steps int)": lambda start, end, steps: (
-            torch.linspace(start, end, steps)
-        ),
+        "torch.linspace(start number, end number, steps int)": torch.linspace,
         "torch.arange(start number, end number|None = None, step number = 1, "
-        "dtype dtype|None = None)": lambda start, end, step, dtype: (
-            torch.arange(0 if end is None else start, start if end is None else end, step, dtype=dtype)
+        "dtype dtype|None = None)": lambda start, end, step, dtype: torch.arange(
+            0 if end is None else start, start if end is None else end, step, dtype=dtype
         ),
         "torch.zeros_like(x tensor)": torch.zeros_like,
         "torch.ones_like(x tensor)": torch.ones_like,
@@ -81,8 +79,8 @@ JOINING: Final = table_of(
         "torch.cat(tensors tensors, dim int = 0)": torch.cat,
         "torch.stack(tensors tensors, dim int = 0)": torch.stack,
         "torch.meshgrid(x tensor, y tensor)": lambda x, y: torch.meshgrid(x, y, indexing="ij"),
-        "torch.broadcast_to(x tensor, shape ints)": lambda x, shape: (
-            torch.broadcast_to(x, _sizes(shape))
+        "torch.broadcast_to(x tensor, shape ints)": lambda x, shape: torch.broadcast_to(
+            x, _sizes(shape)
         ),
         "torch.where(condition tensor, x tensor|number, y tensor|number)": torch.where,
         "torch.diag(x tensor, diagonal int = 0)": torch.diag,
@@ -98,14 +96,14 @@ JOINING: Final = table_of(
         "torch.exp(x tensor)": torch.exp,
         "torch.sqrt(x tensor)": torch.sqrt,
         "torch.rsqrt(x tensor)": torch.rsqrt,
-        "F.softmax(x tensor, dim int)": lambda x, dim: F.softmax(x, dim),
-        "F.relu(x tensor)": lambda x: F.relu(x),
-        "F.gelu(x tensor)": lambda x: F.gelu(x),
-        "F.silu(x tensor)": lambda x: F.silu(x),
-        "F.unfold(x tensor, kernel_size ints, stride ints = 1)": lambda x, size, stride: (
-            F.unfold(x, size, stride=stride)
+        "F.softmax(x tensor, dim int)": F.softmax,
+        "F.relu(x tensor)": F.relu,
+        "F.gelu(x tensor)": F.gelu,
+        "F.silu(x tensor)": F.silu,
+        "F.unfold(x tensor, kernel_size ints, stride ints = 1)": lambda x, size, stride: F.unfold(
+            x, size, stride=stride
         ),
-        "F.embedding(ids tensor, weight tensor)": lambda ids, weight: F.embedding(ids, weight),
+        "F.embedding(ids tensor, weight tensor)": F.embedding,
     }
 )
 PRODUCTS: Final = table_of(
@@ -117,9 +115,7 @@ PRODUCTS: Final = table_of(
         "einsum(x tensor, y tensor|text, z tensor|text|None = None, pattern text|None = None)": (
             lambda *tensors_and_pattern: einops.einsum(*_given(tensors_and_pattern))
         ),
-        "F.linear(x tensor, weight tensor, bias tensor|None = None)": lambda x, weight, bias: (
-            F.linear(x, weight, bias)
-        ),
+        "F.linear(x tensor, weight tensor, bias tensor|None = None)": F.linear,
         "F.scaled_dot_product_attention(q tensor, k tensor, v tensor, "
         "is_causal bool = False, enable_gqa bool = False)": lambda q, k, v, causal, gqa: (
             F.scaled_dot_product_attention(q, k, v, is_causal=causal, enable_gqa=gqa)
@@ -135,8 +131,8 @@ EINOPS: Final = table_of(
         "reduce(x tensor|tensors, pattern text, operation text, **sizes)": (
             lambda x, pattern, operation, sizes: einops.reduce(x, pattern, operation, **sizes)
         ),
-        "repeat(x tensor|tensors, pattern text, **sizes)": lambda x, pattern, sizes: (
-            einops.repeat(x, pattern, **sizes)
+        "repeat(x tensor|tensors, pattern text, **sizes)": lambda x, pattern, sizes: einops.repeat(
+            x, pattern, **sizes
         ),
     }
 )

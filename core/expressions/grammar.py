@@ -178,7 +178,8 @@ def _with_parents(tree: ast.Module) -> Iterator[tuple[ast.AST, ast.AST]]:
 def _check_node(node: ast.AST, parent: ast.AST) -> None:
     with_place = (ast.expr, ast.stmt, ast.keyword)
     place = node if isinstance(node, with_place) else parent  # an operator stands in its expression
-    assert isinstance(place, with_place)
+    if not isinstance(place, with_place):
+        raise TypeError(type(place))  # no such tree exists
     span = Span.of(place)
     if not isinstance(node, (*STATEMENTS, *EXPRESSIONS, *OPERATORS, *_SMALL_PARTS)):
         what = _(NAMES_OF_NODES.get(type(node), type(node).__name__))
@@ -190,22 +191,23 @@ def _check_node(node: ast.AST, parent: ast.AST) -> None:
 
 def _problem_of(node: ast.AST) -> str:
     """Return what is wrong with an allowed kind of node; empty if nothing is."""
+    problem = ""
     match node:
         case ast.Constant(value=value):
-            return _problem_of_constant(value)
+            problem = _problem_of_constant(value)
         case ast.Name(id=name) | ast.keyword(arg=str(name)):
-            return _problem_of_name(name)
+            problem = _problem_of_name(name)
         case ast.Attribute(attr=name) if name.startswith("_"):
-            return _("Names that begin with an underscore are not allowed here.")
+            problem = _("Names that begin with an underscore are not allowed here.")
         case ast.keyword(arg=None):
-            return _("Unpacking with ** is not allowed here.")
+            problem = _("Unpacking with ** is not allowed here.")
         case ast.Tuple(elts=items) | ast.List(elts=items) if len(items) > MAX_ITEMS:
-            return _("A list may have at most {limit} items.").format(limit=MAX_ITEMS)
+            problem = _("A list may have at most {limit} items.").format(limit=MAX_ITEMS)
         case ast.Compare(ops=ops) if len(ops) > 1:
-            return _("Compare two things at a time.")
+            problem = _("Compare two things at a time.")
         case ast.Assign(targets=targets):
-            return _problem_of_targets(targets)
-    return ""
+            problem = _problem_of_targets(targets)
+    return problem
 
 
 def _problem_of_constant(value: object) -> str:

@@ -127,7 +127,8 @@ class _Interpreter:
             self._name(name, each)
 
     def _name(self, target: ast.expr, value: Value) -> None:
-        assert isinstance(target, ast.Name)
+        if not isinstance(target, ast.Name):
+            raise TypeError(type(target))  # the grammar lets only names through
         if target.id in NAMESPACES or target.id in self._profile.functions:
             message = _("{name} is taken; choose another name.").format(name=target.id)
             raise ExpressionError(message, Span.of(target))
@@ -153,18 +154,16 @@ class _Interpreter:
         match node:
             case ast.Constant(value=value):
                 return value
+            case ast.Tuple(elts=items) | ast.List(elts=items):
+                values = [self._value(item) for item in items]
+                return tuple(values) if isinstance(node, ast.Tuple) else values
             case ast.Name():
                 return self._variable(node)
-            case ast.Tuple(elts=items):
-                return tuple(self._value(item) for item in items)
-            case ast.List(elts=items):
-                return [self._value(item) for item in items]
             case ast.Call():
                 return self._called(node)
             case ast.Attribute():
                 return self._attribute(node)
-            case _:
-                return self._operated(node)
+        return self._operated(node)
 
     def _operated(self, node: ast.expr) -> Value:
         match node:
@@ -210,11 +209,11 @@ class _Interpreter:
         positional = [self._value(argument) for argument in node.args]
         named: dict[str, Value] = {}
         for each in node.keywords:
-            assert each.arg
-            if each.arg in named:
-                message = _("{name} is given twice").format(name=each.arg)
+            name = str(each.arg)
+            if name in named:
+                message = _("{name} is given twice").format(name=name)
                 raise ExpressionError(message, Span.of(each))
-            named[each.arg] = self._value(each.value)
+            named[name] = self._value(each.value)
         return self._perform(call, (*own, *call.bind(positional, named, node)), node)
 
     def _callee(self, function: ast.expr) -> tuple[Call, tuple[Tensor, ...]]:
@@ -249,9 +248,7 @@ class _Interpreter:
         what = _kind_of(value)
         return ExpressionError(message.format(name=node.attr, what=what), Span.of(node))
 
-    def _unknown(
-        self, node: ast.expr, name: str, known: Mapping[str, Call]
-    ) -> ExpressionError:
+    def _unknown(self, node: ast.expr, name: str, known: Mapping[str, Call]) -> ExpressionError:
         message = _("{name} is not among the calls that can be used here.").format(name=name)
         if near := get_close_matches(name, known, n=3):
             message += " " + _("Near to it: {names}.").format(names=", ".join(near))
@@ -316,7 +313,9 @@ class _Interpreter:
 
     # real tensors
 
-    def _perform(self, call: Call, arguments: tuple[Value, ...], node: ast.expr | ast.stmt) -> Value:
+    def _perform(
+        self, call: Call, arguments: tuple[Value, ...], node: ast.expr | ast.stmt
+    ) -> Value:
         text = self._program.text(node)
         operation = Operation(call=call, arguments=arguments, text=text, span=Span.of(node))
         self._check_effort(operation)
@@ -361,7 +360,9 @@ def _number(node: ast.BinOp, left: float, right: float) -> int | float:
         try:
             result = BINARY[type(node.op)].run(left, right)
         except (ZeroDivisionError, OverflowError):
-            raise ExpressionError(_("This divides by zero or is too large."), Span.of(node)) from None
+            raise ExpressionError(
+                _("This divides by zero or is too large."), Span.of(node)
+            ) from None
         if math.isfinite(result) and abs(result) <= INT64:
             return result  # type: ignore[no-any-return]
     raise ExpressionError(_("Write the number itself."), Span.of(node))

@@ -27,7 +27,9 @@ SHAPES: Final = table_of(
         "permute(dims *ints)": lambda x, dims: x.permute(dims),
         "movedim(source ints, destination ints)": lambda x, source, to: x.movedim(source, to),
         "unsqueeze(dim int)": lambda x, dim: x.unsqueeze(dim),
-        "squeeze(dim ints|None = None)": lambda x, dim: x.squeeze() if dim is None else x.squeeze(dim),
+        "squeeze(dim ints|None = None)": lambda x, dim: (
+            x.squeeze() if dim is None else x.squeeze(dim)
+        ),
         "expand(shape *ints)": lambda x, shape: x.expand(shape),
         "expand_as(other tensor)": lambda x, other: x.expand_as(other),
         "broadcast_to(shape *ints)": lambda x, shape: x.broadcast_to(shape),
@@ -39,11 +41,11 @@ SHAPES: Final = table_of(
         "as_strided(size ints, stride ints, storage_offset int|None = None)": (
             lambda x, size, stride, offset: x.as_strided(_many(size), _many(stride), offset)
         ),
-        "contiguous(memory_format format = None)": lambda x, memory_format: (
-            x.contiguous(memory_format=memory_format or torch.contiguous_format)
+        "contiguous(memory_format format = None)": lambda x, memory_format: x.contiguous(
+            memory_format=memory_format or torch.contiguous_format
         ),
-        "clone(memory_format format = None)": lambda x, memory_format: (
-            x.clone(memory_format=memory_format or torch.preserve_format)
+        "clone(memory_format format = None)": lambda x, memory_format: x.clone(
+            memory_format=memory_format or torch.preserve_format
         ),
         "detach()": lambda x: x.detach(),
     }
@@ -51,13 +53,13 @@ SHAPES: Final = table_of(
 PARTS: Final = table_of(
     {
         "select(dim int, index int)": lambda x, dim, index: x.select(dim, index),
-        "narrow(dim int, start int, length int)": lambda x, dim, start, length: (
-            x.narrow(dim, start, length)
+        "narrow(dim int, start int, length int)": lambda x, dim, start, length: x.narrow(
+            dim, start, length
         ),
         "split(size ints, dim int = 0)": lambda x, size, dim: x.split(size, dim),
         "chunk(chunks int, dim int = 0)": lambda x, chunks, dim: x.chunk(chunks, dim),
-        "tensor_split(sections ints, dim int = 0)": lambda x, sections, dim: (
-            x.tensor_split(sections, dim)
+        "tensor_split(sections ints, dim int = 0)": lambda x, sections, dim: x.tensor_split(
+            sections, dim
         ),
         "hsplit(sections ints)": lambda x, sections: x.hsplit(sections),
         "unbind(dim int = 0)": lambda x, dim: x.unbind(dim),
@@ -65,8 +67,8 @@ PARTS: Final = table_of(
             x.diagonal(offset, dim1, dim2)
         ),
         "diag(diagonal int = 0)": lambda x, diagonal: x.diag(diagonal),
-        "unfold(dimension int, size int, step int)": lambda x, dim, size, step: (
-            x.unfold(dim, size, step)
+        "unfold(dimension int, size int, step int)": lambda x, dim, size, step: x.unfold(
+            dim, size, step
         ),
         "index_select(dim int, index tensor)": lambda x, dim, index: x.index_select(dim, index),
         "gather(dim int, index tensor)": lambda x, dim, index: x.gather(dim, index),
@@ -74,8 +76,8 @@ PARTS: Final = table_of(
         "take_along_dim(indices tensor, dim int|None = None)": lambda x, indices, dim: (
             x.take_along_dim(indices, dim)
         ),
-        "where(condition tensor, other tensor|number)": lambda x, condition, other: (
-            x.where(condition, other)
+        "where(condition tensor, other tensor|number)": lambda x, condition, other: x.where(
+            condition, other
         ),
         "flip(dims *ints)": lambda x, dims: x.flip(dims),
         "fliplr()": lambda x: x.fliplr(),

@@ -12,9 +12,7 @@ from core.expressions.error import Span
 from core.expressions.signature import Call
 
 Value = Any  # Tensor, int, float, bool, None, Ellipsis, str, slice, a dtype, a format; or nested
-INDEX: Final = Call(
-    name="[]", signature="x[index]", parameters=(), run=lambda x, index: x[index]
-)
+INDEX: Final = Call(name="[]", signature="x[index]", parameters=(), run=lambda x, index: x[index])
 WRITE: Final = Call(
     name="[]=",
     signature="x[index] = value",

@@ -26,5 +26,5 @@ class Profile:
 
 LAYOUT: Final = Profile(methods=METHODS, properties=PROPERTIES, functions=FUNCTIONS)
 MUTATION: Final = Profile(
-    methods=METHODS | WRITES, properties=PROPERTIES, functions=FUNCTIONS, writes_elements=True
+    methods={**METHODS, **WRITES}, properties=PROPERTIES, functions=FUNCTIONS, writes_elements=True
 )

@@ -23,7 +23,9 @@ def script(program: Program, num_statements: int | None = None) -> str:
         num_statements: How many of its statements; None for all.
     """
     statements = program.statements[:num_statements]
-    names = {node.id for each in statements for node in ast.walk(each) if isinstance(node, ast.Name)}
+    names = {
+        node.id for each in statements for node in ast.walk(each) if isinstance(node, ast.Name)
+    }
     imports = ["import torch", *(line for name, line in _IMPORTS.items() if name in names)]
     lines = [ast.unparse(each) for each in statements]
     if statements and isinstance(statements[-1], ast.Expr):
@@ -35,8 +37,7 @@ def script(program: Program, num_statements: int | None = None) -> str:
 
 def _target(statement: ast.Expr | ast.Assign) -> str:
     """Return the name that an assignment gave, the last of several."""
-    assert isinstance(statement, ast.Assign)
-    target = statement.targets[0]
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.value
     if isinstance(target, (ast.Tuple, ast.List)):
         target = target.elts[-1]
     return ast.unparse(target.value if isinstance(target, ast.Subscript) else target)

@@ -144,8 +144,8 @@ class Call:
     def _by_name(
         self, positional: Sequence[object], named: Mapping[str, object], node: ast.Call
     ) -> dict[str, object]:
-        left, given = list(positional), {}
-        for parameter in self.parameters:
+        left, given = list(positional), dict[str, object]()
+        for parameter in self.parameters[: len(left)]:
             if not left:
                 break
             if "*ints" in parameter.kinds and is_integer(left[0]):  # view(2, 3) is view((2, 3))
@@ -156,15 +156,21 @@ class Call:
         if left:
             raise self._error(_("there are too many arguments"), node)
         for name, value in named.items():
-            if name in given:
-                raise self._error(_("{name} is given twice").format(name=name), node)
-            if name not in self._names() and not self.takes_sizes:
-                raise self._error(_("there is no {name}").format(name=name), node)
-            if name not in self._names() and not is_integer(value):
-                message = _("the size {name} must be an integer")
-                raise self._error(message.format(name=name), node)
-            given[name] = value
-        return given
+            self._check_named(name, value, given, node)
+        return {**given, **named}
+
+    def _check_named(
+        self, name: str, value: object, given: Mapping[str, object], node: ast.Call
+    ) -> None:
+        reason = ""
+        if name in given:
+            reason = _("{name} is given twice")
+        elif name not in self._names() and not self.takes_sizes:
+            reason = _("there is no {name}")
+        elif name not in self._names() and not is_integer(value):
+            reason = _("the size {name} must be an integer")
+        if reason:
+            raise self._error(reason.format(name=name), node)
 
     def _names(self) -> set[str]:
         return {parameter.name for parameter in self.parameters}
@@ -189,7 +195,8 @@ def table_of(rows: Mapping[str, Run], **marks: bool) -> dict[str, Call]:
 
 def _call_of(signature: str, run: Run, marks: Mapping[str, bool]) -> Call:
     found = _LINE.fullmatch(signature)
-    assert found, signature
+    if not found:
+        raise ValueError(f"{signature!r} is no signature")
     words = [word.strip() for word in found["parameters"].split(",") if word.strip()]
     return Call(
         name=found["name"],

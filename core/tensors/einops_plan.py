@@ -127,8 +127,9 @@ def _sides(
     texts = pattern.split("->")
     parsed = [ParsedExpression(text) for text in texts]
     num_dots = len(shape) - len(parsed[0].composition) + 1 if parsed[0].has_ellipsis else 0
-    if num_dots < 0 or (not num_dots and not parsed[0].has_ellipsis
-                        and len(parsed[0].composition) != len(shape)):
+    if num_dots < 0 or (
+        not num_dots and not parsed[0].has_ellipsis and len(parsed[0].composition) != len(shape)
+    ):
         message = _("The left side has {count} dimensions, the tensor {rank}.")
         raise EinopsError(message.format(count=len(parsed[0].composition), rank=len(shape)))
     dots = tuple(f"...{number}" for number in range(num_dots))
@@ -209,40 +210,55 @@ def _check_axes(
         raise EinopsError(message.format(names=", ".join(missing)))
 
 
+class _Chain:
+    """Torch calls in order, and the layout after the last of them."""
+
+    def __init__(self, x: Layout) -> None:
+        self.layout = x
+        self.steps: list[PlanStep] = []
+
+    def add(self, code: str, done: Predicted, flops: int = 0) -> None:
+        is_copy = done.kind == "copy"
+        moved = self.layout.num_bytes + done.layout.num_bytes if is_copy else 0
+        step = PlanStep(
+            code=code, kind=done.kind, layout=done.layout, num_bytes_moved=moved, flops=flops
+        )
+        self.steps.append(step)
+        self.layout = done.layout
+
+    def reshape(self, shape: tuple[int, ...]) -> None:
+        self.add(f".reshape({_listed(shape)})", rules.reshape(self.layout, shape))
+
+
 def _steps(sides: _Sides, x: Layout, reduction: str) -> tuple[PlanStep, ...]:
     split = [name for group in sides.left for name in group]
     wanted = [name for group in sides.right for name in group]
     kept = [name for name in wanted if name in split]
-    gone = [name for name in split if name not in wanted]
-    steps: list[PlanStep] = []
-
-    def add(code: str, done: Predicted, flops: int = 0) -> None:
-        before = steps[-1].layout if steps else x
-        moved = before.num_bytes + done.layout.num_bytes if done.kind == "copy" else 0
-        steps.append(
-            PlanStep(code=code, kind=done.kind, layout=done.layout, num_bytes_moved=moved, flops=flops)
-        )
-
-    def now() -> Layout:
-        return steps[-1].layout if steps else x
-
+    chain = _Chain(x)
     if any(len(group) != 1 for group in sides.left):
-        shape = tuple(sides.sizes[name] for name in split)
-        add(f".reshape({_listed(shape)})", rules.reshape(now(), shape))
-    order = [split.index(name) for name in (*kept, *gone)]
+        chain.reshape(tuple(sides.sizes[name] for name in split))
+    order = [split.index(name) for name in (*kept, *(each for each in split if each not in wanted))]
     if order != sorted(order):
-        add(f".permute({_listed(order)})", Predicted("view", rules.permute(now(), order)))
-    if gone:
-        dims = tuple(range(len(kept), len(split)))
-        after = fresh(replace(now(), shape=now().shape[: len(kept)], stride=now().stride[: len(kept)]))
-        add(_reducing(reduction, dims), Predicted("copy", after), now().numel)
+        view = Predicted("view", rules.permute(chain.layout, order))
+        chain.add(f".permute({_listed(order)})", view)
+    if len(kept) < len(split):
+        _reduce(chain, len(kept), reduction)
     if len(kept) < len(wanted):
-        for code, layout in _added(now(), [None if name in kept else sides.sizes[name] for name in wanted]):
-            add(code, Predicted("view", layout))
+        lengths = [None if name in kept else sides.sizes[name] for name in wanted]
+        for code, layout in _added(chain.layout, lengths):
+            chain.add(code, Predicted("view", layout))
     if any(len(group) != 1 for group in sides.right):
-        shape = tuple(math.prod(sides.sizes[name] for name in group) for group in sides.right)
-        add(f".reshape({_listed(shape)})", rules.reshape(now(), shape))
-    return tuple(steps)
+        chain.reshape(
+            tuple(math.prod(sides.sizes[name] for name in group) for group in sides.right)
+        )
+    return tuple(chain.steps)
+
+
+def _reduce(chain: _Chain, num_kept: int, reduction: str) -> None:
+    x = chain.layout
+    after = fresh(replace(x, shape=x.shape[:num_kept], stride=x.stride[:num_kept]))
+    code = _reducing(reduction, tuple(range(num_kept, x.ndim)))
+    chain.add(code, Predicted("copy", after), x.numel)
 
 
 def _added(x: Layout, lengths: Sequence[int | None]) -> list[tuple[str, Layout]]:
@@ -288,7 +304,12 @@ def _tokens(pattern: str, sides: _Sides) -> tuple[AxisToken, ...]:
             size = _size_of(axis, sides.sizes)
             tokens.append(
                 AxisToken(
-                    axis=axis, side=side, start=found.start(), end=found.end(), size=size, group=group
+                    axis=axis,
+                    side=side,
+                    start=found.start(),
+                    end=found.end(),
+                    size=size,
+                    group=group,
                 )
             )
     return tuple(tokens)

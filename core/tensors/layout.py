@@ -146,9 +146,7 @@ def trace_index(
     return tuple(_steps(index, shape, stride))
 
 
-def _steps(
-    index: Sequence[int], shape: Sequence[int], stride: Sequence[int]
-) -> Iterator[AxisStep]:
+def _steps(index: Sequence[int], shape: Sequence[int], stride: Sequence[int]) -> Iterator[AxisStep]:
     for axis, (place, length, step) in enumerate(zip(index, shape, stride, strict=True)):
         if not -length <= place < length:
             raise ValueError(f"index {place} is outside axis {axis} of length {length}")

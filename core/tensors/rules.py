@@ -6,9 +6,9 @@ rule are not predicted. (Compared with torch on random chains in the tests.)
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal
+from typing import Literal
 
 from core.tensors.layout import Layout, contiguous_strides
 from core.tensors.views import explain_view
@@ -245,8 +245,7 @@ def ravel(x: Layout) -> Predicted:
     """Return a view of a tensor in row order, and a copy of every other."""
     row = as_contiguous(x)
     flat = view(row.layout, (x.numel,))
-    assert flat is not None
-    return Predicted("view" if row.kind == "same" else "copy", flat)
+    return Predicted("view" if row.kind == "same" else "copy", flat or row.layout)
 
 
 def t(x: Layout) -> Layout:
@@ -254,6 +253,13 @@ def t(x: Layout) -> Layout:
     if x.ndim > 2:
         raise ValueError(f"{x.ndim} dimensions; t() takes two at most")
     return transpose(x, 0, 1) if x.ndim == 2 else x
+
+
+def repeat(x: Layout, counts: Sequence[int]) -> Predicted:
+    """Copy as often as told: always into a new storage, even once."""
+    lengths = (1,) * (len(counts) - x.ndim) + x.shape
+    shape = tuple(length * count for length, count in zip(lengths, counts, strict=True))
+    return Predicted("copy", fresh(replace(x, shape=shape, stride=contiguous_strides(shape))))
 
 
 def index(x: Layout, items: object) -> Layout | None:
@@ -328,62 +334,3 @@ def _by_stride(x: Layout) -> list[int]:
             order[before], order[place] = right, left
             place = before
     return order
-
-
-def _as_view(rule: Callable[..., Layout]) -> Callable[..., Predicted]:
-    return lambda x, *arguments: Predicted("view", rule(x, *arguments))
-
-
-def _many(dims: Any) -> tuple[int, ...]:  # noqa: ANN401  an int or several
-    return (dims,) if isinstance(dims, int) else tuple(dims)
-
-
-def _indexed(x: Layout, items: object) -> Predicted | None:
-    found = index(x, items)
-    return None if found is None else Predicted("view", found)
-
-
-def _viewed(x: Layout, shape: object) -> Predicted | None:
-    if type(shape) is not tuple:
-        return None  # a dtype
-    found = view(x, shape)
-    return None if found is None else Predicted("view", found)
-
-
-RULES: Final[Mapping[str, Callable[..., Predicted | None]]] = {
-    "view": _viewed,
-    "reshape": reshape,
-    "flatten": flatten,
-    "ravel": ravel,
-    "transpose": _as_view(transpose),
-    "swapaxes": _as_view(transpose),
-    "swapdims": _as_view(transpose),
-    "t": _as_view(t),
-    "T": _as_view(lambda x: permute(x, range(x.ndim)[::-1])),
-    "mT": lambda x: Predicted("view", transpose(x, -2, -1)) if x.ndim else Predicted("same", x),
-    "permute": _as_view(permute),
-    "movedim": lambda x, source, destination: (
-        Predicted("view", movedim(x, source, destination)) if isinstance(source, int) else None
-    ),
-    "unsqueeze": _as_view(unsqueeze),
-    "squeeze": _as_view(lambda x, dims: squeeze(x, None if dims is None else _many(dims))),
-    "expand": _as_view(expand),
-    "broadcast_to": _as_view(expand),
-    "select": _as_view(select),
-    "narrow": _as_view(narrow),
-    "diagonal": _as_view(diagonal),
-    "unfold": _as_view(unfold),
-    "contiguous": lambda x, memory_format: as_contiguous(x) if memory_format is None else None,
-    "clone": lambda x, memory_format: (
-        Predicted("copy", cloned(x)) if memory_format is None else None
-    ),
-    "repeat": lambda x, counts: _repeated(x, counts),
-    "[]": _indexed,
-}
-
-
-def _repeated(x: Layout, counts: Sequence[int]) -> Predicted:
-    """Copy as often as told: always into a new storage, even once."""
-    lengths = (1,) * (len(counts) - x.ndim) + x.shape
-    shape = tuple(length * count for length, count in zip(lengths, counts, strict=True))
-    return Predicted("copy", fresh(replace(x, shape=shape, stride=contiguous_strides(shape))))

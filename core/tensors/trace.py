@@ -19,7 +19,8 @@ from core.expressions.operation import Operation, Value, tensors_in
 from core.expressions.profiles import LAYOUT, Profile
 from core.expressions.script import script
 from core.tensors.layout import Layout
-from core.tensors.rules import RULES, Kind, Predicted
+from core.tensors.prediction import RULES
+from core.tensors.rules import Kind, Predicted
 
 MAX_VALUES: Final = 4096  # of a storage that are handed on to be drawn
 
@@ -205,9 +206,7 @@ class _Recorder:
         """Return what is known of a tensor; a new one gets the next key."""
         if id(x) in self._tensors:
             return self._tensors[id(x)][1]
-        storage, _first = self._storages.setdefault(
-            storage_id(x), (f"S{len(self._storages)}", x)
-        )
+        storage, _first = self._storages.setdefault(storage_id(x), (f"S{len(self._storages)}", x))
         told = TracedTensor(
             key=f"t{len(self._tensors)}",
             text=text,
@@ -221,7 +220,9 @@ class _Recorder:
 
     def keys(self, value: Value) -> tuple[str, ...]:
         """Return the keys of the tensors of a value."""
-        return tuple(self._tensors[id(x)][1].key for x in tensors_in(value) if id(x) in self._tensors)
+        return tuple(
+            self._tensors[id(x)][1].key for x in tensors_in(value) if id(x) in self._tensors
+        )
 
     def execute(self, operation: Operation, generator: torch.Generator) -> Value:
         """Run an operation, and note what it did."""
@@ -295,7 +296,7 @@ def layout_of(x: Tensor) -> Layout:
     return Layout(
         shape=tuple(x.shape),
         stride=x.stride(),
-        offset=x.storage_offset(),
+        offset=int(x.storage_offset()),
         itemsize=x.element_size(),
         storage_bytes=x.untyped_storage().nbytes(),
     )

@@ -77,9 +77,7 @@ class _Break:
     inner: int
 
 
-def explain_view(
-    shape: Sequence[int], stride: Sequence[int], target: Sequence[int]
-) -> ViewVerdict:
+def explain_view(shape: Sequence[int], stride: Sequence[int], target: Sequence[int]) -> ViewVerdict:
     """Say whether a tensor can be viewed as `target`, and if not, which dimensions forbid it.
 
     >>> explain_view((3, 2), (1, 3), (6,)).failures

@@ -38,7 +38,7 @@ def can_be_drawn(trace: Trace) -> bool:
     return bool(tensors) and max(sizes) <= MAX_CELLS
 
 
-def tensor_map(
+def tensor_map(  # noqa: PLR0913  what is shown, where, and who hears of a choice
     trace: Trace,
     *,
     key: str,

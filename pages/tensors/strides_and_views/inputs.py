@@ -18,7 +18,8 @@ from pages.shared.settings import is_hidden, locked
 ASK: Final = Inputs("strides")
 START: Final = PRESETS[0]
 LENGTHS: Final = (
-    *range(1, 17), 18, 20, 24, 32, 48, 64, 96, 128, 256, 512, 768, 1024, 2048, 4096, 8192, 128256,
+    *range(1, 17), 18, 20, 24, 32, 48, 64, 96, 128, 256, 512, 768, 1024, 2048, 4096, 8192,
+    128256,
 )  # fmt: skip
 MAX_RANK: Final = 8
 
@@ -48,8 +49,13 @@ def choose_case() -> Case:
     columns = ASK.select_slider(
         "columns", _("Last dimension of x"), LENGTHS, default=START.shape[-1]
     )
-    rows = ASK.select_slider("rows", _("Dimension before it"), (0, *LENGTHS), default=START.shape[-2],
-        labels=lambda length: str(length) if length else _("none"))  # fmt: skip
+    rows = ASK.select_slider(
+        "rows",
+        _("Dimension before it"),
+        (0, *LENGTHS),
+        default=START.shape[-2],
+        labels=lambda length: str(length) if length else _("none"),
+    )
     with st.popover(_("Settings"), icon=":material/tune:", key=ASK.key("settings")):
         leading = ASK.text(
             "leading",
@@ -122,9 +128,7 @@ def open_preset(preset: Preset) -> None:
 def _program() -> str:
     """Show the program in a field of several lines; an unseen one holds it for the address."""
     with st.container(key=f"bound_{ASK.key('code')}"):
-        source = ASK.text(
-            "code", ASK.key("code"), default=START.source, max_chars=MAX_CHARACTERS
-        )
+        source = ASK.text("code", ASK.key("code"), default=START.source, max_chars=MAX_CHARACTERS)
     if not is_hidden(ASK.page, "code"):
         field = ASK.key("field")
         st.session_state[field] = source
@@ -134,7 +138,9 @@ def _program() -> str:
             max_chars=MAX_CHARACTERS,
             height=122,
             on_change=lambda: ASK.set("code", st.session_state[field]),
-            help=_("PyTorch and einops, as you would type them; x is the tensor. Ctrl and Enter run it."),
+            help=_(
+                "PyTorch and einops as you would type them; x is the tensor. Ctrl + Enter runs it."
+            ),
             disabled=locked(),
         )
     return source

@@ -3,6 +3,7 @@
 from core.language import N_
 from pages.shared.tabbed_page import Page, Tab, tabbed_page
 from pages.tensors.strides_and_views.inputs import ASK, choose_case
+from pages.tensors.strides_and_views.question import ask_after_transpose
 from pages.tensors.strides_and_views.steps import steps
 from pages.tensors.strides_and_views.storage import storage
 from pages.tensors.strides_and_views.why import why
@@ -14,7 +15,9 @@ tabbed_page(
         inputs=ASK,
         choose=choose_case,
         tabs={
-            "storage": Tab(label=N_("Storage and strides"), show=storage),
+            "storage": Tab(
+                label=N_("Storage and strides"), show=storage, question=ask_after_transpose
+            ),
             "why": Tab(label=N_("Why view refuses"), show=why),
             "steps": Tab(label=N_("Steps"), show=steps),
         },

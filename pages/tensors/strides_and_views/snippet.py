@@ -20,7 +20,7 @@ def _made(case: Case) -> str:
     return f"torch.arange({size}).to(torch.{case.dtype}).view({case.shape})"
 
 
-def view_snippet(case: Case, tensor: TracedTensor, target: tuple[int, ...]) -> str:
+def view_snippet(tensor: TracedTensor, target: tuple[int, ...]) -> str:
     """Return code that tries the view on a tensor with these very strides."""
     layout = tensor.layout
     return f"""

@@ -1,5 +1,8 @@
 """Every step in one table, and what ran underneath: hidden copies show there."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import streamlit as st
 
 from core.language import _
@@ -17,7 +20,7 @@ from pages.tensors.strides_and_views.snippet import snippet
 def steps(case: Case) -> Shown:
     """List the steps: layout, storage, view or copy, bytes; below them the aten operations."""
     ran = case.trace
-    table = {
+    table: dict[str, Sequence[Any]] = {
         _("Step"): [step.text.replace("\n", " ") for step in ran.steps],
         _("What it is"): [_kind(step) for step in ran.steps],
         _("Shape"): [str(step.outputs[0].layout.shape) for step in ran.steps],

@@ -45,13 +45,13 @@ def storage(case: Case) -> Shown:
     if ran.error:
         refusal(ran.error)
     return Shown(
-        headline=_headline(case, shown, index),
+        headline=_headline(shown, index),
         notes=[_inspection(shown)],
         code=snippet(case),
     )
 
 
-def _headline(case: Case, shown: TracedTensor, index: tuple[int, ...]) -> str:
+def _headline(shown: TracedTensor, index: tuple[int, ...]) -> str:
     layout = shown.layout
     if not layout.numel:
         return _("`{text}` has no element: shape {shape}").format(
@@ -94,7 +94,9 @@ def _chosen(case: Case) -> tuple[int, tuple[int, ...]]:
     step = int(word) if word.isdecimal() and int(word) < len(steps) else len(steps) - 1
     shape = tensors[steps[step]["tensor"]].layout.shape
     index = tuple(int(place) for place in places.split(",") if place.isdecimal())
-    fits = len(index) == len(shape) and all(i < length for i, length in zip(index, shape, strict=True))
+    fits = len(index) == len(shape) and all(
+        i < length for i, length in zip(index, shape, strict=True)
+    )
     return step, index if fits else _first_index(shape)
 
 

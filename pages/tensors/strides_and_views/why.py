@@ -1,5 +1,7 @@
 """Why `view` refuses: which neighbouring dimensions cannot be merged, and the ways around it."""
 
+import itertools
+
 import streamlit as st
 
 from core.language import _
@@ -25,7 +27,7 @@ def why(case: Case) -> Shown:
     return Shown(
         headline=_headline(tensor, verdict, target),
         notes=_notes(verdict, layout),
-        code=view_snippet(case, tensor, target),
+        code=view_snippet(tensor, target),
     )
 
 
@@ -60,7 +62,7 @@ def _show_pairs(layout: Layout, verdict: ViewVerdict) -> None:
     """List every pair of neighbours: what the left stride is, and what a merge would need."""
     broken = {(pair.dim, pair.right) for pair in verdict.failures}
     dims = [dim for dim, length in enumerate(layout.shape) if length != 1]
-    pairs = list(zip(dims, dims[1:], strict=False))
+    pairs = list(itertools.pairwise(dims))
     if not pairs:
         st.caption(_("There are no two dimensions longer than 1: nothing has to be merged."))
         return
@@ -79,7 +81,9 @@ def _show_pairs(layout: Layout, verdict: ViewVerdict) -> None:
                 for need, have in zip(needs, has, strict=True)
             ],
             _("The wanted shape"): [
-                _("would merge them") if pair in broken else _("leaves them apart, or may merge them")
+                _("would merge them")
+                if pair in broken
+                else _("leaves them apart, or may merge them")
                 for pair in pairs
             ],
         }

@@ -1,7 +1,5 @@
 """What is refused, with a sentence, without a trace on disk or in memory."""
 
-import time
-
 import psutil
 import pytest
 import torch
@@ -19,7 +17,7 @@ def run(text):
 
 @pytest.fixture(scope="module", autouse=True)
 def warm():
-    run("torch.einsum('ab,cb->ac', x, x) + rearrange(x.clone(), 'a b -> b a') @ x[x > 30]" [:43])
+    run("torch.einsum('ab,cb->ac', x, x) + rearrange(x.clone(), 'a b -> b a') @ x[x > 30]"[:43])
     with pytest.raises(ExpressionError):
         run("x.view(5)")
 

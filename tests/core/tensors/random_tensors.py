@@ -87,8 +87,8 @@ def _whole(rng, x):
 
 
 ARGUMENTS = {
-    **dict.fromkeys(("ravel", "t", "T", "mT"), lambda rng, x: ()),
-    **dict.fromkeys(("contiguous", "clone"), lambda rng, x: (None,)),
+    **dict.fromkeys(("ravel", "t", "T", "mT"), lambda _rng, _x: ()),
+    **dict.fromkeys(("contiguous", "clone"), lambda _rng, _x: (None,)),
     **dict.fromkeys(("view", "reshape"), lambda rng, x: (_whole(rng, x),)),
     **dict.fromkeys(
         ("flatten", "transpose", "swapaxes", "swapdims", "movedim"),
@@ -102,6 +102,8 @@ ARGUMENTS = {
     "narrow": lambda rng, x: (_dim(rng, x), rng.randint(-2, 3), rng.randint(0, 3)),
     "diagonal": lambda rng, x: (rng.randint(-3, 3), _dim(rng, x), _dim(rng, x)),
     "unfold": lambda rng, x: (_dim(rng, x), rng.randint(0, 3), rng.randint(1, 3)),
-    "repeat": lambda rng, x: (tuple(rng.randint(0, 2) for _ in range(x.ndim + rng.choice([0, 0, 1]))),),
+    "repeat": lambda rng, x: (
+        tuple(rng.randint(0, 2) for _ in range(x.ndim + rng.choice([0, 0, 1]))),
+    ),
     "[]": lambda rng, x: (_index(rng, x),),
 }

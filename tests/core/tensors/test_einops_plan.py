@@ -42,7 +42,8 @@ def random_case(rng):
         lengths |= {name: rng.choice([1, 2, 3]) for name in extra}
         kept += extra
     rng.shuffle(kept)
-    pattern = f"{' '.join(text for _, text in left)} -> {' '.join(text for _, text in grouped(rng, kept))}"
+    sides = [" ".join(text for _, text in side) for side in (left, grouped(rng, kept))]
+    pattern = " -> ".join(sides)
     shape = [math.prod(lengths[name] for name in group) for group, _ in left]
     return operation, pattern, shape, lengths
 
@@ -60,7 +61,7 @@ def random_layout(rng, shape):
 
 
 def test_5_000_random_patterns_have_einops_values_and_its_storage():
-    rng = Random(20261122)
+    rng = Random(20261122)  # noqa: S311  a seeded test
     kinds = dict.fromkeys(("same", "view", "copy"), 0)
     for _ in range(NUM_PATTERNS):
         operation, pattern, shape, lengths = random_case(rng)
@@ -72,7 +73,9 @@ def test_5_000_random_patterns_have_einops_values_and_its_storage():
         wanted = getattr(einops, operation)(x, pattern, *more, **lengths)
         got = run(plan.code, x)
         torch.testing.assert_close(got, wanted, msg=lambda text, case=case: f"{case} {text}")
-        actual = "same" if wanted is x else "view" if storage_id(wanted) == storage_id(x) else "copy"
+        actual = (
+            "same" if wanted is x else "view" if storage_id(wanted) == storage_id(x) else "copy"
+        )
         assert plan.kind == actual, (case, plan.code)
         kinds[plan.kind] += 1
     assert min(kinds.values()) > 100, kinds
@@ -117,7 +120,11 @@ def test_names_stand_where_the_pattern_has_them():
     plan = plan_einops("rearrange", "b (h d) -> d b h", contiguous((2, 6)), h=3)
     found = [(each.axis, each.side, each.start, each.size, each.group) for each in plan.tokens]
     assert found[:3] == [("b", "left", 0, 2, 0), ("h", "left", 3, 3, 1), ("d", "left", 5, 2, 1)]
-    assert found[3:] == [("d", "right", 11, 2, 0), ("b", "right", 13, 2, 1), ("h", "right", 15, 3, 2)]
+    assert found[3:] == [
+        ("d", "right", 11, 2, 0),
+        ("b", "right", 13, 2, 1),
+        ("h", "right", 15, 3, 2),
+    ]
 
 
 @pytest.mark.parametrize(

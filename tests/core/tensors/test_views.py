@@ -15,7 +15,7 @@ NUM_TRIPLES = 20_000
 
 
 def test_the_rule_is_torchs_own_for_20_000_random_triples():
-    rng = Random(20261122)
+    rng = Random(20261122)  # noqa: S311  a seeded test
     kinds = dict.fromkeys(("view", "size", "infer", "break"), 0)
     for _ in range(NUM_TRIPLES):
         x = random_strided(rng)
@@ -26,10 +26,13 @@ def test_the_rule_is_torchs_own_for_20_000_random_triples():
         try:
             viewed = x.view(target)
         except RuntimeError as error:
-            assert not verdict.ok, case
-            assert ("view size is not compatible" in str(error)) == (verdict.kind == "break"), case
+            told = str(error)
+            is_break = "view size is not compatible" in told
+            found = (verdict.ok, verdict.kind == "break")
         else:
             assert (verdict.shape, verdict.stride) == (tuple(viewed.shape), viewed.stride()), case
+            continue
+        assert found == (False, is_break), case
     assert min(kinds.values()) > 500, kinds
 
 
@@ -50,7 +53,7 @@ def strided_view_exists(layout, target):
 
 
 def test_impossible_means_that_no_strides_would_do():
-    rng = Random(7)
+    rng = Random(7)  # noqa: S311  a seeded test
     found = {True: 0, False: 0}
     for _ in range(3000):
         x = random_strided(rng)
@@ -66,7 +69,7 @@ def test_impossible_means_that_no_strides_would_do():
 
 def test_the_failing_pairs_are_all_there_are_on_small_shapes():
     """A pair fails if the target still cannot be had after every other break is mended."""
-    rng = Random(3)
+    rng = Random(3)  # noqa: S311  a seeded test
     num_pairs = 0
     for _ in range(1500):
         x = random_strided(rng)
