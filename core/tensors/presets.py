@@ -11,6 +11,7 @@ from typing import Final
 import torch
 from torch import Tensor
 
+from core.expressions import MATERIALIZED, ON_META, Limits
 from core.language import N_
 
 DTYPES: Final[Mapping[str, torch.dtype]] = {
@@ -211,3 +212,10 @@ def without_data(shape: Sequence[int], dtype: str = "float32") -> Tensor:
     if num_bytes >= 2**63:
         raise ValueError(f"{num_bytes:,} bytes; sizes end below 2**63")
     return torch.empty(tuple(shape), dtype=DTYPES[dtype], device="meta")
+
+
+def given(shape: Sequence[int], dtype: str = "float32") -> tuple[Tensor, Limits]:
+    """Return `x` and the limits of a program on it: with data as long as it is small enough."""
+    if math.prod(shape) <= MATERIALIZED.num_elements:
+        return counted(shape, dtype), MATERIALIZED
+    return without_data(shape, dtype), ON_META

@@ -5,12 +5,10 @@ from dataclasses import dataclass
 from typing import Final
 
 import streamlit as st
-from torch import Tensor
 
-from core.expressions import MATERIALIZED, ON_META
 from core.expressions.limits import MAX_CHARACTERS
 from core.language import _
-from core.tensors.presets import BY_KEY, DTYPES, PRESETS, Preset, counted, without_data
+from core.tensors.presets import BY_KEY, DTYPES, PRESETS, Preset, given
 from core.tensors.trace import Trace, trace
 from pages.shared.inputs import Inputs
 from pages.shared.settings import is_hidden, locked
@@ -68,19 +66,9 @@ def choose_case() -> Case:
     shape = (*lengths_in(leading), *((rows,) if rows else ()), columns)
     if min(shape) < 0:
         raise ValueError(_("A length is never negative."))
-    x, has_data = _tensor(shape, dtype)
-    ran = trace(source, {"x": x}, MATERIALIZED if has_data else ON_META)
-    return Case(source=source, shape=shape, dtype=dtype, trace=ran, has_data=has_data)
-
-
-def _tensor(shape: tuple[int, ...], dtype: str) -> tuple[Tensor, bool]:
-    """Return the tensor, with data if it is small enough to be computed with."""
-    count = 1
-    for length in shape:
-        count *= length
-    if count <= MATERIALIZED.num_elements:
-        return counted(shape, dtype), True
-    return without_data(shape, dtype), False
+    x, limits = given(shape, dtype)
+    ran = trace(source, {"x": x}, limits)
+    return Case(source=source, shape=shape, dtype=dtype, trace=ran, has_data=not limits.on_meta)
 
 
 def lengths_in(text: str) -> tuple[int, ...]:
