@@ -5,8 +5,8 @@ const SVG = "http://www.w3.org/2000/svg";
 const LARGEST_CELL = 46;
 const TEXT_FROM = 40; // pixels: smaller cells carry no text
 const STRIP_ROW = 46;
-const LABEL = 24;
-const GAP = 22;
+const LABEL = 32;
+const GAP = 34; // between a strip and what stands below it: the jump is written there
 
 function node(name, attributes = {}, text = null) {
   const made = document.createElementNS(SVG, name);
@@ -119,7 +119,7 @@ function drawLane(view, scene, lane) {
   const itemsize = isOwn ? scene.tensor.itemsize : storage.itemsize;
   const readers = isOwn ? readersOf(scene.addresses) : new Map();
   const group = node("g", { class: isOwn ? "lane own" : "lane" });
-  group.append(node("text", { x: 2, y: lane.top - 7, class: "name" }, fill(words.storage, storage)));
+  group.append(node("text", { x: 2, y: lane.top - 14, class: "name" }, fill(words.storage, storage)));
   const values = isOwn ? valuesFor(view, scene.tensor) : storage.values;
   for (let address = 0; (address + 1) * itemsize <= storage.num_bytes; address += 1) {
     const [x, y] = stripPlace(scene, lane, address * itemsize);
@@ -167,4 +167,20 @@ function drawNeedle(scene, flat) {
   const bend = Math.max((to[1] - from[1]) * 0.5, 12);
   const d = `M${from} C${from[0]} ${from[1] + bend} ${to[0]} ${to[1] - bend} ${to}`;
   return node("path", { class: "needle", d });
+}
+
+// From the element before to this one: how far the needle has jumped.
+function drawJump(scene, before, flat) {
+  const lane = laneOf(scene);
+  const [from, to] = [before, flat].map((each) => scene.addresses[each]);
+  const middle = (scene.tensor.itemsize * scene.strip.byteWidth) / 2;
+  const [[x1, y1], [x2, y2]] = [from, to].map((address) => stripPlace(scene, lane, address * scene.tensor.itemsize));
+  const group = node("g", { class: "jump" });
+  const low = Math.max(y1, y2) + scene.strip.rowHeight;
+  if (y1 === y2 && from !== to) {
+    group.append(node("path", { d: `M${x1 + middle} ${low} q${(x2 - x1) / 2} 22 ${x2 - x1} 0` }));
+    const sign = to > from ? "+" : "−";
+    group.append(node("text", { x: (x1 + x2) / 2 + middle, y: low + 27, "text-anchor": "middle" }, `${sign}${Math.abs(to - from)}`));
+  }
+  return group;
 }

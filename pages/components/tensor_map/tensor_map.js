@@ -68,6 +68,7 @@ function point(view) {
   cells[flat].classList.add("chosen");
   root.querySelector(`.lane.own [data-address="${address}"]`)?.classList.add("lit", "chosen");
   way.append(drawNeedle(scene, flat));
+  if (view.before !== null && view.hovered === null) way.append(drawJump(scene, view.before, flat));
   root.querySelector(".sum").textContent = sumOf(view, flat);
 }
 
@@ -85,7 +86,9 @@ function sumOf({ data, scene }, flat) {
 function choose(view, flat) {
   const count = view.scene.addresses.length;
   if (!count) return;
-  view.flat = Math.min(Math.max(flat, 0), count - 1);
+  const kept = Math.min(Math.max(flat, 0), count - 1);
+  view.before = kept === view.flat ? null : view.flat;
+  view.flat = kept;
   view.hovered = null;
   point(view);
   tellSoon(view);
@@ -102,6 +105,7 @@ function chooseStep(view, step) {
   const after = addressesOf(tensor);
   const same = tensor.storage === old.tensor.storage ? after.indexOf(address) : view.flat;
   view.flat = same >= 0 && same < after.length ? same : 0;
+  view.before = null;
   view.hovered = null;
   markSteps(view);
   build(view, old);
@@ -224,7 +228,7 @@ const ACTS = {
 };
 
 function newView(root) {
-  const view = { root, step: 0, flat: 0, hovered: null };
+  const view = { root, step: 0, flat: 0, before: null, hovered: null };
   const picture = root.querySelector(".picture");
   picture.addEventListener("keydown", (event) => onKey(view, event));
   listenToPointer(view, picture);
@@ -262,7 +266,9 @@ export default function ({ data: [data], parentElement, setStateValue }) {
   if (isNew || isElsewhere) {
     const tensor = data.tensors[data.steps[data.step].tensor];
     view.step = data.step;
-    view.flat = data.index.length === tensor.shape.length ? flatOf(data.index, tensor.shape) : 0;
+    const flat = data.index.length === tensor.shape.length ? flatOf(data.index, tensor.shape) : 0;
+    if (flat !== view.flat || isNew) view.before = null;
+    view.flat = flat;
   }
   if (isNew) {
     applyWords(view);

@@ -6,7 +6,7 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 from textwrap import shorten
@@ -63,6 +63,8 @@ class TorchError:
     fix: Mapping[str, str]
     system: str = ""  # platform.system() of the only system that says it in these words
     family: str = ""  # a key of FAMILIES: errors that have their reason in common
+    page: str = ""  # the page that shows the cause, opened with `query`
+    query: Mapping[str, str] = field(default_factory=dict)
 
 
 @cache
@@ -112,6 +114,9 @@ def _show_error(error: TorchError) -> None:
         why, what_to_do = _("Why"), _("What to do")
         st.markdown(f"**{why}** {in_language(error.why)}")
         st.markdown(f"**{what_to_do}** {in_language(error.fix)}")
+        if error.page:
+            label = _("See it happen: {page}").format(page=_(page_row(error.page).title))
+            page_links.show_link(error.page, label, error.query, icon=":material/grid_view:")
         if error.family:
             st.caption(_family_said(error))
         with st.expander(_("Code that raises it")):

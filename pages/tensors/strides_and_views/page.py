@@ -4,6 +4,7 @@ from core.language import N_
 from pages.shared.tabbed_page import Page, Tab, tabbed_page
 from pages.tensors.strides_and_views.inputs import ASK, choose_case
 from pages.tensors.strides_and_views.question import ask_after_transpose
+from pages.tensors.strides_and_views.refusals import refused_inputs
 from pages.tensors.strides_and_views.steps import steps
 from pages.tensors.strides_and_views.storage import storage
 from pages.tensors.strides_and_views.why import why
@@ -14,6 +15,7 @@ tabbed_page(
     Page(
         inputs=ASK,
         choose=choose_case,
+        refusal=refused_inputs,
         tabs={
             "storage": Tab(
                 label=N_("Storage and strides"), show=storage, question=ask_after_transpose

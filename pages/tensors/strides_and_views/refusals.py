@@ -4,6 +4,7 @@ import streamlit as st
 
 from core.expressions import ExpressionError
 from core.language import _
+from pages.shared.tabbed_page import Shown
 
 
 def refusal(error: ExpressionError) -> None:
@@ -13,3 +14,9 @@ def refusal(error: ExpressionError) -> None:
         st.markdown(f":material/block: **{error.message}** ({place})")
         if error.torch_message:
             st.code(error.torch_message.strip(), language=None, wrap_lines=True)
+
+
+def refused_inputs(problem: ValueError) -> Shown:
+    """Say why the tensor of the inputs cannot be."""
+    st.error(str(problem))
+    return Shown(headline=_("There is no such tensor."))

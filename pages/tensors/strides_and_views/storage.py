@@ -45,10 +45,16 @@ def storage(case: Case) -> Shown:
     if ran.error:
         refusal(ran.error)
     return Shown(
-        headline=_headline(shown, index),
+        headline=_refused(case) or _headline(shown, index),
         notes=[_inspection(shown)],
         code=snippet(case),
     )
+
+
+def _refused(case: Case) -> str:
+    """Return what ended the program, unless the reader looks at a step before."""
+    error = case.trace.error
+    return error.message if error and not ASK.used("at") else ""
 
 
 def _headline(shown: TracedTensor, index: tuple[int, ...]) -> str:

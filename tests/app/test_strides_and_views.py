@@ -1,0 +1,102 @@
+"""Strides and views: where elements lie, what is a view, why a view is refused."""
+
+import pytest
+
+from core.tensors.presets import PRESETS
+from core.tensors.views import explain_view
+from pages.start.home.search import load_torch_errors
+from tests.app.shown import texts
+
+PAGE = "tensors/strides_and_views"
+LINKED = [error for error in load_torch_errors() if error.page == PAGE]
+
+
+def headline(app):
+    assert not app.exception
+    return app.session_state["headline"]
+
+
+def test_the_headline_adds_the_jumps_up(open_page, run_code):
+    app = open_page(PAGE)
+    assert "`x.t()` [1, 2] lies at 0 + 1·1 + 2·4 = 9" in headline(app)
+    assert run_code(app).strip() == "(4, 4) (1, 4) 0"
+
+
+def test_a_link_names_a_step_and_an_element(open_page):
+    assert "`x` [3, 0] lies at 0 + 3·4 + 0·1 = 12" in headline(open_page(PAGE, strides_at="0:3,0"))
+
+
+@pytest.mark.parametrize("at", ["9:1,2", "1:7,7", "1:1", "a:b", "-1:0,0", "1:1,2,3", ":"])
+def test_an_element_that_is_not_there_gives_way_to_one_that_is(open_page, at):
+    assert "= 9" in headline(open_page(PAGE, strides_at=at))
+
+
+@pytest.mark.parametrize("error", LINKED, ids=lambda error: error.slug)
+def test_errors_that_home_knows_happen_here_in_torchs_own_words(open_page, error):
+    query = {name: value for name, value in error.query.items() if name != "strides_tab"}
+    app = open_page(PAGE, **query)
+    assert not app.exception
+    assert error.text.split("\n")[0] in [code.value.split("\n")[0] for code in app.code]
+    assert headline(app).endswith("is refused.")
+
+
+def test_at_least_the_errors_of_shapes_lead_here():
+    assert {"view-not-compatible", "broadcast", "matmul-shapes"} <= {each.slug for each in LINKED}
+
+
+def test_heads_that_cannot_be_merged_are_named_with_need_have_and_bytes(open_page):
+    app = open_page(
+        PAGE,
+        strides_tab="why",
+        strides_code="x.transpose(1, 2).view(2, 128, 768)",
+        strides_leading="2, 12",
+        strides_rows="128",
+        strides_columns="64",
+    )
+    (pair,) = explain_view((2, 128, 12, 64), (98304, 64, 8192, 1), (2, 128, 768)).failures
+    assert f"({pair.dim}, {pair.right})" in headline(app)
+    said = " ".join(texts(app))
+    assert f"**{pair.need}**" in said
+    assert f"**{pair.have}**" in said
+    assert "768 KiB" in said
+
+
+def test_a_large_tensor_has_layouts_and_bytes_without_data(open_page):
+    app = open_page(
+        PAGE,
+        strides_tab="steps",
+        strides_code="x[:, :-1].reshape(-1, 128256)",
+        strides_leading="8",
+        strides_rows="4096",
+        strides_columns="128256",
+        strides_dtype="bfloat16",
+    )
+    assert "copy 7.83 GiB" in headline(app)
+
+
+@pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.key)
+def test_every_example_opens(open_page, preset):
+    *leading, rows, columns = (0, *preset.shape) if len(preset.shape) == 1 else preset.shape
+    app = open_page(
+        PAGE,
+        strides_code=preset.source,
+        strides_leading=", ".join(map(str, leading)),
+        strides_rows=str(rows),
+        strides_columns=str(columns),
+        strides_dtype=preset.dtype,
+    )
+    assert headline(app)
+
+
+@pytest.mark.parametrize("leading", ["a", "1,2,3,4,5,6,7,8,9", "-5", "2;3", "1e9", "9999999999"])
+def test_lengths_that_are_none_are_refused_in_a_sentence(open_page, leading):
+    app = open_page(PAGE, strides_leading=leading)
+    assert not app.exception
+    assert any("list of up to 8 lengths" in error.value for error in app.error)
+
+
+@pytest.mark.parametrize("code", ["x.__class__", "import os", "x.numpy()", "((", "", "x.t"])
+def test_what_may_not_be_written_is_said_with_its_place(open_page, code):
+    app = open_page(PAGE, strides_code=code)
+    assert not app.exception
+    assert any("(line 1, column" in text for text in texts(app))

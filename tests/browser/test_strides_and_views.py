@@ -1,0 +1,123 @@
+"""The tensor map in a browser: its addresses against Python, keys, pointer, links, files."""
+
+import re
+from random import Random
+
+import pytest
+
+from core.tensors.layout import Layout
+from tests.browser.seen import headline, until_headline
+
+ADDRESSES = "(layout) => window[Symbol.for('bits-to-gpt.tensor-map')].addressesOf(layout)"
+
+
+@pytest.fixture
+def open_map(new_page, visit):
+    """Return open_map(lang=..., **query): the page with its picture drawn."""
+
+    def go(lang="en", width=1366, **query):
+        page = visit(new_page(lang=lang, width=width), "/strides-and-views", **query)
+        page.locator(".cell").first.wait_for()
+        return page
+
+    return go
+
+
+def sum_line(page):
+    return page.locator(".sum").inner_text()
+
+
+def strip_of(page):
+    """Where the cells of the first storage stand, and what they say."""
+    cells = page.locator(".lane").first.locator(".byte")
+    return cells.evaluate_all("all => all.map(e => [e.getAttribute('transform'), e.textContent])")
+
+
+def test_the_browsers_addresses_are_pythons(open_map):
+    page = open_map()
+    rng = Random(5)  # noqa: S311  a seeded test
+    for _ in range(200):
+        shape = tuple(rng.randint(0, 4) for _ in range(rng.randint(0, 5)))
+        stride = tuple(rng.randint(0, 9) for _ in shape)
+        layout = Layout(shape=shape, stride=stride, offset=rng.randint(0, 5))
+        told = {"shape": shape, "stride": stride, "offset": layout.offset}
+        assert page.evaluate(ADDRESSES, told) == layout.addresses().reshape(-1).tolist()
+
+
+def test_an_arrow_key_jumps_by_the_stride_and_the_link_follows(open_map):
+    page = open_map()
+    assert sum_line(page) == "[1, 2] = 9 lies at 0 + 1·1 + 2·4 = 9"
+    page.locator(".picture").focus()
+    page.keyboard.press("ArrowRight")
+    assert sum_line(page) == "[1, 3] = 13 lies at 0 + 1·1 + 3·4 = 13"
+    assert page.locator(".jump text").inner_text() == "+4"
+    page.keyboard.press("ArrowDown")
+    assert page.locator(".jump text").inner_text() == "+1"
+    until_headline(page, "[2, 3] lies at 0 + 2·1 + 3·4 = 14")
+    page.wait_for_url(re.compile(r"strides_at=1(%3A|:)2(%2C|,)3"))
+
+
+def test_a_view_leaves_the_storage_where_it_is(open_map):
+    page = open_map()
+    before = strip_of(page)
+    page.locator(".step").first.click()
+    assert sum_line(page).startswith("[2, 1] = 9 lies at 0 + 2·4 + 1·1")
+    assert strip_of(page) == before
+    page.keyboard.press("]")
+    assert page.locator(".lane").count() == 1
+
+
+def test_a_copy_has_a_storage_of_its_own(open_map):
+    page = open_map(strides_code="x.t().contiguous()")
+    assert page.locator(".lane").count() == 2
+    assert page.locator(".lane.own .name").inner_text().startswith("storage S1")
+
+
+def test_elements_that_share_an_address_light_together_and_are_counted(open_map):
+    page = open_map(strides_code="x.expand(3, 4)", strides_rows="3", strides_columns="1")
+    page.locator(".cell").nth(5).hover()
+    assert page.locator(".cell.lit").count() == 4
+    assert page.locator(".times").all_inner_texts() == ["×4"] * 3
+
+
+def test_the_storage_leads_back_to_the_element(open_map):
+    page = open_map()
+    page.locator(".lane.own .byte").nth(7).click()
+    assert sum_line(page).startswith("[3, 1] = 7")
+
+
+def test_the_picture_is_saved_from_its_data(open_map):
+    page = open_map()
+    with page.expect_download() as saved:
+        page.locator("[data-act=svg]").click()
+    text = saved.value.path().read_text(encoding="utf-8")
+    assert text.count('class="cell') == 16
+    assert "<script" not in text
+
+
+def test_what_a_reader_types_is_text_and_nothing_else(new_page, visit):
+    program = "x['<img src=x onerror=alert(1)>']"
+    page = visit(new_page(), "/strides-and-views", strides_code=program)
+    page.locator(".cell").first.wait_for()
+    assert page.locator("img[src=x]").count() == 0
+    assert headline(page)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_from_a_pasted_error_to_the_fix(new_page, visit, lang):
+    """Journey J5: search the error, see the pair, its bytes, and a view that works."""
+    text = "view size is not compatible with input tensor's size and stride"
+    page = visit(new_page(lang=lang), "/", home_search=text)
+    page.locator("a[href*='strides-and-views']").first.click()
+    until_headline(page, "(3, 2)")
+    page.get_by_role("textbox").first.fill("x.transpose(1, 2).view(2, 128, 768)")
+    query = {"strides_leading": "2, 12", "strides_rows": "128", "strides_columns": "64"}
+    code = "x.transpose(1, 2).view(2, 128, 768)"
+    page = visit(page, "/strides-and-views", strides_tab="why", strides_code=code, **query)
+    until_headline(page, "(2, 3)")
+    body = page.locator("body").inner_text()
+    assert "8192" in body
+    assert "768 KiB" in body
+    works = "x[:, :3].view(2, 2, 3)"
+    page = visit(page, "/strides-and-views", strides_code=works, strides_columns="6")
+    until_headline(page, "= 14")
