@@ -22,7 +22,7 @@ def steps(case: Case) -> Shown:
     ran = case.trace
     table: dict[str, Sequence[Any]] = {
         _("Step"): [step.text.replace("\n", " ") for step in ran.steps],
-        _("What it is"): [_kind(step) for step in ran.steps],
+        _("Kind"): [_kind(step) for step in ran.steps],
         _("Shape"): [str(step.outputs[0].layout.shape) for step in ran.steps],
         _("Stride"): [str(step.outputs[0].layout.stride) for step in ran.steps],
         _("Offset"): [step.outputs[0].layout.offset for step in ran.steps],

@@ -81,10 +81,7 @@ def _show_pairs(layout: Layout, verdict: ViewVerdict) -> None:
                 for need, have in zip(needs, has, strict=True)
             ],
             _("The wanted shape"): [
-                _("would merge them")
-                if pair in broken
-                else _("leaves them apart, or may merge them")
-                for pair in pairs
+                _("needs that") if pair in broken else _("does not need that") for pair in pairs
             ],
         }
     )
