@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 
 import torch
 
@@ -11,10 +12,10 @@ from core.expressions.limits import Limits
 from core.expressions.operation import Operation, Value
 from core.language import _
 
-Execute = Callable[[Operation, torch.Generator], Value]
+Execute = Callable[[Operation, torch.Generator | None], Value]
 
 
-def run_plainly(operation: Operation, generator: torch.Generator) -> Value:
+def run_plainly(operation: Operation, generator: torch.Generator | None) -> Value:
     """Do an operation, and nothing else."""
     return operation.run(generator)
 
@@ -27,7 +28,8 @@ class Execution:
         self._allowance = Allowance(limits)
         self._num_steps = 0
         self._ends = time.monotonic() + limits.seconds
-        self._generator = torch.Generator().manual_seed(0)
+        self._generator = None if limits.on_meta else torch.Generator().manual_seed(0)
+        self._device = torch.device("meta") if limits.on_meta else nullcontext()
 
     def perform(self, operation: Operation) -> Value:
         """Return what an operation gives.
@@ -45,11 +47,11 @@ class Execution:
         else:
             refused = None
         try:
-            with torch.no_grad():
+            with torch.no_grad(), self._device:  # what a program makes has no data either
                 result = self._execute(operation, self._generator)
         except REFUSALS as error:
             raise _refusal(operation, error) from None
-        if refused is not None:
+        if refused is not None or operation.call.reads_values:
             self._allowance.check_result(operation, result)
         return result
 

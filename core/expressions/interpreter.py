@@ -243,7 +243,7 @@ class _Interpreter:
             return slice(*(self._end_of_slice(end) for end in ends))
         value = self._value(node)
         if not is_index(value):
-            message = _("{what} is no index.").format(what=kind_of(value))
+            message = _("An index cannot be {what}.").format(what=kind_of(value))
             raise ExpressionError(message, Span.of(node))
         return value
 
@@ -260,5 +260,7 @@ class _Interpreter:
         self, call: Call, arguments: tuple[Value, ...], node: ast.expr | ast.stmt
     ) -> Value:
         text = self._program.text(node)
-        operation = Operation(call=call, arguments=arguments, text=text, span=Span.of(node))
+        is_method = call.name in self._profile.methods or call.name in self._profile.properties
+        span = Span.of_last(node) if is_method or call is INDEX else Span.of(node)
+        operation = Operation(call=call, arguments=arguments, text=text, span=span)
         return self._execution.perform(operation)

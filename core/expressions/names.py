@@ -78,7 +78,7 @@ def no_tensor(node: ast.Attribute, value: Value) -> ExpressionError:
     """Return the error of asking something else for what only a tensor has."""
     message = _("Only a tensor has {name}; this is {what}.")
     what = kind_of(value)
-    return ExpressionError(message.format(name=node.attr, what=what), Span.of(node))
+    return ExpressionError(message.format(name=node.attr, what=what), Span.of_last(node))
 
 
 def unknown(node: ast.expr, name: str, known: Mapping[str, Call]) -> ExpressionError:
@@ -86,4 +86,4 @@ def unknown(node: ast.expr, name: str, known: Mapping[str, Call]) -> ExpressionE
     message = _("{name} is not among the calls that can be used here.").format(name=name)
     if near := get_close_matches(name, known, n=3):
         message += " " + _("Near to it: {names}.").format(names=", ".join(near))
-    return ExpressionError(message, Span.of(node))
+    return ExpressionError(message, Span.of(node) if name.count(".") else Span.of_last(node))

@@ -135,7 +135,7 @@ class Call:
             if value is not parameter.default and not parameter.accepts(value):
                 message = _("{name} must be {expected}")
                 counts = {"name": parameter.name, "expected": parameter.expected}
-                raise self._error(message.format(**counts), node)
+                raise self._error(message.format(**counts), node, parameter.name)
             values.append(value)
         if self.takes_sizes:
             values.append({name: given[name] for name in given.keys() - self._names()})
@@ -170,14 +170,26 @@ class Call:
         elif name not in self._names() and not is_integer(value):
             reason = _("the size {name} must be an integer")
         if reason:
-            raise self._error(reason.format(name=name), node)
+            raise self._error(reason.format(name=name), node, name)
 
     def _names(self) -> set[str]:
         return {parameter.name for parameter in self.parameters}
 
-    def _error(self, reason: str, node: ast.Call) -> ExpressionError:
+    def _error(self, reason: str, node: ast.Call, name: str = "") -> ExpressionError:
         message = _("{signature}: {reason}.").format(signature=self.signature, reason=reason)
-        return ExpressionError(message, Span.of(node))
+        return ExpressionError(message, self._span_of(name, node))
+
+    def _span_of(self, name: str, node: ast.Call) -> Span:
+        """Return where an argument stands; of one that cannot be found, where the call does."""
+        named = {each.arg: each for each in node.keywords}
+        if name in named:
+            return Span.of(named[name])
+        for parameter, argument in zip(self.parameters, node.args, strict=False):
+            if parameter.name == name:
+                return Span.of(argument)
+            if "*ints" in parameter.kinds:
+                break  # it may take several: which comes next, the tree does not tell
+        return Span.of_last(node)
 
 
 _LINE = re.compile(r"(?P<name>[\w.]+)\((?P<parameters>.*)\)")

@@ -33,7 +33,7 @@ def kind_of(value: Value) -> str:
 def is_index(value: Value) -> bool:
     """Whether it may stand alone in the brackets behind a tensor."""
     if type(value) is list:
-        return all(is_index(each) and type(each) is not EllipsisType for each in value)
+        return all(type(each) in {int, bool} or type(each) is list for each in value)
     if type(value) is Tensor:
         return not value.is_floating_point()
     return value is None or type(value) in {int, bool, EllipsisType, slice}
@@ -64,7 +64,7 @@ def item_of(value: Value, place: Value, node: ast.expr) -> Value:
         ExpressionError: If it is no list, or the place is not in it.
     """
     if type(value) not in {tuple, list} or type(place) not in {int, slice}:
-        message = _("{what} cannot be indexed like this.").format(what=kind_of(value))
+        message = _("Only tensors and lists have an index, not {what}.").format(what=kind_of(value))
         raise ExpressionError(message, Span.of(node))
     try:
         return value[place]

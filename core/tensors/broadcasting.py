@@ -12,7 +12,8 @@ class Column:
         dim: Where, in the result.
         lengths: Of each shape; None where it has no such dimension.
         length: Of the result; None if the lengths do not go together.
-        stretched: Whether each shape is read again and again along it, with stride 0.
+        stretched: Whether each shape is read again and again along it, with stride 0; where the
+            result has length 1, none is.
     """
 
     dim: int
@@ -53,7 +54,7 @@ def _column(shapes: Sequence[Sequence[int]], dim: int) -> Column:
     lengths = tuple(shape[dim] if len(shape) >= -dim else None for shape in shapes)
     longer = {length for length in lengths if length not in {None, 1}}
     length = None if len(longer) > 1 else (longer or {1}).pop()
-    stretched = tuple(length is not None and each != length for each in lengths)
+    stretched = tuple(length not in {None, 1} and each != length for each in lengths)
     return Column(dim=dim, lengths=lengths, length=length, stretched=stretched)
 
 

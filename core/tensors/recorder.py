@@ -7,12 +7,14 @@ import torch
 from torch import Tensor
 
 from core.expressions.dispatch import Watching, storage_id
-from core.expressions.operation import Operation, Value, tensors_in
+from core.expressions.methods import METHODS, PROPERTIES
+from core.expressions.operation import INDEX, Operation, Value, tensors_in
 from core.tensors.layout import Layout
 from core.tensors.prediction import RULES
 from core.tensors.rules import Kind, Predicted
 from core.tensors.steps import AtenRow, Step, TracedStorage, TracedTensor
 
+CALLS: Final = {**METHODS, **PROPERTIES, INDEX.name: INDEX}  # whose names the rules bear
 MAX_VALUES: Final = 4096  # of a storage that are handed on to be drawn
 
 
@@ -47,7 +49,7 @@ class Recorder:
             self._tensors[id(x)][1].key for x in tensors_in(value) if id(x) in self._tensors
         )
 
-    def execute(self, operation: Operation, generator: torch.Generator) -> Value:
+    def execute(self, operation: Operation, generator: torch.Generator | None) -> Value:
         """Run an operation, and note what it did."""
         before = self._snapshots() if operation.call.writes else {}
         rows: list[AtenRow] = []
@@ -90,7 +92,11 @@ class Recorder:
         )
 
     def _snapshots(self) -> dict[int, Tensor]:
-        return {key: _flat(x).clone() for key, (_name, x) in self._storages.items()}
+        return {
+            key: _flat(x).clone()
+            for key, (_name, x) in self._storages.items()
+            if not x.is_meta  # without data nothing changes that could be seen
+        }
 
     def _changes(self, before: Mapping[int, Tensor]) -> dict[str, tuple[int, ...]]:
         changes = {}
@@ -126,9 +132,9 @@ def layout_of(x: Tensor) -> Layout:
 
 
 def _flat(x: Tensor) -> Tensor:
-    """Return the whole storage of a tensor, in its dtype."""
+    """Return the whole storage of a tensor, in its dtype, as it is: without a lazy conjugate."""
     num_elements = x.untyped_storage().nbytes() // x.element_size()
-    return x.detach().resolve_conj().as_strided((num_elements,), (1,), 0)
+    return torch.empty(0, dtype=x.dtype).set_(x.untyped_storage(), 0, (num_elements,), (1,))
 
 
 def _plain(values: Tensor) -> Iterator[float]:
@@ -162,6 +168,6 @@ def _kind_of(x: Tensor, inputs: Sequence[Tensor]) -> Kind:
 
 def _prediction(operation: Operation) -> Predicted | None:
     rule = RULES.get(operation.call.name)
-    if rule is None or not isinstance(operation.arguments[0], Tensor):
-        return None
+    if rule is None or CALLS.get(operation.call.name) is not operation.call:
+        return None  # einops has a repeat too
     return rule(layout_of(operation.arguments[0]), *operation.arguments[1:])

@@ -100,4 +100,5 @@ def _num_sound(program: Program, error: ExpressionError | None) -> int | None:
     """Return how many statements ended before the error; None for all."""
     if error is None:
         return None
-    return sum((each.end_lineno or 0) < error.line for each in program.statements)
+    place = (error.line, error.column)
+    return sum((each.end_lineno, each.end_col_offset) <= place for each in program.statements)
