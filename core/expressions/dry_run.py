@@ -11,14 +11,18 @@ from torch import Tensor
 from core.expressions.dispatch import Watching, storage_id
 from core.expressions.error import ExpressionError
 from core.expressions.limits import Limits
-from core.expressions.masks import masks_in, without_masks
 from core.expressions.methods import NUM_PARTS
 from core.expressions.operation import INDEX, Operation, Value, tensors_in
+from core.expressions.read_indices import read_by, with_coordinates
 from core.language import _
 from core.units import format_bytes, format_exact
 
-# What torch and einops raise where a call cannot be: shapes, indices, dtypes, patterns.
-REFUSALS = (RuntimeError, ValueError, IndexError, TypeError, EinopsError)
+# What torch and einops raise where a call cannot be: shapes, indices, dtypes, patterns. Parts of
+# torch that are written in Python assert; a number may be too large for its C++.
+REFUSALS = (
+    *(RuntimeError, ValueError, IndexError, TypeError, AssertionError, OverflowError),
+    EinopsError,
+)
 
 
 class Allowance:
@@ -39,7 +43,7 @@ class Allowance:
         if operation.call.reads_values:
             self._check_unknown(operation)
             return
-        if operation.call is INDEX and masks_in(operation.arguments[1]):
+        if operation.call is INDEX and read_by(operation.arguments[1]):
             operation = self._with_coordinates(operation)
         watch = _Counting(operation, self)
         shadows = tuple(shadow(value) for value in operation.arguments)
@@ -100,21 +104,21 @@ class Allowance:
         """Bound what only the values decide: all elements, if every one is taken."""
         self._check_coordinates(operation, operation.inputs)
         shape = torch.broadcast_shapes(*(x.shape for x in operation.inputs))
-        everything = torch.empty(1, device="meta").expand(shape)
+        everything = torch.empty((), device="meta").expand(shape)
         self._check_size(operation, everything)
 
     def _with_coordinates(self, operation: Operation) -> Operation:
         """Return an index whose result has a shape that a dry run can tell."""
         x, index = operation.arguments
-        self._check_coordinates(operation, masks_in(index))
-        return replace(operation, arguments=(x, without_masks(index)))
+        self._check_coordinates(operation, read_by(index))
+        return replace(operation, arguments=(x, with_coordinates(index)))
 
-    def _check_coordinates(self, operation: Operation, masks: Sequence[Tensor]) -> None:
+    def _check_coordinates(self, operation: Operation, tensors: Sequence[Tensor]) -> None:
         """Count 8 bytes for each coordinate of each element, as if all were taken."""
         if self.limits.on_meta:
             message = _("What comes of this depends on the values, and here there are none.")
             self.refuse(operation, message)
-        num_bytes = sum(8 * max(x.ndim, 1) * x.numel() for x in masks)
+        num_bytes = sum(8 * max(x.ndim, 1) * x.numel() for x in tensors)
         self.check_work(operation, num_bytes, 0)
         self._num_bytes += num_bytes
 

@@ -71,7 +71,7 @@ KINDS: Final[Mapping[str, tuple[str, Callable[[object], bool]]]] = {
     "data": (N_("a number or a list of numbers"), is_data),
     "None": ("None", lambda value: value is None),
 }
-_REQUIRED: Final = object()
+REQUIRED: Final = object()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Parameter:
 
     name: str
     kinds: tuple[str, ...]
-    default: object = _REQUIRED
+    default: object = REQUIRED
 
     def accepts(self, value: object) -> bool:
         """Whether a value is of one of the kinds."""
@@ -130,7 +130,7 @@ class Call:
         values = []
         for parameter in self.parameters:
             value = given.get(parameter.name, parameter.default)
-            if value is _REQUIRED:
+            if value is REQUIRED:
                 raise self._error(_("{name} is missing").format(name=parameter.name), node)
             if value is not parameter.default and not parameter.accepts(value):
                 message = _("{name} must be {expected}")
@@ -226,5 +226,5 @@ def _parameter_of(word: str) -> Parameter:
     return Parameter(
         name,
         tuple(kinds.replace(" ", "").split("|")),
-        ast.literal_eval(default) if default else _REQUIRED,
+        ast.literal_eval(default) if default else REQUIRED,
     )
