@@ -155,7 +155,7 @@ def _about_character(character: str) -> str:
 def _as_ours(error: SyntaxError, source: str) -> ExpressionError:
     lines = source.split("\n")
     line = min(max(error.lineno or 1, 1), len(lines))
-    column = min(max((error.offset or 1) - 1, 0), len(lines[line - 1]))
+    column = min(max((error.offset or 1) - 1, 0), max(len(lines[line - 1]) - 1, 0))
     end = error.end_offset or 0
     stop = end - 1 if error.end_lineno == error.lineno and end - 1 > column else column + 1
     message = _("Python cannot read this: {reason}.").format(reason=error.msg)

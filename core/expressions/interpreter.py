@@ -179,7 +179,7 @@ class _Interpreter:
             return self._perform(call, (value,), node)
         if node.attr in self._profile.methods:
             message = _("{name} is a method; call it: {name}().").format(name=node.attr)
-            raise ExpressionError(message, Span.of(node))
+            raise ExpressionError(message, Span.of_last(node))
         raise unknown(node, node.attr, self._profile.properties)
 
     def _called(self, node: ast.Call) -> Value:
