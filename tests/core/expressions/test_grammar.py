@@ -53,7 +53,7 @@ def test_an_error_points_at_the_guilty_part_and_names_it(text, guilty, word):
 
 @pytest.mark.parametrize(
     ("text", "line", "column"),
-    [("x.t(", 1, 3), ("x.t()\nx +", 2, 3), ("x)", 1, 1), ("\n\nx..t()", 3, 2), ("x\n  y", 2, 2)],
+    [("x.t(", 1, 3), ("x.t()\nx +", 2, 2), ("x)", 1, 1), ("\n\nx..t()", 3, 2), ("x\n  y", 2, 1)],
 )
 def test_what_python_cannot_read_is_placed_where_python_stumbles(text, line, column):
     error = refused(text)
