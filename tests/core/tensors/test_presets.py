@@ -69,7 +69,7 @@ def test_sizes_are_those_of_the_models_that_are_named():
     by_name = {model.name: model for model in MODELS.values()}
     named = {preset.key: by_name[preset.of] for preset in PRESETS if preset.of}
     assert len(named) == 5
-    # Which dimension has which size of the model: (batch, tokens, ...) or (batch, heads, tokens, ..)
+    # which dimension has which size of the model
     dims = {
         "heads_gpt2": {1: "seq_len", 2: "hidden_dim"},
         "merge": {1: "num_heads", 2: "seq_len", 3: "head_dim"},
