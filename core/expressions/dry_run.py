@@ -70,7 +70,8 @@ class Allowance:
 
     def _refuse_outputs(self, operation: Operation, count: int) -> None:
         message = _("{count} tensors come of this; at most {limit} are shown.")
-        self.refuse(operation, message, count=count, limit=self.limits.num_outputs)
+        limit = self.limits.num_outputs
+        self.refuse(operation, message, count=format_exact(count), limit=limit)
 
     def _check_size(self, operation: Operation, x: Tensor) -> None:
         """Refuse a tensor with too many dimensions or elements."""

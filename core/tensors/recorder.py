@@ -75,8 +75,7 @@ class Recorder:
     ) -> Step:
         inputs = operation.inputs
         kind = _kind_of(outputs[0], inputs)
-        predicted = _prediction(operation)
-        actual = Predicted(kind, layout_of(outputs[0]))
+        predicted, is_as_predicted = _compared(operation, Predicted(kind, layout_of(outputs[0])))
         return Step(
             text=operation.text,
             call=operation.call.name,
@@ -86,7 +85,7 @@ class Recorder:
             kind=kind,
             bytes_made=sum(row.num_bytes for row in rows),
             predicted=predicted,
-            is_as_predicted=predicted is None or predicted == actual,
+            is_as_predicted=is_as_predicted,
             aten=tuple(rows),
             changed=self._changes(before),
         )
@@ -164,6 +163,15 @@ def _kind_of(x: Tensor, inputs: Sequence[Tensor]) -> Kind:
     if any(x is each for each in inputs):
         return "same"
     return "view" if storage_id(x) in {storage_id(each) for each in inputs} else "copy"
+
+
+def _compared(operation: Operation, actual: Predicted) -> tuple[Predicted | None, bool]:
+    """Return what the rule says, and whether torch did the same; a rule may wrongly say no."""
+    try:
+        predicted = _prediction(operation)
+    except ValueError:
+        return None, False
+    return predicted, predicted is None or predicted == actual
 
 
 def _prediction(operation: Operation) -> Predicted | None:

@@ -27,10 +27,10 @@ NOTHING = torch.empty(10**9, 10**9, dtype=torch.uint8, device="meta")  # 10**18 
         ("x.view(4, 6, 1, 1, 1, 1, 1, 1, 1)", "9 dimensions"),
         ("x[None, None, None, None, None, None, None]", "9 dimensions"),
         ("x.nonzero()[None, None, None, None, None, None, None]", "9 dimensions"),
-        ("torch.zeros(262144).unbind()", "262144 tensors"),
-        ("torch.zeros(262144).split(1)", "262144 tensors"),
+        ("torch.zeros(262144).unbind()", "262,144 tensors"),
+        ("torch.zeros(262144).split(1)", "262,144 tensors"),
         ("torch.zeros(100).chunk(100)", "100 tensors"),
-        ("x.tensor_split(1000000000000)", "1000000000000 tensors"),
+        ("x.tensor_split(1000000000000)", "1,000,000,000,000 tensors"),
         ("torch.einsum('ab,cd,ef->abcdef', x, x, x.repeat(3, 30))", "elements"),
     ],
 )
@@ -81,9 +81,9 @@ def test_ten_to_the_18_bytes_without_data_cost_nothing(text, shape):
     [
         ("x[x > 0]", "depends on the values"),
         ("x.nonzero()", "depends on the values"),
-        ("x.unbind(0)", "1000000000 tensors"),
-        ("x.split(1)", "1000000000 tensors"),
-        ("x.tensor_split(1000000000)", "1000000000 tensors"),
+        ("x.unbind(0)", "1,000,000,000 tensors"),
+        ("x.split(1)", "1,000,000,000 tensors"),
+        ("x.tensor_split(1000000000)", "1,000,000,000 tensors"),
         ("x.repeat(10, 1)", "is refused"),
     ],
 )

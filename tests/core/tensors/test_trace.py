@@ -1,14 +1,16 @@
 """What a trace tells, against torch run by hand."""
 
 import gc
+from random import Random
 
 import pytest
 import torch
 
-from core.expressions import ON_META
-from core.expressions.profiles import MUTATION
+from core.expressions import MATERIALIZED, ON_META
+from core.expressions.profiles import LAYOUT, MUTATION
 from core.tensors.rules import Predicted
 from core.tensors.trace import MAX_VALUES, layout_of, trace
+from tests.core.expressions.random_programs import random_program
 
 
 def x46():
@@ -134,6 +136,24 @@ def test_writing_into_what_has_no_data_changes_nothing_that_is_seen():
     run = trace("x.add_(1)", {"x": torch.empty(4, device="meta")}, ON_META, MUTATION)
     assert run.error is None
     assert run.steps[0].changed == {}
+
+
+@pytest.mark.filterwarnings("ignore")  # torch's own, of old ways to index
+def test_random_programs_are_told_without_a_crash_and_every_rule_foretells_torch():
+    rng = Random(20261123)  # noqa: S311  a seeded test
+    num_steps = num_predicted = 0
+    for _ in range(2000):
+        text, meta = random_program(rng), rng.random() < 0.2
+        device, limits = ("meta", ON_META) if meta else ("cpu", MATERIALIZED)
+        x, v = (torch.ones(shape, device=device) for shape in ((4, 6), 7))
+        scalar, empty = (torch.zeros(shape, device=device) for shape in ((), (0, 3)))
+        names = {"x": x, "v": v, "m": x > 3, "s": scalar.long(), "e": empty}
+        run = trace(text, names, limits, rng.choice([LAYOUT, MUTATION]))
+        assert all(step.is_as_predicted for step in run.steps), text
+        num_steps += len(run.steps)
+        num_predicted += sum(step.predicted is not None for step in run.steps)
+    assert num_steps > 1000
+    assert num_predicted > 200
 
 
 @pytest.mark.parametrize(
