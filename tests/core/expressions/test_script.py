@@ -37,6 +37,7 @@ def test_a_script_gives_the_result_of_its_program(text):
     assert torch.equal(names["result"], last)
 
 
+@pytest.mark.slow
 def test_a_script_needs_nothing_but_what_it_imports():
     text = script(parse("y = rearrange(x, 'a b -> b a')\nF.relu(y)"))
     made = text.replace("import torch", "import torch; x = torch.ones(2, 3)", 1)

@@ -97,6 +97,7 @@ def test_a_strided_sum_counts_elements_and_lines_of_the_same_footprint():
     assert sums[-1].seconds_per_line == 2.0 / 4096
 
 
+@pytest.mark.slow
 def test_a_measurement_times_each_stride_once_a_round_and_tells_its_progress():
     shares = []
     sums = measure_strided_sums(shares.append, num_bytes=2**20, num_rounds=3)

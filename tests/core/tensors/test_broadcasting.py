@@ -24,6 +24,7 @@ def random_shapes(rng):
     return shapes
 
 
+@pytest.mark.slow
 def test_20_000_random_sets_of_shapes_go_together_as_torch_says():
     rng = Random(20261123)  # noqa: S311  a seeded test
     found = {True: 0, False: 0}
@@ -77,6 +78,7 @@ def random_part(rng, batch):
     return [rng.choice([1, length, length, 5 if rng.random() < 0.1 else length]) for length in part]
 
 
+@pytest.mark.slow
 def test_products_have_the_shapes_that_torch_gives_them():
     rng = Random(20261123)  # noqa: S311  a seeded test
     found = {True: 0, False: 0}

@@ -60,6 +60,7 @@ def random_layout(rng, shape):
     return x
 
 
+@pytest.mark.slow
 def test_5_000_random_patterns_have_einops_values_and_its_storage():
     rng = Random(20261122)  # noqa: S311  a seeded test
     kinds = dict.fromkeys(("same", "view", "copy"), 0)
@@ -82,6 +83,7 @@ def test_5_000_random_patterns_have_einops_values_and_its_storage():
     assert min(kinds.values()) > 100, kinds
 
 
+@pytest.mark.slow
 def test_every_step_of_random_plans_has_the_layout_that_torch_gives_it():
     rng = Random(9)  # noqa: S311  a seeded test
     num_steps = 0

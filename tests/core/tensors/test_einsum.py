@@ -69,6 +69,7 @@ def test_5_000_random_equations_have_the_values_of_torch_in_both_orders():
     assert better > 100
 
 
+@pytest.mark.slow
 def test_flops_of_products_are_those_that_torch_counts():
     rng = Random(3)  # noqa: S311  a seeded test
     num_counted = 0

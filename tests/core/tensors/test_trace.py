@@ -138,6 +138,7 @@ def test_writing_into_what_has_no_data_changes_nothing_that_is_seen():
     assert run.steps[0].changed == {}
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # torch's own, of old ways to index
 def test_random_programs_are_told_without_a_crash_and_every_rule_foretells_torch():
     rng = Random(20261123)  # noqa: S311  a seeded test
