@@ -1,4 +1,7 @@
-"""An operation on tensors without data: shapes, bytes and FLOPs before anything is allocated."""
+"""An operation on tensors without data: shapes, bytes and FLOPs before anything is allocated.
+
+Why apart: what may be asked for is judged here, where `execution` does what was allowed.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace

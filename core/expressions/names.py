@@ -1,4 +1,7 @@
-"""What names stand for: namespaces, constants, and the rows of a profile, never an attribute."""
+"""What names stand for: namespaces, constants, and the rows of a profile, never an attribute.
+
+Why apart: a new namespace or hint is a matter of tables, not of the tree that is walked.
+"""
 
 import ast
 from collections.abc import Mapping

@@ -1,4 +1,7 @@
-"""Tensors in an index whose values decide what is taken: masks, and numbers without dimensions."""
+"""Tensors in an index whose values decide what is taken: masks, and numbers without dimensions.
+
+Why apart: a quirk of torch's indexing with a test of its own against torch.
+"""
 
 from collections.abc import Iterator
 from typing import Final

@@ -2,6 +2,8 @@
 
 Whether a pattern is valid, einops itself decides (`einops.parsing`, no documented interface, used
 in this file alone).
+
+Why apart: reading a pattern knows no layout; it alone depends on what einops does not document.
 """
 
 import math

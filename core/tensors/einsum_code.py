@@ -1,4 +1,7 @@
-"""A contraction of two tensors as plain torch: permute, reshape, and one product of matrices."""
+"""A contraction of two tensors as plain torch: permute, reshape, and one product of matrices.
+
+Why apart: how a product is written in torch, where `einsum` says which products there are.
+"""
 
 import math
 from collections.abc import Sequence

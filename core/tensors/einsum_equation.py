@@ -1,6 +1,8 @@
 """An einsum equation, read: the axes of each operand and of the result, with their lengths.
 
 In torch's notation each letter is an axis ("ab,cb->ac"), in einops' each word ("a b, c b -> a c").
+
+Why apart: the two notations are read here, and `einsum` need not know which it was.
 """
 
 import re

@@ -1,4 +1,7 @@
-"""Runs the operations of a program and notes where every element lies after each."""
+"""Runs the operations of a program and notes where every element lies after each.
+
+Why apart: it holds living tensors, where a `Trace` is plain data; both are long.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
