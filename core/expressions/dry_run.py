@@ -15,7 +15,7 @@ from core.expressions.dispatch import Watching, storage_id
 from core.expressions.error import ExpressionError
 from core.expressions.limits import Limits
 from core.expressions.methods import NUM_PARTS
-from core.expressions.operation import INDEX, Operation, Value, tensors_in
+from core.expressions.operation import INDEX, WRITE, Operation, Value, tensors_in
 from core.expressions.read_indices import read_by, with_coordinates
 from core.language import _
 from core.units import format_bytes, format_exact
@@ -43,6 +43,8 @@ class Allowance:
             RuntimeError, ValueError, IndexError, TypeError, EinopsError: What torch refuses.
         """
         self._check_num_parts(operation)
+        if operation.call is WRITE:  # as many elements as may be read may be written
+            self.check(replace(operation, call=INDEX, arguments=operation.arguments[:2]))
         if operation.call.reads_values:
             self._check_unknown(operation)
             return

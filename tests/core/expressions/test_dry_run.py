@@ -8,6 +8,7 @@ import torch
 
 from core.expressions import MATERIALIZED, ON_META, ExpressionError
 from core.expressions.dry_run import shadow
+from core.expressions.profiles import MUTATION
 from tests.core.expressions.warm import place, run
 
 NOTHING = torch.empty(10**9, 10**9, dtype=torch.uint8, device="meta")  # 10**18 bytes
@@ -40,6 +41,13 @@ def test_a_request_that_is_too_large_is_refused_before_it_is_made(text, word):
     with pytest.raises(ExpressionError, match=word):
         run(text)
     assert psutil.Process().memory_info().rss - before < 20e6
+
+
+def test_no_more_elements_are_written_than_may_be_read():
+    x, text = torch.zeros(512, 512), "x[x[0] == 0, torch.zeros((20000, 1)).long()] = 1.0"
+    with pytest.raises(ExpressionError, match=r"would be allocated|elements"):
+        run(text, profile=MUTATION, x=x)
+    assert x.sum() == 0
 
 
 def test_bytes_of_all_steps_count_hidden_copies_too():
