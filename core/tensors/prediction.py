@@ -1,4 +1,7 @@
-"""What each call of a program is predicted to do: its rule, by its name in PyTorch."""
+"""What each call of a program is predicted to do: its rule, by its name in PyTorch.
+
+Why apart: a table of rules by torch's names, read in tests against torch row by row.
+"""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final

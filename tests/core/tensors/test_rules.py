@@ -39,6 +39,7 @@ def check_step(name, x, arguments):
     return y
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # torch deprecates .T of other than matrices
 def test_every_rule_gives_what_torch_gives_in_20_000_random_steps():
     rng = Random(20261122)  # noqa: S311  a seeded test

@@ -14,6 +14,7 @@ from tests.core.tensors.random_tensors import random_strided, random_target
 NUM_TRIPLES = 20_000
 
 
+@pytest.mark.slow
 def test_the_rule_is_torchs_own_for_20_000_random_triples():
     rng = Random(20261122)  # noqa: S311  a seeded test
     kinds = dict.fromkeys(("view", "size", "infer", "break"), 0)
@@ -52,6 +53,7 @@ def strided_view_exists(layout, target):
     return bool((made.addresses().reshape(-1) == wanted).all())
 
 
+@pytest.mark.slow
 def test_impossible_means_that_no_strides_would_do():
     rng = Random(7)  # noqa: S311  a seeded test
     found = {True: 0, False: 0}
