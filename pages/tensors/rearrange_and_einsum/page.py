@@ -1,0 +1,21 @@
+"""What does a pattern do, and what does it cost?"""
+
+from core.language import N_
+from pages.shared.tabbed_page import Page, Tab, tabbed_page
+from pages.tensors.rearrange_and_einsum.inputs import ASK, refusal
+from pages.tensors.rearrange_and_einsum.pattern import choose_pattern, pattern
+from pages.tensors.rearrange_and_einsum.question import ask_round_trip
+
+tabbed_page(
+    __file__,
+    __doc__,
+    Page(
+        inputs=ASK,
+        tabs={
+            "pattern": Tab(
+                label=N_("Pattern"), show=pattern, choose=choose_pattern, question=ask_round_trip
+            ),
+        },
+        refusal=refusal,
+    ),
+)
