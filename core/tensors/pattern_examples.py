@@ -7,7 +7,9 @@ from typing import Final
 from core.language import N_
 from core.tensors.einops_plan import Operation
 
-ALL_LENGTHS: Final = (2, 4, 2, 3, 2, 2)  # of a pattern nobody has set lengths for, by place
+# Of axes for which nobody has set a length, by place.
+ALL_LENGTHS: Final = (2, 4, 2, 3, 2, 2)
+EINSUM_LENGTHS: Final = (2, 4, 2, 3, 4, 2)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

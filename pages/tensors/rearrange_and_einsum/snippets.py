@@ -1,27 +1,28 @@
 """What the tabs say as plain Python, which runs anywhere with torch and einops."""
 
-from collections.abc import Mapping
 from typing import Final
 
+from core.tensors.attention import AttentionRun
+from core.tensors.einsum_run import EinsumRun
 from core.tensors.pattern_cells import PatternRun
 
-SIZE: Final = """
-def size(num_bytes):
-    for unit in ("B", "{kilo}B", "{mega}B", "{giga}B", "{tera}B"):
-        if num_bytes < {base} or unit == "{tera}B":
-            digits = 0 if unit == "B" or num_bytes >= 99.95 else 1 if num_bytes >= 9.995 else 2
-            return f"{{num_bytes:,.{{digits}}f}} {{unit}}"
-        num_bytes /= {base}
+_SHORT: Final = """
+def short(value, base, units):
+    for unit in units:
+        if value < base * 0.9995 or unit == units[-1]:
+            break
+        value /= base
+    digits = 0 if unit == "B" or value >= 99.95 else 1 if value >= 9.995 else 2
+    return f"{value:,.{digits}f} {unit}"
+
+size = lambda num_bytes: short(num_bytes, BASE, ("B", "KB", "MB", "GB", "TB"))
+work = lambda flops: short(flops, 1000, ("FLOPs", "kFLOPs", "MFLOPs", "GFLOPs", "TFLOPs"))
 """
-_UNITS: Final[Mapping[str, Mapping[str, object]]] = {
-    "GiB": {"kilo": "Ki", "mega": "Mi", "giga": "Gi", "tera": "Ti", "base": 1024},
-    "GB": {"kilo": "k", "mega": "M", "giga": "G", "tera": "T", "base": 1000},
-}
 _PATTERN: Final = """
 import torch
 from einops import {operation}
 
-{size}
+{written}
 
 x = {x}
 y = {operation}(x, "{pattern}"{arguments})
@@ -37,13 +38,18 @@ for call in ({calls}):
     by_hand = result
 
 assert y.shape == by_hand.shape and y.stride() == by_hand.stride()
-print(tuple(x.shape), "->", tuple(y.shape), size(moved), flops, "FLOPs"{first})
+print(tuple(x.shape), "->", tuple(y.shape), size(moved), work(flops){first})
 """
 
 
-def size_function(unit: str) -> str:
-    """Return a function that writes bytes as the page does, in the reader's unit."""
-    return SIZE.format(**_UNITS[unit]).strip()
+def written(unit: str) -> str:
+    """Return functions that write bytes and FLOPs as the page does, in the reader's unit."""
+    binary = unit == "GiB"
+    text = _SHORT.strip().replace("BASE", "1024" if binary else "1000")
+    prefixes = ("Ki", "Mi", "Gi", "Ti") if binary else ("k", "M", "G", "T")
+    for plain, prefix in zip("KMGT", prefixes, strict=True):
+        text = text.replace(f'"{plain}B"', f'"{prefix}B"')
+    return text
 
 
 def pattern_code(run: PatternRun, unit: str) -> str:
@@ -57,7 +63,7 @@ def pattern_code(run: PatternRun, unit: str) -> str:
         operation=call.operation,
         pattern=call.pattern,
         arguments=reduction + sizes,
-        size=size_function(unit),
+        written=written(unit),
         x=_tensor(run.shape, call.dtype, has_values=has_values, ones=call.ones),
         calls=calls.rstrip(),
         first=', "first element", y.flatten()[0].item()' if has_values else "",
@@ -71,3 +77,112 @@ def _tensor(shape: tuple[int, ...], dtype: str, *, has_values: bool, ones: bool)
         return f"torch.ones({shape}, dtype=torch.{dtype})"
     size = " * ".join(map(str, shape)) or "1"
     return f"torch.arange({size}).to(torch.{dtype}).reshape({shape})"
+
+
+_EINSUM: Final = """
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.flop_counter import FlopCounterMode
+
+{written}
+
+class Copies(TorchDispatchMode):  # hears of every aten operation underneath
+    num_bytes = count = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        result = func(*args, **(kwargs or {{}}))
+        if func is torch.ops.aten.clone.default:
+            self.num_bytes, self.count = self.num_bytes + result.nbytes, self.count + 1
+        return result
+
+tensors = [torch.empty(shape, dtype=torch.{dtype}, device="meta") for shape in {shapes}]
+with FlopCounterMode(display=False) as flops, Copies() as copies:
+    result = torch.einsum("{equation}", *tensors)
+print(tuple(result.shape), work(flops.get_total_flops()))
+print(copies.count, "hidden copies of", size(copies.num_bytes))
+"""
+
+
+def einsum_code(run: EinsumRun, dtype: str, unit: str) -> str:
+    """Return code that runs an einsum without data and counts its FLOPs and hidden copies."""
+    return _EINSUM.format(
+        written=written(unit), dtype=dtype, shapes=list(run.shapes), equation=run.equation.torch
+    )
+
+
+_ATTENTION: Final = """
+import torch
+import torch.nn.functional as F
+from einops import einsum, rearrange
+
+{written}
+
+torch.manual_seed(0)
+{tensors}
+
+{source}
+{prints}
+"""
+_SCORES: Final = 'print("scores", size(scores.nbytes), "softmax", size(weights.nbytes))'
+_DIFFERENCE: Final = """
+fused = F.scaled_dot_product_attention(qh, kh, vh)
+print("largest difference from SDPA", (y - fused).abs().max().item())"""
+_FUSED: Final = """
+scores = qh @ kh.transpose(-2, -1)
+print("result", size(y.nbytes), "no scores of", size(scores.nbytes))"""
+_SHAPES: Final = """
+import torch
+
+
+def {name}(x: "{x}", y: "{y}") -> "{result}":  # with jaxtyping: Float[Tensor, "{x}"]
+    return {code}
+
+
+x, y = torch.zeros({x_shape}), torch.zeros({y_shape})
+try:
+    print("unchecked:", tuple({name}(x, y).shape))
+except RuntimeError as error:
+    print("unchecked:", error)
+
+bound = {{}}  # what a checker does before the call
+for tensor, dims in ((x, {name}.__annotations__["x"]), (y, {name}.__annotations__["y"])):
+    for dim, length in zip(dims.split(), tensor.shape, strict=True):
+        known = int(dim) if dim.isdecimal() else bound.setdefault(dim, length)
+        if dim != "_" and known != length:
+            print("checked:", dim, "is", known, "and here", length)
+"""
+
+
+def attention_code(run: AttentionRun, program: str, unit: str) -> str:
+    """Return the program as plain Python, and what prints the headline's numbers."""
+    *lines, last = [stage.code for stage in run.stages]
+    ends = {
+        "hand": _SCORES + (_DIFFERENCE if run.size.has_data else ""),
+        "sdpa": _FUSED.strip(),
+        "linear": 'print(size(h.nbytes), "all", merged.flatten()[0].item())'
+        if run.size.has_data
+        else "print(size(h.nbytes))",
+    }
+    return _ATTENTION.format(
+        written=written(unit),
+        tensors="\n".join(_inputs(run, program)),
+        source="\n".join([*lines, f"merged = {last}"]),
+        prints='print("merge", "view" if merged.untyped_storage()._cdata == '
+        f"{'h' if program == 'linear' else 'y'}.untyped_storage()._cdata else size(merged.nbytes))"
+        "\n" + ends[program],
+    )
+
+
+def _inputs(run: AttentionRun, program: str) -> list[str]:
+    size = run.size
+    wide, narrow = (
+        (size.batch_size, run.seq_len, heads * size.head_dim)
+        for heads in (size.num_heads, size.num_kv_heads)
+    )
+    shapes = {"q": wide, "k": narrow, "v": narrow}
+    if program == "linear":
+        shapes = {"x": wide, "w": (size.head_dim, size.head_dim)}
+    make = "torch.ones({})" if program == "linear" else "torch.randn({})"
+    if not size.has_data:
+        make = f'torch.empty({{}}, dtype=torch.{size.dtype}, device="meta")'
+    return [f"{name} = {make.format(shape)}" for name, shape in shapes.items()]
