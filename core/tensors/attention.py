@@ -4,6 +4,7 @@ Split the heads, multiply queries by keys, softmax, weigh the values, merge. On 
 at the size of a language model; with data at a size whose numbers can be seen.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -44,7 +45,7 @@ class AttentionSize:
     @property
     def scale(self) -> float:
         """What queries are multiplied by: one over the root of the head dimension."""
-        return round(self.head_dim**-0.5, 6)
+        return round(1 / math.sqrt(self.head_dim), 6)
 
 
 TOY: Final = AttentionSize(

@@ -132,6 +132,22 @@ PATTERNS: Final = (
         axis=3,
     ),
     PatternExample(
+        key="squeeze",
+        title=N_("Drop a dimension of length 1 by its place"),
+        operation="rearrange",
+        pattern="b 1 d -> b d",
+        lengths=(1, 3),
+        axis=2,
+    ),
+    PatternExample(
+        key="heads_gpt2",
+        title=N_("Split attention heads · GPT-2"),
+        operation="rearrange",
+        pattern="b t (h d) -> b h t d",
+        lengths=(2, 128, 12, 64),
+        axis=3,
+    ),
+    PatternExample(
         key="rank_4",
         title=N_("Four dimensions: batch, sequence, heads, head dimension"),
         operation="rearrange",

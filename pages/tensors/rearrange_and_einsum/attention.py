@@ -27,7 +27,7 @@ LENGTHS: Final = (128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 13
 PROGRAMS: Final[Mapping[str, str]] = {
     "hand": N_("By hand"),
     "sdpa": "SDPA",
-    "linear": N_("Weight per head"),
+    "linear": N_("Per head"),
 }
 Chosen = tuple[AttentionSize, int, str]
 
@@ -46,8 +46,8 @@ def choose_attention() -> Chosen:
         default="hand",
         labels=lambda key: _(PROGRAMS[key]),
         help=_(
-            "By hand: scores, softmax and weighted sum. SDPA: torch's fused kernel. Weight per "
-            "head: one small matrix for all heads."
+            "By hand: scores, softmax and weighted sum. SDPA: torch's fused kernel. Per head: "
+            "one small matrix for all heads."
         ),
     )
     if size.has_data:
@@ -87,8 +87,8 @@ def _headline_by_hand(run: AttentionRun) -> str:
         "merge": _bytes(run.stage("merge").num_bytes),
     }
     message = _(
-        "Attention by hand, {tokens} tokens: scores and softmax take {scores} each, the split is "
-        "free, the merge copies {merge}"
+        "Attention by hand, {tokens} tokens: scores and softmax {scores} each, split 0 B, merge "
+        "{merge}"
     )
     return message.format(**words)
 
@@ -96,8 +96,8 @@ def _headline_by_hand(run: AttentionRun) -> str:
 def _headline_sdpa(run: AttentionRun) -> str:
     scores = run_attention(run.size, run.seq_len, by_hand(run.size, run.seq_len)).stage("scores")
     message = _(
-        "SDPA, {tokens} tokens: the result takes {made}, the scores of {scores} are never written, "
-        "the merge is a view"
+        "SDPA, {tokens} tokens: result {made}, no scores of {scores} in memory, and the merge is a "
+        "view"
     )
     return message.format(
         tokens=format_exact(run.seq_len),
@@ -161,7 +161,7 @@ def _show_statements(run: AttentionRun) -> None:
             _("What it is"): [_("view") if stage.kind == "view" else _("copy") for stage in stages],
             _("Shape"): [str(stage.shape) for stage in stages],
             _("Result"): [_bytes(stage.num_bytes) for stage in stages],
-            _("Let go on the way"): [_bytes(stage.hidden_bytes) for stage in stages],
+            _("Temporary"): [_bytes(stage.hidden_bytes) for stage in stages],
         }
     )
 

@@ -52,7 +52,7 @@ def choose_einsum() -> Chosen:
     )
     equation = read_equation(text)
     index, lengths, settings = choose_lengths(
-        "index", equation.indices, EINSUM_LENGTHS, looked_at=START.axis
+        "index", _("Index"), equation.indices, EINSUM_LENGTHS, looked_at=START.axis
     )
     with settings:
         dtype = ASK.selectbox("einsum_dtype", "dtype", tuple(DTYPES)[:3], default="float32")
@@ -115,7 +115,7 @@ def _headline(run: EinsumRun) -> str:
         message = _("`{equation}` sums nothing: an outer product, no matrix product")
     elif run.hidden_bytes:
         message = _(
-            "`{equation}` sums over {summed}: {flops}, and {count} hidden copies of {bytes}"
+            "`{equation}` sums over {summed}: {flops}, {count} hidden copies, {bytes} together"
         )
     else:
         message = _("`{equation}` sums over {summed}: {flops}, no hidden copy")

@@ -18,12 +18,13 @@ LENGTHS: Final = (
 
 
 def choose_lengths(
-    word: str, names: Sequence[str], defaults: Sequence[int], *, looked_at: int
+    word: str, label: str, names: Sequence[str], defaults: Sequence[int], *, looked_at: int
 ) -> tuple[str, dict[str, int], DeltaGenerator]:
     """Ask for an axis, for its length beside the picture, and for the others in the settings.
 
     Args:
         word: First part of the inputs' names in the address; an axis is called by its place.
+        label: Of the choice of an axis.
         names: The axes, in order of appearance.
         defaults: Length of each place.
         looked_at: Place of the axis that is looked at, if no other is chosen.
@@ -38,7 +39,7 @@ def choose_lengths(
         ASK.write(f"{word}_axis", default)
     chosen = ASK.segmented(
         f"{word}_axis",
-        _("Axis"),
+        label,
         places,
         default=default,
         labels=lambda place: names[place - 1],

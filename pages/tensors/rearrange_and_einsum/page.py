@@ -7,6 +7,7 @@ from pages.tensors.rearrange_and_einsum.einsum import choose_einsum, einsum
 from pages.tensors.rearrange_and_einsum.inputs import ASK, refusal
 from pages.tensors.rearrange_and_einsum.pattern import choose_pattern, pattern
 from pages.tensors.rearrange_and_einsum.question import ask_round_trip
+from pages.tensors.rearrange_and_einsum.shapes import choose_shapes, shapes
 
 tabbed_page(
     __file__,
@@ -19,6 +20,7 @@ tabbed_page(
             ),
             "einsum": Tab(label="einsum", show=einsum, choose=choose_einsum),
             "attention": Tab(label=N_("Attention"), show=attention, choose=choose_attention),
+            "shapes": Tab(label=N_("Shapes in names"), show=shapes, choose=choose_shapes),
         },
         refusal=refusal,
     ),

@@ -43,7 +43,7 @@ def choose_pattern() -> tuple[PatternCall, str]:
         ),
     )
     axis, lengths, settings = choose_lengths(
-        "size", axes_in(pattern), ALL_LENGTHS, looked_at=START.axis
+        "size", _("Axis"), axes_in(pattern), ALL_LENGTHS, looked_at=START.axis
     )
     with settings:
         reduction = ASK.selectbox(

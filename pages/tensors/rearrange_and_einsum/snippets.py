@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from core.tensors.annotated_calls import AnnotatedCall
 from core.tensors.attention import AttentionRun
 from core.tensors.einsum_run import EinsumRun
 from core.tensors.pattern_cells import PatternRun
@@ -146,10 +147,18 @@ except RuntimeError as error:
 
 bound = {{}}  # what a checker does before the call
 for tensor, dims in ((x, {name}.__annotations__["x"]), (y, {name}.__annotations__["y"])):
-    for dim, length in zip(dims.split(), tensor.shape, strict=True):
-        known = int(dim) if dim.isdecimal() else bound.setdefault(dim, length)
-        if dim != "_" and known != length:
-            print("checked:", dim, "is", known, "and here", length)
+    names = dims.split()
+    if "..." in names:
+        at, num_free = names.index("..."), tensor.ndim - len(names) + 1
+        names[at : at + 1] = ["_"] * num_free
+    if len(names) != tensor.ndim:
+        print("checked:", names, "are not the dimensions of", tuple(tensor.shape))
+        break
+    for name, length in zip(names, tensor.shape):
+        known = int(name) if name.isdecimal() else bound.setdefault(name, length)
+        if name != "_" and known != length:
+            print("checked:", name, "is", known, "and here", length)
+print("bound:", bound)
 """
 
 
@@ -179,10 +188,23 @@ def _inputs(run: AttentionRun, program: str) -> list[str]:
         (size.batch_size, run.seq_len, heads * size.head_dim)
         for heads in (size.num_heads, size.num_kv_heads)
     )
-    shapes = {"q": wide, "k": narrow, "v": narrow}
+    shapes: dict[str, tuple[int, ...]] = {"q": wide, "k": narrow, "v": narrow}
     if program == "linear":
         shapes = {"x": wide, "w": (size.head_dim, size.head_dim)}
     make = "torch.ones({})" if program == "linear" else "torch.randn({})"
     if not size.has_data:
         make = f'torch.empty({{}}, dtype=torch.{size.dtype}, device="meta")'
     return [f"{name} = {make.format(shape)}" for name, shape in shapes.items()]
+
+
+def shapes_code(call: AnnotatedCall, y: str, y_shape: tuple[int, ...]) -> str:
+    """Return a function with annotations, its call, and a check of a dozen lines."""
+    return _SHAPES.format(
+        name=call.key,
+        x=call.x,
+        y=y,
+        result=call.result,
+        code=call.code,
+        x_shape=call.x_shape,
+        y_shape=y_shape,
+    )

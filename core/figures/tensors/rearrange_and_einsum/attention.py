@@ -52,7 +52,7 @@ def _draw_bars(
 ) -> None:
     color = look.color("temporary" if is_hidden else "activations")
     drawing.bar(
-        name=_("let go on the way") if is_hidden else _("result"),
+        name=_("temporary") if is_hidden else _("result"),
         orientation="h",
         y=list(names),
         x=[stage.hidden_bytes if is_hidden else stage.num_bytes for stage in stages],
@@ -124,6 +124,6 @@ def _table(run: AttentionRun, look: Look) -> Table:
         _("kind"): [_("view") if stage.kind == "view" else _("copy") for stage in run.stages],
         _("shape"): [str(stage.shape) for stage in run.stages],
         _("result"): [look.format_bytes(stage.num_bytes) for stage in run.stages],
-        _("let go on the way"): [look.format_bytes(stage.hidden_bytes) for stage in run.stages],
+        _("temporary"): [look.format_bytes(stage.hidden_bytes) for stage in run.stages],
         "FLOPs": [stage.flops for stage in run.stages],
     }
