@@ -5,7 +5,7 @@ at the size of a language model; with data at a size whose numbers can be seen.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -161,9 +161,9 @@ def weight_per_head(size: AttentionSize, _seq_len: int) -> dict[str, str]:
     CS336 lecture 2: split the heads, multiply each by `w`, merge.
     """
     return {
-        N_("split"): f"h = rearrange(x, '... (heads d) -> ... heads d', heads={size.num_heads})",
-        N_("multiply"): "h = einsum(h, w, '... d, d e -> ... e')",
-        N_("merge"): "rearrange(h, '... heads e -> ... (heads e)')",
+        N_("split"): f"xh = rearrange(x, '... (heads d) -> ... heads d', heads={size.num_heads})",
+        N_("multiply"): "y = einsum(xh, w, '... d, d e -> ... e')",
+        N_("merge"): "rearrange(y, '... heads e -> ... (heads e)')",
     }
 
 
@@ -264,9 +264,14 @@ def largest_difference(size: AttentionSize, seq_len: int) -> float:
     Raises:
         ValueError: If the size has no data.
     """
-    results = [
-        run_attention(size, seq_len, lines(size, seq_len)).result for lines in (by_hand, fused)
-    ]
-    if results[0] is None or results[1] is None:
+    hand, kernel = (_result_of(size, seq_len, lines) for lines in (by_hand, fused))
+    return float(np.abs(hand - kernel).max())
+
+
+def _result_of(
+    size: AttentionSize, seq_len: int, lines: Callable[[AttentionSize, int], Mapping[str, str]]
+) -> npt.NDArray[np.float64]:
+    if not size.has_data:
         raise ValueError(f"{size.key} has no data; use a size that has, such as {TOY.key}")
-    return float(np.abs(results[0] - results[1]).max())
+    result = run_attention(size, seq_len, lines(size, seq_len)).result
+    return np.empty(0) if result is None else result

@@ -173,7 +173,7 @@ class Order:
     """An order of pairwise products.
 
     Attributes:
-        code: The tensors in brackets: "(x y) z".
+        code: The tensors in brackets: "(x y) z", "x (y z)".
         flops: Of both products.
         largest: Elements of the tensor in between.
     """
@@ -200,10 +200,11 @@ def _order(equation: Equation, lengths: Mapping[str, int], last: int) -> Order:
     pair = dict.fromkeys((*first, *second))
     kept = [name for name in pair if name in third or name in equation.result]
     together = dict.fromkeys((*kept, *third))
-    names = [name for at, name in enumerate(OPERANDS) if at != last]
+    pair_code = f"({' '.join(name for at, name in enumerate(OPERANDS) if at != last)})"
+    code = f"{OPERANDS[0]} {pair_code}" if last == 0 else f"{pair_code} {OPERANDS[last]}"
     products = (math.prod(lengths[name] for name in each) for each in (pair, together))
     return Order(
-        code=f"({' '.join(names)}) {OPERANDS[last]}",
+        code=code,
         flops=2 * sum(products),
         largest=math.prod(lengths[name] for name in kept),
     )

@@ -82,7 +82,7 @@ def einsum(chosen: Chosen) -> Shown:
     alt = _alt(run)
     picture = index_picture(rows, equation.indices, index, alt, look())
     return Shown(
-        headline=_headline(run),
+        headline=_headline(run) + _better_order(run, lengths),
         charts=[Chart(picture=picture, file_name="einsum")],
         notes=[_notations(run.equation)],
         below=lambda: _show_cost(run, lengths),
@@ -120,6 +120,16 @@ def _headline(run: EinsumRun) -> str:
     else:
         message = _("`{equation}` sums over {summed}: {flops}, no hidden copy")
     return message.format(**words)
+
+
+def _better_order(run: EinsumRun, lengths: dict[str, int]) -> str:
+    """Return which order of three tensors takes fewer FLOPs than torch's; "" if none does."""
+    orders = orders_of(run.equation, lengths)
+    best = min(orders, key=lambda order: order.flops, default=None)
+    if best is None or best.flops == orders[0].flops:
+        return ""
+    message = _("; {order} would take {flops}")
+    return message.format(order=best.code, flops=format_flops(best.flops))
 
 
 def _alt(run: EinsumRun) -> str:

@@ -164,22 +164,27 @@ print("bound:", bound)
 
 def attention_code(run: AttentionRun, program: str, unit: str) -> str:
     """Return the program as plain Python, and what prints the headline's numbers."""
-    *lines, last = [stage.code for stage in run.stages]
+    first, *lines, last = [stage.code for stage in run.stages]
     ends = {
         "hand": _SCORES + (_DIFFERENCE if run.size.has_data else ""),
         "sdpa": _FUSED.strip(),
-        "linear": 'print(size(h.nbytes), "all", merged.flatten()[0].item())'
-        if run.size.has_data
-        else "print(size(h.nbytes))",
+        "linear": 'print("product", size(y.nbytes)'
+        + (', "all", merged.flatten()[0].item())' if run.size.has_data else ")"),
     }
+    split, given = first.partition(" = ")[0], "x" if program == "linear" else "q"
+    shares = [_shared("split", split, given), _shared("merge", "merged", "y")]
     return _ATTENTION.format(
         written=written(unit),
         tensors="\n".join(_inputs(run, program)),
-        source="\n".join([*lines, f"merged = {last}"]),
-        prints='print("merge", "view" if merged.untyped_storage()._cdata == '
-        f"{'h' if program == 'linear' else 'y'}.untyped_storage()._cdata else size(merged.nbytes))"
-        "\n" + ends[program],
+        source="\n".join([first, *lines, f"merged = {last}"]),
+        prints="\n".join([*shares, ends[program]]),
     )
+
+
+def _shared(what: str, result: str, given: str) -> str:
+    """Return a line that prints what a result took: nothing, if it shares the storage."""
+    is_view = f"{result}.untyped_storage()._cdata == {given}.untyped_storage()._cdata"
+    return f'print("{what}", size(0 if {is_view} else {result}.nbytes))'
 
 
 def _inputs(run: AttentionRun, program: str) -> list[str]:
