@@ -25,7 +25,7 @@ from pages.tensors.rearrange_and_einsum.snippets import attention_code
 TOY_LENGTHS: Final = (2, 3, 4, 5, 6, 8, 12, 16)
 LENGTHS: Final = (128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072)
 PROGRAMS: Final[Mapping[str, str]] = {
-    "hand": N_("By hand"),
+    "hand": N_("Step by step"),
     "sdpa": "SDPA",
     "linear": N_("Per head"),
 }
@@ -46,7 +46,7 @@ def choose_attention() -> Chosen:
         default="hand",
         labels=lambda key: _(PROGRAMS[key]),
         help=_(
-            "By hand: scores, softmax and weighted sum. SDPA: torch's fused kernel. Per head: "
+            "Step by step: scores, softmax and weighted sum. SDPA: torch's fused kernel. Per head: "
             "one small matrix for all heads."
         ),
     )
@@ -107,13 +107,11 @@ def _headline_sdpa(run: AttentionRun) -> str:
 
 
 def _headline_linear(run: AttentionRun) -> str:
-    message = _(
-        "Split, multiply each head, merge: {made} for the product, split and merge are free"
-    )
+    message = _("Split and merge are views; the product of each head takes {made} in all")
     if run.result is not None:
         message = _(
-            "Split, multiply each head, merge: all elements are {value}, {made} for the product, "
-            "split and merge are free"
+            "Split and merge are views; the product of each head takes {made} in all, and every "
+            "element is {value}"
         )
     value = "" if run.result is None else f"{run.result.flat[0]:.1f}"
     return message.format(made=_bytes(run.stage("multiply").num_bytes), value=value)

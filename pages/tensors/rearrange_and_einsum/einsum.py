@@ -154,7 +154,7 @@ def _show_cost(run: EinsumRun, lengths: dict[str, int]) -> None:
     if orders := orders_of(run.equation, lengths):
         show_table(
             {
-                _("Order"): [each.code for each in orders],
+                _("Order of products"): [each.code for each in orders],
                 "FLOPs": [format_flops(each.flops) for each in orders],
                 _("Elements in between"): [format_count(each.largest) for each in orders],
                 _("Used by"): [_("torch, from left to right"), "–", "–"],
@@ -166,7 +166,7 @@ def _show_cost(run: EinsumRun, lengths: dict[str, int]) -> None:
             {
                 _("Underneath"): [row.name.removeprefix("aten.") for row in rows],
                 _("What it is"): [
-                    _("hidden copy") if is_clone(row) else _("product") for row in rows
+                    _("hidden copy") if is_clone(row) else _("matrix product") for row in rows
                 ],
                 _("Shape"): [str(row.shapes[0]) for row in rows],
                 _("Allocated"): [format_bytes(row.num_bytes, unit_system()) for row in rows],
