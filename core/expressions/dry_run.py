@@ -1,6 +1,7 @@
 """An operation on tensors without data: shapes, bytes and FLOPs before anything is allocated."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -10,12 +11,18 @@ from torch import Tensor
 from core.expressions.dispatch import Watching, storage_id
 from core.expressions.error import ExpressionError
 from core.expressions.limits import Limits
-from core.expressions.operation import Operation, Value, tensors_in
+from core.expressions.methods import NUM_PARTS
+from core.expressions.operation import INDEX, Operation, Value, tensors_in
+from core.expressions.read_indices import read_by, with_coordinates
 from core.language import _
 from core.units import format_bytes, format_exact
 
-# What torch and einops raise where a call cannot be: shapes, indices, dtypes, patterns.
-REFUSALS = (RuntimeError, ValueError, IndexError, TypeError, EinopsError)
+# What torch and einops raise where a call cannot be: shapes, indices, dtypes, patterns. Parts of
+# torch that are written in Python assert; a number may be too large for its C++.
+REFUSALS = (
+    *(RuntimeError, ValueError, IndexError, TypeError, AssertionError, OverflowError),
+    EinopsError,
+)
 
 
 class Allowance:
@@ -32,9 +39,12 @@ class Allowance:
             ExpressionError: If it would pass a limit.
             RuntimeError, ValueError, IndexError, TypeError, EinopsError: What torch refuses.
         """
-        if operation.reads_values:
+        self._check_num_parts(operation)
+        if operation.call.reads_values:
             self._check_unknown(operation)
             return
+        if operation.call is INDEX and read_by(operation.arguments[1]):
+            operation = self._with_coordinates(operation)
         watch = _Counting(operation, self)
         shadows = tuple(shadow(value) for value in operation.arguments)
         chance = (None,) if operation.call.is_random else ()
@@ -43,14 +53,24 @@ class Allowance:
         self.check_result(operation, result)
         self._num_bytes += watch.num_bytes
 
+    def _check_num_parts(self, operation: Operation) -> None:
+        """Refuse more parts than can be shown, before torch makes each of them."""
+        count_parts = NUM_PARTS.get(operation.call.name)
+        num_parts = count_parts(*operation.arguments) if count_parts else 0
+        if num_parts > self.limits.num_outputs:
+            self._refuse_outputs(operation, num_parts)
+
     def check_result(self, operation: Operation, result: Value) -> None:
         """Refuse more outputs or dimensions than can be shown."""
         outputs = list(tensors_in(result))
         if len(outputs) > self.limits.num_outputs:
-            message = _("{count} tensors come of this; at most {limit} are shown.")
-            self.refuse(operation, message, count=len(outputs), limit=self.limits.num_outputs)
+            self._refuse_outputs(operation, len(outputs))
         for x in outputs:
             self._check_size(operation, x)
+
+    def _refuse_outputs(self, operation: Operation, count: int) -> None:
+        message = _("{count} tensors come of this; at most {limit} are shown.")
+        self.refuse(operation, message, count=count, limit=self.limits.num_outputs)
 
     def _check_size(self, operation: Operation, x: Tensor) -> None:
         """Refuse a tensor with too many dimensions or elements."""
@@ -81,11 +101,24 @@ class Allowance:
         raise ExpressionError(message.format(**values), operation.span)
 
     def _check_unknown(self, operation: Operation) -> None:
-        """Bound what only the values decide: at most an index of 8 bytes for each coordinate."""
+        """Bound what only the values decide: all elements, if every one is taken."""
+        self._check_coordinates(operation, operation.inputs)
+        shape = torch.broadcast_shapes(*(x.shape for x in operation.inputs))
+        everything = torch.empty((), device="meta").expand(shape)
+        self._check_size(operation, everything)
+
+    def _with_coordinates(self, operation: Operation) -> Operation:
+        """Return an index whose result has a shape that a dry run can tell."""
+        x, index = operation.arguments
+        self._check_coordinates(operation, read_by(index))
+        return replace(operation, arguments=(x, with_coordinates(index)))
+
+    def _check_coordinates(self, operation: Operation, tensors: Sequence[Tensor]) -> None:
+        """Count 8 bytes for each coordinate of each element, as if all were taken."""
         if self.limits.on_meta:
             message = _("What comes of this depends on the values, and here there are none.")
             self.refuse(operation, message)
-        num_bytes = sum(8 * max(x.ndim, 1) * x.numel() for x in operation.inputs)
+        num_bytes = sum(8 * max(x.ndim, 1) * x.numel() for x in tensors)
         self.check_work(operation, num_bytes, 0)
         self._num_bytes += num_bytes
 

@@ -20,6 +20,22 @@ class Span:
         end = node.col_offset + 1 if is_long or node.end_col_offset is None else node.end_col_offset
         return cls(line=node.lineno, column=node.col_offset, end_column=end)
 
+    @classmethod
+    def of_last(cls, node: ast.expr | ast.stmt) -> Self:
+        """Return where the last link of a chain stands: `view(5)` of `x.t().view(5)`."""
+        name = node.func if isinstance(node, ast.Call) else node
+        if isinstance(name, ast.Attribute):
+            line, end = name.end_lineno or name.lineno, name.end_col_offset or 0
+            column = end - len(name.attr)
+        elif isinstance(node, ast.Subscript):
+            line, column = node.slice.lineno, node.slice.col_offset - 1
+            end = column + 1
+        else:
+            return cls.of(node)
+        if node.end_lineno == line:
+            end = node.end_col_offset or end
+        return cls(line=line, column=column, end_column=end)
+
 
 class ExpressionError(ValueError):
     """An expression that is refused.

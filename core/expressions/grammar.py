@@ -98,7 +98,7 @@ def parse(source: str) -> Program:
     Raises:
         ExpressionError: If it is too long, no Python, or uses what is not allowed here.
     """
-    source = source.replace("\r\n", "\n").strip()
+    source = _trimmed(source)
     _check_characters(source)
     try:
         tree = ast.parse(source)
@@ -114,6 +114,13 @@ def parse(source: str) -> Program:
         _check_node(node, parent)
     statements = tuple(each for each in tree.body if isinstance(each, STATEMENTS))
     return Program(source=source, statements=statements)
+
+
+def _trimmed(source: str) -> str:
+    """Drop the space around a text, but keep empty lines before it: they count as lines."""
+    source = source.replace("\r\n", "\n").rstrip()
+    text = source.lstrip()
+    return "\n" * source[: len(source) - len(text)].count("\n") + text
 
 
 def _everything(source: str) -> Span:
@@ -137,7 +144,7 @@ def _check_characters(source: str) -> None:
 def _about_character(character: str) -> str:
     name = unicodedata.name(character, _("a control character")).lower()
     plain = unicodedata.normalize("NFKC", character)
-    if plain.isascii() and plain.isprintable() and plain.strip():
+    if plain != character and plain.isascii() and plain.isprintable() and plain.strip():
         message = _("{character} is not the ASCII {plain}, it is {name}; write {plain}.")
         return message.format(character=character, plain=plain, name=name)
     shown = character if character.isprintable() else f"U+{ord(character):04X}"
@@ -148,7 +155,7 @@ def _about_character(character: str) -> str:
 def _as_ours(error: SyntaxError, source: str) -> ExpressionError:
     lines = source.split("\n")
     line = min(max(error.lineno or 1, 1), len(lines))
-    column = min(max((error.offset or 1) - 1, 0), len(lines[line - 1]))
+    column = min(max((error.offset or 1) - 1, 0), max(len(lines[line - 1]) - 1, 0))
     end = error.end_offset or 0
     stop = end - 1 if error.end_lineno == error.lineno and end - 1 > column else column + 1
     message = _("Python cannot read this: {reason}.").format(reason=error.msg)

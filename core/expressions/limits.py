@@ -9,7 +9,6 @@ MAX_DEPTH: Final = 75
 MAX_NAME: Final = 16
 MAX_STRING: Final = 120
 MAX_ITEMS: Final = 64  # of a tuple or list
-MAX_AXES: Final = 32  # of an einops pattern
 INT64: Final = 2**63 - 1
 
 

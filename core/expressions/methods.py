@@ -3,7 +3,7 @@
 Each row runs PyTorch's own method. Rows that change their tensor stand in `WRITES`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import torch
@@ -95,6 +95,16 @@ PARTS: Final = table_of(
     },
     reads_values=True,
 )
+# How many tensors come of a call, told before it makes them.
+NUM_PARTS: Final[Mapping[str, Callable[..., int]]] = {
+    "unbind": lambda x, dim: x.size(dim),
+    "split": lambda x, size, dim: (
+        -(-x.size(dim) // max(size, 1)) if isinstance(size, int) else len(size)
+    ),
+    "chunk": lambda x, chunks, dim: min(chunks, x.size(dim)),
+    "tensor_split": lambda _x, sections, _dim: _num_sections(sections),
+    "hsplit": lambda _x, sections: _num_sections(sections),
+}
 DTYPES: Final = table_of(
     {
         "to(dtype dtype|None = None, memory_format format = None, copy bool = False)": (
@@ -186,6 +196,10 @@ PROPERTIES: Final = table_of(
 
 def _many(value: int | tuple[int, ...]) -> tuple[int, ...]:
     return (value,) if isinstance(value, int) else tuple(value)
+
+
+def _num_sections(sections: int | tuple[int, ...]) -> int:
+    return sections if isinstance(sections, int) else len(sections) + 1
 
 
 def _to(

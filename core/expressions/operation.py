@@ -74,14 +74,6 @@ class Operation:
         """The tensors among the arguments, also those in lists and indices."""
         return tuple(tensors_in(self.arguments))
 
-    @property
-    def reads_values(self) -> bool:
-        """Whether only the values tell the shape of the result."""
-        masked = self.call.name == "[]" and any(
-            x.dtype in {torch.bool, torch.uint8} for x in tensors_in(self.arguments[1])
-        )
-        return self.call.reads_values or masked
-
     def run(self, generator: torch.Generator | None) -> Value:
         """Do it, on the arguments as they are."""
         chance = (generator,) if self.call.is_random else ()

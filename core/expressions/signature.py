@@ -71,7 +71,7 @@ KINDS: Final[Mapping[str, tuple[str, Callable[[object], bool]]]] = {
     "data": (N_("a number or a list of numbers"), is_data),
     "None": ("None", lambda value: value is None),
 }
-_REQUIRED: Final = object()
+REQUIRED: Final = object()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Parameter:
 
     name: str
     kinds: tuple[str, ...]
-    default: object = _REQUIRED
+    default: object = REQUIRED
 
     def accepts(self, value: object) -> bool:
         """Whether a value is of one of the kinds."""
@@ -130,12 +130,12 @@ class Call:
         values = []
         for parameter in self.parameters:
             value = given.get(parameter.name, parameter.default)
-            if value is _REQUIRED:
+            if value is REQUIRED:
                 raise self._error(_("{name} is missing").format(name=parameter.name), node)
             if value is not parameter.default and not parameter.accepts(value):
                 message = _("{name} must be {expected}")
                 counts = {"name": parameter.name, "expected": parameter.expected}
-                raise self._error(message.format(**counts), node)
+                raise self._error(message.format(**counts), node, parameter.name)
             values.append(value)
         if self.takes_sizes:
             values.append({name: given[name] for name in given.keys() - self._names()})
@@ -170,14 +170,26 @@ class Call:
         elif name not in self._names() and not is_integer(value):
             reason = _("the size {name} must be an integer")
         if reason:
-            raise self._error(reason.format(name=name), node)
+            raise self._error(reason.format(name=name), node, name)
 
     def _names(self) -> set[str]:
         return {parameter.name for parameter in self.parameters}
 
-    def _error(self, reason: str, node: ast.Call) -> ExpressionError:
+    def _error(self, reason: str, node: ast.Call, name: str = "") -> ExpressionError:
         message = _("{signature}: {reason}.").format(signature=self.signature, reason=reason)
-        return ExpressionError(message, Span.of(node))
+        return ExpressionError(message, self._span_of(name, node))
+
+    def _span_of(self, name: str, node: ast.Call) -> Span:
+        """Return where an argument stands; of one that cannot be found, where the call does."""
+        named = {each.arg: each for each in node.keywords}
+        if name in named:
+            return Span.of(named[name])
+        for parameter, argument in zip(self.parameters, node.args, strict=False):
+            if parameter.name == name:
+                return Span.of(argument)
+            if "*ints" in parameter.kinds:
+                break  # it may take several: which comes next, the tree does not tell
+        return Span.of_last(node)
 
 
 _LINE = re.compile(r"(?P<name>[\w.]+)\((?P<parameters>.*)\)")
@@ -214,5 +226,5 @@ def _parameter_of(word: str) -> Parameter:
     return Parameter(
         name,
         tuple(kinds.replace(" ", "").split("|")),
-        ast.literal_eval(default) if default else _REQUIRED,
+        ast.literal_eval(default) if default else REQUIRED,
     )

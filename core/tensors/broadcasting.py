@@ -1,7 +1,7 @@
 """Which shapes go together: aligned from the right, lengths equal or 1."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -12,7 +12,8 @@ class Column:
         dim: Where, in the result.
         lengths: Of each shape; None where it has no such dimension.
         length: Of the result; None if the lengths do not go together.
-        stretched: Whether each shape is read again and again along it, with stride 0.
+        stretched: Whether each shape is read again and again along it, with stride 0; where the
+            result has length 1, none is.
     """
 
     dim: int
@@ -53,7 +54,7 @@ def _column(shapes: Sequence[Sequence[int]], dim: int) -> Column:
     lengths = tuple(shape[dim] if len(shape) >= -dim else None for shape in shapes)
     longer = {length for length in lengths if length not in {None, 1}}
     length = None if len(longer) > 1 else (longer or {1}).pop()
-    stretched = tuple(length is not None and each != length for each in lengths)
+    stretched = tuple(length not in {None, 1} and each != length for each in lengths)
     return Column(dim=dim, lengths=lengths, length=length, stretched=stretched)
 
 
@@ -61,6 +62,8 @@ def matmul_shape(left: Sequence[int], right: Sequence[int]) -> BroadcastVerdict:
     """Return how `left @ right` goes: batches broadcast, the inner lengths must be equal.
 
     A vector on the left counts as a row, on the right as a column; its 1 is dropped at the end.
+    The last column holds the inner lengths, which the result does not have; those before it are the
+    batches, counted from the right of the result. A tensor without dimensions has no product.
 
     >>> matmul_shape((4, 8, 16, 32), (32, 2)).shape
     (4, 8, 16, 2)
@@ -72,6 +75,7 @@ def matmul_shape(left: Sequence[int], right: Sequence[int]) -> BroadcastVerdict:
     batch = explain_broadcast(rows[:-2], cols[:-2])
     is_joined = rows[-1] == cols[-2]
     outer = (*rows[-2:-1],) * (len(left) > 1) + (*cols[-1:],) * (len(right) > 1)
+    batches = (replace(each, dim=each.dim - len(outer)) for each in batch.columns)
     inner = Column(
         dim=-1,
         lengths=(rows[-1], cols[-2]),
@@ -80,4 +84,4 @@ def matmul_shape(left: Sequence[int], right: Sequence[int]) -> BroadcastVerdict:
     )
     ok = batch.ok and is_joined
     shape = (*batch.shape, *outer) if ok else ()
-    return BroadcastVerdict(ok=ok, shape=shape, columns=(*batch.columns, inner))
+    return BroadcastVerdict(ok=ok, shape=shape, columns=(*batches, inner))

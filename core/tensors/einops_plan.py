@@ -1,46 +1,25 @@
-"""An einops pattern, taken apart: its axes, the torch calls that do the same, what they cost.
+"""The torch calls that do what an einops pattern says, and what they cost.
 
-Whether a pattern is valid, einops itself decides (`einops.parsing`, no documented interface, used
-in this file alone). The plan has einops' own order: split, permute, reduce, repeat, merge.
+The plan has einops' own order: split, permute, reduce, repeat, merge.
 """
 
 import math
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Final
 
 from einops import EinopsError
-from einops.parsing import AnonymousAxis, ParsedExpression
 
 from core.language import _
 from core.tensors import rules
+from core.tensors.copies import fresh
+from core.tensors.einops_pattern import AxisToken as AxisToken
+from core.tensors.einops_pattern import Operation as Operation
+from core.tensors.einops_pattern import Sides, sides_of, tokens_of
 from core.tensors.layout import Layout
-from core.tensors.rules import Kind, Predicted, fresh
+from core.tensors.rules import Kind, Predicted
 
-Operation = Literal["rearrange", "reduce", "repeat"]
 REDUCTIONS: Final = {"sum": "sum", "mean": "mean", "max": "amax", "min": "amin", "prod": "prod"}
-_TOKEN: Final = re.compile(r"->|\.\.\.|\w+|[()]")
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class AxisToken:
-    """A name in the pattern.
-
-    Attributes:
-        axis: Which axis it is: its name, or "2 (left)" for the number 2 on the left.
-        side: "left" or "right" of the arrow.
-        start, end: Where it stands in the pattern, the end excluded.
-        size: Its length; of "..." that of all its dimensions together.
-        group: Which dimension of that side it belongs to.
-    """
-
-    axis: str
-    side: Literal["left", "right"]
-    start: int
-    end: int
-    size: int
-    group: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -75,15 +54,6 @@ class Plan:
     bytes_moved: int
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Sides:
-    """Both sides as groups of axis names, the sizes of all axes, and names of the numbers."""
-
-    left: tuple[tuple[str, ...], ...]
-    right: tuple[tuple[str, ...], ...]
-    sizes: Mapping[str, int]
-
-
 def plan_einops(
     operation: Operation, pattern: str, x: Layout, reduction: str = "", **sizes: int
 ) -> Plan:
@@ -100,7 +70,7 @@ def plan_einops(
         ValueError: If einops would refuse it.
     """
     try:
-        sides = _sides(operation, pattern, x.shape, sizes)
+        sides = sides_of(operation, pattern, x.shape, sizes)
     except EinopsError as error:
         raise ValueError(str(error)) from error
     if operation == "reduce" and reduction not in REDUCTIONS:
@@ -110,104 +80,13 @@ def plan_einops(
     kinds = {step.kind for step in steps}
     kind: Kind = "copy" if "copy" in kinds else "view" if kinds else "same"
     return Plan(
-        tokens=_tokens(pattern, sides),
+        tokens=tokens_of(pattern, sides),
         steps=steps,
         code="x" + "".join(step.code for step in steps),
         kind=kind,
         flops=sum(step.flops for step in steps),
         bytes_moved=sum(step.num_bytes_moved for step in steps),
     )
-
-
-def _sides(
-    operation: Operation, pattern: str, shape: Sequence[int], sizes: Mapping[str, int]
-) -> _Sides:
-    if pattern.count("->") != 1:
-        raise EinopsError(_("A pattern has one arrow: left -> right."))
-    texts = pattern.split("->")
-    parsed = [ParsedExpression(text) for text in texts]
-    num_dots = len(shape) - len(parsed[0].composition) + 1 if parsed[0].has_ellipsis else 0
-    if num_dots < 0 or (
-        not num_dots and not parsed[0].has_ellipsis and len(parsed[0].composition) != len(shape)
-    ):
-        message = _("The left side has {count} dimensions, the tensor {rank}.")
-        raise EinopsError(message.format(count=len(parsed[0].composition), rank=len(shape)))
-    dots = tuple(f"...{number}" for number in range(num_dots))
-    left = _groups(parsed[0], "left", dots)
-    right = _groups(parsed[1], "right", dots)
-    known = {**sizes, **_numbers(left), **_numbers(right)}
-    found = _solve(left, shape, known)
-    _check_axes(operation, left, right, found)
-    return _Sides(left=left, right=right, sizes=found)
-
-
-def _groups(
-    parsed: ParsedExpression, side: str, dots: tuple[str, ...]
-) -> tuple[tuple[str, ...], ...]:
-    """Return names in groups; a number is called by its place, "..." is taken apart."""
-    groups: list[tuple[str, ...]] = []
-    number = 0
-    for part in parsed.composition:
-        if isinstance(part, str):
-            groups.extend((name,) for name in dots)
-            continue
-        names: list[str] = []
-        for each in part:
-            if isinstance(each, AnonymousAxis):
-                names.append(f"{each.value} ({side} {number})")
-                number += 1
-            else:
-                names.extend(dots if each == "…" else (each,))
-        groups.append(tuple(names))
-    return tuple(groups)
-
-
-def _numbers(groups: Sequence[Sequence[str]]) -> dict[str, int]:
-    names = (name for group in groups for name in group if name[0].isdecimal())
-    return {name: int(name.split(" ", 1)[0]) for name in names}
-
-
-def _solve(
-    groups: Sequence[Sequence[str]], shape: Sequence[int], known: Mapping[str, int]
-) -> dict[str, int]:
-    """Return the length of every axis, from the shape and from what was given."""
-    found = dict(known)
-    for group, length in zip(groups, shape, strict=True):
-        unknown = [name for name in group if name not in found]
-        product = math.prod(found[name] for name in group if name in found)
-        if len(unknown) > 1:
-            message = _("The sizes of {names} cannot be told apart; give one.")
-            raise EinopsError(message.format(names=", ".join(unknown)))
-        if (unknown and (product == 0 or length % product)) or (not unknown and product != length):
-            message = _("A dimension of length {length} is not ({group}) with {product}.")
-            words = {"length": length, "group": " ".join(group), "product": product}
-            raise EinopsError(message.format(**words))
-        if unknown:
-            found[unknown[0]] = length // product
-    return found
-
-
-def _check_axes(
-    operation: Operation,
-    left: Sequence[Sequence[str]],
-    right: Sequence[Sequence[str]],
-    sizes: Mapping[str, int],
-) -> None:
-    before = {name for group in left for name in group}
-    after = {name for group in right for name in group}
-    if operation == "rearrange" and before ^ after:
-        message = _("{names} stands on one side only; rearrange keeps every axis.")
-        raise EinopsError(message.format(names=", ".join(sorted(before ^ after))))
-    if operation == "reduce" and after - before:
-        message = _("{names} stands on the right only; reduce makes no axis.")
-        raise EinopsError(message.format(names=", ".join(sorted(after - before))))
-    if operation == "repeat" and before - after:
-        message = _("{names} stands on the left only; repeat keeps every axis.")
-        raise EinopsError(message.format(names=", ".join(sorted(before - after))))
-    missing = [name for name in sorted(after) if name not in sizes]
-    if missing:
-        message = _("How long is {names}? Give its size.")
-        raise EinopsError(message.format(names=", ".join(missing)))
 
 
 class _Chain:
@@ -230,7 +109,7 @@ class _Chain:
         self.add(f".reshape({_listed(shape)})", rules.reshape(self.layout, shape))
 
 
-def _steps(sides: _Sides, x: Layout, reduction: str) -> tuple[PlanStep, ...]:
+def _steps(sides: Sides, x: Layout, reduction: str) -> tuple[PlanStep, ...]:
     split = [name for group in sides.left for name in group]
     wanted = [name for group in sides.right for name in group]
     kept = [name for name in wanted if name in split]
@@ -282,40 +161,3 @@ def _reducing(reduction: str, dims: tuple[int, ...]) -> str:
 
 def _listed(numbers: Sequence[int]) -> str:
     return ", ".join(map(str, numbers)) if numbers else "()"
-
-
-def _tokens(pattern: str, sides: _Sides) -> tuple[AxisToken, ...]:
-    """Return where each name stands; numbers are found again by their order."""
-    tokens: list[AxisToken] = []
-    side: Literal["left", "right"] = "left"
-    group, numbers, is_open = -1, 0, False
-    for found in _TOKEN.finditer(pattern):
-        text = found.group()
-        if text == "->":
-            side, group, numbers = "right", -1, 0
-        elif text in "()":
-            is_open = text == "("
-            group += is_open
-        else:
-            group += not is_open
-            axis = text
-            if text.isdecimal() and int(text) != 1:
-                axis, numbers = f"{int(text)} ({side} {numbers})", numbers + 1
-            size = _size_of(axis, sides.sizes)
-            tokens.append(
-                AxisToken(
-                    axis=axis,
-                    side=side,
-                    start=found.start(),
-                    end=found.end(),
-                    size=size,
-                    group=group,
-                )
-            )
-    return tuple(tokens)
-
-
-def _size_of(axis: str, sizes: Mapping[str, int]) -> int:
-    if axis == "...":
-        return math.prod(size for name, size in sizes.items() if name.startswith("..."))
-    return sizes.get(axis, 1)

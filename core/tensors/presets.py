@@ -45,8 +45,10 @@ class Preset:
 
 
 _GPT_2: Final = "GPT-2"  # Radford et al. 2019: 12 heads of 64
-_LLAMA_70B: Final = "Llama-2 70B"  # Touvron et al. 2023: 64 query heads and 8 KV heads of 128
-_LLAMA_8B: Final = "Llama-3 8B"  # Grattafiori et al. 2024: 128,256 tokens in the vocabulary
+# Grattafiori et al. 2024: 8,192 tokens; 70B has 64 query heads and 8 KV heads of 128, and both have
+# 128,256 tokens in the vocabulary.
+_LLAMA_70B: Final = "Llama-3 70B"
+_LLAMA_8B: Final = "Llama-3 8B"
 
 PRESETS: Final = (
     Preset(

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from core.tensors.copies import cloned as cloned
+from core.tensors.copies import fresh as fresh
 from core.tensors.layout import Layout, contiguous_strides
 from core.tensors.views import explain_view
 
@@ -178,30 +180,6 @@ def unfold(x: Layout, dim: int, size: int, step: int) -> Layout:
     return replace(x, shape=(*shape, size), stride=(*stride, x.stride[dim]))
 
 
-def fresh(x: Layout) -> Layout:
-    """Return the layout of a copy in row order."""
-    return replace(
-        x,
-        stride=contiguous_strides(x.shape),
-        offset=0,
-        storage_bytes=x.num_bytes,
-    )
-
-
-def cloned(x: Layout) -> Layout:
-    """Return the layout of a copy as `clone` makes it: gaps are closed, the order is kept.
-
-    A tensor that fills its storage once keeps its strides as they are.
-    """
-    if _is_dense(x):
-        return replace(fresh(x), stride=x.stride)
-    strides, step = [1] * x.ndim, 1
-    for dim in _by_stride(x):
-        strides[dim] = step
-        step *= max(x.shape[dim], 1)
-    return replace(fresh(x), stride=tuple(strides))
-
-
 def view(x: Layout, shape: Sequence[int]) -> Layout | None:
     """Return the view, None where there can be none.
 
@@ -298,39 +276,3 @@ def _without(values: tuple[int, ...], dim: int) -> tuple[int, ...]:
 
 def _clamped(place: int, low: int, high: int) -> int:
     return min(max(place + high if place < 0 else place, low), high)
-
-
-def _is_dense(x: Layout) -> bool:
-    """Whether the elements fill a stretch of storage once, in some order of the dimensions."""
-    if x.is_contiguous:
-        return True
-    expected = 1
-    for step, length in sorted(zip(x.stride, x.shape, strict=True)):
-        if length == 1:
-            continue
-        if step != expected:
-            return False
-        expected *= length
-    return True
-
-
-def _by_stride(x: Layout) -> list[int]:
-    """Return the dimensions from the smallest stride to the largest, as torch sorts them.
-
-    A stride of 0 says nothing and leaves its dimension where it stands, last ones first
-    (aten/src/ATen/ExpandUtils.cpp, infer_dense_strides).
-    """
-    order = list(range(x.ndim))[::-1]
-    for end in range(1, x.ndim):
-        place = end
-        for before in reversed(range(end)):
-            left, right = order[before], order[place]
-            if 0 in {x.stride[left], x.stride[right]}:
-                continue
-            if (x.stride[left], x.shape[left]) <= (x.stride[right], x.shape[right]):
-                if x.stride[left] < x.stride[right]:
-                    break
-                continue
-            order[before], order[place] = right, left
-            place = before
-    return order

@@ -17,7 +17,7 @@ def run(text):
 
 @pytest.fixture(scope="module", autouse=True)
 def warm():
-    run("torch.einsum('ab,cb->ac', x, x) + rearrange(x.clone(), 'a b -> b a') @ x[x > 30]"[:43])
+    run("torch.einsum('ab,cb->ac', x, x) @ rearrange(x.clone(), 'a b -> a b')")
     with pytest.raises(ExpressionError):
         run("x.view(5)")
 

@@ -1,0 +1,73 @@
+"""Operations done one by one, each after a dry run, within the limits of a program."""
+
+import time
+from collections.abc import Callable
+from contextlib import nullcontext
+
+import torch
+
+from core.expressions.dry_run import REFUSALS, Allowance
+from core.expressions.error import ExpressionError
+from core.expressions.limits import Limits
+from core.expressions.operation import Operation, Value
+from core.language import _
+
+Execute = Callable[[Operation, torch.Generator | None], Value]
+
+
+def run_plainly(operation: Operation, generator: torch.Generator | None) -> Value:
+    """Do an operation, and nothing else."""
+    return operation.run(generator)
+
+
+class Execution:
+    """Does what a program asks for, and counts steps, seconds and bytes."""
+
+    def __init__(self, limits: Limits, execute: Execute) -> None:
+        self._limits, self._execute = limits, execute
+        self._allowance = Allowance(limits)
+        self._num_steps = 0
+        self._ends = time.monotonic() + limits.seconds
+        self._generator = None if limits.on_meta else torch.Generator().manual_seed(0)
+        self._device = torch.device("meta") if limits.on_meta else nullcontext()
+
+    def perform(self, operation: Operation) -> Value:
+        """Return what an operation gives.
+
+        Raises:
+            ExpressionError: If it passes a limit, or torch refuses it.
+        """
+        self._check_effort(operation)
+        try:
+            self._allowance.check(operation)
+        except REFUSALS as error:
+            if isinstance(error, ExpressionError):
+                raise
+            refused: Exception | None = error
+        else:
+            refused = None
+        try:
+            with torch.no_grad(), self._device:  # what a program makes has no data either
+                result = self._execute(operation, self._generator)
+        except REFUSALS as error:
+            raise _refusal(operation, error) from None
+        if refused is not None or operation.call.reads_values:
+            self._allowance.check_result(operation, result)
+        return result
+
+    def _check_effort(self, operation: Operation) -> None:
+        self._num_steps += 1
+        if self._num_steps > self._limits.num_steps:
+            message = _("More than {limit} steps; shorten the program.")
+            limit = self._limits.num_steps
+            raise ExpressionError(message.format(limit=limit), operation.span)
+        if time.monotonic() > self._ends:
+            message = _("The program took longer than {seconds} s.")
+            raise ExpressionError(message.format(seconds=self._limits.seconds), operation.span)
+
+
+def _refusal(operation: Operation, error: Exception) -> ExpressionError:
+    if isinstance(error, ExpressionError):
+        return error
+    message = _("{call} is refused.").format(call=operation.call.name)
+    return ExpressionError(message, operation.span, torch_message=str(error))

@@ -1,0 +1,89 @@
+"""What names stand for: namespaces, constants, and the rows of a profile, never an attribute."""
+
+import ast
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Final
+
+from core.expressions.error import ExpressionError, Span
+from core.expressions.functions import CONSTANTS
+from core.expressions.operation import Value
+from core.expressions.profiles import Profile
+from core.expressions.signature import Call
+from core.expressions.values import kind_of
+from core.language import _
+
+NAMESPACES: Final = {"torch": "torch", "F": "F", "torch.nn.functional": "F", "einops": ""}
+
+
+def dotted(node: ast.expr) -> str:
+    """Return "torch.arange" of a name in a namespace; empty of everything else."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not (isinstance(node, ast.Name) and node.id in NAMESPACES and parts):
+        return ""
+    *inner, name = [node.id, *reversed(parts)]
+    namespace = NAMESPACES.get(".".join(inner), ".".join(inner))
+    return f"{namespace}.{name}" if namespace else name
+
+
+def variable(node: ast.Name, variables: Mapping[str, Value], profile: Profile) -> Value:
+    """Return what a plain name stands for.
+
+    Raises:
+        ExpressionError: If it stands for nothing, or for something to be called.
+    """
+    if node.id in variables:
+        return variables[node.id]
+    if node.id in NAMESPACES or node.id in profile.functions:
+        message = _("{name} is no value; call one of its functions.")
+        raise ExpressionError(message.format(name=node.id), Span.of(node))
+    message = _("There is no {name} here. Known: {names}.")
+    names = ", ".join(sorted(variables)) or "-"
+    raise ExpressionError(message.format(name=node.id, names=names), Span.of(node))
+
+
+def constant(node: ast.Attribute, name: str) -> Value:
+    """Return what a dotted name stands for: a dtype or a memory format.
+
+    Raises:
+        ExpressionError: If there is none of that name.
+    """
+    if name in CONSTANTS:
+        return CONSTANTS[name]
+    message = _("{name} is not among the names that can be used here.")
+    raise ExpressionError(message.format(name=name), Span.of(node))
+
+
+def function(node: ast.Name | ast.Attribute, profile: Profile) -> Call:
+    """Return the row of a function.
+
+    Raises:
+        ExpressionError: If there is none of that name.
+    """
+    name = node.id if isinstance(node, ast.Name) else dotted(node)
+    functions = profile.functions
+    if name in functions:
+        return functions[name]
+    for written in (f"torch.{name}", f"F.{name}"):
+        if written in functions:
+            message = _("Write {name}.").format(name=written)
+            raise ExpressionError(message, Span.of(node))
+    raise unknown(node, name, functions)
+
+
+def no_tensor(node: ast.Attribute, value: Value) -> ExpressionError:
+    """Return the error of asking something else for what only a tensor has."""
+    message = _("Only a tensor has {name}; this is {what}.")
+    what = kind_of(value)
+    return ExpressionError(message.format(name=node.attr, what=what), Span.of_last(node))
+
+
+def unknown(node: ast.expr, name: str, known: Mapping[str, Call]) -> ExpressionError:
+    """Return the error of a call that is in no table, with those that are spelled like it."""
+    message = _("{name} is not among the calls that can be used here.").format(name=name)
+    if near := get_close_matches(name, known, n=3):
+        message += " " + _("Near to it: {names}.").format(names=", ".join(near))
+    return ExpressionError(message, Span.of(node) if name.count(".") else Span.of_last(node))

@@ -1,0 +1,74 @@
+"""What values are called, and what can be done with those that are no tensors."""
+
+import ast
+import math
+from types import EllipsisType
+
+from torch import Tensor
+
+from core.expressions.error import ExpressionError, Span
+from core.expressions.limits import INT64
+from core.expressions.operation import BINARY, Value, tensors_in
+from core.language import _
+
+
+def kind_of(value: Value) -> str:
+    """Return what a value is, in the reader's language."""
+    if type(value) in {tuple, list}:
+        is_of_tensors = bool(value) and all(type(each) is Tensor for each in tensors_in(value))
+        return _("a list of {count}").format(count=len(value)) if is_of_tensors else _("a list")
+    words = {
+        Tensor: _("a tensor"),
+        int: _("an integer"),
+        float: _("a number"),
+        bool: _("True or False"),
+        str: _("a text"),
+        type(None): "None",
+        EllipsisType: "...",
+        slice: _("a slice"),
+    }
+    return words.get(type(value), _("a name of PyTorch"))
+
+
+def is_index(value: Value) -> bool:
+    """Whether it may stand alone in the brackets behind a tensor."""
+    if type(value) is list:
+        return all(type(each) in {int, bool} or type(each) is list for each in value)
+    if type(value) is Tensor:
+        return not value.is_floating_point()
+    return value is None or type(value) in {int, bool, EllipsisType, slice}
+
+
+def calculated(node: ast.BinOp, left: float, right: float) -> int | float:
+    """Return the result of plain arithmetic on sizes.
+
+    Raises:
+        ExpressionError: If it has none, or one beyond int64.
+    """
+    if isinstance(node.op, (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod)):
+        try:
+            result = BINARY[type(node.op)].run(left, right)
+        except (ZeroDivisionError, OverflowError):
+            raise ExpressionError(
+                _("This divides by zero or is too large."), Span.of(node)
+            ) from None
+        if math.isfinite(result) and abs(result) <= INT64:
+            return result  # type: ignore[no-any-return]
+    raise ExpressionError(_("Write the number itself."), Span.of(node))
+
+
+def item_of(value: Value, place: Value, node: ast.expr) -> Value:
+    """Return an item or a part of a list.
+
+    Raises:
+        ExpressionError: If it is no list, or the place is not in it.
+    """
+    if type(value) not in {tuple, list} or type(place) not in {int, slice}:
+        message = _("Only tensors and lists have an index, not {what}.").format(what=kind_of(value))
+        raise ExpressionError(message, Span.of(node))
+    try:
+        return value[place]
+    except IndexError:
+        message = _("There are {count} items; {index} is outside.")
+        counts = {"count": len(value), "index": place}
+        raise ExpressionError(message.format(**counts), Span.of(node)) from None
