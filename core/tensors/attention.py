@@ -58,10 +58,10 @@ TOY: Final = AttentionSize(
     dtype="float32",
     has_data=True,
 )
-# Touvron et al. 2023: 64 query heads and 8 KV heads of 128. Llama-3.1 70B has the same.
+# Grattafiori et al. 2024: 64 query heads and 8 KV heads of 128, 8,192 tokens; 3.1 takes 131,072.
 LLAMA_70B: Final = AttentionSize(
-    key="llama-2-70b",
-    title="Llama-2 70B",
+    key="llama-3-70b",
+    title="Llama-3 70B",
     batch_size=1,
     num_heads=64,
     num_kv_heads=8,

@@ -1,37 +1,47 @@
-"""An einsum in both notations, and what torch runs underneath: products, hidden copies, bytes."""
+"""An einsum, planned and run without data: what torch multiplies, and what it copies in secret."""
 
-import math
-import string
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from core.expressions import ON_META
 from core.language import _
+from core.tensors.einsum import EinsumPlan, plan_einsum
 from core.tensors.presets import without_data
 from core.tensors.trace import AtenRow, trace
 
-OPERANDS: Final = ("x", "y", "z")
+MAX_OPERANDS: Final = 3
 MAX_INDICES: Final = 6
-DOTS: Final = "..."
+_SPACED: Final = re.compile(r"[\w.]\s+[\w.]")
+_WORDS: Final = re.compile(r"\.\.\.|[A-Za-z_]\w*")
+_LETTERS: Final = re.compile(r"\.\.\.|[A-Za-z]")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Equation:
-    """An einsum taken apart.
+class EinsumRun:
+    """An einsum, run without data.
 
     Attributes:
-        operands: Indices of each tensor, by name.
-        result: Indices of the result.
+        names: Of the indices of each tensor; "..." is one of them.
+        result: Names of the result.
+        plan: Orders of products, and the lengths.
+        num_bytes: Of the result.
+        flops: Of all matrix products, as torch counts them.
+        aten: What ran underneath.
     """
 
-    operands: tuple[tuple[str, ...], ...]
+    names: tuple[tuple[str, ...], ...]
     result: tuple[str, ...]
+    plan: EinsumPlan
+    num_bytes: int
+    flops: int
+    aten: tuple[AtenRow, ...]
 
     @property
     def indices(self) -> tuple[str, ...]:
         """All indices in order of appearance."""
-        return tuple(dict.fromkeys(name for each in self.operands for name in each))
+        return _each_once(self.names)
 
     @property
     def summed(self) -> tuple[str, ...]:
@@ -40,171 +50,81 @@ class Equation:
 
     @property
     def einops(self) -> str:
-        """As einops writes it: names with spaces, after the tensors."""
-        sides = (", ".join(" ".join(each) for each in self.operands), " ".join(self.result))
+        """As einops writes it: names with spaces."""
+        sides = (", ".join(" ".join(each) for each in self.names), " ".join(self.result))
         return " -> ".join(sides).rstrip()
 
     @property
-    def torch(self) -> str:
-        """As torch writes it: one letter for each index, before the tensors."""
-        letters = self._letters()
-        texts = ["".join(letters[name] for name in each) for each in (*self.operands, self.result)]
-        return f"{','.join(texts[:-1])}->{texts[-1]}"
-
-    def _letters(self) -> dict[str, str]:
-        """Give every name a letter: its own first one where no earlier name has it."""
-        letters = {DOTS: DOTS}
-        for name in self.indices:
-            if name not in letters:
-                free = (each for each in name[0] + string.ascii_letters if each.isalpha())
-                letters[name] = next(each for each in free if each not in letters.values())
-        return letters
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class EinsumRun:
-    """An einsum, run without data.
-
-    Attributes:
-        equation: What was asked for.
-        shapes: Of the tensors.
-        result_shape: Of the result.
-        num_bytes: Of the result.
-        hidden_bytes: Of the copies that torch makes before it multiplies.
-        flops: Of all products, as torch counts them: one multiplication and one addition each.
-        aten: What ran underneath.
-    """
-
-    equation: Equation
-    shapes: tuple[tuple[int, ...], ...]
-    result_shape: tuple[int, ...]
-    num_bytes: int
-    hidden_bytes: int
-    flops: int
-    aten: tuple[AtenRow, ...]
+    def copies(self) -> tuple[AtenRow, ...]:
+        """The copies that nobody wrote: torch makes them before it multiplies."""
+        return tuple(row for row in self.aten if row.name.startswith("aten.clone"))
 
     @property
-    def num_clones(self) -> int:
-        """How many copies nobody wrote."""
-        return sum(is_clone(row) for row in self.aten)
+    def hidden_bytes(self) -> int:
+        """What these copies take together."""
+        return sum(row.num_bytes for row in self.copies)
 
 
-def is_clone(row: AtenRow) -> bool:
-    """Whether an aten operation copies a tensor as it is."""
-    return row.name.startswith(("aten.clone", "aten.contiguous", "aten._to_copy"))
-
-
-def read_equation(text: str) -> Equation:
-    """Take an einsum apart; a space between names makes it einops' notation, else torch's.
+def indices_in(text: str) -> tuple[str, ...]:
+    """Return the indices of an equation in order of appearance; "..." is one of them.
 
     Raises:
-        ValueError: If it has no arrow, too many tensors or indices, or an index from nowhere.
+        ValueError: If there are too many tensors or indices, or no arrow.
 
-    >>> read_equation("bqd,bkd->bqk") == read_equation("b q d, b k d -> b q k")
-    True
+    >>> indices_in("bqd,bkd->bqk"), indices_in("b q d, b k d -> b q k")
+    (('b', 'q', 'd', 'k'), ('b', 'q', 'd', 'k'))
     """
-    left, arrow, right = text.partition("->")
-    if not arrow or "->" in right:
+    names = _names(text)
+    if "->" not in text:
         raise ValueError(_("An einsum has one arrow: ij,jk->ik or i j, j k -> i k."))
-    parts = [part.strip() for part in (*left.split(","), right)]
-    is_spaced = any(" " in part.replace("...", " ... ").strip() and " " in part for part in parts)
-    names = [_names(part, is_spaced=is_spaced) for part in parts]
-    equation = Equation(operands=tuple(names[:-1]), result=names[-1])
-    _check(equation)
-    return equation
-
-
-def _names(part: str, *, is_spaced: bool) -> tuple[str, ...]:
-    if is_spaced:
-        return tuple(part.split())
-    head, dots, tail = part.partition(DOTS)
-    return (*head, *((DOTS,) if dots else ()), *tail)
-
-
-def _check(equation: Equation) -> None:
-    if len(equation.operands) > len(OPERANDS):
+    if len(names) > MAX_OPERANDS:
         message = _("{count} tensors; at most {limit} are multiplied here.")
-        raise ValueError(message.format(count=len(equation.operands), limit=len(OPERANDS)))
-    if not 1 <= len(equation.indices) <= MAX_INDICES:
+        raise ValueError(message.format(count=len(names), limit=MAX_OPERANDS))
+    indices = _each_once(names)
+    if not 1 <= len(indices) <= MAX_INDICES:
         message = _("The equation names {count} indices; use 1 to {limit}.")
-        raise ValueError(message.format(count=len(equation.indices), limit=MAX_INDICES))
-    for name in (*equation.indices, *equation.result):
-        if name != DOTS and not (name.isascii() and name.isidentifier()):
-            raise ValueError(_("{name} is no name of an index.").format(name=repr(name)))
-    for name in equation.result:
-        if name not in equation.indices:
-            message = _("Index {name} of the result is in no tensor.")
-            raise ValueError(message.format(name=name))
+        raise ValueError(message.format(count=len(indices), limit=MAX_INDICES))
+    return indices
 
 
-def run_einsum(equation: Equation, lengths: Mapping[str, int], dtype: str) -> EinsumRun:
+def _names(text: str) -> tuple[tuple[str, ...], ...]:
+    """Return the names of each tensor; a space between two makes it einops' notation."""
+    left, _arrow, right = text.partition("->")
+    parts = left.split(",")
+    name = _WORDS if any(map(_SPACED.search, (*parts, right))) else _LETTERS
+    return tuple(tuple(name.findall(part)) for part in parts)
+
+
+def _each_once(names: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for each in names for name in each))
+
+
+def run_einsum(text: str, lengths: Mapping[str, int], dtype: str) -> EinsumRun:
     """Run `torch.einsum` on tensors without data and tell what it did.
 
     Args:
-        equation: Of `read_equation`.
+        text: The equation, in the notation of torch or of einops.
         lengths: Of every index; "..." is one dimension here.
         dtype: Of all tensors.
 
     Raises:
-        ValueError: If torch refuses it, or a tensor is larger than an int64 can count.
+        ValueError: If torch or einops refuses it, or a tensor is larger than an int64 can count.
     """
-    shapes = tuple(tuple(lengths[name] for name in each) for each in equation.operands)
-    names = OPERANDS[: len(shapes)]
-    source = f"torch.einsum('{equation.torch}', {', '.join(names)})"
-    tensors = {name: without_data(shape, dtype) for name, shape in zip(names, shapes, strict=True)}
-    ran = trace(source, tensors, ON_META)
+    names = _names(text)
+    shapes = [tuple(lengths[name] for name in each) for each in names]
+    plan = plan_einsum(text, shapes)
+    tensors = {f"x{at}": without_data(shape, dtype) for at, shape in enumerate(shapes)}
+    ran = trace(f"torch.einsum('{plan.equation.torch}', {', '.join(tensors)})", tensors, ON_META)
     if ran.error:
         raise ValueError(ran.error.torch_message.strip() or ran.error.message)
     (step,) = ran.steps
-    layout = step.outputs[0].layout
+    pairs = zip(plan.axes, _each_once(names), strict=True)
+    name_of = {axis.letter: name for axis, name in pairs}
     return EinsumRun(
-        equation=equation,
-        shapes=shapes,
-        result_shape=layout.shape,
-        num_bytes=layout.num_bytes,
-        hidden_bytes=sum(row.num_bytes for row in step.aten if is_clone(row)),
+        names=names,
+        result=tuple(name_of[letter] for letter in plan.equation.result),
+        plan=plan,
+        num_bytes=step.outputs[0].layout.num_bytes,
         flops=sum(row.flops for row in step.aten),
         aten=step.aten,
-    )
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Order:
-    """An order of pairwise products.
-
-    Attributes:
-        code: The tensors in brackets: "(x y) z", "x (y z)".
-        flops: Of both products.
-        largest: Elements of the tensor in between.
-    """
-
-    code: str
-    flops: int
-    largest: int
-
-
-def orders_of(equation: Equation, lengths: Mapping[str, int]) -> tuple[Order, ...]:
-    """Return the three orders of an einsum of three tensors; the first is torch's own.
-
-    A product takes two FLOPs for each combination of the indices of its two tensors. An index is
-    summed as soon as neither the third tensor nor the result names it.
-    """
-    if len(equation.operands) != len(OPERANDS):
-        return ()
-    return tuple(_order(equation, lengths, last) for last in (2, 0, 1))
-
-
-def _order(equation: Equation, lengths: Mapping[str, int], last: int) -> Order:
-    third = equation.operands[last]
-    first, second = (each for at, each in enumerate(equation.operands) if at != last)
-    pair = dict.fromkeys((*first, *second))
-    kept = [name for name in pair if name in third or name in equation.result]
-    together = dict.fromkeys((*kept, *third))
-    pair_code = f"({' '.join(name for at, name in enumerate(OPERANDS) if at != last)})"
-    code = f"{OPERANDS[0]} {pair_code}" if last == 0 else f"{pair_code} {OPERANDS[last]}"
-    products = (math.prod(lengths[name] for name in each) for each in (pair, together))
-    return Order(
-        code=code,
-        flops=2 * sum(products),
-        largest=math.prod(lengths[name] for name in kept),
     )

@@ -27,7 +27,7 @@ def test_an_example_fills_the_inputs(page, visit):
 
 
 def test_a_longer_sequence_makes_larger_scores(page, visit):
-    visit(page, PATH, ein_tab="attention", ein_model="llama-2-70b")
+    visit(page, PATH, ein_tab="attention", ein_model="llama-3-70b")
     drawn(page)
     assert "8.00 GiB each" in headline(page)
 

@@ -15,9 +15,9 @@ from core.tensors.pattern_examples import (
     PatternExample,
 )
 from core.tensors.presets import DTYPES
-from core.units import format_bytes, format_flops
+from core.units import format_bytes, format_exact, format_flops
 from pages.shared.charts import show_table
-from pages.shared.settings import locked, look, unit_system
+from pages.shared.settings import locked, look, presenting, unit_system
 from pages.shared.tabbed_page import Chart, Shown
 from pages.tensors.rearrange_and_einsum.inputs import ASK, choose_lengths
 from pages.tensors.rearrange_and_einsum.snippets import pattern_code
@@ -31,7 +31,8 @@ _MAX_PATTERN: Final = 100
 def choose_pattern() -> tuple[PatternCall, str]:
     """Ask for a call of einops; return it with the axis that is looked at."""
     _choose_example()
-    operation = ASK.segmented("op", _("Operation"), OPERATIONS, default=START.operation)
+    ask = ASK.selectbox if presenting() else ASK.segmented  # a projector has no room for a row
+    operation = ask("op", _("Operation"), OPERATIONS, default=START.operation)
     pattern = ASK.text(
         "pattern",
         _("Pattern"),
@@ -139,16 +140,18 @@ def _show_steps(run: PatternRun) -> None:
     steps = run.plan.steps
     if not steps:
         return
-    show_table(
-        {
-            _("The same in torch"): [f"x{steps[0].code}", *(step.code for step in steps[1:])],
-            _("What it is"): [_(KINDS[step.kind]) for step in steps],
+    table = {
+        _("The same in torch"): [f"x{steps[0].code}", *(step.code for step in steps[1:])],
+        _("What it is"): [_(KINDS[step.kind]) for step in steps],
+        _("Moved"): [_moved(step) for step in steps],
+    }
+    if not presenting():
+        table |= {
+            "FLOPs": [format_exact(step.flops) for step in steps],
             _("Shape"): [str(step.layout.shape) for step in steps],
             _("Stride"): [str(step.layout.stride) for step in steps],
-            _("Moved"): [_moved(step) for step in steps],
-            "FLOPs": [f"{step.flops:,}" for step in steps],
         }
-    )
+    show_table(table)
 
 
 def _moved(step: PlanStep) -> str:

@@ -100,14 +100,29 @@ tensors = [torch.empty(shape, dtype=torch.{dtype}, device="meta") for shape in {
 with FlopCounterMode(display=False) as flops, Copies() as copies:
     result = torch.einsum("{equation}", *tensors)
 print(tuple(result.shape), work(flops.get_total_flops()))
-print(copies.count, "hidden copies of", size(copies.num_bytes))
+print(copies.count, "hidden copies of", size(copies.num_bytes)){best}
 """
+_BEST: Final = """
+
+{names} = tensors
+with FlopCounterMode(display=False) as flops:
+    {code}
+print("in the best order", work(flops.get_total_flops()))"""
 
 
 def einsum_code(run: EinsumRun, dtype: str, unit: str) -> str:
     """Return code that runs an einsum without data and counts its FLOPs and hidden copies."""
+    left, best = run.plan.left_to_right, run.plan.best
+    better = _BEST.format(
+        names=", ".join(f"x{at}" for at in range(len(run.names))),
+        code=best.code.replace("\n", "\n    "),
+    )
     return _EINSUM.format(
-        written=written(unit), dtype=dtype, shapes=list(run.shapes), equation=run.equation.torch
+        written=written(unit),
+        dtype=dtype,
+        shapes=list(run.plan.equation.shapes),
+        equation=run.plan.equation.torch,
+        best=better if best.flops < left.flops else "",
     )
 
 

@@ -46,7 +46,7 @@ def test_the_result_is_that_of_torch_on_the_same_numbers():
     assert weights.sum(axis=1) == pytest.approx([1, 1, 1, 1])
 
 
-def test_one_layer_of_llama_2_70b_makes_two_tensors_of_8_gib_at_8192_tokens():
+def test_one_layer_of_llama_3_70b_makes_two_tensors_of_8_gib_at_8192_tokens():
     stages = run(LLAMA_70B, 8192, by_hand).stages
     large = [stage.name for stage in stages if stage.num_bytes == 8 * GIB]
 
