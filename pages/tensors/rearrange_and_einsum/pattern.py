@@ -31,8 +31,7 @@ _MAX_PATTERN: Final = 100
 def choose_pattern() -> tuple[PatternCall, str]:
     """Ask for a call of einops; return it with the axis that is looked at."""
     _choose_example()
-    ask = ASK.selectbox if presenting() else ASK.segmented  # a projector has no room for a row
-    operation = ask("op", _("Operation"), OPERATIONS, default=START.operation)
+    beside = st.container()
     pattern = ASK.text(
         "pattern",
         _("Pattern"),
@@ -46,6 +45,8 @@ def choose_pattern() -> tuple[PatternCall, str]:
     axis, lengths, settings = choose_lengths(
         "size", _("Axis"), axes_in(pattern), ALL_LENGTHS, looked_at=START.axis
     )
+    with settings if presenting() else beside:  # a projector has no room for it
+        operation = ASK.segmented("op", _("Operation"), OPERATIONS, default=START.operation)
     with settings:
         reduction = ASK.selectbox(
             "reduction",

@@ -78,7 +78,7 @@ def _written(stage: Stage, look: Look) -> str:
 def _draw_weights(drawing: Drawing, run: AttentionRun, look: Look) -> None:
     if run.weights is None:
         return
-    writes = run.seq_len <= (_MOST_NUMBERS - 3 if look.present else _MOST_NUMBERS)
+    writes = run.seq_len <= _MOST_NUMBERS and not look.present
     color = look.color("attention")
     drawing.trace(
         "heatmap",
@@ -100,7 +100,7 @@ def _draw_weights(drawing: Drawing, run: AttentionRun, look: Look) -> None:
 def _weight_axes(layout: dict[str, Any], fixed: dict[str, Any]) -> dict[str, Any]:
     across = {"domain": [0.7, 1], "anchor": "y2", "dtick": 1, "showgrid": False, "side": "top"}
     down = {"anchor": "x2", "autorange": "reversed", "dtick": 1, "showgrid": False}
-    title = {"title": _("softmax, head 0: query ↓ key →"), "showticklabels": False}
+    title = {"title": _("softmax, head 0"), "showticklabels": False}
     return {
         "xaxis2": layout["xaxis"] | fixed | across | title,
         "yaxis2": layout["yaxis"] | fixed | down | {"showticklabels": False},
