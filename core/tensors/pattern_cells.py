@@ -95,7 +95,6 @@ class PatternRun:
         shape, result_shape: Of the real tensors.
         before, after: What is drawn: at most `MAX_CELLS` each.
         shown: Lengths of the axes as they are drawn.
-        first: What the first element of the result is; None if nothing is computed.
     """
 
     call: PatternCall

@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.figures.tensors.rearrange_and_einsum.indices import IndexCell, IndexRow, index_picture
 from core.language import _
+from core.tensors.einsum import Order
 from core.tensors.einsum_run import EinsumRun, indices_in, run_einsum
 from core.tensors.pattern_examples import EINSUM_BY_KEY, EINSUM_LENGTHS, EINSUMS, EinsumExample
 from core.tensors.presets import DTYPES
@@ -133,7 +134,7 @@ def _notations(run: EinsumRun) -> str:
 
 def _show_cost(run: EinsumRun) -> None:
     """List the products in torch's order and in the best one, and what ran underneath."""
-    orders = {_("left to right, as torch does"): run.plan.left_to_right}
+    orders: dict[str, Order] = {_("left to right, as torch does"): run.plan.left_to_right}
     if run.plan.best.flops < run.plan.left_to_right.flops:
         orders[_("fewest FLOPs")] = run.plan.best
     show_table(
