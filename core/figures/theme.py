@@ -113,6 +113,12 @@ _MEANINGS: Final[Mapping[str, str]] = {
     "feed_forward": "blue",
     "experts": "green",
     "norms": "grey",
+    "axis_1": "blue",
+    "axis_2": "orange",
+    "axis_3": "green",
+    "axis_4": "purple",
+    "axis_5": "sky",
+    "axis_6": "yellow",
     "grew": "vermillion",
     "shrank": "green",
 }
@@ -132,6 +138,7 @@ GROUPS: Final[tuple[tuple[str, ...], ...]] = (
     ("works", "refused"),
     ("embedding", "attention", "feed_forward", "experts", "norms"),
     ("grew", "shrank", "other"),
+    ("axis_1", "axis_2", "axis_3", "axis_4", "axis_5", "axis_6"),
 )
 
 COLORS: Final[Mapping[Mode, Mapping[str, str]]] = MappingProxyType(

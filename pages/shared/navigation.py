@@ -62,6 +62,12 @@ PAGES: Final = (
         address="strides-and-views",
     ),
     PageRow(
+        key="tensors/rearrange_and_einsum",
+        section=N_("Tensors"),
+        title=N_("Rearrange and einsum"),
+        address="rearrange-and-einsum",
+    ),
+    PageRow(
         key="budget/model_sizes",
         section=N_("Memory and FLOPs"),
         title=N_("Model sizes and dtypes"),

@@ -1,0 +1,1 @@
+"""Patterns with names: rearrange, reduce, repeat, einsum, and attention made of them."""

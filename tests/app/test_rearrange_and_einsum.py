@@ -1,0 +1,169 @@
+"""Rearrange and einsum: every tab, every example, refusals, and the code of each."""
+
+import re
+
+import pytest
+
+from core.tensors.pattern_examples import EINSUMS, PATTERNS
+from tests.app.shown import alt, ask, commit, headline, said
+
+PAGE = "tensors/rearrange_and_einsum"
+TABS = ("pattern", "einsum", "attention", "shapes")
+each_tab = pytest.mark.parametrize("tab", TABS)
+
+
+def settings_of(example, word):
+    named = {f"ein_{word}_{place}": str(size) for place, size in enumerate(example.lengths, 1)}
+    return named | {f"ein_{word}_axis": str(example.axis)}
+
+
+def pattern_query(example):
+    own = {
+        "ein_op": example.operation,
+        "ein_pattern": example.pattern,
+        "ein_reduction": example.reduction,
+        "ein_ones": str(example.ones).lower(),
+    }
+    return own | settings_of(example, "size")
+
+
+def einsum_query(example):
+    own = {"ein_tab": "einsum", "ein_equation": example.equation}
+    return own | settings_of(example, "index")
+
+
+def amounts(text):
+    """Numbers with their unit, and shapes."""
+    return re.findall(r"[\d,.]+ (?:B|[KMGT]iB|[kMGT]?FLOPs)\b|\([\d, ]*\)", text)
+
+
+def check_code(app, run_code):
+    printed = run_code(app)
+    assert [each for each in amounts(headline(app)) if each not in printed] == [], printed
+
+
+@each_tab
+def test_every_tab_has_a_picture_in_both_languages_and_on_a_projector(open_page, tab):
+    for settings in ({"lang": "zh"}, {"present": "1"}):
+        app = open_page(PAGE, ein_tab=tab, **settings)
+        assert headline(app)
+        assert len(alt(app)) > 40
+
+
+@pytest.mark.parametrize("example", PATTERNS, ids=[each.key for each in PATTERNS])
+def test_every_pattern_is_drawn_and_its_code_prints_the_headlines_numbers(
+    open_page, run_code, example
+):
+    app = open_page(PAGE, **pattern_query(example))
+
+    assert example.pattern in headline(app)
+    check_code(app, run_code)
+
+
+@pytest.mark.parametrize("example", EINSUMS, ids=[each.key for each in EINSUMS])
+def test_every_einsum_is_drawn_and_its_code_prints_the_headlines_numbers(
+    open_page, run_code, example
+):
+    app = open_page(PAGE, **einsum_query(example))
+
+    check_code(app, run_code)
+
+
+@pytest.mark.parametrize(
+    ("size", "program"),
+    [("toy", "hand"), ("toy", "sdpa"), ("toy", "linear")]
+    + [("llama-3-70b", each) for each in ("hand", "sdpa", "linear")],
+)
+def test_attention_prints_the_headlines_numbers(open_page, run_code, size, program):
+    app = open_page(PAGE, ein_tab="attention", ein_model=size, ein_program=program)
+
+    check_code(app, run_code)
+
+
+def test_sdpa_without_data_says_that_the_way_by_hand_is_shown(open_page):
+    app = open_page(PAGE, ein_tab="attention", ein_model="llama-3-70b", ein_program="sdpa")
+
+    assert "8.00 GiB each" in headline(app)
+    assert "Shown is the way by hand" in said(app)
+
+
+@pytest.mark.parametrize(("units", "memory"), [("GiB", "8.00 GiB"), ("GB", "8.59 GB")])
+def test_bytes_are_in_the_readers_unit(open_page, run_code, units, memory):
+    app = open_page(PAGE, units=units, ein_tab="attention", ein_model="llama-3-70b")
+
+    assert memory in headline(app)
+    assert memory in run_code(app)
+
+
+def test_four_times_the_scores_for_twice_the_tokens(open_page):
+    for tokens, memory in (("4096", "2.00 GiB"), ("8192", "8.00 GiB"), ("16384", "32.0 GiB")):
+        app = open_page(PAGE, ein_tab="attention", ein_model="llama-3-70b", ein_seq_len=tokens)
+        assert memory in headline(app)
+
+
+@pytest.mark.parametrize("check", ["false", "true"])
+@pytest.mark.parametrize("call", ["residual", "linear", "scores"])
+def test_every_function_says_what_torch_does_and_what_a_check_says(
+    open_page, run_code, call, check
+):
+    for rows, columns in (("1", "3"), ("3", "3"), ("4", "3"), ("3", "5"), ("8", "8")):
+        app = open_page(
+            PAGE, ein_tab="shapes", ein_call=call, ein_check=check, ein_rows=rows,
+            ein_columns=columns,
+        )  # fmt: skip
+        printed = run_code(app)
+        if "agree" in headline(app) or "as annotated" in headline(app):
+            assert "checked: " not in printed.replace("unchecked: ", "")
+        else:
+            assert "checked: " in printed
+
+
+@pytest.mark.parametrize("note", ["b _ d", "b 1 d", "... d", "b t", "b t d e"])
+def test_another_annotation_is_checked_instead(open_page, run_code, note):
+    app = open_page(PAGE, ein_tab="shapes", ein_check="true", ein_y_residual=note)
+
+    expected = "has another number of dimensions" if note in {"b t", "b t d e"} else "agree"
+    assert expected in headline(app)
+    assert ("checked: " in run_code(app).replace("unchecked: ", "")) == ("agree" not in expected)
+
+
+@pytest.mark.parametrize(
+    ("query", "reason"),
+    [
+        ({"ein_pattern": "b t -> b"}, "t stands on one side only"),
+        ({"ein_pattern": "b t"}, "one arrow"),
+        ({"ein_pattern": ""}, "use 1 to 6"),
+        ({"ein_op": "reduce", "ein_pattern": "b -> b t"}, "reduce makes no axis"),
+        ({"ein_tab": "einsum", "ein_equation": "ij,jk"}, "one arrow"),
+        ({"ein_tab": "einsum", "ein_equation": "ij->k"}, "Axis k of the result"),
+        ({"ein_tab": "shapes", "ein_y_residual": "b *t"}, "no name of a dimension"),
+    ],
+)
+def test_what_cannot_be_is_said_in_a_sentence(open_page, query, reason):
+    app = open_page(PAGE, **query)
+
+    assert headline(app) == "This pattern is refused"
+    assert any(reason in each.value for each in app.error)
+
+
+def test_an_axis_that_is_gone_gives_way_to_one_that_is_there(open_page):
+    app = open_page(PAGE, ein_size_axis="4")
+    app.text_input(key="ein_pattern").set_value("b t -> t b").run()
+
+    assert "b t -> t b" in headline(app)
+
+
+def test_a_large_tensor_is_drawn_in_part_and_says_so(open_page):
+    app = open_page(PAGE, ein_size_2="4096", ein_size_4="128")
+
+    assert "(2, 4096, 256) → (2, 2, 4096, 128)" in headline(app)
+    assert "Drawn are the first indices" in said(app)
+
+
+def test_the_question_is_answered_by_the_plans(open_page):
+    app = open_page(PAGE, **ask("ein_round_trip"))
+    assert app.session_state["headline"]
+
+    commit(app, "ein_round_trip", 1)
+
+    assert any("Right: **0 bytes" in each.value for each in app.markdown)

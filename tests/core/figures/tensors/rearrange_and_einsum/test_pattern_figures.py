@@ -1,0 +1,116 @@
+"""The pictures of patterns, indices and attention, checked by their data."""
+
+import numpy as np
+import pytest
+
+from core.figures.picture import Look
+from core.figures.tensors.rearrange_and_einsum.attention import attention_picture
+from core.figures.tensors.rearrange_and_einsum.axes import axis_color, mixed
+from core.figures.tensors.rearrange_and_einsum.cells import pattern_picture
+from core.figures.tensors.rearrange_and_einsum.indices import IndexCell, IndexRow, index_picture
+from core.figures.theme import COLORS
+from core.tensors.attention import LLAMA_70B, TOY, by_hand, run_attention
+from core.tensors.pattern_cells import PatternCall, axes_in, run_pattern
+from core.units import GIB
+
+SPLIT = "b t (h d) -> b h t d"
+LENGTHS = {"b": 2, "t": 4, "h": 2, "d": 3}
+
+
+def split_picture(axis="h", look=None, **lengths):
+    call = PatternCall(operation="rearrange", pattern=SPLIT, lengths=LENGTHS | lengths)
+    return pattern_picture(run_pattern(call), axis, axes_in(SPLIT), look or Look())
+
+
+def squares(trace):
+    return [x for x in trace.x if x is not None]
+
+
+def test_every_element_is_one_cell_before_and_after_and_keeps_its_number():
+    figure = split_picture().figure
+    before, after = (trace for trace in figure.data if trace.mode == "text")
+
+    assert sorted(map(int, before.text)) == sorted(map(int, after.text)) == list(range(48))
+    fills = [trace for trace in figure.data if trace.mode == "lines"]
+    assert [len(squares(trace)) for trace in fills] == [5 * 24] * 4
+    assert fills[0].fillcolor == fills[2].fillcolor != fills[1].fillcolor
+
+
+def test_a_cell_tells_its_index_on_hover():
+    before = next(trace for trace in split_picture().figure.data if trace.mode == "text")
+
+    place = list(before.text).index("23")
+    assert before.customdata[place] == ["23", "b=0 t=3 h=1 d=2"]
+
+
+def test_each_name_has_its_colour_on_both_sides_of_the_pattern():
+    look = Look()
+    left, right = (note.text for note in split_picture(look=look).figure.layout.annotations[:2])
+
+    for name in LENGTHS:
+        word = f'<span style="color:{axis_color(name, axes_in(SPLIT), look)}"><b>{name}</b></span>'
+        assert word in left, name
+        assert word in right, name
+    assert "(<span" in left
+    assert left.count(")") == right.count(")") + 1
+    assert "(2, 4, 6)" in left
+    assert "(2, 2, 4, 3)" in right
+
+
+def test_an_axis_that_was_summed_away_colours_only_the_left():
+    call = PatternCall(operation="reduce", pattern="b t -> b", lengths={"b": 2, "t": 3})
+    figure = pattern_picture(run_pattern(call), "t", ("b", "t"), Look()).figure
+
+    shades = [trace.fillcolor for trace in figure.data if trace.mode == "lines"]
+    assert len(set(shades)) == 4
+    assert shades[-1] == COLORS["light"]["surface"]
+
+
+def test_a_part_of_a_large_tensor_has_no_numbers():
+    picture = split_picture(t=4096)
+
+    texts = [trace.text for trace in picture.figure.data if trace.mode == "text"]
+    assert {text for each in texts for text in each} == {""}
+    assert "(2, 4096, 6)" in picture.alt
+    assert 4096 in picture.table["length"]
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_a_mixed_colour_lies_between_the_page_and_the_colour(mode):
+    look = Look(mode=mode)
+
+    assert mixed(look.color("axis_1"), 1, look) == look.color("axis_1")
+    assert mixed(look.color("axis_1"), 0, look) == look.color("background")
+
+
+def test_a_summed_index_and_a_wrong_length_are_written_not_only_coloured():
+    cells = (
+        IndexCell(index="i", length=4),
+        IndexCell(index="j", length=3, mark="summed"),
+        IndexCell(index="k", length=5, mark="wrong"),
+    )
+    picture = index_picture(
+        [IndexRow(label="x (4, 3)", cells=cells)], ("i", "j", "k"), "j", "A sentence.", Look()
+    )
+
+    assert [note.text for note in picture.figure.layout.annotations] == ["4", "Σ j", "✗ <b>5</b>"]
+    assert picture.table["j"] == ["Σ j"]
+    assert picture.figure.layout.shapes[-1].x0 == 1 - 0.49
+
+
+def test_bars_are_the_bytes_of_each_statement():
+    run = run_attention(LLAMA_70B, 8192, by_hand(LLAMA_70B, 8192))
+    result, temporary = attention_picture(run, Look()).figure.data
+
+    by_name = dict(zip([name.strip() for name in result.y], result.x, strict=True))
+    assert by_name["scores"] == by_name["softmax"] == 8 * GIB
+    assert by_name["split Q"] == 0
+    assert sum(temporary.x) == sum(stage.hidden_bytes for stage in run.stages)
+
+
+def test_weights_stand_beside_the_bars_where_there_are_numbers():
+    run = run_attention(TOY, 4, by_hand(TOY, 4))
+    *_bars, weights = attention_picture(run, Look()).figure.data
+
+    assert np.allclose(np.sum(weights.z, axis=1), 1)
+    assert "4 tokens" in attention_picture(run, Look()).alt
