@@ -115,6 +115,7 @@ _MEANINGS: Final[Mapping[str, str]] = {
     "norms": "grey",
     "grew": "vermillion",
     "shrank": "green",
+    "written": "orange",
 }
 
 # Meanings that stand side by side in one picture; inside a group no two may look alike.

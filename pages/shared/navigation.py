@@ -62,6 +62,12 @@ PAGES: Final = (
         address="strides-and-views",
     ),
     PageRow(
+        key="tensors/indexing_and_sharing",
+        section=N_("Tensors"),
+        title=N_("Indexing and sharing"),
+        address="indexing-and-sharing",
+    ),
+    PageRow(
         key="budget/model_sizes",
         section=N_("Memory and FLOPs"),
         title=N_("Model sizes and dtypes"),

@@ -85,9 +85,20 @@ function drawGrid(view, scene) {
     const [x, y] = cellPlace(scene, flat);
     const made = box(x, y, cell, cell, "cell", values ? values[address] ?? "" : "");
     made.dataset.flat = flat;
+    markChanged(made, view.data.storages[tensor.storage], address, tensor.itemsize, cell, cell);
     grid.append(made);
   });
   return grid;
+}
+
+// A corner on what a write has changed; addresses are those of the storage's first dtype.
+function markChanged(made, storage, address, itemsize, width, height) {
+  const [first, end] = [address * itemsize, (address + 1) * itemsize];
+  const isChanged = storage.changed.some((each) => each * storage.itemsize < end && (each + 1) * storage.itemsize > first);
+  if (!isChanged) return;
+  made.classList.add("changed");
+  const corner = Math.min(12, width / 2, height / 2);
+  made.append(node("path", { class: "mark", d: `M1.5 1.5 h${corner} l${-corner} ${corner} z` }));
 }
 
 // Values belong to a storage in one dtype; seen through another they are other numbers.
@@ -128,6 +139,7 @@ function drawLane(view, scene, lane) {
     const made = box(x, y, itemsize * scene.strip.byteWidth, scene.strip.rowHeight, classes, values ? values[address] ?? "" : "");
     made.dataset.address = address;
     if (times > 1) made.append(node("text", { class: "times", x: itemsize * scene.strip.byteWidth - 3, y: 11, "text-anchor": "end" }, `×${times}`));
+    markChanged(made, storage, address, itemsize, itemsize * scene.strip.byteWidth, scene.strip.rowHeight);
     group.append(made);
   }
   group.append(...drawRulers(scene, lane));
