@@ -17,6 +17,12 @@ class Creation:
 
     key: str
     code: str
+    name: str = ""  # in a list, where the key says too little
+
+    @property
+    def label(self) -> str:
+        """What a list calls it, in code."""
+        return self.name or self.key
 
     @property
     def has_lengths(self) -> bool:
@@ -29,26 +35,32 @@ _SQUARES: Final = "x = torch.tensor([1.0, 4.0, 9.0])\n"
 CREATIONS: Final = (
     Creation(key="zeros", code="torch.zeros({rows}, {columns})"),
     Creation(key="ones", code="torch.ones({rows}, {columns})"),
-    Creation(key="half", code="torch.ones({rows}, {columns}, dtype=torch.float16)"),
+    Creation(
+        key="half",
+        name="ones, float16",
+        code="torch.ones({rows}, {columns}, dtype=torch.float16)",
+    ),
     Creation(key="full", code="torch.full(({rows}, {columns}), 7)"),
     Creation(key="empty", code="torch.empty({rows}, {columns})"),
     Creation(key="rand", code="torch.rand({rows}, {columns})"),
     Creation(key="randn", code="torch.randn({rows}, {columns})"),
     Creation(key="arange", code="torch.arange({count})"),
-    Creation(key="arange_float", code="torch.arange({count}.0)"),
+    Creation(key="arange_float", name="arange, float", code="torch.arange({count}.0)"),
     Creation(key="linspace", code="torch.linspace(0, 1, {count})"),
     Creation(key="eye", code="torch.eye({rows}, {columns})"),
-    Creation(key="tensor", code="torch.tensor([[1, 2], [3, 4]])"),
-    Creation(key="tensor_float", code="torch.tensor([[1.0, 2.0], [3.0, 4.0]])"),
+    Creation(key="tensor", name="tensor, int", code="torch.tensor([[1, 2], [3, 4]])"),
+    Creation(
+        key="tensor_float", name="tensor, float", code="torch.tensor([[1.0, 2.0], [3.0, 4.0]])"
+    ),
     Creation(key="zeros_like", code=_TRANSPOSED + "torch.zeros_like(t)"),
     Creation(key="clone", code=_TRANSPOSED + "t.clone()"),
     Creation(key="expand", code="x = torch.ones({rows}, 1)\nx.expand({rows}, {columns})"),
     Creation(key="pow", code=_SQUARES + "x.pow(2)"),
     Creation(key="sqrt", code=_SQUARES + "x.sqrt()"),
     Creation(key="rsqrt", code=_SQUARES + "x.rsqrt()"),
-    Creation(key="add", code=_SQUARES + "x + x"),
-    Creation(key="double", code=_SQUARES + "x * 2"),
-    Creation(key="divide", code=_SQUARES + "x / 0.5"),
+    Creation(key="add", name="x + x", code=_SQUARES + "x + x"),
+    Creation(key="double", name="x * 2", code=_SQUARES + "x * 2"),
+    Creation(key="divide", name="x / 0.5", code=_SQUARES + "x / 0.5"),
 )  # fmt: skip
 BY_KEY: Final = {row.key: row for row in CREATIONS}
 

@@ -82,14 +82,14 @@ SLICE: Final = "slice"  # the pair that the sliders make
 PAIRS: Final = (
     Pair(
         key="row",
-        title=N_("One row: an integer or a list"),
+        title=N_("One row"),
         shape=(2, 3),
         first=_way("1", lambda a: a[1]),
         second=_way("[1]", lambda a: a[[1]]),
     ),
     Pair(
         key="tensor",
-        title=N_("One row: a 0-d or a 1-d index tensor"),
+        title=N_("Index tensor"),
         shape=(2, 3),
         first=Way(torch="x[torch.tensor(1)]", numpy="a[np.array(1)]", run=lambda a: a[np.array(1)]),
         second=Way(
@@ -98,56 +98,56 @@ PAIRS: Final = (
     ),
     Pair(
         key="mask",
-        title=N_("A mask against a slice"),
+        title=N_("Mask"),
         shape=(2, 3),
         first=_way("1:", lambda a: a[1:]),
         second=Way(torch="x[x > 2]", numpy="a[a > 2]", run=lambda a: a[a > 2]),
     ),
     Pair(
         key="none",
-        title=N_("None and True: both add a dimension"),
+        title=N_("None and True"),
         shape=(2, 3),
         first=_way("None", lambda a: a[None]),
         second=_way("True", lambda a: a[True]),
     ),
     Pair(
         key="last",
-        title=N_("The last token of a sequence"),
+        title=N_("Last token"),
         shape=(2, 3, 4),
         first=_way(":, -1, :", lambda a: a[:, -1, :]),
         second=_way(":, [-1], :", lambda a: a[:, [-1], :]),
     ),
     Pair(
         key="mixed",
-        title=N_("An integer before a list: NumPy differs"),
+        title=N_("Integer and list"),
         shape=(2, 3, 4),
         first=Way(torch="x[0][:, [0, 2]]", numpy="a[0][:, [0, 2]]", run=lambda a: a[0][:, [0, 2]]),
         second=_way("0, :, [0, 2]", lambda a: a[0, :, [0, 2]]),
     ),
     Pair(
         key="lists",
-        title=N_("Two lists: side by side or apart"),
+        title=N_("Two lists"),
         shape=(2, 3, 4),
         first=_way(":, [0, 2], [1, 3]", lambda a: a[:, [0, 2], [1, 3]]),
         second=_way("[0, 1], :, [0, 2]", lambda a: a[[0, 1], :, [0, 2]]),
     ),
     Pair(
         key="reversed",
-        title=N_("Backwards: NumPy differs"),
+        title=N_("Backwards"),
         shape=(2, 3),
         first=_way(":, ::-1", lambda a: a[:, ::-1]),
         second=Way(torch="x.flip(1)", numpy="np.flip(a, 1)", run=lambda a: np.flip(a, 1)),
     ),
     Pair(
         key="turned",
-        title=N_("rot90 and roll: NumPy differs"),
+        title="rot90, roll",
         shape=(2, 3),
         first=Way(torch="x.rot90()", numpy="np.rot90(a)", run=np.rot90),
         second=Way(torch="x.roll(1, 1)", numpy="np.roll(a, 1, 1)", run=lambda a: np.roll(a, 1, 1)),
     ),
     Pair(
         key="expand",
-        title=N_("expand against repeat"),
+        title="expand, repeat",
         shape=(3, 1),
         first=Way(
             torch="x.expand(3, 4)",
@@ -160,14 +160,14 @@ PAIRS: Final = (
     ),
     Pair(
         key="diagonal",
-        title=N_("diagonal() against diag()"),
+        title="diagonal, diag",
         shape=(3, 3),
         first=Way(torch="x.diagonal()", numpy="a.diagonal()", run=lambda a: a.diagonal()),
         second=Way(torch="x.diag()", numpy="np.diag(a).copy()", run=lambda a: np.diag(a).copy()),
     ),
     Pair(
         key="flatten",
-        title=N_("ravel() of a matrix and of its transpose"),
+        title="ravel",
         shape=(2, 3),
         first=Way(torch="x.ravel()", numpy="a.ravel()", run=lambda a: a.ravel()),
         second=Way(torch="x.t().ravel()", numpy="a.T.ravel()", run=lambda a: a.T.ravel()),
@@ -177,7 +177,7 @@ BY_KEY: Final = {pair.key: pair for pair in PAIRS}
 
 
 def slice_pair(num_columns: int, start: int, stop: int, step: int) -> Pair:
-    """Return columns as a slice and as the list of the same columns; 4 rows.
+    """Return columns as a slice and as the list of the same columns; 2 rows.
 
     Raises:
         ValueError: If the step is below 1, which PyTorch does not take.
@@ -191,8 +191,8 @@ def slice_pair(num_columns: int, start: int, stop: int, step: int) -> Pair:
     written = f"{start}:{stop}" + (f":{step}" if step > 1 else "")
     return Pair(
         key=SLICE,
-        title=N_("A slice against the list of its columns"),
-        shape=(4, num_columns),
+        title=N_("Slice and list"),
+        shape=(2, num_columns),
         first=_way(f":, {written}", lambda a: a[:, start:stop:step]),
         second=_way(f":, {columns}", partial(_columns, columns=columns)),
     )

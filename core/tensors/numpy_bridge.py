@@ -12,6 +12,7 @@ from typing import Any, Final, Literal
 import numpy as np
 import torch
 from torch import Tensor
+from torch.utils.dlpack import from_dlpack
 
 from core.language import N_
 from core.tensors.trace import Trace, trace
@@ -50,6 +51,7 @@ class Crossed:
         outcome: "shares" if the write into `a` is seen in `t`.
         dtype: Of the tensor; empty if it was refused.
         shape, stride: Of the tensor; strides in elements.
+        seen: The tensor's first element after the write.
         warning, error: The words of PyTorch; the error begins with its type.
         trace: `a` and `t` after the write, to be drawn; None where there is nothing to draw.
         changed: Storage key -> the address that was written to.
@@ -59,6 +61,7 @@ class Crossed:
     dtype: str = ""
     shape: tuple[int, ...] = ()
     stride: tuple[int, ...] = ()
+    seen: float = 0.0
     warning: str = ""
     error: str = ""
     trace: Trace | None = None
@@ -75,62 +78,62 @@ def _read_only() -> Any:  # noqa: ANN401
 
 _SIX: Final = "a = np.arange(6.0)"
 BRIDGES: Final = (
-    Bridge(key="from_numpy", title=N_("from_numpy shares, and keeps float64"), first=_SIX,
+    Bridge(key="from_numpy", title="from_numpy", first=_SIX,
            code="torch.from_numpy(a)", prepare=_six, run=torch.from_numpy),
-    Bridge(key="tensor", title=N_("torch.tensor copies"), first=_SIX,
+    Bridge(key="tensor", title="torch.tensor", first=_SIX,
            code="torch.tensor(a)", prepare=_six, run=torch.tensor),
-    Bridge(key="as_tensor", title=N_("as_tensor shares where it can"), first=_SIX,
+    Bridge(key="as_tensor", title="as_tensor", first=_SIX,
            code="torch.as_tensor(a)", prepare=_six, run=torch.as_tensor),
-    Bridge(key="as_float32", title=N_("Another dtype is a copy"), first=_SIX,
+    Bridge(key="as_float32", title=N_("Another dtype"), first=_SIX,
            code="torch.as_tensor(a, dtype=torch.float32)", prepare=_six,
            run=lambda a: torch.as_tensor(a, dtype=torch.float32)),
-    Bridge(key="dlpack", title=N_("DLPack shares"), first=_SIX,
-           code="torch.from_dlpack(a)", prepare=_six, run=torch.from_dlpack),
-    Bridge(key="frombuffer", title=N_("A buffer is shared"), first=_SIX,
+    Bridge(key="dlpack", title="DLPack", first=_SIX,
+           code="torch.from_dlpack(a)", prepare=_six, run=from_dlpack),
+    Bridge(key="frombuffer", title="frombuffer", first=_SIX,
            code="torch.frombuffer(a, dtype=torch.float64)", prepare=_six,
            run=lambda a: torch.frombuffer(a, dtype=torch.float64)),
-    Bridge(key="transposed", title=N_("A transposed array keeps its strides"),
+    Bridge(key="transposed", title=N_("Transposed array"),
            first="a = np.arange(6.0).reshape(2, 3).T", code="torch.from_numpy(a)",
            prepare=lambda: np.arange(6.0).reshape(2, 3).T, run=torch.from_numpy),
     Bridge(key="negative", title=N_("Negative strides"), first="a = np.arange(6.0)[::-1]",
            code="torch.from_numpy(a)", prepare=lambda: np.arange(6.0)[::-1],
            run=torch.from_numpy),
-    Bridge(key="negative_copy", title=N_("Negative strides, copied first"),
+    Bridge(key="negative_copy", title=N_("Negative, copied"),
            first="a = np.arange(6.0)[::-1]", code="torch.from_numpy(a.copy())",
            prepare=lambda: np.arange(6.0)[::-1], run=lambda a: torch.from_numpy(a.copy())),
-    Bridge(key="read_only", title=N_("A read-only array: a warning, no error"),
+    Bridge(key="read_only", title=N_("Read-only array"),
            first="a = np.broadcast_to(np.arange(3.0), (2, 3))", code="torch.from_numpy(a)",
            prepare=_read_only, run=torch.from_numpy),
-    Bridge(key="byte_order", title=N_("Another byte order"),
+    Bridge(key="byte_order", title=N_("Byte order"),
            first='a = np.arange(6.0).astype(">f4")', code="torch.from_numpy(a)",
            prepare=lambda: np.arange(6.0).astype(">f4"), run=torch.from_numpy),
-    Bridge(key="packed", title=N_("A field of a packed record"),
+    Bridge(key="packed", title=N_("Packed record"),
            first='a = np.zeros(4, dtype=[("n", "i1"), ("v", "f4")])["v"]',
            code="torch.from_numpy(a)", run=torch.from_numpy,
            prepare=lambda: np.zeros(4, dtype=[("n", "i1"), ("v", "f4")])["v"]),
-    Bridge(key="text", title=N_("Text"), first='a = np.array(["a", "b"])',
+    Bridge(key="text", title=N_("Strings"), first='a = np.array(["a", "b"])',
            code="torch.from_numpy(a)", prepare=lambda: np.array(["a", "b"]),
            run=torch.from_numpy),
-    Bridge(key="numpy", title=N_("t.numpy() shares"), first="t = torch.arange(6.0)",
+    Bridge(key="numpy", title="t.numpy()", first="t = torch.arange(6.0)",
            code="t.numpy()", prepare=lambda: torch.arange(6.0), run=lambda t: t.numpy(),
            from_torch=True),
-    Bridge(key="bfloat16", title=N_("bfloat16 has no NumPy dtype"),
+    Bridge(key="bfloat16", title="bfloat16",
            first="t = torch.ones(6, dtype=torch.bfloat16)", code="t.numpy()",
            prepare=lambda: torch.ones(6, dtype=torch.bfloat16), run=lambda t: t.numpy(),
            from_torch=True),
-    Bridge(key="gradient", title=N_("A tensor that requires a gradient"),
+    Bridge(key="gradient", title="requires_grad",
            first="t = torch.ones(6, requires_grad=True)", code="t.numpy()",
            prepare=lambda: torch.ones(6, requires_grad=True), run=lambda t: t.numpy(),
            from_torch=True),
-    Bridge(key="detached", title=N_("Detached first, it shares"),
+    Bridge(key="detached", title="detach()",
            first="t = torch.ones(6, requires_grad=True)", code="t.detach().numpy()",
            prepare=lambda: torch.ones(6, requires_grad=True),
            run=lambda t: t.detach().numpy(), from_torch=True),
-    Bridge(key="conjugate", title=N_("A lazy conjugate"),
+    Bridge(key="conjugate", title=N_("Lazy conjugate"),
            first="t = torch.ones(6, dtype=torch.complex64).conj()", code="t.numpy()",
            prepare=lambda: torch.ones(6, dtype=torch.complex64).conj(),
            run=lambda t: t.numpy(), from_torch=True),
-    Bridge(key="meta", title=N_("A tensor that is not on the CPU"),
+    Bridge(key="meta", title=N_("Not on the CPU"),
            first='t = torch.ones(6, device="meta")', code="t.numpy()",
            prepare=lambda: torch.ones(6, device="meta"), run=lambda t: t.numpy(),
            from_torch=True),
@@ -172,6 +175,7 @@ def _compared(array: Any, tensor: Tensor, warning: str) -> Crossed:  # noqa: ANN
         dtype=str(tensor.dtype).removeprefix("torch."),
         shape=tuple(tensor.shape),
         stride=tensor.stride(),
+        seen=float(tensor[first]),
         warning=warning,
         trace=ran,
         changed={ran.inputs[0].storage: (0,)} if is_seen else {},

@@ -49,7 +49,10 @@ def _headline(made: Made) -> str:
         "count": tensor.layout.numel,
         "dtype": tensor.dtype,
         "size": size_text(tensor.layout.storage_bytes),
+        "values": ", ".join(f"{value:.4g}" for value in made.values),
     }
+    if len(made.values) < 4:
+        return _("`{code}` makes {size}: [{values}] in {dtype}").format(**values)
     if made.step.kind == "view":
         return _("`{code}` shares {size}: {count} elements of {dtype}").format(**values)
     return _("`{code}` makes {size}: {count} elements of {dtype}").format(**values)

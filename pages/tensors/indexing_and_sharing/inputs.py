@@ -82,7 +82,7 @@ def _choose_preset() -> None:
 
 def _open_preset(preset: Preset) -> None:
     rows, columns = (0, *preset.shape) if len(preset.shape) == 1 else preset.shape
-    for name, value in {"code": preset.source, "rows": rows, "columns": columns, "at": ""}.items():
+    for name, value in {"code": preset.source, "rows": rows, "columns": columns}.items():
         ASK.set(name, value)
 
 
@@ -133,10 +133,7 @@ def choose_call() -> Call:
 
 
 def _call_label(key: str) -> str:
-    if key == DEVICES:
-        return _("Devices: cpu, meta, cuda")
-    line = creation.last_line(creation.BY_KEY[key].code)
-    return line.format(rows="r", columns="c", count="n")
+    return _("Devices") if key == DEVICES else creation.BY_KEY[key].label
 
 
 def choose_bridge() -> Bridge:

@@ -23,6 +23,7 @@ def show_map(
     *,
     changed: Mapping[str, Sequence[int]] | None = None,
     index: Sequence[int] = (),
+    room: int = ROOM,
 ) -> None:
     """Draw a program at its last step; what the reader looks at stays in the browser.
 
@@ -30,20 +31,31 @@ def show_map(
         ran: The program; nothing is drawn if it has no tensor.
         name: Of this map on the page.
         changed: Storage key -> addresses that are marked as written.
-        index: Of the chosen element; else the first one.
+        index: Of the chosen element; else one whose places differ.
+        room: Height in pixels, where it is not on a projector.
     """
     if not ran.tensors:
         return
+    steps = steps_of(ran)
+    (shown,) = [each for each in ran.tensors if each.key == steps[-1]["tensor"]]
     tensor_map(
         ran,
         key=ASK.key(f"{name}_map"),
-        step=len(steps_of(ran)) - 1,
-        index=index,
-        room=PRESENT_ROOM if presenting() else ROOM,
+        step=len(steps) - 1,
+        index=index or _telling_index(shown.layout.shape),
+        room=PRESENT_ROOM if presenting() else room,
         file_name=name,
         on_choice=lambda _choice: None,
         changed=changed,
     )
+
+
+def _telling_index(shape: Sequence[int]) -> tuple[int, ...]:
+    """Return an index whose places differ, so that the strides can be told apart."""
+    if 0 in shape:
+        return ()
+    last = len(shape) - 1
+    return tuple(min(2 if axis == last else 1, length - 1) for axis, length in enumerate(shape))
 
 
 def show_refusal(error: ExpressionError) -> None:

@@ -31,8 +31,11 @@ def between_numpy(row: Bridge) -> Shown:
 
 
 def _told(row: Bridge, crossed: Crossed) -> str:
-    lines = [row.first, row.code, crossed.error or crossed.warning]
-    return "\n".join(line for line in lines if line)
+    made = "a" if row.from_torch else "t"
+    lines = [row.first, f"{made} = {row.code}"]
+    if crossed.changed:
+        lines += ["a.flat[0] = 100", f"t.flatten()[0]  # {crossed.seen:.4g}"]
+    return "\n".join([*lines, *filter(None, [crossed.error, crossed.warning])])
 
 
 def _headline(row: Bridge, crossed: Crossed) -> str:
@@ -40,9 +43,12 @@ def _headline(row: Bridge, crossed: Crossed) -> str:
         kind = crossed.error.partition(":")[0]
         return _("`{code}` is refused: {kind}").format(code=row.code, kind=kind)
     values = {"code": row.code, "dtype": crossed.dtype, "stride": crossed.stride}
+    if crossed.warning:
+        return _("`{code}` shares read-only memory: {dtype}, stride {stride}").format(**values)
     if crossed.outcome == "shares":
-        return _("`{code}` shares the memory: {dtype}, stride {stride}").format(**values)
-    return _("`{code}` copies: {dtype}, stride {stride}").format(**values)
+        told = _("`{code}` shares memory: t is {dtype} and sees every write into a")
+        return told.format(**values)
+    return _("`{code}` copies: t is {dtype} and sees no write into a").format(**values)
 
 
 def _notes(crossed: Crossed) -> list[str]:
@@ -76,8 +82,7 @@ def _show_table(rows: Sequence[tuple[Bridge, Crossed]]) -> None:
 
 
 def _snippet(row: Bridge) -> str:
-    given, made = ("t", "a") if row.from_torch else ("a", "t")
-    del given
+    made = "a" if row.from_torch else "t"
     return f"""
 import numpy as np
 import torch

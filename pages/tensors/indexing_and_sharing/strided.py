@@ -7,6 +7,8 @@ from core.tensors.trace import trace
 from pages.shared.tabbed_page import Shown
 from pages.tensors.indexing_and_sharing.maps import show_map
 
+ROOM = 420  # pixels: nothing but notes stands below
+
 
 def strided(window: Window) -> Shown:
     """Draw the window over 16 elements."""
@@ -14,7 +16,7 @@ def strided(window: Window) -> Shown:
     ran = trace(code, {"x": counted((NUM_ELEMENTS,))})
     if ran.error is not None:
         raise ran.error
-    show_map(ran, "strided")
+    show_map(ran, "strided", room=ROOM)
     layout = ran.steps[-1].outputs[0].layout
     used = set(layout.addresses().flatten().tolist())
     headline = _("`{code}` sees {elements} elements at {addresses} addresses, copies 0 B")

@@ -53,19 +53,29 @@ def _headline(written: Written) -> str:
         "write": written.writes[-1].text,
         "changed": changed,
         "kept": kept,
-        "count": written.num_addresses,
+        "where": "; ".join(_where(*each) for each in written.changed.items()),
     }
     if not changed:
         return _("`{write}` writes the numbers that are there: no variable changes").format(
             **values
         )
     if kept:
-        return _("`{write}` changes {changed}, not {kept}: {count} addresses").format(**values)
-    return _("`{write}` changes {changed}: {count} addresses").format(**values)
+        return _("`{write}` changes {changed}, not {kept} ({where})").format(**values)
+    return _("`{write}` changes {changed} ({where})").format(**values)
 
 
 def _listed(names: Sequence[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names)
+    return _(" and ").join(f"`{name}`" for name in names)
+
+
+def _where(storage: str, addresses: Sequence[int]) -> str:
+    """Return the addresses of a storage as text: a range, a few, or the first few."""
+    first, last = addresses[0], addresses[-1]
+    if len(addresses) > 2 and last - first + 1 == len(addresses):
+        listed = f"{first}–{last}"
+    else:
+        listed = ", ".join([*map(str, addresses[:5]), *(("…",) if len(addresses) > 5 else ())])
+    return _("address {addresses} of {storage}").format(addresses=listed, storage=storage)
 
 
 def _notes(written: Written) -> list[str]:
