@@ -65,7 +65,8 @@ def _headline(written: Written) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    return _(" and ").join(f"`{name}`" for name in names)
+    *others, last = [f"`{name}`" for name in names] or [""]
+    return _(" and ").join([", ".join(others), last]) if others else last
 
 
 def _where(storage: str, addresses: Sequence[int]) -> str:
