@@ -66,7 +66,7 @@ def _headline(written: Written) -> str:
 
 def _listed(names: Sequence[str]) -> str:
     *others, last = [f"`{name}`" for name in names] or [""]
-    return _(" and ").join([", ".join(others), last]) if others else last
+    return _(" and ").join([_(", ").join(others), last]) if others else last
 
 
 def _where(storage: str, addresses: Sequence[int]) -> str:
@@ -76,7 +76,10 @@ def _where(storage: str, addresses: Sequence[int]) -> str:
         listed = f"{first}–{last}"
     else:
         listed = ", ".join([*map(str, addresses[:5]), *(("…",) if len(addresses) > 5 else ())])
-    return _("address {addresses} of {storage}").format(addresses=listed, storage=storage)
+    told = _("addresses {addresses} of {storage}")
+    if len(addresses) == 1:
+        told = _("address {addresses} of {storage}")
+    return told.format(addresses=listed, storage=storage)
 
 
 def _notes(written: Written) -> list[str]:
