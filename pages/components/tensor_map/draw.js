@@ -20,6 +20,7 @@ function sceneOf(view) {
   const { data, step, width, room } = view;
   const tensor = data.tensors[data.steps[step].tensor];
   const addresses = addressesOf(tensor);
+  const left = data.present ? 96 : 70; // for what stands beside the grid
   const places = placesOf(tensor.shape);
   const storages = shownStorages(view);
   const numBytes = Math.max(...storages.map((each) => Math.max(each.num_bytes, 1)));
@@ -28,14 +29,14 @@ function sceneOf(view) {
   const lanes = placeLanes(storages, strip);
   const laneHeight = lanes.reduce((sum, lane) => sum + lane.height + LABEL + GAP / 2, 0);
   const gridRoom = Math.max(room - laneHeight - LABEL * 2 - GAP, 40);
-  const cell = Math.min(LARGEST_CELL, (width - 90) / places.width, gridRoom / places.height);
+  const cell = Math.min(LARGEST_CELL, (width - left - 20) / places.width, gridRoom / places.height);
   const gridHeight = places.height * cell;
   let top = LABEL + gridHeight + GAP;
   for (const lane of lanes) {
     lane.top = top + LABEL;
     top = lane.top + lane.height + GAP / 2;
   }
-  return { tensor, addresses, places, cell, strip, lanes, left: 70, top: LABEL, gridHeight, height: top };
+  return { tensor, addresses, places, cell, strip, lanes, left, top: LABEL, gridHeight, height: top };
 }
 
 // The storage of the shown tensor and those that the steps up to it have made: at most three.
@@ -118,7 +119,7 @@ function drawAxes(view, scene) {
   if (rank > 1) {
     const y = top + Math.min(gridHeight, tensor.shape[rank - 2] * cell) / 2;
     axes.append(node("text", { x: 4, y, class: "down" }, fill(words.axis_short, { axis: rank - 2 })));
-    axes.append(node("text", { x: 4, y: y + 18, class: "down" }, fill(words.stride_short, { stride: tensor.stride[rank - 2] })));
+    axes.append(node("text", { x: 4, y: y + (view.data.present ? 26 : 18), class: "down" }, fill(words.stride_short, { stride: tensor.stride[rank - 2] })));
   }
   return axes;
 }

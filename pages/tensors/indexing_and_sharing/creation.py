@@ -10,7 +10,7 @@ from core.tensors.devices import OnDevice, on_this_machine
 from pages.shared.charts import show_table
 from pages.shared.tabbed_page import Shown
 from pages.tensors.indexing_and_sharing.inputs import DEVICES, Call
-from pages.tensors.indexing_and_sharing.maps import attributes, show_map, size_text
+from pages.tensors.indexing_and_sharing.maps import aside, attributes, show_map, size_text
 
 _SNIPPET: Final = """
 import torch
@@ -39,7 +39,7 @@ def creation(call: Call) -> Shown:
         return _devices()
     made = make(call.key, call.rows, call.columns)
     show_map(made.trace, "created")
-    return Shown(headline=_headline(made), notes=_notes(made), code=_snippet(made))
+    return Shown(headline=_headline(made), notes=aside(_notes(made)), code=_snippet(made))
 
 
 def _headline(made: Made) -> str:

@@ -14,7 +14,7 @@ from pages.shared.settings import presenting, unit_system
 from pages.tensors.indexing_and_sharing.inputs import ASK
 
 ROOM: Final = 330  # pixels of the picture
-PRESENT_ROOM: Final = 300
+PRESENT_ROOM: Final = 280
 
 
 def show_map(
@@ -65,6 +65,11 @@ def show_refusal(error: ExpressionError) -> None:
         st.markdown(f":material/block: **{error.message}** ({place})")
         if error.torch_message:
             st.code(error.torch_message.strip(), language=None, wrap_lines=True)
+
+
+def aside(notes: Sequence[str]) -> Sequence[str]:
+    """Return what stands below a picture; on a projector there is no room for it."""
+    return () if presenting() else notes
 
 
 def size_text(num_bytes: int) -> str:

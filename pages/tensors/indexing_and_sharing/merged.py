@@ -5,7 +5,7 @@ from core.language import _
 from core.tensors.merged_heads import merge_cost, merge_heads
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
-from pages.tensors.indexing_and_sharing.maps import size_text
+from pages.tensors.indexing_and_sharing.maps import aside, size_text
 
 GPT_2 = {"batch": 2, "num_heads": 12, "num_tokens": 128, "head_dim": 64}
 
@@ -29,7 +29,7 @@ def merged(lengths: tuple[int, int, int]) -> Shown:
     return Shown(
         headline=headline.format(count=both.num_displaced, total=both.num_elements),
         charts=[Chart(picture=heads_picture(both, look()), file_name="merged-heads")],
-        notes=notes,
+        notes=aside(notes),
         code=_snippet(tokens, heads, head_dim),
     )
 

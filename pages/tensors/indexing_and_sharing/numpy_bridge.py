@@ -10,7 +10,7 @@ from pages.shared.charts import show_table
 from pages.shared.settings import presenting
 from pages.shared.tabbed_page import Shown
 from pages.tensors.indexing_and_sharing.inputs import ASK
-from pages.tensors.indexing_and_sharing.maps import show_map
+from pages.tensors.indexing_and_sharing.maps import aside, show_map
 
 OUTCOMES = {
     "shares": N_("shares memory"),
@@ -27,7 +27,7 @@ def between_numpy(row: Bridge) -> Shown:
     st.code(_told(row, crossed), language=None, wrap_lines=True)
     if not presenting():
         _show_all()
-    return Shown(headline=_headline(row, crossed), notes=_notes(crossed), code=_snippet(row))
+    return Shown(headline=_headline(row, crossed), notes=aside(_notes(crossed)), code=_snippet(row))
 
 
 def _told(row: Bridge, crossed: Crossed) -> str:

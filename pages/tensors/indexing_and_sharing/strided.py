@@ -5,7 +5,7 @@ from core.tensors.presets import counted
 from core.tensors.strided_windows import NUM_ELEMENTS, Window, room_left
 from core.tensors.trace import trace
 from pages.shared.tabbed_page import Shown
-from pages.tensors.indexing_and_sharing.maps import show_map
+from pages.tensors.indexing_and_sharing.maps import aside, show_map
 
 ROOM = 420  # pixels: nothing but notes stands below
 
@@ -30,7 +30,7 @@ def strided(window: Window) -> Shown:
     ]  # fmt: skip
     return Shown(
         headline=headline.format(code=code, elements=layout.numel, addresses=len(used)),
-        notes=notes,
+        notes=aside(notes),
         code=_snippet(code),
     )
 

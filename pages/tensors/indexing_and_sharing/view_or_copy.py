@@ -11,7 +11,7 @@ from pages.shared.charts import show_table
 from pages.shared.settings import presenting
 from pages.shared.tabbed_page import Shown
 from pages.tensors.indexing_and_sharing.inputs import ASK
-from pages.tensors.indexing_and_sharing.maps import show_map, size_text
+from pages.tensors.indexing_and_sharing.maps import aside, show_map, size_text
 
 _SNIPPET = """
 import torch
@@ -41,7 +41,9 @@ def view_or_copy(pair: Pair) -> Shown:
     if not presenting():
         _show_ways([(pair, way) for way in pair.ways])
         _show_all()
-    return Shown(headline=_headline(pair, found), notes=_notes(pair, found), code=_snippet(pair))
+    return Shown(
+        headline=_headline(pair, found), notes=aside(_notes(pair, found)), code=_snippet(pair)
+    )
 
 
 def _headline(pair: Pair, found: Sequence[InTorch]) -> str:

@@ -9,7 +9,7 @@ from pages.shared.charts import show_table
 from pages.shared.settings import presenting
 from pages.shared.tabbed_page import Shown
 from pages.tensors.indexing_and_sharing.inputs import Program
-from pages.tensors.indexing_and_sharing.maps import show_map, show_refusal
+from pages.tensors.indexing_and_sharing.maps import aside, show_map, show_refusal
 
 _MOST_NUMBERS = 36  # of a variable that are written out
 _SNIPPET = """
@@ -37,7 +37,7 @@ def writes(program: Program) -> Shown:
         show_refusal(written.trace.error)
     if written.variables and not presenting():
         _show_variables(written.variables)
-    return Shown(headline=_headline(written), notes=_notes(written), code=_snippet(program))
+    return Shown(headline=_headline(written), notes=aside(_notes(written)), code=_snippet(program))
 
 
 def _headline(written: Written) -> str:
