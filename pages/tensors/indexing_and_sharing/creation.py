@@ -80,12 +80,12 @@ def _devices() -> Shown:
             _("Code"): [f"`{row.code}`" for row in rows],
             _("Device"): [row.device or "–" for row in rows],
             _("Allocated"): ["–" if row.error else size_text(row.num_bytes) for row in rows],
-            _("What PyTorch says"): [row.error for row in rows],
+            _("What PyTorch says"): [f"`{row.error}`" if row.error else "" for row in rows],
         }
     )
     made = [row for row in rows if row.num_bytes and row.device == "cpu"]
     (mixed,) = [row for row in rows if row.code == "x + m"]
-    headline = _("{count} tensors of 32 × 32 take {num_bytes:,} B on the CPU; `x + m`: {error}")
+    headline = _("{count} tensors of 32 × 32 take {num_bytes:,} B on the CPU; `x + m`: `{error}`")
     return Shown(
         headline=headline.format(
             count=len(made),

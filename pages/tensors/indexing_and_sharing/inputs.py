@@ -150,21 +150,24 @@ def choose_bridge() -> Bridge:
 
 
 def choose_window() -> Window:
-    """Show sliders for as_strided, each as long as the ones above leave it; return the window."""
+    """Show sliders for as_strided, each as long as the ones before leave it; return the window."""
     _choose_window_preset()
     size, stride = list[int](), list[int]()
-    for axis, words in ((1, "1"), (0, "0")):
-        length = ASK.slider(f"size{words}", f"size[{words}]", 1, MAX_LENGTH,
-                            default=FIRST_WINDOW.size[axis], step=1)  # fmt: skip
+    for axis in (1, 0):
+        left, right = st.columns(2)
+        with left:
+            length = ASK.slider(f"size{axis}", f"size[{axis}]", 1, MAX_LENGTH,
+                                default=FIRST_WINDOW.size[axis], step=1)  # fmt: skip
         most = largest_stride(NUM_ELEMENTS, length, size, stride)
-        step = ASK.slider(f"stride{words}", f"stride[{words}]", 0, most,
-                          default=min(FIRST_WINDOW.stride[axis], most), step=1)  # fmt: skip
-        size.append(length)
-        stride.append(step)
+        with right:
+            step = ASK.slider(f"stride{axis}", f"stride[{axis}]", 0, most,
+                              default=min(FIRST_WINDOW.stride[axis], most), step=1)  # fmt: skip
+        size.insert(0, length)
+        stride.insert(0, step)
     most = room_left(NUM_ELEMENTS, size, stride)
     offset = ASK.slider("offset", "storage_offset", 0, most, default=0, step=1)
     return Window(
-        key="", title="", size=(size[1], size[0]), stride=(stride[1], stride[0]), offset=offset
+        key="", title="", size=(size[0], size[1]), stride=(stride[0], stride[1]), offset=offset
     )
 
 

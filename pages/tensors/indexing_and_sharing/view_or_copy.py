@@ -47,6 +47,12 @@ def view_or_copy(pair: Pair) -> Shown:
 
 
 def _headline(pair: Pair, found: Sequence[InTorch]) -> str:
+    for way, made in zip(pair.ways, found, strict=True):
+        other = in_numpy(way, pair.shape).shape
+        if made.kind and made.shape != other:
+            told = _("`{code}` copies {size} and has the shape {shape}, in NumPy {numpy}")
+            size = size_text(made.num_bytes_copied)
+            return told.format(code=way.torch, size=size, shape=made.shape, numpy=other)
     parts = [_verdict(way, made) for way, made in zip(pair.ways, found, strict=True)]
     return _("{first}; {second}").format(first=parts[0], second=parts[1])
 
@@ -64,10 +70,7 @@ def _notes(pair: Pair, found: Sequence[InTorch]) -> list[str]:
     notes = []
     for way, made in zip(pair.ways, found, strict=True):
         other = in_numpy(way, pair.shape)
-        if made.kind is not None and made.shape != other.shape:
-            told = _("NumPy gives `{code}` the shape {numpy}, PyTorch {torch}.")
-            notes.append(told.format(code=way.numpy, numpy=other.shape, torch=made.shape))
-        elif made.kind != other.kind:
+        if made.kind != other.kind:
             told = _("In NumPy, `{code}` is a {kind} with the strides {stride}, in elements.")
             words = {"view": _("view"), "copy": _("copy")}
             notes.append(told.format(code=way.numpy, kind=words[other.kind], stride=other.stride))
