@@ -80,7 +80,9 @@ def test_every_pair_draws_both_ways_and_prints_them(open_page, run_code, pair):
     told = headline(app)
     printed = run_code(app)
     for way in pair.ways:
-        assert f"`{way.torch}`" in told
+        if f"`{way.torch}`" not in told:
+            assert pair.key == "mixed"  # says what NumPy makes of the other way
+            continue
         (line,) = [each for each in printed.splitlines() if each.startswith(f"{way.torch} ")]
         kind = "refused" if "is refused" in line else "view" if " view " in line else "copies"
         assert kind in told.partition(f"`{way.torch}`")[2].partition(";")[0]
@@ -88,7 +90,7 @@ def test_every_pair_draws_both_ways_and_prints_them(open_page, run_code, pair):
 
 def test_numpy_is_named_where_its_shape_or_its_view_is_another(open_page):
     mixed = open_page(KEY, index_tab="index", index_pair="mixed")
-    assert any("the shape (2, 3), PyTorch (3, 2)" in each for each in captions(mixed))
+    assert headline(mixed).endswith("has the shape (3, 2), in NumPy (2, 3)")
     turned = open_page(KEY, index_tab="index", index_pair="reversed")
     assert any("`np.flip(a, 1)` is a view" in each for each in captions(turned))
 

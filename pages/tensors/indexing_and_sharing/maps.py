@@ -13,8 +13,8 @@ from pages.components.tensor_map.tensor_map import steps_of, tensor_map
 from pages.shared.settings import presenting, unit_system
 from pages.tensors.indexing_and_sharing.inputs import ASK
 
-ROOM: Final = 330  # pixels of the picture
-PRESENT_ROOM: Final = 280
+ROOM: Final = {False: 330, True: 280}  # pixels of the picture, on a projector less
+ALONE: Final = {False: 440, True: 370}  # where only notes stand below it
 
 
 def show_map(
@@ -23,7 +23,7 @@ def show_map(
     *,
     changed: Mapping[str, Sequence[int]] | None = None,
     index: Sequence[int] = (),
-    room: int = ROOM,
+    room: Mapping[bool, int] = ROOM,
 ) -> None:
     """Draw a program at its last step; what the reader looks at stays in the browser.
 
@@ -32,7 +32,7 @@ def show_map(
         name: Of this map on the page.
         changed: Storage key -> addresses that are marked as written.
         index: Of the chosen element; else one whose places differ.
-        room: Height in pixels, where it is not on a projector.
+        room: Its height in pixels: as usual, and on a projector.
     """
     if not ran.tensors:
         return
@@ -43,7 +43,7 @@ def show_map(
         key=ASK.key(f"{name}_map"),
         step=len(steps) - 1,
         index=index or _telling_index(shown.layout.shape),
-        room=PRESENT_ROOM if presenting() else room,
+        room=room[presenting()],
         file_name=name,
         on_choice=lambda _choice: None,
         changed=changed,

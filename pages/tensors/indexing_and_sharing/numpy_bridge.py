@@ -76,9 +76,15 @@ def _show_table(rows: Sequence[tuple[Bridge, Crossed]]) -> None:
             _("What it is"): [_(OUTCOMES[crossed.outcome]) for _row, crossed in rows],
             "dtype": [crossed.dtype for _row, crossed in rows],
             _("Stride"): [str(crossed.stride) if crossed.dtype else "" for _row, crossed in rows],
-            _("What PyTorch says"): [crossed.error or crossed.warning for _row, crossed in rows],
+            _("What PyTorch says"): [
+                _code(crossed.error or crossed.warning) for _row, crossed in rows
+            ],
         }
     )
+
+
+def _code(words: str) -> str:
+    return f"`{words}`" if words else ""
 
 
 def _snippet(row: Bridge) -> str:

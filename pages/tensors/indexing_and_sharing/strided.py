@@ -5,9 +5,7 @@ from core.tensors.presets import counted
 from core.tensors.strided_windows import NUM_ELEMENTS, Window, room_left
 from core.tensors.trace import trace
 from pages.shared.tabbed_page import Shown
-from pages.tensors.indexing_and_sharing.maps import aside, show_map
-
-ROOM = 420  # pixels: nothing but notes stands below
+from pages.tensors.indexing_and_sharing.maps import ALONE, aside, show_map
 
 
 def strided(window: Window) -> Shown:
@@ -16,7 +14,7 @@ def strided(window: Window) -> Shown:
     ran = trace(code, {"x": counted((NUM_ELEMENTS,))})
     if ran.error is not None:
         raise ran.error
-    show_map(ran, "strided", room=ROOM)
+    show_map(ran, "strided", room=ALONE)
     layout = ran.steps[-1].outputs[0].layout
     used = set(layout.addresses().flatten().tolist())
     headline = _("`{code}` sees {elements} elements at {addresses} addresses, copies 0 B")
