@@ -66,9 +66,9 @@ def test_what_is_no_write_becomes_a_sentence(open_page, code):
 
 def test_the_answer_is_computed_and_hidden_until_the_reader_commits(open_page):
     app = open_page(KEY, **ask("index_who_changes"))
-    assert "a storage of its own" not in said(app)
+    assert "copied without saying so" not in said(app)
     assert headline(commit(app, "index_who_changes", 2))
-    assert "z has a storage of its own" in said(app)
+    assert "copied without saying so" in said(app)
     assert "The answer is **x and y**" in said(app)
 
 

@@ -8,6 +8,7 @@ from core.language import _
 from core.tensors.creation import Made, last_line, make
 from core.tensors.devices import OnDevice, on_this_machine
 from pages.shared.charts import show_table
+from pages.shared.settings import presenting
 from pages.shared.tabbed_page import Shown
 from pages.tensors.indexing_and_sharing.inputs import DEVICES, Call
 from pages.tensors.indexing_and_sharing.maps import aside, attributes, show_map, size_text
@@ -75,16 +76,19 @@ def _snippet(made: Made) -> str:
 
 def _devices() -> Shown:
     rows = _ran_rows()
+    (mixed,) = [row for row in rows if row.code == "x + m"]
+    said = {_("What PyTorch says"): [f"`{row.error}`" if row.error else "" for row in rows]}
+    if presenting():  # the headline says what is refused
+        rows, said = tuple(row for row in rows if not row.error or row is mixed), {}
     show_table(
         {
             _("Code"): [f"`{row.code}`" for row in rows],
             _("Device"): [row.device or "–" for row in rows],
             _("Allocated"): ["–" if row.error else size_text(row.num_bytes) for row in rows],
-            _("What PyTorch says"): [f"`{row.error}`" if row.error else "" for row in rows],
         }
+        | said
     )
     made = [row for row in rows if row.num_bytes and row.device == "cpu"]
-    (mixed,) = [row for row in rows if row.code == "x + m"]
     headline = _("{count} tensors of 32 × 32 take {num_bytes:,} B on the CPU; `x + m`: `{error}`")
     return Shown(
         headline=headline.format(
@@ -92,11 +96,13 @@ def _devices() -> Shown:
             num_bytes=sum(row.num_bytes for row in made),
             error=mixed.error.partition(": ")[2],
         ),
-        notes=[
-            _("A tensor lives on one device, the CPU unless you say otherwise. Operations between "
-              "devices are refused; `.to` copies, and returns the tensor itself if it is there "
-              "already. `meta` has shapes without data. The rows with cuda need a GPU.")
-        ],
+        notes=aside(
+            [
+                _("A tensor lives on one device, the CPU unless you say otherwise. Operations "
+                  "between devices are refused; `.to` copies, and returns the tensor itself if it "
+                  "is there already. `meta` has shapes without data. The rows with cuda need a GPU.")
+            ]
+        ),
         code=_DEVICES,
     )  # fmt: skip
 

@@ -23,7 +23,8 @@ def between_numpy(row: Bridge) -> Shown:
     """Run a case, draw array and tensor after the write, or show what was refused."""
     crossed = cross(row)
     if crossed.trace:
-        show_map(crossed.trace, "bridge", changed=crossed.changed)
+        written = crossed.shape if crossed.changed else ()
+        show_map(crossed.trace, "bridge", changed=crossed.changed, index=[0 for _length in written])
     st.code(_told(row, crossed), language=None, wrap_lines=True)
     if not presenting():
         _show_all()

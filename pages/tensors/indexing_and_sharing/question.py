@@ -1,4 +1,4 @@
-"""What the reader is asked to predict: who sees a write, of a view and of a copy."""
+"""What the reader is asked to predict: which reshape sees a write, and which does not."""
 
 from functools import cache
 
@@ -8,7 +8,7 @@ from core.tensors.writes import Written, run_writes
 from pages.shared.questions import Choice, predict_then_reveal
 from pages.tensors.indexing_and_sharing.inputs import ASK
 
-_PROGRAM = "y = x.t()\nz = x[:, [0, 2]]\ny[0, 1] = 100"
+_PROGRAM = "y = x.reshape(6)\nz = x.t().reshape(6)\nx[0, 1] = 100"
 
 
 @cache
@@ -22,26 +22,26 @@ def ask_who_changes() -> None:
     everything = [*changed, *kept]
     choices = [
         Choice(
-            _("y alone"),
-            _("y is no tensor of its own: t() is a view, and the write goes into the storage that "
-              "x has too."),
+            _("x alone"),
+            _("The elements of x lie in the order that y asks for: strides can say it, so y is a "
+              "view, and reads the same storage."),
         ),
         Choice(_(" and ").join(changed)),
         Choice(
-            _("all three: {names}").format(names=", ".join(everything)),
-            _("A list of columns cannot be said with strides, so z has a storage of its own."),
+            _("all three: {names}").format(names=_(", ").join(everything)),
+            _("After t() the elements do not lie in the order that z asks for, and no stride can "
+              "reach them so: reshape has copied without saying so."),
         ),
         Choice(
             _("none: PyTorch refuses"),
-            _("Only elements that share an address are refused, as after expand. A transpose has "
-              "none."),
+            _("Only elements that share an address are refused, as after expand. Here none do."),
         ),
     ]  # fmt: skip
     predict_then_reveal(
         ASK.key("who_changes"),
         _(
-            "x holds 0 to 5 in the shape (2, 3). Then y = x.t(), z = x[:, [0, 2]] and "
-            "y[0, 1] = 100. Which variables change?"
+            "x holds 0 to 5 in the shape (2, 3). Then y = x.reshape(6), z = x.t().reshape(6) and "
+            "x[0, 1] = 100. Which variables change?"
         ),
         choices,
         _("{changed} change, {kept} does not: the write changed {count} address.").format(
