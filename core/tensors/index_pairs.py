@@ -20,7 +20,7 @@ from core.tensors.trace import Trace, trace
 Array = npt.NDArray[np.float32]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Way:
     """One expression.
 
@@ -75,104 +75,51 @@ class InNumpy:
 
 def _way(index: str, run: Callable[[Array], Any]) -> Way:
     """Return a way that reads the same in both: an index in brackets."""
-    return Way(torch=f"x[{index}]", numpy=f"a[{index}]", run=run)
+    return Way(f"x[{index}]", f"a[{index}]", run)
 
 
 SLICE: Final = "slice"  # the pair that the sliders make
+# fmt: off
 PAIRS: Final = (
-    Pair(
-        key="row",
-        title=N_("One row"),
-        shape=(2, 3),
-        first=_way("1", lambda a: a[1]),
-        second=_way("[1]", lambda a: a[[1]]),
-    ),
-    Pair(
-        key="tensor",
-        title=N_("Index tensor"),
-        shape=(2, 3),
-        first=Way(torch="x[torch.tensor(1)]", numpy="a[np.array(1)]", run=lambda a: a[np.array(1)]),
-        second=Way(
-            torch="x[torch.tensor([1])]", numpy="a[np.array([1])]", run=lambda a: a[np.array([1])]
-        ),
-    ),
-    Pair(
-        key="mask",
-        title=N_("Mask"),
-        shape=(2, 3),
-        first=_way("1:", lambda a: a[1:]),
-        second=Way(torch="x[x > 2]", numpy="a[a > 2]", run=lambda a: a[a > 2]),
-    ),
-    Pair(
-        key="none",
-        title=N_("None and True"),
-        shape=(2, 3),
-        first=_way("None", lambda a: a[None]),
-        second=_way("True", lambda a: a[True]),
-    ),
-    Pair(
-        key="last",
-        title=N_("Last token"),
-        shape=(2, 3, 4),
-        first=_way(":, -1, :", lambda a: a[:, -1, :]),
-        second=_way(":, [-1], :", lambda a: a[:, [-1], :]),
-    ),
-    Pair(
-        key="mixed",
-        title=N_("Integer and list"),
-        shape=(2, 3, 4),
-        first=Way(torch="x[0][:, [0, 2]]", numpy="a[0][:, [0, 2]]", run=lambda a: a[0][:, [0, 2]]),
-        second=_way("0, :, [0, 2]", lambda a: a[0, :, [0, 2]]),
-    ),
-    Pair(
-        key="lists",
-        title=N_("Two lists"),
-        shape=(2, 3, 4),
-        first=_way(":, [0, 2], [1, 3]", lambda a: a[:, [0, 2], [1, 3]]),
-        second=_way("[0, 1], :, [0, 2]", lambda a: a[[0, 1], :, [0, 2]]),
-    ),
-    Pair(
-        key="reversed",
-        title=N_("Backwards"),
-        shape=(2, 3),
-        first=_way(":, ::-1", lambda a: a[:, ::-1]),
-        second=Way(torch="x.flip(1)", numpy="np.flip(a, 1)", run=lambda a: np.flip(a, 1)),
-    ),
-    Pair(
-        key="turned",
-        title="rot90, roll",
-        shape=(2, 3),
-        first=Way(torch="x.rot90()", numpy="np.rot90(a)", run=np.rot90),
-        second=Way(torch="x.roll(1, 1)", numpy="np.roll(a, 1, 1)", run=lambda a: np.roll(a, 1, 1)),
-    ),
-    Pair(
-        key="expand",
-        title="expand, repeat",
-        shape=(3, 1),
-        first=Way(
-            torch="x.expand(3, 4)",
-            numpy="np.broadcast_to(a, (3, 4))",
-            run=lambda a: np.broadcast_to(a, (3, 4)),
-        ),
-        second=Way(
-            torch="x.repeat(1, 4)", numpy="np.tile(a, (1, 4))", run=lambda a: np.tile(a, (1, 4))
-        ),
-    ),
-    Pair(
-        key="diagonal",
-        title="diagonal, diag",
-        shape=(3, 3),
-        first=Way(torch="x.diagonal()", numpy="a.diagonal()", run=lambda a: a.diagonal()),
-        second=Way(torch="x.diag()", numpy="np.diag(a).copy()", run=lambda a: np.diag(a).copy()),
-    ),
-    Pair(
-        key="flatten",
-        title="ravel",
-        shape=(2, 3),
-        first=Way(torch="x.ravel()", numpy="a.ravel()", run=lambda a: a.ravel()),
-        second=Way(torch="x.t().ravel()", numpy="a.T.ravel()", run=lambda a: a.T.ravel()),
-    ),
+    Pair(key="row", title=N_("One row"), shape=(2, 3),
+         first=_way("1", lambda a: a[1]),
+         second=_way("[1]", lambda a: a[[1]])),
+    Pair(key="tensor", title=N_("Index tensor"), shape=(2, 3),
+         first=Way("x[torch.tensor(1)]", "a[np.array(1)]", lambda a: a[np.array(1)]),
+         second=Way("x[torch.tensor([1])]", "a[np.array([1])]", lambda a: a[np.array([1])])),
+    Pair(key="mask", title=N_("Mask"), shape=(2, 3),
+         first=_way("1:", lambda a: a[1:]),
+         second=Way("x[x > 2]", "a[a > 2]", lambda a: a[a > 2])),
+    Pair(key="none", title=N_("None and True"), shape=(2, 3),
+         first=_way("None", lambda a: a[None]),
+         second=_way("True", lambda a: a[True])),
+    Pair(key="last", title=N_("Last token"), shape=(2, 3, 4),
+         first=_way(":, -1, :", lambda a: a[:, -1, :]),
+         second=_way(":, [-1], :", lambda a: a[:, [-1], :])),
+    Pair(key="mixed", title=N_("Integer and list"), shape=(2, 3, 4),
+         first=Way("x[0][:, [0, 2]]", "a[0][:, [0, 2]]", lambda a: a[0][:, [0, 2]]),
+         second=_way("0, :, [0, 2]", lambda a: a[0, :, [0, 2]])),
+    Pair(key="lists", title=N_("Two lists"), shape=(2, 3, 4),
+         first=_way(":, [0, 2], [1, 3]", lambda a: a[:, [0, 2], [1, 3]]),
+         second=_way("[0, 1], :, [0, 2]", lambda a: a[[0, 1], :, [0, 2]])),
+    Pair(key="reversed", title=N_("Backwards"), shape=(2, 3),
+         first=_way(":, ::-1", lambda a: a[:, ::-1]),
+         second=Way("x.flip(1)", "np.flip(a, 1)", lambda a: np.flip(a, 1))),
+    Pair(key="turned", title="rot90, roll", shape=(2, 3),
+         first=Way("x.rot90()", "np.rot90(a)", np.rot90),
+         second=Way("x.roll(1, 1)", "np.roll(a, 1, 1)", lambda a: np.roll(a, 1, 1))),
+    Pair(key="expand", title="expand, repeat", shape=(3, 1),
+         first=Way("x.expand(3, 4)", "np.broadcast_to(a, (3, 4))",
+                   lambda a: np.broadcast_to(a, (3, 4))),
+         second=Way("x.repeat(1, 4)", "np.tile(a, (1, 4))", lambda a: np.tile(a, (1, 4)))),
+    Pair(key="diagonal", title="diagonal, diag", shape=(3, 3),
+         first=Way("x.diagonal()", "a.diagonal()", lambda a: a.diagonal()),
+         second=Way("x.diag()", "np.diag(a).copy()", lambda a: np.diag(a).copy())),
+    Pair(key="flatten", title="ravel", shape=(2, 3),
+         first=Way("x.ravel()", "a.ravel()", lambda a: a.ravel()),
+         second=Way("x.t().ravel()", "a.T.ravel()", lambda a: a.T.ravel())),
 )
+# fmt: on
 BY_KEY: Final = {pair.key: pair for pair in PAIRS}
 
 

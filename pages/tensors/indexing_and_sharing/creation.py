@@ -1,5 +1,6 @@
 """What makes a tensor: its storage, dtype and strides; and where it lives."""
 
+from collections.abc import Sequence
 from typing import Final
 
 import streamlit as st
@@ -77,34 +78,36 @@ def _snippet(made: Made) -> str:
 def _devices() -> Shown:
     rows = _ran_rows()
     (mixed,) = [row for row in rows if row.code == "x + m"]
-    said = {_("What PyTorch says"): [f"`{row.error}`" if row.error else "" for row in rows]}
-    if presenting():  # the headline says what is refused
-        rows, said = tuple(row for row in rows if not row.error or row is mixed), {}
-    show_table(
-        {
-            _("Code"): [f"`{row.code}`" for row in rows],
-            _("Device"): [row.device or "–" for row in rows],
-            _("Allocated"): ["–" if row.error else size_text(row.num_bytes) for row in rows],
-        }
-        | said
-    )
+    # On a projector what failed has no room; the headline says what is refused.
+    _show_rows([row for row in rows if not presenting() or not row.error or row is mixed])
     made = [row for row in rows if row.num_bytes and row.device == "cpu"]
     headline = _("{count} tensors of 32 × 32 take {num_bytes:,} B on the CPU; `x + m`: `{error}`")
+    note = _(
+        "A tensor lives on one device, the CPU unless you say otherwise. Operations between "
+        "devices are refused; `.to` copies, and returns the tensor itself if it is there already. "
+        "`meta` has shapes without data. The rows with cuda need a GPU."
+    )
     return Shown(
         headline=headline.format(
             count=len(made),
             num_bytes=sum(row.num_bytes for row in made),
             error=mixed.error.partition(": ")[2],
         ),
-        notes=aside(
-            [
-                _("A tensor lives on one device, the CPU unless you say otherwise. Operations "
-                  "between devices are refused; `.to` copies, and returns the tensor itself if it "
-                  "is there already. `meta` has shapes without data. The rows with cuda need a GPU.")
-            ]
-        ),
+        notes=aside([note]),
         code=_DEVICES,
-    )  # fmt: skip
+    )
+
+
+def _show_rows(rows: Sequence[OnDevice]) -> None:
+    said = {_("What PyTorch says"): [f"`{row.error}`" if row.error else "" for row in rows]}
+    show_table(
+        {
+            _("Code"): [f"`{row.code}`" for row in rows],
+            _("Device"): [row.device or "–" for row in rows],
+            _("Allocated"): ["–" if row.error else size_text(row.num_bytes) for row in rows],
+        }
+        | ({} if presenting() else said)
+    )
 
 
 @st.cache_data(max_entries=1, show_spinner=False)
