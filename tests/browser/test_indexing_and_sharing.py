@@ -47,6 +47,12 @@ def test_the_link_of_a_program_of_two_lines_opens_it(page, visit):
     assert page.get_by_role("textbox", name="Program").input_value().count("\n") == 1
 
 
+def test_of_many_storages_that_of_the_written_tensor_is_drawn(page, visit):
+    visit(page, PATH, index_code="y = x[x > 2]\nx[x > 2] = 0")
+    until_headline(page, "changes x, not y (addresses 3–5 of S0)")
+    until_marked(page, 3, 3)
+
+
 def test_the_sliders_of_a_window_end_at_the_storage(page, visit):
     visit(page, PATH, index_tab="strided")
     until_headline(page, "as_strided((5, 4), (2, 1), 0)")

@@ -39,14 +39,16 @@ function sceneOf(view) {
   return { tensor, addresses, places, cell, strip, lanes, left, top: LABEL, gridHeight, height: top };
 }
 
-// The storage of the shown tensor and those that the steps up to it have made: at most three.
+// The storage of the shown tensor, and the last two others that the steps up to it have made.
 function shownStorages({ data, step }) {
   const seen = [];
   for (const { tensor } of data.steps.slice(0, step + 1)) {
     const { storage } = data.tensors[tensor];
     if (!seen.includes(storage)) seen.push(storage);
   }
-  return seen.slice(-3).map((key) => data.storages[key]);
+  const own = data.tensors[data.steps[step].tensor].storage;
+  const others = seen.filter((key) => key !== own).slice(-2);
+  return seen.filter((key) => key === own || others.includes(key)).map((key) => data.storages[key]);
 }
 
 function placeLanes(storages, strip) {
