@@ -121,6 +121,7 @@ _MEANINGS: Final[Mapping[str, str]] = {
     "axis_6": "yellow",
     "grew": "vermillion",
     "shrank": "green",
+    "written": "orange",
 }
 
 # Meanings that stand side by side in one picture; inside a group no two may look alike.

@@ -62,6 +62,18 @@ PAGES: Final = (
         address="strides-and-views",
     ),
     PageRow(
+        key="tensors/indexing_and_sharing",
+        section=N_("Tensors"),
+        title=N_("Indexing and sharing"),
+        address="indexing-and-sharing",
+    ),
+    PageRow(
+        key="tensors/broadcasting",
+        section=N_("Tensors"),
+        title=N_("Broadcasting"),
+        address="broadcasting",
+    ),
+    PageRow(
         key="tensors/rearrange_and_einsum",
         section=N_("Tensors"),
         title=N_("Rearrange and einsum"),

@@ -20,6 +20,7 @@ function sceneOf(view) {
   const { data, step, width, room } = view;
   const tensor = data.tensors[data.steps[step].tensor];
   const addresses = addressesOf(tensor);
+  const left = data.present ? 96 : 70; // for what stands beside the grid
   const places = placesOf(tensor.shape);
   const storages = shownStorages(view);
   const numBytes = Math.max(...storages.map((each) => Math.max(each.num_bytes, 1)));
@@ -28,24 +29,26 @@ function sceneOf(view) {
   const lanes = placeLanes(storages, strip);
   const laneHeight = lanes.reduce((sum, lane) => sum + lane.height + LABEL + GAP / 2, 0);
   const gridRoom = Math.max(room - laneHeight - LABEL * 2 - GAP, 40);
-  const cell = Math.min(LARGEST_CELL, (width - 90) / places.width, gridRoom / places.height);
+  const cell = Math.min(LARGEST_CELL, (width - left - 20) / places.width, gridRoom / places.height);
   const gridHeight = places.height * cell;
   let top = LABEL + gridHeight + GAP;
   for (const lane of lanes) {
     lane.top = top + LABEL;
     top = lane.top + lane.height + GAP / 2;
   }
-  return { tensor, addresses, places, cell, strip, lanes, left: 70, top: LABEL, gridHeight, height: top };
+  return { tensor, addresses, places, cell, strip, lanes, left, top: LABEL, gridHeight, height: top };
 }
 
-// The storage of the shown tensor and those that the steps up to it have made: at most three.
+// The storage of the shown tensor, and the last two others that the steps up to it have made.
 function shownStorages({ data, step }) {
   const seen = [];
   for (const { tensor } of data.steps.slice(0, step + 1)) {
     const { storage } = data.tensors[tensor];
     if (!seen.includes(storage)) seen.push(storage);
   }
-  return seen.slice(-3).map((key) => data.storages[key]);
+  const own = data.tensors[data.steps[step].tensor].storage;
+  const others = seen.filter((key) => key !== own).slice(-2);
+  return seen.filter((key) => key === own || others.includes(key)).map((key) => data.storages[key]);
 }
 
 function placeLanes(storages, strip) {
@@ -85,9 +88,20 @@ function drawGrid(view, scene) {
     const [x, y] = cellPlace(scene, flat);
     const made = box(x, y, cell, cell, "cell", values ? values[address] ?? "" : "");
     made.dataset.flat = flat;
+    markChanged(made, view.data.storages[tensor.storage], address, tensor.itemsize, cell, cell);
     grid.append(made);
   });
   return grid;
+}
+
+// A corner on what a write has changed; addresses are those of the storage's first dtype.
+function markChanged(made, storage, address, itemsize, width, height) {
+  const [first, end] = [address * itemsize, (address + 1) * itemsize];
+  const isChanged = storage.changed.some((each) => each * storage.itemsize < end && (each + 1) * storage.itemsize > first);
+  if (!isChanged) return;
+  made.classList.add("changed");
+  const corner = Math.min(12, width / 2, height / 2);
+  made.append(node("path", { class: "mark", d: `M1.5 1.5 h${corner} l${-corner} ${corner} z` }));
 }
 
 // Values belong to a storage in one dtype; seen through another they are other numbers.
@@ -107,7 +121,7 @@ function drawAxes(view, scene) {
   if (rank > 1) {
     const y = top + Math.min(gridHeight, tensor.shape[rank - 2] * cell) / 2;
     axes.append(node("text", { x: 4, y, class: "down" }, fill(words.axis_short, { axis: rank - 2 })));
-    axes.append(node("text", { x: 4, y: y + 18, class: "down" }, fill(words.stride_short, { stride: tensor.stride[rank - 2] })));
+    axes.append(node("text", { x: 4, y: y + (view.data.present ? 26 : 18), class: "down" }, fill(words.stride_short, { stride: tensor.stride[rank - 2] })));
   }
   return axes;
 }
@@ -128,6 +142,7 @@ function drawLane(view, scene, lane) {
     const made = box(x, y, itemsize * scene.strip.byteWidth, scene.strip.rowHeight, classes, values ? values[address] ?? "" : "");
     made.dataset.address = address;
     if (times > 1) made.append(node("text", { class: "times", x: itemsize * scene.strip.byteWidth - 3, y: 11, "text-anchor": "end" }, `×${times}`));
+    markChanged(made, storage, address, itemsize, itemsize * scene.strip.byteWidth, scene.strip.rowHeight);
     group.append(made);
   }
   group.append(...drawRulers(scene, lane));

@@ -1,6 +1,6 @@
 """The tensor map: a step's tensor as a grid, the storages as strips, a needle between them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -47,6 +47,7 @@ def tensor_map(  # noqa: PLR0913  what is shown, where, and who hears of a choic
     room: int,
     file_name: str,
     on_choice: Callable[[str], None],
+    changed: Mapping[str, Sequence[int]] | None = None,
 ) -> None:
     """Show the tensors of a program, a step at a time.
 
@@ -58,10 +59,14 @@ def tensor_map(  # noqa: PLR0913  what is shown, where, and who hears of a choic
         room: Height of the picture in pixels.
         file_name: Of its exports, without an ending.
         on_choice: Called with "step:i,j" after the reader has moved.
+        changed: Storage key -> addresses that are marked, in elements of that storage.
     """
     data = {
         "tensors": {tensor.key: _tensor_row(tensor) for tensor in trace.tensors},
-        "storages": {storage.key: _storage_row(storage) for storage in trace.storages},
+        "storages": {
+            storage.key: _storage_row(storage, (changed or {}).get(storage.key, ()))
+            for storage in trace.storages
+        },
         "steps": steps_of(trace),
         "step": step,
         "index": list(index),
@@ -119,7 +124,7 @@ def _tensor_row(tensor: TracedTensor) -> dict[str, Any]:
     }
 
 
-def _storage_row(storage: TracedStorage) -> dict[str, Any]:
+def _storage_row(storage: TracedStorage, changed: Sequence[int]) -> dict[str, Any]:
     return {
         "key": storage.key,
         "num_bytes": storage.num_bytes,
@@ -127,4 +132,5 @@ def _storage_row(storage: TracedStorage) -> dict[str, Any]:
         "itemsize": storage.itemsize,
         "dtype": storage.dtype,
         "values": [f"{value:.4g}" for value in storage.values],
+        "changed": list(changed),
     }

@@ -1,0 +1,220 @@
+"""A program that writes into tensors: which variables hold other numbers afterwards.
+
+Everything before the first write is run and every variable read; then the rest is run on the very
+same tensors, and every variable read again.
+"""
+
+import ast
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from torch import Tensor
+
+from core.expressions.error import ExpressionError
+from core.expressions.grammar import Program, parse
+from core.expressions.interpreter import evaluate
+from core.expressions.limits import MATERIALIZED
+from core.expressions.methods import WRITES
+from core.expressions.operation import WRITE
+from core.expressions.profiles import MUTATION
+from core.tensors.layout import Layout
+from core.tensors.trace import Step, Trace, TracedTensor, trace
+
+WRITING: Final = frozenset({WRITE.name, *WRITES})
+Values = Any  # a number, or nested lists of numbers
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Variable:
+    """A name of the program, before its first write and at its end.
+
+    Attributes:
+        name: As the reader wrote it.
+        tensor: Where its elements lie.
+        before: Its numbers, nested as its dimensions are.
+        after: The same at the end.
+        changed: Positions of the elements that differ, counted in the tensor's own order.
+    """
+
+    name: str
+    tensor: TracedTensor
+    before: Values
+    after: Values
+    changed: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Overlap:
+    """A write of more elements than there are addresses for them."""
+
+    text: str
+    num_elements: int
+    num_addresses: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Written:
+    """What a program wrote.
+
+    Attributes:
+        trace: Its steps.
+        variables: Those that were there before the first write, in order of appearance.
+        changed: Storage key -> addresses whose values differ, in elements.
+        before, writing: The program as plain Python, up to the first write and from it on, as far
+            as it was not refused.
+        refused: The statement that PyTorch itself refused; empty if there is none.
+    """
+
+    trace: Trace
+    variables: tuple[Variable, ...]
+    changed: Mapping[str, tuple[int, ...]]
+    before: str = ""
+    writing: str = ""
+    refused: str = ""
+
+    @property
+    def writes(self) -> tuple[Step, ...]:
+        """The steps that write."""
+        return tuple(step for step in self.trace.steps if step.call in WRITING)
+
+    @property
+    def names(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Names of the variables that changed, and of those that did not."""
+        changed = tuple(each.name for each in self.variables if each.changed)
+        return changed, tuple(each.name for each in self.variables if not each.changed)
+
+    @property
+    def num_addresses(self) -> int:
+        """Addresses whose values differ, in all storages."""
+        return sum(map(len, self.changed.values()))
+
+    @property
+    def overlaps(self) -> tuple[Overlap, ...]:
+        """The writes into tensors whose elements share addresses."""
+        return tuple(_overlap(step) for step in self.writes if _written(step).overlaps_itself)
+
+    @property
+    def first_index(self) -> tuple[int, ...]:
+        """The index of the first changed element of the tensor shown last; () if there is none."""
+        last = self.trace.steps[-1].outputs[0] if self.trace.steps else None
+        if last is None or last.storage not in self.changed:
+            return ()
+        places = np.isin(last.layout.addresses(), self.changed[last.storage])
+        return tuple(int(place) for place in np.argwhere(places)[0]) if places.any() else ()
+
+
+def run_writes(source: str, make: Callable[[], Mapping[str, Tensor]]) -> Written:
+    """Run a program that may write; an error ends it, and is told in the trace.
+
+    Args:
+        source: What the reader wrote, in the calls of `core.expressions.profiles.MUTATION`.
+        make: Returns fresh tensors by name, with the same numbers each time.
+    """
+    ran = trace(source, make(), profile=MUTATION)
+    try:
+        program = parse(source)
+    except ExpressionError:
+        return Written(trace=ran, variables=(), changed={})
+    first, sound = _first_write(program, ran), _num_sound(program, ran)
+    return Written(
+        trace=ran,
+        variables=_variables(program, first, make),
+        changed=_changed(ran.steps),
+        before=_code(program.statements[:first]),
+        writing=_code(program.statements[first:sound]),
+        refused=_refused(program, ran, sound),
+    )
+
+
+def _written(step: Step) -> Layout:
+    return step.outputs[0].layout
+
+
+def _overlap(step: Step) -> Overlap:
+    layout = _written(step)
+    return Overlap(
+        text=step.text,
+        num_elements=layout.numel,
+        num_addresses=len(np.unique(layout.addresses())),
+    )
+
+
+def _refused(program: Program, ran: Trace, number: int) -> str:
+    is_torchs = ran.error is not None and ran.error.torch_message
+    return _code(program.statements[number : number + 1]) if is_torchs else ""
+
+
+def _first_write(program: Program, ran: Trace) -> int:
+    """Return the number of the statement that writes first, or that was refused."""
+    spans = [step.span for step in ran.steps if step.call in WRITING]
+    places = [(span.line, span.column) for span in spans]
+    if ran.error is not None:
+        places.append((ran.error.line, ran.error.column))
+    if not places:
+        return len(program.statements)
+    starts = [(each.lineno, each.col_offset) for each in program.statements]
+    return max(sum(start <= min(places) for start in starts) - 1, 0)
+
+
+def _num_sound(program: Program, ran: Trace) -> int:
+    """Return how many statements ended without an error."""
+    if ran.error is None:
+        return len(program.statements)
+    return sum((each.end_lineno or 0) < ran.error.line for each in program.statements)
+
+
+def _variables(
+    program: Program, first: int, make: Callable[[], Mapping[str, Tensor]]
+) -> tuple[Variable, ...]:
+    """Run both halves on the same tensors, and compare what they hold."""
+    tensors = make()
+    given = next(iter(tensors))
+    opening = _part(program.statements[:first], given)
+    found = evaluate(opening, tensors, MATERIALIZED, MUTATION).variables
+    held = {name: value for name, value in found.items() if isinstance(value, Tensor)}
+    before = {name: value.tolist() for name, value in held.items()}
+    with contextlib.suppress(ExpressionError):  # the trace tells it; what was written stays
+        evaluate(_part(program.statements[first:], given), held, MATERIALIZED, MUTATION)
+    told = trace(opening.source, make(), profile=MUTATION)
+    places = {tensor.key: tensor for tensor in told.tensors}
+    return tuple(
+        Variable(
+            name=name,
+            tensor=places[told.variables[name][0]],
+            before=before[name],
+            after=value.tolist(),
+            changed=_differing(before[name], value.tolist()),
+        )
+        for name, value in held.items()
+    )
+
+
+def _part(statements: Sequence[ast.stmt], given: str) -> Program:
+    """Return some statements as a program; it ends with a tensor, as every program must."""
+    return parse("\n".join([*map(ast.unparse, statements), given]))
+
+
+def _code(statements: Sequence[ast.stmt]) -> str:
+    return "\n".join(map(ast.unparse, statements))
+
+
+def _differing(old: Values, new: Values) -> tuple[int, ...]:
+    """Return where two nested lists differ; NaN is like NaN."""
+    pairs = zip(_flat(old), _flat(new), strict=True)
+    return tuple(place for place, (one, other) in enumerate(pairs) if repr(one) != repr(other))
+
+
+def _flat(values: Values) -> list[Any]:
+    return [x for each in values for x in _flat(each)] if isinstance(values, list) else [values]
+
+
+def _changed(steps: Sequence[Step]) -> dict[str, tuple[int, ...]]:
+    """Return the addresses that any step changed, by storage."""
+    changed: dict[str, set[int]] = {}
+    for step in steps:
+        for storage, addresses in step.changed.items():
+            changed.setdefault(storage, set()).update(addresses)
+    return {storage: tuple(sorted(addresses)) for storage, addresses in changed.items()}

@@ -1,0 +1,1 @@
+"""Which variables change when an element is written."""

@@ -1,0 +1,50 @@
+"""What the reader is asked to predict: which reshape sees a write, and which does not."""
+
+from functools import cache
+
+from core.language import _
+from core.tensors.presets import counted
+from core.tensors.writes import Written, run_writes
+from pages.shared.questions import Choice, predict_then_reveal
+from pages.tensors.indexing_and_sharing.inputs import ASK
+
+_PROGRAM = "y = x.reshape(6)\nz = x.t().reshape(6)\nx[0, 1] = 100"
+
+
+@cache
+def _ran() -> Written:
+    return run_writes(_PROGRAM, lambda: {"x": counted((2, 3))})
+
+
+def ask_who_changes() -> None:
+    """Ask which of three variables change; the program is run."""
+    changed, kept = _ran().names
+    everything = [*changed, *kept]
+    choices = [
+        Choice(
+            _("x alone"),
+            _("The elements of x lie in the order that y asks for: strides can say it, so y is a "
+              "view, and reads the same storage."),
+        ),
+        Choice(_(" and ").join(changed)),
+        Choice(
+            _("all three: {names}").format(names=_(", ").join(everything)),
+            _("After t() the elements do not lie in the order that z asks for, and no stride can "
+              "reach them so: reshape has copied without saying so."),
+        ),
+        Choice(
+            _("none: PyTorch refuses"),
+            _("Only elements that share an address are refused, as after expand. Here none do."),
+        ),
+    ]  # fmt: skip
+    predict_then_reveal(
+        ASK.key("who_changes"),
+        _(
+            "x holds 0 to 5 in the shape (2, 3). Then y = x.reshape(6), z = x.t().reshape(6) and "
+            "x[0, 1] = 100. Which variables change?"
+        ),
+        choices,
+        _("{changed} change, {kept} does not: the write changed {count} address.").format(
+            changed=_(" and ").join(changed), kept=", ".join(kept), count=_ran().num_addresses
+        ),
+    )

@@ -1,0 +1,122 @@
+"""A slice beside a list of indices: which is a view, which copies, and what NumPy does."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from core.language import _
+from core.tensors.index_pairs import PAIRS, InNumpy, InTorch, Pair, Way, in_numpy, in_torch
+from pages.components.tensor_map.words import KINDS
+from pages.shared.charts import show_table
+from pages.shared.settings import presenting
+from pages.shared.tabbed_page import Shown
+from pages.tensors.indexing_and_sharing.inputs import ASK
+from pages.tensors.indexing_and_sharing.maps import aside, show_map, size_text
+
+_SNIPPET = """
+import torch
+
+x = torch.arange({size}, dtype=torch.float32).view({shape})
+for code in ({first!r}, {second!r}):
+    try:
+        y = eval(code)
+    except (RuntimeError, ValueError, IndexError, TypeError) as error:
+        print(code, "is refused:", error)
+        continue
+    is_view = y.untyped_storage().data_ptr() == x.untyped_storage().data_ptr()
+    num_bytes = 0 if is_view else y.untyped_storage().nbytes()
+    print(code, "view" if is_view else "copy", tuple(y.shape), y.stride(), num_bytes, "B")
+"""
+
+
+def view_or_copy(pair: Pair) -> Shown:
+    """Run both ways, draw both, and compare them with NumPy."""
+    found = [in_torch(way, pair.shape) for way in pair.ways]
+    columns = st.columns(2, gap="medium")
+    for name, column, way, made in zip(("first", "second"), columns, pair.ways, found, strict=True):
+        with column:
+            show_map(made.trace, name)
+            if made.refusal:
+                st.code(f"{way.torch}\n{made.refusal}", language=None, wrap_lines=True)
+    if not presenting():
+        _show_ways([(pair, way) for way in pair.ways])
+        _show_all()
+    return Shown(
+        headline=_headline(pair, found), notes=aside(_notes(pair, found)), code=_snippet(pair)
+    )
+
+
+def _headline(pair: Pair, found: Sequence[InTorch]) -> str:
+    for way, made in zip(pair.ways, found, strict=True):
+        other = in_numpy(way, pair.shape).shape
+        if made.kind and made.shape != other:
+            told = _("`{code}` copies {size} and has the shape {shape}, in NumPy {numpy}")
+            size = size_text(made.num_bytes_copied)
+            return told.format(code=way.torch, size=size, shape=made.shape, numpy=other)
+    parts = [_verdict(way, made) for way, made in zip(pair.ways, found, strict=True)]
+    return _("{first}; {second}").format(first=parts[0], second=parts[1])
+
+
+def _verdict(way: Way, made: InTorch) -> str:
+    if made.kind is None:
+        return _("`{code}` is refused").format(code=way.torch)
+    if made.kind == "copy":
+        size = size_text(made.num_bytes_copied)
+        return _("`{code}` copies {size}").format(code=way.torch, size=size)
+    return _("`{code}` is a view, 0 B").format(code=way.torch)
+
+
+def _notes(pair: Pair, found: Sequence[InTorch]) -> list[str]:
+    notes = []
+    for way, made in zip(pair.ways, found, strict=True):
+        other = in_numpy(way, pair.shape)
+        if made.kind != other.kind:
+            told = _("In NumPy, `{code}` is a {kind} with the strides {stride}, in elements.")
+            words = {"view": _("view"), "copy": _("copy")}
+            notes.append(told.format(code=way.numpy, kind=words[other.kind], stride=other.stride))
+    return notes
+
+
+def _show_ways(rows: Sequence[tuple[Pair, Way]]) -> None:
+    made = [in_torch(way, pair.shape) for pair, way in rows]
+    other = [in_numpy(way, pair.shape) for pair, way in rows]
+    show_table(
+        {
+            "x": [str(pair.shape) for pair, _way in rows],
+            "PyTorch": [f"`{way.torch}`" for _pair, way in rows],
+            _("What it is"): [_kind(each) for each in made],
+            _("Shape"): [_or_none(each, each.shape) for each in made],
+            _("Stride"): [_or_none(each, each.stride) for each in made],
+            _("Copied"): [size_text(each.num_bytes_copied) for each in made],
+            "NumPy": [f"`{way.numpy}`" for _pair, way in rows],
+            _("In NumPy"): [f"{_kind(each)} {each.shape}" for each in other],
+            _("Same in both"): [
+                "✓" if (one.kind, one.shape) == (two.kind, two.shape) else "≠"
+                for one, two in zip(made, other, strict=True)
+            ],
+        }
+    )
+
+
+def _show_all() -> None:
+    """List every case, run when it is asked for."""
+    place = st.expander(
+        _("All cases"), key=ASK.key("all_pairs"), icon=":material/table:", on_change="rerun"
+    )
+    if place.open:
+        with place:
+            _show_ways([(pair, way) for pair in PAIRS for way in pair.ways])
+
+
+def _kind(made: InTorch | InNumpy) -> str:
+    return _(KINDS[made.kind]).partition(" · ")[0] if made.kind else _("refused")
+
+
+def _or_none(made: InTorch, numbers: tuple[int, ...]) -> str:
+    return str(numbers) if made.kind else "–"
+
+
+def _snippet(pair: Pair) -> str:
+    size = " * ".join(map(str, pair.shape))
+    first, second = (way.torch for way in pair.ways)
+    return _SNIPPET.format(size=size, shape=pair.shape, first=first, second=second)

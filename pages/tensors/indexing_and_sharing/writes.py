@@ -1,0 +1,137 @@
+"""The answer: which variables and which addresses a write has changed."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from core.language import _
+from core.tensors.writes import Variable, Written
+from pages.shared.charts import show_table
+from pages.shared.settings import presenting
+from pages.shared.tabbed_page import Shown
+from pages.tensors.indexing_and_sharing.inputs import Program
+from pages.tensors.indexing_and_sharing.maps import aside, show_map, show_refusal
+
+_MOST_NUMBERS = 36  # of a variable that are written out
+_SNIPPET = """
+{body}
+variables = {{{names}}}
+before = {{name: x.clone() for name, x in variables.items()}}
+{writing}
+for name, x in variables.items():
+    print(name, int((x != before[name]).sum()), "elements changed", x.tolist())
+"""
+
+_REFUSED = """
+try:
+    {code}
+except (RuntimeError, ValueError, IndexError, TypeError) as error:
+    print(error)
+"""
+
+
+def writes(program: Program) -> Shown:
+    """Mark what was written, and list every variable before and after."""
+    written = program.written
+    show_map(written.trace, "writes", changed=written.changed, index=written.first_index)
+    if written.trace.error:
+        show_refusal(written.trace.error)
+    if written.variables and not presenting():
+        _show_variables(written.variables)
+    return Shown(headline=_headline(written), notes=aside(_notes(written)), code=_snippet(program))
+
+
+def _headline(written: Written) -> str:
+    changed, kept = (_listed(names) for names in written.names)
+    error = written.trace.error
+    if error and not changed:
+        return _("The program is refused in line {line}: no variable changes").format(
+            line=error.line
+        )
+    if not written.writes:
+        return _("Nothing is written: no variable changes")
+    values = {
+        "write": written.writes[-1].text,
+        "changed": changed,
+        "kept": kept,
+        "where": "; ".join(_where(*each) for each in written.changed.items()),
+    }
+    if not changed:
+        return _("`{write}` writes the numbers that are there: no variable changes").format(
+            **values
+        )
+    if kept:
+        return _("`{write}` changes {changed}, not {kept} ({where})").format(**values)
+    return _("`{write}` changes {changed} ({where})").format(**values)
+
+
+def _listed(names: Sequence[str]) -> str:
+    *others, last = [f"`{name}`" for name in names] or [""]
+    return _(" and ").join([_(", ").join(others), last]) if others else last
+
+
+def _where(storage: str, addresses: Sequence[int]) -> str:
+    """Return the addresses of a storage as text: a range, a few, or the first few."""
+    first, last = addresses[0], addresses[-1]
+    if len(addresses) > 2 and last - first + 1 == len(addresses):
+        listed = f"{first}–{last}"
+    else:
+        listed = ", ".join([*map(str, addresses[:5]), *(("…",) if len(addresses) > 5 else ())])
+    told = _("addresses {addresses} of {storage}")
+    if len(addresses) == 1:
+        told = _("address {addresses} of {storage}")
+    return told.format(addresses=listed, storage=storage)
+
+
+def _notes(written: Written) -> list[str]:
+    """Say what no error has said: elements that share an address were written more than once."""
+    notes = []
+    if written.changed:
+        notes.append(_("A marked corner: this address holds another number than before."))
+    for each in written.overlaps:
+        told = _(
+            "`{write}` writes {count} elements into {addresses} addresses. PyTorch does not notice "
+            "that they overlap: how often a number was changed depends on the order."
+        )
+        notes.append(
+            told.format(write=each.text, count=each.num_elements, addresses=each.num_addresses)
+        )
+    return notes
+
+
+def _show_variables(variables: Sequence[Variable]) -> None:
+    show_table(
+        {
+            _("Variable"): [f"`{each.name}`" for each in variables],
+            _("Storage"): [each.tensor.storage for each in variables],
+            _("Shape"): [str(each.tensor.layout.shape) for each in variables],
+            _("Stride"): [str(each.tensor.layout.stride) for each in variables],
+            _("Offset"): [each.tensor.layout.offset for each in variables],
+            _("Before"): [_numbers(each, each.before) for each in variables],
+            _("After"): [_numbers(each, each.after, each.changed) for each in variables],
+            _("Changed elements"): [len(each.changed) for each in variables],
+        }
+    )
+
+
+def _numbers(variable: Variable, values: Any, marked: Sequence[int] = ()) -> str:  # noqa: ANN401
+    """Return nested numbers as text, those at the marked positions bold."""
+    if variable.tensor.layout.numel > _MOST_NUMBERS:
+        return "…"
+    places = iter(range(variable.tensor.layout.numel))
+
+    def written(value: Any) -> str:  # noqa: ANN401
+        if isinstance(value, list):
+            return f"[{', '.join(map(written, value))}]"
+        text = f"{value:.4g}" if isinstance(value, float) else str(value)
+        return f"**{text}**" if next(places) in marked else text
+
+    return written(values)
+
+
+def _snippet(program: Program) -> str:
+    written = program.written
+    size = " * ".join(map(str, program.shape))
+    body = f"import torch\n\nx = torch.arange({size}, dtype=torch.float32).view({program.shape})\n"
+    names = ", ".join(f'"{each.name}": {each.name}' for each in written.variables)
+    writing = written.writing + (_REFUSED.format(code=written.refused) if written.refused else "")
+    return _SNIPPET.format(body=body + written.before, names=names, writing=writing).strip()

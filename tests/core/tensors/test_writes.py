@@ -1,0 +1,82 @@
+"""Which variables a program changes, compared with the same program run by Python itself."""
+
+import re
+
+import pytest
+import torch
+
+from core.tensors.presets import counted
+from core.tensors.write_presets import WRITE_PRESETS
+from core.tensors.writes import run_writes
+
+
+def run(source, shape=(2, 3)):
+    return run_writes(source, lambda: {"x": counted(shape)})
+
+
+@pytest.mark.parametrize("preset", WRITE_PRESETS, ids=lambda preset: preset.key)
+def test_every_example_leaves_what_python_leaves(preset):
+    written = run(preset.source, preset.shape)
+
+    names = {"torch": torch, "x": counted(preset.shape)}
+    for line in preset.source.split("\n"):
+        if line == written.refused:
+            with pytest.raises(RuntimeError, match=re.escape(written.trace.error.torch_message)):
+                exec(line, names)  # noqa: S102  our own programs
+        else:
+            exec(line, names)  # noqa: S102
+    assert {each.name for each in written.variables} == names.keys() - {"torch", "__builtins__"}
+    for each in written.variables:
+        assert each.after == names[each.name].tolist(), each.name
+
+
+def test_a_write_into_a_transpose_changes_both_names_at_one_address():
+    written = run("y = x.t()\ny[0, 1] = 100")
+    assert written.names == (("x", "y"), ())
+    assert written.changed == {"S0": (3,)}
+    assert [each.changed for each in written.variables] == [(3,), (1,)]
+    assert written.first_index == (0, 1)
+    assert (written.before, written.writing) == ("y = x.t()", "y[0, 1] = 100")
+
+
+def test_a_write_into_a_copy_changes_the_copy_alone():
+    written = run("y = x[:, [0, 2]]\ny[0, 1] = 100")
+    assert written.names == (("y",), ("x",))
+    assert {each.name: each.tensor.storage for each in written.variables} == {"x": "S0", "y": "S1"}
+
+
+def test_a_write_through_stride_0_is_refused_and_nothing_changes():
+    written = run("y = x.expand(2, 3)\ny.add_(1)", (2, 1))
+    assert "refers to a single memory location" in written.trace.error.torch_message
+    assert (written.names, written.changed) == (((), ("x", "y")), {})
+    assert (written.writing, written.refused) == ("", "y.add_(1)")
+
+
+def test_windows_that_overlap_are_written_silently_and_wrongly():
+    written = run("y = x.unfold(0, 3, 1)\ny.add_(1)", (7,))
+    (x, _y) = written.variables
+    assert x.after == [1, 3, 5, 6, 7, 7, 7]
+    assert [(each.num_elements, each.num_addresses) for each in written.overlaps] == [(15, 7)]
+
+
+def test_what_was_written_before_a_refusal_in_the_same_line_counts():
+    written = run("y = x.add_(1).view(7)")
+    assert written.trace.error is not None
+    assert written.names == (("x",), ())
+    assert written.changed == {"S0": tuple(range(6))}
+
+
+def test_several_writes_on_one_line_count_together_and_nan_is_no_change():
+    written = run("y = x.clone(); y[0] = 7; x[x > 4] = 0")
+    assert written.names == (("x", "y"), ())
+    assert written.num_addresses == 4
+    assert run("x.mul_(1)").names == ((), ("x",))
+    nan = run_writes("x.add_(1)", lambda: {"x": torch.tensor([float("nan"), 1.0])})
+    assert nan.variables[0].changed == (1,)
+
+
+@pytest.mark.parametrize("source", ["", "y = (", "y = x.t()", "open('/etc/passwd')", "3"])
+def test_a_program_that_writes_nothing_has_no_writes(source):
+    written = run(source)
+    assert (written.writes, written.changed, written.names[0]) == ((), {}, ())
+    assert written.first_index == ()
