@@ -62,6 +62,12 @@ PAGES: Final = (
         address="strides-and-views",
     ),
     PageRow(
+        key="tensors/broadcasting",
+        section=N_("Tensors"),
+        title=N_("Broadcasting"),
+        address="broadcasting",
+    ),
+    PageRow(
         key="budget/model_sizes",
         section=N_("Memory and FLOPs"),
         title=N_("Model sizes and dtypes"),
