@@ -1,4 +1,4 @@
-"""Shapes that meet in real programs: what goes together, what does not, and what should not."""
+"""Shapes that meet in real programs, element by element and in matrix products."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,6 +22,16 @@ class Example:
     title: str
     shapes: tuple[tuple[int, ...], ...]
     dim: int = -1
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Product:
+    """Two shapes to begin with: what they are, and both."""
+
+    key: str
+    title: str
+    left: tuple[int, ...]
+    right: tuple[int, ...]
 
 
 # GPT-2 small (Radford et al. 2019): 12 heads of 64, width 768; here 128 tokens.
@@ -69,3 +79,28 @@ EXAMPLES: Final = (
     ),
 )
 BY_KEY: Final[Mapping[str, Example]] = {each.key: each for each in EXAMPLES}
+# Radford et al. 2019: GPT-2 small has 12 heads of 64. Touvron et al. 2023: Llama-2 70B has 64 query
+# heads in 8 groups, one KV head of 128 each.
+PRODUCTS: Final = (
+    Product(key="linear", title=N_("A linear layer"), left=(4, 8, 16, 32), right=(32, 2)),
+    Product(key="matrices", title=N_("Two matrices"), left=(16, 32), right=(32, 2)),
+    Product(key="dot", title=N_("Two vectors: one number"), left=(32,), right=(32,)),
+    Product(key="vector", title=N_("A matrix and a vector"), left=(16, 32), right=(32,)),
+    Product(
+        key="scores",
+        title=N_("Attention scores of GPT-2"),
+        left=(2, 12, 128, 64),
+        right=(2, 12, 64, 128),
+    ),
+    Product(
+        key="batches", title=N_("Two batches that stretch"), left=(2, 1, 16, 32), right=(3, 32, 2)
+    ),
+    Product(
+        key="grouped",
+        title=N_("Grouped-query attention: K is copied for every head"),
+        left=(1, 8, 8, 1024, 128),
+        right=(1, 8, 1, 128, 1024),
+    ),
+    Product(key="refused", title=N_("Inner lengths that differ"), left=(16, 32), right=(31, 2)),
+)
+PRODUCT_BY_KEY: Final[Mapping[str, Product]] = {each.key: each for each in PRODUCTS}

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -81,7 +81,8 @@ def matmul_shape(left: Sequence[int], right: Sequence[int]) -> BroadcastVerdict:
     )
     ok = batch.ok and is_joined
     shape = (*batch.shape, *outer) if ok else ()
-    return BroadcastVerdict(ok=ok, shape=shape, columns=(*batch.columns, inner))
+    columns = (replace(each, dim=each.dim - 2) for each in batch.columns)  # left of the matrices
+    return BroadcastVerdict(ok=ok, shape=shape, columns=(*columns, inner))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -49,14 +49,11 @@ class Broadcast:
         return tuple(each.stored.shape for each in self.operands)
 
     @property
-    def stored_bytes(self) -> int:
-        """Bytes of all operands as they lie."""
-        return sum(each.stored.num_bytes for each in self.operands)
-
-    @property
-    def materialized_bytes(self) -> int:
-        """Bytes of all operands, were each written out in the result's shape."""
-        return sum(each.read.num_bytes for each in self.operands)
+    def stretched_bytes(self) -> int:
+        """Bytes of the operands that are stretched, were each written out in the result's shape."""
+        return sum(
+            each.read.num_bytes for each in self.operands if each.read.numel != each.stored.numel
+        )
 
 
 def broadcast(shapes: Mapping[str, Sequence[int]], itemsize: int) -> Broadcast:

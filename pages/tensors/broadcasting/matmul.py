@@ -7,8 +7,8 @@ import streamlit as st
 from core.budget.by_hand.tensor_rules import copied_bytes, matmul_flops, stored_bytes
 from core.figures.tensors.broadcasting.product import product_picture
 from core.language import _
+from core.tensors.broadcast_examples import PRODUCT_BY_KEY, PRODUCTS
 from core.tensors.broadcasting import matmul_shape, matmul_sizes
-from core.tensors.matmul_examples import BY_KEY, PRODUCTS
 from core.tensors.presets import DTYPES
 from core.tensors.shape_text import Shape, shape_in, written_shape
 from core.tensors.torch_answers import hidden_bytes, matmul_refusal, run_matmul
@@ -58,14 +58,14 @@ def _choose_product() -> None:
     key = ASK.key("product_menu")
 
     def write() -> None:
-        product = BY_KEY[str(st.session_state[key])]
+        product = PRODUCT_BY_KEY[str(st.session_state[key])]
         ASK.set("x", written_shape(product.left))
         ASK.set("y", written_shape(product.right))
 
     st.menu_button(
         _("Examples"),
         [product.key for product in PRODUCTS],
-        format_func=lambda word: _(BY_KEY[word].title),
+        format_func=lambda word: _(PRODUCT_BY_KEY[word].title),
         key=key,
         disabled=locked(),
         on_click=write,

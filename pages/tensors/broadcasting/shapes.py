@@ -45,7 +45,7 @@ def _headline(case: Broadcast) -> str:
         shapes=written,
         result=case.result.shape,
         copied=format_bytes(0, unit_system()),
-        whole=format_bytes(case.materialized_bytes, unit_system()),
+        whole=format_bytes(case.stretched_bytes, unit_system()),
     )
 
 

@@ -16,9 +16,11 @@ tensors = [torch.empty(shape, dtype=torch.{dtype}, device="meta") for shape in s
 try:
     stretched = torch.broadcast_tensors(*tensors)
     print("result", tuple(stretched[0].shape))
-    for wide in stretched:
+    spared = 0
+    for x, wide in zip(tensors, stretched):
         print("strides", wide.stride(), "storage", wide.untyped_storage().nbytes(), "bytes")
-    print("written out:", sum(wide.nbytes for wide in stretched), "bytes")
+        spared += wide.nbytes if wide.numel() != x.numel() else 0
+    print("stretched and written out:", spared, "bytes")
 except RuntimeError as error:
     print(error)
 """

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from core.figures.picture import Drawing, Look
+from core.language import _
+from core.tensors.broadcasting import Column
 
 State = Literal["kept", "stretched", "absent", "refused", "summed", "result"]
-_FEWEST_COLUMNS: Final = 3  # so that few boxes are no longer than many
+_FEWEST_COLUMNS: Final = 2  # so that few boxes are no longer than many
 _BESIDE: Final = 2.6  # columns of room for the words at the right
 _ROW: Final = 2.5  # of the text's size
 _COLORS: Final[Mapping[State, tuple[str, float, str]]] = {  # colour, its share, line
@@ -36,6 +38,39 @@ class Line:
     label: str
     boxes: Sequence[Box | None]
     beside: str
+
+
+def operand_box(column: Column, number: int) -> Box:
+    """Return the box of an operand in a column of lengths that are broadcast."""
+    length, becomes = column.lengths[number], column.length
+    words: dict[str, object] = {"dim": column.dim, "length": length, "count": becomes}
+    if becomes is None:
+        state: State = "absent" if length is None else "kept" if length == 1 else "refused"
+        text = "·" if length is None else f"{length} ✗" if state == "refused" else str(length)
+        return Box(text=text, state=state, said=_refusal(column))
+    if length is None:
+        said = _("dimension {dim} is missing: it counts as 1, read {count} times with stride 0")
+        return Box(text=f"→ {becomes}", state="absent", said=said.format(**words))
+    if column.stretched[number]:
+        said = _("dimension {dim} of length 1 is read {count} times with stride 0")
+        return Box(text=f"1 → {becomes}", state="stretched", said=said.format(**words))
+    said = _("dimension {dim}: length {length}, as in the result")
+    return Box(text=str(length), state="kept", said=said.format(**words))
+
+
+def end_box(column: Column) -> Box:
+    """Return the box of the result in a column of lengths that are broadcast."""
+    if column.length is None:
+        return Box(text="✗", state="refused", said=_refusal(column))
+    said = _("dimension {dim} of the result: {length}")
+    text = str(column.length)
+    return Box(text=text, state="result", said=said.format(dim=column.dim, length=text))
+
+
+def _refusal(column: Column) -> str:
+    lengths = dict.fromkeys(each for each in column.lengths if each not in {None, 1})
+    said = _("dimension {dim}: {lengths} differ, and none of them is 1")
+    return said.format(dim=column.dim, lengths=_(" and ").join(map(str, lengths)))
 
 
 def draw_boxes(

@@ -29,15 +29,17 @@ def draw_grids(drawing: Drawing, case: Broadcast, look: Look) -> None:
         raise ValueError("without a result there is nothing to draw; ask can_draw_grids first")
     size = look.layout()["font"]["size"]
     rows, columns = _drawn(case.result)
+    words = _("<b>{name}</b>: {stored} stored<br>{read} read")
     titles = [
-        _("{name}: {stored} stored, read as {read}").format(
+        words.format(
             name=each.name,
             stored=format_count(each.stored.numel),
             read=format_count(each.read.numel),
         )
         for each in case.operands
     ]
-    titles.append(_("result: {count} written").format(count=format_count(case.result.numel)))
+    made = _("<b>result</b>:<br>{count} written")
+    titles.append(made.format(count=format_count(case.result.numel)))
     layouts = [*(each.read for each in case.operands), case.result]
     for number, (layout, title) in enumerate(zip(layouts, titles, strict=True)):
         left = number * (columns + _GAP)

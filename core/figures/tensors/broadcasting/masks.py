@@ -29,10 +29,10 @@ def mask_picture(ran: Masked, look: Look, *, has_order: bool) -> Picture:
     levels = [[_level(ran, i, j, has_order=has_order) for j in range(count)] for i in range(count)]
     _draw(drawing, 1, levels, [[_digits(each, count) for each in row] for row in ran.weights], look)
     size = layout["font"]["size"]
-    for panel, title in enumerate((_("mask"), _("attention weights"))):
+    for panel, title in enumerate((_("mask[query, key]"), _("weights[query, key]"))):
         drawing.note(
-            x=sum(_PANELS[panel]) / 2, y=1, xref="paper", yref="paper", yanchor="bottom",
-            yshift=1.6 * size, text=f"<b>{title}</b>",
+            x=sum(_PANELS[panel]) / 2, y=1, xref="paper", yref="paper", xanchor="center", yanchor="bottom",
+            yshift=1.7 * size, text=f"<b>{title}</b>",
         )  # fmt: skip
     fields = {
         **_axes(count, layout),
@@ -104,12 +104,10 @@ def _axes(count: int, layout: dict[str, Any]) -> dict[str, Any]:
     still = {"showgrid": False, "zeroline": False, "fixedrange": True, "showline": False}
     across = still | {"side": "top", "dtick": 1, "range": [-0.5, count - 0.5]}
     down = still | {"dtick": 1, "range": [count - 0.5, -0.5]}
-    titles = {"title": {"text": _("key"), "standoff": 2}}
-    rows = {"title": {"text": _("query"), "standoff": 4}}
     return {
-        "xaxis": layout["xaxis"] | across | titles | {"domain": _PANELS[0]},
-        "xaxis2": layout["xaxis"] | across | titles | {"domain": _PANELS[1], "anchor": "y2"},
-        "yaxis": layout["yaxis"] | down | rows,
+        "xaxis": layout["xaxis"] | across | {"domain": _PANELS[0]},
+        "xaxis2": layout["xaxis"] | across | {"domain": _PANELS[1], "anchor": "y2"},
+        "yaxis": layout["yaxis"] | down,
         "yaxis2": layout["yaxis"] | down | {"anchor": "x2"},
     }
 

@@ -9,6 +9,8 @@ from core.figures.tensors.broadcasting.boxes import (
     box_axes,
     boxes_height,
     draw_boxes,
+    end_box,
+    operand_box,
 )
 from core.language import _
 from core.tensors.broadcasting import BroadcastVerdict, Column, matmul_shape
@@ -44,12 +46,12 @@ def _lines(left: Shape, right: Shape, verdict: BroadcastVerdict) -> list[Line]:
     *batch, inner = verdict.columns or (_no_column(),)
     rows = _plain(left[-2], _("rows")) if len(left) > 1 else None
     columns = _plain(right[-1], _("columns")) if len(right) > 1 else None
-    first = [*(_batch_box(each, 0) for each in batch), rows, _inner_box(inner, 0), None]
-    second = [*(_batch_box(each, 1) for each in batch), None, _inner_box(inner, 1), columns]
+    first = [*(operand_box(each, 0) for each in batch), rows, _inner_box(inner, 0), None]
+    second = [*(operand_box(each, 1) for each in batch), None, _inner_box(inner, 1), columns]
     last = [
-        *(_end(each) for each in batch),
+        *(end_box(each) for each in batch),
         _made(rows, verdict),
-        _summed(inner) if verdict.ok else None,
+        _inner_box(inner, 0, "Σ") if verdict.ok else None,
         _made(columns, verdict),
     ]
     written = str(verdict.shape) if verdict.ok else "✗"
@@ -73,23 +75,7 @@ def _made(box: Box | None, verdict: BroadcastVerdict) -> Box | None:
     return Box(text=box.text, state="result", said=box.said) if box and verdict.ok else None
 
 
-def _batch_box(column: Column, side: int) -> Box | None:
-    length = column.lengths[side]
-    if column.length is None and length not in {None, 1}:
-        said = _("the batch lengths {one} and {other} are different, and none of them is 1")
-        words = said.format(one=column.lengths[0], other=column.lengths[1])
-        return Box(text=f"{length} ✗", state="refused", said=words)
-    if length is None:
-        said = _("missing: every matrix of the other side meets the same one")
-        return Box(text=f"→ {column.length}", state="absent", said=said)
-    if column.stretched[side]:
-        said = _("length 1: each matrix meets {count} of the other side")
-        text = f"1 → {column.length}"
-        return Box(text=text, state="stretched", said=said.format(count=column.length))
-    return Box(text=str(length), state="kept", said=_("batch: {length}").format(length=length))
-
-
-def _inner_box(column: Column, side: int) -> Box | None:
+def _inner_box(column: Column, side: int, text: str = "") -> Box | None:
     length = column.lengths[side]
     if length is None:
         return None
@@ -98,21 +84,7 @@ def _inner_box(column: Column, side: int) -> Box | None:
         words = said.format(one=column.lengths[0], other=column.lengths[1])
         return Box(text=f"{length} ✗", state="refused", said=words)
     said = _("inner: {length} pairs of numbers are multiplied and added up")
-    return Box(text=str(length), state="summed", said=said.format(length=length))
-
-
-def _summed(column: Column) -> Box:
-    said = _("inner: {length} pairs of numbers are multiplied and added up")
-    return Box(text="Σ", state="summed", said=said.format(length=column.length))
-
-
-def _end(column: Column) -> Box:
-    if column.length is None:
-        said = _("the batch lengths {one} and {other} are different, and none of them is 1")
-        words = said.format(one=column.lengths[0], other=column.lengths[1])
-        return Box(text="✗", state="refused", said=words)
-    said = _("batch: {length}").format(length=column.length)
-    return Box(text=str(column.length), state="result", said=said)
+    return Box(text=text or str(length), state="summed", said=said.format(length=length))
 
 
 def _sentence(left: Shape, right: Shape, verdict: BroadcastVerdict) -> str:
