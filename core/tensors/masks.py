@@ -40,6 +40,11 @@ class MaskSpec:
     inverted: bool
     route: Route
 
+    @property
+    def num_real(self) -> int:
+        """Tokens that are no padding."""
+        return self.length - (self.amount if self.kind == "padding" else 0)
+
     def __post_init__(self) -> None:
         if not 1 <= self.length <= MAX_LENGTH:
             message = _("A sequence of {length} tokens is not drawn; take 1 to {most}.")
@@ -58,6 +63,7 @@ class Masked:
         seen: Whether a query sees a key.
         weights: Of the attention, as torch returned them.
         num_future: Pairs that are seen although the key comes after the query.
+        num_padding: Keys that are seen by some query although they are padding.
         empty: Queries that see no key.
         num_nan: Rows of weights that are NaN.
     """
@@ -66,6 +72,7 @@ class Masked:
     seen: tuple[tuple[bool, ...], ...]
     weights: tuple[tuple[float, ...], ...]
     num_future: int
+    num_padding: int
     empty: tuple[int, ...]
     num_nan: int
 
@@ -96,6 +103,7 @@ def run_mask(spec: MaskSpec) -> Masked:
         seen=tuple(map(tuple, seen.tolist())),
         weights=tuple(map(tuple, weights.tolist())),
         num_future=int(seen.triu(1).sum()),
+        num_padding=int(seen[:, spec.num_real :].any(0).sum()),
         empty=tuple((~seen.any(-1)).nonzero().flatten().tolist()),
         num_nan=int(weights.isnan().any(-1).sum()),
     )

@@ -1,6 +1,5 @@
 """The operands of a broadcast, stretched by torch itself: with stride 0, or written out."""
 
-import math
 from collections.abc import Sequence
 from typing import Final, Literal
 
@@ -11,6 +10,7 @@ from core.tensors.presets import counted, without_data
 from core.tensors.trace import Trace, trace
 
 How = Literal["expand", "repeat"]
+MAX_OPERANDS: Final = 4
 HOW: Final[tuple[How, ...]] = ("expand", "repeat")
 
 
@@ -40,17 +40,24 @@ def _call(operand: Operand, shape: Sequence[int], how: How) -> str:
     return f"{operand.name}.{how}({words})"
 
 
-def run_stretch(case: Broadcast, how: How, dtype: str) -> Trace:
+def run_stretch(case: Broadcast, how: How, dtype: str, most: int = MAX_OPERANDS) -> Trace:
     """Run the calls and return every step; large tensors have no data, and cost nothing.
+
+    Args:
+        case: What is broadcast.
+        how: By "expand" or by "repeat".
+        dtype: Of the operands.
+        most: So many of them at most, the first ones.
 
     Raises:
         ValueError: If the shapes do not go together.
     """
-    calls = stretch_calls(case, how)
-    sizes = [math.prod(shape) for shape in case.shapes]
+    calls = stretch_calls(case, how)[:most]
+    operands = {each.name: each.stored for each in case.operands}
+    sizes = [operands[name].numel for name, _call in calls]
     sizes += [case.result.numel] if case.result else []
     is_small = len(calls) * max(sizes) <= MATERIALIZED.num_elements
     make, limits = (counted, MATERIALIZED) if is_small else (without_data, ON_META)
-    tensors = {each.name: make(each.stored.shape, dtype) for each in case.operands}
+    tensors = {name: make(operands[name].shape, dtype) for name, _call in calls}
     source = "\n".join(f"{name}_wide = {call}" for name, call in calls)
     return trace(source, tensors, limits)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Final
 
 import streamlit as st
@@ -11,7 +12,6 @@ from core.tensors.broadcast_examples import BY_KEY, EXAMPLES, Example
 from core.tensors.operands import Broadcast, broadcast
 from core.tensors.presets import DTYPES
 from core.tensors.shape_text import (
-    MAX_RANK,
     Shape,
     shape_in,
     stops_of,
@@ -24,7 +24,7 @@ from pages.shared.settings import is_hidden, locked
 ASK: Final = Inputs("broad")
 START: Final = EXAMPLES[0]
 NAMES: Final = ("a", "b", "c", "d")
-DIMS: Final = tuple(range(-MAX_RANK, 0))
+DIMS: Final = (-4, -3, -2, -1)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,32 +48,30 @@ def choose_case() -> Case:
     Raises:
         ValueError: If a text is no shape, or fewer than two shapes are left.
     """
-    _choose_example()
+    with st.container(horizontal=True, key=ASK.key("row")):
+        _choose_example()
+        with st.popover(_("Settings"), icon=":material/tune:", key=ASK.key("settings")):
+            texts = {
+                name: ask_shape(name, start) for name, start in zip_longest(NAMES, START.shapes)
+            }
+            dtype = ASK.selectbox("dtype", "dtype", tuple(DTYPES), default="float32")
     dim = choose_dim("dim", START.dim)
-    sliders = st.container(gap="small")
-    with st.popover(_("Settings"), icon=":material/tune:", key=ASK.key("settings")):
-        texts = {
-            name: ASK.text(name, _("Shape of {name}").format(name=name), default=start,
-                           max_chars=40, help=shape_help())
-            for name, start in zip(NAMES, _start_texts(), strict=True)
-        }  # fmt: skip
-        dtype = ASK.selectbox("dtype", "dtype", tuple(DTYPES), default="float32")
     shapes = {name: shape_in(text) for name, text in texts.items() if text.strip()}
     if len(shapes) < 2:
         raise ValueError(_("Broadcasting needs at least two shapes: write 3, 1 and 1, 4."))
-    with sliders:
-        drag_lengths(shapes, dim)
+    drag_lengths(shapes, dim)
     return Case(case=broadcast(shapes, DTYPES[dtype].itemsize), dim=dim, dtype=dtype)
 
 
-def shape_help() -> str:
-    """Return how a shape is written."""
-    return _("Lengths with commas, such as 3, 1; () is a single number, empty is no tensor.")
-
-
-def _start_texts() -> tuple[str, ...]:
-    written = [written_shape(shape) for shape in START.shapes]
-    return (*written, *([""] * (len(NAMES) - len(written))))
+def ask_shape(name: str, start: Shape | None) -> str:
+    """Ask for a shape as a text; without a start it is empty at first."""
+    return ASK.text(
+        name,
+        _("Shape of {name}").format(name=name),
+        default="" if start is None else written_shape(start),
+        max_chars=40,
+        help=_("Lengths with commas, such as 3, 1; () is a single number, empty is no tensor."),
+    )
 
 
 def choose_dim(name: str, default: int) -> int:

@@ -14,7 +14,7 @@ from core.tensors.masks import (
     Route,
     run_mask,
 )
-from pages.shared.settings import look
+from pages.shared.settings import look, presenting
 from pages.shared.tabbed_page import Chart, Shown
 from pages.tensors.broadcasting.inputs import ASK
 from pages.tensors.broadcasting.snippets import mask_code, mask_expression
@@ -61,7 +61,7 @@ def masks(spec: MaskSpec) -> Shown:
     return Shown(
         headline=_headline(spec, ran),
         charts=[Chart(picture=picture, file_name="attention-mask")],
-        notes=[_convention(spec)],
+        notes=[] if presenting() else [_convention(spec)],
         code=mask_code(spec),
     )
 

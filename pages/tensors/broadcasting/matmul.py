@@ -15,9 +15,9 @@ from core.tensors.torch_answers import hidden_bytes, matmul_refusal, run_matmul
 from core.tensors.trace import Step
 from core.units import format_bytes, format_flops
 from pages.shared.charts import show_table
-from pages.shared.settings import locked, look, unit_system
+from pages.shared.settings import locked, look, presenting, unit_system
 from pages.shared.tabbed_page import Chart, Shown
-from pages.tensors.broadcasting.inputs import ASK, choose_dim, drag_lengths, shape_help
+from pages.tensors.broadcasting.inputs import ASK, ask_shape, choose_dim, drag_lengths
 from pages.tensors.broadcasting.shapes import show_torch
 from pages.tensors.broadcasting.snippets import matmul_code
 
@@ -37,19 +37,17 @@ def choose_factors() -> Factors:
     Raises:
         ValueError: If a text is no shape.
     """
-    _choose_product()
+    with st.container(horizontal=True, key=ASK.key("mrow")):
+        _choose_product()
+        with st.popover(_("Settings"), icon=":material/tune:", key=ASK.key("msettings")):
+            texts = {
+                "x": ask_shape("x", PRODUCTS[0].left),
+                "y": ask_shape("y", PRODUCTS[0].right),
+            }
+            dtype = ASK.selectbox("mdtype", "dtype", tuple(DTYPES), default="float32")
     dim = choose_dim("mdim", -1)
-    sliders = st.container(gap="small")
-    with st.popover(_("Settings"), icon=":material/tune:", key=ASK.key("msettings")):
-        texts = {
-            name: ASK.text(name, _("Shape of {name}").format(name=name),
-                           default=written_shape(start), max_chars=40, help=shape_help())
-            for name, start in (("x", PRODUCTS[0].left), ("y", PRODUCTS[0].right))
-        }  # fmt: skip
-        dtype = ASK.selectbox("mdtype", "dtype", tuple(DTYPES), default="float32")
     shapes = {name: shape_in(text) for name, text in texts.items()}
-    with sliders:
-        drag_lengths(shapes, dim)
+    drag_lengths(shapes, dim)
     return Factors(left=shapes["x"], right=shapes["y"], dtype=dtype)
 
 
@@ -104,7 +102,7 @@ def matmul(factors: Factors) -> Shown:
             (_("Copied operands"), copied_bytes(hidden)),
         ],
         numbers_below=True,
-        below=(lambda: _show_underneath(step)) if hidden else None,
+        below=(lambda: _show_underneath(step)) if hidden and not presenting() else None,
         code=code,
     )
 

@@ -105,7 +105,7 @@ def mask_code(spec: MaskSpec) -> str:
     """Return code that hands a mask to attention and prints the weights."""
     return _MASK.format(
         length=spec.length,
-        num_real=spec.length - (spec.amount if spec.kind == "padding" else 0),
+        num_real=spec.num_real,
         expression=mask_expression(spec),
         call=_CALLS[spec.route],
     )

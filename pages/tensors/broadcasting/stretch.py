@@ -42,9 +42,9 @@ def stretch(chosen: Case, how: How) -> Shown:
         ValueError: If the shapes do not go together.
     """
     case = chosen.case
-    ran = run_stretch(case, how, chosen.dtype)
-    at, index = _chosen(ran, len(case.operands))
-    step = ran.steps[max(at - len(case.operands), 0)]
+    ran = run_stretch(case, how, chosen.dtype, 1 if presenting() else len(case.operands))
+    at, index = _chosen(ran)
+    step = ran.steps[at % len(ran.steps)]  # a given tensor is told with what becomes of it
     tensors = {each.key: each for each in ran.tensors}
     charts = []
     if can_be_drawn(ran):
@@ -92,13 +92,13 @@ def _headline(step: Step, given: TracedTensor) -> str:
     return message.format(**words)
 
 
-def _chosen(ran: Trace, num_operands: int) -> tuple[int, tuple[int, ...]]:
+def _chosen(ran: Trace) -> tuple[int, tuple[int, ...]]:
     """Return step and index of the address, as far as they are there: else the first stretch."""
     with st.container(key=f"bound_{ASK.key('at')}"):
         said = ASK.text("at", ASK.key("at"), max_chars=60)
     steps = steps_of(ran)
     word, _colon, places = said.partition(":")
-    step = int(word) if word.isdecimal() and int(word) < len(steps) else num_operands
+    step = int(word) if word.isdecimal() and int(word) < len(steps) else len(ran.inputs)
     key = steps[step]["tensor"]
     shape = next(each.layout.shape for each in ran.tensors if each.key == key)
     index = tuple(int(place) for place in places.split(",") if place.isdecimal())

@@ -17,8 +17,7 @@ from core.tensors.operands import Broadcast
 
 HEIGHT_PX: Final = 430
 PRESENT_HEIGHT_PX: Final = 420
-_GAP_PX: Final = 28
-_LEAST_PX: Final = 110  # of the grids
+_LEAST: Final = 4  # of the text's size, that the grids need
 
 
 def alignment_picture(case: Broadcast, chosen: int | None, look: Look) -> Picture:
@@ -34,17 +33,21 @@ def alignment_picture(case: Broadcast, chosen: int | None, look: Look) -> Pictur
     lines = _lines(case, look)
     draw_boxes(drawing, columns, lines, look, chosen)
     layout = look.layout() | box_axes(columns, lines, look)
-    size, inner = layout["font"]["size"], boxes_height(len(lines), look)
-    whole = max(PRESENT_HEIGHT_PX if look.present else HEIGHT_PX, inner + _GAP_PX + _LEAST_PX)
-    if can_draw_grids(case):
-        bottom = 1 - inner / (whole - 2 * size)
+    size, boxes = layout["font"]["size"], boxes_height(len(lines), look)
+    top, bottom, gap = 2 * size, round(3.2 * size), 2 * size
+    inner = (PRESENT_HEIGHT_PX if look.present else HEIGHT_PX) - top - bottom
+    if can_draw_grids(case) and inner - boxes - gap > _LEAST * size:
         draw_grids(drawing, case, look)
-        layout["yaxis"]["domain"] = [bottom, 1]
-        layout |= grid_axes(case, max(bottom - _GAP_PX / whole, 0.1))
+        layout["yaxis"]["domain"] = [1 - boxes / inner, 1]
+        layout |= grid_axes(case, 1 - (boxes + gap) / inner)
     else:
-        whole = inner + 2 * size
-    margin = {"l": 8, "r": 8, "t": 2 * size, "b": 4}
-    fields = {"height": whole, "margin": margin, "showlegend": False, "clickmode": "event+select"}
+        inner, bottom = boxes, 4
+    fields = {
+        "height": top + inner + bottom,
+        "margin": {"l": 8, "r": 8, "t": top, "b": bottom},
+        "showlegend": False,
+        "clickmode": "event+select",
+    }
     return Picture(figure=drawing.figure(layout | fields), alt=_sentence(case), table=_table(case))
 
 

@@ -144,7 +144,8 @@ def box_axes(columns: Sequence[str], lines: Sequence[Line], look: Look) -> dict[
             "side": "top",
             "tickvals": list(range(-count, 0)),
             "ticktext": list(columns),
-            "range": [left, -0.5 + _BESIDE],
+            "tickangle": 0,
+            "range": [left, -0.5 + (_BESIDE if any(line.beside for line in lines) else 0)],
         },
         "yaxis": base["yaxis"]
         | still

@@ -20,11 +20,10 @@ def bytes_picture(case: Broadcast, look: Look) -> Picture:
     layout, drawing = look.layout(), Drawing()
     names = [f"<b>{each.name}</b> {each.stored.shape} " for each in case.operands]
     amounts = (
-        (_("stored"), [each.stored.num_bytes for each in case.operands], 0.85),
-        (_("written out"), [each.read.num_bytes for each in case.operands], 0.25),
+        (_("stored"), [each.stored.num_bytes for each in case.operands], "accent"),
+        (_("written out"), [each.read.num_bytes for each in case.operands], "surface"),
     )
-    for label, sizes, share in amounts:
-        color = look.color("accent")
+    for label, sizes, fill in amounts:
         drawing.bar(
             orientation="h",
             name=label,
@@ -33,7 +32,10 @@ def bytes_picture(case: Broadcast, look: Look) -> Picture:
             text=[f" {look.format_bytes(size)}" for size in sizes],
             textposition="outside",
             cliponaxis=False,
-            marker={"color": color, "opacity": share, "line": {"color": color, "width": 1}},
+            marker={
+                "color": look.color(fill),
+                "line": {"color": look.color("accent"), "width": 2},
+            },
             hovertemplate="%{text}<extra></extra>",
         )
     most = max(each.read.num_bytes for each in case.operands)
@@ -54,7 +56,10 @@ def bytes_picture(case: Broadcast, look: Look) -> Picture:
             _("tensor"): [each.name for each in case.operands],
             _("Shape"): [str(each.stored.shape) for each in case.operands],
             _("strides when read"): [str(each.read.stride) for each in case.operands],
-            **{label: [look.format_bytes(size) for size in sizes] for label, sizes, _o in amounts},
+            **{
+                label: [look.format_bytes(size) for size in sizes]
+                for label, sizes, _fill in amounts
+            },
         },
     )
 

@@ -46,7 +46,7 @@ def draw_grids(drawing: Drawing, case: Broadcast, look: Look) -> None:
         is_result = number == len(case.operands)
         _draw_grid(drawing, layout, left, look, is_result=is_result)
         drawing.note(
-            x=left + (columns - 1) / 2, y=rows - 0.3, xref="x2", yref="y2", text=title,
+            x=left + (columns - 1) / 2, y=rows - 0.5, xref="x2", yref="y2", text=title,
             yanchor="top", font={"size": size - (1 if not look.present else 0)},
         )  # fmt: skip
 
@@ -101,7 +101,7 @@ def grid_axes(case: Broadcast, top: float) -> dict[str, Any]:
         "xaxis2": unseen | {"range": [-1, right], "anchor": "y2", "domain": [0, 1]},
         "yaxis2": unseen
         | {
-            "range": [rows + 0.7, -0.6],
+            "range": [rows - 0.4, -0.6],
             "anchor": "x2",
             "domain": [0, top],
             "scaleanchor": "x2",

@@ -9,7 +9,7 @@ from core.language import _
 from core.tensors.masks import Masked
 
 HEIGHT_PX: Final = 400
-PRESENT_HEIGHT_PX: Final = 420
+PRESENT_HEIGHT_PX: Final = 390
 _FEW: Final = 8  # tokens whose weights have room for their digits
 _PANELS: Final = ([0, 0.46], [0.54, 1])
 _NOTHING, _SEEN, _FUTURE, _NAN = range(4)
@@ -31,8 +31,8 @@ def mask_picture(ran: Masked, look: Look, *, has_order: bool) -> Picture:
     size = layout["font"]["size"]
     for panel, title in enumerate((_("mask[query, key]"), _("weights[query, key]"))):
         drawing.note(
-            x=sum(_PANELS[panel]) / 2, y=1, xref="paper", yref="paper", xanchor="center", yanchor="bottom",
-            yshift=1.7 * size, text=f"<b>{title}</b>",
+            x=sum(_PANELS[panel]) / 2, y=1, xref="paper", yref="paper", xanchor="center",
+            yanchor="bottom", yshift=1.7 * size, text=f"<b>{title}</b>",
         )  # fmt: skip
     fields = {
         **_axes(count, layout),
