@@ -20,6 +20,7 @@ from pages.tensors.broadcasting.inputs import ASK
 from pages.tensors.broadcasting.snippets import mask_code, mask_expression
 
 _KINDS: Final = {"tril": "tril", "triu": "triu", "padding": N_("padding")}
+_SHORT: Final = {"sdpa": "SDPA", "mha": "MHA", "softmax": "softmax"}
 ROUTES: Final[Mapping[Route, str]] = {
     "sdpa": "scaled_dot_product_attention",
     "mha": "nn.MultiheadAttention",
@@ -40,14 +41,15 @@ def choose_mask() -> MaskSpec:
             "diagonal", _("Diagonal"), -MAX_LENGTH, MAX_LENGTH, default=0, step=1,
             help=_("The second argument of tril and triu: −1 leaves out the main diagonal."),
         )  # fmt: skip
-    route = ASK.selectbox(
+    route = ASK.segmented(
         "route",
         _("Handed to"),
         tuple(ROUTES),
         default="sdpa",
-        labels=lambda each: ROUTES[each],
-        help=_("In scaled_dot_product_attention True means keep, in nn.MultiheadAttention True "
-               "means masked out."),
+        labels=lambda each: _SHORT[each],
+        help=_("SDPA is F.scaled_dot_product_attention, where True means keep; MHA is "
+               "nn.MultiheadAttention, where True means masked out, as in a masked_fill with −∞ "
+               "before softmax."),
     )  # fmt: skip
     inverted = ASK.toggle("invert", _("Invert the mask (~)"), default=False)
     return MaskSpec(kind=kind, length=length, amount=amount, inverted=inverted, route=route)
@@ -67,22 +69,30 @@ def masks(spec: MaskSpec) -> Shown:
 
 
 def _headline(spec: MaskSpec, ran: Masked) -> str:
-    said = {"mask": mask_expression(spec), "route": ROUTES[spec.route], "count": len(ran.mask)}
-    if ran.empty:
-        words = said | {"empty": len(ran.empty), "nan": ran.num_nan}
-        if ran.num_nan:
-            message = _("`{mask}` in {route}: {empty} of {count} queries see no key, "
-                        "softmax gives NaN")  # fmt: skip
-            return message.format(**words)
+    if ran.empty and ran.num_nan:
+        message = _("`{mask}` in {route}: {empty} of {count} queries see no key, softmax gives NaN")
+    elif ran.empty:
         message = _("`{mask}` in {route}: {empty} of {count} queries see no key, torch returns 0")
-        return message.format(**words)
-    if spec.kind != "padding" and ran.num_future:
+    elif spec.kind == "padding":
+        message = _(
+            "`{mask}` in {route}: each query sees {last} of {count} keys, {padding} padding"
+        )
+    elif ran.num_future:
         message = _("`{mask}` in {route}: {future} of {seen} pairs that are seen lie in the future")
-        return message.format(**said, future=ran.num_future, seen=ran.num_seen)
-    message = _(
-        "`{mask}` in {route}: the first query sees {first} of {count} keys, the last {last}"
+    else:
+        message = _("`{mask}` in {route}: the first query sees {first} of {count} keys, the last "
+                    "{last}")  # fmt: skip
+    return message.format(
+        mask=mask_expression(spec),
+        route=ROUTES[spec.route],
+        count=len(ran.mask),
+        empty=len(ran.empty),
+        future=ran.num_future,
+        seen=ran.num_seen,
+        padding=ran.num_padding,
+        first=sum(ran.seen[0]),
+        last=sum(ran.seen[-1]),
     )
-    return message.format(**said, first=sum(ran.seen[0]), last=sum(ran.seen[-1]))
 
 
 def _convention(spec: MaskSpec) -> str:

@@ -40,7 +40,7 @@ def _headline(case: Broadcast) -> str:
     if not any(any(column.stretched) for column in case.verdict.columns):
         message = _("{shapes} → {result}: equal lengths, nothing stretches")
         return message.format(shapes=written, result=case.result.shape)
-    message = _("{shapes} → {result}: stretched with stride 0, {copied} copied instead of {whole}")
+    message = _("{shapes} → {result} with stride 0: {copied} copied instead of {whole}")
     return message.format(
         shapes=written,
         result=case.result.shape,

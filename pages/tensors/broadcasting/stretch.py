@@ -68,8 +68,16 @@ def stretch(chosen: Case, how: How) -> Shown:
             ),
         ],
         numbers_below=True,
+        notes=[] if presenting() else [_given(given)],
         code=stretch_code(step, given),
     )
+
+
+def _given(given: TracedTensor) -> str:
+    message = _("{name} itself has the shape {shape} and the strides {stride}; the stride of a "
+                "length 1 is never used, and becomes 0 when it stretches.")  # fmt: skip
+    layout = given.layout
+    return message.format(name=given.text, shape=layout.shape, stride=layout.stride)
 
 
 def _too_large() -> str:
