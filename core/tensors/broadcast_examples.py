@@ -39,9 +39,7 @@ EXAMPLES: Final = (
     Example(key="table", title=N_("A column and a row: a table"), shapes=((3, 1), (1, 4))),
     Example(key="bias", title=N_("A bias for every row"), shapes=((4, 6), (6,)), dim=-2),
     Example(key="refused", title=N_("A mean without keepdim: refused"), shapes=((8, 3), (8,))),
-    Example(
-        key="loss", title=N_("Loss of (32, 1) and (32,): 1,024 errors"), shapes=((32, 1), (32,))
-    ),
+    Example(key="loss", title=N_("A loss with a dimension too many"), shapes=((32, 1), (32,))),
     Example(
         key="distances",
         title=N_("Distances of all pairs of points"),

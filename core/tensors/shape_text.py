@@ -9,6 +9,7 @@ from core.language import _
 
 Shape = tuple[int, ...]
 MAX_RANK: Final = 5
+ABSENT: Final = -1  # the length of a dimension that is not there
 MAX_LENGTH: Final = 1_000_000
 MAX_ELEMENTS: Final = 2**40
 STOPS: Final = (*range(17), 20, 24, 32, 48, 64, 96, 128, 224, 256, 512, 768, 1024, 4096, 8192)
@@ -45,28 +46,28 @@ def written_shape(shape: Sequence[int]) -> str:
     return ", ".join(map(str, shape)) if shape else "()"
 
 
-def with_length(shape: Sequence[int], dim: int, length: int | None) -> Shape:
+def with_length(shape: Sequence[int], dim: int, length: int) -> Shape:
     """Return a shape with another length at `dim`, counted from the right: -1 is the last.
 
-    Dimensions that are missing on the way become 1, as broadcasting has it; None takes the
+    Dimensions that are missing on the way become 1, as broadcasting has it; `ABSENT` takes the
     dimension away, and all to the left of it.
 
-    >>> with_length((4,), -3, 2), with_length((3, 1), -2, None)
+    >>> with_length((4,), -3, 2), with_length((3, 1), -2, ABSENT)
     ((2, 1, 4), (1,))
     """
-    if length is None:
+    if length == ABSENT:
         return tuple(shape[dim + 1 :]) if dim < -1 else ()
     padded = (1,) * (-dim - len(shape)) + tuple(shape)
     place = len(padded) + dim
     return (*padded[:place], length, *padded[place + 1 :])
 
 
-def stops_of(shape: Sequence[int], dim: int) -> tuple[int | None, ...]:
+def stops_of(shape: Sequence[int], dim: int) -> tuple[int, ...]:
     """Return the lengths that a slider of `dim` leads through, what it is now among them.
 
-    "None" stands first where it takes away no other dimension.
+    `ABSENT` stands first where it takes away no other dimension.
     """
     is_there = len(shape) >= -dim
     now = {shape[dim]} if is_there else set()
     can_go = -dim >= len(shape)
-    return (*((None,) if can_go else ()), *sorted({*STOPS, *now}))
+    return (*((ABSENT,) if can_go else ()), *sorted({*STOPS, *now}))

@@ -12,6 +12,7 @@ from core.tensors.broadcast_examples import BY_KEY, EXAMPLES, Example
 from core.tensors.operands import Broadcast, broadcast
 from core.tensors.presets import DTYPES
 from core.tensors.shape_text import (
+    ABSENT,
     Shape,
     shape_in,
     stops_of,
@@ -95,7 +96,7 @@ def drag_lengths(shapes: Mapping[str, Shape], dim: int) -> None:
 
 def _drag_length(name: str, shape: Shape, dim: int) -> None:
     key = f"{ASK.key(name)}_slider"
-    st.session_state[key] = shape[dim] if len(shape) >= -dim else None
+    st.session_state[key] = shape[dim] if len(shape) >= -dim else ABSENT
 
     def write() -> None:
         ASK.set(name, written_shape(with_length(shape, dim, st.session_state[key])))
@@ -104,7 +105,7 @@ def _drag_length(name: str, shape: Shape, dim: int) -> None:
         _("Length in {name}").format(name=name),
         stops_of(shape, dim),
         key=key,
-        format_func=lambda length: _("none") if length is None else str(length),
+        format_func=lambda length: _("none") if length == ABSENT else str(length),
         on_change=write,
         disabled=locked(),
     )

@@ -30,7 +30,7 @@ def of_torch(run):
 
 
 def test_thousands_of_random_shapes_broadcast_as_torch_does_it():
-    chance = Random(0)
+    chance = Random(0)  # noqa: S311
     for _number in range(3000):
         shapes = [random_shape(chance) for _each in range(chance.randint(2, 4))]
         given = of_torch(lambda shapes=shapes: torch.broadcast_tensors(*map(torch.zeros, shapes)))
@@ -42,7 +42,7 @@ def test_thousands_of_random_shapes_broadcast_as_torch_does_it():
 
 
 def test_operands_are_read_with_the_strides_of_torch():
-    chance = Random(1)
+    chance = Random(1)  # noqa: S311
     for _number in range(1000):
         shapes = {name: random_shape(chance) for name in "ab"}
         case = broadcast(shapes, 4)
@@ -67,7 +67,7 @@ def test_the_message_is_what_a_sum_says():
 
 
 def test_random_matrix_products_have_the_shape_of_torch_or_its_refusal():
-    chance = Random(2)
+    chance = Random(2)  # noqa: S311
     for _number in range(2000):
         left, right = random_shape(chance), random_shape(chance)
         given = of_torch(lambda left=left, right=right: torch.zeros(left) @ torch.zeros(right))
@@ -80,7 +80,12 @@ def test_random_matrix_products_have_the_shape_of_torch_or_its_refusal():
 
 @pytest.mark.parametrize(
     ("left", "right"),
-    [((4, 8, 16, 32), (32, 2)), ((2, 1, 16, 32), (3, 32, 2)), ((16, 32), (32, 2)), ((5, 2, 3), (3,))],
+    [
+        ((4, 8, 16, 32), (32, 2)),
+        ((2, 1, 16, 32), (3, 32, 2)),
+        ((16, 32), (32, 2)),
+        ((5, 2, 3), (3,)),
+    ],
 )
 def test_flops_are_those_that_torch_counts(left, right):
     sizes, step = matmul_sizes(left, right), run_matmul(left, right, "float32")

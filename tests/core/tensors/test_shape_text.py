@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.tensors.shape_text import STOPS, shape_in, stops_of, with_length, written_shape
+from core.tensors.shape_text import ABSENT, STOPS, shape_in, stops_of, with_length, written_shape
 
 
 @pytest.mark.parametrize("shape", [(), (4,), (3, 1), (1, 2, 3, 4, 5), (0,)])
@@ -31,13 +31,13 @@ def test_dragging_a_missing_dimension_fills_the_way_with_ones():
 
 
 def test_a_dimension_goes_only_where_it_takes_no_other_along():
-    assert stops_of((3, 1), -2)[0] is None
+    assert stops_of((3, 1), -2)[0] == ABSENT
     assert stops_of((3, 1), -1)[0] == 0
-    assert stops_of((3, 1), -4)[0] is None
-    assert with_length((3, 1), -2, None) == (1,)
-    assert with_length((1,), -1, None) == ()
+    assert stops_of((3, 1), -4)[0] == ABSENT
+    assert with_length((3, 1), -2, ABSENT) == (1,)
+    assert with_length((1,), -1, ABSENT) == ()
 
 
 def test_the_length_as_it_is_stands_among_the_stops():
     assert 777 in stops_of((777,), -1)
-    assert [each for each in stops_of((777, 2), -1) if each is not None] == sorted(STOPS)
+    assert [each for each in stops_of((777, 2), -1) if each != ABSENT] == sorted(STOPS)
