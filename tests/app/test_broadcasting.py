@@ -2,7 +2,8 @@
 
 import pytest
 
-from core.tensors.shape_text import ABSENT
+from core.tensors.broadcast_examples import EXAMPLES, PRODUCTS
+from core.tensors.shape_text import ABSENT, written_shape
 from pages.shared.lessons import lessons_of
 from tests.app.shown import ask, browser_part, commit, headline, said, texts
 
@@ -65,17 +66,21 @@ def test_one_shape_alone_is_too_few_and_four_are_welcome(open_page):
     assert "+ () → (2, 128, 768)" in headline(app)
 
 
-@pytest.mark.parametrize("example", ["rope", "padding", "masks", "norm", "pixels", "distances"])
-def test_an_example_fills_the_shapes(open_page, example):
-    from core.tensors.broadcast_examples import BY_KEY
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda each: each.key)
+def test_every_example_is_drawn_in_both_tabs(open_page, example):
+    shapes = dict(zip(("broad_a", "broad_b", "broad_c", "broad_d"), example.shapes, strict=False))
+    query = {name: written_shape(shape) for name, shape in shapes.items()}
+    app = open_page(KEY, **query)
+    assert all(str(shape) in headline(app) for shape in example.shapes)
+    if "→" in headline(app):
+        assert "copied" in headline(open_page(KEY, broad_tab="stride", **query))
 
-    app = open_page(KEY)
-    (menu,) = [each for each in app.get("menu_button") if "broad_example" in each.proto.id]
-    assert menu is not None
-    for name, shape in zip("abcd", BY_KEY[example].shapes, strict=False):
-        app.session_state[f"broad_{name}"] = ", ".join(map(str, shape))
-    app.run()
-    assert str(BY_KEY[example].shapes[0]) in headline(app)
+
+@pytest.mark.parametrize("product", PRODUCTS, ids=lambda each: each.key)
+def test_every_product_is_drawn(open_page, product):
+    query = {"broad_x": written_shape(product.left), "broad_y": written_shape(product.right)}
+    app = open_page(KEY, broad_tab="matmul", **query)
+    assert f"{product.left} @ {product.right}" in headline(app)
 
 
 def test_stride_0_is_drawn_and_repeat_copies(open_page):

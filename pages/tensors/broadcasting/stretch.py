@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.budget.by_hand.tensor_rules import materialized_bytes, stored_bytes
 from core.figures.tensors.broadcasting.bytes import bytes_picture
-from core.language import N_, _
+from core.language import _
 from core.tensors.stretching import HOW, How, run_stretch
 from core.tensors.trace import Step, Trace, TracedTensor
 from core.units import format_bytes, format_exact
@@ -18,7 +18,6 @@ from pages.tensors.broadcasting.snippets import stretch_code
 
 ROOM: Final = 300  # pixels of the picture
 PRESENT_ROOM: Final = 260
-_NAMES: Final = {"expand": N_("expand"), "repeat": N_("repeat")}
 
 
 def choose_how() -> How:
@@ -28,7 +27,6 @@ def choose_how() -> How:
         _("Stretched by"),
         HOW,
         default="expand",
-        labels=lambda how: _NAMES[how],
         help=_(
             "`expand` reads with stride 0, as broadcasting does; `repeat` writes every element."
         ),

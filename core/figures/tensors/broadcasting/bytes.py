@@ -20,8 +20,8 @@ def bytes_picture(case: Broadcast, look: Look) -> Picture:
     layout, drawing = look.layout(), Drawing()
     names = [f"<b>{each.name}</b> {each.stored.shape} " for each in case.operands]
     amounts = (
-        (_("stored"), [each.stored.num_bytes for each in case.operands], "accent"),
-        (_("written out"), [each.read.num_bytes for each in case.operands], "surface"),
+        (_("stored bytes"), [each.stored.num_bytes for each in case.operands], "accent"),
+        (_("bytes written out"), [each.read.num_bytes for each in case.operands], "surface"),
     )
     for label, sizes, fill in amounts:
         drawing.bar(

@@ -5,8 +5,8 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from core.budget.by_hand.tensor_rules import (
     copied_bytes,
-    matmul_flops,
     materialized_bytes,
+    matmul_flops,
     stored_bytes,
 )
 
