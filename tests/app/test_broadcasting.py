@@ -132,10 +132,13 @@ def test_the_copies_of_stretched_batches_are_listed(open_page):
 @pytest.mark.parametrize(
     ("query", "told"),
     [
-        ({"broad_diagonal": "-1"}, "1 of 5 queries see no key, torch returns 0"),
-        ({"broad_mask": "padding"}, "each query sees 4 of 5 keys, 0 padding"),
-        ({"broad_mask": "padding", "broad_route": "mha"}, "each query sees 1 of 5 keys, 1 padding"),
-        ({"broad_mask": "padding", "broad_padded": "5"}, "5 of 5 queries see no key"),
+        ({"broad_diagonal": "-1"}, "no key for 1 of 5 queries, torch returns 0"),
+        ({"broad_mask": "padding"}, "each query sees 4 of 5 keys, 0 of them padding"),
+        (
+            {"broad_mask": "padding", "broad_route": "mha"},
+            "each query sees 1 of 5 keys, 1 of them padding",
+        ),
+        ({"broad_mask": "padding", "broad_padded": "5"}, "no key for 5 of 5 queries"),
         ({"broad_mask": "triu", "broad_diagonal": "1", "broad_route": "mha"}, "the last 5"),
         ({"broad_tokens": "12", "broad_diagonal": "12"}, "66 of 144 pairs"),
     ],

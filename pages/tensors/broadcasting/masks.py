@@ -70,12 +70,12 @@ def masks(spec: MaskSpec) -> Shown:
 
 def _headline(spec: MaskSpec, ran: Masked) -> str:
     if ran.empty and ran.num_nan:
-        message = _("`{mask}` in {route}: {empty} of {count} queries see no key, softmax gives NaN")
+        message = _("`{mask}` in {route}: no key for {empty} of {count} queries, softmax gives NaN")
     elif ran.empty:
-        message = _("`{mask}` in {route}: {empty} of {count} queries see no key, torch returns 0")
+        message = _("`{mask}` in {route}: no key for {empty} of {count} queries, torch returns 0")
     elif spec.kind == "padding":
         message = _(
-            "`{mask}` in {route}: each query sees {last} of {count} keys, {padding} padding"
+            "`{mask}` in {route}: each query sees {last} of {count} keys, {padding} of them padding"
         )
     elif ran.num_future:
         message = _("`{mask}` in {route}: {future} of {seen} pairs that are seen lie in the future")

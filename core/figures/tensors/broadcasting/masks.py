@@ -115,7 +115,7 @@ def _axes(count: int, layout: dict[str, Any]) -> dict[str, Any]:
 def _sentence(ran: Masked) -> str:
     return _(
         "A mask of {count} queries and {count} keys: {seen} pairs are seen, {future} of them in "
-        "the future; {empty} queries see no key, and {nan} rows of weights are NaN."
+        "the future. Queries without a key: {empty}; rows of weights that are NaN: {nan}."
     ).format(
         count=len(ran.mask),
         seen=ran.num_seen,

@@ -37,7 +37,7 @@ def test_what_lies_in_the_future_has_a_colour_of_its_own_unless_there_is_no_orde
 def test_a_row_of_nan_is_written_in_words():
     picture = drawn(route="mha")
     assert layers(picture)[3] == 4
-    assert "1 queries see no key, and 1 rows of weights are NaN" in picture.alt
+    assert "without a key: 1; rows of weights that are NaN: 1" in picture.alt
     assert "NaN" in picture.figure.data[-1].text
 
 
