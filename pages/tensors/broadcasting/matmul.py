@@ -1,5 +1,6 @@
 """Matrix products: which batches go together, the FLOPs, and the copies that nobody wrote."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import streamlit as st
@@ -82,6 +83,12 @@ def matmul(factors: Factors) -> Shown:
             below=lambda: show_torch(matmul_refusal(left, right)),
             code=code,
         )
+    return _product(factors, charts, code)
+
+
+def _product(factors: Factors, charts: Sequence[Chart], code: str) -> Shown:
+    """Say shape, FLOPs and copies of a product that can be computed."""
+    left, right = factors.left, factors.right
     step, sizes = run_matmul(left, right, factors.dtype), matmul_sizes(left, right)
     flops = matmul_flops(
         batch=sizes.num_products, rows=sizes.rows, inner=sizes.inner, columns=sizes.columns

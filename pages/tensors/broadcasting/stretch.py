@@ -4,6 +4,7 @@ from typing import Final
 
 import streamlit as st
 
+from core.budget import Item
 from core.budget.by_hand.tensor_rules import materialized_bytes, stored_bytes
 from core.figures.tensors.broadcasting.bytes import bytes_picture
 from core.language import _
@@ -58,17 +59,19 @@ def stretch(chosen: Case, how: How) -> Shown:
     return Shown(
         headline=_headline(step, given),
         charts=charts,
-        numbers=[
-            (_("Stored"), stored_bytes(given.text, given.layout.numel, given.layout.itemsize)),
-            (
-                _("Written out"),
-                materialized_bytes(wide.text, wide.layout.numel, wide.layout.itemsize),
-            ),
-        ],
+        numbers=_numbers(given, wide),
         numbers_below=True,
         notes=[] if presenting() else [_given(given)],
         code=stretch_code(step, given),
     )
+
+
+def _numbers(given: TracedTensor, wide: TracedTensor) -> list[tuple[str, Item]]:
+    one, other = given.layout, wide.layout
+    return [
+        (_("Stored"), stored_bytes(given.text, one.numel, one.itemsize)),
+        (_("Written out"), materialized_bytes(wide.text, other.numel, other.itemsize)),
+    ]
 
 
 def _given(given: TracedTensor) -> str:

@@ -87,7 +87,6 @@ def draw_boxes(
         look: How the reader wants to see.
         chosen: The column with a frame, counted from the right; None for no frame.
     """
-    size = look.layout()["font"]["size"]
     places = [
         (x, y, box)
         for y, line in enumerate(lines)
@@ -96,31 +95,31 @@ def draw_boxes(
     ]
     for x, y, box in places:
         _draw_box(drawing, x, y, box.state, look)
+    _draw_texts(drawing, places, look)
+    for y, line in enumerate(lines):
+        drawing.note(x=-0.45, y=y, text=line.beside, xanchor="left", align="left")
+    if chosen is not None and -chosen <= len(columns):
+        drawing.shape(
+            type="rect", x0=chosen - 0.5, x1=chosen + 0.5, y0=-0.52, y1=len(lines) - 0.48,
+            line={"color": look.color("text"), "width": 2},
+        )  # fmt: skip
+
+
+def _draw_texts(drawing: Drawing, places: Sequence[tuple[int, int, Box]], look: Look) -> None:
+    size, color = look.layout()["font"]["size"], look.color("text")
     drawing.scatter(
         x=[x for x, _y, _box in places],
         y=[y for _x, y, _box in places],
         mode="markers+text",
         marker={"size": 2 * size, "opacity": 0},
         text=[f"<b>{box.text}</b>" for _x, _y, box in places],
-        textfont={"size": size + 2, "color": look.color("text")},
+        textfont={"size": size + 2, "color": color},
         customdata=[[x, box.said] for x, _y, box in places],
         hovertemplate="%{customdata[1]}<extra></extra>",
-        selected={"textfont": {"color": look.color("text")}},
-        unselected={"textfont": {"color": look.color("text")}, "marker": {"opacity": 0}},
+        selected={"textfont": {"color": color}},
+        unselected={"textfont": {"color": color}, "marker": {"opacity": 0}},
         showlegend=False,
     )
-    for y, line in enumerate(lines):
-        drawing.note(x=-0.45, y=y, text=line.beside, xanchor="left", align="left")
-    if chosen is not None and -chosen <= len(columns):
-        frame = {"color": look.color("text"), "width": 2}
-        drawing.shape(
-            type="rect",
-            x0=chosen - 0.5,
-            x1=chosen + 0.5,
-            y0=-0.52,
-            y1=len(lines) - 0.48,
-            line=frame,
-        )
 
 
 def _draw_box(drawing: Drawing, x: int, y: int, state: State, look: Look) -> None:

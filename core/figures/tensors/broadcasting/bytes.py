@@ -1,5 +1,6 @@
 """What the operands of a broadcast weigh: as they lie, and written out."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from core.figures.picture import Drawing, Look, Picture
@@ -18,26 +19,13 @@ def bytes_picture(case: Broadcast, look: Look) -> Picture:
     if case.result is None:
         raise ValueError("shapes that do not go together are not written out")
     layout, drawing = look.layout(), Drawing()
+    amounts = {
+        _("stored bytes"): [each.stored.num_bytes for each in case.operands],
+        _("bytes written out"): [each.read.num_bytes for each in case.operands],
+    }
     names = [f"<b>{each.name}</b> {each.stored.shape} " for each in case.operands]
-    amounts = (
-        (_("stored bytes"), [each.stored.num_bytes for each in case.operands], "accent"),
-        (_("bytes written out"), [each.read.num_bytes for each in case.operands], "surface"),
-    )
-    for label, sizes, fill in amounts:
-        drawing.bar(
-            orientation="h",
-            name=label,
-            x=[max(size, 1) for size in sizes],
-            y=names,
-            text=[f" {look.format_bytes(size)}" for size in sizes],
-            textposition="outside",
-            cliponaxis=False,
-            marker={
-                "color": look.color(fill),
-                "line": {"color": look.color("accent"), "width": 2},
-            },
-            hovertemplate="%{text}<extra></extra>",
-        )
+    for (label, sizes), fill in zip(amounts.items(), ("accent", "surface"), strict=True):
+        _draw_bars(drawing, label, dict(zip(names, sizes, strict=True)), fill, look)
     most = max(each.read.num_bytes for each in case.operands)
     still = {"fixedrange": True, "zeroline": False, "showgrid": False}
     fields = {
@@ -49,6 +37,7 @@ def bytes_picture(case: Broadcast, look: Look) -> Picture:
         "bargap": 0.35,
         "margin": {"l": 8, "r": 8, "t": 2.4 * layout["font"]["size"], "b": 8},
     }
+    sizes = {label: list(map(look.format_bytes, each)) for label, each in amounts.items()}
     return Picture(
         figure=drawing.figure(layout | fields),
         alt=_sentence(case, look),
@@ -56,11 +45,27 @@ def bytes_picture(case: Broadcast, look: Look) -> Picture:
             _("tensor"): [each.name for each in case.operands],
             _("Shape"): [str(each.stored.shape) for each in case.operands],
             _("strides when read"): [str(each.read.stride) for each in case.operands],
-            **{
-                label: [look.format_bytes(size) for size in sizes]
-                for label, sizes, _fill in amounts
-            },
+            **sizes,
         },
+    )
+
+
+def _draw_bars(
+    drawing: Drawing, label: str, sizes: Mapping[str, int], fill: str, look: Look
+) -> None:
+    drawing.bar(
+        orientation="h",
+        name=label,
+        x=[max(size, 1) for size in sizes.values()],
+        y=list(sizes),
+        text=[f" {look.format_bytes(size)}" for size in sizes.values()],
+        textposition="outside",
+        cliponaxis=False,
+        marker={
+            "color": look.color(fill),
+            "line": {"color": look.color("accent"), "width": 2},
+        },
+        hovertemplate="%{text}<extra></extra>",
     )
 
 
