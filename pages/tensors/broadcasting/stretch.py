@@ -17,7 +17,7 @@ from pages.shared.tabbed_page import Chart, Shown
 from pages.tensors.broadcasting.inputs import ASK, Case
 from pages.tensors.broadcasting.snippets import stretch_code
 
-ROOM: Final = 300  # pixels of the picture
+ROOM: Final = 340  # pixels of the picture
 PRESENT_ROOM: Final = 260
 
 
@@ -41,7 +41,8 @@ def stretch(chosen: Case, how: How) -> Shown:
         ValueError: If the shapes do not go together.
     """
     case = chosen.case
-    ran = run_stretch(case, how, chosen.dtype, 1 if presenting() else len(case.operands))
+    is_alone = presenting() or how == "repeat"  # every copy needs room for its own storage
+    ran = run_stretch(case, how, chosen.dtype, 1 if is_alone else len(case.operands))
     at, index = _chosen(ran)
     step = ran.steps[at % len(ran.steps)]  # a given tensor is told with what becomes of it
     tensors = {each.key: each for each in ran.tensors}

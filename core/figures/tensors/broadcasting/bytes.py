@@ -37,7 +37,7 @@ def bytes_picture(case: Broadcast, look: Look) -> Picture:
         "bargap": 0.35,
         "margin": {"l": 8, "r": 8, "t": 2.4 * layout["font"]["size"], "b": 8},
     }
-    sizes = {label: list(map(look.format_bytes, each)) for label, each in amounts.items()}
+    written = {label: list(map(look.format_bytes, each)) for label, each in amounts.items()}
     return Picture(
         figure=drawing.figure(layout | fields),
         alt=_sentence(case, look),
@@ -45,7 +45,7 @@ def bytes_picture(case: Broadcast, look: Look) -> Picture:
             _("tensor"): [each.name for each in case.operands],
             _("Shape"): [str(each.stored.shape) for each in case.operands],
             _("strides when read"): [str(each.read.stride) for each in case.operands],
-            **sizes,
+            **written,
         },
     )
 
