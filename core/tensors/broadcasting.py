@@ -1,5 +1,6 @@
 """Which shapes go together: aligned from the right, lengths equal or 1."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -54,7 +55,7 @@ def _column(shapes: Sequence[Sequence[int]], dim: int) -> Column:
     lengths = tuple(shape[dim] if len(shape) >= -dim else None for shape in shapes)
     longer = {length for length in lengths if length not in {None, 1}}
     length = None if len(longer) > 1 else (longer or {1}).pop()
-    stretched = tuple(length not in {None, 1} and each != length for each in lengths)
+    stretched = tuple(length not in {None, 1, each} for each in lengths)
     return Column(dim=dim, lengths=lengths, length=length, stretched=stretched)
 
 
@@ -85,3 +86,47 @@ def matmul_shape(left: Sequence[int], right: Sequence[int]) -> BroadcastVerdict:
     ok = batch.ok and is_joined
     shape = (*batch.shape, *outer) if ok else ()
     return BroadcastVerdict(ok=ok, shape=shape, columns=(*batches, inner))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MatmulSizes:
+    """What a product of matrices consists of.
+
+    Attributes:
+        batch: Lengths of the batch dimensions of the result.
+        rows: Of each left matrix.
+        inner: Length that is summed over.
+        columns: Of each right matrix.
+    """
+
+    batch: tuple[int, ...]
+    rows: int
+    inner: int
+    columns: int
+
+    @property
+    def num_products(self) -> int:
+        """How many matrices the result consists of; 1 without batch dimensions."""
+        return math.prod(self.batch)
+
+
+def matmul_sizes(left: Sequence[int], right: Sequence[int]) -> MatmulSizes:
+    """Return the sizes of `left @ right`; a vector counts as a row or as a column.
+
+    >>> matmul_sizes((4, 8, 16, 32), (32, 2))
+    MatmulSizes(batch=(4, 8), rows=16, inner=32, columns=2)
+
+    Raises:
+        ValueError: If the shapes cannot be multiplied.
+    """
+    verdict = matmul_shape(left, right)
+    if not verdict.ok:
+        message = f"{tuple(left)} @ {tuple(right)}: see matmul_shape for what forbids it"
+        raise ValueError(message)
+    num_outer = (len(left) > 1) + (len(right) > 1)
+    return MatmulSizes(
+        batch=verdict.shape[: len(verdict.shape) - num_outer],
+        rows=left[-2] if len(left) > 1 else 1,
+        inner=left[-1],
+        columns=right[-1] if len(right) > 1 else 1,
+    )

@@ -1,0 +1,1 @@
+"""Which shapes go together, and what is copied."""

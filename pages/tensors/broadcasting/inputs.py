@@ -1,0 +1,139 @@
+"""What the page of broadcasting asks for: two to four shapes, dragged a dimension at a time."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Final
+
+import streamlit as st
+
+from core.language import _
+from core.tensors.broadcast_examples import BY_KEY, EXAMPLES, Example
+from core.tensors.operands import Broadcast, broadcast
+from core.tensors.presets import DTYPES
+from core.tensors.shape_text import (
+    ABSENT,
+    Shape,
+    shape_in,
+    stops_of,
+    with_length,
+    written_shape,
+)
+from pages.shared.inputs import Inputs
+from pages.shared.settings import is_hidden, locked
+
+ASK: Final = Inputs("broad")
+START: Final = EXAMPLES[0]
+NAMES: Final = ("a", "b", "c", "d")
+DIMS: Final = (-4, -3, -2, -1)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Case:
+    """What the reader chose.
+
+    Attributes:
+        case: The operands and how they are read.
+        dim: The dimension under the hand, counted from the right.
+        dtype: Of all operands.
+    """
+
+    case: Broadcast
+    dim: int
+    dtype: str
+
+
+def choose_case() -> Case:
+    """Show the inputs and return what they say.
+
+    Raises:
+        ValueError: If a text is no shape, or fewer than two shapes are left.
+    """
+    with st.container(horizontal=True, key=ASK.key("row")):
+        _choose_example()
+        with st.popover(_("Settings"), icon=":material/tune:", key=ASK.key("settings")):
+            texts = {
+                name: ask_shape(name, start) for name, start in zip_longest(NAMES, START.shapes)
+            }
+            dtype = ASK.selectbox("dtype", "dtype", tuple(DTYPES), default="float32")
+    dim = choose_dim("dim", START.dim)
+    shapes = {name: shape_in(text) for name, text in texts.items() if text.strip()}
+    if len(shapes) < 2:
+        raise ValueError(_("Broadcasting needs at least two shapes: write 3, 1 and 1, 4."))
+    drag_lengths(shapes, dim)
+    return Case(case=broadcast(shapes, DTYPES[dtype].itemsize), dim=dim, dtype=dtype)
+
+
+def ask_shape(name: str, start: Shape | None) -> str:
+    """Ask for a shape as a text; without a start it is empty at first."""
+    return ASK.text(
+        name,
+        _("Shape of {name}").format(name=name),
+        default="" if start is None else written_shape(start),
+        max_chars=40,
+        help=_("Lengths with commas, such as 3, 1; () is a single number, empty is no tensor."),
+    )
+
+
+def choose_dim(name: str, default: int) -> int:
+    """Ask which dimension the sliders drag."""
+    return ASK.segmented(
+        name,
+        _("Dimension"),
+        DIMS,
+        default=default,
+        labels=lambda dim: str(dim).replace("-", "−"),
+        help=_("Counted from the right, as broadcasting aligns them: −1 is the last."),
+    )
+
+
+def drag_lengths(shapes: Mapping[str, Shape], dim: int) -> None:
+    """Show a slider for the length of each shape in a dimension; it writes the shape's text."""
+    for name, shape in shapes.items():
+        if not is_hidden(ASK.page, name):
+            _drag_length(name, shape, dim)
+
+
+def _drag_length(name: str, shape: Shape, dim: int) -> None:
+    key = f"{ASK.key(name)}_slider"
+    st.session_state[key] = shape[dim] if len(shape) >= -dim else ABSENT
+
+    def write() -> None:
+        ASK.set(name, written_shape(with_length(shape, dim, st.session_state[key])))
+
+    st.select_slider(
+        _("Length in {name}").format(name=name),
+        stops_of(shape, dim),
+        key=key,
+        format_func=lambda length: _("none") if length == ABSENT else str(length),
+        on_change=write,
+        disabled=locked(),
+    )
+
+
+def _choose_example() -> None:
+    """Offer shapes of real programs; those that are chosen fill the other inputs."""
+    key = ASK.key("example_menu")
+    st.menu_button(
+        _("Examples"),
+        [example.key for example in EXAMPLES],
+        format_func=lambda word: _(BY_KEY[word].title),
+        key=key,
+        disabled=locked(),
+        on_click=lambda: open_example(BY_KEY[str(st.session_state[key])]),
+    )
+
+
+def open_example(example: Example) -> None:
+    """Write an example into the inputs."""
+    written = [written_shape(shape) for shape in example.shapes]
+    for name, text in zip(NAMES, [*written, "", "", ""], strict=False):
+        ASK.set(name, text)
+    ASK.set("dim", example.dim)
+    ASK.set("at", "")
+
+
+def note_column(clicked: Sequence[object]) -> None:
+    """Bring a click on a box to the dimension under the hand."""
+    if clicked and clicked[0] in DIMS:
+        ASK.set("dim", clicked[0])

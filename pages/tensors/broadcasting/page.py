@@ -1,0 +1,34 @@
+"""Which shapes go together, and what is really copied?"""
+
+from core.language import N_
+from pages.shared.tabbed_page import Page, Tab, tabbed_page
+from pages.tensors.broadcasting.inputs import ASK, choose_case
+from pages.tensors.broadcasting.masks import choose_mask, masks
+from pages.tensors.broadcasting.matmul import choose_factors, matmul
+from pages.tensors.broadcasting.question import ask_about_empty_row, ask_about_loss
+from pages.tensors.broadcasting.shapes import refused, shapes
+from pages.tensors.broadcasting.stretch import choose_how, stretch
+
+tabbed_page(
+    __file__,
+    __doc__,
+    Page(
+        inputs=ASK,
+        choose=choose_case,
+        refusal=refused,
+        tabs={
+            "shapes": Tab(label=N_("Shapes"), show=shapes, question=ask_about_loss),
+            "stride": Tab(label=N_("Stride 0"), show=stretch, choose=choose_how),
+            "matmul": Tab(
+                label=N_("Matmul"), show=matmul, choose=choose_factors, with_inputs=False
+            ),
+            "masks": Tab(
+                label=N_("Masks"),
+                show=masks,
+                choose=choose_mask,
+                with_inputs=False,
+                question=ask_about_empty_row,
+            ),
+        },
+    ),
+)

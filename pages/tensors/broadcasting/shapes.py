@@ -1,0 +1,61 @@
+"""The answer: shapes aligned from the right, and torch's own words where they do not fit."""
+
+import streamlit as st
+
+from core.figures.tensors.broadcasting.alignment import alignment_picture
+from core.language import _
+from core.tensors.operands import Broadcast
+from core.tensors.torch_answers import broadcast_refusal
+from core.units import format_bytes
+from pages.shared.settings import look, unit_system
+from pages.shared.tabbed_page import Chart, Shown
+from pages.tensors.broadcasting.inputs import Case, note_column
+from pages.tensors.broadcasting.snippets import broadcast_code
+
+
+def shapes(chosen: Case) -> Shown:
+    """Show whether the shapes go together, and what stretches."""
+    case = chosen.case
+    picture = alignment_picture(case, chosen.dim, look())
+
+    def say_refusal() -> None:
+        show_torch(broadcast_refusal(case.shapes))
+
+    return Shown(
+        headline=_headline(case),
+        charts=[Chart(picture=picture, file_name="broadcasting", on_click=note_column)],
+        below=None if case.result else say_refusal,
+        code=broadcast_code(case.shapes, chosen.dtype),
+    )
+
+
+def _headline(case: Broadcast) -> str:
+    written = " + ".join(map(str, case.shapes))
+    if case.result is None:
+        column = next(each for each in case.verdict.columns if each.length is None)
+        lengths = dict.fromkeys(each for each in column.lengths if each not in {None, 1})
+        message = _("{shapes} do not go together: dimension {dim} is {lengths}, and none is 1")
+        joined = _(" and ").join(map(str, lengths))
+        return message.format(shapes=written, dim=column.dim, lengths=joined)
+    if not any(any(column.stretched) for column in case.verdict.columns):
+        message = _("{shapes} → {result}: equal lengths, nothing stretches")
+        return message.format(shapes=written, result=case.result.shape)
+    message = _("{shapes} → {result} with stride 0: {copied} copied instead of {whole}")
+    return message.format(
+        shapes=written,
+        result=case.result.shape,
+        copied=format_bytes(0, unit_system()),
+        whole=format_bytes(case.stretched_bytes, unit_system()),
+    )
+
+
+def show_torch(message: str) -> None:
+    """Show torch's own words beside ours."""
+    st.caption(_("What torch says:"))
+    st.code(message.strip(), language=None, wrap_lines=True)
+
+
+def refused(error: ValueError) -> Shown:
+    """Say why there is nothing to show."""
+    st.error(str(error))
+    return Shown(headline=_("No shapes to broadcast yet"))

@@ -1,0 +1,118 @@
+"""Stride 0: a small operand that is read as a large one, on its own storage."""
+
+from typing import Final
+
+import streamlit as st
+
+from core.budget import Item
+from core.budget.by_hand.tensor_rules import materialized_bytes, stored_bytes
+from core.figures.tensors.broadcasting.bytes import bytes_picture
+from core.language import _
+from core.tensors.stretching import HOW, How, run_stretch
+from core.tensors.trace import Step, Trace, TracedTensor
+from core.units import format_bytes, format_exact
+from pages.components.tensor_map.tensor_map import MAX_CELLS, can_be_drawn, steps_of, tensor_map
+from pages.shared.settings import look, presenting, unit_system
+from pages.shared.tabbed_page import Chart, Shown
+from pages.tensors.broadcasting.inputs import ASK, Case
+from pages.tensors.broadcasting.snippets import stretch_code
+
+ROOM: Final = 340  # pixels of the picture
+PRESENT_ROOM: Final = 260
+
+
+def choose_how() -> How:
+    """Ask how the operands become as large as the result."""
+    return ASK.segmented(
+        "how",
+        _("Stretched by"),
+        HOW,
+        default="expand",
+        help=_(
+            "`expand` reads with stride 0, as broadcasting does; `repeat` writes every element."
+        ),
+    )
+
+
+def stretch(chosen: Case, how: How) -> Shown:
+    """Show the stretched operands on their storages, and what they would weigh written out.
+
+    Raises:
+        ValueError: If the shapes do not go together.
+    """
+    case = chosen.case
+    is_alone = presenting() or how == "repeat"  # every copy needs room for its own storage
+    ran = run_stretch(case, how, chosen.dtype, 1 if is_alone else len(case.operands))
+    at, index = _chosen(ran)
+    step = ran.steps[at % len(ran.steps)]  # a given tensor is told with what becomes of it
+    tensors = {each.key: each for each in ran.tensors}
+    charts = []
+    if can_be_drawn(ran):
+        tensor_map(
+            ran, key=ASK.key("map"), step=at, index=index, file_name="stride-0",
+            room=PRESENT_ROOM if presenting() else ROOM,
+            on_choice=lambda choice: ASK.write("at", choice),
+        )  # fmt: skip
+    else:
+        st.caption(_too_large())
+        charts = [Chart(picture=bytes_picture(case, look()), file_name="operand-bytes")]
+    given, wide = tensors[step.inputs[0]], step.outputs[0]
+    return Shown(
+        headline=_headline(step, given),
+        charts=charts,
+        numbers=_numbers(given, wide),
+        numbers_below=True,
+        notes=[] if presenting() else [_given(given)],
+        code=stretch_code(step, given),
+    )
+
+
+def _numbers(given: TracedTensor, wide: TracedTensor) -> list[tuple[str, Item]]:
+    one, other = given.layout, wide.layout
+    return [
+        (_("Stored"), stored_bytes(given.text, one.numel, one.itemsize)),
+        (_("Written out"), materialized_bytes(wide.text, other.numel, other.itemsize)),
+    ]
+
+
+def _given(given: TracedTensor) -> str:
+    message = _("{name} itself has the shape {shape} and the strides {stride}; the stride of a "
+                "length 1 is never used, and becomes 0 when it stretches.")  # fmt: skip
+    layout = given.layout
+    return message.format(name=given.text, shape=layout.shape, stride=layout.stride)
+
+
+def _too_large() -> str:
+    return _("More than {count} elements are not drawn one by one; their bytes are.").format(
+        count=format_exact(MAX_CELLS)
+    )
+
+
+def _headline(step: Step, given: TracedTensor) -> str:
+    wide = step.outputs[0].layout
+    words = {"call": step.text, "stride": wide.stride, "stored": format_exact(given.layout.numel),
+             "read": format_exact(wide.numel),
+             "size": format_bytes(step.bytes_copied, unit_system())}  # fmt: skip
+    if step.kind == "copy":
+        message = _("`{call}` copies {size}: {stored} elements become {read}, strides {stride}")
+        return message.format(**words)
+    message = _(
+        "`{call}` has strides {stride}: {stored} stored elements read as {read}, {size} copied"
+    )
+    return message.format(**words)
+
+
+def _chosen(ran: Trace) -> tuple[int, tuple[int, ...]]:
+    """Return step and index of the address, as far as they are there: else the first stretch."""
+    with st.container(key=f"bound_{ASK.key('at')}"):
+        said = ASK.text("at", ASK.key("at"), max_chars=60)
+    steps = steps_of(ran)
+    word, _colon, places = said.partition(":")
+    step = int(word) if word.isdecimal() and int(word) < len(steps) else len(ran.inputs)
+    key = steps[step]["tensor"]
+    shape = next(each.layout.shape for each in ran.tensors if each.key == key)
+    index = tuple(int(place) for place in places.split(",") if place.isdecimal())
+    fits = len(index) == len(shape) and all(
+        i < length for i, length in zip(index, shape, strict=True)
+    )
+    return step, index if fits else tuple(min(1, max(length - 1, 0)) for length in shape)

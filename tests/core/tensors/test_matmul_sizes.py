@@ -1,0 +1,121 @@
+"""Which shapes go together, against torch: random shapes, and the words of its refusals."""
+
+from random import Random
+
+import pytest
+import torch
+
+from core.tensors.broadcasting import explain_broadcast, matmul_shape, matmul_sizes
+from core.tensors.operands import broadcast
+from core.tensors.torch_answers import (
+    broadcast_refusal,
+    hidden_bytes,
+    matmul_refusal,
+    run_matmul,
+)
+
+LENGTHS = (0, 1, 1, 2, 3)
+
+
+def random_shape(chance, fewest=0):
+    return tuple(chance.choice(LENGTHS) for _dim in range(chance.randint(fewest, 4)))
+
+
+def of_torch(run):
+    """Return what torch gives, or its words."""
+    try:
+        return run()
+    except RuntimeError as error:
+        return str(error)
+
+
+def test_thousands_of_random_shapes_broadcast_as_torch_does_it():
+    chance = Random(0)  # noqa: S311
+    for _number in range(3000):
+        shapes = [random_shape(chance) for _each in range(chance.randint(2, 4))]
+        given = of_torch(lambda shapes=shapes: torch.broadcast_tensors(*map(torch.zeros, shapes)))
+        verdict = explain_broadcast(*shapes)
+        assert verdict.ok == (not isinstance(given, str)), shapes
+        assert broadcast_refusal(shapes) == ("" if verdict.ok else given), shapes
+        if verdict.ok:
+            assert verdict.shape == tuple(given[0].shape), shapes
+
+
+def test_operands_are_read_with_the_strides_of_torch():
+    chance = Random(1)  # noqa: S311
+    for _number in range(1000):
+        shapes = {name: random_shape(chance) for name in "ab"}
+        case = broadcast(shapes, 4)
+        if case.result is None:
+            continue
+        given = torch.broadcast_tensors(*map(torch.zeros, shapes.values()))
+        strides = [each.read.stride for each in case.operands]
+        assert strides == [each.stride() for each in given], shapes
+
+
+def test_a_length_is_stretched_only_where_an_element_is_read_again():
+    (column,) = explain_broadcast((1,), (4,)).columns
+    assert column.stretched == (True, False)
+    (first, last) = explain_broadcast((1, 4), (4,)).columns
+    assert first.stretched == last.stretched == (False, False), "a missing 1 stays 1"
+
+
+def test_the_message_is_what_a_sum_says():
+    for a, b in (((3, 2), (1, 4)), ((8, 3), (8,))):
+        said = of_torch(lambda a=a, b=b: torch.zeros(a) + torch.zeros(b))
+        assert broadcast_refusal([a, b]) == said
+
+
+def test_random_matrix_products_have_the_shape_of_torch_or_its_refusal():
+    chance = Random(2)  # noqa: S311
+    for _number in range(2000):
+        left, right = random_shape(chance), random_shape(chance)
+        given = of_torch(lambda left=left, right=right: torch.zeros(left) @ torch.zeros(right))
+        verdict = matmul_shape(left, right)
+        assert verdict.ok == (not isinstance(given, str)), (left, right)
+        assert matmul_refusal(left, right) == ("" if verdict.ok else given), (left, right)
+        if verdict.ok:
+            assert verdict.shape == tuple(given.shape), (left, right)
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ((4, 8, 16, 32), (32, 2)),
+        ((2, 1, 16, 32), (3, 32, 2)),
+        ((16, 32), (32, 2)),
+        ((5, 2, 3), (3,)),
+    ],
+)
+def test_flops_are_those_that_torch_counts(left, right):
+    sizes, step = matmul_sizes(left, right), run_matmul(left, right, "float32")
+    counted = 2 * sizes.num_products * sizes.rows * sizes.inner * sizes.columns
+    from torch.utils.flop_counter import FlopCounterMode
+
+    with FlopCounterMode(display=False) as counter:
+        product = torch.zeros(left) @ torch.zeros(right)
+    # torch's counter leaves out products with a vector
+    assert counter.get_total_flops() in {counted, 0 if len(right) == 1 else counted}
+    assert step.outputs[0].layout.shape == tuple(product.shape)
+
+
+def test_batches_that_stretch_on_both_sides_are_copied_in_full():
+    step = run_matmul((2, 1, 16, 32), (3, 32, 2), "float32")
+    assert hidden_bytes(step) == 4 * (2 * 3 * 16 * 32 + 2 * 3 * 32 * 2)
+    assert hidden_bytes(run_matmul((4, 8, 16, 32), (32, 2), "float32")) == 0
+
+
+def test_grouped_query_attention_copies_k_for_every_query_head():
+    step = run_matmul((1, 8, 8, 1024, 128), (1, 8, 1, 128, 1024), "bfloat16")
+    assert hidden_bytes(step) == 2 * 64 * 128 * 1024
+
+
+def test_shapes_that_cannot_be_multiplied_have_no_sizes():
+    with pytest.raises(ValueError, match=r"\(2, 3\) @ \(4, 5\)"):
+        matmul_sizes((2, 3), (4, 5))
+
+
+def test_a_message_costs_no_memory_for_huge_tensors():
+    huge = (1_000_000, 1000, 1000)
+    assert "must match" in broadcast_refusal([huge, (7,)])
+    assert "cannot be multiplied" in matmul_refusal(huge, (7, 2))
