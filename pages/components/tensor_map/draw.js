@@ -5,8 +5,6 @@ const SVG = "http://www.w3.org/2000/svg";
 const LARGEST_CELL = 46;
 const TEXT_FROM = 40; // pixels: smaller cells carry no text
 const STRIP_ROW = 46;
-const LOWEST_ROOM = 18; // of a strip
-const ROOM_FOR_THREE = 400;
 const LABEL = 24;
 const GAP = 22;
 
@@ -41,6 +39,9 @@ function sceneOf(view) {
   }
   return { tensor, addresses, places, cell, strip, lanes, left, top: LABEL, gridHeight, height: top };
 }
+
+const LOWEST_ROOM = 18; // of a strip
+const ROOM_FOR_THREE = 400;
 
 // The storage of the shown tensor, and the last one or two others that the steps up to it have made.
 function shownStorages({ data, step, room }) {
