@@ -24,7 +24,8 @@ function sceneOf(view) {
   const places = placesOf(tensor.shape);
   const storages = shownStorages(view);
   const numBytes = Math.max(...storages.map((each) => Math.max(each.num_bytes, 1)));
-  const stripRoom = Math.max((room - LABEL * 2) * 0.45, 60) / storages.length - LABEL - GAP / 2;
+  const shared = Math.max((room - LABEL * 2) * 0.45, 60) / storages.length - LABEL - GAP / 2;
+  const stripRoom = Math.max(shared, LOWEST_ROOM);
   const strip = stripOf(numBytes, width - 4, stripRoom, LARGEST_CELL / 4);
   const lanes = placeLanes(storages, strip);
   const laneHeight = lanes.reduce((sum, lane) => sum + lane.height + LABEL + GAP / 2, 0);
@@ -39,15 +40,18 @@ function sceneOf(view) {
   return { tensor, addresses, places, cell, strip, lanes, left, top: LABEL, gridHeight, height: top };
 }
 
-// The storage of the shown tensor, and the last two others that the steps up to it have made.
-function shownStorages({ data, step }) {
+const LOWEST_ROOM = 18; // of a strip
+const ROOM_FOR_THREE = 400;
+
+// The storage of the shown tensor, and the last one or two others that the steps up to it have made.
+function shownStorages({ data, step, room }) {
   const seen = [];
   for (const { tensor } of data.steps.slice(0, step + 1)) {
     const { storage } = data.tensors[tensor];
     if (!seen.includes(storage)) seen.push(storage);
   }
   const own = data.tensors[data.steps[step].tensor].storage;
-  const others = seen.filter((key) => key !== own).slice(-2);
+  const others = seen.filter((key) => key !== own).slice(room < ROOM_FOR_THREE ? -1 : -2);
   return seen.filter((key) => key === own || others.includes(key)).map((key) => data.storages[key]);
 }
 

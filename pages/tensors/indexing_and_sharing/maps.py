@@ -13,7 +13,7 @@ from pages.components.tensor_map.tensor_map import steps_of, tensor_map
 from pages.shared.settings import presenting, unit_system
 from pages.tensors.indexing_and_sharing.inputs import ASK
 
-ROOM: Final = {False: 330, True: 280}  # pixels of the picture, on a projector less
+ROOM: Final = {False: 360, True: 320}  # pixels of the picture, on a projector less
 ALONE: Final = {False: 440, True: 370}  # where only notes stand below it
 
 

@@ -9,6 +9,7 @@ from core.tensors.merged_heads import Merged, Place
 
 GAP: Final = 0.14  # between the two pictures, as a share of the height
 TINT: Final = 0.3
+NARROW: Final = 8  # columns: more of them have no room for large words
 Rows = Sequence[Sequence[Place]]
 
 
@@ -76,7 +77,7 @@ def _draw_cells(
         y=[row for row in range(len(rows)) for _column in range(count)],
         mode="text",
         text=[
-            _cell_text(place, home=home)
+            _cell_text(place, home=home, is_short=look.present and count > NARROW)
             for cells, homes in zip(rows, at_home, strict=True)
             for place, home in zip(cells, homes, strict=True)
         ],
@@ -87,8 +88,8 @@ def _draw_cells(
     )
 
 
-def _cell_text(place: Place, *, home: bool) -> str:
-    text = f"t{place.token} h{place.head}"
+def _cell_text(place: Place, *, home: bool, is_short: bool) -> str:
+    text = f"t{place.token}" if is_short else f"t{place.token} h{place.head}"
     return text if home else f"<b>{text}</b>"
 
 
