@@ -244,22 +244,35 @@ def pick(
     asked = None if raw is None else accepted.read(raw)
     if raw is not None and accepted.is_number and (asked is None or link.is_repeated(key)):
         link.settle(key, None if asked is None else raw)
-    if asked is not None and asked == accepted.default:
+    if asked is not None:
+        held = asked if kept is None else kept(asked)
         # Streamlit drops a default from the address and then keeps what the session had before:
         # a link that says "3" would open on 7. Only a link ever writes a default out.
-        st.session_state[key] = asked if kept is None else kept(asked)
+        if asked == accepted.default or _is_news(key, raw, held):
+            st.session_state[key] = held
     visible = not settings.is_hidden(page, name)
     if visible:
         used = show(key=key, disabled=disabled or settings.locked())
     else:
         used = asked if asked is not None else _last_used(key, accepted)
     st.session_state[f"{key}_used"] = used
+    st.session_state[f"{key}_known"] = (raw, st.session_state.get(key))
     written = accepted.write(used)
     default = accepted.write(accepted.default)
     link.register(key, written, default=default, visible=visible)
     if raw is not None and asked is None:
         link.refuse(key, raw, allowed=accepted.allowed(), used=written)
     return used
+
+
+def _is_news(key: str, raw: str | None, held: object) -> bool:
+    """Return whether a link says what no run has read yet, and the reader has not moved the input.
+
+    Streamlit reads a link in the first run that it starts; a click that ends this run before it
+    comes to the input would leave the input as it was, and take the link's word out of the address.
+    """
+    known_raw, known_value = st.session_state.get(f"{key}_known", (raw, None))
+    return bool(raw != known_raw and st.session_state.get(key) == known_value != held)
 
 
 def _last_used(key: str, accepted: Accepts[T]) -> T:
