@@ -40,7 +40,7 @@ class Inputs:
 
     def used(self, name: str, default: str = "") -> str:
         """Return what an input was in this run or, if it comes later on the page, in the last."""
-        return str(st.session_state.get(f"{self.key(name)}_used", default))
+        return str(link.book().used.get(self.key(name), default))
 
     def set(self, name: str, value: object) -> None:
         """Write an input from a button or a click on a picture; a locked page stays as it is."""
@@ -255,8 +255,8 @@ def pick(
         used = show(key=key, disabled=disabled or settings.locked())
     else:
         used = asked if asked is not None else _last_used(key, accepted)
-    st.session_state[f"{key}_used"] = used
-    st.session_state[f"{key}_known"] = (raw, st.session_state.get(key))
+    notes = link.book()
+    notes.used[key], notes.known[key] = used, (raw, st.session_state.get(key))
     written = accepted.write(used)
     default = accepted.write(accepted.default)
     link.register(key, written, default=default, visible=visible)
@@ -271,13 +271,13 @@ def _is_news(key: str, raw: str | None, held: object) -> bool:
     Streamlit reads a link in the first run that it starts; a click that ends this run before it
     comes to the input would leave the input as it was, and take the link's word out of the address.
     """
-    known_raw, known_value = st.session_state.get(f"{key}_known", (raw, None))
+    known_raw, known_value = link.book().known.get(key, (raw, None))
     return bool(raw != known_raw and st.session_state.get(key) == known_value != held)
 
 
 def _last_used(key: str, accepted: Accepts[T]) -> T:
     """Return what a hidden input was when it was last seen or set by a link."""
-    used: T = st.session_state.get(f"{key}_used", accepted.default)
+    used: T = link.book().used.get(key, accepted.default)
     return used
 
 
