@@ -53,7 +53,7 @@ def settings_of(key: str) -> Iterator[tuple[dict[str, str], str]]:
     OPTIONS.clear()
     first = open_page(key, {})
     for tab in tabs_of(first):  # of the page just opened: its options are noted
-        for name in open_page(key, tab).session_state["frame_parameters"]:
+        for name in open_page(key, tab).session_state["frame_book"].parameters:
             if name not in met:
                 met.add(name)
                 yield tab, name
@@ -61,7 +61,7 @@ def settings_of(key: str) -> Iterator[tuple[dict[str, str], str]]:
 
 def tabs_of(app: AppTest) -> list[dict[str, str]]:
     """Return what opens each tab; of a page without tabs nothing."""
-    for each in app.session_state["frame_parameters"].values():
+    for each in app.session_state["frame_book"].parameters.values():
         if each.name.endswith("_tab"):
             words = next(words for words in OPTIONS if each.default in words)
             return [{each.name: word} for word in words]

@@ -161,7 +161,7 @@ class Recorder:
         state = app.session_state
         parameters = {
             each.name: [each.value, each.default, each.visible, self.domains.get(each.name)]
-            for each in state["frame_parameters"].values()
+            for each in state["frame_book"].parameters.values()
         }
         return {
             "headline": state["headline"],

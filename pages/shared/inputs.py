@@ -40,7 +40,7 @@ class Inputs:
 
     def used(self, name: str, default: str = "") -> str:
         """Return what an input was in this run or, if it comes later on the page, in the last."""
-        return str(st.session_state.get(f"{self.key(name)}_used", default))
+        return str(link.book().used.get(self.key(name), default))
 
     def set(self, name: str, value: object) -> None:
         """Write an input from a button or a click on a picture; a locked page stays as it is."""
@@ -244,16 +244,19 @@ def pick(
     asked = None if raw is None else accepted.read(raw)
     if raw is not None and accepted.is_number and (asked is None or link.is_repeated(key)):
         link.settle(key, None if asked is None else raw)
-    if asked is not None and asked == accepted.default:
+    if asked is not None:
+        held = asked if kept is None else kept(asked)
         # Streamlit drops a default from the address and then keeps what the session had before:
         # a link that says "3" would open on 7. Only a link ever writes a default out.
-        st.session_state[key] = asked if kept is None else kept(asked)
+        if asked == accepted.default or _is_news(key, raw, held):
+            st.session_state[key] = held
     visible = not settings.is_hidden(page, name)
     if visible:
         used = show(key=key, disabled=disabled or settings.locked())
     else:
         used = asked if asked is not None else _last_used(key, accepted)
-    st.session_state[f"{key}_used"] = used
+    notes = link.book()
+    notes.used[key], notes.known[key] = used, (raw, st.session_state.get(key))
     written = accepted.write(used)
     default = accepted.write(accepted.default)
     link.register(key, written, default=default, visible=visible)
@@ -262,9 +265,19 @@ def pick(
     return used
 
 
+def _is_news(key: str, raw: str | None, held: object) -> bool:
+    """Return whether a link says what no run has read yet, and the reader has not moved the input.
+
+    Streamlit reads a link in the first run that it starts; a click that ends this run before it
+    comes to the input would leave the input as it was, and take the link's word out of the address.
+    """
+    known_raw, known_value = link.book().known.get(key, (raw, None))
+    return bool(raw != known_raw and st.session_state.get(key) == known_value != held)
+
+
 def _last_used(key: str, accepted: Accepts[T]) -> T:
     """Return what a hidden input was when it was last seen or set by a link."""
-    used: T = st.session_state.get(f"{key}_used", accepted.default)
+    used: T = link.book().used.get(key, accepted.default)
     return used
 
 

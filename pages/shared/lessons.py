@@ -187,16 +187,23 @@ def lesson_control(page: str) -> None:
         return
     on_show = find_lesson(page, link.values(), link.defaults_of(page))
     with st.container(key=CONTROL_KEY, horizontal=True, vertical_alignment="center", gap=None):
-        with (
-            st.popover(_told(on_show, lessons), type="tertiary", width="content"),
-            st.container(key=LIST_KEY, gap=None),
-        ):
-            for number, lesson in enumerate(lessons, start=1):
-                mark = "**● {}**" if lesson is on_show else "{}"
-                lesson_link(lesson, mark.format(f"{number} · {in_language(lesson.title)}"))
+        told = _told(on_show, lessons)
+        # The list is made only when it is opened: a slider that moves does not wait for its links.
+        menu = st.popover(
+            told, type="tertiary", width="content", key=f"{page}_lessons", on_change="rerun"
+        )
+        if menu.open:
+            with menu, st.container(key=LIST_KEY, gap=None):
+                _list(lessons, on_show)
         before, after = _neighbours(on_show) if on_show else (None, lessons[0])
         _arrow(before, PREVIOUS_KEY, _("Previous: {title}"), ":material/chevron_left:")
         _arrow(after, NEXT_KEY, _("Next: {title}"), ":material/chevron_right:")
+
+
+def _list(lessons: Sequence[Lesson], on_show: Lesson | None) -> None:
+    for number, lesson in enumerate(lessons, start=1):
+        mark = "**● {}**" if lesson is on_show else "{}"
+        lesson_link(lesson, mark.format(f"{number} · {in_language(lesson.title)}"))
 
 
 def _arrow(lesson: Lesson | None, key: str, label: str, icon: str) -> None:

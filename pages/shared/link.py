@@ -5,8 +5,8 @@ the frame names each link value that was not accepted.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final, cast
+from dataclasses import dataclass, field
+from typing import Any, Final, cast
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -14,12 +14,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from core.language import _
 
 RESERVED: Final = frozenset({"embed", "embed_options"})
-_PARAMETERS: Final = "frame_parameters"
-_OF_FRAME: Final = "frame_own_parameters"
-_DEFAULTS: Final = "frame_defaults"
-_REFUSALS: Final = "frame_refusals"
-_PAGE: Final = "frame_last_page"
-_PAGE_NOW: Final = "frame_page"
+BOOK: Final = "frame_book"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,34 +49,6 @@ def _plain(value: str) -> str:
     return text if len(text) <= 60 else f"{text[:60]}..."
 
 
-def begin_run() -> None:
-    """Forget the parameters of the last run."""
-    st.session_state[_PARAMETERS] = {}
-    st.session_state[_PAGE_NOW] = ""
-
-
-def begin_page() -> None:
-    """Forget the parameters of the page; those of the frame stand."""
-    st.session_state[_PARAMETERS] = dict(st.session_state[_OF_FRAME])
-
-
-def enter(page: str) -> None:
-    """Note which page runs; on another page than before, its refusals are forgotten.
-
-    Called after the settings of the frame have registered: what was refused of them stands.
-    """
-    if st.session_state.get(_PAGE) != page:
-        kept = {name: each for name, each in _refusals().items() if name in _parameters()}
-        st.session_state[_REFUSALS] = kept
-    st.session_state[_PAGE] = st.session_state[_PAGE_NOW] = page
-    st.session_state[_OF_FRAME] = dict(_parameters())
-
-
-def current_page() -> str:
-    """Return the key of the page on show, such as "train/live_run"; "" while the frame starts."""
-    return str(st.session_state.get(_PAGE_NOW, ""))
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Parameter:
     """One setting, as the address writes it. A hidden one follows no click in the browser."""
@@ -92,16 +59,82 @@ class Parameter:
     visible: bool = True
 
 
+@dataclass(kw_only=True, slots=True)
+class Book:
+    """What a session notes about its settings: one entry of Streamlit's state.
+
+    Streamlit looks through all entries at each of some forty widgets of a page.
+
+    Attributes:
+        page: The page on show, such as "train/live_run"; "" while the frame starts.
+        last_page: The one of the last run.
+        parameters: Name -> setting of this run.
+        of_frame: Those of the frame alone.
+        defaults: Page -> name -> default, as far as this reader has met them.
+        refusals: Name -> a link value that was not accepted.
+        used: Name -> what an input was when it was last seen or set by a link.
+        known: Name -> what the address said and what Streamlit held when it was last read.
+    """
+
+    page: str = ""
+    last_page: str = ""
+    parameters: dict[str, Parameter] = field(default_factory=dict)
+    of_frame: Mapping[str, Parameter] = field(default_factory=dict)
+    defaults: dict[str, dict[str, str]] = field(default_factory=dict)
+    refusals: dict[str, Refusal] = field(default_factory=dict)
+    used: dict[str, Any] = field(default_factory=dict)
+    known: dict[str, tuple[str | None, object]] = field(default_factory=dict)
+
+
+def book() -> Book:
+    """Return the notes of this session."""
+    if BOOK not in st.session_state:
+        st.session_state[BOOK] = Book()
+    return cast("Book", st.session_state[BOOK])
+
+
+def begin_run() -> None:
+    """Forget the parameters of the last run."""
+    notes = book()
+    notes.parameters, notes.page = {}, ""
+
+
+def begin_page() -> None:
+    """Forget the parameters of the page; those of the frame stand."""
+    notes = book()
+    notes.parameters = dict(notes.of_frame)
+
+
+def enter(page: str) -> None:
+    """Note which page runs; on another page than before, its refusals are forgotten.
+
+    Called after the settings of the frame have registered: what was refused of them stands.
+    """
+    notes = book()
+    if notes.last_page != page:
+        notes.refusals = {
+            name: each for name, each in notes.refusals.items() if name in notes.parameters
+        }
+    notes.last_page = notes.page = page
+    notes.of_frame = dict(notes.parameters)
+
+
+def current_page() -> str:
+    """Return the key of the page on show, such as "train/live_run"; "" while the frame starts."""
+    return book().page
+
+
 def register(name: str, value: str, *, default: str = "", visible: bool = True) -> None:
     """Note one setting of this run, and for later links its default."""
-    _parameters()[name] = Parameter(name=name, value=value, default=default, visible=visible)
-    if page := current_page():
-        _defaults().setdefault(page, {})[name] = default
+    notes = book()
+    notes.parameters[name] = Parameter(name=name, value=value, default=default, visible=visible)
+    if notes.page:
+        notes.defaults.setdefault(notes.page, {})[name] = default
 
 
 def parameters() -> tuple[Parameter, ...]:
     """Return every setting that the frame and this page have registered in this run."""
-    return tuple(_parameters().values())
+    return tuple(book().parameters.values())
 
 
 def values() -> Mapping[str, str]:
@@ -111,7 +144,7 @@ def values() -> Mapping[str, str]:
 
 def defaults_of(page: str) -> Mapping[str, str]:
     """Return the defaults of a page's own settings, as far as this reader has met them."""
-    return dict(_defaults().get(page, {}))
+    return dict(book().defaults.get(page, {}))
 
 
 def raw_value(name: str) -> str | None:
@@ -144,9 +177,10 @@ def refuse(name: str, value: str, *, allowed: str, used: str) -> None:
 
     The first note stands: the address keeps the value while the reader already chooses others.
     """
-    standing = _refusals().get(name)
+    noted = book().refusals
+    standing = noted.get(name)
     if standing is None or standing.value != value:
-        _refusals()[name] = Refusal(name=name, value=value, allowed=allowed, used=used)
+        noted[name] = Refusal(name=name, value=value, allowed=allowed, used=used)
 
 
 def refusals() -> tuple[Refusal, ...]:
@@ -156,22 +190,10 @@ def refusals() -> tuple[Refusal, ...]:
     reads are refused too; not those of an input that was there before the last click closed it.
     """
     known = values()
-    standing = [each for each in _refusals().values() if known.get(each.name) == each.used]
+    standing = [each for each in book().refusals.values() if known.get(each.name) == each.used]
     read = {*known, *defaults_of(current_page()), *RESERVED}
     unknown = [name for name in st.query_params if name not in read]
     strangers = [
         Refusal(name=name, value=st.query_params[name], allowed="", used="") for name in unknown
     ]
     return (*standing, *strangers)
-
-
-def _parameters() -> dict[str, Parameter]:
-    return cast("dict[str, Parameter]", st.session_state.setdefault(_PARAMETERS, {}))
-
-
-def _defaults() -> dict[str, dict[str, str]]:
-    return cast("dict[str, dict[str, str]]", st.session_state.setdefault(_DEFAULTS, {}))
-
-
-def _refusals() -> dict[str, Refusal]:
-    return cast("dict[str, Refusal]", st.session_state.setdefault(_REFUSALS, {}))

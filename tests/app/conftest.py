@@ -85,15 +85,20 @@ def run_code(capsys):
 
 @pytest.fixture
 def open_page():
-    """Return open_page(key, **query): the page of that key, run once with that address."""
+    """Return open_page(key, **query): the page of that key, run once with that address.
 
-    def open_one(key, **query):
+    `opened` are the keys of lists that are open from the first run.
+    """
+
+    def open_one(key, opened=(), **query):
         app = AppTest.from_file(str(FRAME), default_timeout=SECONDS)
         # switch_page knows the addresses only after a first run, which would show Home in vain
         app._page_hash = calc_hash(page_row(key).address if key != "start/home" else "")
         app.query_params.update(query)
+        for each in opened:
+            app.session_state[each] = True
         app.run()
-        assert app.session_state["frame_page"] == key
+        assert app.session_state["frame_book"].page == key
         return app
 
     return open_one

@@ -60,12 +60,12 @@ def commit(app, key, choice):
 
 def parameters(app):
     """Return every setting of the page, as the address writes it."""
-    return {each.name: each.value for each in app.session_state["frame_parameters"].values()}
+    return {each.name: each.value for each in app.session_state["frame_book"].parameters.values()}
 
 
 def tabs_of(app, options):
     """Return the setting of the tabs and their words; of a page without tabs none."""
-    for each in app.session_state["frame_parameters"].values():
+    for each in app.session_state["frame_book"].parameters.values():
         if each.name.endswith("_tab"):
             return each.name, next(words for words, default in options if default == each.default)
     return "", [""]

@@ -55,7 +55,7 @@ def test_a_number_beyond_all_bounds_is_refused_by_name(open_page, key, name, val
     app = open_page(key, **{name: value}, **tab)
     assert [each.message for each in app.exception] == []
     assert any(f"`{name}`" in each.value for each in app.caption)
-    used = app.session_state["frame_parameters"][name]
+    used = app.session_state["frame_book"].parameters[name]
     assert used.value == used.default
     assert name not in app.query_params
 

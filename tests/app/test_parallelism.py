@@ -299,4 +299,4 @@ def test_the_memory_page_opens_in_the_same_state(open_page, layout):
     there = open_page("budget/training_memory", **memory_settings(app))
 
     assert largest in headline(there)
-    assert there.session_state["frame_refusals"] == {}
+    assert there.session_state["frame_book"].refusals == {}

@@ -234,8 +234,8 @@ def test_the_link_opens_the_serving_page_in_this_state(open_page):
     there = open_page("budget/serving", **query)
 
     assert query["serving_model"] == "llama-2-13b"
-    assert there.session_state["frame_refusals"] == {}
-    assert set(query) <= set(there.session_state["frame_parameters"])
+    assert there.session_state["frame_book"].refusals == {}
+    assert set(query) <= set(there.session_state["frame_book"].parameters)
     weights = next(m.value for m in here.markdown if m.value.startswith("- ✓ weights"))
     assert weights.split("\n")[0].removeprefix("- ✓ weights ") in there.session_state["headline"]
 
@@ -248,8 +248,8 @@ def test_the_link_opens_the_training_page_in_this_state(open_page, recipe):
 
     there = open_page("budget/training_memory", **query)
 
-    assert there.session_state["frame_refusals"] == {}
-    assert set(query) <= set(there.session_state["frame_parameters"])
+    assert there.session_state["frame_book"].refusals == {}
+    assert set(query) <= set(there.session_state["frame_book"].parameters)
     assert needed in there.session_state["headline"]
 
 

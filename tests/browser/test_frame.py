@@ -5,6 +5,8 @@ import urllib.parse
 
 import pytest
 
+from tests.browser.dashboard import wait_until
+
 THEME = ".st-key-frame_reader button"
 BACKGROUND = "() => getComputedStyle(document.querySelector('.stApp')).backgroundColor"
 LIGHT, DARK = "rgb(251, 250, 247)", "rgb(16, 21, 29)"
@@ -123,7 +125,7 @@ def test_the_language_switch_keeps_the_settings_and_the_address(home):
     home.locator(".st-key-lang_choice").get_by_text("中文").click()
     home.wait_for_url(re.compile("lang=zh"))
     home.until("document.documentElement.lang === 'zh-CN'")
-    assert query(home) == {"lang": "zh", "home_card": card}
+    wait_until(lambda: query(home) == {"lang": "zh", "home_card": card})
     assert home.evaluate("window.notReloaded")
 
 

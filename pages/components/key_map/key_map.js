@@ -9,11 +9,11 @@ export function isFree(event) {
   return !target.closest?.("input, textarea, select, [contenteditable], [role=slider], [role=textbox]");
 }
 
-// The list of lessons is made when it is opened.
+// The list of lessons is made on the server when it is opened.
 async function openLesson(number) {
   const button = document.querySelector(LIST_BUTTON);
   button?.click();
-  for (let tries = 0; button && tries < 40; tries++) {
+  for (let tries = 0; button && tries < 200; tries++) {
     const links = document.querySelectorAll(LESSONS);
     if (links.length > 0) {
       links[number - 1]?.click();

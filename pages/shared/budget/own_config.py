@@ -34,23 +34,32 @@ def own_model(
         messages: Where to say what was read or refused; here, if nowhere else.
     """
     _shorten(inputs)
-    with st.popover("config.json", icon=":material/data_object:", key=inputs.key("own_model")):
-        with st.container(key=f"bound_{inputs.key('config')}"):
-            linked = inputs.text("config", inputs.key("config"), max_chars=MAX_LINK_CHARS)
-        text = linked or str(st.session_state.get(_LONG, ""))
-        if not is_hidden(inputs.page, "config"):
-            _show_field(inputs, text)
-        st.file_uploader(
-            _("or the file itself"),
-            type="json",
-            key=_upload_key(inputs),
-            on_change=_keep_upload,
-            args=(inputs,),
-            max_upload_size=1,
-            disabled=locked(),
-        )
+    with st.container(key=f"bound_{inputs.key('config')}"):
+        linked = inputs.text("config", inputs.key("config"), max_chars=MAX_LINK_CHARS)
+    text = linked or str(st.session_state.get(_LONG, ""))
+    # Its fields are made only when it is opened: a slider that moves does not wait for them.
+    menu = st.popover(
+        "config.json", icon=":material/data_object:", key=inputs.key("own_model"), on_change="rerun"
+    )
+    if menu.open:
+        with menu:
+            _show_fields(inputs, text)
     with messages or st.container():
         return _read(inputs, text)
+
+
+def _show_fields(inputs: Inputs, text: str) -> None:
+    if not is_hidden(inputs.page, "config"):
+        _show_field(inputs, text)
+    st.file_uploader(
+        _("or the file itself"),
+        type="json",
+        key=_upload_key(inputs),
+        on_change=_keep_upload,
+        args=(inputs,),
+        max_upload_size=1,
+        disabled=locked(),
+    )
 
 
 def _show_field(inputs: Inputs, text: str) -> None:

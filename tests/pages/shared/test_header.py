@@ -37,7 +37,9 @@ def open_with_lessons(house, open_script, **query):
 
 
 def links(app):
-    return [(link.label, link.proto.query_string) for link in app.get("page_link")]
+    """Return the lessons of the opened list, then the arrows."""
+    app.session_state["demo/one_lessons"] = True
+    return [(link.label, link.proto.query_string) for link in app.run().get("page_link")]
 
 
 def told(app):
@@ -70,6 +72,11 @@ def test_lessons_of_the_page_say_every_setting_so_that_a_click_shows_one_picture
     seven = "d_n=7&d_x=4"
     assert links(app) == [("1 · Seven", seven), ("Next: Seven", seven)]
     assert told(app) == "1 lesson"
+
+
+def test_the_list_of_lessons_is_made_when_it_is_opened(house, open_script):
+    app = open_with_lessons(house, open_script)
+    assert [each.label for each in app.get("page_link")] == ["Next: Seven"]
 
 
 def test_the_lesson_on_show_is_marked_and_the_next_one_offered(house, open_script):

@@ -223,7 +223,7 @@ few = demo.toggle("few", "Few", default=False)
 demo.select_slider("size", "Size", (1, 2) if few else (1, 2, 4, 8), default=2)
 """
     app = open_script(script, demo_size="8")
-    assert app.session_state["demo_size_used"] == 8
+    assert app.session_state["frame_book"].used["demo_size"] == 8
     app.toggle(key="demo_few").set_value(True).run()
-    assert app.session_state["demo_size_used"] == 2
-    assert app.session_state["frame_refusals"] == {}
+    assert app.session_state["frame_book"].used["demo_size"] == 2
+    assert app.session_state["frame_book"].refusals == {}

@@ -40,7 +40,7 @@ def test_a_page_can_be_left_by_a_button(open_script, query):
     app = open_script(PAGE, **query)
     app.button[0].click().run()
     assert [each.message for each in app.exception] == []
-    assert app.session_state["frame_page"] == "demo/two"
+    assert app.session_state["frame_book"].page == "demo/two"
     assert app.query_params == query
 
 

@@ -94,8 +94,15 @@ def test_what_cannot_be_read_is_a_sentence_and_the_default_stays(open_script, co
     assert seen(app)[0].key == DEFAULT_MODEL
 
 
+def open_menu(app):
+    app.session_state["demo_own_model"] = True
+    return app.run()
+
+
 def upload(app, data):
-    return app.get("file_uploader")[0].upload("config.json", data, "application/json").run()
+    return (
+        open_menu(app).get("file_uploader")[0].upload("config.json", data, "application/json").run()
+    )
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])  # Windows writes a mark in front
@@ -131,7 +138,7 @@ LONG = LLAMA | {
 
 
 def paste(app, text):
-    return app.text_area(key="demo_config_text").set_value(text).run()
+    return open_menu(app).text_area(key="demo_config_text").set_value(text).run()
 
 
 @pytest.mark.parametrize("way", [paste, lambda app, text: upload(app, text.encode())])

@@ -1,0 +1,18 @@
+"""An address that changes while a page is open, as a link to the same page changes it."""
+
+
+def test_a_link_whose_run_was_ended_early_still_says_what_is_shown(open_page):
+    """A click elsewhere ends the run that Streamlit reads a link in; the next must read it."""
+    app = open_page("dtypes/bit_layouts")
+    before = app.session_state["headline"]
+    app.query_params["bits_format"] = "float8_e5m2"
+    app.run()
+    assert "float8_e5m2" in app.session_state["headline"] != before
+
+
+def test_what_the_reader_has_moved_stands_against_an_older_address(open_page):
+    app = open_page("dtypes/bit_layouts", bits_format="float8_e5m2")
+    choice = app.selectbox(key="bits_format_choice")
+    app.query_params["bits_format"] = "float32"
+    choice.set_value("bfloat16").run()
+    assert "bfloat16" in app.session_state["headline"]
