@@ -15,11 +15,13 @@ from pages.server.classroom import announce
 from pages.server.guard import middleware
 
 FRAME = Path(__file__).parent / "pages" / "frame.py"
-# What Home would load while its first reader waits. Torch is not among them, nor ever needed here.
+# What Home would load while its first reader waits.
 FIRST_NEEDED = ("streamlit.emojis", "core.machine", "core.train.start.plan")
 # What a first chart would: half a second in which nobody who waits for Home shall share the core.
 NEXT_NEEDED = ("pandas", "plotly.graph_objects")
 SECONDS_FOR_HOME = 3.0
+# The pages of tensors run torch here; no other page does. It comes last, with what it loads late.
+TORCH_NEEDED = ("core.tensors.trace", "sympy")
 
 
 def warm_up() -> None:
@@ -28,6 +30,9 @@ def warm_up() -> None:
         importlib.import_module(name)
     time.sleep(SECONDS_FOR_HOME)
     for name in NEXT_NEEDED:
+        importlib.import_module(name)
+    time.sleep(SECONDS_FOR_HOME)
+    for name in TORCH_NEEDED:
         importlib.import_module(name)
     gc.freeze()  # the backup of runner.postScriptGC = false: a collection walks 277,000 objects
 

@@ -24,6 +24,11 @@ class Watching(TorchDispatchMode):
         super().__init__()  # type: ignore[no-untyped-call]
         self._tell = tell
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Say that no compiler is kept away: it would be loaded for that, 800 modules of it."""
+        return False
+
     def __torch_dispatch__(
         self,
         func: Any,  # noqa: ANN401

@@ -34,6 +34,9 @@ class Preset:
         source: The program.
         dtype: Of `x`.
         of: The model whose sizes these are; empty for a toy.
+        model: Its key in `core.budget.catalogue.models`, where training with `batch` sequences of
+            `seq` tokens makes this tensor; else empty.
+        batch, seq: Of that training.
     """
 
     key: str
@@ -42,12 +45,16 @@ class Preset:
     source: str
     dtype: str = "float32"
     of: str = ""
+    model: str = ""
+    batch: int = 0
+    seq: int = 0
 
 
 _GPT_2: Final = "GPT-2"  # Radford et al. 2019: 12 heads of 64
 # Grattafiori et al. 2024: 8,192 tokens; 70B has 64 query heads and 8 KV heads of 128, and both have
 # 128,256 tokens in the vocabulary.
 _LLAMA_70B: Final = "Llama-3 70B"
+_OURS: Final = N_("the small GPT of Live training")  # 4 heads of 16, 64 tokens
 _LLAMA_8B: Final = "Llama-3 8B"
 
 PRESETS: Final = (
@@ -99,6 +106,9 @@ PRESETS: Final = (
         shape=(2, 128, 768),
         source="q = x.view(2, 128, 12, 64).transpose(1, 2)\nq.contiguous()",
         of=_GPT_2,
+        model="gpt2",
+        batch=2,
+        seq=128,
     ),
     Preset(
         key="merge",
@@ -106,6 +116,9 @@ PRESETS: Final = (
         shape=(2, 12, 128, 64),
         source="y = x.transpose(1, 2)\ny.view(2, 128, 768)",
         of=_GPT_2,
+        model="gpt2",
+        batch=2,
+        seq=128,
     ),
     Preset(
         key="shift",
@@ -120,6 +133,9 @@ PRESETS: Final = (
         source="logits = x\nlogits[:, :-1].reshape(-1, 128256)",
         dtype="bfloat16",
         of=_LLAMA_8B,
+        model="llama-3-8b",
+        batch=8,
+        seq=4096,
     ),
     Preset(
         key="repeat_kv",
@@ -134,12 +150,31 @@ PRESETS: Final = (
         source="e = x[:, :, None].expand(1, 8, 8, 8192, 128)\ne.reshape(1, 64, 8192, 128)",
         dtype="bfloat16",
         of=_LLAMA_70B,
+        model="llama-3-70b",
+        batch=1,
+        seq=8192,
     ),
     Preset(
         key="fused_qkv",
         title=N_("Fused QKV: three views of one product"),
         shape=(2, 4, 18),
         source="q, k, v = x.chunk(3, -1)\nk.view(2, 4, 2, 3)",
+    ),
+    Preset(
+        key="own_qkv",
+        title=N_("q, k and v by name: views of one product"),
+        shape=(1, 64, 192),
+        source="""\
+q, k, v = rearrange(x, "B T (three H D) -> three B H T D", three=3, H=4).unbind(0)
+q @ k.transpose(-2, -1)""",
+        of=_OURS,
+    ),
+    Preset(
+        key="own_weight",
+        title=N_("A linear layer reads its weight transposed"),
+        shape=(192, 64),
+        source="weight = x\nq, k, v = weight.chunk(3)\nweight.t()",
+        of=_OURS,
     ),
     Preset(
         key="cache",
@@ -166,6 +201,9 @@ PRESETS: Final = (
         source="q = x.view(2, 8192, 64, 128).transpose(1, 2)\nq @ q.transpose(-2, -1)",
         dtype="bfloat16",
         of=_LLAMA_70B,
+        model="llama-3-70b",
+        batch=2,
+        seq=8192,
     ),
     Preset(
         key="gate",

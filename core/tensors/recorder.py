@@ -27,6 +27,7 @@ class Recorder:
     def __init__(self) -> None:
         self.steps: list[Step] = []
         self.refused_shape: tuple[int, ...] | None = None
+        self.refused_tensor = ""
         self._tensors: dict[int, tuple[Tensor, TracedTensor]] = {}  # by id of the object
         self._storages: dict[int, tuple[str, Tensor]] = {}
 
@@ -62,6 +63,7 @@ class Recorder:
         except RuntimeError:
             if operation.call.name == "view" and type(operation.arguments[1]) is tuple:
                 self.refused_shape = operation.arguments[1]
+                self.refused_tensor = self.tensor(operation.inputs[0], "").key
             raise
         written = operation.inputs[:1] if operation.call.writes else ()
         outputs = tuple(tensors_in(result)) or written

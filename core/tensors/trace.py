@@ -41,6 +41,7 @@ class Trace:
         variables: Name -> keys of the tensors that it stands for at the end.
         error: What ended it, if something did.
         refused_shape: What a refused `view` was asked for.
+        refused_tensor: Key of the tensor that it was asked of.
         script: The statements before the error as plain Python, without what makes the inputs.
     """
 
@@ -50,6 +51,7 @@ class Trace:
     variables: Mapping[str, tuple[str, ...]]
     error: ExpressionError | None = None
     refused_shape: tuple[int, ...] | None = None
+    refused_tensor: str = ""
     script: str = ""
 
     @property
@@ -92,6 +94,7 @@ def trace(
         variables={name: recorder.keys(value) for name, value in variables.items()},
         error=error,
         refused_shape=recorder.refused_shape,
+        refused_tensor=recorder.refused_tensor,
         script=script(program, _num_sound(program, error)) if program else "",
     )
 

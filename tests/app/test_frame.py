@@ -78,7 +78,7 @@ async def run():
 asyncio.run(run())
 print("torch" in sys.modules)
 """
-    assert fresh_python(program).splitlines() == ["True True", "False"]
+    assert fresh_python(program).splitlines() == ["True True", "True"]
 
 
 def test_the_script_context_can_be_asked_for_quietly():

@@ -5,7 +5,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const LARGEST_CELL = 46;
 const TEXT_FROM = 40; // pixels: smaller cells carry no text
 const STRIP_ROW = 46;
-const LABEL = 32;
+const LABEL = 26; // above a grid and above a strip
 const GAP = 34; // between a strip and what stands below it: the jump is written there
 
 function node(name, attributes = {}, text = null) {
@@ -19,28 +19,30 @@ function node(name, attributes = {}, text = null) {
 function sceneOf(view) {
   const { data, step, width, room } = view;
   const tensor = data.tensors[data.steps[step].tensor];
+  const label = data.present ? LABEL * 1.5 : LABEL;
   const addresses = addressesOf(tensor);
   const left = data.present ? 96 : 70; // for what stands beside the grid
   const places = placesOf(tensor.shape);
   const storages = shownStorages(view);
   const numBytes = Math.max(...storages.map((each) => Math.max(each.num_bytes, 1)));
-  const shared = Math.max((room - LABEL * 2) * 0.45, 60) / storages.length - LABEL - GAP / 2;
+  const shared = Math.max((room - label * 2) * 0.45, 60) / storages.length - label - GAP / 2;
   const stripRoom = Math.max(shared, LOWEST_ROOM);
   const strip = stripOf(numBytes, width - 4, stripRoom, LARGEST_CELL / 4);
   const lanes = placeLanes(storages, strip);
-  const laneHeight = lanes.reduce((sum, lane) => sum + lane.height + LABEL + GAP / 2, 0);
-  const gridRoom = Math.max(room - laneHeight - LABEL * 2 - GAP, 40);
+  const laneHeight = lanes.reduce((sum, lane) => sum + lane.height + label + GAP / 2, 0);
+  const gridRoom = Math.max(room - laneHeight - label * 2 - GAP, 40);
   const cell = Math.min(LARGEST_CELL, (width - left - 20) / places.width, gridRoom / places.height);
   const gridHeight = places.height * cell;
-  let top = LABEL + gridHeight + GAP;
+  let top = label + gridHeight + GAP;
   for (const lane of lanes) {
-    lane.top = top + LABEL;
+    lane.top = top + label;
     top = lane.top + lane.height + GAP / 2;
   }
-  return { tensor, addresses, places, cell, strip, lanes, left, top: LABEL, gridHeight, height: top };
+  const scene = { tensor, addresses, places, cell, strip, lanes, left, top: label, gridHeight, height: top };
+  return { ...scene, isMany: numCells(scene) > MANY };
 }
 
-const LOWEST_ROOM = 18; // of a strip
+const LOWEST_ROOM = 28; // of a strip: so much holds a number
 const ROOM_FOR_THREE = 400;
 
 // The storage of the shown tensor, and the last one or two others that the steps up to it have made.
@@ -85,6 +87,7 @@ function box(x, y, width, height, classes, text) {
 }
 
 function drawGrid(view, scene) {
+  if (scene.isMany) return drawManyCells(view, scene);
   const { tensor, addresses, cell } = scene;
   const values = valuesFor(view, tensor);
   const grid = node("g", { class: "cells" });
@@ -98,11 +101,15 @@ function drawGrid(view, scene) {
   return grid;
 }
 
-// A corner on what a write has changed; addresses are those of the storage's first dtype.
-function markChanged(made, storage, address, itemsize, width, height) {
+// Addresses are those of the storage's first dtype.
+function wasWritten(storage, address, itemsize) {
   const [first, end] = [address * itemsize, (address + 1) * itemsize];
-  const isChanged = storage.changed.some((each) => each * storage.itemsize < end && (each + 1) * storage.itemsize > first);
-  if (!isChanged) return;
+  return storage.changed.some((each) => each * storage.itemsize < end && (each + 1) * storage.itemsize > first);
+}
+
+// A corner on what a write has changed.
+function markChanged(made, storage, address, itemsize, width, height) {
+  if (!wasWritten(storage, address, itemsize)) return;
   made.classList.add("changed");
   const corner = Math.min(12, width / 2, height / 2);
   made.append(node("path", { class: "mark", d: `M1.5 1.5 h${corner} l${-corner} ${corner} z` }));
@@ -137,8 +144,26 @@ function drawLane(view, scene, lane) {
   const itemsize = isOwn ? scene.tensor.itemsize : storage.itemsize;
   const readers = isOwn ? readersOf(scene.addresses) : new Map();
   const group = node("g", { class: isOwn ? "lane own" : "lane" });
-  group.append(node("text", { x: 2, y: lane.top - 14, class: "name" }, fill(words.storage, storage)));
+  group.append(node("text", { x: nameLeft(view, scene, isOwn), y: lane.top - 7, class: "name" }, fill(words.storage, storage)));
+  group.append(...(scene.isMany ? drawManyBytes(scene, lane, itemsize, readers) : drawBytes(view, scene, lane, itemsize, readers)));
+  group.append(...drawRulers(scene, lane));
+  if (isOwn) group.append(drawOffset(view, scene, lane));
+  return group;
+}
+
+// A storage's name begins where the strip does, or behind the offset's arrow if that is in its way.
+function nameLeft(view, scene, isOwn) {
+  const { tensor, strip } = scene;
+  const wide = view.data.present ? 1.5 : 1;
+  const arrow = 2 + ((tensor.offset * tensor.itemsize) % strip.bytesInRow + tensor.itemsize / 2) * strip.byteWidth;
+  return isOwn && arrow < 140 * wide ? arrow + (tensor.offset ? 80 * wide : 14) : 2;
+}
+
+function drawBytes(view, scene, lane, itemsize, readers) {
+  const { storage } = lane;
+  const isOwn = storage.key === scene.tensor.storage;
   const values = isOwn ? valuesFor(view, scene.tensor) : storage.values;
+  const bytes = [];
   for (let address = 0; (address + 1) * itemsize <= storage.num_bytes; address += 1) {
     const [x, y] = stripPlace(scene, lane, address * itemsize);
     const times = readers.get(address)?.length ?? 0;
@@ -147,11 +172,9 @@ function drawLane(view, scene, lane) {
     made.dataset.address = address;
     if (times > 1) made.append(node("text", { class: "times", x: itemsize * scene.strip.byteWidth - 3, y: 11, "text-anchor": "end" }, `×${times}`));
     markChanged(made, storage, address, itemsize, itemsize * scene.strip.byteWidth, scene.strip.rowHeight);
-    group.append(made);
+    bytes.push(made);
   }
-  group.append(...drawRulers(scene, lane));
-  if (isOwn) group.append(drawOffset(view, scene, lane));
-  return group;
+  return bytes;
 }
 
 // A line where each 64 bytes begin: a processor fetches them together.
@@ -173,7 +196,7 @@ function drawOffset(view, scene, lane) {
   if (tensor.offset * tensor.itemsize >= Math.max(lane.storage.num_bytes, 1)) return group;
   const middle = (tensor.itemsize * strip.byteWidth) / 2;
   group.append(node("path", { d: `M${middle} -1 l-6 -9 h12 z` }));
-  if (tensor.offset) group.append(node("text", { x: middle + 9, y: -4 }, fill(view.data.words.offset, tensor)));
+  if (tensor.offset) group.append(node("text", { x: middle + 9, y: -7 }, fill(view.data.words.offset, tensor)));
   return group;
 }
 

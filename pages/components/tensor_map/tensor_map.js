@@ -25,24 +25,19 @@ function build(view, from = null) {
   point(view);
 }
 
-// The cells of a view leave their old places for new ones; a copy's come out of the old grid into
-// the new storage, which was not there before.
+// A view lays the grid out anew: nothing moves, for nothing in the storage has moved. Only a copy's
+// elements do, from the old storage into the new one, which was not there before.
 function moveCells(view, old) {
   const { scene } = view;
-  const isShared = old.tensor.storage === scene.tensor.storage;
-  const isSameLength = old.addresses.length === scene.addresses.length;
-  const cameFrom = isShared ? readersOf(old.addresses) : null;
-  view.root.querySelectorAll(".cell").forEach((cell, flat) => {
-    const before = isShared ? cameFrom.get(scene.addresses[flat])?.[0] : isSameLength ? flat : undefined;
-    if (before !== undefined) slide(cell, cellPlace(old, before), cellPlace(scene, flat));
-  });
-  if (isShared || !isSameLength) return;
+  const wasThere = old.lanes.some(({ storage }) => storage.key === scene.tensor.storage);
+  if (wasThere || old.addresses.length !== scene.addresses.length) return;
+  const [from, to] = [laneOf(old), laneOf(scene)];
   const readers = readersOf(scene.addresses);
-  const lane = laneOf(scene);
   view.root.querySelectorAll(".lane.own .byte").forEach((byte) => {
     const flat = readers.get(Number(byte.dataset.address))?.[0];
-    const to = stripPlace(scene, lane, byte.dataset.address * scene.tensor.itemsize);
-    if (flat !== undefined) slide(byte, cellPlace(old, flat), to);
+    if (flat === undefined) return;
+    const before = stripPlace(old, from, old.addresses[flat] * old.tensor.itemsize);
+    slide(byte, before, stripPlace(scene, to, byte.dataset.address * scene.tensor.itemsize));
   });
 }
 
@@ -61,6 +56,11 @@ function point(view) {
   way.replaceChildren();
   if (address === undefined) {
     root.querySelector(".sum").textContent = view.data.words.no_element;
+    return;
+  }
+  if (scene.isMany) {
+    way.append(drawLights(scene, flat), drawNeedle(scene, flat));
+    root.querySelector(".sum").textContent = sumOf(view, flat);
     return;
   }
   const cells = root.querySelectorAll(".cell");
@@ -172,7 +172,14 @@ function onKey(view, event) {
   act();
 }
 
-function flatAt(view, target) {
+function flatAt(view, event) {
+  const picture = view.root.querySelector(".picture");
+  if (view.scene.isMany) {
+    const { left, top, width } = picture.getBoundingClientRect();
+    const scale = view.width / width;
+    return flatUnder(view.scene, (event.clientX - left) * scale, (event.clientY - top) * scale);
+  }
+  const target = view.root.getRootNode().elementFromPoint(event.clientX, event.clientY) ?? picture;
   const cell = target.closest?.(".cell");
   if (cell) return Number(cell.dataset.flat);
   const byte = target.closest?.(".lane.own .byte");
@@ -180,7 +187,7 @@ function flatAt(view, target) {
 }
 
 function listenToPointer(view, picture) {
-  const at = (event) => flatAt(view, view.root.getRootNode().elementFromPoint(event.clientX, event.clientY) ?? picture);
+  const at = (event) => flatAt(view, event);
   picture.addEventListener("pointerdown", (event) => {
     const flat = at(event);
     if (flat >= 0) choose(view, flat);

@@ -15,7 +15,7 @@ from pages.shared.settings import presenting, unit_system
 MAX_CELLS: Final = 4096  # of one tensor, and elements of one storage, that are drawn
 _FOLDER: Final = Path(__file__).parent
 # One script for the browser: each part uses the ones before it.
-_SCRIPTS: Final = ("geometry", "draw", "export", "tensor_map")
+_SCRIPTS: Final = ("geometry", "draw", "many", "export", "tensor_map")
 
 
 def _read(name: str) -> str:
@@ -89,15 +89,27 @@ def steps_of(trace: Trace) -> list[dict[str, Any]]:
         {"label": each.text, "kind": "given", "badge": _(KINDS["given"]), "tensor": each.key}
         for each in trace.inputs
     ]
+    names = {keys[0]: name for name, keys in trace.variables.items() if keys}
     return given + [
-        {"label": _label(step), "kind": step.kind, "badge": _badge(step), "tensor": output.key}
+        {
+            "label": _label(step, names.get(output.key, "")),
+            "kind": step.kind,
+            "badge": _badge(step),
+            "tensor": output.key,
+        }
         for step in trace.steps
         for output in step.outputs[:1]
     ]
 
 
-def _label(step: Step) -> str:
-    """Return the last call of a chain: ".view(6)" of "x.t().view(6)"."""
+def _label(step: Step, name: str) -> str:
+    """Return the last call of a chain, and the variable that keeps its result: "y = .view(6)"."""
+    call = _last_call(step)
+    return f"{name} = {call}" if name and step.kind != "same" else call
+
+
+def _last_call(step: Step) -> str:
+    """Return ".view(6)" of "x.t().view(6)"."""
     lines = step.text.split("\n")
     depth, text = 0, " ".join(line.strip() for line in lines)
     for place in reversed(range(len(text))):

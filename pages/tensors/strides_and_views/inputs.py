@@ -1,5 +1,6 @@
 """What the page of strides asks for: a tensor, a program, and which element is looked at."""
 
+import math
 import re
 from dataclasses import dataclass
 from typing import Final
@@ -10,6 +11,7 @@ from core.expressions.limits import MAX_CHARACTERS
 from core.language import _
 from core.tensors.presets import BY_KEY, DTYPES, PRESETS, Preset, given
 from core.tensors.trace import Trace, trace
+from pages.components.tensor_map.tensor_map import MAX_CELLS
 from pages.shared.inputs import Inputs
 from pages.shared.settings import is_hidden, locked
 
@@ -31,6 +33,7 @@ class Case:
         shape, dtype: Of `x`.
         trace: What happened.
         has_data: Whether the tensors hold numbers; large ones do not.
+        preset: The example that this is, if it is one.
     """
 
     source: str
@@ -38,6 +41,7 @@ class Case:
     dtype: str
     trace: Trace
     has_data: bool
+    preset: Preset | None = None
 
 
 def choose_case() -> Case:
@@ -68,7 +72,11 @@ def choose_case() -> Case:
         raise ValueError(_("A length is never negative."))
     x, limits = given(shape, dtype)
     ran = trace(source, {"x": x}, limits)
-    return Case(source=source, shape=shape, dtype=dtype, trace=ran, has_data=not limits.on_meta)
+    same = (each for each in PRESETS if (each.source, each.shape) == (source, shape))
+    return Case(
+        source=source, shape=shape, dtype=dtype, trace=ran, has_data=not limits.on_meta,
+        preset=next(same, None),
+    )  # fmt: skip
 
 
 def lengths_in(text: str) -> tuple[int, ...]:
@@ -99,7 +107,7 @@ def _choose_preset() -> None:
 
 def _title(key: str) -> str:
     preset = BY_KEY[key]
-    return f"{_(preset.title)} · {preset.of}" if preset.of else _(preset.title)
+    return f"{_(preset.title)} · {_(preset.of)}" if preset.of else _(preset.title)
 
 
 def open_preset(preset: Preset) -> None:
@@ -111,6 +119,8 @@ def open_preset(preset: Preset) -> None:
     ASK.set("columns", columns)
     ASK.set("dtype", preset.dtype)
     ASK.set("at", "")
+    if math.prod(preset.shape) > MAX_CELLS:  # nothing is drawn: its steps say more
+        ASK.set("tab", "steps")
 
 
 def _program() -> str:

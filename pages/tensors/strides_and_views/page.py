@@ -2,6 +2,7 @@
 
 from core.language import N_
 from pages.shared.tabbed_page import Page, Tab, tabbed_page
+from pages.tensors.strides_and_views.access import access
 from pages.tensors.strides_and_views.inputs import ASK, choose_case
 from pages.tensors.strides_and_views.question import ask_after_transpose
 from pages.tensors.strides_and_views.refusals import refused_inputs
@@ -22,6 +23,7 @@ tabbed_page(
             ),
             "why": Tab(label=N_("Why view refuses"), show=why),
             "steps": Tab(label=N_("Steps"), show=steps),
+            "access": Tab(label=N_("Access cost"), show=access),
         },
     ),
 )

@@ -32,3 +32,27 @@ try:
 except RuntimeError as error:
     print(error)
 """
+
+
+_WALK = """
+import itertools
+
+import torch
+
+y = torch.empty_strided({shape}, {stride}, dtype=torch.{dtype}, device="meta")
+lines = [
+    ({offset} + sum(i * step for i, step in zip(index, y.stride()))) * y.element_size() // 64
+    for index in itertools.product(*map(range, y.shape))
+]
+print(len(lines), "elements on", len(set(lines)), "cache lines")
+print(sum(a != b for a, b in zip(lines, lines[1:])) + (len(lines) > 0), "changes of line")
+"""
+
+
+def access_snippet(case: Case) -> str:
+    """Return code that counts the cache lines of the last tensor, read in order."""
+    tensor = case.trace.tensors[-1]
+    layout = tensor.layout
+    return _WALK.format(
+        shape=layout.shape, stride=layout.stride, offset=layout.offset, dtype=tensor.dtype
+    )

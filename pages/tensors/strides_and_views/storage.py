@@ -1,5 +1,6 @@
 """The answer: the tensor of a step, its storage, and the way from an index to an address."""
 
+from functools import partial
 from typing import Final
 
 import streamlit as st
@@ -11,9 +12,11 @@ from core.units import format_bytes, format_exact
 from pages.components.tensor_map.tensor_map import MAX_CELLS, can_be_drawn, steps_of, tensor_map
 from pages.shared.settings import presenting, unit_system
 from pages.shared.tabbed_page import Shown
+from pages.tensors.strides_and_views.elsewhere import links
 from pages.tensors.strides_and_views.inputs import ASK, Case
 from pages.tensors.strides_and_views.refusals import refusal
 from pages.tensors.strides_and_views.snippet import snippet
+from pages.tensors.strides_and_views.why import verdict_sentence
 
 ROOM: Final = 400  # pixels of the picture
 PRESENT_ROOM: Final = 330
@@ -44,17 +47,42 @@ def storage(case: Case) -> Shown:
         )
     if ran.error:
         refusal(ran.error)
+    refused = _refused(case)
     return Shown(
-        headline=_refused(case) or _headline(shown, index),
+        headline=refused or _headline(shown, index),
+        beside_headline=_offer_why if refused and ran.refused_shape else None,
         notes=[_inspection(shown)],
+        below=partial(links, case, shown, _address(shown, index)),
         code=snippet(case),
     )
 
 
 def _refused(case: Case) -> str:
-    """Return what ended the program, unless the reader looks at a step before."""
-    error = case.trace.error
-    return error.message if error and not ASK.used("at") else ""
+    """Return what ended the program, unless the reader looks at a step before.
+
+    Of a view that is refused: the dimensions that forbid it.
+    """
+    ran = case.trace
+    if ran.error is None or ASK.used("at"):
+        return ""
+    if ran.refused_shape is None:
+        return ran.error.message
+    (tensor,) = [each for each in ran.tensors if each.key == ran.refused_tensor]
+    return verdict_sentence(tensor, ran.refused_shape)
+
+
+def _offer_why() -> None:
+    label = _("Why, and what to do")
+    st.button(label, key=ASK.key("to_why"), on_click=lambda: ASK.set("tab", "why"))
+
+
+def _address(shown: TracedTensor, index: tuple[int, ...]) -> int | None:
+    """Return the address of an element; None where there is no such element."""
+    layout = shown.layout
+    if not layout.numel:
+        return None
+    jumps = trace_index(index, layout.shape, layout.stride)
+    return layout.offset + sum(step.jump for step in jumps)
 
 
 def _headline(shown: TracedTensor, index: tuple[int, ...]) -> str:
@@ -64,10 +92,12 @@ def _headline(shown: TracedTensor, index: tuple[int, ...]) -> str:
             text=_short(shown.text), shape=layout.shape
         )
     steps = trace_index(index, layout.shape, layout.stride)
-    address = layout.offset + sum(step.jump for step in steps)
     terms = " + ".join([str(layout.offset), *(f"{step.index}·{step.stride}" for step in steps)])
     return _("`{text}` [{index}] lies at {sum} = {address}").format(
-        text=_short(shown.text), index=", ".join(map(str, index)), sum=terms, address=address
+        text=_short(shown.text),
+        index=", ".join(map(str, index)),
+        sum=terms,
+        address=_address(shown, index),
     )
 
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.language import _
 from core.tensors.layout import Layout
-from core.tensors.trace import TracedTensor
+from core.tensors.trace import Trace, TracedTensor
 from core.tensors.views import ViewVerdict, explain_view
 from core.units import format_bytes
 from pages.shared.charts import show_table
@@ -18,14 +18,14 @@ from pages.tensors.strides_and_views.snippet import view_snippet
 
 def why(case: Case) -> Shown:
     """Ask for a shape and show whether the last tensor can be viewed in it."""
-    tensor = case.trace.tensors[-1]
+    tensor = _asked(case.trace)
     target = _target(case, tensor)
     layout = tensor.layout
     verdict = explain_view(layout.shape, layout.stride, target)
     _show_pairs(layout, verdict)
     _show_target(verdict, target)
     return Shown(
-        headline=_headline(tensor, verdict, target),
+        headline=verdict_sentence(tensor, target),
         notes=_notes(verdict, layout),
         code=view_snippet(tensor, target),
     )
@@ -45,17 +45,30 @@ def _target(case: Case, tensor: TracedTensor) -> tuple[int, ...]:
     return case.trace.refused_shape or (tensor.layout.numel,)
 
 
-def _headline(tensor: TracedTensor, verdict: ViewVerdict, target: tuple[int, ...]) -> str:
-    values = {"shape": tensor.layout.shape, "target": target}
+def _asked(ran: Trace) -> TracedTensor:
+    """Return the tensor whose view was refused, else the last one."""
+    return next((each for each in ran.tensors if each.key == ran.refused_tensor), ran.tensors[-1])
+
+
+def verdict_sentence(tensor: TracedTensor, target: tuple[int, ...]) -> str:
+    """Return whether a tensor can be viewed in a shape, and what forbids it if it cannot."""
+    layout = tensor.layout
+    verdict = explain_view(layout.shape, layout.stride, target)
+    values = {"shape": layout.shape, "target": target}
     if verdict.ok:
         message = _("{shape} can be viewed as {target}: strides {stride}, nothing is copied")
         return message.format(**values, stride=verdict.stride)
     if verdict.kind != "break":
         message = _("{target} does not hold the {count} elements of {shape}")
-        return message.format(**values, count=tensor.layout.numel)
-    pairs = _(" and ").join(f"({pair.dim}, {pair.right})" for pair in verdict.failures)
-    message = _("{shape} cannot be viewed as {target}: dimensions {pairs} cannot be merged")
-    return message.format(**values, pairs=pairs)
+        return message.format(**values, count=layout.numel)
+    first, *others = verdict.failures
+    message = _(
+        "{shape} cannot be viewed as {target}: dimensions {left} and {right} cannot be merged, "
+        "stride {have} instead of {need}"
+    )
+    words = {"left": first.dim, "right": first.right, "have": first.have, "need": first.need}
+    more = _(" (and {count} more)").format(count=len(others)) if others else ""
+    return message.format(**values, **words) + more
 
 
 def _show_pairs(layout: Layout, verdict: ViewVerdict) -> None:

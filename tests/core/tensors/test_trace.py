@@ -189,6 +189,9 @@ def test_a_refused_view_is_remembered_with_its_shape():
     assert traced("x.t().view(2, -1)").refused_shape == (2, -1)
     assert traced("x.t().view(torch.float16)").refused_shape is None
     assert traced("x.nope()").refused_shape is None
+    ended = traced("y = x.t()\nz = x[0]\ny.view(6)")
+    (refused,) = [each for each in ended.tensors if each.key == ended.refused_tensor]
+    assert refused.layout.stride == (1, 3)
 
 
 def test_a_rule_is_asked_only_for_the_call_whose_name_it_bears():
