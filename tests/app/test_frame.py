@@ -104,7 +104,9 @@ for query in json.loads(queries):
     assert app.session_state["headline"]
 print(*[name for name in names if name in sys.modules])
 """
-LATE = dict.fromkeys((row.key for row in PAGES), ("torch",)) | {
+# The pages of tensors show what torch itself answers to the reader's line: they run it.
+RUNS_TORCH = "tensors/"
+LATE = {row.key: ("torch",) for row in PAGES if not row.key.startswith(RUNS_TORCH)} | {
     "start/home": ("torch", "pandas", "pyarrow", "altair"),
     "dtypes/bit_layouts": ("torch", "pandas"),
 }

@@ -1,4 +1,7 @@
-"""Where else an element, or the bytes of a program, can be looked at."""
+"""Where else an element, or the bytes of a program, can be looked at.
+
+Why apart: it knows the addresses of two other pages, and changes with them.
+"""
 
 import streamlit as st
 

@@ -1,6 +1,9 @@
-"""Shapes that are broadcast: aligned from the right, and what the last two dimensions become."""
+"""Shapes that are broadcast: aligned from the right, and below that their elements as grids.
 
-from typing import Final
+A grid holds the last two dimensions: what is stored, and what is read again with stride 0.
+"""
+
+from typing import Any, Final
 
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.figures.tensors.broadcasting.boxes import (
@@ -11,13 +14,18 @@ from core.figures.tensors.broadcasting.boxes import (
     end_box,
     operand_box,
 )
-from core.figures.tensors.broadcasting.grids import can_draw_grids, draw_grids, grid_axes
 from core.language import _
+from core.tensors.layout import Layout
 from core.tensors.operands import Broadcast
+from core.units import format_count
 
 HEIGHT_PX: Final = 430
 PRESENT_HEIGHT_PX: Final = 420
+MOST: Final = 16  # rows and columns of a grid that are drawn
 _LEAST: Final = 4  # of the text's size, that the grids need
+_GAP: Final = 2.5  # cells between two grids
+_STORED, _AGAIN, _RESULT = range(3)
+_SHARES: Final = (("accent", 0.85), ("accent", 0.2), ("works", 0.55))
 
 
 def alignment_picture(case: Broadcast, chosen: int | None, look: Look) -> Picture:
@@ -36,10 +44,10 @@ def alignment_picture(case: Broadcast, chosen: int | None, look: Look) -> Pictur
     size, boxes = layout["font"]["size"], boxes_height(len(lines), look)
     top, bottom, gap = 2 * size, round(3.2 * size), 2 * size
     inner = (PRESENT_HEIGHT_PX if look.present else HEIGHT_PX) - top - bottom
-    if can_draw_grids(case) and inner - boxes - gap > _LEAST * size:
-        draw_grids(drawing, case, look)
+    if case.result and case.result.numel and inner - boxes - gap > _LEAST * size:
+        _draw_grids(drawing, case, case.result, look)
         layout["yaxis"]["domain"] = [1 - boxes / inner, 1]
-        layout |= grid_axes(case, 1 - (boxes + gap) / inner)
+        layout |= _grid_axes(case, case.result, 1 - (boxes + gap) / inner)
     else:
         inner, bottom = boxes, 4
     fields = {
@@ -61,10 +69,93 @@ def _lines(case: Broadcast, look: Look) -> list[Line]:
     ends = [end_box(column) for column in case.verdict.columns]
     made = (
         _("{size}, new").format(size=look.format_bytes(case.result.num_bytes))
-        if (case.result)
+        if case.result
         else _("no result")
     )
     return [*lines, Line(label=f"<b>{_('result')}</b>", boxes=ends, beside=made)]
+
+
+def _draw_grids(drawing: Drawing, case: Broadcast, result: Layout, look: Look) -> None:
+    """Draw the operands and the result side by side on the axes x2 and y2."""
+    size = look.layout()["font"]["size"]
+    rows, columns = _drawn(result)
+    words = _("<b>{name}</b>: {stored} stored<br>{read} read")
+    titles = [
+        words.format(
+            name=each.name,
+            stored=format_count(each.stored.numel),
+            read=format_count(each.read.numel),
+        )
+        for each in case.operands
+    ]
+    made = _("<b>result</b>:<br>{count} written")
+    titles.append(made.format(count=format_count(result.numel)))
+    layouts = [*(each.read for each in case.operands), result]
+    for number, (layout, title) in enumerate(zip(layouts, titles, strict=True)):
+        left = number * (columns + _GAP)
+        is_result = number == len(case.operands)
+        _draw_grid(drawing, layout, left, look, is_result=is_result)
+        drawing.note(
+            x=left + (columns - 1) / 2, y=rows - 0.5, xref="x2", yref="y2", text=title,
+            yanchor="top", font={"size": size - (0 if look.present else 1)},
+        )  # fmt: skip
+
+
+def _draw_grid(
+    drawing: Drawing, layout: Layout, left: float, look: Look, *, is_result: bool
+) -> None:
+    rows, columns = _drawn(layout)
+    steps = (0, 0, *layout.stride)[-2:]
+    wholes = (1, 1, *layout.shape)[-2:]
+    again = [step == 0 and whole > 1 for step, whole in zip(steps, wholes, strict=True)]
+    levels = [
+        [
+            _RESULT if is_result else _AGAIN if (again[0] and i) or (again[1] and j) else _STORED
+            for j in range(columns)
+        ]
+        for i in range(rows)
+    ]
+    for level, (meaning, share) in enumerate(_SHARES):
+        color = look.color(meaning)
+        drawing.trace(
+            "heatmap",
+            x=[left + j for j in range(columns)],
+            y=list(range(rows)),
+            z=[[1 if each == level else None for each in row] for row in levels],
+            colorscale=[[0, color], [1, color]],
+            opacity=share,
+            showscale=False,
+            hoverinfo="skip",
+            xgap=2,
+            ygap=2,
+            xaxis="x2",
+            yaxis="y2",
+        )
+
+
+def _drawn(layout: Layout) -> tuple[int, int]:
+    """Return the rows and columns that are drawn of a tensor."""
+    rows, columns = (1, 1, *layout.shape)[-2:]
+    return min(rows, MOST), min(columns, MOST)
+
+
+def _grid_axes(case: Broadcast, result: Layout, top: float) -> dict[str, Any]:
+    """Return unseen axes for the grids below `top`, a share of the picture's height."""
+    rows, columns = _drawn(result)
+    num_grids = len(case.operands) + 1
+    unseen = {"visible": False, "fixedrange": True}
+    right = num_grids * (columns + _GAP) - _GAP
+    return {
+        "xaxis2": unseen | {"range": [-1, right], "anchor": "y2", "domain": [0, 1]},
+        "yaxis2": unseen
+        | {
+            "range": [rows - 0.4, -0.6],
+            "anchor": "x2",
+            "domain": [0, top],
+            "scaleanchor": "x2",
+            "constrain": "domain",
+        },
+    }
 
 
 def _sentence(case: Broadcast) -> str:

@@ -3,9 +3,8 @@
 import pytest
 
 from core.figures.picture import Look
-from core.figures.tensors.broadcasting.alignment import alignment_picture
+from core.figures.tensors.broadcasting.alignment import MOST, alignment_picture
 from core.figures.tensors.broadcasting.bytes import bytes_picture
-from core.figures.tensors.broadcasting.grids import MOST
 from core.tensors.operands import broadcast
 
 
