@@ -79,7 +79,7 @@ def run_rows() -> tuple[OnDevice, ...]:
 def _ran(row: DeviceRow) -> OnDevice:
     try:
         made = row.run()
-    except (RuntimeError, AssertionError) as error:  # NotImplementedError is a RuntimeError
+    except (RuntimeError, AssertionError) as error:  # what a device cannot do
         return OnDevice(code=row.code, error=f"{type(error).__name__}: {error}")
     is_new = storage_id(made) != storage_id(_X)
     num_bytes = made.untyped_storage().nbytes() if is_new and not made.is_meta else 0

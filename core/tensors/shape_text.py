@@ -8,12 +8,35 @@ from typing import Final
 from core.language import _
 
 Shape = tuple[int, ...]
-MAX_RANK: Final = 5
+MAX_LENGTHS: Final = 8
+MAX_RANK: Final = 5  # of shapes that are drawn
 ABSENT: Final = -1  # the length of a dimension that is not there
 MAX_LENGTH: Final = 1_000_000
 MAX_ELEMENTS: Final = 2**40
 STOPS: Final = (*range(17), 20, 24, 32, 48, 64, 96, 128, 224, 256, 512, 768, 1024, 4096, 8192)
-_SHAPE: Final = re.compile(r"\(?\s*(\d+(?:[\s,]+\d+)*)?[\s,]*\)?")
+
+
+def lengths_in(text: str, most: int = MAX_LENGTHS) -> Shape:
+    """Return the lengths in a text, with commas or spaces between; -1 may be one of them.
+
+    >>> lengths_in("2, -1"), lengths_in("")
+    ((2, -1), ())
+
+    Raises:
+        ValueError: If there is something else, or too many.
+    """
+    inside = text.strip()
+    if inside.startswith("(") and inside.endswith(")"):
+        inside = inside[1:-1]
+    words = inside.replace(",", " ").split()
+    if len(words) > most or not all(re.fullmatch(r"-1|\d{1,9}", word) for word in words):
+        raise _no_lengths(text, most)
+    return tuple(map(int, words))
+
+
+def _no_lengths(text: str, most: int) -> ValueError:
+    message = _("{text} is not a list of up to {count} lengths, such as 3, 1.")
+    return ValueError(message.format(text=repr(text), count=most))
 
 
 def shape_in(text: str) -> Shape:
@@ -25,11 +48,9 @@ def shape_in(text: str) -> Shape:
     Raises:
         ValueError: If there is something else, or too much.
     """
-    match = _SHAPE.fullmatch(text.strip())
-    lengths = tuple(map(int, re.findall(r"\d+", match[0][:200]))) if match else ()
-    if not match or not text.strip() or len(lengths) > MAX_RANK:
-        message = _("{text} is no shape of up to {count} lengths, such as 3, 1.")
-        raise ValueError(message.format(text=repr(text), count=MAX_RANK))
+    lengths = lengths_in(text, MAX_RANK)
+    if not text.strip() or -1 in lengths:
+        raise _no_lengths(text, MAX_RANK)
     if max(lengths, default=0) > MAX_LENGTH or math.prod(lengths) > MAX_ELEMENTS:
         message = _("{text} is too large: a length ends at {length}, a tensor at {count} elements.")
         most = {"length": f"{MAX_LENGTH:,}", "count": f"{MAX_ELEMENTS:,}"}

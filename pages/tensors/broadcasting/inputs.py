@@ -8,7 +8,7 @@ from typing import Final
 import streamlit as st
 
 from core.language import _
-from core.tensors.broadcast_examples import BY_KEY, EXAMPLES, Example
+from core.tensors.broadcast_examples import BY_KEY, EXAMPLES
 from core.tensors.operands import Broadcast, broadcast
 from core.tensors.presets import DTYPES
 from core.tensors.shape_text import (
@@ -21,6 +21,7 @@ from core.tensors.shape_text import (
 )
 from pages.shared.inputs import Inputs
 from pages.shared.settings import is_hidden, locked
+from pages.shared.tensors.examples import offer_examples
 
 ASK: Final = Inputs("broad")
 START: Final = EXAMPLES[0]
@@ -50,7 +51,8 @@ def choose_case() -> Case:
         ValueError: If a text is no shape, or fewer than two shapes are left.
     """
     with st.container(horizontal=True, key=ASK.key("row")):
-        _choose_example()
+        titles = {example.key: _(example.title) for example in EXAMPLES}
+        offer_examples(ASK, "example", titles, _settings)
         with st.popover(_("Settings"), icon=":material/tune:", key=ASK.key("settings")):
             texts = {
                 name: ask_shape(name, start) for name, start in zip_longest(NAMES, START.shapes)
@@ -111,26 +113,11 @@ def _drag_length(name: str, shape: Shape, dim: int) -> None:
     )
 
 
-def _choose_example() -> None:
-    """Offer shapes of real programs; those that are chosen fill the other inputs."""
-    key = ASK.key("example_menu")
-    st.menu_button(
-        _("Examples"),
-        [example.key for example in EXAMPLES],
-        format_func=lambda word: _(BY_KEY[word].title),
-        key=key,
-        disabled=locked(),
-        on_click=lambda: open_example(BY_KEY[str(st.session_state[key])]),
-    )
-
-
-def open_example(example: Example) -> None:
-    """Write an example into the inputs."""
-    written = [written_shape(shape) for shape in example.shapes]
-    for name, text in zip(NAMES, [*written, "", "", ""], strict=False):
-        ASK.set(name, text)
-    ASK.set("dim", example.dim)
-    ASK.set("at", "")
+def _settings(key: str) -> dict[str, object]:
+    """Return what an example writes into the inputs."""
+    example = BY_KEY[key]
+    texts = [*map(written_shape, example.shapes), "", "", ""]
+    return {**dict(zip(NAMES, texts, strict=False)), "dim": example.dim, "at": ""}
 
 
 def note_column(clicked: Sequence[object]) -> None:

@@ -14,10 +14,12 @@ from core.tensors.presets import DTYPES
 from core.tensors.shape_text import Shape, shape_in, written_shape
 from core.tensors.torch_answers import hidden_bytes, matmul_refusal, run_matmul
 from core.tensors.trace import Step
-from core.units import format_bytes, format_flops
+from core.units import format_flops
 from pages.shared.charts import show_table
-from pages.shared.settings import locked, look, presenting, unit_system
+from pages.shared.settings import look, presenting
 from pages.shared.tabbed_page import Chart, Shown
+from pages.shared.tensors.examples import offer_examples
+from pages.shared.tensors.table_cells import aten_columns, size_text
 from pages.tensors.broadcasting.inputs import ASK, ask_shape, choose_dim, drag_lengths
 from pages.tensors.broadcasting.shapes import show_torch
 from pages.tensors.broadcasting.snippets import matmul_code
@@ -39,7 +41,8 @@ def choose_factors() -> Factors:
         ValueError: If a text is no shape.
     """
     with st.container(horizontal=True, key=ASK.key("mrow")):
-        _choose_product()
+        titles = {product.key: _(product.title) for product in PRODUCTS}
+        offer_examples(ASK, "product", titles, _settings)
         with st.popover(_("Settings"), icon=":material/tune:", key=ASK.key("msettings")):
             texts = {
                 "x": ask_shape("x", PRODUCTS[0].left),
@@ -52,23 +55,10 @@ def choose_factors() -> Factors:
     return Factors(left=shapes["x"], right=shapes["y"], dtype=dtype)
 
 
-def _choose_product() -> None:
-    """Offer products of real programs; one that is chosen fills the other inputs."""
-    key = ASK.key("product_menu")
-
-    def write() -> None:
-        product = PRODUCT_BY_KEY[str(st.session_state[key])]
-        ASK.set("x", written_shape(product.left))
-        ASK.set("y", written_shape(product.right))
-
-    st.menu_button(
-        _("Examples"),
-        [product.key for product in PRODUCTS],
-        format_func=lambda word: _(PRODUCT_BY_KEY[word].title),
-        key=key,
-        disabled=locked(),
-        on_click=write,
-    )
+def _settings(key: str) -> dict[str, object]:
+    """Return what an example writes into the inputs."""
+    product = PRODUCT_BY_KEY[key]
+    return {"x": written_shape(product.left), "y": written_shape(product.right)}
 
 
 def matmul(factors: Factors) -> Shown:
@@ -100,7 +90,7 @@ def _product(factors: Factors, charts: Sequence[Chart], code: str) -> Shown:
             right=right,
             shape=result.shape,
             flops=format_flops(flops.amount),
-            size=format_bytes(hidden, unit_system()),
+            size=size_text(hidden),
         ),
         charts=charts,
         numbers=[
@@ -137,11 +127,4 @@ def _show_underneath(step: Step) -> None:
         _("Stretched batches cannot be merged into one dimension by a view, so torch copies them "
           "before the product `bmm`:")
     )  # fmt: skip
-    rows = [row for row in step.aten if row.num_bytes]
-    show_table(
-        {
-            _("aten operation"): [row.name.removeprefix("aten.") for row in rows],
-            _("Shape"): [" ".join(map(str, row.shapes)) for row in rows],
-            _("Allocated"): [format_bytes(row.num_bytes, unit_system()) for row in rows],
-        }
-    )
+    show_table(aten_columns([row for row in step.aten if row.num_bytes]))

@@ -1,12 +1,15 @@
 """Which shapes go together, and what is really copied?"""
 
+from functools import partial
+
 from core.language import N_
 from pages.shared.tabbed_page import Page, Tab, tabbed_page
+from pages.shared.tensors.refused_inputs import refused_inputs
 from pages.tensors.broadcasting.inputs import ASK, choose_case
 from pages.tensors.broadcasting.masks import choose_mask, masks
 from pages.tensors.broadcasting.matmul import choose_factors, matmul
 from pages.tensors.broadcasting.question import ask_about_empty_row, ask_about_loss
-from pages.tensors.broadcasting.shapes import refused, shapes
+from pages.tensors.broadcasting.shapes import shapes
 from pages.tensors.broadcasting.stretch import choose_how, stretch
 
 tabbed_page(
@@ -15,7 +18,7 @@ tabbed_page(
     Page(
         inputs=ASK,
         choose=choose_case,
-        refusal=refused,
+        refusal=partial(refused_inputs, N_("No shapes to broadcast yet")),
         tabs={
             "shapes": Tab(label=N_("Shapes"), show=shapes, question=ask_about_loss),
             "stride": Tab(label=N_("Stride 0"), show=stretch, choose=choose_how),

@@ -6,9 +6,10 @@ from core.figures.tensors.broadcasting.alignment import alignment_picture
 from core.language import _
 from core.tensors.operands import Broadcast
 from core.tensors.torch_answers import broadcast_refusal
-from core.units import format_bytes
-from pages.shared.settings import look, unit_system
+from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
+from pages.shared.tensors.program import show_verbatim
+from pages.shared.tensors.table_cells import size_text
 from pages.tensors.broadcasting.inputs import Case, note_column
 from pages.tensors.broadcasting.snippets import broadcast_code
 
@@ -17,14 +18,10 @@ def shapes(chosen: Case) -> Shown:
     """Show whether the shapes go together, and what stretches."""
     case = chosen.case
     picture = alignment_picture(case, chosen.dim, look())
-
-    def say_refusal() -> None:
-        show_torch(broadcast_refusal(case.shapes))
-
     return Shown(
         headline=_headline(case),
         charts=[Chart(picture=picture, file_name="broadcasting", on_click=note_column)],
-        below=None if case.result else say_refusal,
+        below=None if case.result else lambda: show_torch(broadcast_refusal(case.shapes)),
         code=broadcast_code(case.shapes, chosen.dtype),
     )
 
@@ -44,18 +41,12 @@ def _headline(case: Broadcast) -> str:
     return message.format(
         shapes=written,
         result=case.result.shape,
-        copied=format_bytes(0, unit_system()),
-        whole=format_bytes(case.stretched_bytes, unit_system()),
+        copied=size_text(0),
+        whole=size_text(case.stretched_bytes),
     )
 
 
 def show_torch(message: str) -> None:
     """Show torch's own words beside ours."""
     st.caption(_("What torch says:"))
-    st.code(message.strip(), language=None, wrap_lines=True)
-
-
-def refused(error: ValueError) -> Shown:
-    """Say why there is nothing to show."""
-    st.error(str(error))
-    return Shown(headline=_("No shapes to broadcast yet"))
+    show_verbatim(message)

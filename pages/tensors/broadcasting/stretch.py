@@ -1,5 +1,6 @@
 """Stride 0: a small operand that is read as a large one, on its own storage."""
 
+from functools import partial
 from typing import Final
 
 import streamlit as st
@@ -9,11 +10,13 @@ from core.budget.by_hand.tensor_rules import materialized_bytes, stored_bytes
 from core.figures.tensors.broadcasting.bytes import bytes_picture
 from core.language import _
 from core.tensors.stretching import HOW, How, run_stretch
-from core.tensors.trace import Step, Trace, TracedTensor
-from core.units import format_bytes, format_exact
-from pages.components.tensor_map.tensor_map import MAX_CELLS, can_be_drawn, steps_of, tensor_map
-from pages.shared.settings import look, presenting, unit_system
+from core.tensors.trace import Step, TracedTensor
+from core.units import format_exact
+from pages.components.tensor_map.tensor_map import MAX_CELLS, can_be_drawn, tensor_map
+from pages.shared.settings import look, presenting
 from pages.shared.tabbed_page import Chart, Shown
+from pages.shared.tensors.place import chosen_place
+from pages.shared.tensors.table_cells import size_text
 from pages.tensors.broadcasting.inputs import ASK, Case
 from pages.tensors.broadcasting.snippets import stretch_code
 
@@ -43,7 +46,7 @@ def stretch(chosen: Case, how: How) -> Shown:
     case = chosen.case
     is_alone = presenting() or how == "repeat"  # every copy needs room for its own storage
     ran = run_stretch(case, how, chosen.dtype, 1 if is_alone else len(case.operands))
-    at, index = _chosen(ran)
+    at, index = chosen_place(ASK, ran, len(ran.inputs))
     step = ran.steps[at % len(ran.steps)]  # a given tensor is told with what becomes of it
     tensors = {each.key: each for each in ran.tensors}
     charts = []
@@ -51,7 +54,7 @@ def stretch(chosen: Case, how: How) -> Shown:
         tensor_map(
             ran, key=ASK.key("map"), step=at, index=index, file_name="stride-0",
             room=PRESENT_ROOM if presenting() else ROOM,
-            on_choice=lambda choice: ASK.write("at", choice),
+            on_choice=partial(ASK.write, "at"),
         )  # fmt: skip
     else:
         st.caption(_too_large())
@@ -92,7 +95,7 @@ def _headline(step: Step, given: TracedTensor) -> str:
     wide = step.outputs[0].layout
     words = {"call": step.text, "stride": wide.stride, "stored": format_exact(given.layout.numel),
              "read": format_exact(wide.numel),
-             "size": format_bytes(step.bytes_copied, unit_system())}  # fmt: skip
+             "size": size_text(step.bytes_copied)}  # fmt: skip
     if step.kind == "copy":
         message = _("`{call}` copies {size}: {stored} elements become {read}, strides {stride}")
         return message.format(**words)
@@ -100,19 +103,3 @@ def _headline(step: Step, given: TracedTensor) -> str:
         "`{call}` has strides {stride}: {stored} stored elements read as {read}, {size} copied"
     )
     return message.format(**words)
-
-
-def _chosen(ran: Trace) -> tuple[int, tuple[int, ...]]:
-    """Return step and index of the address, as far as they are there: else the first stretch."""
-    with st.container(key=f"bound_{ASK.key('at')}"):
-        said = ASK.text("at", ASK.key("at"), max_chars=60)
-    steps = steps_of(ran)
-    word, _colon, places = said.partition(":")
-    step = int(word) if word.isdecimal() and int(word) < len(steps) else len(ran.inputs)
-    key = steps[step]["tensor"]
-    shape = next(each.layout.shape for each in ran.tensors if each.key == key)
-    index = tuple(int(place) for place in places.split(",") if place.isdecimal())
-    fits = len(index) == len(shape) and all(
-        i < length for i, length in zip(index, shape, strict=True)
-    )
-    return step, index if fits else tuple(min(1, max(length - 1, 0)) for length in shape)

@@ -11,8 +11,9 @@ from core.tensors.devices import OnDevice, on_this_machine
 from pages.shared.charts import show_table
 from pages.shared.settings import presenting
 from pages.shared.tabbed_page import Shown
+from pages.shared.tensors.table_cells import size_text
 from pages.tensors.indexing_and_sharing.inputs import DEVICES, Call
-from pages.tensors.indexing_and_sharing.maps import aside, attributes, show_map, size_text
+from pages.tensors.indexing_and_sharing.maps import aside, attributes, show_map
 
 _SNIPPET: Final = """
 import torch

@@ -5,13 +5,12 @@ from typing import Final
 
 import streamlit as st
 
-from core.expressions.limits import MAX_CHARACTERS
 from core.language import _
 from core.tensors import creation, index_pairs, numpy_bridge
 from core.tensors.creation import CREATIONS
 from core.tensors.index_pairs import PAIRS, SLICE, Pair, slice_pair
 from core.tensors.numpy_bridge import BRIDGES, Bridge
-from core.tensors.presets import Preset, counted
+from core.tensors.presets import counted
 from core.tensors.strided_windows import (
     MAX_LENGTH,
     NUM_ELEMENTS,
@@ -23,11 +22,14 @@ from core.tensors.strided_windows import (
 from core.tensors.write_presets import BY_KEY, WRITE_PRESETS
 from core.tensors.writes import Written, run_writes
 from pages.shared.inputs import Inputs
-from pages.shared.settings import is_hidden, locked
+from pages.shared.tensors.examples import offer_examples
+from pages.shared.tensors.lengths import ask_last_lengths, length_settings
+from pages.shared.tensors.program import ask_program
 
 ASK: Final = Inputs("index")
 START: Final = WRITE_PRESETS[0]
 DEVICES: Final = "devices"
+LENGTHS: Final = tuple(range(1, MAX_LENGTH + 1))
 NUM_COLUMNS: Final = 6  # of the matrix that is sliced
 FIRST_WINDOW: Final = WINDOWS[0]
 
@@ -52,60 +54,26 @@ class Call:
 
 def choose_program() -> Program:
     """Show the program and the shape of its tensor; return both after a run."""
-    _choose_preset()
-    source = _program()
-    columns = ASK.slider("columns", _("Last dimension of x"), 1, 8, default=3, step=1)
-    rows = ASK.select_slider(
-        "rows",
-        _("Dimension before it"),
-        tuple(range(7)),
-        default=2,
-        labels=lambda length: str(length) if length else _("none"),
+    titles = {preset.key: _(preset.title) for preset in WRITE_PRESETS}
+    offer_examples(ASK, "preset", titles, _settings)
+    source = ask_program(
+        ASK,
+        START.source,
+        height=150,
+        help=_(
+            "PyTorch as you would type it; x is the tensor. x[0, 1] = 100, add_, mul_, fill_, "
+            "zero_ and copy_ write. Ctrl + Enter runs it."
+        ),
     )
-    shape = (rows, columns) if rows else (columns,)
+    shape = ask_last_lengths(ASK, LENGTHS, START.shape)
     written = run_writes(source, lambda: {"x": counted(shape)})
     return Program(source=source, shape=shape, written=written)
 
 
-def _choose_preset() -> None:
-    """Offer the examples; one that is chosen fills the other inputs."""
-    key = ASK.key("preset_menu")
-    st.menu_button(
-        _("Examples"),
-        [preset.key for preset in WRITE_PRESETS],
-        format_func=lambda name: _(BY_KEY[name].title),
-        key=key,
-        disabled=locked(),
-        on_click=lambda: _open_preset(BY_KEY[str(st.session_state[key])]),
-    )
-
-
-def _open_preset(preset: Preset) -> None:
-    rows, columns = (0, *preset.shape) if len(preset.shape) == 1 else preset.shape
-    for name, value in {"code": preset.source, "rows": rows, "columns": columns}.items():
-        ASK.set(name, value)
-
-
-def _program() -> str:
-    """Show the program in a field of several lines; an unseen one holds it for the address."""
-    with st.container(key=f"bound_{ASK.key('code')}"):
-        source = ASK.text("code", ASK.key("code"), default=START.source, max_chars=MAX_CHARACTERS)
-    if not is_hidden(ASK.page, "code"):
-        field = ASK.key("field")
-        st.session_state[field] = source
-        st.text_area(
-            _("Program"),
-            key=field,
-            max_chars=MAX_CHARACTERS,
-            height=150,
-            on_change=lambda: ASK.set("code", st.session_state[field]),
-            help=_(
-                "PyTorch as you would type it; x is the tensor. x[0, 1] = 100, add_, mul_, fill_, "
-                "zero_ and copy_ write. Ctrl + Enter runs it."
-            ),
-            disabled=locked(),
-        )
-    return source
+def _settings(key: str) -> dict[str, object]:
+    """Return what an example writes into the inputs."""
+    preset = BY_KEY[key]
+    return {"code": preset.source, **length_settings(preset.shape)}
 
 
 def choose_pair() -> Pair:
@@ -151,7 +119,8 @@ def choose_bridge() -> Bridge:
 
 def choose_window() -> Window:
     """Show sliders for as_strided, each as long as the ones before leave it; return the window."""
-    _choose_window_preset()
+    titles = {window.key: _(window.title) for window in WINDOWS}
+    offer_examples(ASK, "window", titles, _window_settings)
     size, stride = list[int](), list[int]()
     for axis in (1, 0):
         left, right = st.columns(2)
@@ -171,24 +140,12 @@ def choose_window() -> Window:
     )
 
 
-def _choose_window_preset() -> None:
-    key = ASK.key("window_menu")
-    titles = {window.key: window for window in WINDOWS}
-    st.menu_button(
-        _("Examples"),
-        list(titles),
-        format_func=lambda name: _(titles[name].title),
-        key=key,
-        disabled=locked(),
-        on_click=lambda: _open_window(titles[str(st.session_state[key])]),
-    )
-
-
-def _open_window(window: Window) -> None:
-    for axis in (0, 1):
-        ASK.set(f"size{axis}", window.size[axis])
-        ASK.set(f"stride{axis}", window.stride[axis])
-    ASK.set("offset", window.offset)
+def _window_settings(key: str) -> dict[str, object]:
+    """Return what an example writes into the inputs."""
+    (window,) = [each for each in WINDOWS if each.key == key]
+    sizes = {f"size{axis}": length for axis, length in enumerate(window.size)}
+    strides = {f"stride{axis}": step for axis, step in enumerate(window.stride)}
+    return {**sizes, **strides, "offset": window.offset}
 
 
 def choose_heads() -> tuple[int, int, int]:

@@ -1,16 +1,15 @@
-"""The tensor map on this page, and what is said where a program is refused."""
+"""The tensor map on this page, the notes below it, and tables that open."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import streamlit as st
 
-from core.expressions import ExpressionError
 from core.language import _
 from core.tensors.trace import Trace, TracedTensor
-from core.units import format_bytes
 from pages.components.tensor_map.tensor_map import steps_of, tensor_map
-from pages.shared.settings import presenting, unit_system
+from pages.shared.settings import presenting
+from pages.shared.tensors.place import telling_index
 from pages.tensors.indexing_and_sharing.inputs import ASK
 
 ROOM: Final = {False: 360, True: 320}  # pixels of the picture, on a projector less
@@ -42,7 +41,7 @@ def show_map(
         ran,
         key=ASK.key(f"{name}_map"),
         step=len(steps) - 1,
-        index=index or _telling_index(shown.layout.shape),
+        index=index or telling_index(shown.layout.shape),
         room=room[presenting()],
         file_name=name,
         on_choice=lambda _choice: None,
@@ -50,31 +49,19 @@ def show_map(
     )
 
 
-def _telling_index(shape: Sequence[int]) -> tuple[int, ...]:
-    """Return an index whose places differ, so that the strides can be told apart."""
-    if 0 in shape:
-        return ()
-    last = len(shape) - 1
-    return tuple(min(2 if axis == last else 1, length - 1) for axis, length in enumerate(shape))
-
-
-def show_refusal(error: ExpressionError) -> None:
-    """Show an error with its place, and torch's own words."""
-    place = _("line {line}, column {column}").format(line=error.line, column=error.column + 1)
-    with st.container(key=ASK.key("refused")):
-        st.markdown(f":material/block: **{error.message}** ({place})")
-        if error.torch_message:
-            st.code(error.torch_message.strip(), language=None, wrap_lines=True)
-
-
 def aside(notes: Sequence[str]) -> Sequence[str]:
     """Return what stands below a picture; on a projector there is no room for it."""
     return () if presenting() else notes
 
 
-def size_text(num_bytes: int) -> str:
-    """Return bytes in the reader's unit."""
-    return format_bytes(num_bytes, unit_system())
+def all_cases(name: str, show: Callable[[], None]) -> None:
+    """Offer a table of every case; `show` runs them when it is opened."""
+    place = st.expander(
+        _("All cases"), key=ASK.key(f"all_{name}"), icon=":material/table:", on_change="rerun"
+    )
+    if place.open:
+        with place:
+            show()
 
 
 def attributes(tensor: TracedTensor) -> str:

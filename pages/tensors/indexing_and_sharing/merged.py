@@ -5,7 +5,8 @@ from core.language import _
 from core.tensors.merged_heads import merge_cost, merge_heads
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
-from pages.tensors.indexing_and_sharing.maps import aside, size_text
+from pages.shared.tensors.table_cells import size_text
+from pages.tensors.indexing_and_sharing.maps import aside
 
 GPT_2 = {"batch": 2, "num_heads": 12, "num_tokens": 128, "head_dim": 64}
 

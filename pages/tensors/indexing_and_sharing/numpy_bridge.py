@@ -2,15 +2,13 @@
 
 from collections.abc import Sequence
 
-import streamlit as st
-
 from core.language import N_, _
 from core.tensors.numpy_bridge import BRIDGES, Bridge, Crossed, cross
 from pages.shared.charts import show_table
 from pages.shared.settings import presenting
 from pages.shared.tabbed_page import Shown
-from pages.tensors.indexing_and_sharing.inputs import ASK
-from pages.tensors.indexing_and_sharing.maps import aside, show_map
+from pages.shared.tensors.program import show_verbatim
+from pages.tensors.indexing_and_sharing.maps import all_cases, aside, show_map
 
 OUTCOMES = {
     "shares": N_("shares memory"),
@@ -25,9 +23,9 @@ def between_numpy(row: Bridge) -> Shown:
     if crossed.trace:
         written = crossed.shape if crossed.changed else ()
         show_map(crossed.trace, "bridge", changed=crossed.changed, index=[0 for _length in written])
-    st.code(_told(row, crossed), language=None, wrap_lines=True)
+    show_verbatim(_told(row, crossed))
     if not presenting():
-        _show_all()
+        all_cases("bridges", lambda: _show_table([(row, cross(row)) for row in BRIDGES]))
     return Shown(headline=_headline(row, crossed), notes=aside(_notes(crossed)), code=_snippet(row))
 
 
@@ -58,15 +56,6 @@ def _notes(crossed: Crossed) -> list[str]:
     if crossed.changed:
         return [_("The first element of a was set to 100; a marked corner shows where.")]
     return []
-
-
-def _show_all() -> None:
-    place = st.expander(
-        _("All cases"), key=ASK.key("all_bridges"), icon=":material/table:", on_change="rerun"
-    )
-    if place.open:
-        with place:
-            _show_table([(row, cross(row)) for row in BRIDGES])
 
 
 def _show_table(rows: Sequence[tuple[Bridge, Crossed]]) -> None:

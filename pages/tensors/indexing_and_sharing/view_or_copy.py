@@ -6,12 +6,12 @@ import streamlit as st
 
 from core.language import _
 from core.tensors.index_pairs import PAIRS, InNumpy, InTorch, Pair, Way, in_numpy, in_torch
-from pages.components.tensor_map.words import KINDS
 from pages.shared.charts import show_table
 from pages.shared.settings import presenting
 from pages.shared.tabbed_page import Shown
-from pages.tensors.indexing_and_sharing.inputs import ASK
-from pages.tensors.indexing_and_sharing.maps import aside, show_map, size_text
+from pages.shared.tensors.program import show_verbatim
+from pages.shared.tensors.table_cells import kind_text, size_text
+from pages.tensors.indexing_and_sharing.maps import all_cases, aside, show_map
 
 _SNIPPET = """
 import torch
@@ -37,10 +37,10 @@ def view_or_copy(pair: Pair) -> Shown:
         with column:
             show_map(made.trace, name)
             if made.refusal:
-                st.code(f"{way.torch}\n{made.refusal}", language=None, wrap_lines=True)
+                show_verbatim(f"{way.torch}\n{made.refusal}")
     if not presenting():
         _show_ways([(pair, way) for way in pair.ways])
-        _show_all()
+        all_cases("pairs", lambda: _show_ways([(pair, way) for pair in PAIRS for way in pair.ways]))
     return Shown(
         headline=_headline(pair, found), notes=aside(_notes(pair, found)), code=_snippet(pair)
     )
@@ -72,8 +72,8 @@ def _notes(pair: Pair, found: Sequence[InTorch]) -> list[str]:
         other = in_numpy(way, pair.shape)
         if made.kind != other.kind:
             told = _("In NumPy, `{code}` is a {kind} with the strides {stride}, in elements.")
-            words = {"view": _("view"), "copy": _("copy")}
-            notes.append(told.format(code=way.numpy, kind=words[other.kind], stride=other.stride))
+            kind = kind_text(other.kind)
+            notes.append(told.format(code=way.numpy, kind=kind, stride=other.stride))
     return notes
 
 
@@ -98,18 +98,8 @@ def _show_ways(rows: Sequence[tuple[Pair, Way]]) -> None:
     )
 
 
-def _show_all() -> None:
-    """List every case, run when it is asked for."""
-    place = st.expander(
-        _("All cases"), key=ASK.key("all_pairs"), icon=":material/table:", on_change="rerun"
-    )
-    if place.open:
-        with place:
-            _show_ways([(pair, way) for pair in PAIRS for way in pair.ways])
-
-
 def _kind(made: InTorch | InNumpy) -> str:
-    return _(KINDS[made.kind]).partition(" · ")[0] if made.kind else _("refused")
+    return kind_text(made.kind) if made.kind else _("refused")
 
 
 def _or_none(made: InTorch, numbers: tuple[int, ...]) -> str:

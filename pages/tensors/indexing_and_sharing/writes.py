@@ -8,8 +8,9 @@ from core.tensors.writes import Variable, Written
 from pages.shared.charts import show_table
 from pages.shared.settings import presenting
 from pages.shared.tabbed_page import Shown
-from pages.tensors.indexing_and_sharing.inputs import Program
-from pages.tensors.indexing_and_sharing.maps import aside, show_map, show_refusal
+from pages.shared.tensors.program import show_refusal
+from pages.tensors.indexing_and_sharing.inputs import ASK, Program
+from pages.tensors.indexing_and_sharing.maps import aside, show_map
 
 _MOST_NUMBERS = 36  # of a variable that are written out
 _SNIPPET = """
@@ -34,7 +35,7 @@ def writes(program: Program) -> Shown:
     written = program.written
     show_map(written.trace, "writes", changed=written.changed, index=written.first_index)
     if written.trace.error:
-        show_refusal(written.trace.error)
+        show_refusal(ASK, written.trace.error)
     if written.variables and not presenting():
         _show_variables(written.variables)
     return Shown(headline=_headline(written), notes=aside(_notes(written)), code=_snippet(program))

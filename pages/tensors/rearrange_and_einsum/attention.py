@@ -15,10 +15,11 @@ from core.tensors.attention import (
     run_attention,
     weight_per_head,
 )
-from core.units import format_bytes, format_exact
+from core.units import format_exact
 from pages.shared.charts import show_table
 from pages.shared.settings import look, presenting, unit_system
 from pages.shared.tabbed_page import Chart, Shown
+from pages.shared.tensors.table_cells import kind_text, size_text
 from pages.tensors.rearrange_and_einsum.inputs import ASK
 from pages.tensors.rearrange_and_einsum.snippets import attention_code
 
@@ -83,8 +84,8 @@ def _lines(program: str, *, is_traced: bool) -> Callable[[AttentionSize, int], M
 def _headline_by_hand(run: AttentionRun) -> str:
     words = {
         "tokens": format_exact(run.seq_len),
-        "scores": _bytes(run.stage("scores").num_bytes),
-        "merge": _bytes(run.stage("merge").num_bytes),
+        "scores": size_text(run.stage("scores").num_bytes),
+        "merge": size_text(run.stage("merge").num_bytes),
     }
     message = _(
         "Attention by hand, {tokens} tokens: scores and softmax {scores} each, split 0 B, merge "
@@ -101,8 +102,8 @@ def _headline_sdpa(run: AttentionRun) -> str:
     )
     return message.format(
         tokens=format_exact(run.seq_len),
-        made=_bytes(run.stage("SDPA").num_bytes),
-        scores=_bytes(scores.num_bytes),
+        made=size_text(run.stage("SDPA").num_bytes),
+        scores=size_text(scores.num_bytes),
     )
 
 
@@ -114,7 +115,7 @@ def _headline_linear(run: AttentionRun) -> str:
             "element is {value}"
         )
     value = "" if run.result is None else f"{run.result.flat[0]:.1f}"
-    return message.format(made=_bytes(run.stage("multiply").num_bytes), value=value)
+    return message.format(made=size_text(run.stage("multiply").num_bytes), value=value)
 
 
 _HEADLINES: Final = {
@@ -156,13 +157,9 @@ def _show_statements(run: AttentionRun) -> None:
     show_table(
         {
             _("Statement"): [f"`{stage.code}`" for stage in stages],
-            _("What it is"): [_("view") if stage.kind == "view" else _("copy") for stage in stages],
+            _("What it is"): [kind_text(stage.kind) for stage in stages],
             _("Shape"): [str(stage.shape) for stage in stages],
-            _("Result"): [_bytes(stage.num_bytes) for stage in stages],
-            _("Temporary"): [_bytes(stage.hidden_bytes) for stage in stages],
+            _("Result"): [size_text(stage.num_bytes) for stage in stages],
+            _("Temporary"): [size_text(stage.hidden_bytes) for stage in stages],
         }
     )
-
-
-def _bytes(num_bytes: int) -> str:
-    return format_bytes(num_bytes, unit_system())

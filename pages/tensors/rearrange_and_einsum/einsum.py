@@ -2,19 +2,19 @@
 
 from typing import Final
 
-import streamlit as st
-
 from core.figures.tensors.rearrange_and_einsum.indices import IndexCell, IndexRow, index_picture
 from core.language import _
 from core.tensors.einsum import Order
 from core.tensors.einsum_run import EinsumRun, indices_in, run_einsum
-from core.tensors.pattern_examples import EINSUM_BY_KEY, EINSUM_LENGTHS, EINSUMS, EinsumExample
+from core.tensors.pattern_examples import EINSUM_BY_KEY, EINSUM_LENGTHS, EINSUMS
 from core.tensors.presets import DTYPES
-from core.units import format_bytes, format_exact, format_flops
+from core.units import format_exact, format_flops
 from pages.shared.charts import show_table
-from pages.shared.settings import locked, look, presenting, unit_system
+from pages.shared.settings import look, presenting, unit_system
 from pages.shared.tabbed_page import Chart, Shown
-from pages.tensors.rearrange_and_einsum.inputs import ASK, choose_lengths
+from pages.shared.tensors.examples import offer_examples
+from pages.shared.tensors.table_cells import aten_columns, size_text
+from pages.tensors.rearrange_and_einsum.inputs import ASK, choose_lengths, length_settings
 from pages.tensors.rearrange_and_einsum.snippets import einsum_code
 
 START: Final = EINSUMS[0]
@@ -24,15 +24,8 @@ Chosen = tuple[str, dict[str, int], str, str]
 
 def choose_einsum() -> Chosen:
     """Ask for an equation; return it with the lengths, the index looked at, and the dtype."""
-    key = ASK.key("einsum_menu")
-    st.menu_button(
-        _("Examples"),
-        [each.key for each in EINSUMS],
-        format_func=lambda name: _(EINSUM_BY_KEY[name].title),
-        key=key,
-        disabled=locked(),
-        on_click=lambda: _open(EINSUM_BY_KEY[str(st.session_state[key])]),
-    )
+    titles = {each.key: _(each.title) for each in EINSUMS}
+    offer_examples(ASK, "einsum", titles, _settings)
     text = ASK.text(
         "equation",
         _("Equation"),
@@ -51,12 +44,10 @@ def choose_einsum() -> Chosen:
     return text, lengths, index, dtype
 
 
-def _open(example: EinsumExample) -> None:
-    """Write an example into the inputs."""
-    ASK.set("equation", example.equation)
-    ASK.set("index_axis", example.axis)
-    for place, length in enumerate(example.lengths, 1):
-        ASK.set(f"index_{place}", length)
+def _settings(key: str) -> dict[str, object]:
+    """Return what an example writes into the inputs."""
+    example = EINSUM_BY_KEY[key]
+    return {"equation": example.equation, **length_settings("index", example)}
 
 
 def einsum(chosen: Chosen) -> Shown:
@@ -97,7 +88,7 @@ def _headline(run: EinsumRun) -> str:
         "summed": ", ".join(run.summed),
         "flops": format_flops(run.flops),
         "best": format_flops(best.flops),
-        "bytes": format_bytes(run.hidden_bytes, unit_system()),
+        "bytes": size_text(run.hidden_bytes),
         "count": len(run.copies),
     }
     if not run.summed:
@@ -148,14 +139,5 @@ def _show_cost(run: EinsumRun) -> None:
         }
     )
     rows = [row for row in run.aten if row.num_bytes]
-    show_table(
-        {
-            _("Underneath"): [row.name.removeprefix("aten.") for row in rows],
-            _("What it is"): [
-                _("hidden copy") if row in run.copies else _("operation") for row in rows
-            ],
-            _("Shape"): [str(row.shapes[0]) for row in rows],
-            _("Allocated"): [format_bytes(row.num_bytes, unit_system()) for row in rows],
-            "FLOPs": [format_flops(row.flops) if row.flops else "" for row in rows],
-        }
-    )
+    kinds = [_("hidden copy") if row in run.copies else _("operation") for row in rows]
+    show_table(aten_columns(rows) | {_("What it is"): kinds})

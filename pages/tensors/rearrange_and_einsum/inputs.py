@@ -1,4 +1,4 @@
-"""What the tabs of this page have in common: lengths of axes, and choices that cannot be."""
+"""What the tabs of this page have in common: lengths of axes."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -7,14 +7,20 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.language import _
+from core.tensors.pattern_examples import EinsumExample, PatternExample
 from pages.shared.inputs import Inputs
-from pages.shared.tabbed_page import Shown
 
 ASK: Final = Inputs("ein")
 LENGTHS: Final = (
     *range(1, 17), 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 2048, 4096, 8192, 16384,
     32768,
 )  # fmt: skip
+
+
+def length_settings(word: str, example: PatternExample | EinsumExample) -> dict[str, object]:
+    """Return what an example writes into the inputs of `choose_lengths`."""
+    lengths = {f"{word}_{place}": length for place, length in enumerate(example.lengths, 1)}
+    return {f"{word}_axis": example.axis, **lengths}
 
 
 def choose_lengths(
@@ -59,9 +65,3 @@ def choose_lengths(
                 default=defaults[place - 1],
             )
     return names[chosen - 1], lengths, settings
-
-
-def refusal(problem: ValueError) -> Shown:
-    """Tell why a pattern cannot be, in einops' or torch's own words."""
-    st.error(str(problem), icon=":material/block:")
-    return Shown(headline=_("This pattern is refused"))

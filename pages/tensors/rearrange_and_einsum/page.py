@@ -1,10 +1,13 @@
 """What does a pattern do, and what does it cost?"""
 
+from functools import partial
+
 from core.language import N_
 from pages.shared.tabbed_page import Page, Tab, tabbed_page
+from pages.shared.tensors.refused_inputs import refused_inputs
 from pages.tensors.rearrange_and_einsum.attention import attention, choose_attention
 from pages.tensors.rearrange_and_einsum.einsum import choose_einsum, einsum
-from pages.tensors.rearrange_and_einsum.inputs import ASK, refusal
+from pages.tensors.rearrange_and_einsum.inputs import ASK
 from pages.tensors.rearrange_and_einsum.pattern import choose_pattern, pattern
 from pages.tensors.rearrange_and_einsum.question import ask_round_trip
 from pages.tensors.rearrange_and_einsum.shapes import choose_shapes, shapes
@@ -22,6 +25,6 @@ tabbed_page(
             "attention": Tab(label=N_("Attention"), show=attention, choose=choose_attention),
             "shapes": Tab(label=N_("Shapes in names"), show=shapes, choose=choose_shapes),
         },
-        refusal=refusal,
+        refusal=partial(refused_inputs, N_("This pattern is refused")),
     ),
 )

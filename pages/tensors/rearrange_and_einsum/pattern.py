@@ -5,32 +5,33 @@ from typing import Final
 import streamlit as st
 
 from core.figures.tensors.rearrange_and_einsum.cells import pattern_picture
-from core.language import N_, _
-from core.tensors.einops_plan import REDUCTIONS, Operation, PlanStep
+from core.language import _
+from core.tensors.einops_plan import REDUCTIONS, Operation
 from core.tensors.pattern_cells import PatternCall, PatternRun, axes_in, run_pattern
 from core.tensors.pattern_examples import (
     ALL_LENGTHS,
     PATTERN_BY_KEY,
     PATTERNS,
-    PatternExample,
 )
 from core.tensors.presets import DTYPES
-from core.units import format_bytes, format_exact, format_flops
+from core.units import format_exact, format_flops
 from pages.shared.charts import show_table
-from pages.shared.settings import locked, look, presenting, unit_system
+from pages.shared.settings import look, presenting, unit_system
 from pages.shared.tabbed_page import Chart, Shown
-from pages.tensors.rearrange_and_einsum.inputs import ASK, choose_lengths
+from pages.shared.tensors.examples import offer_examples
+from pages.shared.tensors.table_cells import kind_text, size_text
+from pages.tensors.rearrange_and_einsum.inputs import ASK, choose_lengths, length_settings
 from pages.tensors.rearrange_and_einsum.snippets import pattern_code
 
 START: Final = PATTERNS[0]
 OPERATIONS: Final[tuple[Operation, ...]] = ("rearrange", "reduce", "repeat")
-KINDS: Final = {"view": N_("view"), "copy": N_("copy"), "same": N_("the same tensor")}
 _MAX_PATTERN: Final = 100
 
 
 def choose_pattern() -> tuple[PatternCall, str]:
     """Ask for a call of einops; return it with the axis that is looked at."""
-    _choose_example()
+    titles = {each.key: _(each.title) for each in PATTERNS}
+    offer_examples(ASK, "pattern", titles, _settings)
     beside = st.container()
     pattern = ASK.text(
         "pattern",
@@ -68,27 +69,16 @@ def choose_pattern() -> tuple[PatternCall, str]:
     return call, axis
 
 
-def _choose_example() -> None:
-    key = ASK.key("pattern_menu")
-    st.menu_button(
-        _("Examples"),
-        [each.key for each in PATTERNS],
-        format_func=lambda name: _(PATTERN_BY_KEY[name].title),
-        key=key,
-        disabled=locked(),
-        on_click=lambda: _open(PATTERN_BY_KEY[str(st.session_state[key])]),
-    )
-
-
-def _open(example: PatternExample) -> None:
-    """Write an example into the inputs."""
-    ASK.set("op", example.operation)
-    ASK.set("pattern", example.pattern)
-    ASK.set("reduction", example.reduction)
-    ASK.set("ones", example.ones)
-    ASK.set("size_axis", example.axis)
-    for place, length in enumerate(example.lengths, 1):
-        ASK.set(f"size_{place}", length)
+def _settings(key: str) -> dict[str, object]:
+    """Return what an example writes into the inputs."""
+    example = PATTERN_BY_KEY[key]
+    call = {
+        "op": example.operation,
+        "pattern": example.pattern,
+        "reduction": example.reduction,
+        "ones": example.ones,
+    }
+    return call | length_settings("size", example)
 
 
 def pattern(chosen: tuple[PatternCall, str]) -> Shown:
@@ -113,7 +103,7 @@ def _headline(run: PatternRun) -> str:
     if plan.kind == "view":
         message = _("`{pattern}` is a view: {before} → {after}, 0 bytes moved, 0 FLOPs")
         return message.format(**words)
-    words["bytes"] = format_bytes(plan.bytes_moved, unit_system())
+    words["bytes"] = size_text(plan.bytes_moved)
     if call.operation != "reduce":
         message = _("`{pattern}` copies: {before} → {after}, {bytes} read and written, 0 FLOPs")
         return message.format(**words)
@@ -143,8 +133,8 @@ def _show_steps(run: PatternRun) -> None:
         return
     table = {
         _("The same in torch"): [f"x{steps[0].code}", *(step.code for step in steps[1:])],
-        _("What it is"): [_(KINDS[step.kind]) for step in steps],
-        _("Moved"): [_moved(step) for step in steps],
+        _("What it is"): [kind_text(step.kind) for step in steps],
+        _("Moved"): [size_text(step.num_bytes_moved) for step in steps],
     }
     if not presenting():
         table |= {
@@ -153,7 +143,3 @@ def _show_steps(run: PatternRun) -> None:
             _("Stride"): [str(step.layout.stride) for step in steps],
         }
     show_table(table)
-
-
-def _moved(step: PlanStep) -> str:
-    return format_bytes(step.num_bytes_moved, unit_system())

@@ -1,19 +1,20 @@
 """What the page of strides asks for: a tensor, a program, and which element is looked at."""
 
 import math
-import re
 from dataclasses import dataclass
 from typing import Final
 
 import streamlit as st
 
-from core.expressions.limits import MAX_CHARACTERS
 from core.language import _
 from core.tensors.presets import BY_KEY, DTYPES, PRESETS, Preset, given
+from core.tensors.shape_text import lengths_in, written_shape
 from core.tensors.trace import Trace, trace
 from pages.components.tensor_map.tensor_map import MAX_CELLS
 from pages.shared.inputs import Inputs
-from pages.shared.settings import is_hidden, locked
+from pages.shared.tensors.examples import offer_examples
+from pages.shared.tensors.lengths import ask_last_lengths, length_settings
+from pages.shared.tensors.program import ask_program
 
 ASK: Final = Inputs("strides")
 START: Final = PRESETS[0]
@@ -21,7 +22,6 @@ LENGTHS: Final = (
     *range(1, 17), 18, 20, 24, 32, 48, 64, 96, 128, 256, 512, 768, 1024, 2048, 4096, 8192,
     128256,
 )  # fmt: skip
-MAX_RANK: Final = 8
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,18 +46,14 @@ class Case:
 
 def choose_case() -> Case:
     """Show the inputs and return the program after it ran."""
-    _choose_preset()
-    source = _program()
-    columns = ASK.select_slider(
-        "columns", _("Last dimension of x"), LENGTHS, default=START.shape[-1]
+    offer_examples(ASK, "preset", {preset.key: _title(preset) for preset in PRESETS}, _settings)
+    source = ask_program(
+        ASK,
+        START.source,
+        height=122,
+        help=_("PyTorch and einops as you would type them; x is the tensor. Ctrl + Enter runs it."),
     )
-    rows = ASK.select_slider(
-        "rows",
-        _("Dimension before it"),
-        (0, *LENGTHS),
-        default=START.shape[-2],
-        labels=lambda length: str(length) if length else _("none"),
-    )
+    last = ask_last_lengths(ASK, LENGTHS, START.shape)
     with st.popover(_("Settings"), icon=":material/tune:", key=ASK.key("settings")):
         leading = ASK.text(
             "leading",
@@ -67,7 +63,7 @@ def choose_case() -> Case:
                    "(2, 12, 128, 64)."),
         )  # fmt: skip
         dtype = ASK.selectbox("dtype", "dtype", tuple(DTYPES), default=START.dtype)
-    shape = (*lengths_in(leading), *((rows,) if rows else ()), columns)
+    shape = (*lengths_in(leading), *last)
     if min(shape) < 0:
         raise ValueError(_("A length is never negative."))
     x, limits = given(shape, dtype)
@@ -79,66 +75,18 @@ def choose_case() -> Case:
     )  # fmt: skip
 
 
-def lengths_in(text: str) -> tuple[int, ...]:
-    """Return the lengths in a text.
-
-    Raises:
-        ValueError: If there is something else, or too many.
-    """
-    words = re.split(r"[,\s]+", text.strip()) if text.strip() else []
-    if len(words) > MAX_RANK or not all(re.fullmatch(r"-1|\d{1,9}", word) for word in words):
-        message = _("{text} is no list of up to {count} lengths, such as 2, 12.")
-        raise ValueError(message.format(text=repr(text), count=MAX_RANK))
-    return tuple(int(word) for word in words)
-
-
-def _choose_preset() -> None:
-    """Offer the presets; one that is chosen fills the other inputs."""
-    key = ASK.key("preset_menu")
-    st.menu_button(
-        _("Examples"),
-        [preset.key for preset in PRESETS],
-        format_func=_title,
-        key=key,
-        disabled=locked(),
-        on_click=lambda: open_preset(BY_KEY[str(st.session_state[key])]),
-    )
-
-
-def _title(key: str) -> str:
-    preset = BY_KEY[key]
+def _title(preset: Preset) -> str:
     return f"{_(preset.title)} · {_(preset.of)}" if preset.of else _(preset.title)
 
 
-def open_preset(preset: Preset) -> None:
-    """Write a preset into the inputs."""
-    *leading, rows, columns = (0, *preset.shape) if len(preset.shape) == 1 else preset.shape
-    ASK.set("code", preset.source)
-    ASK.set("leading", ", ".join(map(str, leading)))
-    ASK.set("rows", rows)
-    ASK.set("columns", columns)
-    ASK.set("dtype", preset.dtype)
-    ASK.set("at", "")
-    if math.prod(preset.shape) > MAX_CELLS:  # nothing is drawn: its steps say more
-        ASK.set("tab", "steps")
-
-
-def _program() -> str:
-    """Show the program in a field of several lines; an unseen one holds it for the address."""
-    with st.container(key=f"bound_{ASK.key('code')}"):
-        source = ASK.text("code", ASK.key("code"), default=START.source, max_chars=MAX_CHARACTERS)
-    if not is_hidden(ASK.page, "code"):
-        field = ASK.key("field")
-        st.session_state[field] = source
-        st.text_area(
-            _("Program"),
-            key=field,
-            max_chars=MAX_CHARACTERS,
-            height=122,
-            on_change=lambda: ASK.set("code", st.session_state[field]),
-            help=_(
-                "PyTorch and einops as you would type them; x is the tensor. Ctrl + Enter runs it."
-            ),
-            disabled=locked(),
-        )
-    return source
+def _settings(key: str) -> dict[str, object]:
+    """Return what an example writes into the inputs."""
+    preset = BY_KEY[key]
+    settings = length_settings(preset.shape) | {
+        "code": preset.source,
+        "leading": written_shape(preset.shape[:-2]) if len(preset.shape) > 2 else "",
+        "dtype": preset.dtype,
+        "at": "",
+    }
+    # Of a large tensor nothing is drawn: its steps say more.
+    return settings | ({"tab": "steps"} if math.prod(preset.shape) > MAX_CELLS else {})

@@ -1,11 +1,13 @@
 """Where does an element of a tensor lie?"""
 
+from functools import partial
+
 from core.language import N_
 from pages.shared.tabbed_page import Page, Tab, tabbed_page
+from pages.shared.tensors.refused_inputs import refused_inputs
 from pages.tensors.strides_and_views.access import access
 from pages.tensors.strides_and_views.inputs import ASK, choose_case
 from pages.tensors.strides_and_views.question import ask_after_transpose
-from pages.tensors.strides_and_views.refusals import refused_inputs
 from pages.tensors.strides_and_views.steps import steps
 from pages.tensors.strides_and_views.storage import storage
 from pages.tensors.strides_and_views.why import why
@@ -16,7 +18,7 @@ tabbed_page(
     Page(
         inputs=ASK,
         choose=choose_case,
-        refusal=refused_inputs,
+        refusal=partial(refused_inputs, N_("There is no such tensor.")),
         tabs={
             "storage": Tab(
                 label=N_("Storage and strides"), show=storage, question=ask_after_transpose

@@ -7,13 +7,11 @@ import streamlit as st
 
 from core.language import _
 from core.tensors.trace import Step
-from core.units import format_bytes, format_flops
-from pages.components.tensor_map.words import KINDS
 from pages.shared.charts import show_table, table_csv
-from pages.shared.settings import unit_system
 from pages.shared.tabbed_page import Shown
+from pages.shared.tensors.program import show_refusal
+from pages.shared.tensors.table_cells import aten_columns, kind_text, size_text
 from pages.tensors.strides_and_views.inputs import ASK, Case
-from pages.tensors.strides_and_views.refusals import refusal
 from pages.tensors.strides_and_views.snippet import snippet
 
 
@@ -22,7 +20,7 @@ def steps(case: Case) -> Shown:
     ran = case.trace
     table: dict[str, Sequence[Any]] = {
         _("Step"): [step.text.replace("\n", " ") for step in ran.steps],
-        _("Kind"): [_kind(step) for step in ran.steps],
+        _("Kind"): [kind_text(step.kind) for step in ran.steps],
         _("Shape"): [str(step.outputs[0].layout.shape) for step in ran.steps],
         _("Stride"): [str(step.outputs[0].layout.stride) for step in ran.steps],
         _("Offset"): [step.outputs[0].layout.offset for step in ran.steps],
@@ -39,7 +37,7 @@ def steps(case: Case) -> Shown:
             "CSV", table_csv(table), file_name="steps.csv", mime="text/csv", key=ASK.key("csv")
         )
     if ran.error:
-        refusal(ran.error)
+        show_refusal(ASK, ran.error)
     _show_underneath(ran.steps)
     copied = sum(step.bytes_copied for step in ran.steps)
     hidden = sum(max(step.bytes_made - step.bytes_copied, 0) for step in ran.steps)
@@ -55,19 +53,8 @@ def _show_underneath(steps: tuple[Step, ...]) -> None:
     if not rows:
         return
     st.markdown(_("**Underneath**: what autograd and compilers see. A `clone` is a copy."))
-    show_table(
-        {
-            _("Step"): [step.call for step, _row in rows],
-            _("aten operation"): [row.name.removeprefix("aten.") for _step, row in rows],
-            _("Shape"): [" ".join(map(str, row.shapes)) for _step, row in rows],
-            _("Allocated"): [_size(row.num_bytes) for _step, row in rows],
-            "FLOPs": [format_flops(row.flops) if row.flops else "" for _step, row in rows],
-        }
-    )
-
-
-def _kind(step: Step) -> str:
-    return _(KINDS[step.kind]).partition(" · ")[0]
+    calls = {_("Step"): [step.call for step, _row in rows]}
+    show_table(calls | aten_columns([row for _step, row in rows]))
 
 
 def _agreement(step: Step) -> str:
@@ -77,4 +64,4 @@ def _agreement(step: Step) -> str:
 
 
 def _size(num_bytes: int) -> str:
-    return format_bytes(num_bytes, unit_system()) if num_bytes else "0"
+    return size_text(num_bytes) if num_bytes else "0"

@@ -12,9 +12,10 @@ from core.units import format_bytes, format_exact
 from pages.components.tensor_map.tensor_map import MAX_CELLS, can_be_drawn, steps_of, tensor_map
 from pages.shared.settings import presenting, unit_system
 from pages.shared.tabbed_page import Shown
+from pages.shared.tensors.place import chosen_place
+from pages.shared.tensors.program import show_refusal
 from pages.tensors.strides_and_views.elsewhere import links
 from pages.tensors.strides_and_views.inputs import ASK, Case
-from pages.tensors.strides_and_views.refusals import refusal
 from pages.tensors.strides_and_views.snippet import snippet
 from pages.tensors.strides_and_views.why import verdict_sentence
 
@@ -25,7 +26,7 @@ PRESENT_ROOM: Final = 330
 def storage(case: Case) -> Shown:
     """Show where the elements of every step lie."""
     ran = case.trace
-    step, index = _chosen(case)
+    step, index = chosen_place(ASK, ran, len(steps_of(ran)) - 1)
     tensors = {tensor.key: tensor for tensor in ran.tensors}
     shown = tensors[steps_of(ran)[step]["tensor"]]
     if can_be_drawn(ran):
@@ -36,7 +37,7 @@ def storage(case: Case) -> Shown:
             index=index,
             room=PRESENT_ROOM if presenting() else ROOM,
             file_name="tensor",
-            on_choice=_note_choice,
+            on_choice=partial(ASK.write, "at"),
         )
     else:
         st.info(
@@ -46,7 +47,7 @@ def storage(case: Case) -> Shown:
             ).format(count=format_exact(MAX_CELLS))
         )
     if ran.error:
-        refusal(ran.error)
+        show_refusal(ASK, ran.error)
     refused = _refused(case)
     return Shown(
         headline=refused or _headline(shown, index),
@@ -120,33 +121,3 @@ def _inspection(tensor: TracedTensor) -> str:
         size=format_bytes(layout.num_bytes, unit_system()),
         contiguous=_("yes") if layout.is_contiguous else _("no"),
     )
-
-
-def _chosen(case: Case) -> tuple[int, tuple[int, ...]]:
-    """Return the step and index of the address, as far as they are there: else the last step."""
-    steps = steps_of(case.trace)
-    tensors = {tensor.key: tensor for tensor in case.trace.tensors}
-    word, _colon, places = _at().partition(":")
-    step = int(word) if word.isdecimal() and int(word) < len(steps) else len(steps) - 1
-    shape = tensors[steps[step]["tensor"]].layout.shape
-    index = tuple(int(place) for place in places.split(",") if place.isdecimal())
-    fits = len(index) == len(shape) and all(
-        i < length for i, length in zip(index, shape, strict=True)
-    )
-    return step, index if fits else _first_index(shape)
-
-
-def _first_index(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return an index whose places differ, so that the strides can be told apart."""
-    last = len(shape) - 1
-    return tuple(min(2 if axis == last else 1, length - 1) for axis, length in enumerate(shape))
-
-
-def _at() -> str:
-    """Return what the link says, from a field that is not seen."""
-    with st.container(key=f"bound_{ASK.key('at')}"):
-        return ASK.text("at", ASK.key("at"), max_chars=60)
-
-
-def _note_choice(choice: str) -> None:
-    ASK.write("at", choice)

@@ -6,13 +6,14 @@ import streamlit as st
 
 from core.language import _
 from core.tensors.layout import Layout
+from core.tensors.shape_text import lengths_in
 from core.tensors.trace import Trace, TracedTensor
 from core.tensors.views import ViewVerdict, explain_view
 from core.units import format_bytes
 from pages.shared.charts import show_table
 from pages.shared.settings import unit_system
 from pages.shared.tabbed_page import Shown
-from pages.tensors.strides_and_views.inputs import ASK, Case, lengths_in
+from pages.tensors.strides_and_views.inputs import ASK, Case
 from pages.tensors.strides_and_views.snippet import view_snippet
 
 

@@ -14,7 +14,7 @@ def test_a_shape_comes_back_from_its_text_and_from_its_repr(shape):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "no shape"), ("a, b", "no shape"), ("-1, 2", "no shape"), ("1.5", "no shape"),
+        ("", "not a list"), ("a, b", "not a list"), ("-1, 2", "not a list"), ("1.5", "not a list"),
         ("1,2,3,4,5,6", "up to 5"), ("9999999", "too large"), ("1000000, 1000000, 9", "too large"),
     ],
 )  # fmt: skip

@@ -1,0 +1,33 @@
+"""The last two dimensions of a tensor `x`: a slider for each."""
+
+from collections.abc import Sequence
+
+from core.language import _
+from pages.shared.inputs import Inputs
+
+
+def ask_last_lengths(
+    ask: Inputs, stops: Sequence[int], default: tuple[int, ...]
+) -> tuple[int, ...]:
+    """Ask for both lengths, under the settings `columns` and `rows`; the first may be left out.
+
+    Args:
+        ask: The inputs of the page.
+        stops: Lengths that the sliders lead through.
+        default: Both at first.
+    """
+    *_leading, rows, columns = default
+    last = ask.select_slider("columns", _("Last dimension of x"), stops, default=columns)
+    before = ask.select_slider(
+        "rows",
+        _("Dimension before it"),
+        (0, *stops),
+        default=rows,
+        labels=lambda length: str(length) if length else _("none"),
+    )
+    return (before, last) if before else (last,)
+
+
+def length_settings(shape: Sequence[int]) -> dict[str, object]:
+    """Return what an example of this shape writes into the two."""
+    return {"columns": shape[-1], "rows": shape[-2] if len(shape) > 1 else 0}
