@@ -5,8 +5,10 @@ import torch
 
 from core.budget import MODELS
 from core.expressions import MATERIALIZED, ON_META
+from core.models.gpt import GPT
 from core.tensors.presets import BY_KEY, PRESETS, counted, given, without_data
 from core.tensors.trace import trace
+from core.train.config import TrainConfig
 
 REFUSED = {"refused", "merge"}
 
@@ -109,3 +111,34 @@ def test_more_bytes_than_an_int64_can_count_are_refused():
     assert without_data((2**60, 1), "float32").numel() == 2**60
     with pytest.raises(ValueError, match=r"bytes; sizes end below 2\*\*63"):
         without_data((2**61, 1), "float32")
+
+
+def test_the_small_gpt_has_the_shapes_that_its_examples_say():
+    shape = TrainConfig().shape(vocab_size=65)
+    attention = GPT(shape).blocks[0].attention
+    seen = []
+    attention.qkv.register_forward_hook(lambda _module, _inputs, out: seen.append(out.shape))
+    attention(torch.zeros(1, shape.seq_len, shape.hidden_dim))
+
+    assert BY_KEY["own_qkv"].shape == tuple(seen[0])
+    assert f"H={shape.num_heads}" in BY_KEY["own_qkv"].source
+    assert BY_KEY["own_weight"].shape == tuple(attention.qkv.weight.shape)
+    assert [step.kind for step in run("own_weight").steps] == ["view", "view"]
+    first, *_others, product = run("own_qkv").steps
+    assert first.kind == "view"
+    assert product.outputs[0].layout.shape[1] == shape.num_heads
+
+
+@pytest.mark.parametrize(
+    "preset", [each for each in PRESETS if each.model], ids=lambda each: each.key
+)
+def test_the_sizes_of_an_example_are_those_of_its_model(preset):
+    """Training with this batch and length makes a tensor of just these dimensions."""
+    spec = MODELS[preset.model]
+    widths = {
+        spec.hidden_dim, spec.vocab_size, spec.num_heads, spec.num_kv_heads,
+        spec.hidden_dim // spec.num_heads, preset.batch, preset.seq,
+    }  # fmt: skip
+    assert set(preset.shape) <= widths
+    assert preset.batch in preset.shape
+    assert preset.seq in preset.shape
