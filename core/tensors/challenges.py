@@ -29,7 +29,7 @@ BELIEFS: Final[Mapping[str, str]] = {
     "turned": N_("The order is the other way round."),
     "copied": N_("Nothing had to be written: shape, strides and offset are enough to read the same "
                  "storage in this way."),
-    "shared": N_("This call copies: no strides describe this order of x's storage, or it never makes "
+    "shared": N_("It copies: no strides describe this order of x's storage, or it never makes "
                  "a view."),
 }  # fmt: skip
 
