@@ -7,7 +7,7 @@ from pages.shared.tabbed_page import Page, Tab, tabbed_page
 from pages.shared.tensors.refused_inputs import refused_inputs
 from pages.tensors.strides_and_views.access import access
 from pages.tensors.strides_and_views.inputs import ASK, choose_case
-from pages.tensors.strides_and_views.question import ask_after_transpose
+from pages.tensors.strides_and_views.question import ask_after_transpose, ask_challenge
 from pages.tensors.strides_and_views.steps import steps
 from pages.tensors.strides_and_views.storage import storage
 from pages.tensors.strides_and_views.why import why
@@ -24,7 +24,7 @@ tabbed_page(
                 label=N_("Storage and strides"), show=storage, question=ask_after_transpose
             ),
             "why": Tab(label=N_("Why view refuses"), show=why),
-            "steps": Tab(label=N_("Steps"), show=steps),
+            "steps": Tab(label=N_("Step by step"), show=steps, question=ask_challenge),
             "access": Tab(label=N_("Access cost"), show=access),
         },
     ),

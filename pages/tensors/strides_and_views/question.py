@@ -1,9 +1,12 @@
-"""What the reader is asked to predict: where an element lies after a transpose."""
+"""What the reader is asked to predict: an address after a transpose; strides; a view or a copy."""
 
 from core.language import _
+from core.tensors.challenges import BELIEFS, MAX_NUMBER, Challenge, challenge
 from core.tensors.layout import contiguous, trace_index
 from core.tensors.rules import transpose
+from core.units import format_bytes
 from pages.shared.questions import Choice, predict_then_reveal
+from pages.shared.settings import unit_system
 from pages.tensors.strides_and_views.inputs import ASK
 
 _INDEX = (1, 2)
@@ -39,3 +42,39 @@ def ask_after_transpose() -> None:
             "where x[2, 1] lies."
         ).format(stride=y.stride, first=y.stride[0], second=y.stride[1], address=after),
     )
+
+
+def ask_challenge() -> None:
+    """Ask the question of a number: each number has its own, and a class agrees on one."""
+    number = ASK.number("challenge", _("Question"), 0, MAX_NUMBER, default=0, step=1)
+    asked = challenge(number)
+    choices = _strides(asked) if asked.asked == "stride" else _kinds(asked)
+    turn = number % len(choices)  # the right answer is not always the first
+    words = {"shape": asked.shape, "source": f"`{asked.source}`"}
+    predict_then_reveal(
+        ASK.key(f"challenge_{number}"),
+        (
+            _("x is contiguous and has the shape {shape}. Which strides has {source}?")
+            if asked.asked == "stride"
+            else _("x is contiguous and has the shape {shape}. Does {source} copy?")
+        ).format(**words),
+        [*choices[turn:], *choices[:turn]],
+        _("{source} has shape {result}, strides {stride} and offset {offset}.").format(
+            source=words["source"],
+            result=asked.layout.shape,
+            stride=asked.layout.stride,
+            offset=asked.layout.offset,
+        ),
+    )
+
+
+def _strides(asked: Challenge) -> list[Choice]:
+    wrong = [Choice(str(stride), _(BELIEFS[belief])) for stride, belief in asked.wrong.items()]
+    return [Choice(str(asked.layout.stride)), *wrong]
+
+
+def _kinds(asked: Challenge) -> list[Choice]:
+    copies = _("It copies {size}").format(size=format_bytes(asked.layout.num_bytes, unit_system()))
+    if asked.is_shared:
+        return [Choice(_("It shares x's storage")), Choice(copies, _(BELIEFS["copied"]))]
+    return [Choice(copies), Choice(_("It shares x's storage"), _(BELIEFS["shared"]))]

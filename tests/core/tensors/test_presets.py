@@ -5,8 +5,10 @@ import torch
 
 from core.budget import MODELS
 from core.expressions import MATERIALIZED, ON_META
+from core.models.gpt import GPT
 from core.tensors.presets import BY_KEY, PRESETS, counted, given, without_data
 from core.tensors.trace import trace
+from core.train.config import TrainConfig
 
 REFUSED = {"refused", "merge"}
 
@@ -67,7 +69,8 @@ def test_the_shifted_logits_of_a_large_batch_are_copied_whole():
 
 def test_sizes_are_those_of_the_models_that_are_named():
     by_name = {model.name: model for model in MODELS.values()}
-    named = {preset.key: by_name[preset.of] for preset in PRESETS if preset.of}
+    assert all(preset.of == MODELS[preset.model].name for preset in PRESETS if preset.model)
+    named = {preset.key: by_name[preset.of] for preset in PRESETS if preset.model}
     assert len(named) == 5
     # which dimension has which size of the model
     dims = {
@@ -109,3 +112,19 @@ def test_more_bytes_than_an_int64_can_count_are_refused():
     assert without_data((2**60, 1), "float32").numel() == 2**60
     with pytest.raises(ValueError, match=r"bytes; sizes end below 2\*\*63"):
         without_data((2**61, 1), "float32")
+
+
+def test_the_small_gpt_has_the_shapes_that_its_examples_say():
+    shape = TrainConfig().shape(vocab_size=65)
+    attention = GPT(shape).blocks[0].attention
+    seen = []
+    attention.qkv.register_forward_hook(lambda _module, _inputs, out: seen.append(out.shape))
+    attention(torch.zeros(1, shape.seq_len, shape.hidden_dim))
+
+    assert BY_KEY["own_qkv"].shape == tuple(seen[0])
+    assert f"H={shape.num_heads}" in BY_KEY["own_qkv"].source
+    assert BY_KEY["own_weight"].shape == tuple(attention.qkv.weight.shape)
+    assert [step.kind for step in run("own_weight").steps] == ["view", "view"]
+    first, *_others, product = run("own_qkv").steps
+    assert first.kind == "view"
+    assert product.outputs[0].layout.shape[1] == shape.num_heads
