@@ -43,36 +43,14 @@ class AnnotatedCall:
         return verdict.shape if verdict.ok else None
 
 
+# fmt: off
 CALLS: Final = (
-    AnnotatedCall(
-        key="residual",
-        title=N_("Residual: x + y"),
-        code="x + y",
-        x="b t d",
-        y="b t d",
-        result="b t d",
-        x_shape=(2, 4, 3),
-    ),
-    AnnotatedCall(
-        key="linear",
-        title=N_("Linear layer: x @ y"),
-        code="x @ y",
-        x="b t d",
-        y="d e",
-        result="b t e",
-        x_shape=(2, 4, 3),
-        is_product=True,
-    ),
-    AnnotatedCall(
-        key="scores",
-        title=N_("Scores: x @ y.mT"),
-        code="x @ y.mT",
-        x="b q d",
-        y="b k d",
-        result="b q k",
-        x_shape=(2, 4, 3),
-        is_product=True,
-        flips=True,
-    ),
+    AnnotatedCall(key="residual", title=N_("Residual: x + y"), code="x + y", x="b t d", y="b t d",
+                  result="b t d", x_shape=(2, 4, 3)),
+    AnnotatedCall(key="linear", title=N_("Linear layer: x @ y"), code="x @ y", x="b t d", y="d e",
+                  result="b t e", x_shape=(2, 4, 3), is_product=True),
+    AnnotatedCall(key="scores", title=N_("Scores: x @ y.mT"), code="x @ y.mT", x="b q d", y="b k d",
+                  result="b q k", x_shape=(2, 4, 3), is_product=True, flips=True),
 )
+# fmt: on
 CALL_BY_KEY: Final[Mapping[str, AnnotatedCall]] = {each.key: each for each in CALLS}

@@ -3,24 +3,13 @@
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Final
+from typing import Any, Final
 
 import torch
 from torch import Tensor
 
 from core.expressions.dispatch import storage_id
-
-CUDA: Final = "cuda"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class DeviceRow:
-    """One line of code, and what it does."""
-
-    code: str
-    run: Callable[[], Tensor]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,20 +29,17 @@ class OnDevice:
     error: str = ""
 
 
-_X: Final = torch.zeros(32, 32)
 DEVICE_ROWS: Final = (
-    DeviceRow(code="x = torch.zeros(32, 32)", run=lambda: torch.zeros(32, 32)),
-    DeviceRow(code="y = torch.zeros(32, 32)", run=lambda: torch.zeros(32, 32)),
-    DeviceRow(code='x.to("cpu")', run=lambda: _X.to("cpu")),
-    DeviceRow(code='m = torch.zeros(32, 32, device="meta")',
-              run=lambda: torch.zeros(32, 32, device="meta")),
-    DeviceRow(code="x + m", run=lambda: _X + torch.zeros(32, 32, device="meta")),
-    DeviceRow(code="m.cpu()", run=lambda: torch.zeros(32, 32, device="meta").cpu()),
-    DeviceRow(code='x.to("cuda")', run=lambda: _X.to(CUDA)),
-    DeviceRow(code='torch.zeros(32, 32, device="cuda")',
-              run=lambda: torch.zeros(32, 32, device=CUDA)),
-    DeviceRow(code='x + x.to("cuda")', run=lambda: _X + _X.to(CUDA)),
-)  # fmt: skip
+    "x = torch.zeros(32, 32)",
+    "y = torch.zeros(32, 32)",
+    'x.to("cpu")',
+    'm = torch.zeros(32, 32, device="meta")',
+    "x + m",
+    "m.cpu()",
+    'x.to("cuda")',
+    'torch.zeros(32, 32, device="cuda")',
+    'x + x.to("cuda")',
+)
 
 
 def on_this_machine() -> tuple[OnDevice, ...]:
@@ -72,18 +58,24 @@ def on_this_machine() -> tuple[OnDevice, ...]:
 
 
 def run_rows() -> tuple[OnDevice, ...]:
-    """Run every row in this process."""
-    return tuple(map(_ran, DEVICE_ROWS))
+    """Run every row in this process, each on the tensors of those before it."""
+    names: dict[str, Any] = {"torch": torch}
+    return tuple(_ran(code, names) for code in DEVICE_ROWS)
 
 
-def _ran(row: DeviceRow) -> OnDevice:
+def _ran(code: str, names: dict[str, Any]) -> OnDevice:
+    """Run a row; a name that it assigns is kept in `names`."""
+    name, _equals, expression = code.rpartition(" = ")
+    known = {storage_id(x) for x in names.values() if isinstance(x, Tensor)}
     try:
-        made = row.run()
+        made = eval(expression, names)  # noqa: S307  a row of this file
     except (RuntimeError, AssertionError) as error:  # what a device cannot do
-        return OnDevice(code=row.code, error=f"{type(error).__name__}: {error}")
-    is_new = storage_id(made) != storage_id(_X)
-    num_bytes = made.untyped_storage().nbytes() if is_new and not made.is_meta else 0
-    return OnDevice(code=row.code, device=str(made.device), num_bytes=num_bytes)
+        return OnDevice(code=code, error=f"{type(error).__name__}: {error}")
+    if name:
+        names[name] = made
+    has_new_data = storage_id(made) not in known and not made.is_meta
+    num_bytes = made.untyped_storage().nbytes() if has_new_data else 0
+    return OnDevice(code=code, device=str(made.device), num_bytes=num_bytes)
 
 
 if __name__ == "__main__":

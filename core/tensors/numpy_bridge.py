@@ -5,14 +5,13 @@ Whether they share is what that write shows.
 """
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 import numpy as np
 import torch
 from torch import Tensor
-from torch.utils.dlpack import from_dlpack
 
 from core.language import N_
 from core.tensors.trace import Trace, trace
@@ -21,26 +20,26 @@ Outcome = Literal["shares", "copies", "refused"]
 WRITTEN: Final = 100
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Bridge:
     """One way across.
 
     Attributes:
         key: In links.
         title: What is particular about it.
-        first: Makes what is given: the array `a` or, where `from_torch`, the tensor `t`.
+        first: Makes what is given: the array `a` or the tensor `t`.
         code: The call that is looked at, on `a` or `t`.
-        prepare, run: What both texts say.
-        from_torch: Whether the tensor comes first.
     """
 
     key: str
     title: str
     first: str
     code: str
-    prepare: Callable[[], Any]
-    run: Callable[[Any], Any]
-    from_torch: bool = False
+
+    @property
+    def from_torch(self) -> bool:
+        """Whether the tensor comes first."""
+        return self.first.startswith("t ")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -68,88 +67,51 @@ class Crossed:
     changed: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
 
-def _six() -> Any:  # noqa: ANN401
-    return np.arange(6.0)
-
-
-def _read_only() -> Any:  # noqa: ANN401
-    return np.broadcast_to(np.arange(3.0), (2, 3))
-
-
-_SIX: Final = "a = np.arange(6.0)"
+# fmt: off
 BRIDGES: Final = (
-    Bridge(key="from_numpy", title="from_numpy", first=_SIX,
-           code="torch.from_numpy(a)", prepare=_six, run=torch.from_numpy),
-    Bridge(key="tensor", title="torch.tensor", first=_SIX,
-           code="torch.tensor(a)", prepare=_six, run=torch.tensor),
-    Bridge(key="as_tensor", title="as_tensor", first=_SIX,
-           code="torch.as_tensor(a)", prepare=_six, run=torch.as_tensor),
-    Bridge(key="as_float32", title=N_("Another dtype"), first=_SIX,
-           code="torch.as_tensor(a, dtype=torch.float32)", prepare=_six,
-           run=lambda a: torch.as_tensor(a, dtype=torch.float32)),
-    Bridge(key="dlpack", title="DLPack", first=_SIX,
-           code="torch.from_dlpack(a)", prepare=_six, run=from_dlpack),
-    Bridge(key="frombuffer", title="frombuffer", first=_SIX,
-           code="torch.frombuffer(a, dtype=torch.float64)", prepare=_six,
-           run=lambda a: torch.frombuffer(a, dtype=torch.float64)),
-    Bridge(key="transposed", title=N_("Transposed array"),
-           first="a = np.arange(6.0).reshape(2, 3).T", code="torch.from_numpy(a)",
-           prepare=lambda: np.arange(6.0).reshape(2, 3).T, run=torch.from_numpy),
-    Bridge(key="negative", title=N_("Negative strides"), first="a = np.arange(6.0)[::-1]",
-           code="torch.from_numpy(a)", prepare=lambda: np.arange(6.0)[::-1],
-           run=torch.from_numpy),
-    Bridge(key="negative_copy", title=N_("Negative, copied"),
-           first="a = np.arange(6.0)[::-1]", code="torch.from_numpy(a.copy())",
-           prepare=lambda: np.arange(6.0)[::-1], run=lambda a: torch.from_numpy(a.copy())),
-    Bridge(key="read_only", title=N_("Read-only array"),
-           first="a = np.broadcast_to(np.arange(3.0), (2, 3))", code="torch.from_numpy(a)",
-           prepare=_read_only, run=torch.from_numpy),
-    Bridge(key="byte_order", title=N_("Byte order"),
-           first='a = np.arange(6.0).astype(">f4")', code="torch.from_numpy(a)",
-           prepare=lambda: np.arange(6.0).astype(">f4"), run=torch.from_numpy),
-    Bridge(key="packed", title=N_("Packed record"),
-           first='a = np.zeros(4, dtype=[("n", "i1"), ("v", "f4")])["v"]',
-           code="torch.from_numpy(a)", run=torch.from_numpy,
-           prepare=lambda: np.zeros(4, dtype=[("n", "i1"), ("v", "f4")])["v"]),
-    Bridge(key="text", title=N_("Strings"), first='a = np.array(["a", "b"])',
-           code="torch.from_numpy(a)", prepare=lambda: np.array(["a", "b"]),
-           run=torch.from_numpy),
-    Bridge(key="numpy", title="t.numpy()", first="t = torch.arange(6.0)",
-           code="t.numpy()", prepare=lambda: torch.arange(6.0), run=lambda t: t.numpy(),
-           from_torch=True),
-    Bridge(key="bfloat16", title="bfloat16",
-           first="t = torch.ones(6, dtype=torch.bfloat16)", code="t.numpy()",
-           prepare=lambda: torch.ones(6, dtype=torch.bfloat16), run=lambda t: t.numpy(),
-           from_torch=True),
-    Bridge(key="gradient", title="requires_grad",
-           first="t = torch.ones(6, requires_grad=True)", code="t.numpy()",
-           prepare=lambda: torch.ones(6, requires_grad=True), run=lambda t: t.numpy(),
-           from_torch=True),
-    Bridge(key="detached", title="detach()",
-           first="t = torch.ones(6, requires_grad=True)", code="t.detach().numpy()",
-           prepare=lambda: torch.ones(6, requires_grad=True),
-           run=lambda t: t.detach().numpy(), from_torch=True),
-    Bridge(key="conjugate", title=N_("Lazy conjugate"),
-           first="t = torch.ones(6, dtype=torch.complex64).conj()", code="t.numpy()",
-           prepare=lambda: torch.ones(6, dtype=torch.complex64).conj(),
-           run=lambda t: t.numpy(), from_torch=True),
-    Bridge(key="meta", title=N_("Not on the CPU"),
-           first='t = torch.ones(6, device="meta")', code="t.numpy()",
-           prepare=lambda: torch.ones(6, device="meta"), run=lambda t: t.numpy(),
-           from_torch=True),
-)  # fmt: skip
+    Bridge("from_numpy", "from_numpy", "a = np.arange(6.0)", "torch.from_numpy(a)"),
+    Bridge("tensor", "torch.tensor", "a = np.arange(6.0)", "torch.tensor(a)"),
+    Bridge("as_tensor", "as_tensor", "a = np.arange(6.0)", "torch.as_tensor(a)"),
+    Bridge("as_float32", N_("Another dtype"), "a = np.arange(6.0)",
+           "torch.as_tensor(a, dtype=torch.float32)"),
+    Bridge("dlpack", "DLPack", "a = np.arange(6.0)", "torch.from_dlpack(a)"),
+    Bridge("frombuffer", "frombuffer", "a = np.arange(6.0)",
+           "torch.frombuffer(a, dtype=torch.float64)"),
+    Bridge("transposed", N_("Transposed array"), "a = np.arange(6.0).reshape(2, 3).T",
+           "torch.from_numpy(a)"),
+    Bridge("negative", N_("Negative strides"), "a = np.arange(6.0)[::-1]", "torch.from_numpy(a)"),
+    Bridge("negative_copy", N_("Negative, copied"), "a = np.arange(6.0)[::-1]",
+           "torch.from_numpy(a.copy())"),
+    Bridge("read_only", N_("Read-only array"), "a = np.broadcast_to(np.arange(3.0), (2, 3))",
+           "torch.from_numpy(a)"),
+    Bridge("byte_order", N_("Byte order"), 'a = np.arange(6.0).astype(">f4")',
+           "torch.from_numpy(a)"),
+    Bridge("packed", N_("Packed record"), 'a = np.zeros(4, dtype=[("n", "i1"), ("v", "f4")])["v"]',
+           "torch.from_numpy(a)"),
+    Bridge("text", N_("Strings"), 'a = np.array(["a", "b"])', "torch.from_numpy(a)"),
+    Bridge("numpy", "t.numpy()", "t = torch.arange(6.0)", "t.numpy()"),
+    Bridge("bfloat16", "bfloat16", "t = torch.ones(6, dtype=torch.bfloat16)", "t.numpy()"),
+    Bridge("gradient", "requires_grad", "t = torch.ones(6, requires_grad=True)", "t.numpy()"),
+    Bridge("detached", "detach()", "t = torch.ones(6, requires_grad=True)", "t.detach().numpy()"),
+    Bridge("conjugate", N_("Lazy conjugate"), "t = torch.ones(6, dtype=torch.complex64).conj()",
+           "t.numpy()"),
+    Bridge("meta", N_("Not on the CPU"), 't = torch.ones(6, device="meta")', "t.numpy()"),
+)
+# fmt: on
 BY_KEY: Final = {row.key: row for row in BRIDGES}
 
 
 def cross(row: Bridge) -> Crossed:
     """Run a row, write into the array, and look whether the tensor has changed."""
-    given = row.prepare()
+    name, _equals, made_by = row.first.partition(" = ")
+    names: dict[str, Any] = {"np": np, "torch": torch}
+    given = names[name] = eval(made_by, names)  # noqa: S307  a row of this file, as below
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         # torch says it of the first array alone that cannot be written to
         torch.set_warn_always(True)
         try:
-            made = row.run(given)
+            made = eval(row.code, names)  # noqa: S307
         except (TypeError, ValueError, RuntimeError) as error:
             return Crossed(outcome="refused", error=f"{type(error).__name__}: {error}")
         finally:

@@ -10,7 +10,7 @@ from core.tensors import creation, index_pairs, numpy_bridge
 from core.tensors.creation import CREATIONS
 from core.tensors.index_pairs import PAIRS, SLICE, Pair, slice_pair
 from core.tensors.numpy_bridge import BRIDGES, Bridge
-from core.tensors.presets import counted
+from core.tensors.presets import WRITE_BY_KEY, WRITE_PRESETS, counted
 from core.tensors.strided_windows import (
     MAX_LENGTH,
     NUM_ELEMENTS,
@@ -19,7 +19,6 @@ from core.tensors.strided_windows import (
     largest_stride,
     room_left,
 )
-from core.tensors.write_presets import BY_KEY, WRITE_PRESETS
 from core.tensors.writes import Written, run_writes
 from pages.shared.inputs import Inputs
 from pages.shared.tensors.examples import offer_examples
@@ -72,7 +71,7 @@ def choose_program() -> Program:
 
 def _settings(key: str) -> dict[str, object]:
     """Return what an example writes into the inputs."""
-    preset = BY_KEY[key]
+    preset = WRITE_BY_KEY[key]
     return {"code": preset.source, **length_settings(preset.shape)}
 
 

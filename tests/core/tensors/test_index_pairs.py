@@ -17,8 +17,9 @@ def test_a_way_is_what_its_texts_say(pair, way):
     x = counted(pair.shape)
     a = x.numpy().copy()
     found = in_numpy(way, pair.shape)
-    assert np.array_equal(way.run(a), eval(way.numpy, {"np": np, "a": a}))  # noqa: S307
-    assert (found.kind == "view") == np.shares_memory(way.run(a), a)
+    b = eval(way.numpy, {"np": np, "a": a})  # noqa: S307
+    assert (found.kind == "view") == np.shares_memory(b, a)
+    assert found.shape == b.shape
 
     made = in_torch(way, pair.shape)
     if made.kind is None:
@@ -26,6 +27,7 @@ def test_a_way_is_what_its_texts_say(pair, way):
             eval(way.torch, {"torch": torch, "x": x})  # noqa: S307
         return
     y = eval(way.torch, {"torch": torch, "x": x})  # noqa: S307
+    assert np.array_equal(np.sort(y.flatten()), np.sort(b.flatten()))
     is_view = y.untyped_storage().data_ptr() == x.untyped_storage().data_ptr()
     assert (made.kind == "view") == is_view
     assert (made.shape, made.stride) == (tuple(y.shape), y.stride())

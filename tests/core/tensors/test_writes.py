@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from core.tensors.presets import counted
-from core.tensors.write_presets import WRITE_PRESETS
+from core.tensors.presets import WRITE_PRESETS
 from core.tensors.writes import run_writes
 
 
