@@ -3,9 +3,9 @@
 Why apart: what may be asked for is judged here, where `execution` does what was allowed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import torch
 from einops import EinopsError
@@ -16,7 +16,6 @@ from core.expressions.error import ExpressionError
 from core.expressions.limits import Limits
 from core.expressions.methods import NUM_PARTS
 from core.expressions.operation import INDEX, WRITE, Operation, Value, tensors_in
-from core.expressions.read_indices import read_by, with_coordinates
 from core.language import _
 from core.units import format_bytes, format_exact
 
@@ -26,6 +25,7 @@ REFUSALS = (
     *(RuntimeError, ValueError, IndexError, TypeError, AssertionError, OverflowError),
     EinopsError,
 )
+_MASKS: Final = {torch.bool, torch.uint8}  # whose values an index reads
 
 
 class Allowance:
@@ -163,3 +163,44 @@ def _shadow_of(x: Tensor) -> Tensor:
     num_elements = x.untyped_storage().nbytes() // x.element_size()
     storage = torch.empty(num_elements, dtype=x.dtype, device="meta")
     return storage.as_strided(x.shape, x.stride(), x.storage_offset())
+
+
+def read_by(index: Value) -> list[Tensor]:
+    """Return the tensors that torch reads before it knows the shape; of a list, as a tensor."""
+    return [x for item in _items(index) if (x := _read_by(item)) is not None]
+
+
+def with_coordinates(index: Value) -> tuple[Value, ...]:
+    """Return the index with each mask replaced by the coordinates where it is true, as torch does.
+
+    A tensor without dimensions becomes its number.
+    """
+    return tuple(part for item in _items(index) for part in _coordinates(item))
+
+
+def _items(index: Value) -> tuple[Value, ...]:
+    return index if type(index) is tuple else (index,)
+
+
+def _read_by(item: Value) -> Tensor | None:
+    if isinstance(item, Tensor):
+        return item if item.dtype in _MASKS or not item.ndim else None
+    is_mask = type(item) is list and {type(each) for each in _leaves(item)} == {bool}
+    return torch.tensor(item) if is_mask else None
+
+
+def _coordinates(item: Value) -> tuple[Value, ...]:
+    x = _read_by(item)
+    if x is None:
+        return (item,)
+    if x.ndim:
+        return x.nonzero(as_tuple=True)
+    return (bool(x) if x.dtype in _MASKS else int(x),)
+
+
+def _leaves(items: list[Value]) -> Iterator[Value]:
+    for each in items:
+        if type(each) is list:
+            yield from _leaves(each)
+        else:
+            yield each

@@ -1,4 +1,7 @@
-"""What may be called by its name: torch's functions, einops' four, and the names of dtypes."""
+"""What may be called by its name: torch's functions, einops' four, and the names of dtypes.
+
+Why apart: a new function is a row here, and changes nothing of what names mean.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -8,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812  the field's own name
 
-from core.expressions.signature import Call, table_of
+from core.expressions.signature import Call, as_tuple, table_of
 
 DTYPE_NAMES: Final[Mapping[str, torch.dtype]] = {
     "torch.float64": torch.float64,
@@ -47,14 +50,14 @@ CREATION: Final = table_of(
             size, dtype=dtype
         ),
         "torch.full(size ints, fill_value number, dtype dtype|None = None)": (
-            lambda size, value, dtype: torch.full(_sizes(size), value, dtype=dtype)
+            lambda size, value, dtype: torch.full(as_tuple(size), value, dtype=dtype)
         ),
         "torch.empty(size *ints, dtype dtype|None = None)": lambda size, dtype: _known(
             torch.empty(size, dtype=dtype)
         ),
         "torch.empty_strided(size ints, stride ints, dtype dtype|None = None)": (
             lambda size, stride, dtype: _known(
-                torch.empty_strided(_sizes(size), _sizes(stride), dtype=dtype)
+                torch.empty_strided(as_tuple(size), as_tuple(stride), dtype=dtype)
             )
         ),
         "torch.eye(n int, m int|None = None)": lambda n, m: torch.eye(n, n if m is None else m),
@@ -80,7 +83,7 @@ JOINING: Final = table_of(
         "torch.stack(tensors tensors, dim int = 0)": torch.stack,
         "torch.meshgrid(x tensor, y tensor)": lambda x, y: torch.meshgrid(x, y, indexing="ij"),
         "torch.broadcast_to(x tensor, shape ints)": lambda x, shape: torch.broadcast_to(
-            x, _sizes(shape)
+            x, as_tuple(shape)
         ),
         "torch.where(condition tensor, x tensor|number, y tensor|number)": torch.where,
         "torch.diag(x tensor, diagonal int = 0)": torch.diag,
@@ -89,9 +92,9 @@ JOINING: Final = table_of(
         "torch.clone(x tensor)": torch.clone,
         "torch.view_as_real(x tensor)": torch.view_as_real,
         "torch.view_as_complex(x tensor)": torch.view_as_complex,
-        "torch.permute(x tensor, dims ints)": lambda x, dims: torch.permute(x, _sizes(dims)),
+        "torch.permute(x tensor, dims ints)": lambda x, dims: torch.permute(x, as_tuple(dims)),
         "torch.transpose(x tensor, dim0 int, dim1 int)": torch.transpose,
-        "torch.reshape(x tensor, shape ints)": lambda x, shape: torch.reshape(x, _sizes(shape)),
+        "torch.reshape(x tensor, shape ints)": lambda x, shape: torch.reshape(x, as_tuple(shape)),
         "torch.softmax(x tensor, dim int)": torch.softmax,
         "torch.exp(x tensor)": torch.exp,
         "torch.sqrt(x tensor)": torch.sqrt,
@@ -120,8 +123,7 @@ PRODUCTS: Final = table_of(
         "is_causal bool = False, enable_gqa bool = False)": lambda q, k, v, causal, gqa: (
             F.scaled_dot_product_attention(q, k, v, is_causal=causal, enable_gqa=gqa)
         ),
-    },
-    multiplies=True,
+    }
 )
 EINOPS: Final = table_of(
     {
@@ -137,10 +139,6 @@ EINOPS: Final = table_of(
     }
 )
 FUNCTIONS: Final[Mapping[str, Call]] = CREATION | JOINING | PRODUCTS | EINOPS
-
-
-def _sizes(value: int | Sequence[int]) -> tuple[int, ...]:
-    return (value,) if isinstance(value, int) else tuple(value)
 
 
 def _given(arguments: Sequence[Any]) -> list[Any]:

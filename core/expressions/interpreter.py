@@ -11,7 +11,9 @@ from core.expressions.execution import Execute, Execution, run_plainly
 from core.expressions.grammar import Program
 from core.expressions.limits import MATERIALIZED, Limits
 from core.expressions.names import (
+    LAYOUT,
     NAMESPACES,
+    Profile,
     constant,
     dotted,
     function,
@@ -28,7 +30,6 @@ from core.expressions.operation import (
     Operation,
     Value,
 )
-from core.expressions.profiles import LAYOUT, Profile
 from core.expressions.signature import Call
 from core.expressions.values import calculated, is_index, item_of, kind_of
 from core.language import _

@@ -9,7 +9,7 @@ from typing import Any, Final
 import torch
 from torch import Tensor
 
-from core.expressions.signature import Call, table_of
+from core.expressions.signature import Call, as_tuple, table_of
 
 SHAPES: Final = table_of(
     {
@@ -39,7 +39,7 @@ SHAPES: Final = table_of(
             x.repeat_interleave(repeats, dim)
         ),
         "as_strided(size ints, stride ints, storage_offset int|None = None)": (
-            lambda x, size, stride, offset: x.as_strided(_many(size), _many(stride), offset)
+            lambda x, size, stride, offset: x.as_strided(as_tuple(size), as_tuple(stride), offset)
         ),
         "contiguous(memory_format format = None)": lambda x, memory_format: x.contiguous(
             memory_format=memory_format or torch.contiguous_format
@@ -149,15 +149,11 @@ ARITHMETIC: Final = table_of(
         "sigmoid()": lambda x: x.sigmoid(),
         "abs()": lambda x: x.abs(),
         "neg()": lambda x: x.neg(),
-    }
-) | table_of(
-    {
         "matmul(other tensor)": lambda x, other: x.matmul(other),
         "mm(other tensor)": lambda x, other: x.mm(other),
         "bmm(other tensor)": lambda x, other: x.bmm(other),
         "dot(other tensor)": lambda x, other: x.dot(other),
-    },
-    multiplies=True,
+    }
 )
 FACTS: Final = table_of(
     {
@@ -192,10 +188,6 @@ PROPERTIES: Final = table_of(
         "shape()": lambda x: tuple(x.shape),
     }
 )
-
-
-def _many(value: int | tuple[int, ...]) -> tuple[int, ...]:
-    return (value,) if isinstance(value, int) else tuple(value)
 
 
 def _num_sections(sections: int | tuple[int, ...]) -> int:

@@ -1,21 +1,39 @@
-"""What names stand for: namespaces, constants, and the rows of a profile, never an attribute.
-
-Why apart: a new namespace or hint is a matter of tables, not of the tree that is walked.
-"""
+"""What names stand for: namespaces, constants, and the rows of a profile, never an attribute."""
 
 import ast
 from collections.abc import Mapping
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final
 
 from core.expressions.error import ExpressionError, Span
-from core.expressions.functions import CONSTANTS
+from core.expressions.functions import CONSTANTS, FUNCTIONS
+from core.expressions.methods import METHODS, PROPERTIES, WRITES
 from core.expressions.operation import Value
-from core.expressions.profiles import Profile
 from core.expressions.signature import Call
 from core.expressions.values import kind_of
 from core.language import _
 
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Profile:
+    """What a text may call.
+
+    Attributes:
+        methods, properties, functions: Rows by the name that a reader writes.
+        writes_elements: Whether `x[0] = 1` is allowed.
+    """
+
+    methods: Mapping[str, Call]
+    properties: Mapping[str, Call]
+    functions: Mapping[str, Call]
+    writes_elements: bool = False
+
+
+LAYOUT: Final = Profile(methods=METHODS, properties=PROPERTIES, functions=FUNCTIONS)
+MUTATION: Final = Profile(
+    methods={**METHODS, **WRITES}, properties=PROPERTIES, functions=FUNCTIONS, writes_elements=True
+)
 NAMESPACES: Final = {"torch": "torch", "F": "F", "torch.nn.functional": "F", "einops": ""}
 
 

@@ -22,9 +22,8 @@ WRITE: Final = Call(
 )
 
 
-def _operator(symbol: str, run: Callable[..., Any], *, multiplies: bool = False) -> Call:
-    signature = f"x {symbol} y"
-    return Call(name=symbol, signature=signature, parameters=(), run=run, multiplies=multiplies)
+def _operator(symbol: str, run: Callable[..., Any]) -> Call:
+    return Call(name=symbol, signature=f"x {symbol} y", parameters=(), run=run)
 
 
 BINARY: Final[dict[type[ast.operator], Call]] = {
@@ -35,7 +34,7 @@ BINARY: Final[dict[type[ast.operator], Call]] = {
     ast.FloorDiv: _operator("//", lambda x, y: x // y),
     ast.Mod: _operator("%", lambda x, y: x % y),
     ast.Pow: _operator("**", lambda x, y: x**y),
-    ast.MatMult: _operator("@", lambda x, y: x @ y, multiplies=True),
+    ast.MatMult: _operator("@", lambda x, y: x @ y),
     ast.BitAnd: _operator("&", lambda x, y: x & y),
     ast.BitOr: _operator("|", lambda x, y: x | y),
 }

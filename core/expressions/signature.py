@@ -31,6 +31,11 @@ def is_integers(value: object) -> bool:
     return type(value) in {tuple, list, torch.Size} and all(map(is_integer, _items(value)))
 
 
+def as_tuple(value: int | Sequence[int]) -> tuple[int, ...]:
+    """Return one integer or several as a tuple."""
+    return (value,) if isinstance(value, int) else tuple(value)
+
+
 def is_number(value: object) -> bool:
     """Whether it is an int or a float."""
     return type(value) in {int, float}
@@ -103,7 +108,6 @@ class Call:
         run: The real thing; it is handed all parameters, in order, after a method's tensor.
         takes_sizes: Whether named integers may follow, as einops takes them.
         reads_values: Whether the result's shape depends on the values, so that no dry run tells it.
-        multiplies: Whether its FLOPs are counted before it runs.
         writes: Whether it changes its tensor.
         is_random: Whether `run` takes a generator after its parameters.
     """
@@ -114,7 +118,6 @@ class Call:
     run: Run
     takes_sizes: bool = False
     reads_values: bool = False
-    multiplies: bool = False
     writes: bool = False
     is_random: bool = False
 

@@ -12,12 +12,12 @@ from einops import EinopsError
 
 from core.language import _
 from core.tensors import rules
-from core.tensors.copies import fresh
 from core.tensors.einops_pattern import AxisToken as AxisToken
 from core.tensors.einops_pattern import Operation as Operation
 from core.tensors.einops_pattern import Sides, sides_of, tokens_of
-from core.tensors.layout import Layout
+from core.tensors.layout import Layout, fresh
 from core.tensors.rules import Kind, Predicted
+from core.tensors.shape_text import written_shape
 
 REDUCTIONS: Final = {"sum": "sum", "mean": "mean", "max": "amax", "min": "amin", "prod": "prod"}
 
@@ -106,7 +106,7 @@ class _Chain:
         self.layout = done.layout
 
     def reshape(self, shape: tuple[int, ...]) -> None:
-        self.add(f".reshape({_listed(shape)})", rules.reshape(self.layout, shape))
+        self.add(f".reshape({written_shape(shape)})", rules.reshape(self.layout, shape))
 
 
 def _steps(sides: Sides, x: Layout, reduction: str) -> tuple[PlanStep, ...]:
@@ -119,7 +119,7 @@ def _steps(sides: Sides, x: Layout, reduction: str) -> tuple[PlanStep, ...]:
     order = [split.index(name) for name in (*kept, *(each for each in split if each not in wanted))]
     if order != sorted(order):
         view = Predicted("view", rules.permute(chain.layout, order))
-        chain.add(f".permute({_listed(order)})", view)
+        chain.add(f".permute({written_shape(order)})", view)
     if len(kept) < len(split):
         _reduce(chain, len(kept), reduction)
     if len(kept) < len(wanted):
@@ -150,14 +150,10 @@ def _added(x: Layout, lengths: Sequence[int | None]) -> list[tuple[str, Layout]]
     shape = tuple(
         old if length is None else length for old, length in zip(x.shape, lengths, strict=True)
     )
-    return [*done, (f".expand({_listed(shape)})", rules.expand(x, shape))]
+    return [*done, (f".expand({written_shape(shape)})", rules.expand(x, shape))]
 
 
 def _reducing(reduction: str, dims: tuple[int, ...]) -> str:
     if reduction == "prod":
         return "".join(f".prod({dim})" for dim in reversed(dims))
-    return f".{REDUCTIONS[reduction]}(({_listed(dims)},))"
-
-
-def _listed(numbers: Sequence[int]) -> str:
-    return ", ".join(map(str, numbers)) if numbers else "()"
+    return f".{REDUCTIONS[reduction]}(({written_shape(dims)},))"

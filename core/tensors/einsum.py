@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from core.tensors.einsum_code import Factor, product_code, single_code
-from core.tensors.einsum_equation import EinsumAxis, Equation, Notation, read_equation
+from core.tensors.einsum_equation import EinsumAxis, Equation, read_equation
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -107,15 +107,12 @@ class EinsumPlan:
         return self.best.code
 
 
-def plan_einsum(
-    equation: str, shapes: Sequence[Sequence[int]], notation: Notation | None = None
-) -> EinsumPlan:
+def plan_einsum(equation: str, shapes: Sequence[Sequence[int]]) -> EinsumPlan:
     """Plan an einsum of up to four operands.
 
     Args:
         equation: "ab,cb->ac" as torch writes it, or "a b, c b -> a c" as einops does.
         shapes: Of the operands.
-        notation: To be given where it cannot be seen: "row, row ->" of two vectors.
 
     Raises:
         ValueError: If torch or einops would refuse it.
@@ -123,7 +120,7 @@ def plan_einsum(
     >>> plan_einsum("ij,jk,kl->il", [(100, 2), (2, 100), (100, 2)]).best.flops
     1600
     """
-    read = read_equation(equation, shapes, notation)
+    read = read_equation(equation, shapes)
     operands = [
         Factor(name=f"x{number}", letters=term, shape=shape)
         for number, (term, shape) in enumerate(zip(read.terms, read.shapes, strict=True))

@@ -7,6 +7,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from core.tensors.shape_text import written_shape
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Factor:
@@ -56,7 +58,7 @@ def product_code(left: Factor, right: Factor, result: Factor) -> str:
     two = _grouped(_permuted(two, b, [*batch, *summed, *cols]), batch, (summed, cols), lengths)
     code, letters = f"{one} @ {two}", [*batch, *rows, *cols]
     if len(rows) != 1 or len(cols) != 1:
-        code = f"({code}).reshape({_listed([lengths[letter] for letter in letters])})"
+        code = f"({code}).reshape({written_shape([lengths[letter] for letter in letters])})"
     return _arranged(code, letters, result)
 
 
@@ -73,7 +75,7 @@ def _multiplied(
         own = _permuted(code, letters, [x for x in order if x in letters])
         shape = [lengths[x] if x in letters else 1 for x in order]
         is_aligned = 1 not in shape[next((i for i, n in enumerate(shape) if n != 1), 0) :]
-        parts.append(own if is_aligned else f"{own}.reshape({_listed(shape)})")
+        parts.append(own if is_aligned else f"{own}.reshape({written_shape(shape)})")
     return _arranged(" * ".join(parts), order, result)
 
 
@@ -105,7 +107,7 @@ def _permuted(code: str, letters: Sequence[str], order: Sequence[str]) -> str:
         return code
     dims = [letters.index(letter) for letter in order]
     is_swap = dims[:-2] == list(range(len(dims) - 2)) and len(dims) > 1
-    return f"{code}.transpose(-2, -1)" if is_swap else f"{code}.permute({_listed(dims)})"
+    return f"{code}.transpose(-2, -1)" if is_swap else f"{code}.permute({written_shape(dims)})"
 
 
 def _grouped(
@@ -118,7 +120,7 @@ def _grouped(
     if all(len(group) == 1 for group in groups):
         return code
     merged = [math.prod(lengths[letter] for letter in group) for group in groups]
-    return f"{code}.reshape({_listed([*(lengths[letter] for letter in batch), *merged])})"
+    return f"{code}.reshape({written_shape([*(lengths[letter] for letter in batch), *merged])})"
 
 
 def _arranged(code: str, letters: Sequence[str], result: Factor) -> str:
@@ -143,9 +145,5 @@ def _is_closed(code: str) -> bool:
     return True
 
 
-def _listed(numbers: Sequence[int]) -> str:
-    return ", ".join(map(str, numbers)) if numbers else "()"
-
-
 def _tuple(numbers: Sequence[int]) -> str:
-    return f"({_listed(numbers)},)"
+    return f"({written_shape(numbers)},)"

@@ -1,8 +1,6 @@
 """An einsum equation, read: the axes of each operand and of the result, with their lengths.
 
 In torch's notation each letter is an axis ("ab,cb->ac"), in einops' each word ("a b, c b -> a c").
-
-Why apart: the two notations are read here, and `einsum` need not know which it was.
 """
 
 import re
@@ -71,30 +69,24 @@ class Equation:
         return {axis.letter: axis.size for axis in self.axes}
 
 
-def read_equation(
-    text: str, shapes: Sequence[Sequence[int]], notation: Notation | None = None
-) -> Equation:
+def read_equation(text: str, shapes: Sequence[Sequence[int]]) -> Equation:
     """Read an equation for operands of these shapes.
 
     Args:
         text: Up to four operands. Without an arrow, torch's result has each letter that appears
             once, in alphabetical order.
         shapes: Of the operands.
-        notation: Left out, it is einops' if a term has a space between two names.
 
     Raises:
         ValueError: If torch or einops would refuse it.
     """
-    left, arrow, right = text.partition("->")
-    texts = left.split(",")
-    notation = notation or _notation_of([*texts, right])
-    _check_count(texts, shapes)
-    names = [_names(each, notation) for each in texts]
+    names, end, notation = names_in(text)
+    _check_count(names, shapes)
     num_dots = [len(shape) - len(term) + 1 for term, shape in zip(names, shapes, strict=True)]
     most = max((n for n, term in zip(num_dots, names, strict=True) if DOTS in term), default=0)
     terms = [_filled(term, n, most) for term, n in zip(names, num_dots, strict=True)]
     sizes = _sizes(terms, shapes)
-    result = _filled(_names(right, notation), most, most) if arrow else _implied(terms, notation)
+    result = _implied(terms, notation) if end is None else _filled(end, most, most)
     _check_result(result, sizes)
     letters = _letters(list(sizes), notation)
     return Equation(
@@ -115,18 +107,29 @@ def read_equation(
     )
 
 
-def _notation_of(texts: Sequence[str]) -> Notation:
-    is_spaced = any(re.search(r"[\w.]\s+[\w.]", text) for text in texts)
-    return "einops" if is_spaced else "torch"
+def names_in(text: str) -> tuple[list[list[str]], list[str] | None, Notation]:
+    """Return the names of each operand and of the result, and the notation; "..." is a name.
+
+    The names of the result are None without an arrow. A space between two names makes it einops'.
+
+    Raises:
+        ValueError: If something else than names, commas and one arrow stands in it.
+    """
+    left, arrow, right = text.partition("->")
+    texts = left.split(",")
+    is_spaced = any(re.search(r"[\w.]\s+[\w.]", each) for each in (*texts, right))
+    notation: Notation = "einops" if is_spaced else "torch"
+    end = _names(right, notation) if arrow else None
+    return [_names(each, notation) for each in texts], end, notation
 
 
-def _check_count(texts: Sequence[str], shapes: Sequence[Sequence[int]]) -> None:
-    if len(texts) > MAX_OPERANDS:
+def _check_count(terms: Sequence[Sequence[str]], shapes: Sequence[Sequence[int]]) -> None:
+    if len(terms) > MAX_OPERANDS:
         message = _("The equation has {count} operands; at most {limit} are planned.")
-        raise ValueError(message.format(count=len(texts), limit=MAX_OPERANDS))
-    if len(texts) != len(shapes):
+        raise ValueError(message.format(count=len(terms), limit=MAX_OPERANDS))
+    if len(terms) != len(shapes):
         message = _("The equation has {count} operands, {given} tensors are given.")
-        raise ValueError(message.format(count=len(texts), given=len(shapes)))
+        raise ValueError(message.format(count=len(terms), given=len(shapes)))
 
 
 def _names(text: str, notation: Notation) -> list[str]:

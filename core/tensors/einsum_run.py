@@ -1,21 +1,18 @@
 """An einsum, planned and run without data: what torch multiplies, and what it copies in secret."""
 
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from core.expressions import ON_META
 from core.language import _
 from core.tensors.einsum import EinsumPlan, plan_einsum
+from core.tensors.einsum_equation import names_in
 from core.tensors.presets import without_data
 from core.tensors.trace import AtenRow, trace
 
 MAX_OPERANDS: Final = 3
 MAX_INDICES: Final = 6
-_SPACED: Final = re.compile(r"[\w.]\s+[\w.]")
-_WORDS: Final = re.compile(r"\.\.\.|[A-Za-z_]\w*")
-_LETTERS: Final = re.compile(r"\.\.\.|[A-Za-z]")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -74,8 +71,8 @@ def indices_in(text: str) -> tuple[str, ...]:
     >>> indices_in("bqd,bkd->bqk"), indices_in("b q d, b k d -> b q k")
     (('b', 'q', 'd', 'k'), ('b', 'q', 'd', 'k'))
     """
-    names = _names(text)
-    if "->" not in text:
+    names, end, _notation = names_in(text)
+    if end is None:
         raise ValueError(_("An einsum has one arrow: ij,jk->ik or i j, j k -> i k."))
     if len(names) > MAX_OPERANDS:
         message = _("{count} tensors; at most {limit} are multiplied here.")
@@ -87,15 +84,7 @@ def indices_in(text: str) -> tuple[str, ...]:
     return indices
 
 
-def _names(text: str) -> tuple[tuple[str, ...], ...]:
-    """Return the names of each tensor; a space between two makes it einops' notation."""
-    left, _arrow, right = text.partition("->")
-    parts = left.split(",")
-    name = _WORDS if any(map(_SPACED.search, (*parts, right))) else _LETTERS
-    return tuple(tuple(name.findall(part)) for part in parts)
-
-
-def _each_once(names: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
+def _each_once(names: Sequence[Sequence[str]]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for each in names for name in each))
 
 
@@ -110,7 +99,7 @@ def run_einsum(text: str, lengths: Mapping[str, int], dtype: str) -> EinsumRun:
     Raises:
         ValueError: If torch or einops refuses it, or a tensor is larger than an int64 can count.
     """
-    names = _names(text)
+    names = tuple(map(tuple, names_in(text)[0]))
     shapes = [tuple(lengths[name] for name in each) for each in names]
     plan = plan_einsum(text, shapes)
     tensors = {f"x{at}": without_data(shape, dtype) for at, shape in enumerate(shapes)}

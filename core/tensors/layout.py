@@ -1,8 +1,8 @@
 """Where the elements of a tensor lie in its storage: numbers, without torch."""
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -135,6 +135,66 @@ def contiguous(shape: Sequence[int], itemsize: int = 4) -> Layout:
     return Layout(shape=tuple(shape), stride=strides, itemsize=itemsize, storage_bytes=size)
 
 
+def fresh(x: Layout) -> Layout:
+    """Return the layout of a copy in row order."""
+    return replace(
+        x,
+        stride=contiguous_strides(x.shape),
+        offset=0,
+        storage_bytes=x.num_bytes,
+    )
+
+
+def cloned(x: Layout) -> Layout:
+    """Return the layout of a copy as `clone` makes it: gaps are closed, the order is kept.
+
+    A tensor that fills its storage once keeps its strides as they are.
+    """
+    if _is_dense(x):
+        return replace(fresh(x), stride=x.stride)
+    strides, step = [1] * x.ndim, 1
+    for dim in _by_stride(x):
+        strides[dim] = step
+        step *= max(x.shape[dim], 1)
+    return replace(fresh(x), stride=tuple(strides))
+
+
+def _is_dense(x: Layout) -> bool:
+    """Whether the elements fill a stretch of storage once, in some order of the dimensions."""
+    if x.is_contiguous:
+        return True
+    expected = 1
+    for step, length in sorted(zip(x.stride, x.shape, strict=True)):
+        if length == 1:
+            continue
+        if step != expected:
+            return False
+        expected *= length
+    return True
+
+
+def _by_stride(x: Layout) -> list[int]:
+    """Return the dimensions from the smallest stride to the largest, as torch sorts them.
+
+    A stride of 0 says nothing and leaves its dimension where it stands, last ones first
+    (aten/src/ATen/ExpandUtils.cpp, infer_dense_strides).
+    """
+    order = list(range(x.ndim))[::-1]
+    for end in range(1, x.ndim):
+        place = end
+        for before in reversed(range(end)):
+            left, right = order[before], order[place]
+            if 0 in {x.stride[left], x.stride[right]}:
+                continue
+            if (x.stride[left], x.shape[left]) <= (x.stride[right], x.shape[right]):
+                if x.stride[left] < x.stride[right]:
+                    break
+                continue
+            order[before], order[place] = right, left
+            place = before
+    return order
+
+
 def trace_index(
     index: Sequence[int], shape: Sequence[int], stride: Sequence[int]
 ) -> tuple[AxisStep, ...]:
@@ -143,11 +203,9 @@ def trace_index(
     Raises:
         ValueError: If an index is outside its axis.
     """
-    return tuple(_steps(index, shape, stride))
-
-
-def _steps(index: Sequence[int], shape: Sequence[int], stride: Sequence[int]) -> Iterator[AxisStep]:
+    steps: list[AxisStep] = []
     for axis, (place, length, step) in enumerate(zip(index, shape, stride, strict=True)):
         if not -length <= place < length:
             raise ValueError(f"index {place} is outside axis {axis} of length {length}")
-        yield AxisStep(axis, place % length, step)
+        steps.append(AxisStep(axis, place % length, step))
+    return tuple(steps)

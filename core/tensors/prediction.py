@@ -4,19 +4,16 @@ Why apart: a table of rules by torch's names, read in tests against torch row by
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Final
 
+from core.expressions.signature import as_tuple
 from core.tensors import rules
-from core.tensors.layout import Layout
+from core.tensors.layout import Layout, cloned
 from core.tensors.rules import Predicted
 
 
 def _as_view(rule: Callable[..., Layout]) -> Callable[..., Predicted]:
     return lambda x, *arguments: Predicted("view", rule(x, *arguments))
-
-
-def _many(dims: Any) -> tuple[int, ...]:  # noqa: ANN401  an int or several
-    return (dims,) if isinstance(dims, int) else tuple(dims)
 
 
 def _indexed(x: Layout, items: object) -> Predicted | None:
@@ -51,7 +48,7 @@ RULES: Final[Mapping[str, Callable[..., Predicted | None]]] = {
         else None
     ),
     "unsqueeze": _as_view(rules.unsqueeze),
-    "squeeze": _as_view(lambda x, dims: rules.squeeze(x, None if dims is None else _many(dims))),
+    "squeeze": _as_view(lambda x, dims: rules.squeeze(x, None if dims is None else as_tuple(dims))),
     "expand": _as_view(rules.expand),
     "broadcast_to": _as_view(rules.expand),
     "select": _as_view(rules.select),
@@ -62,7 +59,7 @@ RULES: Final[Mapping[str, Callable[..., Predicted | None]]] = {
         rules.as_contiguous(x) if memory_format is None else None
     ),
     "clone": lambda x, memory_format: (
-        Predicted("copy", rules.cloned(x)) if memory_format is None else None
+        Predicted("copy", cloned(x)) if memory_format is None else None
     ),
     "repeat": rules.repeat,
     "[]": _indexed,

@@ -167,8 +167,16 @@ def without_data(shape: Sequence[int], dtype: str = "float32") -> Tensor:
     return torch.empty(tuple(shape), dtype=DTYPES[dtype], device="meta")
 
 
+def tensors_of(
+    shapes: Mapping[str, Sequence[int]], dtype: str, *, is_small: bool
+) -> tuple[dict[str, Tensor], Limits]:
+    """Return tensors by name, with data only if they are small, and the limits of a program."""
+    make, limits = (counted, MATERIALIZED) if is_small else (without_data, ON_META)
+    return {name: make(shape, dtype) for name, shape in shapes.items()}, limits
+
+
 def given(shape: Sequence[int], dtype: str = "float32") -> tuple[Tensor, Limits]:
     """Return `x` and the limits of a program on it: with data as long as it is small enough."""
-    if math.prod(shape) <= MATERIALIZED.num_elements:
-        return counted(shape, dtype), MATERIALIZED
-    return without_data(shape, dtype), ON_META
+    is_small = math.prod(shape) <= MATERIALIZED.num_elements
+    tensors, limits = tensors_of({"x": shape}, dtype, is_small=is_small)
+    return tensors["x"], limits

@@ -42,7 +42,6 @@ class Recorder:
             layout=layout_of(x),
             dtype=str(x.dtype).removeprefix("torch."),
             storage=storage,
-            is_channels_last=x.ndim == 4 and x.is_contiguous(memory_format=torch.channels_last),
         )
         self._tensors[id(x)] = (x, told)
         return told

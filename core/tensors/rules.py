@@ -10,9 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from core.tensors.copies import cloned as cloned
-from core.tensors.copies import fresh as fresh
-from core.tensors.layout import Layout, contiguous_strides
+from core.tensors.layout import Layout, contiguous_strides, fresh
 from core.tensors.views import explain_view
 
 Kind = Literal["view", "copy", "same", "new"]

@@ -18,7 +18,6 @@ class TracedTensor:
         layout: Where its elements lie.
         dtype: As torch writes it, without "torch.".
         storage: Key of its storage: "S0", "S1", ...
-        is_channels_last: Whether it has four dimensions in the order N, H, W, C.
     """
 
     key: str
@@ -26,7 +25,6 @@ class TracedTensor:
     layout: Layout
     dtype: str
     storage: str
-    is_channels_last: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

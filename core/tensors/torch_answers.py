@@ -1,17 +1,22 @@
-"""What torch itself says of shapes: its own words where it refuses, and what it copies unasked."""
+"""What torch itself makes of shapes: its words where it refuses, what it stretches and copies."""
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, Literal
 
 import torch
 from torch import Tensor
 
-from core.expressions import MATERIALIZED, ON_META
-from core.tensors.broadcasting import matmul_shape, matmul_sizes
-from core.tensors.presets import counted, without_data
-from core.tensors.trace import Step, trace
+from core.expressions import MATERIALIZED
+from core.language import _
+from core.tensors.broadcasting import Broadcast, Operand, matmul_shape, matmul_sizes
+from core.tensors.presets import tensors_of
+from core.tensors.shape_text import written_shape
+from core.tensors.trace import Step, Trace, trace
 
+How = Literal["expand", "repeat"]
+MAX_OPERANDS: Final = 4
+HOW: Final[tuple[How, ...]] = ("expand", "repeat")
 _SMALL: Final = 10_000  # elements that are made for a message
 
 
@@ -43,8 +48,8 @@ def run_matmul(left: Sequence[int], right: Sequence[int], dtype: str) -> Step:
     flops = 2 * math.prod(shape) * sizes.inner
     largest = max(map(math.prod, (left, right, shape)))
     is_small = largest <= MATERIALIZED.num_elements and flops <= MATERIALIZED.flops
-    make, limits = (counted, MATERIALIZED) if is_small else (without_data, ON_META)
-    ran = trace("x @ y", {"x": make(left, dtype), "y": make(right, dtype)}, limits)
+    tensors, limits = tensors_of({"x": left, "y": right}, dtype, is_small=is_small)
+    ran = trace("x @ y", tensors, limits)
     if ran.error:
         raise ValueError(ran.error.message)
     return ran.steps[-1]
@@ -53,6 +58,54 @@ def run_matmul(left: Sequence[int], right: Sequence[int], dtype: str) -> Step:
 def hidden_bytes(step: Step) -> int:
     """Return the bytes of copies that a step made and did not keep."""
     return max(step.bytes_made - step.bytes_copied, 0)
+
+
+def stretch_calls(case: Broadcast, how: How) -> tuple[tuple[str, str], ...]:
+    """Return name and call for each operand that is stretched; for the first if none is.
+
+    >>> from core.tensors.broadcasting import broadcast
+    >>> stretch_calls(broadcast({"a": (3, 1), "b": (3, 4)}, 4), "expand")
+    (('a', 'a.expand(3, 4)'),)
+
+    Raises:
+        ValueError: If the shapes do not go together.
+    """
+    if case.result is None:
+        message = _("{shapes} do not go together: the tab Shapes says why.")
+        raise ValueError(message.format(shapes=_(" and ").join(map(str, case.shapes))))
+    shape = case.result.shape
+    stretched = [each for each in case.operands if each.stored.shape != shape]
+    return tuple((each.name, _call(each, shape, how)) for each in stretched or case.operands[:1])
+
+
+def _call(operand: Operand, shape: Sequence[int], how: How) -> str:
+    own = operand.stored.shape
+    padded = (1,) * (len(shape) - len(own)) + own
+    counts = [length if old == 1 else 1 for length, old in zip(shape, padded, strict=True)]
+    return f"{operand.name}.{how}({written_shape(shape if how == 'expand' else counts)})"
+
+
+def run_stretch(case: Broadcast, how: How, dtype: str, most: int = MAX_OPERANDS) -> Trace:
+    """Run the calls and return every step; large tensors have no data, and cost nothing.
+
+    Args:
+        case: What is broadcast.
+        how: By "expand" or by "repeat".
+        dtype: Of the operands.
+        most: So many of them at most, the first ones.
+
+    Raises:
+        ValueError: If the shapes do not go together.
+    """
+    calls = stretch_calls(case, how)[:most]
+    operands = {each.name: each.stored for each in case.operands}
+    sizes = [operands[name].numel for name, _call in calls]
+    sizes += [case.result.numel] if case.result else []
+    is_small = len(calls) * max(sizes) <= MATERIALIZED.num_elements
+    shapes = {name: operands[name].shape for name, _call in calls}
+    tensors, limits = tensors_of(shapes, dtype, is_small=is_small)
+    source = "\n".join(f"{name}_wide = {call}" for name, call in calls)
+    return trace(source, tensors, limits)
 
 
 def _zeros(shape: Sequence[int]) -> Tensor:

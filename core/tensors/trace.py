@@ -12,8 +12,8 @@ from core.expressions.error import ExpressionError
 from core.expressions.grammar import Program, parse
 from core.expressions.interpreter import evaluate
 from core.expressions.limits import MATERIALIZED, Limits
+from core.expressions.names import LAYOUT, Profile
 from core.expressions.operation import Value
-from core.expressions.profiles import LAYOUT, Profile
 from core.expressions.script import script
 from core.tensors.recorder import MAX_VALUES, Recorder, layout_of
 from core.tensors.steps import AtenRow, Step, TracedStorage, TracedTensor
@@ -95,13 +95,13 @@ def trace(
         error=error,
         refused_shape=recorder.refused_shape,
         refused_tensor=recorder.refused_tensor,
-        script=script(program, _num_sound(program, error)) if program else "",
+        script=script(program, num_sound(program, error)) if program else "",
     )
 
 
-def _num_sound(program: Program, error: ExpressionError | None) -> int | None:
-    """Return how many statements ended before the error; None for all."""
+def num_sound(program: Program, error: ExpressionError | None) -> int:
+    """Return how many statements ended before an error."""
     if error is None:
-        return None
+        return len(program.statements)
     place = (error.line, error.column)
     return sum((each.end_lineno, each.end_col_offset) <= place for each in program.statements)

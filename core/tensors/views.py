@@ -115,14 +115,6 @@ def infer_size(target: Sequence[int], numel: int) -> tuple[int, ...] | Literal["
     return tuple(numel // known if length == -1 else length for length in target)
 
 
-def mergeable(shape: Sequence[int], stride: Sequence[int]) -> tuple[bool, ...]:
-    """Return for each pair of neighbours whether they lie evenly, so that they may be merged."""
-    return tuple(
-        1 in {shape[p], shape[p + 1]} or stride[p] == shape[p + 1] * stride[p + 1]
-        for p in range(len(shape) - 1)
-    )
-
-
 def _breaks(shape: tuple[int, ...], stride: tuple[int, ...]) -> list[_Break]:
     """Return the uneven places from the left; lengths of 1 are passed over."""
     found: list[_Break] = []

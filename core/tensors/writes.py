@@ -18,10 +18,10 @@ from core.expressions.grammar import Program, parse
 from core.expressions.interpreter import evaluate
 from core.expressions.limits import MATERIALIZED
 from core.expressions.methods import WRITES
+from core.expressions.names import MUTATION
 from core.expressions.operation import WRITE
-from core.expressions.profiles import MUTATION
 from core.tensors.layout import Layout
-from core.tensors.trace import Step, Trace, TracedTensor, trace
+from core.tensors.trace import Step, Trace, TracedTensor, num_sound, trace
 
 WRITING: Final = frozenset({WRITE.name, *WRITES})
 Values = Any  # a number, or nested lists of numbers
@@ -110,7 +110,7 @@ def run_writes(source: str, make: Callable[[], Mapping[str, Tensor]]) -> Written
     """Run a program that may write; an error ends it, and is told in the trace.
 
     Args:
-        source: What the reader wrote, in the calls of `core.expressions.profiles.MUTATION`.
+        source: What the reader wrote, in the calls of `core.expressions.names.MUTATION`.
         make: Returns fresh tensors by name, with the same numbers each time.
     """
     ran = trace(source, make(), profile=MUTATION)
@@ -118,7 +118,7 @@ def run_writes(source: str, make: Callable[[], Mapping[str, Tensor]]) -> Written
         program = parse(source)
     except ExpressionError:
         return Written(trace=ran, variables=(), changed={})
-    first, sound = _first_write(program, ran), _num_sound(program, ran)
+    first, sound = _first_write(program, ran), num_sound(program, ran.error)
     return Written(
         trace=ran,
         variables=_variables(program, first, make),
@@ -157,13 +157,6 @@ def _first_write(program: Program, ran: Trace) -> int:
         return len(program.statements)
     starts = [(each.lineno, each.col_offset) for each in program.statements]
     return max(sum(start <= min(places) for start in starts) - 1, 0)
-
-
-def _num_sound(program: Program, ran: Trace) -> int:
-    """Return how many statements ended without an error."""
-    if ran.error is None:
-        return len(program.statements)
-    return sum((each.end_lineno or 0) < ran.error.line for each in program.statements)
 
 
 def _variables(

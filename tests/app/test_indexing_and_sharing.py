@@ -8,8 +8,8 @@ import pytest
 from core.tensors.creation import CREATIONS
 from core.tensors.index_pairs import PAIRS
 from core.tensors.numpy_bridge import BRIDGES
-from core.tensors.strided_windows import WINDOWS
 from core.tensors.presets import WRITE_PRESETS
+from core.tensors.strided_windows import WINDOWS
 from pages.shared.lessons import lessons_of
 from tests.app.shown import ask, browser_part, captions, commit, headline, said
 

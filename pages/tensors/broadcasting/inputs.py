@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.language import _
 from core.tensors.broadcast_examples import BY_KEY, EXAMPLES
-from core.tensors.operands import Broadcast, broadcast
+from core.tensors.broadcasting import Broadcast, broadcast
 from core.tensors.presets import DTYPES
 from core.tensors.shape_text import (
     ABSENT,

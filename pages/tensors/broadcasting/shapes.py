@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.figures.tensors.broadcasting.alignment import alignment_picture
 from core.language import _
-from core.tensors.operands import Broadcast
+from core.tensors.broadcasting import Broadcast
 from core.tensors.torch_answers import broadcast_refusal
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown

@@ -9,7 +9,7 @@ from core.budget import Item
 from core.budget.by_hand.tensor_rules import materialized_bytes, stored_bytes
 from core.figures.tensors.broadcasting.bytes import bytes_picture
 from core.language import _
-from core.tensors.stretching import HOW, How, run_stretch
+from core.tensors.torch_answers import HOW, How, run_stretch
 from core.tensors.trace import Step, TracedTensor
 from core.units import format_exact
 from pages.components.tensor_map.tensor_map import MAX_CELLS, can_be_drawn, tensor_map

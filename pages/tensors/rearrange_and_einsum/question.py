@@ -1,8 +1,8 @@
 """What the reader is asked to predict: the bytes of a split and of the merge that undoes it."""
 
 from core.language import _
+from core.tensors.pattern_cells import round_trip
 from core.tensors.pattern_examples import PATTERN_BY_KEY
-from core.tensors.round_trip import round_trip
 from core.units import format_exact
 from pages.shared.questions import Choice, predict_then_reveal
 from pages.tensors.rearrange_and_einsum.inputs import ASK

@@ -11,8 +11,14 @@ from core.figures.tensors.rearrange_and_einsum.indices import (
     index_picture,
 )
 from core.language import _
-from core.tensors.annotated_calls import CALL_BY_KEY, CALLS, AnnotatedCall
-from core.tensors.named_shapes import NamedDim, ShapeVerdict, check_annotations
+from core.tensors.named_shapes import (
+    CALL_BY_KEY,
+    CALLS,
+    AnnotatedCall,
+    NamedDim,
+    ShapeVerdict,
+    check_annotations,
+)
 from pages.shared.charts import show_table
 from pages.shared.settings import look, presenting
 from pages.shared.tabbed_page import Chart, Shown

@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from core.tensors.annotated_calls import AnnotatedCall
 from core.tensors.attention import AttentionRun
 from core.tensors.einsum_run import EinsumRun
+from core.tensors.named_shapes import AnnotatedCall
 from core.tensors.pattern_cells import PatternRun
 
 _SHORT: Final = """

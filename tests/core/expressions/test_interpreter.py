@@ -8,7 +8,7 @@ from torch.nn import functional as F  # noqa: N812
 from core.expressions import ExpressionError, Limits
 from core.expressions.grammar import parse
 from core.expressions.interpreter import evaluate
-from core.expressions.profiles import MUTATION
+from core.expressions.names import MUTATION
 from tests.core.expressions.warm import place, run
 
 X = torch.arange(24.0).view(4, 6)

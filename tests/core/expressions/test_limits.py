@@ -10,8 +10,8 @@ import torch
 from core.expressions import MATERIALIZED, ON_META, ExpressionError
 from core.expressions.grammar import parse
 from core.expressions.interpreter import evaluate
+from core.expressions.names import LAYOUT, MUTATION
 from core.expressions.operation import tensors_in
-from core.expressions.profiles import LAYOUT, MUTATION
 from tests.core.expressions.random_programs import random_program
 
 NUM_TEXTS = 5_000

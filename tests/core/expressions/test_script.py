@@ -8,7 +8,7 @@ import torch
 
 from core.expressions.grammar import parse
 from core.expressions.interpreter import evaluate
-from core.expressions.profiles import MUTATION
+from core.expressions.names import MUTATION
 from core.expressions.script import script
 
 TEXTS = [

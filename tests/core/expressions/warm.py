@@ -5,7 +5,7 @@ import torch
 from core.expressions import MATERIALIZED
 from core.expressions.grammar import parse
 from core.expressions.interpreter import evaluate
-from core.expressions.profiles import LAYOUT
+from core.expressions.names import LAYOUT
 
 
 def run(text, limits=MATERIALIZED, profile=LAYOUT, **tensors):

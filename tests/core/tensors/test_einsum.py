@@ -162,12 +162,6 @@ def test_what_one_operand_alone_has_is_summed_before_it_is_multiplied():
     assert plan.code == "result = x0.sum((2,)) @ x1"
 
 
-def test_words_without_spaces_are_axes_where_einops_is_named():
-    assert plan_einsum("row, row ->", [(3,), (3,)], notation="einops").shape == ()
-    with pytest.raises(ValueError, match="1 dimensions, its term names 3"):
-        plan_einsum("row, row ->", [(3,), (3,)])
-
-
 def test_code_runs_in_the_expression_language():
     plan = plan_einsum("bqd,bkd,bkv->bqv", [(2, 3, 4), (2, 5, 4), (2, 5, 6)])
     names = {"x0": torch.randn(2, 3, 4), "x1": torch.randn(2, 5, 4), "x2": torch.randn(2, 5, 6)}

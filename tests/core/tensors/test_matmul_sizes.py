@@ -5,8 +5,7 @@ from random import Random
 import pytest
 import torch
 
-from core.tensors.broadcasting import explain_broadcast, matmul_shape, matmul_sizes
-from core.tensors.operands import broadcast
+from core.tensors.broadcasting import broadcast, explain_broadcast, matmul_shape, matmul_sizes
 from core.tensors.torch_answers import (
     broadcast_refusal,
     hidden_bytes,

@@ -3,8 +3,7 @@
 import pytest
 import torch
 
-from core.tensors.annotated_calls import CALLS
-from core.tensors.named_shapes import check_annotations
+from core.tensors.named_shapes import CALLS, check_annotations
 
 
 def check(**pairs):

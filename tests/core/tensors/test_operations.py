@@ -6,7 +6,7 @@ import re
 import pytest
 import torch
 
-from core.expressions.profiles import MUTATION
+from core.expressions.names import MUTATION
 from core.tensors.rules import Predicted
 from core.tensors.trace import trace
 from core.tensors.views import explain_view

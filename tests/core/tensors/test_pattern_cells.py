@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from core.tensors.pattern_cells import MAX_CELLS, PatternCall, axes_in, run_pattern
+from core.tensors.pattern_cells import MAX_CELLS, PatternCall, axes_in, round_trip, run_pattern
 from core.tensors.pattern_examples import PATTERNS
-from core.tensors.round_trip import round_trip
 
 each_example = pytest.mark.parametrize("example", PATTERNS, ids=[each.key for each in PATTERNS])
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from core.tensors.layout import Layout
-from core.tensors.views import explain_view, mergeable
+from core.tensors.views import explain_view
 from tests.core.tensors.random_tensors import random_strided, random_target
 
 NUM_TRIPLES = 20_000
@@ -111,11 +111,3 @@ def test_some_tensors_that_are_not_contiguous_can_be_viewed():
     x = torch.arange(24).view(4, 6)[:, :3]
     verdict = explain_view(x.shape, x.stride(), (2, 2, 3))
     assert verdict.stride == x.view(2, 2, 3).stride() == (12, 6, 1)
-
-
-@pytest.mark.parametrize(
-    ("shape", "stride", "pairs"),
-    [((2, 3, 4), (12, 4, 1), (True, True)), ((3, 2), (1, 3), (False,)), ((3, 4), (0, 0), (True,))],
-)
-def test_neighbours_merge_if_the_left_stride_is_the_length_times_the_right(shape, stride, pairs):
-    assert mergeable(shape, stride) == pairs

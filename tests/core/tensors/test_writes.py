@@ -5,8 +5,7 @@ import re
 import pytest
 import torch
 
-from core.tensors.presets import counted
-from core.tensors.presets import WRITE_PRESETS
+from core.tensors.presets import WRITE_PRESETS, counted
 from core.tensors.writes import run_writes
 
 

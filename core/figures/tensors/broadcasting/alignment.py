@@ -15,8 +15,8 @@ from core.figures.tensors.broadcasting.boxes import (
     operand_box,
 )
 from core.language import _
+from core.tensors.broadcasting import Broadcast
 from core.tensors.layout import Layout
-from core.tensors.operands import Broadcast
 from core.units import format_count
 
 HEIGHT_PX: Final = 430

@@ -5,7 +5,7 @@ from typing import Final
 
 from core.figures.picture import Drawing, Look, Picture
 from core.language import _
-from core.tensors.operands import Broadcast
+from core.tensors.broadcasting import Broadcast
 
 HEIGHT_PX: Final = 330
 

@@ -5,7 +5,7 @@ import pytest
 from core.figures.picture import Look
 from core.figures.tensors.broadcasting.alignment import MOST, alignment_picture
 from core.figures.tensors.broadcasting.bytes import bytes_picture
-from core.tensors.operands import broadcast
+from core.tensors.broadcasting import broadcast
 
 
 def drawn(look=None, **shapes):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from core.tensors.operands import broadcast
-from core.tensors.stretching import run_stretch, stretch_calls
+from core.tensors.broadcasting import broadcast
+from core.tensors.torch_answers import run_stretch, stretch_calls
 
 
 def case(**shapes):

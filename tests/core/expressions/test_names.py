@@ -5,7 +5,7 @@ import torch
 
 from core.expressions import ExpressionError
 from core.expressions.methods import METHODS, NUM_PARTS, WRITES
-from core.expressions.profiles import LAYOUT, MUTATION
+from core.expressions.names import LAYOUT, MUTATION
 from tests.core.expressions.warm import run
 
 
