@@ -74,19 +74,19 @@ class Allowance:
             self._check_size(operation, x)
 
     def _refuse_outputs(self, operation: Operation, count: int) -> None:
-        message = _("{count} tensors come of this; at most {limit} are shown.")
+        message = _("This gives {count} tensors; at most {limit} can be shown.")
         limit = self.limits.num_outputs
         self.refuse(operation, message, count=format_exact(count), limit=limit)
 
     def _check_size(self, operation: Operation, x: Tensor) -> None:
         """Refuse a tensor with too many dimensions or elements."""
         if x.ndim > self.limits.rank:
-            message = _("A tensor of {rank} dimensions comes of this; at most {limit} are drawn.")
+            message = _("The result has {rank} dimensions; at most {limit} can be drawn.")
             self.refuse(operation, message, rank=x.ndim, limit=self.limits.rank)
         if x.numel() > self.limits.num_elements:
             message = _(
-                "{count} elements come of this; at most {limit} are computed here. At full size, "
-                "a preset shows shapes and bytes without data."
+                "The result has {count} elements; at most {limit} are computed here. With a "
+                "larger x, only shapes and bytes are computed, without data."
             )
             limit = format_exact(self.limits.num_elements)
             self.refuse(operation, message, count=format_exact(x.numel()), limit=limit)
@@ -94,11 +94,11 @@ class Allowance:
     def check_work(self, operation: Operation, num_bytes: int, flops: int) -> None:
         """Refuse what would take too much memory or time."""
         if self._num_bytes + num_bytes > self.limits.num_bytes:
-            message = _("With this step {size} would be allocated; at most {limit} are.")
+            message = _("The program would allocate {size} up to this step; the limit is {limit}.")
             size = format_bytes(self._num_bytes + num_bytes)
             self.refuse(operation, message, size=size, limit=format_bytes(self.limits.num_bytes))
         if flops > self.limits.flops:
-            message = _("This product takes {count} FLOPs; at most {limit} are computed here.")
+            message = _("This product takes {count} FLOPs; the limit here is {limit}.")
             limit = format_exact(self.limits.flops)
             self.refuse(operation, message, count=format_exact(flops), limit=limit)
 
@@ -122,7 +122,10 @@ class Allowance:
     def _check_coordinates(self, operation: Operation, tensors: Sequence[Tensor]) -> None:
         """Count 8 bytes for each coordinate of each element, as if all were taken."""
         if self.limits.on_meta:
-            message = _("What comes of this depends on the values, and here there are none.")
+            message = _(
+                "The shape of the result depends on the values; tensors as large as x "
+                "have none here."
+            )
             self.refuse(operation, message)
         num_bytes = sum(8 * max(x.ndim, 1) * x.numel() for x in tensors)
         self.check_work(operation, num_bytes, 0)

@@ -62,8 +62,8 @@ NAMES_OF_NODES: Final = {
     ast.If: "if",
     ast.Try: "try",
     ast.Raise: "raise",
-    ast.AugAssign: N_("An assignment with an operator, such as +=,"),
-    ast.AnnAssign: N_("An annotation"),
+    ast.AugAssign: N_("An augmented assignment, such as +=,"),
+    ast.AnnAssign: N_("A type annotation"),
     ast.In: "in",
     ast.NotIn: "not in",
     ast.Is: "is",
@@ -105,7 +105,7 @@ def parse(source: str) -> Program:
     except SyntaxError as error:
         raise _as_ours(error, source) from None
     except (ValueError, MemoryError, RecursionError):
-        raise ExpressionError(_("This cannot be read as Python."), _everything(source)) from None
+        raise ExpressionError(_("This is not valid Python."), _everything(source)) from None
     _check_size(tree, source)
     if not tree.body:
         message = _("There is nothing to evaluate yet; write an expression, such as x.t().")
@@ -129,7 +129,7 @@ def _everything(source: str) -> Span:
 
 def _check_characters(source: str) -> None:
     if len(source) > MAX_CHARACTERS:
-        message = _("The text has {count} characters; at most {limit} are evaluated.")
+        message = _("The program has {count} characters; the limit is {limit}.")
         counts = {"count": f"{len(source):,}", "limit": MAX_CHARACTERS}
         raise ExpressionError(message.format(**counts), _everything(source))
     for number, line in enumerate(source.split("\n"), start=1):
@@ -145,10 +145,10 @@ def _about_character(character: str) -> str:
     name = unicodedata.name(character, _("a control character")).lower()
     plain = unicodedata.normalize("NFKC", character)
     if plain != character and plain.isascii() and plain.isprintable() and plain.strip():
-        message = _("{character} is not the ASCII {plain}, it is {name}; write {plain}.")
+        message = _("{character} is {name}, not the ASCII {plain}; write {plain}.")
         return message.format(character=character, plain=plain, name=name)
     shown = character if character.isprintable() else f"U+{ord(character):04X}"
-    message = _("{character} ({name}) cannot stand here; expressions are written in ASCII.")
+    message = _("{character} ({name}) is not allowed; write expressions in ASCII.")
     return message.format(character=shown, name=name)
 
 
@@ -158,7 +158,7 @@ def _as_ours(error: SyntaxError, source: str) -> ExpressionError:
     column = min(max((error.offset or 1) - 1, 0), max(len(lines[line - 1]) - 1, 0))
     end = error.end_offset or 0
     stop = end - 1 if error.end_lineno == error.lineno and end - 1 > column else column + 1
-    message = _("Python cannot read this: {reason}.").format(reason=error.msg)
+    message = _("Python syntax error: {reason}.").format(reason=error.msg)
     return ExpressionError(message, Span(line=line, column=column, end_column=stop))
 
 
@@ -211,7 +211,7 @@ def _problem_of(node: ast.AST) -> str:
         case ast.Tuple(elts=items) | ast.List(elts=items) if len(items) > MAX_ITEMS:
             problem = _("A list may have at most {limit} items.").format(limit=MAX_ITEMS)
         case ast.Compare(ops=ops) if len(ops) > 1:
-            problem = _("Compare two things at a time.")
+            problem = _("Write one comparison at a time.")
         case ast.Assign(targets=targets):
             problem = _problem_of_targets(targets)
     return problem
@@ -221,13 +221,13 @@ def _problem_of_constant(value: object) -> str:
     if value is None or value is Ellipsis or isinstance(value, bool):
         return ""
     if isinstance(value, int):
-        message = _("The number has {count} digits; sizes end at int64, {limit}.")
+        message = _("The number has {count} digits; the largest int64 is {limit}.")
         digits = len(str(value)) if value < 10**400 else 400
         return "" if value <= INT64 else message.format(count=digits, limit=f"{INT64:,}")
     if isinstance(value, float):
         return "" if abs(value) < float("inf") else _("The number is too large for float64.")
     if isinstance(value, str):
-        message = _("A text may have at most {limit} characters.")
+        message = _("A string may have at most {limit} characters.")
         return "" if len(value) <= MAX_STRING else message.format(limit=MAX_STRING)
     return _("{what} is not allowed here.").format(what=type(value).__name__)
 
@@ -236,7 +236,7 @@ def _problem_of_name(name: str) -> str:
     if name.startswith("_"):
         return _("Names that begin with an underscore are not allowed here.")
     if len(name) > MAX_NAME and name not in {"memory_format", "storage_offset"}:
-        return _("The name {name} is longer than {limit} letters.").format(
+        return _("The name {name} is longer than {limit} characters.").format(
             name=name[:MAX_NAME] + "…", limit=MAX_NAME
         )
     return ""
@@ -248,7 +248,7 @@ def _problem_of_targets(targets: list[ast.expr]) -> str:
         return _("Assign to one name at a time.")
     target = targets[0]
     if isinstance(target, ast.Attribute):
-        return _("An attribute cannot be assigned to here.")
+        return _("Attributes cannot be assigned here.")
     names = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
     if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
         return ""

@@ -112,7 +112,7 @@ class _Interpreter:
 
     def _unpack(self, names: list[ast.expr], value: Value) -> None:
         if type(value) not in {tuple, list} or len(value) != len(names):
-            message = _("{count} names stand on the left; on the right is {what}.")
+            message = _("There are {count} names on the left, but {what} on the right.")
             what = kind_of(value)
             raise ExpressionError(message.format(count=len(names), what=what), Span.of(names[0]))
         for name, each in zip(names, value, strict=True):
@@ -122,19 +122,21 @@ class _Interpreter:
         if not isinstance(target, ast.Name):
             raise TypeError(type(target))  # the grammar lets only names through
         if target.id in NAMESPACES or target.id in self._profile.functions:
-            message = _("{name} is taken; choose another name.").format(name=target.id)
+            message = _(
+                "{name} is the name of a function or a module; choose another name."
+            ).format(name=target.id)
             raise ExpressionError(message, Span.of(target))
         self.variables[target.id] = value
 
     def _write(self, target: ast.Subscript, statement: ast.Assign) -> Value:
         x = self._value(target.value)
         if not self._profile.writes_elements or not isinstance(x, Tensor):
-            message = _("Here nothing is written into tensors; assign to a name.")
-            raise ExpressionError(message, Span.of(target))
+            message = _("Elements of {what} cannot be assigned here; assign to a name.")
+            raise ExpressionError(message.format(what=kind_of(x)), Span.of(target))
         value = self._value(statement.value)
         index = self._index(target.slice)
         if type(value) not in {int, float, bool, Tensor}:
-            message = _("A number or a tensor can be written, not {what}.")
+            message = _("Only a number or a tensor can be assigned to elements, not {what}.")
             span = Span.of(statement.value)
             raise ExpressionError(message.format(what=kind_of(value)), span)
         self._perform(WRITE, (x, index, value), statement)
@@ -168,7 +170,7 @@ class _Interpreter:
                 return self._binary(node, call, self._value(left), self._value(right))
             case ast.UnaryOp(op=op, operand=operand):
                 return self._unary(node, UNARY[type(op)], self._value(operand))
-        raise ExpressionError(_("A slice stands only in brackets."), Span.of(node))
+        raise ExpressionError(_("A slice is only allowed in brackets."), Span.of(node))
 
     def _attribute(self, node: ast.Attribute) -> Value:
         if name := dotted(node):
@@ -217,7 +219,7 @@ class _Interpreter:
             return self._perform(call, (left, right), node)
         if {type(left), type(right)} <= {int, float} and isinstance(node, ast.BinOp):
             return calculated(node, left, right)
-        message = _("{symbol} stands between tensors and numbers, not {left} and {right}.")
+        message = _("{symbol} cannot be applied to {left} and {right}.")
         words = {"symbol": call.name, "left": kind_of(left), "right": kind_of(right)}
         raise ExpressionError(message.format(**words), Span.of(node))
 
@@ -226,7 +228,7 @@ class _Interpreter:
             return self._perform(call, (value,), node)
         if type(value) in {int, float} and call.name == "-":
             return -value
-        message = _("{symbol} stands before a tensor or a number, not {what}.")
+        message = _("{symbol} cannot be applied to {what}.")
         words = {"symbol": call.name, "what": kind_of(value)}
         raise ExpressionError(message.format(**words), Span.of(node))
 

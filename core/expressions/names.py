@@ -58,10 +58,12 @@ def variable(node: ast.Name, variables: Mapping[str, Value], profile: Profile) -
     """
     if node.id in variables:
         return variables[node.id]
-    if node.id in NAMESPACES or node.id in profile.functions:
-        message = _("{name} is no value; call one of its functions.")
-        raise ExpressionError(message.format(name=node.id), Span.of(node))
-    message = _("There is no {name} here. Known: {names}.")
+    if node.id in profile.functions:
+        message = _("{name} is a function; call it: {name}(...).")
+    elif node.id in NAMESPACES:
+        message = _("{name} is not a value; call one of its functions.")
+    else:
+        message = _("{name} is not defined. Defined: {names}.")
     names = ", ".join(sorted(variables)) or "-"
     raise ExpressionError(message.format(name=node.id, names=names), Span.of(node))
 
@@ -74,7 +76,7 @@ def constant(node: ast.Attribute, name: str) -> Value:
     """
     if name in CONSTANTS:
         return CONSTANTS[name]
-    message = _("{name} is not among the names that can be used here.")
+    message = _("{name} is not supported here.")
     raise ExpressionError(message.format(name=name), Span.of(node))
 
 
@@ -104,7 +106,7 @@ def no_tensor(node: ast.Attribute, value: Value) -> ExpressionError:
 
 def unknown(node: ast.expr, name: str, known: Mapping[str, Call]) -> ExpressionError:
     """Return the error of a call that is in no table, with those that are spelled like it."""
-    message = _("{name} is not among the calls that can be used here.").format(name=name)
+    message = _("{name} is not supported here.").format(name=name)
     if near := get_close_matches(name, known, n=3):
-        message += " " + _("Near to it: {names}.").format(names=", ".join(near))
+        message += " " + _("Did you mean {names}?").format(names=", ".join(near))
     return ExpressionError(message, Span.of(node) if name.count(".") else Span.of_last(node))

@@ -12,10 +12,9 @@ from core.expressions.error import Span
 from core.expressions.signature import Call
 
 Value = Any  # Tensor, int, float, bool, None, Ellipsis, str, slice, a dtype, a format; or nested
-INDEX: Final = Call(name="[]", signature="x[index]", parameters=(), run=lambda x, index: x[index])
+INDEX: Final = Call(name="[]", parameters=(), run=lambda x, index: x[index])
 WRITE: Final = Call(
     name="[]=",
-    signature="x[index] = value",
     parameters=(),
     run=lambda x, index, value: x.__setitem__(index, value),
     writes=True,
@@ -23,7 +22,7 @@ WRITE: Final = Call(
 
 
 def _operator(symbol: str, run: Callable[..., Any]) -> Call:
-    return Call(name=symbol, signature=f"x {symbol} y", parameters=(), run=run)
+    return Call(name=symbol, parameters=(), run=run)
 
 
 BINARY: Final[dict[type[ast.operator], Call]] = {

@@ -68,7 +68,7 @@ KINDS: Final[Mapping[str, tuple[str, Callable[[object], bool]]]] = {
     "*ints": (N_("integers"), is_integers),
     "number": (N_("a number"), is_number),
     "bool": (N_("True or False"), lambda value: type(value) is bool),
-    "text": (N_("a text in quotes"), lambda value: type(value) is str),
+    "text": (N_("a string"), lambda value: type(value) is str),
     "dtype": (N_("a dtype, such as torch.float16"), lambda value: type(value) is torch.dtype),
     "format": (N_("a memory format"), lambda value: type(value) is torch.memory_format),
     "tensor": (N_("a tensor"), is_tensor),
@@ -92,6 +92,13 @@ class Parameter:
         return any(KINDS[kind][1](value) for kind in self.kinds)
 
     @property
+    def usage(self) -> str:
+        """How Python writes it: `*shape`, `dim=0`."""
+        if "*ints" in self.kinds:
+            return f"*{self.name}"
+        return self.name if self.default is REQUIRED else f"{self.name}={self.default!r}"
+
+    @property
     def expected(self) -> str:
         """What it takes, in the reader's language."""
         return _(" or ").join(_(KINDS[kind][0]) for kind in self.kinds)
@@ -103,7 +110,6 @@ class Call:
 
     Attributes:
         name: As in PyTorch.
-        signature: As it is written in the table, for people.
         parameters: In order; of a method without the tensor itself.
         run: The real thing; it is handed all parameters, in order, after a method's tensor.
         takes_sizes: Whether named integers may follow, as einops takes them.
@@ -113,7 +119,6 @@ class Call:
     """
 
     name: str
-    signature: str
     parameters: tuple[Parameter, ...]
     run: Run
     takes_sizes: bool = False
@@ -157,7 +162,7 @@ class Call:
             else:
                 given[parameter.name] = left.pop(0)
         if left:
-            raise self._error(_("there are too many arguments"), node)
+            raise self._error(_("too many arguments"), node)
         for name, value in named.items():
             self._check_named(name, value, given, node)
         return {**given, **named}
@@ -169,7 +174,7 @@ class Call:
         if name in given:
             reason = _("{name} is given twice")
         elif name not in self._names() and not self.takes_sizes:
-            reason = _("there is no {name}")
+            reason = _("it has no argument {name}")
         elif name not in self._names() and not is_integer(value):
             reason = _("the size {name} must be an integer")
         if reason:
@@ -178,8 +183,14 @@ class Call:
     def _names(self) -> set[str]:
         return {parameter.name for parameter in self.parameters}
 
+    @property
+    def usage(self) -> str:
+        """How Python writes it: "sum(dim=None, keepdim=False)"."""
+        words = [each.usage for each in self.parameters] + ["**sizes"] * self.takes_sizes
+        return f"{self.name}({', '.join(words)})"
+
     def _error(self, reason: str, node: ast.Call, name: str = "") -> ExpressionError:
-        message = _("{signature}: {reason}.").format(signature=self.signature, reason=reason)
+        message = _("{signature}: {reason}.").format(signature=self.usage, reason=reason)
         return ExpressionError(message, self._span_of(name, node))
 
     def _span_of(self, name: str, node: ast.Call) -> Span:
@@ -215,7 +226,6 @@ def _call_of(signature: str, run: Run, marks: Mapping[str, bool]) -> Call:
     words = [word.strip() for word in found["parameters"].split(",") if word.strip()]
     return Call(
         name=found["name"],
-        signature=signature,
         parameters=tuple(_parameter_of(word) for word in words if word != "**sizes"),
         run=run,
         takes_sizes="**sizes" in words,

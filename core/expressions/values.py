@@ -22,12 +22,12 @@ def kind_of(value: Value) -> str:
         int: _("an integer"),
         float: _("a number"),
         bool: _("True or False"),
-        str: _("a text"),
+        str: _("a string"),
         type(None): "None",
         EllipsisType: "...",
         slice: _("a slice"),
     }
-    return words.get(type(value), _("a name of PyTorch"))
+    return words.get(type(value), _("a name from PyTorch"))
 
 
 def is_index(value: Value) -> bool:
@@ -45,16 +45,16 @@ def calculated(node: ast.BinOp, left: float, right: float) -> int | float:
     Raises:
         ExpressionError: If it has none, or one beyond int64.
     """
-    if isinstance(node.op, (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod)):
-        try:
-            result = BINARY[type(node.op)].run(left, right)
-        except (ZeroDivisionError, OverflowError):
-            raise ExpressionError(
-                _("This divides by zero or is too large."), Span.of(node)
-            ) from None
-        if math.isfinite(result) and abs(result) <= INT64:
-            return result  # type: ignore[no-any-return]
-    raise ExpressionError(_("Write the number itself."), Span.of(node))
+    if not isinstance(node.op, (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod)):
+        message = _("Between numbers, only +, -, *, /, // and % are supported.")
+        raise ExpressionError(message, Span.of(node))
+    try:
+        result: int | float = BINARY[type(node.op)].run(left, right)
+    except (ZeroDivisionError, OverflowError):
+        result = math.inf
+    if math.isfinite(result) and abs(result) <= INT64:
+        return result
+    raise ExpressionError(_("This divides by zero, or its result is too large."), Span.of(node))
 
 
 def item_of(value: Value, place: Value, node: ast.expr) -> Value:
@@ -64,11 +64,13 @@ def item_of(value: Value, place: Value, node: ast.expr) -> Value:
         ExpressionError: If it is no list, or the place is not in it.
     """
     if type(value) not in {tuple, list} or type(place) not in {int, slice}:
-        message = _("Only tensors and lists have an index, not {what}.").format(what=kind_of(value))
+        message = _("Only tensors and lists can be indexed, not {what}.").format(
+            what=kind_of(value)
+        )
         raise ExpressionError(message, Span.of(node))
     try:
         return value[place]
     except IndexError:
-        message = _("There are {count} items; {index} is outside.")
+        message = _("Index {index} is out of range: the list has {count} items.")
         counts = {"count": len(value), "index": place}
         raise ExpressionError(message.format(**counts), Span.of(node)) from None

@@ -195,10 +195,12 @@ def measure_strided_sums(
 
 def _check(strides: Sequence[int], num_bytes: int, num_rounds: int) -> None:
     if not strides or list(strides) != sorted(set(strides)) or strides[0] < 1:
-        message = _("The strides are {strides}; give some from 1 on, each larger than the last.")
+        message = _("The strides are {strides}; they must be at least 1, in ascending order.")
         raise ValueError(message.format(strides=", ".join(map(str, strides)) or "-"))
     if num_bytes % LINE_BYTES or not LINE_BYTES <= num_bytes <= _MOST_BYTES:
-        message = _("The buffer has {count} bytes; it must be lines of {line}, up to {limit}.")
+        message = _(
+            "The buffer has {count} bytes; it must be a multiple of {line}, at most {limit}."
+        )
         words = {"count": f"{num_bytes:,}", "line": LINE_BYTES, "limit": f"{_MOST_BYTES:,}"}
         raise ValueError(message.format(**words))
     if not 1 <= num_rounds <= _MOST_ROUNDS:

@@ -59,14 +59,14 @@ def sides_of(
         EinopsError: If einops would refuse it.
     """
     if pattern.count("->") != 1:
-        raise EinopsError(_("A pattern has one arrow: left -> right."))
+        raise EinopsError(_("A pattern needs one arrow: left -> right."))
     texts = pattern.split("->")
     parsed = [ParsedExpression(text) for text in texts]
     num_dots = len(shape) - len(parsed[0].composition) + 1 if parsed[0].has_ellipsis else 0
     if num_dots < 0 or (
         not num_dots and not parsed[0].has_ellipsis and len(parsed[0].composition) != len(shape)
     ):
-        message = _("The left side has {count} dimensions, the tensor {rank}.")
+        message = _("The left side has {count} dimensions, but the tensor has {rank}.")
         raise EinopsError(message.format(count=len(parsed[0].composition), rank=len(shape)))
     dots = tuple(f"...{number}" for number in range(num_dots))
     left = _groups(parsed[0], "left", dots)
@@ -112,10 +112,13 @@ def _solve(
         unknown = [name for name in group if name not in found]
         product = math.prod(found[name] for name in group if name in found)
         if len(unknown) > 1:
-            message = _("The sizes of {names} cannot be told apart; give one.")
+            message = _("The lengths of {names} are ambiguous; give one of them.")
             raise EinopsError(message.format(names=", ".join(unknown)))
         if (unknown and (product == 0 or length % product)) or (not unknown and product != length):
-            message = _("A dimension of length {length} is not ({group}) with {product}.")
+            message = _(
+                "A dimension of length {length} does not match ({group}): its known "
+                "lengths multiply to {product}."
+            )
             words = {"length": length, "group": " ".join(group), "product": product}
             raise EinopsError(message.format(**words))
         if unknown:
@@ -132,17 +135,17 @@ def _check_axes(
     before = {name for group in left for name in group}
     after = {name for group in right for name in group}
     if operation == "rearrange" and before ^ after:
-        message = _("{names} stands on one side only; rearrange keeps every axis.")
+        message = _("{names} appears on one side only; rearrange keeps every axis.")
         raise EinopsError(message.format(names=", ".join(sorted(before ^ after))))
     if operation == "reduce" and after - before:
-        message = _("{names} stands on the right only; reduce makes no axis.")
+        message = _("{names} appears on the right only; reduce adds no axis.")
         raise EinopsError(message.format(names=", ".join(sorted(after - before))))
     if operation == "repeat" and before - after:
-        message = _("{names} stands on the left only; repeat keeps every axis.")
+        message = _("{names} appears on the left only; repeat keeps every axis.")
         raise EinopsError(message.format(names=", ".join(sorted(before - after))))
     missing = [name for name in sorted(after) if name not in sizes]
     if missing:
-        message = _("How long is {names}? Give its size.")
+        message = _("The length of {names} is missing.")
         raise EinopsError(message.format(names=", ".join(missing)))
 
 

@@ -74,7 +74,7 @@ def plan_einops(
     except EinopsError as error:
         raise ValueError(str(error)) from error
     if operation == "reduce" and reduction not in REDUCTIONS:
-        message = _("{reduction} is no reduction; use one of: {options}.")
+        message = _("{reduction} is not a reduction; use one of: {options}.")
         raise ValueError(message.format(reduction=reduction, options=", ".join(REDUCTIONS)))
     steps = _steps(sides, x, reduction)
     kinds = {step.kind for step in steps}

@@ -125,10 +125,10 @@ def names_in(text: str) -> tuple[list[list[str]], list[str] | None, Notation]:
 
 def _check_count(terms: Sequence[Sequence[str]], shapes: Sequence[Sequence[int]]) -> None:
     if len(terms) > MAX_OPERANDS:
-        message = _("The equation has {count} operands; at most {limit} are planned.")
+        message = _("The equation has {count} operands; at most {limit} are supported.")
         raise ValueError(message.format(count=len(terms), limit=MAX_OPERANDS))
     if len(terms) != len(shapes):
-        message = _("The equation has {count} operands, {given} tensors are given.")
+        message = _("The equation has {count} operands, but there are {given} tensors.")
         raise ValueError(message.format(count=len(terms), given=len(shapes)))
 
 
@@ -136,7 +136,9 @@ def _names(text: str, notation: Notation) -> list[str]:
     names = _TERM[notation].findall(text)
     rest = _TERM[notation].sub(" ", text).strip()
     if rest or names.count(DOTS) > 1:
-        message = _("{part} cannot stand in an equation; write names, commas, -> and one ...")
+        message = _(
+            "{part} is not allowed in an equation; use names, commas, one -> and at most one ..."
+        )
         raise ValueError(message.format(part=rest or DOTS))
     return list(names)
 
@@ -152,13 +154,15 @@ def _sizes(terms: Sequence[Sequence[str]], shapes: Sequence[Sequence[int]]) -> d
     sizes: dict[str, int] = {}
     for number, (term, shape) in enumerate(zip(terms, shapes, strict=True), start=1):
         if len(term) != len(shape):
-            message = _("Operand {number} has {rank} dimensions, its term names {count}.")
+            message = _("Operand {number} has {rank} dimensions, but the equation names {count}.")
             raise ValueError(message.format(number=number, rank=len(shape), count=len(term)))
         for name, length in zip(term, shape, strict=True):
             known = sizes.get(name, 1)
             is_repeated = term.count(name) > 1 and length != shape[term.index(name)]
             if is_repeated or (known != length and 1 not in {known, length}):
-                message = _("Axis {name} has length {length} in operand {number}, {known} before.")
+                message = _(
+                    "Axis {name} has length {length} in operand {number}, but {known} before."
+                )
                 words = {"name": name, "length": length, "number": number}
                 raise ValueError(message.format(known=known, **words))
             sizes[name] = length if known == 1 else known
@@ -167,7 +171,9 @@ def _sizes(terms: Sequence[Sequence[str]], shapes: Sequence[Sequence[int]]) -> d
 
 def _implied(terms: Sequence[Sequence[str]], notation: Notation) -> list[str]:
     if notation == "einops":
-        raise ValueError(_("An equation of einops needs an arrow and the axes of the result."))
+        raise ValueError(
+            _("In einops' notation, an equation needs an arrow and the axes of the result.")
+        )
     counts = Counter(name for term in terms for name in term)
     once = [name for name in counts if name.startswith(DOTS) or counts[name] == 1]
     return sorted(once, key=lambda name: (not name.startswith(DOTS), name))
@@ -179,9 +185,9 @@ def _check_result(result: Sequence[str], sizes: dict[str, int]) -> None:
             message = _("Axis {name} of the result is in no operand.")
             raise ValueError(message.format(name=name))
         if result.count(name) > 1:
-            raise ValueError(_("Axis {name} is twice in the result.").format(name=name))
+            raise ValueError(_("Axis {name} appears twice in the result.").format(name=name))
     if len(sizes) > len(ascii_letters):
-        message = _("The equation has {count} axes; there are letters for {limit}.")
+        message = _("The equation has {count} axes; torch has letters for {limit}.")
         raise ValueError(message.format(count=len(sizes), limit=len(ascii_letters)))
 
 

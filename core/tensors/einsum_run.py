@@ -73,9 +73,9 @@ def indices_in(text: str) -> tuple[str, ...]:
     """
     names, end, _notation = names_in(text)
     if end is None:
-        raise ValueError(_("An einsum has one arrow: ij,jk->ik or i j, j k -> i k."))
+        raise ValueError(_("An einsum needs one arrow: ij,jk->ik or i j, j k -> i k."))
     if len(names) > MAX_OPERANDS:
-        message = _("{count} tensors; at most {limit} are multiplied here.")
+        message = _("The equation has {count} tensors; at most {limit} are supported here.")
         raise ValueError(message.format(count=len(names), limit=MAX_OPERANDS))
     indices = _each_once(names)
     if not 1 <= len(indices) <= MAX_INDICES:

@@ -47,10 +47,10 @@ class MaskSpec:
 
     def __post_init__(self) -> None:
         if not 1 <= self.length <= MAX_LENGTH:
-            message = _("A sequence of {length} tokens is not drawn; take 1 to {most}.")
+            message = _("The sequence has {length} tokens; choose 1 to {most}.")
             raise ValueError(message.format(length=self.length, most=MAX_LENGTH))
         if self.kind == "padding" and not 0 <= self.amount <= self.length:
-            message = _("{count} of {length} tokens cannot be padding; take 0 to {length}.")
+            message = _("{count} of {length} tokens cannot be padding; choose 0 to {length}.")
             raise ValueError(message.format(count=self.amount, length=self.length))
 
 

@@ -104,10 +104,10 @@ def _names(text: str, rank: int) -> tuple[str, ...] | None:
     words = text.split()
     for word in words:
         if word not in {ANY, DOTS} and not word.isdecimal() and not word.isidentifier():
-            message = _("{word} is no name of a dimension; use names, numbers, _ or ....")
+            message = _("{word} is not a valid name of a dimension; use names, numbers, _ or ....")
             raise ValueError(message.format(word=repr(word)))
     if words.count(DOTS) > 1:
-        raise ValueError(_("`...` may stand once in an annotation."))
+        raise ValueError(_("`...` may appear only once in an annotation."))
     if DOTS in words:
         place, num_free = words.index(DOTS), rank - len(words) + 1
         words[place : place + 1] = [DOTS] * max(num_free, 0)

@@ -169,7 +169,7 @@ def _shown_lengths(call: PatternCall) -> dict[str, int]:
         shown = {name: min(length, cap) for name, length in call.lengths.items()}
         if max(_count(side, shown) for side in sides) <= MAX_CELLS:
             return shown
-    raise ValueError(_("The numbers in this pattern make more cells than can be drawn."))
+    raise ValueError(_("The numbers in this pattern give more cells than can be drawn."))
 
 
 def _count(side: str, lengths: Mapping[str, int]) -> int:

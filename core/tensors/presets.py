@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from core.expressions import MATERIALIZED, ON_META, Limits
-from core.language import N_
+from core.language import N_, _
 
 DTYPES: Final[Mapping[str, torch.dtype]] = {
     "float32": torch.float32,
@@ -163,7 +163,8 @@ def without_data(shape: Sequence[int], dtype: str = "float32") -> Tensor:
     """
     num_bytes = math.prod(shape) * DTYPES[dtype].itemsize
     if num_bytes >= 2**63:
-        raise ValueError(f"{num_bytes:,} bytes; sizes end below 2**63")
+        message = _("The tensor would have {count} bytes; sizes end below 2**63.")
+        raise ValueError(message.format(count=f"{num_bytes:,}"))
     return torch.empty(tuple(shape), dtype=DTYPES[dtype], device="meta")
 
 

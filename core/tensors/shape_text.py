@@ -52,7 +52,10 @@ def shape_in(text: str) -> Shape:
     if not text.strip() or -1 in lengths:
         raise _no_lengths(text, MAX_RANK)
     if max(lengths, default=0) > MAX_LENGTH or math.prod(lengths) > MAX_ELEMENTS:
-        message = _("{text} is too large: a length ends at {length}, a tensor at {count} elements.")
+        message = _(
+            "{text} is too large: a length is at most {length}, a tensor has at most "
+            "{count} elements."
+        )
         most = {"length": f"{MAX_LENGTH:,}", "count": f"{MAX_ELEMENTS:,}"}
         raise ValueError(message.format(text=repr(text), **most))
     return lengths

@@ -71,7 +71,7 @@ def stretch_calls(case: Broadcast, how: How) -> tuple[tuple[str, str], ...]:
         ValueError: If the shapes do not go together.
     """
     if case.result is None:
-        message = _("{shapes} do not go together: the tab Shapes says why.")
+        message = _("{shapes} cannot be broadcast: the tab Shapes says why.")
         raise ValueError(message.format(shapes=_(" and ").join(map(str, case.shapes))))
     shape = case.result.shape
     stretched = [each for each in case.operands if each.stored.shape != shape]

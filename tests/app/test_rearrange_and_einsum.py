@@ -84,7 +84,7 @@ def test_sdpa_without_data_says_that_the_way_by_hand_is_shown(open_page):
     app = open_page(PAGE, ein_tab="attention", ein_model="llama-3-70b", ein_program="sdpa")
 
     assert "8.00 GiB each" in headline(app)
-    assert "Shown is the way by hand" in said(app)
+    assert "This is attention by hand" in said(app)
 
 
 @pytest.mark.parametrize(("units", "memory"), [("GiB", "8.00 GiB"), ("GB", "8.59 GB")])
@@ -122,7 +122,7 @@ def test_every_function_says_what_torch_does_and_what_a_check_says(
 def test_another_annotation_is_checked_instead(open_page, run_code, note):
     app = open_page(PAGE, ein_tab="shapes", ein_check="true", ein_y_residual=note)
 
-    expected = "has another number of dimensions" if note in {"b t", "b t d e"} else "agree"
+    expected = "has a different number of dimensions" if note in {"b t", "b t d e"} else "agree"
     assert expected in headline(app)
     assert ("checked: " in run_code(app).replace("unchecked: ", "")) == ("agree" not in expected)
 
@@ -130,13 +130,13 @@ def test_another_annotation_is_checked_instead(open_page, run_code, note):
 @pytest.mark.parametrize(
     ("query", "reason"),
     [
-        ({"ein_pattern": "b t -> b"}, "t stands on one side only"),
+        ({"ein_pattern": "b t -> b"}, "t appears on one side only"),
         ({"ein_pattern": "b t"}, "one arrow"),
         ({"ein_pattern": ""}, "use 1 to 6"),
-        ({"ein_op": "reduce", "ein_pattern": "b -> b t"}, "reduce makes no axis"),
+        ({"ein_op": "reduce", "ein_pattern": "b -> b t"}, "reduce adds no axis"),
         ({"ein_tab": "einsum", "ein_equation": "ij,jk"}, "one arrow"),
         ({"ein_tab": "einsum", "ein_equation": "ij->k"}, "Axis k of the result"),
-        ({"ein_tab": "shapes", "ein_y_residual": "b *t"}, "no name of a dimension"),
+        ({"ein_tab": "shapes", "ein_y_residual": "b *t"}, "not a valid name of a dimension"),
     ],
 )
 def test_what_cannot_be_is_said_in_a_sentence(open_page, query, reason):
@@ -157,7 +157,7 @@ def test_a_large_tensor_is_drawn_in_part_and_says_so(open_page):
     app = open_page(PAGE, ein_size_2="4096", ein_size_4="128")
 
     assert "(2, 4096, 256) → (2, 2, 4096, 128)" in headline(app)
-    assert "Drawn are the first indices" in said(app)
+    assert "Only the first indices" in said(app)
 
 
 def test_the_question_is_answered_by_the_plans(open_page):

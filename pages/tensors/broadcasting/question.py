@@ -29,7 +29,7 @@ def ask_about_loss() -> None:
         Choice(str(verdict.shape)),
         Choice(
             _("An error"),
-            _("An error would be welcome here. A 1 goes with every length, so torch says nothing."),
+            _("An error would be welcome here. A 1 matches every length, so torch says nothing."),
         ),
     ]  # fmt: skip
     predict_then_reveal(

@@ -31,7 +31,7 @@ def _headline(case: Broadcast) -> str:
     if case.result is None:
         column = next(each for each in case.verdict.columns if each.length is None)
         lengths = dict.fromkeys(each for each in column.lengths if each not in {None, 1})
-        message = _("{shapes} do not go together: dimension {dim} is {lengths}, and none is 1")
+        message = _("{shapes} cannot be broadcast: dimension {dim} is {lengths}, and none is 1")
         joined = _(" and ").join(map(str, lengths))
         return message.format(shapes=written, dim=column.dim, lengths=joined)
     if not any(any(column.stretched) for column in case.verdict.columns):

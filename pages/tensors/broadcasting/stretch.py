@@ -86,7 +86,7 @@ def _given(given: TracedTensor) -> str:
 
 
 def _too_large() -> str:
-    return _("More than {count} elements are not drawn one by one; their bytes are.").format(
+    return _("Tensors of more than {count} elements are drawn as bars of bytes.").format(
         count=format_exact(MAX_CELLS)
     )
 

@@ -103,7 +103,7 @@ def _show_rows(rows: Sequence[OnDevice]) -> None:
     said = {_("What PyTorch says"): [f"`{row.error}`" if row.error else "" for row in rows]}
     show_table(
         {
-            _("Code"): [f"`{row.code}`" for row in rows],
+            _("Line of code"): [f"`{row.code}`" for row in rows],
             _("Device"): [row.device or "–" for row in rows],
             _("Allocated"): ["–" if row.error else size_text(row.num_bytes) for row in rows],
         }

@@ -100,7 +100,7 @@ def choose_call() -> Call:
 
 
 def _call_label(key: str) -> str:
-    return _("Devices") if key == DEVICES else creation.BY_KEY[key].label
+    return _("Devices: CPU, GPU, meta") if key == DEVICES else creation.BY_KEY[key].label
 
 
 def choose_bridge() -> Bridge:

@@ -15,9 +15,9 @@ def merged(lengths: tuple[int, int, int]) -> Shown:
     """Draw both merges of a small attention."""
     tokens, heads, head_dim = lengths
     both = merge_heads(tokens, heads, head_dim)
-    headline = _("reshape without transpose puts {count} of {total} elements in another place")
+    headline = _("reshape without transpose misplaces {count} of {total} elements")
     if not both.num_displaced:
-        headline = _("Here both agree: 0 of {total} elements stand in another place")
+        headline = _("Here both agree: 0 of {total} elements are misplaced")
     notes = [
         _("q has the shape (B, H, T, D) = (1, {heads}, {tokens}, {dim}). Both merges give "
           "(1, {tokens}, {width}) and no error; {mixed} rows of the second mix tokens.").format(
@@ -43,5 +43,5 @@ B, H, T, D = 1, {heads}, {tokens}, {head_dim}
 q = torch.arange(B * H * T * D).view(B, H, T, D)
 right = q.transpose(1, 2).reshape(B, T, H * D)
 wrong = q.reshape(B, T, H * D)
-print(int((right != wrong).sum()), "of", q.numel(), "elements in another place")
+print(int((right != wrong).sum()), "of", q.numel(), "elements misplaced")
 """

@@ -52,7 +52,7 @@ def _headline(row: Bridge, crossed: Crossed) -> str:
 
 def _notes(crossed: Crossed) -> list[str]:
     if crossed.warning:
-        return [_("A write through the tensor would change an array that nobody may write to.")]
+        return [_("A write through the tensor would change an array that is read-only.")]
     if crossed.changed:
         return [_("The first element of a was set to 100; a marked corner shows where.")]
     return []

@@ -23,8 +23,8 @@ def ask_who_changes() -> None:
     choices = [
         Choice(
             _("x alone"),
-            _("The elements of x lie in the order that y asks for: strides can say it, so y is a "
-              "view, and reads the same storage."),
+            _("The elements of x lie in the order that y asks for: strides can describe it, so y "
+              "is a view of the same storage."),
         ),
         Choice(_(" and ").join(changed)),
         Choice(

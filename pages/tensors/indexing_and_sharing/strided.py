@@ -17,7 +17,7 @@ def strided(window: Window) -> Shown:
     show_map(ran, "strided", room=ALONE)
     layout = ran.steps[-1].outputs[0].layout
     used = set(layout.addresses().flatten().tolist())
-    headline = _("`{code}` sees {elements} elements at {addresses} addresses, copies 0 B")
+    headline = _("`{code}` reads {elements} elements at {addresses} addresses and copies 0 B")
     left = room_left(NUM_ELEMENTS, window.size, window.stride, window.offset)
     notes = [
         _("The last one lies at {last}; the storage goes on for {left} more. Beyond its end torch "

@@ -57,7 +57,7 @@ def _headline(written: Written) -> str:
         "where": "; ".join(_where(*each) for each in written.changed.items()),
     }
     if not changed:
-        return _("`{write}` writes the numbers that are there: no variable changes").format(
+        return _("`{write}` writes the values that are already there: no variable changes").format(
             **values
         )
     if kept:
@@ -87,7 +87,7 @@ def _notes(written: Written) -> list[str]:
     """Say what no error has said: elements that share an address were written more than once."""
     notes = []
     if written.changed:
-        notes.append(_("A marked corner: this address holds another number than before."))
+        notes.append(_("A marked corner: the value at this address has changed."))
     for each in written.overlaps:
         told = _(
             "`{write}` writes {count} elements into {addresses} addresses. PyTorch does not notice "

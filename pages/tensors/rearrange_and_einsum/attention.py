@@ -137,8 +137,8 @@ def _notes(run: AttentionRun, program: str, *, is_traced: bool) -> list[str]:
     if not is_traced:
         notes.append(
             _(
-                "Shown is the way by hand: without data torch takes SDPA apart into these very "
-                "steps, so its own kernel can be watched at toy size only."
+                "This is attention by hand: without data, torch decomposes SDPA into these same "
+                "steps, so its own kernel can be seen at toy size only."
             )
         )
     if program == "hand" and run.size.has_data:

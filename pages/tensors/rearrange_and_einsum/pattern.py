@@ -122,7 +122,9 @@ def _notes(run: PatternRun) -> list[str]:
     if run.is_whole:
         return []
     shown = ", ".join(f"{name} {length}" for name, length in run.shown.items())
-    note = _("Drawn are the first indices of each axis ({shown}); the numbers are for all of them.")
+    note = _(
+        "Only the first indices of each axis are drawn ({shown}); the numbers count all elements."
+    )
     return [note.format(shown=shown)]
 
 

@@ -25,7 +25,7 @@ def ask_round_trip() -> None:
             _("{count} bytes: each reads and writes x").format(
                 count=format_exact(2 * trip.fresh_merge)
             ),
-            _("A rearrange moves elements only if no strides can say the new order."),
+            _("A rearrange moves elements only if no strides can describe the new order."),
         ),
     ]
     predict_then_reveal(

@@ -118,7 +118,7 @@ def _headline(case: ShapesCase, verdict: ShapeVerdict) -> str:
 def _why(verdict: ShapeVerdict) -> str:
     wrong = verdict.mismatch
     if verdict.kind == "rank" or wrong is None:
-        message = _("{tensor} has another number of dimensions")
+        message = _("{tensor} has a different number of dimensions")
         return message.format(tensor=verdict.wrong_rank)
     if not wrong.bound_by:
         message = _("{tensor} has {length} where {name} is annotated")
@@ -136,9 +136,11 @@ def _why(verdict: ShapeVerdict) -> str:
 def _without_check(case: ShapesCase) -> str:
     result = case.call.torch_shape(case.y_shape)
     if result is None:
-        message = _("Annotated is {result}. torch: these shapes do not go together.")
+        message = _("The annotation says {result}. torch refuses these shapes.")
         return message.format(result=f'"{case.call.result}"')
-    message = _("Annotated is {result}. torch gives {shape}: it broadcasts, and reads no names.")
+    message = _(
+        "The annotation says {result}. torch gives {shape}: it broadcasts, and ignores names."
+    )
     return message.format(result=f'"{case.call.result}"', shape=result)
 
 

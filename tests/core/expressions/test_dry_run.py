@@ -20,7 +20,7 @@ NOTHING = torch.empty(10**9, 10**9, dtype=torch.uint8, device="meta")  # 10**18 
     [
         ("torch.zeros(1000000000)", "3.73 GiB"),
         ("x.expand(1000000000, 4, 6)", "24,000,000,000 elements"),
-        ("x.repeat(10000, 10000)", "GiB would be allocated"),
+        ("x.repeat(10000, 10000)", "GiB up to this step"),
         ("torch.ones(262144).view(512, 512).matmul(torch.ones(512, 512))", "FLOPs"),
         ("torch.ones(512, 512)[torch.ones(512) > 0, torch.zeros((20000, 1)).long()]", "MiB"),
         ("x[[True, True, True, True], torch.zeros((99999, 1)).long()]", "elements"),
@@ -46,7 +46,7 @@ def test_a_request_that_is_too_large_is_refused_before_it_is_made(text, word):
 
 def test_no_more_elements_are_written_than_may_be_read():
     x, text = torch.zeros(512, 512), "x[x[0] == 0, torch.zeros((20000, 1)).long()] = 1.0"
-    with pytest.raises(ExpressionError, match=r"would be allocated|elements"):
+    with pytest.raises(ExpressionError, match=r"would allocate|elements"):
         run(text, profile=MUTATION, x=x)
     assert x.sum() == 0
 
@@ -55,7 +55,7 @@ def test_bytes_of_all_steps_count_hidden_copies_too():
     limit = MATERIALIZED.num_bytes // (4 * 262_144)
     lines = [f"y{number} = torch.zeros(262144)" for number in range(limit)]
     assert run("\n".join(lines)).numel() == 262_144
-    with pytest.raises(ExpressionError, match="would be allocated"):
+    with pytest.raises(ExpressionError, match="would allocate"):
         run("\n".join([*lines, "torch.zeros(262144)"]))
 
 

@@ -33,9 +33,9 @@ def refused(text):
         ("x + b'a'", "b'a'", "bytes"),
         ("x.view(9223372036854775808)", "9223372036854775808", "19 digits"),
         ("x * 1e999", "1e999", "float64"),
-        ("x < y < x", "x < y < x", "two things"),
+        ("x < y < x", "x < y < x", "one comparison"),
         ("a = b = x", "a = b = x", "one name"),
-        ("x.a = y", "x.a = y", "attribute"),
+        ("x.a = y", "x.a = y", "Attributes"),
         ("a_very_long_name_x = x", "a_very_long_name_x", "longer"),
         ("x + \\", "\\", "reverse solidus"),
         ("x.t()\nx.\u0442()", "\u0442", "cyrillic small letter te"),
@@ -58,7 +58,7 @@ def test_an_error_points_at_the_guilty_part_and_names_it(text, guilty, word):
 def test_what_python_cannot_read_is_placed_where_python_stumbles(text, line, column):
     error = refused(text)
     assert (error.line, error.column) == (line, column)
-    assert "Python cannot read this" in error.message
+    assert "Python syntax error" in error.message
 
 
 def test_empty_lines_before_a_text_count_and_space_around_it_does_not():

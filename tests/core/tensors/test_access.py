@@ -114,10 +114,10 @@ def test_every_second_round_goes_backwards():
     ("wrong", "message"),
     [
         ({"strides": ()}, "strides are -"),
-        ({"strides": (2, 1)}, "each larger than the last"),
-        ({"strides": (0, 1)}, "from 1 on"),
-        ({"num_bytes": 100}, "100 bytes; it must be lines of 64"),
-        ({"num_bytes": 2**31}, "up to 1,073,741,824"),
+        ({"strides": (2, 1)}, "in ascending order"),
+        ({"strides": (0, 1)}, "at least 1"),
+        ({"num_bytes": 100}, "100 bytes; it must be a multiple of 64"),
+        ({"num_bytes": 2**31}, "at most 1,073,741,824"),
         ({"num_rounds": 0}, "num_rounds is 0; it must lie between 1 and 1000"),
     ],
 )

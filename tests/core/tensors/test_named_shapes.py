@@ -68,7 +68,7 @@ def test_another_number_of_dimensions_is_told_before_later_mismatches(note, shap
     assert later.kind == "length"
 
 
-@pytest.mark.parametrize(("note", "said"), [("b *t", "no name"), ("... d ...", "once")])
+@pytest.mark.parametrize(("note", "said"), [("b *t", "not a valid name"), ("... d ...", "once")])
 def test_what_is_no_annotation_is_refused(note, said):
     with pytest.raises(ValueError, match=said):
         check(x=(note, (1, 2)))

@@ -82,7 +82,7 @@ def test_lengths_of_billions_are_planned_and_a_part_is_drawn():
 @pytest.mark.parametrize(
     ("pattern", "said"),
     [
-        ("b t -> b", "t stands on one side only"),
+        ("b t -> b", "t appears on one side only"),
         ("b t", "one arrow"),
         ("b (t -> b t", "parenthes"),
         ("b b -> b", "duplicate dimension"),

@@ -162,7 +162,9 @@ def _sentence(case: Broadcast) -> str:
     shapes = _(", ").join(f"{each.name} {each.stored.shape}" for each in case.operands)
     if not case.result:
         wrong = [column.dim for column in case.verdict.columns if column.length is None]
-        message = _("{shapes}, aligned from the right, do not go together: dimension {dims}.")
+        message = _(
+            "{shapes}, aligned from the right, cannot be broadcast: dimension {dims} differs."
+        )
         return message.format(shapes=shapes, dims=_(" and ").join(map(str, wrong)))
     parts = [
         _("{name} has the strides {stride}").format(name=each.name, stride=each.read.stride)

@@ -100,8 +100,8 @@ def _hover(place: Place) -> str:
 
 def _sentence(merged: Merged) -> str:
     told = _(
-        "Two tables of {rows} tokens by {columns} elements. With the transpose every row holds its "
-        "own token. Without it {displaced} of {total} elements stand in another place, and {mixed} "
+        "Two tables of {rows} tokens by {columns} elements. With the transpose every row holds "
+        "its own token. Without it {displaced} of {total} elements are misplaced, and {mixed} "
         "rows hold elements of other tokens."
     )
     return told.format(
