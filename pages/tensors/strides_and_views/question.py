@@ -74,7 +74,8 @@ def _strides(asked: Challenge) -> list[Choice]:
 
 
 def _kinds(asked: Challenge) -> list[Choice]:
-    copies = _("It copies {size}").format(size=format_bytes(asked.layout.num_bytes, unit_system()))
-    if asked.is_shared:
-        return [Choice(_("It shares x's storage")), Choice(copies, _(BELIEFS["copied"]))]
-    return [Choice(copies), Choice(_("It shares x's storage"), _(BELIEFS["shared"]))]
+    size = format_bytes(asked.layout.num_bytes, unit_system())
+    copies, shares = _("It copies {size}").format(size=size), _("It shares x's storage")
+    wrong = BELIEFS["copied" if asked.is_shared else "shared"]
+    right, other = (shares, copies) if asked.is_shared else (copies, shares)
+    return [Choice(right), Choice(other, _(wrong))]
