@@ -50,9 +50,9 @@ def test_an_arrow_key_jumps_by_the_stride_and_the_link_follows(open_map):
     page.locator(".picture").focus()
     page.keyboard.press("ArrowRight")
     assert sum_line(page) == "[1, 3] = 13 lies at 0 + 1·1 + 3·4 = 13"
-    assert page.locator(".jump text").inner_text() == "+4"
+    assert page.locator(".jump text").text_content() == "+4"
     page.keyboard.press("ArrowDown")
-    assert page.locator(".jump text").inner_text() == "+1"
+    assert page.locator(".jump text").text_content() == "+1"
     until_headline(page, "[2, 3] lies at 0 + 2·1 + 3·4 = 14")
     page.wait_for_url(re.compile(r"strides_at=1(%3A|:)2(%2C|,)3"))
 
@@ -70,14 +70,14 @@ def test_a_view_leaves_the_storage_where_it_is(open_map):
 def test_a_copy_has_a_storage_of_its_own(open_map):
     page = open_map(strides_code="x.t().contiguous()")
     assert page.locator(".lane").count() == 2
-    assert page.locator(".lane.own .name").inner_text().startswith("storage S1")
+    assert page.locator(".lane.own .name").text_content().startswith("storage S1")
 
 
 def test_elements_that_share_an_address_light_together_and_are_counted(open_map):
     page = open_map(strides_code="x.expand(3, 4)", strides_rows="3", strides_columns="1")
     page.locator(".cell").nth(5).hover()
     assert page.locator(".cell.lit").count() == 4
-    assert page.locator(".times").all_inner_texts() == ["×4"] * 3
+    assert page.locator(".times").all_text_contents() == ["×4"] * 3
 
 
 def test_the_storage_leads_back_to_the_element(open_map):
@@ -91,7 +91,7 @@ def test_the_picture_is_saved_from_its_data(open_map):
     with page.expect_download() as saved:
         page.locator("[data-act=svg]").click()
     text = saved.value.path().read_text(encoding="utf-8")
-    assert text.count('class="cell') == 16
+    assert len(re.findall(r'class="cell[ "]', text)) == 16
     assert "<script" not in text
 
 
