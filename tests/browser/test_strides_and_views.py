@@ -101,23 +101,3 @@ def test_what_a_reader_types_is_text_and_nothing_else(new_page, visit):
     page.locator(".cell").first.wait_for()
     assert page.locator("img[src=x]").count() == 0
     assert headline(page)
-
-
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_from_a_pasted_error_to_the_fix(new_page, visit, lang):
-    """Journey J5: search the error, see the pair, its bytes, and a view that works."""
-    text = "view size is not compatible with input tensor's size and stride"
-    page = visit(new_page(lang=lang), "/", home_search=text)
-    page.locator("a[href*='strides-and-views']").first.click()
-    until_headline(page, "(3, 2)")
-    page.get_by_role("textbox").first.fill("x.transpose(1, 2).view(2, 128, 768)")
-    query = {"strides_leading": "2, 12", "strides_rows": "128", "strides_columns": "64"}
-    code = "x.transpose(1, 2).view(2, 128, 768)"
-    page = visit(page, "/strides-and-views", strides_tab="why", strides_code=code, **query)
-    until_headline(page, "(2, 3)")
-    body = page.locator("body").inner_text()
-    assert "8192" in body
-    assert "768 KiB" in body
-    works = "x[:, :3].view(2, 2, 3)"
-    page = visit(page, "/strides-and-views", strides_code=works, strides_columns="6")
-    until_headline(page, "= 14")
