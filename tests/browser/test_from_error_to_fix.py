@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from core.language import install_provider
+from core.language import _, install_provider
 from core.tensors.merged_heads import merge_heads
 from core.tensors.presets import PRESETS, given
 from core.tensors.trace import trace
@@ -13,7 +13,7 @@ from core.tensors.views import explain_view
 from core.units import format_bytes
 from pages.components.tensor_map.words import KINDS
 from pages.start.home.search import load_torch_errors
-from tests.browser.seen import headline, until_headline
+from tests.browser.seen import until_headline
 
 PASTED = "view size is not compatible with input tensor's size and stride"
 SHAPE = (2, 12, 128, 64)
@@ -50,10 +50,6 @@ def why_not(shape, source):
     ran = run_on(shape, source)
     layout = ran.tensors[-1].layout
     return explain_view(layout.shape, layout.stride, ran.refused_shape), layout
-
-
-def body(page):
-    return page.get_by_test_id("stMain").inner_text()
 
 
 def until_body(page, *words):
@@ -111,9 +107,11 @@ def test_from_a_pasted_error_to_the_pair_that_forbids_the_view(reader, visit):
     verdict, layout = why_not(SHAPE, f"{HEADS}.view{TARGET}")
     (pair,) = verdict.failures
     until_headline(reader, str(layout.shape))
-    until_headline(reader, f"({pair.dim}, {pair.right})")
     length, stride = layout.shape[pair.right], layout.stride[pair.right]
-    until_body(reader, str(pair.have), f"{length} × {stride} = {pair.need}")
+    row = reader.get_by_role("row").filter(has_text=f"{pair.dim}, {pair.right}")
+    for said in (str(pair.have), f"{length} × {stride} = {pair.need}"):
+        row = row.filter(has_text=said)
+    row.wait_for()
     for fix in verdict.fixes:
         size = format_bytes(fix.num_elements_copied * layout.itemsize, "GiB")
         until_body(reader, fix.code, size)
@@ -133,19 +131,10 @@ def test_what_helps_copies_as_many_bytes_as_core_says(reader, visit, fix):
     copied = sum(step.bytes_copied for step in steps)
     until_headline(page, format_bytes(copied, "GiB"))
     (copy,) = (step for step in steps if step.bytes_copied)
-    page.get_by_role("row").filter(has_text=copy.text).filter(has_text="S1").first.wait_for()
     row = page.get_by_role("row").filter(has_text=copy.text).first.inner_text()
-    kind = current_word(copy.kind)
-    assert kind in row
+    assert _(KINDS[copy.kind]).partition(" · ")[0] in row
     assert format_bytes(copy.bytes_copied, "GiB") in row
     assert str(TARGET) in printed_by(shown_code(page))
-
-
-def current_word(kind):
-    """Return what a step of that kind is called."""
-    from core.language import _
-
-    return _(KINDS[kind]).partition(" · ")[0]
 
 
 def test_reshape_without_transpose_mixes_heads(reader, visit):
@@ -171,4 +160,3 @@ def test_a_view_of_what_is_not_contiguous_works_where_its_pairs_lie_evenly(reade
     address = layout.offset + sum(layout.stride[axis] * (1, 1, 2)[axis] for axis in range(3))
     until_headline(page, f"= {address}")
     assert str(layout.stride) in printed_by(shown_code(page))
-    assert headline(page)

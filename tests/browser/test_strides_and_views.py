@@ -10,6 +10,17 @@ from tests.browser.seen import headline, until_headline
 
 ADDRESSES = "(layout) => window[Symbol.for('bits-to-gpt.tensor-map')].addressesOf(layout)"
 
+# Pairs of words of two kinds that lie on each other.
+OVERLAPS = """([one, other]) => {
+  const roots = [document, ...[...document.querySelectorAll("*")].map((each) => each.shadowRoot)];
+  const all = (kind) => roots.filter(Boolean).flatMap((each) => [...each.querySelectorAll(kind)]);
+  const box = (each) => each.getBoundingClientRect();
+  const meet = (a, b) => a.left < b.right && b.left < a.right
+    && a.top + 6 < b.bottom && b.top + 6 < a.bottom;
+  return all(one).flatMap((each) => all(other).filter((next) => meet(box(each), box(next)))
+    .map((next) => [each.textContent, next.textContent]));
+}"""
+
 
 @pytest.fixture
 def open_map(new_page, visit):
@@ -78,6 +89,42 @@ def test_elements_that_share_an_address_light_together_and_are_counted(open_map)
     page.locator(".cell").nth(5).hover()
     assert page.locator(".cell.lit").count() == 4
     assert page.locator(".times").all_text_contents() == ["×4"] * 3
+
+
+def test_on_a_projector_the_counts_stand_clear_of_what_the_cells_say(open_map):
+    page = open_map(present="1", strides_code="x.expand(3, 4)", strides_rows=3, strides_columns=1)
+    page.locator(".times").first.wait_for()
+    assert page.evaluate(OVERLAPS, [".lane text:not(.times)", ".lane .times"]) == []
+
+
+RUNS = """() => {
+  window.runs = 0;
+  const app = document.querySelector("[data-testid=stApp]");
+  const note = () => { window.runs += app.dataset.testScriptState === "running"; };
+  new MutationObserver(note).observe(app, { attributeFilter: ["data-test-script-state"] });
+}"""
+PAUSE_MS = 250  # of the arrow keys, before Python hears of it: TELL_MS of tensor_map.js
+
+
+def test_hovering_asks_python_nothing_and_arrow_keys_only_after_a_pause(open_map):
+    page = open_map()
+    page.until("document.querySelector('[data-test-script-state=notRunning]')")
+    page.evaluate(RUNS)
+    for cell in range(16):
+        page.locator(".cell").nth(cell).hover()
+    page.wait_for_timeout(2 * PAUSE_MS)
+    assert page.locator(".cell.lit").count() == 1
+    assert page.evaluate("window.runs") == 0
+
+    page.mouse.move(0, 0)
+    page.locator(".picture").focus()
+    for key in (*["ArrowLeft"] * 3, *["ArrowDown"] * 3, *["ArrowRight"] * 3):
+        page.keyboard.press(key)
+    assert sum_line(page).startswith("[3, 3] = 15")
+    assert page.evaluate("window.runs") == 0
+    until_headline(page, "[3, 3]")
+    page.until("document.querySelector('[data-test-script-state=notRunning]')")
+    assert page.evaluate("window.runs") == 1
 
 
 def test_the_storage_leads_back_to_the_element(open_map):
