@@ -1,7 +1,8 @@
 """What a class of thirty costs the real server while a run trains; prints a table.
 
 Everything stays on 127.0.0.1, bounded in number and time. `--soak 10` adds ten minutes with thirty
-viewers and ten busy sessions, and prints how much memory the server holds.
+viewers and ten busy sessions, and prints how much memory the server holds. `--drag tensors` lets
+the class drag a tensor's last dimension on Strides and views instead of the model sizes.
 """
 
 import argparse
@@ -36,9 +37,29 @@ from core.train.start.plan import prepare
 ROOT = Path(__file__).parents[1]
 SIZES = tuple(SIZE_NAMES)
 NUM_SESSIONS, SECONDS_BETWEEN_MOVES = 30, 2.0
-DRAGGED, SLOW = "sizes_size_choice", 1.0
+SLOW = 1.0
+COLUMNS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)  # of a tensor of four rows: all are drawn
 LAYERS = ("1", "2", "3", "4", "6", "8", "12")
 MOST_SECONDS = 3600  # no part of this program lasts longer
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dragged:
+    """A slider that a class drags: the word of its page, its key, what it may say."""
+
+    page: str
+    key: str
+    options: tuple[str, ...]
+
+
+DRAGGED = {
+    "sizes": Dragged(page="model-sizes", key="sizes_size_choice", options=SIZES),
+    "tensors": Dragged(
+        page="strides-and-views",
+        key="strides_columns_choice",
+        options=tuple(map(str, COLUMNS)),
+    ),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,7 +166,7 @@ async def slide(server: Server, seconds: float) -> tuple[list[float], float]:
     return [1000 * each for each in moves], 1000 * spent / len(moves)
 
 
-async def drag(server: Server, seconds: float) -> tuple[list[float], list[float]]:
+async def drag(server: Server, seconds: float, dragged: Dragged) -> tuple[list[float], list[float]]:
     """Let all sessions drag at once; return milliseconds of each picture and of the live stream.
 
     A session asks for its next picture when the last one has come, as the slider in the browser
@@ -156,13 +177,13 @@ async def drag(server: Server, seconds: float) -> tuple[list[float], list[float]
     async def hand(session: Session, number: int, until: float) -> None:
         while time.monotonic() < until:
             number += 1
-            option = str(SIZES[number % len(SIZES)])
-            taken = await session.choose("slider", DRAGGED, string_array_value=[option])
+            option = dragged.options[number % len(dragged.options)]
+            taken = await session.choose("slider", dragged.key, string_array_value=[option])
             moves.append(taken)
             if taken > SLOW:  # its drag of two seconds is over before the next picture
                 await asyncio.sleep(SECONDS_BETWEEN_MOVES)
 
-    async with busy_sessions(server.port, NUM_SESSIONS, "model-sizes") as sessions:
+    async with busy_sessions(server.port, NUM_SESSIONS, dragged.page) as sessions:
         until = time.monotonic() + seconds
         hands = [hand(each, number, until) for number, each in enumerate(sessions)]
         # A browser of its own: here it would wait for what thirty others read.
@@ -250,6 +271,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20.0, help="of the sliders")
     parser.add_argument("--pairs", type=int, default=7, help="of windows with and without viewers")
     parser.add_argument("--window", type=float, default=6.0, help="seconds of one window")
+    parser.add_argument("--drag", choices=tuple(DRAGGED), default="sizes", help="what is dragged")
     parser.add_argument("--soak", type=float, default=0.0, metavar="MINUTES")
     options = parser.parse_args()
     show_head()
@@ -263,8 +285,10 @@ def main() -> None:
         p95 = statistics.quantiles(moves, n=20)[-1]
         show("    p95 of these", [p95], "ms", goal="< 1500")
         show("    CPU of the server for one move", [milliseconds], "ms")
-        pictures, delays = asyncio.run(drag(server, min(options.seconds, MOST_SECONDS)))
-        show("30 sessions drag at once", pictures, "ms")
+        pictures, delays = asyncio.run(
+            drag(server, min(options.seconds, MOST_SECONDS), DRAGGED[options.drag])
+        )
+        show(f"30 sessions drag at once: {options.drag}", pictures, "ms")
         p95 = statistics.quantiles(pictures, n=20)[-1]
         show("    p95 of these", [p95], "ms", goal="< 1500")
         p95 = statistics.quantiles(delays, n=20)[-1]

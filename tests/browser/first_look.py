@@ -9,7 +9,13 @@ WIDGETS = ", ".join(
         *("stCheckbox", "stButtonGroup", "stRadio", "stPopover", "stFileUploader"),
     )
 )
-PICTURE = "[data-testid=stPlotlyChart], .st-key-bits_grid, .st-key-bits_map, [data-chart=loss]"
+TENSOR_MAPS = (".st-key-strides_map", "[class*=st-key-index_][class*=_map]", ".st-key-broad_map")
+PICTURE = ", ".join(
+    (
+        *("[data-testid=stPlotlyChart]", ".st-key-bits_grid", ".st-key-bits_map"),
+        *("[data-chart=loss]", *TENSOR_MAPS),
+    )
+)
 MEASURE = """([widgets, picture]) => {
   const main = document.querySelector("[data-testid=stMain]");
   const seen = (each) => each.checkVisibility({ opacityProperty: true, visibilityProperty: true })
@@ -18,14 +24,18 @@ MEASURE = """([widgets, picture]) => {
   const headline = main.querySelector(".st-key-headline p");
   const pictures = [...main.querySelectorAll(picture)].filter(seen);
   const box = pictures[0]?.getBoundingClientRect();
-  const words = [];
-  const walker = document.createTreeWalker(main, NodeFilter.SHOW_TEXT);
-  while (walker.nextNode()) {
-    const parent = walker.currentNode.parentElement;
-    const text = walker.currentNode.textContent.trim();
-    const isNone = ".st-key-headline, style, script, [data-testid=stIconMaterial]";
-    if (!text || parent.closest(isNone)) continue;
-    if (seen(parent)) words.push([size(parent), text]);
+  const words = [...main.querySelectorAll("input:not([type=range]), textarea")]
+    .filter((each) => seen(each) && each.value).map((each) => [size(each), each.value]);
+  const parts = [...main.querySelectorAll("*")].map((each) => each.shadowRoot).filter(Boolean);
+  for (const part of [main, ...parts]) {
+    const walker = document.createTreeWalker(part, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      const parent = walker.currentNode.parentElement;
+      const text = walker.currentNode.textContent.trim();
+      const isNone = ".st-key-headline, style, script, [data-testid=stIconMaterial]";
+      if (!text || parent.closest(isNone)) continue;
+      if (seen(parent)) words.push([size(parent), text]);
+    }
   }
   words.sort((one, other) => other[0] - one[0]);
   const frame = [".st-key-frame_switches", ".st-key-page_header", ".st-key-page_tabs",

@@ -183,10 +183,53 @@ def test_the_title_stands_where_it_will_stay_from_its_first_frame(page, visit):
     assert max(abs(float(y) - float(places[-1][1])) for _x, y in places) <= 2
 
 
+SEVEN_SECTIONS = """(titles) => {
+  const tensors = document.querySelectorAll("[data-testid=stTopNavSection]")[2].parentElement;
+  for (const title of titles) {
+    const section = tensors.cloneNode(true);
+    section.querySelector("p").textContent = title;
+    tensors.after(section);
+  }
+}"""
+CLASS_SWITCHES = """() => {
+  const view = document.querySelector(".st-key-frame_switches > :has(.stPopover)");
+  view.before(view.cloneNode(true), view.cloneNode(true));
+}"""
+TO_COME = {"en": ("Models", "Gradients"), "zh": ("模型", "梯度")}
+
+
+@pytest.mark.parametrize("in_class", [False, True], ids=["alone", "class"])
 @pytest.mark.parametrize("lang", ["en", "zh"])
-def test_on_a_narrow_screen_the_menu_ends_before_the_switches(new_page, visit, lang):
+def test_a_menu_of_seven_sections_is_one_line_and_ends_before_the_switches(
+    new_page, visit, lang, in_class
+):
     page = visit(new_page(1024, 768, lang))
-    switches = page.locator(".st-key-frame_switches").bounding_box()
-    menus = [each.bounding_box() for each in page.get_by_test_id("stTopNavSection").all()]
-    assert menus
-    assert max(menu["x"] + menu["width"] for menu in menus) <= switches["x"]
+    page.evaluate(SEVEN_SECTIONS, TO_COME[lang])
+    if in_class:
+        page.evaluate(CLASS_SWITCHES)
+    for width in (1024, 1152, 1280, 1366, 1440):
+        page.set_viewport_size({"width": width, "height": 768})
+        page.until(f"document.documentElement.clientWidth <= {width}")
+        switches = page.locator(".st-key-frame_switches").bounding_box()
+        menu = page.get_by_test_id("stTopNav").bounding_box()
+        sections = [each.bounding_box() for each in page.get_by_test_id("stTopNavSection").all()]
+        assert len(sections) == 7
+        end = sections[-1]["x"] + sections[-1]["width"]
+        assert end <= min(menu["x"] + menu["width"], switches["x"]), width
+        assert len({section["y"] for section in sections}) == 1, width
+
+
+def test_on_a_narrow_screen_the_switch_of_languages_is_the_other_language(new_page, visit, ready):
+    page = visit(new_page(1024, 768))
+    choice = page.locator(".st-key-lang_choice")
+    other = choice.locator("button", has_text="中文").bounding_box()
+    assert choice.bounding_box()["width"] == pytest.approx(other["width"], abs=1)
+    choice.get_by_text("中文").click()
+    page.until("document.documentElement.lang === 'zh-CN'")
+    choice.get_by_text("English").click()
+    page.until("document.documentElement.lang === 'en'")
+    ready(page)
+    page.locator(".st-key-lang_choice [aria-checked=true]").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    page.until("document.documentElement.lang === 'zh-CN'")

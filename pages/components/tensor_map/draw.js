@@ -170,11 +170,20 @@ function drawBytes(view, scene, lane, itemsize, readers) {
     const classes = `byte ${times ? "read" : "gap"}`;
     const made = box(x, y, itemsize * scene.strip.byteWidth, scene.strip.rowHeight, classes, values ? values[address] ?? "" : "");
     made.dataset.address = address;
-    if (times > 1) made.append(node("text", { class: "times", x: itemsize * scene.strip.byteWidth - 3, y: 11, "text-anchor": "end" }, `×${times}`));
+    if (times > 1) made.append(timesBadge(view, scene, lane, itemsize, times));
     markChanged(made, storage, address, itemsize, itemsize * scene.strip.byteWidth, scene.strip.rowHeight);
     bytes.push(made);
   }
   return bytes;
+}
+
+// How many elements lie at an address: in the corner, or on a projector below the cell, where large
+// letters have room.
+function timesBadge(view, { strip }, lane, itemsize, times) {
+  const width = itemsize * strip.byteWidth;
+  const isBelow = view.data.present && lane.height === strip.rowHeight;
+  const place = isBelow ? { x: width / 2, y: strip.rowHeight + 16, "text-anchor": "middle" } : { x: width - 3, y: 11, "text-anchor": "end" };
+  return node("text", { class: "times", ...place }, `×${times}`);
 }
 
 // A line where each 64 bytes begin: a processor fetches them together.
