@@ -12,7 +12,7 @@ from pages.components.key_map.key_map import key_map
 from pages.server.classroom import class_address, in_class
 from pages.server.join import remember_link
 from pages.shared import link
-from pages.shared.lessons import lesson_control
+from pages.shared.lessons import lesson_control, list_is_wanted, want_list
 from pages.shared.navigation import page_row
 from pages.shared.settings import presenting
 
@@ -76,7 +76,7 @@ def end_run() -> None:
     with slots.tools:
         reachable = class_address() if in_class() else ""
         copy_link(link.parameters(), link.refusals(), reachable=reachable, on_copied=remember_link)
-        key_map()
+        key_map(has_list=list_is_wanted(), on_list_wanted=want_list)
 
 
 def _slots() -> _Slots | None:

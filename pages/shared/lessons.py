@@ -18,6 +18,7 @@ LESSONS_FILE: Final = Path(__file__).with_name("lessons.toml")
 _CONCEPTS: Final = Path(__file__).with_name("concepts.toml")
 CONTROL_KEY: Final = "lesson_control"
 LIST_KEY: Final = "lesson_list"
+WANTED: Final = "lesson_list_wanted"
 NEXT_KEY: Final = "next_lesson"
 PREVIOUS_KEY: Final = "previous_lesson"
 _SLUG: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
@@ -187,17 +188,27 @@ def lesson_control(page: str) -> None:
         return
     on_show = find_lesson(page, link.values(), link.defaults_of(page))
     with st.container(key=CONTROL_KEY, horizontal=True, vertical_alignment="center", gap=None):
-        told = _told(on_show, lessons)
-        # The list is made only when it is opened: a slider that moves does not wait for its links.
-        menu = st.popover(
-            told, type="tertiary", width="content", key=f"{page}_lessons", on_change="rerun"
-        )
-        if menu.open:
-            with menu, st.container(key=LIST_KEY, gap=None):
+        with (
+            st.popover(_told(on_show, lessons), type="tertiary", width="content"),
+            st.container(key=LIST_KEY, gap=None),
+        ):
+            if list_is_wanted():
                 _list(lessons, on_show)
+            else:
+                st.caption(_("One moment …"))
         before, after = _neighbours(on_show) if on_show else (None, lessons[0])
         _arrow(before, PREVIOUS_KEY, _("Previous: {title}"), ":material/chevron_left:")
         _arrow(after, NEXT_KEY, _("Next: {title}"), ":material/chevron_right:")
+
+
+def list_is_wanted() -> bool:
+    """Return whether a list of lessons has been opened in this session."""
+    return bool(st.session_state.get(WANTED))
+
+
+def want_list() -> None:
+    """Show the list from now on: until it is opened, a slider that moves does not wait for it."""
+    st.session_state[WANTED] = True
 
 
 def _list(lessons: Sequence[Lesson], on_show: Lesson | None) -> None:

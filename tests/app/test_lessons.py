@@ -73,7 +73,7 @@ def test_a_lesson_shows_what_its_concept_says(open_page, probed, slug, concepts,
 def test_every_page_has_a_title_its_lessons_a_question_and_no_exception(
     open_page, probed, key, language
 ):
-    app = open_page(key, opened=[f"{key}_lessons"], lang=language)
+    app = open_page(key, opened=["lesson_list_wanted"], lang=language)
 
     assert [each.value for each in app.exception] == []
     assert [title.value for title in app.title] != [""]

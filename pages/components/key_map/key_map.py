@@ -1,5 +1,6 @@
 """The keys that work on every page, and the list of them that `?` opens."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -17,8 +18,13 @@ _mount = st.components.v2.component(
 )
 
 
-def key_map() -> None:
-    """Mount the keys, once a page; `reader` handles P and Escape, this part the others."""
+def key_map(*, has_list: bool, on_list_wanted: Callable[[], None]) -> None:
+    """Mount the keys, once a page; `reader` handles P and Escape, this part the others.
+
+    Args:
+        has_list: Whether the list of lessons is on the page.
+        on_list_wanted: Called when the pointer is at its button, or a key wants it, and it is not.
+    """
     keys = [
         {"keys": "?", "does": _("open or close this list")},
         {"keys": "1 - 9", "does": _("open a lesson of this page")},
@@ -29,4 +35,5 @@ def key_map() -> None:
     ]
     words = {"title": _("Keys"), "close": _("Close"), "open": _("Show the keys of this page")}
     # Streamlit loads pandas to look into a dict, but not into a list.
-    _mount(key="key_map", data=[{"keys": keys, "words": words}], width="content")
+    data = [{"keys": keys, "words": words, "has_list": has_list}]
+    _mount(key="key_map", data=data, width="content", on_list_wanted_change=on_list_wanted)

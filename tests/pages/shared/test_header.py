@@ -38,7 +38,7 @@ def open_with_lessons(house, open_script, **query):
 
 def links(app):
     """Return the lessons of the opened list, then the arrows."""
-    app.session_state["demo/one_lessons"] = True
+    app.session_state["lesson_list_wanted"] = True
     return [(link.label, link.proto.query_string) for link in app.run().get("page_link")]
 
 
@@ -74,7 +74,7 @@ def test_lessons_of_the_page_say_every_setting_so_that_a_click_shows_one_picture
     assert told(app) == "1 lesson"
 
 
-def test_the_list_of_lessons_is_made_when_it_is_opened(house, open_script):
+def test_the_list_of_lessons_is_made_when_it_is_wanted(house, open_script):
     app = open_with_lessons(house, open_script)
     assert [each.label for each in app.get("page_link")] == ["Next: Seven"]
 
