@@ -53,7 +53,7 @@ def storage(case: Case) -> Shown:
         headline=refused or _headline(shown, index),
         beside_headline=_offer_why if refused and ran.refused_shape else None,
         notes=[_inspection(shown)],
-        below=partial(links, case, shown, _address(shown, index)),
+        below=None if presenting() else partial(links, case, shown, _address(shown, index)),
         code=snippet(case),
     )
 
