@@ -1,5 +1,7 @@
 """The program of a page, in a field of several lines; what is said where it is refused."""
 
+import re
+
 import streamlit as st
 
 from core.expressions import ExpressionError
@@ -38,8 +40,9 @@ def ask_program(ask: Inputs, default: str, *, height: int, help: str) -> str:  #
 def show_refusal(ask: Inputs, error: ExpressionError) -> None:
     """Show why a program ended early, and where; the steps before it stay in sight."""
     place = _("line {line}, column {column}").format(line=error.line, column=error.column + 1)
+    plain = re.sub(r"([*_`$\[\]~])", r"\\\1", error.message)  # `*shape` is no emphasis
     with st.container(key=ask.key("refused")):
-        st.markdown(f":material/block: **{error.message}** ({place})")
+        st.markdown(f":material/block: **{plain}** ({place})")
         if error.torch_message:
             show_verbatim(error.torch_message)
 
