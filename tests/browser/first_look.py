@@ -16,7 +16,7 @@ PICTURE = ", ".join(
         *("[data-chart=loss]", *TENSOR_MAPS),
     )
 )
-MEASURE = """([widgets, picture]) => {
+MEASURE = """([widgets, picture, maps]) => {
   const main = document.querySelector("[data-testid=stMain]");
   const seen = (each) => each.checkVisibility({ opacityProperty: true, visibilityProperty: true })
     && each.getBoundingClientRect().width > 1 && each.getBoundingClientRect().height > 1;
@@ -26,7 +26,9 @@ MEASURE = """([widgets, picture]) => {
   const box = pictures[0]?.getBoundingClientRect();
   const words = [...main.querySelectorAll("input:not([type=range]), textarea")]
     .filter((each) => seen(each) && each.value).map((each) => [size(each), each.value]);
-  const parts = [...main.querySelectorAll("*")].map((each) => each.shadowRoot).filter(Boolean);
+  const inPictures = []; // what is written inside a picture may be large
+  const parts = [...main.querySelectorAll(maps)].flatMap((each) => [...each.querySelectorAll("*")])
+    .map((each) => each.shadowRoot).filter(Boolean);
   for (const part of [main, ...parts]) {
     const walker = document.createTreeWalker(part, NodeFilter.SHOW_TEXT);
     while (walker.nextNode()) {
@@ -34,7 +36,7 @@ MEASURE = """([widgets, picture]) => {
       const text = walker.currentNode.textContent.trim();
       const isNone = ".st-key-headline, style, script, [data-testid=stIconMaterial]";
       if (!text || parent.closest(isNone)) continue;
-      if (seen(parent)) words.push([size(parent), text]);
+      if (seen(parent)) (part === main ? words : inPictures).push([size(parent), text]);
     }
   }
   words.sort((one, other) => other[0] - one[0]);
@@ -60,7 +62,7 @@ MEASURE = """([widgets, picture]) => {
     headline_px: headline ? size(headline) : 0,
     headline_lines: headline ? Math.round(height(headline) / line) : 0,
     largest_other: words[0] ?? [0, ""],
-    smallest: words.at(-1) ?? [0, ""],
+    smallest: [...words, ...inPictures].sort((one, other) => one[0] - other[0])[0] ?? [0, ""],
     num_tabs: tabs.length,
     num_controls: controls.length,
     cut, two_lines: labels,
@@ -105,4 +107,4 @@ class FirstLook:
 
 def first_look(page):
     """Return what the first screen of a drawn page shows."""
-    return FirstLook(**page.evaluate(MEASURE, [WIDGETS, PICTURE]))
+    return FirstLook(**page.evaluate(MEASURE, [WIDGETS, PICTURE, ", ".join(TENSOR_MAPS)]))
