@@ -1,7 +1,7 @@
-// More cells than a page can hold as elements: one path draws them all, and what the pointer is over
+// More cells than a page draws quickly as elements: one path draws them all, and what the pointer is over
 // is computed. A path follows the colours of the page and stays sharp in an export; pixels would not.
 
-const MANY = 2048;
+const MANY = 768;
 
 const numCells = (scene) => scene.addresses.length + scene.lanes.reduce((sum, { storage }) => sum + storage.num_bytes / storage.itemsize, 0);
 
@@ -18,7 +18,9 @@ function drawManyCells(view, scene) {
   const [same, changed] = [[], []];
   addresses.forEach((address, flat) => (wasWritten(storage, address, tensor.itemsize) ? changed : same).push(cellPlace(scene, flat)));
   const grid = node("g", { class: "cells" });
-  grid.append(outlines(same, cell, cell, "read"), outlines(changed, cell, cell, "read changed"));
+  for (const [places, classes] of [[same, "read"], [changed, "read changed"]]) {
+    if (places.length) grid.append(outlines(places, cell, cell, classes));
+  }
   return grid;
 }
 
@@ -29,7 +31,8 @@ function drawManyBytes(scene, lane, itemsize, readers) {
     const classes = (readers.has(address) ? "read" : "gap") + (wasWritten(lane.storage, address, itemsize) ? " changed" : "");
     found[classes].push(stripPlace(scene, lane, address * itemsize));
   }
-  return Object.entries(found).map(([classes, places]) => outlines(places, itemsize * byteWidth, rowHeight, classes));
+  const shown = Object.entries(found).filter(([, places]) => places.length);
+  return shown.map(([classes, places]) => outlines(places, itemsize * byteWidth, rowHeight, classes));
 }
 
 // The lit elements and their address, drawn over the paths.
