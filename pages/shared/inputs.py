@@ -282,17 +282,17 @@ def _last_used(key: str, accepted: Accepts[T]) -> T:
 
 
 def _word(key: str, accepted: Accepts[T]) -> str:
-    """Show the unseen text field and return the word that it holds."""
-    with st.container(key=f"bound_{key}"):
-        return st.text_input(
-            key,
-            accepted.write(accepted.default),
-            key=key,
-            max_chars=_MAX_WORD,
-            label_visibility="collapsed",
-            bind="query-params",
-            persist_state="session",
-        )
+    """Show the text field that the style of the frame hides, and return the word that it holds."""
+    return st.text_input(
+        key,
+        accepted.write(accepted.default),
+        key=key,
+        max_chars=_MAX_WORD,
+        label_visibility="collapsed",
+        placeholder="unseen",
+        bind="query-params",
+        persist_state="session",
+    )
 
 
 def _write_word(key: str, accepted: Accepts[Any]) -> None:
