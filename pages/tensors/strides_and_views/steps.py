@@ -5,9 +5,10 @@ from typing import Any
 
 import streamlit as st
 
-from core.language import _
+from core.language import _, ngettext
 from core.tensors.trace import Step
 from pages.shared.charts import show_table, table_csv
+from pages.shared.settings import presenting
 from pages.shared.tabbed_page import Shown
 from pages.shared.tensors.program import show_refusal
 from pages.shared.tensors.table_cells import aten_columns, kind_text, size_text
@@ -19,18 +20,14 @@ def steps(case: Case) -> Shown:
     """List the steps: layout, storage, view or copy, bytes; below them the aten operations."""
     ran = case.trace
     table: dict[str, Sequence[Any]] = {
-        _("Step"): [step.text.replace("\n", " ") for step in ran.steps],
+        _("Expression"): [step.text.replace("\n", " ") for step in ran.steps],
         _("Kind"): [kind_text(step.kind) for step in ran.steps],
         _("Shape"): [str(step.outputs[0].layout.shape) for step in ran.steps],
         _("Stride"): [str(step.outputs[0].layout.stride) for step in ran.steps],
-        _("Offset"): [step.outputs[0].layout.offset for step in ran.steps],
-        _("Storage"): [step.outputs[0].storage for step in ran.steps],
-        _("Contiguous"): [
-            _("yes") if step.outputs[0].layout.is_contiguous else _("no") for step in ran.steps
-        ],
         _("Copied"): [_size(step.bytes_copied) for step in ran.steps],
-        _("Predicted by the rule"): [_agreement(step) for step in ran.steps],
     }
+    if not presenting():  # a projector has no room for more
+        table |= _more_columns(ran.steps)
     if ran.steps:
         show_table(table)
         st.download_button(
@@ -39,13 +36,38 @@ def steps(case: Case) -> Shown:
     if ran.error:
         show_refusal(ASK, ran.error)
     _show_underneath(ran.steps)
-    copied = sum(step.bytes_copied for step in ran.steps)
-    hidden = sum(max(step.bytes_made - step.bytes_copied, 0) for step in ran.steps)
-    said = _("{count} steps copy {size}, and {hidden} more in between that no result keeps")
-    if not hidden:
-        said = _("{count} steps copy {size}")
-    headline = said.format(count=len(ran.steps), size=_size(copied), hidden=_size(hidden))
-    return Shown(headline=headline, code=snippet(case))
+    return Shown(headline=_headline(ran.steps), code=snippet(case))
+
+
+def _more_columns(steps: Sequence[Step]) -> dict[str, Sequence[Any]]:
+    layouts = [step.outputs[0].layout for step in steps]
+    return {
+        _("Offset"): [layout.offset for layout in layouts],
+        _("Storage"): [step.outputs[0].storage for step in steps],
+        _("Contiguous"): [_("yes") if layout.is_contiguous else _("no") for layout in layouts],
+        _("Predicted by the rule"): [_agreement(step) for step in steps],
+    }
+
+
+def _headline(steps: Sequence[Step]) -> str:
+    """Return how much was copied, hidden copies too."""
+    copied = sum(step.bytes_copied for step in steps)
+    hidden = sum(max(step.bytes_made - step.bytes_copied, 0) for step in steps)
+    if not copied and not hidden:
+        said = ngettext(
+            "{count} step, and nothing is copied",
+            "{count} steps, and nothing is copied",
+            len(steps),
+        )
+    elif hidden:
+        said = ngettext(
+            "{count} step copies {size}, and {hidden} more in between that no result keeps",
+            "{count} steps copy {size}, and {hidden} more in between that no result keeps",
+            len(steps),
+        )
+    else:
+        said = ngettext("{count} step copies {size}", "{count} steps copy {size}", len(steps))
+    return said.format(count=len(steps), size=_size(copied), hidden=_size(hidden))
 
 
 def _show_underneath(steps: tuple[Step, ...]) -> None:
@@ -53,7 +75,7 @@ def _show_underneath(steps: tuple[Step, ...]) -> None:
     if not rows:
         return
     st.markdown(_("**Underneath**: what autograd and compilers see. A `clone` is a copy."))
-    calls = {_("Step"): [step.call for step, _row in rows]}
+    calls = {_("Expression"): [step.call for step, _row in rows]}
     show_table(calls | aten_columns([row for _step, row in rows]))
 
 

@@ -1,6 +1,7 @@
 """Why `view` refuses: which neighbouring dimensions cannot be merged, and the ways around it."""
 
 import itertools
+from functools import partial
 
 import streamlit as st
 
@@ -13,6 +14,7 @@ from core.units import format_bytes
 from pages.shared.charts import show_table
 from pages.shared.settings import unit_system
 from pages.shared.tabbed_page import Shown
+from pages.shared.tensors.program import show_refusal
 from pages.tensors.strides_and_views.inputs import ASK, Case
 from pages.tensors.strides_and_views.snippet import view_snippet
 
@@ -28,6 +30,7 @@ def why(case: Case) -> Shown:
     return Shown(
         headline=verdict_sentence(tensor, target),
         notes=_notes(verdict, layout),
+        below=partial(show_refusal, ASK, case.trace.error) if case.trace.error else None,
         code=view_snippet(tensor, target),
     )
 
