@@ -23,7 +23,7 @@ from torch import Tensor
 from core.expressions import MATERIALIZED, ON_META, ExpressionError, Limits
 from core.expressions.grammar import parse
 from core.expressions.interpreter import evaluate
-from core.expressions.profiles import LAYOUT, MUTATION, Profile
+from core.expressions.names import LAYOUT, MUTATION, Profile
 from tests.core.expressions.random_programs import random_program
 from tests.core.expressions.refused import REFUSED
 

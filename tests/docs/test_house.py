@@ -2,6 +2,8 @@
 
 import ast
 import graphlib
+import importlib
+import importlib.util
 import re
 
 import pytest
@@ -120,3 +122,15 @@ def test_a_proof_that_a_file_names_exists(root):
     for path in [*root.glob("*.md"), *python_files(root, "core", "pages", "benchmarks")]:
         for named in re.findall(r"\btests/[\w./]*\.py\b", path.read_text(encoding="utf-8")):
             assert (root / named).exists(), f"{path.relative_to(root)}: {named}"
+
+
+def test_what_the_benchmarks_take_from_core_is_there(root):
+    """No test runs them: a module that moved would be missed only by who measures."""
+    for path in python_files(root, "benchmarks"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            for module, name in imported(node):
+                if name and module.startswith("core."):
+                    there = importlib.import_module(module)
+                    is_room = hasattr(there, "__path__")
+                    is_module = is_room and importlib.util.find_spec(f"{module}.{name}")
+                    assert hasattr(there, name) or is_module, f"{path.name}: {module}.{name}"
