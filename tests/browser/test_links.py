@@ -105,6 +105,7 @@ def test_a_lesson_of_the_page_on_show_stands_in_the_address_and_the_way_back_lea
     page.reload()
     ready(page)
     assert headline() == lesson
+    page.locator(".st-key-key_map button:not([hidden])").first.wait_for(state="attached")
     page.go_back()
     wait_until(lambda: headline() == first)
 

@@ -89,4 +89,5 @@ def _settings(key: str) -> dict[str, object]:
         "at": "",
     }
     # Of a large tensor nothing is drawn: its steps say more.
-    return settings | ({"tab": "steps"} if math.prod(preset.shape) > MAX_CELLS else {})
+    is_blank = math.prod(preset.shape) > MAX_CELLS and ASK.used("tab", "storage") == "storage"
+    return settings | ({"tab": "steps"} if is_blank else {})
