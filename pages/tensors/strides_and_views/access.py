@@ -19,7 +19,7 @@ from core.tensors.layout import LINE_BYTES, MAX_ADDRESSES, Layout
 from core.units import format_exact, format_percent
 from pages.shared.charts import show_chart
 from pages.shared.job import run_job
-from pages.shared.settings import look, presenting
+from pages.shared.settings import locked, look, presenting
 from pages.shared.tabbed_page import Chart, Shown
 from pages.tensors.strides_and_views.inputs import ASK, Case
 from pages.tensors.strides_and_views.snippet import access_snippet
@@ -104,6 +104,7 @@ def _offer_sums() -> None:
             _("Time it again") if kept.last else _("Time it here"),
             key=ASK.key("time"),
             icon=":material/timer:",
+            disabled=locked(),
         )
     if pushed and run_job(
         "strided sums",
