@@ -1,5 +1,6 @@
 """Strides and views: where elements lie, what is a view, why a view is refused."""
 
+import json
 import struct
 from functools import partial
 from urllib.parse import parse_qs
@@ -14,7 +15,7 @@ from core.tensors.trace import layout_of
 from core.tensors.views import explain_view
 from pages.start.home.search import load_torch_errors
 from pages.tensors.strides_and_views import access
-from tests.app.shown import page_links, texts
+from tests.app.shown import browser_part, page_links, texts
 
 PAGE = "tensors/strides_and_views"
 LINKED = [error for error in load_torch_errors() if error.page == PAGE]
@@ -181,3 +182,13 @@ def test_a_challenge_is_asked_and_its_answer_revealed(open_page, number):
     )  # fmt: skip
     (radio,) = [each for each in app.radio if each.key == f"strides_challenge_{number}"]
     assert any(option.startswith(wanted) for option in radio.options)
+
+
+def test_the_values_of_large_storages_stay_below_64_kib(open_page):
+    copies = "y = x.t().contiguous()\nz = y.t().contiguous()\nz.t().contiguous()"
+    app = open_page(PAGE, strides_code=copies, strides_rows="64", strides_columns="64")
+    ((sent,),) = [browser_part(app, "tensor_map")]
+    values = [storage["values"] for storage in sent["storages"].values()]
+    assert len(values) == 4
+    assert len(values[0]) == 4096
+    assert sum(len(json.dumps(each, separators=(",", ":"))) for each in values) < 65_600

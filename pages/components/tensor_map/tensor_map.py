@@ -13,6 +13,7 @@ from pages.components.tensor_map.words import KINDS, map_words
 from pages.shared.settings import presenting, unit_system
 
 MAX_CELLS: Final = 4096  # of one tensor, and elements of one storage, that are drawn
+MAX_VALUE_CHARS: Final = 65_536  # of all values that are sent; a map that large writes none
 _FOLDER: Final = Path(__file__).parent
 # One script for the browser: each part uses the ones before it.
 _SCRIPTS: Final = ("geometry", "draw", "many", "export", "tensor_map")
@@ -63,10 +64,7 @@ def tensor_map(  # noqa: PLR0913  what is shown, where, and who hears of a choic
     """
     data = {
         "tensors": {tensor.key: _tensor_row(tensor) for tensor in trace.tensors},
-        "storages": {
-            storage.key: _storage_row(storage, (changed or {}).get(storage.key, ()))
-            for storage in trace.storages
-        },
+        "storages": _storage_rows(trace.storages, changed or {}),
         "steps": steps_of(trace),
         "step": step,
         "index": list(index),
@@ -134,6 +132,18 @@ def _tensor_row(tensor: TracedTensor) -> dict[str, Any]:
         "dtype": tensor.dtype,
         "storage": tensor.storage,
     }
+
+
+def _storage_rows(
+    storages: Sequence[TracedStorage], changed: Mapping[str, Sequence[int]]
+) -> dict[str, dict[str, Any]]:
+    """Return what is known of each storage; values as long as they are small together."""
+    rows, num_chars = {}, 0
+    for storage in storages:
+        row = _storage_row(storage, changed.get(storage.key, ()))
+        num_chars += sum(len(value) + len('"",') for value in row["values"])
+        rows[storage.key] = row if num_chars <= MAX_VALUE_CHARS else row | {"values": []}
+    return rows
 
 
 def _storage_row(storage: TracedStorage, changed: Sequence[int]) -> dict[str, Any]:
