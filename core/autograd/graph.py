@@ -1,0 +1,295 @@
+"""What a capture is made of: plain data, no torch objects, the same at every reading.
+
+Two directions meet here. Values flow from `Edge.target` to `Edge.source`: the source was computed
+from the target. Gradients flow back along the same edge, from source to target.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Cut = Literal["data", "no_grad", "inference_mode", "detach", "integer", "constant"]
+Keeps = Literal["parameter", "input", "activation", "packed"]
+EventKind = Literal[
+    "forward",  # an operation ran; a ghost's too
+    "seed",  # backward() was called: the root's gradient
+    "ready",  # a node has all its gradients and waits in the engine's queue
+    "node",  # the engine ran a node
+    "release",  # a node let go of what it had saved
+    "accumulate",  # a leaf's .grad changed
+    "recompute",  # a checkpointed part ran its forward again
+    "hook",  # a hook of the reader's ran
+    "reset",  # zero_grad
+    "update",  # an optimizer, or the reader, wrote into a leaf
+    "error",
+]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Statistics:
+    """A tensor in a few numbers; None where it has no finite value. Norm is the L2 norm."""
+
+    minimum: float | None
+    maximum: float | None
+    mean: float | None
+    norm: float | None
+    num_nan: int = 0
+    num_inf: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TensorInfo:
+    """A tensor as it was at one moment.
+
+    Attributes:
+        shape: Its lengths.
+        dtype: "float32".
+        num_bytes: Elements times bytes of an element.
+        values: All elements in row-major order; None of a tensor too large to keep.
+        statistics: None only of a tensor without elements or without data.
+    """
+
+    shape: tuple[int, ...]
+    dtype: str
+    num_bytes: int
+    values: tuple[float, ...] | None = None
+    statistics: Statistics | None = None
+
+    @property
+    def nested(self) -> Any:  # noqa: ANN401  a number, or lists of lists of numbers
+        """Return the values as torch's `tolist` gives them; None if they were not kept."""
+        if self.values is None:
+            return None
+        values: list[Any] = list(self.values)
+        for length in reversed(self.shape[1:]):
+            values = [values[at : at + length] for at in range(0, len(values), max(length, 1))]
+        return values if self.shape else values[0]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Saved:
+    """A tensor that a node keeps for the backward pass.
+
+    Attributes:
+        name: As the node calls it: "self", "other", "result".
+        tensor: What it is; values may be left out.
+        storage: Key of the memory that holds it; two tensors of one storage cost it once.
+        storage_bytes: Of that storage.
+        alias_of: The name of a leaf, or the id of the node, that holds the same storage; else "".
+        kind: Parameters and inputs are alive anyway; activations are extra memory.
+        stride, offset: Its layout in that storage, in elements.
+        version_saved, version_now: The version counter when it was saved, and before backward.
+    """
+
+    name: str
+    tensor: TensorInfo
+    storage: str
+    storage_bytes: int
+    alias_of: str = ""
+    kind: Keeps = "activation"
+    stride: tuple[int, ...] = ()
+    offset: int = 0
+    version_saved: int | None = None
+    version_now: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Node:
+    """A node of autograd's graph: the backward of one operation, or a leaf.
+
+    Attributes:
+        id: "n0", in the order of the forward pass; leaves too.
+        type: As torch names it: "MulBackward0", "AccumulateGrad".
+        label: The operation with its operands, as the reader wrote it: "w * x"; a leaf's name.
+        operation: The aten operation: "mul"; "" if it is not known, or a leaf.
+        leaf: Name of the leaf whose gradient it adds up; "" otherwise.
+        module: Path of the module that called it: "blocks.0.attention"; "" outside of any.
+        line: Of the reader's program, from 1; None if it came from elsewhere.
+        outputs: Forward values, one for each output; None where it is not known.
+        gradients_in: What the engine handed it in the last backward, one for each output; None of
+            an output that nothing used.
+        saved: What it keeps.
+        attributes: Other things that it keeps: {"dim": "1", "exponent": "2"}.
+        order: Its turn in the last backward, from 0; None if it did not run.
+        seconds: How long it ran there, with the capture's hooks.
+        flops_forward, flops_backward: torch's count: of matrix products and attention alone.
+        layer: 0 for the forward pass, 1 for nodes made while a backward ran (`create_graph`).
+        finding: What is wrong with its gradient: "nan" or "inf" that it made itself; else "".
+    """
+
+    id: str
+    type: str
+    label: str
+    operation: str = ""
+    leaf: str = ""
+    module: str = ""
+    line: int | None = None
+    outputs: tuple[TensorInfo | None, ...] = ()
+    gradients_in: tuple[TensorInfo | None, ...] = ()
+    saved: tuple[Saved, ...] = ()
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    order: int | None = None
+    seconds: float | None = None
+    flops_forward: int = 0
+    flops_backward: int = 0
+    layer: int = 0
+    finding: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Edge:
+    """An input of a node: `source` was computed from `target`, and hands it a gradient back.
+
+    Attributes:
+        source: Id of the node that used the value.
+        target: Id of the node or ghost that made it.
+        input_index: Which input of the source.
+        output_number: Which output of the target.
+        gradient: The contribution that went this way in the last backward; the contributions to one
+            output add up to the target's gradient. None if none did.
+        is_cut: Whether no gradient can go this way: the target is a ghost.
+    """
+
+    source: str
+    target: str
+    input_index: int
+    output_number: int = 0
+    gradient: TensorInfo | None = None
+    is_cut: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ghost:
+    """A value that takes part in the forward pass, but is no node: no gradient reaches it.
+
+    Attributes:
+        id: "g0", in the order of the forward pass.
+        label: As the reader wrote it: "x", "y.detach()".
+        operation: The aten operation; "" for data that was handed in.
+        reason: Why no gradient reaches it.
+        inputs: Ids of the nodes and ghosts that it was computed from.
+        output: Its value.
+        module, line: As of a `Node`.
+    """
+
+    id: str
+    label: str
+    reason: Cut
+    operation: str = ""
+    inputs: tuple[str, ...] = ()
+    output: TensorInfo | None = None
+    module: str = ""
+    line: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Event:
+    """One moment of the timeline.
+
+    Attributes:
+        kind: What happened.
+        node: Id of the node or ghost that it happened to; "" of none.
+        backward: Which call of backward, from 0; None before the first.
+        gradients: Of "seed" and "node": what went in; of "accumulate": what was added.
+        before, after: Of "accumulate", "reset" and "update": the leaf's `.grad` (its value, of an
+            update); None where there was none.
+        waiting: Of backward's events: ids of the nodes that are ready, in the order in which the
+            engine takes them.
+        saved_bytes: What all nodes together keep now, beyond parameters and inputs: each storage
+            once.
+        num_bytes: Of "release": what was freed; of "recompute": what was kept again.
+        text: A hook's name, or an error's message.
+    """
+
+    kind: EventKind
+    node: str = ""
+    backward: int | None = None
+    gradients: tuple[TensorInfo | None, ...] = ()
+    before: TensorInfo | None = None
+    after: TensorInfo | None = None
+    waiting: tuple[str, ...] = ()
+    saved_bytes: int = 0
+    num_bytes: int = 0
+    text: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Leaf:
+    """A tensor that was handed in.
+
+    Attributes:
+        name: Of the reader's.
+        value: At the end.
+        requires_grad: Whether it is a leaf of the graph, or data.
+        node: Id of its node, or of its ghost; "" if the program did not use it.
+        grad: Its `.grad` at the end; None if it has none.
+    """
+
+    name: str
+    value: TensorInfo
+    requires_grad: bool
+    node: str = ""
+    grad: TensorInfo | None = None
+
+    @property
+    def gradient(self) -> Any:  # noqa: ANN401  a number, or lists of lists of numbers
+        """Return `.grad` as nested lists; None if there is none, or it is too large to keep."""
+        return self.grad.nested if self.grad is not None else None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Failure:
+    """What ended a capture early.
+
+    Attributes:
+        kind: The exception's type: "RuntimeError".
+        message: Torch's own, word for word.
+        node: Id of the node at which it happened; "" if at none.
+        line: Of the reader's program.
+        is_backward: Whether the engine raised it.
+    """
+
+    kind: str
+    message: str
+    node: str = ""
+    line: int | None = None
+    is_backward: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Capture:
+    """A forward pass and its backward passes, as they really ran.
+
+    Attributes:
+        nodes: In the order of the forward pass.
+        edges: In the order of their sources.
+        ghosts: In the order of the forward pass.
+        events: The timeline.
+        leaves: By name, those of a module under their parameter's path.
+        root: Id of the node that backward began at; "" if none did.
+        result: The forward's result.
+        planned: Ids in the order that the engine planned for the last backward; () if unknown.
+        warnings: What torch warned of.
+        limits_hit: Which limits cut this capture short: "nodes", "seconds", "bytes", "calls".
+        error: What ended it early; what was captured until then is kept.
+        torch_version: "2.13.0".
+    """
+
+    nodes: tuple[Node, ...] = ()
+    edges: tuple[Edge, ...] = ()
+    ghosts: tuple[Ghost, ...] = ()
+    events: tuple[Event, ...] = ()
+    leaves: Mapping[str, Leaf] = field(default_factory=dict)
+    root: str = ""
+    result: TensorInfo | None = None
+    planned: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    limits_hit: tuple[str, ...] = ()
+    error: Failure | None = None
+    torch_version: str = ""
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """Return the ids of the nodes that ran in the last backward, in their order."""
+        ran = [node for node in self.nodes if node.order is not None]
+        return tuple(node.id for node in sorted(ran, key=lambda node: node.order or 0))
