@@ -3,7 +3,9 @@
 const SMALLEST = 0.02;
 const LARGEST = 4;
 const READABLE = 0.55; // a graph that would become smaller begins at this size
+const READABLE_FROM_AFAR = 0.75; // of larger letters
 const MARGIN = 24;
+const TOP = 52; // above it stand the tools
 
 function place(view) {
   const { x, y, scale } = view.camera;
@@ -13,16 +15,16 @@ function place(view) {
 // All of it, or as much of its end as can be read: there the loss is.
 function fit(view, smallest = SMALLEST) {
   const [width, height] = view.data.size;
-  const { width: wide, height: high } = view;
-  const whole = Math.min((wide - 2 * MARGIN) / Math.max(width, 1), (high - 2 * MARGIN) / Math.max(height, 1), 1.25);
-  const scale = Math.max(whole, smallest);
-  const isWide = width * scale > wide - 2 * MARGIN;
-  const isHigh = height * scale > high - 2 * MARGIN;
-  const x = isWide ? wide - MARGIN - width * scale : (wide - width * scale) / 2;
-  view.camera = { x, y: (high - height * scale) / 2, scale, isFitted: true };
+  const [wide, high] = [view.width - 2 * MARGIN, view.height - TOP - MARGIN];
+  const scale = Math.max(Math.min(wide / Math.max(width, 1), high / Math.max(height, 1), 1.25), smallest);
+  const [spareX, spareY] = [wide - width * scale, high - height * scale];
+  view.camera = { x: MARGIN + (spareX < 0 ? spareX : spareX / 2), y: TOP + spareY / 2, scale, isFitted: true };
   place(view);
-  if (isHigh && !isWide) view.camera.isFitted = true;
-  if (isWide || isHigh) keepInSight(view, view.selected || view.data.boxes.at(-1)?.id);
+  if (spareX >= 0 && spareY >= 0) return;
+  const row = view.data.boxes.find(({ id }) => id === view.selected) ?? view.data.boxes.at(-1);
+  if (row && spareY < 0) view.camera.y = view.height / 2 - (row.place[1] + row.place[3] / 2) * scale;
+  place(view);
+  keepInSight(view, row?.id);
 }
 
 function zoom(view, factor, [atX, atY] = [view.width / 2, view.height / 2]) {
@@ -39,12 +41,12 @@ function keepInSight(view, id) {
   if (!row || view.isDragged) return;
   const [left, top, width, height] = row.place;
   const { x, y, scale } = view.camera;
-  const shift = (from, length, room) => {
-    if (length + 2 * MARGIN > room) return room / 2 - from - length / 2;
-    return Math.max(MARGIN - from, 0) || Math.min(room - MARGIN - from - length, 0);
+  const shift = (from, length, before, room) => {
+    if (length + before + MARGIN > room) return room / 2 - from - length / 2;
+    return Math.max(before - from, 0) || Math.min(room - MARGIN - from - length, 0);
   };
-  const across = shift(left * scale + x, width * scale, view.width);
-  const down = shift(top * scale + y, height * scale, view.height);
+  const across = shift(left * scale + x, width * scale, MARGIN, view.width);
+  const down = shift(top * scale + y, height * scale, TOP, view.height);
   if (!across && !down) return;
   view.camera = { ...view.camera, x: x + across, y: y + down };
   place(view);

@@ -152,7 +152,7 @@ function measure(view) {
   const picture = view.root.querySelector(".picture");
   picture.setAttribute("width", view.width);
   picture.setAttribute("height", view.height);
-  if (!view.camera || view.camera.isFitted) fit(view, READABLE);
+  if (!view.camera || view.camera.isFitted) fit(view, view.data.present ? READABLE_FROM_AFAR : READABLE);
 }
 
 function applyLook(view) {

@@ -33,8 +33,8 @@ function buildLink(row) {
   group.append(node("path", { class: "way", d: curveThrough(points) }));
   group.append(headAt(points.at(-1), 1), headAt(points[0], -1));
   const [x, y] = middleOf(points);
-  const operation = node("text", { class: "operation", x, y: y + 18, "text-anchor": "middle" });
-  const contribution = node("text", { class: "contribution", x, y: y - 5, "text-anchor": "middle" });
+  const operation = node("text", { class: "operation", x, y: y + 18, "text-anchor": "middle", "paint-order": "stroke" });
+  const contribution = node("text", { class: "contribution", x, y: y - 5, "text-anchor": "middle", "paint-order": "stroke" });
   group.append(operation, contribution);
   if (row.scissors) group.append(scissorsAt([x, y]));
   return { group, operation, contribution, shown: "" };

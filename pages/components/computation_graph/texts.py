@@ -17,10 +17,11 @@ from pages.components.computation_graph.words import CUTS
 FEW: Final = 3  # elements that are written out
 MAX_TERMS: Final = 4  # of a sum
 MAX_LABEL: Final = 30  # letters
-LETTER: Final = 8.6  # pixels of a letter of code at 14 pixels
+CODE_LETTER: Final = 8.6  # pixels of a letter of code at 14 pixels
+LETTER: Final = 7.4
 LINE: Final = 20.0
 EDGE: Final = 12.0
-PADLOCK: Final = "  "  # as wide, and as much on the other side
+PADLOCK: Final = 4  # letters: as much beside the label on both sides
 PRESENT: Final = 1.55  # 22 pixels instead of 14
 
 
@@ -125,8 +126,8 @@ class Texts:
         return ", ".join(texts) if len(texts) <= 2 else ""
 
     def lines(self, box: Box) -> Iterator[str]:
-        """Yield the lines of a box at their longest; the label has a padlock beside it."""
-        yield short_label(box.label) + ("×00 ▸" if box.path else "") + 2 * PADLOCK
+        """Yield the lines of a box at their longest."""
+        yield short_label(box.label) + ("×00 ▸" if box.path else "")
         yield self.value(box)
         yield self.reason(box) or _("grad {text}").format(text=self.gradient(box))
 
@@ -141,15 +142,16 @@ def draw(capture: Capture, view: View, *, present: bool = False) -> Drawing:
     """
     texts = Texts(capture, view)
     larger = PRESENT if present else 1.0
-    sizes = {box.id: _size(list(texts.lines(box)), larger) for box in view.boxes}
+    sizes = {box.id: _size(box, list(texts.lines(box)), larger) for box in view.boxes}
     on_links = (_width(texts.contributions(link.edges)) for link in view.links)
-    widest = max(on_links, default=0) * LETTER + 4 * EDGE
-    across = max(GAP_ACROSS, min(widest, 2 * GAP_ACROSS)) * larger
+    widest = max(on_links, default=0) * LETTER * larger + 4 * EDGE
+    across = max(GAP_ACROSS, min(widest, 2 * GAP_ACROSS))
     return layout(view, sizes, gap_across=across, gap_down=GAP_DOWN * larger)
 
 
-def _size(lines: list[str], larger: float) -> tuple[float, float]:
-    width = max(map(_width, lines)) * LETTER + 3 * EDGE
+def _size(box: Box, lines: list[str], larger: float) -> tuple[float, float]:
+    label = (_width(lines[0]) + (PADLOCK if box.saved_bytes else 0)) * CODE_LETTER
+    width = max(label, *(_width(line) * LETTER for line in lines[1:])) + 2 * EDGE
     return (round(width * larger), round((LINE * len(lines) + EDGE) * larger))
 
 

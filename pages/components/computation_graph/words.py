@@ -60,7 +60,7 @@ EVENTS: Final[dict[EventKind, str]] = {
     "error": "{text}",
 }
 CUTS: Final[dict[Cut, str]] = {
-    "data": N_("data: requires_grad=False"),
+    "data": N_("data: no gradient"),
     "no_grad": N_("cut by no_grad"),
     "inference_mode": N_("cut by inference_mode"),
     "detach": N_("cut by detach"),

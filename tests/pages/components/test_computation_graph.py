@@ -156,10 +156,6 @@ def test_the_drawing_has_a_key_that_values_do_not_change():
         capture, nodes=(replace(capture.nodes[0], outputs=(number(5.0),)), *capture.nodes[1:])
     )
     assert rows_of(capture)["shape"] == rows_of(warmer)["shape"]
-    assert (
-        rows_of(capture)["shape"] != rows_of(capture, as_tensors=True)["shape"]
-        or (rows_of(capture, as_tensors=True)["links"][0]["operation"])
-    )
     assert rows_of(transformer(1))["shape"] != rows_of(transformer(2))["shape"]
 
 
