@@ -154,7 +154,7 @@ def _gradients(box: Box, texts: Texts, changes: Changes) -> list[tuple[int, str]
 
 def _locks(box: Box, texts: Texts, changes: Changes) -> list[tuple[int, bool]]:
     """Return from which step on a box holds saved tensors, and from which it has let go."""
-    savers = {m for m in box.members if isinstance(n := texts.by_id[m], Node) and n.saved}
+    savers = texts.savers(box)
     if not savers:
         return []
     locks = [(changes.appears(box.members), True)]

@@ -93,6 +93,11 @@ class Texts:
         """Return the member that speaks for a box: whose output is used outside, or the last."""
         return self.by_id[self._main.get(box.id, box.members[-1])]
 
+    def savers(self, box: Box) -> frozenset[str]:
+        """Return the members that keep something for the backward pass."""
+        nodes = (self.by_id[member] for member in box.members)
+        return frozenset(each.id for each in nodes if isinstance(each, Node) and each.saved)
+
     def value(self, box: Box) -> str:
         """Return what a box has computed."""
         of = self.main(box)
@@ -142,15 +147,16 @@ def draw(capture: Capture, view: View, *, present: bool = False) -> Drawing:
     """
     texts = Texts(capture, view)
     larger = PRESENT if present else 1.0
-    sizes = {box.id: _size(box, list(texts.lines(box)), larger) for box in view.boxes}
+    sizes = {box.id: _size(texts, box, larger) for box in view.boxes}
     on_links = (_width(texts.contributions(link.edges)) for link in view.links)
     widest = max(on_links, default=0) * LETTER * larger + 4 * EDGE
     across = max(GAP_ACROSS, min(widest, 2 * GAP_ACROSS))
     return layout(view, sizes, gap_across=across, gap_down=GAP_DOWN * larger)
 
 
-def _size(box: Box, lines: list[str], larger: float) -> tuple[float, float]:
-    label = (_width(lines[0]) + (PADLOCK if box.saved_bytes else 0)) * CODE_LETTER
+def _size(texts: Texts, box: Box, larger: float) -> tuple[float, float]:
+    lines = list(texts.lines(box))
+    label = (_width(lines[0]) + (PADLOCK if texts.savers(box) else 0)) * CODE_LETTER
     width = max(label, *(_width(line) * LETTER for line in lines[1:])) + 2 * EDGE
     return (round(width * larger), round((LINE * len(lines) + EDGE) * larger))
 
