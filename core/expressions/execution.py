@@ -34,8 +34,11 @@ def load_checks() -> None:
 class Execution:
     """Does what a program asks for, and counts steps, seconds and bytes."""
 
-    def __init__(self, limits: Limits, execute: Execute) -> None:
+    def __init__(
+        self, limits: Limits, execute: Execute, *, records_gradients: bool = False
+    ) -> None:
         self._limits, self._execute = limits, execute
+        self._switch = nullcontext if records_gradients else torch.no_grad
         self._allowance = Allowance(limits)
         self._num_steps = 0
         load_checks()
@@ -50,6 +53,8 @@ class Execution:
             ExpressionError: If it passes a limit, or torch refuses it.
         """
         self._check_effort(operation)
+        if operation.call.is_stateful:
+            return self._perform_watched(operation)
         try:
             self._allowance.check(operation)
         except REFUSALS as error:
@@ -59,13 +64,24 @@ class Execution:
         else:
             refused = None
         try:
-            with torch.no_grad(), self._device:  # what a program makes has no data either
-                result = self._execute(operation, self._generator)
+            result = self._run(operation)
         except REFUSALS as error:
             raise _refusal(operation, error) from None
         if refused is not None or operation.call.reads_values:
             self._allowance.check_result(operation, result)
         return result
+
+    def _run(self, operation: Operation) -> Value:
+        with self._switch(), self._device:  # what a program makes has no data either
+            return self._execute(operation, self._generator)
+
+    def _perform_watched(self, operation: Operation) -> Value:
+        """Do what no dry run foretells; end it when what ran underneath passes a limit."""
+        try:
+            with self._allowance.watching(operation, lambda: self._check_time(operation)):
+                return self._run(operation)
+        except REFUSALS as error:
+            raise _refusal(operation, error) from None
 
     def _check_effort(self, operation: Operation) -> None:
         self._num_steps += 1
@@ -73,6 +89,9 @@ class Execution:
             message = _("More than {limit} steps; shorten the program.")
             limit = self._limits.num_steps
             raise ExpressionError(message.format(limit=limit), operation.span)
+        self._check_time(operation)
+
+    def _check_time(self, operation: Operation) -> None:
         if time.monotonic() > self._ends:
             message = _("The program took longer than {seconds} s.")
             raise ExpressionError(message.format(seconds=self._limits.seconds), operation.span)

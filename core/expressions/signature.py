@@ -116,6 +116,8 @@ class Call:
         reads_values: Whether the result's shape depends on the values, so that no dry run tells it.
         writes: Whether it changes its tensor.
         is_random: Whether `run` takes a generator after its parameters.
+        is_stateful: Whether it acts on gradients, on the graph or on values alone, so that no dry
+            run can be made; what it allocates is counted while it runs.
     """
 
     name: str
@@ -125,6 +127,7 @@ class Call:
     reads_values: bool = False
     writes: bool = False
     is_random: bool = False
+    is_stateful: bool = False
 
     def bind(
         self, positional: Sequence[object], named: Mapping[str, object], node: ast.Call
