@@ -33,7 +33,11 @@ class Assembly:
         self._leaf_names = {id(x): name for name, x in session.leaves.items()}
         self._record_of = self._find_records()
         self._node_of = {id(r): node for node, (r, _output) in self._record_of.items()}
+        # What a text comes to: its last operation that made a node, if one did.
         self._last = {(each.text, each.line): each for each in self._records}
+        self._last |= {
+            (each.text, each.line): each for each in self._records if each.sequence is not None
+        }
         self._leaf_ids = {
             id(living.leaf): self.ids[living.torch]
             for living in self._living
@@ -138,7 +142,13 @@ class Assembly:
             if record.layer or id(record) in self._node_of:
                 continue
             for x in record.outputs[:1]:
-                if id(x) in used and x.grad_fn is None and id(x) not in self._leaf_names:
+                is_write = any(x is given for given in record.inputs)
+                if (
+                    id(x) in used
+                    and not is_write
+                    and x.grad_fn is None
+                    and id(x) not in self._leaf_names
+                ):
                     found.setdefault(id(x), f"g{len(found)}")
         return found
 
@@ -233,7 +243,7 @@ class Assembly:
     def _event(self, moment: Moment, saved: int) -> Event:
         return Event(
             kind=moment.kind,
-            node=self.ids.get(moment.node, "") if moment.node is not None else "",
+            node=self._place_of(moment),
             backward=moment.backward,
             gradients=moment.gradients,
             before=moment.before,
@@ -243,6 +253,11 @@ class Assembly:
             num_bytes=sum(moment.freed.values()),
             text=moment.text,
         )
+
+    def _place_of(self, moment: Moment) -> str:
+        if moment.leaf is not None:
+            return self._leaf_ids.get(id(moment.leaf), self._ghosts.get(id(moment.leaf), ""))
+        return self.ids.get(moment.node, "") if moment.node is not None else ""
 
     def leaves(self) -> dict[str, Leaf]:
         """Return what was handed in, by name, as it is at the end."""

@@ -12,10 +12,11 @@ from core.autograd.assembly import Assembly
 from core.autograd.forward import LimitReached, Limits
 from core.autograd.graph import Capture, Failure
 from core.autograd.session import Session, kept_as_it_was
+from core.expressions import ExpressionError
 
 DEFAULT: Final = Limits()
 # Random numbers and warnings belong to the whole process: two captures would change each other's.
-_ALONE: Final = Lock()
+ALONE: Final = Lock()
 _REFUSALS: Final = (RuntimeError, ValueError, TypeError, IndexError)
 
 
@@ -41,7 +42,7 @@ def capture(
         seed: Of the random numbers drawn inside.
         how: `gradient`, `retain_graph` and `create_graph` of `Tensor.backward`.
     """
-    with _ALONE, kept_as_it_was(module), warnings.catch_warnings(record=True) as told:
+    with ALONE, kept_as_it_was(module), warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         session = Session(leaves, module, limits)
 
@@ -96,9 +97,12 @@ def finish(
 def _failure(session: Session, assembly: Assembly, error: Exception) -> Failure:
     passes = session.engine.passes
     failed = passes[-1].failed if passes else None
+    said = error.torch_message if isinstance(error, ExpressionError) else ""
+    if isinstance(error, ExpressionError):
+        session.recorder.place.line = error.line
     return Failure(
-        kind=type(error).__name__,
-        message=str(error),
+        kind="RuntimeError" if said else type(error).__name__,
+        message=said or str(error),
         node=assembly.ids[failed] if failed is not None else "",
         line=session.recorder.place.line,
         is_backward=bool(passes),

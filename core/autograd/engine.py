@@ -27,6 +27,7 @@ class Moment:
 
     kind: EventKind
     node: TorchNode | None = None
+    leaf: Tensor | None = None
     gradients: Infos = ()
     before: TensorInfo | None = None
     after: TensorInfo | None = None
