@@ -19,7 +19,15 @@ from core.autograd.torch_private import sequence_number
 from core.expressions.dispatch import storage_id
 
 Tell = Callable[[Any, Sequence[Tensor], Sequence[Tensor], int], None]
-FLASH: Final = "aten._scaled_dot_product_flash_attention_for_cpu"
+# Torch's table lacks the CPU's attention: its GPU twin's rule, and how many tensors that takes.
+_ON_GPU: Final = {
+    "aten._scaled_dot_product_flash_attention_for_cpu": (
+        "_scaled_dot_product_flash_attention", 3,
+    ),
+    "aten._scaled_dot_product_flash_attention_for_cpu_backward": (
+        "_scaled_dot_product_flash_attention_backward", 4,
+    ),
+}  # fmt: skip
 
 
 class LimitReached(Exception):  # noqa: N818  it is no error: what came before is kept
@@ -38,7 +46,7 @@ class Limits:
         num_nodes: Of the graph.
         num_calls: Of aten operations, forward and backward.
         num_bytes: Of memory that its operations may make.
-        seconds: From its beginning.
+        seconds: Of its own thread: a busy server does not cut a graph short.
         num_values: Of one tensor that are kept.
     """
 
@@ -94,7 +102,7 @@ class Meter:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._ends = time.monotonic() + limits.seconds
+        self._ends = time.thread_time() + limits.seconds
         self._calls = self._bytes = 0
 
     def count(self, num_bytes: int) -> None:
@@ -109,7 +117,7 @@ class Meter:
             raise LimitReached("calls")
         if self._bytes > self._limits.num_bytes:
             raise LimitReached("bytes")
-        if time.monotonic() > self._ends:
+        if time.thread_time() > self._ends:
             raise LimitReached("seconds")
 
 
@@ -144,9 +152,11 @@ class Telling(TorchDispatchMode):
 
 def _flops(func: Any, args: Sequence[Any], named: Mapping[str, Any], result: Any) -> int:  # noqa: ANN401
     """Return torch's count; attention's CPU kernel is missing in torch's table."""
-    if str(func._overloadpacket) == FLASH:
-        count = flop_registry[torch.ops.aten._scaled_dot_product_flash_attention]
-        return int(count(*args[:3], out_val=result))
+    kernel = _ON_GPU.get(str(func._overloadpacket))
+    if kernel is not None:
+        name, num_sizes = kernel
+        count = flop_registry[getattr(torch.ops.aten, name)]
+        return int(count(*args[:num_sizes], out_val=result))
     count = flop_registry.get(func._overloadpacket)
     return int(count(*args, **named, out_val=result)) if count else 0
 
