@@ -14,6 +14,7 @@ from core.figures.tensors.broadcasting.boxes import (
     end_box,
     operand_box,
 )
+from core.figures.tensors.broadcasting.layers import draw_layers
 from core.language import _
 from core.tensors.broadcasting import Broadcast
 from core.tensors.layout import Layout
@@ -115,22 +116,7 @@ def _draw_grid(
         ]
         for i in range(rows)
     ]
-    for level, (meaning, share) in enumerate(_SHARES):
-        color = look.color(meaning)
-        drawing.trace(
-            "heatmap",
-            x=[left + j for j in range(columns)],
-            y=list(range(rows)),
-            z=[[1 if each == level else None for each in row] for row in levels],
-            colorscale=[[0, color], [1, color]],
-            opacity=share,
-            showscale=False,
-            hoverinfo="skip",
-            xgap=2,
-            ygap=2,
-            xaxis="x2",
-            yaxis="y2",
-        )
+    draw_layers(drawing, levels, _SHARES, look, left=left, axes=("x2", "y2"))
 
 
 def _drawn(layout: Layout) -> tuple[int, int]:
