@@ -16,6 +16,7 @@ from core.figures.tensors.broadcasting.boxes import (
 )
 from core.figures.tensors.broadcasting.layers import draw_layers
 from core.language import _
+from core.language.listing import listed
 from core.tensors.broadcasting import Broadcast
 from core.tensors.layout import Layout
 from core.units import format_count
@@ -151,7 +152,7 @@ def _sentence(case: Broadcast) -> str:
         message = _(
             "{shapes}, aligned from the right, cannot be broadcast: dimension {dims} differs."
         )
-        return message.format(shapes=shapes, dims=_(" and ").join(map(str, wrong)))
+        return message.format(shapes=shapes, dims=listed(wrong))
     parts = [
         _("{name} has the strides {stride}").format(name=each.name, stride=each.read.stride)
         for each in case.operands
