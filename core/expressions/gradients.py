@@ -83,6 +83,7 @@ LEAVES: Final = table_of(
 )
 MATHEMATICS: Final = table_of(
     {
+        "torch.full_like(x tensor, value number)": torch.full_like,
         "torch.sin(x tensor)": torch.sin,
         "torch.cos(x tensor)": torch.cos,
         "torch.tanh(x tensor)": torch.tanh,
