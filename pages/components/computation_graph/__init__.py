@@ -1,0 +1,1 @@
+"""A captured autograd graph and its timeline, drawn in the browser."""

@@ -1,0 +1,87 @@
+// Which part of the graph is seen, and how large: dragged, zoomed and fitted without asking Python.
+
+const SMALLEST = 0.02;
+const LARGEST = 4;
+const READABLE = 0.55; // a graph that would become smaller begins at this size
+const MARGIN = 24;
+
+function place(view) {
+  const { x, y, scale } = view.camera;
+  view.root.querySelector(".world").setAttribute("transform", `translate(${x} ${y}) scale(${scale})`);
+}
+
+// All of it, or as much of its end as can be read: there the loss is.
+function fit(view, smallest = SMALLEST) {
+  const [width, height] = view.data.size;
+  const { width: wide, height: high } = view;
+  const whole = Math.min((wide - 2 * MARGIN) / Math.max(width, 1), (high - 2 * MARGIN) / Math.max(height, 1), 1.25);
+  const scale = Math.max(whole, smallest);
+  const isWide = width * scale > wide - 2 * MARGIN;
+  const isHigh = height * scale > high - 2 * MARGIN;
+  const x = isWide ? wide - MARGIN - width * scale : (wide - width * scale) / 2;
+  view.camera = { x, y: (high - height * scale) / 2, scale, isFitted: true };
+  place(view);
+  if (isHigh && !isWide) view.camera.isFitted = true;
+  if (isWide || isHigh) keepInSight(view, view.selected || view.data.boxes.at(-1)?.id);
+}
+
+function zoom(view, factor, [atX, atY] = [view.width / 2, view.height / 2]) {
+  const { x, y, scale } = view.camera;
+  const next = Math.min(Math.max(scale * factor, SMALLEST), LARGEST);
+  const grown = next / scale;
+  view.camera = { x: atX - (atX - x) * grown, y: atY - (atY - y) * grown, scale: next };
+  place(view);
+}
+
+// Moves only if a box would be out of sight.
+function keepInSight(view, id) {
+  const row = view.data.boxes.find((each) => each.id === id);
+  if (!row || view.isDragged) return;
+  const [left, top, width, height] = row.place;
+  const { x, y, scale } = view.camera;
+  const shift = (from, length, room) => {
+    if (length + 2 * MARGIN > room) return room / 2 - from - length / 2;
+    return Math.max(MARGIN - from, 0) || Math.min(room - MARGIN - from - length, 0);
+  };
+  const across = shift(left * scale + x, width * scale, view.width);
+  const down = shift(top * scale + y, height * scale, view.height);
+  if (!across && !down) return;
+  view.camera = { ...view.camera, x: x + across, y: y + down };
+  place(view);
+}
+
+function listenToPointer(view, picture) {
+  let from = null;
+  picture.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0) return;
+    from = { x: event.clientX, y: event.clientY, camera: view.camera };
+  });
+  picture.addEventListener("pointermove", (event) => {
+    if (!from) return;
+    const [across, down] = [event.clientX - from.x, event.clientY - from.y];
+    if (!view.isDragged && Math.hypot(across, down) < 5) return;
+    if (!view.isDragged) picture.setPointerCapture(event.pointerId);
+    view.isDragged = true;
+    picture.classList.add("dragged");
+    view.camera = { x: from.camera.x + across, y: from.camera.y + down, scale: from.camera.scale };
+    place(view);
+  });
+  const end = (event) => {
+    if (from && !view.isDragged && event.type === "pointerup") {
+      const target = view.root.getRootNode().elementFromPoint(event.clientX, event.clientY);
+      const box = target?.closest?.("[data-box]");
+      if (box) choose(view, box.dataset.box);
+    }
+    [from, view.isDragged] = [null, false];
+    picture.classList.remove("dragged");
+  };
+  picture.addEventListener("pointerup", end);
+  picture.addEventListener("pointercancel", end);
+  picture.addEventListener("dblclick", () => openChosen(view));
+  picture.addEventListener("wheel", (event) => {
+    if (!event.ctrlKey && !event.metaKey) return; // the page scrolls
+    event.preventDefault();
+    const { left, top } = picture.getBoundingClientRect();
+    zoom(view, Math.exp(-event.deltaY / 400), [event.clientX - left, event.clientY - top]);
+  }, { passive: false });
+}

@@ -1,0 +1,195 @@
+// A captured graph. Time, zoom and the chosen box move here; Python hears of a choice at once and of
+// a step a moment later, and knows every word and number that is shown.
+
+const TELL_MS = 250;
+const VIEWS = new WeakMap();
+
+function choose(view, id) {
+  if (id === view.selected) return;
+  view.selected = view.told.selected = id;
+  showStep(view);
+  showTools(view);
+  keepInSight(view, id);
+  const picture = view.root.querySelector(".picture");
+  picture.setAttribute("aria-activedescendant", `box-${id}`);
+  view.report("selected", id);
+}
+
+function tellStep(view) {
+  clearTimeout(view.telling);
+  view.telling = setTimeout(() => {
+    view.told.step = view.step;
+    view.report("step", view.step);
+  }, TELL_MS);
+}
+
+const chosenRow = (view) => view.data.boxes.find((row) => row.id === view.selected);
+
+function openChosen(view) {
+  const row = chosenRow(view);
+  if (row?.opens) view.ask("expanded", row.opens);
+}
+
+function closeChosen(view) {
+  const row = chosenRow(view);
+  if (row?.inside) view.ask("closed", row.inside);
+}
+
+function showTools(view) {
+  const row = chosenRow(view);
+  view.root.querySelector("[data-act=open]").hidden = !row?.opens;
+  view.root.querySelector("[data-act=close]").hidden = !row?.inside;
+}
+
+// Left to what a box was computed from, right to what was computed from it, up and down to whatever
+// stands nearest there.
+function neighbour(view, key) {
+  const row = chosenRow(view);
+  if (!row) return view.data.boxes.at(-1)?.id;
+  const { links, boxes } = view.data;
+  if (key === "ArrowLeft") return links.find((link) => link.source === row.id)?.target;
+  if (key === "ArrowRight") return links.find((link) => link.target === row.id)?.source;
+  const way = key === "ArrowDown" ? 1 : -1;
+  const middle = ([x, y, width, height]) => [x + width / 2, y + height / 2];
+  const [x, y] = middle(row.place);
+  const far = (each) => {
+    const [left, top] = middle(each.place);
+    return (top - y) * way > 1 ? Math.hypot((left - x) * 3, top - y) : Infinity;
+  };
+  const nearest = boxes.reduce((best, each) => (far(each) < far(best) ? each : best), row);
+  return nearest.id;
+}
+
+function onKey(view, event) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const act = {
+    Enter: () => openChosen(view),
+    Backspace: () => closeChosen(view),
+    " ": () => play(view),
+    "]": () => goTo(view, view.step + 1),
+    "[": () => goTo(view, view.step - 1),
+    Home: () => goTo(view, -1),
+    End: () => goTo(view, view.data.events.length - 1),
+    "+": () => zoom(view, 1.25),
+    "-": () => zoom(view, 0.8),
+    0: () => fit(view),
+  }[event.key];
+  const isArrow = event.key.startsWith("Arrow");
+  if (!act && !isArrow) return;
+  event.preventDefault(); // the page has keys of its own
+  event.stopPropagation();
+  if (act) return act();
+  const id = neighbour(view, event.key);
+  if (id) choose(view, id);
+}
+
+// The whole graph, whatever part of it is seen.
+function saveWhole(view, kind) {
+  const [width, height] = view.data.size;
+  const whole = view.root.querySelector(".picture").cloneNode(true);
+  const larger = kind === "png" ? Math.min(1, 8000 / width, 8000 / height) : 1;
+  const [wide, high] = [width, height].map((length) => Math.ceil(length * larger) + 2 * MARGIN);
+  for (const [name, value] of Object.entries({ width: wide, height: high, viewBox: `0 0 ${wide} ${high}` })) whole.setAttribute(name, value);
+  whole.setAttribute("style", `position:absolute;left:-99999px;width:${wide}px;height:${high}px`);
+  whole.querySelector(".world").setAttribute("transform", `translate(${MARGIN} ${MARGIN}) scale(${larger})`);
+  for (const unseen of whole.querySelectorAll('[style*="display: none"]')) unseen.remove();
+  view.root.append(whole);
+  const saved = save({ root: { querySelector: () => whole }, data: view.data }, kind);
+  return saved.finally(() => whole.remove());
+}
+
+const ACTS = {
+  back: (view) => goTo(view, view.step - 1),
+  play,
+  next: (view) => goTo(view, view.step + 1),
+  speed: changeSpeed,
+  out: (view) => zoom(view, 0.8),
+  in: (view) => zoom(view, 1.25),
+  fit: (view) => fit(view),
+  open: openChosen,
+  close: closeChosen,
+  svg: (view) => saveWhole(view, "svg"),
+  png: (view) => saveWhole(view, "png"),
+};
+
+function newView(root) {
+  const view = { root, step: -1, selected: "", speed: 1, playing: null, told: {}, given: {}, texts: 0 };
+  const picture = root.querySelector(".picture");
+  picture.addEventListener("keydown", (event) => onKey(view, event));
+  listenToPointer(view, picture);
+  const time = root.querySelector(".time");
+  time.addEventListener("input", () => goTo(view, Number(time.value)));
+  root.querySelector(".curve").addEventListener("click", (event) => {
+    const { left, width } = event.currentTarget.getBoundingClientRect();
+    goTo(view, Math.floor(((event.clientX - left) / width) * view.data.events.length));
+  });
+  for (const [name, act] of Object.entries(ACTS)) root.querySelector(`[data-act=${name}]`).onclick = () => act(view);
+  new ResizeObserver(() => {
+    if (view.camera && Math.abs(root.clientWidth - view.width) > 2) measure(view);
+  }).observe(root);
+  return view;
+}
+
+function measure(view) {
+  view.width = Math.max(Math.floor(view.root.clientWidth) - 2, 280);
+  view.height = view.data.room;
+  const picture = view.root.querySelector(".picture");
+  picture.setAttribute("width", view.width);
+  picture.setAttribute("height", view.height);
+  if (!view.camera || view.camera.isFitted) fit(view, READABLE);
+}
+
+function applyLook(view) {
+  const { words, present, heated, heats } = view.data;
+  for (const name of Object.keys(ACTS)) {
+    const button = view.root.querySelector(`[data-act=${name}]`);
+    button.textContent = name === "play" && view.playing ? words.pause : fill(words[name], view);
+    button.setAttribute("aria-label", words[`${name}_label`]);
+    button.title = words[`${name}_label`];
+  }
+  view.root.querySelector(".picture").setAttribute("aria-label", words.picture);
+  view.root.classList.toggle("present", present);
+  view.root.classList.toggle("heated", heated);
+  const legend = view.root.querySelector(".legend");
+  legend.hidden = !heated || !heats.length;
+  legend.textContent = fill(words.legend, { low: heats[0], high: heats[1] });
+}
+
+// A step or a choice of Python's is followed if it is news: not what it was, nor what was told here.
+function follow(view, data) {
+  const { given, told } = view;
+  const last = data.events.length - 1;
+  if (data.step !== given.step && data.step !== told.step) view.step = data.step ?? last;
+  if (data.selected !== given.selected && data.selected !== told.selected) view.selected = data.selected;
+  view.given = { step: data.step, selected: data.selected };
+  const wasAtEnd = view.step === (view.last ?? last);
+  view.step = wasAtEnd && data.step === null ? last : Math.min(view.step, last);
+  view.last = last;
+}
+
+export default function ({ data: [data], parentElement, setStateValue, setTriggerValue }) {
+  const root = parentElement.querySelector(".graph");
+  if (!VIEWS.has(root)) VIEWS.set(root, newView(root));
+  const view = VIEWS.get(root);
+  const isNew = data.shape !== view.data?.shape || data.present !== view.data.present;
+  const look = JSON.stringify({ ...data, step: null, selected: "" });
+  const isChanged = look !== view.look;
+  const before = `${view.step} ${view.selected}`;
+  follow(view, data);
+  Object.assign(view, { data, look });
+  view.report = (name, value) => setStateValue(name, value);
+  view.ask = (name, value) => setTriggerValue(name, value);
+  root.hidden = false;
+  if (isNew) {
+    view.camera = null;
+    buildScene(view);
+  }
+  if (isChanged) {
+    view.texts += 1;
+    applyLook(view);
+    buildCurve(view);
+    measure(view);
+  }
+  if (isNew || isChanged || before !== `${view.step} ${view.selected}`) showStep(view);
+  showTools(view);
+}

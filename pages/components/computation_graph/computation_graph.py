@@ -1,0 +1,97 @@
+"""The computation graph: a capture drawn as boxes and links, its timeline played in the browser."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, Literal
+
+import streamlit as st
+
+from core.autograd.graph import Capture
+from core.autograd.layout import Drawing
+from core.autograd.view import View
+from pages.components.computation_graph.rows import graph_rows
+from pages.components.computation_graph.words import event_words, graph_words
+from pages.shared.settings import presenting, unit_system
+
+Choice = Literal["selected", "step", "expanded", "closed"]
+_FOLDER: Final = Path(__file__).parent
+# One script for the browser: each part uses the ones before it. A picture is saved as a map's is.
+_SCRIPTS: Final = (
+    "shapes.js",
+    "scene.js",
+    "timeline.js",
+    "camera.js",
+    "../tensor_map/export.js",
+    "computation_graph.js",
+)
+
+
+def _read(name: str) -> str:
+    return (_FOLDER / name).read_text(encoding="utf-8")
+
+
+_mount = st.components.v2.component(
+    "computation_graph",
+    html=_read("computation_graph.html"),
+    css=_read("computation_graph.css"),
+    js="\n".join(map(_read, _SCRIPTS)),
+)
+
+
+def computation_graph(  # noqa: PLR0913  what is shown, where, and who hears of a choice
+    capture: Capture,
+    view: View,
+    drawing: Drawing,
+    *,
+    key: str,
+    on_choice: Callable[[Choice, str], None],
+    file_name: str,
+    selected: str = "",
+    step: int | None = None,
+    room: int = 480,
+    color_by_gradient: bool = False,
+) -> None:
+    """Show a captured graph and its timeline.
+
+    Args:
+        capture: What ran.
+        view: What is drawn of it, of `collapse`.
+        drawing: Where, of `texts.draw`.
+        key: The key of this part on its page.
+        on_choice: Called with ("selected", id of a box), ("step", number), ("expanded", path of a
+            module to open) or ("closed", path of a module to close).
+        file_name: Of its exports, without an ending.
+        selected: Id of the chosen box.
+        step: The shown event, from 0; -1 is before all; None is the last.
+        room: Height of the picture in pixels.
+        color_by_gradient: Whether boxes are coloured by the logarithm of their gradient's norm.
+    """
+    data = graph_rows(capture, view, drawing, unit_system()) | {
+        "selected": selected,
+        "step": step,
+        "room": room,
+        "file_name": file_name,
+        "heated": color_by_gradient,
+        "words": graph_words(),
+        "sentences": event_words(),
+        "present": presenting(),
+    }
+
+    def tell(what: Choice) -> Callable[[], None]:
+        def told() -> None:
+            value = st.session_state[key][what]
+            if value is not None:
+                on_choice(what, str(value))
+
+        return told
+
+    # Streamlit loads pandas to look into a dict, but not into a list.
+    _mount(
+        key=key,
+        data=[data],
+        height="content",
+        on_selected_change=tell("selected"),
+        on_step_change=tell("step"),
+        on_expanded_change=tell("expanded"),
+        on_closed_change=tell("closed"),
+    )

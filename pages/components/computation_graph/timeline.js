@@ -1,0 +1,126 @@
+// The graph at one step. Python has said at which step each text comes: here the last one that has
+// come is looked up, so that a scrubbed step needs none of the steps before it.
+
+const PLAY_MS = 700;
+const SPEEDS = [1, 2, 4, 16];
+
+function lastOf(changes, step) {
+  let found;
+  for (const [at, what] of changes) {
+    if (at > step) break;
+    found = what;
+  }
+  return found;
+}
+
+function showStep(view) {
+  const { data, step } = view;
+  const now = data.events[step]?.box ?? "";
+  for (const row of data.boxes) showBox(view, row, step, now);
+  for (const row of data.links) showLink(view, row, step);
+  showSentence(view);
+}
+
+function showBox(view, row, step, now) {
+  const box = view.boxes.get(row.id);
+  const [is_there, isNow, isChosen] = [row.appears <= step, row.id === now, row.id === view.selected];
+  const value = is_there ? (lastOf(row.values, step) ?? "") : "";
+  const gradient = lastOf(row.gradients, step) ?? "";
+  const isLocked = lastOf(row.locks, step);
+  const runs = row.runs.filter((at) => at <= step).length;
+  const shown = JSON.stringify([is_there, isNow, isChosen, value, gradient, isLocked, runs, view.texts]);
+  if (shown === box.shown) return;
+  box.shown = shown;
+  const classes = ["box", row.kind];
+  const flags = { future: !is_there, now: isNow, chosen: isChosen, second: row.second, ran: runs > 0, hot: row.heat !== null && gradient, found: row.finding && runs > 0 };
+  box.group.setAttribute("class", [...classes, ...Object.keys(flags).filter((name) => flags[name])].join(" "));
+  box.group.style.setProperty("--heat", row.heat ?? 0);
+  writeBox(view.data.words, row, box, { value, gradient, isLocked, runs });
+}
+
+function writeBox(words, row, box, { value, gradient, isLocked, runs }) {
+  const times = row.times > 1 ? ` ${fill(words.times, { count: row.times })}` : "";
+  box.label.textContent = `${row.label}${times}${row.opens ? " ▸" : ""}`;
+  box.value.textContent = value;
+  box.gradient.textContent = row.reason || (gradient && fill(words.gradient, { text: gradient }));
+  box.lock.style.display = isLocked === undefined ? "none" : "";
+  box.lock.querySelector(".closed").style.display = isLocked ? "" : "none";
+  box.lock.querySelector(".opened").style.display = isLocked ? "none" : "";
+  box.order.textContent = row.order !== null && runs ? `${row.order + 1}` : "";
+  box.finding.textContent = runs ? row.finding : "";
+  const said = { label: row.label, value: value || words.nothing, gradient: gradient || words.nothing };
+  const more = [row.reason, row.finding, row.more].filter(Boolean).join("; ");
+  box.group.setAttribute("aria-label", fill(words.box, { ...said, more }));
+}
+
+function showLink(view, row, step) {
+  const link = view.links.get(row.id);
+  const goesBack = row.goes_back !== null && row.goes_back <= step;
+  const flags = { cut: row.is_cut, future: row.appears > step, back: goesBack, now: row.goes_back === step };
+  const classes = ["link", ...Object.keys(flags).filter((name) => flags[name])].join(" ");
+  const shown = classes + row.text + row.operation;
+  if (shown === link.shown) return;
+  link.shown = shown;
+  link.group.setAttribute("class", classes);
+  link.operation.textContent = row.operation;
+  link.contribution.textContent = goesBack && row.text ? `← ${row.text}` : "";
+  link.group.querySelector(".backwards").style.display = goesBack ? "" : "none";
+}
+
+function showSentence(view) {
+  const { data, step, root } = view;
+  const { events, words } = data;
+  const event = events[step];
+  const text = event ? fill(data.sentences[event.kind], event.words) : words.nothing;
+  root.querySelector(".sentence").textContent = fill(words.step, { step: step + 1, count: events.length, text });
+  root.querySelector(".bytes").textContent = event ? fill(words.saved, { size: event.saved }) : "";
+  const cursor = root.querySelector(".curve line");
+  for (const [name, at] of Object.entries({ x1: step + 1, x2: step + 1, y1: 0, y2: 1.05 })) cursor.setAttribute(name, at);
+  root.querySelector(".time").value = step;
+  showQueue(root.querySelector(".queue"), event, words);
+}
+
+function showQueue(place, event, words) {
+  const chips = (event?.waiting ?? []).map((label) => {
+    const chip = document.createElement("span");
+    chip.textContent = label;
+    return chip;
+  });
+  const more = event?.num_more ? [fill(words.queue_more, { count: event.num_more })] : [];
+  place.replaceChildren(...(chips.length ? [words.queue, ...chips, ...more] : []));
+}
+
+function goTo(view, step) {
+  const kept = Math.min(Math.max(step, -1), view.data.events.length - 1);
+  if (kept === view.step) return;
+  view.step = kept;
+  showStep(view);
+  keepInSight(view, view.data.events[kept]?.box);
+  if (!view.playing) tellStep(view);
+}
+
+function play(view) {
+  const { root, data } = view;
+  const button = root.querySelector("[data-act=play]");
+  const stop = () => {
+    clearInterval(view.playing);
+    view.playing = null;
+    button.textContent = data.words.play;
+    tellStep(view);
+  };
+  if (view.playing) return stop();
+  if (view.step >= data.events.length - 1) goTo(view, -1);
+  button.textContent = data.words.pause;
+  view.playing = setInterval(() => {
+    if (view.step >= view.data.events.length - 1 || !root.isConnected) return stop();
+    goTo(view, view.step + 1);
+  }, PLAY_MS / view.speed);
+}
+
+function changeSpeed(view) {
+  view.speed = SPEEDS[(SPEEDS.indexOf(view.speed) + 1) % SPEEDS.length];
+  view.root.querySelector("[data-act=speed]").textContent = fill(view.data.words.speed, view);
+  if (!view.playing) return;
+  play(view);
+  play(view);
+}

@@ -1,0 +1,90 @@
+"""Every word that the computation graph shows; its JavaScript holds none."""
+
+from typing import Final
+
+from core.autograd.graph import Cut, EventKind
+from core.language import N_, _
+
+WORDS: Final = {
+    "picture": N_(
+        "The computation graph: values flow from left to right. Arrow keys move along the links, "
+        "Enter opens a module, Backspace closes it, brackets step through time, space plays."
+    ),
+    "box": N_("{label}. Value: {value}. Gradient: {gradient}. {more}"),
+    "nothing": N_("none"),
+    "gradient": N_("grad {text}"),
+    "step": N_("step {step} of {count}: {text}"),
+    "saved": N_("saved for backward: {size}"),
+    "queue": N_("ready queue:"),
+    "queue_more": "+{count}",
+    "legend": N_("colour: gradient norm, {low} to {high}"),
+    "timeline": N_("Step of the timeline"),
+    "curve": N_("Bytes saved for the backward pass after each step; at most {size}"),
+    "times": "×{count}",
+    "back": "‹",
+    "back_label": N_("The step before"),
+    "next": "›",
+    "next_label": N_("The next step"),
+    "play": "▶",
+    "pause": "❚❚",
+    "play_label": N_("Play the forward pass and the backward pass"),
+    "speed": "{speed}×",
+    "speed_label": N_("Speed"),
+    "out": "−",
+    "out_label": N_("Zoom out"),
+    "in": "+",
+    "in_label": N_("Zoom in"),
+    "fit": N_("Fit"),
+    "fit_label": N_("Show the whole graph"),
+    "open": N_("Open"),
+    "open_label": N_("Open the chosen module"),
+    "close": N_("Close"),
+    "close_label": N_("Close the module around the chosen node"),
+    "svg": "SVG",
+    "svg_label": N_("Save the picture as SVG"),
+    "png": "PNG",
+    "png_label": N_("Save the picture as PNG"),
+}
+EVENTS: Final[dict[EventKind, str]] = {
+    "forward": N_("{label} is computed: {value}"),
+    "seed": N_("backward() begins at {label} with the gradient {gradient}"),
+    "ready": N_("{label} has all its gradients and joins the ready queue"),
+    "node": N_("{label} runs; its gradient is {gradient}"),
+    "release": N_("{label} frees its saved tensors: {size}"),
+    "accumulate": N_("{label}.grad: {before} → {after}"),
+    "recompute": N_("{label} is recomputed and saved again: {size}"),
+    "hook": N_("A hook runs at {label}: {text}"),
+    "reset": N_("{label}.grad is cleared: {before} → {after}"),
+    "update": N_("{label} is updated: {before} → {after}"),
+    "error": "{text}",
+}
+CUTS: Final[dict[Cut, str]] = {
+    "data": N_("data: requires_grad=False"),
+    "no_grad": N_("cut by no_grad"),
+    "inference_mode": N_("cut by inference_mode"),
+    "detach": N_("cut by detach"),
+    "integer": N_("integers have no gradient"),
+    "constant": N_("constant: no gradient"),
+}
+FINDINGS: Final = {
+    "nan": N_("its gradient is the first NaN"),
+    "inf": N_("its gradient is the first infinity"),
+}
+
+
+def graph_words() -> dict[str, str]:
+    """Return the words of the picture; some hold names in braces."""
+    return {
+        name: _(text) if any(map(str.isalpha, _bare(text))) else text
+        for name, text in WORDS.items()
+    }
+
+
+def event_words() -> dict[str, str]:
+    """Return a sentence for each kind of event, with names in braces."""
+    return {kind: _(text) if text != "{text}" else text for kind, text in EVENTS.items()}
+
+
+def _bare(text: str) -> str:
+    """Return "" of "{speed}": what stands in braces is no word."""
+    return "".join(part.partition("}")[2] if "}" in part else part for part in text.split("{"))
