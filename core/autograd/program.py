@@ -2,7 +2,7 @@
 
 import ast
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import torch
@@ -18,6 +18,7 @@ from core.expressions.interpreter import evaluate
 from core.expressions.limits import GRADIENTS
 from core.expressions.names import GRADIENT
 from core.expressions.operation import RESET, Operation, Value, tensors_in
+from core.language import _
 
 DEFAULT: Final = Limits()
 _READS: Final = {"grad", "requires_grad", "is_leaf", "shape", "data"}
@@ -43,6 +44,31 @@ def capture_program(
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(0)
             return finish(session, lambda: run.whole(source), told)
+
+
+def function_of(source: str) -> Callable[..., Tensor]:
+    """Return a program as a function of its tensors: what it first calls `backward` on, or its end.
+
+    Calling it raises ExpressionError as the program does, and ValueError if it gives no tensor.
+    """
+    program = parse(source, GRADIENT.syntax)
+
+    def function(**leaves: Tensor) -> Tensor:
+        roots: list[Tensor] = []
+
+        def execute(operation: Operation, generator: torch.Generator | None) -> Value:
+            if operation.call.name == "backward":
+                roots.append(operation.arguments[0])
+                return None
+            return operation.run(generator)
+
+        ended = evaluate(program, leaves, GRADIENTS, GRADIENT, execute)
+        found = [*roots[:1], *tensors_in(ended.result)]
+        if not found:
+            raise ValueError(_("The program gives no tensor."))
+        return found[0]
+
+    return function
 
 
 class _Run:
