@@ -9,9 +9,11 @@ from contextlib import nullcontext
 from functools import cache
 
 import torch
+from torch import Tensor
 
 from core.expressions.dry_run import REFUSALS, Allowance
 from core.expressions.error import ExpressionError
+from core.expressions.gradients import GRADIENT_METHODS
 from core.expressions.limits import Limits
 from core.expressions.operation import Operation, Value
 from core.language import _
@@ -39,6 +41,8 @@ class Execution:
     ) -> None:
         self._limits, self._execute = limits, execute
         self._switch = nullcontext if records_gradients else torch.no_grad
+        self._records_gradients = records_gradients
+        self._with_grad: list[Tensor] = []
         self._allowance = Allowance(limits)
         self._num_steps = 0
         load_checks()
@@ -53,6 +57,8 @@ class Execution:
             ExpressionError: If it passes a limit, or torch refuses it.
         """
         self._check_effort(operation)
+        if self._records_gradients:
+            self._remember(operation)
         if operation.call.is_stateful:
             return self._perform_watched(operation)
         try:
@@ -70,6 +76,21 @@ class Execution:
         if refused is not None or operation.call.reads_values:
             self._allowance.check_result(operation, result)
         return result
+
+    def _remember(self, operation: Operation) -> None:
+        """Remember what may hold a gradient at the end, whatever its name stands for then."""
+        keeps = operation.call is GRADIENT_METHODS["retain_grad"]
+        self._with_grad += [x for x in operation.inputs if keeps or x.is_leaf]
+
+    def cut_gradients(self) -> None:
+        """Take the graph away from each `.grad`, and leave its values.
+
+        `create_graph` makes a circle of a leaf, its gradient and the graph, which nothing else
+        would ever free.
+        """
+        for x in self._with_grad:
+            if (x.is_leaf or x.retains_grad) and x.grad is not None and x.grad.requires_grad:
+                x.grad = x.grad.detach()
 
     def _run(self, operation: Operation) -> Value:
         with self._switch(), self._device:  # what a program makes has no data either

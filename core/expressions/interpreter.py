@@ -9,6 +9,7 @@ from typing import Any, Final
 import torch
 from torch import Tensor
 
+from core.expressions.dispatch import unwatched
 from core.expressions.error import ExpressionError, Span
 from core.expressions.evaluation import Expressions
 from core.expressions.execution import Execute, Execution, run_plainly
@@ -20,7 +21,7 @@ from core.expressions.syntax import PLAIN, Statement
 from core.expressions.values import kind_of
 from core.language import _
 
-__all__ = ["NAMESPACES", "Evaluation", "Execute", "evaluate", "run_plainly"]
+__all__ = ["NAMESPACES", "Evaluation", "Execute", "evaluate", "run_plainly", "unwatched"]
 
 _BLOCKS: Final[Mapping[str, type[AbstractContextManager[Any]]]] = {
     "torch.no_grad": torch.no_grad,
@@ -58,7 +59,9 @@ def evaluate(
         limits: How much it may use.
         profile: What it may call.
         execute: Called for every operation that passed its dry run; returns its value. Where the
-            profile records gradients, torch's own switch is as the program has set it.
+            profile records gradients, torch's own switch is as the program has set it, and what a
+            backward pass of `create_graph` made of a leaf's gradient can be read until the end:
+            then only its values are left. What `execute` does for itself, it does `unwatched`.
 
     Raises:
         ExpressionError: If something is not known, not allowed, too large, or refused by torch;
@@ -71,8 +74,11 @@ def evaluate(
     interpreter = _Interpreter(program, dict(tensors), profile, execution)
     result: Value = None
     with torch.enable_grad() if profile.records_gradients else nullcontext():
-        for statement in program.statements:
-            result = interpreter.do(statement)
+        try:
+            for statement in program.statements:
+                result = interpreter.do(statement)
+        finally:
+            execution.cut_gradients()
     if profile.records_gradients:
         return Evaluation(variables=interpreter.variables, result=interpreter.last)
     if not _is_of_tensors(result):

@@ -1,5 +1,6 @@
 """Programs about gradients: the same as in Python, and nothing that Python could do beyond them."""
 
+import contextlib
 import warnings
 
 import psutil
@@ -9,7 +10,7 @@ from torch.nn import functional as F  # noqa: N812
 
 from core.expressions import ExpressionError
 from core.expressions.grammar import parse
-from core.expressions.interpreter import evaluate
+from core.expressions.interpreter import evaluate, unwatched
 from core.expressions.limits import GRADIENTS, Limits
 from core.expressions.names import GRADIENT, LAYOUT, MUTATION
 from core.expressions.operation import RESET
@@ -354,3 +355,48 @@ def test_torch_warns_of_the_grad_of_what_is_no_leaf():
 def test_what_the_reader_copies_is_the_program_itself():
     text = "y = a * a\ny.backward()\nwith torch.no_grad():\n    a -= 0.1 * a.grad"
     assert script(parse(text, GRADIENT.syntax)) == f"import torch\n\n{text}"
+
+
+@pytest.mark.filterwarnings("ignore:Using backward")
+@pytest.mark.parametrize(
+    "ending",
+    [
+        "",
+        "\na = x",
+        "\na.view(7)",
+        "\nz = a * 3\nz.retain_grad()\n(z ** 3).backward(create_graph=True)",
+    ],
+)
+def test_a_graph_of_gradients_is_freed_with_its_tensors(ending):
+    text = "y = a ** 3\ny.backward(create_graph=True)" + ending
+    kept = []
+
+    def execute(operation, generator):
+        result = operation.run(generator)
+        kept.extend(x.grad for x in operation.inputs if x.is_leaf and x.grad is not None)
+        return result
+
+    tensors = leaves()
+    with contextlib.suppress(ExpressionError):
+        run(text, tensors, execute=execute)
+    assert all(grad.requires_grad for grad in kept)
+    assert not tensors["a"].grad.requires_grad
+    assert tensors["a"].grad == (12 if "z" not in ending else 12 + 27 * 3 * 4)
+
+
+def test_what_an_execute_does_for_itself_counts_for_no_limit():
+    few = Limits(num_elements=99, num_bytes=10**5, flops=10**6, num_calls=50)
+
+    def busy(watched):
+        def execute(operation, generator):
+            with contextlib.nullcontext() if watched else unwatched():
+                for _ in range(100 * (operation.call.name == "backward")):
+                    torch.ones(1)
+            return operation.run(generator)
+
+        return execute
+
+    text = "y = a * a\ny.backward()"
+    assert run(text, limits=few, execute=busy(watched=False)).result == 4
+    with pytest.raises(ExpressionError, match="calls of PyTorch"):
+        run(text, limits=few, execute=busy(watched=True))
