@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.nn import functional as F  # noqa: N812  as everybody writes it
 
@@ -17,19 +17,15 @@ INDEX = T([[0, 2], [1, 1]])
 
 
 def rand(*shape):
-    return (torch.rand(*shape, dtype=torch.float64) * 3 - 1.5).requires_grad_()
+    return (torch.rand(shape, dtype=torch.float64) * 3 - 1.5).requires_grad_()
 
 
 def above(*shape):
-    return (torch.rand(*shape, dtype=torch.float64) + 0.5).requires_grad_()
+    return (torch.rand(shape, dtype=torch.float64) + 0.5).requires_grad_()
 
 
 def ties(*shape):
     return torch.randint(-1, 2, shape).double().requires_grad_()
-
-
-def mask(*shape):
-    return torch.rand(*shape) > 0.5
 
 
 def compare(y, num_outputs=1, unused=(), shapes=None):
@@ -93,7 +89,8 @@ BINARY = {
     "Mse sum": lambda a, b: F.mse_loss(a, b, reduction="sum"),
     "Mse none": lambda a, b: F.mse_loss(a, b, reduction="none"), "SmoothL1": F.smooth_l1_loss,
     "Where": lambda a, b: torch.where(a > 1, a, b), "Lerp": lambda a, b: torch.lerp(a, b, 0.3),
-    "Bce": F.binary_cross_entropy_with_logits, "Addcmul": lambda a, b: torch.addcmul(a, a, b, value=2),
+    "Bce": F.binary_cross_entropy_with_logits,
+    "Addcmul": lambda a, b: torch.addcmul(a, a, b, value=2),
     "Stack": lambda a, b: torch.stack([a, b, a], -1),
 }  # fmt: skip
 ROWS = {
@@ -116,15 +113,17 @@ ROWS = {
     "Before the end": lambda x: x[:-1],
     "Diagonal": lambda x: x.diagonal(1, -2, -1), "Tril": torch.tril,
     "Triu": lambda x: x.triu(1), "Index": lambda x: x[T([1, 0, 1])],
-    "Boolean": lambda x: x[torch.ones(2, dtype=torch.bool)], "Squeeze 1": lambda x: x[None].squeeze(0),
+    "Boolean": lambda x: x[torch.ones(2, dtype=torch.bool)],
+    "Squeeze 1": lambda x: x[None].squeeze(0),
     "Squeeze 2": lambda x: x[None].squeeze((0, 1)), "Reshape": lambda x: x.mT.reshape(-1),
     "Gather": lambda x: x.gather(-1, T([[[0, 2], [1, 1], [3, 3]]])),
     "Clamp": lambda x: x.clamp(-0.5, 0.5), "To": lambda x: x.to(torch.float64, copy=True),
-    "Alias": lambda x: torch.ops.aten.alias(x),
+    "Alias": torch.ops.aten.alias,
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", UNARY)
+@settings(max_examples=20)
 @given(shape=SHAPES)
 def test_a_function_of_one_tensor_hands_back_what_torch_does(name, shape):
     compare(UNARY[name](rand(*shape)))
@@ -132,18 +131,21 @@ def test_a_function_of_one_tensor_hands_back_what_torch_does(name, shape):
 
 
 @pytest.mark.parametrize("name", POSITIVE)
+@settings(max_examples=20)
 @given(shape=SHAPES)
 def test_a_function_of_positive_numbers_hands_back_what_torch_does(name, shape):
     compare(POSITIVE[name](above(*shape)))
 
 
 @pytest.mark.parametrize("name", BINARY)
+@settings(max_examples=20)
 @given(shape=SHAPES)
 def test_a_function_of_two_tensors_hands_back_what_torch_does(name, shape):
     compare(BINARY[name](above(*shape), above(*shape)))
 
 
 @pytest.mark.parametrize("name", ["Add", "Mul", "Div", "Pow", "Maximum", "Where"])
+@settings(max_examples=20)
 @given(shape=SHAPES)
 def test_broadcast_inputs_get_gradients_that_are_not_summed_yet(name, shape):
     compare(BINARY[name](above(*shape), above(2, *shape)))
@@ -155,6 +157,7 @@ def test_a_function_along_axes_hands_back_what_torch_does(name):
     compare(ROWS[name](ties(2, 3, 4)))
 
 
+@settings(max_examples=20)
 @given(n=st.integers(1, 4), k=st.integers(1, 4), m=st.integers(1, 4), b=st.integers(1, 3))
 def test_products_hand_back_what_torch_does(n, k, m, b):
     compare(rand(n, k) @ rand(k, m))
@@ -224,7 +227,6 @@ def test_a_concatenation_is_cut_where_it_was_joined():
 
 
 def test_a_filled_mask_gives_its_number_the_sum():
-    compare(rand(2, 3).masked_fill(mask(2, 3) | (INDEX.sum() > 0), rand()))
     compare(rand(2, 3).masked_fill(T([[True, False, True], [False, True, False]]), rand()))
 
 
