@@ -15,11 +15,13 @@ function choose(view, id) {
   view.report("selected", id);
 }
 
+const isAtEnd = (view) => view.step >= view.data.events.length - 1;
+
 function tellStep(view) {
   clearTimeout(view.telling);
   view.telling = setTimeout(() => {
-    view.told.step = view.step;
-    view.report("step", view.step);
+    view.told.step = isAtEnd(view) ? null : view.step;
+    view.report("step", isAtEnd(view) ? "" : String(view.step));
   }, TELL_MS);
 }
 
@@ -27,12 +29,23 @@ const chosenRow = (view) => view.data.boxes.find((row) => row.id === view.select
 
 function openChosen(view) {
   const row = chosenRow(view);
-  if (row?.opens) view.ask("expanded", row.opens);
+  if (!row?.opens) return;
+  view.isNext = (each) => each.inside === row.opens;
+  view.ask("expanded", row.opens);
 }
 
 function closeChosen(view) {
   const row = chosenRow(view);
-  if (row?.inside) view.ask("closed", row.inside);
+  if (!row?.inside) return;
+  view.isNext = (each) => each.opens === row.inside;
+  view.ask("closed", row.inside);
+}
+
+// After a module was opened its first box is chosen, and after it was closed the module.
+function chooseNext(view) {
+  const next = view.isNext && view.data.boxes.find(view.isNext);
+  view.isNext = null;
+  if (next) choose(view, next.id);
 }
 
 function showTools(view) {
@@ -90,12 +103,15 @@ function saveWhole(view, kind) {
   const larger = kind === "png" ? Math.min(1, 8000 / width, 8000 / height) : 1;
   const [wide, high] = [width, height].map((length) => Math.ceil(length * larger) + 2 * MARGIN);
   for (const [name, value] of Object.entries({ width: wide, height: high, viewBox: `0 0 ${wide} ${high}` })) whole.setAttribute(name, value);
-  whole.setAttribute("style", `position:absolute;left:-99999px;width:${wide}px;height:${high}px`);
+  whole.style.width = `${wide}px`;
   whole.querySelector(".world").setAttribute("transform", `translate(${MARGIN} ${MARGIN}) scale(${larger})`);
   for (const unseen of whole.querySelectorAll('[style*="display: none"]')) unseen.remove();
-  view.root.append(whole);
+  const aside = document.createElement("div"); // laid out, so that its colours are known, but not seen
+  aside.className = "aside";
+  aside.append(whole);
+  view.root.append(aside);
   const saved = save({ root: { querySelector: () => whole }, data: view.data }, kind);
-  return saved.finally(() => whole.remove());
+  return saved.finally(() => aside.remove());
 }
 
 const ACTS = {
@@ -190,6 +206,7 @@ export default function ({ data: [data], parentElement, setStateValue, setTrigge
     buildCurve(view);
     measure(view);
   }
+  if (isNew) chooseNext(view);
   if (isNew || isChanged || before !== `${view.step} ${view.selected}`) showStep(view);
   showTools(view);
 }

@@ -58,8 +58,8 @@ def computation_graph(  # noqa: PLR0913  what is shown, where, and who hears of 
         view: What is drawn of it, of `collapse`.
         drawing: Where, of `texts.draw`.
         key: The key of this part on its page.
-        on_choice: Called with ("selected", id of a box), ("step", number), ("expanded", path of a
-            module to open) or ("closed", path of a module to close).
+        on_choice: Called with ("selected", id of a box), ("step", number, or "" of the last),
+            ("expanded", path of a module to open) or ("closed", path of a module to close).
         file_name: Of its exports, without an ending.
         selected: Id of the chosen box.
         step: The shown event, from 0; -1 is before all; None is the last.

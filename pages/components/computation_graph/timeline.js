@@ -71,7 +71,7 @@ function showSentence(view) {
   const { data, step, root } = view;
   const { events, words } = data;
   const event = events[step];
-  const text = event ? fill(data.sentences[event.kind], event.words) : words.nothing;
+  const text = event ? fill(data.sentences[event.kind], event.words) : words.start;
   root.querySelector(".sentence").textContent = fill(words.step, { step: step + 1, count: events.length, text });
   root.querySelector(".bytes").textContent = event ? fill(words.saved, { size: event.saved }) : "";
   const cursor = root.querySelector(".curve line");

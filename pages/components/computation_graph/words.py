@@ -12,6 +12,7 @@ WORDS: Final = {
     ),
     "box": N_("{label}. Value: {value}. Gradient: {gradient}. {more}"),
     "nothing": N_("none"),
+    "start": N_("before the first operation"),
     "gradient": N_("grad {text}"),
     "step": N_("step {step} of {count}: {text}"),
     "saved": N_("saved for backward: {size}"),

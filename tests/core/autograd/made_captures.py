@@ -39,7 +39,10 @@ def kept(name, storage, num_bytes, kind="activation"):
 
 def timeline(nodes, edges, ghosts=(), root=""):
     """Return forward operations, the seed, then the nodes as an engine would take them."""
-    keeps = {node.id: sum(each.storage_bytes for each in node.saved) for node in nodes}
+    keeps = {
+        node.id: sum(each.storage_bytes for each in node.saved if each.kind == "activation")
+        for node in nodes
+    }
     events, total = [], 0
     forward = [*[each for each in nodes if not each.leaf], *ghosts]
     for each in sorted(forward, key=lambda each: int(each.id[1:])):

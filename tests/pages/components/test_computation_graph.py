@@ -1,0 +1,209 @@
+"""What the computation graph sends to the browser: texts, the steps they come at, every word."""
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+
+from core.autograd.collapse import collapse
+from core.autograd.graph import Event, Node, TensorInfo
+from pages.components.computation_graph import computation_graph
+from pages.components.computation_graph.rows import graph_rows
+from pages.components.computation_graph.texts import (
+    draw,
+    gradient_text,
+    number_text,
+    short_label,
+    tensor_text,
+)
+from pages.components.computation_graph.words import CUTS, EVENTS, event_words, graph_words
+from tests.core.autograd.made_captures import fork, number, tensor, transformer
+
+FOLDER = computation_graph._FOLDER
+SOURCE = "".join(path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("*.js")))
+
+
+def rows_of(capture, **options):
+    view = collapse(capture, **options)
+    return graph_rows(capture, view, draw(capture, view))
+
+
+def named(rows, name):
+    return next(row for row in rows["boxes"] if row["id"] == name)
+
+
+def text_at(changes, step):
+    return [text for at, text in changes if at <= step][-1:]
+
+
+def test_contributions_that_meet_are_written_as_a_sum():
+    rows = rows_of(fork())
+    assert named(rows, "n0")["gradients"][-1][1] == "4 + 6 = 10"
+    texts = {(row["source"], row["target"]): row["text"] for row in rows["links"]}
+    assert (texts["n1", "n0"], texts["n2", "n0"]) == ("4", "6")
+
+
+def test_a_negative_contribution_is_subtracted():
+    capture = fork()
+    edges = [replace(capture.edges[0], gradient=number(-4.0)), *capture.edges[1:]]
+    edges = [edges[2], edges[0], edges[1], *edges[3:]]
+    leaf = replace(capture.nodes[0], gradients_in=(number(2.0),))
+    capture = replace(capture, edges=tuple(edges), nodes=(leaf, *capture.nodes[1:]))
+    assert named(rows_of(capture), "n0")["gradients"][-1][1] == "6 − 4 = 2"
+
+
+def test_texts_come_at_the_steps_of_their_events():
+    capture = fork()
+    rows = rows_of(capture)
+    kinds = [(event.kind, event.node) for event in capture.events]
+    mul = named(rows, "n1")
+
+    assert mul["appears"] == kinds.index(("forward", "n1"))
+    assert mul["gradients"] == [(kinds.index(("node", "n1")), "1")]
+    assert mul["runs"] == [kinds.index(("node", "n1"))]
+    assert named(rows, "n0")["appears"] == -1
+    back = next(row for row in rows["links"] if row["source"] == "n1" and row["target"] == "n0")
+    assert back["goes_back"] == kinds.index(("node", "n1"))
+    assert back["appears"] == kinds.index(("forward", "n1"))
+
+
+def test_a_padlock_closes_when_a_node_saves_and_opens_when_it_lets_go():
+    capture = fork()
+    kinds = [(event.kind, event.node) for event in capture.events]
+    locks = named(rows_of(capture), "n2")["locks"]
+
+    assert locks == [
+        (kinds.index(("forward", "n2")), True),
+        (kinds.index(("release", "n2")), False),
+    ]
+    assert named(rows_of(capture), "n3")["locks"] == []
+
+
+def test_a_second_backward_adds_to_what_a_leaf_has():
+    capture = fork()
+    again = [
+        Event(kind="node", node="n0", backward=1, gradients=(number(10.0),)),
+        Event(kind="accumulate", node="n0", backward=1, before=number(10.0), after=number(20.0)),
+        Event(kind="reset", node="n0", before=number(20.0)),
+    ]
+    rows = rows_of(replace(capture, events=(*capture.events, *again)))
+    first, last = len(capture.events) - 1, len(capture.events) + 2
+
+    assert text_at(named(rows, "n0")["gradients"], first) == ["10"]
+    assert text_at(named(rows, "n0")["gradients"], last - 1) == ["10 → 20"]
+    assert text_at(named(rows, "n0")["gradients"], last) == ["None"]
+    assert rows["events"][-1]["words"] == {"label": "w", "before": "20", "after": "None"}
+
+
+def test_an_update_writes_a_new_value_into_a_leaf():
+    capture = fork()
+    update = Event(kind="update", node="n0", before=number(3.0), after=number(2.5))
+    values = named(rows_of(replace(capture, events=(*capture.events, update))), "n0")["values"]
+    assert values == [(-1, "3"), (len(capture.events), "2.5")]
+
+
+def test_the_curve_of_saved_bytes_is_that_of_the_events():
+    capture = transformer(2)
+    rows = rows_of(capture)
+    most = max(event.saved_bytes for event in capture.events)
+
+    levels = [row["level"] for row in rows["events"]]
+    assert levels == [round(event.saved_bytes / most, 3) for event in capture.events]
+    assert max(levels) == 1
+    assert rows["events"][-1]["saved"] == "0 B"
+
+
+def test_a_closed_module_has_run_when_all_its_nodes_have():
+    capture = transformer(12)
+    rows = rows_of(capture, depth=1)
+    blocks = next(row for row in rows["boxes"] if row["times"] == 12)
+    ran = [at for at, event in enumerate(capture.events) if event.kind == "node"]
+    inside = [at for at in ran if rows["events"][at]["box"] == blocks["id"]]
+
+    assert blocks["runs"] == inside
+    assert blocks["opens"] == "blocks"
+    members = [node for node in capture.nodes if "blocks." in (node.module or node.leaf)]
+    assert len(inside) == len(members)
+
+
+def test_ghosts_say_why_they_are_cut_and_where():
+    rows = rows_of(fork())
+    assert named(rows, "g5")["reason"] == "cut by detach"
+    assert [row["target"] for row in rows["links"] if row["scissors"]] == ["n1"]
+
+
+def test_a_finding_is_told_in_words():
+    capture = fork()
+    broken = replace(capture.nodes[1], finding="nan")
+    rows = rows_of(replace(capture, nodes=(capture.nodes[0], broken, *capture.nodes[2:])))
+    assert "NaN" in named(rows, "n1")["finding"]
+
+
+def test_colours_follow_the_logarithm_of_the_gradients_norm():
+    nodes = tuple(
+        Node(id=f"n{at}", type="Mul", label="m", gradients_in=(tensor(8, norm=norm),))
+        for at, norm in enumerate((1e-4, 1e-2, 1.0, 0.0))
+    )
+    rows = rows_of(replace(fork(), nodes=nodes, edges=(), ghosts=(), events=(), leaves={}))
+    assert [row["heat"] for row in rows["boxes"]] == [0.0, 0.5, 1.0, None]
+    assert rows["heats"] == ["0.0001", "1"]
+
+
+def test_the_drawing_has_a_key_that_values_do_not_change():
+    capture = fork()
+    warmer = replace(
+        capture, nodes=(replace(capture.nodes[0], outputs=(number(5.0),)), *capture.nodes[1:])
+    )
+    assert rows_of(capture)["shape"] == rows_of(warmer)["shape"]
+    assert (
+        rows_of(capture)["shape"] != rows_of(capture, as_tensors=True)["shape"]
+        or (rows_of(capture, as_tensors=True)["links"][0]["operation"])
+    )
+    assert rows_of(transformer(1))["shape"] != rows_of(transformer(2))["shape"]
+
+
+def test_rows_travel_as_json_and_stay_small():
+    text = json.dumps(rows_of(transformer(12)))
+    assert len(text) < 2_000_000
+    assert json.loads(text)["events"][0]["kind"] == "forward"
+
+
+@pytest.mark.parametrize(
+    ("info", "text"),
+    [
+        (number(12.0), "12"),
+        (number(-8.666667), "−8.667"),
+        (TensorInfo(shape=(2,), dtype="float32", num_bytes=8, values=(1.0, 0.5)), "[1, 0.5]"),
+        (tensor(4, 8, norm=0.31), "‖g‖ 0.31"),
+        (None, ""),
+    ],
+)
+def test_a_gradient_fits_on_a_link(info, text):
+    assert gradient_text(info) == text
+
+
+def test_large_tensors_are_named_by_their_shape():
+    assert tensor_text(tensor(4, 8)) == "4×8"
+    assert number_text(float("nan")) == "nan"
+    assert len(short_label("x" * 100)) == 30
+
+
+def test_every_word_that_the_browser_asks_for_is_there():
+    asked = set(re.findall(r"words\.(\w+)", SOURCE)) - {"label"}
+    acts = set(re.findall(r'data-act="(\w+)"', (FOLDER / "computation_graph.html").read_text()))
+    words = graph_words()
+
+    assert len(acts) > 8
+    needed = asked | acts | {f"{act}_label" for act in acts}
+    assert needed <= set(words), needed - set(words)
+    assert all(words.values())
+
+
+def test_there_is_a_sentence_for_each_event_and_each_cut():
+    capture = fork()
+    assert set(event_words()) == set(EVENTS) == set(Event.__annotations__["kind"].__args__)
+    assert {ghost.reason for ghost in capture.ghosts} <= set(CUTS)
+    for row in rows_of(capture)["events"]:
+        needed = set(re.findall(r"\{(\w+)\}", event_words()[row["kind"]]))
+        assert needed <= set(row["words"]), row
