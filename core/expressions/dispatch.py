@@ -3,11 +3,12 @@
 The only file here that knows torch's dispatch mode, which is no public interface.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from torch import Tensor
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import flop_registry
 
@@ -45,6 +46,13 @@ class Watching(TorchDispatchMode):
         outputs = [each for each in tree_leaves(result) if isinstance(each, Tensor)]
         self._tell(func, inputs, outputs, flops)
         return result
+
+
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """Do something that is not told to anybody, and counts for no limit."""
+    with _disable_current_modes():
+        yield
 
 
 def storage_id(x: Tensor) -> int:

@@ -3,7 +3,8 @@
 Why apart: what may be asked for is judged here, where `execution` does what was allowed.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Final
 
@@ -58,6 +59,18 @@ class Allowance:
         self.check_result(operation, result)
         self._num_bytes += watch.num_bytes
 
+    @contextmanager
+    def watching(self, operation: Operation, check_time: Callable[[], None]) -> Iterator[None]:
+        """Count what runs within, as it runs: no tensor there is larger than those before it.
+
+        Raises:
+            ExpressionError: From within, once it passes a limit.
+        """
+        watch = _Counting(operation, self, check_time)
+        with watch.watching:
+            yield
+        self._num_bytes += watch.num_bytes
+
     def _check_num_parts(self, operation: Operation) -> None:
         """Refuse more parts than can be shown, before torch makes each of them."""
         count_parts = NUM_PARTS.get(operation.call.name)
@@ -102,6 +115,12 @@ class Allowance:
             limit = format_exact(self.limits.flops)
             self.refuse(operation, message, count=format_exact(flops), limit=limit)
 
+    def check_num_calls(self, operation: Operation, count: int) -> None:
+        """Refuse a backward pass through a graph that has grown too large."""
+        if count > self.limits.num_calls:
+            message = _("This takes more than {limit} calls of PyTorch underneath; shorten it.")
+            self.refuse(operation, message, limit=format_exact(self.limits.num_calls))
+
     def refuse(self, operation: Operation, message: str, **values: Any) -> None:  # noqa: ANN401
         """Raise the error of an operation."""
         raise ExpressionError(message.format(**values), operation.span)
@@ -135,14 +154,23 @@ class Allowance:
 class _Counting:
     """Adds up the bytes and FLOPs of one operation, hidden copies too."""
 
-    def __init__(self, operation: Operation, allowance: Allowance) -> None:
-        self.num_bytes, self.flops = 0, 0
+    def __init__(
+        self,
+        operation: Operation,
+        allowance: Allowance,
+        check_time: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.num_bytes, self.flops, self._num_calls = 0, 0, 0
+        self._check_time = check_time
         self.watching = Watching(self._tell)
         self._operation, self._allowance = operation, allowance
 
     def _tell(
         self, _overload: object, inputs: Sequence[Tensor], outputs: Sequence[Tensor], flops: int
     ) -> None:
+        self._check_time()
+        self._num_calls += 1
+        self._allowance.check_num_calls(self._operation, self._num_calls)
         known = {storage_id(x) for x in inputs}
         self.flops += flops
         for x in outputs:

@@ -9,9 +9,11 @@ from contextlib import nullcontext
 from functools import cache
 
 import torch
+from torch import Tensor
 
 from core.expressions.dry_run import REFUSALS, Allowance
 from core.expressions.error import ExpressionError
+from core.expressions.gradients import GRADIENT_METHODS
 from core.expressions.limits import Limits
 from core.expressions.operation import Operation, Value
 from core.language import _
@@ -34,8 +36,13 @@ def load_checks() -> None:
 class Execution:
     """Does what a program asks for, and counts steps, seconds and bytes."""
 
-    def __init__(self, limits: Limits, execute: Execute) -> None:
+    def __init__(
+        self, limits: Limits, execute: Execute, *, records_gradients: bool = False
+    ) -> None:
         self._limits, self._execute = limits, execute
+        self._switch = nullcontext if records_gradients else torch.no_grad
+        self._records_gradients = records_gradients
+        self._with_grad: list[Tensor] = []
         self._allowance = Allowance(limits)
         self._num_steps = 0
         load_checks()
@@ -50,6 +57,10 @@ class Execution:
             ExpressionError: If it passes a limit, or torch refuses it.
         """
         self._check_effort(operation)
+        if self._records_gradients:
+            self._remember(operation)
+        if operation.call.is_stateful:
+            return self._perform_watched(operation)
         try:
             self._allowance.check(operation)
         except REFUSALS as error:
@@ -59,13 +70,39 @@ class Execution:
         else:
             refused = None
         try:
-            with torch.no_grad(), self._device:  # what a program makes has no data either
-                result = self._execute(operation, self._generator)
+            result = self._run(operation)
         except REFUSALS as error:
             raise _refusal(operation, error) from None
         if refused is not None or operation.call.reads_values:
             self._allowance.check_result(operation, result)
         return result
+
+    def _remember(self, operation: Operation) -> None:
+        """Remember what may hold a gradient at the end, whatever its name stands for then."""
+        keeps = operation.call is GRADIENT_METHODS["retain_grad"]
+        self._with_grad += [x for x in operation.inputs if keeps or x.is_leaf]
+
+    def cut_gradients(self) -> None:
+        """Take the graph away from each `.grad`, and leave its values.
+
+        `create_graph` makes a circle of a leaf, its gradient and the graph, which nothing else
+        would ever free.
+        """
+        for x in self._with_grad:
+            if (x.is_leaf or x.retains_grad) and x.grad is not None and x.grad.requires_grad:
+                x.grad = x.grad.detach()
+
+    def _run(self, operation: Operation) -> Value:
+        with self._switch(), self._device:  # what a program makes has no data either
+            return self._execute(operation, self._generator)
+
+    def _perform_watched(self, operation: Operation) -> Value:
+        """Do what no dry run foretells; end it when what ran underneath passes a limit."""
+        try:
+            with self._allowance.watching(operation, lambda: self._check_time(operation)):
+                return self._run(operation)
+        except REFUSALS as error:
+            raise _refusal(operation, error) from None
 
     def _check_effort(self, operation: Operation) -> None:
         self._num_steps += 1
@@ -73,6 +110,9 @@ class Execution:
             message = _("More than {limit} steps; shorten the program.")
             limit = self._limits.num_steps
             raise ExpressionError(message.format(limit=limit), operation.span)
+        self._check_time(operation)
+
+    def _check_time(self, operation: Operation) -> None:
         if time.monotonic() > self._ends:
             message = _("The program took longer than {seconds} s.")
             raise ExpressionError(message.format(seconds=self._limits.seconds), operation.span)

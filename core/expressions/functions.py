@@ -3,6 +3,7 @@
 Why apart: a new function is a row here, and changes nothing of what names mean.
 """
 
+import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -125,18 +126,25 @@ PRODUCTS: Final = table_of(
         ),
     }
 )
+# `rearrange` and `repeat` hand the lengths on to `reduce`: its names are taken in all three.
+EINOPS_ARGUMENTS: Final = frozenset(
+    name
+    for name, parameter in inspect.signature(einops.reduce).parameters.items()
+    if parameter.kind is not parameter.VAR_KEYWORD
+)
 EINOPS: Final = table_of(
     {
-        "rearrange(x tensor|tensors, pattern text, **sizes)": lambda x, pattern, sizes: (
+        "rearrange(tensor tensor|tensors, pattern text, **sizes)": lambda x, pattern, sizes: (
             einops.rearrange(x, pattern, **sizes)
         ),
-        "reduce(x tensor|tensors, pattern text, operation text, **sizes)": (
-            lambda x, pattern, operation, sizes: einops.reduce(x, pattern, operation, **sizes)
+        "reduce(tensor tensor|tensors, pattern text, reduction text, **sizes)": (
+            lambda x, pattern, reduction, sizes: einops.reduce(x, pattern, reduction, **sizes)
         ),
-        "repeat(x tensor|tensors, pattern text, **sizes)": lambda x, pattern, sizes: einops.repeat(
-            x, pattern, **sizes
+        "repeat(tensor tensor|tensors, pattern text, **sizes)": lambda x, pattern, sizes: (
+            einops.repeat(x, pattern, **sizes)
         ),
-    }
+    },
+    no_sizes=EINOPS_ARGUMENTS,
 )
 FUNCTIONS: Final[Mapping[str, Call]] = CREATION | JOINING | PRODUCTS | EINOPS
 

@@ -1,78 +1,33 @@
 """From text to a checked tree: which characters, which nodes, how many and how deep.
 
-Whatever passes is made of the nodes in `STATEMENTS` and `EXPRESSIONS` alone, small enough for
-recursion. What names and calls mean is the interpreter's matter.
+Whatever passes is made of the nodes in `syntax` alone, small enough for recursion. What names and
+calls mean is the interpreter's matter.
 """
 
 import ast
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
 
 from core.expressions.error import ExpressionError, Span
 from core.expressions.limits import (
     INT64,
-    MAX_CHARACTERS,
     MAX_DEPTH,
     MAX_ITEMS,
     MAX_NAME,
-    MAX_NODES,
     MAX_STRING,
 )
-from core.language import N_, _
-
-STATEMENTS: Final = (ast.Expr, ast.Assign)
-EXPRESSIONS: Final = (
-    *(ast.Constant, ast.Name, ast.Tuple, ast.List, ast.UnaryOp, ast.BinOp, ast.Compare),
-    *(ast.Subscript, ast.Slice, ast.Call, ast.Attribute),
+from core.expressions.syntax import (
+    EXPRESSIONS,
+    NAMES_OF_NODES,
+    OPERATORS,
+    PLAIN,
+    SMALL_PARTS,
+    UPDATES,
+    Statement,
+    Syntax,
 )
-OPERATORS: Final = (
-    *(ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.MatMult),
-    *(ast.BitAnd, ast.BitOr, ast.USub, ast.Invert),
-    *(ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE),
-)
-_SMALL_PARTS: Final = (ast.expr_context, ast.keyword)
-NAMES_OF_NODES: Final = {
-    ast.Lambda: N_("A function (lambda)"),
-    ast.ListComp: N_("A comprehension"),
-    ast.SetComp: N_("A comprehension"),
-    ast.DictComp: N_("A comprehension"),
-    ast.GeneratorExp: N_("A comprehension"),
-    ast.JoinedStr: N_("An f-string"),
-    ast.NamedExpr: N_("An assignment inside an expression (:=)"),
-    ast.IfExp: N_("if ... else"),
-    ast.BoolOp: N_("and, or"),
-    ast.Not: N_("not"),
-    ast.Starred: N_("Unpacking with *"),
-    ast.Dict: N_("A dictionary"),
-    ast.Set: N_("A set"),
-    ast.Await: "await",
-    ast.Yield: "yield",
-    ast.YieldFrom: "yield",
-    ast.Import: "import",
-    ast.ImportFrom: "import",
-    ast.FunctionDef: "def",
-    ast.AsyncFunctionDef: "def",
-    ast.ClassDef: "class",
-    ast.Delete: "del",
-    ast.For: "for",
-    ast.While: "while",
-    ast.With: "with",
-    ast.If: "if",
-    ast.Try: "try",
-    ast.Raise: "raise",
-    ast.AugAssign: N_("An augmented assignment, such as +=,"),
-    ast.AnnAssign: N_("A type annotation"),
-    ast.In: "in",
-    ast.NotIn: "not in",
-    ast.Is: "is",
-    ast.IsNot: "is not",
-    ast.LShift: "<<",
-    ast.RShift: ">>",
-    ast.BitXor: "^",
-    ast.UAdd: "+",
-}
+from core.language import _
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -81,39 +36,45 @@ class Program:
 
     Attributes:
         source: What the reader wrote.
-        statements: Its lines, in order.
+        statements: Its lines, in order; those of a block stand within it.
+        syntax: What it was checked against.
     """
 
     source: str
-    statements: tuple[ast.Expr | ast.Assign, ...]
+    statements: tuple[Statement, ...]
+    syntax: Syntax = PLAIN
 
     def text(self, node: ast.AST) -> str:
         """Return the piece of the source that a node stands for."""
         return ast.get_source_segment(self.source, node) or ""
 
 
-def parse(source: str) -> Program:
+def parse(source: str, syntax: Syntax = PLAIN) -> Program:
     """Return the checked tree of a text.
+
+    Args:
+        source: What the reader wrote.
+        syntax: Of the profile that it shall be evaluated with.
 
     Raises:
         ExpressionError: If it is too long, no Python, or uses what is not allowed here.
     """
     source = _trimmed(source)
-    _check_characters(source)
+    _check_characters(source, syntax)
     try:
         tree = ast.parse(source)
     except SyntaxError as error:
         raise _as_ours(error, source) from None
     except (ValueError, MemoryError, RecursionError):
         raise ExpressionError(_("This is not valid Python."), _everything(source)) from None
-    _check_size(tree, source)
+    _check_size(tree, source, syntax)
     if not tree.body:
         message = _("There is nothing to evaluate yet; write an expression, such as x.t().")
         raise ExpressionError(message, _everything(source))
     for node, parent in _with_parents(tree):
-        _check_node(node, parent)
-    statements = tuple(each for each in tree.body if isinstance(each, STATEMENTS))
-    return Program(source=source, statements=statements)
+        _check_node(node, parent, syntax)
+    statements = tuple(each for each in tree.body if isinstance(each, Statement))
+    return Program(source=source, statements=statements, syntax=syntax)
 
 
 def _trimmed(source: str) -> str:
@@ -127,10 +88,10 @@ def _everything(source: str) -> Span:
     return Span(line=1, column=0, end_column=len(source.split("\n", 1)[0]))
 
 
-def _check_characters(source: str) -> None:
-    if len(source) > MAX_CHARACTERS:
+def _check_characters(source: str, syntax: Syntax) -> None:
+    if len(source) > syntax.num_characters:
         message = _("The program has {count} characters; the limit is {limit}.")
-        counts = {"count": f"{len(source):,}", "limit": MAX_CHARACTERS}
+        counts = {"count": f"{len(source):,}", "limit": syntax.num_characters}
         raise ExpressionError(message.format(**counts), _everything(source))
     for number, line in enumerate(source.split("\n"), start=1):
         for column, character in enumerate(line):
@@ -162,14 +123,14 @@ def _as_ours(error: SyntaxError, source: str) -> ExpressionError:
     return ExpressionError(message, Span(line=line, column=column, end_column=stop))
 
 
-def _check_size(tree: ast.Module, source: str) -> None:
+def _check_size(tree: ast.Module, source: str, syntax: Syntax) -> None:
     """Count nodes and depth with a stack of our own: a deep tree would end Python's."""
     waiting: list[tuple[ast.AST, int]] = [(tree, 0)]
     count = 0
     while waiting:
         node, depth = waiting.pop()
-        count += not isinstance(node, (*_SMALL_PARTS, *OPERATORS))
-        if count > MAX_NODES or depth > MAX_DEPTH:
+        count += not isinstance(node, (*SMALL_PARTS, *OPERATORS))
+        if count > syntax.num_nodes or depth > MAX_DEPTH:
             message = _("This is nested too deeply or has too many parts; split or shorten it.")
             raise ExpressionError(message, _everything(source))
         waiting.extend((child, depth + 1) for child in ast.iter_child_nodes(node))
@@ -182,16 +143,16 @@ def _with_parents(tree: ast.Module) -> Iterator[tuple[ast.AST, ast.AST]]:
             yield node, parent
 
 
-def _check_node(node: ast.AST, parent: ast.AST) -> None:
+def _check_node(node: ast.AST, parent: ast.AST, syntax: Syntax) -> None:
     with_place = (ast.expr, ast.stmt, ast.keyword)
     place = node if isinstance(node, with_place) else parent  # an operator stands in its expression
     if not isinstance(place, with_place):
         raise TypeError(type(place))  # no such tree exists
     span = Span.of(place)
-    if not isinstance(node, (*STATEMENTS, *EXPRESSIONS, *OPERATORS, *_SMALL_PARTS)):
+    if not isinstance(node, (*syntax.statements, *EXPRESSIONS, *OPERATORS, *SMALL_PARTS)):
         what = _(NAMES_OF_NODES.get(type(node), type(node).__name__))
         raise ExpressionError(_("{what} is not allowed here.").format(what=what), span)
-    problem = _problem_of(node)
+    problem = _problem_of(node) or _problem_of_statement(node, syntax)
     if problem:
         raise ExpressionError(problem, span)
 
@@ -212,9 +173,54 @@ def _problem_of(node: ast.AST) -> str:
             problem = _("A list may have at most {limit} items.").format(limit=MAX_ITEMS)
         case ast.Compare(ops=ops) if len(ops) > 1:
             problem = _("Write one comparison at a time.")
-        case ast.Assign(targets=targets):
-            problem = _problem_of_targets(targets)
     return problem
+
+
+def _problem_of_statement(node: ast.AST, syntax: Syntax) -> str:
+    """Return what is wrong with an assignment or a block."""
+    match node:
+        case ast.Assign(targets=[ast.Attribute()]) if syntax.blocks:
+            return _problem_of_reset(node)
+        case ast.Assign(targets=targets):
+            return _problem_of_targets(targets)
+        case ast.AugAssign():
+            return _problem_of_update(node)
+        case ast.With(items=items):
+            return _problem_of_blocks(items, syntax)
+    return ""
+
+
+def _problem_of_reset(node: ast.Assign) -> str:
+    """`w.grad = None` is the only attribute that can be assigned."""
+    match node:
+        case ast.Assign(
+            targets=[ast.Attribute(value=ast.Name(), attr="grad")], value=ast.Constant(value=None)
+        ):
+            return ""
+    return _("Only None can be assigned to an attribute, and only to .grad: w.grad = None.")
+
+
+def _problem_of_update(node: ast.AugAssign) -> str:
+    """`w -= ...`, `w.grad *= ...`: four operators, on what has a name."""
+    if not isinstance(node.op, UPDATES):
+        return _("Of the augmented assignments, only +=, -=, *= and /= are supported.")
+    match node.target:
+        case ast.Name() | ast.Attribute(value=ast.Name(), attr="grad" | "data"):
+            return ""
+    return _("Update a name in place, such as w -= 0.1 * w.grad.")
+
+
+def _problem_of_blocks(items: list[ast.withitem], syntax: Syntax) -> str:
+    """`with` takes only what switches gradients on and off."""
+    for item in items:
+        match item:
+            case ast.withitem(context_expr=ast.Call(func=name, args=[], keywords=[])) if (
+                item.optional_vars is None and ast.unparse(name) in syntax.blocks
+            ):
+                continue
+        choice = ", ".join(f"{name}()" for name in syntax.blocks)
+        return _("with takes one of {choice}.").format(choice=choice)
+    return ""
 
 
 def _problem_of_constant(value: object) -> str:

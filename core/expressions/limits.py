@@ -23,7 +23,8 @@ class Limits:
         rank: Dimensions of one tensor.
         num_steps: Operations that give tensors.
         num_outputs: Tensors of one operation.
-        seconds: Of the whole program; looked at before each operation.
+        num_calls: Of PyTorch's own operations underneath one of the program's.
+        seconds: Of the whole program; looked at before each operation, and within a backward pass.
         on_meta: Whether tensors have no data: then sizes cost nothing.
     """
 
@@ -33,9 +34,13 @@ class Limits:
     rank: int = 8
     num_steps: int = 24
     num_outputs: int = 64
+    num_calls: int = 5_000
     seconds: float = 10.0
     on_meta: bool = False
 
 
 MATERIALIZED: Final = Limits(num_elements=262_144, num_bytes=16_000_000, flops=50_000_000)
+GRADIENTS: Final = Limits(
+    num_elements=65_536, num_bytes=16_000_000, flops=50_000_000, num_steps=100, seconds=5.0
+)
 ON_META: Final = Limits(num_elements=INT64, num_bytes=INT64, flops=INT64, on_meta=True)

@@ -8,9 +8,15 @@ from typing import Final
 
 from core.expressions.error import ExpressionError, Span
 from core.expressions.functions import CONSTANTS, FUNCTIONS
+from core.expressions.gradients import (
+    GRADIENT_FUNCTIONS,
+    GRADIENT_METHODS,
+    GRADIENT_PROPERTIES,
+)
 from core.expressions.methods import METHODS, PROPERTIES, WRITES
 from core.expressions.operation import Value
 from core.expressions.signature import Call
+from core.expressions.syntax import PLAIN, WITH_GRADIENTS, Syntax
 from core.expressions.values import kind_of
 from core.language import _
 
@@ -22,17 +28,30 @@ class Profile:
     Attributes:
         methods, properties, functions: Rows by the name that a reader writes.
         writes_elements: Whether `x[0] = 1` is allowed.
+        records_gradients: Whether autograd is on, as the program switches it, and the last line may
+            give something else than a tensor.
+        syntax: What `parse` shall let through.
     """
 
     methods: Mapping[str, Call]
     properties: Mapping[str, Call]
     functions: Mapping[str, Call]
     writes_elements: bool = False
+    records_gradients: bool = False
+    syntax: Syntax = PLAIN
 
 
 LAYOUT: Final = Profile(methods=METHODS, properties=PROPERTIES, functions=FUNCTIONS)
 MUTATION: Final = Profile(
     methods={**METHODS, **WRITES}, properties=PROPERTIES, functions=FUNCTIONS, writes_elements=True
+)
+GRADIENT: Final = Profile(
+    methods={**METHODS, **WRITES, **GRADIENT_METHODS},
+    properties={**PROPERTIES, **GRADIENT_PROPERTIES},
+    functions={**FUNCTIONS, **GRADIENT_FUNCTIONS},
+    writes_elements=True,
+    records_gradients=True,
+    syntax=WITH_GRADIENTS,
 )
 NAMESPACES: Final = {"torch": "torch", "F": "F", "torch.nn.functional": "F", "einops": ""}
 

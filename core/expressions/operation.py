@@ -1,6 +1,7 @@
 """One call, operator or index that gives a tensor: what the interpreter does, step by step."""
 
 import ast
+import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
@@ -20,9 +21,16 @@ WRITE: Final = Call(
     writes=True,
 )
 
+RESET: Final = Call(
+    name=".grad = None",
+    parameters=(),
+    run=lambda x: setattr(x, "grad", None),
+    is_stateful=True,
+)
 
-def _operator(symbol: str, run: Callable[..., Any]) -> Call:
-    return Call(name=symbol, parameters=(), run=run)
+
+def _operator(symbol: str, run: Callable[..., Any], *, writes: bool = False) -> Call:
+    return Call(name=symbol, parameters=(), run=run, writes=writes)
 
 
 BINARY: Final[dict[type[ast.operator], Call]] = {
@@ -36,6 +44,12 @@ BINARY: Final[dict[type[ast.operator], Call]] = {
     ast.MatMult: _operator("@", lambda x, y: x @ y),
     ast.BitAnd: _operator("&", lambda x, y: x & y),
     ast.BitOr: _operator("|", lambda x, y: x | y),
+}
+IN_PLACE: Final[dict[type[ast.operator], Call]] = {
+    ast.Add: _operator("+=", operator.iadd, writes=True),
+    ast.Sub: _operator("-=", operator.isub, writes=True),
+    ast.Mult: _operator("*=", operator.imul, writes=True),
+    ast.Div: _operator("/=", operator.itruediv, writes=True),
 }
 COMPARISONS: Final[dict[type[ast.cmpop], Call]] = {
     ast.Eq: _operator("==", lambda x, y: x == y),

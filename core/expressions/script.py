@@ -16,6 +16,8 @@ _IMPORTS: Final = {
 def script(program: Program, num_statements: int | None = None) -> str:
     """Return imports and the first statements; an expression at their end is named `result`.
 
+    A program about gradients is left as it is: its last line need not give anything.
+
     Written from the tree that was checked, not from the reader's text.
 
     Args:
@@ -28,16 +30,16 @@ def script(program: Program, num_statements: int | None = None) -> str:
     }
     imports = ["import torch", *(line for name, line in _IMPORTS.items() if name in names)]
     lines = [ast.unparse(each) for each in statements]
-    if statements and isinstance(statements[-1], ast.Expr):
+    last = statements[-1] if statements and not program.syntax.blocks else None
+    if isinstance(last, ast.Expr):
         lines[-1] = f"{RESULT} = {lines[-1]}"
-    elif statements:
-        lines.append(f"{RESULT} = {_target(statements[-1])}")
+    elif isinstance(last, ast.Assign):
+        lines.append(f"{RESULT} = {_target(last.targets[0])}")
     return "\n".join([*imports, "", *lines]).rstrip()
 
 
-def _target(statement: ast.Expr | ast.Assign) -> str:
+def _target(target: ast.expr) -> str:
     """Return the name that an assignment gave, the last of several."""
-    target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.value
     if isinstance(target, (ast.Tuple, ast.List)):
         target = target.elts[-1]
     return ast.unparse(target.value if isinstance(target, ast.Subscript) else target)

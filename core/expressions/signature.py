@@ -113,18 +113,23 @@ class Call:
         parameters: In order; of a method without the tensor itself.
         run: The real thing; it is handed all parameters, in order, after a method's tensor.
         takes_sizes: Whether named integers may follow, as einops takes them.
+        no_sizes: Names that these may not have: what runs underneath needs them itself.
         reads_values: Whether the result's shape depends on the values, so that no dry run tells it.
         writes: Whether it changes its tensor.
         is_random: Whether `run` takes a generator after its parameters.
+        is_stateful: Whether it acts on gradients, on the graph or on values alone, so that no dry
+            run can be made; what it allocates is counted while it runs.
     """
 
     name: str
     parameters: tuple[Parameter, ...]
     run: Run
     takes_sizes: bool = False
+    no_sizes: frozenset[str] = frozenset()
     reads_values: bool = False
     writes: bool = False
     is_random: bool = False
+    is_stateful: bool = False
 
     def bind(
         self, positional: Sequence[object], named: Mapping[str, object], node: ast.Call
@@ -175,6 +180,8 @@ class Call:
             reason = _("{name} is given twice")
         elif name not in self._names() and not self.takes_sizes:
             reason = _("it has no argument {name}")
+        elif name not in self._names() and name in self.no_sizes:
+            reason = _("the length of {name} cannot be given, for an argument has this name")
         elif name not in self._names() and not is_integer(value):
             reason = _("the size {name} must be an integer")
         if reason:
@@ -209,17 +216,19 @@ class Call:
 _LINE = re.compile(r"(?P<name>[\w.]+)\((?P<parameters>.*)\)")
 
 
-def table_of(rows: Mapping[str, Run], **marks: bool) -> dict[str, Call]:
+def table_of(
+    rows: Mapping[str, Run], *, no_sizes: frozenset[str] = frozenset(), **marks: bool
+) -> dict[str, Call]:
     """Return calls by name, from signatures and what they run.
 
     >>> table_of({"t()": lambda x: x.t()})["t"].parameters
     ()
     """
-    calls = [_call_of(signature, run, marks) for signature, run in rows.items()]
+    calls = [_call_of(signature, run, no_sizes, marks) for signature, run in rows.items()]
     return {call.name: call for call in calls}
 
 
-def _call_of(signature: str, run: Run, marks: Mapping[str, bool]) -> Call:
+def _call_of(signature: str, run: Run, no_sizes: frozenset[str], marks: Mapping[str, bool]) -> Call:
     found = _LINE.fullmatch(signature)
     if not found:
         raise ValueError(f"{signature!r} is no signature")
@@ -229,6 +238,7 @@ def _call_of(signature: str, run: Run, marks: Mapping[str, bool]) -> Call:
         parameters=tuple(_parameter_of(word) for word in words if word != "**sizes"),
         run=run,
         takes_sizes="**sizes" in words,
+        no_sizes=no_sizes,
         **marks,
     )
 

@@ -39,7 +39,7 @@ def is_index(value: Value) -> bool:
     return value is None or type(value) in {int, bool, EllipsisType, slice}
 
 
-def calculated(node: ast.BinOp, left: float, right: float) -> int | float:
+def calculated(node: ast.BinOp | ast.AugAssign, left: float, right: float) -> int | float:
     """Return the result of plain arithmetic on sizes.
 
     Raises:

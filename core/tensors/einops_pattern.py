@@ -15,6 +15,7 @@ from typing import Final, Literal
 from einops import EinopsError
 from einops.parsing import AnonymousAxis, ParsedExpression
 
+from core.expressions.functions import EINOPS_ARGUMENTS
 from core.language import _
 
 Operation = Literal["rearrange", "reduce", "repeat"]
@@ -58,6 +59,7 @@ def sides_of(
     Raises:
         EinopsError: If einops would refuse it.
     """
+    _check_told(sizes)
     if pattern.count("->") != 1:
         raise EinopsError(_("A pattern needs one arrow: left -> right."))
     texts = pattern.split("->")
@@ -69,12 +71,30 @@ def sides_of(
         message = _("The left side has {count} dimensions, but the tensor has {rank}.")
         raise EinopsError(message.format(count=len(parsed[0].composition), rank=len(shape)))
     dots = tuple(f"...{number}" for number in range(num_dots))
+    _check_dots(*parsed)
     left = _groups(parsed[0], "left", dots)
     right = _groups(parsed[1], "right", dots)
     known = {**sizes, **_numbers(left), **_numbers(right)}
     found = _solve(left, shape, known)
     _check_axes(operation, left, right, found)
     return Sides(left=left, right=right, sizes=found)
+
+
+def _check_told(sizes: Mapping[str, int]) -> None:
+    taken = sorted(EINOPS_ARGUMENTS & sizes.keys())
+    if taken:
+        message = _(
+            "einops cannot be told the length of {names}: it has an argument of this name. "
+            "Choose another name for the axis."
+        )
+        raise EinopsError(message.format(names=", ".join(taken)))
+
+
+def _check_dots(left: ParsedExpression, right: ParsedExpression) -> None:
+    if left.has_ellipsis_parenthesized:
+        raise EinopsError(_("On the left, `...` cannot stand inside brackets."))
+    if right.has_ellipsis and not left.has_ellipsis:
+        raise EinopsError(_("`...` on the right has to stand on the left too."))
 
 
 def _groups(

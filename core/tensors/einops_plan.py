@@ -55,7 +55,7 @@ class Plan:
 
 
 def plan_einops(
-    operation: Operation, pattern: str, x: Layout, reduction: str = "", **sizes: int
+    operation: Operation, pattern: str, x: Layout, reduction: str = "", /, **sizes: int
 ) -> Plan:
     """Return the torch calls that do what an einops call does.
 
@@ -64,7 +64,7 @@ def plan_einops(
         pattern: As einops takes it.
         x: The tensor.
         reduction: Of `reduce`: sum, mean, max, min or prod.
-        sizes: Lengths of axes, by name.
+        sizes: Lengths of axes, by name; an axis may be called `x` or `operation` too.
 
     Raises:
         ValueError: If einops would refuse it.

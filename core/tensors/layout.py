@@ -1,7 +1,7 @@
 """Where the elements of a tensor lie in its storage: numbers, without torch."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -57,14 +57,27 @@ class Layout:
     @property
     def is_contiguous(self) -> bool:
         """Whether the elements lie side by side in row order; lengths of 1 do not matter."""
-        if self.numel == 0:
-            return True
+        return self.numel == 0 or self._is_even(reversed(range(self.ndim)))
+
+    @property
+    def is_channels_last(self) -> bool:
+        """Whether images (N, C, H, W) or volumes (N, C, D, H, W) lie with their channels innermost.
+
+        As torch's `is_contiguous(memory_format=torch.channels_last)`, of five dimensions
+        `torch.channels_last_3d`: lengths of 1 do not matter (c10/core/Contiguity.h).
+        """
+        if self.ndim not in {4, 5}:
+            return False
+        return self._is_even((1, *reversed(range(2, self.ndim)), 0))
+
+    def _is_even(self, dims: Iterable[int]) -> bool:
+        """Whether each of these dimensions, innermost first, goes on where the one before ends."""
         expected = 1
-        for length, step in zip(reversed(self.shape), reversed(self.stride), strict=True):
-            if length != 1:
-                if step != expected:
+        for dim in dims:
+            if self.shape[dim] != 1:
+                if self.stride[dim] != expected:
                     return False
-                expected *= length
+                expected *= self.shape[dim]
         return True
 
     @property

@@ -63,7 +63,7 @@ class PatternCall:
             told += [word for word in _words(part) if not word.isdecimal()][:-1]
         known = _NAME.findall(left)
         told += [name for name in _NAME.findall(right) if name not in known]
-        return {name: self.lengths[name] for name in told if name != "..."}
+        return {name: self.lengths[name] for name in told if name in self.lengths.keys() - {"..."}}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -157,7 +157,7 @@ def run_pattern(call: PatternCall) -> PatternRun:
 
 
 def _planned(call: PatternCall, shape: Sequence[int], lengths: Mapping[str, int]) -> Plan:
-    sizes = {name: length for name, length in lengths.items() if name != "..."}
+    sizes = {name: lengths[name] for name in call.sizes}
     x = contiguous(shape, DTYPES[call.dtype].itemsize)
     return plan_einops(call.operation, call.pattern, x, call.reduction, **sizes)
 

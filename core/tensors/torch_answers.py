@@ -9,6 +9,7 @@ from torch import Tensor
 
 from core.expressions import MATERIALIZED
 from core.language import _
+from core.language.listing import listed
 from core.tensors.broadcasting import Broadcast, Operand, matmul_shape, matmul_sizes
 from core.tensors.presets import tensors_of
 from core.tensors.shape_text import written_shape
@@ -72,7 +73,7 @@ def stretch_calls(case: Broadcast, how: How) -> tuple[tuple[str, str], ...]:
     """
     if case.result is None:
         message = _("{shapes} cannot be broadcast: the tab Shapes says why.")
-        raise ValueError(message.format(shapes=_(" and ").join(map(str, case.shapes))))
+        raise ValueError(message.format(shapes=listed(case.shapes)))
     shape = case.result.shape
     stretched = [each for each in case.operands if each.stored.shape != shape]
     return tuple((each.name, _call(each, shape, how)) for each in stretched or case.operands[:1])

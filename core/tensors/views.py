@@ -7,6 +7,7 @@ of each boundary of the target, `view` is legal exactly if B is a part of S. Len
 break. (torch: aten/src/ATen/TensorUtils.cpp, computeStride; exactness by comparison with it.)
 """
 
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -34,6 +35,35 @@ class BreakPair:
     need: int
     have: int
     target_dim: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Neighbours:
+    """Two dimensions that lie side by side; those of length 1 between them do not matter.
+
+    Attributes:
+        dim: The left one.
+        right: The right one.
+        have: The stride of the left one.
+        length: Of the right one.
+        step: The stride of the right one.
+    """
+
+    dim: int
+    right: int
+    have: int
+    length: int
+    step: int
+
+    @property
+    def need(self) -> int:
+        """The stride that the left one would need for both to be one dimension."""
+        return self.length * self.step
+
+    @property
+    def can_be_merged(self) -> bool:
+        """Whether one stride reaches the elements of both."""
+        return self.have == self.need
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -101,6 +131,19 @@ def explain_view(shape: Sequence[int], stride: Sequence[int], target: Sequence[i
     return ViewVerdict(ok=True, kind="view", shape=filled, stride=strides)
 
 
+def neighbours(shape: Sequence[int], stride: Sequence[int]) -> tuple[Neighbours, ...]:
+    """Return the pairs of neighbouring dimensions longer than 1, from the left.
+
+    >>> [(pair.dim, pair.need, pair.have) for pair in neighbours((3, 2), (1, 3))]
+    [(0, 6, 1)]
+    """
+    dims = [dim for dim, length in enumerate(shape) if length != 1]
+    return tuple(
+        Neighbours(dim=dim, right=right, have=stride[dim], length=shape[right], step=stride[right])
+        for dim, right in itertools.pairwise(dims)
+    )
+
+
 def infer_size(target: Sequence[int], numel: int) -> tuple[int, ...] | Literal["size", "infer"]:
     """Return the target with its -1 replaced, or why that cannot be."""
     known = math.prod(length for length in target if length != -1)
@@ -117,18 +160,11 @@ def infer_size(target: Sequence[int], numel: int) -> tuple[int, ...] | Literal["
 
 def _breaks(shape: tuple[int, ...], stride: tuple[int, ...]) -> list[_Break]:
     """Return the uneven places from the left; lengths of 1 are passed over."""
-    found: list[_Break] = []
-    inner, right = 1, -1
-    for dim in reversed(range(len(shape))):
-        if shape[dim] == 1:
-            continue
-        if right >= 0:
-            need = shape[right] * stride[right]
-            if stride[dim] != need:
-                found.append(_Break(dim, right, need, stride[dim], inner))
-        inner *= shape[dim]
-        right = dim
-    return found[::-1]
+    return [
+        _Break(pair.dim, pair.right, pair.need, pair.have, math.prod(shape[pair.right :]))
+        for pair in neighbours(shape, stride)
+        if not pair.can_be_merged
+    ]
 
 
 def _suffix_products(target: Sequence[int]) -> dict[int, int]:

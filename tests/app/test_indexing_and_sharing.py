@@ -167,3 +167,16 @@ def test_a_locked_page_keeps_its_program(open_page):
     app = open_page(KEY, lock="1")
     assert app.text_area(key="index_field").disabled
     assert "index_field" not in [each.key for each in open_page(KEY, hide="code").text_area]
+
+
+@pytest.mark.parametrize(
+    ("code", "changed"),
+    [
+        ("y = x.t()\nx[0, 1] = 100", "`x` 和 `y`"),
+        ("y = x.t()\nrow = x[0]\nx[0, 1] = 100", "`x`、`y` 和 `row`"),
+    ],
+)
+def test_the_chinese_headline_has_spaces_around_its_and(open_page, code, changed):
+    app = open_page(KEY, lang="zh", index_code=code)
+
+    assert f"改变 {changed}（" in headline(app)

@@ -133,6 +133,8 @@ def test_another_annotation_is_checked_instead(open_page, run_code, note):
         ({"ein_pattern": "b t -> b"}, "t appears on one side only"),
         ({"ein_pattern": "b t"}, "one arrow"),
         ({"ein_pattern": ""}, "use 1 to 6"),
+        ({"ein_pattern": "(tensor b) -> b tensor"}, "length of tensor"),
+        ({"ein_pattern": "(... b) -> b ..."}, "inside brackets"),
         ({"ein_op": "reduce", "ein_pattern": "b -> b t"}, "reduce adds no axis"),
         ({"ein_tab": "einsum", "ein_equation": "ij,jk"}, "one arrow"),
         ({"ein_tab": "einsum", "ein_equation": "ij->k"}, "Axis k of the result"),
@@ -144,6 +146,21 @@ def test_what_cannot_be_is_said_in_a_sentence(open_page, query, reason):
 
     assert headline(app) == "This pattern is refused"
     assert any(reason in each.value for each in app.error)
+
+
+@pytest.mark.filterwarnings("ignore:It is discouraged to use axes names that are keywords")
+@pytest.mark.parametrize("name", ["x", "operation", "self", "in", "tensors"])
+def test_an_axis_may_be_called_like_an_argument_or_a_keyword(open_page, run_code, name):
+    for operation in ("rearrange", "reduce", "repeat"):
+        pattern = {
+            "rearrange": f"({name} b) -> b {name}",
+            "reduce": f"({name} b) -> b",
+            "repeat": f"b -> b {name}",
+        }[operation]
+        app = open_page(PAGE, ein_op=operation, ein_pattern=pattern)
+
+        assert f"`{pattern}`" in headline(app)
+        check_code(app, run_code)
 
 
 def test_an_axis_that_is_gone_gives_way_to_one_that_is_there(open_page):

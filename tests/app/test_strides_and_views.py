@@ -192,3 +192,25 @@ def test_the_values_of_large_storages_stay_below_64_kib(open_page):
     assert len(values) == 4
     assert len(values[0]) == 4096
     assert sum(len(json.dumps(each, separators=(",", ":"))) for each in values) < 65_600
+
+
+@pytest.mark.parametrize(
+    ("leading", "code", "told"),
+    [
+        ("2, 3", "y = x.contiguous(memory_format=torch.channels_last)\ny.contiguous()",
+         ["channels_last", "yes"]),
+        ("2, 3", "x.transpose(2, 3)", ["no"]),
+        ("2, 1", "x.clone()", ["yes, and channels_last"]),
+        ("1, 2, 3", "x.permute(0, 4, 1, 2, 3)", ["channels_last_3d"]),
+        ("3", "x.clone()", ["yes"]),
+    ],
+)  # fmt: skip
+def test_the_steps_say_in_which_memory_format_a_tensor_is_contiguous(
+    open_page, leading, code, told
+):
+    app = open_page(
+        PAGE, strides_tab="steps", strides_code=code, strides_leading=leading, strides_rows="4",
+        strides_columns="5",
+    )  # fmt: skip
+    assert not app.exception
+    assert list(app.table[0].value["Contiguous"]) == told

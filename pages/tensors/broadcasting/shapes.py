@@ -4,6 +4,7 @@ import streamlit as st
 
 from core.figures.tensors.broadcasting.alignment import alignment_picture
 from core.language import _
+from core.language.listing import listed
 from core.tensors.broadcasting import Broadcast
 from core.tensors.torch_answers import broadcast_refusal
 from pages.shared.settings import look
@@ -32,8 +33,7 @@ def _headline(case: Broadcast) -> str:
         column = next(each for each in case.verdict.columns if each.length is None)
         lengths = dict.fromkeys(each for each in column.lengths if each not in {None, 1})
         message = _("{shapes} cannot be broadcast: dimension {dim} is {lengths}, and none is 1")
-        joined = _(" and ").join(map(str, lengths))
-        return message.format(shapes=written, dim=column.dim, lengths=joined)
+        return message.format(shapes=written, dim=column.dim, lengths=listed(lengths))
     if not any(any(column.stretched) for column in case.verdict.columns):
         message = _("{shapes} → {result}: equal lengths, nothing stretches")
         return message.format(shapes=written, result=case.result.shape)

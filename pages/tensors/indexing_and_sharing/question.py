@@ -3,6 +3,7 @@
 from functools import cache
 
 from core.language import _
+from core.language.listing import listed
 from core.tensors.presets import counted
 from core.tensors.writes import Written, run_writes
 from pages.shared.questions import Choice, predict_then_reveal
@@ -26,7 +27,7 @@ def ask_who_changes() -> None:
             _("The elements of x lie in the order that y asks for: strides can describe it, so y "
               "is a view of the same storage."),
         ),
-        Choice(_(" and ").join(changed)),
+        Choice(listed(changed)),
         Choice(
             _("all three: {names}").format(names=_(", ").join(everything)),
             _("After t() the elements do not lie in the order that z asks for, and no stride can "
@@ -45,6 +46,6 @@ def ask_who_changes() -> None:
         ),
         choices,
         _("{changed} change, {kept} does not: the write changed {count} address.").format(
-            changed=_(" and ").join(changed), kept=", ".join(kept), count=_ran().num_addresses
+            changed=listed(changed), kept=listed(kept), count=_ran().num_addresses
         ),
     )

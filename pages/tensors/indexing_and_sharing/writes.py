@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from core.language import _
+from core.language.listing import listed
 from core.tensors.writes import Variable, Written
 from pages.shared.charts import show_table
 from pages.shared.settings import presenting
@@ -42,7 +43,7 @@ def writes(program: Program) -> Shown:
 
 
 def _headline(written: Written) -> str:
-    changed, kept = (_listed(names) for names in written.names)
+    changed, kept = (listed(f"`{name}`" for name in names) for names in written.names)
     error = written.trace.error
     if error and not changed:
         return _("The program is refused in line {line}: no variable changes").format(
@@ -63,11 +64,6 @@ def _headline(written: Written) -> str:
     if kept:
         return _("`{write}` changes {changed}, not {kept} ({where})").format(**values)
     return _("`{write}` changes {changed} ({where})").format(**values)
-
-
-def _listed(names: Sequence[str]) -> str:
-    *others, last = [f"`{name}`" for name in names] or [""]
-    return _(" and ").join([_(", ").join(others), last]) if others else last
 
 
 def _where(storage: str, addresses: Sequence[int]) -> str:

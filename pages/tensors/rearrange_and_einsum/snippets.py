@@ -1,5 +1,6 @@
 """What the tabs say as plain Python, which runs anywhere with torch and einops."""
 
+import keyword
 from typing import Final
 
 from core.tensors.attention import AttentionRun
@@ -57,6 +58,8 @@ def pattern_code(run: PatternRun, unit: str) -> str:
     """Return code that does what a pattern does, twice, and counts what it costs."""
     call = run.call
     sizes = "".join(f", {name}={length}" for name, length in call.sizes.items())
+    if any(map(keyword.iskeyword, call.sizes)):  # Python refuses in=2
+        sizes = f", **{call.sizes}"
     reduction = f', "{call.reduction}"' if call.operation == "reduce" else ""
     has_values = run.first is not None
     calls = "".join(f"lambda x: x{step.code}, " for step in run.plan.steps)

@@ -6,6 +6,7 @@ from typing import Any
 import streamlit as st
 
 from core.language import _, ngettext
+from core.tensors.layout import Layout
 from core.tensors.trace import Step
 from pages.shared.charts import show_table, table_csv
 from pages.shared.settings import presenting
@@ -44,9 +45,17 @@ def _more_columns(steps: Sequence[Step]) -> dict[str, Sequence[Any]]:
     return {
         _("Offset"): [layout.offset for layout in layouts],
         _("Storage"): [step.outputs[0].storage for step in steps],
-        _("Contiguous"): [_("yes") if layout.is_contiguous else _("no") for layout in layouts],
+        _("Contiguous"): [_contiguous(layout) for layout in layouts],
         _("Predicted by the rule"): [_agreement(step) for step in steps],
     }
+
+
+def _contiguous(layout: Layout) -> str:
+    """Return whether it is contiguous, and in torch's format for images or volumes too."""
+    name = "channels_last_3d" if layout.ndim == 5 else "channels_last"
+    if not layout.is_channels_last:
+        return _("yes") if layout.is_contiguous else _("no")
+    return _("yes, and {format}").format(format=name) if layout.is_contiguous else name
 
 
 def _headline(steps: Sequence[Step]) -> str:

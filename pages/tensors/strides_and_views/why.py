@@ -1,6 +1,5 @@
 """Why `view` refuses: which neighbouring dimensions cannot be merged, and the ways around it."""
 
-import itertools
 from functools import partial
 
 import streamlit as st
@@ -9,7 +8,7 @@ from core.language import _
 from core.tensors.layout import Layout
 from core.tensors.shape_text import lengths_in
 from core.tensors.trace import Trace, TracedTensor
-from core.tensors.views import ViewVerdict, explain_view
+from core.tensors.views import ViewVerdict, explain_view, neighbours
 from core.units import format_bytes
 from pages.shared.charts import show_table
 from pages.shared.settings import unit_system
@@ -78,27 +77,23 @@ def verdict_sentence(tensor: TracedTensor, target: tuple[int, ...]) -> str:
 def _show_pairs(layout: Layout, verdict: ViewVerdict) -> None:
     """List every pair of neighbours: what the left stride is, and what a merge would need."""
     broken = {(pair.dim, pair.right) for pair in verdict.failures}
-    dims = [dim for dim, length in enumerate(layout.shape) if length != 1]
-    pairs = list(itertools.pairwise(dims))
+    pairs = neighbours(layout.shape, layout.stride)
     if not pairs:
         st.caption(_("There are no two dimensions longer than 1: nothing has to be merged."))
         return
-    needs = [layout.shape[right] * layout.stride[right] for _left, right in pairs]
-    has = [layout.stride[left] for left, _right in pairs]
     show_table(
         {
-            _("Dimensions"): [f"{left}, {right}" for left, right in pairs],
-            _("Stride of the left one"): has,
+            _("Dimensions"): [f"{pair.dim}, {pair.right}" for pair in pairs],
+            _("Stride of the left one"): [pair.have for pair in pairs],
             _("Length × stride of the right one"): [
-                f"{layout.shape[right]} × {layout.stride[right]} = {need}"
-                for (_left, right), need in zip(pairs, needs, strict=True)
+                f"{pair.length} × {pair.step} = {pair.need}" for pair in pairs
             ],
             _("Can be merged"): [
-                "✓ " + _("yes") if need == have else "✗ " + _("no")
-                for need, have in zip(needs, has, strict=True)
+                "✓ " + _("yes") if pair.can_be_merged else "✗ " + _("no") for pair in pairs
             ],
             _("The wanted shape"): [
-                _("needs that") if pair in broken else _("does not need that") for pair in pairs
+                _("needs that") if (pair.dim, pair.right) in broken else _("does not need that")
+                for pair in pairs
             ],
         }
     )

@@ -1,5 +1,6 @@
 """Plans against einops: values, and view or copy, of random patterns."""
 
+import inspect
 import math
 from random import Random
 
@@ -158,6 +159,8 @@ def test_names_stand_where_the_pattern_has_them():
         ("repeat", "a b -> a b c", {}, "is missing"),
         ("rearrange", "a {b -> a b", {}, "Unknown character"),
         ("rearrange", "a a -> a", {}, "duplicate"),
+        ("rearrange", "a (... c) -> a ... c", {"c": 2}, "inside brackets"),
+        ("rearrange", "a b -> ... a b", {}, "has to stand on the left"),
     ],
 )
 def test_what_einops_refuses_is_said(operation, pattern, sizes, message):
@@ -166,3 +169,50 @@ def test_what_einops_refuses_is_said(operation, pattern, sizes, message):
     more = ("sum",) if operation == "reduce" else ()
     with pytest.raises((einops.EinopsError, ValueError), match=r"\w"):
         getattr(einops, operation)(torch.zeros(4, 6), pattern, *more, **sizes)
+
+
+WORDS = ("x", "operation", "pattern", "reduction", "tensor", "tensors", "self", "sizes", "shape")
+
+
+def named_case(operation, name, rng):
+    """A pattern with an axis of this name, and the lengths that einops has to be told."""
+    other = rng.choice([word for word in (*WORDS, "b", "h1") if word != name])
+    length = rng.choice([1, 2, 3])
+    pattern = {
+        "rearrange": f"({name} {other}) -> {other} {name}",
+        "reduce": f"({name} {other}) -> {name}",
+        "repeat": f"{other} -> ({other} {name})",
+    }[operation]
+    return pattern, {name: length}
+
+
+@pytest.mark.parametrize("operation", ["rearrange", "reduce", "repeat"])
+def test_an_axis_may_have_every_name_that_einops_can_be_told(operation):
+    rng = Random(31)  # noqa: S311  a seeded test
+    more = ("sum",) if operation == "reduce" else ()
+    own = {
+        *inspect.signature(einops.reduce).parameters,
+        *inspect.signature(plan_einops).parameters,
+        *WORDS,
+    }
+    refused = set()
+    for name in sorted(own) * 5:
+        pattern, sizes = named_case(operation, name, rng)
+        x = torch.arange(6.0)
+        try:
+            wanted = getattr(einops, operation)(x, pattern, *more, **sizes)
+        except TypeError:
+            refused.add(name)
+            with pytest.raises(ValueError, match=rf"length of {name}\b"):
+                plan_einops(operation, pattern, layout_of(x), *more, **sizes)
+            continue
+        plan = plan_einops(operation, pattern, layout_of(x), *more, **sizes)
+        got = eval(plan.code, {"x": x})  # noqa: S307  the plan's own code
+        assert torch.equal(got, wanted), (pattern, sizes)
+    assert refused == {"tensor", "pattern", "reduction"}
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_an_axis_that_einops_need_not_be_told_may_have_any_name(name):
+    plan = plan_einops("rearrange", f"b {name} -> {name} b", contiguous((2, 3)))
+    assert plan.code == "x.permute(1, 0)"

@@ -19,6 +19,7 @@ from tests.core.tensors.random_tensors import random_strided
 
 NUM_LAYOUTS = 500
 STORAGE = torch.arange(5000)
+SHAPES_5D = [(2, 3, 4, 5, 6), (1, 3, 1, 2, 2), (2, 1, 1, 3, 1), (1, 1, 1, 1, 1), (2, 0, 2, 2, 2)]
 
 
 def random_layout(rng):
@@ -113,3 +114,43 @@ def test_a_transposed_walk_changes_lines_sixteen_times_as_often():
     column = Layout(shape=(256, 256), stride=(1, 256))
     assert (row.lines_touched(), row.line_changes()) == (4096, 4096)
     assert (column.lines_touched(), column.line_changes()) == (4096, 65_536)
+
+
+def channels_last(x):
+    """What torch says of it, in the format of its number of dimensions."""
+    if x.ndim not in {4, 5}:
+        return False
+    flat, deep = torch.channels_last, torch.channels_last_3d
+    return x.is_contiguous(memory_format=flat if x.ndim == 4 else deep)
+
+
+def test_channels_last_is_what_torch_says_of_every_order_of_small_dimensions():
+    found = {True: 0, False: 0}
+    for ndim in (3, 4, 5):
+        for shape in itertools.product((0, 1, 2, 3), repeat=ndim) if ndim < 5 else SHAPES_5D:
+            for order in itertools.permutations(range(ndim)):
+                back = [order.index(dim) for dim in range(ndim)]
+                x = torch.empty([shape[dim] for dim in order]).permute(back)
+                assert layout_of(x).is_channels_last == channels_last(x), (shape, x.stride())
+                found[channels_last(x)] += 1
+    assert min(found.values()) > 100, found
+
+
+def test_channels_last_with_odd_strides_is_what_torch_says():
+    rng = Random(15)  # noqa: S311  a seeded test
+    found = {True: 0, False: 0}
+    for _ in range(4000):
+        shape = [rng.choice([1, 1, 2, 3]) for _dim in range(4)]
+        nhwc = torch.empty(shape).to(memory_format=torch.channels_last).stride()
+        stride = [step if rng.random() < 0.85 else rng.choice([0, 1, 2, 7]) for step in nhwc]
+        x = STORAGE.as_strided(shape, stride)
+        assert layout_of(x).is_channels_last == channels_last(x), (shape, stride)
+        found[channels_last(x)] += 1
+    assert min(found.values()) > 500, found
+
+
+def test_a_batch_of_images_is_in_channels_last_only_after_the_call():
+    x = torch.empty(2, 3, 4, 5)
+    assert not layout_of(x).is_channels_last
+    assert layout_of(x.to(memory_format=torch.channels_last)).is_channels_last
+    assert layout_of(x.permute(0, 2, 3, 1)).is_channels_last is False

@@ -86,6 +86,10 @@ def test_lengths_of_billions_are_planned_and_a_part_is_drawn():
         ("b t", "one arrow"),
         ("b (t -> b t", "parenthes"),
         ("b b -> b", "duplicate dimension"),
+        ("({b t) -> b t", "Unknown character"),
+        ("(... t) -> ... t", "inside brackets"),
+        ("b t -> ... b t", "has to stand on the left"),
+        ("(tensor t) -> tensor t", "length of tensor"),
     ],
 )
 def test_what_einops_refuses_is_refused_with_a_reason(pattern, said):
@@ -117,3 +121,37 @@ def test_splitting_and_merging_again_moves_nothing_and_a_fresh_merge_does():
     assert back.data_ptr() == x.data_ptr()
     assert trip.moved == 0
     assert trip.fresh_merge == y.nbytes + fresh.nbytes
+
+
+NAMES = ("x", "operation", "pattern", "reduction", "tensor", "tensors", "self", "call", "lengths")
+
+
+@pytest.mark.parametrize("operation", ["rearrange", "reduce", "repeat"])
+def test_an_axis_may_be_called_like_an_argument(operation):
+    refused = set()
+    for name in NAMES:
+        pattern = {
+            "rearrange": f"({name} b) -> b {name}",
+            "reduce": f"({name} b) -> b",
+            "repeat": f"b -> b {name}",
+        }[operation]
+        call = PatternCall(operation=operation, pattern=pattern, lengths={name: 2, "b": 3})
+        try:
+            wanted = by_einops(call, torch.arange(float(math.prod(call.shape))))
+        except TypeError:
+            refused.add(name)
+            with pytest.raises(ValueError, match=f"length of {name}"):
+                run_pattern(call)
+            continue
+        run = run_pattern(call)
+        assert run.result_shape == tuple(wanted.shape), pattern
+        assert np.array_equal(run.after.values, wanted.numpy()), pattern
+    assert refused == {"tensor", "pattern", "reduction"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_axis_whose_length_is_seen_in_the_shape_may_have_any_name(name):
+    call = PatternCall(
+        operation="rearrange", pattern=f"b {name} -> {name} b", lengths={"b": 2, name: 3}
+    )
+    assert run_pattern(call).result_shape == (3, 2)

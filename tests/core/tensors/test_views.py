@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from core.tensors.layout import Layout
-from core.tensors.views import explain_view
+from core.tensors.views import explain_view, neighbours
 from tests.core.tensors.random_tensors import random_strided, random_target
 
 NUM_TRIPLES = 20_000
@@ -111,3 +111,49 @@ def test_some_tensors_that_are_not_contiguous_can_be_viewed():
     x = torch.arange(24).view(4, 6)[:, :3]
     verdict = explain_view(x.shape, x.stride(), (2, 2, 3))
     assert verdict.stride == x.view(2, 2, 3).stride() == (12, 6, 1)
+
+
+def test_neighbours_can_be_merged_exactly_if_torch_views_them_as_one_dimension():
+    rng = Random(41)  # noqa: S311  a seeded test
+    found = {True: 0, False: 0}
+    for _ in range(1500):
+        x = random_strided(rng)
+        if not x.numel():
+            continue
+        for pair in neighbours(x.shape, x.stride()):
+            two = x[tuple(slice(None) if d in {pair.dim, pair.right} else 0 for d in range(x.ndim))]
+            try:
+                two.view(-1)
+                can = True
+            except RuntimeError:
+                can = False
+            case = (tuple(x.shape), x.stride(), pair)
+            assert pair.can_be_merged == can, case
+            assert pair.have == x.stride(pair.dim), case
+            assert pair.need == pair.length * pair.step, case
+            assert (pair.length, pair.step) == (x.shape[pair.right], x.stride(pair.right)), case
+            found[can] += 1
+    assert min(found.values()) > 200, found
+
+
+def test_every_dimension_longer_than_1_stands_beside_the_next_one():
+    pairs = neighbours((2, 1, 3, 1, 1, 4), (12, 9, 4, 7, 7, 1))
+    assert [(pair.dim, pair.right) for pair in pairs] == [(0, 2), (2, 5)]
+    assert [(pair.need, pair.have) for pair in pairs] == [(12, 12), (4, 4)]
+    assert neighbours((1, 5, 1), (5, 1, 1)) == ()
+    assert neighbours((), ()) == ()
+
+
+def test_the_pairs_of_a_refusal_are_neighbours_that_cannot_be_merged():
+    rng = Random(42)  # noqa: S311  a seeded test
+    num_refused = 0
+    for _ in range(1500):
+        x = random_strided(rng)
+        verdict = explain_view(x.shape, x.stride(), random_target(rng, x.numel()))
+        pairs = {(each.dim, each.right): each for each in neighbours(x.shape, x.stride())}
+        for failure in verdict.failures:
+            pair = pairs[failure.dim, failure.right]
+            assert not pair.can_be_merged
+            assert (pair.need, pair.have) == (failure.need, failure.have)
+            num_refused += 1
+    assert num_refused > 200

@@ -14,7 +14,9 @@ from core.figures.tensors.broadcasting.boxes import (
     end_box,
     operand_box,
 )
+from core.figures.tensors.broadcasting.layers import draw_layers
 from core.language import _
+from core.language.listing import listed
 from core.tensors.broadcasting import Broadcast
 from core.tensors.layout import Layout
 from core.units import format_count
@@ -115,22 +117,7 @@ def _draw_grid(
         ]
         for i in range(rows)
     ]
-    for level, (meaning, share) in enumerate(_SHARES):
-        color = look.color(meaning)
-        drawing.trace(
-            "heatmap",
-            x=[left + j for j in range(columns)],
-            y=list(range(rows)),
-            z=[[1 if each == level else None for each in row] for row in levels],
-            colorscale=[[0, color], [1, color]],
-            opacity=share,
-            showscale=False,
-            hoverinfo="skip",
-            xgap=2,
-            ygap=2,
-            xaxis="x2",
-            yaxis="y2",
-        )
+    draw_layers(drawing, levels, _SHARES, look, left=left, axes=("x2", "y2"))
 
 
 def _drawn(layout: Layout) -> tuple[int, int]:
@@ -165,7 +152,7 @@ def _sentence(case: Broadcast) -> str:
         message = _(
             "{shapes}, aligned from the right, cannot be broadcast: dimension {dims} differs."
         )
-        return message.format(shapes=shapes, dims=_(" and ").join(map(str, wrong)))
+        return message.format(shapes=shapes, dims=listed(wrong))
     parts = [
         _("{name} has the strides {stride}").format(name=each.name, stride=each.read.stride)
         for each in case.operands

@@ -6,6 +6,7 @@ from typing import Any, Final, Literal
 
 from core.figures.picture import Drawing, Look
 from core.language import _
+from core.language.listing import listed
 from core.tensors.broadcasting import Column
 
 State = Literal["kept", "stretched", "absent", "refused", "summed", "result"]
@@ -70,7 +71,7 @@ def end_box(column: Column) -> Box:
 def _refusal(column: Column) -> str:
     lengths = dict.fromkeys(each for each in column.lengths if each not in {None, 1})
     said = _("dimension {dim}: {lengths} differ, and none of them is 1")
-    return said.format(dim=column.dim, lengths=_(" and ").join(map(str, lengths)))
+    return said.format(dim=column.dim, lengths=listed(lengths))
 
 
 def draw_boxes(

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from core.figures.picture import Drawing, Look, Picture
+from core.figures.tensors.broadcasting.layers import draw_layers
 from core.language import _
 from core.tensors.masks import Masked
 
@@ -13,6 +14,7 @@ PRESENT_HEIGHT_PX: Final = 390
 _FEW: Final = 8  # tokens whose weights have room for their digits
 _PANELS: Final = ([0, 0.46], [0.54, 1])
 _NOTHING, _SEEN, _FUTURE, _NAN = range(4)
+_SHARES: Final = (("surface", 0.9), ("accent", 0.35), ("estimated", 0.55), ("refused", 0.55))
 
 
 def mask_picture(ran: Masked, look: Look, *, has_order: bool) -> Picture:
@@ -70,22 +72,9 @@ def _draw(
     look: Look,
 ) -> None:
     """Draw a panel: a layer for each meaning, then the words."""
-    axes = {"xaxis": "x" if panel == 0 else "x2", "yaxis": "y" if panel == 0 else "y2"}
-    looks = (("surface", 0.9), ("accent", 0.35), ("estimated", 0.55), ("refused", 0.55))
+    x, y = ("x", "y") if panel == 0 else ("x2", "y2")
     count = len(levels)
-    for level, (meaning, share) in enumerate(looks):
-        color = look.color(meaning)
-        drawing.trace(
-            "heatmap",
-            z=[[1 if each == level else None for each in row] for row in levels],
-            colorscale=[[0, color], [1, color]],
-            opacity=share,
-            showscale=False,
-            hoverinfo="skip",
-            xgap=2,
-            ygap=2,
-            **axes,
-        )
+    draw_layers(drawing, levels, _SHARES, look, axes=(x, y))
     size = look.layout()["font"]["size"]
     is_long = count > _FEW
     drawing.scatter(
@@ -96,7 +85,8 @@ def _draw(
         textfont={"size": size - (2 if is_long and not look.present else 0)},
         customdata=[f"[{i}, {j}]: {words[i][j]}" for i in range(count) for j in range(count)],
         hovertemplate="%{customdata}<extra></extra>",
-        **axes,
+        xaxis=x,
+        yaxis=y,
     )
 
 

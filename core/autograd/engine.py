@@ -1,0 +1,287 @@
+"""One backward pass, watched: what goes into each node and comes out, and what is freed when.
+
+Why apart: it puts hooks on living nodes and takes them off again.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd.graph import Node as TorchNode
+from torch.utils.hooks import RemovableHandle
+
+from core.autograd.forward import Meter, Recorder, Telling, made_bytes
+from core.autograd.graph import EventKind, TensorInfo
+from core.autograd.living_graph import LivingGraph, LivingNode
+from core.autograd.torch_private import planned_order, running_node
+
+Infos = tuple[TensorInfo | None, ...]
+
+
+@dataclass(kw_only=True, slots=True)
+class Moment:
+    """An event of a backward that still knows its living node; `freed` are storages' bytes."""
+
+    kind: EventKind
+    node: TorchNode | None = None
+    leaf: Tensor | None = None
+    gradients: Infos = ()
+    before: TensorInfo | None = None
+    after: TensorInfo | None = None
+    waiting: Sequence[TorchNode] = ()
+    freed: Mapping[str, int] = field(default_factory=dict)
+    text: str = ""
+    backward: int | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Pass:
+    """What one backward did.
+
+    Attributes:
+        root: The node that it began at.
+        order: The nodes that ran, in turn.
+        planned: The engine's own plan.
+        gradients_in: Node -> what went in, one for each output.
+        contributions: (node, input index) -> what went that way.
+        seconds: Node -> how long it ran, with the hooks.
+        flops: Node -> torch's count.
+        finding: Node -> "nan" or "inf" that it made of finite numbers.
+        failed: The node that raised.
+    """
+
+    root: TorchNode | None = None
+    order: list[TorchNode] = field(default_factory=list)
+    planned: list[TorchNode] = field(default_factory=list)
+    gradients_in: dict[TorchNode, Infos] = field(default_factory=dict)
+    contributions: dict[tuple[TorchNode, int], TensorInfo] = field(default_factory=dict)
+    seconds: dict[TorchNode, float] = field(default_factory=dict)
+    flops: dict[TorchNode, int] = field(default_factory=dict)
+    finding: dict[TorchNode, str] = field(default_factory=dict)
+    failed: TorchNode | None = None
+
+
+class Engine:
+    """Runs backward passes over a living graph, and notes their moments."""
+
+    def __init__(
+        self,
+        graph: LivingGraph,
+        recorder: Recorder,
+        meter: Meter,
+        info: Callable[[Tensor], TensorInfo],
+        moments: list[Any],
+    ) -> None:
+        self.moments = moments
+        self.passes: list[Pass] = []
+        self._graph, self._recorder, self._meter, self._info = graph, recorder, meter, info
+
+    def run(
+        self,
+        root: Tensor,
+        gradient: Tensor | None = None,
+        *,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+    ) -> None:
+        """Run `root.backward(...)`.
+
+        Raises:
+            RuntimeError: Whatever torch raises.
+            LimitReached: If the capture has used up what it may.
+        """
+        watch = _Watch(self, Pass(root=root.grad_fn), len(self.passes), self._reachable(root))
+        self.passes.append(watch.told)
+        watch.seed(root, gradient)
+        mode = self._recorder.mode() if create_graph else Telling(watch.count)
+        self._recorder.layer = int(create_graph)
+        try:
+            with watch, torch.autograd.set_multithreading_enabled(False), mode:
+                torch.autograd.backward(
+                    root, gradient, retain_graph=retain_graph, create_graph=create_graph
+                )
+            watch.look_for_release()
+        finally:
+            self._recorder.layer = 0
+
+    def _reachable(self, root: Tensor) -> dict[TorchNode, LivingNode]:
+        """Return the nodes that this backward will run."""
+        found: dict[TorchNode, LivingNode] = {}
+        waiting = [root.grad_fn] if root.grad_fn is not None else []
+        while waiting:
+            node = waiting.pop()
+            if node not in found:
+                found[node] = self._graph.nodes[node]
+                waiting += [target for target, _output in found[node].inputs.values()]
+        return found
+
+
+class _Watch:
+    """The hooks of one backward."""
+
+    def __init__(
+        self, engine: Engine, told: Pass, number: int, nodes: dict[TorchNode, LivingNode]
+    ) -> None:
+        self.told = told
+        self._engine, self._number, self._nodes = engine, number, nodes
+        self._info = engine._info
+        self._handles: list[RemovableHandle] = []
+        self._open = _open_inputs(nodes)
+        self._ready: list[TorchNode] = []
+        self._began = 0.0
+        self._last: TorchNode | None = None
+        self._before: TensorInfo | None = None
+        self._in: tuple[Tensor | None, ...] = ()
+        # A storage that several nodes keep is freed with the last of them.
+        self._keepers = _keepers(engine._graph.nodes)
+
+    def __enter__(self) -> None:
+        for node in self._nodes:
+            self._handles.append(node.register_prehook(self._entering(node)))
+            self._handles.append(node.register_hook(self._leaving(node)))
+
+    def __exit__(self, *_error: object) -> None:
+        for handle in self._handles:
+            handle.remove()
+
+    def seed(self, root: Tensor, gradient: Tensor | None) -> None:
+        """Note the gradient that backward begins with."""
+        if root.grad_fn is not None:
+            self._ready = [root.grad_fn]
+        given = gradient if gradient is not None else torch.ones_like(root, requires_grad=False)
+        self._note("seed", root.grad_fn, gradients=(self._info(given),))
+
+    def _note(self, kind: EventKind, node: TorchNode | None, **told: Any) -> None:  # noqa: ANN401
+        self._engine.moments.append(
+            Moment(
+                kind=kind,
+                node=node,
+                backward=self._number,
+                waiting=tuple(self._ready),
+                **told,
+            )
+        )
+
+    def _entering(self, node: TorchNode) -> Callable[[tuple[Tensor | None, ...]], None]:
+        def hook(gradients: tuple[Tensor | None, ...]) -> None:
+            if not self.told.planned:
+                self.told.planned = planned_order()
+            self.look_for_release()
+            leaf = self._nodes[node].leaf
+            if leaf is not None:
+                self._before = self._info(leaf.grad) if leaf.grad is not None else None
+            self._in = gradients
+            self.told.failed = node
+            self._began = time.perf_counter()
+
+        return hook
+
+    def _leaving(self, node: TorchNode) -> Callable[..., None]:
+        def hook(
+            contributions: tuple[Tensor | None, ...], gradients: tuple[Tensor | None, ...]
+        ) -> None:
+            told = self.told
+            told.seconds[node] = time.perf_counter() - self._began
+            told.failed = None
+            infos = tuple(None if x is None else self._info(x) for x in gradients)
+            told.gradients_in[node] = infos
+            told.order.append(node)
+            self._ready = [each for each in self._ready if each is not node]
+            for index, x in enumerate(contributions):
+                if x is not None:
+                    told.contributions[node, index] = self._info(x)
+            self._find(node, infos)
+            self._hand_on(node)
+            self._last = node
+            leaf = self._nodes[node].leaf
+            if leaf is None:
+                self._note("node", node, gradients=infos)
+            else:
+                after = self._info(leaf.grad) if leaf.grad is not None else None
+                self._note("accumulate", node, gradients=infos, before=self._before, after=after)
+
+        return hook
+
+    def _find(self, node: TorchNode, infos: Infos) -> None:
+        """Note a node that made NaN or infinity of finite numbers."""
+        outward = [
+            self.told.contributions[node, index]
+            for index in self._nodes[node].inputs
+            if (node, index) in self.told.contributions
+        ]
+        if all(map(_is_finite, infos)) and not all(map(_is_finite, outward)):
+            has_nan = any(each.statistics and each.statistics.num_nan for each in outward)
+            self.told.finding[node] = "nan" if has_nan else "inf"
+
+    def _hand_on(self, node: TorchNode) -> None:
+        """Queue the nodes that now have all their gradients, as the engine does."""
+        for target, _output in self._nodes[node].inputs.values():
+            self._open[target] -= 1
+            if not self._open[target]:
+                self._ready.append(target)
+        self._ready.sort(key=lambda each: -self._nodes[each].sequence)
+
+    def look_for_release(self) -> None:
+        """Note what the node that ran last has let go of since."""
+        node, self._last = self._last, None
+        if node is None or not self._nodes[node].raws or self._nodes[node].holds():
+            return
+        freed = {}
+        for saved in self._nodes[node].saved:
+            keepers = self._keepers.get(saved.storage, set())
+            keepers.discard(node)
+            if not keepers and saved.kind == "activation":
+                freed[saved.storage] = saved.storage_bytes
+        self._note("release", node, freed=freed)
+
+    def count(
+        self,
+        func: Any,  # noqa: ANN401
+        inputs: Sequence[Tensor],
+        outputs: Sequence[Tensor],
+        flops: int,
+    ) -> None:
+        """Count the FLOPs of the node that runs; operations of a recomputed forward too."""
+        self._engine._meter.count(made_bytes(inputs, outputs))
+        node = running_node()
+        if node is None:
+            return
+        self.told.flops[node] = self.told.flops.get(node, 0) + flops
+        if torch.is_grad_enabled():
+            self._note_recompute(node, str(func._schema.name).removeprefix("aten::"))
+
+    def _note_recompute(self, node: TorchNode, name: str) -> None:
+        last = self._engine.moments[-1]
+        if isinstance(last, Moment) and last.kind == "recompute" and last.node is node:
+            last.text = f"{last.text}, {name}"
+        else:
+            self._note("recompute", node, text=name)
+
+
+def _open_inputs(nodes: dict[TorchNode, LivingNode]) -> dict[TorchNode, int]:
+    """Return how many gradients each node waits for."""
+    waits = dict.fromkeys(nodes, 0)
+    for living in nodes.values():
+        for target, _output in living.inputs.values():
+            waits[target] += 1
+    return waits
+
+
+def _keepers(nodes: Mapping[TorchNode, LivingNode]) -> dict[str, set[TorchNode]]:
+    """Return for each storage that only the graph keeps alive which nodes still keep it."""
+    told: dict[str, set[TorchNode]] = {}
+    for node, living in nodes.items():
+        if living.holds():
+            for saved in living.saved:
+                if saved.kind == "activation":
+                    told.setdefault(saved.storage, set()).add(node)
+    return told
+
+
+def _is_finite(info: TensorInfo | None) -> bool:
+    if info is None or info.statistics is None:
+        return True
+    return not info.statistics.num_nan and not info.statistics.num_inf

@@ -1,0 +1,133 @@
+r"""A formula with a node's own numbers put in: `\bar{w} = 14 \cdot 3 = 42`.
+
+Why apart: the formulas are true without any node.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from core.autograd.formulas.formula import INCOMING, Array, Formula, Input, Values
+from core.autograd.formulas.node_values import array_of, node_values
+from core.autograd.formulas.operands import operands
+from core.autograd.formulas.shapes import sum_to
+from core.autograd.formulas.table import formula_of
+from core.autograd.graph import Edge, Node
+
+MOST_ELEMENTS: Final = 9
+_PLACE: Final = re.compile(r"\$([a-z_][a-z0-9_]*)")
+
+
+def substituted(node: Node, edges: Sequence[Edge] = ()) -> str:
+    r"""Return the formula with this node's numbers: `\bar{w} = 14 \cdot 3 = 42`, a line an input.
+
+    Tensors of up to 9 elements are written out; larger ones keep their letter. An input that can
+    take no gradient has no line.
+
+    Args:
+        node: Of a capture whose backward ran.
+        edges: Those of the capture; with them, inputs that are cut get no line, and gradients of
+            inputs that were broadcast are summed to their shape, as the engine does.
+
+    Returns:
+        "" if the node did not run, or its type has no formula.
+    """
+    formula = formula_of(node.type)
+    if formula is None or not any(node.gradients_in):
+        return ""
+    mine = {each.input_index: each for each in edges if each.source == node.id}
+    lines = []
+    for index, (one, operand) in enumerate(_asked(node, formula)):
+        edge = mine.get(index)
+        if edge is None or not edge.is_cut:
+            lines.append(_line(node, formula, one, operand, edge))
+    if len(lines) < 2:
+        return "".join(lines)
+    return r"\begin{{gathered}} {} \end{{gathered}}".format(r" \\ ".join(lines))
+
+
+def _asked(node: Node, formula: Formula) -> list[tuple[Input, str]]:
+    """Return the inputs that can take a gradient, each with its name in the reader's program."""
+    has = {each.name.partition("[")[0] for each in node.saved}
+    has |= {name for name, text in node.attributes.items() if text != "None"}
+    names = operands(node, len(formula.inputs))
+    return [
+        (one, name)
+        for one, name in zip(formula.inputs, names, strict=True)
+        if name != "number" and (one.is_many or has.issuperset(one.needs))
+    ]
+
+
+def _line(node: Node, formula: Formula, one: Input, operand: str, edge: Edge | None) -> str:
+    values = node_values(node)
+    arrays = tuple(array_of(each) for each in node.gradients_in)
+    gradient = arrays[0] if len(arrays) == 1 else arrays
+    middle = _with_numbers(formula, one, {**values, INCOMING: gradient})
+    result = _result(one, values, gradient)
+    shape = edge.gradient.shape if edge is not None and edge.gradient is not None else None
+    if result is not None and shape is not None and shape != result.shape:
+        middle, result = rf"\sum ({middle})", sum_to(result, shape)
+    end = None if result is None else number_text(result)
+    parts = [
+        rf"\bar{{{operand or one.symbol}}}",
+        middle,
+        *([end] if end not in {None, middle} else []),
+    ]
+    return " = ".join(parts)
+
+
+def _result(one: Input, values: Values, gradient: Any) -> Array | None:  # noqa: ANN401
+    is_known = all(values.get(name) is not None for name in one.needs)
+    if one.is_many or not is_known or (gradient is None):
+        return None
+    return np.asarray(one.rule(gradient, values))
+
+
+def _with_numbers(formula: Formula, one: Input, values: Values) -> str:
+    """Return the derivative with its numbers; with its letters if one is too large to write."""
+    text = one.derivative
+    names = _PLACE.findall(text)
+    texts = {name: number_text(values.get(name)) for name in names}
+    if any(each is None for each in texts.values()):
+        return formula.written(text)
+    if sum(np.ndim(values[name]) > 0 for name in names) > 1 and r"\top" not in text:
+        text = text.replace(r"\cdot", r"\odot")  # between tensors: element by element
+    return _PLACE.sub(lambda found: _fitted(str(texts[found[1]]), found), text)
+
+
+def _fitted(number: str, found: re.Match[str]) -> str:
+    """Return a number, in parentheses where its sign would meet another operator or a power."""
+    before, after = found.string[: found.start()].rstrip(), found.string[found.end() :]
+    is_alone = before.endswith(("{", "(", "[", ",")) or not before
+    if number.startswith("-") and (not is_alone or after.startswith("^")):
+        return f"({number})"
+    return number
+
+
+def number_text(value: Any) -> str | None:  # noqa: ANN401  what `node_values` holds
+    r"""Return a number, a sequence of lengths or a small tensor as LaTeX; None of all else.
+
+    >>> number_text(0.00001234), number_text((2, 3))
+    ('1.234 \\times 10^{-5}', '(2, 3)')
+    """
+    if value is None or isinstance(value, str):
+        return None
+    if isinstance(value, tuple):
+        are_lengths = all(isinstance(each, int) for each in value)
+        return "({})".format(", ".join(map(str, value))) if are_lengths else None
+    array = np.asarray(value, dtype=np.float64)
+    if array.ndim == 0:
+        return _scalar(float(array))
+    if array.ndim > 2 or array.size > MOST_ELEMENTS:
+        return None
+    rows = (" & ".join(map(_scalar, row)) for row in np.atleast_2d(array).tolist())
+    return r"\begin{{bmatrix}} {} \end{{bmatrix}}".format(r" \\ ".join(rows))
+
+
+def _scalar(value: float) -> str:
+    if not np.isfinite(value):
+        return r"\text{NaN}" if np.isnan(value) else r"\infty" if value > 0 else r"-\infty"
+    mantissa, _e, exponent = f"{value + 0.0:.4g}".partition("e")
+    return rf"{mantissa} \times 10^{{{int(exponent)}}}" if exponent else mantissa

@@ -1,0 +1,240 @@
+"""A program changed so that autograd accepts it: what `errors` proposes, as text to copy.
+
+Why apart: trees of Python, where `errors` speaks of tensors and gradients. Comments are lost.
+"""
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+_SYMBOLS: Final = {
+    "add_": ast.Add,
+    "sub_": ast.Sub,
+    "mul_": ast.Mult,
+    "div_": ast.Div,
+}
+_FILLED: Final = {
+    "zero_": "torch.zeros_like({x})",
+    "fill_": "torch.full_like({x}, {value})",
+    "copy_": "{value}.clone()",
+}
+_BLOCKS: Final = ("torch.no_grad()", "torch.inference_mode()")
+Change = Callable[[ast.stmt], Sequence[ast.stmt]]
+
+
+def writes_of(source: str) -> tuple[tuple[int, str, str], ...]:
+    r"""Return line, name and text of each statement that changes a tensor in place.
+
+    >>> writes_of("b = x.exp()\nb.add_(1)")
+    ((2, 'b', 'b.add_(1)'),)
+    """
+    found = [(each, _written(each)) for each in _statements(ast.parse(source))]
+    return tuple((each.lineno, name, ast.unparse(each)) for each, name in found if name)
+
+
+def text_of(source: str, line: int | None) -> str:
+    """Return the statement on a line; empty if there is none."""
+    return next((ast.unparse(each) for each in _on(ast.parse(source), line)), "")
+
+
+def names_on(source: str, line: int | None) -> frozenset[str]:
+    """Return the names that a line reads or assigns."""
+    return frozenset(
+        node.id
+        for each in _on(ast.parse(source), line)
+        for node in ast.walk(each)
+        if isinstance(node, ast.Name)
+    )
+
+
+def is_in_block(source: str, line: int | None) -> bool:
+    """Whether a line stands within `with`."""
+    return any(isinstance(each, ast.With) for each in _top_with(ast.parse(source), line))
+
+
+def out_of_place(source: str, line: int | None) -> str:
+    """Give what a write changes a new tensor: `b.add_(1)` becomes `b = b + 1`."""
+    return _changed(source, line, _out_of_place)
+
+
+def moved_behind(source: str, line: int | None, later: int | None) -> str:
+    """Do a statement, with its block, after a later one."""
+    tree = ast.parse(source)
+    first, second = _top_with(tree, line), _top_with(tree, later)
+    if not (first and second) or first == second:
+        return ""
+    tree.body.remove(first[0])
+    tree.body.insert(tree.body.index(second[0]) + 1, first[0])
+    return ast.unparse(tree)
+
+
+def without_tracking(source: str, line: int | None) -> str:
+    """Write under `torch.no_grad()`."""
+    return _changed(source, line, lambda each: [_block("torch.no_grad()", [each])])
+
+
+def retaining(source: str, line: int | None) -> str:
+    """Have every backward before a line keep the graph."""
+    tree = ast.parse(source)
+    earlier = [call for call in _calls(tree, "backward") if call.lineno < (line or 0)]
+    for call in earlier:
+        call.keywords = [each for each in call.keywords if each.arg != "retain_graph"]
+        call.keywords.append(ast.keyword(arg="retain_graph", value=ast.Constant(value=True)))
+    return ast.unparse(tree) if earlier else ""
+
+
+def calling_first(source: str, line: int | None, method: str, first: str) -> str:
+    """Call another method before a method: `y.backward()` becomes `y.sum().backward()`."""
+    tree = ast.parse(source)
+    calls = [call for call in _calls(tree, method) if call.lineno == line]
+    for call in calls:
+        if isinstance(call.func, ast.Attribute):
+            link = ast.Attribute(value=call.func.value, attr=first, ctx=ast.Load())
+            call.func.value = ast.Call(func=link, args=[], keywords=[])
+    return ast.unparse(tree) if calls else ""
+
+
+def without_inference_mode(source: str) -> str:
+    """Use `torch.no_grad()` where `torch.inference_mode()` stood."""
+    changed = source.replace("torch.inference_mode()", "torch.no_grad()")
+    return changed if changed != source else ""
+
+
+def connected(source: str, leaf: str) -> str:
+    """Undo what cuts the graph: `detach()`, blocks without gradients; else have a leaf tracked."""
+    tree = _WithoutCuts().visit(ast.parse(source))
+    changed = ast.unparse(ast.fix_missing_locations(tree))
+    if changed != ast.unparse(ast.parse(source)):
+        return changed
+    return f"{leaf}.requires_grad_()\n{source}" if leaf else ""
+
+
+def retained(source: str) -> str:
+    """Have every computed tensor keep its gradient whose `.grad` is read."""
+    tree = ast.parse(source)
+    read = {
+        node.value.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and node.attr == "grad"
+        if isinstance(node.value, ast.Name)
+    }
+    lines: list[str] = []
+    for each in tree.body:
+        lines.append(ast.unparse(each))
+        match each:
+            case ast.Assign(targets=[ast.Name(id=name)]) if name in read:
+                lines.append(f"{name}.retain_grad()")
+    return "\n".join(lines) if len(lines) > len(tree.body) else ""
+
+
+class _WithoutCuts(ast.NodeTransformer):
+    """Takes away `.detach()` and the blocks that switch gradients off; their lines stay."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        match node.func:
+            case ast.Attribute(value=value, attr="detach"):
+                return value
+        return node
+
+    def visit_With(self, node: ast.With) -> ast.AST | list[ast.stmt]:
+        self.generic_visit(node)
+        is_cut = any(ast.unparse(item.context_expr) in _BLOCKS for item in node.items)
+        return node.body if is_cut else node
+
+
+def _out_of_place(statement: ast.stmt) -> list[ast.stmt]:
+    match statement:
+        case ast.AugAssign(target=target, op=op, value=value):
+            return _assigned(target, ast.BinOp(left=_read(target), op=op, right=value))
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=x, attr=method), args=arguments)):
+            return _assigned(x, _result(x, method, arguments))
+        case ast.Assign(targets=[ast.Subscript(value=x)]):
+            copy = ast.parse(f"{ast.unparse(x)}.clone()", mode="eval").body
+            return [*_assigned(x, copy), statement]
+    return [statement]
+
+
+def _result(x: ast.expr, method: str, arguments: list[ast.expr]) -> ast.expr:
+    if method in _SYMBOLS and arguments:
+        return ast.BinOp(left=x, op=_SYMBOLS[method](), right=arguments[0])
+    value = ast.unparse(arguments[0]) if arguments else ""
+    pattern = _FILLED.get(method, f"{{x}}.{method.rstrip('_')}({{value}})")
+    return ast.parse(pattern.format(x=ast.unparse(x), value=value), mode="eval").body
+
+
+def _assigned(target: ast.expr, value: ast.expr) -> list[ast.stmt]:
+    return list(ast.parse(f"{ast.unparse(target)} = {ast.unparse(value)}").body)
+
+
+def _read(target: ast.expr) -> ast.expr:
+    return ast.parse(ast.unparse(target), mode="eval").body
+
+
+def _block(head: str, body: list[ast.stmt]) -> ast.stmt:
+    block = ast.parse(f"with {head}:\n    pass").body[0]
+    if isinstance(block, ast.With):
+        block.body = body
+    return block
+
+
+def _written(statement: ast.stmt) -> str:
+    """Return the name of what a statement changes in place; empty if it changes nothing."""
+    match statement:
+        case ast.AugAssign(target=ast.Name(id=name) | ast.Attribute(value=ast.Name(id=name))):
+            return name
+        case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name))]):
+            return name
+        case (
+            ast.Expr(value=ast.Call(func=ast.Attribute(value=x, attr=method)))
+            | ast.Assign(value=ast.Call(func=ast.Attribute(value=x, attr=method)))
+        ):
+            names = [node.id for node in ast.walk(x) if isinstance(node, ast.Name)]
+            is_write = method in _SYMBOLS or method in _FILLED
+            return names[0] if names and is_write else ""
+    return ""
+
+
+def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
+    for each in tree.body:
+        yield from (node for node in ast.walk(each) if isinstance(node, ast.stmt))
+
+
+def _on(tree: ast.Module, line: int | None) -> list[ast.stmt]:
+    """Return the statement on a line, as small as possible."""
+    return [
+        each
+        for each in _statements(tree)
+        if not isinstance(each, ast.With)
+        if line is not None and each.lineno <= line <= (each.end_lineno or each.lineno)
+    ]
+
+
+def _top_with(tree: ast.Module, line: int | None) -> list[ast.stmt]:
+    """Return the statement on a line, with the block that it stands in."""
+    return [
+        each
+        for each in tree.body
+        if line is not None and each.lineno <= line <= (each.end_lineno or each.lineno)
+    ]
+
+
+def _calls(tree: ast.Module, method: str) -> list[ast.Call]:
+    return [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        if isinstance(node.func, ast.Attribute) and node.func.attr == method
+    ]
+
+
+def _changed(source: str, line: int | None, change: Change) -> str:
+    """Return the program with the statement on a line changed; empty if that changes nothing."""
+    tree = ast.parse(source)
+    guilty = _on(tree, line)
+    blocks = [each for each in _statements(tree) if isinstance(each, ast.With)]
+    bodies = [tree.body, *(block.body for block in blocks)]
+    for body in bodies:
+        body[:] = [new for each in body for new in (change(each) if each in guilty else [each])]
+    changed = ast.unparse(ast.fix_missing_locations(tree))
+    return changed if changed != ast.unparse(ast.parse(source)) else ""

@@ -1,0 +1,86 @@
+"""A living tensor as plain data: its values while they are few, and its statistics."""
+
+from typing import Final
+
+import torch
+from torch import Tensor
+
+from core.autograd.graph import Statistics, TensorInfo
+
+MAX_VALUES: Final = 4096  # of one tensor
+MAX_VALUE_BYTES: Final = 8_000_000  # of all values of a capture, 8 bytes each
+
+
+class Budget:
+    """How many values may still be kept."""
+
+    def __init__(self, max_values: int = MAX_VALUES) -> None:
+        self._left, self._max_values = MAX_VALUE_BYTES // 8, max_values
+
+    def info(self, x: Tensor) -> TensorInfo:
+        """Return what a tensor is now."""
+        x = x.detach()
+        values = None
+        if x.numel() <= min(self._max_values, self._left) and _has_data(x):
+            self._left -= x.numel()
+            values = tuple(_plain(x).tolist())
+        return TensorInfo(
+            shape=tuple(x.shape),
+            dtype=str(x.dtype).removeprefix("torch."),
+            num_bytes=x.numel() * x.element_size(),
+            values=values,
+            statistics=statistics_of(x),
+        )
+
+
+def statistics_of(x: Tensor) -> Statistics | None:
+    """Return a tensor in a few numbers; None if it has no elements or no data."""
+    if not x.numel() or not _has_data(x):
+        return None
+    flat = _plain(x)
+    if flat.numel() == 1:
+        return _of_one(float(flat))
+    low, high = torch.aminmax(flat)
+    numbers = torch.stack((low, high, flat.mean(), torch.linalg.vector_norm(flat))).tolist()
+    if all(number - number == 0 for number in numbers):
+        return Statistics(minimum=numbers[0], maximum=numbers[1], mean=numbers[2], norm=numbers[3])
+    return _of_some_not_finite(flat)
+
+
+def _of_one(value: float) -> Statistics:
+    is_finite = value - value == 0
+    kept = value if is_finite else None
+    return Statistics(
+        minimum=kept,
+        maximum=kept,
+        mean=kept,
+        norm=abs(value) if is_finite else None,
+        num_nan=int(value != value),  # noqa: PLR0124  NaN alone differs from itself
+        num_inf=int(not is_finite and value == value),  # noqa: PLR0124
+    )
+
+
+def _of_some_not_finite(flat: Tensor) -> Statistics:
+    """Return the extremes of the finite values; there is no mean or norm of the others."""
+    finite = flat[flat.isfinite()]
+    has_finite = finite.numel() > 0
+    return Statistics(
+        minimum=float(finite.min()) if has_finite else None,
+        maximum=float(finite.max()) if has_finite else None,
+        mean=None,
+        norm=None,
+        num_nan=int(flat.isnan().sum()),
+        num_inf=int(flat.isinf().sum()),
+    )
+
+
+def _plain(x: Tensor) -> Tensor:
+    """Return all values in a row as real numbers; float64 and float32 stay what they are."""
+    flat = x.reshape(-1)
+    if flat.is_complex():
+        flat = torch.view_as_real(flat.resolve_conj()).flatten()
+    return flat if flat.dtype in {torch.float32, torch.float64} else flat.double()
+
+
+def _has_data(x: Tensor) -> bool:
+    return not x.is_meta

@@ -1,0 +1,99 @@
+"""What only torch's private names tell: sequence numbers, raw saved tensors, the engine's plan.
+
+The only file that uses them; tests/core/autograd/test_torch_private.py looks whether this torch
+still has them.
+"""
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, Final
+
+import torch
+from torch import Tensor
+from torch.autograd.graph import Node as TorchNode
+
+AT_ONCE: Final = 2**64 - 1  # a leaf's number: the engine takes it as soon as it is ready
+
+
+def sequence_number() -> int:
+    """Return the number that the next node made in this thread will have."""
+    return int(torch.autograd._get_sequence_nr())  # type: ignore[attr-defined]
+
+
+def sequence_of(node: TorchNode) -> int:
+    """Return a node's number: the engine takes the highest one that is ready."""
+    return int(node._sequence_nr())
+
+
+def outputs_of(node: TorchNode) -> list[tuple[int, ...]]:
+    """Return the shapes of what a node's operation gave."""
+    return [tuple(each.shape) for each in node._input_metadata]
+
+
+def running_node() -> TorchNode | None:
+    """Return the node that the engine runs in this thread."""
+    node: TorchNode | None = torch._C._current_autograd_node()
+    return node
+
+
+def planned_order() -> list[TorchNode]:
+    """Return the order that the engine has planned; ask inside a hook, on one thread."""
+    return list(torch._C._current_graph_task_execution_order())  # type: ignore[attr-defined]
+
+
+def leaf_tensor(node: TorchNode) -> Tensor | None:
+    """Return the tensor whose gradient an `AccumulateGrad` adds up; None of any other node."""
+    tensor: Tensor | None = getattr(node, "variable", None)
+    return tensor
+
+
+@cache
+def _names(kind: type) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the attributes of a node's type that hold saved tensors, and those of other things."""
+    words = dir(kind)
+    tensors = tuple(word for word in words if word.startswith("_raw_saved_"))
+    held = {word.removeprefix("_raw_saved_") for word in tensors}
+    others = (word for word in words if word.startswith("_saved_"))
+    return tensors, tuple(word for word in others if word.removeprefix("_saved_") not in held)
+
+
+def raw_saved(node: TorchNode) -> Iterator[tuple[str, Any]]:
+    """Yield name and raw saved tensor; reading these never unpacks, so nothing is recomputed."""
+    for word in _names(type(node))[0]:
+        try:
+            held = getattr(node, word)
+        except RuntimeError:  # freed by an earlier backward
+            continue
+        name = word.removeprefix("_raw_saved_")
+        if isinstance(held, tuple | list):
+            yield from ((f"{name}[{at}]", each) for at, each in enumerate(held))
+        elif held is not None:
+            yield name, held
+
+
+def kept_of(raw: Any) -> tuple[Tensor | None, bool]:  # noqa: ANN401
+    """Return the tensor that a raw saved one holds, and whether a hook packed it instead."""
+    held = raw.data
+    if isinstance(held, Tensor):
+        return held, False
+    return None, held is not None
+
+
+def attributes_of(node: TorchNode) -> dict[str, str]:
+    """Return what a node keeps besides tensors, as text: {"dim": "1"}."""
+    told = {}
+    for word in _names(type(node))[1]:
+        try:
+            value = getattr(node, word)
+        except RuntimeError:
+            continue
+        if value is not None and not isinstance(value, Tensor):
+            told[word.removeprefix("_saved_")] = _number(value)
+    return told
+
+
+def _number(value: Any) -> str:  # noqa: ANN401
+    """Return a number as Python writes it; torch keeps -1 as an unsigned one."""
+    if type(value) is int and value > 2**63:
+        value -= 2**64
+    return str(value)

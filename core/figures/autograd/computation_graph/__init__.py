@@ -1,0 +1,1 @@
+"""Pictures of the page on the computation graph."""

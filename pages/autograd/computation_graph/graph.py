@@ -1,0 +1,170 @@
+"""The answer: the graph with values and gradients, and what a change of a leaf really does."""
+
+from functools import partial
+from typing import Final
+
+import streamlit as st
+
+from core.autograd.collapse import collapse
+from core.autograd.errors import explain_error, explain_warnings
+from core.autograd.graph import Capture
+from core.language import N_, _, ngettext
+from core.units import format_bytes
+from pages.autograd.computation_graph.inputs import ASK, Case
+from pages.autograd.computation_graph.inspector import inspect
+from pages.autograd.computation_graph.snippets import snippet
+from pages.components.computation_graph.computation_graph import computation_graph
+from pages.components.computation_graph.texts import draw
+from pages.shared.settings import presenting, unit_system
+from pages.shared.tabbed_page import Shown
+from pages.shared.tensors.program import show_verbatim
+
+ROOM: Final = 400  # pixels of the picture
+PRESENT_ROOM: Final = 330
+_LIMITS: Final = {
+    "nodes": N_("More than 2,000 nodes: the graph below is cut off there."),
+    "calls": N_("More operations than one capture may run: the rest is left out."),
+    "bytes": N_("More memory than one capture may use: the rest is left out."),
+    "seconds": N_("The capture ended after 2 s: what ran until then is shown."),
+}
+
+
+def graph(case: Case) -> Shown:
+    """Show the graph; below it, all that is known about the chosen node."""
+    capture = case.capture
+    opened = [path for path in _bound("open", 400).split("|") if path]
+    selected, said = _bound("at", 120), _bound("step", 6)
+    as_tensors, heated = _looks()
+    view = collapse(capture, opened, as_tensors=as_tensors)
+    if view.boxes:
+        computation_graph(
+            capture,
+            view,
+            draw(capture, view, present=presenting()),
+            key=ASK.key("picture"),
+            on_choice=partial(_choose, tuple(opened)),
+            file_name="graph",
+            selected=selected,
+            step=int(said) if said.removeprefix("-").isdecimal() else None,
+            room=PRESENT_ROOM if presenting() else ROOM,
+            color_by_gradient=heated,
+        )
+    _explain(case)
+    chosen = {box.id: box for box in view.boxes}.get(selected)
+    return Shown(
+        headline=_headline(case),
+        notes=_notes(case, collapsed=view.collapsed_by_itself),
+        below=partial(inspect, case, chosen) if chosen and not presenting() else None,
+        code=snippet(case),
+    )
+
+
+def _bound(name: str, max_chars: int) -> str:
+    """Return a setting that the picture writes; its field is not seen."""
+    with st.container(key=f"bound_{ASK.key(name)}"):
+        return ASK.text(name, ASK.key(name), max_chars=max_chars)
+
+
+def _looks() -> tuple[bool, bool]:
+    with st.popover(_("Settings"), icon=":material/tune:", key=ASK.key("settings")):
+        as_tensors = ASK.toggle(
+            "tensors",
+            _("Tensors as nodes"),
+            help=_("PyTorch's graph has operations as nodes; textbooks often draw tensors."),
+        )
+        heated = ASK.toggle(
+            "heat",
+            _("Color by gradient norm"),
+            help=_("Where gradients vanish or explode shows in the color of the nodes."),
+        )
+    return as_tensors, heated
+
+
+def _choose(opened: tuple[str, ...], what: str, value: str) -> None:
+    """Write what the reader did in the picture into the address."""
+    if what == "expanded":
+        ASK.write("open", "|".join(dict.fromkeys((*opened, value))))
+    elif what == "closed":
+        ASK.write("open", "|".join(path for path in opened if not path.startswith(value)))
+    else:
+        ASK.write({"selected": "at", "step": "step"}[what], value)
+
+
+def _headline(case: Case) -> str:
+    capture = case.capture
+    explained = explain_error(capture, case.source)
+    if explained is not None:
+        return explained.sentence
+    broken = next((node for node in capture.nodes if node.finding), None)
+    if broken is not None:
+        message = _(
+            "`{label}` makes {what} of a finite gradient: its derivative there is not finite"
+        )
+        return message.format(label=broken.label, what={"nan": "NaN"}.get(broken.finding, "∞"))
+    nudged = case.nudged
+    if nudged is None:
+        return _size(case)
+    message = _(
+        "{leaf} changes by {delta}: the result changes by **{change}**; gradient × change is "
+        "{gradient} × {delta} = **{predicted}**"
+    )
+    whole = case.leaves[case.leaf].ndim > 0
+    return message.format(
+        leaf=_("Each element of {name}").format(name=f"`{case.leaf}`")
+        if whole
+        else f"`{case.leaf}`",
+        delta=f"{nudged.delta:+.4g}",
+        change=f"{nudged.change:+.4g}",
+        gradient=f"{nudged.gradient:.4g}",
+        predicted=f"{nudged.predicted:+.4g}",
+    )
+
+
+def _size(case: Case) -> str:
+    """Return how large the graph is and what it keeps, where no single change can be compared."""
+    capture = case.capture
+    ran = len(capture.order)
+    most = max((event.saved_bytes for event in capture.events), default=0)
+    message = ngettext(
+        "{name}: backward runs {count} node and frees {size} of saved tensors on the way",
+        "{name}: backward runs {count} nodes and frees {size} of saved tensors on the way",
+        ran,
+    )
+    name = _(case.built.title) if case.built else _("This program")
+    return message.format(name=name, count=ran, size=format_bytes(most, unit_system()))
+
+
+def _explain(case: Case) -> None:
+    """Say why torch refused, what to do, and how the program runs."""
+    explained = explain_error(case.capture, case.source)
+    if explained is None:
+        return
+    with st.container(key=ASK.key("refused")):
+        st.markdown(f":material/block: {explained.advice}")
+        if explained.rewrite:
+            st.caption(_("This runs:"))
+            show_verbatim(explained.rewrite)
+            st.button(
+                _("Take it over"),
+                key=ASK.key("rewrite"),
+                on_click=lambda: ASK.set("code", explained.rewrite),
+            )
+        if explained.torch_message:
+            show_verbatim(explained.torch_message)
+
+
+def _notes(case: Case, *, collapsed: bool) -> list[str]:
+    capture: Capture = case.capture
+    notes = [_(_LIMITS[word]) for word in capture.limits_hit]
+    if collapsed:
+        count = len(capture.nodes)
+        message = _(
+            "{count} nodes are too many to read: modules are closed. Open one with a click."
+        )
+        notes.append(message.format(count=count))
+    notes += [each.sentence for each in explain_warnings(capture, case.source)]
+    if any(saved.kind == "packed" for node in capture.nodes for saved in node.saved):
+        notes.append(
+            _("Checkpointed parts keep no tensors here: backward runs their forward pass again.")
+        )
+    return notes

@@ -1,0 +1,138 @@
+"""What the page asks for: a program and its tensors, or a graph that is built; what is changed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+import streamlit as st
+from core.autograd.differences import Nudge, nudge
+from core.autograd.presets import PRESETS
+
+from core.autograd.built_graphs import BUILT_GRAPHS, BuiltGraph, capture_built
+from core.autograd.graph import Capture
+from core.autograd.leaves import leaves_in, written_leaves
+from core.autograd.program import capture_program, function_of
+from core.language import _, current_language
+from pages.shared.inputs import Inputs
+from pages.shared.tensors.examples import offer_examples
+from pages.shared.tensors.program import ask_program
+
+ASK: Final = Inputs("graph")
+START: Final = PRESETS["square"]
+PROGRAM: Final = "program"
+_MAX_LEAVES: Final = 400  # letters
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Case:
+    """What was captured.
+
+    Attributes:
+        source: The program; "" of a graph that is built.
+        leaves: What the program was handed, by name.
+        built: The row of a graph that is built, and its number.
+        capture: What ran.
+        leaf: The leaf that is changed; "" if there is none.
+        delta: By how much.
+    """
+
+    source: str
+    leaves: Mapping[str, Any]  # torch tensors
+    capture: Capture
+    built: BuiltGraph | None = None
+    number: int = 0
+    leaf: str = ""
+    delta: float = 0.0
+
+    @property
+    def nudged(self) -> Nudge | None:
+        """What the change of the leaf does; None where there is no scalar result to compare."""
+        if not self.leaf or self.capture.error is not None:
+            return None
+        try:
+            return nudge(function_of(self.source), self.leaves, self.leaf, self.delta)
+        except (ValueError, RuntimeError, TypeError):  # a vector, or a gradient read back
+            return None
+
+
+def choose_case() -> Case:
+    """Show the inputs and return what was captured."""
+    titles = {key: _(row.title) for key, row in {**PRESETS, **BUILT_GRAPHS}.items()}
+    offer_examples(ASK, "preset", titles, _settings)
+    with st.container(key=f"bound_{ASK.key('of')}"):  # a field that nobody sees
+        of = ASK.text("of", ASK.key("of"), default=PROGRAM, max_chars=30)
+    if of in BUILT_GRAPHS:
+        return _built(BUILT_GRAPHS[of])
+    if of != PROGRAM:
+        message = _("{name} is no graph of this page; choose one under Examples.")
+        raise ValueError(message.format(name=of))
+    return _programmed()
+
+
+def _built(row: BuiltGraph) -> Case:
+    st.markdown(f"**{_(row.title)}**")
+    number = ASK.slider("number", _(row.number), row.low, row.high, default=row.default, step=1)
+    st.button(_("Write a program"), key=ASK.key("to_program"), on_click=_to_program)
+    capture = captured_built(row.key, number, current_language())
+    return Case(source="", leaves={}, capture=capture, built=row, number=number)
+
+
+def _programmed() -> Case:
+    source = ask_program(
+        ASK,
+        START.source,
+        height=122,
+        help=_("PyTorch as you would type it. Without a call of backward(), it is called on the "
+               "last value. Ctrl + Enter runs it."),
+    )  # fmt: skip
+    text = ASK.text(
+        "leaves",
+        _("Tensors"),
+        default=written_leaves(START.tensors()),
+        max_chars=_MAX_LEAVES,
+        help=_("Names with a number or a list: w = 2.0; x = [1.0, 2.0] (data). Data requires no "
+               "gradient."),
+    )  # fmt: skip
+    leaves = leaves_in(text)
+    capture = captured_program(source, text, current_language())
+    names = [name for name, x in leaves.items() if x.requires_grad]
+    if not names:
+        return Case(source=source, leaves=leaves, capture=capture)
+    leaf = ASK.selectbox("leaf", _("Change"), tuple(names), default=names[0])
+    delta = ASK.slider(
+        "by", _("Change of {name}").format(name=leaf), -1.0, 1.0, default=0.1, step=0.05
+    )
+    return Case(source=source, leaves=leaves, capture=capture, leaf=leaf, delta=delta)
+
+
+def _settings(key: str) -> dict[str, object]:
+    """Return what an example writes into the inputs."""
+    fresh: dict[str, object] = {"at": "", "step": "", "open": ""}
+    if key in BUILT_GRAPHS:
+        return fresh | {"of": key, "number": BUILT_GRAPHS[key].default}
+    preset = PRESETS[key]
+    words = {"code": preset.source, "leaves": written_leaves(preset.tensors())}
+    return fresh | words | {"of": PROGRAM, "leaf": preset.nudged, "by": 0.1}
+
+
+def _to_program() -> None:
+    ASK.set("of", PROGRAM)
+    for name in ("at", "step", "open"):
+        ASK.set(name, "")
+
+
+# A capture is plain data that nobody changes; its errors are sentences in one language.
+_cached = partial(st.cache_resource, max_entries=64, show_spinner=False)
+
+
+@_cached()
+def captured_program(source: str, leaves: str, language: str) -> Capture:  # noqa: ARG001
+    """Return a program's capture; sessions share it."""
+    return capture_program(source, leaves_in(leaves))
+
+
+@_cached()
+def captured_built(key: str, number: int, language: str) -> Capture:  # noqa: ARG001
+    """Return the capture of a graph that is built; sessions share it."""
+    return capture_built(BUILT_GRAPHS[key], number)

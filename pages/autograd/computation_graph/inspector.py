@@ -1,0 +1,107 @@
+"""All that is known about the chosen node, and where else it can be looked at."""
+
+import streamlit as st
+
+from core.autograd.formulas.substitution import substituted
+from core.autograd.formulas.table import describe, formula_of
+from core.autograd.graph import Ghost, Node, TensorInfo
+from core.autograd.view import Box
+from core.dtypes import FORMATS
+from core.language import _
+from core.units import format_bytes, format_flops, format_seconds
+from pages.autograd.computation_graph.inputs import ASK, Case
+from pages.components.bit_grid.bit_grid import hex_code
+from pages.components.computation_graph.texts import tensor_text
+from pages.shared.charts import show_table
+from pages.shared.page_links import show_link
+from pages.shared.settings import unit_system
+
+
+def inspect(case: Case, box: Box) -> None:
+    """Show the node of a box; of a module, what its nodes come to."""
+    members = {each.id: each for each in (*case.capture.nodes, *case.capture.ghosts)}
+    inside = [members[each] for each in box.members]
+    with st.container(key=ASK.key("inspector")):
+        if len(inside) > 1:
+            _show_module(box)
+        elif isinstance(inside[0], Node):
+            _show_node(case, inside[0])
+        else:
+            _show_ghost(inside[0])
+
+
+def _show_module(box: Box) -> None:
+    size = format_bytes(box.saved_bytes, unit_system())
+    show_table(
+        {
+            _("Module"): [box.label],
+            _("Nodes"): [len(box.members)],
+            _("Saved for backward"): [size],
+            _("FLOPs forward"): [format_flops(box.flops_forward)],
+            _("FLOPs backward"): [format_flops(box.flops_backward)],
+        }
+    )
+
+
+def _show_ghost(ghost: Ghost) -> None:
+    st.markdown(f"`{ghost.label}` = {_told(ghost.output)}")
+
+
+def _show_node(case: Case, node: Node) -> None:
+    st.markdown(f"**`{node.label}`** · {node.type}")
+    formula = formula_of(node.type)
+    if formula is not None and formula.inputs:
+        st.latex(rf"{formula.forward} \qquad {formula.latex}")
+    numbers = substituted(node, case.capture.edges)
+    if numbers:
+        st.latex(numbers)
+    st.caption(describe(node.type))
+    show_table(
+        {
+            _("Value"): [", ".join(_told(each) for each in node.outputs)],
+            _("Gradient"): [", ".join(_told(each) for each in node.gradients_in) or "–"],
+            _("Turn in backward"): ["–" if node.order is None else str(node.order + 1)],
+            _("Module"): [node.module or "–"],
+            _("Line"): [str(node.line or "–")],
+            _("Time, with hooks"): [format_seconds(node.seconds) if node.seconds else "–"],
+        }
+    )
+    _links(case, node)
+
+
+def _told(info: TensorInfo | None) -> str:
+    if info is None:
+        return "–"
+    return f"{tensor_text(info)} ({info.dtype})"
+
+
+def _links(case: Case, node: Node) -> None:
+    """Lead a leaf's gradient to its bits, and a saved tensor to its strides."""
+    with st.container(horizontal=True, key=ASK.key("elsewhere")):
+        leaf = case.capture.leaves.get(node.leaf)
+        if leaf is not None and leaf.grad is not None and leaf.grad.values:
+            for name in ("float16", "bfloat16"):
+                _to_bits(name, leaf.grad.values[0])
+        for saved in node.saved[:1]:
+            if len(saved.tensor.shape) == 2:
+                _to_strides(saved.tensor.shape, saved.stride)
+
+
+def _to_bits(name: str, value: float) -> None:
+    fmt = FORMATS[name]
+    label = _("This gradient in {dtype} →").format(dtype=name)
+    code = hex_code(fmt, int(fmt.encode(value)))
+    query = {"bits_tab": "grid", "bits_format": name, "bits_code": code}
+    show_link("dtypes/bit_layouts", label, query)
+
+
+def _to_strides(shape: tuple[int, ...], stride: tuple[int, ...]) -> None:
+    """Open a saved matrix where its elements lie: as it is, or as the transpose of its storage."""
+    rows, columns = shape
+    is_transposed = stride == (1, rows) and rows > 1
+    query = {
+        "strides_columns": str(rows if is_transposed else columns),
+        "strides_rows": str(columns if is_transposed else rows),
+        "strides_code": "y = x.t()" if is_transposed else "y = x.clone()",
+    }
+    show_link("tensors/strides_and_views", _("Where this saved tensor lies →"), query)

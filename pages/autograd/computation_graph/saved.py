@@ -1,0 +1,79 @@
+"""What the graph keeps for backward: which tensors, whose memory, and when it is let go."""
+
+from core.autograd.graph import Capture, Node, Saved
+from core.figures.autograd.computation_graph.saved import saved_picture
+from core.language import N_, _
+from core.units import format_bytes
+from pages.autograd.computation_graph.inputs import Case
+from pages.autograd.computation_graph.snippets import snippet
+from pages.shared.charts import show_table
+from pages.shared.page_links import show_link
+from pages.shared.settings import look, presenting, unit_system
+from pages.shared.tabbed_page import Chart, Shown
+
+_KINDS = {
+    "activation": N_("extra memory"),
+    "parameter": N_("a parameter, alive anyway"),
+    "input": N_("an input, alive anyway"),
+    "packed": N_("packed, computed again"),
+}
+
+
+def saved(case: Case) -> Shown:
+    """Show what is kept over the timeline, and each saved tensor."""
+    capture = case.capture
+    charts = []
+    if capture.events:
+        charts = [Chart(picture=saved_picture(capture, look()), file_name="saved_bytes")]
+    return Shown(
+        headline=_headline(capture),
+        charts=charts,
+        below=None if presenting() else lambda: _below(case),
+        code=snippet(case),
+    )
+
+
+def _headline(capture: Capture) -> str:
+    most = max((event.saved_bytes for event in capture.events), default=0)
+    last = capture.events[-1].saved_bytes if capture.events else 0
+    size, left = (format_bytes(each, unit_system()) for each in (most, last))
+    if not most:
+        return _("Nothing extra is kept for backward: what it needs is alive anyway")
+    if last:
+        return _("The graph keeps up to {size}, and {left} at the end").format(size=size, left=left)
+    return _("The graph keeps up to {size}; backward frees all of it").format(size=size)
+
+
+def _below(case: Case) -> None:
+    rows = [(node, each) for node in case.capture.nodes for each in node.saved]
+    if rows:
+        show_table(_table(rows))
+    if case.built is not None and case.built.key.startswith("block"):
+        query = {
+            "memory_model": "gpt2",
+            "memory_batch": "1",
+            "memory_seq": str(case.number),
+        }
+        show_link("budget/training_memory", _("What training all of GPT-2 keeps →"), query)
+
+
+def _table(rows: list[tuple[Node, Saved]]) -> dict[str, list[str]]:
+    return {
+        _("Node"): [node.label for node, _each in rows],
+        _("Keeps"): [each.name for _node, each in rows],
+        _("Shape"): [str(each.tensor.shape) for _node, each in rows],
+        _("Bytes"): [format_bytes(each.storage_bytes, unit_system()) for _node, each in rows],
+        _("Memory"): [each.storage or "–" for _node, each in rows],
+        _("Which is"): [_kind(each) for _node, each in rows],
+        _("Version saved, now"): [f"{_version(each.version_saved)}, {_version(each.version_now)}"
+                                  for _node, each in rows],
+    }  # fmt: skip
+
+
+def _kind(each: Saved) -> str:
+    text = _(_KINDS[each.kind])
+    return f"{text}: {each.alias_of}" if each.alias_of else text
+
+
+def _version(number: int | None) -> str:
+    return "–" if number is None else str(number)

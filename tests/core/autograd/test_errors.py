@@ -1,0 +1,223 @@
+"""What autograd refuses is recognized by torch's own words, and the way out that is told runs."""
+
+import warnings
+
+import pytest
+import torch
+
+from core.autograd.errors import explain_error, explain_warnings
+from core.autograd.graph import Capture, Failure, Ghost, Leaf, Node, Saved, TensorInfo
+from core.autograd.refusals import REFUSALS
+from core.expressions import ExpressionError
+from core.expressions.grammar import parse
+from core.expressions.interpreter import evaluate
+from core.expressions.limits import GRADIENTS
+from core.expressions.names import GRADIENT
+
+
+def leaves():
+    return {"w": torch.tensor([1.0, 2.0], requires_grad=True), "x": torch.tensor([3.0, 4.0])}
+
+
+def run(source):
+    return evaluate(parse(source, GRADIENT.syntax), leaves(), GRADIENTS, GRADIENT)
+
+
+def failure_of(source):
+    """What torch says when the program runs."""
+    with pytest.raises(ExpressionError, match="refused") as refused:
+        run(source)
+    is_backward = "backward" in source.split("\n")[refused.value.line - 1]
+    return Failure(
+        kind="RuntimeError",
+        message=refused.value.torch_message,
+        line=refused.value.line,
+        is_backward=is_backward,
+    )
+
+
+def leaves_of():
+    info = TensorInfo(shape=(2,), dtype="float32", num_bytes=8)
+    ids = Leaf(
+        name="ids", value=TensorInfo(shape=(2,), dtype="int64", num_bytes=16), requires_grad=False
+    )
+    return {"ids": ids, "x": Leaf(name="x", value=info, requires_grad=False)}
+
+
+PROGRAMS = [
+    ("b = w.exp()\nb.add_(1)\nb.sum().backward()", "version", 2, "b = b + 1"),
+    ("b = w.exp()\nb += 1\nb.sum().backward()", "version", 2, "b = b + 1"),
+    (
+        "b = w.sigmoid()\nc = b * 1\nb.zero_()\n(b + c).sum().backward()",
+        "version",
+        3,
+        "b = torch.zeros_like(b)",
+    ),
+    (
+        "b = w.sigmoid()\nc = b * 1\nb.copy_(x)\n(b + c).sum().backward()",
+        "version",
+        3,
+        "b = x.clone()",
+    ),
+    (
+        "b = w.sigmoid()\nc = b * 1\nb.fill_(3)\n(b + c).sum().backward()",
+        "version",
+        3,
+        "b = torch.full_like(b, 3)",
+    ),
+    ("b = w * 2\nc = b * b\nb[0] = 1\nc.sum().backward()", "version", 3, "b = b.clone()\nb[0] = 1"),
+    (
+        "y = (w * w).sum()\nwith torch.no_grad():\n    w -= 0.1\ny.backward()",
+        "version",
+        3,
+        "y.backward()\nwith torch.no_grad():\n    w -= 0.1",
+    ),
+    ("y = w * x\ny.backward()", "not_scalar", 2, "y.sum().backward()"),
+    (
+        "y = (w ** 2).sum()\ny.backward()\ny.backward()",
+        "second_backward",
+        3,
+        "y.backward(retain_graph=True)\ny.backward()",
+    ),
+    ("w.add_(1)\n(w * x).sum().backward()", "leaf_in_place", 1, "w = w + 1"),
+    ("w[0] = 2\n(w * x).sum().backward()", "leaf_in_place", 1, "w = w.clone()\nw[0] = 2"),
+    (
+        "(w * x).sum().backward()\nw -= 0.1 * w.grad",
+        "leaf_in_place",
+        2,
+        "with torch.no_grad():\n    w -= 0.1 * w.grad",
+    ),
+    ("y = w * 1\na, b = y.chunk(2)\na.mul_(2)", "view_in_place", 3, "a = a * 2"),
+    ("with torch.no_grad():\n    v = w[:1]\nv.mul_(2)", "view_in_place", 3, "v = v * 2"),
+    ("with torch.inference_mode():\n    z = x * 2\ny = w * z", "inference", 3, "torch.no_grad()"),
+    ("with torch.inference_mode():\n    z = x * 2\nz.add_(1)", "inference", 3, "torch.no_grad()"),
+    (
+        "with torch.inference_mode():\n    z = x * 2\nz.requires_grad_()",
+        "inference",
+        3,
+        "torch.no_grad()",
+    ),
+    ("w.numpy()", "numpy", 1, "w.detach().numpy()"),
+    ("y = (x * x).sum()\ny.backward()", "no_graph", 2, "x.requires_grad_()"),
+    ("y = w.detach() * 2\ny.sum().backward()", "no_graph", 2, "y = w * 2"),
+    ("with torch.no_grad():\n    y = w * 2\ny.sum().backward()", "no_graph", 3, "y = w * 2\ny.sum"),
+    ("y = w * x\ny.backward(torch.ones(3))", "gradient_shape", 2, ""),
+    ("torch.arange(3).requires_grad_()", "integer", 1, ""),
+    ("(w * x).requires_grad_(False)", "not_leaf", 1, ""),
+    ("x.retain_grad()", "no_gradient_kept", 1, ""),
+    ("w.view(5)", "other", 1, ""),
+]
+
+
+@pytest.mark.parametrize(("source", "kind", "line", "rewrite"), PROGRAMS)
+def test_a_refusal_is_told_with_its_line_and_the_rewritten_program_runs(
+    source, kind, line, rewrite
+):
+    capture = Capture(leaves=leaves_of(), error=failure_of(source))
+    explained = explain_error(capture, source)
+    assert (explained.kind, explained.line) == (kind, line)
+    assert explained.what == source.split("\n")[line - 1].strip()
+    assert rewrite in explained.rewrite
+    assert bool(explained.rewrite) == bool(rewrite)
+    if rewrite:
+        run(explained.rewrite)
+
+
+def test_a_rewrite_gives_the_gradient_that_was_meant():
+    for source, wanted in [
+        ("b = w.exp()\nb.add_(1)\nb.sum().backward()", torch.exp),
+        ("y = (w ** 2).sum()\ny.backward()\ny.backward()", lambda w: 4 * w),
+        (
+            "b = w.sigmoid()\nb.mul_(2)\nb.sum().backward()",
+            lambda w: 2 * w.sigmoid() * (-w).sigmoid(),
+        ),
+    ]:
+        explained = explain_error(failure_of(source), source)
+        w = run(explained.rewrite).variables["w"]
+        torch.testing.assert_close(w.grad, wanted(w.detach()), msg=source)
+
+
+def conflict():
+    """A capture of `b = w.exp(); b.add_(1)`, as torch runs it, with the versions that it tells."""
+    source = "b = w.exp()\nb.add_(1)\nb.sum().backward()"
+    w = leaves()["w"]
+    b = w.exp()
+    then = b._version
+    b.add_(1)
+    info = TensorInfo(shape=(2,), dtype="float32", num_bytes=8)
+    saved = Saved(
+        name="result",
+        tensor=info,
+        storage="s1",
+        storage_bytes=8,
+        version_saved=then,
+        version_now=b._version,
+    )
+    nodes = (
+        Node(id="n0", type="AccumulateGrad", label="w", leaf="w"),
+        Node(
+            id="n1", type="ExpBackward0", label="w.exp()", operation="exp", line=1, saved=(saved,)
+        ),
+        Node(id="n2", type="AddBackward0", label="b.add_(1)", operation="add_", line=2),
+    )
+    return source, Capture(nodes=nodes, error=failure_of(source)), saved
+
+
+def test_a_version_conflict_names_the_saved_tensor_its_node_and_the_write():
+    source, capture, saved = conflict()
+    explained = explain_error(capture, source)
+    assert explained.saved is saved
+    assert (explained.node, explained.what, explained.line) == ("n1", "b.add_(1)", 2)
+    for words in ("w.exp() (ExpBackward0)", "“result”", "version 0", "version 1", "line 2"):
+        assert words in explained.sentence
+
+
+def test_without_the_program_the_write_is_found_among_what_ran():
+    _source, capture, _saved = conflict()
+    explained = explain_error(capture)
+    assert (explained.what, explained.line, explained.rewrite) == ("b.add_(1)", 2, "")
+    ghost = Ghost(id="g0", label="w -= 0.1", reason="no_grad", operation="sub_", line=2)
+    written = Capture(nodes=capture.nodes[:2], ghosts=(ghost,), error=capture.error)
+    assert explain_error(written).what == "w -= 0.1"
+
+
+def test_of_several_writes_the_one_is_blamed_that_changed_what_was_saved():
+    source = "c = x * 1\nb = w.exp()\nc.add_(1)\nb.add_(1)\nb.sum().backward()"
+    saved = conflict()[2]
+    node = Node(id="n1", type="ExpBackward0", label="w.exp()", line=2, saved=(saved,))
+    explained = explain_error(Capture(nodes=(node,), error=failure_of(source)), source)
+    assert (explained.what, explained.line) == ("b.add_(1)", 4)
+
+
+def test_a_failure_alone_tells_the_versions_of_torchs_message():
+    explained = explain_error(conflict()[1].error)
+    assert "version 0" in explained.sentence
+    assert "version 1" in explained.sentence
+    assert explained.saved is None
+
+
+def test_a_capture_without_an_error_has_none_to_explain():
+    assert explain_error(Capture()) is None
+
+
+def test_operands_on_two_devices_are_recognized():
+    with pytest.raises(RuntimeError, match="device") as refused:
+        torch.ones(2) + torch.ones(2, device="meta")
+    failure = Failure(kind="RuntimeError", message=str(refused.value), line=1)
+    assert explain_error(failure, "w + x").kind == "device"
+
+
+def test_reading_the_gradient_of_what_is_no_leaf_is_explained_and_rewritten():
+    source = "y = w * x\ny.sum().backward()\ng = y.grad"
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        assert run(source).variables["g"] is None
+    capture = Capture(warnings=(str(told[0].message), "something else"))
+    (explained,) = explain_warnings(capture, source)
+    assert explained.kind == "grad_of_no_leaf"
+    assert run(explained.rewrite).variables["g"].tolist() == [1, 1]
+
+
+def test_every_row_is_met_by_a_program():
+    met = {kind for _source, kind, _line, _rewrite in PROGRAMS}
+    assert {row.kind for row in REFUSALS} - met == {"device", "grad_of_no_leaf"}

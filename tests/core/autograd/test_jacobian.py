@@ -1,0 +1,125 @@
+"""The local Jacobian, asked of the real node, against torch's own `jacobian` and closed forms."""
+
+import pytest
+import torch
+from torch.nn import functional as F  # noqa: N812  as everybody writes it
+
+from core.autograd.jacobian import jacobian_of, local_jacobian
+
+
+def leaf(*values):
+    return torch.tensor(values, dtype=torch.float64, requires_grad=True)
+
+
+class Square(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x**2
+
+    @staticmethod
+    def backward(ctx, gradient):
+        (x,) = ctx.saved_tensors
+        return 2 * gradient * x
+
+
+def test_the_softmax_of_0_and_1_has_the_jacobian_p_times_delta_minus_p():
+    x = leaf(0, 1)
+    (matrix,) = jacobian_of(x.softmax(-1).grad_fn, (2,), like=x)
+    assert torch.tensor(matrix).numpy() == pytest.approx(
+        torch.tensor([[0.1966, -0.1966], [-0.1966, 0.1966]]).numpy(), abs=5e-5
+    )
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x.exp(), lambda x: x.softmax(0), lambda x: x.sum(0), lambda x: x.t(),
+        lambda x: x.cumsum(1), lambda x: x * x, lambda x: x[0], lambda x: x.max(),
+    ],
+)  # fmt: skip
+def test_each_entry_is_that_of_torchs_own_jacobian(function):
+    x = torch.rand(2, 3, dtype=torch.float64)
+    expected = torch.autograd.functional.jacobian(function, x).reshape(-1, 6)
+    found = local_jacobian(function, {"x": x})["x"]
+    torch.testing.assert_close(torch.tensor(found, dtype=torch.float64), expected)
+
+
+def test_a_broadcast_input_has_as_many_columns_as_elements():
+    a, b = torch.rand(2, 3), torch.rand(3)
+    found = local_jacobian(lambda a, b: a * b, {"a": a, "b": b})
+    expected = torch.autograd.functional.jacobian(torch.mul, (a, b))
+    torch.testing.assert_close(torch.tensor(found["a"]), expected[0].reshape(6, 6))
+    torch.testing.assert_close(torch.tensor(found["b"]), expected[1].reshape(6, 3))
+
+
+def test_an_input_that_is_no_leaf_is_summed_to_the_shape_that_is_told():
+    a, b = leaf(1, 2).exp(), leaf(3).exp()
+    node = (a * b).grad_fn
+    wide = jacobian_of(node, (2,), like=a)
+    told = jacobian_of(node, (2,), inputs=((2,), (1,)), like=a)
+    assert [len(matrix[0]) for matrix in wide] == [2, 2]
+    assert [len(matrix[0]) for matrix in told] == [2, 1]
+    assert [row[0] for row in told[1]] == pytest.approx(a.tolist())
+
+
+def test_one_of_several_outputs_is_asked_for():
+    x = torch.arange(4.0)
+    found = local_jacobian(lambda x: x.split(2), {"x": x}, output_number=1)["x"]
+    assert found == ((0, 0, 1, 0), (0, 0, 0, 1))
+    values_only = local_jacobian(lambda x: x.max(0), {"x": x})["x"]
+    assert values_only == ((0, 0, 0, 1),)
+
+
+def test_a_function_of_the_readers_own_has_one_too():
+    x = leaf(1, 3)
+    assert jacobian_of(Square.apply(x).grad_fn, (2,), like=x) == (((2, 0), (0, 6)),)
+
+
+def test_data_has_no_matrix():
+    node = (leaf(1, 2) * torch.tensor([3.0, 4.0])).grad_fn
+    assert jacobian_of(node, (2,)) == (((3, 0), (0, 4)), None)
+
+
+def test_an_input_of_more_than_256_elements_is_left_out():
+    x = torch.rand(257, requires_grad=True)
+    assert jacobian_of(x.sum().grad_fn, ()) == (None,)
+    (row,) = jacobian_of(x[:256].detach().requires_grad_().sum().grad_fn, ())[0]
+    assert row == (1.0,) * 256
+
+
+def test_asking_frees_nothing_runs_no_hook_and_fills_no_grad():
+    x = leaf(1, 2)
+    y = x.exp()
+    calls = []
+    y.grad_fn.register_hook(lambda *_: calls.append("hook"))
+    for _ in range(2):
+        jacobian_of(y.grad_fn, (2,), like=x)
+    assert calls == []
+    assert x.grad is None
+    y.sum().backward()
+    assert calls == ["hook"]
+    assert x.grad.tolist() == y.tolist()
+
+
+def test_the_result_holds_no_tensor():
+    (matrix,) = jacobian_of(leaf(1, 2).exp().grad_fn, (2,))
+    assert all(type(entry) is float for row in matrix for entry in row)
+
+
+def test_a_leaf_is_refused_because_calling_it_would_add_to_its_grad():
+    x = leaf(1, 2)
+    with pytest.raises(ValueError, match="leaf"):
+        jacobian_of(x.exp().grad_fn.next_functions[0][0], (2,))
+    assert x.grad is None
+
+
+def test_more_than_16_outputs_are_refused():
+    with pytest.raises(ValueError, match="16 outputs; this node has 17"):
+        jacobian_of(torch.rand(17, requires_grad=True).exp().grad_fn, (17,))
+
+
+@pytest.mark.parametrize("function", [lambda x: F.mse_loss(x.exp(), x), lambda x: x.detach()])
+def test_several_operations_and_none_are_refused(function):
+    with pytest.raises(ValueError, match="one operation"):
+        local_jacobian(function, {"x": torch.rand(2)})

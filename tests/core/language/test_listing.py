@@ -1,0 +1,29 @@
+"""Several words as a reader writes them."""
+
+import pytest
+
+from core.language import install_provider
+from core.language.listing import listed
+
+
+@pytest.mark.parametrize(
+    ("language", "words", "written"),
+    [
+        ("en", [], ""),
+        ("en", ["x"], "x"),
+        ("en", ["x", "y"], "x and y"),
+        ("en", ["x", "row", "y"], "x, row and y"),
+        ("en", [2, (3, 4)], "2 and (3, 4)"),
+        ("zh", [], ""),
+        ("zh", ["x"], "x"),
+        ("zh", ["`x`", "`y`"], "`x` 和 `y`"),
+        ("zh", ["x", "row", "y"], "x、row 和 y"),
+    ],
+)
+def test_the_last_two_are_joined_by_a_word_and_the_others_by_commas(language, words, written):
+    install_provider(lambda: language)
+    assert listed(words) == written
+
+
+def test_numbers_are_listed_as_they_are_made():
+    assert listed(str(number) for number in range(4)) == "0, 1, 2 and 3"
