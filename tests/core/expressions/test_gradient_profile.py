@@ -2,6 +2,7 @@
 
 import contextlib
 import warnings
+from random import Random
 
 import psutil
 import pytest
@@ -400,3 +401,71 @@ def test_what_an_execute_does_for_itself_counts_for_no_limit():
     assert run(text, limits=few, execute=busy(watched=False)).result == 4
     with pytest.raises(ExpressionError, match="calls of PyTorch"):
         run(text, limits=few, execute=busy(watched=True))
+
+
+STATEMENTS = [
+    "{a} = {b} {op} {c}",
+    "{a} = torch.where({b} > 0, {b}, {c})",
+    "{a} = F.relu({b}) + torch.sin({c}) * {number}",
+    "{a} = {b}.detach()",
+    "{a} = {b}.expand({number}, {number}, 3)",
+    "{a} = {b}[{number}:]",
+    "{a} = {b}.grad",
+    "{a} = {b}.item()",
+    "{a} = {b}.numpy()",
+    "{a} {op}= {b}",
+    "{a}[0] = {number}",
+    "{a}.mul_({b})",
+    "{a}.zero_()",
+    "{a}.requires_grad_()",
+    "{a}.retain_grad()",
+    "{a}.grad = None",
+    "{a}.grad.zero_()",
+    "{a}.sum().backward()",
+    "{a}.sum().backward(retain_graph=True)",
+    "{a}.sum().backward(create_graph=True)",
+    "{a}.backward({b})",
+    "with torch.no_grad():\n    {a} {op}= {b}",
+    "with torch.inference_mode():\n    {a} = {b} {op} {c}",
+    "with torch.no_grad(), torch.enable_grad():\n    {a} = {b} * {number}",
+]
+
+
+def random_program_about_gradients(rng):
+    words = {"op": "+-*/", "number": ["0", "1", "3", "999999"]}
+    lines = [
+        rng.choice(STATEMENTS).format(
+            **{name: rng.choice("wxam") for name in "abc"},
+            **{name: rng.choice(choice) for name, choice in words.items()},
+        )
+        for _ in range(rng.randrange(1, 6))
+    ]
+    return "\n".join(lines)
+
+
+def end_of(text):
+    """The program's values, or where it was refused."""
+    try:
+        return list(run(text).variables.values()), None
+    except ExpressionError as error:
+        return [], error
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_2_000_random_programs_end_in_values_within_the_limits_or_in_a_sentence():
+    rng = Random(20261123)  # noqa: S311  a seeded test
+    for _ in range(500):
+        end_of(random_program_about_gradients(rng))  # what torch loads once is no part of a text
+    before, num_refused = psutil.Process().memory_info().rss, 0
+    for _ in range(2_000):
+        text = random_program_about_gradients(rng)
+        values, refused = end_of(text)
+        tensors = [x for x in values if isinstance(x, torch.Tensor)]
+        assert all(x.numel() <= GRADIENTS.num_elements for x in tensors), text
+        assert refused is None or 1 <= refused.line <= text.count("\n") + 1, text
+        num_refused += refused is not None
+    assert 200 < num_refused < 1_800
+    assert torch.is_grad_enabled()
+    assert not torch.is_inference_mode_enabled()
+    assert psutil.Process().memory_info().rss - before < 50e6
