@@ -80,6 +80,12 @@ PAGES: Final = (
         address="rearrange-and-einsum",
     ),
     PageRow(
+        key="autograd/computation_graph",
+        section=N_("Gradients"),
+        title=N_("Computation graph"),
+        address="computation-graph",
+    ),
+    PageRow(
         key="budget/model_sizes",
         section=N_("Memory and FLOPs"),
         title=N_("Model sizes and dtypes"),

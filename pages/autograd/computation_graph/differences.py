@@ -1,12 +1,11 @@
 """The gradient of each leaf beside what two runs of the program nearby say."""
 
-from core.autograd.differences import Difference, finite_differences
-
 from core.autograd.built_graphs import BUILT_GRAPHS
+from core.autograd.differences import Difference, finite_differences
 from core.autograd.program import function_of
 from core.language import _, ngettext
 from pages.autograd.computation_graph.inputs import Case
-from pages.autograd.computation_graph.snippets import check_snippet
+from pages.autograd.computation_graph.snippets import snippet
 from pages.shared.charts import show_table
 from pages.shared.settings import presenting
 from pages.shared.tabbed_page import Shown
@@ -23,7 +22,7 @@ def differences(case: Case) -> Shown:
         words = _("Checked are graphs without modules, where every leaf can be changed by itself")
         return Shown(headline=words)
     _show(found)
-    return Shown(headline=_headline(found), notes=_notes(found), code=check_snippet(case))
+    return Shown(headline=_headline(found), notes=_notes(found), code=snippet(case))
 
 
 def _compared(case: Case) -> dict[str, Difference]:

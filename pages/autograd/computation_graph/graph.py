@@ -19,7 +19,7 @@ from pages.shared.settings import presenting, unit_system
 from pages.shared.tabbed_page import Shown
 from pages.shared.tensors.program import show_verbatim
 
-ROOM: Final = 400  # pixels of the picture
+ROOM: Final = 360  # pixels of the picture
 PRESENT_ROOM: Final = 330
 _LIMITS: Final = {
     "nodes": N_("More than 2,000 nodes: the graph below is cut off there."),
@@ -34,8 +34,7 @@ def graph(case: Case) -> Shown:
     capture = case.capture
     opened = [path for path in _bound("open", 400).split("|") if path]
     selected, said = _bound("at", 120), _bound("step", 6)
-    as_tensors, heated = _looks()
-    view = collapse(capture, opened, as_tensors=as_tensors)
+    view = collapse(capture, opened, as_tensors=case.as_tensors)
     if view.boxes:
         computation_graph(
             capture,
@@ -47,7 +46,7 @@ def graph(case: Case) -> Shown:
             selected=selected,
             step=int(said) if said.removeprefix("-").isdecimal() else None,
             room=PRESENT_ROOM if presenting() else ROOM,
-            color_by_gradient=heated,
+            color_by_gradient=case.is_heated,
         )
     _explain(case)
     chosen = {box.id: box for box in view.boxes}.get(selected)
@@ -63,21 +62,6 @@ def _bound(name: str, max_chars: int) -> str:
     """Return a setting that the picture writes; its field is not seen."""
     with st.container(key=f"bound_{ASK.key(name)}"):
         return ASK.text(name, ASK.key(name), max_chars=max_chars)
-
-
-def _looks() -> tuple[bool, bool]:
-    with st.popover(_("Settings"), icon=":material/tune:", key=ASK.key("settings")):
-        as_tensors = ASK.toggle(
-            "tensors",
-            _("Tensors as nodes"),
-            help=_("PyTorch's graph has operations as nodes; textbooks often draw tensors."),
-        )
-        heated = ASK.toggle(
-            "heat",
-            _("Color by gradient norm"),
-            help=_("Where gradients vanish or explode shows in the color of the nodes."),
-        )
-    return as_tensors, heated
 
 
 def _choose(opened: tuple[str, ...], what: str, value: str) -> None:

@@ -1,17 +1,17 @@
 """What the page asks for: a program and its tensors, or a graph that is built; what is changed."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
 import streamlit as st
-from core.autograd.differences import Nudge, nudge
-from core.autograd.presets import PRESETS
 
 from core.autograd.built_graphs import BUILT_GRAPHS, BuiltGraph, capture_built
+from core.autograd.differences import Nudge, nudge
 from core.autograd.graph import Capture
 from core.autograd.leaves import leaves_in, written_leaves
+from core.autograd.presets import PRESETS
 from core.autograd.program import capture_program, function_of
 from core.language import _, current_language
 from pages.shared.inputs import Inputs
@@ -33,6 +33,8 @@ class Case:
         leaves: What the program was handed, by name.
         built: The row of a graph that is built, and its number.
         capture: What ran.
+        as_tensors: Whether values are drawn as nodes, and operations between them.
+        is_heated: Whether nodes are coloured by their gradient's norm.
         leaf: The leaf that is changed; "" if there is none.
         delta: By how much.
     """
@@ -40,6 +42,8 @@ class Case:
     source: str
     leaves: Mapping[str, Any]  # torch tensors
     capture: Capture
+    as_tensors: bool = False
+    is_heated: bool = False
     built: BuiltGraph | None = None
     number: int = 0
     leaf: str = ""
@@ -58,16 +62,17 @@ class Case:
 
 def choose_case() -> Case:
     """Show the inputs and return what was captured."""
-    titles = {key: _(row.title) for key, row in {**PRESETS, **BUILT_GRAPHS}.items()}
+    titles = {key: _(row.title) for key, row in PRESETS.items()}
+    titles |= {key: _(row.title) for key, row in BUILT_GRAPHS.items()}
     offer_examples(ASK, "preset", titles, _settings)
     with st.container(key=f"bound_{ASK.key('of')}"):  # a field that nobody sees
         of = ASK.text("of", ASK.key("of"), default=PROGRAM, max_chars=30)
-    if of in BUILT_GRAPHS:
-        return _built(BUILT_GRAPHS[of])
-    if of != PROGRAM:
+    if of != PROGRAM and of not in BUILT_GRAPHS:
         message = _("{name} is no graph of this page; choose one under Examples.")
         raise ValueError(message.format(name=of))
-    return _programmed()
+    case = _built(BUILT_GRAPHS[of]) if of in BUILT_GRAPHS else _programmed()
+    as_tensors, is_heated = _looks()
+    return replace(case, as_tensors=as_tensors, is_heated=is_heated)
 
 
 def _built(row: BuiltGraph) -> Case:
@@ -104,6 +109,24 @@ def _programmed() -> Case:
         "by", _("Change of {name}").format(name=leaf), -1.0, 1.0, default=0.1, step=0.05
     )
     return Case(source=source, leaves=leaves, capture=capture, leaf=leaf, delta=delta)
+
+
+def _looks() -> tuple[bool, bool]:
+    """Ask how the graph is drawn: tensors as nodes, colors by gradient norm."""
+    with st.popover(_("Settings"), icon=":material/tune:", key=ASK.key("settings")):
+        as_tensors = ASK.toggle(
+            "tensors",
+            _("Tensors as nodes"),
+            default=False,
+            help=_("PyTorch's graph has operations as nodes; textbooks often draw tensors."),
+        )
+        heated = ASK.toggle(
+            "heat",
+            _("Color by gradient norm"),
+            default=False,
+            help=_("Where gradients vanish or explode shows in the color of the nodes."),
+        )
+    return as_tensors, heated
 
 
 def _settings(key: str) -> dict[str, object]:

@@ -19,15 +19,16 @@ from pages.shared.settings import unit_system
 
 def inspect(case: Case, box: Box) -> None:
     """Show the node of a box; of a module, what its nodes come to."""
-    members = {each.id: each for each in (*case.capture.nodes, *case.capture.ghosts)}
+    both: tuple[Node | Ghost, ...] = (*case.capture.nodes, *case.capture.ghosts)
+    members = {each.id: each for each in both}
     inside = [members[each] for each in box.members]
     with st.container(key=ASK.key("inspector")):
         if len(inside) > 1:
             _show_module(box)
-        elif isinstance(inside[0], Node):
-            _show_node(case, inside[0])
-        else:
+        elif isinstance(inside[0], Ghost):
             _show_ghost(inside[0])
+        else:
+            _show_node(case, inside[0])
 
 
 def _show_module(box: Box) -> None:

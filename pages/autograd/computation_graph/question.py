@@ -1,7 +1,6 @@
 """What the reader is asked to predict: the gradient at a fork."""
 
 from core.autograd.presets import PRESETS
-
 from core.autograd.program import capture_program
 from core.language import _
 from pages.autograd.computation_graph.inputs import ASK

@@ -27,11 +27,6 @@ def snippet(case: Case) -> str:
     return "\n".join([*_given(case), body, *_printed(case)])
 
 
-def check_snippet(case: Case) -> str:
-    """Return the same with torch's own check of gradients; of a built graph, just the graph."""
-    return snippet(case)
-
-
 def _with_backward(body: str) -> str:
     *before, last = body.split("\n")
     name, equals, _value = last.partition(" = ")
