@@ -1,8 +1,9 @@
 """What backward adds to `.grad`, what resets it, and a batch cut into micro-batches."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, cast
 
 from core.autograd.layer_stack import Stack
 from core.autograd.lifetimes import Lifetimes, Moment
@@ -77,12 +78,15 @@ def _call(leaf: "Tensor", number: int, loss: Loss, *, is_reset: bool) -> Call:
     held = leaf.grad
     before = None if held is None else held.item()
     (alone,) = torch.autograd.grad(value(), leaf)
-    value().backward()  # type: ignore[no-untyped-call]
-    assert leaf.grad is not None
+    value().backward()
     return Call(
-        number=number, before=before, added=alone.item(), after=leaf.grad.item(),
+        number=number, before=before, added=alone.item(), after=_gradient(leaf).item(),
         is_reset_before=is_reset, is_same_tensor=leaf.grad is held,
     )  # fmt: skip
+
+
+def _gradient(leaf: "Tensor") -> "Tensor":
+    return cast("Tensor", leaf.grad)
 
 
 def _reset(leaves: Sequence["Tensor"], reset: Reset) -> None:
@@ -110,13 +114,12 @@ def bytes_after_reset(num_params: int, reset: Reset) -> tuple[int, int]:
 
     leaf = torch.ones(num_params, requires_grad=True)
     optimizer = torch.optim.SGD([leaf])
-    leaf.sum().backward()  # type: ignore[no-untyped-call]
-    assert leaf.grad is not None
-    storage = StorageWeakRef(leaf.grad.untyped_storage())  # type: ignore[no-untyped-call]
-    before = leaf.grad.untyped_storage().nbytes()
+    leaf.sum().backward()
+    storage = StorageWeakRef(_gradient(leaf).untyped_storage())
+    before = _gradient(leaf).untyped_storage().nbytes()
     if reset != "never":
         optimizer.zero_grad(set_to_none=reset == "none")
-    is_freed = storage.expired()  # type: ignore[no-untyped-call]
+    is_freed = storage.expired()
     return before, 0 if is_freed else before
 
 
@@ -191,11 +194,11 @@ def _run(
                 loss = stack.run(piece, weights).square().mean()
                 loss = loss / num_pieces if is_divided else loss
             lives.leave_out(loss)
-            loss.backward()  # type: ignore[no-untyped-call]
-    gradients = [weight.grad.double() for weight in weights if weight.grad is not None]
+            loss.backward()
+    gradients = [_gradient(weight).double() for weight in weights]
     _reset(weights, "none")
     return lives.moments(), gradients
 
 
 def _length(tensors: Sequence["Tensor"]) -> float:
-    return float(sum(float(each.square().sum()) for each in tensors)) ** 0.5
+    return math.hypot(*(float(each.norm()) for each in tensors))

@@ -95,8 +95,7 @@ class Lifetimes:
 
     def leave_out(self, tensor: "Tensor") -> None:
         """Do not count a tensor: the loss, which the caller holds."""
-        self._lives.pop(_key(tensor), None)
-        self._others.add(_key(tensor))
+        self._lives[_key(tensor)].phase = "backward"
 
     def moments(self) -> tuple[Moment, ...]:
         """Return what was alive after each operation that made a tensor, in their order."""
@@ -121,8 +120,12 @@ class Lifetimes:
         return life.died is None or life.died > self._ends[life.number]
 
     def _tell(
-        self, operation: Any, _inputs: Sequence["Tensor"], outputs: Sequence["Tensor"], flops: int
-    ) -> None:  # fmt: skip
+        self,
+        operation: Any,  # noqa: ANN401  torch's OpOverload
+        _inputs: Sequence["Tensor"],
+        outputs: Sequence["Tensor"],
+        flops: int,
+    ) -> None:
         made = [each for each in outputs if self._is_new(each)]
         if not made:  # views of what is there
             return

@@ -119,7 +119,7 @@ def run(stack: Stack, segment: int, weights: Sequence["Tensor"] = ()) -> Run:
         with lives.passing("forward"):
             loss = _forward(stack, x, weights, segment, lives).square().mean()
         lives.leave_out(loss)
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
     return Run(segment=segment, moments=lives.moments())
 
 
@@ -156,7 +156,7 @@ def _checkpoint(
         return nullcontext(), lives.passing("recompute")
 
     # There is no dropout: no state of a random generator has to be kept.
-    result: Tensor = checkpoint(  # type: ignore[no-untyped-call]
+    result: Tensor = checkpoint(
         layers, h, weights, use_reentrant=False, preserve_rng_state=False, context_fn=contexts
     )
     return result
