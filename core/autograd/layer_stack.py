@@ -67,7 +67,7 @@ class Stack:
         num_weights = self.num_layers * self.width**2
         kept = LAYERS[self.layer].num_kept * self.num_layers * self.activation_bytes
         # The weights twice, and a gradient for each: two ways to compute them are compared.
-        if 4 * num_weights * DTYPES[self.dtype] + 2 * kept > MAX_BYTES:
+        if 4 * num_weights * self.element_bytes + 2 * kept > MAX_BYTES:
             raise ValueError(
                 f"{num_weights:,} weights and {self.batch_size:,} rows need more than "
                 f"{MAX_BYTES // 2**20:,} MiB: choose a smaller width or fewer layers"
@@ -78,9 +78,14 @@ class Stack:
             )
 
     @property
+    def element_bytes(self) -> int:
+        """Bytes of one number."""
+        return DTYPES[self.dtype]
+
+    @property
     def activation_bytes(self) -> int:
         """Bytes of the output of one layer: batch size x width elements."""
-        return self.batch_size * self.width * DTYPES[self.dtype]
+        return self.batch_size * self.width * self.element_bytes
 
     @property
     def flops(self) -> int:

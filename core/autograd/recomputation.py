@@ -64,6 +64,11 @@ class Comparison:
     checkpointed: Run
     largest_difference: float
 
+    @property
+    def extra_flops(self) -> float:
+        """FLOPs that checkpointing adds, as a share of those without."""
+        return self.checkpointed.flops / self.plain.flops - 1
+
 
 def compare(stack: Stack, segment: int) -> Comparison:
     """Run a stack without and with checkpoints, and compare the gradients of its weights.

@@ -61,7 +61,7 @@ def _draw_areas(drawing: Drawing, moments: Sequence[Moment], name: str, look: Lo
 def _layout(moments: Sequence[Moment], look: Look) -> dict[str, Any]:
     layout = look.layout()
     size = layout["font"]["size"]
-    most = max(max(each.num_bytes for each in moments), 1)
+    most = max(each.num_bytes for each in moments)
     ticks = [most * number // _NUM_TICKS for number in range(_NUM_TICKS + 1)]
     return layout | {
         "height": PRESENT_HEIGHT_PX if look.present else HEIGHT_PX,
