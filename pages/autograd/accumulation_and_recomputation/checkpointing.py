@@ -33,7 +33,7 @@ def checkpointing(case: Case) -> Shown:
     return Shown(
         headline=_headline(case, both),
         charts=[Chart(picture=picture, file_name="activations-kept")],
-        numbers=_numbers(case, both),
+        numbers=[] if presenting() else _numbers(case, both),
         notes=[] if presenting() else [_note(both)],
         below=None if presenting() else partial(to_training_memory, case.segment),
         code=checkpointing_snippet(case),

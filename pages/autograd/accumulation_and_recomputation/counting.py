@@ -6,12 +6,12 @@ from typing import Final
 from core.autograd.accumulation import Call, Loss, Reset, bytes_after_reset, count_calls
 from core.budget import Item
 from core.figures.autograd.accumulation_and_recomputation.calls import calls_picture
-from core.language import N_, _
+from core.language import N_, _, ngettext
 from core.units import format_count
 from pages.autograd.accumulation_and_recomputation.checkpointing import measured_item
 from pages.autograd.accumulation_and_recomputation.inputs import ASK
 from pages.autograd.accumulation_and_recomputation.snippets import counting_snippet
-from pages.shared.settings import look
+from pages.shared.settings import look, presenting
 from pages.shared.tabbed_page import Chart, Shown
 
 LOSSES: Final[tuple[Loss, ...]] = ("square", "multiples")
@@ -54,8 +54,8 @@ def counting(asked: Counting) -> Shown:
     return Shown(
         headline=_headline(calls, asked),
         charts=[Chart(picture=picture, file_name="gradient-by-call")],
-        numbers=_numbers(asked),
-        notes=[_note(calls)],
+        numbers=[] if presenting() else _numbers(asked),
+        notes=[] if presenting() else [_note(calls)],
         code=counting_snippet(asked.loss, asked.reset, asked.num_calls, asked.every),
     )
 
@@ -64,9 +64,12 @@ def _headline(calls: tuple[Call, ...], asked: Counting) -> str:
     values = " → ".join(f"{each.after:g}" for each in calls)
     if asked.reset == "never":
         return _("Backward adds to `.grad`: {values}").format(values=values)
-    return _("With `{reset}` after every {every}: {values}").format(
-        reset=RESET_CODE[asked.reset], every=asked.every, values=values
+    said = ngettext(
+        "With `{reset}` after every call: {values}",
+        "With `{reset}` after every {every} calls: {values}",
+        asked.every,
     )
+    return said.format(reset=RESET_CODE[asked.reset], every=asked.every, values=values)
 
 
 def _numbers(asked: Counting) -> list[tuple[str, Item]]:
@@ -74,9 +77,9 @@ def _numbers(asked: Counting) -> list[tuple[str, Item]]:
     before, zeroed = bytes_after_reset(asked.num_params, "zero")
     _before, freed = bytes_after_reset(asked.num_params, "none")
     rows = [
-        (_("Gradients of the model"), before),
-        (_("After zero_grad(set_to_none=False)"), zeroed),
-        (_("After zero_grad(set_to_none=True)"), freed),
+        (_("Its gradients"), before),
+        (_("After {code}").format(code="zero_()"), zeroed),
+        (_("After {code}").format(code="None"), freed),
     ]
     return [(label, measured_item("gradients", size, source=_SOURCE)) for label, size in rows]
 
@@ -94,4 +97,4 @@ def _note(calls: tuple[Call, ...]) -> str:
 
 
 def _reset_name(reset: str) -> str:
-    return {"never": _("never"), **RESET_CODE}[reset]
+    return {"never": _("never"), "zero": "zero_()", "none": "None"}[reset]

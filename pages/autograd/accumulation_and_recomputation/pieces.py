@@ -10,7 +10,7 @@ from pages.autograd.accumulation_and_recomputation.checkpointing import measured
 from pages.autograd.accumulation_and_recomputation.inputs import ASK, Case
 from pages.autograd.accumulation_and_recomputation.measured import in_pieces
 from pages.autograd.accumulation_and_recomputation.snippets import pieces_snippet
-from pages.shared.settings import look
+from pages.shared.settings import look, presenting
 from pages.shared.tabbed_page import Chart, Shown
 
 COUNTS = (1, 2, 4, 8)
@@ -44,8 +44,8 @@ def pieces(case: Case, asked: Pieces) -> Shown:
     return Shown(
         headline=_headline(ran),
         charts=[Chart(picture=picture, file_name="micro-batches")],
-        numbers=_numbers(ran),
-        notes=[_note(ran)],
+        numbers=[] if presenting() else _numbers(ran),
+        notes=[] if presenting() else [_note(ran)],
         code=pieces_snippet(case.stack, asked.num_pieces, is_divided=asked.is_divided),
     )
 

@@ -24,7 +24,7 @@ def ask_why_no_gain() -> None:
     choices = [
         Choice(
             _("{half}: the output of Linear is no longer kept").format(half=half),
-            _("It never was. ReLU keeps its output, not its input: the sign is the same."),
+            _("It never was: ReLU keeps its output, which says as well where its derivative is 1."),
         ),
         Choice(_("{after}: nothing is gained").format(after=after)),
         Choice(

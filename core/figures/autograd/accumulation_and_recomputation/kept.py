@@ -8,7 +8,7 @@ from core.figures.picture import Drawing, Look, Picture
 from core.language import _
 
 HEIGHT_PX: Final = 400
-PRESENT_HEIGHT_PX: Final = 430
+PRESENT_HEIGHT_PX: Final = 420
 _NUM_TICKS: Final = 4
 _STILL: Final = {"fixedrange": True, "zeroline": False}
 
@@ -32,6 +32,16 @@ def kept_picture(
         line={"color": look.color("text"), "width": 2, "dash": "dot", "shape": "hv"},
         customdata=_words(other, look), hovertemplate="%{customdata}<extra></extra>",
     )  # fmt: skip
+    begins = _forward_length(shown)
+    if begins == _forward_length(other):
+        drawing.note(
+            x=begins + 0.5, y=1, xref="x", yref="paper", xanchor="left", yanchor="top",
+            text=_("backward →"), font={"color": look.color("muted")},
+        )  # fmt: skip
+        drawing.shape(
+            type="line", xref="x", yref="paper", x0=begins + 0.5, x1=begins + 0.5, y0=0, y1=1,
+            line={"color": look.color("muted"), "width": 2, "dash": "dash"},
+        )  # fmt: skip
     return Picture(
         figure=drawing.figure(_layout([*shown, *other], look)),
         alt=_sentence(shown, shown_as, other, other_as, look),
@@ -78,6 +88,11 @@ def _layout(moments: Sequence[Moment], look: Look) -> dict[str, Any]:
             "ticktext": [look.format_bytes(tick) for tick in ticks],
         },
     }
+
+
+def _forward_length(moments: Sequence[Moment]) -> int:
+    """Return how many operations there are in the forward passes."""
+    return sum(each.phase == "forward" for each in moments)
 
 
 def _places(moments: Sequence[Moment]) -> list[int]:

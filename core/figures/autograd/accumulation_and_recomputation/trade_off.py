@@ -70,7 +70,7 @@ def _layout(runs: Sequence[Run], look: Look) -> dict[str, Any]:
         | still
         | {"title": {"text": "FLOPs"}, "range": [0, longest * 1.06], "overlaying": "y",
            "side": "right", "showgrid": False,
-           "tickvals": marks, "ticktext": [f"{mark:.2g}" for mark in marks]},
+           "tickvals": marks, "ticktext": [format_flops(mark) for mark in marks]},
     }  # fmt: skip
 
 
