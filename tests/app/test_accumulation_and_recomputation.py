@@ -79,7 +79,7 @@ def test_micro_batches_give_the_same_gradient_unless_the_loss_is_not_divided(ope
 
 def test_segments_of_every_length_are_compared(open_page, run_code):
     app = open_page(PAGE, accum_tab="trade")
-    assert "segments of 4: 448 KiB instead of 1.00 MiB" in headline(app)
+    assert "segments of 4 peak lowest: 448 KiB instead of 1.00 MiB" in headline(app)
     assert "16 65536" in run_code(app)
     assert "O(√L)" in str([each.value for each in app.table])
 

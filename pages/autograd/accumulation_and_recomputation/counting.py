@@ -1,7 +1,10 @@
 """What backward adds to: the gradient of one leaf, call by call, and what resets it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
+
+import streamlit as st
 
 from core.autograd.accumulation import Call, Loss, Reset, bytes_after_reset, count_calls
 from core.budget import Item
@@ -14,7 +17,7 @@ from pages.autograd.accumulation_and_recomputation.snippets import counting_snip
 from pages.shared.settings import look, presenting
 from pages.shared.tabbed_page import Chart, Shown
 
-LOSSES: Final[tuple[Loss, ...]] = ("square", "multiples")
+LOSSES: Final[Mapping[Loss, str]] = {"square": "x**2", "multiples": "2x, 3x, 4x"}
 RESETS: Final[tuple[Reset, ...]] = ("never", "zero", "none")
 RESET_CODE: Final = {"zero": "grad.zero_()", "none": "grad = None"}
 PARAMS: Final = (10_000, 100_000, 1_000_000, 10_000_000)
@@ -35,16 +38,17 @@ class Counting:
 
 def choose_counting() -> Counting:
     """Show the inputs of the tab and return what they say."""
-    losses = {"square": "x**2, x = 2", "multiples": "2x, 3x, 4x …"}
-    return Counting(
-        loss=ASK.segmented("loss", _("Loss"), LOSSES, default="square", labels=losses.__getitem__),
-        num_calls=ASK.slider("calls", _("Calls of backward"), 1, MOST_CALLS, default=3, step=1),
-        reset=ASK.segmented("reset", _("Reset"), RESETS, default="never", labels=_reset_name),
-        every=ASK.slider("every", _("Reset after every … calls"), 1, 4, default=1, step=1),
-        num_params=ASK.select_slider(
-            "params", _("Parameters of a model"), PARAMS, default=1_000_000, labels=format_count
-        ),
+    loss = ASK.segmented(
+        "loss", _("Loss"), tuple(LOSSES), default="square", labels=LOSSES.__getitem__
     )
+    num_calls = ASK.slider("calls", _("Calls of backward"), 1, MOST_CALLS, default=3, step=1)
+    reset = ASK.segmented("reset", _("Reset"), RESETS, default="never", labels=_reset_name)
+    every = ASK.slider("every", _("Reset after every … calls"), 1, 4, default=1, step=1)
+    with st.popover(_("Settings"), icon=":material/tune:", key=ASK.key("counting_settings")):
+        num_params = ASK.select_slider(
+            "params", _("Parameters of a model"), PARAMS, default=1_000_000, labels=format_count
+        )
+    return Counting(loss=loss, num_calls=num_calls, reset=reset, every=every, num_params=num_params)
 
 
 def counting(asked: Counting) -> Shown:

@@ -31,7 +31,7 @@ def trade_off(case: Case) -> Shown:
 def _headline(runs: tuple[Run, ...]) -> str:
     plain, *checkpointed = runs
     best = min((each for each in checkpointed[:-1]), key=lambda each: each.peak)
-    said = _("Lowest peak with segments of {segment}: {peak} instead of {plain}")
+    said = _("Of these lengths, segments of {segment} peak lowest: {peak} instead of {plain}")
     return said.format(
         segment=segment_name(best.segment),
         peak=look().format_bytes(best.peak),
