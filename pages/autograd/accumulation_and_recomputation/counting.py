@@ -39,7 +39,12 @@ class Counting:
 def choose_counting() -> Counting:
     """Show the inputs of the tab and return what they say."""
     loss = ASK.segmented(
-        "loss", _("Loss"), tuple(LOSSES), default="square", labels=LOSSES.__getitem__
+        "loss",
+        _("Loss"),
+        tuple(LOSSES),
+        default="square",
+        labels=LOSSES.__getitem__,
+        help=_("Computed anew for every call, at x = 2."),
     )
     num_calls = ASK.slider("calls", _("Calls of backward"), 1, MOST_CALLS, default=3, step=1)
     reset = ASK.segmented("reset", _("Reset"), RESETS, default="never", labels=_reset_name)
