@@ -86,6 +86,12 @@ PAGES: Final = (
         address="computation-graph",
     ),
     PageRow(
+        key="autograd/accumulation_and_recomputation",
+        section=N_("Gradients"),
+        title=N_("Accumulation and recomputation"),
+        address="accumulation",
+    ),
+    PageRow(
         key="budget/model_sizes",
         section=N_("Memory and FLOPs"),
         title=N_("Model sizes and dtypes"),
