@@ -1,7 +1,7 @@
 """What the reader is asked to predict: the first step of Adam, and a cosine that is too short."""
 
 from core.language import _
-from core.train.optimizers.rule import named_rule, run_rule
+from core.train.optimizers.rule import Rule, named_rule, run_rule
 from core.train.optimizers.schedules import cosine
 from pages.shared.questions import Choice, predict_then_reveal
 from pages.train.optimizers_and_schedules.inputs import ASK
@@ -14,10 +14,7 @@ _LARGE = 1000.0
 def ask_first_step() -> None:
     """Ask how far Adam's first step goes for a gradient a million times as large."""
     rule = named_rule("Adam", _LR)
-    small, large = (
-        abs(run_rule(rule, lambda _p, slope=slope: (slope,), (0.0,), 1)[0].after[0])
-        for slope in (_SMALL, _LARGE)
-    )
+    small, large = (_first_step(rule, slope) for slope in (_SMALL, _LARGE))
     choices = [
         Choice(
             _("A million times as far"),
@@ -38,6 +35,12 @@ def ask_first_step() -> None:
         _("After bias correction m̂ = g and v̂ = g², so the step is lr·g/|g|: {first} for the one "
           "and {second} for the other.").format(first=f"{small:.4g}", second=f"{large:.4g}"),
     )  # fmt: skip
+
+
+def _first_step(rule: Rule, slope: float) -> float:
+    """Return how far a rule's first step moves a parameter whose gradient is `slope`."""
+    (step,) = run_rule(rule, lambda _p: (slope,), (0.0,), 1)
+    return abs(step.after[0])
 
 
 def ask_too_short() -> None:

@@ -117,7 +117,7 @@ def _headline(chosen: Schedule, rates: tuple[float, ...]) -> str:
     if chosen.kind == "cosine" and chosen.turn < chosen.num_steps:
         low = f"{abs(round(rates[chosen.turn], 12)):.3g}"
         return _(
-            "The rate is {low} at epoch {turn} and {last} again at epoch {steps}: T_max is too short"
+            "The rate is {low} at epoch {turn} and {last} at epoch {steps}: T_max is too short"
         ).format(**words, low=low)
     return _("From {first} down to {last} after {steps} epochs").format(**words)
 
