@@ -28,7 +28,7 @@ tabbed_page(
                 label=N_("Update rule"),
                 show=rule_tab,
                 choose=choose_switches,
-                unseen=("surface", "who"),
+                unseen=("surface", "who", "steps"),
             ),
             "schedules": Tab(
                 label=N_("Schedules"),

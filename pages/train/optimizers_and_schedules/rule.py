@@ -24,6 +24,7 @@ from pages.shared.tabbed_page import Chart, Shown
 from pages.train.optimizers_and_schedules.inputs import ASK, Case
 
 START: Final = 1.0
+NUM_STEPS: Final = 60
 NUM_SHOWN: Final = 12
 _MOMENTS: Final = {"none": N_("none"), "sum": N_("sum"), "ema": N_("average")}
 _DECAYS: Final = {"none": N_("none"), "l2": "L2", "decoupled": N_("decoupled")}
@@ -62,11 +63,11 @@ def choose_switches() -> Switches:
         "v", _("Second moment (v)"), tuple(_MOMENTS), default="ema",
         labels=lambda k: _(_MOMENTS[k]),
     )  # fmt: skip
-    decay = ASK.segmented(
-        "wd", _("Weight decay is"), tuple(_DECAYS), default="decoupled",
-        labels=lambda k: _(_DECAYS[k]),
-    )  # fmt: skip
-    with st.popover(_("Corrections"), icon=":material/build:", key=ASK.key("corrections")):
+    with st.popover(_("More switches"), icon=":material/build:", key=ASK.key("switches")):
+        decay = ASK.segmented(
+            "wd", _("Weight decay is"), tuple(_DECAYS), default="decoupled",
+            labels=lambda k: _(_DECAYS[k]),
+        )  # fmt: skip
         bias = ASK.toggle("bias", _("Bias correction"), default=True)
         nesterov = ASK.toggle("nesterov", "Nesterov", default=False)
         muon = ASK.toggle("ortho", _("Orthogonalize (Muon)"), default=False)
@@ -85,7 +86,7 @@ def rule_tab(case: Case, switches: Switches) -> Shown:
         bias_correction=switches.bias_correction, nesterov=switches.nesterov,
         orthogonalize=switches.orthogonalize, eps=1e-10 if switches.second == "sum" else 1e-8,
     )  # fmt: skip
-    steps = run_rule(rule, _slope, (START,), case.num_steps)
+    steps = run_rule(rule, _slope, (START,), NUM_STEPS)
     values = [START, *(step.after[0] for step in steps)]
     name = name_of(rule) or _("this rule")
     picture = curves_picture({name: values}, Axes(x=_("step"), y=_("parameter p")), look())

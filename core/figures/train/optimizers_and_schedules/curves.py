@@ -1,5 +1,6 @@
 """Curves over steps: learning rates, losses, the values of a parameter."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -11,6 +12,7 @@ from core.units import format_exact
 
 HEIGHT_PX: Final = 330
 MOST_POINTS: Final = 1000  # drawn of a curve
+MOST_TICKS: Final = 7
 HIGHEST: Final = 1e30  # what is farther up has no place on an axis
 _DASHES: Final = ("solid", "dash", "dot", "dashdot")
 _COLORS: Final = ("accent", "candidate_high", "optimizer", "muted")
@@ -45,7 +47,8 @@ def curves_picture(
             line={"color": look.color(color), "width": 3, "dash": dash}, marker={"size": 7},
             hovertemplate="%{x:,}: %{y:.4g}<extra>" + name + "</extra>",
         )  # fmt: skip
-    scale = {"type": "log", "exponentformat": "power"} if axes.log else {}
+    ends = [value for values in curves.values() for value in values if 0 < value <= HIGHEST]
+    scale = decades(ends) if axes.log else {}
     fields = {
         "height": HEIGHT_PX,
         "margin": {"l": 8, "r": 8, "t": layout["font"]["size"] * 2.6, "b": 8},
@@ -57,6 +60,22 @@ def curves_picture(
         alt=_sentence(curves, axes, first),
         table=_table(curves, axes, first),
     )
+
+
+def decades(values: Sequence[float]) -> dict[str, Any]:
+    """Return a logarithmic axis from power of ten to power of ten, with room for the labels.
+
+    Args:
+        values: What it shows, all above zero; a value of 1 if there is none.
+    """
+    low, high = min(values, default=1.0), max(values, default=1.0)
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    last = max(last, first + 1)
+    every = -(-(last - first) // MOST_TICKS)
+    return {
+        "type": "log", "range": [first, last], "dtick": every, "tick0": first,
+        "exponentformat": "power",
+    }  # fmt: skip
 
 
 def steps_table(steps: Sequence[Step]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from core.figures.picture import Drawing, Look, Picture
+from core.figures.train.optimizers_and_schedules.curves import decades
 from core.language import _
 from core.train.optimizers.gradient_norms import ClippedNorms
 from core.train.optimizers.state_bytes import HeldBytes
@@ -26,7 +27,7 @@ def norms_picture(norms: ClippedNorms, look: Look) -> Picture:
                     "line": {"color": look.color("gradients"), "width": 1.5}},
         )  # fmt: skip
     fields = _frame(layout, x=_("layer"), y=_("gradient norm")) | {"barmode": "group"}
-    fields["yaxis"] |= {"type": "log", "exponentformat": "power"}
+    fields["yaxis"] |= decades([max(each, SMALLEST) for each in (*norms.before, *norms.after)])
     return Picture(
         figure=drawing.figure(layout | fields),
         alt=_(
@@ -48,13 +49,16 @@ def state_picture(rows: Sequence[HeldBytes], look: Look) -> Picture:
     layout, drawing = look.layout(), Drawing()
     names, amounts = [row.name for row in rows], [row.per_parameter for row in rows]
     kept = [", ".join(name for name, _size in row.tensors) or _("nothing") for row in rows]
+    labels = [
+        f"{amount:g} B" if look.present else f"{amount:g} B<br>{what}"
+        for amount, what in zip(amounts, kept, strict=True)
+    ]
     drawing.bar(
-        x=names, y=amounts, text=[f"{amount:g} B<br>{what}" for amount, what in
-                                  zip(amounts, kept, strict=True)],
-        textposition="outside", cliponaxis=False, marker={"color": look.color("optimizer")},
-        hovertemplate="%{x}: %{text}<extra></extra>",
+        x=names, y=amounts, text=labels, textposition="outside", cliponaxis=False,
+        constraintext="none", marker={"color": look.color("optimizer")}, customdata=kept,
+        hovertemplate="%{x}: %{y} B<br>%{customdata}<extra></extra>",
     )  # fmt: skip
-    fields = _frame(layout, x="", y=_("bytes of state per parameter"))
+    fields = _frame(layout, x="", y=_("bytes per parameter"))
     fields["yaxis"] |= {"range": [0, max(amounts) * 1.3]}
     said = _("{name} {amount} ({what})")
     parts = [

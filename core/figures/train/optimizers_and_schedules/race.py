@@ -12,6 +12,7 @@ from core.train.optimizers.surfaces import Path, Surface
 HEIGHT_PX: Final = 430
 PRESENT_HEIGHT_PX: Final = 400
 NUM_CELLS: Final = 70
+NUM_LINES: Final = 14
 MOST_POINTS: Final = 200  # drawn of a path
 # Colour, dash and mark of each: no path is known by its colour alone.
 STYLES: Final[Mapping[str, tuple[str, str, str]]] = {
@@ -66,9 +67,11 @@ def _draw_contours(drawing: Drawing, surface: Surface, look: Look) -> None:
     lowest = min(surface.loss(x, y) for x, y in surface.minima)
     # Equal steps of the logarithm: the valleys would be one flat colour otherwise.
     heights = [[round(math.log10(surface.loss(x, y) - lowest + 0.01), 3) for x in xs] for y in ys]
+    low, high = min(map(min, heights)), max(map(max, heights))
     drawing.trace(
-        "contour", x=xs, y=ys, z=heights, showscale=False, hoverinfo="skip", ncontours=16,
-        colorscale=[[0, look.color("background")], [1, look.color("border")]],
+        "contour", x=xs, y=ys, z=heights, showscale=False, hoverinfo="skip", autocontour=False,
+        contours={"start": low, "end": high, "size": (high - low) / NUM_LINES},
+        colorscale=[[0, look.color("background")], [1, look.color("surface")]],
         line={"width": 1, "color": look.color("border")},
     )  # fmt: skip
 
