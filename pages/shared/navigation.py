@@ -128,6 +128,12 @@ PAGES: Final = (
         address="what-fits",
     ),
     PageRow(
+        key="train/optimizers_and_schedules",
+        section=N_("Training"),
+        title=N_("Optimizers and schedules"),
+        address="optimizers",
+    ),
+    PageRow(
         key="train/live_run", section=N_("Training"), title=N_("Live training"), address="live-run"
     ),
 )

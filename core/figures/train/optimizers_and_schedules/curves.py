@@ -1,0 +1,121 @@
+"""Curves over steps: learning rates, losses, the values of a parameter."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from core.figures.picture import Drawing, Look, Picture
+from core.language import _
+from core.train.optimizers.rule import Step
+from core.units import format_exact
+
+HEIGHT_PX: Final = 330
+MOST_POINTS: Final = 1000  # drawn of a curve
+MOST_TICKS: Final = 7
+HIGHEST: Final = 1e30  # what is farther up has no place on an axis
+_DASHES: Final = ("solid", "dash", "dot", "dashdot")
+_COLORS: Final = ("accent", "candidate_high", "optimizer", "muted")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Axes:
+    """What the axes of curves say, translated; `log` for the vertical one."""
+
+    x: str
+    y: str
+    log: bool = False
+
+
+def curves_picture(
+    curves: Mapping[str, Sequence[float]], axes: Axes, look: Look, first: int = 0
+) -> Picture:
+    """Return curves over the number of the step.
+
+    Args:
+        curves: Translated name -> value at every step; they may end at different steps.
+        axes: What the axes say.
+        look: How the reader wants to see.
+        first: Number of the first step.
+    """
+    layout, drawing = look.layout(), Drawing()
+    for (name, values), color, dash in zip(curves.items(), _COLORS, _DASHES, strict=False):
+        xs, ys = _thinned(values, first)
+        drawing.scatter(
+            x=xs, y=ys, name=name, showlegend=len(curves) > 1,
+            mode="lines" if len(xs) > 40 else "lines+markers",
+            line={"color": look.color(color), "width": 3, "dash": dash}, marker={"size": 7},
+            hovertemplate="%{x:,}: %{y:.4g}<extra>" + name + "</extra>",
+        )  # fmt: skip
+    ends = [value for values in curves.values() for value in values if 0 < value <= HIGHEST]
+    scale = decades(ends) if axes.log else {}
+    fields = {
+        "height": HEIGHT_PX,
+        "margin": {"l": 8, "r": 8, "t": layout["font"]["size"] * 2.6, "b": 8},
+        "xaxis": layout["xaxis"] | {"title": {"text": axes.x}, "zeroline": False},
+        "yaxis": layout["yaxis"] | {"title": {"text": axes.y}, "zeroline": False} | scale,
+    }
+    return Picture(
+        figure=drawing.figure(layout | fields),
+        alt=_sentence(curves, axes, first),
+        table=_table(curves, axes, first),
+    )
+
+
+def decades(values: Sequence[float]) -> dict[str, Any]:
+    """Return a logarithmic axis from power of ten to power of ten, with room for the labels.
+
+    Args:
+        values: What it shows, all above zero; a value of 1 if there is none.
+    """
+    low, high = min(values, default=1.0), max(values, default=1.0)
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    last = max(last, first + 1)
+    every = -(-(last - first) // MOST_TICKS)
+    return {
+        "type": "log", "range": [first, last], "dtick": every, "tick0": first,
+        "exponentformat": "power",
+    }  # fmt: skip
+
+
+def steps_table(steps: Sequence[Step]) -> dict[str, Any]:
+    """Return the state of one parameter at every step, in the symbols of the papers."""
+    columns = {
+        "g": "gradient", "m": "m", "v": "v", "m̂": "m_hat", "v̂": "v_hat", _("update"): "update",
+    }  # fmt: skip
+    return {
+        "t": list(range(1, len(steps) + 1)),
+        "p": [step.before[0] for step in steps],
+        **{head: [getattr(step, name)[0] for step in steps] for head, name in columns.items()},
+        _("p after"): [step.after[0] for step in steps],
+    }
+
+
+def _thinned(values: Sequence[float], first: int) -> tuple[list[int], list[float | None]]:
+    """Return what is drawn: every so many steps and the last, nothing that no axis can hold."""
+    every = -(-len(values) // MOST_POINTS) if values else 1
+    steps = sorted({*range(0, len(values), every), *([len(values) - 1] if values else [])})
+    ys = [values[step] if abs(values[step]) <= HIGHEST else None for step in steps]
+    return [step + first for step in steps], ys
+
+
+def _sentence(curves: Mapping[str, Sequence[float]], axes: Axes, first: int) -> str:
+    parts = [
+        _("{name} goes from {start} to {end} at {x} {last}").format(
+            name=name,
+            start=f"{values[0]:.4g}",
+            end=f"{values[-1]:.4g}",
+            x=axes.x,
+            last=format_exact(len(values) - 1 + first),
+        )
+        for name, values in curves.items()
+        if values
+    ]
+    nothing = _("nothing was computed")
+    return _("{y}: {parts}.").format(y=axes.y, parts=_("; ").join(parts) or nothing)
+
+
+def _table(curves: Mapping[str, Sequence[float]], axes: Axes, first: int) -> dict[str, Any]:
+    length = max((len(values) for values in curves.values()), default=0)
+    columns = {name: [*values, *[None] * (length - len(values))] for name, values in curves.items()}
+    return {axes.x: list(range(first, first + length)), **columns}

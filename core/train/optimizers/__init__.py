@@ -1,0 +1,1 @@
+"""How an optimizer turns gradients into steps: one rule, schedules, clipping, the loop."""

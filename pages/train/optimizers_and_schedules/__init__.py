@@ -1,0 +1,1 @@
+"""Which way an optimizer steps, and how far."""

@@ -1,0 +1,80 @@
+"""What the page of optimizers asks for: a loss, a learning rate, who runs, and their settings."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import streamlit as st
+
+from core.language import _
+from core.train.optimizers.rule import NAMED, Rule, named_rule
+from core.train.optimizers.surfaces import SURFACES, Surface
+from pages.shared.inputs import Inputs
+
+ASK: Final = Inputs("optim")
+RATES: Final = (
+    0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.08, 0.1, 0.15,
+    0.2, 0.3, 0.5, 0.7, 1.0, 2.0, 5.0, 10.0,
+)  # fmt: skip
+BETAS_1: Final = (0.0, 0.5, 0.8, 0.9, 0.95, 0.99)
+BETAS_2: Final = (0.9, 0.95, 0.99, 0.999, 0.9999)
+DECAYS: Final = (0.0, 0.0001, 0.001, 0.01, 0.1)
+NOT_AT_FIRST: Final = ("AdaGrad", "AdamW")
+MAX_STEPS: Final = 500
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Case:
+    """A race.
+
+    Attributes:
+        key, surface: The loss, and its word in the address.
+        rules: Optimizer -> its rule, of those that run.
+        num_steps: How many steps each takes.
+        lr, beta1, beta2, weight_decay: What every rule was given.
+    """
+
+    key: str
+    surface: Surface
+    rules: dict[str, Rule]
+    num_steps: int
+    lr: float
+    beta1: float
+    beta2: float
+    weight_decay: float
+
+
+def choose_case() -> Case:
+    """Show the inputs and return the race.
+
+    Raises:
+        ValueError: If nobody runs.
+    """
+    key = ASK.selectbox(
+        "surface",
+        _("Loss surface"),
+        tuple(SURFACES),
+        default="bowl",
+        labels=lambda each: _(SURFACES[each].title),
+    )
+    lr = ASK.select_slider("lr", _("Learning rate"), RATES, default=0.05, labels=str)
+    num_steps = ASK.slider("steps", _("Steps"), 1, MAX_STEPS, default=100, step=1)
+    with st.popover(_("Optimizers"), icon=":material/groups:", key=ASK.key("who")):
+        names = [
+            name
+            for name in NAMED
+            if ASK.toggle(name.lower(), name, default=name not in NOT_AT_FIRST)
+        ]
+    with st.popover(_("Settings"), icon=":material/tune:", key=ASK.key("settings")):
+        beta1 = ASK.select_slider("beta1", _("β1, or momentum"), BETAS_1, default=0.9)
+        beta2 = ASK.select_slider("beta2", "β2", BETAS_2, default=0.999)
+        decay = ASK.select_slider(
+            "decay", _("Weight decay"), DECAYS, default=0.01,
+            help=_("In the race for AdamW and Muon; in the tab Update rule for what you compose."),
+        )  # fmt: skip
+    rules = {name: named_rule(name, lr, beta1, beta2, decay) for name in names}
+    if not rules:
+        raise ValueError(_("Nobody runs: switch at least one optimizer on."))
+    return Case(
+        key=key, surface=SURFACES[key], rules=rules, num_steps=num_steps, lr=lr, beta1=beta1,
+        beta2=beta2, weight_decay=decay,
+    )  # fmt: skip

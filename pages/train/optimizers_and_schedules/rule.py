@@ -1,0 +1,160 @@
+"""One update rule with switches: what each step keeps, and which optimizer it is."""
+
+from dataclasses import dataclass
+from typing import Final, cast
+
+import streamlit as st
+
+from core.figures.train.optimizers_and_schedules.curves import Axes, curves_picture, steps_table
+from core.language import N_, _
+from core.train.optimizers.rule import (
+    Average,
+    Decay,
+    Numbers,
+    Rule,
+    Step,
+    has_diverged,
+    l2_twin,
+    name_of,
+    run_rule,
+)
+from pages.shared.charts import show_table
+from pages.shared.settings import look, presenting
+from pages.shared.tabbed_page import Chart, Shown
+from pages.train.optimizers_and_schedules.inputs import ASK, Case
+
+START: Final = 1.0
+NUM_STEPS: Final = 60
+NUM_SHOWN: Final = 12
+_MOMENTS: Final = {"none": N_("none"), "sum": N_("sum"), "ema": N_("average")}
+_DECAYS: Final = {"none": N_("none"), "l2": "L2", "decoupled": N_("decoupled")}
+_CODE: Final = """
+import math
+
+lr, beta1, beta2, decay, eps = {lr}, {beta1}, {beta2}, {decay}, {eps}
+p, m, v = 1.0, 0.0, 0.0
+for t in range(1, {steps} + 1):
+    g = p / 2{l2}
+{lines}
+    p -= lr * update
+    if t == 1:
+        print("p after the first step:", f"{{p:.4f}}")
+"""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Switches:
+    """What the reader has composed."""
+
+    momentum: Average
+    second: Average
+    decay: Decay
+    bias_correction: bool
+    nesterov: bool
+    orthogonalize: bool
+
+
+def choose_switches() -> Switches:
+    """Show the switches of the rule; they start as AdamW."""
+    momentum = ASK.segmented(
+        "m", _("Momentum (m)"), tuple(_MOMENTS), default="ema", labels=lambda k: _(_MOMENTS[k])
+    )
+    second = ASK.segmented(
+        "v", _("Second moment (v)"), tuple(_MOMENTS), default="ema",
+        labels=lambda k: _(_MOMENTS[k]),
+    )  # fmt: skip
+    with st.popover(_("More switches"), icon=":material/build:", key=ASK.key("switches")):
+        decay = ASK.segmented(
+            "wd", _("Weight decay is"), tuple(_DECAYS), default="decoupled",
+            labels=lambda k: _(_DECAYS[k]),
+        )  # fmt: skip
+        bias = ASK.toggle("bias", _("Bias correction"), default=True)
+        nesterov = ASK.toggle("nesterov", "Nesterov", default=False)
+        muon = ASK.toggle("ortho", _("Orthogonalize (Muon)"), default=False)
+    return Switches(
+        momentum=cast("Average", momentum), second=cast("Average", second),
+        decay=cast("Decay", decay), bias_correction=bias, nesterov=nesterov, orthogonalize=muon,
+    )  # fmt: skip
+
+
+def rule_tab(case: Case, switches: Switches) -> Shown:
+    """Show every step of one parameter under the composed rule."""
+    rule = Rule(
+        lr=case.lr, beta1=case.beta1, beta2=case.beta2,
+        weight_decay=case.weight_decay if switches.decay != "none" else 0.0,
+        momentum=switches.momentum, second=switches.second, decay=switches.decay,
+        bias_correction=switches.bias_correction, nesterov=switches.nesterov,
+        orthogonalize=switches.orthogonalize, eps=1e-10 if switches.second == "sum" else 1e-8,
+    )  # fmt: skip
+    steps = run_rule(rule, _slope, (START,), NUM_STEPS)
+    values = [START, *(step.after[0] for step in steps)]
+    name = name_of(rule) or _("this rule")
+    picture = curves_picture({name: values}, Axes(x=_("step"), y=_("parameter p")), look())
+    return Shown(
+        headline=_headline(rule, steps),
+        charts=[Chart(picture=picture, file_name="update-rule")],
+        notes=[_("The loss is p²/4, so the gradient is p/2. {rule}").format(rule=_written(rule))],
+        below=None if presenting() else lambda: show_table(steps_table(steps[:NUM_SHOWN])),
+        code="" if rule.orthogonalize else _code(rule, len(steps)),
+    )
+
+
+def _slope(p: Numbers) -> Numbers:
+    return (p[0] / 2,)
+
+
+def _headline(rule: Rule, steps: tuple[Step, ...]) -> str:
+    name = name_of(rule)
+    first = steps[0].after[0]
+    said = (
+        _("This is {name}: its first step brings p from 1 to {first}")
+        if name
+        else _("A rule without a name: its first step brings p from 1 to {first}")
+    ).format(name=name, first=f"{first:.4f}")
+    if rule.decay == "decoupled" and rule.weight_decay:
+        (coupled,) = run_rule(l2_twin(rule), _slope, (START,), 1)
+        said += _("; with L2 instead to {other}").format(other=f"{coupled.after[0]:.4f}")
+    if has_diverged(steps):
+        said += _("; it diverges at step {step}").format(step=len(steps))
+    return said
+
+
+def _written(rule: Rule) -> str:
+    """Return the rule as a formula."""
+    top = "g" if rule.momentum == "none" else "m̂" if rule.bias_correction else "m"
+    if rule.orthogonalize:
+        top = f"orthogonalize({top})"
+    low = "" if rule.second == "none" else " / (√v̂ + ε)" if rule.bias_correction else " / (√v + ε)"
+    shrink = " − lr·wd·p" if rule.decay == "decoupled" else ""
+    return f"**p ← p{shrink} − lr·{top}{low}**"
+
+
+def _code(rule: Rule, num_steps: int) -> str:
+    return _CODE.format(
+        lr=rule.lr, beta1=rule.beta1, beta2=rule.beta2, decay=rule.weight_decay, eps=rule.eps,
+        steps=num_steps, l2=" + decay * p" if rule.decay == "l2" else "",
+        lines="\n".join(f"    {line}" for line in _lines(rule)),
+    )  # fmt: skip
+
+
+def _lines(rule: Rule) -> list[str]:
+    """Return the statements between the gradient and the step."""
+    share = {"sum": "g", "ema": "(1 - beta1) * g"}
+    lines = [f"m = beta1 * m + {share[rule.momentum]}"] if rule.momentum != "none" else []
+    way = "m" if rule.momentum != "none" else "g"
+    if rule.nesterov and rule.momentum != "none":
+        way = f"(beta1 * m + {share[rule.momentum]})"
+    if rule.bias_correction and rule.momentum == "ema":
+        way = f"{way} / (1 - beta1**t)"
+    lines += {
+        "none": [],
+        "sum": ["v = v + g * g"],
+        "ema": ["v = beta2 * v + (1 - beta2) * g * g"],
+    }[rule.second]
+    if rule.second != "none":
+        v_hat = "v / (1 - beta2**t)" if rule.bias_correction and rule.second == "ema" else "v"
+        way = f"{way} / (math.sqrt({v_hat}) + eps)"
+    lines.append(f"update = {way}")
+    if rule.decay == "decoupled":
+        lines.append("p *= 1 - lr * decay")
+    return lines

@@ -1,0 +1,177 @@
+"""Optimizers and schedules: who is nearest, what a step keeps, schedules, clipping, the loop."""
+
+import re
+
+import pytest
+import torch
+
+from core.train.optimizers.loop import ORDERS
+from core.train.optimizers.rule import named_rule
+from core.train.optimizers.surfaces import SURFACES, nearest, race
+from tests.app.shown import page_links, texts
+
+PAGE = "train/optimizers_and_schedules"
+
+
+def headline(app):
+    assert not app.exception
+    return app.session_state["headline"]
+
+
+def alts(app):
+    return " ".join(each.proto.alt for each in app.get("plotly_chart"))
+
+
+@pytest.mark.parametrize("surface", SURFACES)
+@pytest.mark.parametrize("rate", ["0.0001", "0.05", "10.0"])
+def test_the_headline_names_who_is_nearest_and_the_code_says_the_same(
+    open_page, run_code, surface, rate
+):
+    app = open_page(PAGE, optim_surface=surface, optim_lr=rate)
+    names = ("SGD", "Momentum", "RMSProp", "Adam", "Muon")
+    rules = {name: named_rule(name, float(rate), weight_decay=0.01) for name in names}
+    paths = race(SURFACES[surface], rules, 100)
+    first = nearest(paths)
+    assert f"{first} is nearest to the minimum: {paths[first].distance:.3g} away" in headline(app)
+    for name, path in paths.items():
+        assert (f"{name} diverges at step {len(path.points) - 1}" in alts(app)) is path.diverged
+    assert run_code(app) == f"{first}: {paths[first].distance:.3g} from the minimum\n"
+
+
+def test_a_race_in_which_all_diverge_is_told(open_page):
+    off = {f"optim_{name}": "false" for name in ("rmsprop", "adam", "muon")}
+    app = open_page(PAGE, optim_surface="rosenbrock", optim_lr="10.0", **off)
+    assert headline(app) == "All diverge at this learning rate: SGD, Momentum"
+
+
+def test_a_race_of_nobody_is_told_in_a_sentence(open_page):
+    off = {f"optim_{name}": "false" for name in ("sgd", "momentum", "rmsprop", "adam", "muon")}
+    app = open_page(PAGE, **off)
+    assert not app.exception
+    assert any("switch at least one optimizer on" in each.value for each in app.error)
+
+
+@pytest.mark.parametrize("steps", ["1", "500"])
+@pytest.mark.parametrize("tab", ["race", "rule"])
+def test_both_ends_of_the_steps_and_of_the_rate_work(open_page, tab, steps):
+    for rate in ("0.0001", "10.0"):
+        assert headline(open_page(PAGE, optim_tab=tab, optim_steps=steps, optim_lr=rate))
+
+
+@pytest.mark.parametrize("momentum", ["none", "sum", "ema"])
+@pytest.mark.parametrize("second", ["none", "sum", "ema"])
+def test_every_mix_of_moments_has_code_that_makes_the_same_first_step(
+    open_page, run_code, momentum, second
+):
+    for decay, nesterov in (("none", "true"), ("l2", "false"), ("decoupled", "true")):
+        app = open_page(
+            PAGE, optim_tab="rule", optim_m=momentum, optim_v=second, optim_wd=decay,
+            optim_nesterov=nesterov, optim_lr="0.1",
+        )  # fmt: skip
+        (said,) = re.findall(r"from 1 to (-?[\d.]+\d)", headline(app))
+        assert run_code(app) == f"p after the first step: {said}\n", (decay, nesterov)
+
+
+def test_one_step_of_adamw_is_torchs_and_l2_differs(open_page):
+    app = open_page(PAGE, optim_tab="rule", optim_lr="0.1")
+    p = torch.nn.Parameter(torch.tensor([1.0], dtype=torch.float64))
+    p.grad = p.detach() / 2
+    torch.optim.AdamW([p], lr=0.1, weight_decay=0.01).step()
+    assert f"{p.item():.4f}" == "0.8990"
+    assert "This is AdamW: its first step brings p from 1 to 0.8990; with L2 instead to 0.9000" in (
+        headline(app)
+    )
+
+
+def test_an_orthogonalized_step_of_one_number_has_about_the_length_of_the_rate(open_page):
+    app = open_page(
+        PAGE, optim_tab="rule", optim_ortho="true", optim_v="none", optim_wd="none", optim_lr="0.1"
+    )
+    (after,) = re.findall(r"from 1 to ([\d.]+\d)", headline(app))
+    assert 0.87 < float(after) < 0.94
+
+
+def test_a_rule_that_diverges_says_at_which_step(open_page):
+    app = open_page(
+        PAGE, optim_tab="rule", optim_m="none", optim_v="none", optim_wd="none", optim_lr="10.0"
+    )
+    # |p| is multiplied by |1 - 10/2| = 4: 4**10 is the first above a million.
+    assert "This is SGD" in headline(app)
+    assert "it diverges at step 10" in headline(app)
+
+
+@pytest.mark.parametrize("present", ["0", "1"])
+def test_the_steps_stand_in_a_table_unless_on_a_projector(open_page, present):
+    app = open_page(PAGE, optim_tab="rule", present=present)
+    assert (len(app.table) > 0) is (present == "0")
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ({"optim_total": "1000", "optim_warmup": "900"}, "0.001 in 900 steps"),
+        ({"optim_schedule": "cosine", "optim_epochs": "20"}, "0 at epoch 10 and 0.001 at epoch 20"),
+        ({"optim_schedule": "cosine", "optim_epochs": "1", "optim_t_max": "100"}, "after 1 epoch"),
+        ({"optim_schedule": "step", "optim_epochs": "30"}, "down to 1e-06 after 30 epochs"),
+        ({"optim_schedule": "step", "optim_epochs": "100"}, "after 100 epochs"),
+    ],
+)
+def test_a_schedule_says_its_turns_and_its_code_the_last_rate(open_page, run_code, query, said):
+    app = open_page(PAGE, optim_tab="schedules", **query)
+    assert said in headline(app)
+    last = float(run_code(app).split()[-1])
+    assert last == pytest.approx(float(re.findall(r"to ([\d.e-]+) a|$", headline(app))[0] or last))
+
+
+@pytest.mark.slow
+def test_a_warm_up_of_2000_and_a_cosine_of_98000_are_torchs(open_page, run_code):
+    app = open_page(PAGE, optim_tab="schedules")
+    assert "up to 0.001 in 2,000 steps, then down to 1e-05 at step 100,000" in headline(app)
+    assert run_code(app).split() == ["0", "1e-05", "2000", "0.001", "100000", "1e-05"]
+
+
+@pytest.mark.parametrize("gain", ["0.1", "2.0", "4.0"])
+@pytest.mark.parametrize("depth", ["1", "50"])
+def test_norms_before_and_after_are_those_of_the_code(open_page, run_code, depth, gain):
+    app = open_page(PAGE, optim_tab="clipping", optim_depth=depth, optim_gain=gain)
+    before, after = run_code(app).strip().split(" -> ")
+    if "→" in headline(app):
+        assert f"{before} → {after}:" in headline(app)
+    else:
+        assert f"Gradient norm {before}: below max_norm" in headline(app)
+    assert "4.66 standard deviations" in " ".join(texts(app))
+
+
+@pytest.mark.parametrize("order", ORDERS[:8] + ORDERS[-3:], ids="-".join)
+def test_the_loop_of_an_order_learns_what_its_code_learns(open_page, run_code, order):
+    app = open_page(PAGE, optim_tab="loop", optim_order="-".join(order))
+    printed = run_code(app)
+    if "fails" in headline(app):
+        assert printed.strip() in headline(app)
+    else:
+        slope, sign, offset = re.findall(r"y = (\S+)x ([+-]) (\S+)", headline(app))[0]
+        assert printed.strip() == f"['{slope}', '{sign.replace('+', '')}{offset}']"
+
+
+def test_more_iterations_bring_the_line_and_a_high_rate_ends_in_a_sentence(open_page):
+    far = open_page(PAGE, optim_tab="loop", optim_iterations="3000", optim_loop_lr="0.05")
+    assert "y = 2.00x + 1.00" in headline(far)
+    wild = open_page(PAGE, optim_tab="loop", optim_loop_lr="1.0")
+    assert "grows without end" in headline(wild)
+    assert headline(open_page(PAGE, optim_tab="loop", optim_iterations="1"))
+
+
+def test_the_state_of_optimizers_leads_to_training_memory(open_page, run_code):
+    app = open_page(PAGE, optim_tab="memory")
+    assert "SGD keeps 0 bytes per parameter, momentum and Muon 4, AdamW 8" in headline(app)
+    assert any(each.page == "training-memory" for each in page_links(app))
+    printed = run_code(app)
+    assert "AdamW 8.0 bytes per parameter" in printed
+    assert "set_to_none=False: 262144 bytes" in printed
+
+
+@pytest.mark.parametrize(("tab", "right"), [("race", "0.1"), ("schedules", "0.001")])
+def test_a_question_offers_the_answer_that_torch_gives(open_page, tab, right):
+    app = open_page(PAGE, optim_tab=tab, optim_predict="true", optim_total="1000")
+    (radio,) = [each for each in app.radio if each.key.startswith("optim_")]
+    assert any(option.endswith(right) for option in radio.options)
