@@ -5,6 +5,7 @@ Torch's own words decide which refusal it is. Tests run the failing code and rea
 
 import re
 from dataclasses import dataclass
+from functools import reduce
 
 from core.autograd import rewrites
 from core.autograd.graph import Capture, Failure, Ghost, Node, Saved
@@ -104,7 +105,7 @@ def _version_conflict(row: Refusal, capture: Capture, failure: Failure, source: 
         rewrite = rewrites.moved_behind(source, line, failure.line)
     return Explanation(
         kind=row.kind,
-        sentence=" ".join(filter(None, sentences)),
+        sentence=reduce(_followed_by, filter(None, sentences)),
         advice=advice,
         what=what,
         line=line,
@@ -113,6 +114,11 @@ def _version_conflict(row: Refusal, capture: Capture, failure: Failure, source: 
         rewrite=rewrite,
         torch_message=failure.message,
     )
+
+
+def _followed_by(sentence: str, other: str) -> str:
+    """Return two sentences with the space between them that the reader's language has."""
+    return _("{sentence} {next_sentence}").format(sentence=sentence, next_sentence=other)
 
 
 def _changed_tensor(capture: Capture, failure: Failure) -> tuple[Node | None, Saved | None]:
