@@ -13,8 +13,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812  the field's own name
 from torch.utils.checkpoint import checkpoint
 
-from core.autograd.capture import DEFAULT, capture
-from core.autograd.forward import Telling, made_bytes
+from core.autograd.capture import capture
+from core.autograd.forward import Limits, Telling, made_bytes
 from core.autograd.graph import Capture
 from core.language import N_, _
 from core.models.build import Block
@@ -24,6 +24,7 @@ from core.models.spec import GPTShape, ModelSpec
 from core.units import format_bytes
 
 MAX_BYTES: Final = 256_000_000
+_LIMITS: Final = Limits(num_values=64)  # of large tensors, statistics say more
 GPT2_BLOCK: Final = ModelSpec(
     name="GPT-2", num_layers=1, hidden_dim=768, num_heads=12, num_kv_heads=12, head_dim=64,
     ffn_dim=3072, vocab_size=50257, seq_len=1024, tied=True, gated=False, norm="layer",
@@ -77,7 +78,7 @@ def capture_built(row: BuiltGraph, number: int) -> Capture:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         made = row.make(number)
-    return capture(made.function, made.leaves, made.module, limits=DEFAULT)
+    return capture(made.function, made.leaves, made.module, limits=_LIMITS)
 
 
 def check_memory(make: Callable[[], Made]) -> int:

@@ -71,6 +71,7 @@ class Session:
         self.find_nodes()
         self.graph.find([root], {})
         self.engine.run(root, gradient, **how)
+        self.find_nodes()  # those of `create_graph` too, while they live
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from core.autograd.graph import Statistics, TensorInfo
+from core.expressions.dispatch import unwatched
 
 MAX_VALUES: Final = 4096  # of one tensor
 MAX_VALUE_BYTES: Final = 8_000_000  # of all values of a capture, 8 bytes each
@@ -18,8 +19,11 @@ class Budget:
         self._left, self._max_values = MAX_VALUE_BYTES // 8, max_values
 
     def info(self, x: Tensor) -> TensorInfo:
-        """Return what a tensor is now."""
-        x = x.detach()
+        """Return what a tensor is now; looking counts as no operation of whoever watches."""
+        with unwatched():
+            return self._info(x.detach())
+
+    def _info(self, x: Tensor) -> TensorInfo:
         values = None
         if x.numel() <= min(self._max_values, self._left) and _has_data(x):
             self._left -= x.numel()

@@ -18,6 +18,7 @@ tabbed_page(
     __doc__,
     Page(
         inputs=ASK,
+        snippet="gradients",
         choose=choose_case,
         refusal=partial(refused_inputs, N_("There is no such graph.")),
         question=ask_for_the_gradient,
