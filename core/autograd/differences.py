@@ -156,11 +156,10 @@ def _value(function: Function, leaves: Leaves) -> float:
 def _gradients(function: Function, point: Leaves) -> tuple[float, dict[str, torch.Tensor]]:
     result = _result(function, point)
     names = [name for name, leaf in point.items() if leaf.requires_grad]
-    if not names or result.grad_fn is None:
+    if not names or not result.requires_grad:
         return float(result.detach()), {name: torch.zeros_like(point[name]) for name in names}
     wanted = [point[name] for name in names]
-    found: Sequence[torch.Tensor | None]
-    found = torch.autograd.grad(result.reshape(()), wanted, allow_unused=True)
+    found: Sequence[Any] = torch.autograd.grad(result.reshape(()), wanted, allow_unused=True)
     zeros = (
         torch.zeros_like(leaf) if each is None else each
         for each, leaf in zip(found, wanted, strict=True)
