@@ -4,7 +4,7 @@ All is computed in float64: in float32 the difference of two results has few dig
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -159,7 +159,7 @@ def _gradients(function: Function, point: Leaves) -> tuple[float, dict[str, torc
     if not names or not result.requires_grad:
         return float(result.detach()), {name: torch.zeros_like(point[name]) for name in names}
     wanted = [point[name] for name in names]
-    found = torch.autograd.grad(result.reshape(()), wanted, allow_unused=True)
+    found: Sequence[Any] = torch.autograd.grad(result.reshape(()), wanted, allow_unused=True)
     zeros = (
         torch.zeros_like(leaf) if each is None else each
         for each, leaf in zip(found, wanted, strict=True)

@@ -130,12 +130,9 @@ def _row(
 ) -> tuple[tuple[float, ...] | None, ...]:
     row: list[tuple[float, ...] | None] = []
     for gradient, shape in zip(gradients, shapes, strict=True):
-        if gradient is not None and shape is not None:
-            gradient = gradient.sum_to_size(shape)
-        is_small = gradient is not None and gradient.numel() <= MOST_INPUTS
-        row.append(
-            tuple(gradient.reshape(-1).tolist()) if gradient is not None and is_small else None
-        )
+        summed = gradient if gradient is None or shape is None else gradient.sum_to_size(shape)
+        is_small = summed is not None and summed.numel() <= MOST_INPUTS
+        row.append(tuple(summed.reshape(-1).tolist()) if summed is not None and is_small else None)
     return tuple(row)
 
 

@@ -51,6 +51,7 @@ class Formula:
         forward: LaTeX of what the operation computes: `y = a \cdot b`.
         inputs: In the order of the node's `next_functions`.
         symbols: For each name that feeds the derivatives its LaTeX: {"self": "a", "other": "b"}.
+        derived: Numbers of the formula that are made of what was saved: {"n": how many elements}.
         remark: What is chosen where the derivative does not exist; a message id, or "".
     """
 
@@ -58,6 +59,7 @@ class Formula:
     forward: str
     inputs: tuple[Input, ...]
     symbols: Mapping[str, str] = field(default_factory=dict)
+    derived: Mapping[str, Callable[[Values], Any]] = field(default_factory=dict)
     remark: str = ""
 
     @property
@@ -75,7 +77,8 @@ class Formula:
     @property
     def saved(self) -> tuple[str, ...]:
         """Return the names of the saved tensors and attributes that feed the derivatives."""
-        return tuple(dict.fromkeys(name for each in self.inputs for name in names_in(each)))
+        names = dict.fromkeys(name for each in self.inputs for name in names_in(each))
+        return tuple(name for name in names if name not in self.derived)
 
     def written(self, text: str) -> str:
         """Return a template with this formula's symbols put in."""
@@ -120,6 +123,7 @@ def unary(  # noqa: PLR0913  a row of a table
     rule: Rule,
     *,
     symbols: Mapping[str, str] | None = None,
+    derived: Mapping[str, Callable[[Values], Any]] | None = None,
     needs: Sequence[str] | None = None,
     remark: str = "",
 ) -> Formula:
@@ -129,24 +133,28 @@ def unary(  # noqa: PLR0913  a row of a table
         forward=f"y = {forward}",
         inputs=(one_input("x", derivative, rule, needs=needs),),
         symbols={"self": "x", "result": "y", **(symbols or {})},
+        derived=derived or {},
         remark=remark,
     )
 
 
-def binary(
+def binary(  # noqa: PLR0913  a row of a table
     node_type: str,
     forward: str,
     first: tuple[str, Rule],
     second: tuple[str, Rule],
     *,
     symbols: Mapping[str, str] | None = None,
+    derived: Mapping[str, Callable[[Values], Any]] | None = None,
+    needs: Sequence[str] | None = None,
     remark: str = "",
 ) -> Formula:
     """Return a formula of two inputs a and b, each with its derivative and its rule."""
     return Formula(
         type=node_type,
         forward=f"y = {forward}",
-        inputs=(one_input("a", *first), one_input("b", *second)),
+        inputs=(one_input("a", *first, needs=needs), one_input("b", *second, needs=needs)),
         symbols={"self": "a", "other": "b", "result": "y", **(symbols or {})},
+        derived=derived or {},
         remark=remark,
     )

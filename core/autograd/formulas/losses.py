@@ -12,9 +12,7 @@ from core.autograd.formulas.formula import Array, Formula, Values, binary, one_i
 from core.language import N_
 
 _MEAN: Final = 1  # torch's number of reduction="mean": 0 none, 1 mean, 2 sum
-_SHARE: Final = N_(
-    'With reduction="mean" each element counts 1/n, with "sum" and "none" it counts 1.'
-)
+_SHARE: Final = N_('With reduction="mean" each element counts 1/n; with "sum" and "none", n is 1.')
 
 
 def _softmax(g: Array, v: Values) -> Array:
@@ -121,7 +119,8 @@ _PROBABILITIES = tuple(
     )
     for node_type in ("SoftmaxBackward0", "SafeSoftmaxBackward0")
 )
-_DIFFERENCES = {"self": "a", "target": "b", "beta": r"\beta"}
+_DIFFERENCES = {"self": "a", "target": "b", "beta": r"\beta", "n": "n"}
+_COUNT = {"n": lambda v: 1 / _share(v)}
 
 LOSSES: Final[tuple[Formula, ...]] = (
     *_PROBABILITIES,
@@ -134,39 +133,45 @@ LOSSES: Final[tuple[Formula, ...]] = (
     binary(
         "MseLossBackward0",
         r"\frac{1}{n} \sum_i (a_i - b_i)^2",
-        (r"$g \cdot \frac{2}{n} \cdot ($self - $target)", _squared_error),
-        (r"$g \cdot \frac{2}{n} \cdot ($target - $self)", lambda g, v: -_squared_error(g, v)),
+        (r"$g \cdot \frac{2}{$n} \cdot ($self - $target)", _squared_error),
+        (r"$g \cdot \frac{2}{$n} \cdot ($target - $self)", lambda g, v: -_squared_error(g, v)),
         symbols=_DIFFERENCES,
+        derived=_COUNT,
+        needs=("self", "target"),
         remark=_SHARE,
     ),
     binary(
         "SmoothL1LossBackward0",
         r"\frac{1}{n} \sum_i \operatorname{huber}_\beta(a_i - b_i) / \beta",
         (
-            r"$g \cdot \frac{1}{n} \cdot \min(\max(\frac{$self - $target}{$beta}, -1), 1)",
+            r"$g \cdot \frac{1}{$n} \cdot \min(\max(\frac{$self - $target}{$beta}, -1), 1)",
             _smooth_error,
         ),
         (
-            r"-$g \cdot \frac{1}{n} \cdot \min(\max(\frac{$self - $target}{$beta}, -1), 1)",
+            r"-$g \cdot \frac{1}{$n} \cdot \min(\max(\frac{$self - $target}{$beta}, -1), 1)",
             lambda g, v: -_smooth_error(g, v),
         ),
         symbols=_DIFFERENCES,
+        derived=_COUNT,
+        needs=("self", "target"),
         remark=_SHARE,
     ),
     binary(
         "BinaryCrossEntropyWithLogitsBackward0",
         r"-\frac{1}{n} \sum_i b_i \ln \sigma(a_i) + (1 - b_i) \ln(1 - \sigma(a_i))",
-        (r"$g \cdot \frac{1}{n} \cdot (\sigma($self) - $target)", _logits),
-        (r"-$g \cdot \frac{1}{n} \cdot $self", _labels),
+        (r"$g \cdot \frac{1}{$n} \cdot (\sigma($self) - $target)", _logits),
+        (r"-$g \cdot \frac{1}{$n} \cdot $self", _labels),
         symbols=_DIFFERENCES,
+        derived=_COUNT,
+        needs=("self", "target"),
         remark=_SHARE,
     ),
     unary(
         "NllLossBackward0",
-        r"-\frac{1}{n} \sum_i x_{i, t_i}",
+        r"-\frac{1}{W} \sum_i w_{t_i} x_{i, t_i}",
         r"-$g \cdot \frac{1}{$total_weight} \cdot \operatorname{onehot}($target)",
         _likelihood,
-        symbols={"target": "t", "total_weight": "n"},
+        symbols={"target": "t", "total_weight": "W"},
         needs=("self", "target"),
         remark=_SHARE,
     ),

@@ -122,7 +122,9 @@ def _mean(g: Array, v: Values) -> Array:
 
 _SIZE = {"self_sym_sizes": r"\text{shape}(x)", "dim": "d", "self_sym_numel": "n"}
 _SCATTER = r"\operatorname{scatter}($g, \text{index} = $indices)"
-_VAR = r"$g \cdot \frac{2}{n - c} \cdot ($self - \mu)"
+_VAR = r"$g \cdot \frac{2}{$free} \cdot ($self - $mean)"
+_DEVIATION = {"free": "n - c", "mean": r"\mu"}
+_DERIVED = {"free": _free, "mean": lambda v: v["self"] - _deviation(v)}
 
 _SUMS = (
     unary(
@@ -149,9 +151,11 @@ _SUMS = (
     unary(
         "MeanBackward1",
         r"\frac{1}{n_d} \sum_{i \in d} x_i",
-        r"\frac{$g}{n_d} \cdot \mathbf{1}_{$self_sym_sizes}",
+        r"\frac{$g}{$n} \cdot \mathbf{1}_{$self_sym_sizes}",
         _mean,
-        symbols=_SIZE,
+        symbols=_SIZE | {"n": "n_d"},
+        derived={"n": _count},
+        needs=("self_sym_sizes",),
     ),
     unary(
         "CumsumBackward0",
@@ -227,12 +231,23 @@ _EXTREMES = (
     ),
 )
 _SPREADS = (
-    unary("VarBackward0", r"\frac{1}{n - c} \sum_i (x_i - \mu)^2", _VAR, _variance),
+    unary(
+        "VarBackward0",
+        r"\frac{1}{n - c} \sum_i (x_i - \mu)^2",
+        _VAR,
+        _variance,
+        symbols=_DEVIATION,
+        derived=_DERIVED,
+        needs=("self",),
+    ),
     unary(
         "StdBackward0",
         r"\sqrt{\frac{1}{n - c} \sum_i (x_i - \mu)^2}",
-        r"\frac{$g}{(n - c) \cdot $result} \cdot ($self - \mu)",
+        r"\frac{$g}{($free) \cdot $result} \cdot ($self - $mean)",
         _standard_deviation,
+        symbols=_DEVIATION,
+        derived=_DERIVED,
+        needs=("self", "result"),
     ),
     unary(
         "LinalgVectorNormBackward0",

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from core.autograd.formulas.formula import INCOMING, Array, Formula, Input, Values
+from core.autograd.formulas.formula import BAR_Y, INCOMING, Array, Formula, Input, Values
 from core.autograd.formulas.node_values import array_of, node_values
 from core.autograd.formulas.operands import operands
 from core.autograd.formulas.shapes import sum_to
@@ -18,6 +18,8 @@ from core.autograd.graph import Edge, Node
 
 MOST_ELEMENTS: Final = 9
 _PLACE: Final = re.compile(r"\$([a-z_][a-z0-9_]*)")
+_TENSOR: Final = r"\begin{bmatrix}"
+_BETWEEN: Final = re.compile(r"\\cdot(?= [^ ]*\\begin\{bmatrix\})")
 
 
 def substituted(node: Node, edges: Sequence[Edge] = ()) -> str:
@@ -39,7 +41,7 @@ def substituted(node: Node, edges: Sequence[Edge] = ()) -> str:
         return ""
     mine = {each.input_index: each for each in edges if each.source == node.id}
     lines = []
-    for index, (one, operand) in enumerate(_asked(node, formula)):
+    for index, one, operand in _asked(node, formula):
         edge = mine.get(index)
         if edge is None or not edge.is_cut:
             lines.append(_line(node, formula, one, operand, edge))
@@ -48,60 +50,74 @@ def substituted(node: Node, edges: Sequence[Edge] = ()) -> str:
     return r"\begin{{gathered}} {} \end{{gathered}}".format(r" \\ ".join(lines))
 
 
-def _asked(node: Node, formula: Formula) -> list[tuple[Input, str]]:
-    """Return the inputs that can take a gradient, each with its name in the reader's program."""
+def _asked(node: Node, formula: Formula) -> list[tuple[int, Input, str]]:
+    """Return the inputs that can take a gradient, each with its number and the reader's name."""
     has = {each.name.partition("[")[0] for each in node.saved}
     has |= {name for name, text in node.attributes.items() if text != "None"}
     names = operands(node, len(formula.inputs))
     return [
-        (one, name)
-        for one, name in zip(formula.inputs, names, strict=True)
+        (index, one, name)
+        for index, (one, name) in enumerate(zip(formula.inputs, names, strict=True))
         if name != "number" and (one.is_many or has.issuperset(one.needs))
     ]
 
 
 def _line(node: Node, formula: Formula, one: Input, operand: str, edge: Edge | None) -> str:
     values = node_values(node)
-    arrays = tuple(array_of(each) for each in node.gradients_in)
-    gradient = arrays[0] if len(arrays) == 1 else arrays
+    gradient = _gradient(node)
     middle = _with_numbers(formula, one, {**values, INCOMING: gradient})
     result = _result(one, values, gradient)
     shape = edge.gradient.shape if edge is not None and edge.gradient is not None else None
     if result is not None and shape is not None and shape != result.shape:
         middle, result = rf"\sum ({middle})", sum_to(result, shape)
     end = None if result is None else number_text(result)
-    parts = [
-        rf"\bar{{{operand or one.symbol}}}",
-        middle,
-        *([end] if end not in {None, middle} else []),
-    ]
-    return " = ".join(parts)
+    parts = [rf"\bar{{{operand or one.symbol}}}", middle]
+    return " = ".join(parts if end in {None, middle} else [*parts, str(end)])
+
+
+def _gradient(node: Node) -> Any:  # noqa: ANN401  an array, or a tuple of a node's outputs
+    """Return the incoming gradient; None if it is too large to have been kept."""
+    arrays = tuple(array_of(each) for each in node.gradients_in)
+    are_kept = all(
+        (a is None) == (b is None) for a, b in zip(arrays, node.gradients_in, strict=True)
+    )
+    return (arrays[0] if len(arrays) == 1 else arrays) if are_kept else None
 
 
 def _result(one: Input, values: Values, gradient: Any) -> Array | None:  # noqa: ANN401
     is_known = all(values.get(name) is not None for name in one.needs)
-    if one.is_many or not is_known or (gradient is None):
+    if one.is_many or not is_known or gradient is None:
         return None
     return np.asarray(one.rule(gradient, values))
 
 
 def _with_numbers(formula: Formula, one: Input, values: Values) -> str:
-    """Return the derivative with its numbers; with its letters if one is too large to write."""
+    """Return the derivative with its numbers; what is too large to write keeps its letter."""
+    is_known = all(values.get(name) is not None for name in one.needs)
+    derived = {name: make(values) for name, make in formula.derived.items()} if is_known else {}
     text = one.derivative
-    names = _PLACE.findall(text)
-    texts = {name: number_text(values.get(name)) for name in names}
-    if any(each is None for each in texts.values()):
-        return formula.written(text)
-    if sum(np.ndim(values[name]) > 0 for name in names) > 1 and r"\top" not in text:
-        text = text.replace(r"\cdot", r"\odot")  # between tensors: element by element
-    return _PLACE.sub(lambda found: _fitted(str(texts[found[1]]), found), text)
+    for name in ("alpha", "beta"):  # which nearly always are 1
+        if values.get(name) == 1 and formula.type != "SoftplusBackward0":
+            text = text.replace(rf" \cdot ${name}", "").replace(rf"${name} \cdot ", "")
+    texts = {name: number_text(value) for name, value in {**values, **derived}.items()}
+    letters = {INCOMING: BAR_Y, **formula.symbols}
+    text = _PLACE.sub(lambda found: _fitted(texts.get(found[1]) or letters[found[1]], found), text)
+    return text if r"\top" in text else _BETWEEN.sub(_times, text)
+
+
+def _times(found: re.Match[str]) -> str:
+    """Return the sign of a product: of tensors, element by element."""
+    return r"\odot" if _TENSOR in found.string[: found.start()] else r"\cdot"
 
 
 def _fitted(number: str, found: re.Match[str]) -> str:
     """Return a number, in parentheses where its sign would meet another operator or a power."""
     before, after = found.string[: found.start()].rstrip(), found.string[found.end() :]
     is_alone = before.endswith(("{", "(", "[", ",")) or not before
-    if number.startswith("-") and (not is_alone or after.startswith("^")):
+    is_raised = after.startswith("^")
+    if number.startswith("-") and (not is_alone or is_raised):
+        return f"({number})"
+    if r"\times" in number and is_raised:
         return f"({number})"
     return number
 

@@ -37,11 +37,12 @@ def describe(node_type: str) -> str:
             " no formula for it; torch computes it."
         )
         return text.format(type=node_type)
-    if formula.remark:
-        return _(formula.remark)
-    if formula.saved:
+    names = [name for name in formula.saved if "_sym_" not in name]
+    if names:
         text = _(
             "{type} computes the gradients of its inputs from the incoming gradient and {names}."
         )
-        return text.format(type=node_type, names=", ".join(formula.saved))
-    return _("{type} needs nothing but the incoming gradient.").format(type=node_type)
+    else:
+        text = _("{type} needs no saved values, only the incoming gradient and the shapes.")
+    sentence = text.format(type=node_type, names=", ".join(names))
+    return f"{sentence} {_(formula.remark)}" if formula.remark else sentence

@@ -78,6 +78,12 @@ def test_detached_values_have_a_slope_that_autograd_does_not_see():
     assert not found.agrees
 
 
+def test_a_leaf_that_is_the_result_itself_has_the_slope_1():
+    found = finite_differences(lambda w: w, {"w": number(2.0)})["w"]
+    assert found.gradient == (1,)
+    assert found.agrees
+
+
 @pytest.mark.parametrize("function", [torch.relu, torch.abs, lambda x: x.abs().sqrt()])
 def test_a_kink_is_seen(function):
     found = finite_differences(lambda x: function(x).sum(), {"x": leaf(0.0)})["x"]
