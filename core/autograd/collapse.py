@@ -29,8 +29,8 @@ def collapse(
 
     Modules are closed at `depth` (1: the outermost), but those in `expanded` are open and show what
     is in them. Identical modules of a list become one box while neither the list nor one of them is
-    in `expanded`. More than `DRAWN` nodes are collapsed until they fit; what the reader has opened
-    stays open.
+    in `expanded`. More than `DRAWN` boxes are collapsed until a screen shows them; what the reader
+    has opened stays open.
 
     Raises:
         ValueError: If the depth is below 1.
