@@ -211,3 +211,10 @@ def test_a_leaf_that_is_only_accumulated_shows_the_sum_too():
     leaf = named(rows_of(replace(capture, events=tuple(kept))), "n0")
     assert leaf["gradients"] == [(len(kept) - 1, "4 + 6 = 10")]
     assert leaf["ran"] == len(kept) - 1
+
+
+def test_an_equation_that_does_not_hold_is_not_written():
+    capture = fork()  # as where a hook has doubled what came
+    leaf = replace(capture.nodes[0], gradients_in=(number(20.0),))
+    rows = rows_of(replace(capture, nodes=(leaf, *capture.nodes[1:])))
+    assert named(rows, "n0")["gradients"][-1][1] == "20"
