@@ -29,8 +29,8 @@ def collapse(
 
     Modules are closed at `depth` (1: the outermost), but those in `expanded` are open and show what
     is in them. Identical modules of a list become one box while neither the list nor one of them is
-    in `expanded`. More than `DRAWN` nodes are collapsed until they fit; what the reader has opened
-    stays open.
+    in `expanded`. More than `DRAWN` boxes are collapsed until a screen shows them; what the reader
+    has opened stays open.
 
     Raises:
         ValueError: If the depth is below 1.
@@ -184,10 +184,11 @@ def _ghost_links(capture: Capture, box_of: Mapping[str, str]) -> tuple[Link, ...
 
 
 def _joins(capture: Capture, box_of: Mapping[str, str]) -> tuple[Join, ...]:
-    """Return the outputs that other boxes use, each with all that comes back to it."""
+    """Return the outputs that other boxes use, with what came back in the last backward."""
+    ran = _ran_last(capture)
     sums: dict[tuple[str, int], list[int]] = {}
     for at, edge in enumerate(capture.edges):
-        if edge.gradient is not None:
+        if edge.gradient is not None and edge.source in ran:
             sums.setdefault((edge.target, edge.output_number), []).append(at)
 
     def leaves_its_box(edge: Edge) -> bool:
@@ -198,3 +199,11 @@ def _joins(capture: Capture, box_of: Mapping[str, str]) -> tuple[Join, ...]:
         for (node, output), edges in sums.items()
         if any(leaves_its_box(capture.edges[at]) for at in edges)
     )
+
+
+def _ran_last(capture: Capture) -> set[str]:
+    """Return the nodes of the last backward: what earlier ones handed on is in no sum of it."""
+    runs = [event for event in capture.events if event.kind == "node"]
+    if not runs:
+        return {node.id for node in capture.nodes}
+    return {event.node for event in runs if event.backward == runs[-1].backward}

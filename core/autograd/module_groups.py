@@ -10,7 +10,8 @@ from typing import Final
 from core.autograd.contraction import contract
 from core.autograd.graph import Capture, Ghost, Node
 
-DRAWN: Final = 150  # boxes: more of them nobody reads at once
+DRAWN: Final = 150  # boxes; more than these are collapsed
+READ: Final = 60  # and until no more are left than one screen can show
 Groups = dict[str, str]  # id of a node or ghost -> "m:blocks.0"
 
 
@@ -80,18 +81,19 @@ def closed_modules(
 
 def is_too_much(items: Mapping[str, Item], groups: Groups) -> bool:
     """Whether there would be more boxes than are drawn."""
-    return _num_boxes(items, groups) > DRAWN
+    return num_boxes(items, groups) > DRAWN
 
 
-def _num_boxes(items: Mapping[str, Item], groups: Groups) -> int:
+def num_boxes(items: Mapping[str, Item], groups: Groups) -> int:
+    """Return how many boxes there would be."""
     return len({groups.get(name, name) for name in items})
 
 
 def fitting_depth(items: Mapping[str, Item], depth: int | None) -> int:
-    """Return the largest depth, up to this one, with few enough boxes; 1 if there is none."""
+    """Return the largest depth, up to this one, at which a screen shows all boxes; else 1."""
     deepest = max((len(item.paths) for item in items.values()), default=1)
     for tried in range(min(depth or deepest, deepest), 1, -1):
-        if not is_too_much(items, closed_modules(items, tried)):
+        if num_boxes(items, closed_modules(items, tried)) <= READ:
             return tried
     return 1
 
@@ -102,7 +104,7 @@ def runs_of_neighbours(
     """Return groups of neighbours outside of modules, where closing modules was not enough."""
     closed = closed_modules(items, depth)
     free = [name for name in items if name not in closed]
-    num_closed = _num_boxes(items, closed) - len(free)
+    num_closed = num_boxes(items, closed) - len(free)
     if num_closed + len(free) <= DRAWN:
         return {}
     length = -(-len(free) // max(DRAWN - num_closed, 1))

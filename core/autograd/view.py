@@ -66,7 +66,7 @@ class Join:
         box: Id of the box.
         node: Id of the member that made the output.
         output_number: Which of its outputs.
-        edges: Places in the capture's edges: one contribution each.
+        edges: Places in the capture's edges: one contribution of the last backward each.
     """
 
     box: str

@@ -73,6 +73,13 @@ class Changes:
         """Return when all members have been computed."""
         return max((self.forward.get(member, -1) for member in members), default=-1)
 
+    def ran(self, box: Box) -> int | None:
+        """Return when all members that ever run have run once; None if none does."""
+        first: dict[str, int] = {}
+        for step, event in self.of(box, "node", "accumulate"):
+            first.setdefault(event.node, step)
+        return max(first.values(), default=None)
+
     def of(self, box: Box, *kinds: str) -> list[tuple[int, Event]]:
         """Return the events of these kinds at a box, with their steps."""
         return [(step, event) for step, event in self.by_box.get(box.id, []) if event.kind in kinds]
@@ -99,7 +106,7 @@ def _box_row(box: Box, texts: Texts, changes: Changes, unit: ByteUnit) -> Row:
         "appears": changes.appears(box.members),
         "values": _values(box, texts, changes),
         "gradients": _gradients(box, texts, changes),
-        "runs": [step for step, _event in changes.of(box, "node")],
+        "ran": changes.ran(box),
         "locks": _locks(box, texts, changes),
         "order": of.order if isinstance(of, Node) and box.kind in {"node", "leaf"} else None,
     }
@@ -147,8 +154,9 @@ def _gradients(box: Box, texts: Texts, changes: Changes) -> list[tuple[int, str]
             found.append((step, gradient_text(event.after) or "None"))
         elif event.before is not None:
             found.append((step, f"{gradient_text(event.before)} → {gradient_text(event.after)}"))
-        elif not found or found[-1][1] == "None":
-            found.append((step, gradient_text(event.after)))
+        elif not found or found[-1][1] == "None":  # torch adds up what comes, then writes it
+            whole = texts.gradient(box) if event.backward == changes.last_backward else ""
+            found.append((step, whole or gradient_text(event.after)))
     return found
 
 

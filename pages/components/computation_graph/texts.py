@@ -64,11 +64,22 @@ def sum_text(capture: Capture, join: Join, total: TensorInfo | None) -> str:
     terms = [capture.edges[at].gradient for at in join.edges]
     written = [each for each in terms if each is not None and _is_written_out(each)]
     is_short = 2 <= len(terms) == len(written) <= MAX_TERMS
-    if not is_short or total is None or not _is_written_out(total):
+    if not is_short or total is None or not _adds_up(written, total):
         return ""
     texts = [tensor_text(each) for each in written]
     signed = [f"− {text[1:]}" if text.startswith("−") else f"+ {text}" for text in texts[1:]]
     return f"{' '.join([texts[0], *signed])} = {tensor_text(total)}"
+
+
+def _adds_up(terms: list[TensorInfo], total: TensorInfo) -> bool:
+    """Whether a hook, or a gradient that was there before, has changed nothing."""
+    columns = zip(*[term.values or () for term in terms], strict=True)
+    sums = [math.fsum(column) for column in columns]
+    close = [
+        math.isclose(found, value, rel_tol=1e-3, abs_tol=1e-6)
+        for found, value in zip(sums, total.values or (), strict=False)
+    ]
+    return len(close) == len(sums) and all(close)
 
 
 def short_label(label: str) -> str:

@@ -27,18 +27,18 @@ function showBox(view, row, step, now) {
   const value = is_there ? (lastOf(row.values, step) ?? "") : "";
   const gradient = lastOf(row.gradients, step) ?? "";
   const isLocked = lastOf(row.locks, step);
-  const runs = row.runs.filter((at) => at <= step).length;
-  const shown = JSON.stringify([is_there, isNow, isChosen, value, gradient, isLocked, runs, view.texts]);
+  const hasRun = row.ran !== null && row.ran <= step;
+  const shown = JSON.stringify([is_there, isNow, isChosen, value, gradient, isLocked, hasRun, view.texts]);
   if (shown === box.shown) return;
   box.shown = shown;
   const classes = ["box", row.kind];
-  const flags = { future: !is_there, now: isNow, chosen: isChosen, second: row.second, ran: runs > 0, hot: row.heat !== null && gradient, found: row.finding && runs > 0 };
+  const flags = { future: !is_there, now: isNow, chosen: isChosen, second: row.second, ran: hasRun, hot: row.heat !== null && gradient, found: row.finding && hasRun };
   box.group.setAttribute("class", [...classes, ...Object.keys(flags).filter((name) => flags[name])].join(" "));
   box.group.style.setProperty("--heat", row.heat ?? 0);
-  writeBox(view.data.words, row, box, { value, gradient, isLocked, runs });
+  writeBox(view.data.words, row, box, { value, gradient, isLocked, hasRun });
 }
 
-function writeBox(words, row, box, { value, gradient, isLocked, runs }) {
+function writeBox(words, row, box, { value, gradient, isLocked, hasRun }) {
   const times = row.times > 1 ? ` ${fill(words.times, { count: row.times })}` : "";
   box.label.textContent = `${row.label}${times}${row.opens ? " ▸" : ""}`;
   box.value.textContent = value;
@@ -46,8 +46,8 @@ function writeBox(words, row, box, { value, gradient, isLocked, runs }) {
   box.lock.style.display = isLocked === undefined ? "none" : "";
   box.lock.querySelector(".closed").style.display = isLocked ? "" : "none";
   box.lock.querySelector(".opened").style.display = isLocked ? "none" : "";
-  box.order.textContent = row.order !== null && runs ? `${row.order + 1}` : "";
-  box.finding.textContent = runs ? row.finding : "";
+  box.order.textContent = row.order !== null && hasRun ? `${row.order + 1}` : "";
+  box.finding.textContent = hasRun ? row.finding : "";
   const said = { label: row.label, value: value || words.nothing, gradient: gradient || words.nothing };
   const more = [row.reason, row.finding, row.more].filter(Boolean).join("; ");
   box.group.setAttribute("aria-label", fill(words.box, { ...said, more }));

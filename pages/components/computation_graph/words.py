@@ -64,12 +64,12 @@ CUTS: Final[dict[Cut, str]] = {
     "no_grad": N_("cut by no_grad"),
     "inference_mode": N_("cut by inference_mode"),
     "detach": N_("cut by detach"),
-    "integer": N_("integers have no gradient"),
+    "integer": N_("integers, booleans: no gradient"),
     "constant": N_("constant: no gradient"),
 }
 FINDINGS: Final = {
-    "nan": N_("its gradient is the first NaN"),
-    "inf": N_("its gradient is the first infinity"),
+    "nan": N_("makes NaN of a finite gradient"),
+    "inf": N_("makes infinity of a finite gradient"),
 }
 
 

@@ -1,11 +1,13 @@
 """Collapsed graphs: sums are kept, no circle is made, and too much collapses by itself."""
 
+from dataclasses import replace
 from graphlib import TopologicalSorter
 
 import pytest
 
 from core.autograd.collapse import collapse
 from core.autograd.contraction import contract
+from core.autograd.graph import Event
 from core.autograd.module_groups import DRAWN
 from tests.core.autograd.made_captures import Maker, fork, random_capture, seeded, transformer
 
@@ -171,3 +173,13 @@ def test_as_tensors_the_operations_stand_on_the_links():
 def test_a_depth_below_one_is_refused():
     with pytest.raises(ValueError, match="depth 0 is not known; use 1"):
         collapse(fork(), depth=0)
+
+
+def test_what_an_earlier_backward_handed_on_is_in_no_sum_of_the_last():
+    capture = fork()
+    one, two = (
+        tuple(Event(kind="node", node=name, backward=turn) for name in names)
+        for turn, names in enumerate((("n3", "n1"), ("n2", "n0")))
+    )
+    joins = {join.box: join for join in collapse(replace(capture, events=one + two)).joins}
+    assert [capture.edges[at].source for at in joins["n0"].edges] == ["n2"]

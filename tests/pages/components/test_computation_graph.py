@@ -61,7 +61,7 @@ def test_texts_come_at_the_steps_of_their_events():
 
     assert mul["appears"] == kinds.index(("forward", "n1"))
     assert mul["gradients"] == [(kinds.index(("node", "n1")), "1")]
-    assert mul["runs"] == [kinds.index(("node", "n1"))]
+    assert mul["ran"] == kinds.index(("node", "n1"))
     assert named(rows, "n0")["appears"] == -1
     back = next(row for row in rows["links"] if row["source"] == "n1" and row["target"] == "n0")
     assert back["goes_back"] == kinds.index(("node", "n1"))
@@ -121,7 +121,7 @@ def test_a_closed_module_has_run_when_all_its_nodes_have():
     ran = [at for at, event in enumerate(capture.events) if event.kind == "node"]
     inside = [at for at in ran if rows["events"][at]["box"] == blocks["id"]]
 
-    assert blocks["runs"] == inside
+    assert blocks["ran"] == max(inside)
     assert blocks["opens"] == "blocks"
     members = [node for node in capture.nodes if "blocks." in (node.module or node.leaf)]
     assert len(inside) == len(members)
@@ -203,3 +203,18 @@ def test_there_is_a_sentence_for_each_event_and_each_cut():
     for row in rows_of(capture)["events"]:
         needed = set(re.findall(r"\{(\w+)\}", event_words()[row["kind"]]))
         assert needed <= set(row["words"]), row
+
+
+def test_a_leaf_that_is_only_accumulated_shows_the_sum_too():
+    capture = fork()
+    kept = [event for event in capture.events if (event.kind, event.node) != ("node", "n0")]
+    leaf = named(rows_of(replace(capture, events=tuple(kept))), "n0")
+    assert leaf["gradients"] == [(len(kept) - 1, "4 + 6 = 10")]
+    assert leaf["ran"] == len(kept) - 1
+
+
+def test_an_equation_that_does_not_hold_is_not_written():
+    capture = fork()  # as where a hook has doubled what came
+    leaf = replace(capture.nodes[0], gradients_in=(number(20.0),))
+    rows = rows_of(replace(capture, nodes=(leaf, *capture.nodes[1:])))
+    assert named(rows, "n0")["gradients"][-1][1] == "20"
