@@ -14,7 +14,7 @@ LESSONS = load_lessons()
 START_CONCEPTS = {"C137", "C156", "C157", "C158", "C159"}
 FORMAT_CONCEPTS = {f"C{number}" for number in (*range(1, 13), *range(15, 24))}
 BUDGET_CONCEPTS = {f"C{number}" for number in (14, 46, 47, 49, *range(103, 137), 154)}
-TRAIN_CONCEPTS = {"C147"}
+TRAIN_CONCEPTS = {f"C{number}" for number in (72, 73, 74, *range(76, 82), 83, 84, 85, 86, 94, 147)}
 # Lesson, its concepts, and what its page must show in both languages to teach them.
 SHOWN = (
     ("the-sparse-peak", ("C129",), ("H100", "1,979 TFLOP/s")),

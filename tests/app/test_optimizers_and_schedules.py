@@ -27,7 +27,7 @@ def alts(app):
 def test_the_headline_names_who_is_nearest_and_the_code_says_the_same(
     open_page, run_code, surface, rate
 ):
-    app = open_page(PAGE, optim_surface=surface, optim_lr=rate)
+    app = open_page(PAGE, optim_surface=surface, optim_lr=rate, optim_muon="true")
     names = ("SGD", "Momentum", "RMSProp", "Adam", "Muon")
     rules = {name: named_rule(name, float(rate), weight_decay=0.01) for name in names}
     paths = race(SURFACES[surface], rules, 100)

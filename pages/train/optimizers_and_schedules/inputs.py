@@ -18,7 +18,8 @@ RATES: Final = (
 BETAS_1: Final = (0.0, 0.5, 0.8, 0.9, 0.95, 0.99)
 BETAS_2: Final = (0.9, 0.95, 0.99, 0.999, 0.9999)
 DECAYS: Final = (0.0, 0.0001, 0.001, 0.01, 0.1)
-NOT_AT_FIRST: Final = ("AdaGrad", "AdamW")
+# AdamW runs beside Adam; Muon orthogonalizes with torch, which a page that opens does not wait for.
+NOT_AT_FIRST: Final = ("AdaGrad", "AdamW", "Muon")
 MAX_STEPS: Final = 500
 
 

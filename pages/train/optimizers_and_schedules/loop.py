@@ -88,7 +88,7 @@ def loop_tab(loop: Loop) -> Shown:
         charts=[
             Chart(picture=curves_picture(curves, axes, look(), first=1), file_name="loop")
         ],
-        notes=[_consequence(loop, learned, usual)],
+        notes=[f"`{' → '.join(loop.order)}`", _consequence(loop, learned, usual)],
         code=_code(loop),
     )  # fmt: skip
 

@@ -5,8 +5,10 @@ import math
 from core.figures.picture import Look
 from core.figures.train.optimizers_and_schedules.curves import (
     MOST_POINTS,
+    MOST_TICKS,
     Axes,
     curves_picture,
+    decades,
     steps_table,
 )
 from core.train.optimizers.rule import Rule, run_rule
@@ -45,3 +47,10 @@ def test_the_table_of_steps_has_what_the_rule_computed():
     assert table["m"][0] == 0.5 * (1 - 0.9)
     assert math.isclose(table["v̂"][0], 0.25)
     assert table["p"][1] == table["p after"][0]
+
+
+def test_a_logarithmic_axis_goes_from_power_to_power_with_few_labels():
+    for values, wanted in (([0.02, 0.5], [-2, 0]), ([3.0], [0, 1]), ([1.0], [0, 1]), ([], [0, 1])):
+        assert decades(values)["range"] == wanted, values
+    axis = decades([1e-38, 1e30])
+    assert (axis["range"][1] - axis["range"][0]) / axis["dtick"] <= MOST_TICKS
