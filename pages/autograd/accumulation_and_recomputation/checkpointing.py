@@ -93,8 +93,8 @@ def measured_item(
 
 def _note(both: Comparison) -> str:
     return _(
-        "{before} → {after}, of which {again} were computed again. The gradients of the weights "
-        "differ by at most {difference:g}."
+        "{before} → {after}, of which {again} were computed again; torch counts matrix products "
+        "alone. The gradients of the weights differ by at most {difference:g}."
     ).format(
         before=format_flops(both.plain.flops),
         after=format_flops(both.checkpointed.flops),

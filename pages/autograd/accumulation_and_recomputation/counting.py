@@ -86,7 +86,7 @@ def _numbers(asked: Counting) -> list[tuple[str, Item]]:
     before, zeroed = bytes_after_reset(asked.num_params, "zero")
     _before, freed = bytes_after_reset(asked.num_params, "none")
     rows = [
-        (_("Its gradients"), before),
+        (_("Gradients of {count} parameters").format(count=format_count(asked.num_params)), before),
         (_("After {code}").format(code="zero_()"), zeroed),
         (_("After {code}").format(code="None"), freed),
     ]

@@ -45,7 +45,7 @@ def pieces(case: Case, asked: Pieces) -> Shown:
         headline=_headline(ran),
         charts=[Chart(picture=picture, file_name="micro-batches")],
         numbers=[] if presenting() else _numbers(ran),
-        notes=[] if presenting() else [_note(ran)],
+        notes=[] if presenting() else [_note(ran, is_divided=asked.is_divided)],
         code=pieces_snippet(case.stack, asked.num_pieces, is_divided=asked.is_divided),
     )
 
@@ -66,8 +66,14 @@ def _numbers(ran: MicroBatches) -> list[tuple[str, Item]]:
     ]
 
 
-def _note(ran: MicroBatches) -> str:
-    return _(
+def _note(ran: MicroBatches, *, is_divided: bool) -> str:
+    why = (
+        _("Sums in another order are rounded otherwise.")
+        if is_divided
+        else _("Losses that are not divided add up to a gradient that is too long.")
+    )
+    said = _(
         "Largest difference between two gradients of a weight: {difference:.2g}; the largest "
-        "gradient is {largest:.2g}. Sums in another order are rounded otherwise."
-    ).format(difference=ran.largest_difference, largest=ran.largest_gradient)
+        "gradient is {largest:.2g}. {why}"
+    )
+    return said.format(difference=ran.largest_difference, largest=ran.largest_gradient, why=why)

@@ -35,7 +35,7 @@ def kept_picture(
     begins = _forward_length(shown)
     if begins == _forward_length(other):
         drawing.note(
-            x=begins + 0.5, y=0.72, xref="x", yref="paper", xanchor="left", yanchor="top",
+            x=begins + 0.5, y=0.6, xref="x", yref="paper", xanchor="left", yanchor="top",
             text=_("backward →"), font={"color": look.color("muted")},
         )  # fmt: skip
         drawing.shape(
