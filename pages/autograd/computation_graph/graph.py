@@ -14,7 +14,7 @@ from pages.autograd.computation_graph.inputs import ASK, Case
 from pages.autograd.computation_graph.inspector import inspect
 from pages.autograd.computation_graph.snippets import snippet
 from pages.components.computation_graph.computation_graph import computation_graph
-from pages.components.computation_graph.texts import draw
+from pages.components.computation_graph.texts import draw, number_text, signed
 from pages.shared.settings import presenting, unit_system
 from pages.shared.tabbed_page import Shown
 from pages.shared.tensors.program import show_verbatim
@@ -92,15 +92,12 @@ def _headline(case: Case) -> str:
         "{leaf} changes by {delta}: the result changes by **{change}**; gradient × change is "
         "{gradient} × {delta} = **{predicted}**"
     )
-    whole = case.leaves[case.leaf].ndim > 0
     return message.format(
-        leaf=_("Each element of {name}").format(name=f"`{case.leaf}`")
-        if whole
-        else f"`{case.leaf}`",
-        delta=f"{nudged.delta:+.4g}",
-        change=f"{nudged.change:+.4g}",
-        gradient=f"{nudged.gradient:.4g}",
-        predicted=f"{nudged.predicted:+.4g}",
+        leaf=f"`{case.changed}`",
+        delta=signed(nudged.delta),
+        change=signed(nudged.change),
+        gradient=number_text(nudged.gradient),
+        predicted=signed(nudged.predicted),
     )
 
 

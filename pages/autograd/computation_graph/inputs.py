@@ -50,12 +50,19 @@ class Case:
     delta: float = 0.0
 
     @property
+    def changed(self) -> str:
+        """What is changed: "w", or of a larger tensor its first element, "w[0, 0]"."""
+        rank = self.leaves[self.leaf].ndim
+        return f"{self.leaf}[{', '.join('0' * rank)}]" if rank else self.leaf
+
+    @property
     def nudged(self) -> Nudge | None:
         """What the change of the leaf does; None where there is no scalar result to compare."""
         if not self.leaf or self.capture.error is not None:
             return None
         try:
-            return nudge(function_of(self.source), self.leaves, self.leaf, self.delta)
+            function, first = function_of(self.source), (0,) * self.leaves[self.leaf].ndim
+            return nudge(function, self.leaves, self.leaf, self.delta, first)
         except (ValueError, RuntimeError, TypeError):  # a vector, or a gradient read back
             return None
 

@@ -1,4 +1,7 @@
-"""All that is known about the chosen node, and where else it can be looked at."""
+"""All that is known about the chosen node, and where else it can be looked at.
+
+Why apart: it is about one node, where `graph` is about the picture of all.
+"""
 
 import streamlit as st
 

@@ -30,6 +30,11 @@ def number_text(value: float) -> str:
     return f"{value:.4g}".replace("-", "−")
 
 
+def signed(value: float) -> str:
+    """Return a change: "+0.1", "−8.667"."""
+    return f"{value:+.4g}".replace("-", "−")
+
+
 def tensor_text(info: TensorInfo | None) -> str:
     """Return "12", "[1, 2]" or "4×8"; "" of none."""
     if info is None:
