@@ -15,7 +15,7 @@ _KINDS = {
     "activation": N_("extra memory"),
     "parameter": N_("a parameter, alive anyway"),
     "input": N_("an input, alive anyway"),
-    "packed": N_("packed, computed again"),
+    "packed": N_("packed, recomputed in backward"),
 }
 
 
