@@ -165,8 +165,9 @@ def draw(capture: Capture, view: View, *, present: bool = False) -> Drawing:
     larger = PRESENT if present else 1.0
     sizes = {box.id: _size(texts, box, larger) for box in view.boxes}
     on_links = (_width(texts.contributions(link.edges)) for link in view.links)
-    widest = max(on_links, default=0) * LETTER * larger + 4 * EDGE
-    across = max(GAP_ACROSS, min(widest, 2 * GAP_ACROSS))
+    widest = max(on_links, default=0) * LETTER * larger + (4 if not present else 2) * EDGE
+    least = GAP_ACROSS / larger  # a projector has less room between larger boxes
+    across = max(least, min(widest, 2 * GAP_ACROSS))
     return layout(view, sizes, gap_across=across, gap_down=GAP_DOWN * larger)
 
 

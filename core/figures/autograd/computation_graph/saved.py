@@ -1,8 +1,12 @@
 """What a graph keeps over the forward and the backward pass."""
 
+from typing import Final
+
 from core.autograd.graph import Capture
 from core.figures.picture import Drawing, Look, Picture
 from core.language import _
+
+_NUM_TICKS: Final = 4
 
 
 def saved_picture(capture: Capture, look: Look) -> Picture:
@@ -27,9 +31,16 @@ def saved_picture(capture: Capture, look: Look) -> Picture:
             x=at, y=1, yref="paper", xanchor="left", yanchor="top", text=_("backward begins")
         )
     most = max(sizes)
+    ticks = [most * number // _NUM_TICKS for number in range(_NUM_TICKS + 1)] if most else [0]
     axes = {
         "xaxis": layout["xaxis"] | {"title": _("event"), "zeroline": False},
-        "yaxis": layout["yaxis"] | {"title": _("bytes kept"), "rangemode": "tozero"},
+        "yaxis": layout["yaxis"]
+        | {
+            "title": _("bytes kept"),
+            "range": [0, max(most, 1) * 1.06],
+            "tickvals": ticks,
+            "ticktext": [look.format_bytes(tick) for tick in ticks],
+        },
         "showlegend": False,
     }
     alt = _("The graph keeps up to {most} over {count} events, and {last} after the last one.")
