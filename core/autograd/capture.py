@@ -27,6 +27,7 @@ def capture(
     *,
     limits: Limits = DEFAULT,
     seed: int = 0,
+    jacobian_of: str = "",
     **how: Any,  # noqa: ANN401  retain_graph, create_graph, gradient
 ) -> Capture:
     """Run `function(**leaves)` and its backward, and return the graph that the engine ran.
@@ -40,11 +41,12 @@ def capture(
         module: The model that it calls, if it calls one: its parameters are leaves too.
         limits: Where they end the capture, what was captured until then is kept.
         seed: Of the random numbers drawn inside.
+        jacobian_of: Id of a node whose local Jacobian is wanted; ids never change.
         how: `gradient`, `retain_graph` and `create_graph` of `Tensor.backward`.
     """
     with ALONE, kept_as_it_was(module), warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        session = Session(leaves, module, limits)
+        session = Session(leaves, module, limits, jacobian_of)
 
         def run() -> Tensor:
             with session.recording():
@@ -90,6 +92,7 @@ def finish(
         warnings=tuple(str(each.message) for each in told),
         limits_hit=limits,
         error=_failure(session, assembly, error) if error else None,
+        jacobian=session.jacobian,
         torch_version=torch.__version__,
     )
 

@@ -272,6 +272,8 @@ class Capture:
         warnings: What torch warned of.
         limits_hit: Which limits cut this capture short: "nodes", "seconds", "bytes", "calls".
         error: What ended it early; what was captured until then is kept.
+        jacobian: Of the node that was asked for, a matrix an input, a row an element of its output;
+            None of an input that takes no gradient or is too large.
         torch_version: "2.13.0".
     """
 
@@ -286,6 +288,7 @@ class Capture:
     warnings: tuple[str, ...] = ()
     limits_hit: tuple[str, ...] = ()
     error: Failure | None = None
+    jacobian: tuple[tuple[tuple[float, ...], ...] | None, ...] = ()
     torch_version: str = ""
 
     @property

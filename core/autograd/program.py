@@ -25,7 +25,10 @@ _READS: Final = {"grad", "requires_grad", "is_leaf", "shape", "data"}
 
 
 def capture_program(
-    source: str, tensors: Mapping[str, Tensor], limits: Limits = DEFAULT
+    source: str,
+    tensors: Mapping[str, Tensor],
+    limits: Limits = DEFAULT,
+    jacobian_of: str = "",
 ) -> Capture:
     """Run a program about gradients and return the graph that the engine ran.
 
@@ -36,10 +39,11 @@ def capture_program(
         source: What the reader wrote.
         tensors: What its names stand for at first; copies are used.
         limits: Where they end the capture, what was captured until then is kept.
+        jacobian_of: Id of a node whose local Jacobian is wanted; ids never change.
     """
     with ALONE, warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        session = Session(tensors, None, limits)
+        session = Session(tensors, None, limits, jacobian_of)
         run = _Run(session)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(0)

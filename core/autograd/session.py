@@ -4,7 +4,7 @@ Why apart: `capture` says what is run; here is how it is watched.
 """
 
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 from torch import Tensor, nn
@@ -12,8 +12,11 @@ from torch import Tensor, nn
 from core.autograd.engine import Engine, Moment
 from core.autograd.forward import Limits, Meter, Record, Recorder
 from core.autograd.graph import Keeps
+from core.autograd.jacobian import Matrix, jacobian_of
 from core.autograd.living_graph import LivingGraph, Storages
 from core.autograd.tensor_info import Budget
+from core.autograd.torch_private import like_output
+from core.expressions.dispatch import unwatched
 
 
 class Session:
@@ -23,15 +26,22 @@ class Session:
         leaves: By name; of a module's the parameters are added under their paths.
         module: Whose calls are told apart by path.
         limits: How much may be used.
+        jacobian_of: Id of the node whose local Jacobian is wanted; "" of none.
     """
 
     def __init__(
-        self, leaves: Mapping[str, Tensor], module: nn.Module | None, limits: Limits
+        self,
+        leaves: Mapping[str, Tensor],
+        module: nn.Module | None,
+        limits: Limits,
+        jacobian_of: str = "",
     ) -> None:
         self.budget = Budget(limits.num_values)
         self.meter = Meter(limits)
         self.inputs = {name: _copy(x) for name, x in leaves.items()}
         self._module = module
+        self._jacobian_of = jacobian_of
+        self.jacobian: tuple[Matrix | None, ...] = ()
         parameters = dict(module.named_parameters()) if module is not None else {}
         buffers = dict(module.named_buffers()) if module is not None else {}
         self.leaves: dict[str, Tensor] = {**self.inputs, **parameters}
@@ -70,8 +80,20 @@ class Session:
         """
         self.find_nodes()
         self.graph.find([root], {})
+        self._note_jacobian()
         self.engine.run(root, gradient, **how)
         self.find_nodes()  # those of `create_graph` too, while they live
+
+    def _note_jacobian(self) -> None:
+        """Compute the wanted Jacobian while the node still holds what it needs."""
+        if not self._jacobian_of or self.jacobian:
+            return
+        ids = {f"n{at}": living for at, living in enumerate(self.graph.in_order())}
+        living = ids.get(self._jacobian_of)
+        if living is None or living.leaf is not None or not living.shapes:
+            return
+        with unwatched(), suppress(ValueError):  # of too many outputs there is none
+            self.jacobian = jacobian_of(living.torch, living.shapes, like=like_output(living.torch))
 
 
 @contextmanager

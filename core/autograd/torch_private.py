@@ -30,6 +30,12 @@ def outputs_of(node: TorchNode) -> list[tuple[int, ...]]:
     return [tuple(each.shape) for each in node._input_metadata]
 
 
+def like_output(node: TorchNode) -> Tensor:
+    """Return an empty tensor of the dtype and device of a node's first output."""
+    first = node._input_metadata[0]
+    return torch.empty(0, dtype=first.dtype, device=first.device)
+
+
 def running_node() -> TorchNode | None:
     """Return the node that the engine runs in this thread."""
     node: TorchNode | None = torch._C._current_autograd_node()

@@ -3,18 +3,21 @@
 Why apart: it is about one node, where `graph` is about the picture of all.
 """
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from core.autograd.formulas.substitution import substituted
 from core.autograd.formulas.table import describe, formula_of
 from core.autograd.graph import Ghost, Node, TensorInfo
+from core.autograd.program import capture_program
 from core.autograd.view import Box
 from core.dtypes import FORMATS
 from core.language import _
 from core.units import format_bytes, format_flops, format_seconds
 from pages.autograd.computation_graph.inputs import ASK, Case
 from pages.components.bit_grid.bit_grid import hex_code
-from pages.components.computation_graph.texts import tensor_text
+from pages.components.computation_graph.texts import number_text, tensor_text
 from pages.shared.charts import show_table
 from pages.shared.page_links import show_link
 from pages.shared.settings import unit_system
@@ -60,10 +63,14 @@ def _show_node(case: Case, node: Node) -> None:
     if numbers:
         st.latex(numbers)
     st.caption(describe(node.type))
+    if case.built is None and not node.leaf:
+        _offer_jacobian(case, node)
     show_table(
         {
             _("Value"): [", ".join(_told(each) for each in node.outputs)],
             _("Gradient"): [", ".join(_told(each) for each in node.gradients_in) or "–"],
+            _("Minimum … maximum, norm"): [_spread(node.outputs[:1])],
+            _("of the gradient"): [_spread(node.gradients_in[:1])],
             _("Turn in backward"): ["–" if node.order is None else str(node.order + 1)],
             _("Module"): [node.module or "–"],
             _("Line"): [str(node.line or "–")],
@@ -71,6 +78,34 @@ def _show_node(case: Case, node: Node) -> None:
         }
     )
     _links(case, node)
+
+
+def _offer_jacobian(case: Case, node: Node) -> None:
+    """Show how each element of the output moves with each element of the inputs, if asked for."""
+    if not ASK.toggle(
+        "jacobian",
+        _("Local Jacobian"),
+        default=False,
+        help=_("The node itself is called with one-hot gradients: a row an element of its output."),
+    ):
+        return
+    found = capture_program(case.source, case.leaves, jacobian_of=node.id).jacobian
+    if not any(found):
+        st.caption(_("This output has more than 16 elements, or its inputs more than 256."))
+    for number, matrix in enumerate(found, start=1):
+        if matrix is not None:
+            rows = r" \\ ".join(" & ".join(number_text(each) for each in row) for row in matrix)
+            st.latex(rf"J_{{{number}}} = \begin{{pmatrix}} {rows} \end{{pmatrix}}")
+
+
+def _spread(infos: Sequence[TensorInfo | None]) -> str:
+    """Return a tensor's extremes and norm; NaN and infinities by their count."""
+    told = infos[0].statistics if infos and infos[0] is not None else None
+    if told is None or told.minimum is None or told.maximum is None:
+        return "–"
+    text = f"{number_text(told.minimum)} … {number_text(told.maximum)}"
+    text += f", {number_text(told.norm)}" if told.norm is not None else ""
+    return f"{text}, NaN: {told.num_nan}, ∞: {told.num_inf}" if told.norm is None else text
 
 
 def _told(info: TensorInfo | None) -> str:
