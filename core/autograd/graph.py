@@ -106,11 +106,11 @@ class Node:
         module: Path of the module that called it: "blocks.0.attention"; "" outside of any.
         line: Of the reader's program, from 1; None if it came from elsewhere.
         outputs: Forward values, one for each output; None where it is not known.
-        gradients_in: What the engine handed it in the last backward, one for each output; None of
-            an output that nothing used.
+        gradients_in: What the engine handed it in the last backward that ran it, one for each
+            output; None of an output that nothing used.
         saved: What it keeps.
         attributes: Other things that it keeps: {"dim": "1", "exponent": "2"}.
-        order: Its turn in the last backward, from 0; None if it did not run.
+        order: Its turn in the last backward that ran it, from 0; None if none did.
         seconds: How long it ran there, with the capture's hooks.
         flops_forward, flops_backward: torch's count: of matrix products and attention alone.
         layer: 0 for the forward pass, 1 for nodes made while a backward ran (`create_graph`).
@@ -145,8 +145,8 @@ class Edge:
         target: Id of the node or ghost that made it.
         input_index: Which input of the source.
         output_number: Which output of the target.
-        gradient: The contribution that went this way in the last backward; the contributions to one
-            output add up to the target's gradient. None if none did.
+        gradient: The contribution that went this way in the last backward that ran the source; those
+            of one backward to one output add up to the target's gradient. None if none did.
         is_cut: Whether no gradient can go this way: the target is a ghost.
     """
 
@@ -294,5 +294,6 @@ class Capture:
     @property
     def order(self) -> tuple[str, ...]:
         """Return the ids of the nodes that ran in the last backward, in their order."""
-        ran = [node for node in self.nodes if node.order is not None]
-        return tuple(node.id for node in sorted(ran, key=lambda node: node.order or 0))
+        last = max((each.backward for each in self.events if each.backward is not None), default=0)
+        ran = (each for each in self.events if each.backward == last)
+        return tuple(each.node for each in ran if each.kind in {"node", "accumulate"})

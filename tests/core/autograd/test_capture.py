@@ -1,7 +1,6 @@
 """A capture against torch itself: gradients, the engine's plan, sums at joins."""
 
 import threading
-from collections import defaultdict
 
 import pytest
 import torch
@@ -13,43 +12,13 @@ from torch.utils.checkpoint import checkpoint
 
 from core.autograd.capture import capture
 from core.autograd.forward import Limits
-from core.autograd.graph import Capture, TensorInfo
 from core.models.gpt import GPT
 from core.models.spec import GPTShape
+from tests.core.autograd.agreement import check
 
 
 def leaf(values, *, requires_grad=True, dtype=torch.float64):
     return torch.tensor(values, dtype=dtype, requires_grad=requires_grad)
-
-
-def as_tensor(info: TensorInfo) -> torch.Tensor:
-    return torch.tensor(info.nested, dtype=torch.float64).reshape(info.shape)
-
-
-def check(found: Capture) -> None:
-    """Fail unless the capture agrees with itself in everything that the engine promises."""
-    places = {node.id: at for at, node in enumerate(found.nodes)}
-    nodes = {node.id: node for node in found.nodes}
-    assert found.error is None
-    assert found.order == found.planned
-    handed = defaultdict(list)
-    for edge in found.edges:
-        if edge.is_cut:
-            continue
-        assert places[edge.target] < places[edge.source], "a circle"
-        if edge.gradient is not None:
-            handed[edge.target, edge.output_number].append(edge.gradient)
-            assert nodes[edge.source].order < nodes[edge.target].order
-    for node in found.nodes:
-        for number, gradient in enumerate(node.gradients_in):
-            parts = handed.get((node.id, number))
-            if gradient is not None and parts and gradient.values is not None:
-                total = sum(as_tensor(part) for part in parts)
-                assert torch.allclose(total, as_tensor(gradient), rtol=1e-4, atol=1e-6), node
-        if not node.leaf and node.order is not None:
-            assert any(output is not None for output in node.outputs), node
-            given = node.outputs[0]
-            assert given is None or given.values is not None or given.statistics is not None
 
 
 def test_a_square_has_the_values_and_gradients_of_the_chain_rule():
