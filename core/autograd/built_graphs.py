@@ -14,8 +14,9 @@ from torch.nn import functional as F  # noqa: N812  the field's own name
 from torch.utils.checkpoint import checkpoint
 
 from core.autograd.capture import capture
-from core.autograd.forward import Limits, Telling, made_bytes
+from core.autograd.forward import Limits, made_bytes
 from core.autograd.graph import Capture
+from core.expressions.dispatch import Watching
 from core.language import N_, _
 from core.models.build import Block
 from core.models.gpt import GPT
@@ -97,7 +98,7 @@ def check_memory(make: Callable[[], Made]) -> int:
 
     with torch.device("meta"):
         made = make()
-        with Telling(tell, count_flops=False):
+        with Watching(tell, count_flops=False):
             made.function(**made.leaves)
     if made.module is not None:
         num_bytes += 2 * sum(x.numel() * x.element_size() for x in made.module.parameters())

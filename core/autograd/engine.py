@@ -13,10 +13,11 @@ from torch import Tensor
 from torch.autograd.graph import Node as TorchNode
 from torch.utils.hooks import RemovableHandle
 
-from core.autograd.forward import Meter, Recorder, Telling, made_bytes
+from core.autograd.forward import Meter, Recorder, made_bytes
 from core.autograd.graph import EventKind, TensorInfo
 from core.autograd.living_graph import LivingGraph, LivingNode
 from core.autograd.torch_private import planned_order, running_node
+from core.expressions.dispatch import Watching
 
 Infos = tuple[TensorInfo | None, ...]
 
@@ -96,7 +97,7 @@ class Engine:
         watch = _Watch(self, Pass(root=root.grad_fn), len(self.passes), self._reachable(root))
         self.passes.append(watch.told)
         watch.seed(root, gradient)
-        mode = self._recorder.mode() if create_graph else Telling(watch.count)
+        mode = self._recorder.mode() if create_graph else Watching(watch.count)
         self._recorder.layer = int(create_graph)
         try:
             with watch, torch.autograd.set_multithreading_enabled(False), mode:

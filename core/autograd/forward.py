@@ -4,30 +4,16 @@ Why apart: it knows torch's dispatch mode, and holds living tensors.
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 import torch
 from torch import Tensor
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
-from torch.utils.flop_counter import flop_registry
 
 from core.autograd.graph import TensorInfo
 from core.autograd.torch_private import sequence_number
-from core.expressions.dispatch import storage_id
-
-Tell = Callable[[Any, Sequence[Tensor], Sequence[Tensor], int], None]
-# Torch's table lacks the CPU's attention: its GPU twin's rule, and how many tensors that takes.
-_ON_GPU: Final = {
-    "aten._scaled_dot_product_flash_attention_for_cpu": (
-        "_scaled_dot_product_flash_attention", 3,
-    ),
-    "aten._scaled_dot_product_flash_attention_for_cpu_backward": (
-        "_scaled_dot_product_flash_attention_backward", 4,
-    ),
-}  # fmt: skip
+from core.expressions.dispatch import Watching, storage_id
 
 
 class LimitReached(Exception):  # noqa: N818  it is no error: what came before is kept
@@ -121,46 +107,6 @@ class Meter:
             raise LimitReached("seconds")
 
 
-class Telling(TorchDispatchMode):
-    """Calls `tell` after each aten operation within."""
-
-    def __init__(self, tell: Tell, *, count_flops: bool = True) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-        self._tell, self._count_flops = tell, count_flops
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        """Say that no compiler is kept away: it would be loaded for that, 800 modules of it."""
-        return False
-
-    def __torch_dispatch__(
-        self,
-        func: Any,  # noqa: ANN401
-        types: Sequence[type],
-        args: Sequence[Any] = (),
-        kwargs: Mapping[str, Any] | None = None,
-    ) -> Any:  # noqa: ANN401
-        """Run the operation, then tell of it."""
-        named = dict(kwargs or {})
-        result = func(*args, **named)
-        inputs = [each for each in tree_leaves((args, named)) if isinstance(each, Tensor)]
-        outputs = [each for each in tree_leaves(result) if isinstance(each, Tensor)]
-        flops = _flops(func, args, named, result) if self._count_flops else 0
-        self._tell(func, inputs, outputs, flops)
-        return result
-
-
-def _flops(func: Any, args: Sequence[Any], named: Mapping[str, Any], result: Any) -> int:  # noqa: ANN401
-    """Return torch's count; attention's CPU kernel is missing in torch's table."""
-    kernel = _ON_GPU.get(str(func._overloadpacket))
-    if kernel is not None:
-        name, num_sizes = kernel
-        count = flop_registry[getattr(torch.ops.aten, name)]
-        return int(count(*args[:num_sizes], out_val=result))
-    count = flop_registry.get(func._overloadpacket)
-    return int(count(*args, **named, out_val=result)) if count else 0
-
-
 def made_bytes(inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> int:
     """Return the bytes of the storages that an operation made."""
     known = {storage_id(x) for x in inputs}
@@ -181,10 +127,10 @@ class Recorder:
         self._meter, self._info = meter, info
         self._sequence = sequence_number()
 
-    def mode(self) -> Telling:
+    def mode(self) -> Watching:
         """Return the mode in which operations are noted."""
         self._sequence = sequence_number()
-        return Telling(self._tell)
+        return Watching(self._tell)
 
     def _tell(
         self,
