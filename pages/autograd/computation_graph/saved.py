@@ -1,6 +1,8 @@
 """What the graph keeps for backward: which tensors, whose memory, and when it is let go."""
 
+from core.autograd.built_graphs import GPT2_BLOCK
 from core.autograd.graph import Capture, Node, Saved
+from core.budget.training.one_block import block_bytes
 from core.figures.autograd.computation_graph.saved import saved_picture
 from core.language import N_, _
 from core.units import format_bytes
@@ -49,12 +51,31 @@ def _below(case: Case) -> None:
     if rows:
         show_table(_table(rows))
     if case.built is not None and case.built.key.startswith("block"):
+        _show_closed_form(case)
         query = {
             "memory_model": "gpt2",
             "memory_batch": "1",
             "memory_seq": str(case.number),
         }
         show_link("budget/training_memory", _("What training all of GPT-2 keeps →"), query)
+
+
+def _show_closed_form(case: Case) -> None:
+    """Show the closed form of Training memory beside the bytes that were captured."""
+    told = block_bytes(GPT2_BLOCK, case.number, case.capture)
+    rows = {
+        _("Closed form, fused attention"): told.fused,
+        _("Scores, softmax and dropout, written out"): told.manual - told.fused,
+        _("Closed form, manual attention"): told.manual,
+        _("This graph, measured"): told.measured,
+    }
+    show_table(
+        {
+            _("Kept by one block, its input included"): list(rows),
+            _("Bytes"): [format_bytes(size, unit_system()) for size in rows.values()],
+            _("Exactly"): [f"{size:,}" for size in rows.values()],
+        }
+    )
 
 
 def _table(rows: list[tuple[Node, Saved]]) -> dict[str, list[str]]:
