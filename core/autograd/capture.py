@@ -76,7 +76,7 @@ def finish(
     try:
         session.find_nodes()
     except LimitReached as reached:
-        limits = (*limits, reached.limit)
+        limits = tuple(dict.fromkeys((*limits, reached.limit)))
     assembly = Assembly(session)
     passes = session.engine.passes
     roots = [each.root for each in passes]

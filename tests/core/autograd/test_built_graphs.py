@@ -1,0 +1,139 @@
+"""Graphs that are built: their ranges, their memory, and the nodes that their number makes."""
+
+import re
+from collections import Counter
+
+import pytest
+import torch
+from torch import nn
+
+from core.autograd.built_graphs import (
+    BUILT_GRAPHS,
+    MAX_BYTES,
+    BuiltGraph,
+    Made,
+    capture_built,
+    check_memory,
+)
+from core.autograd.differences import finite_differences
+
+
+def types(key, number):
+    return Counter(node.type for node in capture_built(BUILT_GRAPHS[key], number).nodes)
+
+
+@pytest.mark.parametrize("key", BUILT_GRAPHS)
+def test_a_number_outside_of_its_range_is_refused_with_the_range(key):
+    row = BUILT_GRAPHS[key]
+    assert row.low <= row.default <= row.high
+    for number in (row.low - 1, row.high + 1):
+        with pytest.raises(ValueError, match=re.escape(f"{number} is outside {row.low}")):
+            capture_built(row, number)
+
+
+@pytest.mark.parametrize("key", BUILT_GRAPHS)
+def test_the_highest_number_of_a_graph_stays_below_the_limit(key):
+    row = BUILT_GRAPHS[key]
+    assert 0 <= check_memory(lambda: row.make(row.high)) <= MAX_BYTES
+
+
+def test_memory_is_counted_as_values_and_their_gradients():
+    def make():
+        module = nn.Linear(8, 4, bias=False)
+        return Made(function=lambda x: module(x).exp(), leaves={"x": torch.ones(2, 8)},
+                    module=module)  # fmt: skip
+
+    made = 2 * 4 * 4  # bytes of the product, and as many of its exponential
+    assert check_memory(make) == 2 * (2 * made + 8 * 4 * 4)
+
+
+def test_a_graph_that_is_too_large_is_refused_before_anything_is_allocated():
+    devices = []
+
+    def make(number):
+        x = torch.ones(number)
+        devices.append(x.device.type)
+        return Made(function=lambda x: x.exp().sum(), leaves={"x": x})
+
+    row = BuiltGraph(key="large", title="", number="", low=1, high=10**12, default=1, make=make)
+    with pytest.raises(ValueError, match=r"takes about .*; the limit is"):
+        capture_built(row, 10**12)
+    assert devices == ["meta"]
+
+
+def test_a_loop_has_a_product_and_a_tanh_for_each_turn():
+    for turns in (1, 3, 30):
+        wanted = {"AccumulateGrad": 1, "MulBackward0": turns, "TanhBackward0": turns}
+        assert types("loop", turns) == wanted, turns
+    w = 1.5
+    slope = (1 - torch.tanh(torch.tensor(w * w, dtype=torch.float64)) ** 2) * 2 * w
+    once = capture_built(BUILT_GRAPHS["loop"], 1)
+    assert once.leaves["w"].gradient == pytest.approx(float(slope), rel=1e-5)
+
+
+def test_a_loop_of_no_turn_hands_the_seed_to_its_leaf():
+    found = capture_built(BUILT_GRAPHS["loop"], 0)
+    assert found.error is None
+    assert found.leaves["w"].gradient == 1.0
+
+
+def test_a_branch_records_only_the_side_that_was_taken():
+    assert "PowBackward0" in types("branch", 2)
+    assert "PowBackward0" not in types("branch", -2)
+    gradients = [capture_built(BUILT_GRAPHS["branch"], x).leaves["x"].gradient for x in (2, 0, -2)]
+    assert gradients == [2 * 2, -3, -3]
+
+
+def test_a_wrong_backward_is_drawn_as_it_is_and_found_by_differences():
+    row = BUILT_GRAPHS["wrong_backward"]
+    found = capture_built(row, 2)
+    assert found.leaves["x"].gradient == 3 * 2
+    made = row.make(2)
+    difference = finite_differences(made.function, made.leaves)["x"]
+    assert not difference.agrees
+    assert difference.estimate == (pytest.approx(3 * 2**2),)
+    assert not difference.at_kink
+    right = row.make(1)  # 3 x and 3 x ** 2 are the same at 1
+    assert finite_differences(right.function, right.leaves)["x"].agrees
+
+
+def test_flops_of_two_products_are_those_of_the_shapes():
+    found = capture_built(BUILT_GRAPHS["two_products"], 2)
+    products = [node for node in found.nodes if node.type == "MmBackward0"]
+    assert [node.flops_forward for node in products] == [2 * 2 * 4 * 8, 2 * 2 * 8 * 3]
+    # x requires no gradient: the first product has one product in backward, the second two
+    assert [node.flops_backward for node in products] == [2 * 2 * 4 * 8, 2 * 2 * 2 * 8 * 3]
+
+
+def test_autocast_casts_are_nodes_and_products_are_in_bfloat16():
+    found = capture_built(BUILT_GRAPHS["autocast"], 8)
+    products = [node for node in found.nodes if node.type == "AddmmBackward0"]
+    assert [node.outputs[0].dtype for node in products] == ["bfloat16", "bfloat16"]
+    assert sum(node.type == "ToCopyBackward0" for node in found.nodes) >= 4  # weights and biases
+    assert {leaf.grad.dtype for leaf in found.leaves.values() if leaf.grad} == {"float32"}
+
+
+def test_layers_of_a_gpt_add_the_same_nodes_each():
+    one, two, three = (sum(types("gpt", layers).values()) for layers in (1, 2, 3))
+    assert two - one == three - two > 0
+
+
+def test_checkpointing_changes_what_is_kept_and_not_the_gradients():
+    plain, checkpointed = (
+        capture_built(BUILT_GRAPHS[key], 2) for key in ("gpt", "gpt_checkpointed")
+    )
+    kinds = {saved.kind for node in checkpointed.nodes for saved in node.saved}
+    assert "packed" in kinds
+    assert [event.kind for event in checkpointed.events].count("recompute") == 2
+    assert "recompute" not in [event.kind for event in plain.events]
+    for name, leaf in plain.leaves.items():
+        other = checkpointed.leaves[name]
+        assert (leaf.grad is None) == (other.grad is None), name
+        if leaf.grad is not None:
+            norm = leaf.grad.statistics.norm
+            assert other.grad.statistics.norm == pytest.approx(norm, rel=1e-4), name
+    held = [
+        next(e.saved_bytes for e in each.events if e.kind == "seed")
+        for each in (plain, checkpointed)
+    ]
+    assert held[1] < held[0] / 2

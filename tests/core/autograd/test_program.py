@@ -1,0 +1,144 @@
+"""A reader's program captured: line numbers, several backward passes, writes, errors, limits."""
+
+import math
+
+import pytest
+import torch
+
+from core.autograd.forward import Limits
+from core.autograd.presets import PRESETS
+from core.autograd.program import capture_program, function_of
+from core.expressions import ExpressionError
+from tests.core.autograd.agreement import check
+
+
+def leaf(values, *, requires_grad=True):
+    return torch.tensor(values, dtype=torch.float64, requires_grad=requires_grad)
+
+
+def captured(source, **leaves):
+    return capture_program(source, leaves)
+
+
+def test_nodes_bear_the_line_and_the_words_of_the_program():
+    found = captured("a = w * x\nb = a + 1\nc = b ** 2", w=leaf(2.0), x=leaf(3.0))
+    told = {node.type: (node.line, node.label) for node in found.nodes if not node.leaf}
+    assert told == {
+        "MulBackward0": (1, "w * x"),
+        "AddBackward0": (2, "a + 1"),
+        "PowBackward0": (3, "b ** 2"),
+    }
+
+
+def test_without_backward_it_is_called_on_the_last_value():
+    with_call = captured("y = w ** 2\ny.backward()", w=leaf(3.0))
+    without = captured("y = w ** 2", w=leaf(3.0))
+    check(without)
+    assert without.leaves["w"].gradient == with_call.leaves["w"].gradient == 6.0
+
+
+def test_a_value_that_no_gradient_reaches_has_no_backward_and_no_error():
+    found = captured("y = x * 2", x=leaf(3.0, requires_grad=False))
+    assert found.error is None
+    assert (found.nodes, found.root, found.order) == ((), "", ())
+    assert found.result.nested == 6.0
+
+
+def test_three_backward_passes_are_numbered_and_add_up():
+    preset = PRESETS["accumulate"]
+    found = capture_program(preset.source, preset.tensors())
+    added = [event for event in found.events if event.kind == "accumulate"]
+    assert [event.backward for event in added] == [0, 1, 2]
+    assert [event.after.nested for event in added] == [4.0, 8.0, 12.0]
+    assert added[0].before is None
+    last = [node.id for node in found.nodes if node.line == 5] + [found.leaves["x"].node]
+    assert list(found.order) == last, "only nodes of the last backward"
+
+
+def test_a_reset_and_an_update_tell_what_they_changed():
+    preset = PRESETS["step"]
+    found = capture_program(preset.source, preset.tensors())
+    (update,) = [event for event in found.events if event.kind == "update"]
+    (reset,) = [event for event in found.events if event.kind == "reset"]
+    gradient = -26 / 3
+    assert update.before.nested == [0.5]
+    assert update.after.nested == [pytest.approx(0.5 - 0.1 * gradient)]
+    assert reset.before.nested == [pytest.approx(gradient)]
+    assert reset.after is None
+
+
+def test_zero_tells_a_reset_to_zeros():
+    preset = PRESETS["zeroed"]
+    found = capture_program(preset.source, preset.tensors())
+    resets = [event for event in found.events if event.kind == "reset"]
+    assert [(each.before.nested, each.after.nested) for each in resets] == [(4.0, 0.0)] * 2
+
+
+def test_a_leaf_that_the_program_makes_has_its_name_there():
+    preset = PRESETS["leaf_in_no_grad"]
+    found = capture_program(preset.source, preset.tensors())
+    assert found.leaves["w"].requires_grad
+    assert found.leaves["w"].gradient == [2, 2, 2]
+    assert not found.leaves["x"].requires_grad
+
+
+@pytest.mark.parametrize("key", [key for key, row in PRESETS.items() if row.refusal])
+def test_a_refused_example_tells_torchs_words_and_keeps_what_ran(key):
+    preset = PRESETS[key]
+    names = {"torch": torch, **preset.tensors()}
+    found = capture_program(preset.source, preset.tensors())
+    with pytest.raises(RuntimeError) as torchs:
+        exec(preset.source, names)  # noqa: S102  the oracle; our own texts
+    assert found.error.message.split("\n")[0] == str(torchs.value).split("\n")[0]
+    assert found.error.line in range(1, preset.source.count("\n") + 2)
+
+
+def test_what_is_not_allowed_is_told_with_its_line():
+    found = captured("y = w * 2\nw.__class__", w=leaf(1.0))
+    assert found.error.line == 2
+    assert not found.error.is_backward
+    assert captured("import os", w=leaf(1.0)).error is not None
+    assert captured("y = w +", w=leaf(1.0)).error is not None
+
+
+def test_tensors_of_the_reader_are_not_changed():
+    w = leaf([1.0, 2.0])
+    w.grad = torch.full_like(w, 5.0)
+    found = captured("(w * w).sum().backward()\nwith torch.no_grad():\n    w -= w.grad", w=w)
+    assert found.error is None
+    assert w.tolist() == [1.0, 2.0]
+    assert w.grad.tolist() == [5.0, 5.0]
+
+
+def test_limits_cut_a_program_short_and_keep_what_came_before():
+    source = "\n".join(["a = w * 2", *["a = a * 2"] * 9, "a.backward()"])
+    found = capture_program(source, {"w": leaf(1.0)}, Limits(num_nodes=3))
+    assert found.limits_hit == ("nodes",)
+    assert len(found.nodes) == 3
+    assert capture_program(source, {"w": leaf(1.0)}, Limits(num_calls=4)).limits_hit == ("calls",)
+
+
+def test_random_numbers_are_the_same_at_each_capture():
+    source = "y = (w * torch.rand(16)).sum()"
+    first, second = (captured(source, w=leaf([1.0] * 16)) for _turn in range(2))
+    assert first.leaves["w"].gradient == second.leaves["w"].gradient
+    assert len(set(first.leaves["w"].gradient)) == 16
+
+
+def test_a_program_as_a_function_gives_what_backward_is_first_called_on():
+    function = function_of("y = x ** 2\ny.backward()\nz = y * 100")
+    assert function(x=torch.tensor(3.0, requires_grad=True)) == 9.0
+    assert function_of("y = x ** 2\ny + 1")(x=torch.tensor(3.0)) == 10.0
+
+
+def test_a_program_as_a_function_writes_into_no_gradient():
+    x = torch.tensor(3.0, requires_grad=True)
+    function_of("y = x.sin()\ny.backward()")(x=x).backward()
+    assert float(x.grad) == pytest.approx(math.cos(3.0))
+
+
+def test_a_program_as_a_function_is_refused_as_the_program_is():
+    with pytest.raises(ExpressionError, match="nothing is not defined"):
+        function_of("nothing * 2")(x=torch.tensor(1.0))
+    with pytest.raises(ValueError, match="gives no tensor"):
+        function_of("x.shape")(x=torch.tensor(1.0))
