@@ -1,10 +1,15 @@
 """Home: the button, the last run, the search and the card."""
 
+import urllib.parse
+
 import pytest
 
 from core.train.start.timing import TimingError
 from pages.start.home import train_now
+from pages.start.home.search import load_torch_errors
 from tests.app.shown import page_links, texts
+
+ON_A_GRAPH = [error for error in load_torch_errors() if error.page == "autograd/computation_graph"]
 
 
 def test_the_first_run_of_the_page_starts_no_measurement(open_page, monkeypatch):
@@ -38,6 +43,20 @@ def test_an_error_text_leads_to_its_reason_its_remedy_and_its_code(open_page):
     assert any("in_features is not the last axis" in text for text in texts(app))
     assert any("torch.zeros(2, 3) @ torch.zeros(2, 3)" in code.value for code in app.code)
     assert "mat1 and mat2 shapes" in app.session_state["headline"]
+
+
+@pytest.mark.parametrize("error", ON_A_GRAPH, ids=lambda error: error.slug)
+def test_an_error_of_autograd_happens_on_the_graph_that_it_leads_to(open_page, error):
+    home = open_page("start/home", home_search=error.text)
+    link = next(each for each in page_links(home) if each.page == "computation-graph")
+    query = dict(urllib.parse.parse_qsl(link.query_string))
+    assert error.query.items() <= query.items()
+
+    app = open_page(error.page, **query)
+
+    assert not app.exception
+    said = [code.value.split("\n")[0].partition(": [")[0] for code in app.code]
+    assert error.text.partition(": [")[0] in said
 
 
 def test_a_lesson_is_found_by_its_title_and_a_page_by_its_question(open_page):

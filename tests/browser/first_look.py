@@ -10,13 +10,14 @@ WIDGETS = ", ".join(
     )
 )
 TENSOR_MAPS = (".st-key-strides_map", "[class*=st-key-index_][class*=_map]", ".st-key-broad_map")
+GRAPHS = (".st-key-graph_picture",)
 PICTURE = ", ".join(
     (
         *("[data-testid=stPlotlyChart]", ".st-key-bits_grid", ".st-key-bits_map"),
-        *("[data-chart=loss]", *TENSOR_MAPS),
+        *("[data-chart=loss]", *TENSOR_MAPS, *GRAPHS),
     )
 )
-MEASURE = """([widgets, picture, maps]) => {
+MEASURE = """([widgets, picture, drawn]) => {
   const main = document.querySelector("[data-testid=stMain]");
   const seen = (each) => each.checkVisibility({ opacityProperty: true, visibilityProperty: true })
     && each.getBoundingClientRect().width > 1 && each.getBoundingClientRect().height > 1;
@@ -27,7 +28,7 @@ MEASURE = """([widgets, picture, maps]) => {
   const words = [...main.querySelectorAll("input:not([type=range]), textarea")]
     .filter((each) => seen(each) && each.value).map((each) => [size(each), each.value]);
   const inPictures = []; // what is written inside a picture may be large
-  const parts = [...main.querySelectorAll(maps)].flatMap((each) => [...each.querySelectorAll("*")])
+  const parts = [...main.querySelectorAll(drawn)].flatMap((each) => [...each.querySelectorAll("*")])
     .map((each) => each.shadowRoot).filter(Boolean);
   for (const part of [main, ...parts]) {
     const walker = document.createTreeWalker(part, NodeFilter.SHOW_TEXT);
@@ -107,4 +108,6 @@ class FirstLook:
 
 def first_look(page):
     """Return what the first screen of a drawn page shows."""
-    return FirstLook(**page.evaluate(MEASURE, [WIDGETS, PICTURE, ", ".join(TENSOR_MAPS)]))
+    return FirstLook(
+        **page.evaluate(MEASURE, [WIDGETS, PICTURE, ", ".join((*TENSOR_MAPS, *GRAPHS))])
+    )

@@ -2,6 +2,13 @@
 
 HEADLINE = ".st-key-headline p"
 CHART = ".js-plotly-plot"
+# Counts from now on how often Python has run for this page, in `window.runs`.
+RUNS = """() => {
+  window.runs = 0;
+  const app = document.querySelector("[data-testid=stApp]");
+  const note = () => { window.runs += app.dataset.testScriptState === "running"; };
+  new MutationObserver(note).observe(app, { attributeFilter: ["data-test-script-state"] });
+}"""
 
 
 def headline(page):

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from core.tensors.layout import Layout
-from tests.browser.seen import headline, until_headline
+from tests.browser.seen import RUNS, headline, until_headline
 
 ADDRESSES = "(layout) => window[Symbol.for('bits-to-gpt.tensor-map')].addressesOf(layout)"
 
@@ -97,12 +97,6 @@ def test_on_a_projector_the_counts_stand_clear_of_what_the_cells_say(open_map):
     assert page.evaluate(OVERLAPS, [".lane text:not(.times)", ".lane .times"]) == []
 
 
-RUNS = """() => {
-  window.runs = 0;
-  const app = document.querySelector("[data-testid=stApp]");
-  const note = () => { window.runs += app.dataset.testScriptState === "running"; };
-  new MutationObserver(note).observe(app, { attributeFilter: ["data-test-script-state"] });
-}"""
 PAUSE_MS = 250  # of the arrow keys, before Python hears of it: TELL_MS of tensor_map.js
 
 

@@ -1,10 +1,15 @@
 """The index finds what a beginner types or pastes; every error text is really raised by torch."""
 
 import platform
+import re
 
 import pytest
 import torch
 
+from core.autograd.errors import explain_error
+from core.autograd.leaves import leaves_in, written_leaves
+from core.autograd.presets import PRESETS
+from core.autograd.program import capture_program
 from pages.start.home.search import (
     FAMILIES,
     LONGEST_QUESTION,
@@ -20,6 +25,17 @@ from pages.start.home.search import (
 ERRORS = load_torch_errors()
 ENTRIES = [entry for entry in all_entries() if entry.kind == "error"]
 each_error = pytest.mark.parametrize("error", ERRORS, ids=[error.slug for error in ERRORS])
+ON_A_GRAPH = [error for error in ERRORS if error.page == "autograd/computation_graph"]
+SHOWN_ON_A_GRAPH = {
+    "exp_in_place",
+    "update_too_early",
+    "square_twice",
+    "not_scalar",
+    "leaf_in_place",
+    "inference_mode",
+    "numpy",
+    "no_graph",
+}
 TRACEBACK = """Traceback (most recent call last):
   File "train.py", line 31, in <module>
     logits = self.head(x)
@@ -76,6 +92,26 @@ def test_the_code_raises_exactly_this_text(error):
 
     assert type(caught.value).__name__ == error.type
     assert str(caught.value).split("\n")[0] == error.text
+
+
+@pytest.mark.parametrize("key", sorted(SHOWN_ON_A_GRAPH))
+def test_what_torch_says_of_a_failing_graph_leads_to_that_graph(key):
+    preset = PRESETS[key]
+    with pytest.raises(RuntimeError) as caught:
+        exec(preset.source, {"torch": torch, **preset.tensors()})  # noqa: S102  our own table
+    (found,) = [error for error in ON_A_GRAPH if error.slug == best(str(caught.value))]
+    leaves = written_leaves(preset.tensors())
+    assert found.query == {"graph_code": preset.source, "graph_leaves": leaves}
+
+
+@pytest.mark.parametrize("error", ON_A_GRAPH, ids=lambda error: error.slug)
+def test_the_graph_that_an_error_leads_to_fails_with_its_words(error):
+    source, leaves = error.query["graph_code"], leaves_in(error.query["graph_leaves"])
+    explained = explain_error(capture_program(source, leaves), source)
+    assert explained.kind != "other"
+    sizes = re.compile(r"\[\d+\]")  # of the tensor in the message
+    said, known = (sizes.sub("[]", text) for text in (explained.torch_message, error.text))
+    assert said.split("\n")[0] == known
 
 
 def test_every_text_is_explained_and_remedied_in_both_languages():

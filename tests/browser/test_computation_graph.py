@@ -1,0 +1,251 @@
+"""The computation graph in a browser: time, choice and zoom move there, words and numbers come."""
+
+import re
+
+import pytest
+import torch
+
+from core.autograd.built_graphs import BUILT_GRAPHS, capture_built
+from core.autograd.collapse import collapse
+from core.autograd.errors import explain_error
+from core.autograd.formulas.substitution import substituted
+from core.autograd.presets import PRESETS
+from core.autograd.program import capture_program
+from core.language import _, install_provider
+from pages.components.computation_graph.texts import number_text
+from pages.components.computation_graph.words import CUTS, EVENTS, WORDS
+from tests.browser.seen import RUNS, headline, press, until_headline
+
+ADDRESS = "/computation-graph"
+START = PRESETS["square"]
+LAST_LINE = "(w * x + b) ** 2"
+# Keys one after the other, before anybody can answer: the sentence then, and how often Python ran.
+PRESSED = """(picture, keys) => {
+  for (const key of keys) picture.dispatchEvent(new KeyboardEvent("keydown", { key }));
+  return [picture.getRootNode().querySelector(".sentence").textContent, window.runs];
+}"""
+
+
+@pytest.fixture(autouse=True)
+def in_english_again():
+    yield
+    install_provider(None)
+
+
+@pytest.fixture
+def open_graph(new_page, visit):
+    """Return open_graph(lang=..., **query): the page with its graph drawn."""
+
+    def go(lang="en", **query):
+        page = visit(new_page(lang=lang), ADDRESS, **query)
+        page.locator(".box").first.wait_for()
+        rested(page)
+        return page
+
+    return go
+
+
+@pytest.fixture
+def captured():
+    """The graph that the page begins with."""
+    return capture_program(START.source, START.tensors())
+
+
+def rested(page):
+    page.until("document.querySelector('[data-test-script-state=notRunning]')")
+    return page
+
+
+def box(page, label):
+    """The box of that label."""
+    label = re.compile(rf"^\s*{re.escape(label)}( ▸)?$")
+    return page.locator(".box").filter(has=page.locator(".label", has_text=label)).first
+
+
+def said_on(page, label, line):
+    return box(page, label).locator(f".{line}").text_content()
+
+
+def act(page, name):
+    return page.locator(f"[data-act={name}]")
+
+
+def sentence(page):
+    return page.locator(".sentence").inner_text()
+
+
+def place(page):
+    """Which part of the graph is seen, and how large."""
+    return page.locator(".world").get_attribute("transform")
+
+
+def pressed(page, *keys):
+    return page.locator(".picture").evaluate(PRESSED, keys)
+
+
+def test_boxes_hold_the_values_and_gradients_of_torch(open_graph):
+    page = open_graph()
+    names = START.tensors()
+    exec(START.source, {"torch": torch, **names})  # noqa: S102  our own table
+    for name in ("w", "b"):
+        leaf = names[name]
+        assert said_on(page, name, "value") == number_text(leaf.item())
+        assert said_on(page, name, "gradient") == f"grad {number_text(leaf.grad.item())}"
+    result = (names["w"] * names["x"] + names["b"]) ** 2
+    assert said_on(page, LAST_LINE, "value") == number_text(result.item())
+    assert said_on(page, "x", "gradient") == CUTS["data"]
+
+
+def test_stepping_asks_python_nothing_until_the_reader_pauses(open_graph, captured):
+    page = open_graph()
+    count = len(captured.events)
+    seed = next(at for at, event in enumerate(captured.events) if event.kind == "seed")
+    page.evaluate(RUNS)
+    before, after = pressed(page, "Home"), pressed(page, *["]"] * seed)
+    assert before == [f"step 0 of {count}: before the first operation", 0]
+    assert after[0].startswith(f"step {seed} of {count}: {LAST_LINE} is computed: 49")
+    assert said_on(page, "w", "gradient") == ""
+    rested(page)
+    page.wait_for_url(re.compile(rf"graph_step={seed - 1}\b"))
+    page.evaluate("window.runs = 0")
+    act(page, "next").evaluate("button => button.click()")
+    assert sentence(page).startswith(f"step {seed + 1} of {count}: backward() begins")
+    assert said_on(page, LAST_LINE, "gradient") == "grad 1"
+    page.wait_for_url(re.compile(rf"graph_step={seed}\b"))
+    rested(page)
+    assert page.evaluate("window.runs") == 1
+
+
+def test_keys_pressed_at_once_are_told_once(open_graph, captured):
+    page = open_graph()
+    page.evaluate(RUNS)
+    _said, runs = pressed(page, "Home", *["]"] * 5, "[", "[")
+    assert runs == 0
+    page.wait_for_url(re.compile(r"graph_step=2\b"))
+    rested(page)
+    assert page.evaluate("window.runs") == 1
+    assert sentence(page).startswith(f"step 3 of {len(captured.events)}:")
+
+
+def test_play_reaches_the_end_without_asking_at_every_step(open_graph, captured):
+    page = open_graph()
+    count = len(captured.events)
+    for _turn in range(3):
+        act(page, "speed").click()
+    assert act(page, "speed").inner_text() == "16×"
+    page.evaluate(RUNS)
+    act(page, "play").click()
+    page.until("window.runs >= 1")
+    page.locator(".sentence", has_text=f"step {count} of {count}:").wait_for()
+    rested(page)
+    assert page.evaluate("window.runs") == 1
+    assert act(page, "play").inner_text() == WORDS["play"]
+    assert said_on(page, "w", "gradient") == "grad 42"
+
+
+def test_a_clicked_box_is_explained_below_and_stays_chosen_and_in_its_place(open_graph, captured):
+    page = open_graph()
+    box(page, LAST_LINE).click()
+    inspector = page.locator(".st-key-graph_inspector")
+    inspector.wait_for()
+    node = next(each for each in captured.nodes if each.label == LAST_LINE)
+    assert node.type in inspector.inner_text()
+    inspector.locator("annotation").nth(1).wait_for(state="attached")
+    formulas = inspector.locator("annotation").all_text_contents()
+    assert substituted(node, captured.edges).strip() in [each.strip() for each in formulas]
+
+    act(page, "in").click()
+    act(page, "in").click()
+    seen, before = place(page), headline(page)
+    press(page, "Change of w", *["ArrowRight"] * 4)
+    page.until(f"document.querySelector('.st-key-headline p').innerText !== {before!r}")
+    rested(page)
+    assert "+0.3" in headline(page)
+    assert place(page) == seen
+    assert page.locator(".box.chosen .label").text_content() == LAST_LINE
+    assert node.type in inspector.inner_text()
+
+
+def test_arrow_keys_move_along_the_links(open_graph):
+    page = open_graph()
+    box(page, LAST_LINE).click()
+    page.locator(".picture").focus()
+    page.keyboard.press("ArrowLeft")
+    assert page.locator(".box.chosen .label").text_content() == "w * x + b"
+    page.keyboard.press("ArrowRight")
+    assert page.locator(".box.chosen .label").text_content() == LAST_LINE
+    page.locator(".st-key-graph_inspector", has_text="PowBackward0").wait_for()
+
+
+def test_a_module_of_a_gpt_opens_and_closes(open_graph):
+    page = open_graph(graph_of="gpt")
+    capture = capture_built(BUILT_GRAPHS["gpt"], BUILT_GRAPHS["gpt"].default)
+    closed = collapse(capture)
+    first = next(each for each in closed.boxes if each.path)
+    opened = collapse(capture, [first.path])
+    assert len(opened.boxes) > len(closed.boxes) == page.locator(".box").count()
+
+    act(page, "fit").click()
+    page.locator(f"[id='box-{first.id}']").click()
+    act(page, "open").click()
+    page.locator(".box").nth(len(opened.boxes) - 1).wait_for()
+    rested(page)
+    assert page.locator(".box").count() == len(opened.boxes)
+    page.wait_for_url(re.compile(r"graph_open="))
+
+    act(page, "close").click()
+    page.locator(f"[id='box-{first.id}']").wait_for()
+    rested(page)
+    assert page.locator(".box").count() == len(closed.boxes)
+    assert page.locator(".box.chosen").get_attribute("id") == f"box-{first.id}"
+
+
+def test_a_refused_program_is_explained_and_rewritten(open_graph):
+    page = open_graph()
+    page.locator(".st-key-graph_preset_menu button").click()
+    failing = PRESETS["exp_in_place"]
+    page.get_by_role("menuitem").filter(has_text=failing.title).click()
+    explained = explain_error(capture_program(failing.source, failing.tensors()), failing.source)
+    first = explained.sentence.partition(".")[0]
+    until_headline(page, first)
+    rested(page)
+    assert explained.what in headline(page)
+    page.locator("code", has_text=explained.torch_message.partition(":")[0]).first.wait_for()
+
+    page.locator(".st-key-graph_rewrite button").click()
+    page.until(f"!document.querySelector('.st-key-headline p').innerText.includes({first!r})")
+    until_headline(page, "gradient × change")
+    rested(page)
+    assert page.locator(".stTextArea textarea:visible").input_value() == explained.rewrite
+
+
+def test_the_picture_speaks_chinese(open_graph, captured):
+    page = open_graph("zh")
+    install_provider(lambda: "zh")
+    event = captured.events[-1]
+    assert event.kind == "accumulate"
+    told = _(EVENTS["accumulate"]).format(label="w", before="None", after="42")
+    assert sentence(page).endswith(told)
+    assert told != EVENTS["accumulate"].format(label="w", before="None", after="42")
+    assert act(page, "fit").inner_text() == _(WORDS["fit"]) != WORDS["fit"]
+    assert said_on(page, "x", "gradient") == _(CUTS["data"]) != CUTS["data"]
+    for name in ("back", "play", "next", "speed", "in", "out", "fit", "svg", "png"):
+        assert re.search(r"[\u4e00-\u9fff]", act(page, name).get_attribute("aria-label")), name
+
+
+def test_the_whole_graph_is_saved_from_its_data(open_graph, captured):
+    page = open_graph()
+    with page.expect_download() as saved:
+        act(page, "svg").click()
+    text = saved.value.path().read_text(encoding="utf-8")
+    drawn = len(collapse(captured).boxes)
+    assert len(re.findall(r'class="box[ "]', text)) == drawn
+    assert LAST_LINE in text
+    assert "<script" not in text
+
+
+def test_what_a_reader_types_is_text_and_nothing_else(new_page, visit):
+    page = visit(new_page(), ADDRESS, graph_code="y = w['<img src=x onerror=alert(1)>']")
+    rested(page)
+    assert page.locator("img[src=x]").count() == 0
+    assert headline(page)
