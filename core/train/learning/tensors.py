@@ -160,36 +160,52 @@ def sample_here(run: Path | None = None) -> GradientSample:
 
     from core.models.gpt import GPT
 
-    learnt: dict[str, Any] | None = None
-    if run is None:
-        # The language reference is in Python's own library: the same text wherever this runs.
-        config, dataset, step = FRESH, build_dataset(FRESH), 0
-        torch.manual_seed(config.seed)
-    else:
-        # weights_only: a pickle that wants to run code is refused
-        contents = torch.load(newest_checkpoint(run), map_location="cpu", weights_only=True)
-        config, dataset = TrainConfig.from_json(contents["config"]), load_dataset(run / "data")
-        learnt, step = contents["model"], int(contents["step"])
+    if run is not None:
+        return _backward(load_trained(run, newest_checkpoint(run)), run.name)
+    # The language reference is in Python's own library: the same text wherever this runs.
+    dataset = build_dataset(FRESH)
+    torch.manual_seed(FRESH.seed)
+    model = GPT(FRESH.shape(dataset.tokenizer.vocab_size))
+    return _backward(Trained(config=FRESH, dataset=dataset, model=model, step=0), "")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Trained:
+    """A model with what it learns from; `step` optimizer steps have been done."""
+
+    config: TrainConfig
+    dataset: Dataset
+    model: "GPT"
+    step: int
+
+
+def load_trained(run: Path, checkpoint: Path) -> Trained:
+    """Return the model of one of the run's checkpoints, in float32 on the CPU."""
+    import torch
+
+    from core.models.gpt import GPT
+
+    # weights_only: a pickle that wants to run code is refused
+    contents = torch.load(checkpoint, map_location="cpu", weights_only=True)
+    config, dataset = TrainConfig.from_json(contents["config"]), load_dataset(run / "data")
     model = GPT(config.shape(dataset.tokenizer.vocab_size))
-    if learnt is not None:
-        model.load_state_dict(learnt)
-    return _backward(model, config, dataset, run=run.name if run else "", step=step)
+    model.load_state_dict(contents["model"])
+    return Trained(config=config, dataset=dataset, model=model, step=int(contents["step"]))
 
 
-def _backward(
-    model: "GPT", config: TrainConfig, dataset: Dataset, *, run: str, step: int
-) -> GradientSample:
+def _backward(trained: Trained, run: str) -> GradientSample:
     """Do one forward and one backward pass on the batch of the next step."""
+    model, config = trained.model, trained.config
     hidden: dict[str, Tensor] = {}
     for number, block in enumerate(model.blocks):
         block.register_forward_hook(_keeper(hidden, f"{HIDDEN}{number}"))
-    token_ids, targets = _batch(config, dataset, step + 1)
+    token_ids, targets = next_batch(config, trained.dataset, trained.step + 1)
     loss = model(token_ids, targets)
     loss.backward()
     weights = {name: weight.grad for name, weight in model.named_parameters()}
     found = {**{name: each.grad for name, each in hidden.items()}, **weights}
     tensors = {name: _thinned(found[name]) for name in _names(config.num_layers)}
-    return GradientSample(run=run, step=step, loss=loss.item(), tensors=tensors)
+    return GradientSample(run=run, step=trained.step, loss=loss.item(), tensors=tensors)
 
 
 def _names(num_layers: int) -> tuple[str, ...]:
@@ -207,11 +223,13 @@ def _keeper(hidden: dict[str, "Tensor"], name: str) -> Any:  # noqa: ANN401  tor
     return keep
 
 
-def _batch(config: TrainConfig, dataset: Dataset, step: int) -> tuple["Tensor", "Tensor"]:
-    """Return token ids and their successors, both (B, T)."""
+def next_batch(
+    config: TrainConfig, dataset: Dataset, step: int, most: int = MAX_SEQUENCES
+) -> tuple["Tensor", "Tensor"]:
+    """Return token ids and their successors, both (B, T): a step's first sequences."""
     import torch
 
-    tokens, count = dataset.training_tokens, min(config.batch_size, MAX_SEQUENCES)
+    tokens, count = dataset.training_tokens, min(config.batch_size, most)
     starts = batch_positions(config.seed, step, count, len(tokens), config.seq_len)
     cut = tokens[starts[:, None] + np.arange(config.seq_len + 1)]  # (B, T + 1)
     ids = torch.from_numpy(cut.astype(np.int64))

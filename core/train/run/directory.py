@@ -174,6 +174,15 @@ def checkpoint_path(directory: Path, step: int) -> Path:
     return directory / CHECKPOINTS_FOLDER / f"step-{step:08d}.pt"
 
 
+def checkpoint_step(path: Path) -> int:
+    """Return the step of a checkpoint, as its name tells.
+
+    >>> checkpoint_step(checkpoint_path(Path("run"), 250))
+    250
+    """
+    return int(path.stem.removeprefix("step-"))
+
+
 def checkpoints(directory: Path) -> list[Path]:
     """Return the finished checkpoints of a run, oldest first."""
     folder = directory / CHECKPOINTS_FOLDER

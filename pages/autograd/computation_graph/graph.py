@@ -12,6 +12,7 @@ from core.language import N_, _, ngettext
 from core.units import format_bytes
 from pages.autograd.computation_graph.inputs import ASK, Case
 from pages.autograd.computation_graph.inspector import inspect
+from pages.autograd.computation_graph.run_step import about_the_batch
 from pages.autograd.computation_graph.snippets import snippet
 from pages.components.computation_graph.computation_graph import computation_graph
 from pages.components.computation_graph.texts import draw, number_text, signed
@@ -112,6 +113,8 @@ def _size(case: Case) -> str:
         ran,
     )
     name = _(case.built.title) if case.built else _("This program")
+    if case.run is not None:
+        name = case.run.words
     return message.format(name=name, count=ran, size=format_bytes(most, unit_system()))
 
 
@@ -136,7 +139,8 @@ def _explain(case: Case) -> None:
 
 def _notes(case: Case, *, collapsed: bool) -> list[str]:
     capture: Capture = case.capture
-    notes = [_(_LIMITS[word]) for word in capture.limits_hit]
+    notes = [about_the_batch(case.run, capture)] if case.run is not None else []
+    notes += [_(_LIMITS[word]) for word in capture.limits_hit]
     if collapsed:
         count = len(capture.nodes)
         message = _(

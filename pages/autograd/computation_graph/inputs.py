@@ -14,6 +14,12 @@ from core.autograd.leaves import leaves_in, written_leaves
 from core.autograd.presets import PRESETS
 from core.autograd.program import capture_program, function_of
 from core.language import _, current_language
+from pages.autograd.computation_graph.run_step import (
+    RunStep,
+    captured_step,
+    newest_step,
+    show_run,
+)
 from pages.shared.inputs import Inputs
 from pages.shared.tensors.examples import offer_examples
 from pages.shared.tensors.program import ask_program
@@ -22,6 +28,7 @@ ASK: Final = Inputs("graph")
 START: Final = PRESETS["square"]
 PROGRAM: Final = "program"
 _MAX_LEAVES: Final = 400  # letters
+_MAX_NAME: Final = 80  # letters of a run's name, and some more, so that a wrong one is told
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,6 +39,7 @@ class Case:
         source: The program; "" of a graph that is built.
         leaves: What the program was handed, by name.
         built: The row of a graph that is built, and its number.
+        run: The run whose step was captured; None of a program and of a graph that is built.
         capture: What ran.
         as_tensors: Whether values are drawn as nodes, and operations between them.
         is_heated: Whether nodes are coloured by their gradient's norm.
@@ -45,6 +53,7 @@ class Case:
     as_tensors: bool = False
     is_heated: bool = False
     built: BuiltGraph | None = None
+    run: RunStep | None = None
     number: int = 0
     leaf: str = ""
     delta: float = 0.0
@@ -74,10 +83,14 @@ def choose_case() -> Case:
     offer_examples(ASK, "preset", titles, _settings)
     with st.container(key=f"bound_{ASK.key('of')}"):  # a field that nobody sees
         of = ASK.text("of", ASK.key("of"), default=PROGRAM, max_chars=30)
+        run = ASK.text("run", ASK.key("run"), max_chars=_MAX_NAME)
     if of != PROGRAM and of not in BUILT_GRAPHS:
         message = _("{name} is no graph of this page; choose one under Examples.")
         raise ValueError(message.format(name=of))
-    case = _built(BUILT_GRAPHS[of]) if of in BUILT_GRAPHS else _programmed()
+    if run:
+        case = _of_run(run)
+    else:
+        case = _built(BUILT_GRAPHS[of]) if of in BUILT_GRAPHS else _programmed()
     as_tensors, is_heated = _looks()
     return replace(case, as_tensors=as_tensors, is_heated=is_heated)
 
@@ -88,6 +101,13 @@ def _built(row: BuiltGraph) -> Case:
     st.button(_("Write a program"), key=ASK.key("to_program"), on_click=_to_program)
     capture = captured_built(row.key, number, current_language())
     return Case(source="", leaves={}, capture=capture, built=row, number=number)
+
+
+def _of_run(name: str) -> Case:
+    st.button(_("Write a program"), key=ASK.key("to_program"), on_click=_to_program)
+    run = newest_step(name)
+    show_run(run)
+    return Case(source="", leaves={}, capture=captured_step(run), run=run)
 
 
 def _programmed() -> Case:
@@ -138,7 +158,7 @@ def _looks() -> tuple[bool, bool]:
 
 def _settings(key: str) -> dict[str, object]:
     """Return what an example writes into the inputs."""
-    fresh: dict[str, object] = {"at": "", "step": "", "open": ""}
+    fresh: dict[str, object] = {"at": "", "step": "", "open": "", "run": ""}
     if key in BUILT_GRAPHS:
         return fresh | {"of": key, "number": BUILT_GRAPHS[key].default}
     preset = PRESETS[key]
@@ -148,7 +168,7 @@ def _settings(key: str) -> dict[str, object]:
 
 def _to_program() -> None:
     ASK.set("of", PROGRAM)
-    for name in ("at", "step", "open"):
+    for name in ("at", "step", "open", "run"):
         ASK.set(name, "")
 
 

@@ -8,6 +8,14 @@ _BUILT: Final = """
 from core.autograd.built_graphs import BUILT_GRAPHS, capture_built
 
 capture = capture_built(BUILT_GRAPHS["{key}"], {number})
+"""
+_OF_RUN: Final = """
+from core.train.learning.step_graph import graph_of_step
+from core.train.run.directory import runs_directory
+
+capture = graph_of_step(runs_directory() / "{name}", {step})
+"""
+_PRINTED: Final = """\
 print(len(capture.nodes), "nodes;", len(capture.order), "ran in backward")
 for name, leaf in list(capture.leaves.items())[:4]:
     print(name, None if leaf.grad is None else leaf.grad.statistics)
@@ -16,8 +24,10 @@ for name, leaf in list(capture.leaves.items())[:4]:
 
 def snippet(case: Case) -> str:
     """Return code that prints the gradients."""
+    if case.run is not None:
+        return _OF_RUN.format(name=case.run.directory.name, step=case.run.step) + _PRINTED
     if case.built is not None:
-        return _BUILT.format(key=case.built.key, number=case.number)
+        return _BUILT.format(key=case.built.key, number=case.number) + _PRINTED
     body = case.source.strip()
     if "backward" not in body:
         body = _with_backward(body)

@@ -36,7 +36,13 @@ from pages.train.live_run.runs import (
     show_viewer,
 )
 from pages.train.live_run.settings import ASK, choose_duration, choose_size, choose_wish
-from pages.train.live_run.shown_run import answer_of, code_of, next_run_text, shown_run
+from pages.train.live_run.shown_run import (
+    answer_of,
+    code_of,
+    link_to_graph,
+    next_run_text,
+    shown_run,
+)
 from pages.train.live_run.start import show_refusal, start
 
 page_header(__doc__)
@@ -116,4 +122,7 @@ with picture:
 if source := code_of(shown, planned):
     with code:
         show_code("plan", source)
+if shown:
+    with code:
+        link_to_graph(shown.run)
 prose(__file__, "reading")

@@ -6,11 +6,12 @@ from typing import Any, Final
 from core.budget.by_hand.gpt import count_parameters
 from core.language import _
 from core.train.config import TrainConfig
-from core.train.run.directory import open_run_directory, runs_directory
+from core.train.run.directory import checkpoints, open_run_directory, runs_directory
 from core.train.run.shelf import RunSummary, newest_run, summarize
 from core.train.run.state import FINAL_STATES
 from core.train.start.plan import Outline, Prepared
 from core.train.start.presets import preset_title
+from pages.shared.page_links import show_link
 from pages.train.live_run.names import whose
 from pages.train.live_run.prediction import details, headline_text, plan_text, prediction_text
 
@@ -96,6 +97,13 @@ def shown_run(name: str) -> ShownRun | None:
         return ShownRun(run=run, config=TrainConfig.from_json(run.info["config"]))
     except (ValueError, KeyError, OSError):
         return None  # the browser part says so where the run would be
+
+
+def link_to_graph(run: RunSummary) -> None:
+    """Lead to the graph of a step of the run's own model, once it has a checkpoint."""
+    if checkpoints(run.directory):
+        query = {"graph_run": run.name}
+        show_link("autograd/computation_graph", _("The graph of this step →"), query)
 
 
 def answer_of(
