@@ -14,6 +14,7 @@ from torch.nn import functional as F  # noqa: N812  the field's own name
 from torch.utils.checkpoint import checkpoint
 
 from core.autograd.capture import capture
+from core.autograd.chance import alone_with_chance
 from core.autograd.forward import Limits, made_bytes
 from core.autograd.graph import Capture
 from core.expressions.dispatch import Watching
@@ -76,8 +77,7 @@ def capture_built(row: BuiltGraph, number: int) -> Capture:
         message = _("{number} is outside {low} … {high}.")
         raise ValueError(message.format(number=number, low=row.low, high=row.high))
     check_memory(partial(row.make, number))
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
+    with alone_with_chance():
         made = row.make(number)
     return capture(made.function, made.leaves, made.module, limits=_LIMITS)
 

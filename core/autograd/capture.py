@@ -2,21 +2,19 @@
 
 import warnings
 from collections.abc import Callable, Mapping
-from threading import Lock
 from typing import Any, Final
 
 import torch
 from torch import Tensor, nn
 
 from core.autograd.assembly import Assembly
+from core.autograd.chance import alone_with_chance
 from core.autograd.forward import LimitReached, Limits
 from core.autograd.graph import Capture, Failure
 from core.autograd.session import Session, kept_as_it_was
 from core.expressions import ExpressionError
 
 DEFAULT: Final = Limits()
-# Random numbers and warnings belong to the whole process: two captures would change each other's.
-ALONE: Final = Lock()
 _REFUSALS: Final = (RuntimeError, ValueError, TypeError, IndexError)
 
 
@@ -44,7 +42,11 @@ def capture(
         jacobian_of: Id of a node whose local Jacobian is wanted; ids never change.
         how: `gradient`, `retain_graph` and `create_graph` of `Tensor.backward`.
     """
-    with ALONE, kept_as_it_was(module), warnings.catch_warnings(record=True) as told:
+    with (
+        alone_with_chance(seed),
+        kept_as_it_was(module),
+        warnings.catch_warnings(record=True) as told,
+    ):
         warnings.simplefilter("always")
         session = Session(leaves, module, limits, jacobian_of)
 
@@ -55,9 +57,7 @@ def capture(
             session.backward(result, **how)
             return result
 
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            return finish(session, run, told)
+        return finish(session, run, told)
 
 
 def finish(

@@ -50,7 +50,7 @@ class Preset:
         leaves: What it is handed, by name.
         nudged: The leaf that a reader moves first.
         origin: Where it is taken from.
-        concepts: Ids of `reference/coverage.md`.
+        concepts: Ids of `pages/shared/concepts.toml`.
         refusal: How torch refuses it; "" if it runs.
         error: Id of the error in the source documents that it corrects; "" of none.
     """
@@ -78,11 +78,11 @@ def _parameter(values: Values) -> Start:
     return Start(values=values)
 
 
-_TUTORIAL: Final = "tensor tutorial (S0)"
-_HANDBOOK: Final = "framework handbook (S1)"
+_TUTORIAL: Final = "a tensor tutorial"
+_HANDBOOK: Final = "a framework handbook"
 _CS336: Final = "Stanford CS336, lecture 2 (2025)"
-_CORE: Final = "core principles (S3)"
-_INFRA: Final = "AI infrastructure tutorial (S4)"
+_CORE: Final = "a page on core principles"
+_INFRA: Final = "an AI infrastructure tutorial"
 _MEASURED: Final = "measured with torch 2.13"
 
 _TWO_LAYERS: Final = """\

@@ -8,7 +8,8 @@ from typing import Any, Final
 import torch
 from torch import Tensor
 
-from core.autograd.capture import ALONE, finish
+from core.autograd.capture import finish
+from core.autograd.chance import alone_with_chance
 from core.autograd.engine import Moment
 from core.autograd.forward import Limits
 from core.autograd.graph import Capture, EventKind, TensorInfo
@@ -41,13 +42,11 @@ def capture_program(
         limits: Where they end the capture, what was captured until then is kept.
         jacobian_of: Id of a node whose local Jacobian is wanted; ids never change.
     """
-    with ALONE, warnings.catch_warnings(record=True) as told:
+    with alone_with_chance(), warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         session = Session(tensors, None, limits, jacobian_of)
         run = _Run(session)
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(0)
-            return finish(session, lambda: run.whole(source), told)
+        return finish(session, lambda: run.whole(source), told)
 
 
 def function_of(source: str) -> Callable[..., Tensor]:

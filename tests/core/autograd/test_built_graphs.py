@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
@@ -137,3 +138,11 @@ def test_checkpointing_changes_what_is_kept_and_not_the_gradients():
         for each in (plain, checkpointed)
     ]
     assert held[1] < held[0] / 2
+
+
+def test_threads_that_make_graphs_at_once_get_the_same_numbers():
+    row = BUILT_GRAPHS["two_products"]
+    wanted = capture_built(row, 3).leaves["w1"].gradient
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _turn: capture_built(row, 3), range(40)))
+    assert all(each.leaves["w1"].gradient == wanted for each in found)
