@@ -29,7 +29,11 @@ def saved_picture(capture: Capture, look: Look) -> Picture:
     most = max(sizes)
     axes = {
         "xaxis": layout["xaxis"] | {"title": _("event"), "zeroline": False},
-        "yaxis": layout["yaxis"] | {"title": _("bytes kept"), "rangemode": "tozero"},
+        "yaxis": layout["yaxis"]
+        | {
+            "title": _("bytes kept"),
+            "range": [0, max(most, 1) * 1.15],  # what is written stands above the curve
+        },
         "showlegend": False,
     }
     alt = _("The graph keeps up to {most} over {count} events, and {last} after the last one.")
