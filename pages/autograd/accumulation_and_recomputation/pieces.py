@@ -29,7 +29,7 @@ def choose_pieces() -> Pieces:
     return Pieces(
         num_pieces=ASK.select_slider("pieces", _("Micro-batches"), COUNTS, default=4),
         is_divided=ASK.toggle(
-            "divide", _("Divide the loss by their number"), default=True,
+            "divide", _("Loss ÷ micro-batches"), default=True,
             help=_("The loss is a mean over the rows of a piece: the mean over all rows is the sum "
                    "of these means, divided by the number of pieces."),
         ),

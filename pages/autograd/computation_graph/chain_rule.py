@@ -49,7 +49,11 @@ def _headline(ran: list[Node]) -> str:
 
 def _show(case: Case, number: int, node: Node) -> None:
     formula = formula_of(node.type)
-    label, rule, numbers = st.columns([2, 3, 4])
+    if presenting():  # letters are larger: the numbers stand below the formula
+        label, rule = st.columns([2, 3])
+        numbers = rule
+    else:
+        label, rule, numbers = st.columns([2, 3, 4])
     label.markdown(f"{number}. `{node.label}`")
     if formula is None or not formula.inputs:
         rule.caption(describe(node.type))

@@ -1,5 +1,7 @@
 """Every node in one table, with its work; and the capture as a file."""
 
+from typing import Final
+
 import streamlit as st
 
 from core.autograd.export import to_json
@@ -14,6 +16,8 @@ from pages.shared.charts import show_table, table_csv
 from pages.shared.settings import look, presenting
 from pages.shared.tabbed_page import Chart, Shown
 
+FEW: Final = 8  # nodes on a projector
+
 
 def nodes(case: Case) -> Shown:
     """Show work per node forward and backward, and all nodes in the order of the forward pass."""
@@ -23,7 +27,7 @@ def nodes(case: Case) -> Shown:
     return Shown(
         headline=_headline(case, worked),
         charts=charts,
-        below=None if presenting() else lambda: _below(case),
+        below=None if presenting() and charts else lambda: _below(case),
         code=snippet(case),
     )
 
@@ -42,6 +46,9 @@ def _headline(case: Case, worked: list[Node]) -> str:
 
 
 def _below(case: Case) -> None:
+    if presenting():
+        show_table(_short(_table(case.capture.nodes[:FEW])))
+        return
     table = _table(case.capture.nodes)
     show_table(table)
     with st.container(horizontal=True):
@@ -67,6 +74,12 @@ def _table(nodes: tuple[Node, ...]) -> dict[str, list[str]]:
             format_seconds(node.seconds) if node.seconds else "" for node in nodes
         ],
     }
+
+
+def _short(table: dict[str, list[str]]) -> dict[str, list[str]]:
+    """Return the columns that large letters leave room for."""
+    names = (_("Label"), _("Value"), _("Gradient"), _("Turn"))
+    return {name: table[name] for name in names}
 
 
 def _flops(count: int) -> str:

@@ -3,7 +3,7 @@
 const SMALLEST = 0.02;
 const LARGEST = 4;
 const READABLE = 0.55; // a graph that would become smaller begins at this size
-const READABLE_FROM_AFAR = 0.62; // of larger letters
+const READABLE_FROM_AFAR = 0.5; // of larger letters
 const MARGIN = 24;
 const TOP = 52; // above it stand the tools
 

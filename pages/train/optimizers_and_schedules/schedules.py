@@ -14,7 +14,7 @@ from pages.shared.tabbed_page import Chart, Shown
 from pages.train.optimizers_and_schedules.inputs import ASK
 
 KINDS: Final = {
-    "warmup": N_("Warm-up, then cosine"),
+    "warmup": N_("Warm-up + cosine"),
     "step": "StepLR",
     "cosine": "CosineAnnealingLR",
 }
