@@ -119,6 +119,8 @@ def main(run: str, step: str | None = None) -> None:
     """Write the capture to stdout."""
     try:
         found = capture_here(Path(run), None if step is None else int(step))
+    except ValueError as error:  # a sentence of ours
+        raise SystemExit(str(error)) from error
     except Exception as error:
         raise SystemExit(type(error).__name__) from error  # torch's own text is a page long
     sys.stdout.buffer.write(to_json(found).encode())

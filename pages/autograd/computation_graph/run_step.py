@@ -10,7 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 from core.autograd.graph import Capture
-from core.language import _, current_language
+from core.language import _
 from core.train.learning.step_graph import graph_of_step, sequences_that_fit
 from core.train.learning.tensors import newest_checkpoint
 from core.train.run.directory import checkpoint_step, open_run_directory, runs_directory
@@ -70,17 +70,15 @@ def captured_step(run: RunStep) -> Capture:
         ValueError: If it is too large, failed, or this browser or all of them ask too often.
     """
     with st.spinner(_("Capturing a step of the run in a process of its own…")):
-        return _captured(str(run.directory), run.step, current_language())
+        return _captured(str(run.directory), run.step)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
-def _captured(directory: str, step: int, language: str) -> Capture:
+def _captured(directory: str, step: int) -> Capture:
     path = Path(directory)
     sequences_that_fit(path)  # refuses in the reader's language: a job's thread has none
     take_turn("measure")
-    return jobs().finish(
-        f"step graph {directory} {step} {language}", partial(graph_of_step, path, step)
-    )
+    return jobs().finish(f"step graph {directory} {step}", partial(graph_of_step, path, step))
 
 
 def show_run(run: RunStep) -> None:

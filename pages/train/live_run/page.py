@@ -14,7 +14,7 @@ from core.language import _
 from core.train.start.plan import device_in_use
 from pages.components.live_chart.live_chart import Told, empty_figures, live_chart
 from pages.server.control_right import is_teacher
-from pages.shared.answer import headline, show_code
+from pages.shared.answer import headline
 from pages.shared.device import device_banner
 from pages.shared.header import page_header
 from pages.shared.prose import prose
@@ -36,13 +36,7 @@ from pages.train.live_run.runs import (
     show_viewer,
 )
 from pages.train.live_run.settings import ASK, choose_duration, choose_size, choose_wish
-from pages.train.live_run.shown_run import (
-    answer_of,
-    code_of,
-    link_to_graph,
-    next_run_text,
-    shown_run,
-)
+from pages.train.live_run.shown_run import answer_of, code_and_graph, next_run_text, shown_run
 from pages.train.live_run.start import show_refusal, start
 
 page_header(__doc__)
@@ -119,10 +113,6 @@ with picture:
         on_command=send_command,
     )
     device_banner(*device_in_use())
-if source := code_of(shown, planned):
-    with code:
-        show_code("plan", source)
-if shown:
-    with code:
-        link_to_graph(shown.run)
+with code:
+    code_and_graph(shown, planned)
 prose(__file__, "reading")

@@ -11,6 +11,7 @@ from core.train.run.shelf import RunSummary, newest_run, summarize
 from core.train.run.state import FINAL_STATES
 from core.train.start.plan import Outline, Prepared
 from core.train.start.presets import preset_title
+from pages.shared.answer import show_code
 from pages.shared.page_links import show_link
 from pages.train.live_run.names import whose
 from pages.train.live_run.prediction import details, headline_text, plan_text, prediction_text
@@ -117,8 +118,15 @@ def answer_of(
     return "", ""
 
 
-def code_of(shown: ShownRun | None, planned: Outline | None) -> str:
-    """Return torch that counts the parameters; empty if the vocabulary is not known."""
+def code_and_graph(shown: ShownRun | None, planned: Outline | None) -> None:
+    """Show torch that counts the parameters, and the way to the graph of a step."""
+    if source := _code_of(shown, planned):
+        show_code("plan", source)
+    if shown:
+        link_to_graph(shown.run)
+
+
+def _code_of(shown: ShownRun | None, planned: Outline | None) -> str:
     if shown:
         return _code(shown.config, shown.vocab_size)
     return _code(planned.config, planned.vocab_size) if planned else ""

@@ -1,5 +1,6 @@
 """The graph of a step: its gradients are those of the run's model, and refusals are sentences."""
 
+import shutil
 import subprocess
 
 import pytest
@@ -125,3 +126,6 @@ def test_the_program_writes_the_capture_or_names_its_error(trained_run, capsysbi
     )
     with pytest.raises(SystemExit, match="FileNotFoundError"):
         main(str(trained_run), "1")
+    shutil.rmtree(trained_run / "ckpt")
+    with pytest.raises(SystemExit, match="has no checkpoint yet"):
+        main(str(trained_run))
