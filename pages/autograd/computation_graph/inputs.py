@@ -15,12 +15,14 @@ from core.autograd.presets import PRESETS
 from core.autograd.program import capture_program, function_of
 from core.language import _, current_language
 from pages.shared.inputs import Inputs
+from pages.shared.settings import presenting
 from pages.shared.tensors.examples import offer_examples
 from pages.shared.tensors.program import ask_program
 
 ASK: Final = Inputs("graph")
 START: Final = PRESETS["square"]
 PROGRAM: Final = "program"
+PRESENT_HEIGHT: Final = 122  # pixels of the field, so that the slider below stays in sight
 _MAX_LEAVES: Final = 400  # letters
 
 
@@ -94,7 +96,7 @@ def _programmed() -> Case:
     source = ask_program(
         ASK,
         START.source,
-        height=122,
+        height=PRESENT_HEIGHT if presenting() else "content",
         help=_("PyTorch as you would type it. Without a call of backward(), it is called on the "
                "last value. Ctrl + Enter runs it."),
     )  # fmt: skip

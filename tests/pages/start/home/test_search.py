@@ -155,6 +155,7 @@ def test_every_family_of_errors_is_named_and_has_several():
         ("显存不够", "out-of-memory"),
         ("训练要多久", "budget/flops_and_time"),
         ("inference", "budget/serving"),
+        ("Inference tensors cannot be saved for backward", "inference-tensor"),
         ("量化", "dtypes/quantization"),
         ("what is the mantissa?", "dtypes/bit_layouts"),
         ("roofline", "five-intensities"),
