@@ -8,8 +8,8 @@ import torch
 from core.autograd.built_graphs import BUILT_GRAPHS, capture_built
 from core.autograd.collapse import collapse
 from core.autograd.errors import explain_error
-from core.autograd.forward import Limits
 from core.autograd.formulas.substitution import substituted
+from core.autograd.forward import Limits
 from core.autograd.presets import PRESETS
 from core.autograd.program import capture_program
 from core.language import _, install_provider
@@ -20,7 +20,7 @@ from tests.browser.seen import RUNS, headline, press, until_headline
 ADDRESS = "/computation-graph"
 START = PRESETS["square"]
 LAST_LINE = "(w * x + b) ** 2"
-PATIENT = Limits(seconds=60)  # the first capture of a process also warms torch up
+PATIENT = Limits(seconds=60)  # a busy machine cuts no graph short
 # Keys one after the other, before anybody can answer: the sentence then, and how often Python ran.
 PRESSED = """(picture, keys) => {
   for (const key of keys) picture.dispatchEvent(new KeyboardEvent("keydown", { key }));
