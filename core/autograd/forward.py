@@ -15,7 +15,7 @@ from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import flop_registry
 
 from core.autograd.graph import TensorInfo
-from core.autograd.torch_private import sequence_number
+from core.autograd.torch_private import load_compiler, sequence_number
 from core.expressions.dispatch import storage_id
 
 Tell = Callable[[Any, Sequence[Tensor], Sequence[Tensor], int], None]
@@ -102,7 +102,7 @@ class Meter:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        torch_private.load_compiler()  # it is no part of what the reader runs
+        load_compiler()  # it is no part of what the reader runs
         self._ends = time.thread_time() + limits.seconds
         self._calls = self._bytes = 0
 
