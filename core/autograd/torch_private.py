@@ -103,3 +103,8 @@ def _number(value: Any) -> str:  # noqa: ANN401
     if type(value) is int and value > 2**63:
         value -= 2**64
     return str(value)
+
+
+def load_compiler() -> None:
+    """Import what torch loads at its first operation on meta: 800 modules, a second or more."""
+    import torch._dynamo  # noqa: F401

@@ -9,6 +9,7 @@ from core.autograd.built_graphs import BUILT_GRAPHS, capture_built
 from core.autograd.collapse import collapse
 from core.autograd.errors import explain_error
 from core.autograd.formulas.substitution import substituted
+from core.autograd.forward import Limits
 from core.autograd.presets import PRESETS
 from core.autograd.program import capture_program
 from core.language import _, install_provider
@@ -19,6 +20,7 @@ from tests.browser.seen import RUNS, headline, press, until_headline
 ADDRESS = "/computation-graph"
 START = PRESETS["square"]
 LAST_LINE = "(w * x + b) ** 2"
+PATIENT = Limits(seconds=60)  # a busy machine cuts no graph short
 # Keys one after the other, before anybody can answer: the sentence then, and how often Python ran.
 PRESSED = """(picture, keys) => {
   for (const key of keys) picture.dispatchEvent(new KeyboardEvent("keydown", { key }));
@@ -48,7 +50,7 @@ def open_graph(new_page, visit):
 @pytest.fixture
 def captured():
     """The graph that the page begins with."""
-    return capture_program(START.source, START.tensors())
+    return capture_program(START.source, START.tensors(), PATIENT)
 
 
 def rested(page):
@@ -205,7 +207,8 @@ def test_a_refused_program_is_explained_and_rewritten(open_graph):
     page.locator(".st-key-graph_preset_menu button").click()
     failing = PRESETS["exp_in_place"]
     page.get_by_role("menuitem").filter(has_text=failing.title).click()
-    explained = explain_error(capture_program(failing.source, failing.tensors()), failing.source)
+    ran = capture_program(failing.source, failing.tensors(), PATIENT)
+    explained = explain_error(ran, failing.source)
     first = explained.sentence.partition(".")[0]
     until_headline(page, first)
     rested(page)

@@ -49,9 +49,8 @@ def _headline(ran: list[Node]) -> str:
 
 def _show(case: Case, number: int, node: Node) -> None:
     formula = formula_of(node.type)
-    if presenting():  # letters are larger: the numbers stand below the formula
-        label, rule = st.columns([2, 3])
-        numbers = rule
+    if presenting():  # letters are larger: one stands below the other
+        label = rule = numbers = st.container()
     else:
         label, rule, numbers = st.columns([2, 3, 4])
     label.markdown(f"{number}. `{node.label}`")

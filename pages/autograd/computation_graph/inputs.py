@@ -21,12 +21,14 @@ from pages.autograd.computation_graph.run_step import (
     show_run,
 )
 from pages.shared.inputs import Inputs
+from pages.shared.settings import presenting
 from pages.shared.tensors.examples import offer_examples
 from pages.shared.tensors.program import ask_program
 
 ASK: Final = Inputs("graph")
 START: Final = PRESETS["square"]
 PROGRAM: Final = "program"
+PRESENT_HEIGHT: Final = 122  # pixels of the field, so that the slider below stays in sight
 _MAX_LEAVES: Final = 400  # letters
 _MAX_NAME: Final = 80  # letters of a run's name, and some more, so that a wrong one is told
 
@@ -114,7 +116,7 @@ def _programmed() -> Case:
     source = ask_program(
         ASK,
         START.source,
-        height=122,
+        height=PRESENT_HEIGHT if presenting() else "content",
         help=_("PyTorch as you would type it. Without a call of backward(), it is called on the "
                "last value. Ctrl + Enter runs it."),
     )  # fmt: skip

@@ -1,6 +1,7 @@
 """The program of a page, in a field of several lines; what is said where it is refused."""
 
 import re
+from typing import Literal
 
 import streamlit as st
 
@@ -11,13 +12,19 @@ from pages.shared.inputs import Inputs
 from pages.shared.settings import is_hidden, locked
 
 
-def ask_program(ask: Inputs, default: str, *, height: int, help: str) -> str:  # noqa: A002
+def ask_program(
+    ask: Inputs,
+    default: str,
+    *,
+    height: int | Literal["content"],
+    help: str,  # noqa: A002
+) -> str:
     """Ask for a program under the setting `code`; an unseen field holds it for the address.
 
     Args:
         ask: The inputs of the page.
         default: The program at first.
-        height: Of the field, in pixels.
+        height: Of the field, in pixels; or that of its lines.
         help: What may be written.
     """
     with st.container(key=f"bound_{ask.key('code')}"):

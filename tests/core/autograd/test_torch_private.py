@@ -1,5 +1,9 @@
 """The canary of torch's private names: what a capture stands on is still there."""
 
+import subprocess
+import sys
+
+import pytest
 import torch
 from torch.utils.checkpoint import checkpoint
 
@@ -64,3 +68,20 @@ def test_the_engine_tells_its_plan_and_the_node_that_runs():
     assert [type(node).__name__ for node in told[1]] == [
         *("SumBackward0", "ExpBackward0", "AccumulateGrad")
     ]
+
+
+@pytest.mark.slow
+def test_a_capture_loads_nothing_of_the_compiler_within_its_time_limit():
+    code = """
+import sys
+from core.autograd.forward import Limits, Meter
+from core.autograd.presets import PRESETS
+from core.autograd.program import capture_program
+Meter(Limits())
+before = set(sys.modules)
+row = PRESETS["square"]
+capture_program(row.source, row.tensors())
+print([name for name in set(sys.modules) - before if name.startswith("torch._dynamo")])
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "[]"

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from core.autograd.errors import explain_error
+from core.autograd.forward import Limits
 from core.autograd.leaves import leaves_in, written_leaves
 from core.autograd.presets import PRESETS
 from core.autograd.program import capture_program
@@ -107,7 +108,7 @@ def test_what_torch_says_of_a_failing_graph_leads_to_that_graph(key):
 @pytest.mark.parametrize("error", ON_A_GRAPH, ids=lambda error: error.slug)
 def test_the_graph_that_an_error_leads_to_fails_with_its_words(error):
     source, leaves = error.query["graph_code"], leaves_in(error.query["graph_leaves"])
-    explained = explain_error(capture_program(source, leaves), source)
+    explained = explain_error(capture_program(source, leaves, Limits(seconds=60)), source)
     assert explained.kind != "other"
     sizes = re.compile(r"\[\d+\]")  # of the tensor in the message
     said, known = (sizes.sub("[]", text) for text in (explained.torch_message, error.text))
@@ -155,6 +156,7 @@ def test_every_family_of_errors_is_named_and_has_several():
         ("显存不够", "out-of-memory"),
         ("训练要多久", "budget/flops_and_time"),
         ("inference", "budget/serving"),
+        ("Inference tensors cannot be saved for backward", "inference-tensor"),
         ("量化", "dtypes/quantization"),
         ("what is the mantissa?", "dtypes/bit_layouts"),
         ("roofline", "five-intensities"),
