@@ -145,8 +145,8 @@ class Edge:
         target: Id of the node or ghost that made it.
         input_index: Which input of the source.
         output_number: Which output of the target.
-        gradient: The contribution that went this way in the last backward that ran the source; those
-            of one backward to one output add up to the target's gradient. None if none did.
+        gradient: The contribution that went this way in the last backward that ran the source; in
+            one backward, those to one output add up to the target's gradient. None if none did.
         is_cut: Whether no gradient can go this way: the target is a ghost.
     """
 
