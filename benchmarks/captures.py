@@ -42,10 +42,11 @@ def milliseconds(action: Callable[[], object], times: int) -> Times:
 
 def show(what: str, spent: Times, goal: float | None = None) -> None:
     """Print one row."""
-    walls, cpu = [wall for wall, _cpu in spent], statistics.median(cpu for _wall, cpu in spent)
+    walls = [wall for wall, _cpu in spent]
+    own = statistics.median(cpu for _wall, cpu in spent)
     low, median, high = statistics.quantiles(walls, n=4, method="inclusive")
     said = f"< {goal:g}: {'yes' if median < goal else 'NO'}" if goal else ""
-    numbers = "".join(f"{each:>9.2f}" for each in (median, low, high, max(walls), cpu))
+    numbers = "".join(f"{each:>9.2f}" for each in (median, low, high, max(walls), own))
     print(f"{what:<46}{numbers} {said}", flush=True)
 
 
