@@ -45,11 +45,13 @@ def explain_error(failed: Capture | Failure, source: str = "") -> Explanation | 
 
     Args:
         failed: A capture, or its failure alone: then no saved tensor can be named.
-        source: Of the reader's parsed program, for the line that is to blame and the rewrite.
+        source: Of the reader's program, for the line that is to blame and the rewrite; there is
+            neither of one that is no Python.
     """
     failure = failed.error if isinstance(failed, Capture) else failed
     if failure is None:
         return None
+    source = source if rewrites.is_python(source) else ""
     capture = failed if isinstance(failed, Capture) else Capture(error=failure)
     row = refusal_of(failure.message)
     if row.kind == "version":

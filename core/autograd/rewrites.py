@@ -22,6 +22,15 @@ _BLOCKS: Final = ("torch.no_grad()", "torch.inference_mode()")
 Change = Callable[[ast.stmt], Sequence[ast.stmt]]
 
 
+def is_python(source: str) -> bool:
+    """Whether a program can be read at all; of one that cannot, nothing can be rewritten."""
+    try:
+        ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
 def writes_of(source: str) -> tuple[tuple[int, str, str], ...]:
     r"""Return line, name and text of each statement that changes a tensor in place.
 

@@ -27,7 +27,7 @@ class Budget:
         values = None
         if x.numel() <= min(self._max_values, self._left) and _has_data(x):
             self._left -= x.numel()
-            values = tuple(_plain(x).tolist())
+            values = tuple(_real(x).reshape(-1).tolist())
         return TensorInfo(
             shape=tuple(x.shape),
             dtype=str(x.dtype).removeprefix("torch."),
@@ -41,14 +41,14 @@ def statistics_of(x: Tensor) -> Statistics | None:
     """Return a tensor in a few numbers; None if it has no elements or no data."""
     if not x.numel() or not _has_data(x):
         return None
-    flat = _plain(x)
-    if flat.numel() == 1:
-        return _of_one(float(flat))
-    low, high = torch.aminmax(flat)
-    numbers = torch.stack((low, high, flat.mean(), torch.linalg.vector_norm(flat))).tolist()
+    real = _real(x)
+    if real.numel() == 1:
+        return _of_one(float(real))
+    low, high = torch.aminmax(real)
+    numbers = torch.stack((low, high, real.mean(), torch.linalg.vector_norm(real))).tolist()
     if all(number - number == 0 for number in numbers):
         return Statistics(minimum=numbers[0], maximum=numbers[1], mean=numbers[2], norm=numbers[3])
-    return _of_some_not_finite(flat)
+    return _of_some_not_finite(real)
 
 
 def _of_one(value: float) -> Statistics:
@@ -64,26 +64,28 @@ def _of_one(value: float) -> Statistics:
     )
 
 
-def _of_some_not_finite(flat: Tensor) -> Statistics:
+def _of_some_not_finite(real: Tensor) -> Statistics:
     """Return the extremes of the finite values; there is no mean or norm of the others."""
-    finite = flat[flat.isfinite()]
+    finite = real[real.isfinite()]
     has_finite = finite.numel() > 0
     return Statistics(
         minimum=float(finite.min()) if has_finite else None,
         maximum=float(finite.max()) if has_finite else None,
         mean=None,
         norm=None,
-        num_nan=int(flat.isnan().sum()),
-        num_inf=int(flat.isinf().sum()),
+        num_nan=int(real.isnan().sum()),
+        num_inf=int(real.isinf().sum()),
     )
 
 
-def _plain(x: Tensor) -> Tensor:
-    """Return all values in a row as real numbers; float64 and float32 stay what they are."""
-    flat = x.reshape(-1)
-    if flat.is_complex():
-        flat = torch.view_as_real(flat.resolve_conj()).flatten()
-    return flat if flat.dtype in {torch.float32, torch.float64} else flat.double()
+def _real(x: Tensor) -> Tensor:
+    """Return all values as real numbers; float64 and float32 stay what they are.
+
+    They lie where they lay: copying a transposed gradient into a row takes longer than reading it.
+    """
+    if x.is_complex():
+        x = torch.view_as_real(x.resolve_conj())
+    return x if x.dtype in {torch.float32, torch.float64} else x.double()
 
 
 def _has_data(x: Tensor) -> bool:

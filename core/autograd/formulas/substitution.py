@@ -88,7 +88,8 @@ def _result(one: Input, values: Values, gradient: Any) -> Array | None:  # noqa:
     is_known = all(values.get(name) is not None for name in one.needs)
     if one.is_many or not is_known or gradient is None:
         return None
-    return np.asarray(one.rule(gradient, values))
+    with np.errstate(all="ignore"):  # 0 / 0 is NaN here as in torch, which does not warn
+        return np.asarray(one.rule(gradient, values))
 
 
 def _with_numbers(formula: Formula, one: Input, values: Values) -> str:

@@ -7,6 +7,7 @@ import torch
 
 from core.autograd.errors import explain_error, explain_warnings
 from core.autograd.graph import Capture, Failure, Ghost, Leaf, Node, Saved, TensorInfo
+from core.autograd.program import capture_program
 from core.autograd.refusals import REFUSALS
 from core.expressions import ExpressionError
 from core.expressions.grammar import parse
@@ -221,3 +222,12 @@ def test_reading_the_gradient_of_what_is_no_leaf_is_explained_and_rewritten():
 def test_every_row_is_met_by_a_program():
     met = {kind for _source, kind, _line, _rewrite in PROGRAMS}
     assert {row.kind for row in REFUSALS} - met == {"device", "grad_of_no_leaf"}
+
+
+@pytest.mark.parametrize("source", ["((", "y = w +", "\x00", "  w.add_(1)", "(" * 300])
+def test_a_program_that_is_no_python_is_explained_without_a_rewrite(source):
+    found = capture_program(source, {"w": torch.tensor(1.0, requires_grad=True)})
+    told = explain_error(found, source)
+    assert told is not None
+    assert (told.what, told.rewrite) == ("", "")
+    assert told.line == found.error.line

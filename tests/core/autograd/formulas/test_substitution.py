@@ -56,6 +56,12 @@ def test_a_large_tensor_keeps_its_letter():
     assert lines(leaf(*range(20)) * 2, torch.ones(20), "v * 2") == r"\bar{v} = \bar{y} \cdot 2"
 
 
+def test_nought_over_nought_is_nan_without_a_warning():
+    """Warnings are errors in this test run; torch says nothing either."""
+    assert lines(number(0).sqrt(), 0.0, "w.sqrt()").lower().endswith("nan}")
+    assert r"\infty" in lines(number(0).sqrt(), 1.0, "w.sqrt()")
+
+
 def test_a_node_that_did_not_run_has_no_numbers():
     assert substituted(as_node((number(1) * 2).grad_fn)) == ""
 

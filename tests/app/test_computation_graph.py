@@ -1,0 +1,297 @@
+"""Computation graph: what a gradient says, and how it gets to its tensor."""
+
+import math
+import re
+
+import pytest
+
+from core.autograd.built_graphs import BUILT_GRAPHS
+from core.autograd.differences import nudge
+from core.autograd.errors import explain_error
+from core.autograd.leaves import MAX_ELEMENTS, written_leaves
+from core.autograd.presets import PRESETS
+from core.autograd.program import capture_program, function_of
+from pages.components.computation_graph.texts import signed
+from tests.app.shown import alt, ask, captions, commit, headline, said
+
+PAGE = "autograd/computation_graph"
+TABS = ("graph", "chain", "check", "saved", "nodes")
+LANGUAGES = ("en", "zh")
+RUNS = [key for key, preset in PRESETS.items() if preset.refusal is None]
+pytestmark = pytest.mark.filterwarnings("ignore:Using backward")
+
+
+def program_of(key):
+    """Return what the address says of an example."""
+    preset = PRESETS[key]
+    return {
+        "graph_code": preset.source,
+        "graph_leaves": written_leaves(preset.tensors()),
+        "graph_leaf": preset.nudged,
+    }
+
+
+def errors(app):
+    return [each.value for each in app.error]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("key", PRESETS)
+def test_every_example_opens_in_both_languages(open_page, key, language):
+    app = open_page(PAGE, lang=language, **program_of(key))
+    assert headline(app)
+    assert errors(app) == []
+    assert app.get("bidi_component")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("key", BUILT_GRAPHS)
+def test_every_built_graph_opens_in_both_languages(open_page, key, language):
+    app = open_page(PAGE, lang=language, graph_of=key)
+    assert headline(app)
+    assert errors(app) == []
+    assert app.get("bidi_component")
+    assert app.slider(key="graph_number").value == BUILT_GRAPHS[key].default
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("key", ["square", "nan_trap", "exp_in_place", "no_graph"])
+@pytest.mark.parametrize("tab", TABS)
+def test_every_tab_tells_of_programs_that_run_and_of_those_that_do_not(open_page, tab, key):
+    app = open_page(PAGE, graph_tab=tab, **program_of(key))
+    assert headline(app)
+    assert errors(app) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("key", ["loop", "wrong_backward", "block", "gpt_checkpointed"])
+@pytest.mark.parametrize("tab", TABS)
+def test_every_tab_tells_of_built_graphs_at_both_ends(open_page, tab, key):
+    row = BUILT_GRAPHS[key]
+    for number in {row.low, min(row.high, 12)}:
+        app = open_page(PAGE, graph_tab=tab, graph_of=key, graph_number=str(number))
+        assert headline(app), number
+        assert errors(app) == [], number
+
+
+@pytest.mark.parametrize("delta", [-1.0, 0.0, 0.1, 1.0])
+def test_the_headline_is_the_real_change_beside_gradient_times_change(open_page, delta):
+    app = open_page(PAGE)
+    app.slider(key="graph_by").set_value(delta).run()
+    preset = PRESETS["square"]
+    told = nudge(function_of(preset.source), preset.tensors(), "w", delta, ())
+    w, b, x = (preset.leaves[name].values for name in "wbx")
+    change = ((w + delta) * x + b) ** 2 - (w * x + b) ** 2
+    assert told.change == pytest.approx(change)
+    assert f"**{signed(told.change)}**" in headline(app)
+    assert f"**{signed(told.predicted)}**" in headline(app)
+    assert errors(app) == []
+
+
+@pytest.mark.parametrize("key", ["two_layers", "cross_entropy", "nan_trap", "second_derivative"])
+@pytest.mark.parametrize("delta", [-1.0, 1.0])
+def test_the_change_of_any_example_can_be_moved_to_both_ends(open_page, key, delta):
+    app = open_page(PAGE, **program_of(key))
+    app.slider(key="graph_by").set_value(delta).run()
+    assert headline(app)
+
+
+@pytest.mark.parametrize(
+    ("code", "place"),
+    [
+        ("w.__class__", 1),
+        ("import os", 1),
+        ("y = w * x\nnothing * 2", 2),
+        ("((", 1),
+        ("y = w.item().foo", 1),
+        ("for i in x: pass", 1),
+        ("w @ w", 1),
+    ],
+)
+@pytest.mark.parametrize("tab", TABS)
+def test_programs_that_cannot_run_are_told_in_a_sentence(open_page, code, place, tab):
+    app = open_page(PAGE, graph_code=code, graph_tab=tab)
+    assert headline(app)
+    if tab == "graph":
+        found = capture_program(code, PRESETS["square"].tensors())
+        assert found.error.line == place
+        explained = explain_error(found, code)
+        assert explained.sentence in headline(app)
+
+
+def test_an_empty_program_is_told_in_a_sentence(open_page):
+    app = open_page(PAGE)
+    app.text_area(key="graph_field").set_value("").run()
+    assert headline(app)
+
+
+@pytest.mark.parametrize(
+    ("leaves", "named"),
+    [
+        ("w = ", "w"),
+        ("w", "w"),
+        ("= 3", "= 3"),
+        ("w = 1; w = 2", "w"),
+        ("w = [[1, 2], [3]]", "w"),
+        ("w = 'text'", "w"),
+        ("w = 1j", "w"),
+        (f"w = [{', '.join(['1'] * (MAX_ELEMENTS + 1))}]", f"{MAX_ELEMENTS + 1} elements"),
+        ("; ".join(f"w{number} = 1" for number in range(13)), "13"),
+        ("w = __import__('os')", "w"),
+    ],
+)
+def test_tensors_that_are_none_are_refused_in_a_sentence(open_page, leaves, named):
+    app = open_page(PAGE, graph_leaves=leaves)
+    assert headline(app)
+    (error,) = errors(app)
+    assert named in error
+
+
+@pytest.mark.parametrize("leaves", ["w = inf", "w = nan", "w = 1e999", "w = []", ""])
+def test_odd_tensors_break_nothing(open_page, leaves):
+    for tab in TABS:
+        assert headline(open_page(PAGE, graph_leaves=leaves, graph_tab=tab)), tab
+
+
+def test_a_graph_that_there_is_not_is_refused_in_a_sentence(open_page):
+    app = open_page(PAGE, graph_of="nonsense")
+    assert headline(app)
+    (error,) = errors(app)
+    assert "nonsense" in error
+
+
+@pytest.mark.parametrize("number", ["0", "999", "-1", "nan", "many"])
+def test_a_number_outside_its_range_gives_way_to_one_within(open_page, number):
+    app = open_page(PAGE, graph_of="gpt", graph_number=number)
+    assert headline(app)
+    assert errors(app) == []
+    row = BUILT_GRAPHS["gpt"]
+    assert row.low <= app.slider(key="graph_number").value <= row.high
+    assert any("`graph_number`" in each for each in captions(app))
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"graph_at": "n99", "graph_step": "9999"},
+        {"graph_at": "<b>", "graph_step": "-5"},
+        {"graph_open": "nothing|blocks.0|…", "graph_of": "gpt"},
+        {"graph_leaf": "nobody"},
+        {"graph_by": "1e9"},
+    ],
+)
+def test_a_link_to_what_is_not_there_opens_what_is(open_page, query):
+    app = open_page(PAGE, **query)
+    assert headline(app)
+    assert errors(app) == []
+
+
+def test_a_chosen_node_is_told_with_value_and_gradient(open_page):
+    preset = PRESETS["square"]
+    found = capture_program(preset.source, preset.tensors())
+    node = next(node for node in found.nodes if node.type == "PowBackward0")
+    app = open_page(PAGE, graph_at=node.id)
+    assert "PowBackward0" in said(app)
+    (table,) = [each.value for each in app.table]
+    assert list(table["Line"]) == [str(node.line)]
+    assert list(table["Turn in backward"]) == [str(node.order + 1)]
+
+
+def test_a_refused_write_is_explained_and_its_rewrite_runs(open_page):
+    app = open_page(PAGE, **program_of("exp_in_place"))
+    preset = PRESETS["exp_in_place"]
+    found = capture_program(preset.source, preset.tensors())
+    explained = explain_error(found, preset.source)
+    assert explained.sentence in headline(app)
+    assert found.error.message in [code.value for code in app.code]
+    app.button(key="graph_rewrite").click().run()
+    assert app.text_area(key="graph_field").value == explained.rewrite
+    assert not [each for each in app.button if each.key == "graph_rewrite"]
+    assert capture_program(explained.rewrite, preset.tensors()).error is None
+    assert explained.sentence not in headline(app)
+    assert "x[0]" in headline(app)
+
+
+@pytest.mark.parametrize("key", [key for key, row in PRESETS.items() if row.refusal])
+def test_every_refused_example_has_torchs_words_and_advice(open_page, key):
+    app = open_page(PAGE, **program_of(key))
+    preset = PRESETS[key]
+    explained = explain_error(capture_program(preset.source, preset.tensors()), preset.source)
+    assert explained.sentence in headline(app)
+    assert explained.advice in said(app)
+
+
+def test_a_built_graph_leads_back_to_the_program(open_page):
+    app = open_page(PAGE, graph_of="loop", **program_of("fork"))
+    assert app.slider(key="graph_number").value == BUILT_GRAPHS["loop"].default
+    app.button(key="graph_to_program").click().run()
+    assert app.text_area(key="graph_field").value == PRESETS["fork"].source
+    assert headline(app)
+
+
+def test_the_examples_are_all_programs_and_all_built_graphs(open_page):
+    (menu,) = [each.proto for each in open_page(PAGE).get("menu_button")]
+    assert len(menu.options) == len(PRESETS) + len(BUILT_GRAPHS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("key", PRESETS)
+def test_the_code_prints_the_gradients_of_the_capture(open_page, run_code, key):
+    preset = PRESETS[key]
+    printed = run_code(open_page(PAGE, **program_of(key)))
+    found = capture_program(preset.source, preset.tensors())
+    if found.error is not None:
+        assert found.error.message.split("\n")[0] in printed
+    for name, leaf in found.leaves.items():
+        if leaf.grad is None or name not in preset.leaves:
+            continue
+        (line,) = [each for each in flat(printed) if each.startswith(f"{name}.grad = ")]
+        text = line.partition(" = ")[2]
+        numbers = [float(each) for each in re.findall(r"nan|-?[\d.]+(?:e[-+]?\d+)?", text)]
+        assert numbers == pytest.approx(leaf.grad.values, rel=1e-3, abs=1e-4, nan_ok=True), name
+
+
+def flat(printed):
+    """Return lines, those of one tensor joined."""
+    return re.sub(r"\n\s+", " ", printed).split("\n")
+
+
+@pytest.mark.parametrize("key", ["loop", "wrong_backward", "gpt"])
+def test_the_code_of_a_built_graph_captures_it_again(open_page, run_code, key):
+    printed = run_code(open_page(PAGE, graph_of=key, graph_number="1"))
+    assert re.match(r"\d+ nodes; \d+ ran in backward", printed)
+
+
+def test_a_wrong_backward_is_found_by_the_differences(open_page):
+    app = open_page(PAGE, graph_of="wrong_backward", graph_tab="check")
+    assert "wrong" in headline(app)
+    (table,) = [each.value for each in app.table]
+    x = BUILT_GRAPHS["wrong_backward"].default
+    assert list(table["Autograd"]) == [str(3 * x)]
+    assert list(table["Finite differences"]) == [str(3 * x**2)]
+    assert list(table["Agrees"]) == ["✗"]
+
+
+def test_differences_are_a_kink_where_slopes_differ(open_page):
+    app = open_page(PAGE, graph_tab="check", **program_of("relu_at_zero"))
+    assert "kink" in headline(app)
+
+
+def test_the_alt_text_of_the_saved_bytes_has_their_peak(open_page):
+    app = open_page(PAGE, graph_tab="saved", graph_of="block", graph_number="8")
+    assert "360 KiB" in headline(app)
+    assert "360 KiB" in alt(app)
+
+
+def test_a_prediction_is_asked_and_revealed(open_page):
+    app = open_page(PAGE, **ask("graph_fork"))
+    commit(app, "graph_fork", 1)
+    assert not app.exception
+    assert "4 + 3 = 7" in said(app) or "3 + 4 = 7" in said(app)
+
+
+def test_slopes_nearby_agree_to_many_digits(open_page):
+    found = re.search(r"to ([\d.e-]+)$", headline(open_page(PAGE, graph_tab="check")))
+    assert math.log10(float(found[1])) < -6
