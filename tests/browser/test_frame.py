@@ -195,7 +195,7 @@ CLASS_SWITCHES = """() => {
   const view = document.querySelector(".st-key-frame_switches > :has(.stPopover)");
   view.before(view.cloneNode(true), view.cloneNode(true));
 }"""
-TO_COME = {"en": ("Models", "Gradients"), "zh": ("模型", "梯度")}
+TO_COME = {"en": ("Models",), "zh": ("模型",)}
 
 
 @pytest.mark.parametrize("in_class", [False, True], ids=["alone", "class"])

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import json
 
 import pytest
 
@@ -57,6 +58,14 @@ def until_body(page, *words):
         page.until(f"document.querySelector('[data-testid=stMain]').innerText.includes({each!r})")
 
 
+def choose_example(page):
+    """Choose an example; its program is there before a hand can type another one."""
+    before = page.locator(".stTextArea textarea:visible").input_value()
+    page.locator(".st-key-strides_preset_menu button").click()
+    page.get_by_role("menuitem").nth(EXAMPLE).click()
+    page.until(f"document.querySelector('.stTextArea textarea').value !== {json.dumps(before)}")
+
+
 def type_program(page, source):
     field = page.locator(".stTextArea textarea:visible")
     field.fill(source)
@@ -101,8 +110,7 @@ def test_from_a_pasted_error_to_the_pair_that_forbids_the_view(reader, visit):
     until_headline(reader, str(layout.shape))
     until_body(reader, str(pair.need), str(pair.have))
 
-    reader.locator(".st-key-strides_preset_menu button").click()
-    reader.get_by_role("menuitem").nth(EXAMPLE).click()
+    choose_example(reader)
     type_program(reader, f"{HEADS}.view{TARGET}")
     verdict, layout = why_not(SHAPE, f"{HEADS}.view{TARGET}")
     (pair,) = verdict.failures

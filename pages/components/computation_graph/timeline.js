@@ -111,9 +111,10 @@ function play(view) {
   if (view.playing) return stop();
   if (view.step >= data.events.length - 1) goTo(view, -1);
   button.textContent = data.words.pause;
+  const isAtEnd = () => view.step >= view.data.events.length - 1;
   view.playing = setInterval(() => {
-    if (view.step >= view.data.events.length - 1 || !root.isConnected) return stop();
-    goTo(view, view.step + 1);
+    if (!isAtEnd() && root.isConnected) goTo(view, view.step + 1);
+    if (isAtEnd() || !root.isConnected) stop();
   }, PLAY_MS / view.speed);
 }
 
