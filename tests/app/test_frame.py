@@ -104,8 +104,11 @@ for query in json.loads(queries):
     assert app.session_state["headline"]
 print(*[name for name in names if name in sys.modules])
 """
-# The pages of tensors and of gradients show what torch itself answers: they run it.
-RUNS_TORCH = ("tensors/", "autograd/")
+# These pages show what torch itself answers: they run it.
+RUNS_TORCH = (
+    *("tensors/", "autograd/", "models/"),
+    *("train/data_and_batches", "start/spot_the_bug"),
+)
 LATE = {row.key: ("torch",) for row in PAGES if not row.key.startswith(RUNS_TORCH)} | {
     "start/home": ("torch", "pandas", "pyarrow", "altair"),
     "dtypes/bit_layouts": ("torch", "pandas"),

@@ -1,0 +1,1 @@
+"""Pages about models: their layers, and what happens inside."""
