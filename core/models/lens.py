@@ -1,42 +1,63 @@
-"""What a GPT holds inside: attention weights, and what its head would say after every block.
+"""What a model looks at, and what it would say after each layer.
 
-Logit lens: nostalgebraist 2020, "interpreting GPT: the logit lens".
+The logit lens reads the residual stream between two blocks as if it were the last one, with the
+final norm and the head (nostalgebraist 2020, "interpreting GPT: the logit lens").
 
-Shape letters: L layers, H heads, T tokens, D head width, V vocabulary.
+Shape letters: L layers, H heads, T tokens, V vocabulary.
 """
 
 from dataclasses import dataclass
-from typing import cast
 
 import torch
-from einops import rearrange
-from torch import Tensor
+from torch import Tensor, nn
 
-from core.models.gpt import GPT, Block
+from core.models.attention_steps import attention_steps
+from core.models.recording import Recording, TokenIds, record
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Inside:
-    """One forward pass: `maps` (L, H, T, T) and `lens` (L + 1, T, V)."""
+    """What one text does inside a model.
+
+    Attributes:
+        maps: (L, H, T, T), the share of its attention that each token (a row) gives each other.
+        lens: (L + 1, T, V), the scores of the next token after the embedding and each block.
+    """
 
     maps: Tensor
     lens: Tensor
 
 
+def inside(model: nn.Module, token_ids: TokenIds) -> Inside:
+    """Return attention and logit lens of one text, from one forward pass.
+
+    Args:
+        model: A GPT or a dense Decoder of the profile "cpu".
+        token_ids: (T,) or (1, T).
+    """
+    recording = record(model, token_ids)
+    return Inside(maps=_maps(recording), lens=_lens(recording))
+
+
+def logit_lens(model: nn.Module, token_ids: TokenIds) -> Tensor:
+    """Return what norm and head say after the embedding and each block; the last is the output."""
+    return _lens(record(model, token_ids))
+
+
+def attention_maps(model: nn.Module, token_ids: TokenIds) -> Tensor:
+    """Return the attention of every layer and head."""
+    return _maps(record(model, token_ids))
+
+
 @torch.no_grad()
-def inside(model: GPT, token_ids: Tensor) -> Inside:
-    """Return attention weights and logit lens of one pass over token ids (T,)."""
-    x = model.tokens(token_ids) + model.positions(torch.arange(len(token_ids)))
-    maps, stream = [], [x]
-    future = torch.ones(len(token_ids), len(token_ids), dtype=torch.bool).triu(1)
-    for each in model.blocks:
-        block = cast("Block", each)
-        heads = block.attention.num_heads
-        qkv = block.attention.qkv(block.norm_1(x))
-        q, k, _v = rearrange(qkv, "T (three H D) -> three H T D", three=3, H=heads)
-        scores = q @ k.mT / q.shape[-1] ** 0.5
-        maps.append(scores.masked_fill(future, float("-inf")).softmax(-1))
-        x = block(x[None])[0]
-        stream.append(x)
-    lens = model.head(model.norm(torch.stack(stream)))
-    return Inside(maps=torch.stack(maps), lens=lens)
+def _maps(recording: Recording) -> Tensor:
+    num_layers = len(recording.model.blocks)
+    steps = (attention_steps(*recording.attended(layer)) for layer in range(num_layers))
+    return torch.cat([each.weights for each in steps])
+
+
+@torch.no_grad()
+def _lens(recording: Recording) -> Tensor:
+    model = recording.model
+    earlier = [model.head(model.norm(x)) for x in recording.residuals()[:-1]]
+    return torch.cat([*earlier, recording.logits])
