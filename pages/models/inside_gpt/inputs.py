@@ -108,3 +108,10 @@ def _other(opened: Opened) -> Opened | None:
     if name == FRESH:
         return opened_fresh(opened)
     return opened_at(ASK.used("run", SMALL), int(name))
+
+
+def title_of(opened: Opened) -> str:
+    """Return what stands above a model's picture: "Fresh model", "Small GPT, step 800"."""
+    if opened.kind == FRESH:
+        return _("Fresh model")
+    return _("step {step}").format(step=f"{opened.step:,}")

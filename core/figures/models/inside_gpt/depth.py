@@ -2,37 +2,9 @@
 
 from collections.abc import Sequence
 
-from core.figures.picture import Drawing, Look, Picture
 from core.language import _
 from core.models.depth import Depth
 from core.units import format_percent
-
-
-def depth_picture(
-    inside: Depth, pieces: Sequence[str], said: Sequence[Sequence[str]], look: Look
-) -> Picture:
-    """Return the likeliest next token of every cell, shaded by its probability.
-
-    Args:
-        inside: The pass.
-        pieces: Signs of the tokens.
-        said: (L + 1, T) signs of the likeliest next tokens.
-        look: How the reader wants to see it.
-    """
-    best = inside.chances[:, :, 0]
-    drawing = Drawing()
-    drawing.trace(
-        "heatmap", z=best.tolist(), text=[list(row) for row in said], texttemplate="%{text}",
-        y=row_names(len(best)), x=list(range(len(pieces))), zmin=0, zmax=1, showscale=False,
-        colorscale=[[0, look.color("background")], [1, look.color("forward")]],
-    )  # fmt: skip
-    ticks = {"tickvals": list(range(len(pieces))), "ticktext": list(pieces), "side": "top"}
-    axes = {"xaxis": ticks, "yaxis": {"autorange": "reversed"}, "height": 380}
-    return Picture(
-        figure=drawing.figure(look.layout() | axes),
-        alt=depth_alt(inside, pieces, said),
-        table=depth_table(inside, pieces, said),
-    )
 
 
 def row_names(num_rows: int) -> list[str]:
