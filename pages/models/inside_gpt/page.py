@@ -3,9 +3,11 @@
 from functools import partial
 
 from core.language import N_
+from pages.models.inside_gpt.attention import attention
 from pages.models.inside_gpt.depth import depth
 from pages.models.inside_gpt.inputs import ASK, choose_case
 from pages.models.inside_gpt.question import ask_for_the_first_chance
+from pages.models.inside_gpt.stages import choose_stage, stages
 from pages.shared.tabbed_page import Page, Tab, tabbed_page
 from pages.shared.tensors.refused_inputs import refused_inputs
 
@@ -18,6 +20,12 @@ tabbed_page(
         choose=choose_case,
         refusal=partial(refused_inputs, N_("This model cannot be opened.")),
         question=ask_for_the_first_chance,
-        tabs={"depth": Tab(label=N_("From text to token"), show=depth)},
+        tabs={
+            "depth": Tab(label=N_("From text to token"), show=depth),
+            "stages": Tab(
+                label=N_("Stage by stage"), show=stages, choose=choose_stage, unseen=("with",)
+            ),
+            "attention": Tab(label=N_("Attention"), show=attention, unseen=("with",)),
+        },
     ),
 )
