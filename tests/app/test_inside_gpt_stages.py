@@ -11,7 +11,7 @@ from core.train.learning.opened import open_shipped, shipped_steps
 from core.train.text.pieces import last_pieces
 from pages.models.inside_gpt.inputs import START
 from pages.models.inside_gpt.stages import TITLES
-from tests.app.shown import alt, headline, page_links, said
+from tests.app.shown import alt, ask, commit, headline, page_links, said
 
 KEY = "models/inside_gpt"
 
@@ -90,6 +90,33 @@ def test_the_masks_of_both_conventions_stand_side_by_side_and_a_row_without_keys
     assert "NaN: 1 of 5 rows" in said(app)
     lost = torch.full((1, 5), -torch.inf).softmax(-1)
     assert lost.isnan().all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tab", ["stages", "attention"])
+def test_the_code_prints_the_numbers_of_the_headline(open_page, run_code, tab):
+    app = open_page(KEY, inside_tab=tab, inside_layer="2", inside_head="3")
+    printed = run_code(app, tab if tab in app.session_state["snippets"] else "inside")
+    if tab == "stages":
+        assert "B H T D, B H S D -> B H T S" in headline(app)
+        assert printed.startswith("B H T D, B H S D -> B H T S [(1, 4, 30, 30)] 14400 bytes")
+    else:
+        token, score, weight = re.search(
+            r"token (\d+) score (\S+), weight ([\d.]+)%", printed
+        ).groups()
+        assert f"gives token {token} (" in headline(app)
+        assert f"the score {score}," in headline(app)
+        assert weight in headline(app)
+
+
+@pytest.mark.parametrize(
+    ("tab", "key", "right"), [("stages", "costly_stage", 1), ("attention", "first_row", 2)]
+)
+def test_each_tab_asks_a_question_of_its_own(open_page, tab, key, right):
+    app = open_page(KEY, inside_tab=tab, **ask("inside_predict"))
+    options = app.radio(key=f"inside_{key}").options
+    commit(app, f"inside_{key}", options[right])
+    assert any("✓" in each.value or "Right" in each.value for each in (*app.success, *app.markdown))
 
 
 def test_a_projector_shows_one_picture_a_tab(open_page):

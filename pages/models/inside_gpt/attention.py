@@ -31,7 +31,7 @@ def attention(case: Case) -> Shown:
     return Shown(
         headline=_headline(case, one, head),
         charts=[Chart(picture=picture, file_name="attention-steps")],
-        notes=[] if presenting() else _notes(one),
+        notes=[] if presenting() else _notes(case, one),
         below=None if presenting() else _masks,
         code=head_snippet(case, ASK.used("run"), head),
     )
@@ -55,13 +55,15 @@ def _headline(case: Case, one: OneHead, head: int) -> str:
     )
 
 
-def _notes(one: OneHead) -> list[str]:
+def _notes(case: Case, one: OneHead) -> list[str]:
     scaling = one.scaling()
+    first = [] if case.head is not None else [no_head()]
     why = _(
         "Why √d: a product of two vectors with {width} independent numbers of variance 1 has the "
-        "variance {width}. Here q kᵀ has the standard deviation {product}, divided by √{width} "
-        "{score}; the largest weight of a row is on average {sharp} without the division and "
-        "{soft} with it. A softmax that gives one token nearly everything has nearly no gradient."
+        "variance {width}. Here q kᵀ has the standard deviation {product}, and {score} after "
+        "dividing by √{width}; the largest weight of a row is on average {sharp} without the "
+        "division and {soft} with it. A softmax that gives one token nearly everything has nearly "
+        "no gradient."
     )
     how = _(
         "The model does scores, mask, softmax and mix in one call, "
@@ -69,6 +71,7 @@ def _notes(one: OneHead) -> list[str]:
         "step, the mix differs by at most {gap}."
     )
     return [
+        *first,
         why.format(
             width=scaling.head_dim,
             product=f"{scaling.product_std:.3g}",
@@ -78,6 +81,12 @@ def _notes(one: OneHead) -> list[str]:
         ),
         how.format(gap=f"{one.largest_gap:.1e}"),
     ]
+
+
+def no_head() -> str:
+    """Return why one head is drawn where the mean of all was chosen."""
+    message = _("Drawn is head 1; choose another one under “{label}”.")
+    return message.format(label=_("Head"))
 
 
 def _masks() -> None:

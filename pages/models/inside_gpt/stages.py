@@ -13,6 +13,7 @@ from core.models.stages import Stage
 from core.models.walk import walk
 from core.train.text.pieces import vocabulary_signs
 from core.units import format_count, format_exact
+from pages.models.inside_gpt.attention import no_head
 from pages.models.inside_gpt.inputs import ASK, Case
 from pages.models.inside_gpt.snippets import stage_snippet
 from pages.shared.page_links import show_link
@@ -49,9 +50,11 @@ def choose_stage() -> str:
     keys = tuple(TITLES)
     key = ASK.selectbox("stage", _("Stage"), keys, default=START, labels=lambda key: _(TITLES[key]))
     here = keys.index(key)
+    if presenting():  # no room: the arrow keys lead through the list
+        return key
     with st.container(horizontal=True, key=ASK.key("steps")):
-        _step(_("Previous stage"), ":material/chevron_left:", keys[:here][-1:])
-        _step(_("Next stage"), ":material/chevron_right:", keys[here + 1 :][:1])
+        _step(_("Previous"), ":material/chevron_left:", keys[:here][-1:])
+        _step(_("Next"), ":material/chevron_right:", keys[here + 1 :][:1])
     return key
 
 
@@ -78,12 +81,14 @@ def stages(case: Case, key: str) -> Shown:
         pieces=case.pieces,
         vocabulary=vocabulary_signs(tokenizer, range(tokenizer.vocab_size)),
     )
-    size, flops = stage_bytes(stage, shape), stage_flops(stage, shape)
+    numbers = [(_("Bytes"), stage_bytes(stage, shape))]
+    if stage.flops:
+        numbers.append((_("FLOPs"), stage_flops(stage, shape)))
     return Shown(
         headline=_headline(stage, seen),
         charts=[Chart(picture=stage_picture(stage, seen, look()), file_name=f"stage-{key}")],
-        numbers=[(_("Bytes"), size), (_("FLOPs"), flops)],
-        notes=[] if presenting() else _notes(stage),
+        numbers=[] if presenting() else numbers,
+        notes=[] if presenting() else _notes(stage, case),
         below=partial(_below, stage, case),
         code=stage_snippet(case, ASK.used("run"), name),
     )
@@ -103,17 +108,21 @@ def _headline(stage: Stage, seen: Seen) -> str:
     )
 
 
-def _notes(stage: Stage) -> list[str]:
+def _notes(stage: Stage, case: Case) -> list[str]:
+    notes = []
     shown, count = shown_columns(stage)
-    if shown == count:
-        return []
-    words = _("The first {shown} of {count} columns are drawn.")
-    return [words.format(shown=format_exact(shown), count=format_exact(count))]
+    if shown < count:
+        words = _("The first {shown} of {count} columns are drawn.")
+        notes.append(words.format(shown=format_exact(shown), count=format_exact(count)))
+    if case.head is None and any("H" in axes for axes in stage.axes.values()):
+        notes.append(no_head())
+    return notes
 
 
 def _below(stage: Stage, case: Case) -> None:
     """Show the line that made the tensor, and where else it can be looked at."""
-    st.code(f"{stage.source.text}  # {stage.source.file}:{stage.source.line}", language="python")
+    place = "" if presenting() else f"  # {stage.source.file}:{stage.source.line}"
+    st.code(stage.source.text + place, language="python", wrap_lines=True)
     if not presenting():
         with st.container(horizontal=True, key=ASK.key("elsewhere")):
             _links(stage, case)

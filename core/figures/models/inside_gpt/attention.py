@@ -26,7 +26,7 @@ def head_picture(one: OneHead, pieces: Sequence[str], at: int, look: Look) -> Pi
         look: How the reader wants to see.
     """
     drawing = Drawing()
-    maps = _steps(one, pieces)
+    maps = _steps(one, pieces, look)
     height = PRESENT_HEIGHT_PX if look.present else HEIGHT_PX
     layout = draw_maps(drawing, maps, pieces, look, height, at)
     best, score, weight = one.looks_at(at)
@@ -46,17 +46,18 @@ def head_picture(one: OneHead, pieces: Sequence[str], at: int, look: Look) -> Pi
     return Picture(figure=drawing.figure(layout), alt=alt, table=_table(one, pieces, at))
 
 
-def _steps(one: OneHead, pieces: Sequence[str]) -> list[Map]:
+def _steps(one: OneHead, pieces: Sequence[str], look: Look) -> list[Map]:
     width = one.q.shape[-1]
     channels = [_("channel {number}").format(number=number) for number in range(width)]
     all_channels = [
         _("channel {number}").format(number=number) for number in range(one.merged.shape[-1])
     ]
     square, narrow = 1.25, 0.8
+    scores = _("scores") if look.present else f"q kᵀ / √{width}"
     return [
         Map(title="q", rows=one.q.tolist(), scale="signed", columns=channels, width=narrow),
         Map(title="k", rows=one.k.tolist(), scale="signed", columns=channels, width=narrow),
-        Map(title=f"q kᵀ / √{width}", rows=one.scores.tolist(), scale="signed", columns=pieces,
+        Map(title=scores, rows=one.scores.tolist(), scale="signed", columns=pieces,
             width=square),
         Map(title=_("mask"), rows=one.masked.tolist(), scale="signed", columns=pieces,
             width=square),

@@ -12,6 +12,7 @@ Rows = Sequence[Sequence[float]]
 Scale = Literal["signed", "weight", "mask"]
 MOST_WRITTEN: Final = 170  # numbers in one map that can still be read
 _GAP: Final = 0.022  # between two maps, as a share of the width
+_MOST_LINED: Final = 200  # columns over the whole width that have lines between them
 _LINE: Final = 1.25  # height of a line of text, in text sizes
 
 
@@ -61,13 +62,19 @@ def draw_maps(
     for number, (each, domain) in enumerate(zip(maps, _domains(maps), strict=True)):
         end = str(number + 1) if number else ""
         axes = {"xaxis": f"x{end}", "yaxis": f"y{end}"}
-        drawing.trace("heatmap", **_cells(each, pieces, look), **axes)
+        drawing.trace("heatmap", **_cells(each, pieces, look), **_gaps(each, domain), **axes)
         drawing.note(
             text=f"<b>{each.title}</b>", x=sum(domain) / 2, xref="paper", y=1, yref="paper",
-            yanchor="bottom", font={"color": look.color("text")},
+            xanchor="center", yanchor="bottom", font={"color": look.color("text")},
         )  # fmt: skip
         _frame(drawing, each, at, look, axes)
-        still = {"fixedrange": True, "showgrid": False, "zeroline": False}
+        still = {
+            "fixedrange": True,
+            "showgrid": False,
+            "zeroline": False,
+            "ticks": "",
+            "showline": False,
+        }
         layout[f"xaxis{end}"] = still | {
             "domain": domain, "anchor": f"y{end}", "showticklabels": False,
             "range": [-0.5, len(each.rows[0]) - 0.5],
@@ -77,16 +84,18 @@ def draw_maps(
             "tickvals": shown, "ticktext": [pieces[row] for row in shown],
         }  # fmt: skip
     margin = {"l": 4, "r": 4, "t": round(1.8 * size), "b": 4}
-    return layout | {"height": height, "margin": margin, "showlegend": False}
+    masked = {"plot_bgcolor": look.color("border")}  # where there is no number
+    return layout | masked | {"height": height, "margin": margin, "showlegend": False}
 
 
-def _domains(maps: Sequence[Map]) -> list[tuple[float, float]]:
+def _domains(maps: Sequence[Map]) -> list[list[float]]:
     free = 1 - _GAP * (len(maps) - 1)
     total = sum(each.width for each in maps)
-    domains, left = [], 0.0
+    domains: list[list[float]] = []
+    left = 0.0
     for each in maps:
         right = left + free * each.width / total
-        domains.append((left, min(right, 1.0)))
+        domains.append([left, min(right, 1.0)])
         left = right + _GAP
     return domains
 
@@ -104,8 +113,6 @@ def _cells(each: Map, pieces: Sequence[str], look: Look) -> dict[str, Any]:
         "zmax": high,
         "colorscale": _colors(each.scale, look),
         "showscale": False,
-        "xgap": 1 if count <= 4 * MOST_WRITTEN else 0,
-        "ygap": 1,
         "hoverongaps": False,
         "customdata": [[[pieces[row], name] for name in each.columns] for row in range(len(rows))],
         "hovertemplate": words.format(
@@ -114,6 +121,12 @@ def _cells(each: Map, pieces: Sequence[str], look: Look) -> dict[str, Any]:
         + "<extra></extra>",
         "texttemplate": "%{z:.2f}" if writes and each.scale != "mask" else "",
     }
+
+
+def _gaps(each: Map, domain: Sequence[float]) -> dict[str, int]:
+    """Return lines between cells, where they leave the cells some room."""
+    has_room = len(each.rows[0]) <= _MOST_LINED * (domain[1] - domain[0])
+    return {"xgap": int(has_room), "ygap": 1}
 
 
 def _rounded(value: float) -> float | None:
