@@ -126,7 +126,7 @@ def _cells(each: Map, pieces: Sequence[str], look: Look) -> dict[str, Any]:
 def _gaps(each: Map, domain: Sequence[float]) -> dict[str, int]:
     """Return lines between cells, where they leave the cells some room."""
     has_room = len(each.rows[0]) <= _MOST_LINED * (domain[1] - domain[0])
-    return {"xgap": int(has_room), "ygap": 1}
+    return dict.fromkeys(("xgap", "ygap"), int(has_room))
 
 
 def _rounded(value: float) -> float | None:

@@ -14,7 +14,7 @@ from core.models.stages import Axes, Stage
 from core.units import format_exact
 
 HEIGHT_PX: Final = 330
-PRESENT_HEIGHT_PX: Final = 340
+PRESENT_HEIGHT_PX: Final = 310  # there is a line of code below it
 MOST_COLUMNS: Final = 256
 _SCALES: Final[dict[str, Scale]] = {"softmax": "weight"}
 
