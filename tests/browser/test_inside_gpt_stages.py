@@ -3,22 +3,35 @@
 import pytest
 
 from tests.browser.seen import until_headline
-from tests.browser.test_every_page import check_first_look, check_projector, settle
+from tests.browser.test_every_page import (
+    check_first_look,
+    check_projector,
+    fits_every_screen,
+    settle,
+)
 
 KEY = "models/inside_gpt"
-TABS = ("stages", "attention")
+LONGEST = "attention.qkv"
+STATES = [
+    {"inside_tab": "stages", "inside_stage": LONGEST},
+    {"inside_tab": "stages", "inside_stage": "attention.heads"},
+    {"inside_tab": "stages", "inside_stage": "feed_forward.activation"},
+    {"inside_tab": "attention", "inside_layer": "2", "inside_head": "2"},
+]
+each_state = pytest.mark.parametrize("state", STATES, ids=lambda state: "-".join(state.values()))
 
 
-@pytest.mark.parametrize("tab", TABS)
-def test_the_picture_is_wholly_on_the_first_screen(new_page, visit, tab):
-    page = visit(new_page(1366, 768), "/inside-gpt", inside_tab=tab)
+@each_state
+def test_the_picture_is_wholly_on_the_first_screen_and_nothing_is_cut(new_page, visit, state):
+    page = visit(new_page(1366, 768), "/inside-gpt", **state)
     settle(page)
     check_first_look(page, KEY)
+    assert list(fits_every_screen(page)) == [1366, 1024]
 
 
-@pytest.mark.parametrize("tab", TABS)
-def test_a_projector_shows_large_text_and_the_whole_picture(new_page, visit, tab):
-    page = visit(new_page(1024, 768), "/inside-gpt", inside_tab=tab, present="1")
+@each_state
+def test_a_projector_shows_large_text_and_the_whole_picture(new_page, visit, state):
+    page = visit(new_page(1024, 768), "/inside-gpt", present="1", **state)
     settle(page)
     check_projector(page, KEY)
 

@@ -22,9 +22,9 @@ from pages.shared.tabbed_page import Chart, Shown
 
 TITLES: Final[Mapping[str, str]] = {
     "embedding": N_("Token embedding"),
-    "positions": N_("Position embedding added"),
-    "norm_1": N_("LayerNorm before attention"),
-    "attention.qkv": N_("Projection to q, k and v"),
+    "positions": N_("Position embedding"),
+    "norm_1": N_("LayerNorm 1"),
+    "attention.qkv": N_("q, k, v projection"),
     "attention.heads": N_("Split into heads"),
     "attention.scores": N_("Attention scores"),
     "attention.mask": N_("Causal mask"),
@@ -32,14 +32,14 @@ TITLES: Final[Mapping[str, str]] = {
     "attention.mix": N_("Mix of the values"),
     "attention.merge": N_("Heads merged"),
     "attention.out": N_("Output projection"),
-    "residual_1": N_("Residual connection after attention"),
-    "norm_2": N_("LayerNorm before feed-forward"),
+    "residual_1": N_("Residual sum 1"),
+    "norm_2": N_("LayerNorm 2"),
     "feed_forward.up": N_("Feed-forward: up"),
     "feed_forward.activation": N_("Feed-forward: GELU"),
     "feed_forward.out": N_("Feed-forward: down"),
-    "residual_2": N_("Residual connection after feed-forward"),
+    "residual_2": N_("Residual sum 2"),
     "norm": N_("Final LayerNorm"),
-    "logits": N_("Head: logits"),
+    "logits": N_("Logits"),
 }
 START: Final = "attention.scores"
 _OUTSIDE: Final = ("embedding", "positions", "norm", "logits")
