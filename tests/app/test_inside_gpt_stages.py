@@ -1,6 +1,7 @@
 """Inside GPT, stage by stage and one head of it: what is shown is what the model computed."""
 
 import re
+from urllib.parse import parse_qs
 
 import pytest
 import torch
@@ -11,7 +12,7 @@ from core.train.learning.opened import open_shipped, shipped_steps
 from core.train.text.pieces import last_pieces
 from pages.models.inside_gpt.inputs import START
 from pages.models.inside_gpt.stages import TITLES
-from tests.app.shown import alt, ask, commit, headline, page_links, said
+from tests.app.shown import alt, ask, commit, headline, page_links, parameters, said
 
 KEY = "models/inside_gpt"
 
@@ -64,6 +65,31 @@ def test_a_stage_of_a_block_leads_to_strides_graph_and_memory(open_page):
     queries = " ".join(link.query_string for link in page_links(scores))
     assert "graph_of=block_full" in queries
     assert "strides_code" not in queries
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("state", "page", "start"),
+    [
+        ({"inside_tab": "stages", "inside_stage": "attention.heads"},
+         "tensors/strides_and_views", "strides"),
+        ({"inside_tab": "stages", "inside_stage": "attention.mix"},
+         "autograd/computation_graph", "graph"),
+        ({"inside_tab": "stages", "inside_stage": "norm_2"}, "budget/training_memory", "memory"),
+        ({"inside_tab": "attention"}, "tensors/broadcasting", "broad"),
+        ({"inside_tab": "attention"}, "tensors/rearrange_and_einsum", "ein"),
+    ],
+)  # fmt: skip
+def test_each_link_leads_to_a_state_that_its_page_accepts(open_page, probed, state, page, start):
+    links = [parse_qs(each.query_string) for each in page_links(open_page(KEY, **state))]
+    (query,) = [each for each in links if any(name.startswith(f"{start}_") for name in each)]
+    app = open_page(page, **{name: value for name, (value,) in query.items()})
+    assert headline(app)
+    assert "refused" not in headline(app)
+    assert not app.warning
+    shown = parameters(app)
+    for name, (value,) in query.items():
+        assert shown[name] == value, name
 
 
 def test_the_headline_of_a_head_is_what_torchs_attention_gives(open_page, opened, ids):
