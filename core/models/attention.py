@@ -12,6 +12,7 @@ import torch
 from einops import rearrange
 from torch import Tensor, nn
 
+from core.language import _
 from core.models.kernels import Kernels
 from core.models.spec import ModelSpec
 
@@ -40,7 +41,17 @@ def make_norm(spec: ModelSpec, kernels: Kernels) -> nn.Module:
 
 
 def rotary_angles(num_tokens: int, width: int, like: Tensor) -> Rotary:
-    """Return cosines and sines of every position, (T, D) each (Su et al. 2021, RoFormer)."""
+    """Return cosines and sines of every position, (T, D) each (Su et al. 2021, RoFormer).
+
+    Raises:
+        ValueError: If the width is odd.
+    """
+    if width % 2:
+        raise ValueError(
+            _("Rotary positions turn channels in pairs, and {width} is odd; choose {even}.").format(
+                width=width, even=width + 1
+            )
+        )
     channels = torch.arange(0, width, 2, device=like.device, dtype=torch.float32)
     positions = torch.arange(num_tokens, device=like.device, dtype=torch.float32)
     half = torch.outer(positions, ROTARY_BASE ** (-channels / width))  # (T, D / 2)

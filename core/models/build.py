@@ -81,6 +81,11 @@ class Decoder(nn.Module):
         normed: Tensor = self.norm(x)
         return normed
 
+    def logits(self, token_ids: Tensor) -> Tensor:
+        """Return the scores of every next token: (B, T) ids to (B, T, V)."""
+        scores: Tensor = self.head(self.hidden(token_ids))
+        return scores
+
     def loss(self, hidden: Tensor, targets: Tensor) -> Tensor:
         """Return the sum of the cross-entropy in nats: (N, C) and (N,) to one number."""
         return F.cross_entropy(self.head(hidden).float(), targets, reduction="sum")

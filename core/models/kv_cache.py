@@ -26,6 +26,11 @@ class KVCache:
         """How many tokens have been read."""
         return next((keys.shape[2] for keys, _values in self.layers.values()), 0)
 
+    @property
+    def num_bytes(self) -> int:
+        """What the keys and values of all layers take."""
+        return sum(each.nbytes for layer in self.layers.values() for each in layer)
+
     def extend(self, layer: nn.Module, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
         """Append the keys and values of new tokens; return the layer's, of all tokens.
 

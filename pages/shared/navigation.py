@@ -92,6 +92,9 @@ PAGES: Final = (
         address="accumulation",
     ),
     PageRow(
+        key="models/inside_gpt", section=N_("Models"), title=N_("Inside GPT"), address="inside-gpt"
+    ),
+    PageRow(
         key="budget/model_sizes",
         section=N_("Memory and FLOPs"),
         title=N_("Model sizes and dtypes"),

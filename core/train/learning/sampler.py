@@ -5,10 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import torch
-
+from core.models import generation
 from core.models.gpt import GPT
-from core.models.kv_cache import KVCache
 from core.train.config import PrecisionName
 from core.train.learning.precision import compute_in
 from core.train.text.tokenizers import Tokenizer
@@ -47,32 +45,21 @@ def words(text: str) -> list[str]:
     return [word.lower() for word in (*_WORD.findall(text), *_HAN_PAIR.findall(text))]
 
 
-@torch.no_grad()
 def generate(
     model: GPT, prompt: Sequence[int], num_tokens: int, seed: int, precision: PrecisionName = "fp32"
 ) -> list[int]:
-    """Return `num_tokens` ids that follow the prompt; the same seed gives the same chances.
-
-    A token is chosen from the last `seq_len` before it. While that is the whole text, a KV cache
-    leaves only the newest to compute. Once the window slides, each token in it has a new position,
-    and all of it is computed again.
-    Draws from a generator of its own, so that training sees the same numbers with or without it.
-    """
-    device, seq_len = next(model.parameters()).device, model.shape.seq_len
-    chance = torch.Generator().manual_seed(seed)
-    token_ids = list(prompt)
-    cache = KVCache()
+    """Return `num_tokens` ids that follow the prompt; the same seed gives the same chances."""
+    device = next(model.parameters()).device
     model.eval()
     with compute_in(precision, device):  # once around all: autocast keeps the weights it has cast
-        for _index in range(num_tokens):
-            if len(token_ids) > seq_len:
-                cache = KVCache()
-            unread = token_ids[-seq_len:][cache.num_tokens :]
-            scores = model.logits(torch.tensor([unread], device=device), cache)[0, -1]  # (V,)
-            chances = (scores.float().cpu() / TEMPERATURE).nan_to_num(0.0, 0.0, 0.0).softmax(dim=0)
-            token_ids.append(int(torch.multinomial(chances, 1, generator=chance)))
+        written = [
+            token.id
+            for token in generation.generate(
+                model, prompt, num_tokens, temperature=TEMPERATURE, seed=seed
+            )
+        ]
     model.train()
-    return token_ids[len(prompt) :]
+    return written
 
 
 class Sampler:

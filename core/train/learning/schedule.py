@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from core.train.config import TrainConfig
 
+NUM_MILESTONES: Final = 7  # behind step 0
 Positions = NDArray[np.int64]
 # The first tenth of a time limit does not count: on a machine that keeps the pace that was measured
 # before the start, the steps alone decide, and the same seed gives the same losses.
@@ -67,3 +68,15 @@ def _share_of_time(config: TrainConfig, trained_seconds: float) -> float:
         return 0.0
     free = FREE_SHARE_OF_TIME * config.max_seconds
     return max(trained_seconds - free, 0.0) / (config.max_seconds - free)
+
+
+def milestone_steps(num_steps: int) -> tuple[int, ...]:
+    """Return about eight steps of a run, from 0 to its last, evenly spaced on a logarithmic axis.
+
+    A model learns most in its first steps, so that they lie closest together there.
+
+    >>> milestone_steps(8000)
+    (0, 4, 13, 47, 170, 614, 2216, 8000)
+    """
+    powers = (round(num_steps ** (part / NUM_MILESTONES)) for part in range(1, NUM_MILESTONES + 1))
+    return tuple(sorted({0, *powers}))

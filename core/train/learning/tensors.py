@@ -20,7 +20,7 @@ from core.language import N_, _
 from core.train.child import child_answer
 from core.train.config import TrainConfig
 from core.train.learning.schedule import batch_positions
-from core.train.run.directory import checkpoints, read_info
+from core.train.run.directory import CHECKPOINT_FORMAT, checkpoints, read_info
 from core.train.run.shelf import run_names
 from core.train.text.dataset import Dataset, build_dataset, load_dataset
 
@@ -180,17 +180,49 @@ class Trained:
 
 
 def load_trained(run: Path, checkpoint: Path) -> Trained:
-    """Return the model of one of the run's checkpoints, in float32 on the CPU."""
-    import torch
+    """Return the model of a run's checkpoint or milestone, in float32 on the CPU.
 
+    Raises:
+        ValueError: The file is torn, of another version of the app, or of another vocabulary.
+    """
     from core.models.gpt import GPT
 
-    # weights_only: a pickle that wants to run code is refused
-    contents = torch.load(checkpoint, map_location="cpu", weights_only=True)
+    contents = _read(checkpoint)
     config, dataset = TrainConfig.from_json(contents["config"]), load_dataset(run / "data")
-    model = GPT(config.shape(dataset.tokenizer.vocab_size))
+    vocab_size, rows = dataset.tokenizer.vocab_size, len(contents["model"]["tokens.weight"])
+    if rows != vocab_size:
+        raise ValueError(
+            _(
+                "{file} was trained on {rows} different tokens, the text of its run has "
+                "{vocab_size}; the two do not belong together. Choose another step or run."
+            ).format(file=checkpoint.name, rows=rows, vocab_size=vocab_size)
+        )
+    model = GPT(config.shape(vocab_size))
     model.load_state_dict(contents["model"])
     return Trained(config=config, dataset=dataset, model=model, step=int(contents["step"]))
+
+
+def _read(checkpoint: Path) -> dict[str, Any]:
+    """Return what a file says, if it is one of this version; a pickle runs no code."""
+    import torch
+
+    try:
+        contents = torch.load(checkpoint, map_location="cpu", weights_only=True)
+        version, _config, _weights = contents["format"], contents["config"], contents["model"]
+    except Exception as error:  # torch has a dozen of them, and a text of a page
+        raise ValueError(
+            _("{file} cannot be read ({reason}); it is damaged. Choose another step.").format(
+                file=checkpoint.name, reason=type(error).__name__
+            )
+        ) from error
+    if version != CHECKPOINT_FORMAT:
+        raise ValueError(
+            _(
+                "{file} has format {version}; this version of the app reads format {known}. "
+                "Train the model again."
+            ).format(file=checkpoint.name, version=version, known=CHECKPOINT_FORMAT)
+        )
+    return dict(contents)
 
 
 def _backward(trained: Trained, run: str) -> GradientSample:

@@ -24,9 +24,11 @@ LOCK_FILE: Final = "worker.lock"
 LAUNCHED_FILE: Final = "launched.json"
 CONTROL_FOLDER: Final = "control"
 CHECKPOINTS_FOLDER: Final = "ckpt"
+MILESTONES_FOLDER: Final = "milestones"
 BEST_FILE: Final = "best.json"
 
 FORMAT_VERSION: Final = 1
+CHECKPOINT_FORMAT: Final = 1
 NUM_CHECKPOINTS_KEPT: Final = 2
 _MAX_BYTES: Final = 4 * 1024**2  # of run.json
 _LATEST_TIME: Final = 1e11  # the year 5138, in seconds
@@ -185,7 +187,27 @@ def checkpoint_step(path: Path) -> int:
 
 def checkpoints(directory: Path) -> list[Path]:
     """Return the finished checkpoints of a run, oldest first."""
-    folder = directory / CHECKPOINTS_FOLDER
+    return _steps_in(directory / CHECKPOINTS_FOLDER)
+
+
+def milestone_path(directory: Path, step: int) -> Path:
+    """Return where the weights of a step belong that a reader may look back at."""
+    return directory / MILESTONES_FOLDER / f"step-{step:08d}.pt"
+
+
+def milestones(directory: Path) -> list[Path]:
+    """Return the finished milestones of a run, oldest first; runs of older versions have none."""
+    return _steps_in(directory / MILESTONES_FOLDER)
+
+
+def forget_milestones(directory: Path, after: int) -> None:
+    """Delete the milestones of steps that a resumed run has yet to do again."""
+    for path in milestones(directory):
+        if checkpoint_step(path) > after:
+            path.unlink(missing_ok=True)
+
+
+def _steps_in(folder: Path) -> list[Path]:
     found = folder.iterdir() if folder.is_dir() else iter(())
     return sorted(path for path in found if _CHECKPOINT_NAME.fullmatch(path.name))
 

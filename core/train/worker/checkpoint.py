@@ -1,20 +1,24 @@
 """Checkpoints: written beside, then put in place at once; read without running their code."""
 
 import os
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import torch
 
 from core.train.config import TrainConfig
 from core.train.control.orders import Orders
 from core.train.learning.trainer import Trainer
-from core.train.run.directory import checkpoint_path, keep_checkpoint
+from core.train.run.directory import (
+    CHECKPOINT_FORMAT,
+    checkpoint_path,
+    keep_checkpoint,
+    milestone_path,
+)
 from core.train.run.disk import storage_error, sync_folder
 from core.train.worker import faults
-
-FORMAT: Final = 1
 
 
 def save_checkpoint(
@@ -37,11 +41,29 @@ def save_checkpoint(
         RunStorageError: the disk refuses; the older checkpoints are as they were.
     """
     path = checkpoint_path(directory, trainer.step)
+    _put_in_place(path, _contents(trainer, orders or Orders()))
+    keep_checkpoint(directory, path, validation_loss)
+    return path, path.stat().st_size
+
+
+def save_milestone(directory: Path, trainer: Trainer) -> Path:
+    """Write the trainer's weights alone, so that a reader can look back at this step.
+
+    Raises:
+        RunStorageError: the disk refuses; nothing else has changed.
+    """
+    path = milestone_path(directory, trainer.step)
+    _put_in_place(path, _weights(trainer))
+    return path
+
+
+def _put_in_place(path: Path, contents: Mapping[str, Any]) -> None:
+    """Write a file beside its place in a folder of the run, then move it there at once."""
     temporary = path.with_suffix(".tmp")
     try:
         path.parent.mkdir(exist_ok=True)
         with temporary.open("wb") as file:
-            torch.save(_contents(trainer, orders or Orders()), file)
+            torch.save(contents, file)
             file.flush()
             faults.at("checkpoint_written")
             os.fsync(file.fileno())
@@ -49,24 +71,28 @@ def save_checkpoint(
         temporary.replace(path)
         faults.at("checkpoint_placed")
         sync_folder(path.parent)
-        sync_folder(directory)
+        sync_folder(path.parent.parent)
     except (OSError, RuntimeError) as error:  # torch reports a full disk as RuntimeError
         temporary.unlink(missing_ok=True)
         reason = error if isinstance(error, OSError) else OSError(str(error))
         raise storage_error(path, reason) from error
-    keep_checkpoint(directory, path, validation_loss)
-    return path, path.stat().st_size
+
+
+def _weights(trainer: Trainer) -> dict[str, Any]:
+    return {
+        "format": CHECKPOINT_FORMAT,
+        "step": trainer.step,
+        "config": asdict(trainer.config),
+        "model": trainer.model.state_dict(),
+    }
 
 
 def _contents(trainer: Trainer, orders: Orders) -> dict[str, Any]:
     return {
-        "format": FORMAT,
-        "step": trainer.step,
+        **_weights(trainer),
         "trained_seconds": trainer.trained_seconds,
         "learning_rate_multiplier": trainer.learning_rate_multiplier,
         "orders": orders.to_json(),
-        "config": asdict(trainer.config),
-        "model": trainer.model.state_dict(),
         "optimizer": trainer.optimizer.state_dict(),
         "scaler": trainer.scaler.state_dict() if trainer.scaler else None,
     }
@@ -85,7 +111,7 @@ def load_checkpoint(path: Path, trainer: Trainer) -> Orders:
         contents = torch.load(path, map_location=trainer.device, weights_only=True)
         # An older checkpoint lacks the settings that were added since: from_json fills them in.
         its_config = TrainConfig.from_json(contents["config"])
-        if contents["format"] != FORMAT or its_config != trainer.config:
+        if contents["format"] != CHECKPOINT_FORMAT or its_config != trainer.config:
             raise ValueError("a checkpoint of another run or of another version of this app")  # noqa: TRY301
         trainer.model.load_state_dict(contents["model"])
         trainer.optimizer.load_state_dict(contents["optimizer"])

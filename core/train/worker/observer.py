@@ -12,15 +12,17 @@ from core.train.control.orders import Orders
 from core.train.learning.gpu_watch import watch_gpu
 from core.train.learning.memory_watch import MemoryWatch
 from core.train.learning.sampler import Sampler
+from core.train.learning.schedule import milestone_steps
 from core.train.learning.trainer import LaunchedStep, StepResult, Trainer
 from core.train.run.disk import RunStorageError
 from core.train.run.records import NON_FINITE, SKIPPED, StepRecord
 from core.train.run.store import RunStore
 from core.train.worker import faults
-from core.train.worker.checkpoint import save_checkpoint
+from core.train.worker.checkpoint import save_checkpoint, save_milestone
 
 BURST_STEPS: Final = 32  # steps whose numbers an accelerator may owe us
 BURST_SECONDS: Final = 0.05
+MILESTONE_PARAMETERS: Final = 2_000_000  # of larger models only the checkpoints are kept
 RESIDENT_SECONDS: Final = 1.0  # asking the system for the process's memory costs more than a record
 
 
@@ -39,6 +41,8 @@ class Observer:
         self.num_failed_saves = 0
         self._evaluated: tuple[int, float] = (-1, 0.0)  # step and validation loss
         self._sampled_step = -1
+        small = sum(w.numel() for w in trainer.model.parameters()) <= MILESTONE_PARAMETERS
+        self._milestones = milestone_steps(trainer.config.num_steps) if small else ()
         self._launched: list[LaunchedStep] = []
         self._burst_began = 0.0
         self._process = psutil.Process()
@@ -87,6 +91,7 @@ class Observer:
         """Write down what an untrained model does."""
         self.evaluate()
         self.sample()
+        self._look_back()
 
     def at_the_end(self) -> None:
         """Evaluate and sample the last step, if that was not done: a time limit ends any step."""
@@ -99,7 +104,8 @@ class Observer:
         """Say whether `after_step` has anything to do; the last step always has."""
         config = self.trainer.config
         intervals = (config.eval_interval, config.sample_interval, config.checkpoint_interval)
-        return step == config.num_steps or any(step % every == 0 for every in intervals)
+        always = step == config.num_steps or step in self._milestones
+        return always or any(step % every == 0 for every in intervals)
 
     def after_step(self, step: int, orders: Orders) -> None:
         """Do what is due after a step; the last step is always evaluated and sampled."""
@@ -113,6 +119,21 @@ class Observer:
             if self._evaluated[0] != step:  # which checkpoint is best must be known
                 self._evaluated = (step, self.trainer.validation_loss())
             self.save(orders)
+        self._look_back()
+
+    def _look_back(self) -> None:
+        """Keep the weights of a milestone; a disk that refuses costs this one, not the run."""
+        if self.trainer.step not in self._milestones:
+            return
+        try:
+            save_milestone(self.store.directory, self.trainer)
+        except RunStorageError as error:
+            self._not_saved(error)
+
+    def _not_saved(self, error: RunStorageError) -> None:
+        self.num_failed_saves += 1
+        told = {"finding": "checkpoint_failed", "tensor": "", "message": str(error)}
+        self.store.append_event("finding", self.trainer.step, **told)
 
     def evaluate(self) -> None:
         """Write the validation loss down."""
@@ -151,10 +172,7 @@ class Observer:
             directory = self.store.directory
             path, num_bytes = save_checkpoint(directory, self.trainer, orders, loss)
         except RunStorageError as error:
-            self.num_failed_saves += 1
-            self.store.append_event(
-                "finding", step, finding="checkpoint_failed", tensor="", message=str(error)
-            )
+            self._not_saved(error)
             return False
         self.saved_step = step
         told = {"file": path.name, "num_bytes": num_bytes, "validation_loss": loss}

@@ -10,7 +10,7 @@ from core.train.control.commands import Inbox, StopSignal
 from core.train.control.orders import Orders, standing_orders
 from core.train.learning.sampler import Sampler
 from core.train.learning.trainer import Trainer
-from core.train.run.directory import checkpoints
+from core.train.run.directory import checkpoints, forget_milestones
 from core.train.run.store import RunStore
 from core.train.text.dataset import Dataset, load_dataset
 from core.train.worker.checkpoint import load_checkpoint
@@ -32,6 +32,7 @@ def open_session(
     directory = store.directory
     dataset = load_dataset(directory / "data")
     trainer, saved = _newest_trainer(config, dataset, device, store)
+    forget_milestones(directory, after=trainer.step)
     text, prompt = dataset.text, dataset.prompt
     sampler = Sampler(text, dataset.tokenizer, prompt, config.seed, config.precision)
     orders = standing_orders(directory, saved)

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -6,6 +8,7 @@ from core.budget.weights.parameters import counts
 from core.models.build import build_model
 from core.models.spec import ModelSpec
 from tests.core.budget.simulation.test_prepared import GPT2, LLAMA
+from tests.core.models.small_models import SPECS, small_model, some_ids
 
 
 def _num_params(spec: ModelSpec) -> int:
@@ -13,12 +16,13 @@ def _num_params(spec: ModelSpec) -> int:
 
 
 def _assert_same_answers(spec: ModelSpec, state, theirs) -> None:
-    ours = build_model(spec, "cpu", device="cpu")
-    ours.load_state_dict(state)
     ids = torch.randint(spec.vocab_size, (2, 20))
-    with torch.no_grad():
-        mine = ours.head(ours.hidden(ids))
-        torch.testing.assert_close(mine, theirs(ids).logits, atol=1e-5, rtol=1e-4)
+    for dtype in (torch.float32, torch.float64):
+        ours = build_model(spec, "cpu", device="cpu", dtype=dtype)
+        ours.load_state_dict(state)
+        with torch.no_grad():
+            expected = theirs.to(dtype)(ids).logits
+            torch.testing.assert_close(ours.logits(ids), expected, atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.slow
@@ -47,6 +51,31 @@ def test_our_llama_says_what_hugging_faces_says():
     _assert_same_answers(LLAMA, state, theirs)
 
 
+@pytest.mark.slow
+def test_our_qwen3_says_what_hugging_faces_says():
+    from transformers import Qwen3Config, Qwen3ForCausalLM
+
+    spec = replace(LLAMA, name="tiny Qwen3", qk_norm=True, head_dim=24)
+    config = Qwen3Config(
+        hidden_size=spec.hidden_dim,
+        num_hidden_layers=spec.num_layers,
+        num_attention_heads=spec.num_heads,
+        num_key_value_heads=spec.num_kv_heads,
+        head_dim=spec.head_dim,
+        intermediate_size=spec.ffn_dim,
+        vocab_size=spec.vocab_size,
+        rms_norm_eps=1e-6,
+        tie_word_embeddings=False,
+    )
+    torch.manual_seed(0)
+    theirs = Qwen3ForCausalLM(config).eval()
+    with torch.no_grad():
+        for name, each in theirs.named_parameters():
+            each.add_(0.3 * torch.randn_like(each) if "norm" in name else 0)
+    state = {_our_name(name): value for name, value in theirs.state_dict().items()}
+    _assert_same_answers(spec, state, theirs)
+
+
 def _our_name(name: str) -> str:
     for theirs, ours in (
         ("model.", ""),
@@ -73,14 +102,15 @@ def test_a_loss_in_chunks_is_the_loss_at_once(spec: ModelSpec):
     assert torch.isfinite(at_once)
 
 
-def test_a_later_token_changes_no_earlier_answer():
-    torch.manual_seed(0)
-    model = build_model(LLAMA, "cpu", device="cpu")
-    ids = torch.randint(LLAMA.vocab_size, (1, 10))
+@pytest.mark.parametrize("name", SPECS)
+def test_a_later_token_changes_no_earlier_answer(name):
+    model, ids = small_model(name), some_ids(10)
     changed = ids.clone()
-    changed[0, -1] = (changed[0, -1] + 1) % LLAMA.vocab_size
+    changed[0, 6:] = (changed[0, 6:] + 1) % 31
     with torch.no_grad():
-        torch.testing.assert_close(model.hidden(ids)[:, :-1], model.hidden(changed)[:, :-1])
+        before, after = model.logits(ids), model.logits(changed)
+    assert torch.equal(before[:, :6], after[:, :6])
+    assert not torch.allclose(before[:, 6], after[:, 6])
 
 
 @pytest.mark.slow

@@ -418,7 +418,15 @@ def in_bursts(monkeypatch):
     monkeypatch.setattr("core.train.worker.observer.BURST_SECONDS", 60.0)
 
 
-def test_a_run_read_in_bursts_writes_the_same_steps_in_the_same_order(session_of, in_bursts):
+@pytest.fixture
+def no_milestones(monkeypatch):
+    """A short run has many of its few steps as milestones, and each one ends a burst."""
+    monkeypatch.setattr("core.train.worker.observer.MILESTONE_PARAMETERS", 0)
+
+
+def test_a_run_read_in_bursts_writes_the_same_steps_in_the_same_order(
+    session_of, in_bursts, no_milestones
+):
     session, directory = session_of(num_steps=16, **NOTHING_DUE)
     seen = []
     step = session.observer.step
@@ -437,7 +445,7 @@ def test_a_run_read_in_bursts_writes_the_same_steps_in_the_same_order(session_of
     assert (records["tokens_per_second"] > 0).all()
 
 
-def test_the_steps_of_a_burst_have_each_their_own_time(session_of, in_bursts):
+def test_the_steps_of_a_burst_have_each_their_own_time(session_of, in_bursts, no_milestones):
     session, directory = session_of(num_steps=13, **NOTHING_DUE)
     assert session.run() == "finished"
     for burst in np.split(records_of(directory)[1:], 2):  # of six steps

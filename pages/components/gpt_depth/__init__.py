@@ -1,0 +1,1 @@
+"""A text on its way through a model, drawn in the browser while it is typed."""

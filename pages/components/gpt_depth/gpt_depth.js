@@ -1,0 +1,185 @@
+// A text in a model. What is pointed at moves here; every key of the text goes to Python, the newest
+// first: while an answer is under way the next key waits, and those between are never sent.
+
+const REST_MS = 60;
+const LATE_MS = 1500; // after that an answer is no longer waited for
+const VIEWS = new WeakMap();
+
+const lastOf = (view) => view.data.panels[0]?.tokens.length - 1;
+const rowsOf = (view) => view.data.panels[0].names.length;
+const pointed = (view) => view.hover ?? { token: view.at, row: view.row };
+
+function tell(view, wait) {
+  clearTimeout(view.telling);
+  view.telling = setTimeout(() => {
+    const isWaiting = view.told && view.told.text !== view.data.text && performance.now() - view.since < LATE_MS;
+    if (isWaiting) return; // the answer calls again
+    const text = [...view.field.value].slice(-view.data.most).join("");
+    const told = { text, at: view.isKept ? String(view.at) : "", layer: view.layer + 1 };
+    if (JSON.stringify(told) === JSON.stringify(view.told ?? view.given)) return;
+    Object.assign(view, { told, since: performance.now() });
+    view.report("told", told);
+  }, wait);
+}
+
+function pointAt(view, token, row) {
+  const layer = row > 0 ? row - 1 : view.layer;
+  const isMoved = layer !== view.layer;
+  const at = Math.max(0, Math.min(token, lastOf(view)));
+  Object.assign(view, { at, row, layer, hover: null, isKept: at !== lastOf(view) });
+  const isHidden = view.scenes.some(({ first, place }) => at < first || at >= first + place.num_shown);
+  if (isMoved || isHidden) build(view);
+  else show(view);
+  tell(view, REST_MS);
+}
+
+function onKey(view, event) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const { token, row } = pointed(view);
+  const move = {
+    ArrowLeft: [token - 1, row],
+    ArrowRight: [token + 1, row],
+    ArrowUp: [token, Math.max(row - 1, 0)],
+    ArrowDown: [token, Math.min(row + 1, rowsOf(view) - 1)],
+    Home: [0, row],
+    End: [lastOf(view), row],
+  }[event.key];
+  if (!move) return;
+  event.preventDefault(); // the page has keys of its own
+  event.stopPropagation();
+  pointAt(view, ...move);
+}
+
+// Which cell lies below the pointer; a token's own cell points at the output.
+function cellAt(view, scene, event) {
+  const { left, top, width } = scene.svg.getBoundingClientRect();
+  const scale = scene.place.width / width;
+  const [x, y] = [(event.clientX - left) * scale, (event.clientY - top) * scale];
+  const token = scene.first + Math.floor((x - scene.place.gutter) / scene.place.cell);
+  if (x < scene.place.gutter || token >= scene.first + scene.place.num_shown) return null;
+  const rows = scene.panel.names.map((_, row) => topOf(scene.place, row, view.layer));
+  const row = rows.findLastIndex((from) => y >= from && y <= from + scene.place.high);
+  return { token, row: row < 0 ? rowsOf(view) - 1 : row };
+}
+
+function listen(view, scene) {
+  scene.svg.addEventListener("keydown", (event) => onKey(view, event));
+  scene.svg.addEventListener("pointermove", (event) => {
+    const hover = cellAt(view, scene, event);
+    if (hover?.token === view.hover?.token && hover?.row === view.hover?.row) return;
+    view.hover = hover;
+    show(view);
+  });
+  scene.svg.addEventListener("pointerleave", () => {
+    view.hover = null;
+    show(view);
+  });
+  scene.svg.addEventListener("click", (event) => {
+    const cell = cellAt(view, scene, event);
+    if (cell) pointAt(view, cell.token, cell.row);
+  });
+}
+
+function build(view) {
+  const { panels } = view.data;
+  const host = view.root.querySelector(".panels");
+  const focused = view.scenes.findIndex(({ svg }) => svg.getRootNode().activeElement === svg);
+  const width = Math.max(240, Math.floor((view.root.clientWidth - 16 * (panels.length - 1)) / Math.max(panels.length, 1)));
+  view.width = view.root.clientWidth;
+  view.scenes = panels.map((panel) => buildPanel(panel, view, width));
+  const made = view.scenes.map((scene) => {
+    const place = document.createElement("div");
+    place.className = "panel";
+    if (panels.length > 1) {
+      const title = document.createElement("h4");
+      title.textContent = scene.panel.title;
+      place.append(title);
+    }
+    place.append(scene.svg);
+    listen(view, scene);
+    return place;
+  });
+  host.replaceChildren(...made);
+  if (focused >= 0) view.scenes[focused]?.svg.focus();
+  show(view);
+}
+
+function show(view) {
+  const { token, row } = pointed(view);
+  for (const scene of view.scenes) showPoint(scene, view, token, row);
+  view.root.querySelector(".sentence").textContent = view.scenes.length ? sentence(view, token, row) : view.data.words.empty;
+}
+
+// Whom the token looks at most, and what would come next.
+function sentence(view, token, row) {
+  const { words, signs, panels } = view.data;
+  const [panel] = panels;
+  const weights = panel.attention[view.layer][token];
+  const looks = [...weights.keys()]
+    .sort((one, other) => weights[other] - weights[one])
+    .slice(0, 3)
+    .map((seen) => fill(words.share, { token: signs[panel.tokens[seen]], share: view.percent(weights[seen] / 1000) }));
+  return fill(words.sentence, {
+    token: signs[panel.tokens[token]],
+    attention: panel.attention_names[view.layer],
+    looks: looks.join(", "),
+    row: panel.names[row],
+    said: signs[panel.says[row][token][0]],
+    share: view.percent(panel.chances[row][token][0] / 10000),
+  });
+}
+
+// Three significant digits, as Python writes them.
+const percent = (template) => (share) => template.replace("{number}", String(Number((share * 100).toPrecision(3))));
+
+function newView(root) {
+  const field = root.querySelector(".text");
+  const view = { root, field, at: 0, row: 0, layer: 0, scenes: [], hover: null, isKept: false, told: null, given: null };
+  field.addEventListener("input", (event) => {
+    view.isKept = false;
+    if (!event.isComposing) tell(view, REST_MS);
+  });
+  field.addEventListener("compositionend", () => tell(view, REST_MS));
+  field.addEventListener("keydown", (event) => event.stopPropagation()); // the page's keys are letters here
+  new ResizeObserver(() => {
+    if (view.data && Math.abs(root.clientWidth - view.width) > 2) build(view);
+  }).observe(root);
+  return view;
+}
+
+// What Python says is followed if it is news: not what was told here, nor what it said before.
+function follow(view, data) {
+  const given = { text: data.text, at: data.at, layer: data.layer + 1 };
+  const known = [view.given, view.told].filter(Boolean);
+  const isNews = (name) => !known.some((each) => each[name] === given[name]);
+  if (isNews("text")) view.field.value = data.text;
+  if (!view.given || isNews("layer") || view.told?.layer !== view.layer + 1) view.layer = data.layer;
+  if (isNews("at")) view.isKept = data.at !== "";
+  const last = (data.panels[0]?.tokens.length ?? 1) - 1;
+  if (!view.isKept) view.at = last;
+  else if (isNews("at")) view.at = Number(data.at);
+  view.at = Math.max(0, Math.min(view.at, last));
+  const num_rows = data.panels[0]?.names.length ?? 1;
+  if (!view.given || view.row >= num_rows) view.row = num_rows - 1;
+  view.layer = Math.min(view.layer, Math.max(num_rows - 2, 0));
+  view.given = given;
+}
+
+export default function ({ data: [data], parentElement, setStateValue }) {
+  const root = parentElement.querySelector(".depth");
+  if (!VIEWS.has(root)) VIEWS.set(root, newView(root));
+  const view = VIEWS.get(root);
+  const look = JSON.stringify(data);
+  view.report = (name, value) => setStateValue(name, value);
+  if (look === view.look) return;
+  follow(view, data);
+  Object.assign(view, { data, look, percent: percent(data.words.percent) });
+  root.hidden = false;
+  root.classList.toggle("present", data.present);
+  view.field.hidden = data.hidden;
+  view.field.disabled = data.locked;
+  view.field.setAttribute("aria-label", data.words.text);
+  view.field.placeholder = data.words.empty;
+  build(view);
+  tell(view, 0); // what was typed meanwhile
+}

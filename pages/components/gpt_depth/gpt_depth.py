@@ -1,0 +1,90 @@
+"""The depth of a GPT: a text that is typed, what each block would say, and who looks at whom."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import streamlit as st
+
+from pages.components.gpt_depth.rows import Panel, panel_row
+from pages.components.gpt_depth.words import depth_words
+from pages.shared.settings import locked, presenting
+
+_FOLDER: Final = Path(__file__).parent
+# One script for the browser: each part uses the ones before it.
+_SCRIPTS: Final = ("../computation_graph/shapes.js", "scene.js", "gpt_depth.js")
+
+
+def _read(name: str) -> str:
+    return (_FOLDER / name).read_text(encoding="utf-8")
+
+
+_mount = st.components.v2.component(
+    "gpt_depth",
+    html=_read("gpt_depth.html"),
+    css=_read("gpt_depth.css"),
+    js="\n".join(map(_read, _SCRIPTS)),
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Typed:
+    """What the reader has typed and pointed at.
+
+    Attributes:
+        text: The text, or its end.
+        most: Characters that the browser sends; of a longer text the end.
+        at: Number of the token pointed at, from 0; None for the last one.
+        layer: Whose attention is drawn, from 0.
+        is_hidden: Whether a link hides the field.
+    """
+
+    text: str
+    most: int
+    at: int | None
+    layer: int
+    is_hidden: bool = False
+
+
+def gpt_depth(  # noqa: PLR0913  what is shown, where, and who hears of a choice
+    panels: Sequence[Panel],
+    token_ids: Sequence[int],
+    signs: Mapping[int, str],
+    typed: Typed,
+    *,
+    key: str,
+    on_choice: Callable[[str, object], None],
+    room: int,
+) -> None:
+    """Show the picture of one model, or of two side by side.
+
+    Args:
+        panels: The models; none while there is no token.
+        token_ids: What they read.
+        signs: Token id -> a visible sign, for all that the panels show.
+        typed: What the reader has typed and pointed at.
+        key: The key of this part on its page.
+        on_choice: Called with ("text", text), ("at", number or "") and ("layer", number from 1).
+        room: Height of the picture in pixels.
+    """
+    data = {
+        "panels": [panel_row(panel, token_ids) for panel in panels],
+        "signs": {str(number): sign for number, sign in signs.items()},
+        "text": typed.text,
+        "most": typed.most,
+        "at": "" if typed.at is None else str(typed.at),
+        "layer": typed.layer,
+        "hidden": typed.is_hidden,
+        "locked": locked(),
+        "room": room,
+        "words": depth_words(),
+        "present": presenting(),
+    }
+
+    def told() -> None:
+        for name, value in (st.session_state[key]["told"] or {}).items():
+            on_choice(str(name), value)
+
+    # Streamlit loads pandas to look into a dict, but not into a list.
+    _mount(key=key, data=[data], height="content", on_told_change=told)

@@ -1,0 +1,124 @@
+"""The answer: what the model would say after each block, and which tokens look at which."""
+
+from typing import Final
+
+import streamlit as st
+
+from core.figures.models.inside_gpt.depth import depth_alt, depth_table, row_names
+from core.language import _
+from core.models.depth import Depth
+from core.models.depth import depth as look_inside
+from core.train.learning.opened import Opened
+from core.train.text.pieces import vocabulary_signs
+from core.units import format_percent
+from pages.components.gpt_depth.gpt_depth import Typed, gpt_depth
+from pages.components.gpt_depth.rows import Panel, used_tokens
+from pages.models.inside_gpt.inputs import ASK, MAX_CHARS, Case, title_of
+from pages.models.inside_gpt.snippets import snippet
+from pages.shared.charts import show_table
+from pages.shared.settings import is_hidden, presenting
+from pages.shared.tabbed_page import Shown
+
+ROOM: Final = 330  # pixels of the picture
+PRESENT_ROOM: Final = 330
+
+
+def depth(case: Case) -> Shown:
+    """Show the way from the text to its next token."""
+    models = [each for each in (case.opened, case.other) if each] if case.token_ids else []
+    panels = [_panel(case, each) for each in models]
+    used = used_tokens(panels, case.token_ids) if panels else []
+    signs = dict(zip(used, vocabulary_signs(case.opened.tokenizer, used), strict=True))
+    gpt_depth(
+        panels,
+        case.token_ids,
+        signs,
+        Typed(
+            text=case.text,
+            most=MAX_CHARS,
+            at=case.at if case.at < len(case.token_ids) - 1 else None,
+            layer=case.layer,
+            is_hidden=is_hidden(ASK.page, "text"),
+        ),
+        key=ASK.key("picture"),
+        on_choice=_choose,
+        room=PRESENT_ROOM if presenting() else ROOM,
+    )
+    if not panels:
+        return Shown(headline=_("Type a text: the model says which token comes next"))
+    return Shown(
+        headline=_headline(panels, signs),
+        notes=_notes(case),
+        below=lambda: _numbers(case, panels[0].inside),
+        code=snippet(case, ASK.used("run")),
+    )
+
+
+def _choose(name: str, value: object) -> None:
+    """Write what the reader did in the picture into the address."""
+    if name == "at":  # what is pointed at changes nothing else: on a locked page, too
+        ASK.write(name, value)
+    else:
+        ASK.set(name, value)
+
+
+def _panel(case: Case, opened: Opened) -> Panel:
+    inside = look_inside(opened.model, case.token_ids, case.head)
+    heads = _("mean") if case.head is None else _("head {number}").format(number=case.head + 1)
+    names = row_names(len(inside.chances))
+    layers = range(1, len(names))
+    message = _("layer {layer}, {heads}")
+    return Panel(
+        title=title_of(opened),
+        label=depth_alt(inside, case.pieces, _said(opened, inside)),
+        names=names,
+        attention=[message.format(layer=layer, heads=heads) for layer in layers],
+        inside=inside,
+    )
+
+
+def _said(opened: Opened, inside: Depth) -> list[tuple[str, ...]]:
+    return [vocabulary_signs(opened.tokenizer, row) for row in inside.candidates[:, :, 0]]
+
+
+def _headline(panels: list[Panel], signs: dict[int, str]) -> str:
+    """Return how the final answer grows from row to row: the first, the middle, the last."""
+    first = panels[0]
+    token = signs[int(first.inside.candidates[-1, -1, 0])]
+    shares = first.inside.settling[:, -1].tolist()
+    rows = sorted({0, (len(shares) - 1) // 2, len(shares) - 1})
+    steps = ", ".join(
+        _("{share} after {row}").format(share=format_percent(shares[row]), row=first.names[row])
+        for row in rows
+    )
+    return _("The next token is “{token}”: {steps}").format(token=f"`{token}`", steps=steps)
+
+
+def _notes(case: Case) -> list[str]:
+    notes = []
+    if case.unknown:
+        message = _(
+            "{characters} are not among the {count} tokens of this model: it learned from a text "
+            "without them. They are left out here; a byte model reads every text."
+        )
+        shown = " ".join(f"`{each}`" for each in case.unknown[:10])
+        notes.append(message.format(characters=shown, count=case.opened.tokenizer.vocab_size))
+    if case.num_all > len(case.token_ids):
+        message = _("The model reads the last {count} tokens of your text.")
+        notes.append(message.format(count=len(case.token_ids)))
+    return notes
+
+
+def _numbers(case: Case, inside: Depth) -> None:
+    """Show the sentence and the table of the picture, made only when they are opened."""
+    place = st.expander(
+        _("The numbers of this picture"),
+        key=ASK.key("numbers"),
+        icon=":material/table:",
+        on_change="rerun",
+    )
+    if place.open:
+        with place:
+            said = _said(case.opened, inside)
+            st.caption(depth_alt(inside, case.pieces, said))
+            show_table(depth_table(inside, case.pieces, said))

@@ -1,0 +1,117 @@
+"""What the page asks for: a model at a step of its training, a text, a layer and a head."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import streamlit as st
+
+from core.language import N_, _
+from core.train.learning.opened import Opened
+from core.train.text.pieces import last_pieces, vocabulary_signs
+from pages.models.inside_gpt.models import FRESH, SMALL, choices, opened_at, opened_fresh, steps_of
+from pages.shared.inputs import Inputs
+
+ASK: Final = Inputs("inside")
+START: Final = "The value of the expression is"
+MAX_TOKENS: Final = 64
+MAX_CHARS: Final = 400  # more than enough for 64 tokens; the browser sends the end of a long text
+NOTHING: Final = "nothing"
+MEAN: Final = "mean"
+_NOTHING: Final = N_("nothing")
+_MEAN: Final = N_("mean of all heads")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Case:
+    """A text in a model.
+
+    Attributes:
+        opened: The model, its tokenizer and its step.
+        other: What it is compared with, of the same vocabulary.
+        text: What the reader wrote, or its end.
+        token_ids: What the model reads: the last tokens, at most 64; empty of an empty text.
+        pieces: A visible sign for each of them.
+        layer: The chosen block, from 0.
+        head: The chosen head, from 0; None for the mean of all.
+        at: The token pointed at, from 0; the last one unless the reader chose.
+        num_all: Tokens of the whole text, those before `token_ids` too.
+        unknown: Characters that the model has no token for; they are left out.
+    """
+
+    opened: Opened
+    other: Opened | None
+    text: str
+    token_ids: tuple[int, ...]
+    pieces: tuple[str, ...]
+    layer: int
+    head: int | None
+    at: int
+    num_all: int
+    unknown: tuple[str, ...]
+
+
+def choose_case() -> Case:
+    """Show the inputs and return what was chosen."""
+    text, at = bound("text", MAX_CHARS, START), bound("at", 6)
+    opened = _model()
+    shape = opened.model.shape
+    layer = ASK.slider("layer", _("Layer"), 1, shape.num_layers, default=1, step=1)
+    heads = (MEAN, *map(str, range(1, shape.num_heads + 1)))
+    head = ASK.selectbox(
+        "head", _("Head"), heads, default=MEAN,
+        labels=lambda word: _(_MEAN) if word == MEAN else word,
+    )  # fmt: skip
+    other = _other(opened)
+    read = last_pieces(opened.tokenizer, text, min(MAX_TOKENS, shape.seq_len))
+    last = len(read.token_ids) - 1
+    return Case(
+        opened=opened, other=other, text=text, token_ids=read.token_ids,
+        pieces=vocabulary_signs(opened.tokenizer, read.token_ids), layer=layer - 1,
+        head=None if head == MEAN else int(head) - 1,
+        at=min(int(at), last) if at.isdecimal() else last,
+        num_all=read.num_all, unknown=read.unknown,
+    )  # fmt: skip
+
+
+def bound(name: str, max_chars: int, default: str = "") -> str:
+    """Return a setting that the picture writes; its field is not seen."""
+    with st.container(key=f"bound_{ASK.key(name)}"):
+        return ASK.text(name, ASK.key(name), default=default, max_chars=max_chars)
+
+
+def _model() -> Opened:
+    titles = choices(ASK.used("run", SMALL))
+    name = ASK.selectbox(
+        "run", _("Model"), tuple(titles), default=SMALL, labels=lambda word: titles[word]
+    )
+    if name == FRESH:
+        return opened_fresh(opened_at(SMALL, steps_of(SMALL)[-1]))
+    steps = steps_of(name)
+    step = ASK.select_slider(
+        "step", _("Training step"), steps, default=steps[-1], labels=lambda step: f"{step:,}"
+    )
+    return opened_at(name, step)
+
+
+def _other(opened: Opened) -> Opened | None:
+    """Ask for a second model: the same one before it learned, or at another step."""
+    steps = [step for step in opened.steps if step != opened.step and opened.kind != FRESH]
+    words = {NOTHING: _(_NOTHING), FRESH: _("a fresh model")}
+    words |= {str(step): _("step {step}").format(step=f"{step:,}") for step in steps}
+    if opened.kind == FRESH:
+        del words[FRESH]
+    name = ASK.selectbox(
+        "with", _("Compare with"), tuple(words), default=NOTHING, labels=lambda word: words[word]
+    )
+    if name == NOTHING:
+        return None
+    if name == FRESH:
+        return opened_fresh(opened)
+    return opened_at(ASK.used("run", SMALL), int(name))
+
+
+def title_of(opened: Opened) -> str:
+    """Return what stands above a model's picture: "Fresh model", "Small GPT, step 800"."""
+    if opened.kind == FRESH:
+        return _("Fresh model")
+    return _("step {step}").format(step=f"{opened.step:,}")

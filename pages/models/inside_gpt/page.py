@@ -1,0 +1,46 @@
+"""What happens inside a GPT between your text and its next token?"""
+
+from functools import partial
+
+from core.language import N_
+from pages.models.inside_gpt.attention import attention
+from pages.models.inside_gpt.depth import depth
+from pages.models.inside_gpt.inputs import ASK, choose_case
+from pages.models.inside_gpt.question import (
+    ask_for_the_costly_stage,
+    ask_for_the_first_chance,
+    ask_for_the_first_row,
+)
+from pages.models.inside_gpt.stages import choose_stage, stages
+from pages.shared.tabbed_page import Page, Tab, tabbed_page
+from pages.shared.tensors.refused_inputs import refused_inputs
+
+tabbed_page(
+    __file__,
+    __doc__,
+    Page(
+        inputs=ASK,
+        snippet="inside",
+        choose=choose_case,
+        refusal=partial(refused_inputs, N_("This model cannot be opened.")),
+        question=ask_for_the_first_chance,
+        tabs={
+            "depth": Tab(label=N_("From text to token"), show=depth),
+            "stages": Tab(
+                label=N_("Stage by stage"),
+                show=stages,
+                choose=choose_stage,
+                unseen=("with",),
+                question=ask_for_the_costly_stage,
+                reading="stages",
+            ),
+            "attention": Tab(
+                label=N_("Attention"),
+                show=attention,
+                unseen=("with",),
+                question=ask_for_the_first_row,
+                reading="attention",
+            ),
+        },
+    ),
+)

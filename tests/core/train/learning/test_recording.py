@@ -1,0 +1,108 @@
+"""The model that comes with the app: a file that numpy reads, of a training that really was."""
+
+import io
+import math
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional as F  # noqa: N812  the field's own name
+
+from core.models.gpt import GPT
+from core.train.config import TrainConfig
+from core.train.learning.opened import open_shipped, shipped_steps
+from core.train.learning.recording import (
+    MAX_BYTES,
+    SMALL_GPT,
+    Recording,
+    read_recording,
+    rounded,
+    to_bytes,
+)
+from core.train.text.tokenizers import CharacterTokenizer
+
+
+def loss_on_kept_text(step):
+    """Cross-entropy of torch's own on the kept text, in contexts of the model's length."""
+    recording = read_recording(SMALL_GPT)
+    ids = torch.tensor(recording.tokenizer.encode(recording.text).astype(np.int64))
+    length = recording.config.seq_len
+    count = (len(ids) - 1) // length
+    with torch.no_grad():
+        logits = open_shipped(step).model.logits(ids[: count * length].view(count, length))
+    targets = ids[1 : count * length + 1]
+    return F.cross_entropy(logits.flatten(0, 1), targets).item()
+
+
+def test_the_file_is_small_and_its_weights_are_finite():
+    assert SMALL_GPT.stat().st_size <= MAX_BYTES
+    recording = read_recording(SMALL_GPT)
+    assert 7 <= len(recording.steps) <= 9
+    assert recording.steps[0] == 0
+    assert recording.steps[-1] == recording.config.num_steps
+    for step, weights in recording.weights.items():
+        for name, weight in weights.items():
+            assert weight.dtype == np.float16, (step, name)
+            assert np.isfinite(weight).all(), (step, name)
+
+
+def test_it_begins_near_ln_v_and_ends_far_below():
+    steps = shipped_steps()
+    ln_vocab = math.log(read_recording(SMALL_GPT).tokenizer.vocab_size)
+    losses = [loss_on_kept_text(step) for step in steps]
+    assert losses[0] == pytest.approx(ln_vocab, abs=0.25)  # a tied head repeats what it reads
+    assert losses == sorted(losses, reverse=True)
+    assert losses[-1] < ln_vocab / 2
+
+
+def test_rounding_the_weights_has_not_changed_what_was_measured():
+    recording = read_recording(SMALL_GPT)
+    for step in recording.steps:  # other places of the same text
+        assert loss_on_kept_text(step) == pytest.approx(recording.losses[step], abs=0.2), step
+
+
+def test_the_shipped_model_is_the_reference_model_with_the_recorded_weights():
+    opened = open_shipped(shipped_steps()[-1])
+    recording = read_recording(SMALL_GPT)
+    own = GPT(recording.config.shape(recording.tokenizer.vocab_size))
+    assert type(opened.model) is GPT
+    assert set(dict(own.named_parameters())) == set(recording.weights[0])
+    for name, weight in opened.model.named_parameters():
+        kept = recording.weights[opened.step][name]
+        assert np.array_equal(weight.detach().numpy(), kept.astype(np.float32)), name
+
+
+def test_a_recording_survives_its_bytes(tmp_path):
+    config = TrainConfig(num_layers=1, hidden_dim=8, num_heads=2, seq_len=8)
+    model = GPT(config.shape(3))
+    recording = Recording(
+        config=config,
+        tokenizer=CharacterTokenizer("abc"),
+        prompt="a",
+        text="abcabc",
+        losses={0: 1.1},
+        weights={0: rounded(model.state_dict())},
+    )
+    path = tmp_path / "own.npz"
+    path.write_bytes(to_bytes(recording))
+    again = read_recording(path)
+    assert (again.config, again.tokenizer, again.losses) == (config, recording.tokenizer, {0: 1.1})
+    assert (again.prompt, again.text, again.steps) == ("a", "abcabc", (0,))
+    for name, weight in recording.weights[0].items():
+        assert np.array_equal(again.weights[0][name], weight), name
+
+
+def pickled():
+    file = io.BytesIO()
+    np.save(file, np.array([{"a": 1}], dtype=object), allow_pickle=True)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("kind", ["missing", "torn", "empty", "pickle"])
+def test_a_file_that_is_no_recording_is_refused_in_a_sentence(tmp_path, kind):
+    path = tmp_path / f"{kind}.npz"
+    contents = {"torn": SMALL_GPT.read_bytes()[:5000], "empty": b"", "pickle": pickled()}
+    if kind in contents:
+        path.write_bytes(contents[kind])
+    with pytest.raises(ValueError, match=rf"{kind}\.npz cannot be read \(\w+\); take it"):
+        read_recording(path)
