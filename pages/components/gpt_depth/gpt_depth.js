@@ -137,9 +137,9 @@ function newView(root) {
   const view = { root, field, at: 0, row: 0, layer: 0, scenes: [], hover: null, isKept: false, told: null, given: null };
   field.addEventListener("input", (event) => {
     view.isKept = false;
-    if (!event.isComposing) tell(view, REST_MS);
+    if (!event.isComposing) tell(view, 0);
   });
-  field.addEventListener("compositionend", () => tell(view, REST_MS));
+  field.addEventListener("compositionend", () => tell(view, 0));
   field.addEventListener("keydown", (event) => event.stopPropagation()); // the page's keys are letters here
   new ResizeObserver(() => {
     if (view.data && Math.abs(root.clientWidth - view.width) > 2) build(view);
@@ -152,7 +152,10 @@ function follow(view, data) {
   const given = { text: data.text, at: data.at, layer: data.layer + 1 };
   const known = [view.given, view.told].filter(Boolean);
   const isNews = (name) => !known.some((each) => each[name] === given[name]);
-  if (isNews("text")) view.field.value = data.text;
+  if (isNews("text")) {
+    view.field.value = data.text;
+    requestAnimationFrame(() => (view.field.scrollTop = view.field.scrollHeight));
+  }
   if (!view.given || isNews("layer") || view.told?.layer !== view.layer + 1) view.layer = data.layer;
   if (isNews("at")) view.isKept = data.at !== "";
   const last = (data.panels[0]?.tokens.length ?? 1) - 1;

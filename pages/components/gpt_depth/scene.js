@@ -115,7 +115,7 @@ function showBars(scene, view, token, row) {
   const { place, panel } = scene;
   const { letters } = place;
   const left = place.width - place.bars;
-  const title = fill(view.data.words.bars, { row: panel.names[row] });
+  const title = row === panel.names.length - 1 ? view.data.words.bars : panel.names[row];
   const made = [node("text", { class: "title", x: left, y: letters + 2 }, title)];
   const ids = panel.says[row][token];
   const step = Math.min((place.height - letters - 14) / ids.length, letters * 2.2);

@@ -8,9 +8,11 @@ from core.units import in_percent
 WORDS: Final = {
     "text": N_("Your text"),
     "empty": N_("Type a text here: every key runs the model."),
-    "bars": N_("Next token, {row}"),
+    "bars": N_("Next token"),
     "share": N_("“{token}” {share}"),
-    "sentence": N_("“{token}” looks at {looks} ({attention}). {row}: next is “{said}”, {share}."),
+    "sentence": N_(
+        "“{token}” looks at {looks} ({attention}). After {row}, next is “{said}”, {share}."
+    ),
 }
 
 
