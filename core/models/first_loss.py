@@ -27,6 +27,12 @@ INITS: Final[Mapping[str, str]] = {
     "normal": N_("N(0, 1), as nn.Embedding"),
 }
 STDS: Final = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+MAX_TOKENS: Final = 64
+GPT2_INITS: Final = ("gpt2", "normal")
+GPT2_TOKENS: Final = 32
+GPT2_SMALL: Final = GPTShape(
+    num_layers=12, hidden_dim=768, num_heads=12, vocab_size=50_257, seq_len=1024
+)
 _seeding = Lock()  # torch has one default generator for all threads
 
 
@@ -171,3 +177,39 @@ def _measured(rows: Tensor, logits: Tensor, token_ids: Tensor, targets: Tensor) 
         logit_std=logits.std().item(),
         own_logit=own.mean().item(),
     )
+
+
+def ln_vocab(shape: GPTShape) -> float:
+    """Return the loss of a model that finds all tokens equally likely, in nats."""
+    return math.log(shape.vocab_size)
+
+
+def first_loss_on_random_text(shape: GPTShape) -> tuple[FirstLoss, ...]:
+    """Return the first loss at each of `STDS`, on one random text of at most 64 tokens."""
+    chance = torch.Generator().manual_seed(0)
+    length = min(shape.seq_len, MAX_TOKENS)
+    text = torch.randint(shape.vocab_size, (1, length + 1), generator=chance)
+    return spread_losses(shape, text[:, :-1], text[:, 1:])
+
+
+def first_loss_of_gpt2(
+    tell: Callable[[float], None] = lambda _share: None,
+) -> tuple[FirstLoss, ...]:
+    """Return the first loss of GPT-2 small for each of `GPT2_INITS`; takes seconds.
+
+    Args:
+        tell: Told the share of the work that is done.
+    """
+    num_parts = len(GPT2_INITS) * GPT2_SMALL.num_layers
+    losses = []
+    for number, init in enumerate(GPT2_INITS):
+        before = number * GPT2_SMALL.num_layers
+        losses.append(
+            first_loss_by_blocks(
+                GPT2_SMALL,
+                GPT2_TOKENS,
+                init=init,
+                tell=lambda layer, before=before: tell((before + layer + 1) / num_parts),
+            )
+        )
+    return tuple(losses)

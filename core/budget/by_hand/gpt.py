@@ -22,6 +22,7 @@ NUM_TENSORS = Formula("6 * num_layers + 3")
 
 WEIGHTS = Formula("num_params * 4")
 GRADIENTS = Formula("num_params * 4")
+KV_CACHE = Formula("2 * num_layers * num_tokens * hidden_dim * 4")
 ADAMW = Formula("num_params * (4 + 4) + num_tensors * 4")
 
 # Bytes that autograd keeps for the backward pass: per layer, per token and unit of width, then the
@@ -55,6 +56,8 @@ STEP_FLOPS = Formula(
 
 _MODULE = N_("counted over the layers of core.models.gpt")
 _SAVED = N_("tensors saved by autograd, counted over the operations of core.models.gpt")
+_RUN = N_("one forward pass of core.models.gpt on this machine")
+_UNIFORM = N_("the cross-entropy of 1 / V for each of V tokens")
 _ADAMW = N_("Loshchilov & Hutter 2019, Decoupled Weight Decay Regularization: two fp32 moments")
 _KAPLAN = N_("Kaplan et al. 2020, Scaling Laws, table 1, with the head and full attention")
 
@@ -154,4 +157,33 @@ def step_flops(shape: GPTShape, batch_size: int) -> Item:
         unit="FLOPs",
         kind="exact",
         source=_KAPLAN,
+    )
+
+
+def kv_cache(shape: GPTShape, num_tokens: int) -> Item:
+    """Return the bytes of the keys and values of a text, in fp32."""
+    sizes = {
+        "num_layers": shape.num_layers,
+        "num_tokens": num_tokens,
+        "hidden_dim": shape.hidden_dim,
+    }
+    return item("KV cache", KV_CACHE, sizes, unit="bytes", kind="exact", source=_MODULE)
+
+
+def nats(name: str, amount: float, *, is_measured: bool = False) -> Item:
+    """Return a loss in nats per token: ln V of a uniform guess, or one that a model was seen to have.
+
+    Args:
+        name: What it is.
+        amount: The loss.
+        is_measured: Whether a model was run; else it follows from the vocabulary.
+    """
+    return Item(
+        name=name,
+        amount=amount,
+        unit="nats",
+        low=amount,
+        high=amount,
+        source=_RUN if is_measured else _UNIFORM,
+        kind="measured" if is_measured else "exact",
     )

@@ -24,6 +24,7 @@ Kind = Literal["shipped", "run", "fresh"]
 MAX_PARAMETERS: Final = 15_000_000
 MAX_NAMED: Final = 8  # unknown characters that a sentence lists
 SHIPPED_TITLE: Final = N_("Small GPT")
+FRESH_TITLE: Final = N_("Fresh model")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,7 +36,7 @@ class Opened:
         tokenizer: Between texts and token ids.
         step: Optimizer steps that it has learned.
         steps: All steps that it can be opened at, in order.
-        title: What its reader calls it; of the shipped one a message id.
+        title: What its reader calls it; of a run its own, else a message id.
         prompt: A text that its training began samples with.
         kind: Where it comes from.
     """
@@ -143,7 +144,7 @@ def open_fresh(like: Opened, seed: int = 0, init: str = "gpt2") -> Opened:
     from core.models.first_loss import make_fresh
 
     model = make_fresh(like.model.shape, seed, init)
-    return replace(like, model=model, step=0, steps=(0,), kind="fresh")
+    return replace(like, model=model, step=0, steps=(0,), title=FRESH_TITLE, kind="fresh")
 
 
 def _files(run: Path) -> dict[int, Path]:

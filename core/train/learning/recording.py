@@ -88,7 +88,8 @@ def read_recording(path: Path = SMALL_GPT) -> Recording:
     """
     weights: dict[int, dict[str, npt.NDArray[np.float16]]] = {}
     try:
-        with np.load(path, allow_pickle=False) as file:
+        # From memory: numpy leaves a torn file open.
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
             facts = json.loads(str(file[_FACTS]))
             for key in file.files:
                 step, slash, name = key.partition("/")

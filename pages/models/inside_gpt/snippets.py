@@ -2,7 +2,7 @@
 
 from pages.models.inside_gpt.inputs import Case
 
-_OPEN = {
+OPEN = {
     "shipped": (
         "from core.train.learning.opened import open_shipped\n",
         "open_shipped({step})",
@@ -41,7 +41,7 @@ def snippet(case: Case, run: str) -> str:
         case: What is shown.
         run: Name of the run that it was opened from, if it is one's.
     """
-    imports, opened = _OPEN[case.opened.kind]
+    imports, opened = OPEN[case.opened.kind]
     return _LENS.format(
         imports=imports,
         opened=opened.format(step=case.opened.step, run=run),

@@ -1,0 +1,212 @@
+"""What the first block reads: ids, rows of a table, and positions."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from core.figures.models.inside_gpt.tokens import (
+    cosines_picture,
+    ids_picture,
+    rows_picture,
+    turn_picture,
+)
+from core.language import N_, _
+from core.models.lookup import Cosines, cosines, look_up, random_cosines, turn
+from core.train.text.token_spans import all_spans
+from pages.models.inside_gpt.inputs import ASK, Case
+from pages.models.inside_gpt.snippets import opening
+from pages.shared.settings import look
+from pages.shared.tabbed_page import Chart, Shown
+
+VIEWS: Final = {
+    "ids": N_("Token ids"),
+    "rows": N_("Embedding lookup"),
+    "cosines": N_("Cosine similarity"),
+    "rotary": N_("Rotary positions (RoPE)"),
+}
+TABLES: Final = {"model": N_("this model"), "random": N_("random rows")}
+WIDTHS: Final = (2, 8, 64, 512, 4096)
+MOST_CHARACTERS: Final = 24  # of which each box can be read from the last row
+MAX_HEAD: Final = 16
+_IDS: Final = """
+text = {text!r}
+characters = {characters!r}
+print(len([characters.index(each) for each in text]), "characters:",
+      [characters.index(each) for each in text])
+print(len(text.encode()), "bytes:", list(text.encode()))
+"""
+_ROWS: Final = """import torch
+
+{imports}
+model = {opened}.model
+ids = torch.tensor([{ids}])
+rows = model.tokens.weight[ids]
+one_hot = torch.nn.functional.one_hot(ids, {vocab_size}).float()
+print(torch.equal(rows, one_hot @ model.tokens.weight), tuple(rows.shape))
+"""
+_RANDOM: Final = """import torch
+
+table = torch.randn({rows}, {width}, generator=torch.Generator().manual_seed(0))
+"""
+_TABLE: Final = """import torch
+
+{imports}
+table = {opened}.model.tokens.weight.detach()[:{rows}]
+"""
+_COSINES: Final = """unit = torch.nn.functional.normalize(table, dim=-1)
+first, second = torch.triu_indices(len(unit), len(unit), offset=1)
+print(f"{{(unit @ unit.T)[first, second].std():.4f}}, random rows: {{table.shape[1] ** -0.5:.4f}}")
+"""
+_TURN: Final = """
+import torch
+
+width, position = {width}, {position}
+angles = position * 10_000 ** (-torch.arange(0, width, 2) / width)
+print([f"{{angle:.3g}}" for angle in angles.tolist()])
+"""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class View:
+    """What the reader looks at."""
+
+    name: str
+    table: str = "model"
+    width: int = 64
+    head: int = 8
+    position: int = 3
+
+
+def choose_view() -> View:
+    """Show what can be looked at, and what it depends on."""
+    name = ASK.selectbox(
+        "view", _("Look at"), tuple(VIEWS), default="ids", labels=lambda key: _(VIEWS[key])
+    )
+    if name == "cosines":
+        table = ASK.segmented(
+            "table", _("Rows"), tuple(TABLES), default="model", labels=lambda key: _(TABLES[key])
+        )
+        if table == "random":
+            width = ASK.select_slider("width", _("Width"), WIDTHS, default=64)
+            return View(name=name, table=table, width=width)
+    if name == "rotary":
+        head = ASK.slider("head_dim", _("Head width"), 2, MAX_HEAD, default=8, step=1)
+        position = ASK.slider("position", _("Position"), 0, 63, default=3, step=1)
+        return View(name=name, head=head, position=position)
+    return View(name=name)
+
+
+def tokens(case: Case, view: View) -> Shown:
+    """Show one of the views."""
+    return _SHOW[view.name](case, view)
+
+
+def _ids(case: Case, _view: View) -> Shown:
+    text = case.text[-MOST_CHARACTERS:]
+    if not text:
+        return Shown(headline=_("Write a text: the model reads it token by token."))
+    spans = all_spans(text, case.opened.tokenizer)
+    counts = [
+        _("{tokenizer} {count}").format(tokenizer=_(name), count=len(found))
+        for name, found in spans.items()
+    ]
+    picture = ids_picture({_(name): found for name, found in spans.items()}, look())
+    known = case.opened.tokenizer.to_json().get("characters") or "".join(sorted(set(text)))
+    return Shown(
+        headline=_("“{text}” as tokens: {counts}").format(
+            text=text.strip(), counts=_(", ").join(counts)
+        ),
+        charts=[Chart(picture=picture, file_name="tokens")],
+        notes=[
+            _("A model never sees letters, only these numbers. A character that the vocabulary "
+              "lacks has no number at all; bytes can spell every text, but need more tokens.")
+        ],
+        code=_IDS.format(text="".join(each for each in text if each in known), characters=known),
+    )  # fmt: skip
+
+
+def _rows(case: Case, _view: View) -> Shown:
+    if not case.token_ids:
+        return Shown(headline=_("Write a text: the model reads it token by token."))
+    model, number = case.opened.model, case.token_ids[case.at]
+    looked = look_up(model, case.token_ids, case.at)
+    names = (
+        _("row {id} of the embedding").format(id=number),
+        _("row {at} of the positions").format(at=case.at),
+        _("their sum"),
+    )
+    verdict = _("equal bit for bit") if looked.same_bits else _("not equal")
+    return Shown(
+        headline=_(
+            "“{token}” is row {id} of {count}: {width} numbers. Row pick and one-hot times the "
+            "matrix are {verdict}"
+        ).format(
+            token=case.pieces[case.at], id=number, count=model.shape.vocab_size,
+            width=model.shape.hidden_dim, verdict=verdict,
+        ),
+        charts=[Chart(picture=rows_picture(looked, names, look()), file_name="embedding")],
+        notes=[
+            _("The embedding is a matrix, and the lookup a matrix product with rows that are 1 at "
+              "one place and 0 elsewhere; picking the row spares the multiplications. The row of "
+              "the position is added, so that equal tokens at two places differ.")
+        ],
+        code=_ROWS.format(
+            ids=", ".join(map(str, case.token_ids)), vocab_size=model.shape.vocab_size,
+            **opening(case, ASK.used("run")),
+        ),
+    )  # fmt: skip
+
+
+def _cosines(case: Case, view: View) -> Shown:
+    found = _found(case, view)
+    rows = len(case.opened.model.tokens.weight) if view.table == "model" else 256
+    made = (_TABLE if view.table == "model" else _RANDOM).format(
+        rows=min(rows, 256), width=view.width, **opening(case, ASK.used("run"))
+    )
+    return Shown(
+        headline=_(
+            "Cosines of rows of {width} numbers spread by {std}; random rows by 1/√{width} = {own}"
+        ).format(width=found.width, std=f"{found.std:.4f}", own=f"{found.expected_std:.4f}"),
+        charts=[Chart(picture=cosines_picture(found, look()), file_name="cosines")],
+        notes=[
+            _("In many dimensions two random directions are nearly at right angles: the cosine is "
+              "about N(0, 1/d). A trained table is wider: tokens that are used alike have "
+              "become alike. Drag the training step to see it.")
+        ],
+        code=made + _COSINES,
+    )  # fmt: skip
+
+
+def _found(case: Case, view: View) -> Cosines:
+    if view.table == "random":
+        return random_cosines(view.width)
+    return cosines(case.opened.model.tokens.weight)
+
+
+def _rotary(_case: Case, view: View) -> Shown:
+    turned = turn(view.head, view.position)
+    same = abs(turned.products - turned.products_at_0).max()
+    return Shown(
+        headline=_(
+            "Position {position} turns {count} pairs of channels, the first by {first} radians, the last by {last}"
+        ).format(
+            position=view.position, count=len(turned.angles),
+            first=f"{turned.angles[0]:.3g}", last=f"{turned.angles[-1]:.3g}",
+        ),
+        charts=[Chart(picture=turn_picture(turned, view.position, look()), file_name="rotary")],
+        notes=[
+            _("Channel i and channel i + d/2 are one pair. Queries and keys are turned, so that "
+              "their product depends only on how far apart they stand: moved by {position} "
+              "positions, sixteen products change by at most {change}.").format(
+                position=view.position, change=f"{same:.1e}")
+        ],
+        code=_TURN.format(width=view.head, position=view.position),
+    )  # fmt: skip
+
+
+_SHOW: Final[Mapping[str, Callable[[Case, View], Shown]]] = {
+    "ids": _ids,
+    "rows": _rows,
+    "cosines": _cosines,
+    "rotary": _rotary,
+}
