@@ -2,11 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
+from core.budget import Formula, Item
+from core.budget.item import item
 from core.language import _
 from core.train.text.tokenizers import Piece, Tokenizer, Tokens, pieces_of
+
+_TARGETS: Final = Formula("batch_size * seq_len")
+_STARTS: Final = Formula("num_tokens - seq_len")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -99,3 +105,18 @@ def times_read(num_tokens: int, seq_len: int) -> tuple[tuple[int, ...], tuple[in
         read[role, role + seq_len : role + seq_len + starts] -= 1
     as_input, as_target = read.cumsum(axis=1)[:, :num_tokens].tolist()
     return tuple(as_input), tuple(as_target)
+
+
+def step_items(num_tokens: int, seq_len: int, batch_size: int) -> tuple[Item, Item]:
+    """Return the tokens that a step learns to predict, and the windows it may draw from.
+
+    Raises:
+        ValueError: If the text has no window.
+    """
+    num_starts(num_tokens, seq_len)
+    values = {"batch_size": batch_size, "seq_len": seq_len, "num_tokens": num_tokens}
+    source = "nanoGPT, train.py: get_batch"
+    return (
+        item("targets", _TARGETS, values, unit="tokens", source=source, kind="exact"),
+        item("starts", _STARTS, values, unit="1", source=source, kind="exact"),
+    )

@@ -64,7 +64,7 @@ def bytes_of_tokens(num_tokens: int, dtype: str) -> Item:
         dtype,
         _BYTES,
         {"num_tokens": num_tokens, "bytes_per_token": np.dtype(dtype).itemsize},
-        unit="B",
+        unit="bytes",
         source="numpy",
         kind="exact",
     )

@@ -1,6 +1,6 @@
 """Every setting of a run as a slider; whatever stays "preset" follows time limit and size."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,6 +14,7 @@ from core.train.start.presets import DURATIONS, SIZES
 from core.train.text.corpora import CORPORA
 from core.units import format_bytes
 from pages.shared.inputs import Inputs
+from pages.shared.page_links import show_link
 from pages.shared.settings import locked, unit_system
 
 
@@ -160,6 +161,7 @@ def choose_wish(duration: str, size: str) -> Wish:
         changes |= {"corpus": _corpus(), **_tokenizer(), "precision": _precision()}
         changes |= _gpu()
         changes["seed"] = ASK.number("seed", _("Seed"), 0, MAX_SEED, default=DEFAULT_SEED, step=1)
+        _link_to_batches(changes)
     for place, rows in ((shapes, SHAPES), (learning, LEARNING), (course, COURSE)):
         with place:
             changes |= _sliders(rows, preset)
@@ -224,6 +226,14 @@ def _tokenizer() -> dict[str, Any]:
         help=_("The 256 bytes and one token for each merge that byte-pair encoding learns."),
     )
     return {"tokenizer": name, "bpe_vocab_size": size}
+
+
+def _link_to_batches(changes: Mapping[str, Any]) -> None:
+    """Link to the windows that a step reads of this text, cut as it is here."""
+    query = {"batches_tokenizer": str(changes["tokenizer"])}
+    if changes["corpus"] in CORPORA:
+        query["batches_text"] = str(changes["corpus"])
+    show_link("train/data_and_batches", _("What a step reads"), query, icon=":material/segment:")
 
 
 def _precision() -> str:
