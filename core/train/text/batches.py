@@ -118,5 +118,5 @@ def step_items(num_tokens: int, seq_len: int, batch_size: int) -> tuple[Item, It
     source = "nanoGPT, train.py: get_batch"
     return (
         item("targets", _TARGETS, values, unit="tokens", source=source, kind="exact"),
-        item("starts", _STARTS, values, unit="1", source=source, kind="exact"),
+        item("starts", _STARTS, values, unit="count", source=source, kind="exact"),
     )

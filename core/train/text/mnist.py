@@ -27,10 +27,10 @@ def batches_of_an_epoch(batch_size: int, *, drop_last: bool) -> Item:
     """Return the batches of the 60,000 training images."""
     values = {"num_images": NUM_IMAGES, "batch_size": batch_size}
     rule = _FULL if drop_last else _ALL
-    return item("batches", rule, values, unit="1", source=_SOURCE, kind="exact")
+    return item("batches", rule, values, unit="count", source=_SOURCE, kind="exact")
 
 
 def steps_of_training(num_batches: int, num_epochs: int) -> Item:
     """Return the optimizer steps of all epochs."""
     values = {"num_batches": num_batches, "num_epochs": num_epochs}
-    return item("steps", _STEPS, values, unit="1", source=_SOURCE, kind="exact")
+    return item("steps", _STEPS, values, unit="count", source=_SOURCE, kind="exact")

@@ -49,7 +49,7 @@ def choose_case() -> Case:
         "text", _("Text"), (SENTENCE, *CORPORA), default=SENTENCE,
         labels=lambda key: _("My own sentence") if key == SENTENCE else _(CORPORA[key].title),
     )  # fmt: skip
-    tokenizer_name = ASK.segmented(
+    tokenizer_name = ASK.selectbox(
         "tokenizer", _("Tokenizer"), TOKENIZERS, default="character",
         labels=lambda name: _(_SPOKEN[name]),
     )  # fmt: skip
@@ -67,7 +67,7 @@ def choose_case() -> Case:
                    "language reference."),
         )  # fmt: skip
         seed = ASK.number("seed", _("Seed"), 0, 9999, default=1337, step=1)
-    kept_for = TrainConfig(tokenizer=tokenizer_name, bpe_vocab_size=vocabulary)
+    kept_for = TrainConfig.from_json({"tokenizer": tokenizer_name, "bpe_vocab_size": vocabulary})
     tokens, tokenizer = _tokens(kept_for, source, sentence)
     highest = num_starts(len(tokens), seq_len) - 1
     with place:

@@ -7,7 +7,7 @@ from core.language import _
 from core.train.text.batches import step_items
 from core.train.text.tokenizers import pieces_of
 from core.units import format_exact
-from pages.shared.settings import look
+from pages.shared.settings import look, presenting
 from pages.shared.tabbed_page import Chart, Shown
 from pages.train.data_and_batches.inputs import Case
 
@@ -34,8 +34,7 @@ def windows_tab(case: Case) -> Shown:
     targets, starts = step_items(count, case.seq_len, case.batch_size)
     return Shown(
         headline=_(
-            "A step reads {rows} × {length} = {targets} tokens, and as targets the same windows "
-            "one token later"
+            "A step reads {rows} × {length} = {targets} tokens and predicts the next of each"
         ).format(
             rows=case.batch_size, length=case.seq_len, targets=format_exact(int(targets.amount))
         ),
@@ -47,7 +46,7 @@ def windows_tab(case: Case) -> Shown:
         ],
         numbers=[(_("Targets of a step"), targets), (_("Possible starts"), starts)],
         numbers_below=True,
-        notes=[
+        notes=[] if presenting() else [
             _("Token {last}, the last one, is a target and never an input: behind it there is "
               "nothing to predict. A `get_batch` that draws `randint(len(data) - L)` and returns "
               "no targets leaves it out for no reason: max index {before} of {last}.").format(
