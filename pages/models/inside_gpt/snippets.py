@@ -41,12 +41,22 @@ def snippet(case: Case, run: str) -> str:
         case: What is shown.
         run: Name of the run that it was opened from, if it is one's.
     """
+    return _LENS.format(**opening(case, run))
+
+
+def opening(case: Case, run: str) -> dict[str, str]:
+    """Return the imports, the call that opens the case's model, and the token ids.
+
+    Args:
+        case: What is shown.
+        run: Name of the run that it was opened from, if it is one's.
+    """
     imports, opened = OPEN[case.opened.kind]
-    return _LENS.format(
-        imports=imports,
-        opened=opened.format(step=case.opened.step, run=run),
-        ids=", ".join(map(str, case.token_ids)),
-    )
+    return {
+        "imports": imports,
+        "opened": opened.format(step=case.opened.step, run=run),
+        "ids": ", ".join(map(str, case.token_ids)),
+    }
 
 
 _STAGE = """from core.models.walk import walk
@@ -86,23 +96,9 @@ print("token", best + 1, f"score {{scores[{at}, best]:.2f}}, weight {{weights[{a
 
 def stage_snippet(case: Case, run: str, name: str) -> str:
     """Return Python that prints the numbers of a stage's headline."""
-    imports, opened = _OPEN[case.opened.kind]
-    return _STAGE.format(
-        imports=imports,
-        opened=opened.format(step=case.opened.step, run=run),
-        ids=", ".join(map(str, case.token_ids)),
-        name=name,
-    )
+    return _STAGE.format(**opening(case, run), name=name)
 
 
 def head_snippet(case: Case, run: str, head: int) -> str:
     """Return plain torch that prints the score and the weight of a head's headline."""
-    imports, opened = _OPEN[case.opened.kind]
-    return _HEAD.format(
-        imports=imports,
-        opened=opened.format(step=case.opened.step, run=run),
-        ids=", ".join(map(str, case.token_ids)),
-        layer=case.layer,
-        head=head,
-        at=case.at,
-    )
+    return _HEAD.format(**opening(case, run), layer=case.layer, head=head, at=case.at)
