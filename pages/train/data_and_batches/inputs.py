@@ -45,10 +45,6 @@ def choose_case() -> Case:
     Raises:
         ValueError: If the text has no window of that length.
     """
-    source = ASK.selectbox(
-        "text", _("Text"), (SENTENCE, *CORPORA), default=SENTENCE,
-        labels=lambda key: _("My own sentence") if key == SENTENCE else _(CORPORA[key].title),
-    )  # fmt: skip
     tokenizer_name = ASK.selectbox(
         "tokenizer", _("Tokenizer"), TOKENIZERS, default="character",
         labels=lambda name: _(_SPOKEN[name]),
@@ -56,17 +52,7 @@ def choose_case() -> Case:
     batch_size = ASK.slider("batch", _("Batch size"), 1, 64, default=4, step=1)
     seq_len = ASK.slider("context", _("Sequence length"), 1, 64, default=8, step=1)
     place = st.container()
-    with st.popover(_("Settings"), icon=":material/tune:", key=ASK.key("settings")):
-        sentence = ASK.text(
-            "sentence", _("My own sentence"), default=FIRST_SENTENCE, max_chars=MAX_CHARACTERS
-        )
-        vocabulary = ASK.select_slider(
-            "vocabulary", _("BPE vocabulary size"), BPE_VOCABULARIES,
-            default=DEFAULT_BPE_VOCABULARY,
-            help=_("A sentence is too short to learn merges from: they are those of the Python "
-                   "language reference."),
-        )  # fmt: skip
-        seed = ASK.number("seed", _("Seed"), 0, 9999, default=1337, step=1)
+    source, sentence, vocabulary, seed = _choose_text()
     kept_for = TrainConfig.from_json({"tokenizer": tokenizer_name, "bpe_vocab_size": vocabulary})
     tokens, tokenizer = _tokens(kept_for, source, sentence)
     highest = num_starts(len(tokens), seq_len) - 1
@@ -78,6 +64,26 @@ def choose_case() -> Case:
         tokens=tokens, tokenizer=tokenizer, seq_len=seq_len, batch_size=batch_size, seed=seed,
         windows=windows,
     )  # fmt: skip
+
+
+def _choose_text() -> tuple[str, str, int, int]:
+    """Show, behind a button, which text, and return it, its sentence, BPE's size and the seed."""
+    with st.popover(_("Text and seed"), icon=":material/tune:", key=ASK.key("settings")):
+        source = ASK.selectbox(
+            "text", _("Text"), (SENTENCE, *CORPORA), default=SENTENCE,
+            labels=lambda key: _("My own sentence") if key == SENTENCE else _(CORPORA[key].title),
+        )  # fmt: skip
+        sentence = ASK.text(
+            "sentence", _("My own sentence"), default=FIRST_SENTENCE, max_chars=MAX_CHARACTERS
+        )
+        vocabulary = ASK.select_slider(
+            "vocabulary", _("BPE vocabulary size"), BPE_VOCABULARIES,
+            default=DEFAULT_BPE_VOCABULARY,
+            help=_("A sentence is too short to learn merges from: they are those of the Python "
+                   "language reference."),
+        )  # fmt: skip
+        seed = ASK.number("seed", _("Seed"), 0, 9999, default=1337, step=1)
+    return source, sentence, vocabulary, seed
 
 
 def _tokens(config: TrainConfig, source: str, sentence: str) -> tuple[Tokens, Tokenizer]:

@@ -55,12 +55,14 @@ def choose_ranks() -> Dealt:
     items = ASK.slider("items", _("Items"), 1, MAX_ITEMS, default=20, step=1)
     batch = ASK.slider("rank_batch", _("Batch size of a rank"), 1, 128, default=4, step=1)
     ranks = ASK.slider("ranks", _("Ranks (data parallel)"), 1, 4, default=2, step=1)
-    drop = ASK.toggle("drop_last", "drop_last", default=False)
     calls = ASK.toggle(
         "set_epoch", _("set_epoch is called"), default=True, disabled=ranks == 1,
         help=_("DistributedSampler shuffles with seed + epoch, and does not count epochs itself."),
     )  # fmt: skip
-    with st.popover(_("Settings"), icon=":material/tune:", key=ASK.key("rank_settings")):
+    with st.popover(
+        _("Shuffle and drop_last"), icon=":material/tune:", key=ASK.key("rank_settings")
+    ):
+        drop = ASK.toggle("drop_last", "drop_last", default=False)
         shuffle = ASK.toggle("shuffle", "shuffle", default=True)
         seed = ASK.number("shuffle_seed", _("Seed"), 0, 9999, default=0, step=1)
     plans = {

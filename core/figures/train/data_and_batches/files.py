@@ -6,20 +6,20 @@ from typing import Final
 from core.budget import Item
 from core.figures.picture import Drawing, Look, Picture
 from core.language import _
-from core.units import format_exact
+from core.units import format_bytes, format_exact
 
 HEIGHT_PX: Final = 250
 
 
 def files_picture(sizes: Sequence[Item], look: Look) -> Picture:
-    """Return a bar a dtype, as long as the file of the tokens.
+    """Return a bar a dtype, as long as the file of the tokens; in kB or TB, as data sets are.
 
     Args:
         sizes: Named by dtype, in bytes.
         look: How the reader wants to see.
     """
     layout, drawing = look.layout(), Drawing()
-    written = [look.format_bytes(size.amount) for size in sizes]
+    written = [format_bytes(size.amount, "GB") for size in sizes]
     drawing.bar(
         orientation="h", x=[size.amount for size in sizes], y=[size.name + " " for size in sizes],
         text=[f" {text}" for text in written], textposition="outside", cliponaxis=False,

@@ -21,7 +21,7 @@ def pixels_picture(pixel: int, look: Look) -> Picture:
     drawing.scatter(
         x=list(pixels), y=values, mode="markers+text", showlegend=False, cliponaxis=False,
         text=[f"{value:.4f}" for value in values],
-        textposition=["top right", "bottom right", "bottom left"],
+        textposition=["bottom right", "bottom right", "top left"],
         marker={"size": [10, 16, 10], "color": look.color("candidate_high")},
         hovertemplate=_("pixel") + " %{x}: %{y:.4f}<extra></extra>",
     )  # fmt: skip

@@ -156,20 +156,24 @@ def _draw_words(
     columns: int,
     look: Look,
 ) -> None:
-    room = max(2, (70 if look.present else 120) // (columns + 1 + 2 * MARGIN))
+    room = max(2, (50 if look.present else 96) // (columns + 1 + 2 * MARGIN))
     drawing.scatter(
         x=[place + 0.5 for place in places],
         y=[line] * len(pieces),
         mode="text",
-        text=[html.escape(_cut(_written(piece), room)) for piece in pieces],
+        text=[html.escape(_cut(piece, room), quote=False) for piece in pieces],
         textfont={"family": CODE_FAMILY, "size": look.layout()["font"]["size"]},
-        customdata=[[html.escape(_written(piece)), piece.token_id] for piece in pieces],
+        customdata=[
+            [html.escape(_written(piece), quote=False), piece.token_id] for piece in pieces
+        ],
         hovertemplate=_("token {number}").format(number="%{customdata[1]}")
         + ": %{customdata[0]}<extra></extra>",
     )
 
 
-def _cut(word: str, room: int) -> str:
+def _cut(piece: Piece, room: int) -> str:
+    """Return what fits into a cell: of bytes their digits, of a long token its beginning."""
+    word = _written(piece) if piece.is_text else _written(piece).strip("<>")
     return word if len(word) <= room else word[: room - 1] + "…"
 
 

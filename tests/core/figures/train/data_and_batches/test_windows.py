@@ -50,5 +50,5 @@ def test_spaces_and_line_ends_can_be_seen():
 
 
 def test_markup_in_a_text_is_drawn_as_text():
-    drawn = picture((0,), 3, Look(), text="<b>&")
-    assert drawn.figure.data[1].text == ("&lt;", "b", "&gt;")
+    drawn = picture((0,), 3, Look(), text='<"&>')
+    assert drawn.figure.data[1].text == ("&lt;", '"', "&amp;")
