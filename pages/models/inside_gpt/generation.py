@@ -21,16 +21,14 @@ from pages.shared.tabbed_page import Chart, Shown
 MAX_NEW: Final = 48
 START_NEW: Final = 12
 MAX_TOP_K: Final = 20
-_CODE: Final = """import torch
-
-from core.models.generation import generate
+_CODE: Final = """from core.models.generation import generate
 {imports}
 opened = {opened}
 for use_cache in (True, False):
-    torch_text = list(generate(opened.model, [{ids}], {num_new},
-                               temperature={temperature}, top_k={top_k}, use_cache=use_cache))
-    print(repr(opened.tokenizer.decode([each.id for each in torch_text])),
-          sum(each.flops for each in torch_text), "FLOPs", torch_text[-1].cache_bytes, "bytes")
+    written = list(generate(opened.model, [{ids}], {num_new},
+                            temperature={temperature}, top_k={top_k}, use_cache=use_cache))
+    print(repr(opened.tokenizer.decode([each.id for each in written])),
+          f"{{written[-1].flops / 1e6:.3g}} M FLOPs", written[-1].cache_bytes, "bytes")
 """
 
 

@@ -27,7 +27,7 @@ tabbed_page(
         inputs=ASK,
         snippet="inside",
         choose=choose_case,
-        refusal=partial(refused_inputs, N_("This model cannot be opened.")),
+        refusal=partial(refused_inputs, N_("This cannot be shown.")),
         question=ask_for_the_first_chance,
         tabs={
             "depth": Tab(label=N_("From text to token"), show=depth),
