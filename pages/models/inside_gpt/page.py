@@ -32,7 +32,11 @@ tabbed_page(
         tabs={
             "depth": Tab(label=N_("From text to token"), show=depth),
             "tokens": Tab(
-                label=N_("Tokens and embeddings"), show=tokens, choose=choose_view, unseen=_ONE_PASS
+                label=N_("Tokens and embeddings"),
+                show=tokens,
+                choose=choose_view,
+                unseen=_ONE_PASS,
+                reading="tokens",
             ),
             "stages": Tab(
                 label=N_("Stage by stage"),
@@ -50,9 +54,19 @@ tabbed_page(
                 reading="attention",
             ),
             "generation": Tab(
-                label=N_("Generation"), show=generation, choose=choose_drawn, unseen=_ONE_PASS
+                label=N_("Generation"),
+                show=generation,
+                choose=choose_drawn,
+                unseen=_ONE_PASS,
+                reading="generation",
             ),
-            "loss": Tab(label=N_("First loss"), show=loss, choose=choose_std, unseen=_ONE_PASS),
+            "loss": Tab(
+                label=N_("First loss"),
+                show=loss,
+                choose=choose_std,
+                unseen=_ONE_PASS,
+                reading="loss",
+            ),
         },
     ),
 )
