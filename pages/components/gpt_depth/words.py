@@ -1,4 +1,7 @@
-"""Every word that the picture of a model's depth shows; its JavaScript holds none."""
+"""Every word that the picture of a model's depth shows; its JavaScript holds none.
+
+Why apart: words for the catalogue, as every browser part has them.
+"""
 
 from typing import Final
 
