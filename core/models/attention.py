@@ -110,7 +110,8 @@ class IndexScores(nn.Module):
         """Return (B, T, S) scores of (B, T, C) tokens with (B, T, R) compressed queries."""
         q = rearrange(self.q(narrow), "B T (H D) -> B H T D", H=self.num_heads)
         scores = (q @ self.k_norm(self.k(x)).unsqueeze(1).transpose(-2, -1)).relu()  # (B, H, T, S)
-        return (scores * self.weights(x).permute(0, 2, 1).unsqueeze(-1)).sum(1)
+        weighed: Tensor = scores * self.weights(x).permute(0, 2, 1).unsqueeze(-1)
+        return weighed.sum(1)
 
 
 class LatentMixer(nn.Module):

@@ -139,13 +139,13 @@ def _crossing_with_windows(
         "scores_windowed": windowed,
         "window": window,
     }
+    if chunked and pairs == windowed:
+        return None
     if chunked:
         return _pairs_item(CROSSING_WITH_CHUNKS, values)
     if pairs == windowed and pairs * window <= sizes["matrices_each_token"]:
         return None
-    return _pairs_item(
-        CROSSING_IN_WINDOWS if pairs == windowed else CROSSING_WITH_WINDOWS, values
-    )
+    return _pairs_item(CROSSING_IN_WINDOWS if pairs == windowed else CROSSING_WITH_WINDOWS, values)
 
 
 def _pairs_item(formula: Formula, values: dict[str, Number]) -> Item:

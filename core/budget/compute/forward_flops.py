@@ -51,7 +51,8 @@ CHUNK_SCORES: Final = Formula(
     f" * {_HEADS} // seq_len"
 )
 INDEX_PROJECTIONS: Final = Formula(
-    f"{_PER_LAYER} * (query_rank * index_heads * index_dim + hidden_dim * (index_dim + index_heads))"
+    f"{_PER_LAYER}"
+    " * (query_rank * index_heads * index_dim + hidden_dim * (index_dim + index_heads))"
 )
 _INDEX_HEADS: Final = "index_heads * index_dim"
 FULL_INDEX: Final = Formula(f"{_PER_LAYER} * seq_len * {_INDEX_HEADS}")
@@ -124,7 +125,10 @@ def _scores(spec: ModelSpec, sizes: dict[str, Number], *, causal: bool) -> list[
     if not causal:
         return [_counted(whole_name, FULL_SCORES, sizes, SCORES)]
     if spec.indexer is not None:  # as if all layers had a window of so many tokens
-        window = {"window": min(spec.indexer.top_k, seq_len), "num_windowed_layers": spec.num_layers}
+        window = {
+            "window": min(spec.indexer.top_k, seq_len),
+            "num_windowed_layers": spec.num_layers,
+        }
         return [_counted(whole_name, WINDOW_SCORES, sizes | window, PICKED)]
     parts = []
     if spec.num_windowed_layers < spec.num_layers:

@@ -168,7 +168,7 @@ def dense_in_run(sizes: Mapping[str, Number], *, is_first: bool) -> Number:
 
 
 def _alternating_dense(sizes: Mapping[str, Number], *, is_first: bool) -> Number:
-    """Return the layers without experts in a rank's first run, or its last, where they alternate."""
+    """Return a run's layers without experts where they alternate with the others."""
     run, layers, experts = sizes["segment_layers"], sizes["num_layers"], sizes["num_expert_layers"]
     with_experts = run * experts // layers
     if not is_first:
