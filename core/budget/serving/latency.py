@@ -55,6 +55,11 @@ _RING: Final = N_("two all-reduces a layer: Shoeybi et al. 2019, Megatron-LM, se
 
 _TOKENS: Final = "num_full_layers * context + num_windowed_layers * min(context, window)"
 SCORES: Final = Formula(f"2 * concurrency * ({_TOKENS}) * num_heads * (key_dim + value_dim)")
+# In a chunk: the tokens from its start on.
+CHUNKED_SCORES: Final = Formula(
+    "2 * concurrency * (num_full_layers * context + num_windowed_layers"
+    " * (context - (context - 1) // window * window)) * num_heads * (key_dim + value_dim)"
+)
 # Latent attention multiplies its queries into the compressed space and never unfolds the cache.
 LATENT_SCORES: Final = Formula(
     f"2 * concurrency * ({_TOKENS}) * num_heads * (kv_rank + rope_dim + kv_rank)"
@@ -235,6 +240,8 @@ def decode_flops(spec: ModelSpec, context: int, concurrency: int) -> Item:
         "concurrency": concurrency,
     }
     formula, source = (SCORES, _SCORES) if spec.latent is None else (LATENT_SCORES, _LATENT)
+    if spec.chunked:
+        formula = CHUNKED_SCORES
     if spec.indexer is not None:
         formula, source = INDEXED_SCORES, _INDEXED
     scores = item("attention scores", formula, values, unit="FLOPs", kind="exact", source=source)

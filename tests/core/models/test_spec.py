@@ -31,7 +31,7 @@ def test_the_width_of_a_head_is_independent_of_the_residual_stream():
 @pytest.mark.parametrize("name", [name for name in SIZES if name != "name"])
 @pytest.mark.parametrize("value", [0, -1, 10**8])
 def test_a_size_that_cannot_be_is_named_with_its_range(name, value):
-    said = f"{name} is {value}; it must lie between 1 and 10,000,000"
+    said = f"{name} is {value}; it must lie between 1 and 20,000,000"
     with pytest.raises(ValueError, match=said):
         spec(**{name: value})
 
