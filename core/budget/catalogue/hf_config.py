@@ -24,8 +24,8 @@ UNKNOWN: Final = N_(
 )
 _DECODERS: Final = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")
 _OF_THE_WHOLE: Final = ("architectures", "quantization_config", "vision_config")
-_NEVER_NULL: Final = ("vocab_size", "seq_len")
-_MEANT_NULL: Final = ("sliding_window", "attention_chunk_size", "head_dim", "num_key_value_heads")
+_NEVER_NULL: Final = ("vocab_size", "seq_len", "head_dim")
+_MEANT_NULL: Final = ("sliding_window", "attention_chunk_size", "num_key_value_heads")
 _NAME_MARKS: Final = " ._/-"
 STORED: Final = ("quant_method", "bits", "group_size", "fmt", "load_in_4bit", "load_in_8bit")
 """What is kept of a file's quantization_config."""
@@ -97,8 +97,7 @@ def kind_of(config: Config) -> str:
 def layout_of(config: Config) -> tuple[Family, Mapping[str, int]]:
     """Return the family of a config and what transformers takes where it leaves fields out.
 
-    A head's width, key heads and a window that are null are not left out: they follow from the
-    heads, or are not there.
+    Key heads and a window that are null are not left out: there are as many as heads, or none.
     """
     kind = kind_of(config)
     family, defaults = FAMILIES.get(kind, LLAMA), DEFAULTS.get(kind, DEFAULTS["llama"])

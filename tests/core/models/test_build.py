@@ -25,7 +25,6 @@ def _assert_same_answers(spec: ModelSpec, state, theirs) -> None:
 def test_every_catalogue_row_has_on_meta_exactly_its_counted_parameters():
     for key, spec in MODELS.items():
         assert _num_params(spec) == counts(spec).total, key
-        assert spec.published in {0, counts(spec).total}, key
 
 
 @pytest.mark.slow
