@@ -91,7 +91,9 @@ def test_forward_and_recomputation_are_told_apart_as_torch_counts_them():
 
 @pytest.mark.slow
 def test_every_row_of_the_catalogue_is_counted_exactly_with_fewer_layers():
-    recipe = TrainingRecipe(batch_size=8, seq_len=240)  # routed rows of every mixture need no padding
+    recipe = TrainingRecipe(
+        batch_size=8, seq_len=240
+    )  # routed rows of every mixture need no padding
     for key, row in MODELS.items():
         layers = 1 + (row.num_dense_layers if row.mixture else 1)
         windowed = min(row.num_windowed_layers, 1)
