@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from core.budget.weights.published import REASONS, beyond_published
+from core.budget.weights.published import REASONS
 from core.budget.weights.sizes import FORMAT_NAMES
 from core.budget.weights.stored import bits_per_value, num_in_format, weights_in
 from core.figures.budget.model_sizes.one_model import one_model_picture
@@ -55,8 +55,7 @@ def one_model(case: Case) -> Shown:
 def beyond_notes(case: Case) -> list[str]:
     """Return what the published files of the model hold beside what is counted, if anything."""
     spec = case.size.spec
-    beyond = None if spec is None else beyond_published(spec)
-    if spec is None or beyond is None:
+    if spec is None or not spec.beyond:
         return []
     parts = [
         _("{count} for {reason}").format(
@@ -65,11 +64,9 @@ def beyond_notes(case: Case) -> list[str]:
         for part in spec.beyond
     ]
     return [
-        _("Its published files hold {published} parameters, {beyond} more: {parts}.").format(
-            published=format_exact(spec.published),
-            beyond=format_exact(int(beyond.amount)),
-            parts=_(", ").join(parts),
-        )
+        _(
+            "Its published files hold {published} parameters; those not counted here: {parts}."
+        ).format(published=format_exact(spec.published), parts=_(", ").join(parts))
     ]
 
 
