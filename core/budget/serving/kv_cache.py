@@ -54,7 +54,7 @@ _SOURCE: Final = {
 _WINDOW: Final = N_(
     "a layer keeps the tokens that it sees: Jiang et al. 2023, Mistral 7B, section 2"
 )
-_CHUNK: Final = N_("a layer keeps its chunk: Meta, Llama 4, 2025, config.json; most of it here")
+_CHUNK: Final = N_("a layer keeps its chunk, here a full one: Llama 4, 2025, config.json")
 _SCALES: Final = N_("one scale per block of a head's vector; what a whole tensor shares left out")
 
 _NAMES: Final = {

@@ -3,10 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from core.budget.item import Formula, Item, item
-from core.budget.weights.parameters import counts
 from core.language import N_
-from core.models.spec import ModelSpec
 
 REASONS: Final[Mapping[str, str]] = {
     "vision": N_("the vision encoder and its projector"),
@@ -18,16 +15,3 @@ REASONS: Final[Mapping[str, str]] = {
     "unexplained": N_("numbers that no document explains"),
 }
 """Key of `Beyond.reason` -> what these parameters are, as a message id."""
-
-BEYOND: Final = Formula("published - num_params")
-_FILES: Final = N_("total of the published files less the parameters counted here")
-
-
-def beyond_published(spec: ModelSpec) -> Item | None:
-    """Return how many more parameters the published files have; None where none or unknown."""
-    if not spec.beyond:
-        return None
-    values = {"published": spec.published, "num_params": counts(spec).total}
-    return item(
-        N_("beyond the text model"), BEYOND, values, unit="parameters", kind="exact", source=_FILES
-    )

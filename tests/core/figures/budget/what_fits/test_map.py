@@ -49,6 +49,22 @@ def test_a_square_says_whether_and_else_why_and_how_many():
     assert square_text(cell("too_big", sentence="cannot be split"), 0) == "–"
 
 
+def test_with_fifty_columns_names_stand_upright_and_a_square_has_one_letter():
+    devices = {f"{key} {copy}": DEVICES[key] for key in ("t4", "h200-sxm") for copy in range(25)}
+    models = {key: MODELS[key] for key in ROWS}
+    wide = models_devices(models, serving_ways(ServingPlan())["bf16"], devices)
+    labels = Labels(rows=ROWS, columns={key: f"{key}, 80 GiB" for key in devices})
+    picture = map_picture(wide, labels, Look())
+    figure = picture.figure
+    assert figure.layout.xaxis.tickangle == -90
+    assert max(map(len, figure.data[1].text)) == 1
+    # 800 px of squares: the names are no higher than a column is wide
+    assert figure.layout.xaxis.tickfont.size <= 800 / 50
+    assert figure.layout.margin.t >= 6 * max(map(len, labels.columns.values()))
+    assert "enough stands in the table" in letters_sentence(wide)
+    assert picture.table["t4 0, 80 GiB"] == ["✓", "W16×"]
+
+
 def test_no_two_items_have_the_same_letter():
     assert len(set(LETTERS.values())) == len(LETTERS)
     assert letter("something new") == "S"
