@@ -339,8 +339,8 @@ def share_counts(spec: ModelSpec, share: Share) -> ParameterCounts:
     """Return the parameters that one rank holds, before any sharding over data ranks.
 
     Matrices and vocabulary are split over the tensor ranks, a vocabulary or width that does not
-    divide is padded. Norms, router and the narrow matrices of latent attention are on every rank;
-    a rank that would get less than one key head gets one.
+    divide is padded. Norms, router, indexer and the narrow matrices of latent attention are on
+    every rank; a rank that would get less than one key head gets one.
 
     Raises:
         ValueError: If the heads cannot be split over the tensor ranks.

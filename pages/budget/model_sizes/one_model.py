@@ -66,7 +66,7 @@ def beyond_notes(case: Case) -> list[str]:
     return [
         _(
             "Its published files hold {published} parameters; those not counted here: {parts}."
-        ).format(published=format_exact(spec.published), parts=_(", ").join(parts))
+        ).format(published=format_exact(spec.published), parts=_("; ").join(parts))
     ]
 
 
