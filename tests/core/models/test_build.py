@@ -6,7 +6,9 @@ import torch
 from core.budget.catalogue.models import MODELS
 from core.budget.weights.parameters import counts
 from core.models.build import build_model
-from core.models.spec import ModelSpec
+from core.models.feed_forward import MixtureOfExperts
+from core.models.kernels import EPSILON, KERNELS
+from core.models.spec import Indexer, LatentAttention, Mixture, ModelSpec
 from tests.core.budget.simulation.test_prepared import GPT2, LLAMA
 from tests.core.models.small_models import SPECS, small_model, some_ids
 
@@ -29,7 +31,69 @@ def _assert_same_answers(spec: ModelSpec, state, theirs) -> None:
 def test_every_catalogue_row_has_on_meta_exactly_its_counted_parameters():
     for key, spec in MODELS.items():
         assert _num_params(spec) == counts(spec).total, key
-        assert spec.published in {0, counts(spec).total}, key
+
+
+def test_llama_4_maverick_has_experts_in_every_other_layer_from_the_second_on():
+    model = build_model(MODELS["llama-4-maverick"])
+    kinds = [isinstance(block.feed_forward, MixtureOfExperts) for block in model.blocks]
+    assert kinds == [False, True] * 24
+
+
+def test_experts_with_biases_add_them_and_a_bias_of_zero_changes_nothing():
+    torch.manual_seed(0)
+    mixture = Mixture(num_experts=4, experts_per_token=2, expert_dim=16)
+    biased = MixtureOfExperts(8, replace(mixture, bias=True), KERNELS["cpu"])
+    plain = MixtureOfExperts(8, mixture, KERNELS["cpu"])
+    names = plain.state_dict().keys()
+    plain.load_state_dict({name: biased.state_dict()[name] for name in names})
+    x = torch.randn(1, 6, 8)
+    with torch.no_grad():
+        biased.router.bias.zero_()
+        torch.testing.assert_close(biased(x), plain(x))
+        biased.biases["down"].fill_(3.0)
+        probabilities = plain.router(x[0]).softmax(-1)
+        added = 3.0 * probabilities.topk(2).values.sum(-1)
+        torch.testing.assert_close(biased(x)[0], plain(x)[0] + added.unsqueeze(-1))
+
+
+def test_a_norm_over_all_heads_is_one_of_the_whole_row():
+    torch.manual_seed(0)
+    spec = replace(LLAMA, qk_norm=True, qk_norm_over="all heads")
+    attention = build_model(spec, "cpu", device="cpu").blocks[0].attention
+    seen = {}
+
+    def attend(q, k, v):
+        seen.update(q=q, k=k)
+        return torch.zeros_like(v.repeat_interleave(q.shape[1] // v.shape[1], 1))
+
+    attention.kernels = replace(attention.kernels, attend=attend)
+    x = torch.randn(2, 5, spec.hidden_dim)
+    attention(x, None)
+    for name, got in seen.items():
+        row = getattr(attention, name)(x)
+        wanted = torch.nn.functional.rms_norm(row, row.shape[-1:], eps=EPSILON)
+        torch.testing.assert_close(got.transpose(1, 2).flatten(2), wanted)
+
+
+def test_an_indexer_scores_every_pair_with_one_key_for_all_its_heads():
+    torch.manual_seed(0)
+    latent = LatentAttention(query_rank=12, kv_rank=16, nope_dim=16, rope_dim=8, value_dim=16)
+    indexer = Indexer(num_heads=3, head_dim=8, top_k=4)
+    spec = replace(LLAMA, latent=latent, indexer=indexer)
+    scored = build_model(spec, "cpu", device="cpu").blocks[0].attention.indexer
+    x, narrow = torch.randn(1, 5, spec.hidden_dim), torch.randn(1, 5, 12)
+    with torch.no_grad():
+        q, k, w = (
+            scored.q(narrow)[0].view(5, 3, 8),
+            scored.k_norm(scored.k(x))[0],
+            scored.weights(x)[0],
+        )
+        # DeepSeek-V3.2, 2025, equation 1, pair by pair
+        wanted = [
+            [sum(w[t, j] * (q[t, j] @ k[s]).relu() for j in range(3)) for s in range(5)]
+            for t in range(5)
+        ]
+        torch.testing.assert_close(scored(x, narrow)[0], torch.tensor(wanted), atol=1e-5, rtol=1e-4)
 
 
 @pytest.mark.slow
