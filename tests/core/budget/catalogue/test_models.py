@@ -51,7 +51,7 @@ FILES = {
     "mistral-small-3-24b": 23_572_403_200,
     "olmo-2-7b": 7_298_617_344,
     "olmo-2-13b": 13_716_198_400,
-    "olmo-2-32b": 32_234_279_936,
+    "olmo-2-32b": 32_234_279_936,  # two independent counts; the API had none
     "smollm3-3b": 3_075_098_624,
 }
 # Numbers of one token in one layer, and layers: keys and values of the key heads, or the latent
