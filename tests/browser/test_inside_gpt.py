@@ -122,3 +122,20 @@ def test_a_locked_page_takes_no_text_and_still_shows_where_a_token_looks(open_de
     before = sentence(page)
     page.locator(".token").nth(2).hover()
     assert sentence(page) != before
+
+
+def test_the_picture_is_saved_with_its_letters_where_they_stand(open_depth):
+    page = open_depth()
+    with page.expect_download() as saved:
+        page.locator("[data-act=svg]").click()
+    text = saved.value.path().read_text(encoding="utf-8")
+    assert saved.value.suggested_filename == "inside-gpt.svg"
+    assert "text-anchor:middle" in text
+    assert text.count("<path") == page.locator(".picture path").count()
+
+
+def test_on_a_phone_the_tokens_take_the_room_of_the_bars(new_page, visit):
+    page = visit(new_page(390, 800), ADDRESS)
+    page.locator(".picture").first.wait_for()
+    assert page.locator(".cell").count() > 10
+    assert page.locator(".bar").count() == 0

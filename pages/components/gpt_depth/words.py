@@ -12,6 +12,10 @@ WORDS: Final = {
     "text": N_("Your text"),
     "empty": N_("Type a text here: every key runs the model."),
     "bars": N_("Next token"),
+    "svg": "SVG",
+    "svg_label": N_("Save the picture as SVG"),
+    "png": "PNG",
+    "png_label": N_("Save the picture as PNG"),
     "share": N_("“{token}” {share}"),
     "sentence": N_(
         "“{token}” looks at {looks} ({attention}). After {row}, next is “{said}”, {share}."
