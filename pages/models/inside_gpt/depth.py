@@ -85,7 +85,7 @@ def _headline(panels: list[Panel], signs: dict[int, str]) -> str:
     first = panels[0].inside
     token = int(first.candidates[-1, -1, 0])
     if len(panels) > 1:
-        steps = ", ".join(
+        steps = _(", ").join(
             _("{share} for {model}").format(
                 share=chance_text(float(each.inside.output[token])), model=each.title
             )
@@ -94,7 +94,7 @@ def _headline(panels: list[Panel], signs: dict[int, str]) -> str:
     else:
         shares, names = first.settling[:, -1].tolist(), row_names(len(first.settling))
         rows = sorted({0, (len(names) - 1) // 2, len(names) - 1})
-        steps = ", ".join(
+        steps = _(", ").join(
             _("{share} after {row}").format(share=chance_text(shares[row]), row=names[row])
             for row in rows
         )

@@ -21,7 +21,7 @@ from core.train.text.token_spans import all_spans
 from core.train.text.tokenizers import BPETokenizer
 from pages.models.inside_gpt.inputs import ASK, Case
 from pages.models.inside_gpt.snippets import opening
-from pages.shared.settings import look
+from pages.shared.settings import look, presenting
 from pages.shared.tabbed_page import Chart, Shown
 
 VIEWS: Final = {
@@ -32,7 +32,8 @@ VIEWS: Final = {
 }
 TABLES: Final = {"model": N_("this model"), "random": N_("random rows")}
 WIDTHS: Final = (2, 8, 64, 512, 4096)
-MOST_CHARACTERS: Final = 24  # of which each box can be read from the last row
+MOST_CHARACTERS: Final = 24  # so that each id can be read
+PRESENT_MOST: Final = 11
 MAX_HEAD: Final = 16
 _IDS: Final = """
 text = {text!r}
@@ -108,7 +109,7 @@ def tokens(case: Case, view: View) -> Shown:
 
 
 def _ids(case: Case, _view: View) -> Shown:
-    text = case.text[-MOST_CHARACTERS:]
+    text = case.text[-(PRESENT_MOST if presenting() else MOST_CHARACTERS) :]
     if not text:
         return Shown(headline=_("Write a text: the model reads it token by token."))
     spans = all_spans(text, case.opened.tokenizer, _bpe())

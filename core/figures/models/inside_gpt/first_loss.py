@@ -64,8 +64,8 @@ def _draw_curve(drawing: Drawing, curve: Sequence[FirstLoss], at: FirstLoss, loo
     )  # fmt: skip
     drawing.scatter(
         x=[at.std], y=[at.loss], mode="markers+text", text=[f"{at.loss:.2f}"],
-        textposition="top left", marker={"size": 16, "color": look.color("validation_loss")},
-        hoverinfo="skip",
+        textposition="middle left", marker={"size": 16, "color": look.color("validation_loss")},
+        hoverinfo="skip", cliponaxis=False,
     )  # fmt: skip
 
 

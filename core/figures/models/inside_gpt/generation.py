@@ -12,6 +12,7 @@ from core.units import format_bytes, format_count, format_percent
 HEIGHT_PX: Final = 330
 PRESENT_HEIGHT_PX: Final = 300
 NUM_BARS: Final = 8
+PRESENT_BARS: Final = 5  # whose signs do not touch on a projector
 
 
 def generation_picture(
@@ -29,7 +30,7 @@ def generation_picture(
     """
     drawing = Drawing()
     plain = written[0].logits.float().softmax(0)
-    best = plain.topk(min(NUM_BARS, len(plain))).indices.tolist()
+    best = plain.topk(min(PRESENT_BARS if look.present else NUM_BARS, len(plain))).indices.tolist()
     _draw_chances(drawing, written[0], best, vocabulary, look)
     uncached = [forward_flops(shape, each.num_seen, each.num_seen) for each in written]
     _draw_work(drawing, written, uncached, signs, look)
@@ -94,12 +95,13 @@ def _layout(look: Look, names: Sequence[str]) -> dict[str, object]:
     plain = {"showgrid": False, "zeroline": False}
     axes = {
         "xaxis": layout["xaxis"] | plain | {
+            "nticks": 4,
             "domain": [0, 0.36], "tickformat": ".0%", "rangemode": "tozero",
             "title": {"text": _("probability")},
         },
         "yaxis": layout["yaxis"] | plain | {
             "autorange": "reversed", "tickvals": list(range(len(names))), "ticktext": list(names),
-            "title": {"text": _("next token")},
+            "title": {"text": "" if look.present else _("next token")},
         },
         "xaxis2": layout["xaxis"] | plain | {
             "domain": [0.5, 1], "anchor": "y2", "title": {"text": _("generated token")},
