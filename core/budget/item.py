@@ -123,7 +123,7 @@ class Item:
     Attributes:
         name: What it is, as a word of the glossary: "weights".
         amount: The number, in `unit`.
-        unit: "bytes", "parameters", "FLOPs", "FLOP/s", "s", "tokens/s", "tokens" or "USD".
+        unit: "bytes", "parameters", "FLOPs", "FLOP/s", "s", "tokens/s", "tokens", "count" or "USD".
         low: Lower end of the honest band; equals `amount` when exact.
         high: Upper end of it.
         source: Paper, specification or measurement that the rule comes from.

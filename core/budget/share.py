@@ -81,7 +81,7 @@ def _stage(spec: ModelSpec, cluster: Cluster, stage: int, num_microbatches: int 
     return Share(
         stage=stage,
         num_layers=end - start,
-        num_expert_layers=_expert_layers(spec, end) - _expert_layers(spec, start),
+        num_expert_layers=spec.expert_layers_before(end) - spec.expert_layers_before(start),
         num_windowed_layers=_windowed_layers(spec, end) - _windowed_layers(spec, start),
         has_embedding=stage == 0,
         has_head=stage == cluster.pipeline - 1,
@@ -103,10 +103,6 @@ def first_layer(num_layers: int, num_stages: int, stage: int) -> int:
     """
     each, left = divmod(num_layers, num_stages)
     return each * stage + min(stage, left)
-
-
-def _expert_layers(spec: ModelSpec, before: int) -> int:
-    return max(0, before - spec.num_dense_layers)
 
 
 def _windowed_layers(spec: ModelSpec, before: int) -> int:

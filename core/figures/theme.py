@@ -122,6 +122,8 @@ _MEANINGS: Final[Mapping[str, str]] = {
     "grew": "vermillion",
     "shrank": "green",
     "written": "orange",
+    "positive": "blue",
+    "negative": "orange",
 }
 
 # Meanings that stand side by side in one picture; inside a group no two may look alike.
@@ -139,6 +141,7 @@ GROUPS: Final[tuple[tuple[str, ...], ...]] = (
     ("works", "refused"),
     ("embedding", "attention", "feed_forward", "experts", "norms"),
     ("grew", "shrank", "other"),
+    ("positive", "negative"),
     ("axis_1", "axis_2", "axis_3", "axis_4", "axis_5", "axis_6"),
 )
 

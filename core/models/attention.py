@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from core.language import _
 from core.models.kernels import Kernels
-from core.models.spec import ModelSpec
+from core.models.spec import Indexer, ModelSpec
 
 ROTARY_BASE = 10_000.0
 Rotary = tuple[Tensor, Tensor]  # cosines and sines, each (T, D)
@@ -71,7 +71,8 @@ def rotate(x: Tensor, rotary: Rotary | None) -> Tensor:
 class GroupedAttention(nn.Module):
     """Causal attention where groups of query heads share a key and value head (GQA).
 
-    As many key heads as query heads is multi-head attention, one is multi-query attention.
+    As many key heads as query heads is multi-head attention, one is multi-query attention. Sinks
+    are held, so that the parameters are all there; torch's kernels take none.
     """
 
     def __init__(self, spec: ModelSpec, kernels: Kernels) -> None:
@@ -83,12 +84,19 @@ class GroupedAttention(nn.Module):
         self.k = nn.Linear(spec.hidden_dim, keys, bias=bias)
         self.v = nn.Linear(spec.hidden_dim, keys, bias=bias)
         self.o = nn.Linear(queries, spec.hidden_dim, bias=spec.attention_bias == "all")
-        self.q_norm = RMSNorm(spec.head_dim, kernels) if spec.qk_norm else nn.Identity()
-        self.k_norm = RMSNorm(spec.head_dim, kernels) if spec.qk_norm else nn.Identity()
+        self.norms_all_heads = spec.qk_norm_over == "all heads"
+        widths = (queries, keys) if self.norms_all_heads else (spec.head_dim, spec.head_dim)
+        self.q_norm, self.k_norm = (
+            RMSNorm(width, kernels) if spec.qk_norm else nn.Identity() for width in widths
+        )
+        self.sinks = nn.Parameter(torch.zeros(spec.num_heads)) if spec.sinks else None
 
     def forward(self, x: Tensor, rotary: Rotary | None) -> Tensor:
         """Mix tokens; x and the result are (B, T, C)."""
-        q, k = self.q_norm(self._heads(self.q(x))), self.k_norm(self._heads(self.k(x)))
+        if self.norms_all_heads:
+            q, k = self._heads(self.q_norm(self.q(x))), self._heads(self.k_norm(self.k(x)))
+        else:
+            q, k = self.q_norm(self._heads(self.q(x))), self.k_norm(self._heads(self.k(x)))
         q, k = rotate(q, rotary), rotate(k, rotary)  # (B, H, T, D), (B, K, T, D)
         mixed = self.kernels.attend(q, k, self._heads(self.v(x)))
         projected: Tensor = self.o(rearrange(mixed, "B H T D -> B T (H D)"))
@@ -98,8 +106,30 @@ class GroupedAttention(nn.Module):
         return rearrange(x, "B T (H D) -> B H T D", D=self.head_dim)
 
 
+class IndexScores(nn.Module):
+    """What scores earlier tokens for each query (DeepSeek-V3.2, 2025, equation 1)."""
+
+    def __init__(self, spec: ModelSpec, indexer: Indexer, query_rank: int) -> None:
+        super().__init__()
+        self.num_heads = indexer.num_heads
+        self.q = nn.Linear(query_rank, indexer.num_heads * indexer.head_dim, bias=False)
+        self.k = nn.Linear(spec.hidden_dim, indexer.head_dim, bias=False)
+        self.k_norm = nn.LayerNorm(indexer.head_dim)
+        self.weights = nn.Linear(spec.hidden_dim, indexer.num_heads, bias=False)
+
+    def forward(self, x: Tensor, narrow: Tensor) -> Tensor:
+        """Return (B, T, S) scores of (B, T, C) tokens with (B, T, R) compressed queries."""
+        q = rearrange(self.q(narrow), "B T (H D) -> B H T D", H=self.num_heads)
+        scores = (q @ self.k_norm(self.k(x)).unsqueeze(1).transpose(-2, -1)).relu()  # (B, H, T, S)
+        weighed: Tensor = scores * self.weights(x).permute(0, 2, 1).unsqueeze(-1)
+        return weighed.sum(1)
+
+
 class LatentMixer(nn.Module):
     """Causal attention whose cache is the narrow vector and one rotary key for all heads.
+
+    With an indexer it attends to all tokens all the same, as DeepSeek-V3.2 does while the indexer
+    is warmed up: its parameters are there, its scores are a module of their own.
 
     Raises:
         ValueError: If the spec has no latent attention.
@@ -121,6 +151,7 @@ class LatentMixer(nn.Module):
         wide = spec.num_heads * (sizes.nope_dim + sizes.value_dim)
         self.kv_up = nn.Linear(sizes.kv_rank, wide, bias=False)
         self.o = nn.Linear(spec.num_heads * sizes.value_dim, spec.hidden_dim, bias=False)
+        self.indexer = IndexScores(spec, spec.indexer, rank) if spec.indexer else None
 
     def forward(self, x: Tensor, rotary: Rotary | None) -> Tensor:
         """Mix tokens; x and the result are (B, T, C)."""

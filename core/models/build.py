@@ -42,7 +42,8 @@ class Block(nn.Module):
 
 
 def _feed_forward(spec: ModelSpec, index: int, kernels: Kernels) -> nn.Module:
-    if spec.mixture is not None and index >= spec.mixture.num_dense_layers:
+    has_experts = spec.expert_layers_before(index + 1) > spec.expert_layers_before(index)
+    if spec.mixture is not None and has_experts:
         return MixtureOfExperts(spec.hidden_dim, spec.mixture, kernels)
     kind = SwiGLU if spec.gated else FeedForward
     return kind(spec.hidden_dim, spec.ffn_dim, kernels, bias=spec.ffn_bias)

@@ -56,10 +56,11 @@ class MixtureOfExperts(nn.Module):
         super().__init__()
         self.mixture, self.kernels = mixture, kernels
         experts, inner = mixture.num_experts, mixture.expert_dim
-        self.router = nn.Linear(hidden_dim, experts, bias=False)
+        self.router = nn.Linear(hidden_dim, experts, bias=mixture.bias)
         self.gate = nn.Parameter(INIT_STD * torch.randn(experts, hidden_dim, inner))
         self.up = nn.Parameter(INIT_STD * torch.randn(experts, hidden_dim, inner))
         self.down = nn.Parameter(INIT_STD * torch.randn(experts, inner, hidden_dim))
+        self.biases = _expert_biases(hidden_dim, mixture) if mixture.bias else None
         shared = mixture.num_shared * inner
         self.shared = SwiGLU(hidden_dim, shared, kernels, bias=False) if shared else None
 
@@ -78,7 +79,24 @@ class MixtureOfExperts(nn.Module):
         order = torch.cat((order, order[: padded - num_rows])) if padded > num_rows else order
         rows = tokens.index_select(0, order // chosen.shape[1])
         rows = rows.view(self.mixture.num_experts, -1, tokens.shape[1])  # (E, R, C)
-        inner = self.kernels.gate(torch.bmm(rows, self.gate), torch.bmm(rows, self.up))
-        out = torch.bmm(inner, self.down).flatten(0, 1)  # (E * R, C)
+        inner = self.kernels.gate(self._product(rows, "gate"), self._product(rows, "up"))
+        out = self._product(inner, "down").flatten(0, 1)  # (E * R, C)
         back = out.index_select(0, order[:num_rows].argsort()).view(*chosen.shape, -1)  # (N, k, C)
         return (back * weights.unsqueeze(-1)).sum(1)
+
+    def _product(self, rows: Tensor, name: str) -> Tensor:
+        matrices: Tensor = getattr(self, name)
+        if self.biases is None:
+            return torch.bmm(rows, matrices)
+        return torch.baddbmm(self.biases[name].unsqueeze(1), rows, matrices)
+
+
+def _expert_biases(hidden_dim: int, mixture: Mixture) -> nn.ParameterDict:
+    """Return a bias for each expert's gate, up and down matrix."""
+    widths = {"gate": mixture.expert_dim, "up": mixture.expert_dim, "down": hidden_dim}
+    return nn.ParameterDict(
+        {
+            name: nn.Parameter(torch.zeros(mixture.num_experts, width))
+            for name, width in widths.items()
+        }
+    )

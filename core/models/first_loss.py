@@ -10,6 +10,7 @@ Shape letters: B batch, T tokens, C hidden width, V vocabulary.
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from threading import Lock
 from typing import Final
 
@@ -209,7 +210,11 @@ def first_loss_of_gpt2(
                 GPT2_SMALL,
                 GPT2_TOKENS,
                 init=init,
-                tell=lambda layer, before=before: tell((before + layer + 1) / num_parts),
+                tell=partial(_tell_share, tell, before, num_parts),
             )
         )
     return tuple(losses)
+
+
+def _tell_share(tell: Callable[[float], None], before: int, num_parts: int, layer: int) -> None:
+    tell((before + layer + 1) / num_parts)

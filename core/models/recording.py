@@ -87,7 +87,7 @@ def record(model: nn.Module, token_ids: TokenIds) -> Recording:
     known = _checked(model)
     ids = torch.as_tensor(token_ids, device=known.tokens.weight.device)
     ids = ids if ids.dim() == 2 else ids.unsqueeze(0)
-    _check_ids(ids, known.tokens.num_embeddings)
+    _check_ids(known, ids)
     shared = {id(each): each for each in (*known.parameters(), *known.buffers())}
     own = copy.deepcopy(known, shared).eval()
     arguments: dict[str, tuple[Any, ...]] = {}
@@ -131,13 +131,21 @@ def _attentions(model: Decoder) -> list[GroupedAttention]:
     return [each for each in model.modules() if isinstance(each, GroupedAttention)]
 
 
-def _check_ids(token_ids: Tensor, vocab_size: int) -> None:
+def _check_ids(model: Model, token_ids: Tensor) -> None:
     if not token_ids.numel():
         raise ValueError(_("There is no token; give the model at least one."))
     low, high = int(token_ids.min()), int(token_ids.max())
+    vocab_size = model.tokens.num_embeddings
     if not 0 <= low <= high < vocab_size:
         raise ValueError(
             _("Token {id} is not in the vocabulary; ids lie between 0 and {last}.").format(
                 id=low if low < 0 else high, last=vocab_size - 1
+            )
+        )
+    num_tokens = token_ids.shape[1]
+    if model.positions is not None and num_tokens > (most := model.positions.num_embeddings):
+        raise ValueError(
+            _("{count} tokens do not fit into a context of {most}; give at most {most}.").format(
+                count=num_tokens, most=most
             )
         )

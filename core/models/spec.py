@@ -11,7 +11,8 @@ from core.language import _
 
 Norm = Literal["rms", "layer"]
 Bias = Literal["none", "qkv", "all"]
-MAX_SIZE: Final = 10_000_000  # of any one dimension: far beyond every model, small enough to count
+NormedWidth = Literal["head", "all heads"]
+MAX_SIZE: Final = 20_000_000  # of any one dimension: far beyond every model, small enough to count
 _POSITIVE: Final = (
     *("num_layers", "hidden_dim", "num_heads", "num_kv_heads"),
     *("head_dim", "ffn_dim", "vocab_size", "seq_len"),
@@ -19,6 +20,7 @@ _POSITIVE: Final = (
 _NOT_NEGATIVE: Final = ("norms_per_layer", "learned_positions", "num_windowed_layers")
 _MIXTURE: Final = ("num_experts", "experts_per_token", "expert_dim")
 _LATENT: Final = ("kv_rank", "nope_dim", "rope_dim", "value_dim")
+_INDEXER: Final = ("num_heads", "head_dim", "top_k")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,7 +32,10 @@ class Mixture:
         experts_per_token: How many of them the router picks for one token.
         expert_dim: Inner width of one expert.
         num_shared: Experts that every token passes, each as wide as `expert_dim`.
-        num_dense_layers: The first layers that have a dense feed-forward layer instead.
+        num_dense_layers: Layers that have a dense feed-forward layer instead.
+        alternating: Whether these are spread over the model (Llama 4 Maverick: every other layer),
+            not the first ones.
+        bias: Whether the experts' matrices and the router have biases (gpt-oss).
     """
 
     num_experts: int
@@ -38,6 +43,8 @@ class Mixture:
     expert_dim: int
     num_shared: int = 0
     num_dense_layers: int = 0
+    alternating: bool = False
+    bias: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,6 +64,37 @@ class LatentAttention:
     nope_dim: int
     rope_dim: int
     value_dim: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Indexer:
+    """What picks the tokens that latent attention looks at (DeepSeek-V3.2, 2025, section 2.1).
+
+    It reads the compressed queries, has one key for all its heads, kept in the cache, and a
+    LayerNorm on it.
+
+    Attributes:
+        num_heads: Its heads; each has a weight that depends on the token.
+        head_dim: Width of a head and of the key.
+        top_k: Tokens that a query looks at.
+    """
+
+    num_heads: int
+    head_dim: int
+    top_k: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Beyond:
+    """Parameters of a published file that are no part of the text model.
+
+    Attributes:
+        reason: A key of `core.budget.weights.published.REASONS`.
+        num_params: How many.
+    """
+
+    reason: str
+    num_params: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,13 +118,19 @@ class ModelSpec:
         norms_per_layer: 2, or 4 where sub-layers are normed on both sides (Gemma 2).
         attention_bias: Which attention matrices have biases.
         ffn_bias: Whether the feed-forward matrices have biases.
-        qk_norm: Whether queries and keys pass an RMSNorm of head_dim each.
+        qk_norm: Whether queries and keys pass an RMSNorm with weights.
+        qk_norm_over: Over one head, or over all heads together (OLMo 2).
+        sinks: Whether each query head has a learned logit that only its softmax sees (gpt-oss).
         learned_positions: Rows of the learned position table; 0 with rotary positions.
         window: Sliding window in tokens; None if every layer sees the whole context.
         num_windowed_layers: How many layers have the window.
+        chunked: Whether a window is a chunk (Llama 4): a token sees from its chunk's start on.
         mixture: The experts, if there are any.
         latent: The latent attention, if it has that; then `num_kv_heads` plays no part.
+        indexer: What picks the tokens of latent attention, if anything does.
         published: Parameters as published or as counted from the published weights; 0 if unknown.
+        beyond: Those of them that are no part of the text model.
+        maker: Who published it.
         source: Where the numbers come from.
         guessed: Whether the layout was guessed: nothing counted of it is exact.
 
@@ -111,12 +155,18 @@ class ModelSpec:
     attention_bias: Bias = "none"
     ffn_bias: bool = False
     qk_norm: bool = False
+    qk_norm_over: NormedWidth = "head"
+    sinks: bool = False
     learned_positions: int = 0
     window: int | None = None
     num_windowed_layers: int = 0
+    chunked: bool = False
     mixture: Mixture | None = None
     latent: LatentAttention | None = None
+    indexer: Indexer | None = None
     published: int = 0
+    beyond: tuple[Beyond, ...] = ()
+    maker: str = ""
     source: str = ""
     guessed: bool = False
 
@@ -136,6 +186,12 @@ class ModelSpec:
     def num_expert_layers(self) -> int:
         """Layers with experts."""
         return self.num_layers - self.num_dense_layers
+
+    def expert_layers_before(self, index: int) -> int:
+        """Return how many of the first `index` layers have experts."""
+        if self.mixture is not None and self.mixture.alternating:
+            return index * self.num_expert_layers // self.num_layers
+        return max(0, index - self.num_dense_layers)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -212,6 +268,8 @@ def _check_parts(spec: ModelSpec) -> None:
         for name in _LATENT:
             _check_range(name, getattr(spec.latent, name), 1)
         _check_range("query_rank", spec.latent.query_rank, 0)
+    if spec.indexer is not None:
+        _check_indexer(spec.indexer, spec.latent)
 
 
 def _check_mixture(mixture: Mixture, num_layers: int) -> None:
@@ -223,6 +281,15 @@ def _check_mixture(mixture: Mixture, num_layers: int) -> None:
         _refuse_more("experts_per_token", mixture.experts_per_token, mixture.num_experts)
     if mixture.num_dense_layers > num_layers:
         _refuse_more("num_dense_layers", mixture.num_dense_layers, num_layers)
+
+
+def _check_indexer(indexer: Indexer, latent: LatentAttention | None) -> None:
+    for name in _INDEXER:
+        _check_range(name, getattr(indexer, name), 1)
+    if latent is None or not latent.query_rank:
+        raise ValueError(
+            _("An indexer reads the compressed queries of latent attention: it needs a query_rank.")
+        )
 
 
 def _refuse_more(name: str, value: int, most: int) -> None:

@@ -8,17 +8,20 @@ from core.language import N_, _
 from core.models import GPTShape
 
 JSON = dict[str, Any]
-TokenizerName = Literal["character", "byte"]
+TokenizerName = Literal["character", "byte", "bpe"]
 PrecisionName = Literal["auto", "fp32", "bf16", "bf16_fp32_attention", "fp16"]
 DeviceName = Literal["auto", "cpu", "cuda", "mps"]
 
-TOKENIZERS: Final = ("character", "byte")
+TOKENIZERS: Final = ("character", "byte", "bpe")
 PRECISIONS: Final = ("auto", "fp32", "bf16", "bf16_fp32_attention", "fp16")
 DEVICES: Final = ("auto", "cpu", "cuda", "mps")
 CHOICES: Final = {"tokenizer": TOKENIZERS, "precision": PRECISIONS, "device": DEVICES}
 
+DEFAULT_BPE_VOCABULARY: Final = 1024
+
 # field: lowest and highest value that a run accepts
 LIMITS: Final[Mapping[str, tuple[float, float]]] = {
+    "bpe_vocab_size": (256, 16_384),  # the bytes alone; more than half a megabyte of text fills
     "num_layers": (1, 96),
     "hidden_dim": (8, 4096),
     "num_heads": (1, 64),
@@ -57,7 +60,8 @@ class TrainConfig:
     Attributes:
         name: Words for the run, made part of its directory's name.
         corpus: Key of `core.train.text.corpora.CORPORA`, or "upload".
-        tokenizer: One token a character, or one a UTF-8 byte.
+        tokenizer: One token a character, one a UTF-8 byte, or byte-pair encoding (BPE).
+        bpe_vocab_size: With BPE, the most tokens it may learn: the 256 bytes and the merges.
         num_layers, hidden_dim, num_heads, seq_len: The model, as in `GPTShape`.
         batch_size: Sequences of one forward pass.
         accumulation_steps: Forward passes whose gradients make one optimizer step.
@@ -86,6 +90,7 @@ class TrainConfig:
     name: str = "gpt"
     corpus: str = "language_reference"
     tokenizer: TokenizerName = "character"
+    bpe_vocab_size: int = DEFAULT_BPE_VOCABULARY
     num_layers: int = 2
     hidden_dim: int = 64
     num_heads: int = 4

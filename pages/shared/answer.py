@@ -25,6 +25,7 @@ _WRITTEN: Final[Mapping[str, Callable[[float], str]]] = {
     "s": units.format_seconds,
     "tokens/s": lambda amount: units.format_rate(amount, _("tokens")),
     "tokens": lambda amount: f"{units.format_count(amount)} {_('tokens')}",
+    "count": lambda amount: units.format_exact(int(amount)),
     "1": units.format_percent,
     "×": lambda amount: f"{amount:,.3f} ×",
     "FLOPs/byte": lambda amount: f"{amount:,.4g} FLOP/byte",

@@ -131,6 +131,12 @@ PAGES: Final = (
         address="what-fits",
     ),
     PageRow(
+        key="train/data_and_batches",
+        section=N_("Training"),
+        title=N_("Data and batches"),
+        address="data-and-batches",
+    ),
+    PageRow(
         key="train/optimizers_and_schedules",
         section=N_("Training"),
         title=N_("Optimizers and schedules"),

@@ -55,6 +55,15 @@ def test_the_snippet_prints_the_parameters_of_the_headline(open_page, run_code):
     assert run_code(app, "plan").splitlines()[-1] in headline(app)
 
 
+@pytest.mark.slow
+def test_the_size_of_a_bpe_vocabulary_is_asked_for_with_bpe_only(open_page):
+    app = open_page(PAGE, lr_size="110k", lr_tokenizer="bpe", lr_vocabulary="512")
+    outline = outline_run(Wish(size="110k", changes={"tokenizer": "bpe", "bpe_vocab_size": 512}))
+    assert outline.vocab_size == 512
+    assert f"{outline.parameters.amount:,}" in headline(app)
+    assert "lr_vocabulary" not in {one.key for one in open_page(PAGE).select_slider}
+
+
 def test_every_setting_is_in_the_address_and_changes_the_prediction(open_page):
     small, large = open_page(PAGE, lr_width="32"), open_page(PAGE, lr_width="512")
     assert headline(small) != headline(large)

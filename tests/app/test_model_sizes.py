@@ -42,6 +42,16 @@ def test_a_stop_of_the_slider_names_its_model_and_its_count(open_page):
         assert f"{size.num_params:,} × 2" in text, word
 
 
+def test_what_the_published_files_hold_beside_the_text_model_is_said(open_page):
+    gemma = said(open_page(PAGE, sizes_size="gemma-3-27b"))
+    assert "27,432,406,640 parameters" in gemma
+    assert "423,060,336 for the vision encoder" in gemma
+    kimi = said(open_page(PAGE, sizes_size="kimi-k2"))
+    assert "23,040 for" in kimi
+    assert "3,416 for numbers that no document explains" in kimi
+    assert "published files" not in said(open_page(PAGE, sizes_size="llama-2-7b"))
+
+
 def test_the_verdict_follows_the_device(open_page):
     for device, words in (
         ("t4", "holds bfloat16 and narrower"),

@@ -310,7 +310,7 @@ def test_a_claim_that_cannot_be_read_is_not_ruled(open_page):
 
 def test_units_follow_the_reader(open_page):
     assert "GB of" in headline(open_page(PAGE, units="GB"))
-    assert len(MODELS) == 34
+    assert len(MODELS) == 54
 
 
 def test_what_a_claim_states_is_claimed_and_usable_memory_says_where_it_is_from(open_page):
@@ -324,3 +324,9 @@ def test_what_a_claim_states_is_claimed_and_usable_memory_says_where_it_is_from(
     estimated = open_page(PAGE, fits_device="h200-sxm", lang="zh").metric[1]
     assert estimated.label.endswith("估计]")
     assert "nvidia-smi" in estimated.help
+
+
+def test_on_a_projector_all_devices_are_as_many_as_have_room_and_the_page_says_so(open_page):
+    shown = open_page(PAGE, fits_all="true", present="1")
+    assert f"12 of {len(DEVICES)} devices" in said(shown)
+    assert f"of {len(DEVICES)} devices" not in said(open_page(PAGE, fits_all="true"))

@@ -10,7 +10,7 @@ WIDGETS = ", ".join(
     )
 )
 TENSOR_MAPS = (".st-key-strides_map", "[class*=st-key-index_][class*=_map]", ".st-key-broad_map")
-GRAPHS = (".st-key-graph_picture",)
+GRAPHS = (".st-key-graph_picture", ".st-key-inside_picture")
 PICTURE = ", ".join(
     (
         *("[data-testid=stPlotlyChart]", ".st-key-bits_grid", ".st-key-bits_map"),

@@ -179,6 +179,19 @@ def test_arrow_keys_move_along_the_links(open_graph):
     page.locator(".st-key-graph_inspector", has_text="PowBackward0").wait_for()
 
 
+def test_answers_that_come_late_do_not_undo_a_later_choice(open_graph):
+    page = open_graph()
+    box(page, LAST_LINE).click()
+    page.locator(".picture").focus()
+    for _time in range(6):
+        for key, label in (("ArrowLeft", "w * x + b"), ("ArrowRight", LAST_LINE)):
+            page.keyboard.press(key)
+            page.wait_for_timeout(60)  # about as long as Python takes to answer the one before
+            assert page.locator(".box.chosen .label").text_content() == label
+    rested(page)
+    assert page.locator(".box.chosen .label").text_content() == LAST_LINE
+
+
 def test_a_module_of_a_gpt_opens_and_closes(open_graph):
     page = open_graph(graph_of="gpt")
     capture = capture_built(BUILT_GRAPHS["gpt"], BUILT_GRAPHS["gpt"].default)

@@ -171,7 +171,7 @@ def kv_cache(shape: GPTShape, num_tokens: int) -> Item:
 
 
 def nats(name: str, amount: float, *, is_measured: bool = False) -> Item:
-    """Return a loss in nats per token: ln V of a uniform guess, or one that a model was seen to have.
+    """Return a loss in nats per token: ln V of a uniform guess, or one that a model had.
 
     Args:
         name: What it is.

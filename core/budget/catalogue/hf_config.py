@@ -1,24 +1,21 @@
 """A model from the config.json that lies beside its weights on Hugging Face; nothing is fetched."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
-from core.budget.catalogue.hf_families import (
-    DEFAULTS,
-    FAMILIES,
-    LLAMA,
-    READ,
+from core.budget.catalogue.hf_families import DEFAULTS, FAMILIES, LLAMA, READ, SAME_AS, Family
+from core.budget.catalogue.hf_fields import (
     Config,
-    Family,
     flag,
     optional_number,
     shown,
     whole_number,
     words,
 )
+from core.budget.catalogue.hf_parts import read_indexer, read_latent, read_mixture, read_window
 from core.language import N_, _
-from core.models.spec import Bias, LatentAttention, Mixture, ModelSpec
+from core.models.spec import Bias, ModelSpec
 
 MAX_CHARS: Final = 100_000
 KNOWN: Final = N_("config.json, laid out as transformers builds this family")
@@ -26,10 +23,12 @@ UNKNOWN: Final = N_(
     "config.json of a type that is not known here, counted as if laid out like Llama"
 )
 _DECODERS: Final = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")
+_OF_THE_WHOLE: Final = ("architectures", "quantization_config", "vision_config")
+_NEVER_NULL: Final = ("vocab_size", "seq_len", "head_dim")
+_MEANT_NULL: Final = ("sliding_window", "attention_chunk_size", "num_key_value_heads")
 _NAME_MARKS: Final = " ._/-"
 STORED: Final = ("quant_method", "bits", "group_size", "fmt", "load_in_4bit", "load_in_8bit")
 """What is kept of a file's quantization_config."""
-_NUM_EXPERTS: Final = ("num_local_experts", "num_experts", "n_routed_experts")
 
 
 def read_config(text: str) -> ModelSpec:
@@ -84,15 +83,31 @@ def model_from_config(config: dict[str, Any]) -> ModelSpec:
             ).format(name=shown(", ".join(names) or "is_encoder_decoder"))
         )
     family, defaults = layout_of(config)
-    is_known = str(config.get("model_type")) in FAMILIES
+    is_known = kind_of(config) in FAMILIES
     missing = {family.names[name]: value for name, value in defaults.items()}
     return _model({**missing, **_present(config)}, family, KNOWN if is_known else UNKNOWN)
 
 
-def layout_of(config: Config) -> tuple[Family, Mapping[str, int]]:
-    """Return the family of a config and what transformers takes where it leaves fields out."""
+def kind_of(config: Config) -> str:
+    """Return the type whose layout a config has: its own, or that which its architecture names."""
     kind = str(config.get("model_type"))
-    return FAMILIES.get(kind, LLAMA), DEFAULTS.get(kind, DEFAULTS["llama"])
+    return SAME_AS.get(kind, kind)
+
+
+def layout_of(config: Config) -> tuple[Family, Mapping[str, int]]:
+    """Return the family of a config and what transformers takes where it leaves fields out.
+
+    Key heads and a window that are null are not left out: there are as many as heads, or none.
+    """
+    kind = kind_of(config)
+    family, defaults = FAMILIES.get(kind, LLAMA), DEFAULTS.get(kind, DEFAULTS["llama"])
+    missing = {
+        name: value
+        for name, value in defaults.items()
+        if family.names[name] not in config
+        or (name in _NEVER_NULL and config[family.names[name]] is None)
+    }
+    return family, missing
 
 
 def _present(config: Config) -> Config:
@@ -107,7 +122,13 @@ def compact_config(text: str) -> str:
     """
     read_config(text)
     config = language_part(json.loads(text))
-    kept = {key: config[key] for key in READ if config.get(key) is not None}
+    kept = {
+        key: config[key]
+        for key in READ
+        if key in config and (config[key] is not None or key in _MEANT_NULL)
+    }
+    if config.get("vision_config") is not None:
+        kept["vision_config"] = {}
     if isinstance(stored := kept.get("quantization_config"), dict):
         kept["quantization_config"] = {key: stored[key] for key in STORED if key in stored}
     return json.dumps(kept, separators=(",", ":"))
@@ -116,7 +137,7 @@ def compact_config(text: str) -> str:
 def language_part(config: dict[str, Any]) -> dict[str, Any]:
     """Return what describes the decoder: of a model that also sees, the part for text."""
     part = config.get("text_config")
-    whole = {key: config.get(key) for key in ("architectures", "quantization_config")}
+    whole = {key: config.get(key) for key in _OF_THE_WHOLE}
     return whole | part if isinstance(part, dict) else config
 
 
@@ -127,6 +148,8 @@ def _model(config: Config, family: Family, source: str) -> ModelSpec:
         sizes["head_dim"] = latent.nope_dim + latent.rope_dim
     window, num_windowed = read_window(config, sizes["num_layers"], family.windowed)
     fields: dict[str, Any] = {"ffn_bias": _ffn_bias(config, family), **family.layout, **sizes}
+    if family.qk_norm_key:
+        fields["qk_norm"] = flag(config, family.qk_norm_key, default=False)
     name = str(config.get("_name_or_path") or config.get("model_type") or "config.json")
     plain = "".join(mark for mark in name if mark.isalnum() or mark in _NAME_MARKS)
     return ModelSpec(
@@ -136,8 +159,10 @@ def _model(config: Config, family: Family, source: str) -> ModelSpec:
         learned_positions=sizes["seq_len"] if family.learned_positions else 0,
         window=window,
         num_windowed_layers=num_windowed,
-        mixture=read_mixture(config, sizes["num_layers"]),
+        chunked=num_windowed > 0 and family.windowed == "chunks",
+        mixture=read_mixture(config, sizes["num_layers"], family),
         latent=latent,
+        indexer=read_indexer(config),
         source=source,
         guessed=source == UNKNOWN,
         **fields,
@@ -188,105 +213,3 @@ def _attention_bias(config: Config, family: Family) -> Bias:
 def _ffn_bias(config: Config, family: Family) -> bool:
     key = family.ffn_bias_key
     return flag(config, key, family.bias_default) if key else False
-
-
-def read_mixture(config: Config, num_layers: int) -> Mixture | None:
-    """Return the experts; None for a dense model.
-
-    Raises:
-        ValueError: If a number cannot be, or the layout is not one that can be counted.
-    """
-    key = next((name for name in _NUM_EXPERTS if config.get(name) is not None), None)
-    if key is None or optional_number(config, key, 0, low=0) == 0:
-        return None
-    _refuse_unknown_layout(config)
-    ffn = optional_number(config, "intermediate_size", 0)
-    width = optional_number(config, "moe_intermediate_size", ffn)
-    if not width:
-        whole_number(config, "moe_intermediate_size")  # says what is missing
-    return Mixture(
-        num_experts=whole_number(config, key),
-        experts_per_token=whole_number(config, "num_experts_per_tok"),
-        expert_dim=width,
-        num_shared=optional_number(config, "n_shared_experts", 0, low=0),
-        num_dense_layers=_num_dense_layers(config, num_layers),
-    )
-
-
-def _refuse_unknown_layout(config: Config) -> None:
-    for key in ("shared_expert_intermediate_size", "moe_layer_freq", "interleave_moe_layer_step"):
-        if config.get(key) not in (None, 1):
-            raise ValueError(
-                _(
-                    "{key} in config.json is {value}: experts laid out that way cannot be "
-                    "counted here."
-                ).format(key=key, value=shown(config[key]))
-            )
-
-
-def _num_dense_layers(config: Config, num_layers: int) -> int:
-    first = optional_number(config, "first_k_dense_replace", 0, low=0)
-    step = optional_number(config, "decoder_sparse_step", 1)
-    listed = config.get("mlp_only_layers") or []
-    if not isinstance(listed, Sequence) or not all(type(each) is int for each in listed):
-        raise ValueError(
-            _("{key} in config.json is {value}; it must be a list of whole numbers.").format(
-                key="mlp_only_layers", value=shown(listed)
-            )
-        )
-    dense = {each for each in listed if 0 <= each < num_layers}
-    if step > 1:
-        dense |= set(range(num_layers)) - set(range(step - 1, num_layers, step))
-    return max(first, len(dense))
-
-
-def read_latent(config: Config) -> LatentAttention | None:
-    """Return the latent attention; None where there is none.
-
-    Raises:
-        ValueError: If a number is missing or cannot be, or it has biases.
-    """
-    if config.get("kv_lora_rank") is None:
-        return None
-    if flag(config, "attention_bias", default=False):
-        raise ValueError(_("Latent attention with biases (attention_bias) cannot be counted here."))
-    return LatentAttention(
-        query_rank=optional_number(config, "q_lora_rank", 0, low=0),
-        kv_rank=whole_number(config, "kv_lora_rank"),
-        nope_dim=whole_number(config, "qk_nope_head_dim"),
-        rope_dim=whole_number(config, "qk_rope_head_dim"),
-        value_dim=whole_number(config, "v_head_dim"),
-    )
-
-
-def read_window(config: Config, num_layers: int, windowed: str) -> tuple[int | None, int]:
-    """Return the sliding window in tokens and how many layers have it: (None, 0) without one.
-
-    Args:
-        config: The file.
-        num_layers: Layers of the model.
-        windowed: Which layers have it when the file does not list them (`Family.windowed`).
-
-    Raises:
-        ValueError: If a number cannot be, or the list of layers has another length.
-    """
-    window = optional_number(config, "sliding_window", 0, low=0)
-    if not window or not flag(config, "use_sliding_window", default=windowed != "late"):
-        return None, 0
-    kinds = words(config, "layer_types")
-    if kinds and len(kinds) != num_layers:
-        raise ValueError(
-            _(
-                "layer_types in config.json lists {listed} layers, but the model has {layers}."
-            ).format(listed=len(kinds), layers=num_layers)
-        )
-    late = optional_number(config, "max_window_layers", num_layers, low=0)
-    counted = {
-        "all": num_layers,
-        "every_other": (num_layers + 1) // 2,
-        "five_of_six": num_layers - num_layers // 6,
-        "late": max(0, num_layers - late),
-        "none": 0,
-    }[windowed]
-    num_windowed = kinds.count("sliding_attention") if kinds else counted
-    return (window, num_windowed) if num_windowed else (None, 0)

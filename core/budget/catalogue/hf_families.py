@@ -1,7 +1,7 @@
-"""The fields of a config.json: what each family of models calls them, and how one of them is read.
+"""The fields of a config.json: what each family of models calls them, and what it leaves out.
 
 What a config.json does not say is fixed in the code of transformers 5.23, against whose modules
-every row is tested. A number or a word that cannot be becomes a sentence that names its field.
+every row is tested.
 
 Why apart: a new family is a row here, and `hf_config`, which makes a model of it, stays as it is.
 """
@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
 
-from core.language import _
-from core.models.spec import MAX_SIZE, Bias
+from core.models.spec import Bias
 
 _LLAMA_NAMES: Final = MappingProxyType(
     {
@@ -24,6 +23,7 @@ _LLAMA_NAMES: Final = MappingProxyType(
         "ffn_dim": "intermediate_size",
         "vocab_size": "vocab_size",
         "seq_len": "max_position_embeddings",
+        "window": "sliding_window",
     }
 )
 _GPT2_NAMES: Final = MappingProxyType(
@@ -40,8 +40,6 @@ _GPT2_NAMES: Final = MappingProxyType(
 )
 _LAYER_NORM: Final = MappingProxyType({"norm": "layer", "norm_bias": True, "gated": False})
 
-Config = Mapping[str, Any]
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Family:
@@ -56,8 +54,13 @@ class Family:
         bias_default: Whether they are on when the file does not say.
         ffn_bias_key: The field that switches the biases of the feed-forward on; "" if fixed.
         windowed: Which layers have the window when the file has no `layer_types`: "all",
-            "every_other", "five_of_six", "late" (from `max_window_layers` on) or "none".
+            "every_other", "five_of_six" (or as `sliding_window_pattern` says), "late" (from
+            `max_window_layers` on), "chunks" (Llama 4: `attention_chunk_size` and
+            `no_rope_layers`) or "none".
         learned_positions: Whether there is a table of positions.
+        qk_norm_key: The field that switches norms of queries and keys on; "" if fixed.
+        num_shared: Shared experts when the file does not say.
+        expert_bias: Whether experts and router have biases.
     """
 
     names: Mapping[str, str] = field(default_factory=lambda: _LLAMA_NAMES)
@@ -69,6 +72,9 @@ class Family:
     ffn_bias_key: str = "mlp_bias"
     windowed: str = "none"
     learned_positions: bool = False
+    qk_norm_key: str = ""
+    num_shared: int = 0
+    expert_bias: bool = False
 
 
 LLAMA: Final = Family()
@@ -120,6 +126,22 @@ FAMILIES: Final[Mapping[str, Family]] = {
     ),
     "deepseek_v2": Family(bias_key="", ffn_bias_key=""),
     "deepseek_v3": Family(bias_key="", ffn_bias_key=""),
+    "deepseek_v32": Family(bias_key="", ffn_bias_key=""),
+    "gpt_oss": Family(
+        layout={"sinks": True},
+        bias_default=True,
+        ffn_bias_key="",
+        windowed="every_other",
+        expert_bias=True,
+    ),
+    "llama4_text": Family(
+        names=_LLAMA_NAMES | {"ffn_dim": "intermediate_size_mlp", "window": "attention_chunk_size"},
+        ffn_bias_key="",
+        windowed="chunks",
+        num_shared=1,
+    ),
+    "glm4_moe": Family(bias="qkv", ffn_bias_key="", qk_norm_key="use_qk_norm"),
+    "olmo2": Family(layout={"qk_norm": True, "qk_norm_over": "all heads"}, ffn_bias_key=""),
     "ministral": Family(bias_key="", ffn_bias_key="", windowed="all"),
     "ernie4_5": Family(bias_key="use_bias", ffn_bias_key="use_bias", tied=True),
     "helium": Family(bias="qkv"),
@@ -141,8 +163,31 @@ FAMILIES: Final[Mapping[str, Family]] = {
     ),
 }
 """`model_type` -> its layout. Any other type is counted as if it were laid out like Llama."""
+SAME_AS: Final[Mapping[str, str]] = {"kimi_k2": "deepseek_v3"}
+"""A `model_type` that transformers does not have -> the one whose layout its architecture names."""
+# Sizes that a family's own code fixes; elsewhere they follow from the width and the heads.
+_FIXED: Final[Mapping[str, Mapping[str, int]]] = {
+    "starcoder2": {"num_kv_heads": 2},
+    "smollm3": {"num_kv_heads": 4},
+    "mistral": {"num_kv_heads": 8, "window": 4096},
+    "mixtral": {"num_kv_heads": 8},
+    "ministral": {"num_kv_heads": 8, "window": 4096},
+    "qwen3": {"head_dim": 128},
+    "qwen3_moe": {"num_kv_heads": 4},
+    "gemma": {"head_dim": 256},
+    "gemma2": {"num_kv_heads": 4, "head_dim": 256, "window": 4096},
+    "gemma3_text": {"num_heads": 8, "num_kv_heads": 4, "head_dim": 256, "window": 4096},
+    "ernie4_5": {"num_kv_heads": 2, "head_dim": 128},
+    "helium": {"head_dim": 128},
+    "seed_oss": {"num_kv_heads": 8, "head_dim": 128},
+    "glm": {"num_kv_heads": 2, "head_dim": 128},
+    "glm4": {"num_kv_heads": 2, "head_dim": 128},
+    "gpt_oss": {"num_kv_heads": 8, "head_dim": 64, "window": 128},
+    "llama4_text": {"num_kv_heads": 8, "head_dim": 128, "window": 8192},
+    "glm4_moe": {"num_kv_heads": 8},
+}
 DEFAULTS: Final[Mapping[str, Mapping[str, int]]] = {
-    kind: {"vocab_size": vocab_size, "seq_len": seq_len}
+    kind: {"vocab_size": vocab_size, "seq_len": seq_len, **_FIXED.get(kind, {})}
     for kind, vocab_size, seq_len in (
         ("gpt2", 50_257, 1024),
         ("gpt_neox", 50_432, 2048),
@@ -161,6 +206,11 @@ DEFAULTS: Final[Mapping[str, Mapping[str, int]]] = {
         ("gemma3_text", 262_208, 131_072),
         ("deepseek_v2", 102_400, 2048),
         ("deepseek_v3", 129_280, 4096),
+        ("deepseek_v32", 129_280, 163_840),
+        ("gpt_oss", 201_088, 131_072),
+        ("llama4_text", 202_048, 131_072),
+        ("glm4_moe", 151_552, 131_072),
+        ("olmo2", 50_304, 2048),
         ("ministral", 32_000, 131_072),
         ("ernie4_5", 103_424, 131_072),
         ("helium", 48_000, 4096),
@@ -191,12 +241,20 @@ READ: Final = (
     "use_sliding_window",
     "max_window_layers",
     "layer_types",
+    "sliding_window_pattern",
+    "attention_chunk_size",
+    "no_rope_layers",
+    "no_rope_layer_interval",
+    "use_qk_norm",
     "num_local_experts",
     "num_experts",
     "n_routed_experts",
     "num_experts_per_tok",
     "moe_intermediate_size",
     "n_shared_experts",
+    "intermediate_size_mlp",
+    "interleave_moe_layer_step",
+    "moe_layers",
     "first_k_dense_replace",
     "decoder_sparse_step",
     "mlp_only_layers",
@@ -205,92 +263,10 @@ READ: Final = (
     "qk_nope_head_dim",
     "qk_rope_head_dim",
     "v_head_dim",
+    "index_n_heads",
+    "index_head_dim",
+    "index_topk",
+    "num_nextn_predict_layers",
     "quantization_config",
 )
 """The fields that count parameters, caches and FLOPs."""
-
-
-def whole_number(config: Config, key: str, *, low: int = 1) -> int:
-    """Return a field that must be there.
-
-    Raises:
-        ValueError: If it is missing, no whole number, or outside the range.
-    """
-    value = config.get(key)
-    if value is None:
-        raise ValueError(
-            _("config.json has no {key}: the model cannot be counted without it.").format(key=key)
-        )
-    return _checked(key, value, low)
-
-
-def optional_number(config: Config, key: str, default: int, *, low: int = 1) -> int:
-    """Return a field that may be missing or null.
-
-    Raises:
-        ValueError: If it is no whole number or outside the range.
-    """
-    value = config.get(key)
-    return default if value is None else _checked(key, value, low)
-
-
-def flag(config: Config, key: str, default: bool) -> bool:
-    """Return a field that is true, false, null or missing.
-
-    Raises:
-        ValueError: If it is anything else.
-    """
-    value = config.get(key)
-    if value is None:
-        return default
-    if not isinstance(value, bool):
-        raise ValueError(  # noqa: TRY004  what a reader pastes is a value
-            _("{key} in config.json is {value}; it must be true or false.").format(
-                key=key, value=shown(value)
-            )
-        )
-    return value
-
-
-def words(config: Config, key: str) -> tuple[str, ...]:
-    """Return a field that is a list of words; empty if it is missing or null.
-
-    Raises:
-        ValueError: If it is anything else.
-    """
-    value = config.get(key)
-    if value is None:
-        return ()
-    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-        raise ValueError(
-            _("{key} in config.json is {value}; it must be a list of words.").format(
-                key=key, value=shown(value)
-            )
-        )
-    return tuple(value)
-
-
-def shown(value: object) -> str:
-    """Return a value of the file short enough for a sentence, without marks of Markdown."""
-    try:
-        text = repr(value)
-    except ValueError:  # a whole number of more than 4,300 digits is not written out
-        text = _("a very large number")
-    plain = "".join(mark if mark.isalnum() or mark in " .,:+-_'[]{}" else "?" for mark in text)
-    return plain if len(plain) <= 40 else f"{plain[:40]}..."
-
-
-def _checked(key: str, value: object, low: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise ValueError(  # noqa: TRY004  what a reader pastes is a value
-            _("{key} in config.json is {value}; it must be a whole number.").format(
-                key=key, value=shown(value)
-            )
-        )
-    if not low <= value <= MAX_SIZE:
-        raise ValueError(
-            _("{key} in config.json is {value}; it must lie between {low} and {high}.").format(
-                key=key, value=shown(value), low=low, high=f"{MAX_SIZE:,}"
-            )
-        )
-    return value

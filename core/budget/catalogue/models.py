@@ -6,18 +6,18 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from core.models.spec import LatentAttention, Mixture, ModelSpec
+from core.models.spec import Beyond, Indexer, LatentAttention, Mixture, ModelSpec
 
 _ROWS: Final = Path(__file__).with_name("models.toml")
+_PARTS: Final = {"mixture": Mixture, "latent": LatentAttention, "indexer": Indexer}
 
 
 def _spec(row: dict[str, Any]) -> ModelSpec:
-    mixture, latent = row.pop("mixture", None), row.pop("latent", None)
-    return ModelSpec(
-        **row,
-        mixture=Mixture(**mixture) if mixture else None,
-        latent=LatentAttention(**latent) if latent else None,
+    parts = {name: kind(**row.pop(name)) for name, kind in _PARTS.items() if name in row}
+    beyond = tuple(
+        Beyond(reason=reason, num_params=count) for reason, count in row.pop("beyond", {}).items()
     )
+    return ModelSpec(**row, **parts, beyond=beyond)
 
 
 def _read() -> Mapping[str, ModelSpec]:
@@ -26,4 +26,4 @@ def _read() -> Mapping[str, ModelSpec]:
 
 
 MODELS: Final = _read()
-"""Key, as in a link -> architecture; families together, small to large."""
+"""Key, as in a link -> architecture; makers together, families of a maker small to large."""

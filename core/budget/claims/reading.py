@@ -50,6 +50,12 @@ SIZE_WORDS: Final[Mapping[str, str]] = {
     "gpt-3-175b": r"\b175b\b",
     "llama-3.1-405b": r"\b405b\b",
     "deepseek-v3": r"\b671b\b",
+    "gpt-oss-120b": r"\b120b\b",
+    "qwen3-235b-a22b": r"\b235b\b",
+    "gpt-oss-20b": r"\b20b\b",
+    "mistral-small-3-24b": r"\b24b\b",
+    "gemma-3-12b": r"\b12b\b",
+    "qwen3-4b": r"\b4b\b",
 }
 """Key of MODELS -> a pattern for its size alone: "a 13B model"."""
 

@@ -82,9 +82,8 @@ def _attention(
 ) -> tuple[Operation, ...]:
     num_queries = context if phase == "prefill" else 1
     rows = batch_size * num_queries
-    all_windowed = spec.num_windowed_layers == spec.num_layers
     sizes = {
-        "num_keys": min(context, spec.window or context) if all_windowed else context,
+        "num_keys": _num_keys(spec, context),
         "num_heads": spec.num_heads,
         "num_kv_heads": spec.num_kv_heads,
         "key_dim": spec.head_dim,
@@ -94,7 +93,10 @@ def _attention(
         "num_queries": num_queries,
     }
     if spec.latent is not None:
-        return _latent(spec, spec.latent, sizes, rows, phase)
+        return (
+            *_latent(spec, spec.latent, sizes, rows, phase),
+            *_index(spec, spec.latent.query_rank, sizes | {"num_keys": context}, rows),
+        )
     keys = spec.num_kv_heads * spec.head_dim
     queries = spec.num_heads * spec.head_dim
     rotated = elementwise(
@@ -107,6 +109,14 @@ def _attention(
         _pairs(N_("attention"), ATTENTION_BYTES, sizes),
         matmul(N_("attention output"), rows, queries, spec.hidden_dim, item_bytes),
     )
+
+
+def _num_keys(spec: ModelSpec, context: int) -> int:
+    """Return the tokens that a query attends to, at most, where all layers agree on it."""
+    if spec.indexer is not None:
+        return min(context, spec.indexer.top_k)
+    all_windowed = spec.num_windowed_layers == spec.num_layers
+    return min(context, spec.window or context) if all_windowed else context
 
 
 def _latent(
@@ -140,6 +150,22 @@ def _latent(
         matmul(N_("keys and values"), rows, latent.kv_rank, spread, item_bytes),
         attention,
         matmul(N_("attention output"), rows, heads * latent.value_dim, spec.hidden_dim, item_bytes),
+    )
+
+
+def _index(
+    spec: ModelSpec, query_rank: int, sizes: dict[str, Number], rows: int
+) -> tuple[Operation, ...]:
+    """Return what picks the tokens: it scores all of them, with one key for all its heads."""
+    indexer, item_bytes = spec.indexer, float(sizes["item_bytes"])
+    if indexer is None:
+        return ()
+    heads, width = indexer.num_heads, indexer.head_dim
+    scored = sizes | {"num_heads": heads, "key_dim": width, "value_dim": 0}
+    return (
+        matmul(N_("index queries"), rows, query_rank, heads * width, item_bytes),
+        matmul(N_("index keys and weights"), rows, spec.hidden_dim, width + heads, item_bytes),
+        _pairs(N_("index scores"), LATENT_BYTES, scored),
     )
 
 

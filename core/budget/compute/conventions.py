@@ -3,7 +3,7 @@
 from typing import Final
 
 from core.budget.check import check_range
-from core.budget.compute.forward_flops import forward_flops, is_scores
+from core.budget.compute.forward_flops import forward_flops, is_pairs, is_scores
 from core.budget.compute.step_flops import step_flops
 from core.budget.item import Formula, Item, Number, item
 from core.budget.recipe import TrainingRecipe
@@ -36,6 +36,10 @@ CROSSING_WITH_WINDOWS: Final = Formula(
 CROSSING_IN_WINDOWS: Final = Formula(
     "scores_each_pair * window * (window - 1)"
     " / (2 * scores_each_pair * window - 2 * matrices_each_token)"
+)
+# Whole chunks cost (w + 1) / 2 pairs a token, whatever the context.
+CROSSING_WITH_CHUNKS: Final = Formula(
+    "(2 * matrices_each_token - scores_windowed * (window + 1)) / scores_full - 1"
 )
 CONTEXTS: Final[tuple[int, ...]] = tuple(2**power for power in range(8, 21))
 
@@ -109,30 +113,40 @@ def crossing(spec: ModelSpec) -> Item | None:
     None if they never do: a window holds them down in every layer.
     """
     forward = forward_flops(spec, 1, 1)
-    pairs = sum(part.amount for part in forward.children if is_scores(part))
+    pairs = sum(part.amount for part in forward.children if is_pairs(part))
     values: dict[str, Number] = {
         "matrices_each_token": forward.amount - pairs,
         "scores_each_pair": pairs,
     }
     found = item(N_("crossing"), CROSSING, values, unit="tokens", kind="exact", source=_CROSSING)
-    window = spec.window or found.amount
-    if not spec.num_windowed_layers or found.amount <= window:
+    window, num_windowed = spec.window or found.amount, spec.num_windowed_layers
+    if spec.indexer is not None:
+        window, num_windowed = spec.indexer.top_k, spec.num_layers
+    if not num_windowed or found.amount <= window:
         return found
-    return _crossing_with_windows(spec, values, window)
+    scores = sum(part.amount for part in forward.children if is_scores(part))
+    windowed = scores * num_windowed / spec.num_layers
+    return _crossing_with_windows(values, windowed, window, chunked=spec.chunked)
 
 
 def _crossing_with_windows(
-    spec: ModelSpec, sizes: dict[str, Number], window: Number
+    sizes: dict[str, Number], windowed: float, window: Number, *, chunked: bool
 ) -> Item | None:
-    """Return the crossing beyond a window that is full."""
-    share = spec.num_windowed_layers / spec.num_layers
+    """Return the crossing beyond a window that is full; a full chunk costs half a window."""
     pairs = sizes["scores_each_pair"]
     values = sizes | {
-        "scores_full": pairs * (1 - share),
-        "scores_windowed": pairs * share,
+        "scores_full": pairs - windowed,
+        "scores_windowed": windowed,
         "window": window,
     }
-    if share == 1 and pairs * window <= sizes["matrices_each_token"]:
+    if chunked and pairs == windowed:
         return None
-    formula = CROSSING_IN_WINDOWS if share == 1 else CROSSING_WITH_WINDOWS
+    if chunked:
+        return _pairs_item(CROSSING_WITH_CHUNKS, values)
+    if pairs == windowed and pairs * window <= sizes["matrices_each_token"]:
+        return None
+    return _pairs_item(CROSSING_IN_WINDOWS if pairs == windowed else CROSSING_WITH_WINDOWS, values)
+
+
+def _pairs_item(formula: Formula, values: dict[str, Number]) -> Item:
     return item(N_("crossing"), formula, values, unit="tokens", kind="exact", source=_WINDOWS)

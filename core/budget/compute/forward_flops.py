@@ -20,6 +20,10 @@ PRODUCTS: Final = N_("2 FLOPs for each multiply and add; Kaplan et al. 2020, tab
 LATENT: Final = N_("DeepSeek-V2 2024, section 2.1: projections through the compressed widths")
 SCORES: Final = N_("queries times keys, then weights times values, for every pair of tokens")
 
+CHUNKS: Final = N_("queries times keys, then weights times values, for each pair in a chunk")
+PICKED: Final = N_("DeepSeek-V3.2, 2025, section 2.1: pairs with the tokens that the indexer picks")
+INDEX: Final = N_("DeepSeek-V3.2, 2025, equation 1: the indexer's queries times its keys")
+
 _PER_LAYER: Final = "2 * num_tokens * num_layers"
 PROJECTIONS: Final = Formula(
     f"{_PER_LAYER} * hidden_dim * head_dim * (2 * num_heads + 2 * num_kv_heads)"
@@ -41,6 +45,18 @@ CAUSAL_SCORES: Final = Formula(f"num_tokens * num_full_layers * (seq_len + 1) * 
 WINDOW_SCORES: Final = Formula(
     f"num_tokens * num_windowed_layers * window * (2 * seq_len - window + 1) * {_HEADS} // seq_len"
 )
+# A chunk's tokens see from its start on: whole chunks of `window` tokens, then the rest.
+CHUNK_SCORES: Final = Formula(
+    f"num_tokens * num_windowed_layers * (num_chunks * window * (window + 1) + rest * (rest + 1))"
+    f" * {_HEADS} // seq_len"
+)
+INDEX_PROJECTIONS: Final = Formula(
+    f"{_PER_LAYER}"
+    " * (query_rank * index_heads * index_dim + hidden_dim * (index_dim + index_heads))"
+)
+_INDEX_HEADS: Final = "index_heads * index_dim"
+FULL_INDEX: Final = Formula(f"{_PER_LAYER} * seq_len * {_INDEX_HEADS}")
+CAUSAL_INDEX: Final = Formula(f"num_tokens * num_layers * (seq_len + 1) * {_INDEX_HEADS}")
 FEED_FORWARD: Final = Formula(
     "2 * num_tokens * num_dense_layers * num_matrices * hidden_dim * ffn_dim"
 )
@@ -69,6 +85,7 @@ def forward_flops(spec: ModelSpec, num_tokens: int, seq_len: int, *, causal: boo
     check_range("seq_len", seq_len, 1, MAX_TOKENS)
     sizes = flop_sizes(spec) | {"num_tokens": num_tokens, "seq_len": seq_len}
     parts = [_projections(spec, sizes), *_scores(spec, sizes, causal=causal)]
+    parts += _index(spec, sizes, causal=causal)
     parts += _feed_forward(spec, sizes)
     parts.append(_products(N_("head"), HEAD, sizes))
     return as_guessed(total(N_("forward"), parts, source=PRODUCTS), spec)
@@ -86,8 +103,13 @@ def flop_sizes(spec: ModelSpec) -> dict[str, Number]:
 
 
 def is_scores(part: Item) -> bool:
-    """Return whether a component is made of pairs of tokens, not of weights."""
+    """Return whether a component is attention's pairs of tokens, not products with weights."""
     return part.name in {"attention scores", "windowed scores"}
+
+
+def is_pairs(part: Item) -> bool:
+    """Return whether a component is made of pairs of tokens, those of an indexer too."""
+    return is_scores(part) or part.name == "index scores"
 
 
 def _projections(spec: ModelSpec, sizes: Mapping[str, Number]) -> Item:
@@ -95,47 +117,48 @@ def _projections(spec: ModelSpec, sizes: Mapping[str, Number]) -> Item:
     if spec.latent is None:
         return _products(name, PROJECTIONS, sizes)
     formula = LATENT_PROJECTIONS if spec.latent.query_rank else LATENT_PLAIN_QUERIES
-    return item(name, formula, sizes, unit="FLOPs", kind="exact", source=LATENT)
+    return _counted(name, formula, sizes, LATENT)
 
 
 def _scores(spec: ModelSpec, sizes: dict[str, Number], *, causal: bool) -> list[Item]:
+    whole_name, seq_len = N_("attention scores"), int(sizes["seq_len"])
     if not causal:
-        return [
-            item(
-                N_("attention scores"),
-                FULL_SCORES,
-                sizes,
-                unit="FLOPs",
-                kind="exact",
-                source=SCORES,
-            )
-        ]
+        return [_counted(whole_name, FULL_SCORES, sizes, SCORES)]
+    if spec.indexer is not None:  # as if all layers had a window of so many tokens
+        window = {
+            "window": min(spec.indexer.top_k, seq_len),
+            "num_windowed_layers": spec.num_layers,
+        }
+        return [_counted(whole_name, WINDOW_SCORES, sizes | window, PICKED)]
     parts = []
     if spec.num_windowed_layers < spec.num_layers:
-        parts += [
-            item(
-                N_("attention scores"),
-                CAUSAL_SCORES,
-                sizes,
-                unit="FLOPs",
-                kind="exact",
-                source=SCORES,
-            )
-        ]
+        parts.append(_counted(whole_name, CAUSAL_SCORES, sizes, SCORES))
     if spec.num_windowed_layers:
-        window = min(spec.window or MAX_TOKENS, int(sizes["seq_len"]))
-        values = sizes | {"window": window}
-        parts += [
-            item(
-                N_("windowed scores"),
-                WINDOW_SCORES,
-                values,
-                unit="FLOPs",
-                kind="exact",
-                source=SCORES,
-            )
-        ]
+        parts.append(_windowed(spec, sizes, min(spec.window or MAX_TOKENS, seq_len)))
     return parts
+
+
+def _windowed(spec: ModelSpec, sizes: dict[str, Number], window: int) -> Item:
+    name = N_("windowed scores")
+    if not spec.chunked:
+        return _counted(name, WINDOW_SCORES, sizes | {"window": window}, SCORES)
+    num_chunks, rest = divmod(int(sizes["seq_len"]), window)
+    values = sizes | {"window": window, "num_chunks": num_chunks, "rest": rest}
+    return _counted(name, CHUNK_SCORES, values, CHUNKS)
+
+
+def _index(spec: ModelSpec, sizes: Mapping[str, Number], *, causal: bool) -> list[Item]:
+    if spec.indexer is None:
+        return []
+    scores = CAUSAL_INDEX if causal else FULL_INDEX
+    return [
+        _counted(N_("index projections"), INDEX_PROJECTIONS, sizes, INDEX),
+        _counted(N_("index scores"), scores, sizes, INDEX),
+    ]
+
+
+def _counted(name: str, formula: Formula, sizes: Mapping[str, Number], source: str) -> Item:
+    return item(name, formula, sizes, unit="FLOPs", kind="exact", source=source)
 
 
 def _feed_forward(spec: ModelSpec, sizes: Mapping[str, Number]) -> list[Item]:
@@ -151,4 +174,4 @@ def _feed_forward(spec: ModelSpec, sizes: Mapping[str, Number]) -> list[Item]:
 
 
 def _products(name: str, formula: Formula, sizes: Mapping[str, Number]) -> Item:
-    return item(name, formula, sizes, unit="FLOPs", kind="exact", source=PRODUCTS)
+    return _counted(name, formula, sizes, PRODUCTS)

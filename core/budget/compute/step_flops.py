@@ -138,7 +138,9 @@ def skipped_width(spec: ModelSpec, recipe: TrainingRecipe) -> int:
         return 0
     length = 1 if recipe.checkpointing == "full" else recipe.checkpoint_every
     ends = {*range(length - 1, spec.num_layers, length), spec.num_layers - 1}
-    num_dense: int = sum(end < spec.num_dense_layers for end in ends)
+    num_dense = sum(
+        spec.expert_layers_before(end + 1) == spec.expert_layers_before(end) for end in ends
+    )
     shared = 0 if spec.mixture is None else spec.mixture.num_shared * spec.mixture.expert_dim
     if recipe.lora is not None and "down" in recipe.lora.targets:
         return num_dense * recipe.lora.rank + (len(ends) - num_dense) * shared

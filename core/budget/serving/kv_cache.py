@@ -1,7 +1,8 @@
 """The bytes of the KV cache: what attention keeps of earlier tokens, for every kind of attention.
 
 MHA, GQA and MQA keep a key and a value for each key head; latent attention keeps one compressed
-vector and one rotary key for all heads; a layer with a sliding window keeps no more than it sees.
+vector and one rotary key for all heads, and beside it an indexer's key; a layer with a sliding
+window keeps no more than it sees, one with chunks no more than a chunk.
 """
 
 from collections.abc import Iterator
@@ -22,8 +23,11 @@ _HEADS: Final = "2 * ceil(num_kv_heads / tensor)"
 _BITS: Final = {
     "heads": f"{_HEADS} * head_dim * bits",
     "latent": "(kv_rank + rope_dim) * bits",
+    "indexed": "(kv_rank + rope_dim + index_dim) * bits",
     "scales of heads": f"{_HEADS} * ceil(head_dim / block_size) * scale_bits",
     "scales of latent": "(ceil(kv_rank / block_size) + ceil(rope_dim / block_size)) * scale_bits",
+    "scales of indexed": "(ceil(kv_rank / block_size) + ceil(rope_dim / block_size)"
+    " + ceil(index_dim / block_size)) * scale_bits",
 }
 _WHOLE: Final = "num_full_layers * context"
 _WINDOWED: Final = "num_windowed_layers * min(context, window)"
@@ -36,15 +40,21 @@ WINDOWED: Final = {
 PER_TOKEN: Final = {
     "heads": Formula("ceil(num_layers * 2 * num_kv_heads * head_dim * bits / 8)"),
     "latent": Formula("ceil(num_layers * (kv_rank + rope_dim) * bits / 8)"),
+    "indexed": Formula("ceil(num_layers * (kv_rank + rope_dim + index_dim) * bits / 8)"),
 }
 
 _SOURCE: Final = {
     "heads": N_("a key and a value for each key head: Ainslie et al. 2023, GQA, section 2"),
     "latent": N_("one compressed vector and one rotary key: DeepSeek-V2, 2024, section 2.1"),
+    "indexed": N_(
+        "one compressed vector, one rotary key and the indexer's key: DeepSeek-V3.2, 2025, "
+        "section 2.1"
+    ),
 }
 _WINDOW: Final = N_(
     "a layer keeps the tokens that it sees: Jiang et al. 2023, Mistral 7B, section 2"
 )
+_CHUNK: Final = N_("a layer keeps its chunk, here a full one: Llama 4, 2025, config.json")
 _SCALES: Final = N_("one scale per block of a head's vector; what a whole tensor shares left out")
 
 _NAMES: Final = {
@@ -105,18 +115,45 @@ def kv_cache(
         "tensor": tensor,
         **_bits(spec, fmt),
     }
-    found = total("KV cache", tuple(_parts(_kind(spec), values)), source=_SOURCE[_kind(spec)])
-    return as_guessed(found, spec)
+    kept = _CHUNK if spec.chunked else _WINDOW
+    parts = tuple(_parts(_kind(spec), values, kept))
+    return as_guessed(total("KV cache", parts, source=_SOURCE[_kind(spec)]), spec)
+
+
+def kv_read(
+    spec: ModelSpec,
+    context: int,
+    concurrency: int = 1,
+    kv_format: str = "bfloat16",
+    tensor: int = 1,
+) -> int:
+    """Return the bytes of the cache that one more token reads on one device.
+
+    It is the whole cache, but with an indexer only its keys and the tokens that it picks. The
+    arguments are those of `kv_cache`.
+    """
+    held = kv_cache(spec, context, concurrency, kv_format, tensor).amount
+    if spec.indexer is None:
+        return int(held)
+    plain = replace(spec, indexer=None)
+    picked = replace(plain, window=spec.indexer.top_k, num_windowed_layers=spec.num_layers)
+    latent, read = (
+        kv_cache(each, context, concurrency, kv_format, tensor).amount for each in (plain, picked)
+    )
+    return int(held - latent + read)
 
 
 def _kind(spec: ModelSpec) -> str:
-    return "heads" if spec.latent is None else "latent"
+    if spec.latent is None:
+        return "heads"
+    return "latent" if spec.indexer is None else "indexed"
 
 
 def _sizes(spec: ModelSpec) -> dict[str, Number]:
     if spec.latent is None:
         return {"num_kv_heads": spec.num_kv_heads, "head_dim": spec.head_dim}
-    return {"kv_rank": spec.latent.kv_rank, "rope_dim": spec.latent.rope_dim}
+    sizes: dict[str, Number] = {"kv_rank": spec.latent.kv_rank, "rope_dim": spec.latent.rope_dim}
+    return sizes | ({"index_dim": spec.indexer.head_dim} if spec.indexer else {})
 
 
 def _bits(spec: ModelSpec, fmt: Format | BlockFormat) -> dict[str, Number]:
@@ -129,7 +166,7 @@ def _bits(spec: ModelSpec, fmt: Format | BlockFormat) -> dict[str, Number]:
     return {"bits": fmt.element.bits, **scale}
 
 
-def _parts(kind: str, values: dict[str, Number]) -> Iterator[Item]:
+def _parts(kind: str, values: dict[str, Number], kept: str) -> Iterator[Item]:
     """Yield codes, then scales, of the layers that there are."""
     scaled = (f"scales of {kind}",) if "block_size" in values else ()
     for each in (kind, *scaled):
@@ -138,7 +175,7 @@ def _parts(kind: str, values: dict[str, Number]) -> Iterator[Item]:
             name, source = _NAMES[is_scale, False], _SCALES if is_scale else _SOURCE[kind]
             yield item(name, WHOLE[each], values, unit="bytes", kind="exact", source=source)
         if values["num_windowed_layers"]:
-            name, source = _NAMES[is_scale, True], _SCALES if is_scale else _WINDOW
+            name, source = _NAMES[is_scale, True], _SCALES if is_scale else kept
             yield item(name, WINDOWED[each], values, unit="bytes", kind="exact", source=source)
 
 
@@ -183,7 +220,7 @@ def kv_variants(spec: ModelSpec, context: int, kv_format: str) -> tuple[KVVarian
 def _kinds(spec: ModelSpec) -> list[tuple[str, ModelSpec]]:
     heads = spec
     if spec.latent is not None:
-        heads = replace(spec, latent=None, head_dim=spec.latent.nope_dim)
+        heads = replace(spec, latent=None, indexer=None, head_dim=spec.latent.nope_dim)
     kinds = [(MHA, with_kv_heads(heads, heads.num_heads))]
     if spec.num_windowed_layers:
         kinds.append((NO_WINDOWS, replace(spec, num_windowed_layers=0)))

@@ -9,10 +9,10 @@ from typing import Final
 
 from core.budget.check import check_range
 from core.budget.cluster import Cluster
-from core.budget.compute.forward_flops import flop_sizes, forward_flops, is_scores
+from core.budget.compute.forward_flops import flop_sizes, forward_flops, is_pairs
 from core.budget.item import Formula, Item, Number, item, total
 from core.budget.serving.decode_speeds import Band, decode_band, measured_fit
-from core.budget.serving.kv_cache import kv_cache
+from core.budget.serving.kv_cache import kv_read
 from core.budget.serving.peaks import known_bandwidth, product_peak, serving_peak
 from core.budget.serving.plan import ServingPlan
 from core.budget.weights.parameters import share_counts
@@ -55,13 +55,24 @@ _RING: Final = N_("two all-reduces a layer: Shoeybi et al. 2019, Megatron-LM, se
 
 _TOKENS: Final = "num_full_layers * context + num_windowed_layers * min(context, window)"
 SCORES: Final = Formula(f"2 * concurrency * ({_TOKENS}) * num_heads * (key_dim + value_dim)")
+# In a chunk: the tokens from its start on.
+CHUNKED_SCORES: Final = Formula(
+    "2 * concurrency * (num_full_layers * context + num_windowed_layers"
+    " * (context - (context - 1) // window * window)) * num_heads * (key_dim + value_dim)"
+)
 # Latent attention multiplies its queries into the compressed space and never unfolds the cache.
 LATENT_SCORES: Final = Formula(
     f"2 * concurrency * ({_TOKENS}) * num_heads * (kv_rank + rope_dim + kv_rank)"
 )
+# The picked tokens in the compressed space, and the indexer's own scores of every token.
+INDEXED_SCORES: Final = Formula(
+    "2 * concurrency * num_layers * (min(context, top_k) * num_heads"
+    " * (kv_rank + rope_dim + kv_rank) + context * index_heads * index_dim)"
+)
 LAST_TOKEN: Final = Formula("2 * num_sequences * hidden_dim * vocab_size")
 _SCORES: Final = N_("queries times keys, then weights times values, for every token in the cache")
 _LATENT: Final = N_("DeepSeek-V2, 2024, section 2.1.2: projections absorbed while decoding")
+_INDEXED: Final = N_("DeepSeek-V3.2, 2025, section 2.1: every token scored, the best attended to")
 _LAST: Final = N_("only the last token of a prompt is turned into a next token")
 _PASS: Final = N_("2 FLOPs for each multiply and add; norms and activations left out")
 
@@ -114,10 +125,10 @@ def decode_latency(
         ValueError: As `prefill_seconds`.
     """
     seen = mean_context(serving) if context is None else context
-    cache = kv_cache(spec, seen, serving.concurrency, serving.kv_format, serving.tensor)
+    read = kv_read(spec, seen, serving.concurrency, serving.kv_format, serving.tensor)
     work = {
         "weight_bytes": weights_read(spec, serving, serving.concurrency).amount,
-        "kv_bytes": cache.amount,
+        "kv_bytes": read,
         **_flops(decode_flops(spec, seen, serving.concurrency)),
     }
     values = _speeds(spec, serving, cluster) | work | {"num_tokens": serving.concurrency}
@@ -148,7 +159,7 @@ def _latency(name: str, serving: ServingPlan, values: dict[str, Number], band: B
 
 def _flops(work: Item) -> dict[str, Number]:
     """Return the FLOPs of a pass, and those of them that multiply quantized matrices."""
-    wide = [part for part in work.children if is_scores(part) or part.name in {"head", "router"}]
+    wide = [part for part in work.children if is_pairs(part) or part.name in {"head", "router"}]
     return {"flops": work.amount, "matrix_flops": work.amount - sum(part.amount for part in wide)}
 
 
@@ -222,12 +233,16 @@ def decode_flops(spec: ModelSpec, context: int, concurrency: int) -> Item:
         concurrency: Sequences.
     """
     pass_over = forward_flops(spec, concurrency, 1)
-    parts = [part for part in pass_over.children if not is_scores(part)]
+    parts = [part for part in pass_over.children if not is_pairs(part)]
     values: dict[str, Number] = flop_sizes(spec) | {
         "context": context,
         "window": spec.window or context,
         "concurrency": concurrency,
     }
     formula, source = (SCORES, _SCORES) if spec.latent is None else (LATENT_SCORES, _LATENT)
+    if spec.chunked:
+        formula = CHUNKED_SCORES
+    if spec.indexer is not None:
+        formula, source = INDEXED_SCORES, _INDEXED
     scores = item("attention scores", formula, values, unit="FLOPs", kind="exact", source=source)
     return total("decode FLOPs", (*parts, scores), source=_PASS)

@@ -11,7 +11,7 @@ from core.budget.simulation.timeline import StepReport, read_report
 from core.budget.training.scenario import check_recipe
 from core.language import N_, _
 from core.machine.child import lines_of
-from core.models.spec import LatentAttention, Mixture, ModelSpec
+from core.models.spec import Beyond, Indexer, LatentAttention, Mixture, ModelSpec
 
 _NOT_SIMULATED: Final = {
     "fsdp2": N_("FSDP2 shares its weights out over several devices; one is simulated. Take fp32."),
@@ -19,6 +19,7 @@ _NOT_SIMULATED: Final = {
         "No optimizer of torch keeps fp32 moments for bf16 weights; take pure_bf16 or mixed_bf16."
     ),
 }
+_PARTS: Final = {"mixture": Mixture, "latent": LatentAttention, "indexer": Indexer}
 SIMULATED: Final = tuple(key for key in PRECISIONS if key not in _NOT_SIMULATED)
 SIMULATION_SECONDS: Final = 180
 
@@ -54,9 +55,10 @@ def read_case(line: str) -> tuple[ModelSpec, TrainingRecipe]:
     """
     case = json.loads(line)
     spec, recipe = case["spec"], case["recipe"]
-    mixture, latent, lora = spec["mixture"], spec["latent"], recipe["lora"]
-    spec["mixture"] = Mixture(**mixture) if mixture else None
-    spec["latent"] = LatentAttention(**latent) if latent else None
+    lora = recipe["lora"]
+    for name, kind in _PARTS.items():
+        spec[name] = kind(**spec[name]) if spec[name] else None
+    spec["beyond"] = tuple(Beyond(**each) for each in spec["beyond"])
     recipe["lora"] = LoRA(**lora | {"targets": tuple(lora["targets"])}) if lora else None
     return ModelSpec(**spec), TrainingRecipe(**recipe)
 

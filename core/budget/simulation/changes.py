@@ -39,6 +39,7 @@ _KEPT: Final = (
     _aten.mm.default,
     _aten.addmm.default,
     _aten.bmm.default,
+    _aten.baddbmm.default,
     _aten._scaled_dot_product_flash_attention.default,
     _aten._scaled_dot_product_flash_attention_for_cpu.default,
 )

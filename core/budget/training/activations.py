@@ -48,6 +48,7 @@ def activation_sizes(spec: ModelSpec, recipe: TrainingRecipe, share: Share) -> d
         "kv_dim": sizes["num_kv_heads"] * spec.head_dim,
         "rotary_dim": 0 if spec.learned_positions else spec.head_dim,
         "in_flight": share.in_flight,
+        "alternating": int(spec.mixture is not None and spec.mixture.alternating),
         "segment_layers": (
             min(recipe.checkpoint_every, share.num_layers)
             if recipe.checkpointing == "every_k"
@@ -159,9 +160,20 @@ def recomputed_activations(
 def dense_in_run(sizes: Mapping[str, Number], *, is_first: bool) -> Number:
     """Return how many layers without experts a rank's first run of layers has, or its last."""
     layers = sizes["segment_layers"]
+    if sizes["alternating"]:
+        return _alternating_dense(sizes, is_first=is_first)
     if is_first:
         return min(layers, sizes["num_dense_layers"])
     return max(0, layers - sizes["num_expert_layers"])
+
+
+def _alternating_dense(sizes: Mapping[str, Number], *, is_first: bool) -> Number:
+    """Return a run's layers without experts where they alternate with the others."""
+    run, layers, experts = sizes["segment_layers"], sizes["num_layers"], sizes["num_expert_layers"]
+    with_experts = run * experts // layers
+    if not is_first:
+        with_experts = experts - (layers - run) * experts // layers
+    return run - with_experts
 
 
 def _shape_of(recipe: TrainingRecipe) -> TrainingRecipe:

@@ -88,6 +88,7 @@ ATTENTION: Final[Mapping[str, Rows]] = {
 
 _BOTH: Final = "num_tokens * (query_dim + kv_dim)"
 _BOTH_HEADS: Final = "4 * num_tokens * (num_heads + num_kv_heads)"
+_BOTH_TOKENS: Final = "2 * 4 * num_tokens"
 QK_NORM: Final[Mapping[str, Rows]] = {
     "steps": (
         Saved(N_("queries and keys in fp32"), "pow, mul", "4 * " + _BOTH),
@@ -240,12 +241,21 @@ def _attention(spec: ModelSpec, profile: Profile) -> Rows:
     if spec.latent is None:
         needs = ("q", "k", "v")
         read = Saved(ATTENTION_INPUT, "matmul", f"qkv_copies * {NORMED}", needs)
-        normed = QK_NORM[profile.rms_norm] if spec.qk_norm else ()
+        normed = _qk_norm(spec, profile) if spec.qk_norm else ()
         return (read, *normed, *ATTENTION[profile.attention])
     read = Saved(N_("input of the latent"), "matmul", f"pair_copies * {NORMED}", ("latent",))
     queries = QUERY_NORM[profile.rms_norm] if spec.latent.query_rank else ()
     keys = LATENT_NORM[profile.rms_norm]
     return (read, *queries, *keys, *LATENT_ATTENTION[profile.attention])
+
+
+def _qk_norm(spec: ModelSpec, profile: Profile) -> Rows:
+    rows = QK_NORM[profile.rms_norm]
+    if spec.qk_norm_over == "head":
+        return rows
+    return tuple(
+        row._replace(what=_RMS, size=_BOTH_TOKENS) if row.what == _HEAD_RMS else row for row in rows
+    )
 
 
 def _experts(spec: ModelSpec, profile: Profile) -> Rows:

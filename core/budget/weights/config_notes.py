@@ -3,10 +3,16 @@
 import json
 from collections.abc import Iterator
 
-from core.budget.catalogue.hf_config import STORED, language_part, layout_of, read_config
-from core.budget.catalogue.hf_families import Config, shown
+from core.budget.catalogue.hf_config import (
+    STORED,
+    kind_of,
+    language_part,
+    layout_of,
+    read_config,
+)
+from core.budget.catalogue.hf_fields import Config, optional_number, shown
 from core.budget.weights.parameters import counts
-from core.language import _
+from core.language import _, ngettext
 from core.models.spec import ModelSpec
 from core.units import format_count
 
@@ -22,33 +28,52 @@ def config_notes(text: str) -> tuple[str, ...]:
     """
     spec = read_config(text)
     config = language_part(json.loads(text))
-    return (*_guess_note(spec), *_missing_notes(spec, config), *_stored_notes(config))
+    return (
+        *_guess_note(spec, config),
+        *_missing_notes(spec, config),
+        *_beyond_notes(config),
+        *_stored_notes(config),
+    )
 
 
-def _guess_note(spec: ModelSpec) -> Iterator[str]:
+def _guess_note(spec: ModelSpec, config: Config) -> Iterator[str]:
     if spec.guessed:
         yield _(
             "Its type is not known here: it is counted as if laid out like Llama, so every number "
             "is an estimate."
+        )
+    elif kind_of(config) != config["model_type"]:
+        yield _("Its type {type} is counted as {same}, whose architecture it names.").format(
+            type=config["model_type"], same=kind_of(config)
         )
 
 
 def _missing_notes(spec: ModelSpec, config: Config) -> Iterator[str]:
     family, defaults = layout_of(config)
     for name, value in defaults.items():
-        if config.get(family.names[name]) is None:
-            yield _(
-                "config.json has no {key}: {value}, the default of transformers for {type}, is "
-                "taken."
-            ).format(
-                key=family.names[name],
-                value=f"{value:,}",
-                type="llama" if spec.guessed else config["model_type"],
+        yield _(
+            "config.json has no {key}: {value}, the default of transformers for {type}, is taken."
+        ).format(
+            key=family.names[name],
+            value=f"{value:,}",
+            type="llama" if spec.guessed else kind_of(config),
+        )
+        if name == "vocab_size":
+            yield _("Its layers alone, which do not depend on that, hold {count}.").format(
+                count=format_count(counts(spec).layers)
             )
-            if name == "vocab_size":
-                yield _("Its layers alone, which do not depend on that, hold {count}.").format(
-                    count=format_count(counts(spec).layers)
-                )
+
+
+def _beyond_notes(config: Config) -> Iterator[str]:
+    """Say what its files hold beside the text model."""
+    if config.get("vision_config") is not None:
+        yield _("Its vision_config is left out: the text model is counted.")
+    if num_layers := optional_number(config, "num_nextn_predict_layers", 0, low=0):
+        yield ngettext(
+            "Its files also hold {count} layer for multi-token prediction, which is not counted.",
+            "Its files also hold {count} layers for multi-token prediction, which are not counted.",
+            num_layers,
+        ).format(count=num_layers)
 
 
 def _stored_notes(config: Config) -> Iterator[str]:

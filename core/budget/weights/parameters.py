@@ -14,13 +14,17 @@ from typing import Final, NamedTuple
 from core.budget.item import Formula, Item, Number, as_guessed, item, total
 from core.budget.share import Share, whole
 from core.language import N_, _
-from core.models.spec import LatentAttention, Mixture, ModelSpec
+from core.models.spec import Indexer, LatentAttention, Mixture, ModelSpec
 
 ACTIVE: Final = Formula("num_params - idle_experts - idle_rows")
 IDLE_ROWS: Final = Formula("(num_rows - 1) * hidden_dim")
 IDLE: Final = Formula(
     "num_expert_layers * (num_experts * (num_experts_in_all - experts_per_token)"
     " // num_experts_in_all) * num_matrices * hidden_dim * expert_dim"
+)
+IDLE_BIASES: Final = Formula(
+    "num_expert_layers * (num_experts * (num_experts_in_all - experts_per_token)"
+    " // num_experts_in_all) * (num_inner * expert_dim + hidden_dim)"
 )
 _SOURCE: Final = N_("one number for each weight of the architecture's matrices, biases and norms")
 _TOKEN: Final = N_(
@@ -60,6 +64,12 @@ EXPERTS: Final = Formula(
     "num_expert_layers * (num_experts * 3 * (hidden_dim + expert_dim)"
     " + hidden_dim + num_experts_in_all)"
 )
+EXPERT_BIASES: Final = Formula(
+    "num_expert_layers * (3 * num_experts + 2 * expert_dim + hidden_dim + num_experts_in_all)"
+)
+INDEXER: Final = Formula(
+    "num_layers * (query_rank + index_heads * index_dim + 2 * hidden_dim + index_dim + index_heads)"
+)
 SHARED: Final = Formula("num_expert_layers * 3 * (hidden_dim + num_shared * expert_dim)")
 
 
@@ -78,7 +88,8 @@ class ParameterCounts:
         norms: Norms of the layers.
         final_norm: The norm before the head.
         head: The output matrix; 0 where it is the token embedding on the same rank.
-        biases: Those that are biases of attention or feed-forward; they are counted above too.
+        biases: Those of attention, feed-forward and experts that are no matrices: biases, sinks;
+            counted above too.
         idle_experts: Those of the experts that one token does not pass; counted above too.
     """
 
@@ -160,6 +171,10 @@ def _shared(spec: ModelSpec, share: Share) -> bool:
     return spec.mixture is not None and spec.mixture.num_shared > 0 and share.num_expert_layers > 0
 
 
+def _biased_experts(spec: ModelSpec, share: Share) -> bool:
+    return spec.mixture is not None and spec.mixture.bias and share.num_expert_layers > 0
+
+
 def _own_head(spec: ModelSpec, share: Share) -> bool:
     """Return whether the head is a matrix of its own here.
 
@@ -169,6 +184,9 @@ def _own_head(spec: ModelSpec, share: Share) -> bool:
 
 
 _FFN: Final = Formula("num_dense_layers * hidden_dim * ffn_dim")
+EXPERT_BIAS: Final = Formula(
+    "num_expert_layers * num_experts * (num_inner * expert_dim + hidden_dim)"
+)
 _RULES: Final = (
     Rule("token_embedding", N_("token embedding"), Formula("vocab_size * hidden_dim"),
          lambda _, share: share.has_embedding),
@@ -200,6 +218,14 @@ _RULES: Final = (
          lambda spec, _: spec.attention_bias != "none" and not _latent(spec), is_bias=True),
     Rule("attention", N_("biases of the attention output"), Formula("num_layers * hidden_dim"),
          lambda spec, _: spec.attention_bias == "all", is_bias=True),
+    Rule("attention", N_("attention sinks"), Formula("num_layers * num_heads"),
+         lambda spec, _: spec.sinks, is_bias=True),
+    Rule("attention", N_("indexer"),
+         Formula("num_layers * (query_rank * index_heads * index_dim + hidden_dim * index_dim"
+                 " + hidden_dim * index_heads)"),
+         lambda spec, _: spec.indexer is not None),
+    Rule("attention", N_("norm of the indexer"), Formula("num_layers * 2 * index_dim"),
+         lambda spec, _: spec.indexer is not None, is_bias=True),
     Rule("dense_ffn", N_("gate projection"), _FFN,
          lambda spec, share: spec.gated and _dense(share)),
     Rule("dense_ffn", N_("up projection"), _FFN, lambda _, share: _dense(share)),
@@ -210,8 +236,11 @@ _RULES: Final = (
     Rule("experts", N_("experts"),
          Formula("num_expert_layers * num_experts * num_matrices * hidden_dim * expert_dim"),
          lambda _, share: share.num_expert_layers > 0),
+    Rule("experts", N_("biases of the experts"), EXPERT_BIAS, _biased_experts, is_bias=True),
     Rule("router", N_("router"), Formula("num_expert_layers * hidden_dim * num_experts_in_all"),
          lambda _, share: share.num_expert_layers > 0),
+    Rule("router", N_("biases of the router"), Formula("num_expert_layers * num_experts_in_all"),
+         _biased_experts),
     Rule("shared_experts", N_("shared experts"),
          Formula("num_expert_layers * num_shared * num_matrices * hidden_dim * expert_dim"),
          _shared),
@@ -219,7 +248,10 @@ _RULES: Final = (
          Formula("num_layers * norms_per_layer * hidden_dim * numbers_per_channel"),
          lambda spec, _: spec.norms_per_layer > 0),
     Rule("norms", N_("norms of queries and keys"), Formula("num_layers * 2 * head_dim"),
-         lambda spec, _: spec.qk_norm and not _latent(spec)),
+         lambda spec, _: spec.qk_norm and not _latent(spec) and spec.qk_norm_over == "head"),
+    Rule("norms", N_("norms of queries and keys"),
+         Formula("num_layers * (num_heads_in_all + num_kv_heads_in_all) * head_dim"),
+         lambda spec, _: spec.qk_norm and not _latent(spec) and spec.qk_norm_over != "head"),
     Rule("norms", N_("norms of compressed queries, keys and values"),
          Formula("num_layers * (query_rank + kv_rank)"),
          lambda spec, _: _latent(spec)),
@@ -249,6 +281,8 @@ def local_sizes(spec: ModelSpec, share: Share) -> dict[str, Number]:
         "num_expert_layers": share.num_expert_layers,
         "num_heads": spec.num_heads // share.tensor,
         "num_kv_heads": -(-spec.num_kv_heads // share.tensor),
+        "num_heads_in_all": spec.num_heads,
+        "num_kv_heads_in_all": spec.num_kv_heads,
         "head_dim": spec.head_dim,
         "ffn_dim": -(-spec.ffn_dim // share.tensor),
         "vocab_size": -(-spec.vocab_size // share.tensor),
@@ -259,6 +293,7 @@ def local_sizes(spec: ModelSpec, share: Share) -> dict[str, Number]:
         "num_inner": 2 if spec.gated else 1,
         **(_expert_sizes(spec.mixture, share) if spec.mixture else {}),
         **(_latent_sizes(spec.latent) if spec.latent else {}),
+        **(_indexer_sizes(spec.indexer) if spec.indexer else {}),
     }
 
 
@@ -282,6 +317,14 @@ def _latent_sizes(latent: LatentAttention) -> dict[str, Number]:
     }
 
 
+def _indexer_sizes(indexer: Indexer) -> dict[str, Number]:
+    return {
+        "index_heads": indexer.num_heads,
+        "index_dim": indexer.head_dim,
+        "top_k": indexer.top_k,
+    }
+
+
 def counts(spec: ModelSpec) -> ParameterCounts:
     """Return the parameters of the whole model.
 
@@ -296,8 +339,8 @@ def share_counts(spec: ModelSpec, share: Share) -> ParameterCounts:
     """Return the parameters that one rank holds, before any sharding over data ranks.
 
     Matrices and vocabulary are split over the tensor ranks, a vocabulary or width that does not
-    divide is padded. Norms, router and the narrow matrices of latent attention are on every rank;
-    a rank that would get less than one key head gets one.
+    divide is padded. Norms, router, indexer and the narrow matrices of latent attention are on
+    every rank; a rank that would get less than one key head gets one.
 
     Raises:
         ValueError: If the heads cannot be split over the tensor ranks.
@@ -310,6 +353,8 @@ def share_counts(spec: ModelSpec, share: Share) -> ParameterCounts:
         parts[rule.part] = parts.get(rule.part, 0) + amount
         biases += amount if rule.is_bias else 0
     idle = int(IDLE.of(sizes)) if share.num_expert_layers else 0
+    if _biased_experts(spec, share):
+        idle += int(IDLE_BIASES.of(sizes))
     return ParameterCounts(**parts, biases=biases, idle_experts=idle)
 
 
@@ -368,6 +413,10 @@ def rows_and_columns(spec: ModelSpec, share: Share, held: ParameterCounts) -> in
         sums += [NARROW_QUERIES if spec.latent.query_rank else WIDE_QUERIES, LATENT]
     if spec.mixture is not None:
         sums += [EXPERTS, SHARED] if spec.mixture.num_shared else [EXPERTS]
-    sizes = local_sizes(spec, share)
-    vectors = held.norms + held.final_norm + held.biases
+    sizes, vectors = local_sizes(spec, share), held.norms + held.final_norm + held.biases
+    if _biased_experts(spec, share):  # a row of biases for each expert is a matrix
+        sums.append(EXPERT_BIASES)
+        vectors -= int(EXPERT_BIAS.of(sizes))
+    if spec.indexer is not None:
+        sums.append(INDEXER)
     return int(sum(rule.of(sizes) for rule in sums)) + vectors

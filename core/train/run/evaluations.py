@@ -74,8 +74,22 @@ def validation_curve(directory: Path) -> Curve:
         title=read_label(directory).title or str(config.get("name", directory.name)),
         steps=steps,
         losses=tuple(by_step[step] for step in steps),
-        settings=config,
-        text=(str(text.get("sha256", "")), str(config.get("tokenizer", ""))),
+        settings=_settings_in_use(config),
+        text=(str(text.get("sha256", "")), _tokens(config)),
+    )
+
+
+def _settings_in_use(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the config without the size of a BPE vocabulary that the run does not have."""
+    has_bpe = config.get("tokenizer") == "bpe"
+    return {name: value for name, value in config.items() if has_bpe or name != "bpe_vocab_size"}
+
+
+def _tokens(config: Mapping[str, Any]) -> str:
+    """Return the tokenizer, and of BPE the size: a loss is counted in its tokens."""
+    settings = _settings_in_use(config)
+    return " ".join(
+        str(settings[name]) for name in ("tokenizer", "bpe_vocab_size") if name in settings
     )
 
 

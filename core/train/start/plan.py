@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final, cast
 
@@ -27,7 +26,7 @@ from core.train.start.presets import (
 )
 from core.train.start.timing import Timing, predicted_timing
 from core.train.text.corpora import check_text
-from core.train.text.dataset import Dataset, build_dataset
+from core.train.text.dataset import Dataset, dataset_of
 from core.units import format_bytes
 
 MEMORY_SHARE: Final = 0.8  # of the free memory that a run may be predicted to take
@@ -113,7 +112,7 @@ def outline_run(wish: Wish) -> Outline:
         ValueError: If the settings or the text forbid it.
     """
     config = wished_config(wish)
-    dataset = dataset_of(config.corpus, config.tokenizer, wish.upload, wish.upload_name)
+    dataset = dataset_of(config, wish.upload, wish.upload_name)
     vocab_size = dataset.tokenizer.vocab_size
     return Outline(
         config=config,
@@ -138,7 +137,7 @@ def plan_run(wish: Wish, dataset: Dataset | None = None) -> Prepared:
     """
     config = wished_config(wish)
     if dataset is None:
-        dataset = dataset_of(config.corpus, config.tokenizer, wish.upload, wish.upload_name)
+        dataset = dataset_of(config, wish.upload, wish.upload_name)
     prepared = predict_run(config, dataset)
     if prepared.timing is None or "num_steps" in wish.changes:
         return prepared
@@ -153,7 +152,7 @@ def prepare(config: TrainConfig, upload: bytes | None = None, upload_name: str =
     Raises:
         ValueError: If the text cannot be learnt from, or the run does not fit into free memory.
     """
-    return predict_run(config, dataset_of(config.corpus, config.tokenizer, upload, upload_name))
+    return predict_run(config, dataset_of(config, upload, upload_name))
 
 
 def predict_run(config: TrainConfig, dataset: Dataset) -> Prepared:
@@ -220,17 +219,6 @@ def _can_train_on(device: Device) -> bool:
     """Say whether torch computes there; a card may be found for which its build has no kernels."""
     tried = [dtype.works for dtype in device.dtypes if dtype.name == "float32"]
     return device.kind == "cpu" or (device.kind in _TRAINING_KINDS and all(tried))
-
-
-@lru_cache(maxsize=4)
-def dataset_of(corpus: str, tokenizer: str, upload: bytes | None, upload_name: str) -> Dataset:
-    """Return a text cut into tokens; the last few are kept.
-
-    Raises:
-        ValueError: If there is no such text, or the upload is not one.
-    """
-    config = TrainConfig.from_json({"corpus": corpus, "tokenizer": tokenizer, "seq_len": 8})
-    return build_dataset(config, upload, upload_name)
 
 
 def seconds_item(config: TrainConfig, timing: Timing) -> Item:

@@ -7,6 +7,7 @@ import hashlib
 import json
 import re
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -104,7 +105,7 @@ def build_dataset(
     prompt = row.prompt if row else ""
     if not prompt or not set(prompt) <= set(text):
         prompt = text.lstrip()[:PROMPT_CHARACTERS]
-    tokenizer = make_tokenizer(config.tokenizer, text)
+    tokenizer = make_tokenizer(config.tokenizer, text, config.bpe_vocab_size)
     tokens = tokenizer.encode(text)
     check_text(text, len(tokens), tokenizer.vocab_size, config.seq_len)
     return Dataset(
@@ -115,6 +116,27 @@ def build_dataset(
         entropy=text_entropy(tokens, tokenizer.vocab_size),
         prompt=prompt,
     )
+
+
+def dataset_of(config: TrainConfig, upload: bytes | None, upload_name: str) -> Dataset:
+    """Return the text of a config cut into tokens; the last few are kept.
+
+    Raises:
+        ValueError: If there is no such text, or the upload is not one.
+    """
+    # Only what decides the tokens: the shortest context suits every text, and is the same key.
+    only = TrainConfig(
+        corpus=config.corpus,
+        tokenizer=config.tokenizer,
+        bpe_vocab_size=config.bpe_vocab_size,
+        seq_len=8,
+    )
+    return _kept_dataset(only, upload, upload_name)
+
+
+@lru_cache(maxsize=4)
+def _kept_dataset(config: TrainConfig, upload: bytes | None, upload_name: str) -> Dataset:
+    return build_dataset(config, upload, upload_name)
 
 
 def shown_name(upload_name: str) -> str:

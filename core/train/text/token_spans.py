@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 from core.language import N_
 from core.train.text.pieces import vocabulary_signs
-from core.train.text.tokenizers import ByteTokenizer, CharacterTokenizer
+from core.train.text.tokenizers import BPETokenizer, ByteTokenizer, CharacterTokenizer, Tokenizer
 
 CHARACTER = N_("character")
 BYTE = N_("byte")
+BPE = N_("BPE")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,24 +39,41 @@ def character_spans(text: str, tokenizer: CharacterTokenizer) -> tuple[Span, ...
 
 def byte_spans(text: str) -> tuple[Span, ...]:
     """Return a token a byte; the bytes of a character share its place."""
-    tokenizer, found = ByteTokenizer(), []
+    return _spans_of_bytes(text, ByteTokenizer())
+
+
+def bpe_spans(text: str, tokenizer: BPETokenizer) -> tuple[Span, ...]:
+    """Return the tokens of byte-pair encoding; one may end within a character."""
+    return _spans_of_bytes(text, tokenizer)
+
+
+def _spans_of_bytes(text: str, tokenizer: ByteTokenizer | BPETokenizer) -> tuple[Span, ...]:
+    # Where each byte of the text begins, in characters; the last entry is the end.
+    edges: list[float] = []
     for place, character in enumerate(text):
-        numbers = [int(each) for each in tokenizer.encode(character)]
-        width = 1 / len(numbers)
-        for part, (number, sign) in enumerate(
-            zip(numbers, vocabulary_signs(tokenizer, numbers), strict=True)
-        ):
-            start = place + part * width
-            found.append(Span(id=number, sign=sign, start=start, end=start + width))
+        width = len(character.encode())
+        edges += [place + part / width for part in range(width)]
+    edges.append(len(text))
+    ids = [int(each) for each in tokenizer.encode(text)]
+    found, end = [], 0
+    for number, sign in zip(ids, vocabulary_signs(tokenizer, ids), strict=True):
+        start, end = end, end + len(tokenizer.raw(number))
+        found.append(Span(id=number, sign=sign, start=edges[start], end=edges[end]))
     return tuple(found)
 
 
-def all_spans(text: str, tokenizer: object) -> Mapping[str, tuple[Span, ...]]:
+def all_spans(text: str, tokenizer: Tokenizer, bpe: BPETokenizer) -> Mapping[str, tuple[Span, ...]]:
     """Return the tokens of each tokenizer by its name, a message id.
 
     Args:
         text: What is cut.
         tokenizer: The model's own; one of characters lends its vocabulary, else the text is it.
+        bpe: For its row, unless the model has one of its own.
     """
     known = tokenizer if isinstance(tokenizer, CharacterTokenizer) else CharacterTokenizer.of(text)
-    return {CHARACTER: character_spans(text, known), BYTE: byte_spans(text)}
+    merged = tokenizer if isinstance(tokenizer, BPETokenizer) else bpe
+    return {
+        CHARACTER: character_spans(text, known),
+        BYTE: byte_spans(text),
+        BPE: bpe_spans(text, merged),
+    }

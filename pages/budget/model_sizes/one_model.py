@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
+from core.budget.weights.published import REASONS
 from core.budget.weights.sizes import FORMAT_NAMES
 from core.budget.weights.stored import bits_per_value, num_in_format, weights_in
 from core.figures.budget.model_sizes.one_model import one_model_picture
@@ -42,12 +43,31 @@ def one_model(case: Case) -> Shown:
         headline=sentence(case, {name: item.amount for name, item in items.items()}),
         charts=[Chart(picture=picture, file_name="model-bytes")],
         numbers=[(name, items[name]) for name in _EXPLAINED],
+        notes=beyond_notes(case),
         code=CODE.format(
             num_params=case.size.num_params,
             num_in_format=num_in_format(case.size, rest_in_16_bits=case.rest_in_16_bits),
             bits={name: bits_per_value(name) for name in FORMAT_NAMES},
         ),
     )
+
+
+def beyond_notes(case: Case) -> list[str]:
+    """Return what the published files of the model hold beside what is counted, if anything."""
+    spec = case.size.spec
+    if spec is None or not spec.beyond:
+        return []
+    parts = [
+        _("{count} for {reason}").format(
+            count=format_exact(part.num_params), reason=_(REASONS[part.reason])
+        )
+        for part in spec.beyond
+    ]
+    return [
+        _(
+            "Its published files hold {published} parameters; those not counted here: {parts}."
+        ).format(published=format_exact(spec.published), parts=_("; ").join(parts))
+    ]
 
 
 def sentence(case: Case, amounts: Mapping[str, float]) -> str:

@@ -79,7 +79,8 @@ def fits_map(name: PlaneName, case: Case) -> Shown:
         file_name="what-fits",
         on_click=partial(take_over, case.work, name),
     )
-    said = [letters_sentence(plane), others_note(models.values(), case.tokens, name)]
+    fewer = note_fewer(devices) if case.all_in_picture and name != "models_ways" else ""
+    said = [letters_sentence(plane, look()), others_note(models.values(), case.tokens, name), fewer]
     helps = "" if fewest.amount or cell.need is None else way_out(case, fewest.reason)
     return Shown(
         headline=verdict(case, cell, fewest),
@@ -97,10 +98,20 @@ def models_of(case: Case) -> dict[str, ModelSpec]:
 
 
 def devices_of(case: Case) -> dict[str, DeviceSpec]:
-    """Return the devices of the picture, small to large."""
-    keys = DEVICES if case.all_in_picture else _FEWEST_DEVICES if presenting() else _FEW_DEVICES
+    """Return the devices of the picture, small to large; a projector has no room for all."""
+    many, few = (_FEW_DEVICES, _FEWEST_DEVICES) if presenting() else (DEVICES, _FEW_DEVICES)
+    keys = many if case.all_in_picture else few
     found = {key: DEVICES[key] for key in keys} | {case.device.key or OWN: case.device.device}
     return dict(sorted(found.items(), key=lambda pair: pair[1].memory_usable))
+
+
+def note_fewer(devices: Mapping[str, DeviceSpec]) -> str:
+    """Return that a projector shows not all devices; "" where they are all there."""
+    if len(devices) >= len(DEVICES):
+        return ""
+    return _("{count} of {all} devices: more have no room on a projector").format(
+        count=len(devices), all=len(DEVICES)
+    )
 
 
 def device_name(device: DeviceSpec) -> str:

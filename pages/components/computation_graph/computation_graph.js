@@ -6,7 +6,8 @@ const VIEWS = new WeakMap();
 
 function choose(view, id) {
   if (id === view.selected) return;
-  view.selected = view.told.selected = id;
+  view.selected = id;
+  view.sent.push(id);
   showStep(view);
   showTools(view);
   keepInSight(view, id);
@@ -129,7 +130,7 @@ const ACTS = {
 };
 
 function newView(root) {
-  const view = { root, step: -1, selected: "", speed: 1, playing: null, told: {}, given: {}, texts: 0 };
+  const view = { root, step: -1, selected: "", speed: 1, playing: null, sent: [], told: {}, given: {}, texts: 0 };
   const picture = root.querySelector(".picture");
   picture.addEventListener("keydown", (event) => onKey(view, event));
   listenToPointer(view, picture);
@@ -171,12 +172,23 @@ function applyLook(view) {
   legend.textContent = fill(words.legend, { low: heats[0], high: heats[1] });
 }
 
-// A step or a choice of Python's is followed if it is news: not what it was, nor what was told here.
+// Python answers each choice with the one that it got, and may leave some out: only a choice that was
+// never sent is news.
+function followChoice(view, id) {
+  const answered = view.sent.indexOf(id);
+  if (answered < 0 && id !== view.given.selected) {
+    view.selected = id;
+    view.sent = [];
+  }
+  view.sent = view.sent.slice(answered + 1);
+}
+
+// A step of Python's is followed if it is news: not what it was, nor what was told here.
 function follow(view, data) {
   const { given, told } = view;
   const last = data.events.length - 1;
   if (data.step !== given.step && data.step !== told.step) view.step = data.step ?? last;
-  if (data.selected !== given.selected && data.selected !== told.selected) view.selected = data.selected;
+  followChoice(view, data.selected);
   view.given = { step: data.step, selected: data.selected };
   const wasAtEnd = view.step === (view.last ?? last);
   view.step = wasAtEnd && data.step === null ? last : Math.min(view.step, last);

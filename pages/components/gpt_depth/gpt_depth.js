@@ -3,6 +3,7 @@
 
 const REST_MS = 60;
 const LATE_MS = 1500; // after that an answer is no longer waited for
+const KINDS = ["svg", "png"];
 const VIEWS = new WeakMap();
 
 const lastOf = (view) => view.data.panels[0]?.tokens.length - 1;
@@ -129,6 +130,15 @@ function sentence(view, token, row) {
   });
 }
 
+// A file for each model.
+async function savePictures(view, kind) {
+  const many = view.scenes.length > 1;
+  for (const [number, { svg }] of view.scenes.entries()) {
+    const data = { file_name: many ? `inside-gpt-${number + 1}` : "inside-gpt" };
+    await save({ root: { querySelector: () => svg }, data }, kind);
+  }
+}
+
 // Three significant digits, as Python writes them.
 const percent = (template) => (share) => template.replace("{number}", String(Number((share * 100).toPrecision(3))));
 
@@ -137,9 +147,10 @@ function newView(root) {
   const view = { root, field, at: 0, row: 0, layer: 0, scenes: [], hover: null, isKept: false, told: null, given: null };
   field.addEventListener("input", (event) => {
     view.isKept = false;
-    if (!event.isComposing) tell(view, REST_MS);
+    if (!event.isComposing) tell(view, 0);
   });
-  field.addEventListener("compositionend", () => tell(view, REST_MS));
+  for (const kind of KINDS) root.querySelector(`[data-act=${kind}]`).onclick = () => savePictures(view, kind);
+  field.addEventListener("compositionend", () => tell(view, 0));
   field.addEventListener("keydown", (event) => event.stopPropagation()); // the page's keys are letters here
   new ResizeObserver(() => {
     if (view.data && Math.abs(root.clientWidth - view.width) > 2) build(view);
@@ -152,7 +163,10 @@ function follow(view, data) {
   const given = { text: data.text, at: data.at, layer: data.layer + 1 };
   const known = [view.given, view.told].filter(Boolean);
   const isNews = (name) => !known.some((each) => each[name] === given[name]);
-  if (isNews("text")) view.field.value = data.text;
+  if (isNews("text")) {
+    view.field.value = data.text;
+    requestAnimationFrame(() => (view.field.scrollTop = view.field.scrollHeight));
+  }
   if (!view.given || isNews("layer") || view.told?.layer !== view.layer + 1) view.layer = data.layer;
   if (isNews("at")) view.isKept = data.at !== "";
   const last = (data.panels[0]?.tokens.length ?? 1) - 1;
@@ -180,6 +194,13 @@ export default function ({ data: [data], parentElement, setStateValue }) {
   view.field.disabled = data.locked;
   view.field.setAttribute("aria-label", data.words.text);
   view.field.placeholder = data.words.empty;
+  for (const kind of KINDS) {
+    const button = view.root.querySelector(`[data-act=${kind}]`);
+    button.textContent = data.words[kind];
+    button.title = data.words[`${kind}_label`];
+    button.setAttribute("aria-label", data.words[`${kind}_label`]);
+    button.hidden = !data.panels.length;
+  }
   build(view);
   tell(view, 0); // what was typed meanwhile
 }

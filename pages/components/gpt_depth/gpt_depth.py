@@ -13,7 +13,12 @@ from pages.shared.settings import locked, presenting
 
 _FOLDER: Final = Path(__file__).parent
 # One script for the browser: each part uses the ones before it.
-_SCRIPTS: Final = ("../computation_graph/shapes.js", "scene.js", "gpt_depth.js")
+_SCRIPTS: Final = (
+    "../computation_graph/shapes.js",
+    "../tensor_map/export.js",
+    "scene.js",
+    "gpt_depth.js",
+)
 
 
 def _read(name: str) -> str:

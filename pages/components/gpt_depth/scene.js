@@ -12,8 +12,10 @@ function measured(panel, view, width) {
   const letters = data.present ? 22 : 15;
   const [num_rows, num_tokens] = [panel.names.length, panel.tokens.length];
   const gutter = Math.max(...panel.names.map((name) => widthOf(name)), ...panel.attention_names.map((name) => widthOf(name))) * letters * 0.52 + 10;
-  const bars = Math.min(Math.max(width * 0.22, letters * 9), letters * 15);
-  const room = width - gutter - bars - 1.2 * letters;
+  const wanted = Math.min(Math.max(width * 0.22, letters * 9), letters * 15);
+  // On a phone the tokens need the room of the bars; the sentence tells the likeliest.
+  const bars = width - gutter - wanted > 8 * letters ? wanted : 0;
+  const room = Math.max(width - gutter - bars - 1.2 * letters, 2 * letters);
   const longest = Math.max(1, ...panel.tokens.map((id) => Math.min(widthOf(data.signs[id]), 6)));
   const least = longest * letters * LETTER + (data.present ? 5 : 3);
   const num_shown = Math.max(1, Math.min(num_tokens, Math.floor(room / least)));
@@ -114,8 +116,9 @@ function showPoint(scene, view, token, row) {
 function showBars(scene, view, token, row) {
   const { place, panel } = scene;
   const { letters } = place;
+  if (!place.bars) return scene.bars.replaceChildren();
   const left = place.width - place.bars;
-  const title = fill(view.data.words.bars, { row: panel.names[row] });
+  const title = row === panel.names.length - 1 ? view.data.words.bars : panel.names[row];
   const made = [node("text", { class: "title", x: left, y: letters + 2 }, title)];
   const ids = panel.says[row][token];
   const step = Math.min((place.height - letters - 14) / ids.length, letters * 2.2);

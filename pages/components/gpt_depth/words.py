@@ -1,4 +1,7 @@
-"""Every word that the picture of a model's depth shows; its JavaScript holds none."""
+"""Every word that the picture of a model's depth shows; its JavaScript holds none.
+
+Why apart: words for the catalogue, as every browser part has them.
+"""
 
 from typing import Final
 
@@ -8,9 +11,15 @@ from core.units import in_percent
 WORDS: Final = {
     "text": N_("Your text"),
     "empty": N_("Type a text here: every key runs the model."),
-    "bars": N_("Next token, {row}"),
+    "bars": N_("Next token"),
+    "svg": "SVG",
+    "svg_label": N_("Save the picture as SVG"),
+    "png": "PNG",
+    "png_label": N_("Save the picture as PNG"),
     "share": N_("“{token}” {share}"),
-    "sentence": N_("“{token}” looks at {looks} ({attention}). {row}: next is “{said}”, {share}."),
+    "sentence": N_(
+        "“{token}” looks at {looks} ({attention}). After {row}, next is “{said}”, {share}."
+    ),
 }
 
 

@@ -1,6 +1,6 @@
 // The picture as a file, drawn from the data, with the colours of the page written into it.
 
-const STYLES = ["fill", "stroke", "stroke-width", "font-size", "font-family", "font-weight", "opacity", "stroke-dasharray"];
+const STYLES = ["fill", "stroke", "stroke-width", "font-size", "font-family", "font-weight", "opacity", "stroke-dasharray", "text-anchor"];
 
 function standalone(picture) {
   const copy = picture.cloneNode(true);

@@ -4,13 +4,12 @@ from typing import Final
 
 import streamlit as st
 
-from core.figures.models.inside_gpt.depth import depth_alt, depth_table, row_names
+from core.figures.models.inside_gpt.depth import chance_text, depth_alt, depth_table, row_names
 from core.language import _
 from core.models.depth import Depth
 from core.models.depth import depth as look_inside
 from core.train.learning.opened import Opened
 from core.train.text.pieces import vocabulary_signs
-from core.units import format_percent
 from pages.components.gpt_depth.gpt_depth import Typed, gpt_depth
 from pages.components.gpt_depth.rows import Panel, used_tokens
 from pages.models.inside_gpt.inputs import ASK, MAX_CHARS, Case, title_of
@@ -20,7 +19,7 @@ from pages.shared.settings import is_hidden, presenting
 from pages.shared.tabbed_page import Shown
 
 ROOM: Final = 330  # pixels of the picture
-PRESENT_ROOM: Final = 330
+PRESENT_ROOM: Final = 300
 
 
 def depth(case: Case) -> Shown:
@@ -82,16 +81,25 @@ def _said(opened: Opened, inside: Depth) -> list[tuple[str, ...]]:
 
 
 def _headline(panels: list[Panel], signs: dict[int, str]) -> str:
-    """Return how the final answer grows from row to row: the first, the middle, the last."""
-    first = panels[0]
-    token = signs[int(first.inside.candidates[-1, -1, 0])]
-    shares = first.inside.settling[:, -1].tolist()
-    rows = sorted({0, (len(shares) - 1) // 2, len(shares) - 1})
-    steps = ", ".join(
-        _("{share} after {row}").format(share=format_percent(shares[row]), row=first.names[row])
-        for row in rows
-    )
-    return _("The next token is “{token}”: {steps}").format(token=f"`{token}`", steps=steps)
+    """Return how the answer grows with depth, or what it is in each of two models."""
+    first = panels[0].inside
+    token = int(first.candidates[-1, -1, 0])
+    if len(panels) > 1:
+        steps = _(", ").join(
+            _("{share} for {model}").format(
+                share=chance_text(float(each.inside.output[token])), model=each.title
+            )
+            for each in panels
+        )
+    else:
+        shares, names = first.settling[:, -1].tolist(), row_names(len(first.settling))
+        rows = sorted({0, (len(names) - 1) // 2, len(names) - 1})
+        steps = _(", ").join(
+            _("{share} after {row}").format(share=chance_text(shares[row]), row=names[row])
+            for row in rows
+        )
+    message = _("The next token is “{token}”: {steps}")
+    return message.format(token=f"`{signs[token]}`", steps=steps)
 
 
 def _notes(case: Case) -> list[str]:

@@ -12,7 +12,7 @@ from pages.models.inside_gpt.models import FRESH, SMALL, choices, opened_at, ope
 from pages.shared.inputs import Inputs
 
 ASK: Final = Inputs("inside")
-START: Final = "The value of the expression is"
+START: Final = "The value of an expression is the value of the exp"
 MAX_TOKENS: Final = 64
 MAX_CHARS: Final = 400  # more than enough for 64 tokens; the browser sends the end of a long text
 NOTHING: Final = "nothing"
@@ -95,11 +95,11 @@ def _model() -> Opened:
 
 def _other(opened: Opened) -> Opened | None:
     """Ask for a second model: the same one before it learned, or at another step."""
-    steps = [step for step in opened.steps if step != opened.step and opened.kind != FRESH]
-    words = {NOTHING: _(_NOTHING), FRESH: _("a fresh model")}
-    words |= {str(step): _("step {step}").format(step=f"{step:,}") for step in steps}
-    if opened.kind == FRESH:
-        del words[FRESH]
+    words = {NOTHING: _(_NOTHING)}
+    if opened.kind != FRESH:
+        steps = [step for step in steps_of(ASK.used("run", SMALL)) if step != opened.step]
+        words[FRESH] = _("Fresh model")
+        words |= {str(step): _("step {step}").format(step=f"{step:,}") for step in steps}
     name = ASK.selectbox(
         "with", _("Compare with"), tuple(words), default=NOTHING, labels=lambda word: words[word]
     )

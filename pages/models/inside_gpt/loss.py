@@ -6,6 +6,7 @@ from typing import Final
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from core.budget.by_hand.gpt import nats
 from core.figures.models.inside_gpt.first_loss import first_loss_picture
 from core.language import N_, _
 from core.models.first_loss import (
@@ -19,7 +20,6 @@ from core.models.first_loss import (
     ln_vocab,
 )
 from core.models.spec import GPTShape
-from core.budget.by_hand.gpt import nats
 from pages.models.inside_gpt.inputs import ASK, Case
 from pages.shared.job import run_job
 from pages.shared.settings import locked, look
@@ -92,7 +92,10 @@ def loss(case: Case, std: float) -> Shown:
         notes=[_why(at)],
         below=_offer_gpt2,
         code=_CODE.format(
-            shape=repr(shape), std=std, vocab_size=shape.vocab_size, length=min(shape.seq_len, 64) + 1
+            shape=repr(shape),
+            std=std,
+            vocab_size=shape.vocab_size,
+            length=min(shape.seq_len, 64) + 1,
         ),
     )
 

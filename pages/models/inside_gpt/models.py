@@ -37,7 +37,7 @@ def choices(used: str) -> dict[str, str]:
     asked = (link.raw_value("inside_run") or "", used)
     names = [*runs_with_weights(runs_directory())[:_MOST_RUNS], *filter(is_run_name, asked)]
     runs = {name: _run_title(name) for name in dict.fromkeys(names)}
-    return {SMALL: _("Small GPT that comes with this app"), **runs, FRESH: _("Fresh model")}
+    return {SMALL: _("Small GPT"), **runs, FRESH: _("Fresh model")}
 
 
 def _run_title(name: str) -> str:

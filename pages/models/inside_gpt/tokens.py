@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+import streamlit as st
+
 from core.figures.models.inside_gpt.tokens import (
     cosines_picture,
     ids_picture,
@@ -12,10 +14,14 @@ from core.figures.models.inside_gpt.tokens import (
 )
 from core.language import N_, _
 from core.models.lookup import Cosines, cosines, look_up, random_cosines, turn
+from core.train.config import DEFAULT_BPE_VOCABULARY
+from core.train.learning.recording import SMALL_GPT, read_recording
+from core.train.text.corpora import load_corpus
 from core.train.text.token_spans import all_spans
+from core.train.text.tokenizers import BPETokenizer
 from pages.models.inside_gpt.inputs import ASK, Case
 from pages.models.inside_gpt.snippets import opening
-from pages.shared.settings import look
+from pages.shared.settings import look, presenting
 from pages.shared.tabbed_page import Chart, Shown
 
 VIEWS: Final = {
@@ -26,7 +32,8 @@ VIEWS: Final = {
 }
 TABLES: Final = {"model": N_("this model"), "random": N_("random rows")}
 WIDTHS: Final = (2, 8, 64, 512, 4096)
-MOST_CHARACTERS: Final = 24  # of which each box can be read from the last row
+MOST_CHARACTERS: Final = 24  # so that each id can be read
+PRESENT_MOST: Final = 11
 MAX_HEAD: Final = 16
 _IDS: Final = """
 text = {text!r}
@@ -102,10 +109,10 @@ def tokens(case: Case, view: View) -> Shown:
 
 
 def _ids(case: Case, _view: View) -> Shown:
-    text = case.text[-MOST_CHARACTERS:]
+    text = case.text[-(PRESENT_MOST if presenting() else MOST_CHARACTERS) :]
     if not text:
         return Shown(headline=_("Write a text: the model reads it token by token."))
-    spans = all_spans(text, case.opened.tokenizer)
+    spans = all_spans(text, case.opened.tokenizer, _bpe())
     counts = [
         _("{tokenizer} {count}").format(tokenizer=_(name), count=len(found))
         for name, found in spans.items()
@@ -123,6 +130,14 @@ def _ids(case: Case, _view: View) -> Shown:
         ],
         code=_IDS.format(text="".join(each for each in text if each in known), characters=known),
     )  # fmt: skip
+
+
+@st.cache_resource(max_entries=1, show_spinner=False)
+def _bpe() -> BPETokenizer:
+    """Return byte-pair encoding learnt from the text that the small model learned from."""
+    return BPETokenizer.of(
+        load_corpus(read_recording(SMALL_GPT).config.corpus), DEFAULT_BPE_VOCABULARY
+    )
 
 
 def _rows(case: Case, _view: View) -> Shown:
@@ -151,8 +166,7 @@ def _rows(case: Case, _view: View) -> Shown:
               "the position is added, so that equal tokens at two places differ.")
         ],
         code=_ROWS.format(
-            ids=", ".join(map(str, case.token_ids)), vocab_size=model.shape.vocab_size,
-            **opening(case, ASK.used("run")),
+            vocab_size=model.shape.vocab_size, **opening(case, ASK.used("run")),
         ),
     )  # fmt: skip
 
@@ -188,7 +202,8 @@ def _rotary(_case: Case, view: View) -> Shown:
     same = abs(turned.products - turned.products_at_0).max()
     return Shown(
         headline=_(
-            "Position {position} turns {count} pairs of channels, the first by {first} radians, the last by {last}"
+            "Position {position} turns {count} pairs of channels, the first by {first} radians, "
+            "the last by {last}"
         ).format(
             position=view.position, count=len(turned.angles),
             first=f"{turned.angles[0]:.3g}", last=f"{turned.angles[-1]:.3g}",

@@ -131,11 +131,12 @@ def choose_model(inputs: Inputs, *, default: str = DEFAULT_MODEL) -> ChosenModel
 
 
 def model_label(key: str) -> str:
-    """Return a model's name for a list, with its size where there is room."""
+    """Return a model's name for a list, with its size and its maker where there is room."""
     if key == OWN:
         return _("my own config.json")
-    name = MODELS[key].name
-    return name if presenting() else f"{name} · {format_count(counts(MODELS[key]).total)}"
+    spec = MODELS[key]
+    size = format_count(counts(spec).total)
+    return spec.name if presenting() else f"{spec.name} · {size} · {spec.maker}"
 
 
 def choose_device(inputs: Inputs, *, default: str = DEFAULT_DEVICE) -> ChosenDevice:

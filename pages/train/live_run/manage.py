@@ -19,7 +19,7 @@ from pages.shared.settings import look
 from pages.train.live_run.names import run_label
 from pages.train.live_run.runs import follow
 from pages.train.live_run.settings import COURSE, LEARNING, SHAPES
-from pages.train.live_run.shown_run import link_to_graph
+from pages.train.live_run.shown_run import link_to_model
 
 SPEEDS: Final = tuple(speed for speed in (1, 2, 5, 10, 30, 60) if MIN_SPEED <= speed <= MAX_SPEED)
 NUM_SHOWN: Final = 12
@@ -109,7 +109,7 @@ def _one(run: RunSummary) -> None:
     st.link_button(
         _("All steps as CSV"), f"/live/metrics.csv?run={run.name}", icon=":material/table:"
     )
-    link_to_graph(run)
+    link_to_model(run)
     locked = not may_control(run.name)
     title, pinned, away = st.columns([3, 1, 1], vertical_alignment="bottom")
     key = f"lr_title_{run.name}"

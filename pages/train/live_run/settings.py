@@ -1,6 +1,6 @@
 """Every setting of a run as a slider; whatever stays "preset" follows time limit and size."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -8,12 +8,13 @@ import streamlit as st
 
 from core.language import N_, _
 from core.machine.nvml import Gpu, visible_gpus
-from core.train.config import PRECISIONS, TOKENIZERS, TrainConfig
+from core.train.config import DEFAULT_BPE_VOCABULARY, PRECISIONS, TOKENIZERS, TrainConfig
 from core.train.start.plan import Wish, preset_of
 from core.train.start.presets import DURATIONS, SIZES
 from core.train.text.corpora import CORPORA
 from core.units import format_bytes
 from pages.shared.inputs import Inputs
+from pages.shared.page_links import show_link
 from pages.shared.settings import locked, unit_system
 
 
@@ -30,6 +31,7 @@ class Setting:
 
 
 _EVERY: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+BPE_VOCABULARIES: Final = (256, 512, 1024, 2048, 4096, 8192, 16_384)
 _FEW: Final = (1, 2, 3, 4, 6, 8, 12, 16)
 _RATES: Final = (
     *(1e-5, 3e-5, 1e-4, 2e-4, 3e-4, 6e-4, 1e-3, 2e-3, 3e-3, 5e-3),
@@ -156,9 +158,10 @@ def choose_wish(duration: str, size: str) -> Wish:
     changes: dict[str, Any] = {}
     data, shapes, learning, course = st.columns(4)
     with data:
-        changes |= {"corpus": _corpus(), "tokenizer": _tokenizer(), "precision": _precision()}
+        changes |= {"corpus": _corpus(), **_tokenizer(), "precision": _precision()}
         changes |= _gpu()
         changes["seed"] = ASK.number("seed", _("Seed"), 0, MAX_SEED, default=DEFAULT_SEED, step=1)
+        _link_to_batches(changes)
     for place, rows in ((shapes, SHAPES), (learning, LEARNING), (course, COURSE)):
         with place:
             changes |= _sliders(rows, preset)
@@ -203,15 +206,34 @@ def _corpus() -> str:
     )
 
 
-def _tokenizer() -> str:
-    words = {"character": _("character"), "byte": _("byte")}
-    return ASK.segmented(
+def _tokenizer() -> dict[str, Any]:
+    """Show the tokenizers and, for BPE, the size of the vocabulary; return the fields."""
+    words = {"character": _("character"), "byte": _("byte"), "bpe": "BPE"}
+    name = ASK.segmented(
         "tokenizer",
         _("Tokenizer"),
         TOKENIZERS,
         default="character",
         labels=words.__getitem__,
     )
+    if name != "bpe":
+        return {"tokenizer": name}
+    size = ASK.select_slider(
+        "vocabulary",
+        _("BPE vocabulary size"),
+        BPE_VOCABULARIES,
+        default=DEFAULT_BPE_VOCABULARY,
+        help=_("The 256 bytes and one token for each merge that byte-pair encoding learns."),
+    )
+    return {"tokenizer": name, "bpe_vocab_size": size}
+
+
+def _link_to_batches(changes: Mapping[str, Any]) -> None:
+    """Link to the windows that a step reads of this text, cut as it is here."""
+    query = {"batches_tokenizer": str(changes["tokenizer"])}
+    if changes["corpus"] in CORPORA:
+        query["batches_text"] = str(changes["corpus"])
+    show_link("train/data_and_batches", _("What a step reads"), query, icon=":material/segment:")
 
 
 def _precision() -> str:

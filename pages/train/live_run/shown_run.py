@@ -100,11 +100,12 @@ def shown_run(name: str) -> ShownRun | None:
         return None  # the browser part says so where the run would be
 
 
-def link_to_graph(run: RunSummary) -> None:
-    """Lead to the graph of a step of the run's own model, once it has a checkpoint."""
+def link_to_model(run: RunSummary) -> None:
+    """Lead into the run's own model and to the graph of its step, once it has a checkpoint."""
     if checkpoints(run.directory):
         query = {"graph_run": run.name}
         show_link("autograd/computation_graph", _("The graph of this step →"), query)
+        show_link("models/inside_gpt", _("Inside this model →"), {"inside_run": run.name})
 
 
 def answer_of(
@@ -119,11 +120,11 @@ def answer_of(
 
 
 def code_and_graph(shown: ShownRun | None, planned: Outline | None) -> None:
-    """Show torch that counts the parameters, and the way to the graph of a step."""
+    """Show torch that counts the parameters, and the ways into the model."""
     if source := _code_of(shown, planned):
         show_code("plan", source)
     if shown:
-        link_to_graph(shown.run)
+        link_to_model(shown.run)
 
 
 def _code_of(shown: ShownRun | None, planned: Outline | None) -> str:

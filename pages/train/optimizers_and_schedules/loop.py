@@ -5,7 +5,7 @@ from typing import Final
 
 import streamlit as st
 
-from core.figures.train.optimizers_and_schedules.curves import Axes, curves_picture
+from core.figures.train.curves import Axes, curves_picture
 from core.language import N_, _
 from core.train.optimizers.loop import ORDERS, STATEMENTS, USUAL, Learned, run_loop
 from pages.shared.settings import look

@@ -5,7 +5,7 @@ from typing import Final, cast
 
 import streamlit as st
 
-from core.figures.train.optimizers_and_schedules.curves import Axes, curves_picture, steps_table
+from core.figures.train.curves import Axes, curves_picture, steps_table
 from core.language import N_, _
 from core.train.optimizers.rule import (
     Average,

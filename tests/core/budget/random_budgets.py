@@ -14,7 +14,7 @@ from core.budget.cluster import Cluster
 from core.budget.recipe import CHECKPOINTING, STEP_KINDS, LoRA, TrainingRecipe
 from core.budget.serving.plan import ServingPlan
 from core.budget.share import check_split
-from core.models.spec import LatentAttention, Mixture, ModelSpec
+from core.models.spec import Indexer, LatentAttention, Mixture, ModelSpec
 
 WEAKEST_LAST = ("exact", "data sheet", "measured", "bound", "estimated", "claimed")
 KINDS = ("dense", "gpt", "experts", "latent")
@@ -48,9 +48,11 @@ def specs(draw, kinds=KINDS):
         attention_bias="all" if gpt else draw(st.sampled_from(["none", "qkv"])),
         ffn_bias=gpt,
         qk_norm=kind in {"dense", "experts"} and draw(st.booleans()),
+        qk_norm_over=draw(st.sampled_from(["head", "all heads"])),
+        sinks=kind in {"dense", "experts"} and draw(st.booleans()),
         learned_positions=8192 if gpt else 0,
         mixture=draw(mixtures(num_layers)) if kind == "experts" else None,
-        latent=draw(latents()) if kind == "latent" else None,
+        **(draw(latents()) if kind == "latent" else {}),
     )
 
 
@@ -63,6 +65,8 @@ def mixtures(draw, num_layers):
         expert_dim=64 * draw(st.integers(1, 4)),
         num_shared=draw(st.integers(0, 1)),
         num_dense_layers=draw(st.integers(0, num_layers - 1)),
+        alternating=draw(st.booleans()),
+        bias=draw(st.booleans()),
     )
 
 
@@ -70,13 +74,15 @@ def mixtures(draw, num_layers):
 def latents(draw):
     sizes = [8 * draw(st.integers(1, 8)) for _each in range(4)]
     kv_rank, nope_dim, rope_dim, value_dim = sizes
-    return LatentAttention(
+    latent = LatentAttention(
         query_rank=draw(st.sampled_from([0, 48])),
         kv_rank=kv_rank,
         nope_dim=nope_dim,
         rope_dim=rope_dim,
         value_dim=value_dim,
     )
+    indexer = Indexer(num_heads=4, head_dim=16, top_k=draw(st.sampled_from([8, 2048])))
+    return {"latent": latent, "indexer": indexer if latent.query_rank else None}
 
 
 @st.composite

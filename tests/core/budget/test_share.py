@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 
+from core.budget.catalogue.devices import DEVICES
+from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster, DeviceSpec
 from core.budget.share import first_layer, possible_sizes, shares, split_further
+from core.budget.weights.parameters import counts, share_counts
 from core.models.spec import LatentAttention, Mixture, ModelSpec
 from tests.core.budget.refusals import refused
 
@@ -50,6 +53,14 @@ def test_the_stages_together_have_every_layer_once():
         assert sum(part.num_windowed_layers for part in parts) == windowed, case
         assert [part.has_embedding for part in parts] == [True] + [False] * (stages - 1), case
         assert [part.has_head for part in parts] == [False] * (stages - 1) + [True], case
+
+
+def test_layers_of_experts_that_alternate_are_shared_out_evenly():
+    spec = MODELS["llama-4-maverick"]
+    found = shares(spec, Cluster(device=DEVICES["h100-sxm"], num_devices=8, pipeline=8))
+    assert [(share.num_layers, share.num_expert_layers) for share in found] == [(6, 3)] * 8
+    held = [share_counts(spec, share).total for share in found]
+    assert sum(held) == counts(spec).total
 
 
 def test_layers_left_over_go_to_the_first_stages():

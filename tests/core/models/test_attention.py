@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from core.models.attention import LatentMixer, rotary_angles, rotate
+from core.models.build import build_model
 from core.models.kernels import KERNELS
 from core.models.spec import LatentAttention
 from tests.core.budget.simulation.test_prepared import LLAMA
@@ -37,3 +38,11 @@ def test_rotation_keeps_lengths_and_products_depend_on_distance_alone():
     torch.testing.assert_close(turned_q.norm(dim=-1), q.norm().expand(20))
     torch.testing.assert_close(turned_q[7] @ turned_k[4], turned_q[13] @ turned_k[10])
     torch.testing.assert_close(turned_q[0], q)
+
+
+def test_an_odd_width_cannot_be_rotated():
+    with pytest.raises(ValueError, match="turn channels in pairs, and 7 is odd; choose 8"):
+        rotary_angles(4, 7, torch.zeros(1))
+    spec = replace(LLAMA, head_dim=5)
+    with pytest.raises(ValueError, match="5 is odd"):
+        build_model(spec, "cpu", device="cpu").logits(torch.tensor([[1, 2]]))

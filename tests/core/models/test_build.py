@@ -1,11 +1,16 @@
+from dataclasses import replace
+
 import pytest
 import torch
 
 from core.budget.catalogue.models import MODELS
 from core.budget.weights.parameters import counts
 from core.models.build import build_model
-from core.models.spec import ModelSpec
+from core.models.feed_forward import MixtureOfExperts
+from core.models.kernels import EPSILON, KERNELS
+from core.models.spec import Indexer, LatentAttention, Mixture, ModelSpec
 from tests.core.budget.simulation.test_prepared import GPT2, LLAMA
+from tests.core.models.small_models import SPECS, small_model, some_ids
 
 
 def _num_params(spec: ModelSpec) -> int:
@@ -13,19 +18,82 @@ def _num_params(spec: ModelSpec) -> int:
 
 
 def _assert_same_answers(spec: ModelSpec, state, theirs) -> None:
-    ours = build_model(spec, "cpu", device="cpu")
-    ours.load_state_dict(state)
     ids = torch.randint(spec.vocab_size, (2, 20))
-    with torch.no_grad():
-        mine = ours.head(ours.hidden(ids))
-        torch.testing.assert_close(mine, theirs(ids).logits, atol=1e-5, rtol=1e-4)
+    for dtype in (torch.float32, torch.float64):
+        ours = build_model(spec, "cpu", device="cpu", dtype=dtype)
+        ours.load_state_dict(state)
+        with torch.no_grad():
+            expected = theirs.to(dtype)(ids).logits
+            torch.testing.assert_close(ours.logits(ids), expected, atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.slow
 def test_every_catalogue_row_has_on_meta_exactly_its_counted_parameters():
     for key, spec in MODELS.items():
         assert _num_params(spec) == counts(spec).total, key
-        assert spec.published in {0, counts(spec).total}, key
+
+
+def test_llama_4_maverick_has_experts_in_every_other_layer_from_the_second_on():
+    model = build_model(MODELS["llama-4-maverick"])
+    kinds = [isinstance(block.feed_forward, MixtureOfExperts) for block in model.blocks]
+    assert kinds == [False, True] * 24
+
+
+def test_experts_with_biases_add_them_and_a_bias_of_zero_changes_nothing():
+    torch.manual_seed(0)
+    mixture = Mixture(num_experts=4, experts_per_token=2, expert_dim=16)
+    biased = MixtureOfExperts(8, replace(mixture, bias=True), KERNELS["cpu"])
+    plain = MixtureOfExperts(8, mixture, KERNELS["cpu"])
+    names = plain.state_dict().keys()
+    plain.load_state_dict({name: biased.state_dict()[name] for name in names})
+    x = torch.randn(1, 6, 8)
+    with torch.no_grad():
+        biased.router.bias.zero_()
+        torch.testing.assert_close(biased(x), plain(x))
+        biased.biases["down"].fill_(3.0)
+        probabilities = plain.router(x[0]).softmax(-1)
+        added = 3.0 * probabilities.topk(2).values.sum(-1)
+        torch.testing.assert_close(biased(x)[0], plain(x)[0] + added.unsqueeze(-1))
+
+
+def test_a_norm_over_all_heads_is_one_of_the_whole_row():
+    torch.manual_seed(0)
+    spec = replace(LLAMA, qk_norm=True, qk_norm_over="all heads")
+    attention = build_model(spec, "cpu", device="cpu").blocks[0].attention
+    seen = {}
+
+    def attend(q, k, v):
+        seen.update(q=q, k=k)
+        return torch.zeros_like(v.repeat_interleave(q.shape[1] // v.shape[1], 1))
+
+    attention.kernels = replace(attention.kernels, attend=attend)
+    x = torch.randn(2, 5, spec.hidden_dim)
+    attention(x, None)
+    for name, got in seen.items():
+        row = getattr(attention, name)(x)
+        wanted = torch.nn.functional.rms_norm(row, row.shape[-1:], eps=EPSILON)
+        torch.testing.assert_close(got.transpose(1, 2).flatten(2), wanted)
+
+
+def test_an_indexer_scores_every_pair_with_one_key_for_all_its_heads():
+    torch.manual_seed(0)
+    latent = LatentAttention(query_rank=12, kv_rank=16, nope_dim=16, rope_dim=8, value_dim=16)
+    indexer = Indexer(num_heads=3, head_dim=8, top_k=4)
+    spec = replace(LLAMA, latent=latent, indexer=indexer)
+    scored = build_model(spec, "cpu", device="cpu").blocks[0].attention.indexer
+    x, narrow = torch.randn(1, 5, spec.hidden_dim), torch.randn(1, 5, 12)
+    with torch.no_grad():
+        q, k, w = (
+            scored.q(narrow)[0].view(5, 3, 8),
+            scored.k_norm(scored.k(x))[0],
+            scored.weights(x)[0],
+        )
+        # DeepSeek-V3.2, 2025, equation 1, pair by pair
+        wanted = [
+            [sum(w[t, j] * (q[t, j] @ k[s]).relu() for j in range(3)) for s in range(5)]
+            for t in range(5)
+        ]
+        torch.testing.assert_close(scored(x, narrow)[0], torch.tensor(wanted), atol=1e-5, rtol=1e-4)
 
 
 @pytest.mark.slow
@@ -45,6 +113,31 @@ def test_our_llama_says_what_hugging_faces_says():
     theirs = LlamaForCausalLM(config).eval()
     state = {_our_name(name): value for name, value in theirs.state_dict().items()}
     _assert_same_answers(LLAMA, state, theirs)
+
+
+@pytest.mark.slow
+def test_our_qwen3_says_what_hugging_faces_says():
+    from transformers import Qwen3Config, Qwen3ForCausalLM
+
+    spec = replace(LLAMA, name="tiny Qwen3", qk_norm=True, head_dim=24)
+    config = Qwen3Config(
+        hidden_size=spec.hidden_dim,
+        num_hidden_layers=spec.num_layers,
+        num_attention_heads=spec.num_heads,
+        num_key_value_heads=spec.num_kv_heads,
+        head_dim=spec.head_dim,
+        intermediate_size=spec.ffn_dim,
+        vocab_size=spec.vocab_size,
+        rms_norm_eps=1e-6,
+        tie_word_embeddings=False,
+    )
+    torch.manual_seed(0)
+    theirs = Qwen3ForCausalLM(config).eval()
+    with torch.no_grad():
+        for name, each in theirs.named_parameters():
+            each.add_(0.3 * torch.randn_like(each) if "norm" in name else 0)
+    state = {_our_name(name): value for name, value in theirs.state_dict().items()}
+    _assert_same_answers(spec, state, theirs)
 
 
 def _our_name(name: str) -> str:
@@ -73,14 +166,15 @@ def test_a_loss_in_chunks_is_the_loss_at_once(spec: ModelSpec):
     assert torch.isfinite(at_once)
 
 
-def test_a_later_token_changes_no_earlier_answer():
-    torch.manual_seed(0)
-    model = build_model(LLAMA, "cpu", device="cpu")
-    ids = torch.randint(LLAMA.vocab_size, (1, 10))
+@pytest.mark.parametrize("name", SPECS)
+def test_a_later_token_changes_no_earlier_answer(name):
+    model, ids = small_model(name), some_ids(10)
     changed = ids.clone()
-    changed[0, -1] = (changed[0, -1] + 1) % LLAMA.vocab_size
+    changed[0, 6:] = (changed[0, 6:] + 1) % 31
     with torch.no_grad():
-        torch.testing.assert_close(model.hidden(ids)[:, :-1], model.hidden(changed)[:, :-1])
+        before, after = model.logits(ids), model.logits(changed)
+    assert torch.equal(before[:, :6], after[:, :6])
+    assert not torch.allclose(before[:, 6], after[:, 6])
 
 
 @pytest.mark.slow

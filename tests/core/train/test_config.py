@@ -24,7 +24,7 @@ def test_a_value_outside_its_range_is_refused_with_the_range(name):
 @pytest.mark.parametrize(
     ("name", "choices"),
     [
-        ("tokenizer", "character, byte"),
+        ("tokenizer", "character, byte, bpe"),
         ("precision", "auto, fp32, bf16"),
         ("device", "auto, cpu, cuda"),
     ],
@@ -75,6 +75,12 @@ def test_a_run_of_before_gpus_were_named_takes_the_least_busy():
     data = TrainConfig().to_json()
     del data["gpu"]
     assert TrainConfig.from_json(data).gpu == ""
+
+
+def test_a_run_of_before_bpe_has_the_tokenizer_it_had():
+    data = TrainConfig(tokenizer="byte").to_json()
+    del data["bpe_vocab_size"]
+    assert TrainConfig.from_json(data).tokenizer == "byte"
 
 
 def test_a_number_on_the_command_line_is_the_name_of_a_gpu():

@@ -21,6 +21,8 @@ COMPONENT_LOOKS: Final[Mapping[str, tuple[str, str]]] = {
     "attention projections": ("attention", ""),
     "attention scores": ("attention", "/"),
     "windowed scores": ("attention", "x"),
+    "index projections": ("kv_cache", ""),
+    "index scores": ("kv_cache", "/"),
     "feed-forward": ("feed_forward", ""),
     "experts": ("experts", ""),
     "shared experts": ("experts", "/"),

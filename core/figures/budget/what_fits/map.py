@@ -1,5 +1,6 @@
 """What fits where: one square a job and device, with the letter of what is the first to fail."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -29,6 +30,10 @@ _ROW_HEIGHT: Final = 1.75  # of the text's size
 _UPRIGHT: Final = 6  # columns whose names have room side by side
 _ROOMY: Final = 8  # columns at which "W128×" still has room in the size of all other text
 _SMALLEST: Final = 3  # px less for many more, so that "W128" has room on a screen of 1024 pixels
+_STEEP: Final = 26  # columns from which names stand upright and a square has room for one letter
+_STEEP_PRESENTED: Final = 12  # as many on a projector
+_TINY: Final = 12  # px of such names and letters, but on a projector
+_COUNT: Final = re.compile(r"\d+k?×$")
 _TIMES: Final = "×"
 
 
@@ -50,7 +55,7 @@ def map_picture(plane: Plane, labels: Labels, look: Look) -> Picture:
         x, y = plane.columns.index(labels.chosen[1]), plane.rows.index(labels.chosen[0])
         line = {"color": look.color("text"), "width": 3}
         drawing.shape(type="rect", x0=x - 0.5, x1=x + 0.5, y0=y - 0.5, y1=y + 0.5, line=line)
-    axes = _axes(plane, labels, layout) | {"showlegend": False, "clickmode": "event+select"}
+    axes = _axes(plane, labels, look) | {"showlegend": False, "clickmode": "event+select"}
     figure = drawing.figure(layout | axes)
     first = {" ": [labels.rows[key] for key in plane.rows]}
     squares = {
@@ -62,11 +67,19 @@ def map_picture(plane: Plane, labels: Labels, look: Look) -> Picture:
     return Picture(figure=figure, alt=_sentence(plane, labels), table={**first, **squares})
 
 
-def _axes(plane: Plane, labels: Labels, layout: Mapping[str, Any]) -> dict[str, Any]:
-    """Return axes that start at the top left; many columns have their names at a slant."""
-    size, num_rows = layout["font"]["size"], len(plane.rows)
+def is_steep(plane: Plane, look: Look) -> bool:
+    """Return whether there are so many columns that only letters have room in them."""
+    return len(plane.columns) >= (_STEEP_PRESENTED if look.present else _STEEP)
+
+
+def _axes(plane: Plane, labels: Labels, look: Look) -> dict[str, Any]:
+    """Return axes that start at the top left; many columns have their names at a slant, or up."""
+    layout, num_rows = look.layout(), len(plane.rows)
+    size = layout["font"]["size"]
+    upright = size if look.present else _TINY
     names = [labels.columns[key] for key in plane.columns]
-    slanted = len(names) > _UPRIGHT
+    slanted, steep = len(names) > _UPRIGHT, is_steep(plane, look)
+    above = round(max(map(len, names)) * upright * 0.62) if steep else (7 if slanted else 2) * size
     still = {"showgrid": False, "zeroline": False, "fixedrange": True}
     across = {"side": "top", "tickvals": list(range(len(names))), "ticktext": names}
     down = {"tickvals": list(range(num_rows)), "ticktext": [labels.rows[key] for key in plane.rows]}
@@ -74,13 +87,15 @@ def _axes(plane: Plane, labels: Labels, layout: Mapping[str, Any]) -> dict[str, 
         "xaxis": layout["xaxis"]
         | still
         | across
-        | {"tickangle": -40 if slanted else 0, "range": [-0.5, len(names) - 0.5]},
+        | {"range": [-0.5, len(names) - 0.5]}
+        | ({"tickangle": -90, "tickfont": {"size": upright}} if steep else {})
+        | ({} if steep else {"tickangle": -40 if slanted else 0}),
         "yaxis": layout["yaxis"] | still | down | {"range": [num_rows - 0.5, -0.5]},
-        "height": round(num_rows * size * _ROW_HEIGHT) + (8 if slanted else 3) * size,
+        "height": round(num_rows * size * _ROW_HEIGHT) + above + size,
         "margin": {
             "l": 8,
-            "r": 5 * size if slanted else 8,
-            "t": (7 if slanted else 2) * size,
+            "r": 5 * size if slanted and not steep else 8,
+            "t": above,
             "b": 4,
         },
     }
@@ -112,14 +127,17 @@ def _draw_squares(drawing: Drawing, plane: Plane, look: Look) -> None:
 def _draw_words(drawing: Drawing, plane: Plane, labels: Labels, look: Look, size: int) -> None:
     where = [(row, column) for row in plane.rows for column in plane.columns]
     color, beyond = look.color("text"), max(0, len(plane.columns) - _ROOMY)
+    steep = is_steep(plane, look)
     words = [square_text(plane.cells[pair], plane.fewest[pair]) for pair in where]
+    small = _TINY if steep and not look.present else size - min(beyond // 2, _SMALLEST)
+    words = [_COUNT.sub("", each) if steep else each for each in words]
     drawing.scatter(
         x=[place for _row in plane.rows for place in range(len(plane.columns))],
         y=[place for place in range(len(plane.rows)) for _column in plane.columns],
         mode="markers+text",
         marker={"size": 24, "opacity": 0},
         text=[each.removesuffix(_TIMES) for each in words] if beyond else words,
-        textfont={"color": color, "size": size - min(beyond // 2, _SMALLEST)},
+        textfont={"color": color, "size": small},
         customdata=[[*pair, hover_text(plane, labels, pair, look)] for pair in where],
         hovertemplate="%{customdata[2]}<extra></extra>",
         selected={"textfont": {"color": color}},
@@ -144,10 +162,15 @@ def letter(reason: str) -> str:
     return _(LETTERS[reason]) if reason in LETTERS else reason[:1].upper()
 
 
-def letters_sentence(plane: Plane) -> str:
+def letters_sentence(plane: Plane, look: Look) -> str:
     """Return what the letters of this picture mean."""
     seen = dict.fromkeys(cell.reason for cell in plane.cells.values() if cell.reason)
     parts = [f"**{letter(name)}** {_(name)}" for name in seen]
+    if is_steep(plane, look):
+        return _(
+            "✓ fits · ≈ within its band · first that fails: {letters} · how many devices are "
+            "enough stands in the table and under the pointer"
+        ).format(letters=_(", ").join(parts))
     return _(
         "✓ fits · ≈ within its band · first that fails: {letters} · the number: so many devices "
         "are enough"

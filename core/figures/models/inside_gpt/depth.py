@@ -1,28 +1,39 @@
 """What a model would say after each of its blocks, token by token."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from core.language import _
 from core.models.depth import Depth
 from core.units import format_percent
 
+SMALLEST: Final = 1e-4  # probability that is written out
+
 
 def row_names(num_rows: int) -> list[str]:
-    """Return what the rows are called: the embedding, then a row a block; the last is the output.
+    """Return after what each row comes: the embedding, then each block.
 
     >>> row_names(3)
-    ['embedding', 'block 1', 'block 2 = output']
+    ['embedding', 'block 1', 'block 2']
     """
     blocks = [_("block {number}").format(number=number) for number in range(1, num_rows)]
-    last = [_("{block} = output").format(block=blocks[-1])] if blocks else []
-    return [_("embedding"), *blocks[:-1], *last]
+    return [_("embedding"), *blocks]
+
+
+def chance_text(chance: float) -> str:
+    """Return a probability with three digits; one that no bar shows is only bounded.
+
+    >>> chance_text(0.254), chance_text(3e-7)
+    ('25.4 %', '< 0.01 %')
+    """
+    return format_percent(chance) if chance >= SMALLEST else f"< {format_percent(SMALLEST)}"
 
 
 def depth_alt(inside: Depth, pieces: Sequence[str], said: Sequence[Sequence[str]]) -> str:
     """Return the picture as a sentence."""
     steps = ", ".join(
         _("{row}: {token} {share}").format(
-            row=name, token=row[-1], share=format_percent(float(inside.chances[number, -1, 0]))
+            row=name, token=row[-1], share=chance_text(float(inside.chances[number, -1, 0]))
         )
         for number, (name, row) in enumerate(zip(row_names(len(said)), said, strict=True))
     )
@@ -40,6 +51,6 @@ def depth_table(
     for number, (name, row) in enumerate(zip(row_names(len(said)), said, strict=True)):
         shares = inside.chances[number, :, 0].tolist()
         table[name] = [
-            f"{token} {format_percent(share)}" for token, share in zip(row, shares, strict=True)
+            f"{token} {chance_text(share)}" for token, share in zip(row, shares, strict=True)
         ]
     return table

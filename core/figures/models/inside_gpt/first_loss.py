@@ -64,8 +64,8 @@ def _draw_curve(drawing: Drawing, curve: Sequence[FirstLoss], at: FirstLoss, loo
     )  # fmt: skip
     drawing.scatter(
         x=[at.std], y=[at.loss], mode="markers+text", text=[f"{at.loss:.2f}"],
-        textposition="top left", marker={"size": 16, "color": look.color("validation_loss")},
-        hoverinfo="skip",
+        textposition="middle left", marker={"size": 16, "color": look.color("validation_loss")},
+        hoverinfo="skip", cliponaxis=False,
     )  # fmt: skip
 
 
@@ -81,7 +81,9 @@ def _draw_line(drawing: Drawing, height: float, name: str, look: Look) -> None:
 
 
 def _alt(at: FirstLoss, ln_vocab: float, large: Mapping[str, tuple[FirstLoss, int]]) -> str:
-    said = _("With a standard deviation of {std} the first loss is {loss} nats; ln V is {ln_vocab}.")
+    said = _(
+        "With a standard deviation of {std} the first loss is {loss} nats; ln V is {ln_vocab}."
+    )
     text = said.format(std=f"{at.std:.3g}", loss=f"{at.loss:.2f}", ln_vocab=f"{ln_vocab:.2f}")
     more = [
         _("{name}: {loss} nats.").format(name=name, loss=f"{each.loss:.2f}")

@@ -108,7 +108,8 @@ def cosines_picture(found: Cosines, look: Look) -> Picture:
     bell = [math.exp(-((x / found.expected_std) ** 2) / 2) / scale for x in middles]
     drawing = Drawing()
     drawing.bar(
-        x=middles, y=counts.tolist(), name=_("pairs of rows"), marker={"color": look.color("embedding")},
+        x=middles, y=counts.tolist(), name=_("pairs of rows"),
+        marker={"color": look.color("embedding")},
         hovertemplate="%{x:.3f}: %{y:.3g}<extra></extra>",
     )  # fmt: skip
     drawing.scatter(
@@ -122,7 +123,9 @@ def cosines_picture(found: Cosines, look: Look) -> Picture:
         "height": HEIGHT_PX, "bargap": 0,
         "margin": {"l": 8, "r": 8, "t": layout["font"]["size"] * 2.6, "b": 8},
     }  # fmt: skip
-    said = _("{count} cosines with mean {mean} and standard deviation {std}; random rows have {own}.")
+    said = _(
+        "{count} cosines with mean {mean} and standard deviation {std}; random rows have {own}."
+    )
     return Picture(
         figure=drawing.figure(layout | axes),
         alt=said.format(
@@ -154,7 +157,9 @@ def turn_picture(turned: Turned, position: int, look: Look) -> Picture:
         "xaxis": hidden, "yaxis": hidden | {"scaleanchor": "x", "range": [-1.9, 1.8]},
         "height": HEIGHT_PX, "margin": {"l": 8, "r": 8, "t": 8, "b": 8},
     }  # fmt: skip
-    said = _("At position {position} the first pair is turned by {first} radians, the last by {last}.")
+    said = _(
+        "At position {position} the first pair is turned by {first} radians, the last by {last}."
+    )
     angles = turned.angles.tolist()
     return Picture(
         figure=drawing.figure(layout | axes),

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from core.figures.picture import Drawing, Look, Picture
-from core.figures.train.optimizers_and_schedules.curves import decades
+from core.figures.train.curves import decades
 from core.language import _
 from core.train.optimizers.gradient_norms import ClippedNorms
 from core.train.optimizers.state_bytes import HeldBytes

@@ -54,6 +54,19 @@ LATENT = {
     "n_group": 2,
     "topk_group": 1,
 }
+INDEXER = {"index_n_heads": 4, "index_head_dim": 16, "index_topk": 8}
+EXPERTS = {
+    key: value
+    for key, value in LATENT.items()
+    if key not in {"kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim"}
+}
+LLAMA_4 = {
+    "num_local_experts": 4,
+    "num_experts_per_tok": 1,
+    "intermediate_size_mlp": 300,
+    "attention_chunk_size": 8,
+    "interleave_moe_layer_step": 1,
+}
 GPT2 = {
     "n_layer": 3,
     "n_embd": 96,
@@ -101,6 +114,21 @@ CASES = {
     "cohere": [LLAMA | {"tie_word_embeddings": True}],
     "cohere2": [LLAMA | {"tie_word_embeddings": True}],
     "stablelm": [LLAMA, LLAMA | {"use_qkv_bias": True}],
+    "deepseek_v32": [LLAMA | LATENT | INDEXER | {"q_lora_rank": 20}],
+    "gpt_oss": [
+        LLAMA | {"head_dim": 16, "num_local_experts": 4, "num_experts_per_tok": 2},
+        LLAMA | {"num_local_experts": 4, "num_experts_per_tok": 2, "attention_bias": False},
+    ],
+    "llama4_text": [
+        LLAMA | LLAMA_4,
+        LLAMA | LLAMA_4 | {"num_hidden_layers": 6, "interleave_moe_layer_step": 2},
+        LLAMA | LLAMA_4 | {"moe_layers": [2]},
+    ],
+    "glm4_moe": [
+        LLAMA | EXPERTS | {"attention_bias": True},
+        LLAMA | EXPERTS | {"use_qk_norm": True, "head_dim": 24},
+    ],
+    "olmo2": [LLAMA, LLAMA | {"attention_bias": True}],
     "deepseek_v3": [LLAMA | LATENT | {"q_lora_rank": 20}, LLAMA | LATENT | {"q_lora_rank": None}],
 }
 
@@ -141,6 +169,8 @@ def test_windows_are_on_the_layers_that_the_family_or_the_file_says():
             (9, 2),
         ),
         "llama": (LLAMA | {"sliding_window": 9}, (None, 0)),
+        "gpt_oss": (CASES["gpt_oss"][0], (128, 2)),
+        "llama4_text": (LLAMA | LLAMA_4 | {"num_hidden_layers": 8}, (8, 6)),
     }
     for kind, (config, window) in expected.items():
         spec = model_from_config(config | {"model_type": kind})
@@ -148,6 +178,60 @@ def test_windows_are_on_the_layers_that_the_family_or_the_file_says():
     kinds = ["full_attention", "sliding_attention", "sliding_attention"]
     listed = model_from_config(LLAMA | {"sliding_window": 9, "layer_types": kinds})
     assert (listed.window, listed.num_windowed_layers) == (9, 2)
+
+
+def test_chunks_are_on_the_layers_with_rotary_positions():
+    llama = LLAMA | LLAMA_4 | {"model_type": "llama4_text", "num_hidden_layers": 8}
+    for said, chunked in (
+        ({}, 6),
+        ({"no_rope_layer_interval": 2}, 4),
+        ({"no_rope_layers": [1, 1, 1, 1, 1, 1, 1, 0]}, 7),
+        ({"layer_types": ["chunked_attention"] * 3 + ["full_attention"] * 5}, 3),
+    ):
+        spec = model_from_config(llama | said)
+        assert (spec.window, spec.num_windowed_layers, spec.chunked) == (8, chunked, True), said
+    assert not model_from_config(llama | {"attention_chunk_size": None}).chunked
+
+
+def test_what_a_sparse_file_leaves_out_is_not_worked_out_from_what_it_says():
+    """Gemma 3 12B as Google publishes it has no head_dim: 3,840 / 16 heads would be 240."""
+    hidden = {"hidden_size": 3840, "num_attention_heads": 16, "num_key_value_heads": 8}
+    twelve = LLAMA | hidden | {"model_type": "gemma3_text"}
+    assert model_from_config(twelve).head_dim == 256
+    assert model_from_config(twelve | {"head_dim": None}).head_dim == 256
+    four = {key: each for key, each in LLAMA.items() if "heads" not in key}
+    read = model_from_config(four | {"model_type": "gemma3_text"})
+    assert (read.num_heads, read.num_kv_heads, read.window) == (8, 4, 4096)
+
+
+def test_a_window_that_is_null_stays_away_and_one_that_is_missing_is_the_familys():
+    mistral = LLAMA | {"model_type": "mistral", "num_key_value_heads": 2}
+    for config, window in ((mistral, 4096), (mistral | {"sliding_window": None}, None)):
+        assert model_from_config(config).window == window
+        assert read_config(compact_config(json.dumps(config))).window == window
+
+
+def test_gemma_3_has_its_full_layers_where_the_pattern_says():
+    gemma = LLAMA | {"model_type": "gemma3_text", "num_hidden_layers": 12, "sliding_window": 8}
+    for pattern, windowed in ((6, 10), (4, 9), (12, 11)):
+        said = gemma | {"sliding_window_pattern": pattern}
+        assert model_from_config(said).num_windowed_layers == windowed
+
+
+def test_every_other_layer_of_experts_alternates_and_first_dense_ones_do_not():
+    maverick = LLAMA | LLAMA_4 | {"num_hidden_layers": 6, "interleave_moe_layer_step": 2}
+    mixture = model_from_config(maverick | {"model_type": "llama4_text"}).mixture
+    assert (mixture.num_dense_layers, mixture.alternating, mixture.num_shared) == (3, True, 1)
+    assert mixture.expert_dim == LLAMA["intermediate_size"]
+    deepseek = model_from_config(LLAMA | LATENT | {"model_type": "deepseek_v3"}).mixture
+    assert (deepseek.num_dense_layers, deepseek.alternating) == (1, False)
+
+
+def test_kimi_is_read_as_the_architecture_that_it_names():
+    kimi = model_from_config(LLAMA | LATENT | {"model_type": "kimi_k2"})
+    same = model_from_config(LLAMA | LATENT | {"model_type": "deepseek_v3"})
+    assert (kimi.source, kimi.guessed) == (KNOWN, False)
+    assert counts(kimi) == counts(same)
 
 
 def test_an_unknown_type_is_counted_like_llama_and_says_so():
@@ -256,6 +340,18 @@ REFUSED = [
     (
         LLAMA | {"sliding_window": 4, "layer_types": ["sliding_attention"]},
         "lists 1 layers, but the model has 3",
+    ),
+    (
+        LLAMA | {"model_type": "llama4_text", "no_rope_layers": "1110"},
+        "config.json has no intermediate_size_mlp",
+    ),
+    (
+        LLAMA | LLAMA_4 | {"model_type": "llama4_text", "no_rope_layers": "1110"},
+        "no_rope_layers in config.json is '1110'; it must be a list of whole numbers",
+    ),
+    (
+        LLAMA | LATENT | INDEXER | {"model_type": "deepseek_v32"},
+        "it needs a query_rank",
     ),
     ([], "object in braces, not \\[\\]"),
 ]

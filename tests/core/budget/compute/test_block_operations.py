@@ -26,7 +26,8 @@ def test_products_of_a_block_are_those_of_the_forward_pass():
         forward = forward_flops(spec, 1024, 512)
         dense = 0 if layers == spec.num_layers else forward.child("feed-forward").amount
         attention = ("attention projections", "attention scores")
-        shared = sum(forward.child(name).amount for name in attention)
+        names = (*attention, "index projections", "index scores") if spec.indexer else attention
+        shared = sum(forward.child(name).amount for name in names)
         rest = forward.amount - forward.child("head").amount - shared - dense
         assert head == forward.child("head").amount, key
         assert mine == shared // spec.num_layers + rest // layers, key

@@ -7,7 +7,7 @@ import pytest
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
 from core.budget.compute.conventions import CONTEXTS, crossing, mfu_conventions, six_nd_ratio
-from core.budget.compute.forward_flops import forward_flops, is_scores
+from core.budget.compute.forward_flops import forward_flops, is_pairs
 from core.budget.recipe import TrainingRecipe
 from tests.core.budget.refusals import refused
 
@@ -86,7 +86,7 @@ def test_a_mixture_is_held_against_its_active_parameters():
 
 def share_of_scores(spec, context):
     forward = forward_flops(spec, context, context, causal=True)
-    scores = sum(part.amount for part in forward.children if is_scores(part))
+    scores = sum(part.amount for part in forward.children if is_pairs(part))
     return scores / (forward.amount - scores)
 
 
@@ -96,8 +96,15 @@ def test_where_windows_hold_the_scores_down_the_crossing_is_later_or_never():
     assert share_of_scores(mistral, 2**20) < 1
 
     wide = replace(mistral, window=32_000)
-    for spec in (gemma, wide, MODELS["llama-3.1-8b"]):
+    new = (MODELS[key] for key in ("gemma-3-27b", "gpt-oss-20b", "deepseek-v3.2"))
+    for spec in (gemma, wide, MODELS["llama-3.1-8b"], *new):
         assert share_of_scores(spec, round(crossing(spec).amount)) == pytest.approx(1, rel=1e-4)
+
+
+def test_chunks_hold_the_scores_down_too():
+    scout = MODELS["llama-4-scout"]
+    assert share_of_scores(scout, round(crossing(scout).amount)) == pytest.approx(1, rel=1e-2)
+    assert crossing(replace(scout, num_windowed_layers=48)) is None
 
 
 def test_a_speed_that_somebody_reports_gives_a_claimed_share_of_the_peak():

@@ -3,10 +3,13 @@
 from dataclasses import replace
 
 import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
 
 from core.budget.catalogue.models import MODELS
-from core.budget.compute.forward_flops import forward_flops
+from core.budget.compute.forward_flops import forward_flops, is_pairs
 from core.budget.weights.parameters import counts
+from core.models.attention import IndexScores
 from tests.core.budget.random_budgets import check_tree
 from tests.core.budget.refusals import refused
 
@@ -57,6 +60,43 @@ def test_causal_scores_with_a_window_count_the_pairs_that_the_mask_lets_through(
             assert forward.child("attention scores").amount == 3 * 22 * pairs[1] * widths
 
 
+def test_causal_scores_in_chunks_count_the_pairs_that_lie_in_one_chunk():
+    for window in (1, 3, 8, 20):
+        spec = replace(MODELS["llama-4-scout"], window=window)
+        for seq_len in (1, 7, 8, 20):
+            pairs = sum(i // window == j // window for i in range(seq_len) for j in range(i + 1))
+            widths = 2 * 2 * spec.num_heads * spec.head_dim
+            forward = forward_flops(spec, 5 * seq_len, seq_len, causal=True)
+            assert forward.child("windowed scores").amount == 5 * 36 * pairs * widths
+            whole = seq_len * (seq_len + 1) // 2
+            assert forward.child("attention scores").amount == 5 * 12 * whole * widths
+
+
+def test_an_indexer_scores_every_pair_and_attention_the_picked_ones():
+    spec = MODELS["deepseek-v3.2"]
+    spec = replace(spec, indexer=replace(spec.indexer, top_k=6))
+    latent, heads = spec.latent, spec.indexer.num_heads
+    for seq_len in (1, 5, 6, 20):
+        forward = forward_flops(spec, 2 * seq_len, seq_len, causal=True)
+        picked = sum(min(i + 1, 6) for i in range(seq_len))
+        widths = latent.nope_dim + latent.rope_dim + latent.value_dim
+        assert forward.child("attention scores").amount == 2 * 61 * picked * 2 * 128 * widths
+        pairs = seq_len * (seq_len + 1) // 2
+        assert forward.child("index scores").amount == 2 * 61 * pairs * 2 * heads * 128
+
+
+def test_what_an_indexer_costs_is_what_torch_counts_in_its_module():
+    spec = MODELS["deepseek-v3.2"]
+    with torch.device("meta"):
+        scores = IndexScores(spec, spec.indexer, spec.latent.query_rank)
+        x, narrow = torch.empty(2, 30, spec.hidden_dim), torch.empty(2, 30, spec.latent.query_rank)
+    with FlopCounterMode(display=False) as counter:
+        scores(x, narrow)
+    forward = forward_flops(spec, 60, 30)
+    ours = forward.child("index scores").amount + forward.child("index projections").amount
+    assert counter.get_total_flops() * spec.num_layers == ours
+
+
 def test_full_attention_counts_the_whole_square_in_windowed_layers_too():
     spec = MODELS["mistral-7b-v0.1"]
     same = replace(spec, window=None, num_windowed_layers=0)
@@ -71,8 +111,12 @@ def test_every_row_is_2_flops_for_each_active_weight_but_the_tables_plus_the_sco
         count = counts(spec)
         forward = forward_flops(spec, 1, 1)
         small = count.biases + count.norms + count.final_norm
+        if spec.mixture is not None and spec.mixture.bias:  # idle ones are not active anyhow
+            each = 2 * spec.mixture.expert_dim + spec.hidden_dim
+            idle = spec.mixture.num_experts - spec.mixture.experts_per_token
+            small += spec.num_layers * (spec.mixture.num_experts - idle * each)
         vectors = small + (0 if spec.tied else count.token_embedding) + count.positions
-        scores = forward.child("attention scores").amount
+        scores = sum(part.amount for part in forward.children if is_pairs(part))
         assert forward.amount - scores == 2 * (count.active - vectors), key
 
 

@@ -12,6 +12,7 @@ from core.budget.serving.kv_cache import (
     NO_WINDOWS,
     kv_cache,
     kv_cache_bytes_per_token,
+    kv_read,
     kv_variants,
     with_kv_heads,
 )
@@ -138,6 +139,25 @@ def test_a_window_stops_the_growth_of_its_layers_only():
     assert kv_cache(mistral, 4096).amount == kv_cache(mistral, 32_768).amount
     half = kv_cache(gemma, 4096).amount / 2
     assert kv_cache(gemma, 8192).amount == 3 * half
+
+
+def test_an_indexer_adds_its_key_and_lets_only_the_picked_tokens_be_read():
+    spec = MODELS["deepseek-v3.2"]
+    for context in (1, 2048, 100_000):
+        assert kv_cache(spec, context).amount == 2 * (512 + 64 + 128) * 61 * context
+        picked = min(context, 2048)
+        assert kv_read(spec, context) == 2 * 61 * ((512 + 64) * picked + 128 * context)
+    scaled = kv_cache(spec, 1000, 1, "int8_group128")  # blocks of 128 along each vector
+    assert scaled.amount == 61 * 1000 * ((512 + 64 + 128) + 2 * (4 + 1 + 1))
+    llama = MODELS["llama-3.1-8b"]
+    assert kv_read(llama, 777, 3) == kv_cache(llama, 777, 3).amount
+
+
+def test_a_chunk_is_kept_whole_and_no_more():
+    scout = MODELS["llama-4-scout"]
+    each = 2 * 2 * 8 * 128
+    for context, kept in ((100, 100), (8192, 8192), (1_000_000, 8192)):
+        assert kv_cache(scout, context).amount == each * (12 * context + 36 * kept), context
 
 
 def test_the_tree_adds_up_and_every_line_comes_from_its_formula():

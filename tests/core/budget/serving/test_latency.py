@@ -51,6 +51,14 @@ def test_a_prompt_at_once_costs_what_its_tokens_one_by_one_cost():
             assert body(prefill_flops(small, prompt_len)) == one_by_one, (name, prompt_len)
 
 
+def test_with_an_indexer_a_long_context_costs_its_index_scores_alone():
+    spec = MODELS["deepseek-v3.2"]
+    near, far = (
+        decode_flops(spec, context, 1).child("attention scores").amount for context in (4096, 5096)
+    )
+    assert far - near == 2 * 61 * 1000 * 64 * 128
+
+
 def test_the_head_is_computed_for_the_last_token_of_a_prompt_and_for_each_sequence():
     spec = MODELS["llama-3.1-8b"]
     one = 2 * spec.hidden_dim * spec.vocab_size

@@ -54,6 +54,15 @@ def test_what_a_layer_keeps_is_what_autograd_keeps_on_56_random_models():
     assert checked == 56
 
 
+def test_a_norm_over_all_heads_keeps_one_number_a_token_and_biased_experts_keep_nothing_more():
+    for key in ("olmo-2-7b", "gpt-oss-20b"):
+        for profile in PROFILES:
+            spec = replace(MODELS[key], num_windowed_layers=0)
+            recipe = TrainingRecipe(seq_len=64, precision="pure_bf16", profile=profile)
+            traced = saved_bytes_per_layer(spec, recipe)
+            assert abs(of_one_layer(spec, recipe) - traced) <= TOLERANCE, (key, profile)
+
+
 def test_gpt3_block_in_bf16_keeps_34_sbh_plus_5_as2b_as_korthikanti_counts():
     spec = replace(MODELS["gpt-3-175b"], num_layers=1)
     recipe = TrainingRecipe(batch_size=1, seq_len=2048, precision="pure_bf16", profile="megatron")

@@ -28,6 +28,10 @@ CASES = (
     ("qwen3-30b-a3b", TrainingRecipe(seq_len=256, precision="pure_bf16", optimizer="adam8bit")),
     ("deepseek-v3", TrainingRecipe(seq_len=256, checkpointing="full", optimizer="rmsprop")),
     ("phi-3-mini", TrainingRecipe(seq_len=1024, loss_chunks=4, optimizer="momentum")),
+    ("olmo-2-7b", TrainingRecipe(seq_len=512, precision="pure_bf16")),
+    ("gpt-oss-20b", TrainingRecipe(seq_len=512, checkpointing="selective", **PLAIN)),
+    ("llama-4-maverick", TrainingRecipe(seq_len=512, checkpointing="full", **PLAIN)),
+    ("deepseek-v3.2", TrainingRecipe(seq_len=256, checkpointing="full", **PLAIN)),
     ("llama-2-13b", TrainingRecipe(seq_len=1024, precision="pure_bf16", lora=LoRA(rank=8))),
     (
         "llama-2-13b",

@@ -35,6 +35,31 @@ def test_an_unknown_type_is_an_estimate_with_llamas_defaults():
     assert "llama9" not in missing
 
 
+def test_every_size_that_a_sparse_file_leaves_out_is_told():
+    said = notes(model_type="gemma3_text", num_attention_heads=None, num_key_value_heads=None)
+    fields = {"num_attention_heads": "8", "num_key_value_heads": "4", "head_dim": "256"}
+    told = {**fields, "sliding_window": "4,096"}
+    for sentence, (field, value) in zip(said, told.items(), strict=True):
+        assert field in sentence
+        assert value in sentence
+
+
+def test_what_is_beside_the_text_model_is_told_and_a_link_keeps_that():
+    (layer,) = notes(num_nextn_predict_layers=1)
+    assert "1 layer for" in layer
+    seeing = json.dumps({"text_config": LLAMA, "vision_config": {"hidden_size": 1152}})
+    (vision,) = config_notes(seeing)
+    assert "vision_config" in vision
+    assert config_notes(compact_config(seeing)) == (vision,)
+
+
+def test_a_type_that_is_counted_as_another_says_so():
+    latent = {"kv_lora_rank": 24, "qk_nope_head_dim": 8, "qk_rope_head_dim": 8, "v_head_dim": 8}
+    (said,) = notes(model_type="kimi_k2", **latent)
+    assert "kimi_k2" in said
+    assert "deepseek_v3" in said
+
+
 @pytest.mark.parametrize(
     ("stored", "words"),
     [

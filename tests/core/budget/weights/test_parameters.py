@@ -122,7 +122,8 @@ def test_a_token_looks_up_one_row_of_a_table_and_passes_the_whole_of_a_tied_one(
 
 
 def test_rows_and_columns_are_those_of_the_modules_parameters():
-    for key in ("gpt2", "llama-3.1-8b", "qwen3-30b-a3b", "deepseek-v3", "qwen2.5-0.5b"):
+    old = ("gpt2", "llama-3.1-8b", "qwen3-30b-a3b", "deepseek-v3", "qwen2.5-0.5b")
+    for key in (*old, "gpt-oss-20b", "olmo-2-7b", "deepseek-v3.2", "llama-4-maverick"):
         spec = MODELS[key]
         mixture = spec.mixture and replace(spec.mixture, num_dense_layers=1)
         spec = replace(spec, num_layers=2, num_windowed_layers=0, mixture=mixture)

@@ -19,13 +19,19 @@ from core.train.learning.recording import (
     rounded,
     to_bytes,
 )
+from core.train.text.corpora import load_corpus
 from core.train.text.tokenizers import CharacterTokenizer
 
 
 def loss_on_kept_text(step):
-    """Cross-entropy of torch's own on the kept text, in contexts of the model's length."""
+    """Cross-entropy on the text that came with the weights."""
+    return loss_on(read_recording(SMALL_GPT).text, step)
+
+
+def loss_on(text, step):
+    """Cross-entropy of torch's own, in contexts of the model's length."""
     recording = read_recording(SMALL_GPT)
-    ids = torch.tensor(recording.tokenizer.encode(recording.text).astype(np.int64))
+    ids = torch.tensor(recording.tokenizer.encode(text).astype(np.int64))
     length = recording.config.seq_len
     count = (len(ids) - 1) // length
     with torch.no_grad():
@@ -57,8 +63,11 @@ def test_it_begins_near_ln_v_and_ends_far_below():
 
 def test_the_rounded_weights_lose_as_much_as_was_measured_while_they_trained():
     recording = read_recording(SMALL_GPT)
-    for step in recording.steps:  # measured all over the text, here at its beginning
-        assert loss_on_kept_text(step) == pytest.approx(recording.losses[step], abs=0.3), step
+    # Measured over windows all over the text's last tenth; Pythons differ a little in their text.
+    known, whole = set(recording.tokenizer.characters), load_corpus(recording.config.corpus)
+    unseen = "".join(each for each in whole[-len(whole) // 10 :] if each in known)
+    for step in recording.steps:
+        assert loss_on(unseen, step) == pytest.approx(recording.losses[step], abs=0.1), step
 
 
 def test_the_shipped_model_is_the_reference_model_with_the_recorded_weights():

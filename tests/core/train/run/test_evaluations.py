@@ -54,11 +54,28 @@ def test_what_differs_is_what_the_runs_learn_with(make_run):
 
 
 @pytest.mark.parametrize(
-    ("change", "same"), [({}, True), ({"text": "two"}, False), ({"tokenizer": "byte"}, False)]
+    ("change", "same"),
+    [
+        ({}, True),
+        ({"text": "two"}, False),
+        ({"tokenizer": "byte"}, False),
+        ({"bpe_vocab_size": 512}, True),  # means nothing without BPE
+    ],
 )
 def test_losses_are_compared_in_the_same_tokens_of_the_same_text(make_run, change, same):
     curves = [curve_of(make_run, "one"), curve_of(make_run, "other", **change)]
     assert are_comparable(curves) is same
+
+
+def test_losses_of_bpe_are_compared_at_the_same_size_of_the_vocabulary(make_run):
+    sizes = {"one": 512, "two": 512, "three": 1024}
+    one, two, three = (
+        curve_of(make_run, name, tokenizer="bpe", bpe_vocab_size=size)
+        for name, size in sizes.items()
+    )
+    assert are_comparable([one, two])
+    assert not are_comparable([one, three])
+    assert differing_settings([one, three]) == {"bpe_vocab_size": [512, 1024]}
 
 
 def test_a_folder_that_is_no_run_is_refused(tmp_path):

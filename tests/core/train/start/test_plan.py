@@ -75,6 +75,16 @@ def test_bytes_cost_the_embeddings_that_characters_do_not_need():
     assert by_byte.parameters.amount - by_character.parameters.amount == more_rows * 64
 
 
+@pytest.mark.slow
+def test_bpe_costs_an_embedding_row_for_each_token_of_its_vocabulary():
+    small, large = (
+        outline_run(Wish(size="110k", changes={"tokenizer": "bpe", "bpe_vocab_size": size}))
+        for size in (512, 1024)
+    )
+    assert (small.vocab_size, large.vocab_size) == (512, 1024)
+    assert large.parameters.amount - small.parameters.amount == 512 * 64
+
+
 def test_heads_that_do_not_divide_the_width_are_refused_with_the_way_out():
     with pytest.raises(ValueError, match="multiple of 3"):
         outline_run(Wish(changes={"num_heads": 3, "hidden_dim": 64}))

@@ -7,6 +7,7 @@ import pytest
 from core.train.config import TrainConfig
 from core.train.text.dataset import (
     build_dataset,
+    dataset_of,
     load_dataset,
     save_dataset,
     shown_name,
@@ -22,7 +23,7 @@ def dataset():
     return build_dataset(UPLOAD, TEXT.encode(), "poems.txt")
 
 
-@pytest.mark.parametrize("tokenizer", ["character", "byte"])
+@pytest.mark.parametrize("tokenizer", ["character", "byte", "bpe"])
 def test_a_dataset_survives_its_files(tmp_path, tokenizer):
     config = TrainConfig(corpus="upload", seq_len=16, tokenizer=tokenizer)
     dataset = build_dataset(config, TEXT.encode(), "poems.txt")
@@ -50,6 +51,22 @@ def test_the_facts_of_a_text_can_be_checked(dataset):
 def test_samples_begin_with_words_that_the_text_can_say(dataset):
     assert dataset.prompt == TEXT[:12]
     assert build_dataset(TrainConfig()).prompt == "The "
+
+
+def test_the_reference_losses_of_bpe_are_in_its_own_tokens():
+    config = TrainConfig(corpus="upload", seq_len=16, tokenizer="bpe", bpe_vocab_size=300)
+    facts = build_dataset(config, TEXT.encode(), "poems.txt").facts("upload")
+    assert facts["vocab_size"] <= 300
+    assert facts["ln_vocab"] == pytest.approx(math.log(facts["vocab_size"]))
+    assert facts["num_tokens"] < len(TEXT)
+    assert facts["bigram_entropy"] < facts["unigram_entropy"] < facts["ln_vocab"]
+
+
+def test_a_text_is_cut_once_for_all_settings_that_leave_its_tokens_alone():
+    one = dataset_of(UPLOAD, TEXT.encode(), "poems.txt")
+    assert dataset_of(TrainConfig(corpus="upload", seq_len=9), TEXT.encode(), "poems.txt") is one
+    other = TrainConfig(corpus="upload", tokenizer="byte")
+    assert dataset_of(other, TEXT.encode(), "poems.txt") is not one
 
 
 def test_a_missing_upload_is_an_empty_file():

@@ -49,6 +49,36 @@ def test_a_square_says_whether_and_else_why_and_how_many():
     assert square_text(cell("too_big", sentence="cannot be split"), 0) == "–"
 
 
+def test_with_fifty_columns_names_stand_upright_and_a_square_has_one_letter():
+    devices = {f"{key} {copy}": DEVICES[key] for key in ("t4", "h200-sxm") for copy in range(25)}
+    models = {key: MODELS[key] for key in ROWS}
+    wide = models_devices(models, serving_ways(ServingPlan())["bf16"], devices)
+    labels = Labels(rows=ROWS, columns={key: f"{key}, 80 GiB" for key in devices})
+    picture = map_picture(wide, labels, Look())
+    figure = picture.figure
+    assert figure.layout.xaxis.tickangle == -90
+    assert max(map(len, figure.data[1].text)) == 1
+    # 800 px of squares: the names are no higher than a column is wide
+    assert figure.layout.xaxis.tickfont.size <= 800 / 50
+    assert figure.layout.margin.t >= 6 * max(map(len, labels.columns.values()))
+    assert "enough stands in the table" in letters_sentence(wide, Look())
+    assert picture.table["t4 0, 80 GiB"] == ["✓", "W16×"]
+
+
+def test_on_a_projector_twelve_names_stand_upright_in_the_size_of_all_text():
+    keys = tuple(DEVICES)[:12]
+    devices = {key: DEVICES[key] for key in keys}
+    models = {key: MODELS[key] for key in ROWS}
+    plane = models_devices(models, serving_ways(ServingPlan())["bf16"], devices)
+    labels = Labels(rows=ROWS, columns={key: key for key in keys})
+    for present, angle in ((True, -90), (False, -40)):
+        look = Look(present=present)
+        axis = map_picture(plane, labels, look).figure.layout.xaxis
+        assert axis.tickangle == angle
+        if present:
+            assert axis.tickfont.size == look.layout()["font"]["size"] >= 22
+
+
 def test_no_two_items_have_the_same_letter():
     assert len(set(LETTERS.values())) == len(LETTERS)
     assert letter("something new") == "S"
@@ -92,7 +122,7 @@ def test_words_table_and_letters_say_the_same_as_the_picture(plane, labels):
         "T4": ["✓", "W16×"],
         "H200": ["✓", "✓"],
     }
-    assert "**W** weights" in letters_sentence(plane)
+    assert "**W** weights" in letters_sentence(plane, Look())
 
 
 def test_many_columns_leave_room_for_the_number_alone():

@@ -3,7 +3,7 @@
 import math
 
 from core.figures.picture import Look
-from core.figures.train.optimizers_and_schedules.curves import (
+from core.figures.train.curves import (
     MOST_POINTS,
     MOST_TICKS,
     Axes,

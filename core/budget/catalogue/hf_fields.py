@@ -1,0 +1,114 @@
+"""One field of a config.json: a number, a switch, a list, or a sentence that names the field."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from core.language import _
+from core.models.spec import MAX_SIZE
+
+Config = Mapping[str, Any]
+MAX_SHOWN: Final = 40
+
+
+def whole_number(config: Config, key: str, *, low: int = 1) -> int:
+    """Return a field that must be there.
+
+    Raises:
+        ValueError: If it is missing, no whole number, or outside the range.
+    """
+    value = config.get(key)
+    if value is None:
+        raise ValueError(
+            _("config.json has no {key}: the model cannot be counted without it.").format(key=key)
+        )
+    return _checked(key, value, low)
+
+
+def optional_number(config: Config, key: str, default: int, *, low: int = 1) -> int:
+    """Return a field that may be missing or null.
+
+    Raises:
+        ValueError: If it is no whole number or outside the range.
+    """
+    value = config.get(key)
+    return default if value is None else _checked(key, value, low)
+
+
+def flag(config: Config, key: str, default: bool) -> bool:
+    """Return a field that is true, false, null or missing.
+
+    Raises:
+        ValueError: If it is anything else.
+    """
+    value = config.get(key)
+    if value is None:
+        return default
+    if not isinstance(value, bool):
+        raise ValueError(  # noqa: TRY004  what a reader pastes is a value
+            _("{key} in config.json is {value}; it must be true or false.").format(
+                key=key, value=shown(value)
+            )
+        )
+    return value
+
+
+def words(config: Config, key: str) -> tuple[str, ...]:
+    """Return a field that is a list of words; empty if it is missing or null.
+
+    Raises:
+        ValueError: If it is anything else.
+    """
+    value = config.get(key)
+    if value is None:
+        return ()
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        raise ValueError(
+            _("{key} in config.json is {value}; it must be a list of words.").format(
+                key=key, value=shown(value)
+            )
+        )
+    return tuple(value)
+
+
+def whole_numbers(config: Config, key: str) -> tuple[int, ...]:
+    """Return a field that is a list of whole numbers; empty if it is missing or null.
+
+    Raises:
+        ValueError: If it is anything else.
+    """
+    value = config.get(key)
+    if value is None:
+        return ()
+    if not isinstance(value, list) or not all(type(each) is int for each in value):
+        raise ValueError(
+            _("{key} in config.json is {value}; it must be a list of whole numbers.").format(
+                key=key, value=shown(value)
+            )
+        )
+    return tuple(value)
+
+
+def shown(value: object) -> str:
+    """Return a value of the file short enough for a sentence, without marks of Markdown."""
+    try:
+        text = repr(value)
+    except ValueError:  # a whole number of more than 4,300 digits is not written out
+        text = _("a very large number")
+    plain = "".join(mark if mark.isalnum() or mark in " .,:+-_'[]{}" else "?" for mark in text)
+    return plain if len(plain) <= MAX_SHOWN else f"{plain[:MAX_SHOWN]}..."
+
+
+def _checked(key: str, value: object, low: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError(  # noqa: TRY004  what a reader pastes is a value
+            _("{key} in config.json is {value}; it must be a whole number.").format(
+                key=key, value=shown(value)
+            )
+        )
+    if not low <= value <= MAX_SIZE:
+        raise ValueError(
+            _("{key} in config.json is {value}; it must lie between {low} and {high}.").format(
+                key=key, value=shown(value), low=low, high=f"{MAX_SIZE:,}"
+            )
+        )
+    return value

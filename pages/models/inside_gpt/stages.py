@@ -1,0 +1,148 @@
+"""Stage by stage: every tensor of one forward pass, with the line of the model that made it."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Final
+
+import streamlit as st
+
+from core.budget.compute.stage_numbers import stage_bytes, stage_flops
+from core.figures.models.inside_gpt.stages import Seen, shown_columns, stage_picture
+from core.language import N_, _
+from core.models.stages import Stage
+from core.models.walk import walk
+from core.train.text.pieces import vocabulary_signs
+from core.units import format_count, format_exact
+from pages.models.inside_gpt.attention import no_head
+from pages.models.inside_gpt.inputs import ASK, Case
+from pages.models.inside_gpt.snippets import stage_snippet
+from pages.shared.page_links import show_link
+from pages.shared.settings import locked, look, presenting
+from pages.shared.tabbed_page import Chart, Shown
+
+TITLES: Final[Mapping[str, str]] = {
+    "embedding": N_("Token embedding"),
+    "positions": N_("Position embedding"),
+    "norm_1": N_("LayerNorm 1"),
+    "attention.qkv": N_("q, k, v projection"),
+    "attention.heads": N_("Split into heads"),
+    "attention.scores": N_("Attention scores"),
+    "attention.mask": N_("Causal mask"),
+    "attention.softmax": N_("Softmax"),
+    "attention.mix": N_("Mix of the values"),
+    "attention.merge": N_("Heads merged"),
+    "attention.out": N_("Output projection"),
+    "residual_1": N_("Residual sum 1"),
+    "norm_2": N_("LayerNorm 2"),
+    "feed_forward.up": N_("Feed-forward: up"),
+    "feed_forward.activation": N_("Feed-forward: GELU"),
+    "feed_forward.out": N_("Feed-forward: down"),
+    "residual_2": N_("Residual sum 2"),
+    "norm": N_("Final LayerNorm"),
+    "logits": N_("Logits"),
+}
+START: Final = "attention.scores"
+_OUTSIDE: Final = ("embedding", "positions", "norm", "logits")
+
+
+def choose_stage() -> str:
+    """Ask for a stage of the chosen layer, in the order of the forward pass."""
+    keys = tuple(TITLES)
+    key = ASK.selectbox("stage", _("Stage"), keys, default=START, labels=lambda key: _(TITLES[key]))
+    here = keys.index(key)
+    if presenting():  # no room: the arrow keys lead through the list
+        return key
+    with st.container(horizontal=True, key=ASK.key("steps")):
+        _step(_("Previous"), ":material/chevron_left:", keys[:here][-1:])
+        _step(_("Next"), ":material/chevron_right:", keys[here + 1 :][:1])
+    return key
+
+
+def _step(label: str, icon: str, to: tuple[str, ...]) -> None:
+    st.button(
+        label,
+        key=f"{ASK.key('to')}_{icon.rpartition('_')[2].strip(':')}",
+        icon=icon,
+        disabled=locked() or not to,
+        on_click=partial(ASK.set, "stage", *(to or (START,))),
+    )
+
+
+def stages(case: Case, key: str) -> Shown:
+    """Show one stage of the text's way through the model."""
+    if not case.token_ids:
+        return Shown(headline=_("Type a text in the first tab: its stages stand here"))
+    name = key if key in _OUTSIDE else f"blocks.{case.layer}.{key}"
+    (stage,) = [each for each in walk(case.opened.model, case.token_ids) if each.name == name]
+    shape, tokenizer = case.opened.model.shape, case.opened.tokenizer
+    seen = Seen(
+        title=_(TITLES[key]),
+        head=case.head or 0,
+        pieces=case.pieces,
+        vocabulary=vocabulary_signs(tokenizer, range(tokenizer.vocab_size)),
+    )
+    numbers = [(_("Bytes"), stage_bytes(stage, shape))]
+    if stage.flops:
+        numbers.append((_("FLOPs"), stage_flops(stage, shape)))
+    return Shown(
+        headline=_headline(stage, seen),
+        charts=[Chart(picture=stage_picture(stage, seen, look()), file_name=f"stage-{key}")],
+        numbers=[] if presenting() else numbers,
+        notes=[] if presenting() else _notes(stage, case),
+        below=partial(_below, stage, case),
+        code=stage_snippet(case, ASK.used("run"), name),
+    )
+
+
+def _headline(stage: Stage, seen: Seen) -> str:
+    tensor = next(iter(stage.outputs.values()))
+    words = _("{title}: `{equation}`, {shape} numbers, {flops} FLOPs")
+    if len(stage.outputs) > 1:
+        words = _("{title}: `{equation}`, {count} times {shape} numbers, {flops} FLOPs")
+    return words.format(
+        title=seen.title,
+        equation=stage.equation,
+        count=len(stage.outputs),
+        shape=" × ".join(map(str, tensor.shape)),
+        flops=format_count(stage.flops) if stage.flops else "0",
+    )
+
+
+def _notes(stage: Stage, case: Case) -> list[str]:
+    notes = []
+    shown, count = shown_columns(stage)
+    if shown < count:
+        words = _("The first {shown} of {count} columns are drawn.")
+        notes.append(words.format(shown=format_exact(shown), count=format_exact(count)))
+    if case.head is None and any("H" in axes for axes in stage.axes.values()):
+        notes.append(no_head())
+    return notes
+
+
+def _below(stage: Stage, case: Case) -> None:
+    """Show the line that made the tensor, and where else it can be looked at."""
+    place = "" if presenting() else f"  # {stage.source.file}:{stage.source.line}"
+    st.code(stage.source.text + place, language="python", wrap_lines=True)
+    if not presenting():
+        with st.container(horizontal=True, key=ASK.key("elsewhere")):
+            _links(stage, case)
+
+
+def _links(stage: Stage, case: Case) -> None:
+    shape, num_tokens = case.opened.model.shape, str(len(case.token_ids))
+    if stage.kind in {"heads", "merge"}:
+        code = "y = x.transpose(1, 2)\nz = rearrange(y, 'B H T D -> B T (H D)')"
+        query = {
+            "strides_code": code,
+            "strides_leading": f"1, {num_tokens}",
+            "strides_rows": str(shape.num_heads),
+            "strides_columns": str(shape.head_dim),
+        }
+        show_link("tensors/strides_and_views", _("Its strides and views →"), query)
+    if stage.layer is None:
+        return
+    by_hand = stage.kind in {"scores", "mask", "softmax", "mix"}
+    graph = {"graph_of": "block_full" if by_hand else "block", "graph_number": num_tokens}
+    show_link("autograd/computation_graph", _("The computation graph of a GPT-2 block →"), graph)
+    memory = {"memory_model": "gpt2", "memory_batch": "1"}
+    show_link("budget/training_memory", _("What training keeps of every block →"), memory)

@@ -1,0 +1,117 @@
+"""Tokens in files, and checkpoints that torch.load refuses."""
+
+from typing import Final
+
+import streamlit as st
+
+from core.figures.train.data_and_batches.files import files_picture
+from core.language import N_, _
+from core.train.config import TrainConfig
+from core.train.text.dataset import dataset_of
+from core.train.text.token_files import (
+    DTYPES,
+    LLAMA_TOKENS,
+    Loaded,
+    TokenFiles,
+    bytes_of_tokens,
+    load_checkpoints,
+    write_token_files,
+)
+from core.units import format_bytes, format_exact
+from pages.shared.charts import table_markdown
+from pages.shared.settings import look, presenting
+from pages.shared.tabbed_page import Chart, Shown
+from pages.train.data_and_batches.inputs import ASK
+
+WHOSE: Final = {"here": N_("The Python language reference"), "llama": N_("LLaMA's training data")}
+_CODE: Final = """
+import os, tempfile
+import numpy as np
+
+ids = np.arange(1000, dtype=np.{dtype})
+with tempfile.TemporaryDirectory() as folder:
+    path = os.path.join(folder, "data.npy")
+    ids.tofile(path)  # the bytes of the ids, no header
+    try:
+        np.load(path)
+    except ValueError as error:
+        print(error)
+    mapped = np.memmap(path, dtype=np.{dtype}, mode="r")  # reads only what is looked at
+    print(mapped[:5].tolist(), os.path.getsize(path) // len(ids), "bytes per token")
+    del mapped
+print({count} * np.dtype(np.{dtype}).itemsize, "bytes for {count} tokens")
+"""
+
+
+def choose_file() -> tuple[str, str]:
+    """Show whose tokens and in which dtype."""
+    whose = ASK.segmented(
+        "whose", _("Tokens of"), tuple(WHOSE), default="here", labels=lambda key: _(WHOSE[key])
+    )
+    return whose, ASK.segmented("dtype", "dtype", DTYPES, default="uint16")
+
+
+@st.cache_data(max_entries=4, show_spinner=False)
+def _files(dtype: str) -> TokenFiles:
+    return write_token_files(dataset_of(TrainConfig(), None, "").tokens, dtype)
+
+
+@st.cache_data(max_entries=1, show_spinner=False)
+def _loaded() -> tuple[Loaded, ...]:
+    return load_checkpoints()
+
+
+def files_tab(chosen: tuple[str, str]) -> Shown:
+    """Say what the tokens take on disk, what .npy adds, and what is refused."""
+    whose, dtype = chosen
+    files, here = _files(dtype), dataset_of(TrainConfig(), None, "").tokens
+    count = LLAMA_TOKENS if whose == "llama" else len(here)
+    sizes = [bytes_of_tokens(count, name) for name in DTYPES]
+    chosen_size = next(size for size in sizes if size.name == dtype)
+    return Shown(
+        headline=_("{count} tokens in {dtype} are {size}").format(
+            count=format_exact(count), dtype=dtype, size=format_bytes(chosen_size.amount, "GB")
+        ),
+        charts=[Chart(picture=files_picture(sizes, look()), file_name="token-files")],
+        notes=[_of_headers(files), _of_maps(files)],
+        below=None if presenting() else _show_refusals,
+        code=_CODE.format(dtype=dtype, count=count),
+    )
+
+
+def _of_headers(files: TokenFiles) -> str:
+    return _(
+        "`ids.tofile(\"data.npy\")` wrote {raw} bytes, `np.save` {npy}: a header of {header} bytes "
+        "names dtype, shape and order. `np.load` of the first, whatever its name, says: {error}"
+    ).format(
+        raw=format_exact(files.raw_bytes), npy=format_exact(files.npy_bytes),
+        header=files.header_bytes, error=f"*{files.error}*",
+    )  # fmt: skip
+
+
+def _of_maps(files: TokenFiles) -> str:
+    said = _("The fix: `np.memmap(path, dtype=...)` for raw bytes, "
+             "`np.load(path, mmap_mode=\"r\")` for .npy. Both read only the windows that a step "
+             "asks for.")  # fmt: skip
+    if files.has_same_tokens:
+        return said + _(" Read back so, the two files hold the same ids.")
+    return said
+
+
+def _show_refusals() -> None:
+    """Show which checkpoints torch reads, with its own reasons."""
+    st.markdown(
+        _("**Checkpoints.** A pickle may name any function, and unpickling calls it. "
+          "`torch.load(path, weights_only=True)`, the default since 2.6, reads tensors and plain "
+          "values only, and runs nothing. A checkpoint that resumes holds the weights, the state "
+          "of the optimizer and the step:")
+    )  # fmt: skip
+    loaded = _loaded()
+    st.markdown(
+        table_markdown(
+            {
+                _("saved"): [f"`{each.written}`" for each in loaded],
+                "torch.load": [each.error or _("read") for each in loaded],
+            }
+        )
+    )

@@ -1,0 +1,145 @@
+"""Data and batches: windows, ranks, loaders, files, seeds, MNIST's numbers."""
+
+import re
+
+import pytest
+import torch
+from torch.utils.data import DataLoader, DistributedSampler
+
+from core.train.start.loader_speed import LoaderTiming
+from pages.train.data_and_batches import loader
+from tests.app.shown import page_links
+
+PAGE = "train/data_and_batches"
+
+
+def headline(app):
+    assert not app.exception
+    return app.session_state["headline"]
+
+
+def alts(app):
+    return " ".join(each.proto.alt for each in app.get("plotly_chart"))
+
+
+@pytest.mark.parametrize("tokenizer", ["character", "byte", "bpe"])
+@pytest.mark.parametrize("text", ["sentence", "lessons"])
+def test_the_headline_counts_the_tokens_and_the_code_says_the_same(
+    open_page, run_code, tokenizer, text
+):
+    app = open_page(
+        PAGE, batches_text=text, batches_tokenizer=tokenizer, batches_batch="3", batches_context="5"
+    )
+    assert "3 × 5 = 15 tokens" in headline(app)
+    starts = app.metric[1].value
+    said = run_code(app)
+    assert said.startswith("15 inputs, 15 targets; ")
+    assert re.search(r"; (\d+) starts", said)[1] == starts.replace(",", "")
+
+
+def test_the_moved_window_and_its_targets_are_told(open_page):
+    app = open_page(PAGE, batches_sentence="abcdefgh", batches_context="3", batches_start="2")
+    assert "begins at token 2: inputs c|d|e, and below each its target: d|e|f." in alts(app)
+
+
+@pytest.mark.parametrize("present", ["0", "1"])
+def test_both_ends_of_batch_and_context_work(open_page, present):
+    for batch, context in (("1", "1"), ("64", "64"), ("64", "1"), ("1", "64")):
+        app = open_page(
+            PAGE, batches_text="lessons", batches_batch=batch, batches_context=context,
+            present=present,
+        )  # fmt: skip
+        assert f"{batch} × {context}" in headline(app)
+
+
+@pytest.mark.parametrize("sentence", ["abc", ""])
+def test_a_text_shorter_than_a_window_is_a_sentence(open_page, sentence):
+    app = open_page(PAGE, batches_sentence=sentence, batches_context="8")
+    assert headline(app) == "There is no such batch."
+    assert f"The text has {len(sentence)} tokens; a window of 8" in app.error[0].value
+
+
+@pytest.mark.parametrize(("drop", "steps", "last"), [("false", 16, 40), ("true", 15, 64)])
+def test_a_thousand_items_make_fifteen_full_batches(open_page, run_code, drop, steps, last):
+    app = open_page(
+        PAGE, batches_tab="ranks", batches_items="1000", batches_rank_batch="64",
+        batches_ranks="1", batches_drop_last=drop,
+    )  # fmt: skip
+    assert f"{steps} steps, the last with {last} items" in headline(app)
+    loader = DataLoader(
+        range(1000), 64, shuffle=True, drop_last=drop == "true",
+        generator=torch.Generator().manual_seed(0),
+    )  # fmt: skip
+    first = next(iter(loader)).tolist()[:6]
+    assert ", ".join(map(str, first)) in alts(app)
+    assert run_code(app) == f"{steps} batches; the first begins with {first}\n"
+
+
+def test_ranks_read_what_the_distributed_sampler_deals(open_page, run_code):
+    app = open_page(PAGE, batches_tab="ranks", batches_ranks="3", batches_items="20")
+    dealt = list(DistributedSampler(range(20), 3, 0, seed=0))
+    assert f"rank 0 begins with the items {', '.join(map(str, dealt[:6]))}." in alts(app)
+    assert str(dealt[:4]) in run_code(app)
+    assert any("Read twice: 1." in each.value for each in app.caption)
+
+
+def test_without_set_epoch_the_order_is_told_to_be_the_same(open_page):
+    for ranks, calls, told in (("2", "false", True), ("2", "true", False), ("1", "false", False)):
+        app = open_page(PAGE, batches_tab="ranks", batches_ranks=ranks, batches_set_epoch=calls)
+        assert ("the same order" in headline(app)) is told, (ranks, calls)
+
+
+def test_a_batch_that_drop_last_throws_away_leaves_no_step(open_page, run_code):
+    app = open_page(
+        PAGE, batches_tab="ranks", batches_items="3", batches_rank_batch="4", batches_ranks="1",
+        batches_drop_last="true",
+    )  # fmt: skip
+    assert "0 steps" in headline(app)
+    assert run_code(app) == "0 batches; the first begins with []\n"
+
+
+def test_loaders_are_measured_at_the_push_of_a_button_and_drawn(open_page, monkeypatch):
+    def timed(num_workers, prefetch_factor, item_kib):
+        return LoaderTiming(
+            num_workers=num_workers, prefetch_factor=prefetch_factor, item_seconds=1e-3,
+            first_seconds=1.0, wait_seconds=((3 - num_workers) * 0.01,) * 12,
+            step_seconds=(0.01,) * 12,
+        )  # fmt: skip
+
+    monkeypatch.setattr(loader, "measure_loader", timed)
+    app = open_page(PAGE, batches_tab="loader", batches_item="64", batches_prefetch="4")
+    assert "not measured" in headline(app)
+    assert any("flops-and-time" in str(link) for link in page_links(app))
+    app.button("batches_measure").click().run()
+    assert "waits 75% of the time" in headline(app).replace(" %", "%")
+    assert "(num_workers=2)" in headline(app)
+    assert "num_workers=1: 360 ms for 12 steps" in alts(app)
+
+
+def test_files_say_what_numpy_and_torch_say(open_page, run_code):
+    app = open_page(PAGE, batches_tab="files", batches_whose="llama")
+    assert "1,400,000,000,000 tokens in uint16 are 2.8" in headline(app)
+    shown = " ".join(each.value for each in [*app.markdown, *app.caption])
+    assert "GLOBAL print was not an allowed global" in shown
+    assert "a header of 128 bytes" in shown
+    assert run_code(app).splitlines()[-1].startswith("2800000000000 bytes")
+
+
+def test_another_seed_of_one_use_is_named(open_page, run_code):
+    same = open_page(PAGE, batches_tab="seeds")
+    assert "all 80 losses are equal, bit for bit" in headline(same)
+    assert run_code(same).split() == ["order", "same", "noise", "same", "weights", "same"]
+    other = open_page(PAGE, batches_tab="seeds", batches_same_numpy="false")
+    assert "Another seed for numpy: the losses differ from step 0 on" in headline(other)
+    assert "noise different" in run_code(other)
+
+
+@pytest.mark.parametrize(("drop", "batches"), [("false", 938), ("true", 937)])
+def test_mnist_has_the_numbers_of_its_script(open_page, run_code, drop, batches):
+    app = open_page(PAGE, batches_tab="mnist", batches_images_drop_last=drop)
+    assert "-0.424 to 2.821" in headline(app)
+    assert f"{batches} batches × 5 epochs = {batches * 5:,} steps" in headline(app)
+    assert run_code(app).splitlines() == [
+        "['-0.4242', '1.2050', '2.8215']",
+        f"{batches} batches, {batches * 5} steps",
+    ]

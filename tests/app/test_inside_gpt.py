@@ -1,0 +1,199 @@
+"""Inside GPT: what it shows of a text is what the shipped model computes, at each of its steps."""
+
+import re
+
+import pytest
+import torch
+
+from core.budget.by_hand.gpt import kv_cache
+from core.models.first_loss import first_loss_on_random_text
+from core.models.generation import forward_flops, generate
+from core.models.lens import attention_maps, logit_lens
+from core.train.learning.opened import open_fresh, open_shipped, shipped_steps
+from core.train.text.pieces import last_pieces, vocabulary_signs
+from core.units import format_count
+from pages.models.inside_gpt.inputs import MAX_TOKENS, START
+from tests.app.shown import ask, browser_part, commit, headline, parameters, said
+
+PAGE = "models/inside_gpt"
+PART = "gpt_depth"
+
+
+@pytest.fixture(scope="module")
+def opened():
+    return open_shipped(shipped_steps()[-1])
+
+
+@pytest.fixture(scope="module")
+def ids(opened):
+    return list(last_pieces(opened.tokenizer, START, MAX_TOKENS).token_ids)
+
+
+def panels(app):
+    (sent,) = browser_part(app, PART)
+    return sent["panels"]
+
+
+def chances_said(text):
+    return [float(each) for each in re.findall(r"([\d.]+)\s?%", text)]
+
+
+def test_the_headline_tells_the_next_token_and_how_sure_each_depth_is(open_page, opened, ids):
+    app = open_page(PAGE)
+    chances = logit_lens(opened.model, ids)[:, -1].softmax(-1)
+    best = int(chances[-1].argmax())
+    sign = vocabulary_signs(opened.tokenizer, [best])[0]
+    assert headline(app).startswith(f"The next token is “`{sign}`”")
+    assert chances_said(headline(app))[-1] == pytest.approx(
+        100 * float(chances[-1, best]), abs=0.06
+    )
+
+
+def test_the_picture_holds_the_lens_and_the_attention_of_one_real_pass(open_page, opened, ids):
+    (panel,) = panels(open_page(PAGE, inside_head="2"))
+    assert panel["tokens"] == ids
+    lens = logit_lens(opened.model, ids).softmax(-1)
+    maps = attention_maps(opened.model, ids)[:, 1]
+    for row, cells in enumerate(panel["says"]):
+        for at, candidates in enumerate(cells):
+            sent = [each / 10_000 for each in panel["chances"][row][at]]
+            wanted = lens[row, at][candidates]
+            assert sent == pytest.approx(wanted.tolist(), abs=6e-5), (row, at)
+            assert wanted[0] == lens[row, at].max(), (row, at)
+    for layer, rows in enumerate(panel["attention"]):
+        for at, weights in enumerate(rows):
+            assert len(weights) == at + 1
+            wanted = maps[layer, at, : at + 1].tolist()
+            assert [each / 1000 for each in weights] == pytest.approx(wanted, abs=6e-4), (layer, at)
+
+
+def test_an_early_step_is_less_sure_than_the_last(open_page):
+    steps = shipped_steps()
+    sure = [
+        chances_said(headline(open_page(PAGE, inside_step=str(step))))[-1]
+        for step in (steps[0], steps[-1])
+    ]
+    assert sure[0] < 5 < sure[1]
+
+
+def test_two_models_stand_side_by_side(open_page, opened, ids):
+    app = open_page(PAGE, inside_with="fresh")
+    first, second = panels(app)
+    assert first["title"] != second["title"]
+    fresh = logit_lens(open_fresh(opened).model, ids)[-1, -1].softmax(-1)
+    assert second["chances"][-1][-1][0] == round(10_000 * float(fresh.max()))
+
+
+@pytest.mark.parametrize("tab", ["depth", "tokens", "stages", "attention", "generation", "loss"])
+@pytest.mark.parametrize("text", ["", "你好，世界", "🎉🎉", "a", "\n\n  ", "x" * 390 + "\u0301"])
+def test_any_text_is_shown_or_explained_in_every_tab(open_page, tab, text):
+    app = open_page(PAGE, inside_tab=tab, inside_text=text)
+    assert headline(app)
+
+
+def test_characters_that_the_model_has_never_seen_are_named(open_page):
+    app = open_page(PAGE, inside_text="the 值 of")
+    assert "`值`" in said(app)
+    (panel,) = panels(app)
+    assert len(panel["tokens"]) == len("the  of")
+
+
+def test_of_a_long_text_the_model_reads_the_end(open_page, opened):
+    text = "the value of it " * 20
+    app = open_page(PAGE, inside_text=text)
+    (panel,) = panels(app)
+    assert panel["tokens"] == list(last_pieces(opened.tokenizer, text, MAX_TOKENS).token_ids)
+    assert str(MAX_TOKENS) in said(app)
+
+
+def test_a_model_that_is_not_there_is_explained(open_page):
+    name = "20260101t000000z-gone-00ff"
+    app = open_page(PAGE, inside_run=name)
+    assert any(name in each.value for each in (*app.warning, *app.error))
+
+
+def test_a_token_can_be_kept_by_a_link(open_page):
+    app = open_page(PAGE, inside_at="3", inside_layer="2")
+    (sent,) = browser_part(app, PART)
+    assert (sent["at"], sent["layer"]) == ("3", 1)
+    assert parameters(app)["inside_at"] == "3"
+
+
+def test_the_question_knows_that_a_fresh_model_is_as_good_as_a_die(open_page):
+    app = open_page(PAGE, **ask("inside_first_chance"))
+    options = app.radio(key="inside_first_chance").options
+    commit(app, "inside_first_chance", options[1])
+    assert any("ln 103" in each.value for each in app.markdown)
+
+
+def test_generation_tells_the_work_with_and_without_a_cache(open_page, opened, ids):
+    app = open_page(PAGE, inside_tab="generation", inside_temperature="0", inside_new="5")
+    written = list(generate(opened.model, ids, 5, temperature=0))
+    text = "".join(vocabulary_signs(opened.tokenizer, [each.id for each in written]))
+    assert text in headline(app)
+    assert format_count(written[-1].flops) in headline(app)
+    whole = forward_flops(opened.model.shape, len(ids) + 4, len(ids) + 4)
+    assert format_count(whole) in headline(app)
+    assert kv_cache(opened.model.shape, len(ids) + 4).amount == written[-1].cache_bytes
+
+
+def test_beyond_the_context_the_cache_is_computed_anew_and_that_is_said(open_page):
+    app = open_page(PAGE, inside_tab="generation", inside_new="40")
+    assert "window slides" in said(app)
+    short = open_page(PAGE, inside_tab="generation", inside_new="4")
+    assert "window slides" not in said(short)
+
+
+def test_the_first_loss_of_a_wide_tied_embedding_is_far_above_ln_v(open_page, opened):
+    app = open_page(PAGE, inside_tab="loss")
+    curve = first_loss_on_random_text(opened.model.shape)
+    assert f"{curve[-1].loss:.2f} nats" in headline(app)
+    assert curve[-1].loss > 10 * curve[0].loss
+    ln_vocab = torch.tensor(float(opened.model.shape.vocab_size)).log()
+    assert f"{ln_vocab:.2f}" in headline(app)
+
+
+@pytest.mark.parametrize("width", range(2, 17))
+def test_an_odd_head_width_is_an_error_that_says_which_are_allowed(open_page, width):
+    app = open_page(PAGE, inside_tab="tokens", inside_view="rotary", inside_head_dim=str(width))
+    refused = [each.value for each in (*app.warning, *app.error)]
+    assert any(f"{width}:" in each and "must be even" in each for each in refused) == bool(
+        width % 2
+    )
+
+
+def test_the_same_text_in_three_tokenizers(open_page):
+    app = open_page(PAGE, inside_tab="tokens", inside_text="the value é")
+    assert "character 10, byte 12, BPE" in headline(app)  # the model has no token for é
+
+
+def test_a_row_of_the_embedding_is_one_hot_times_the_matrix(open_page):
+    app = open_page(PAGE, inside_tab="tokens", inside_view="rows")
+    assert "equal bit for bit" in headline(app)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "state",
+    [
+        {},
+        {"inside_with": "fresh"},
+        {"inside_run": "fresh"},
+        {"inside_tab": "generation"},
+        {"inside_tab": "loss"},
+        *(
+            {"inside_tab": "tokens", "inside_view": view}
+            for view in ("ids", "rows", "cosines", "rotary")
+        ),
+        {"inside_tab": "tokens", "inside_view": "cosines", "inside_table": "random"},
+    ],
+)
+def test_the_code_of_every_tab_runs_and_prints_the_headlines_number(open_page, run_code, state):
+    app = open_page(PAGE, **state)
+    (name,) = list(app.session_state["snippets"])
+    printed = run_code(app, name)
+    numbers = re.findall(r"\d+\.?\d*", printed)
+    shown = set(re.findall(r"\d+\.?\d*", headline(app)))
+    assert shown & set(numbers) or any(
+        word in headline(app) for word in re.findall(r"'([^']+)'", printed)
+    )

@@ -1,0 +1,163 @@
+import gc
+import weakref
+
+import pytest
+import torch
+from torch import nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils.flop_counter import FlopCounterMode
+
+from core.budget.compute.forward_flops import forward_flops
+from core.models.stages import KINDS, axes_of
+from core.models.walk import walk
+from tests.core.models.small_models import NAMES, SHAPE, SPECS, small_model, some_ids
+
+DTYPES = (torch.float32, torch.float64)
+
+
+@pytest.fixture(params=NAMES)
+def model(request):
+    return small_model(request.param)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("name", NAMES)
+def test_the_last_stage_is_the_output_bit_for_bit(name, dtype):
+    model, ids = small_model(name, dtype), some_ids(9, batch=2)
+    last = walk(model, ids)[-1]
+    assert (last.name, last.kind, last.layer) == ("logits", "logits", None)
+    assert last.outputs["logits"].dtype == dtype
+    with torch.no_grad():
+        assert torch.equal(last.outputs["logits"], model.logits(ids))
+
+
+def test_what_a_module_gave_back_is_what_a_hook_sees(model):
+    ids, seen = some_ids(9), {}
+    for name, module in model.named_modules():
+        module.register_forward_hook(lambda _m, _i, out, name=name: seen.setdefault(name, out))
+    with torch.no_grad():
+        model.logits(ids)
+    compared = 0
+    for stage in walk(model, ids):
+        if stage.module in seen and stage.kind in {"norm", "projection", "feed_forward"}:
+            (output,) = stage.outputs.values()
+            assert torch.equal(output, seen[stage.module]), stage.name
+            compared += 1
+    num_linear = sum(isinstance(each, nn.Linear) for each in model.modules())
+    assert compared >= num_linear - 1 + 2 * len(model.blocks) + 1  # the head is a kind of its own
+
+
+def test_every_stage_follows_from_the_ones_before_it(model):
+    known = {id(each): each for each in model.parameters()}
+    for stage in walk(model, some_ids(7)):
+        for name, tensor in stage.inputs.items():
+            is_known = any(_same(tensor, each) for each in known.values())
+            from_outside = {"token_ids", "positions", "cosines", "sines", "keep"}
+            assert is_known or name in from_outside, (stage.name, name)
+        known |= {id(each): each for each in stage.outputs.values()}
+
+
+def _same(one, other):
+    return one.shape == other.shape and torch.equal(one, other)
+
+
+def test_the_sums_are_the_residual_stream(model):
+    for stage in walk(model, some_ids(7)):
+        if stage.kind == "residual":
+            total = stage.inputs["x"] + stage.inputs["added"]
+            assert torch.equal(total, stage.outputs["x"]), stage.name
+
+
+def test_the_mix_by_hand_is_what_the_kernel_gave(model):
+    merges = [stage for stage in walk(model, some_ids(12)) if stage.kind == "merge"]
+    for stage in merges:
+        by_hand = stage.inputs["mixed"].transpose(1, 2).flatten(2)
+        torch.testing.assert_close(by_hand, stage.outputs["merged"], atol=1e-6, rtol=1e-5)
+    assert len(merges) == len(model.blocks)
+
+
+def test_an_equation_names_the_axes_of_the_tensors(model):
+    sizes = {}
+    for stage in walk(model, some_ids(7)):
+        left, _arrow, right = stage.equation.partition("->")
+        sides = [*zip(axes_of(left), stage.inputs.values(), strict=True)]
+        sides += [(stage.axes[name], each) for name, each in stage.outputs.items()]
+        assert axes_of(right)[0][-1] == next(iter(stage.axes.values()))[-1]
+        for axes, tensor in sides:
+            assert len(axes) == tensor.dim(), (stage.name, stage.equation)
+            for letter, size in zip(axes, tensor.shape, strict=True):
+                assert sizes.setdefault(letter, size) == size, (stage.name, letter)
+    assert sizes["T"] == sizes["S"] == 7
+    assert sizes["(H D)"] == sizes["H"] * sizes["D"]
+
+
+def test_the_line_of_a_stage_holds_its_operation(model):
+    for stage in walk(model, some_ids(3)):
+        first = stage.name.rpartition(".")[2]
+        wanted = {
+            "embedding": "tokens(",
+            "positions": "positions(",
+            "norm": f"{first}(",
+            "projection": f"self.{first}(",
+            "feed_forward": f"self.{first}(",
+            "heads": "H D)",
+            "rotary": "rotate(",
+            "scores": "q @ k",
+            "mask": "masked_fill(",
+            "softmax": ".softmax(",
+            "mix": "weights @ v",
+            "merge": "-> B T (H D)",
+            "activation": "gelu(" if "gelu(" in stage.source.text else "kernels.gate(",
+            "residual": "= x + ",
+            "logits": "self.head(",
+        }[stage.kind]
+        assert wanted in stage.source.text, (stage.name, stage.source)
+        assert stage.source.file.startswith("core/models/")
+        assert stage.kind in KINDS
+
+
+@pytest.mark.parametrize("name", ["gpt", "gqa", "gpt2"])
+def test_flops_are_those_that_torch_counts(name):
+    model, ids = small_model(name), some_ids(11)
+    counted = sum(stage.flops for stage in walk(model, ids))
+    with FlopCounterMode(display=False) as counter, sdpa_kernel(SDPBackend.MATH), torch.no_grad():
+        model.logits(ids)
+    products = counter.get_total_flops()
+    scores = sum(s.flops for s in walk(model, ids) if s.kind in {"scores", "mix"})
+    # torch's counter does not know the kernel for CPUs that a Decoder calls
+    assert counted == products + (0 if name == "gpt" else scores)
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_flops_are_those_of_the_budget(name):
+    counted = sum(stage.flops for stage in walk(small_model(name), some_ids(11)))
+    assert counted == forward_flops(SPECS[name], 11, 11).amount
+
+
+def test_bytes_are_those_of_the_outputs(model):
+    by_name = {stage.name: stage for stage in walk(model, some_ids(7))}
+    assert by_name["blocks.0.attention.scores"].num_bytes == 4 * 4 * 7 * 7
+    assert by_name["logits"].num_bytes == 4 * 7 * 31
+    assert by_name["blocks.0.attention.heads"].num_bytes >= 4 * 7 * 24
+
+
+def test_the_stages_of_a_gpt_stand_in_the_order_of_its_blocks():
+    stages = walk(small_model("gpt"), some_ids(5))
+    assert [each.name for each in stages[:2]] == ["embedding", "positions"]
+    block = [each.name.removeprefix("blocks.1.") for each in stages if each.layer == 1]
+    assert block == [
+        "norm_1",
+        *(f"attention.{each}" for each in ("qkv", "heads", "scores", "mask", "softmax", "mix")),
+        *("attention.merge", "attention.out", "residual_1", "norm_2"),
+        *("feed_forward.up", "feed_forward.activation", "feed_forward.out", "residual_2"),
+    ]
+    assert max(each.layer or 0 for each in stages) == SHAPE.num_layers - 1
+
+
+def test_nothing_of_a_walk_keeps_the_model_alive():
+    model = small_model("gpt")
+    gone = weakref.ref(model.blocks[0].attention)
+    walk(model, some_ids(3))
+    del model
+    gc.collect()
+    assert gone() is None
