@@ -126,11 +126,12 @@ def turn(width: int, position: int, num_distances: int = 16) -> Turned:
         ValueError: If the width is odd: a channel would be left without a partner.
     """
     if width < 2 or width % 2:
+        below = max(width - 1, 2)
         raise ValueError(
             _(
                 "The head width is {width}: rotary positions turn pairs of channels, so it must be "
                 "even. Choose {below} or {above}."
-            ).format(width=width, below=max(width - 1, 2), above=width + 1)
+            ).format(width=width, below=below, above=below + 2)
         )
     half = width // 2
     start = torch.zeros(width, dtype=torch.float64)

@@ -7,10 +7,10 @@ import pytest
 import torch
 
 from core.train.control.orders import Orders
-from core.train.run.directory import checkpoints
+from core.train.run.directory import checkpoints, milestones
 from core.train.run.disk import RunStorageError
 from core.train.run.store import RunStore
-from core.train.worker.checkpoint import load_checkpoint, save_checkpoint
+from core.train.worker.checkpoint import load_checkpoint, save_checkpoint, save_milestone
 from core.train.worker.observer import Observer
 
 
@@ -63,6 +63,19 @@ def test_a_full_disk_keeps_the_older_checkpoint(make_trainer, tmp_path, fails):
     assert checkpoints(tmp_path) == [path]
     assert path.read_bytes() == before
     assert not list((tmp_path / "ckpt").glob("*.tmp"))
+
+
+def test_a_full_disk_keeps_the_older_milestone(make_trainer, tmp_path, fails):
+    trainer = make_trainer()
+    path = save_milestone(tmp_path, trainer)
+    before = path.read_bytes()
+    trainer.train_step()
+    fails("os.fsync", OSError(28, "No space left on device"))
+    with pytest.raises(RunStorageError, match=r"step-00000001.pt \(No space left on device\)"):
+        save_milestone(tmp_path, trainer)
+    assert milestones(tmp_path) == [path]
+    assert path.read_bytes() == before
+    assert not list((tmp_path / "milestones").glob("*.tmp"))
 
 
 class Malicious:

@@ -8,8 +8,16 @@ import torch
 
 from core.train.config import TrainConfig
 from core.train.control.commands import send
+from core.train.learning.schedule import milestone_steps
 from core.train.learning.trainer import Trainer
-from core.train.run.directory import best_checkpoint, checkpoints, read_info
+from core.train.run.directory import (
+    best_checkpoint,
+    checkpoint_step,
+    checkpoints,
+    milestone_path,
+    milestones,
+    read_info,
+)
 from core.train.run.disk import RunStorageError
 from core.train.run.reader import RunReader
 from core.train.run.records import newest
@@ -407,6 +415,60 @@ def test_the_checkpoint_with_the_lowest_validation_loss_is_kept(session_of):
     assert best_checkpoint(directory)[0].name == "step-00000004.pt"
     names = [path.name for path in checkpoints(directory)]
     assert names == ["step-00000004.pt", "step-00000010.pt", "step-00000012.pt"]
+
+
+def milestone_steps_of(directory):
+    return [checkpoint_step(path) for path in milestones(directory)]
+
+
+def test_the_weights_of_eight_steps_are_kept_to_look_back_at(session_of):
+    session, directory = session_of(num_steps=40, checkpoint_interval=40)
+    seen = {0: session.trainer.model.tokens.weight.detach().clone()}
+
+    def remember(step):
+        seen[step] = session.trainer.model.tokens.weight.detach().clone()
+
+    each_step(session, remember)
+    assert session.run() == "finished"
+    assert milestone_steps_of(directory) == list(milestone_steps(40))
+    assert milestone_steps_of(directory) == [0, 2, 3, 5, 8, 14, 24, 40]
+    for step in milestone_steps(40):
+        contents = torch.load(milestone_path(directory, step), weights_only=True)
+        assert contents["step"] == step
+        assert torch.equal(contents["model"]["tokens.weight"], seen[step]), step
+    assert {event["step"] for event in events_of(directory, "checkpoint")} == {40}
+
+
+def test_a_model_of_more_parameters_keeps_no_milestones(session_of, no_milestones):
+    session, directory = session_of()
+    assert session.run() == "finished"
+    assert milestones(directory) == []
+    assert checkpoints(directory)
+
+
+def test_a_resumed_run_forgets_the_milestones_that_lie_ahead_of_it(session_of):
+    session, directory = session_of(num_steps=12, checkpoint_interval=4)
+    assert session.run() == "finished"
+    assert milestone_steps_of(directory)[-1] == 12
+    (directory / "ckpt" / "step-00000012.pt").unlink()
+    again = resumed(session_of, directory)
+    assert max(milestone_steps_of(directory)) <= again.trainer.step == 8
+    assert again.run() == "finished"
+    assert milestone_steps_of(directory) == list(milestone_steps(12))
+
+
+def test_a_milestone_that_cannot_be_written_costs_no_step(session_of, fails):
+    session, directory = session_of(num_steps=6, checkpoint_interval=6)
+    fails(
+        "core.train.worker.observer.save_milestone",
+        RunStorageError(28, "Cannot write the milestone"),
+    )
+    assert session.run() == "finished"
+    assert records_of(directory)["step"].tolist() == list(range(1, 7))
+    assert milestones(directory) == []
+    findings = events_of(directory, "finding")
+    assert {each["finding"] for each in findings} == {"checkpoint_failed"}
+    assert [each["step"] for each in findings] == list(milestone_steps(6))
 
 
 @pytest.fixture
