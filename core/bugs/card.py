@@ -1,5 +1,6 @@
 """A card: a claim or a program as one meets it, and the two pieces of code that settle it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -9,7 +10,7 @@ from core.language import N_
 Subject = Literal[
     "numbers", "memory", "compute", "tensors", "gradients", "training", "data", "models"
 ]
-SUBJECTS: Final[dict[Subject, str]] = {
+SUBJECTS: Final[Mapping[str, str]] = {
     "numbers": N_("Number formats"),
     "memory": N_("Memory"),
     "compute": N_("Compute and time"),

@@ -33,7 +33,7 @@ CARDS: Final = (
         why=N_("Two weeks have 14 days, not 7: {right}."),
         written="{:.3e}",
         page="budget/flops_and_time",
-        concepts=("C121",),
+        concepts=("C127",),
     ),
     Card(
         key="faster-than-the-peak",
@@ -75,7 +75,7 @@ CARDS: Final = (
         ),
         written="{:.1f} %",
         page="budget/flops_and_time",
-        concepts=("C129",),
+        concepts=("C130",),
     ),
     Card(
         key="item-waits",
@@ -103,7 +103,7 @@ CARDS: Final = (
         written="{} ×",
         page="budget/flops_and_time",
         query=(("flops_tab", "matmul"),),
-        concepts=("C152",),
+        concepts=("C131",),
     ),
     Card(
         key="first-layer-is-cheaper",

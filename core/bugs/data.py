@@ -42,7 +42,7 @@ CARDS: Final = (
         ),
         shows="right",
         page="train/live_run",
-        concepts=("C86",),
+        concepts=("C98",),
     ),
     Card(
         key="whole-model-saved",
@@ -61,7 +61,7 @@ CARDS: Final = (
         ),
         shows="right",
         page="train/live_run",
-        concepts=("C84",),
+        concepts=("C92",),
     ),
     Card(
         key="last-token-never-drawn",
@@ -85,7 +85,7 @@ CARDS: Final = (
         shows="right",
         written="{}",
         page="train/live_run",
-        concepts=("C86",),
+        concepts=("C99",),
     ),
     Card(
         key="one-seed-for-all",
@@ -108,7 +108,7 @@ CARDS: Final = (
         written="{:.2f}",
         page="dtypes/low_precision_training",
         query=(("lowp_tab", "stochastic"),),
-        concepts=("C155",),
+        concepts=("C88",),
     ),
     Card(
         key="numpy-number-in-checkpoint",
@@ -124,7 +124,7 @@ CARDS: Final = (
         shows="right",
         written="{:g}",
         page="train/live_run",
-        concepts=("C84",),
+        concepts=("C92",),
     ),
     Card(
         key="weights-only-false",
@@ -148,14 +148,17 @@ CARDS: Final = (
         ),
         shows="right",
         page="train/live_run",
-        concepts=("C84",),
+        concepts=("C92",),
     ),
     Card(
         key="total-mem",
         subject="data",
         level=3,
         title=N_("Memory of the device"),
-        claim=N_("A tutorial reads `torch.cuda.get_device_properties(0).{wrong}`."),
+        claim=N_(
+            "A tutorial reads {wrong} of `torch.cuda.get_device_properties(0)`: the memory of the "
+            "GPU."
+        ),
         question=N_("Which field has torch?"),
         wrong='"total_mem"',
         right=_FIELDS + 're.search(r"total_mem\\w*", fields)[0]',

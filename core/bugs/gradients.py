@@ -37,7 +37,7 @@ CARDS: Final = (
             ("graph_leaves", "w = [0.5]; x = [1.0, 2.0, 3.0] (data); y = [2.0, 3.0, 4.0] (data)"),
             ("graph_leaf", "w"),
         ),
-        concepts=("C59",),
+        concepts=("C60",),
     ),
     Card(
         key="leaf-in-no-grad",
@@ -68,7 +68,7 @@ CARDS: Final = (
             ),
             ("graph_leaves", "x = 2.0 (data)"),
         ),
-        concepts=("C66",),
+        concepts=("C67",),
     ),
     Card(
         key="nodes-are-functions",
@@ -91,7 +91,7 @@ CARDS: Final = (
         shows="right",
         page="autograd/computation_graph",
         query=(("graph_tensors", "true"),),
-        concepts=("C60",),
+        concepts=("C63",),
     ),
     Card(
         key="backward-of-a-vector",

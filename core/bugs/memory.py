@@ -69,7 +69,7 @@ CARDS: Final = (
         written="{:.2f} GB",
         page="budget/model_sizes",
         query=(("sizes_tab", "tensor"), ("sizes_tensor", "embedding")),
-        concepts=("C14",),
+        concepts=("C114",),
     ),
     Card(
         key="positions-counted",
@@ -90,7 +90,7 @@ CARDS: Final = (
         written="{:,}",
         page="budget/model_sizes",
         query=(("sizes_tab", "tensor"), ("sizes_tensor", "embedding")),
-        concepts=("C141",),
+        concepts=("C114",),
     ),
     Card(
         key="thirteen-billion",
@@ -110,7 +110,7 @@ CARDS: Final = (
         written="{:.2f} GiB",
         page="budget/model_sizes",
         query=(("sizes_tab", "table"),),
-        concepts=("C14",),
+        concepts=("C105",),
     ),
     Card(
         key="seventy-billion-cards",
@@ -127,7 +127,7 @@ CARDS: Final = (
         written="{} × GPU",
         page="budget/what_fits",
         query=(("fits_model", "llama-2-70b"), ("fits_device", "a100-80gb")),
-        concepts=("C14",),
+        concepts=("C110",),
     ),
     Card(
         key="thirteen-billion-card",
@@ -146,7 +146,7 @@ CARDS: Final = (
         written="{:.0f} GB",
         page="budget/what_fits",
         query=(("fits_tab", "claims"), ("fits_claim", "13b-needs-80gb")),
-        concepts=("C14",),
+        concepts=("C110",),
     ),
     Card(
         key="largest-on-24-gb",
@@ -163,7 +163,7 @@ CARDS: Final = (
         written="{} B",
         page="budget/what_fits",
         query=(("fits_format", "int8"),),
-        concepts=("C14",),
+        concepts=("C110",),
     ),
     Card(
         key="training-factor",
@@ -182,7 +182,7 @@ CARDS: Final = (
         ),
         written="{:g} ×",
         page="budget/training_memory",
-        concepts=("C106",),
+        concepts=("C108",),
     ),
     Card(
         key="h100-bytes",
@@ -201,7 +201,7 @@ CARDS: Final = (
         written="{:.1f} GB",
         page="budget/what_fits",
         query=(("fits_model", "llama-2-70b"), ("fits_device", "h100-sxm")),
-        concepts=("C14",),
+        concepts=("C110",),
     ),
     Card(
         key="gradients-under-autocast",
@@ -248,7 +248,7 @@ CARDS: Final = (
         ),
         written="{:.1f} MiB",
         page="budget/training_memory",
-        concepts=("C150",),
+        concepts=("C121",),
     ),
     Card(
         key="activations-b-d-l",

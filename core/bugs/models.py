@@ -8,9 +8,11 @@ from core.language import N_
 _INIT: Final = """std = 1 / math.sqrt(16_384)
 weight = nn.init.trunc_normal_(torch.empty(256, 256), std=std, a=-3{times}, b=3{times})
 """
-_LAYERS: Final = """model = nn.Sequential(*(nn.TransformerEncoderLayer(32, nhead=2) for _ in range(4)))
+_LAYERS: Final = """layers = [nn.TransformerEncoderLayer(32, nhead=2) for _ in range(4)]
+model = nn.Sequential(*layers)
 """
-_FRESH: Final = """shape = GPTShape(num_layers=2, hidden_dim=768, num_heads=12, vocab_size=8192, seq_len=32)
+_FRESH: Final = """sizes = {"num_layers": 2, "hidden_dim": 768, "num_heads": 12}
+shape = GPTShape(vocab_size=8192, seq_len=32, **sizes)
 model = GPT(shape)
 nn.init.normal_(model.tokens.weight)  # as nn.Embedding starts; tied to the head
 ids = torch.randint(8192, (2, 33))
@@ -35,7 +37,7 @@ CARDS: Final = (
         written="{:.2g}",
         page="budget/model_sizes",
         query=(("sizes_tab", "tensor"), ("sizes_tensor", "embedding")),
-        concepts=("C140",),
+        concepts=("C141",),
     ),
     Card(
         key="bounds-in-sigmas",

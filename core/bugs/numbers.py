@@ -28,7 +28,7 @@ CARDS: Final = (
         written="{:.2g}",
         page="dtypes/bit_layouts",
         query=(("bits_tab", "numbers"), ("bits_group", "training")),
-        concepts=("C5",),
+        concepts=("C11",),
     ),
     Card(
         key="eps-of-bfloat16",
@@ -50,7 +50,7 @@ CARDS: Final = (
         written="{:.2e}",
         page="dtypes/bit_layouts",
         query=(("bits_tab", "numbers"), ("bits_group", "training")),
-        concepts=("C5",),
+        concepts=("C11",),
     ),
     Card(
         key="fp16-underflow",
@@ -70,7 +70,7 @@ CARDS: Final = (
         written="{:.2e}",
         page="dtypes/rounding_and_overflow",
         query=(("rounding_value", "2^-25"), ("rounding_format", "float16")),
-        concepts=("C6",),
+        concepts=("C10",),
     ),
     Card(
         key="scaler-for-bfloat16",
@@ -95,7 +95,7 @@ CARDS: Final = (
         written="{:.3g}",
         page="dtypes/rounding_and_overflow",
         query=(("rounding_value", "1e-8"), ("rounding_format", "bfloat16")),
-        concepts=("C149",),
+        concepts=("C18",),
     ),
     Card(
         key="eps-of-e5m2fnuz",
@@ -116,6 +116,6 @@ CARDS: Final = (
         ),
         page="dtypes/bit_layouts",
         query=(("bits_tab", "numbers"), ("bits_group", "eight"), ("bits_view", "finfo")),
-        concepts=("C5",),
+        concepts=("C12",),
     ),
 )

@@ -31,7 +31,7 @@ CARDS: Final = (
         shows="right",
         page="tensors/strides_and_views",
         query=(("strides_tab", "why"),),
-        concepts=("C30",),
+        concepts=("C33",),
     ),
     Card(
         key="mean-becomes-sum",
@@ -51,7 +51,7 @@ CARDS: Final = (
         shows="right",
         written="{:.1f}",
         page="tensors/rearrange_and_einsum",
-        concepts=("C45",),
+        concepts=("C54",),
     ),
     Card(
         key="view-needs-contiguous",
@@ -74,7 +74,7 @@ CARDS: Final = (
         shows="right",
         page="tensors/strides_and_views",
         query=(("strides_tab", "why"),),
-        concepts=("C30",),
+        concepts=("C31",),
     ),
     Card(
         key="triu-sees-the-future",
@@ -98,7 +98,7 @@ CARDS: Final = (
         written="{}",
         page="tensors/broadcasting",
         query=(("broad_tab", "masks"), ("broad_mask", "triu")),
-        concepts=("C53",),
+        concepts=("C43",),
     ),
     Card(
         key="a-row-all-masked",
@@ -125,7 +125,7 @@ CARDS: Final = (
             ("broad_route", "softmax"),
             ("broad_invert", "true"),
         ),
-        concepts=("C53",),
+        concepts=("C43",),
     ),
     Card(
         key="true-means-masked",
@@ -150,7 +150,7 @@ CARDS: Final = (
         written="{:.2f}",
         page="tensors/broadcasting",
         query=(("broad_tab", "masks"), ("broad_route", "mha")),
-        concepts=("C53",),
+        concepts=("C43",),
     ),
     Card(
         key="typed-storage",
@@ -169,6 +169,6 @@ CARDS: Final = (
         shows="right",
         hears_warnings=True,
         page="tensors/strides_and_views",
-        concepts=("C26",),
+        concepts=("C28",),
     ),
 )

@@ -94,7 +94,7 @@ CARDS: Final = (
         ),
         written="{}",
         page="budget/training_memory",
-        concepts=("C155",),
+        concepts=("C91",),
     ),
     Card(
         key="a-line-after-100-epochs",
@@ -154,7 +154,7 @@ CARDS: Final = (
             ("optim_epochs", "20"),
             ("optim_t_max", "10"),
         ),
-        concepts=("C81",),
+        concepts=("C85",),
     ),
     Card(
         key="random-labels",
@@ -182,7 +182,7 @@ CARDS: Final = (
         written="{:.2f}",
         page="train/optimizers_and_schedules",
         query=(("optim_tab", "loop"),),
-        concepts=("C155",),
+        concepts=("C101",),
     ),
     Card(
         key="batchnorm-of-one",
@@ -200,7 +200,7 @@ CARDS: Final = (
         shows="right",
         written="{:.2f}",
         page="budget/training_memory",
-        concepts=("C155",),
+        concepts=("C87",),
     ),
     Card(
         key="old-grad-scaler",
@@ -219,6 +219,6 @@ CARDS: Final = (
         hears_warnings=True,
         page="dtypes/low_precision_training",
         query=(("lowp_tab", "scaler"),),
-        concepts=("C149",),
+        concepts=("C18",),
     ),
 )
