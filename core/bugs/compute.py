@@ -39,7 +39,7 @@ CARDS: Final = (
         key="faster-than-the-peak",
         subject="compute",
         level=2,
-        title=N_("Faster than the peak"),
+        title=N_("A product of 4096 × 4096"),
         claim=N_(
             "A table says: a CPU multiplies two 4096 × 4096 matrices in 15 ms, an RTX 4090 in "
             "{wrong}, 300 times as fast."
@@ -50,8 +50,8 @@ CARDS: Final = (
         other='2 * 4096**3 / DEVICES["rtx-4090"].peak["float32"] * 1e6',
         why_other=N_("That is the time at the float32 peak."),
         why=N_(
-            "2 · 4096³ FLOPs in {wrong} are 2.75 PFLOP/s, beyond every peak of this card. The time "
-            "was taken before the GPU had finished: `torch.cuda.synchronize()` was missing."
+            "2 · 4096³ FLOPs in {wrong} would be PFLOP/s, beyond every peak of this card. A clock "
+            "reads so if it stops before the GPU has finished: `torch.cuda.synchronize()` waits."
         ),
         written="{:,.0f} µs",
         page="budget/flops_and_time",
@@ -84,8 +84,7 @@ CARDS: Final = (
         title=N_("A sum of loss.item()"),
         claim=N_(
             "A training loop adds up `loss.item()` in each of 100 steps. Its author expects the "
-            "CPU "
-            "to wait for the device {wrong} an epoch."
+            "CPU to wait for the device {wrong} an epoch."
         ),
         question=N_("How often is a number read back from the device?"),
         wrong=_WAITS

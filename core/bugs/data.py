@@ -56,8 +56,7 @@ CARDS: Final = (
         why_other=N_("Versions before 2.6 warned; since then it is refused."),
         why=N_(
             "Since torch 2.6 `torch.load` takes only tensors and plain data, for unpickling a "
-            "class "
-            "runs its code: {right}. Save the `state_dict`."
+            "class runs its code: {right}. Save the `state_dict`."
         ),
         shows="right",
         page="train/live_run",
@@ -67,11 +66,10 @@ CARDS: Final = (
         key="last-token-never-drawn",
         subject="data",
         level=2,
-        title=N_("The last token"),
+        title=N_("Windows of tokens"),
         claim=N_(
             "A digest draws windows tokens[start : start + T] of ten tokens; the last one drawn "
-            "has "
-            "the index {wrong}."
+            "has the index {wrong}."
         ),
         question=N_("What is the largest index that ever occurs?"),
         wrong=_STARTS.format(more=" + 1") + "int((starts + T - 1).max())",
@@ -143,8 +141,7 @@ CARDS: Final = (
         why_other=N_("All that was saved comes back."),
         why=N_(
             "A dictionary of state_dict and numbers is plain data: {right}. weights_only=False "
-            "would "
-            "run whatever code a downloaded file brings."
+            "would run whatever code a downloaded file brings."
         ),
         shows="right",
         page="train/live_run",

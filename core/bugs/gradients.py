@@ -26,8 +26,7 @@ CARDS: Final = (
         why_other=N_("That is the gradient of the sum; here it is the mean."),
         why=N_(
             "The terms are −3, −8 and −15; their mean is {right}. The printed number leaves the "
-            "last "
-            "one out and still divides by three."
+            "last one out and still divides by three."
         ),
         shows="right",
         written="{:.4f}",
@@ -85,8 +84,7 @@ CARDS: Final = (
         why_other=N_("A parameter is a tensor, too; its node would be AccumulateGrad."),
         why=N_(
             "Nodes are functions of the backward pass, here {right}; gradients flow along the "
-            "edges "
-            "between them."
+            "edges between them."
         ),
         shows="right",
         page="autograd/computation_graph",
@@ -164,8 +162,7 @@ CARDS: Final = (
         title=N_("A checkpoint for every layer"),
         claim=N_(
             "A lecture says: with a checkpoint around each layer of Linear and ReLU only one of "
-            "two "
-            "tensors a layer is kept, so 16 layers keep {wrong}."
+            "two tensors a layer is kept, so 16 layers keep {wrong}."
         ),
         question=N_("How much is held for backward?"),
         wrong=_STACK + "run(stack, 0).held / 2 / 2**20",

@@ -41,7 +41,7 @@ CARDS: Final = (
         key="gib-called-gb",
         subject="memory",
         level=1,
-        title=N_("GiB with the label GB"),
+        title=N_("7 billion parameters in GB"),
         claim=N_("A table says: 7 billion parameters in float32 take {wrong}."),
         question=N_("How many GB are they?"),
         wrong="7e9 * 4 / 1024**3",
@@ -188,7 +188,7 @@ CARDS: Final = (
         key="h100-bytes",
         subject="memory",
         level=2,
-        title=N_("How many bytes are 80 GB"),
+        title=N_("The memory of an H100"),
         claim=N_(
             "A script takes an H100 for {wrong}. On that card nvidia-smi prints 81559MiB in all."
         ),
@@ -231,11 +231,10 @@ CARDS: Final = (
         key="two-models-alive",
         subject="memory",
         level=3,
-        title=N_("The first model is still alive"),
+        title=N_("Memory of two trainings"),
         claim=N_(
             "A script trains in float32, then under bf16 autocast, and reads the memory after "
-            "each. "
-            "It prints {wrong} for autocast."
+            "each. It prints {wrong} for autocast."
         ),
         question=N_("What do weights, gradients and AdamW under autocast take by themselves?"),
         wrong=_TRAINED + "sum(t.nbytes for t in [*plain, *mixed]) / 2**20",
@@ -266,8 +265,7 @@ CARDS: Final = (
         why_other=N_("That is one layer."),
         why=N_(
             "B·D·L counts one tensor a layer. The input is kept too, and the loss keeps a tensor "
-            "of "
-            "its own: {right}."
+            "of its own: {right}."
         ),
         written="{}",
         page="autograd/computation_graph",

@@ -52,8 +52,7 @@ CARDS: Final = (
         why_other=N_("There the cut is, but among 65,536 numbers none comes that far."),
         why=N_(
             "a and b are values, not multiples of σ. The cut lies at 384 σ and is never reached: "
-            "the "
-            "farthest of 65,536 lies at {right}. Write a=-3*std, b=3*std."
+            "the farthest of 65,536 lies at {right}. Write a=-3*std, b=3*std."
         ),
         shows="right",
         written="{:.2f} σ",
@@ -90,8 +89,7 @@ CARDS: Final = (
         title=N_("The first loss of a GPT"),
         claim=N_(
             "A handbook ties the head to nn.Embedding as it is. A fresh model knows nothing, so "
-            "its "
-            "loss is ln V = {wrong}."
+            "its loss is ln V = {wrong}."
         ),
         question=N_("What is the loss before the first step?"),
         wrong="math.log(8192)",
@@ -100,9 +98,8 @@ CARDS: Final = (
         why_other=N_("It is not a factor of two: the logits are far from equal."),
         why=N_(
             "The embedding is N(0, 1), so each token finds itself: its own logit is in the "
-            "hundreds, "
-            "and the next token's is not. {right} instead of {wrong}; with std 0.02 it is near ln "
-            "V."
+            "hundreds, and the next token's is not. {right} instead of {wrong}; with std 0.02 it "
+            "is near ln V."
         ),
         shows="right",
         written="{:.2f}",

@@ -14,7 +14,7 @@ CARDS: Final = (
         key="bits-are-not-digits",
         subject="numbers",
         level=1,
-        title=N_("Significant bits, significant digits"),
+        title=N_("Significant digits of bfloat16"),
         claim=N_("A tutorial says: bfloat16 keeps about {wrong} significant decimal digits."),
         question=N_("How many decimal digits does bfloat16 keep?"),
         wrong="round(1 - math.log2(torch.finfo(torch.bfloat16).eps))",
@@ -88,8 +88,7 @@ CARDS: Final = (
         why_other=N_("That is the smallest normal number, far below 1e-8."),
         why=N_(
             "The claim is true of float16. bfloat16 has the exponents of float32 and keeps "
-            "{right}; "
-            "its autocast needs no GradScaler."
+            "{right}; its autocast needs no GradScaler."
         ),
         shows="right",
         written="{:.3g}",

@@ -37,7 +37,7 @@ CARDS: Final = (
         key="mean-becomes-sum",
         subject="tensors",
         level=1,
-        title=N_("The mean that became a sum"),
+        title=N_("A mean in the words of einops"),
         claim=N_(
             'A lecture replaces `x.mean(dim=-1)` by einops, "the same in words": {wrong} each.'
         ),
@@ -60,8 +60,7 @@ CARDS: Final = (
         title=N_("view of a slice"),
         claim=N_(
             "A handbook says: `view` needs a contiguous tensor. x has gaps between its rows, so "
-            "this "
-            "ends with {wrong}."
+            "this ends with {wrong}."
         ),
         wrong=_VIEW + "x.view(12)",
         right=_VIEW + "tuple(x.view(2, 2, 3).shape)",
@@ -143,8 +142,7 @@ CARDS: Final = (
         why_other=N_("So it would be without a mask and with equal scores."),
         why=N_(
             "In `scaled_dot_product_attention` True means keep, in `nn.MultiheadAttention` it "
-            "means "
-            "masked: the first token sees all but itself, {right}."
+            "means masked: the first token sees all but itself, {right}."
         ),
         shows="right",
         written="{:.2f}",

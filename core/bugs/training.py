@@ -62,7 +62,7 @@ CARDS: Final = (
         key="last-batch-counts-too-much",
         subject="training",
         level=1,
-        title=N_("The mean of the batches' means"),
+        title=N_("The mean loss of an epoch"),
         claim=N_("A loop averages the loss over its batches and prints {wrong}."),
         question=N_("What is the mean loss of a row?"),
         wrong=_LOSSES + "(sum(batch.mean() for batch in batches) / len(batches)).item()",
@@ -82,7 +82,7 @@ CARDS: Final = (
         key="num-layers-ignored",
         subject="training",
         level=1,
-        title=N_("An argument that nobody reads"),
+        title=N_("A model of four hidden layers"),
         claim=N_("A lecture builds a model of four hidden layers; it has {wrong} parameters."),
         question=N_("How many parameters have four hidden layers of 8 × 8 and a last one?"),
         wrong=_BUILD.format(used="0", given="4"),
@@ -118,7 +118,7 @@ CARDS: Final = (
         key="lr-ignored",
         subject="training",
         level=2,
-        title=N_("A learning rate that changes nothing"),
+        title=N_("Tuning the learning rate"),
         claim=N_("A lecture tunes the learning rate: train(lr=0.1) ends at a loss of {wrong}."),
         question=N_("Where does it end if lr is really 0.1?"),
         wrong=_TUNED.format(used="0.01", given="0.1"),
@@ -137,7 +137,7 @@ CARDS: Final = (
         key="cosine-too-short",
         subject="training",
         level=2,
-        title=N_("A cosine that comes back"),
+        title=N_("Cosine annealing over 20 epochs"),
         claim=N_("Training lasts 20 epochs. A tutorial anneals the learning rate to {wrong} with:"),
         question=N_("What is the learning rate after 20 epochs?"),
         wrong=_COSINE.format(t_max=20),
@@ -163,8 +163,7 @@ CARDS: Final = (
         title=N_("Labels drawn at random"),
         claim=N_(
             "A demo draws rows and one of three labels at random in every step, and expects the "
-            "loss "
-            "to fall to about {wrong}."
+            "loss to fall to about {wrong}."
         ),
         question=N_("What is the loss on rows it has not seen?"),
         wrong=_GUESS.format(draw="", seen="F.cross_entropy(model(x), y).item()"),
