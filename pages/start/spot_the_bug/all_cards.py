@@ -5,16 +5,18 @@ from typing import Final
 
 import streamlit as st
 
-from core.bugs.card import SUBJECTS
+from core.bugs.card import SUBJECTS, Card
 from core.bugs.deck import DECK
 from core.language import _, ngettext
 from pages.shared.page_links import show_link
 from pages.shared.settings import presenting
 from pages.shared.tabbed_page import Shown
-from pages.start.spot_the_bug.card import open_label
-from pages.start.spot_the_bug.inputs import ASK, Case, tally
+from pages.start.spot_the_bug.card import kept, shown_value
+from pages.start.spot_the_bug.inputs import ASK, Case, predicted, tally, title_of
 
-_PRESENTED: Final = 12  # titles on a projector
+_PRESENTED: Final = 8  # rows on a projector
+_OPEN: Final = "…"
+_WIDTHS: Final = (4, 6, 2)
 CODE: Final = """
 from core.bugs.deck import DECK
 
@@ -24,15 +26,27 @@ for number, card in enumerate(DECK, start=1):
 
 
 def all_cards(case: Case) -> Shown:
-    """List the cards that pass the filters."""
+    """List the cards that pass the filters: title, claim and, once predicted, what is true."""
     cards = case.cards[:_PRESENTED] if presenting() else case.cards
     with st.container(key=ASK.key("list"), gap=None):
         for subject, group in groupby(cards, key=lambda card: card.subject):
             st.markdown(f"**{_(SUBJECTS[subject])}**")
             for card in group:
-                query = {ASK.key("card"): card.key}
-                show_link("start/spot_the_bug", open_label(card), query)
+                _show_row(card)
     return Shown(headline=_headline(case), code=CODE)
+
+
+def _show_row(card: Card) -> None:
+    """Show one card; its values are known once the reader has run it."""
+    is_open = predicted(card) is None or card.key not in kept()
+    claimed = _OPEN if is_open else shown_value(kept()[card.key].wrong)
+    title, claim, computed = st.columns(_WIDTHS, gap="small")
+    with title:
+        show_link("start/spot_the_bug", title_of(card), {ASK.key("card"): card.key})
+    if not presenting():
+        claim.caption(_(card.claim).format(wrong=claimed))
+    if not is_open:
+        computed.markdown(shown_value(kept()[card.key].right))
 
 
 def _headline(case: Case) -> str:

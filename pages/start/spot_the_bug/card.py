@@ -1,5 +1,8 @@
 """One card: the claim and its code; a prediction, then what running both pieces of code gives."""
 
+import textwrap
+from typing import Final
+
 import streamlit as st
 
 from core.bugs.card import Card, Outcome, play, program_of
@@ -14,9 +17,9 @@ from pages.shared.page_links import show_link
 from pages.shared.questions import Choice, predict_then_reveal
 from pages.shared.settings import look, presenting
 from pages.shared.tabbed_page import Shown
-from pages.start.spot_the_bug.inputs import ASK, Case, predicted, prediction_key, title_of
+from pages.start.spot_the_bug.inputs import ASK, Case, predicted, prediction_key
 
-_LONGEST = 400  # letters of a message of torch's
+_LONGEST: Final = 240  # letters of a message of torch's
 
 
 @st.cache_resource(show_spinner=False)
@@ -54,18 +57,18 @@ def _outcome(card: Card) -> Outcome:
 def _headline(card: Card, outcome: Outcome) -> str:
     words = _("{title}: claimed {claimed}, computed **{computed}**")
     return words.format(
-        title=_(card.title), claimed=_shown(outcome.wrong), computed=_shown(outcome.right)
+        title=_(card.title), claimed=shown_value(outcome.wrong), computed=shown_value(outcome.right)
     )
 
 
-def _shown(answer: Answer) -> str:
+def shown_value(answer: Answer) -> str:
     """Return a number as it is, and anything else as code."""
     return answer.text if answer.amount is not None else f"`{answer.text}`"
 
 
 def _said(text: str, outcome: Outcome) -> str:
     """Return a translated text with the computed values in it."""
-    return _(text).format(wrong=_shown(outcome.wrong), right=_shown(outcome.right))
+    return _(text).format(wrong=shown_value(outcome.wrong), right=shown_value(outcome.right))
 
 
 def _show_claim(card: Card, outcome: Outcome) -> None:
@@ -95,9 +98,9 @@ def _ask(card: Card, outcome: Outcome) -> bool:
 def _choices(card: Card, outcome: Outcome) -> list[Choice]:
     believed = _("That is the claim. Running it says otherwise.")
     choices = {
-        "wrong": Choice(_shown(outcome.wrong), believed),
-        "right": Choice(_shown(outcome.right)),
-        "other": Choice(_shown(outcome.other), _(card.why_other)),
+        "wrong": Choice(shown_value(outcome.wrong), believed),
+        "right": Choice(shown_value(outcome.right)),
+        "other": Choice(shown_value(outcome.other), _(card.why_other)),
     }
     return [choices[name] for name in choices_of(card)]
 
@@ -110,28 +113,19 @@ def _show_values(outcome: Outcome) -> None:
         return
     with st.container(key=ASK.key("values"), horizontal=True):
         for label, answer in ((_("claimed"), outcome.wrong), (_("computed"), outcome.right)):
-            st.markdown(f"{label}  \n{_shown(answer)}")
+            st.markdown(f"{label}  \n{shown_value(answer)}")
 
 
 def _show_what_settles_it(card: Card) -> None:
     """Show torch's own words, the other code, and the page that explains it."""
     outcome = kept()[card.key]
     message = outcome.right.message or outcome.wrong.message
+    page = _(page_row(card.page).title)
+    show_link(card.page, _("Explained on {page} →").format(page=page), dict(card.query))
     if not presenting():
         if message:
-            st.code(message[:_LONGEST], language=None, wrap_lines=True)
+            words = textwrap.shorten(message, _LONGEST, placeholder=" …")
+            st.code(words, language=None, wrap_lines=True)
         label = _("What ought to stand there") if card.shows == "wrong" else _("What would be true")
         with st.expander(label, key=ASK.key("fix"), icon=":material/build:"):
             st.code(card.fix, language="python", wrap_lines=True)
-    page = _(page_row(card.page).title)
-    show_link(card.page, _("Explained on {page} →").format(page=page), dict(card.query))
-
-
-def open_label(card: Card) -> str:
-    """Return a card's title and, once it was predicted, what was claimed and computed."""
-    title = title_of(card)
-    if predicted(card) is None or card.key not in kept():
-        return title
-    outcome = kept()[card.key]
-    words = _("{title}: claimed {claimed}, computed {computed}")
-    return words.format(title=title, claimed=outcome.wrong.text, computed=outcome.right.text)

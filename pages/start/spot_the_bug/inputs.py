@@ -28,11 +28,14 @@ class Case:
 
 def choose_case() -> Case:
     """Show the filters, the strip of cards and the way to the next one."""
-    with st.container(key=ASK.key("rail"), gap="small"):
+    line = presenting()  # one line above the card, which then has the whole width
+    with st.container(key=ASK.key("line" if line else "rail"), gap="small", horizontal=line):
         cards = _filtered()
+        ways = st.container(gap="small")
         case = Case(card=_choose_card(cards), cards=cards)
-        _show_ways(case)
-        st.caption(tally())
+        with ways:
+            _show_ways(case)
+            st.caption(tally())
     return case
 
 
@@ -53,8 +56,7 @@ def prediction_key(card: Card) -> str:
 def tally() -> str:
     """Return how many predictions of this session were right."""
     answers = [answer for card in DECK if (answer := predicted(card)) is not None]
-    words = _("{right} of {answered} right · {count} cards")
-    return words.format(right=sum(answers), answered=len(answers), count=len(DECK))
+    return _("{right} of {answered} right").format(right=sum(answers), answered=len(answers))
 
 
 def title_of(card: Card) -> str:

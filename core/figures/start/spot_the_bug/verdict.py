@@ -8,7 +8,7 @@ from core.language import _
 
 HEIGHT_PX: Final = 110
 PRESENT_HEIGHT_PX: Final = 140
-_ROOM: Final = 1.5  # of the longest bar: what is written behind it needs the rest
+_ROOM: Final = 1.8  # of the longest bar: what is written behind it needs the rest
 
 
 def verdict_picture(claimed: Answer, computed: Answer, look: Look) -> Picture | None:
