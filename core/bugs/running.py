@@ -97,7 +97,8 @@ def program(cells: Sequence[str], *, may_fail: bool) -> str:
 
 def _printing(cell: str, *, may_fail: bool) -> str:
     body, _newline, last = cell.strip().rpartition("\n")
-    lines = [*body.splitlines(), f"print({last})"]
+    value, hash_sign, comment = last.partition("  #")
+    lines = [*body.splitlines(), f"print({value}){hash_sign}{comment}"]
     if not may_fail:
         return "\n".join(lines)
     inside = [f"        {line}" if line else "" for line in lines]
