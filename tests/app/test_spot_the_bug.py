@@ -4,6 +4,7 @@ import pytest
 
 from core.bugs.card import SUBJECTS
 from core.bugs.deck import BY_KEY, DECK, choices_of
+from pages.start.spot_the_bug.card import kept
 from tests.app.shown import headline, page_links, said
 
 PAGE = "start/spot_the_bug"
@@ -21,13 +22,13 @@ def test_the_answer_is_on_the_page_only_after_the_reader_has_chosen(open_page, r
     app = open_page(PAGE, bug_card=GIB)
     assert app.get("plotly_chart") == []
     assert "computed" not in said(app)
-    assert run_code(app).split() == ["26.077032089233398"]
+    assert run_code(app).split() == [str(7e9 * 4 / 1024**3)]
 
     answer(app, GIB, "wrong")
     assert "claimed 26.1 GB, computed **28.0 GB**" in headline(app)
     (chart,) = app.get("plotly_chart")
     assert "28.0 GB" in chart.proto.alt
-    assert run_code(app).split() == ["26.077032089233398", "28.0"]
+    assert run_code(app).split() == [str(7e9 * 4 / 1024**3), "28.0"]
 
 
 def test_the_tally_counts_what_was_right_in_this_session(open_page):
@@ -73,8 +74,10 @@ def test_what_torch_says_stands_beside_the_answer(open_page):
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize("card", DECK, ids=[card.key for card in DECK])
 def test_every_card_is_answered_and_leads_to_a_page_that_takes_its_link(open_page, card, language):
-    app = answer(open_page(PAGE, lang=language, bug_card=card.key), card.key, "right")
+    revealed = f"bug_answer_{card.key}_committed"
+    app = open_page(PAGE, opened=[revealed], lang=language, bug_card=card.key)
     assert [each.value for each in app.exception] == []
+    assert kept()[card.key].right.text in headline(app)
     there = open_page(card.page, lang=language, **dict(card.query))
     assert [each.value for each in there.exception] == []
     refused = [

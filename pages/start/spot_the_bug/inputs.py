@@ -66,7 +66,7 @@ def title_of(card: Card) -> str:
 
 def _filtered() -> tuple[Card, ...]:
     """Return the cards of the chosen subject and level; a level without cards counts as all."""
-    with st.popover(_("Filter"), key=ASK.key("filter")) if presenting() else st.container():
+    with st.popover(_("Filter"), key=ASK.key("filter")):
         subject = ASK.selectbox(
             "subject", _("Subject"), (ALL, *SUBJECTS), default=ALL,
             labels=lambda key: _("all") if key == ALL else _(SUBJECTS[key]),
