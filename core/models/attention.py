@@ -93,14 +93,17 @@ class GroupedAttention(nn.Module):
 
     def forward(self, x: Tensor, rotary: Rotary | None) -> Tensor:
         """Mix tokens; x and the result are (B, T, C)."""
-        if self.norms_all_heads:
-            q, k = self._heads(self.q_norm(self.q(x))), self._heads(self.k_norm(self.k(x)))
-        else:
-            q, k = self.q_norm(self._heads(self.q(x))), self.k_norm(self._heads(self.k(x)))
+        q, k = self._normed(self.q_norm, self.q(x)), self._normed(self.k_norm, self.k(x))
         q, k = rotate(q, rotary), rotate(k, rotary)  # (B, H, T, D), (B, K, T, D)
         mixed = self.kernels.attend(q, k, self._heads(self.v(x)))
         projected: Tensor = self.o(rearrange(mixed, "B H T D -> B T (H D)"))
         return projected
+
+    def _normed(self, norm: nn.Module, x: Tensor) -> Tensor:
+        if self.norms_all_heads:
+            return self._heads(norm(x))
+        normed: Tensor = norm(self._heads(x))
+        return normed
 
     def _heads(self, x: Tensor) -> Tensor:
         return rearrange(x, "B T (H D) -> B H T D", D=self.head_dim)

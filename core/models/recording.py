@@ -122,6 +122,11 @@ def _checked(model: nn.Module) -> Model:
                 model=model.spec.name
             )
         )
+    if model.spec.sinks or model.spec.qk_norm_over == "all heads":
+        raise ValueError(
+            _("{model} has attention sinks or norms all heads at once; these are not taken apart.")
+            .format(model=model.spec.name)
+        )  # fmt: skip
     if any(each.kernels != KERNELS["cpu"] for each in _attentions(model)):
         raise ValueError(_('Only the kernels "cpu" compute values; build the model with them.'))
     return model

@@ -114,7 +114,7 @@ def _turned_heads(seen: Recording, layer: int) -> Iterator[Stage]:
     q, k, _v = seen.attended(layer)
     for letter, axes in (("q", "B H T D"), ("k", "B K T D")):
         if _weights(seen, f"{name}.{letter}_norm"):
-            line = source_line(forward, f"self.{letter}_norm(")
+            line = source_line(forward, f"self._normed(self.{letter}_norm")
             yield _norm(seen, f"{name}.{letter}_norm", line, axes)
     rotary = seen.arguments[name][1]
     if rotary is not None:

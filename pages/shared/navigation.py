@@ -32,6 +32,12 @@ PAGES: Final = (
     PageRow(key="start/home", section=N_("Start"), title=N_("Home"), address="home"),
     PageRow(key="start/lessons", section=N_("Start"), title=N_("Lessons"), address="lessons"),
     PageRow(
+        key="start/spot_the_bug",
+        section=N_("Start"),
+        title=N_("Spot the bug"),
+        address="spot-the-bug",
+    ),
+    PageRow(
         key="dtypes/bit_layouts",
         section=N_("Number formats"),
         title=N_("Bit layouts"),

@@ -54,7 +54,7 @@ def ask_on_demand(inputs: Inputs, ask: Callable[[], None]) -> None:
 
 
 def predict_then_reveal(
-    key: str, question: str, choices: Sequence[Choice], explanation: str
+    key: str, question: str, choices: Sequence[Choice], explanation: str, *, reveal: str = ""
 ) -> bool:
     """Ask a question and return whether the reader has committed to an answer.
 
@@ -63,6 +63,7 @@ def predict_then_reveal(
         question: Translated question.
         choices: Translated answers, exactly one of them right.
         explanation: Translated; why the right answer is right.
+        reveal: Translated word on the button that commits, if it does more than reveal.
 
     Raises:
         ValueError: If not exactly one choice is right.
@@ -73,7 +74,7 @@ def predict_then_reveal(
     committed = f"{key}_committed"
     with st.container(key=f"{key}_question"):
         st.markdown(question)
-        chosen = _ask(key, choices, asked=committed not in st.session_state)
+        chosen = _ask(key, choices, reveal, asked=committed not in st.session_state)
         if committed not in st.session_state:
             st.session_state[_WAITS] = True
             return False
@@ -81,7 +82,7 @@ def predict_then_reveal(
     return True
 
 
-def _ask(key: str, choices: Sequence[Choice], *, asked: bool) -> int | None:
+def _ask(key: str, choices: Sequence[Choice], reveal: str, *, asked: bool) -> int | None:
     """Show the answers and, while the reader has not committed, the button that commits."""
     chosen = st.radio(
         _("Your prediction"),
@@ -95,7 +96,7 @@ def _ask(key: str, choices: Sequence[Choice], *, asked: bool) -> int | None:
     )
     if asked:
         st.button(
-            _("Reveal"),
+            reveal or _("Reveal"),
             key=f"{key}_reveal",
             disabled=chosen is None,
             on_click=st.session_state.__setitem__,

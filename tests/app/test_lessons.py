@@ -16,6 +16,7 @@ FORMAT_CONCEPTS = {f"C{number}" for number in (*range(1, 13), *range(15, 24))}
 BUDGET_CONCEPTS = {f"C{number}" for number in (14, 46, 47, 49, *range(103, 137), 154)}
 GRADIENT_CONCEPTS = {f"C{number}" for number in (48, *range(58, 72), 74, 75, 82, 83)}
 TRAIN_CONCEPTS = {f"C{number}" for number in (72, 73, 74, *range(76, 82), 83, 84, 85, 86, 94, 147)}
+OWN_QUESTIONS = {"start/lessons", "start/spot_the_bug"}
 # Lesson, its concepts, and what its page must show in both languages to teach them.
 SHOWN = (
     ("the-sparse-peak", ("C129",), ("H100", "1,979 TFLOP/s")),
@@ -83,8 +84,8 @@ def test_every_page_has_a_title_its_lessons_a_question_and_no_exception(
     for lesson in lessons_of(key):
         assert lesson.title[language] in labels, lesson.slug
     asks = {"en": "Predict, then reveal", "zh": "先预测，再揭晓"}[language]
-    # What the page of lessons asks belongs to its card.
-    assert [each.label for each in app.expander].count(asks) == (key != "start/lessons")
+    # What the page of lessons asks belongs to its card; each card of the bugs is a question.
+    assert [each.label for each in app.expander].count(asks) == (key not in OWN_QUESTIONS)
     first = {"en": "Lesson 1 of ", "zh": "第 1 课"}[language]
     assert any(each.proto.popover.label.startswith(first) for each in app.get("popover"))
     assert state(app, "headline")

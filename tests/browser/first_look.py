@@ -11,10 +11,11 @@ WIDGETS = ", ".join(
 )
 TENSOR_MAPS = (".st-key-strides_map", "[class*=st-key-index_][class*=_map]", ".st-key-broad_map")
 GRAPHS = (".st-key-graph_picture", ".st-key-inside_picture")
+CARDS = (".st-key-bug_sheet",)
 PICTURE = ", ".join(
     (
         *("[data-testid=stPlotlyChart]", ".st-key-bits_grid", ".st-key-bits_map"),
-        *("[data-chart=loss]", *TENSOR_MAPS, *GRAPHS),
+        *("[data-chart=loss]", *TENSOR_MAPS, *GRAPHS, *CARDS),
     )
 )
 MEASURE = """([widgets, picture, drawn]) => {

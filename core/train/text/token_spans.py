@@ -53,7 +53,7 @@ def _spans_of_bytes(text: str, tokenizer: ByteTokenizer | BPETokenizer) -> tuple
     for place, character in enumerate(text):
         width = len(character.encode())
         edges += [place + part / width for part in range(width)]
-    edges.append(len(text))
+    edges.append(float(len(text)))
     ids = [int(each) for each in tokenizer.encode(text)]
     found, end = [], 0
     for number, sign in zip(ids, vocabulary_signs(tokenizer, ids), strict=True):

@@ -75,6 +75,13 @@ def test_ids_that_a_model_cannot_read_are_refused(name, ids, match):
         (nn.Linear(2, 2), "A Linear is not taken apart here"),
         (build_model(replace(LLAMA, latent=LATENT), "cpu", device="cpu"), "only dense models"),
         (build_model(replace(LLAMA, mixture=EXPERTS), "cpu", device="cpu"), "only dense models"),
+        (build_model(replace(LLAMA, sinks=True), "cpu", device="cpu"), "attention sinks"),
+        (
+            build_model(
+                replace(LLAMA, qk_norm=True, qk_norm_over="all heads"), "cpu", device="cpu"
+            ),
+            "norms all heads at once",
+        ),
         (build_model(LLAMA, "megatron", device="cpu"), 'Only the kernels "cpu"'),
     ],
 )

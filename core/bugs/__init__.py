@@ -1,0 +1,1 @@
+"""Claims and programs that are wrong, each with the code that shows it."""

@@ -1,0 +1,1 @@
+"""Claims and programs that are wrong."""

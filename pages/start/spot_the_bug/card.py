@@ -1,0 +1,131 @@
+"""One card: the claim and its code; a prediction, then what running both pieces of code gives."""
+
+import textwrap
+from typing import Final
+
+import streamlit as st
+
+from core.bugs.card import Card, Outcome, play, program_of
+from core.bugs.deck import choices_of
+from core.bugs.running import Answer
+from core.figures.start.spot_the_bug.verdict import verdict_picture
+from core.language import _
+from pages.server.background import jobs
+from pages.shared.charts import show_chart
+from pages.shared.navigation import page_row
+from pages.shared.page_links import show_link
+from pages.shared.questions import Choice, predict_then_reveal
+from pages.shared.settings import look, presenting
+from pages.shared.tabbed_page import Shown
+from pages.start.spot_the_bug.inputs import ASK, Case, predicted, prediction_key
+
+_LONGEST: Final = 240  # letters of a message of torch's
+
+
+@st.cache_resource(show_spinner=False)
+def kept() -> dict[str, Outcome]:
+    """Return what the cards gave on this server."""
+    return {}
+
+
+def one_card(case: Case) -> Shown:
+    """Show the card on top; its answer waits until the reader has predicted it."""
+    card = case.card
+    outcome = _outcome(card)
+    with st.container(key=ASK.key("sheet")):
+        left, right = st.columns(2, gap="large")
+        with left:
+            _show_claim(card, outcome)
+        with right:
+            is_answered = _ask(card, outcome)
+            if is_answered:
+                _show_what_settles_it(card)
+    return Shown(
+        headline=_headline(card, outcome),
+        code=program_of(card, outcome if is_answered else None),
+    )
+
+
+def _outcome(card: Card) -> Outcome:
+    """Return what a card's code gives; run once a server, in its pool."""
+    if card.key not in kept():
+        with st.spinner(_("Running the code of this card …")):
+            kept()[card.key] = jobs().finish(f"card {card.key}", lambda: play(card))
+    return kept()[card.key]
+
+
+def _headline(card: Card, outcome: Outcome) -> str:
+    words = _("{title}: claimed {claimed}, computed **{computed}**")
+    return words.format(
+        title=_(card.title), claimed=shown_value(outcome.wrong), computed=shown_value(outcome.right)
+    )
+
+
+def shown_value(answer: Answer) -> str:
+    """Return a number as it is, and anything else as code."""
+    return answer.text if answer.amount is not None else f"`{answer.text}`"
+
+
+def _said(text: str, outcome: Outcome) -> str:
+    """Return a translated text with the computed values in it."""
+    return _(text).format(wrong=shown_value(outcome.wrong), right=shown_value(outcome.right))
+
+
+def _show_claim(card: Card, outcome: Outcome) -> None:
+    with st.container(key=ASK.key("claim")):
+        st.markdown(_said(card.claim, outcome))
+        st.code(card.code, language="python", wrap_lines=True)
+
+
+def _ask(card: Card, outcome: Outcome) -> bool:
+    """Ask for the prediction; return whether there is one, and then show both values."""
+    picture = st.container()
+    answered = ASK.key("open" if predicted(card) is None else "answered")
+    with st.container(key=answered):
+        is_answered = predict_then_reveal(
+            prediction_key(card),
+            f"**{_(card.question)}**",
+            _choices(card, outcome),
+            _said(card.why, outcome),
+            reveal=_("Run it"),
+        )
+    if is_answered:
+        with picture:
+            _show_values(outcome)
+    return is_answered
+
+
+def _choices(card: Card, outcome: Outcome) -> list[Choice]:
+    believed = _("That is the claim. Running it says otherwise.")
+    choices = {
+        "wrong": Choice(shown_value(outcome.wrong), believed),
+        "right": Choice(shown_value(outcome.right)),
+        "other": Choice(shown_value(outcome.other), _(card.why_other)),
+    }
+    return [choices[name] for name in choices_of(card)]
+
+
+def _show_values(outcome: Outcome) -> None:
+    """Show claimed and computed value: as bars, or large beside each other."""
+    drawn = verdict_picture(outcome.wrong, outcome.right, look())
+    if drawn is not None:
+        show_chart(drawn, key=ASK.key("verdict"), file_name="claimed-and-computed")
+        return
+    with st.container(key=ASK.key("values"), horizontal=True):
+        for label, answer in ((_("claimed"), outcome.wrong), (_("computed"), outcome.right)):
+            st.markdown(f"{label}  \n{shown_value(answer)}")
+
+
+def _show_what_settles_it(card: Card) -> None:
+    """Show torch's own words, the other code, and the page that explains it."""
+    outcome = kept()[card.key]
+    message = outcome.right.message or outcome.wrong.message
+    page = _(page_row(card.page).title)
+    show_link(card.page, _("Explained on {page} →").format(page=page), dict(card.query))
+    if not presenting():
+        if message:
+            words = textwrap.shorten(message, _LONGEST, placeholder=" …")
+            st.code(words, language=None, wrap_lines=True)
+        label = _("What ought to stand there") if card.shows == "wrong" else _("What would be true")
+        with st.expander(label, key=ASK.key("fix"), icon=":material/build:"):
+            st.code(card.fix, language="python", wrap_lines=True)

@@ -1,0 +1,24 @@
+"""Which of these statements and programs are wrong?"""
+
+from functools import partial
+
+from core.language import N_
+from pages.shared.tabbed_page import Page, Tab, tabbed_page
+from pages.shared.tensors.refused_inputs import refused_inputs
+from pages.start.spot_the_bug.all_cards import all_cards
+from pages.start.spot_the_bug.card import one_card
+from pages.start.spot_the_bug.inputs import ASK, choose_case
+
+tabbed_page(
+    __file__,
+    __doc__,
+    Page(
+        inputs=ASK,
+        choose=choose_case,
+        refusal=partial(refused_inputs, N_("This card is not run.")),
+        tabs={
+            "card": Tab(label=N_("Card"), show=one_card),
+            "all": Tab(label=N_("All cards"), show=all_cards),
+        },
+    ),
+)
