@@ -101,11 +101,13 @@ class _Reader:
     def read(self, module: nn.Module, *, name: str, path: str, above: Part) -> ModelTree:
         part, start = _part_of(module, name, above), f"{path}." if path else ""
         own = [*module.named_parameters(recurse=False, remove_duplicate=False)]
-        own += [(key, t) for key, t in module.named_buffers(recurse=False) if start + key in self.saved]
+        own += [
+            (key, t) for key, t in module.named_buffers(recurse=False) if start + key in self.saved
+        ]
         leaves = [self._leaf(key, tensor, start + key, part) for key, tensor in own]
         below = [
             self.read(child, name=key, path=start + key, above=part)
-            for key, child in module._modules.items()  # noqa: SLF001  named_children drops twins
+            for key, child in module._modules.items()  # named_children drops twins
             if child is not None
         ]
         node = ModelTree(name=name, type=type(module).__name__, part=part)

@@ -46,12 +46,12 @@ class FirstValues(TorchDispatchMode):
         name = func.name().partition(".")[0]
         if name in _RULES:
             self._texts[_address(result)] = _RULES[name](*args)
-        elif name == "aten::mul" and not isinstance(args[1], Tensor):
-            if self._texts.get(_address(args[0])) == "N(0, 1)":
-                self._texts[_address(result)] = f"N(0, {abs(args[1]):.4g})"
+        elif name == "aten::mul" and self._texts.get(_address(args[0])) == "N(0, 1)":
+            factor = args[1]  # a number, or a number that torch has wrapped
+            self._texts[_address(result)] = f"N(0, {abs(float(factor)):.4g})"
         return result
 
 
 def _address(tensor: Tensor) -> int:
     """Return what names the storage; on meta data_ptr() is 0 for all."""
-    return int(tensor.untyped_storage()._cdata)  # noqa: SLF001  there is no public name
+    return int(tensor.untyped_storage()._cdata)  # there is no public name

@@ -33,9 +33,7 @@ class LoRALinear(nn.Module):
                 _(
                     "The rank is {rank}; for a matrix of {outputs} × {inputs} it must lie between "
                     "1 and {most}."
-                ).format(
-                    rank=rank, outputs=base.out_features, inputs=base.in_features, most=most
-                )
+                ).format(rank=rank, outputs=base.out_features, inputs=base.in_features, most=most)
             )
         self.base, self.scale = base.requires_grad_(requires_grad=False), alpha / rank
         like = {"device": base.weight.device, "dtype": base.weight.dtype}

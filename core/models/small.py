@@ -35,9 +35,7 @@ class Cruncher(nn.Module):
 
     def __init__(self, width: int, num_layers: int) -> None:
         super().__init__()
-        self.layers = nn.ModuleList(
-            nn.Linear(width, width, bias=False) for _ in range(num_layers)
-        )
+        self.layers = nn.ModuleList(nn.Linear(width, width, bias=False) for _ in range(num_layers))
         self.final = nn.Linear(width, 1, bias=False)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -104,6 +102,9 @@ SMALL: Final[Mapping[str, SmallModule]] = {
 }
 
 
+CLASSES: Final = 3  # of the classifier
+
+
 def make(key: str, seed: int = 0) -> nn.Module:
     """Return a small module whose weights are drawn from a seed, torch's own state untouched."""
     with torch.random.fork_rng(devices=[]):
@@ -111,7 +112,18 @@ def make(key: str, seed: int = 0) -> nn.Module:
         return SMALL[key].build()
 
 
-def losses_on_random_labels(num_steps: int, *, batch_size: int = 256, seed: int = 0) -> list[float]:
+def output_shape(key: str) -> tuple[int, ...]:
+    """Return the shape of what a small module makes of its input."""
+    with torch.no_grad():
+        return tuple(make(key).eval()(torch.zeros(SMALL[key].input_shape)).shape)
+
+
+def first_weight(key: str) -> float:
+    """Return the first number of the first parameter."""
+    return float(next(make(key).parameters()).detach().flatten()[0])
+
+
+def losses_on_random_labels(num_steps: int, *, batch_size: int = 128, seed: int = 0) -> list[float]:
     """Return the cross-entropy of the classifier at every step; each batch has new random labels.
 
     Nothing can be learned from them: the best answer is 1/3 for each of the three classes, and no
@@ -120,10 +132,10 @@ def losses_on_random_labels(num_steps: int, *, batch_size: int = 256, seed: int 
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         model = SMALL["classifier"].build()
-        optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
         losses = []
         for _step in range(num_steps):
-            x, labels = torch.randn(batch_size, 50), torch.randint(3, (batch_size,))
+            x, labels = torch.randn(batch_size, 50), torch.randint(CLASSES, (batch_size,))
             loss = nn.functional.cross_entropy(model(x), labels)
             optimizer.zero_grad()
             loss.backward()

@@ -92,6 +92,12 @@ PAGES: Final = (
         address="accumulation",
     ),
     PageRow(
+        key="models/layers_and_parameters",
+        section=N_("Models"),
+        title=N_("Layers and parameters"),
+        address="layers-and-parameters",
+    ),
+    PageRow(
         key="budget/model_sizes",
         section=N_("Memory and FLOPs"),
         title=N_("Model sizes and dtypes"),
