@@ -1,7 +1,10 @@
 """Any model that can be looked at, by what describes it: its tree, and FLOPs of its modules."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
+from typing import Final
 
 import torch
 from torch import nn
@@ -14,14 +17,25 @@ from core.models.small import SMALL, make
 from core.models.spec import GPTShape, ModelSpec
 
 Source = GPTShape | ModelSpec | str  # our GPT, an architecture, or the key of a small module
-_FFN_MULTIPLE = 256
+FFN_RATIOS: Final[Mapping[str, Fraction]] = {
+    "8/3": Fraction(8, 3),  # Llama-2: three matrices of 8/3 weigh as much as two of 4
+    "3.5": Fraction(7, 2),  # Llama-3 8B and 70B
+    "4": Fraction(4),
+}
+_FFN_MULTIPLE: Final = 256
 
 
 def llama_like(
-    *, num_layers: int, hidden_dim: int, num_heads: int, num_kv_heads: int, vocab_size: int
+    *,
+    num_layers: int,
+    hidden_dim: int,
+    num_heads: int,
+    num_kv_heads: int,
+    vocab_size: int,
+    ffn_ratio: Fraction = FFN_RATIOS["8/3"],
 ) -> ModelSpec:
-    """Return a Llama of these sizes; as in Llama-2 its SwiGLU is 8/3 as wide, rounded up to 256."""
-    ffn_dim = -(-8 * hidden_dim // (3 * _FFN_MULTIPLE)) * _FFN_MULTIPLE
+    """Return a Llama of these sizes, its SwiGLU so many times as wide, rounded up to 256."""
+    ffn_dim = math.ceil(hidden_dim * ffn_ratio / _FFN_MULTIPLE) * _FFN_MULTIPLE
     return ModelSpec(
         name="Llama",
         num_layers=num_layers,

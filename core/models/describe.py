@@ -100,7 +100,9 @@ class _Reader:
 
     def read(self, module: nn.Module, *, name: str, path: str, above: Part) -> ModelTree:
         part, start = _part_of(module, name, above), f"{path}." if path else ""
-        own = [*module.named_parameters(recurse=False, remove_duplicate=False)]
+        own: list[tuple[str, Tensor]] = [
+            *module.named_parameters(recurse=False, remove_duplicate=False)
+        ]
         own += [
             (key, t) for key, t in module.named_buffers(recurse=False) if start + key in self.saved
         ]

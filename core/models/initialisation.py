@@ -16,6 +16,7 @@ from core.language import N_
 BATCH: Final = 64
 GPT2_STD: Final = 0.02  # Radford et al. 2019, as released
 BOUND_IN_SIGMAS: Final = 3.0
+_BINS, _WIDEST = 60, 6.0  # of a histogram in standard deviations
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -175,12 +176,16 @@ class Truncation:
         bound: As it was passed.
         largest: Largest value drawn, in standard deviations.
         measured_std: Of what was drawn.
+        edges: Of the bins of its histogram, in standard deviations.
+        counts: How many weights fell into each.
     """
 
     std: float
     bound: float
     largest: float
     measured_std: float
+    edges: tuple[float, ...]
+    counts: tuple[int, ...]
 
     @property
     def bound_in_sigmas(self) -> float:
@@ -201,5 +206,8 @@ def truncation(fan_in: int, *, in_sigmas: bool, seed: int = 0) -> Truncation:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         w = nn.init.trunc_normal_(torch.empty(1000, 1000), std=std, a=-bound, b=bound)
-    largest, measured = w.abs().max().item() / std, w.std().item()
-    return Truncation(std=std, bound=bound, largest=largest, measured_std=measured)
+    counts, edges = torch.histogram(w / std, bins=_BINS, range=(-_WIDEST, _WIDEST))
+    return Truncation(
+        std=std, bound=bound, largest=w.abs().max().item() / std, measured_std=w.std().item(),
+        edges=tuple(edges.tolist()), counts=tuple(map(int, counts.tolist())),
+    )  # fmt: skip

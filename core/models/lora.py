@@ -36,9 +36,8 @@ class LoRALinear(nn.Module):
                 ).format(rank=rank, outputs=base.out_features, inputs=base.in_features, most=most)
             )
         self.base, self.scale = base.requires_grad_(requires_grad=False), alpha / rank
-        like = {"device": base.weight.device, "dtype": base.weight.dtype}
-        self.lora_a = nn.Parameter(torch.empty(rank, base.in_features, **like))
-        self.lora_b = nn.Parameter(torch.zeros(base.out_features, rank, **like))
+        self.lora_a = nn.Parameter(base.weight.new_empty(rank, base.in_features))
+        self.lora_b = nn.Parameter(base.weight.new_zeros(base.out_features, rank))
         nn.init.kaiming_uniform_(self.lora_a, a=math.sqrt(5))  # as nn.Linear draws its weight
 
     def forward(self, x: Tensor) -> Tensor:

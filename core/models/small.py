@@ -93,6 +93,12 @@ SMALL: Final[Mapping[str, SmallModule]] = {
         input_shape=(2, 16, 768),
         code="nn.Sequential(nn.Linear(768, 3072), nn.GELU(), nn.Linear(3072, 768))",
     ),
+    "encoder": SmallModule(
+        title=N_("TransformerEncoderLayer(64, 4)"),
+        build=lambda: nn.TransformerEncoderLayer(64, 4, 256, batch_first=True),
+        input_shape=(2, 16, 64),
+        code="nn.TransformerEncoderLayer(64, 4, 256, batch_first=True)",
+    ),
     "classifier": SmallModule(
         title=N_("Classifier 50-256-128-3"),
         build=_classifier,

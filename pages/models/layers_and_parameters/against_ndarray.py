@@ -5,10 +5,11 @@ from functools import partial
 import streamlit as st
 
 from core.figures.models.layers_and_parameters.curves import traced_picture
+from core.figures.models.layers_and_parameters.differences import differences_picture
 from core.language import _
 from core.tensors.against_ndarray import Answer, TracedIf, differences, trace_an_if
 from pages.models.layers_and_parameters.inputs import ASK
-from pages.models.layers_and_parameters.snippets import traced_snippet
+from pages.models.layers_and_parameters.snippets import DIFFERENCES, traced_snippet
 from pages.shared.settings import look, presenting
 from pages.shared.tabbed_page import Chart, Shown
 
@@ -28,16 +29,22 @@ def choose_traced() -> tuple[str, int]:
 
 
 def against_ndarray(asked: tuple[str, int]) -> Shown:
-    """Draw the function and its graph; below stand the five programs."""
+    """Draw what ran and what failed, or the function and its graph; below stand the programs."""
     topic, rows = asked
     traced = _traced(rows, MOST_ROWS)
     return Shown(
         headline=_of_the_graph(traced) if topic == "graph" else _of_the_five(),
-        charts=[Chart(picture=traced_picture(traced, look()), file_name="traced-if")],
-        notes=[] if presenting() else [_note(traced)],
+        charts=[_chart(topic, traced)],
+        notes=[_note(traced)] if topic == "graph" and not presenting() else [],
         below=None if presenting() else partial(_below, traced, topic),
-        code=traced_snippet(rows),
+        code=traced_snippet(rows) if topic == "graph" else DIFFERENCES,
     )
+
+
+def _chart(topic: str, traced: TracedIf) -> Chart:
+    if topic == "graph":
+        return Chart(picture=traced_picture(traced, look()), file_name="traced-if")
+    return Chart(picture=differences_picture(_differences(), look()), file_name="tensor-ndarray")
 
 
 def _of_the_five() -> str:

@@ -1,16 +1,19 @@
 """What a first draw of the weights does to activations and gradients, layer by layer."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
 import streamlit as st
 
+from core.budget.item import Formula, Item, Number, item
 from core.figures.models.layers_and_parameters.curves import spread_picture
-from core.language import _
+from core.figures.models.layers_and_parameters.first_draw import bound_picture, product_picture
+from core.figures.picture import Picture
+from core.language import N_, _
 from core.models.initialisation import (
     ACTIVATIONS,
     SCHEMES,
-    Spread,
     Stack,
     Truncation,
     measure_spread,
@@ -27,6 +30,9 @@ WIDTHS: Final = (32, 64, 128, 256, 512)
 FAN_INS: Final = (256, 1024, 4096, 16384)
 MOST_LAYERS: Final = 32
 BOUNDS: Final = ("absolute", "sigmas")
+PRODUCT: Final = Formula("fan_in ** 0.5 * std_w")
+BOUND: Final = Formula("bound / (1 / fan_in ** 0.5)")
+_SOURCE: Final = N_("variances of independent numbers add")
 _COMPARED: Final = ("unit", "fan_in", "kaiming", "gpt2")
 _spread = st.cache_data(max_entries=256, show_spinner=False)(measure_spread)
 _product = st.cache_data(max_entries=8, show_spinner=False)(product_spread)
@@ -74,24 +80,48 @@ def _views() -> dict[str, str]:
 
 
 def initialisation(asked: Asked) -> Shown:
-    """Measure the chosen scheme beside the others."""
-    kind = "gradients" if asked.shows == "gradients" else "activations"
-    names = dict.fromkeys((asked.stack.scheme, *_COMPARED))
-    spreads = {_(SCHEMES[key].title): _spread(replace(asked.stack, scheme=key)) for key in names}
-    picture = spread_picture(spreads, kind, look())
+    """Measure the chosen scheme beside the others, one product, or one draw."""
     return Shown(
-        headline=_headline(asked, _spread(asked.stack)),
-        charts=[Chart(picture=picture, file_name="initialization")],
-        notes=[] if presenting() else [_note()],
+        headline=_headline(asked),
+        charts=[Chart(picture=_picture(asked), file_name="initialization")],
+        numbers=[] if presenting() else _numbers(asked),
+        notes=[] if presenting() else [_note(asked)],
         code=spread_snippet(asked),
     )
 
 
-def _headline(asked: Asked, spread: Spread) -> str:
+def _picture(asked: Asked) -> Picture:
+    if asked.shows == "product":
+        fan_ins = [each for each in FAN_INS if each <= asked.fan_in]
+        return product_picture({each: _product(each) for each in fan_ins}, look())
+    if asked.shows == "bound":
+        return bound_picture(bound_of(asked), look())
+    names = dict.fromkeys((asked.stack.scheme, *_COMPARED))
+    spreads = {_(SCHEMES[key].title): _spread(replace(asked.stack, scheme=key)) for key in names}
+    return spread_picture(spreads, asked.shows, look())
+
+
+def _numbers(asked: Asked) -> list[tuple[str, Item]]:
+    """Return what the closed form says, with the numbers put in."""
+    if asked.shows == "product":
+        values = {"fan_in": asked.fan_in, "std_w": 1}
+        return [(_("σ(x @ w) / σ(x) by formula"), _closed("spread", PRODUCT, values))]
+    if asked.shows == "bound":
+        values = {"fan_in": asked.fan_in, "bound": bound_of(asked).bound}
+        return [(_("Bound / σ"), _closed("bound", BOUND, values))]
+    return []
+
+
+def _closed(name: str, rule: Formula, values: Mapping[str, Number]) -> Item:
+    return item(name, rule, values, unit="×", source=_(_SOURCE), kind="exact")
+
+
+def _headline(asked: Asked) -> str:
     if asked.shows == "product":
         return _of_a_product(asked.fan_in)
     if asked.shows == "bound":
         return _of_a_bound(asked)
+    spread = _spread(asked.stack)
     values = spread.gradients[::-1] if asked.shows == "gradients" else spread.activations
     said = (
         _("{scheme}: gradients go from σ = {first} at the output to {last} after {layers} layers")
@@ -129,7 +159,17 @@ def bound_of(asked: Asked) -> Truncation:
     return _truncation(asked.fan_in, in_sigmas=asked.bound == "sigmas")
 
 
-def _note() -> str:
+def _note(asked: Asked) -> str:
+    if asked.shows == "product":
+        return _(
+            "Each output sums fan_in products of variance 1, so its variance is fan_in. Divided by "
+            "√fan_in the weights keep the spread of what comes in."
+        )
+    if asked.shows == "bound":
+        return _(
+            "`trunc_normal_(w, std=s, a=-3, b=3)` takes its bounds as numbers, not in standard "
+            "deviations: with a small s they cut nothing. Write `a=-3 * s, b=3 * s`."
+        )
     return _(
         "Each layer multiplies the spread by about √fan_in times the standard deviation of its "
         "weights; what is a little more or less than 1 becomes a power of the depth. "

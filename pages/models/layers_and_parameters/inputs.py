@@ -7,7 +7,7 @@ import streamlit as st
 
 from core.budget.catalogue.models import MODELS
 from core.language import N_, _
-from core.models.chosen import Source, flops_of, llama_like, tree_of
+from core.models.chosen import FFN_RATIOS, Source, flops_of, llama_like, tree_of
 from core.models.describe import ModelTree, unfold
 from core.models.small import SMALL
 from core.models.spec import GPTShape
@@ -15,7 +15,7 @@ from core.models.trainable import train_adapters, train_parts
 from pages.shared.inputs import Inputs
 
 ASK: Final = Inputs("layers")
-FAMILIES: Final = {"gpt": N_("GPT-2-like: the GPT of Live training"), "llama": N_("Llama-like")}
+FAMILIES: Final = {"gpt": N_("GPT-2-like"), "llama": N_("Llama-like")}
 WIDTHS: Final = (32, 64, 128, 256, 384, 512, 768, 1024, 1600, 2048, 4096, 5120, 8192, 12288, 16384)
 HEADS: Final = (1, 2, 4, 8, 12, 16, 25, 32, 40, 64, 96, 128)
 VOCABULARIES: Final = (65, 96, 256, 1000, 4096, 16384, 32000, 50257, 100352, 128256, 256000)
@@ -53,8 +53,9 @@ def choose_case() -> Case:
     key = ASK.selectbox(
         "model", _("Model"), (*FAMILIES, *SMALL, *MODELS), default="gpt", labels=_title
     )
-    source: Source = _family(key) if key in FAMILIES else MODELS.get(key, key)
+    sizes = _choose_sizes() if key in FAMILIES else None
     with st.popover(_("Settings"), icon=":material/tune:", key=ASK.key("settings")):
+        source: Source = _family(key, sizes) if sizes else MODELS.get(key, key)
         is_open = ASK.toggle(
             "open",
             _("Every block by itself"),
@@ -68,29 +69,42 @@ def choose_case() -> Case:
     )  # fmt: skip
 
 
-def _family(key: str) -> Source:
-    """Return a model of the sizes that the sliders say."""
-    width = ASK.select_slider("width", _("Width"), WIDTHS, default=768)
-    num_layers = ASK.slider("layers", _("Layers"), 1, MOST_LAYERS, default=12, step=1)
-    dividing = tuple(heads for heads in HEADS if width % heads == 0)
-    heads = ASK.select_slider("heads", _("Heads"), dividing, default=4)
-    vocabulary = ASK.select_slider(
-        "vocabulary", _("Vocabulary"), VOCABULARIES, default=50257, labels="{:,}".format
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Sizes:
+    width: int
+    num_layers: int
+    vocabulary: int
+
+
+def _choose_sizes() -> _Sizes:
+    return _Sizes(
+        width=ASK.select_slider("width", _("Width"), WIDTHS, default=768),
+        num_layers=ASK.slider("layers", _("Layers"), 1, MOST_LAYERS, default=12, step=1),
+        vocabulary=ASK.select_slider(
+            "vocabulary", _("Vocabulary"), VOCABULARIES, default=50257, labels="{:,}".format
+        ),
     )
-    with st.popover(_("More sizes"), icon=":material/straighten:", key=ASK.key("sizes")):
-        if key == "gpt":
-            context = ASK.select_slider("context", _("Context length"), CONTEXTS, default=1024)
-        else:
-            sharing = tuple(kv for kv in HEADS if heads % kv == 0)
-            kv_heads = ASK.select_slider("kv", _("Key and value heads"), sharing, default=1)
+
+
+def _family(key: str, sizes: _Sizes) -> Source:
+    """Return a model of these sizes; the rest is chosen here."""
+    dividing = tuple(heads for heads in HEADS if sizes.width % heads == 0)
+    heads = ASK.select_slider("heads", _("Heads"), dividing, default=4)
     if key == "gpt":
+        context = ASK.select_slider("context", _("Context length"), CONTEXTS, default=1024)
         return GPTShape(
-            num_layers=num_layers, hidden_dim=width, num_heads=heads, vocab_size=vocabulary,
-            seq_len=context,
+            num_layers=sizes.num_layers, hidden_dim=sizes.width, num_heads=heads,
+            vocab_size=sizes.vocabulary, seq_len=context,
         )  # fmt: skip
+    sharing = tuple(kv for kv in HEADS if heads % kv == 0)
+    kv_heads = ASK.select_slider("kv", _("Key and value heads"), sharing, default=1)
+    ratio = ASK.segmented(
+        "ffn", _("Feed-forward width / width"), tuple(FFN_RATIOS), default="8/3",
+        help=_("8/3 is Llama-2's, 3.5 that of Llama-3 8B and 70B."),
+    )  # fmt: skip
     return llama_like(
-        num_layers=num_layers, hidden_dim=width, num_heads=heads, num_kv_heads=kv_heads,
-        vocab_size=vocabulary,
+        num_layers=sizes.num_layers, hidden_dim=sizes.width, num_heads=heads,
+        num_kv_heads=kv_heads, vocab_size=sizes.vocabulary, ffn_ratio=FFN_RATIOS[ratio],
     )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from pages.models.layers_and_parameters.trainable import choose_trainable, train
 from pages.shared.tabbed_page import Page, Tab, tabbed_page
 from pages.shared.tensors.refused_inputs import refused_inputs
 
-_SIZES = ("width", "layers", "heads", "vocabulary", "sizes", "settings", "open", "context", "kv")
+_SIZES = ("width", "layers", "vocabulary", "settings")
 
 tabbed_page(
     __file__,
@@ -23,7 +23,7 @@ tabbed_page(
         inputs=ASK,
         choose=choose_case,
         question=ask_width,
-        refusal=partial(refused_inputs, N_("There is no such model.")),
+        refusal=partial(refused_inputs, N_("This cannot be built.")),
         tabs={
             "tree": Tab(label=N_("Parameters"), show=parameters),
             "modules": Tab(label=N_("Modules"), show=modules, question=ask_heads),

@@ -143,6 +143,27 @@ print(graph.code.strip())
 for rows in range(1, 6):
     print(rows, f(torch.ones(rows))[0].item(), graph(torch.ones(rows))[0].item())
 """
+DIFFERENCES: Final = """
+import numpy as np
+import torch
+
+x = torch.tensor([3.0], requires_grad=True)
+(x**2).backward()
+print("gradient:", x.grad)
+print("device:", torch.zeros(3, device="meta").device)
+print("bfloat16:", torch.tensor([0.1], dtype=torch.bfloat16))
+print("default dtypes:", np.array([0.1]).dtype, torch.tensor([0.1]).dtype)
+print(torch.fx.symbolic_trace(lambda x: torch.sin(x)).graph)
+for attempt in (
+    lambda: (np.array([3.0]) ** 2).backward(),
+    lambda: np.zeros(3, device="meta"),
+    lambda: np.array([0.1]).astype(np.bfloat16),
+):
+    try:
+        attempt()
+    except (AttributeError, TypeError, ValueError) as error:
+        print(type(error).__name__, error)
+"""
 
 
 def tree_snippet(case: Case) -> str:

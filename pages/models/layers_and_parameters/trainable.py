@@ -86,7 +86,7 @@ def trainable(case: Case, choice: Choice) -> Shown:
         headline=_headline(case, choice, trained),
         charts=[Chart(picture=picture, file_name="trainable")],
         numbers=[] if presenting() else _numbers(trained.tree.trainable),
-        notes=[] if presenting() else [_note(choice)],
+        notes=[] if presenting() else [_note(choice, targets)],
         below=None if presenting() else partial(
             to_training_memory, case, choice.rank if choice.adapters else 0
         ),
@@ -135,12 +135,13 @@ def _numbers(num_trainable: int) -> list[tuple[str, Item]]:
     ]
 
 
-def _note(choice: Choice) -> str:
+def _note(choice: Choice, targets: tuple[str, ...]) -> str:
     if choice.adapters:
         return _(
-            "W + (α/r)·B·A: A is drawn at random, B starts as zeros, so at first the output stays "
-            "the same bit for bit. The frozen weights need neither gradients nor moments."
-        )
+            "Adapters on {targets}: W + (α/r)·B·A. A is drawn at random, B starts as zeros, so at "
+            "first the output stays the same bit for bit. The frozen weights need neither "
+            "gradients nor moments."
+        ).format(targets=_(", ").join(f"`{name}`" for name in targets))
     return _(
         "`requires_grad_(False)` freezes: the weight stays, and needs neither a gradient nor "
         "moments of the optimizer. Activations may still have to be kept."

@@ -79,7 +79,9 @@ def bytes_picture(
             hovertemplate="%{y}: %{customdata}<extra>" + part + "</extra>",
         )  # fmt: skip
     totals = {name: look.format_bytes(sum(case.values())) for name, case in cases.items()}
-    axes = {"xaxis": {"title": {"text": look.unit}}, "yaxis": {"autorange": "reversed"}}
+    axes: dict[str, dict[str, Any]] = {
+        "xaxis": {"title": {"text": look.unit}}, "yaxis": {"autorange": "reversed"},
+    }  # fmt: skip
     figure = drawing.figure(_layout(look, axes) | {"barmode": "stack"})
     said = _(", ").join(f"{name}: {total}" for name, total in totals.items())
     table = {_("training"): names} | {
@@ -106,7 +108,10 @@ def zoo_picture(visits: Sequence[Visit], chosen: str, look: Look) -> Picture:
         )  # fmt: skip
     for each in visits:
         if each.error:
-            drawing.note(x=each.name, y=0, text="✗ ValueError", yanchor="bottom", textangle=-90)
+            drawing.note(
+                x=each.name, y=0, text="✗ ValueError", textangle=-90,
+                xanchor="right", yanchor="bottom",
+            )  # fmt: skip
     title = _("standard deviation of the output")
     parts = [
         f"{each.name} {'ValueError' if each.train_std is None else f'{each.train_std:.3g}'}"

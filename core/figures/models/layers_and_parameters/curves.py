@@ -45,8 +45,8 @@ def spread_picture(spreads: Mapping[str, Spread], kind: str, look: Look) -> Pict
         of=of, parts=_(", ").join(parts)
     )
     length = max(map(len, curves.values()))
-    table = {_("layer"): list(range(length)), **curves}
-    return Picture(figure=drawing.figure(_layout(look, axes)), alt=alt, table=table)
+    table: dict[str, Sequence[Any]] = {_("layer"): list(range(length)), **curves}
+    return Picture(figure=drawing.figure(curve_layout(look, axes)), alt=alt, table=table)
 
 
 def floor_picture(losses: Sequence[float], num_classes: int, look: Look) -> Picture:
@@ -64,8 +64,8 @@ def floor_picture(losses: Sequence[float], num_classes: int, look: Look) -> Pict
     alt = _("The loss on random labels goes from {first} to {last}; ln {count} is {floor}.").format(
         first=f"{losses[0]:.3f}", last=f"{losses[-1]:.3f}", count=num_classes, floor=f"{floor:.4f}"
     )
-    table = {_("step"): steps, _("loss"): list(losses)}
-    return Picture(figure=drawing.figure(_layout(look, axes)), alt=alt, table=table)
+    table: dict[str, Sequence[Any]] = {_("step"): steps, _("loss"): list(losses)}
+    return Picture(figure=drawing.figure(curve_layout(look, axes)), alt=alt, table=table)
 
 
 def traced_picture(traced: TracedIf, look: Look) -> Picture:
@@ -96,7 +96,7 @@ def traced_picture(traced: TracedIf, look: Look) -> Picture:
         _("Python, eagerly"): list(traced.eager.values()),
         _("traced graph"): list(traced.traced.values()),
     }
-    return Picture(figure=drawing.figure(_layout(look, axes)), alt=alt, table=table)
+    return Picture(figure=drawing.figure(curve_layout(look, axes)), alt=alt, table=table)
 
 
 def _drawn(value: float) -> float | None:
@@ -112,7 +112,8 @@ def _decades(values: Sequence[float]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _layout(look: Look, axes: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def curve_layout(look: Look, axes: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the layout of a chart of this page with these axes."""
     layout = look.layout()
     return layout | {
         "height": PRESENT_HEIGHT_PX if look.present else HEIGHT_PX,

@@ -60,7 +60,7 @@ def icicle_picture(title: str, tree: ModelTree, look: Look) -> Picture:
         tiling={"orientation": "v", "pad": 2}, pathbar={"visible": False},
         marker={"colors": [look.color(meaning(row.node.part)) for row in rows],
                 "line": {"width": 1, "color": look.color("background")}},
-        textfont={"size": layout["font"]["size"]},
+        textfont={"size": layout["font"]["size"]}, leaf={"opacity": 1},
         texttemplate="%{label}<br>%{customdata[0]}",
         customdata=[_words(row.node, tree.num_params) for row in rows],
         hovertemplate="%{id}<br>%{customdata[1]}<br>%{customdata[2]}<extra></extra>",
