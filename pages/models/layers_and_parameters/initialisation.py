@@ -1,6 +1,5 @@
 """What a first draw of the weights does to activations and gradients, layer by layer."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -22,7 +21,11 @@ from core.models.initialisation import (
 )
 from core.units import format_exact
 from pages.models.layers_and_parameters.inputs import ASK
-from pages.models.layers_and_parameters.snippets import spread_snippet
+from pages.models.layers_and_parameters.snippets import (
+    bound_snippet,
+    product_snippet,
+    stack_snippet,
+)
 from pages.shared.settings import look, presenting
 from pages.shared.tabbed_page import Chart, Shown
 
@@ -86,8 +89,16 @@ def initialisation(asked: Asked) -> Shown:
         charts=[Chart(picture=_picture(asked), file_name="initialization")],
         numbers=[] if presenting() else _numbers(asked),
         notes=[] if presenting() else [_note(asked)],
-        code=spread_snippet(asked),
+        code=_code(asked),
     )
+
+
+def _code(asked: Asked) -> str:
+    if asked.shows == "product":
+        return product_snippet(asked.fan_in)
+    if asked.shows == "bound":
+        return bound_snippet(asked.fan_in, in_sigmas=asked.bound == "sigmas")
+    return stack_snippet(asked.stack)
 
 
 def _picture(asked: Asked) -> Picture:
@@ -104,15 +115,14 @@ def _picture(asked: Asked) -> Picture:
 def _numbers(asked: Asked) -> list[tuple[str, Item]]:
     """Return what the closed form says, with the numbers put in."""
     if asked.shows == "product":
-        values = {"fan_in": asked.fan_in, "std_w": 1}
-        return [(_("σ(x @ w) / σ(x) by formula"), _closed("spread", PRODUCT, values))]
+        return [(_("σ(x @ w) / σ(x) by formula"), _closed("spread", PRODUCT, asked.fan_in, 1))]
     if asked.shows == "bound":
-        values = {"fan_in": asked.fan_in, "bound": bound_of(asked).bound}
-        return [(_("Bound / σ"), _closed("bound", BOUND, values))]
+        return [(_("Bound / σ"), _closed("bound", BOUND, asked.fan_in, bound_of(asked).bound))]
     return []
 
 
-def _closed(name: str, rule: Formula, values: Mapping[str, Number]) -> Item:
+def _closed(name: str, rule: Formula, fan_in: int, other: Number) -> Item:
+    values = {"fan_in": fan_in, "std_w": other, "bound": other}
     return item(name, rule, values, unit="×", source=_(_SOURCE), kind="exact")
 
 

@@ -9,7 +9,14 @@ from pages.models.layers_and_parameters.inputs import ASK, choose_case
 from pages.models.layers_and_parameters.layer_zoo import choose_layer, layer_zoo
 from pages.models.layers_and_parameters.modules import modules
 from pages.models.layers_and_parameters.parameters import parameters
-from pages.models.layers_and_parameters.question import ask_heads, ask_lora, ask_width
+from pages.models.layers_and_parameters.question import (
+    ask_batch_of_one,
+    ask_depth,
+    ask_heads,
+    ask_lora,
+    ask_traced,
+    ask_width,
+)
 from pages.models.layers_and_parameters.trainable import choose_trainable, trainable
 from pages.shared.tabbed_page import Page, Tab, tabbed_page
 from pages.shared.tensors.refused_inputs import refused_inputs
@@ -35,19 +42,25 @@ tabbed_page(
                 question=ask_lora,
             ),
             "zoo": Tab(
-                label=N_("Layer zoo"), show=layer_zoo, with_inputs=False, choose=choose_layer
+                label=N_("Layer zoo"),
+                show=layer_zoo,
+                with_inputs=False,
+                choose=choose_layer,
+                question=ask_batch_of_one,
             ),
             "init": Tab(
                 label=N_("Initialization"),
                 show=initialisation,
                 with_inputs=False,
                 choose=choose_stack,
+                question=ask_depth,
             ),
             "ndarray": Tab(
                 label=N_("Tensor and ndarray"),
                 show=against_ndarray,
                 with_inputs=False,
                 choose=choose_traced,
+                question=ask_traced,
             ),
         },
     ),

@@ -1,11 +1,14 @@
-"""What the reader is asked to predict: twice the width, twice the heads, adapters on q_proj."""
+"""What the reader is asked to predict on each tab; every answer is counted or run."""
 
 from dataclasses import replace
 from typing import Final
 
 from core.language import _
 from core.models.describe import ModelTree
+from core.models.initialisation import Stack, measure_spread
+from core.models.layer_zoo import visit
 from core.models.spec import GPTShape
+from core.tensors.against_ndarray import trace_an_if
 from core.units import format_exact
 from pages.models.layers_and_parameters.inputs import ASK, tree
 from pages.shared.questions import Choice, predict_then_reveal
@@ -70,3 +73,56 @@ def ask_lora() -> None:
         choices,
         _("B starts as zeros, so B·A is zero and the output is that of the frozen model."),
     )
+
+
+def ask_batch_of_one() -> None:
+    """Ask what batch norm does with one row in train(); torch answers."""
+    choices = [
+        Choice(_("It returns zeros"), _("So it would be by the formula; torch refuses instead.")),
+        Choice(_("It raises a ValueError")),
+        Choice(_("It uses the running statistics"), _("So it does in eval(), not in train().")),
+    ]
+    predict_then_reveal(
+        ASK.key("one_row"),
+        _("What does BatchNorm1d do in train() with a batch of one row?"),
+        choices,
+        _("Torch says: {error}").format(error=f"`{visit('BatchNorm1d', 1).error}`"),
+    )
+
+
+def ask_depth() -> None:
+    """Ask how far N(0, 1) weights carry activations; measured."""
+    stack = Stack(scheme="unit", activation="none")
+    last = measure_spread(stack).activations[-1]
+    choices = [
+        Choice(_("about 16"), _("Each layer multiplies the spread; the factors do not add.")),
+        Choice(_("about 256"), _("Sixteen is √256, the factor of one layer; there are 16 layers.")),
+        Choice(_("about 10¹⁹")),
+    ]
+    predict_then_reveal(
+        ASK.key("sixteen_layers"),
+        _("Sixteen linear layers of width 256, all weights from N(0, 1), an input with σ = 1. "
+          "What is σ after the last?"),
+        choices,
+        _("Measured: {last}. Each layer multiplies by √256 = 16, and 16 to the power 16 is "
+          "1.8e+19.").format(last=f"{last:.2g}"),
+    )  # fmt: skip
+
+
+def ask_traced() -> None:
+    """Ask what a graph that was traced with four rows returns for one; run."""
+    traced = trace_an_if(4)
+    choices = [
+        Choice(_("0, as Python does"), _("The graph holds no `if`: nothing is decided anew.")),
+        Choice(_("2, as with four rows")),
+        Choice(_("An error"), _("The operations of the graph fit any number of rows.")),
+    ]
+    predict_then_reveal(
+        ASK.key("traced_branch"),
+        _("A function doubles tensors of more than two rows and takes 1 from others. It is traced "
+          "with four rows. What does the graph make of a single one, `torch.ones(1)`?"),
+        choices,
+        _("Python returns {eager}, the graph {traced}: it kept the branch of four rows.").format(
+            eager=f"{traced.eager[1]:g}", traced=f"{traced.traced[1]:g}"
+        ),
+    )  # fmt: skip

@@ -1,15 +1,12 @@
 """The page's numbers as plain torch, to run anywhere."""
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from core.models.initialisation import SCHEMES, Stack
 from core.models.layer_zoo import LAYERS, TOKENS, VOCABULARY, Visit
 from core.models.small import SMALL
 from core.models.spec import GPTShape, ModelSpec
 from pages.models.layers_and_parameters.inputs import Case
-
-if TYPE_CHECKING:
-    from pages.models.layers_and_parameters.initialisation import Asked
 
 _GPT: Final = """
 import torch
@@ -202,17 +199,18 @@ def layer_snippet(name: str, chosen: Visit) -> str:
     return _LAYER.format(code=LAYERS[name].code, x=x or f"torch.randn{shape}")
 
 
-def spread_snippet(asked: "Asked") -> str:
-    """Return Python that measures what the headline says."""
-    if asked.shows == "product":
-        return _PRODUCT.format(fan_in=asked.fan_in)
-    if asked.shows == "bound":
-        bound = "3 * std" if asked.bound == "sigmas" else "3"
-        return _BOUND.format(fan_in=asked.fan_in, bound=bound)
-    return _of_a_stack(asked.stack)
+def product_snippet(fan_in: int) -> str:
+    """Return Python that measures the spread of one product."""
+    return _PRODUCT.format(fan_in=fan_in)
 
 
-def _of_a_stack(stack: Stack) -> str:
+def bound_snippet(fan_in: int, *, in_sigmas: bool) -> str:
+    """Return Python that draws a truncated normal and looks for its largest value."""
+    return _BOUND.format(fan_in=fan_in, bound="3 * std" if in_sigmas else "3")
+
+
+def stack_snippet(stack: Stack) -> str:
+    """Return Python that measures the spread after the last layer."""
     return _SPREAD.format(
         num_layers=stack.num_layers,
         width=stack.width,

@@ -91,7 +91,7 @@ def traced_picture(traced: TracedIf, look: Look) -> Picture:
     alt = _("Traced with {rows} rows, the graph differs from Python with {wrong} rows.").format(
         rows=traced.traced_with, wrong=_(", ").join(wrong) or "0"
     )
-    table = {
+    table: dict[str, Sequence[Any]] = {
         _("rows of x"): rows,
         _("Python, eagerly"): list(traced.eager.values()),
         _("traced graph"): list(traced.traced.values()),
