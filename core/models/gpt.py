@@ -109,9 +109,10 @@ class GPT(nn.Module):
         self.norm = nn.LayerNorm(shape.hidden_dim, bias=False)
         self.head = nn.Linear(shape.hidden_dim, shape.vocab_size, bias=False)
         self.head.weight = self.tokens.weight  # tied: one matrix reads and writes tokens
-        self._initialise()
+        self.initialise()
 
-    def _initialise(self) -> None:
+    def initialise(self) -> None:
+        """Draw every weight anew: N(0, 0.02), residual projections smaller by sqrt(2 * layers)."""
         residual_std = INIT_STD / math.sqrt(2 * self.shape.num_layers)
         for name, weight in self.named_parameters():
             if weight.dim() == 2:

@@ -98,6 +98,12 @@ PAGES: Final = (
         address="accumulation",
     ),
     PageRow(
+        key="models/layers_and_parameters",
+        section=N_("Models"),
+        title=N_("Layers and parameters"),
+        address="layers-and-parameters",
+    ),
+    PageRow(
         key="models/inside_gpt", section=N_("Models"), title=N_("Inside GPT"), address="inside-gpt"
     ),
     PageRow(

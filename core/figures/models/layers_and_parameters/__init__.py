@@ -1,0 +1,1 @@
+"""Pictures of the page Layers and parameters."""

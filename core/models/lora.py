@@ -1,0 +1,128 @@
+"""Low-rank adapters: a frozen matrix W and two thin ones beside it, W + (alpha / r) B A.
+
+Hu et al. 2021, "LoRA". B starts as zeros, so that at first nothing changes, bit for bit.
+Shape letters: r rank, I inputs, O outputs.
+
+Why apart: adapters belong to any module, and know nothing of trees or of a page.
+"""
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from core.language import _
+
+
+class LoRALinear(nn.Module):
+    """A linear layer that is frozen, and its adapter.
+
+    Args:
+        base: The layer; its weights take no gradient from here on.
+        rank: r of A (r, I) and B (O, r).
+        alpha: The adapter counts alpha / r times.
+
+    Raises:
+        ValueError: If the rank is no rank of this matrix.
+    """
+
+    def __init__(self, base: nn.Linear, rank: int, alpha: float) -> None:
+        super().__init__()
+        most = min(base.in_features, base.out_features)
+        if not 1 <= rank <= most:
+            raise ValueError(
+                _(
+                    "The rank is {rank}; for a matrix of {outputs} × {inputs} it must lie between "
+                    "1 and {most}."
+                ).format(rank=rank, outputs=base.out_features, inputs=base.in_features, most=most)
+            )
+        self.base, self.scale = base.requires_grad_(requires_grad=False), alpha / rank
+        self.lora_a = nn.Parameter(base.weight.new_empty(rank, base.in_features))
+        self.lora_b = nn.Parameter(base.weight.new_zeros(base.out_features, rank))
+        nn.init.kaiming_uniform_(self.lora_a, a=math.sqrt(5))  # as nn.Linear draws its weight
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return the layer's output and the adapter's; (..., I) to (..., O)."""
+        result: Tensor = self.base(x) + (x @ self.lora_a.T @ self.lora_b.T) * self.scale
+        return result
+
+    def merge(self) -> nn.Linear:
+        """Return one linear layer that does the same; up to rounding."""
+        merged = nn.Linear(
+            self.base.in_features,
+            self.base.out_features,
+            bias=self.base.bias is not None,
+            device=self.base.weight.device,
+            dtype=self.base.weight.dtype,
+        )
+        with torch.no_grad():
+            merged.weight.copy_(self.base.weight + self.scale * (self.lora_b @ self.lora_a))
+            if self.base.bias is not None:
+                merged.bias.copy_(self.base.bias)
+        return merged
+
+
+def add_lora(
+    module: nn.Module, target_names: Sequence[str], rank: int = 8, alpha: float = 16.0
+) -> int:
+    """Freeze a module, give its linear layers of these names adapters, return how many got one.
+
+    Args:
+        module: Changed in place.
+        target_names: Last part of a layer's name: "q" of "blocks.0.attention.q".
+        rank: Of every adapter.
+        alpha: Of every adapter.
+
+    Raises:
+        ValueError: If a name is no linear layer's; the sentence lists the names that exist.
+    """
+    found = _linear_layers(module)
+    names = sorted({name for _parent, name in found})
+    wrong = [name for name in target_names if name not in names]
+    if wrong or not target_names:
+        raise ValueError(_refusal(module, wrong, names))
+    module.requires_grad_(requires_grad=False)
+    chosen = [(parent, name) for parent, name in found if name in target_names]
+    for parent, name in chosen:
+        setattr(parent, name, LoRALinear(getattr(parent, name), rank, alpha))
+    return len(chosen)
+
+
+def merge_all(module: nn.Module) -> int:
+    """Put one linear layer in the place of every adapted one, in place; return how many."""
+    adapted = [
+        (parent, name)
+        for parent in module.modules()
+        for name, child in parent.named_children()
+        if isinstance(child, LoRALinear)
+    ]
+    for parent, name in adapted:
+        setattr(parent, name, getattr(parent, name).merge())
+    return len(adapted)
+
+
+def _linear_layers(module: nn.Module) -> list[tuple[nn.Module, str]]:
+    """Return every linear layer that is called as a module, as the module above and its name.
+
+    The output projection of `nn.MultiheadAttention` never is: torch reads its weight directly.
+    """
+    return [
+        (parent, name)
+        for parent in module.modules()
+        if not isinstance(parent, nn.MultiheadAttention | LoRALinear)
+        for name, child in parent.named_children()
+        if isinstance(child, nn.Linear)
+    ]
+
+
+def _refusal(module: nn.Module, wrong: Sequence[str], names: Sequence[str]) -> str:
+    said = _("No linear layer is called {wrong}; the names here are: {names}.").format(
+        wrong=", ".join(wrong) or "''", names=", ".join(names) or "–"
+    )
+    if any(isinstance(each, nn.MultiheadAttention) for each in module.modules()):
+        said += " " + _(
+            "nn.MultiheadAttention keeps queries, keys and values in one packed parameter, "
+            "in_proj_weight, which is no linear layer."
+        )
+    return said

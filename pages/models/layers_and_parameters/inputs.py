@@ -1,0 +1,118 @@
+"""What the page of parameters asks for: a model, and of the two families its sizes."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import streamlit as st
+
+from core.budget.catalogue.models import MODELS
+from core.language import N_, _
+from core.models.chosen import FFN_RATIOS, Source, flops_of, llama_like, tree_of
+from core.models.describe import ModelTree, unfold
+from core.models.small import SMALL
+from core.models.spec import GPTShape
+from core.models.trainable import train_adapters, train_parts
+from pages.shared.inputs import Inputs
+
+ASK: Final = Inputs("layers")
+FAMILIES: Final = {"gpt": N_("GPT-2-like"), "llama": N_("Llama-like")}
+WIDTHS: Final = (32, 64, 128, 256, 384, 512, 768, 1024, 1600, 2048, 4096, 5120, 8192, 12288, 16384)
+HEADS: Final = (1, 2, 4, 8, 12, 16, 25, 32, 40, 64, 96, 128)
+VOCABULARIES: Final = (65, 96, 256, 1000, 4096, 16384, 32000, 50257, 100352, 128256, 256000)
+CONTEXTS: Final = (64, 128, 256, 512, 1024, 2048, 4096, 8192)
+MOST_LAYERS: Final = 128
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Case:
+    """A model.
+
+    Attributes:
+        key: Its word in the address.
+        title: Translated.
+        source: What describes it.
+        tree: Equal blocks together.
+        shown: The tree as it is drawn: folded, or every block by itself.
+    """
+
+    key: str
+    title: str
+    source: Source
+    tree: ModelTree
+    shown: ModelTree
+
+
+tree = st.cache_data(max_entries=256, show_spinner=False)(tree_of)
+flops = st.cache_data(max_entries=64, show_spinner=False)(flops_of)
+with_adapters = st.cache_data(max_entries=64, show_spinner=False)(train_adapters)
+with_parts = st.cache_data(max_entries=64, show_spinner=False)(train_parts)
+
+
+def choose_case() -> Case:
+    """Show the inputs and return the model."""
+    key = ASK.selectbox(
+        "model", _("Model"), (*FAMILIES, *SMALL, *MODELS), default="gpt", labels=_title
+    )
+    sizes = _choose_sizes() if key in FAMILIES else None
+    with st.popover(_("Settings"), icon=":material/tune:", key=ASK.key("settings")):
+        source: Source = _family(key, sizes) if sizes else MODELS.get(key, key)
+        is_open = ASK.toggle(
+            "open",
+            _("Every block by itself"),
+            default=False,
+            help=_("Equal blocks are drawn as one: a click on it opens it. Or draw each of them."),
+        )
+    folded = tree(source)
+    return Case(
+        key=key, title=_short_title(key), source=source, tree=folded,
+        shown=unfold(folded) if is_open else folded,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Sizes:
+    width: int
+    num_layers: int
+    vocabulary: int
+
+
+def _choose_sizes() -> _Sizes:
+    return _Sizes(
+        width=ASK.select_slider("width", _("Width"), WIDTHS, default=768),
+        num_layers=ASK.slider("layers", _("Layers"), 1, MOST_LAYERS, default=12, step=1),
+        vocabulary=ASK.select_slider(
+            "vocabulary", _("Vocabulary"), VOCABULARIES, default=50257, labels="{:,}".format
+        ),
+    )
+
+
+def _family(key: str, sizes: _Sizes) -> Source:
+    """Return a model of these sizes; the rest is chosen here."""
+    dividing = tuple(heads for heads in HEADS if sizes.width % heads == 0)
+    heads = ASK.select_slider("heads", _("Heads"), dividing, default=4)
+    if key == "gpt":
+        context = ASK.select_slider("context", _("Context length"), CONTEXTS, default=1024)
+        return GPTShape(
+            num_layers=sizes.num_layers, hidden_dim=sizes.width, num_heads=heads,
+            vocab_size=sizes.vocabulary, seq_len=context,
+        )  # fmt: skip
+    sharing = tuple(kv for kv in HEADS if heads % kv == 0)
+    kv_heads = ASK.select_slider("kv", _("Key and value heads"), sharing, default=1)
+    ratio = ASK.segmented(
+        "ffn", _("Feed-forward width / width"), tuple(FFN_RATIOS), default="8/3",
+        help=_("8/3 is Llama-2's, 3.5 that of Llama-3 8B and 70B."),
+    )  # fmt: skip
+    return llama_like(
+        num_layers=sizes.num_layers, hidden_dim=sizes.width, num_heads=heads,
+        num_kv_heads=kv_heads, vocab_size=sizes.vocabulary, ffn_ratio=FFN_RATIOS[ratio],
+    )  # fmt: skip
+
+
+def _title(key: str) -> str:
+    if key in FAMILIES:
+        return _(FAMILIES[key])
+    return _(SMALL[key].title) if key in SMALL else MODELS[key].name
+
+
+def _short_title(key: str) -> str:
+    return {"gpt": "GPT", "llama": "Llama"}.get(key) or _title(key)

@@ -1,0 +1,83 @@
+"""Module by module: parameters, bytes, FLOPs, names; and a run on random labels."""
+
+from functools import partial
+from typing import Final
+
+import streamlit as st
+
+from core.figures.models.layers_and_parameters.bars import modules_picture, modules_table
+from core.figures.models.layers_and_parameters.curves import floor_picture
+from core.figures.models.layers_and_parameters.icicle import tree_table
+from core.language import _
+from core.models.module_flops import TOKENS, ModuleRow, module_rows
+from core.models.small import CLASSES, SMALL, losses_on_random_labels, output_shape
+from core.units import format_exact, format_flops, format_percent
+from pages.models.layers_and_parameters.inputs import ASK, Case, flops
+from pages.models.layers_and_parameters.snippets import names_snippet
+from pages.server.background import jobs
+from pages.shared.charts import show_chart, show_table
+from pages.shared.settings import look, presenting
+from pages.shared.tabbed_page import Chart, Shown
+
+NUM_STEPS: Final = 60
+_losses = st.cache_data(max_entries=1, show_spinner=False)(losses_on_random_labels)
+
+
+def modules(case: Case) -> Shown:
+    """Compare each module's share of the parameters with its share of the FLOPs."""
+    rows = module_rows(case.tree, flops(case.source))
+    picture = modules_picture(rows, look())
+    return Shown(
+        headline=_headline(case, rows),
+        charts=[Chart(picture=picture, file_name="modules")],
+        notes=[] if presenting() else [_note(case, rows)],
+        below=None if presenting() else partial(_below, case, rows),
+        code=names_snippet(case),
+    )
+
+
+def _headline(case: Case, rows: tuple[ModuleRow, ...]) -> str:
+    largest = max(rows, key=lambda row: row.num_params)
+    all_flops = sum(row.flops for row in rows)
+    said = _("`{name}` holds {params} of the parameters and does {flops} of the FLOPs")
+    return said.format(
+        name=largest.path or largest.node.type,
+        params=format_percent(largest.num_params / case.tree.num_params),
+        flops=format_percent(largest.flops / all_flops),
+    )
+
+
+def _note(case: Case, rows: tuple[ModuleRow, ...]) -> str:
+    count = format_flops(sum(row.flops for row in rows))
+    if isinstance(case.source, str):
+        said = _("{flops} for an input of the shape {input}; the output has the shape {output}.")
+        shapes = {"input": SMALL[case.key].input_shape, "output": output_shape(case.key)}
+        return said.format(flops=count, **shapes)
+    return _(
+        "{flops} for {tokens} tokens, as torch counts them: products alone. An embedding is looked "
+        "up and costs none; `attention` itself has no parameters but multiplies scores."
+    ).format(flops=count, tokens=TOKENS)
+
+
+def _below(case: Case, rows: tuple[ModuleRow, ...]) -> None:
+    if case.key == "classifier":
+        _random_labels()
+    with st.expander(_("Every module"), icon=":material/list:", key=ASK.key("modules_table")):
+        show_table(modules_table(rows))
+    names = st.expander(_("Every name of the state_dict"), icon=":material/label:",
+                        key=ASK.key("names_table"))  # fmt: skip
+    with names:
+        show_table(tree_table(case.tree))
+
+
+def _random_labels() -> None:
+    """Train the classifier on random labels, and show that nothing is learned."""
+    with st.spinner(_("Training on random labels …")):
+        losses = jobs().finish("random labels", partial(_losses, NUM_STEPS))
+    said = _(
+        "**Trained just now on random labels**, new ones at each of {steps} steps: nothing can be "
+        "learned, so the best answer is 1/3 for each class, and the loss stays at ln 3."
+    )
+    st.markdown(said.format(steps=format_exact(NUM_STEPS)))
+    picture = floor_picture(losses, CLASSES, look())
+    show_chart(picture, key=ASK.key("floor"), file_name="random-labels")

@@ -1,0 +1,155 @@
+"""A module as a tree: torch counts the same, on random shapes and on the whole catalogue."""
+
+import random
+from dataclasses import replace
+
+import psutil
+import pytest
+import torch
+from torch import nn
+
+from core.budget.catalogue.models import MODELS
+from core.budget.weights.parameters import counts
+from core.models.build import build_model
+from core.models.chosen import FFN_RATIOS, llama_like, tree_of
+from core.models.describe import by_part, describe, fold, unfold
+from core.models.first_values import FirstValues
+from core.models.gpt import GPT
+from core.models.repeated import describe_gpt, describe_spec
+from core.models.small import SMALL, make
+from core.models.spec import GPTShape
+from core.units import MIB
+
+
+def random_shape(draw):
+    heads = draw.choice([1, 2, 4])
+    return GPTShape(
+        num_layers=draw.randint(1, 5), hidden_dim=heads * draw.randint(2, 24), num_heads=heads,
+        vocab_size=draw.randint(5, 300), seq_len=draw.randint(4, 64),
+    )  # fmt: skip
+
+
+def test_thirty_random_shapes_count_as_torch_counts_them():
+    draw = random.Random(0)  # noqa: S311  shapes, no secrets
+    for _time in range(30):
+        shape = random_shape(draw)
+        model, folded = GPT(shape), describe_gpt(shape)
+        tree = describe(model)
+        assert tree.num_params == sum(each.numel() for each in model.parameters()), shape
+        assert folded.num_params == tree.num_params, shape
+        leaves = {path: leaf for path, leaf in unfold(folded).leaves() if not leaf.tied_to}
+        counted = {name: each.numel() for name, each in model.named_parameters()}
+        assert {path: leaf.num_params for path, leaf in leaves.items()} == counted, shape
+        assert {path: leaf.shape for path, leaf in leaves.items()} == {
+            name: tuple(each.shape) for name, each in model.named_parameters()
+        }, shape
+
+
+def test_every_model_of_the_catalogue_counts_as_its_closed_form():
+    for key, spec in MODELS.items():
+        tree = describe_spec(spec)
+        assert tree.num_params == counts(spec).total, key
+        assert sum(by_part(tree).values()) == tree.num_params, key
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("key", ["llama-2-7b", "mixtral-8x7b", "deepseek-v3"])
+def test_one_block_of_each_kind_says_what_the_whole_module_says(key):
+    with FirstValues() as drawn:
+        module = build_model(MODELS[key])
+    whole, folded = describe(module, drawn), describe_spec(MODELS[key])
+    assert fold(whole) == folded
+    assert unfold(folded) == whole
+
+
+def test_seventy_billion_parameters_take_no_memory():
+    describe_spec(MODELS["gpt2"])  # what torch loads at its first use
+    before = psutil.Process().memory_info().rss
+    trees = [describe_spec(MODELS[key]) for key in ("llama-2-70b", "llama-3.1-405b")]
+    assert psutil.Process().memory_info().rss - before < 32 * MIB
+    assert [tree.num_bytes for tree in trees] == [4 * tree.num_params for tree in trees]
+    assert trees[1].num_bytes > 1_600_000_000_000
+
+
+def test_equal_blocks_are_one_node_that_can_be_opened():
+    tree = describe_spec(MODELS["llama-2-70b"])
+    (blocks,) = (each for each in tree.children if each.name == "blocks")
+    assert [(each.name, each.count) for each in blocks.children] == [("0–79", 80)]
+    (opened,) = (each for each in unfold(tree).children if each.name == "blocks")
+    assert [each.name for each in opened.children] == [str(number) for number in range(80)]
+    assert sum(each.num_params for each in opened.children) == blocks.num_params
+
+
+def test_a_tied_parameter_counts_once_and_names_the_first():
+    tree = describe(
+        GPT(GPTShape(num_layers=1, hidden_dim=8, num_heads=2, vocab_size=11, seq_len=4))
+    )
+    tied = {path: leaf for path, leaf in tree.leaves() if leaf.tied_to}
+    assert [(path, leaf.tied_to, leaf.num_params) for path, leaf in tied.items()] == [
+        ("head.weight", "tokens.weight", 0)
+    ]
+
+
+def test_a_module_that_stands_twice_counts_once():
+    shared = nn.Linear(3, 3)
+    module = nn.Sequential(shared, nn.ReLU(), shared)
+    tree = describe(module)
+    assert tree.num_params == sum(each.numel() for each in module.parameters()) == 12
+    assert {path for path, _leaf in tree.leaves()} == set(module.state_dict())
+
+
+@pytest.mark.parametrize("key", SMALL)
+def test_names_are_those_of_the_state_dict_and_bytes_too(key):
+    module = make(key)
+    tree, state = describe(module), module.state_dict()
+    assert [path for path, _leaf in tree.leaves()] == list(state)
+    assert tree.num_bytes == sum(each.numel() * each.element_size() for each in state.values())
+    assert tree.num_params == sum(each.numel() for each in module.parameters())
+
+
+def test_what_is_frozen_is_not_trainable():
+    module = make("mlp")
+    module[1].requires_grad_(requires_grad=False)
+    tree = describe(module)
+    assert (tree.num_params, tree.trainable) == (203_530, 256 * 10 + 10)
+
+
+def test_a_buffer_is_saved_but_not_learned():
+    leaves = dict(describe(nn.BatchNorm1d(4)).leaves())
+    assert [(leaf.type, leaf.num_params) for leaf in leaves.values()] == [
+        ("Parameter", 4), ("Parameter", 4), ("buffer", 0), ("buffer", 0), ("buffer", 0)
+    ]  # fmt: skip
+
+
+def test_on_meta_first_values_are_what_the_code_draws():
+    leaves = dict(describe_gpt(replace(SHAPE, num_layers=8)).leaves())
+    assert leaves["tokens.weight"].init == "N(0, 0.02)"
+    assert leaves["blocks.0–7.attention.out.weight"].init == f"N(0, {0.02 / 16**0.5:.4g})"
+    assert leaves["norm.weight"].init == "1"
+
+
+def test_real_weights_say_their_measured_mean_and_spread():
+    torch.manual_seed(0)
+    layer = nn.Linear(64, 64)
+    leaf = dict(describe(layer).leaves())["weight"]
+    assert (
+        leaf.init == f"mean {layer.weight.mean().item():.3g}, std {layer.weight.std().item():.3g}"
+    )
+
+
+def test_a_llama_of_the_sliders_sizes_is_llama_3_70b():
+    spec = llama_like(
+        num_layers=80, hidden_dim=8192, num_heads=64, num_kv_heads=8, vocab_size=128256,
+        ffn_ratio=FFN_RATIOS["3.5"],
+    )  # fmt: skip
+    assert tree_of(spec).num_params == counts(MODELS["llama-3.1-70b"]).total == 70_553_706_496
+
+
+def test_eight_thirds_is_the_feed_forward_width_of_llama_2():
+    sizes = {"num_layers": 32, "hidden_dim": 4096, "num_heads": 32, "num_kv_heads": 32}
+    spec = llama_like(**sizes, vocab_size=32000)
+    assert spec.ffn_dim == MODELS["llama-2-7b"].ffn_dim
+    assert tree_of(spec).num_params == counts(MODELS["llama-2-7b"]).total
+
+
+SHAPE = GPTShape(num_layers=2, hidden_dim=16, num_heads=4, vocab_size=96, seq_len=64)
