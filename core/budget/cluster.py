@@ -9,6 +9,10 @@ from core.budget.item import Formula, Item, Kind, item, weakest
 from core.language import N_, _
 
 MAX_DEVICES: Final = 1_000_000
+_AMOUNTS: Final = (
+    *("memory_sold", "memory_usable", "bandwidth", "link", "host_link", "pair_link", "joined"),
+    "context",
+)
 USABLE: Final = Formula("memory_seen - cuda_context")
 _CONTEXT: Final = N_(
     "{source}; less the CUDA context of a process, 0.5 GiB: between 300 and 700 MiB"
@@ -43,7 +47,8 @@ class DeviceSpec:
         memory_sold: Bytes on the box.
         memory_usable: Bytes that tensors can fill; `usable` says how that is known.
         bandwidth: Bytes/s of its memory.
-        link: Bytes/s in one direction to another device of the same machine.
+        link: Bytes/s in one direction to the other devices of the same machine: all links of the
+            device together, of a TPU those of all ports of its torus.
         host_link: Bytes/s in one direction to the host (PCIe).
         source: Where the numbers come from.
         date: When that was read: "2026-11".
@@ -51,6 +56,12 @@ class DeviceSpec:
         known: How its speeds are known; a row from memory is no data sheet.
         memory_known: How `memory_usable` is known; as the rest if nothing else is said.
         sparsity: Whether the data sheet also prints rates with 2:4 sparsity, twice the dense ones.
+        pair_link: Of `link`, what goes to one other device; 0 if a switch gives it all of them.
+        joined: How many devices `link` joins, beyond which data goes through the host: a bridge
+            joins two. 0 stands for all of a machine.
+        peer_to_peer: Whether devices reach each other without the host's memory; if not, `link`
+            is a bound.
+        maker: Who sells it.
         context: Bytes of a process's CUDA context; `memory_usable` is without them already.
     """
 
@@ -67,10 +78,14 @@ class DeviceSpec:
     known: Kind = "data sheet"
     memory_known: Evidence | None = None
     sparsity: bool = False
+    pair_link: float = 0.0
+    joined: int = 0
+    peer_to_peer: bool = True
+    maker: str = ""
     context: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("memory_sold", "memory_usable", "bandwidth", "link", "host_link", "context"):
+        for name in _AMOUNTS:
             check_range(name, getattr(self, name), 0, 1e18)
         for dtype, flops_per_second in self.peak.items():
             check_range(f"peak of {dtype}", flops_per_second, 0, 1e20)
@@ -91,6 +106,19 @@ class DeviceSpec:
     def memory_band(self) -> tuple[float, float]:
         """How far off `memory_usable` may be: the relative error, below and above."""
         return self.memory_known.band if self.memory_known else (0.0, 0.0)
+
+    def link_among(self, num_devices: int) -> float:
+        """Return the bytes/s that a device can send to so many, itself among them.
+
+        Through a switch that is all of its links. Where each link leads to one other device, on a
+        torus or a mesh, a pair has one of them: never more than one for each of the others. What a
+        bridge does not join goes through the host.
+        """
+        if self.joined and num_devices > self.joined:
+            return min(self.link, self.host_link)
+        if not self.pair_link or num_devices < 2:
+            return self.link
+        return min(self.link, (num_devices - 1) * self.pair_link)
 
     @property
     def limit(self) -> Kind:

@@ -120,13 +120,15 @@ def group(cluster: Cluster, axis: Axis) -> Group:
     }[axis]
     nodes = cluster.devices_per_node
     inside = cluster.num_devices <= nodes or nodes % (size * stride) == 0
-    link, network = cluster.device.link, cluster.network
+    device, network = cluster.device, cluster.network
     if inside:
+        link = device.link_among(size)
         return Group(
             size=size, stride=stride, inside=True, per_node=size,
-            ring=link, all_to_all=link, neighbour=link,
+            ring=link, all_to_all=link, neighbour=device.link_among(2),
         )  # fmt: skip
     per_node = min(size, max(1, nodes // stride))
+    link = device.link_among(per_node)
     outside = max(1, size - per_node)
     return Group(
         size=size,

@@ -162,7 +162,7 @@ def _hybrid(
         "weight_bytes": precision.gathered,
         "num_times": recipe.accumulation,
     }
-    link = cluster.device.link
+    link = cluster.device.link_among(inside)
     twice = values | {"num_times": 2 * recipe.accumulation}
     for name, formula, given, speed in (
         ("reduce-scatter of gradients", SCATTER, values, link),

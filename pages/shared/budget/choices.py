@@ -75,6 +75,10 @@ OWN_NUMBERS: Final = (
     ("device_gbs", N_("Memory bandwidth in GB/s"), 100_000, 1000, 50),
     ("device_link", N_("Link to other devices in GB/s, one way"), 100_000, 32, 50),
 )
+LINK_HELP: Final = N_(
+    "Bandwidth to the other devices of the same machine: all links of the device together, in one "
+    "direction. Data sheets often print both directions together: half of that."
+)
 # What a link to another page of budgets takes along.
 SAME_CHOICES: Final = ("model", "config", "device", *(name for name, *_more in OWN_NUMBERS))
 
@@ -139,7 +143,7 @@ def model_label(key: str) -> str:
 
 
 def choose_device(inputs: Inputs, *, default: str = DEFAULT_DEVICE) -> ChosenDevice:
-    """Show the list of devices and return the chosen one.
+    """Show the list of devices, maker by maker and searchable, and return the chosen one.
 
     Args:
         inputs: The page's inputs.
@@ -159,12 +163,13 @@ def choose_device(inputs: Inputs, *, default: str = DEFAULT_DEVICE) -> ChosenDev
 
 
 def device_label(key: str) -> str:
-    """Return a device's name for a list, with its memory where there is room."""
+    """Return a device's name for a list, with its maker and memory where there is room."""
     if key in DEVICES:
         device = DEVICES[key]
         if presenting():
             return device.name
-        return f"{device.name} · {format_bytes(device.memory_sold, unit_system())}"
+        size = format_bytes(device.memory_sold, unit_system())
+        return f"{device.maker} {device.name} · {size}"
     return _("this computer") if key == LOCAL else _("a device of my own")
 
 
@@ -181,9 +186,12 @@ def _local_device() -> ChosenDevice | None:
 def _own_device(inputs: Inputs) -> ChosenDevice:
     with st.popover(_("My device"), icon=":material/memory:", key=inputs.key("own_device")):
         memory, tera, giga, link = (
-            inputs.number(name, _(label), 1, most, default=default, step=step)
+            inputs.number(
+                name, _(label), 1, most, default=default, step=step,
+                help=_(LINK_HELP) if name == "device_link" else None,
+            )
             for name, label, most, default, step in OWN_NUMBERS
-        )
+        )  # fmt: skip
     device = custom_device(
         memory=memory * GIB,
         flops_per_second=tera * 1e12,

@@ -29,6 +29,7 @@ _ROW_HEIGHT: Final = 1.75  # of the text's size
 _UPRIGHT: Final = 6  # columns whose names have room side by side
 _ROOMY: Final = 8  # columns at which "W128×" still has room in the size of all other text
 _SMALLEST: Final = 3  # px less for many more, so that "W128" has room on a screen of 1024 pixels
+_CROWDED: Final = 24  # columns beside which a square has room for its letter alone
 _TIMES: Final = "×"
 
 
@@ -66,7 +67,8 @@ def _axes(plane: Plane, labels: Labels, layout: Mapping[str, Any]) -> dict[str, 
     """Return axes that start at the top left; many columns have their names at a slant."""
     size, num_rows = layout["font"]["size"], len(plane.rows)
     names = [labels.columns[key] for key in plane.columns]
-    slanted = len(names) > _UPRIGHT
+    slanted, crowded = len(names) > _UPRIGHT, len(names) > _CROWDED
+    top = 10 if crowded else 7 if slanted else 2
     still = {"showgrid": False, "zeroline": False, "fixedrange": True}
     across = {"side": "top", "tickvals": list(range(len(names))), "ticktext": names}
     down = {"tickvals": list(range(num_rows)), "ticktext": [labels.rows[key] for key in plane.rows]}
@@ -74,16 +76,24 @@ def _axes(plane: Plane, labels: Labels, layout: Mapping[str, Any]) -> dict[str, 
         "xaxis": layout["xaxis"]
         | still
         | across
-        | {"tickangle": -40 if slanted else 0, "range": [-0.5, len(names) - 0.5]},
+        | {"range": [-0.5, len(names) - 0.5]}
+        | _slant(len(names), size),
         "yaxis": layout["yaxis"] | still | down | {"range": [num_rows - 0.5, -0.5]},
-        "height": round(num_rows * size * _ROW_HEIGHT) + (8 if slanted else 3) * size,
+        "height": round(num_rows * size * _ROW_HEIGHT) + (top + 1) * size,
         "margin": {
             "l": 8,
-            "r": 5 * size if slanted else 8,
-            "t": (7 if slanted else 2) * size,
+            "r": 5 * size if slanted and not crowded else 8,
+            "t": top * size,
             "b": 4,
         },
     }
+
+
+def _slant(num_columns: int, size: int) -> dict[str, Any]:
+    """Return how the names of columns stand: side by side, at a slant, or upright where crowded."""
+    if num_columns > _CROWDED:
+        return {"tickangle": -90, "tickfont": {"size": size - _SMALLEST}}
+    return {"tickangle": -40 if num_columns > _UPRIGHT else 0}
 
 
 def _draw_squares(drawing: Drawing, plane: Plane, look: Look) -> None:
@@ -118,13 +128,20 @@ def _draw_words(drawing: Drawing, plane: Plane, labels: Labels, look: Look, size
         y=[place for place in range(len(plane.rows)) for _column in plane.columns],
         mode="markers+text",
         marker={"size": 24, "opacity": 0},
-        text=[each.removesuffix(_TIMES) for each in words] if beyond else words,
+        text=[_short(each, len(plane.columns)) for each in words],
         textfont={"color": color, "size": size - min(beyond // 2, _SMALLEST)},
         customdata=[[*pair, hover_text(plane, labels, pair, look)] for pair in where],
         hovertemplate="%{customdata[2]}<extra></extra>",
         selected={"textfont": {"color": color}},
         unselected={"textfont": {"color": color}, "marker": {"opacity": 0}},
     )
+
+
+def _short(words: str, num_columns: int) -> str:
+    """Return what has room in a square beside so many: "W128×", "W128" or "W"."""
+    if num_columns > _CROWDED:
+        return words[:1]
+    return words.removesuffix(_TIMES) if num_columns > _ROOMY else words
 
 
 def square_text(cell: Cell, fewest: int) -> str:
@@ -148,10 +165,16 @@ def letters_sentence(plane: Plane) -> str:
     """Return what the letters of this picture mean."""
     seen = dict.fromkeys(cell.reason for cell in plane.cells.values() if cell.reason)
     parts = [f"**{letter(name)}** {_(name)}" for name in seen]
+    letters = _(", ").join(parts)
+    if len(plane.columns) > _CROWDED:
+        return _(
+            "✓ fits · ≈ within its band · first that fails: {letters} · how many devices are "
+            "enough: on hover and in the table"
+        ).format(letters=letters)
     return _(
         "✓ fits · ≈ within its band · first that fails: {letters} · the number: so many devices "
         "are enough"
-    ).format(letters=_(", ").join(parts))
+    ).format(letters=letters)
 
 
 def hover_text(plane: Plane, labels: Labels, pair: tuple[str, str], look: Look) -> str:
