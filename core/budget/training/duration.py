@@ -142,7 +142,7 @@ def _sizes(
         "batch_size": recipe.batch_size,
         "seq_len": recipe.seq_len,
         "accumulation": recipe.accumulation,
-        "ranks": cluster.tensor * cluster.pipeline,
+        "ranks": cluster.ranks_of_a_replica,
         "flops_per_second": peak_of(cluster.device, recipe.precision),
         "mfu": mfu,
     }

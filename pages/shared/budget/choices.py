@@ -44,6 +44,8 @@ DATA: Final = stops(1, 4096)
 TENSOR: Final = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32)
 STAGES: Final = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64)
 EXPERTS: Final = (1, 2, 4, 8, 16, 32, 64)
+CONTEXT: Final = (1, 2, 4, 8, 16, 32, 64)
+VIRTUAL: Final = (1, 2, 3, 4, 5, 6, 7, 8, 10)
 ACCUMULATED: Final = stops(1, 1024)  # micro-batches of a step
 TRAINED_LENGTHS: Final = stops(128, 2**20)  # tokens of a sequence
 MOST_TRAINED: Final = 256  # sequences of a micro-batch
@@ -59,6 +61,8 @@ SPLITS: Final[Mapping[Way, tuple[str, str, Sequence[int]]]] = {
     "tensor": ("tensor", N_("Tensor-parallel size (TP)"), TENSOR),
     "pipeline": ("stages", N_("Pipeline-parallel size (PP)"), STAGES),
     "expert": ("expert", N_("Expert-parallel size (EP)"), EXPERTS),
+    "context": ("context", N_("Context-parallel size (CP)"), CONTEXT),
+    "virtual": ("virtual", N_("Virtual stages per device"), VIRTUAL),
 }
 """Way to split a model -> its name in the address, its label, the sizes that come into question."""
 CHECKPOINTED: Final[Mapping[str, str]] = {
