@@ -18,6 +18,7 @@ _LOOKS: Final[Mapping[str, tuple[str, str]]] = {
     "data": ("gradients", ""),
     "expert data": ("gradients", "/"),
     "tensor": ("weights", ""),
+    "context": ("kv_cache", ""),
     "pipeline": ("optimizer", ""),
     "expert": ("activations", ""),
     "compute": ("other", ""),

@@ -20,6 +20,7 @@ LETTERS: Final[Mapping[str, str]] = {
     "temporary": N_("T"),
     "data": N_("D"),
     "communication buffers": N_("B"),
+    "received keys and values": N_("V"),
     "allocator reserve": N_("R"),
 }
 """Name of an item -> the letter that stands for it in a square."""
