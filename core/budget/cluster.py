@@ -1,6 +1,6 @@
 """The machines: one kind of device, how many, how they are joined, and how a model is split."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -9,6 +9,14 @@ from core.budget.item import Formula, Item, Kind, item, weakest
 from core.language import N_, _
 
 MAX_DEVICES: Final = 1_000_000
+_AMOUNTS: Final = (
+    *("memory_sold", "memory_usable", "bandwidth", "link", "host_link", "pair_link", "joined"),
+    "context",
+)
+_WHOLE_NUMBERS: Final = (
+    *("num_devices", "tensor", "pipeline", "virtual_stages", "context", "expert"),
+    "devices_per_node",
+)
 USABLE: Final = Formula("memory_seen - cuda_context")
 _CONTEXT: Final = N_(
     "{source}; less the CUDA context of a process, 0.5 GiB: between 300 and 700 MiB"
@@ -43,7 +51,8 @@ class DeviceSpec:
         memory_sold: Bytes on the box.
         memory_usable: Bytes that tensors can fill; `usable` says how that is known.
         bandwidth: Bytes/s of its memory.
-        link: Bytes/s in one direction to another device of the same machine.
+        link: Bytes/s in one direction to the other devices of the same machine: all links of the
+            device together, of a TPU those of all ports of its torus.
         host_link: Bytes/s in one direction to the host (PCIe).
         source: Where the numbers come from.
         date: When that was read: "2026-11".
@@ -51,6 +60,12 @@ class DeviceSpec:
         known: How its speeds are known; a row from memory is no data sheet.
         memory_known: How `memory_usable` is known; as the rest if nothing else is said.
         sparsity: Whether the data sheet also prints rates with 2:4 sparsity, twice the dense ones.
+        pair_link: Of `link`, what goes to one other device; 0 if a switch gives it all of them.
+        joined: How many devices `link` joins, beyond which data goes through the host: a bridge
+            joins two. 0 stands for all of a machine.
+        peer_to_peer: Whether devices reach each other without the host's memory; if not, `link`
+            is a bound.
+        maker: Who sells it.
         context: Bytes of a process's CUDA context; `memory_usable` is without them already.
     """
 
@@ -67,10 +82,14 @@ class DeviceSpec:
     known: Kind = "data sheet"
     memory_known: Evidence | None = None
     sparsity: bool = False
+    pair_link: float = 0.0
+    joined: int = 0
+    peer_to_peer: bool = True
+    maker: str = ""
     context: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("memory_sold", "memory_usable", "bandwidth", "link", "host_link", "context"):
+        for name in _AMOUNTS:
             check_range(name, getattr(self, name), 0, 1e18)
         for dtype, flops_per_second in self.peak.items():
             check_range(f"peak of {dtype}", flops_per_second, 0, 1e20)
@@ -92,6 +111,19 @@ class DeviceSpec:
         """How far off `memory_usable` may be: the relative error, below and above."""
         return self.memory_known.band if self.memory_known else (0.0, 0.0)
 
+    def link_among(self, num_devices: int) -> float:
+        """Return the bytes/s that a device can send to so many, itself among them.
+
+        Through a switch that is all of its links. Where each link leads to one other device, on a
+        torus or a mesh, a pair has one of them: never more than one for each of the others. What a
+        bridge does not join goes through the host.
+        """
+        if self.joined and num_devices > self.joined:
+            return min(self.link, self.host_link)
+        if not self.pair_link or num_devices < 2:
+            return self.link
+        return min(self.link, (num_devices - 1) * self.pair_link)
+
     @property
     def limit(self) -> Kind:
         """How a limit is known that follows from its speeds."""
@@ -106,7 +138,8 @@ class DeviceSpec:
 class Cluster:
     """Devices and the way a model is spread over them.
 
-    num_devices = data * tensor * pipeline. Expert parallelism takes its ranks from the data ranks.
+    num_devices = data * tensor * pipeline * context. Expert parallelism takes its ranks from the
+    data and context ranks, which hold the same weights.
 
     Attributes:
         device: What each of them is.
@@ -116,6 +149,8 @@ class Cluster:
         tensor: Ranks that share each matrix.
         sequence_parallel: Whether they also share the tokens between the matrices.
         pipeline: Stages, each a run of layers.
+        virtual_stages: Runs of layers of each stage, one after the other (interleaved 1F1B).
+        context: Ranks that share each sequence, keys and values going round (ring attention).
         expert: Ranks that share the experts.
         devices_per_node: Devices joined by the fast link.
         network: Bytes/s in one direction between nodes, for one device.
@@ -128,6 +163,8 @@ class Cluster:
     tensor: int = 1
     sequence_parallel: bool = False
     pipeline: int = 1
+    virtual_stages: int = 1
+    context: int = 1
     expert: int = 1
     devices_per_node: int = 8
     network: float = field(default=50e9)
@@ -137,35 +174,56 @@ class Cluster:
         if self.num_devices > MAX_DEVICES:  # a product, so the sentence names no field
             sentence = _("{devices:,} devices are more than any cluster has: at most {most:,}.")
             raise ValueError(sentence.format(devices=self.num_devices, most=MAX_DEVICES))
-        for name in ("num_devices", "tensor", "pipeline", "expert", "devices_per_node"):
+        for name in _WHOLE_NUMBERS:
             check_range(name, getattr(self, name), 1, MAX_DEVICES)
         check_range("zero_stage", self.zero_stage, 0, 3)
         check_range("overlap", self.overlap, 0, 1)
         check_range("network", self.network, 0, 1e15)
-        if self.num_devices % (self.tensor * self.pipeline):
-            raise ValueError(
-                _(
+        for problem in self._problems():
+            raise ValueError(problem)
+
+    def _problems(self) -> Iterator[str]:
+        """Yield why the devices cannot be split this way."""
+        if self.num_devices % self.ranks_of_a_replica:
+            values = {
+                "devices": self.num_devices, "tensor": self.tensor, "pipeline": self.pipeline,
+                "context": self.context, "product": self.ranks_of_a_replica,
+            }  # fmt: skip
+            sentence = _(
+                "{devices} devices cannot be split into {tensor} tensor-parallel ranks times "
+                "{pipeline} pipeline stages; take a multiple of {product}."
+            )
+            if self.context > 1:
+                sentence = _(
                     "{devices} devices cannot be split into {tensor} tensor-parallel ranks times "
-                    "{pipeline} pipeline stages; take a multiple of {product}."
-                ).format(
-                    devices=self.num_devices,
-                    tensor=self.tensor,
-                    pipeline=self.pipeline,
-                    product=self.tensor * self.pipeline,
+                    "{pipeline} pipeline stages times {context} context-parallel ranks; take a "
+                    "multiple of {product}."
                 )
-            )
-        if self.data % self.expert:
-            raise ValueError(
-                _(
-                    "{expert} expert-parallel ranks cannot be taken from {data} data-parallel "
-                    "ranks; their number must be a multiple of {expert}."
-                ).format(expert=self.expert, data=self.data)
-            )
+            yield sentence.format(**values)
+        if self.weight_ranks % self.expert:
+            yield _(
+                "{expert} expert-parallel ranks cannot be taken from {data} data-parallel "
+                "ranks; their number must be a multiple of {expert}."
+            ).format(expert=self.expert, data=self.weight_ranks)
+        if self.virtual_stages > 1 and self.pipeline == 1:
+            yield _(
+                "{count} virtual stages need a pipeline; take at least 2 pipeline stages."
+            ).format(count=self.virtual_stages)
+
+    @property
+    def ranks_of_a_replica(self) -> int:
+        """Ranks that work on the same sequences."""
+        return self.tensor * self.pipeline * self.context
 
     @property
     def data(self) -> int:
         """Replicas that see different data."""
-        return self.num_devices // (self.tensor * self.pipeline)
+        return self.num_devices // self.ranks_of_a_replica
+
+    @property
+    def weight_ranks(self) -> int:
+        """Ranks that hold the same weights, or over which ZeRO shards them: data and context."""
+        return self.data * self.context
 
 
 def peak_of(device: DeviceSpec, precision: str) -> float:

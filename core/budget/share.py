@@ -8,7 +8,7 @@ from core.budget.cluster import Cluster
 from core.language import _
 from core.models.spec import ModelSpec
 
-Way = Literal["tensor", "pipeline", "expert"]
+Way = Literal["tensor", "pipeline", "expert", "context", "virtual"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -28,7 +28,9 @@ class Share:
         weight_shards: Ranks over which the stored weights are sharded (ZeRO-3), experts apart.
         gradient_shards: Ranks over which the gradients are sharded (ZeRO-2, -3).
         optimizer_shards: Ranks over which the optimizer states are sharded (ZeRO-1, -2, -3).
-        in_flight: Micro-batches whose activations are held at once (1F1B).
+        virtual_stages: Runs of layers that take turns on this rank (interleaved 1F1B).
+        in_flight: Micro-batches whose activations are held at once (1F1B); with virtual stages
+            each counts once for each run of layers that it has passed.
     """
 
     stage: int = 0
@@ -43,7 +45,13 @@ class Share:
     weight_shards: int = 1
     gradient_shards: int = 1
     optimizer_shards: int = 1
+    virtual_stages: int = 1
     in_flight: int = 1
+
+    @property
+    def holds_several(self) -> bool:
+        """Whether activations of more than one micro-batch can be here at once."""
+        return self.in_flight > self.virtual_stages
 
 
 def whole(spec: ModelSpec) -> Share:
@@ -61,38 +69,83 @@ def shares(
     """Return one share a pipeline stage; all ranks of a stage hold equally much.
 
     With the 1F1B schedule (Narayanan et al. 2021, section 2.2) stage i holds the activations of
-    `pipeline - i` micro-batches, or of all of them if a step has fewer. A step's micro-batches
-    are the recipe's `accumulation`; None stands for "enough".
+    `pipeline - i` micro-batches, or of all of them if a step has fewer. With v virtual stages it
+    runs 2 (pipeline - i - 1) + (v - 1) pipeline passes ahead, and holds one more (Megatron-LM,
+    schedules.py, get_pp_rank_microbatches). A step's micro-batches are the recipe's
+    `accumulation`; None stands for "enough".
 
     Raises:
         ValueError: If the model cannot be split this way; the sentence says why.
     """
     check_split(spec, cluster)
+    if num_microbatches is not None:
+        check_groups(cluster.pipeline, cluster.virtual_stages, num_microbatches)
     return tuple(
         _stage(spec, cluster, stage, num_microbatches) for stage in range(cluster.pipeline)
     )
 
 
 def _stage(spec: ModelSpec, cluster: Cluster, stage: int, num_microbatches: int | None) -> Share:
-    start = first_layer(spec.num_layers, cluster.pipeline, stage)
-    end = first_layer(spec.num_layers, cluster.pipeline, stage + 1)
-    deepest = cluster.pipeline - stage
-    data, zero = cluster.data, cluster.zero_stage
+    runs = tuple(_runs(spec, cluster, stage))
+    shards, zero = cluster.weight_ranks, cluster.zero_stage
     return Share(
         stage=stage,
-        num_layers=end - start,
-        num_expert_layers=spec.expert_layers_before(end) - spec.expert_layers_before(start),
-        num_windowed_layers=_windowed_layers(spec, end) - _windowed_layers(spec, start),
+        num_layers=sum(end - start for start, end in runs),
+        num_expert_layers=sum(
+            spec.expert_layers_before(end) - spec.expert_layers_before(start)
+            for start, end in runs
+        ),
+        num_windowed_layers=sum(
+            _windowed_layers(spec, end) - _windowed_layers(spec, start) for start, end in runs
+        ),
         has_embedding=stage == 0,
         has_head=stage == cluster.pipeline - 1,
         tensor=cluster.tensor,
         sequence_parallel=cluster.sequence_parallel and cluster.tensor > 1,
         expert=cluster.expert,
-        weight_shards=data if zero == 3 else 1,
-        gradient_shards=data if zero >= 2 else 1,
-        optimizer_shards=data if zero >= 1 else 1,
-        in_flight=deepest if num_microbatches is None else min(deepest, num_microbatches),
+        weight_shards=shards if zero == 3 else 1,
+        gradient_shards=shards if zero >= 2 else 1,
+        optimizer_shards=shards if zero >= 1 else 1,
+        virtual_stages=cluster.virtual_stages,
+        in_flight=in_flight(cluster, stage, num_microbatches),
     )
+
+
+def in_flight(cluster: Cluster, stage: int, num_microbatches: int | None = None) -> int:
+    """Return the most passes whose activations a stage holds; see `shares`."""
+    behind, virtual = cluster.pipeline - stage - 1, cluster.virtual_stages
+    most = behind + 1
+    if virtual > 1:  # no limit of the other formula: with one run it would hold 2 behind + 1
+        most = 2 * behind + (virtual - 1) * cluster.pipeline + 1
+    return most if num_microbatches is None else min(most, num_microbatches * virtual)
+
+
+def _runs(spec: ModelSpec, cluster: Cluster, stage: int) -> Iterator[tuple[int, int]]:
+    """Yield the first layer of each of a stage's runs, and the one behind its last.
+
+    With virtual stages a model is cut into `pipeline` times as many runs, dealt out in turn.
+    """
+    num_runs = cluster.pipeline * cluster.virtual_stages
+    for run in range(stage, num_runs, cluster.pipeline):
+        yield (
+            first_layer(spec.num_layers, num_runs, run),
+            first_layer(spec.num_layers, num_runs, run + 1),
+        )
+
+
+def check_groups(num_stages: int, num_virtual: int, num_microbatches: int) -> None:
+    """Refuse a step whose micro-batches do not come in groups of as many as there are stages.
+
+    Raises:
+        ValueError: If they do not and stages are interleaved; a sentence.
+    """
+    if num_virtual > 1 and num_microbatches % num_stages:
+        raise ValueError(
+            _(
+                "{batches} micro-batches cannot be interleaved over {stages} pipeline stages; take "
+                "a multiple of {stages}."
+            ).format(batches=num_microbatches, stages=num_stages)
+        )
 
 
 def first_layer(num_layers: int, num_stages: int, stage: int) -> int:
@@ -136,17 +189,19 @@ def possible_sizes(
 
 
 def split_further(cluster: Cluster, way: Way, size: int) -> Cluster:
-    """Return the cluster with `size` times its devices; expert ranks are data ranks, no new ones.
+    """Return the cluster with `size` times its devices; experts and virtual stages need no new.
 
     Raises:
         ValueError: If there cannot be so many devices or expert ranks; a sentence.
     """
     return replace(
         cluster,
-        num_devices=cluster.num_devices * (1 if way == "expert" else size),
+        num_devices=cluster.num_devices * (1 if way in {"expert", "virtual"} else size),
         tensor=size if way == "tensor" else cluster.tensor,
         pipeline=size if way == "pipeline" else cluster.pipeline,
         expert=size if way == "expert" else cluster.expert,
+        context=size if way == "context" else cluster.context,
+        virtual_stages=size if way == "virtual" else cluster.virtual_stages,
     )
 
 
@@ -157,6 +212,15 @@ def _problems(spec: ModelSpec, cluster: Cluster) -> Iterator[str]:
             "{stages} pipeline stages are more than the {layers} layers of {model}; "
             "a stage needs at least one layer."
         ).format(stages=cluster.pipeline, layers=spec.num_layers, model=spec.name)
+    runs = cluster.pipeline * cluster.virtual_stages
+    if cluster.virtual_stages > 1 and spec.num_layers % runs:
+        yield _(
+            "The {layers} layers of {model} cannot be cut into {stages} pipeline stages times "
+            "{virtual} virtual stages; their product must divide {layers}."
+        ).format(
+            layers=spec.num_layers, model=spec.name, stages=cluster.pipeline,
+            virtual=cluster.virtual_stages,
+        )  # fmt: skip
     if spec.num_heads % tensor:
         yield _(
             "{tensor} tensor-parallel ranks cannot share the {heads} attention heads of {model}; "

@@ -300,3 +300,32 @@ def test_the_memory_page_opens_in_the_same_state(open_page, layout):
 
     assert largest in headline(there)
     assert there.session_state["frame_book"].refusals == {}
+
+
+def test_virtual_stages_shorten_the_bubble_and_hold_more(open_page):
+    app = open_page(PAGE, parallel_tab="schedule", parallel_virtual="2")
+    assert headline(app) == (
+        "4 stages of 2 virtual stages each, 8 micro-batches: each stage waits 15.8 % of the time "
+        "instead of 27.3 %"
+    )
+    assert "as many activations as 5.5 micro-batches have" in alt(app)
+    odd = open_page(PAGE, parallel_virtual="2", parallel_microbatches="6")
+    assert any("take a multiple of 4" in each.value for each in odd.info)
+
+
+def test_context_ranks_share_a_long_sequence_and_say_how(open_page):
+    settings = {**SMALL, "parallel_seq_len": "131072", "parallel_checkpointing": "full"}
+    held = []
+    for ranks in ("1", "8"):
+        app = open_page(PAGE, parallel_model="llama-3.1-8b", parallel_context=ranks, **settings)
+        held.append(app.metric[0].value)
+        leads_there = any(each.page == "training-memory" for each in page_links(app))
+        assert leads_there == (ranks == "1"), "the memory page shares no sequences"
+    assert held[0] != held[1]
+    links = open_page(
+        PAGE, parallel_model="llama-3.1-8b", parallel_tab="links", parallel_context="8", **settings
+    )
+    said = " ".join(captions(links))
+    assert "Each rank has one chunk from the front" in said
+    assert "1.88 times the mean" in said
+    assert "keys, values and their gradients" in alt(links)

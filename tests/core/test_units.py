@@ -51,7 +51,7 @@ def test_binary_and_decimal_units_are_never_mixed(num_bytes):
         (format_count(109_312), "109 k"),
         (format_count(1.5e12), "1.50 T"),
         (format_flops(6e23), "600 ZFLOPs"),
-        (format_flops_per_second(989.5e12), "990 TFLOP/s"),
+        (format_flops_per_second(989.4e12), "989 TFLOP/s"),
         (format_rate(20_400, "tokens"), "20.4 k tokens/s"),
         (format_percent(1.0), "100 %"),
     ],

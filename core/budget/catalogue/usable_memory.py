@@ -35,6 +35,10 @@ _NVIDIA: Final = N_(
     "no reading found: what nvidia-smi reports, recalled, less 0.5 GiB; on devices with a reading "
     "the driver keeps 0.24 to 0.86"
 )
+_LOGGED: Final = N_(
+    "no reading of torch found: nvidia-smi prints {readings} MiB in public logs, less 0.5 GiB; on "
+    "devices with a reading the driver keeps 0.24 to 0.86"
+)
 _AMD: Final = N_(
     "no reading found: on four other AMD devices torch sees 0.02 GiB less than is sold (16, 24, "
     "32 and 288 GiB: ROCm/TheRock#2118)"
@@ -84,10 +88,13 @@ def seen(readings: Mapping[float, str]) -> Usable:
     return Usable(gib, Evidence(kind="measured", source=READINGS, readings=words, band=band))
 
 
-def less_the_driver(reported_mib: int) -> Usable:
-    """Return what is left of the memory that nvidia-smi reports."""
+def less_the_driver(reported_mib: int, *, in_logs: bool = False) -> Usable:
+    """Return what is left of the memory that nvidia-smi reports, in public logs or as recalled."""
     reported, (least, most) = reported_mib / 1024, KEPT
-    return _estimated(reported - TYPICAL, reported - most, reported - least, _NVIDIA)
+    source, words = (_LOGGED, f"{reported_mib:,}") if in_logs else (_NVIDIA, "")
+    band = _band(reported - TYPICAL, reported - most, reported - least)
+    known = Evidence(kind="estimated", source=source, readings=words, band=band)
+    return Usable(reported - TYPICAL, known)
 
 
 def amd(sold_gib: int) -> Usable:

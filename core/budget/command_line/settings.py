@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
+from math import lcm
 from pathlib import Path
 from typing import Any, Final
 
@@ -120,8 +121,12 @@ def _whole(given: Mapping[str, str]) -> int:
     """Return the number of devices: as given, else as few as the split needs."""
     if "num_devices" in given:
         return int(_typed("num_devices", given["num_devices"], 1))
-    sizes = [int(_typed(name, given.get(name, "1"), 1)) for name in ("tensor", "pipeline")]
-    return max(1, sizes[0]) * max(1, sizes[1]) * int(_typed("expert", given.get("expert", "1"), 1))
+    sizes = {
+        name: max(1, int(_typed(name, given.get(name, "1"), 1)))
+        for name in ("tensor", "pipeline", "context", "expert")
+    }
+    experts = lcm(sizes["context"], sizes["expert"])  # context ranks can be expert ranks, too
+    return sizes["tensor"] * sizes["pipeline"] * experts
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -70,7 +70,7 @@ def transfer_seconds(num_bytes: float, device: DeviceSpec) -> tuple[Item, ...]:
     check_range("num_bytes", num_bytes, 1, 1e18)
     links = (
         (N_("from the host"), device.host_link),
-        (N_("from another device"), device.link),
+        (N_("from another device"), device.link_among(2)),
         (N_("from its own memory"), device.bandwidth),
     )
     sizes = [(name, {"num_bytes": num_bytes, "bytes_per_second": speed}) for name, speed in links]

@@ -5,6 +5,7 @@ What a job needs does not depend on the device: it is worked out once and held a
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from math import gcd
 from types import MappingProxyType
 from typing import Final, Literal, Protocol, Self
 
@@ -88,12 +89,34 @@ def serving_ways(plan: ServingPlan) -> Mapping[str, Serving]:
     return {way: Serving(replace(plan, weight_format=fmt)) for way, fmt in SERVING_FORMATS.items()}
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Layout:
+    """How the devices of a training share it, beside sharding all states.
+
+    Attributes:
+        context: Ranks that share each sequence; of fewer devices as many as divide them.
+        pipeline: Stages, likewise of what the context ranks leave.
+        virtual_stages: Runs of layers of each stage.
+    """
+
+    context: int = 1
+    pipeline: int = 1
+    virtual_stages: int = 1
+
+
 @dataclass(frozen=True, slots=True)
 class Training:
-    """Training by a recipe, everything sharded over all devices (ZeRO-3, FSDP2)."""
+    """Training by a recipe, everything sharded over all devices (ZeRO-3, FSDP2).
+
+    Attributes:
+        recipe: How it is trained.
+        num_devices: How many share the work.
+        layout: How else they share it.
+    """
 
     recipe: TrainingRecipe
     num_devices: int = 1
+    layout: Layout = Layout()
 
     def need(self, spec: ModelSpec) -> Item:
         """Return states, the peak of a step and the overhead on the most loaded device."""
@@ -104,8 +127,16 @@ class Training:
 
     def cluster(self, device: DeviceSpec) -> Cluster:
         """Return the devices, as many as the job is spread over."""
-        zero = 3 if self.num_devices > 1 else 0
-        return Cluster(device=device, num_devices=self.num_devices, zero_stage=zero)
+        context = gcd(self.num_devices, self.layout.context)
+        pipeline = gcd(self.num_devices // context, self.layout.pipeline)
+        return Cluster(
+            device=device,
+            num_devices=self.num_devices,
+            zero_stage=3 if self.num_devices > 1 else 0,
+            context=context,
+            pipeline=pipeline,
+            virtual_stages=self.layout.virtual_stages if pipeline > 1 else 1,
+        )
 
     def on(self, num_devices: int) -> Self:
         """Return the recipe with its states sharded over that many devices."""
@@ -118,7 +149,10 @@ class Training:
         return replace(self, recipe=replace(self.recipe, seq_len=amount))
 
 
-def training_ways(recipe: TrainingRecipe) -> Mapping[str, Training]:
+def training_ways(
+    recipe: TrainingRecipe,
+    layout: Layout = Layout(),
+) -> Mapping[str, Training]:
     """Return the recipe in every way of training, its lengths and checkpointing kept."""
     adapters = recipe.lora or LoRA()
     changed = {
@@ -133,4 +167,4 @@ def training_ways(recipe: TrainingRecipe) -> Mapping[str, Training]:
             recipe, precision="pure_bf16", lora=replace(adapters, base_format="nf4_double_quant")
         ),
     }
-    return {way: Training(changed[way]) for way in TRAINING_WAYS}
+    return {way: Training(changed[way], layout=layout) for way in TRAINING_WAYS}

@@ -16,6 +16,7 @@ AXIS_NAMES: Final[Mapping[Axis, str]] = {
     "data": N_("data parallel"),
     "expert data": N_("experts between data ranks"),
     "tensor": N_("tensor parallel"),
+    "context": N_("context parallel"),
     "pipeline": N_("pipeline parallel"),
     "expert": N_("expert parallel"),
 }

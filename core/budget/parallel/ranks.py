@@ -1,7 +1,8 @@
 """Where every rank stands, and which link a group of ranks talks over.
 
-Ranks are numbered as Megatron-LM does: tensor ranks are neighbours, then come the data ranks (the
-expert ranks among them), then the pipeline stages. So tensor ranks stay inside a node if they can.
+Ranks are numbered as Megatron-LM does: tensor ranks are neighbours, then come the context ranks,
+the data ranks (the expert ranks among both), then the pipeline stages. So tensor ranks stay inside
+a node if they can.
 """
 
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import Final, Literal
 from core.budget.cluster import Cluster
 from core.language import N_, _
 
-Axis = Literal["data", "tensor", "pipeline", "expert", "expert data"]
+Axis = Literal["data", "tensor", "context", "pipeline", "expert", "expert data"]
 INSIDE: Final = N_("link inside a node")
 BETWEEN: Final = N_("network between nodes")
 MAX_COLUMNS: Final = 64
@@ -27,6 +28,7 @@ class Rank:
         replica: Its data rank.
         tensor: Its place among the ranks that share each matrix.
         node: The machine that it is in.
+        context: Its place among the ranks that share each sequence.
     """
 
     number: int
@@ -34,6 +36,7 @@ class Rank:
     replica: int
     tensor: int
     node: int
+    context: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,13 +65,14 @@ def rank_at(cluster: Cluster, number: int) -> Rank:
     Source: Megatron-LM, core/parallel_state.py, order "tp-cp-ep-dp-pp".
     """
     rest, tensor = divmod(number, cluster.tensor)
+    rest, context = divmod(rest, cluster.context)
     stage, replica = divmod(rest, cluster.data)
-    return Rank(number, stage, replica, tensor, number // cluster.devices_per_node)
+    return Rank(number, stage, replica, tensor, number // cluster.devices_per_node, context)
 
 
 def rank_grid(cluster: Cluster) -> RankGrid:
     """Return all ranks, or the first of the first stages if there are too many to see."""
-    columns = cluster.tensor * cluster.data
+    columns = cluster.tensor * cluster.weight_ranks
     rows = tuple(
         tuple(
             rank_at(cluster, stage * columns + column)
@@ -114,19 +118,22 @@ def group(cluster: Cluster, axis: Axis) -> Group:
     size, stride = {
         "tensor": (tensor, 1),
         "expert": (expert, tensor),
-        "expert data": (cluster.data // expert, tensor * expert),
-        "data": (cluster.data, tensor),
-        "pipeline": (cluster.pipeline, tensor * cluster.data),
+        "expert data": (cluster.weight_ranks // expert, tensor * expert),
+        "context": (cluster.context, tensor),
+        "data": (cluster.weight_ranks, tensor),
+        "pipeline": (cluster.pipeline, tensor * cluster.weight_ranks),
     }[axis]
     nodes = cluster.devices_per_node
     inside = cluster.num_devices <= nodes or nodes % (size * stride) == 0
-    link, network = cluster.device.link, cluster.network
+    device, network = cluster.device, cluster.network
     if inside:
+        link = device.link_among(size)
         return Group(
             size=size, stride=stride, inside=True, per_node=size,
-            ring=link, all_to_all=link, neighbour=link,
+            ring=link, all_to_all=link, neighbour=device.link_among(2),
         )  # fmt: skip
     per_node = min(size, max(1, nodes // stride))
+    link = device.link_among(per_node)
     outside = max(1, size - per_node)
     return Group(
         size=size,

@@ -113,7 +113,7 @@ def _held(
 ) -> Item:
     found = share_counts(spec, share)
     experts = found.experts if share.expert > 1 else 0
-    num_ranks = _per_node(cluster) if key == "hybrid" else cluster.data
+    num_ranks = _per_node(cluster) if key == "hybrid" else cluster.weight_ranks
     sharded = {"ddp": (), "zero1": ("optimizer",), "zero2": ("optimizer", "gradients")}
     values = _sizes(found.total - experts, experts, PRECISIONS[recipe.precision])
     parts = []
@@ -137,7 +137,7 @@ def _sizes(num_params: int, num_expert_params: int, precision: Precision) -> dic
 
 def _per_node(cluster: Cluster) -> int:
     """Return the data ranks that share states in a node; every node needs equally many."""
-    return gcd(cluster.data, group(cluster, "data").per_node)
+    return gcd(cluster.weight_ranks, group(cluster, "data").per_node)
 
 
 def _zero(
@@ -155,14 +155,14 @@ def _hybrid(
     inside = _per_node(cluster)
     values: dict[str, Number] = {
         "num_ranks": inside,
-        "num_replicas": cluster.data // inside,
+        "num_replicas": cluster.weight_ranks // inside,
         "num_weights": found.total,
         "num_gradients": found.total,
         "gradient_bytes": reduced_bytes(recipe, fully_sharded=True),
         "weight_bytes": precision.gathered,
         "num_times": recipe.accumulation,
     }
-    link = cluster.device.link
+    link = cluster.device.link_among(inside)
     twice = values | {"num_times": 2 * recipe.accumulation}
     for name, formula, given, speed in (
         ("reduce-scatter of gradients", SCATTER, values, link),

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 from core.budget.catalogue.precisions import PRECISIONS
 from core.budget.cluster import Cluster
 from core.budget.item import Formula, Item, Number, item
+from core.budget.parallel.context import local_recipe, ring_traffic
 from core.budget.parallel.ranks import Axis
 from core.budget.recipe import TrainingRecipe
 from core.budget.share import Share
@@ -41,6 +42,9 @@ GATHER: Final = Formula(
 MEGATRON: Final = N_("Shoeybi et al. 2019, Megatron-LM, figure 4: two all-reduces a layer and pass")
 SEQUENCE: Final = N_("Korthikanti et al. 2022, section 4.2.2; one all-gather more going backward")
 STAGES: Final = N_("Narayanan et al. 2021, section 2.2: what passes between two stages")
+INTERLEAVED: Final = N_(
+    "Narayanan et al. 2021, section 2.2.2: each virtual stage sends what a stage does"
+)
 EXPERTS: Final = N_("Lepikhin et al. 2020, GShard: tokens go to evenly used experts and back")
 
 _SUM: Final = Formula(
@@ -56,6 +60,10 @@ _LOSS: Final = Formula(
 )
 _STAGE: Final = Formula(
     "num_microbatches * ceil(num_tokens * hidden_dim * bytes_per_value / num_token_parts)"
+)
+_RUNS: Final = Formula(
+    "num_runs * num_microbatches"
+    " * ceil(num_tokens * hidden_dim * bytes_per_value / num_token_parts)"
 )
 _EXCHANGE: Final = Formula(
     "num_microbatches * num_expert_layers * num_exchanges * (num_ranks - 1)"
@@ -146,9 +154,9 @@ def _held(
     experts = found.experts if share.expert > 1 else 0
     rest = found.total - experts
     adapters = _adapters(spec, recipe, share)
-    yield _Held("data", cluster.data, rest, rest if adapters is None else adapters)
+    yield _Held("data", cluster.weight_ranks, rest, rest if adapters is None else adapters)
     if experts:
-        ranks = cluster.data // share.expert
+        ranks = cluster.weight_ranks // share.expert
         yield _Held("expert data", ranks, experts, experts if adapters is None else 0)
 
 
@@ -165,7 +173,12 @@ def _adapters(spec: ModelSpec, recipe: TrainingRecipe, share: Share) -> int | No
 def activation_transfers(
     spec: ModelSpec, recipe: TrainingRecipe, cluster: Cluster, share: Share
 ) -> Iterator[Transfer]:
-    """Yield what goes between tensor ranks, pipeline stages and expert ranks."""
+    """Yield what goes between tensor and context ranks, pipeline stages and expert ranks.
+
+    Raises:
+        ValueError: If the context ranks cannot share a sequence.
+    """
+    recipe = local_recipe(recipe, cluster)
     precision = PRECISIONS[recipe.precision]
     values: dict[str, Number] = {
         "num_microbatches": recipe.accumulation,
@@ -178,6 +191,8 @@ def activation_transfers(
         for line in _between_tensor_ranks(share, again, values | {"num_ranks": share.tensor}):
             yield Transfer(axis="tensor", item=line)
     stage = values | {"bytes_per_value": precision.residual}
+    if cluster.context > 1:
+        yield Transfer(axis="context", item=ring_traffic(spec, recipe, cluster, share))
     for line in _between_stages(share, cluster.pipeline, stage):
         yield Transfer(axis="pipeline", item=line)
     if spec.mixture is not None and share.expert > 1 and share.num_expert_layers:
@@ -207,10 +222,16 @@ def _between_tensor_ranks(share: Share, again: int, values: dict[str, Number]) -
 def _between_stages(share: Share, num_stages: int, values: dict[str, Number]) -> Iterator[Item]:
     parts = share.tensor if share.sequence_parallel else 1
     sent = values | {"num_token_parts": parts}
-    if share.stage < num_stages - 1:
-        yield _line(N_("activations to the next stage"), _STAGE, sent, STAGES)
-    if share.stage > 0:
-        yield _line(N_("gradients to the stage before"), _STAGE, sent, STAGES)
+    for name, is_end in (
+        (N_("activations to the next stage"), share.stage == num_stages - 1),
+        (N_("gradients to the stage before"), share.stage == 0),
+    ):
+        # what the last stage makes of a run goes to the first stage's next run; the last run ends
+        runs = share.virtual_stages - is_end
+        if runs == 1 and share.virtual_stages == 1:
+            yield _line(name, _STAGE, sent, STAGES)
+        elif runs:
+            yield _line(name, _RUNS, sent | {"num_runs": runs}, INTERLEAVED)
 
 
 def _between_expert_ranks(

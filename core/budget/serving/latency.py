@@ -177,7 +177,7 @@ def _speeds(spec: ModelSpec, serving: ServingPlan, cluster: Cluster) -> dict[str
         "native_flops_per_second": serving_peak(device, serving),
         "launch_seconds": learned.launch_seconds,
         "join_seconds": learned.join_seconds,
-        "link": device.link,
+        "link": device.link_among(serving.tensor),
     }
 
 

@@ -27,7 +27,7 @@ NATIVE: Final[Mapping[str, str]] = {
 }
 """Weight format -> the dtype of `DeviceSpec.peak` in which its codes are multiplied as they are."""
 
-_BLACKWELL: Final = ("RTX 5090", "B200", "GB200 (one GPU)")
+_BLACKWELL: Final = ("B200", "B300 SXM", "GB200 (one GPU)", "RTX 5080", "RTX 5090")
 SCALED: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("mxfp8_e4m3", "mxfp8_e5m2", "mxfp4"), (*_BLACKWELL, "MI355X")),
     **dict.fromkeys(("nvfp4", "nvfp4_one_level"), _BLACKWELL),

@@ -17,6 +17,7 @@ from core.models.spec import ModelSpec
 
 TRACED: Final = N_("tensors kept by autograd, traced on the modules of core.models")
 EMULATED: Final = N_("autocast emulated from torch's list of operations, not measured on a GPU")
+UNEQUAL: Final = N_("virtual stages with unequal numbers of experts, all taken as the largest")
 CHECKPOINT: Final = N_("Chen et al. 2016: keep a block's input, run the block again")
 _LAYERS: Final[Mapping[str, str]] = {
     N_("norms"): "num_layers",
@@ -37,7 +38,7 @@ def activation_sizes(spec: ModelSpec, recipe: TrainingRecipe, share: Share) -> d
     Raises:
         ValueError: If the heads cannot be split over the tensor ranks.
     """
-    sizes = local_sizes(spec, share)
+    sizes = local_sizes(spec, share) | _layers_of_a_run(share)
     tokens, tensor = recipe.num_tokens, share.tensor
     sizes |= {
         "batch_size": recipe.batch_size,
@@ -50,7 +51,7 @@ def activation_sizes(spec: ModelSpec, recipe: TrainingRecipe, share: Share) -> d
         "in_flight": share.in_flight,
         "alternating": int(spec.mixture is not None and spec.mixture.alternating),
         "segment_layers": (
-            min(recipe.checkpoint_every, share.num_layers)
+            min(recipe.checkpoint_every, sizes["num_layers"])
             if recipe.checkpointing == "every_k"
             else 1
         ),
@@ -68,6 +69,17 @@ def activation_sizes(spec: ModelSpec, recipe: TrainingRecipe, share: Share) -> d
         sizes["rope_in_view"] = spec.latent.rope_dim if sizes["value_bytes"] == 4 else 0
         sizes["rotary_dim"] = spec.latent.rope_dim
     return sizes
+
+
+def _layers_of_a_run(share: Share) -> dict[str, Number]:
+    """Return the layers that one pass goes through; of unequal virtual stages the largest share."""
+    layers, virtual = share.num_layers, share.virtual_stages
+    return {
+        "num_layers": layers // virtual,
+        "num_dense_layers": -(-(layers - share.num_expert_layers) // virtual),
+        "num_expert_layers": -(-share.num_expert_layers // virtual),
+        "has_unequal_runs": share.num_expert_layers % virtual,
+    }
 
 
 def _shared_bytes(spec: ModelSpec, recipe: TrainingRecipe) -> int:
@@ -103,8 +115,10 @@ def layer_activations(
         sizes: Those of `activation_sizes`.
     """
     emulated = PRECISIONS[recipe.precision].copies > 0
-    kind: Kind = "estimated" if emulated else "exact"
+    kind: Kind = "estimated" if emulated or sizes["has_unequal_runs"] else "exact"
     source, band = (EMULATED, 0.05) if emulated else (TRACED, 0.0)
+    if sizes["has_unequal_runs"]:
+        source, band = UNEQUAL, 0.5
     return tuple(
         item(part, rule, sizes, unit="bytes", source=source, kind=kind, band=band)
         for part, rule in _formulas(spec, _shape_of(recipe), kept=True).items()

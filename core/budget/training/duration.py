@@ -37,8 +37,8 @@ def training_seconds(
 ) -> float:
     """Return the seconds of training by the 6ND rule.
 
-    >>> round(training_seconds(70 * 10**9, 15 * 10**12, 1024, 989.5e12, 0.5) / 86_400, 2)
-    143.93
+    >>> round(training_seconds(70 * 10**9, 15 * 10**12, 1024, 989.4e12, 0.5) / 86_400, 2)
+    143.94
 
     Args:
         num_params: Parameters of the model; the active ones of a mixture of experts.
@@ -142,7 +142,7 @@ def _sizes(
         "batch_size": recipe.batch_size,
         "seq_len": recipe.seq_len,
         "accumulation": recipe.accumulation,
-        "ranks": cluster.tensor * cluster.pipeline,
+        "ranks": cluster.ranks_of_a_replica,
         "flops_per_second": peak_of(cluster.device, recipe.precision),
         "mfu": mfu,
     }

@@ -12,6 +12,7 @@ from typing import Final
 from core.budget.budget import Budget
 from core.budget.cluster import Cluster
 from core.budget.item import Formula, Item, Number, as_guessed, item, total
+from core.budget.parallel.context import local_recipe, received_block
 from core.budget.recipe import TrainingRecipe
 from core.budget.share import Share, shares
 from core.budget.training.activations import activation_sizes
@@ -32,7 +33,8 @@ LINE_NAMES: Final = (
     N_("frozen weights in 16 bits"), N_("quantized weights"), N_("codes"), N_("scales"),
     N_("adapters"), N_("optimizer"), N_("gradients"), N_("activations"), N_("outside the blocks"),
     N_("recomputed activations"), N_("logits and loss"), N_("temporary"), N_("cached copies"),
-    N_("gathered weights"), N_("data"), N_("step peak"), N_("most loaded device"), N_("device"),
+    N_("gathered weights"), N_("received keys and values"), N_("data"), N_("step peak"),
+    N_("most loaded device"), N_("device"),
     *OVERHEADS,
 )  # fmt: skip
 """Names of lines, beside the moments and the parts of a block."""
@@ -61,7 +63,8 @@ def training_budget(spec: ModelSpec, recipe: TrainingRecipe, cluster: Cluster) -
     """
     check_recipe(spec, recipe)
     split = shares(spec, cluster, recipe.accumulation)
-    stages = tuple(as_guessed(_stage(spec, recipe, cluster, share), spec) for share in split)
+    local = local_recipe(recipe, cluster)
+    stages = tuple(as_guessed(_stage(spec, local, cluster, share), spec) for share in split)
     whole = stages[0] if len(stages) == 1 else total(
         "most loaded device", stages, source=_LOADED, combine="max"
     )  # fmt: skip
@@ -75,13 +78,17 @@ def training_budget(spec: ModelSpec, recipe: TrainingRecipe, cluster: Cluster) -
 def _stage(spec: ModelSpec, recipe: TrainingRecipe, cluster: Cluster, share: Share) -> Item:
     parts = rank_items(spec, recipe, share)
     extra = [allocator_reserve(sum(part.amount for part in parts))]
-    num_groups = sum(n > 1 for n in (cluster.data, cluster.tensor, cluster.pipeline))
+    num_groups = sum(
+        n > 1 for n in (cluster.data, cluster.tensor, cluster.pipeline, cluster.context)
+    )
     if num_groups:
         buffers = item(
             "communication buffers", BUFFERS, {"num_groups": num_groups},
             unit="bytes", source=_BUFFERS, kind="estimated", band=(0.6, 1.0),
         )  # fmt: skip
         extra.insert(0, buffers)
+    if cluster.context > 1:
+        extra.insert(0, received_block(spec, recipe, share))
     name = "device" if cluster.pipeline == 1 else f"stage {share.stage}"
     return total(name, (*parts, *extra), source=_DEVICE)
 

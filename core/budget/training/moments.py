@@ -113,7 +113,7 @@ def _case(
 ) -> _Case:
     full = gradients(recipe, sizes)
     stays = resident_gradients(PRECISIONS[recipe.precision], sizes)
-    several = recipe.accumulation > 1 or share.in_flight > 1
+    several = recipe.accumulation > 1 or share.holds_several
     return _Case(
         spec=spec,
         recipe=recipe,

@@ -236,7 +236,7 @@ def keeps_adding(recipe: TrainingRecipe, share: Share) -> bool:
     """Return whether a new gradient is added to one that is there, and then freed."""
     precision = PRECISIONS[recipe.precision]
     is_sum = precision.resident > 0 and not precision.accumulated
-    return recipe.accumulation > 1 or share.in_flight > 1 or is_sum
+    return recipe.accumulation > 1 or share.holds_several or is_sum
 
 
 def _last_matrix(spec: ModelSpec, share: Share) -> int:

@@ -18,8 +18,8 @@ def peak_of_run(timing: Timing) -> dict[str, Any]:
     A slice of a card has a part of its speed, and nobody prints which: never the data sheet's.
     """
     sheet = sold_as(timing.device_name) if timing.device == "cuda" and not _is_slice() else None
-    if sheet:
-        peak, source = peak_of(sheet, timing.precision), "data sheet"
+    if sheet and (timing.precision != "fp32" or "float32" in sheet.peak):
+        peak, source = peak_of(sheet, timing.precision), str(sheet.known)
     else:
         peak, source = _measured(timing), "measured"
     return {"peak_flops_per_second": peak, "peak_source": source} if peak else {}

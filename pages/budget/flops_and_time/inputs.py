@@ -170,7 +170,7 @@ def dtype_name(dtype: str) -> str:
 def in_python(number: float) -> str:
     """Return a number as Python, short where that loses nothing.
 
-    >>> in_python(989.5e12), in_python(1 / 3)
+    >>> in_python(989.4e12), in_python(1 / 3)
     ('9.895e14', '0.3333333333333333')
     """
     short = f"{number:g}".replace("e+", "e")

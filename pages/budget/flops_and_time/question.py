@@ -10,7 +10,8 @@ from core.units import format_flops, format_flops_per_second, format_seconds
 from pages.budget.flops_and_time.inputs import ASK
 from pages.shared.questions import Choice, predict_then_reveal
 
-SIZE, TEXT, COUNT, PEAK, MFU = 70 * 10**9, 15 * 10**12, 1024, 989.5e12, 0.5
+SIZE, TEXT, COUNT, MFU = 70 * 10**9, 15 * 10**12, 1024, 0.5
+PEAK = DEVICES["h100-sxm"].peak["bfloat16"]
 
 
 def ask_how_long() -> None:

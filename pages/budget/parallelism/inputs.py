@@ -61,6 +61,8 @@ cluster = Cluster(
     tensor={cluster.tensor},
     sequence_parallel={cluster.sequence_parallel},
     pipeline={cluster.pipeline},
+    virtual_stages={cluster.virtual_stages},
+    context={cluster.context},
     zero_stage={cluster.zero_stage},
     expert={cluster.expert},
     devices_per_node={cluster.devices_per_node},
@@ -181,7 +183,8 @@ def _choose_network(spec: ModelSpec, cluster: Cluster) -> Cluster:
         "zero", _("Sharding"), ZERO, default="zero1", labels=lambda key: _(STRATEGIES[key])
     )
     sequence = ASK.toggle("sequence", _("Sequence parallelism"), default=True)
-    cluster = choose_split(ASK, spec, cluster, "expert")
+    for way in ("context", "virtual", "expert"):
+        cluster = choose_split(ASK, spec, cluster, way)
     return replace(
         cluster,
         zero_stage=ZERO.index(sharding),

@@ -6,6 +6,7 @@ from core.budget.cluster import Cluster
 from core.budget.item import Item, total
 from core.budget.parallel import pipeline
 from core.budget.parallel.communication import exposed_seconds
+from core.budget.parallel.context import causal_work
 from core.budget.parallel.ranks import Axis, group
 from core.budget.parallel.ring import times_sent
 from core.budget.training.duration import training_time
@@ -26,9 +27,9 @@ REACHED: Final = 0.5  # of the peak, while products run
 MOST_STAGES: Final = 16
 MOST_MICROBATCHES: Final = 32
 CODE: Final = """
-stages, microbatches = {stages}, {batches}
+stages, microbatches, virtual = {stages}, {batches}, {virtual}  # virtual stages of a device
 
-waiting = (stages - 1) / (microbatches + stages - 1)
+waiting = (stages - 1) / (virtual * microbatches + stages - 1)
 print(f"each stage waits {{waiting:.1%}} of the time")
 """
 
@@ -46,7 +47,11 @@ def links(case: Case) -> Shown:
         headline=_links_sentence(case, view),
         charts=[Chart(picture=links_picture(view, look()), file_name="links")],
         numbers=[(_("Communication time"), view.seconds), (_("Compute"), compute)],
-        notes=[*_all_reduce_said(case.cluster), _bars_said(case.cluster.overlap)],
+        notes=[
+            *_all_reduce_said(case.cluster),
+            *_ring_said(case.cluster.context),
+            _bars_said(case.cluster.overlap),
+        ],
         code=case.code,
     )
 
@@ -100,6 +105,20 @@ def _all_reduce_said(cluster: Cluster) -> list[str]:
     return [said.format(ranks=cluster.tensor, times=f"{times_sent(cluster.tensor):.4g}")]
 
 
+def _ring_said(num_ranks: int) -> list[str]:
+    """Return how attention is shared by context-parallel ranks, and why in two chunks each."""
+    if num_ranks == 1:
+        return []
+    uneven = max(causal_work(num_ranks, in_zigzag=False)) * num_ranks
+    said = _(
+        "Ring attention: keys and values of the {ranks} context-parallel ranks go round, {hops} "
+        "hops in each layer and pass. Each rank has one chunk from the front and one from the back "
+        "of the sequence (zigzag), so that all compute equally much; of contiguous pieces the last "
+        "rank would compute {times} times the mean."
+    )
+    return [said.format(ranks=num_ranks, hops=num_ranks - 1, times=f"{uneven:.3g}")]
+
+
 def _bars_said(overlap: float) -> str:
     """Return what the bars of the links are."""
     said = _(
@@ -116,28 +135,37 @@ def schedule(case: Case) -> Shown:
     """Show who works when in a pipeline, and the bubble."""
     note_lengths(case)
     stages, batches = case.cluster.pipeline, case.recipe.accumulation
+    virtual = case.cluster.virtual_stages
     compute = _compute(case)  # first: without a peak there is nothing to show
-    drawn = pipeline.schedule(min(stages, MOST_STAGES), min(batches, MOST_MICROBATCHES))
-    shown = (len(drawn), len(drawn[0]) // 2)
+    shown = pipeline.part_to_draw(case.cluster, batches, MOST_STAGES, MOST_MICROBATCHES)
+    drawn = pipeline.schedule(*shown, num_virtual=virtual)
     cut = _("Drawn with {stages} and {batches}, to be seen.").format(
         stages=stages_text(shown[0]), batches=batches_text(shown[1])
     )
     bubble = pipeline.bubble_seconds(case.cluster, batches, compute.amount)
     return Shown(
-        headline=_schedule_sentence(stages, batches),
+        headline=_schedule_sentence(stages, batches, virtual),
         charts=[Chart(picture=schedule_picture(drawn, look()), file_name="schedule")],
         numbers=[(_("Compute"), compute), (_("Bubble"), bubble)],
         notes=[cut] if shown != (stages, batches) else [],
-        code=CODE.format(stages=stages, batches=batches),
+        code=CODE.format(stages=stages, batches=batches, virtual=virtual),
     )
 
 
-def _schedule_sentence(stages: int, batches: int) -> str:
+def _schedule_sentence(stages: int, batches: int, virtual: int) -> str:
     """Return how long a stage waits."""
     if stages == 1:
         return _("One stage has nobody to wait for: there is no pipeline and no bubble")
-    return _("{stages}, {batches}: each stage waits {idle} of the time").format(
-        stages=stages_text(stages),
-        batches=batches_text(batches),
-        idle=format_percent(pipeline.waiting_share(stages, batches)),
-    )
+    words = {
+        "stages": stages_text(stages),
+        "batches": batches_text(batches),
+        "virtual": virtual,
+        "idle": format_percent(pipeline.waiting_share(stages, batches, virtual)),
+        "plain": format_percent(pipeline.waiting_share(stages, batches)),
+    }
+    if virtual == 1:
+        return _("{stages}, {batches}: each stage waits {idle} of the time").format(**words)
+    return _(
+        "{stages} of {virtual} virtual stages each, {batches}: each stage waits {idle} of the "
+        "time instead of {plain}"
+    ).format(**words)

@@ -1,6 +1,6 @@
 """What every device holds: the rank grid, the stages, and the ways to shard the states."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from core.budget.budget import Budget, at_peak
@@ -30,14 +30,14 @@ def ranks(case: Case) -> Shown:
         num_bytes=[stage.num_bytes for stage in budget.stages],
         num_layers=[share.num_layers for share in shares(case.spec, case.cluster)],
         capacity=budget.capacity,
-        tensor=case.cluster.tensor,
+        ranks_of_a_replica=case.cluster.tensor * case.cluster.context,
     )
     drawn = [_ranks_drawn(view.grid, case.cluster.num_devices)] if view.grid.is_cut else []
     return Shown(
         headline=_ranks_sentence(case, budget),
         charts=[Chart(picture=ranks_picture(view, look()), file_name="rank-grid")],
         numbers=_numbers(case, budget),
-        beside=partial(_open_memory_page, case),
+        beside=_memory_link(case),
         notes=drawn,
         code=case.code,
     )
@@ -98,6 +98,12 @@ def _ranks_drawn(grid: RankGrid, num_devices: int) -> str:
     )
 
 
+def _memory_link(case: Case) -> Callable[[], None] | None:
+    """Return what shows the link to the memory page, which shares no sequences and no stages."""
+    is_there = case.cluster.context == case.cluster.virtual_stages == 1
+    return partial(_open_memory_page, case) if is_there else None
+
+
 def _open_memory_page(case: Case) -> None:
     """Show a link that opens the memory page in this state."""
     label = _("Open in Training memory →")
@@ -140,7 +146,7 @@ def stages(case: Case) -> Shown:
         headline=_stages_sentence(budget, sent.amount),
         charts=[Chart(picture=stages_picture(bars, budget.capacity, look()), file_name="stages")],
         numbers=numbers,
-        beside=partial(_open_memory_page, case),
+        beside=_memory_link(case),
         code=case.code,
     )
 
@@ -180,7 +186,7 @@ def sharding(case: Case) -> Shown:
     held = next(way for way in ways if way.key == chosen).held
     picture = sharding_picture(ways, case.cluster.device.memory_usable, chosen, look())
     return Shown(
-        headline=_sharding_sentence(ways, case.cluster.data),
+        headline=_sharding_sentence(ways, case.cluster.weight_ranks),
         charts=[Chart(picture=picture, file_name="sharding")],
         numbers=[
             (_("Weights"), held.child("weights")),

@@ -157,7 +157,8 @@ def rows_of(device: DeviceSpec) -> dict[str, list[str]]:
         _("nominal memory"): look().format_bytes(device.memory_sold),
         _("usable memory"): look().format_bytes(device.memory_usable),
         _("memory bandwidth"): _rate(device.bandwidth),
-        _("link to another device, one direction"): _rate(device.link),
+        _("link to the other devices, one direction"): _rate(device.link),
+        _("of it to a single one"): _rate(device.link_among(2)),
         _("link to the host, one direction"): _rate(device.host_link),
     }
     return {device.name: list(rows), " ": list(rows.values())}

@@ -7,11 +7,26 @@ from typing import Final, Literal
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.budget.fits.jobs import SERVING_FORMATS, TRAINING_WAYS, Job, serving_ways, training_ways
+from core.budget.fits.jobs import (
+    SERVING_FORMATS,
+    TRAINING_WAYS,
+    Job,
+    Layout,
+    serving_ways,
+    training_ways,
+)
 from core.budget.recipe import Checkpointing, TrainingRecipe
 from core.budget.serving.plan import ServingPlan, with_context
 from core.language import N_, _
-from pages.shared.budget.choices import ChosenDevice, ChosenModel, choose_device, choose_model
+from pages.shared.budget.choices import (
+    CONTEXT,
+    STAGES,
+    VIRTUAL,
+    ChosenDevice,
+    ChosenModel,
+    choose_device,
+    choose_model,
+)
 from pages.shared.inputs import Inputs
 
 ASK: Final = Inputs("fits")
@@ -48,6 +63,7 @@ class Case:
         way: Its format or recipe: a key of `ways`.
         how: The lengths, and the rest of a plan for serving or of a recipe for training.
         all_in_picture: Whether the picture has all models and devices, not the best known.
+        layout: How devices share a training, beside sharding all states.
     """
 
     model: ChosenModel
@@ -55,6 +71,7 @@ class Case:
     way: str
     how: ServingPlan | TrainingRecipe
     all_in_picture: bool
+    layout: Layout = Layout()  # noqa: RUF009  frozen
 
     @property
     def work(self) -> Work:
@@ -66,7 +83,7 @@ class Case:
         """Every way of the work, with the chosen lengths."""
         if isinstance(self.how, ServingPlan):
             return serving_ways(self.how)
-        return training_ways(self.how)
+        return training_ways(self.how, self.layout)
 
     @property
     def job(self) -> Job:
@@ -115,7 +132,27 @@ def choose_case() -> Case:
     with settings:
         all_in_picture = ASK.toggle("all", _("All models and devices"), default=False)
     how = _choose_how(work, sliders, settings)
-    return Case(model=model, device=device, way=way, how=how, all_in_picture=all_in_picture)
+    layout = Layout()
+    if work == "train":
+        with settings:
+            layout = _choose_layout()
+    return Case(
+        model=model, device=device, way=way, how=how, all_in_picture=all_in_picture, layout=layout
+    )
+
+
+def _choose_layout() -> Layout:
+    """Return how several devices share the training, beside sharding all states."""
+    context = ASK.select_slider(
+        "context",
+        _("Context-parallel size (CP)"),
+        CONTEXT,
+        default=1,
+        help=_("When several devices are searched for: so many of them share each sequence."),
+    )
+    stages = ASK.select_slider("stages", _("Pipeline-parallel size (PP)"), STAGES[:8], default=1)
+    virtual = ASK.select_slider("virtual", _("Virtual stages per device"), VIRTUAL, default=1)
+    return Layout(context=context, pipeline=stages, virtual_stages=virtual)
 
 
 def _choose_way(work: Work) -> str:

@@ -44,6 +44,8 @@ DATA: Final = stops(1, 4096)
 TENSOR: Final = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32)
 STAGES: Final = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64)
 EXPERTS: Final = (1, 2, 4, 8, 16, 32, 64)
+CONTEXT: Final = (1, 2, 4, 8, 16, 32, 64)
+VIRTUAL: Final = (1, 2, 3, 4, 5, 6, 7, 8, 10)
 ACCUMULATED: Final = stops(1, 1024)  # micro-batches of a step
 TRAINED_LENGTHS: Final = stops(128, 2**20)  # tokens of a sequence
 MOST_TRAINED: Final = 256  # sequences of a micro-batch
@@ -59,6 +61,8 @@ SPLITS: Final[Mapping[Way, tuple[str, str, Sequence[int]]]] = {
     "tensor": ("tensor", N_("Tensor-parallel size (TP)"), TENSOR),
     "pipeline": ("stages", N_("Pipeline-parallel size (PP)"), STAGES),
     "expert": ("expert", N_("Expert-parallel size (EP)"), EXPERTS),
+    "context": ("context", N_("Context-parallel size (CP)"), CONTEXT),
+    "virtual": ("virtual", N_("Virtual stages per device"), VIRTUAL),
 }
 """Way to split a model -> its name in the address, its label, the sizes that come into question."""
 CHECKPOINTED: Final[Mapping[str, str]] = {
@@ -74,6 +78,10 @@ OWN_NUMBERS: Final = (
     ("device_tflops", N_("Dense TFLOP/s in bf16"), 100_000, 100, 10),
     ("device_gbs", N_("Memory bandwidth in GB/s"), 100_000, 1000, 50),
     ("device_link", N_("Link to other devices in GB/s, one way"), 100_000, 32, 50),
+)
+LINK_HELP: Final = N_(
+    "Bandwidth to the other devices of the same machine: all links of the device together, in one "
+    "direction. Data sheets often print both directions together: half of that."
 )
 # What a link to another page of budgets takes along.
 SAME_CHOICES: Final = ("model", "config", "device", *(name for name, *_more in OWN_NUMBERS))
@@ -140,7 +148,7 @@ def model_label(key: str) -> str:
 
 
 def choose_device(inputs: Inputs, *, default: str = DEFAULT_DEVICE) -> ChosenDevice:
-    """Show the list of devices and return the chosen one.
+    """Show the list of devices, maker by maker and searchable, and return the chosen one.
 
     Args:
         inputs: The page's inputs.
@@ -160,12 +168,13 @@ def choose_device(inputs: Inputs, *, default: str = DEFAULT_DEVICE) -> ChosenDev
 
 
 def device_label(key: str) -> str:
-    """Return a device's name for a list, with its memory where there is room."""
+    """Return a device's name for a list, with its maker and memory where there is room."""
     if key in DEVICES:
         device = DEVICES[key]
         if presenting():
             return device.name
-        return f"{device.name} · {format_bytes(device.memory_sold, unit_system())}"
+        size = format_bytes(device.memory_sold, unit_system())
+        return f"{device.maker} {device.name} · {size}"
     return _("this computer") if key == LOCAL else _("a device of my own")
 
 
@@ -182,9 +191,12 @@ def _local_device() -> ChosenDevice | None:
 def _own_device(inputs: Inputs) -> ChosenDevice:
     with st.popover(_("My device"), icon=":material/memory:", key=inputs.key("own_device")):
         memory, tera, giga, link = (
-            inputs.number(name, _(label), 1, most, default=default, step=step)
+            inputs.number(
+                name, _(label), 1, most, default=default, step=step,
+                help=_(LINK_HELP) if name == "device_link" else None,
+            )
             for name, label, most, default, step in OWN_NUMBERS
-        )
+        )  # fmt: skip
     device = custom_device(
         memory=memory * GIB,
         flops_per_second=tera * 1e12,

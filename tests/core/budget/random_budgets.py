@@ -114,14 +114,26 @@ def loras():
 
 
 @st.composite
-def clusters(draw, spec):
-    """Ways to spread `spec`; those that its sizes do not allow are left out."""
+def clusters(draw, spec, recipe=None):
+    """Ways to spread `spec`; those that its sizes do not allow are left out.
+
+    Context ranks and virtual stages only for a recipe whose tokens and micro-batches allow them.
+    """
+    allows_context = recipe is not None and not recipe.seq_len % 8 and recipe.profile != "megatron"
     tensor = draw(st.sampled_from([1, 2, 8]))
     pipeline = draw(st.integers(1, min(3, spec.num_layers)))
     data = draw(st.sampled_from([1, 2, 8]))
+    context = draw(st.sampled_from([1, 1, 2, 4])) if allows_context else 1
+    virtual = (
+        draw(st.sampled_from([1, 1, 2]))
+        if pipeline > 1 and recipe and not recipe.accumulation % pipeline
+        else 1
+    )
     cluster = Cluster(
         device=DEVICES[draw(st.sampled_from(["h100-sxm", "t4"]))],
-        num_devices=tensor * pipeline * data,
+        num_devices=tensor * pipeline * data * context,
+        context=context,
+        virtual_stages=virtual,
         zero_stage=draw(st.integers(0, 3)),
         tensor=tensor,
         sequence_parallel=draw(st.booleans()),

@@ -30,6 +30,15 @@ def test_a_layout_that_cannot_be_is_refused():
         num_devices=4,
         expert=3,
     )
+    refused(
+        "12 devices cannot be split into 2 .* times 1 .* times 4 context-parallel ranks; take a "
+        "multiple of 8",
+        cluster,
+        num_devices=12,
+        tensor=2,
+        context=4,
+    )
+    refused("2 virtual stages need a pipeline", cluster, virtual_stages=2)
     refused("zero_stage is 4; it must lie between 0 and 3", cluster, zero_stage=4)
     refused("overlap is 1.5; it must lie between 0 and 1", cluster, overlap=1.5)
     refused("network is -1.0; it must lie between 0", cluster, network=-1.0)

@@ -39,7 +39,7 @@ few = settings(max_examples=40)
 def test_every_number_keeps_the_rules_of_a_tree_and_its_formula_gives_it_again(
     data, spec, recipe, plan
 ):
-    cluster = data.draw(clusters(spec))
+    cluster = data.draw(clusters(spec, recipe))
     check_tree(count_parameters(spec))
     check_tree(active_parameters(spec))
     check_tree(forward_flops(spec, recipe.num_tokens, recipe.seq_len))
@@ -135,7 +135,7 @@ def test_serving_more_sequences_or_longer_ones_never_takes_less(spec, plan):
 @given(st.data(), specs(), recipes())
 def test_one_device_sends_nothing_and_more_overlap_never_takes_longer(data, spec, recipe):
     assert communication(spec, recipe, ALONE).amount == 0
-    cluster = data.draw(clusters(spec))
+    cluster = data.draw(clusters(spec, recipe))
     slow = exposed_seconds(spec, recipe, replace(cluster, overlap=0.0)).amount
     assert exposed_seconds(spec, recipe, replace(cluster, overlap=1.0)).amount == 0
     assert exposed_seconds(spec, recipe, cluster).amount <= slow
@@ -159,7 +159,7 @@ def amount(spec, recipe, cluster=ALONE):
 
 @given(st.data(), specs(), recipes(lora=True))
 def test_every_training_budget_keeps_the_rules_of_a_tree(data, spec, recipe):
-    cluster = data.draw(clusters(spec))
+    cluster = data.draw(clusters(spec, recipe))
     found = budget(spec, recipe, cluster)
     check_tree(found.item)
     assert len(found.stages) == cluster.pipeline
@@ -226,7 +226,7 @@ def test_one_tensor_rank_is_no_tensor_parallelism(spec, recipe):
 
 @given(st.data(), specs(), recipes())
 def test_a_rank_never_holds_more_states_than_the_whole(data, spec, recipe):
-    cluster = data.draw(clusters(spec))
+    cluster = data.draw(clusters(spec, recipe))
     alone = budget(spec, recipe).item
     for stage in budget(spec, recipe, cluster).stages:
         for name in ("weights", "optimizer"):

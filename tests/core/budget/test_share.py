@@ -98,6 +98,23 @@ def test_latent_attention_asks_only_for_its_heads():
     assert shares(spec, cluster(128, tensor=128))[0].tensor == 128
 
 
+def test_virtual_stages_are_dealt_out_in_turn():
+    """Narayanan et al. 2021, section 2.2.2: of 16 layers the first of 4 has 1, 2, 9 and 10."""
+    spread = cluster(4, pipeline=4, virtual_stages=2)
+    mixture = Mixture(num_experts=8, experts_per_token=2, expert_dim=64, num_dense_layers=3)
+    parts = shares(model(num_layers=16, mixture=mixture), spread)
+    assert [part.num_layers for part in parts] == [4, 4, 4, 4]
+    assert [part.num_layers - part.num_expert_layers for part in parts] == [2, 1, 0, 0]
+    assert [part.has_embedding for part in parts] == [True, False, False, False]
+    assert [part.has_head for part in parts] == [False, False, False, True]
+
+
+def test_context_ranks_hold_the_same_weights_and_zero_shards_over_them_too():
+    part = shares(model(), cluster(64, tensor=2, context=8, zero_stage=3))[0]
+    assert (part.weight_shards, part.num_layers) == (32, 80)
+    assert cluster(64, tensor=2, context=8).data == 4
+
+
 EXPERTS = Mixture(num_experts=8, experts_per_token=2, expert_dim=30)
 
 

@@ -18,12 +18,14 @@ _LOOKS: Final[Mapping[str, tuple[str, str]]] = {
     "data": ("gradients", ""),
     "expert data": ("gradients", "/"),
     "tensor": ("weights", ""),
+    "context": ("kv_cache", ""),
     "pipeline": ("optimizer", ""),
     "expert": ("activations", ""),
     "compute": ("other", ""),
 }
 _ROW_PX: Final = 34
 _MOST_ROWS_PX: Final = 380
+_PALER: Final = 0.6  # so much of its colour does the last virtual stage lack at most
 _MOST_NUMBERED: Final = 600  # passes that still have room for a number
 _PASSES: Final[tuple[tuple[Pass, str, str], ...]] = (
     ("forward", N_("forward pass"), ""),
@@ -132,7 +134,8 @@ def schedule_picture(slots: Schedule, look: Look) -> Picture:
     """Return one row a stage with its forward and backward passes; a number names the micro-batch.
 
     Args:
-        slots: The passes of each stage, as `core.budget.parallel.pipeline.schedule` returns them.
+        slots: The passes of each stage, as `core.budget.parallel.pipeline.schedule` returns them;
+            the later of its virtual stages are paler.
         look: How the reader wants to see.
     """
     drawing, size = Drawing(), text_size(look)
@@ -160,7 +163,10 @@ def schedule_picture(slots: Schedule, look: Look) -> Picture:
 
 def _draw_passes(drawing: Drawing, slots: Schedule, look: Look) -> None:
     numbered, ground = sum(map(len, slots)) <= _MOST_NUMBERED, look.color("background")
-    hover = _("stage {stage}, micro-batch {number}").format(stage="%{y}", number="%{text}")
+    hover = _("stage {stage}, micro-batch {number}")
+    if num_virtual(slots) > 1:
+        hover = _("stage {stage}, virtual stage {run}, micro-batch {number}")
+    hover = hover.format(stage="%{y}", number="%{text}", run="%{customdata}")
     for direction, name, pattern in _PASSES:
         shown = [slot for row in slots for slot in row if slot.direction == direction]
         lines = {"shape": pattern, "fillmode": "overlay", "fgcolor": ground, "fgopacity": 0.3}
@@ -173,6 +179,7 @@ def _draw_passes(drawing: Drawing, slots: Schedule, look: Look) -> None:
             marker={
                 "color": look.color(direction),
                 "pattern": lines,
+                "opacity": [1 - _PALER * slot.run / num_virtual(slots) for slot in shown],
                 "line": {"color": ground, "width": 1},
             },
             text=[str(slot.microbatch) if numbered else "" for slot in shown],
@@ -180,8 +187,14 @@ def _draw_passes(drawing: Drawing, slots: Schedule, look: Look) -> None:
             insidetextanchor="middle",
             textangle=0,
             textfont={"color": ground},
+            customdata=[slot.run for slot in shown],
             hovertemplate=hover + "<extra>%{fullData.name}</extra>",
         )
+
+
+def num_virtual(slots: Schedule) -> int:
+    """Return how many virtual stages each stage has."""
+    return 1 + max(slot.run for slot in slots[0])
 
 
 def schedule_end(slots: Schedule) -> float:
@@ -196,15 +209,25 @@ def idle_share(slots: Schedule) -> float:
 
 
 def _schedule_sentence(slots: Schedule) -> str:
+    virtual, held = num_virtual(slots), most_held(tuple(slots[0]))
+    words = {
+        "stages": stages_text(len(slots)),
+        "batches": batches_text(len(slots[0]) // (2 * virtual)),
+        "virtual": virtual,
+        "idle": format_percent(idle_share(slots)),
+        "held": batches_text(held),
+        "part": f"{held / virtual:.4g}",
+    }
+    if virtual == 1:
+        return _(
+            "A pipeline of {stages} with {batches}, one forward and one backward pass in turn; "
+            "each stage waits {idle} of the time. Stage 0 holds activations of {held} at most."
+        ).format(**words)
     return _(
-        "A pipeline of {stages} with {batches}, one forward and one backward pass in turn; each "
-        "stage waits {idle} of the time. Stage 0 holds activations of {held} at most."
-    ).format(
-        stages=stages_text(len(slots)),
-        batches=batches_text(len(slots[0]) // 2),
-        idle=format_percent(idle_share(slots)),
-        held=batches_text(most_held(tuple(slots[0]))),
-    )
+        "A pipeline of {stages}, each of {virtual} virtual stages that take turns, with {batches}; "
+        "each stage waits {idle} of the time. Stage 0 holds as many activations as {part} "
+        "micro-batches have, at most."
+    ).format(**words)
 
 
 def stages_text(count: int) -> str:
@@ -223,5 +246,7 @@ def _schedule_table(slots: Schedule) -> Table:
         _("stage"): list(range(len(slots))),
         _("first pass starts"): [row[0].start for row in slots],
         _("last pass ends"): [row[-1].end for row in slots],
-        _("micro-batches held at most"): [most_held(tuple(row)) for row in slots],
+        _("micro-batches held at most"): [
+            round(most_held(tuple(row)) / num_virtual(slots), 2) for row in slots
+        ],
     }

@@ -27,14 +27,14 @@ class GridView:
         num_bytes: What a rank of each stage holds; one number a stage.
         num_layers: The layers of each stage.
         capacity: What a process can get of a device, in bytes.
-        tensor: Ranks that share each matrix.
+        ranks_of_a_replica: Ranks of one stage that work on the same sequences.
     """
 
     grid: RankGrid
     num_bytes: Sequence[int]
     num_layers: Sequence[int]
     capacity: float
-    tensor: int
+    ranks_of_a_replica: int
 
 
 def ranks_picture(view: GridView, look: Look) -> Picture:
@@ -92,11 +92,18 @@ def _draw_squares(drawing: Drawing, view: GridView, look: Look) -> None:
 
 
 def _hover(rank: Rank, view: GridView, look: Look) -> str:
-    return _(
+    sentence = _(
         "rank {rank}: stage {stage}, data-parallel rank {replica}, tensor-parallel rank {tensor}, "
         "node {node}; {size}"
-    ).format(
+    )
+    if any(each.context for each in view.grid.rows[0]):
+        sentence = _(
+            "rank {rank}: stage {stage}, data-parallel rank {replica}, context-parallel rank "
+            "{context}, tensor-parallel rank {tensor}, node {node}; {size}"
+        )
+    return sentence.format(
         rank=rank.number,
+        context=rank.context,
         stage=rank.stage,
         replica=rank.replica,
         tensor=rank.tensor,
@@ -115,11 +122,13 @@ def _row_name(view: GridView, stage: int, look: Look) -> str:
 
 def _replicas(view: GridView) -> tuple[list[float], list[str]]:
     """Return where the replicas stand and their numbers, not more than there is room for."""
-    num_replicas = -(-len(view.grid.rows[0]) // view.tensor)
+    num_replicas = -(-len(view.grid.rows[0]) // view.ranks_of_a_replica)
     step = -(-num_replicas // _MOST_TICKS)
     shown = range(0, num_replicas, step)
-    middle = (view.tensor - 1) / 2
-    return [replica * view.tensor + middle for replica in shown], [str(each) for each in shown]
+    middle = (view.ranks_of_a_replica - 1) / 2
+    return [replica * view.ranks_of_a_replica + middle for replica in shown], [
+        str(each) for each in shown
+    ]
 
 
 def _frames(grid: RankGrid) -> Line:

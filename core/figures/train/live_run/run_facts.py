@@ -42,6 +42,7 @@ SOURCES: Final = {
     "allocator": N_("allocator"),
     "tensors": N_("watched tensors"),
     "data sheet": N_("data sheet"),
+    "claimed": N_("no data sheet: recalled or by ratio"),
     "measured": N_("measured matmul"),
 }
 PEAK_OF_MEMORY: Final = N_("{amount} ({source})")

@@ -1,7 +1,11 @@
 """Where ranks stand, and which link each group talks over, on nodes of eight H100."""
 
+from dataclasses import replace
+
 import pytest
 
+from core.budget.catalogue.devices import DEVICES
+from core.budget.cluster import Cluster
 from core.budget.parallel.ranks import (
     BETWEEN,
     INSIDE,
@@ -22,6 +26,20 @@ def test_one_node_needs_no_network():
     for axis in ("data", "tensor", "pipeline", "expert", "expert data"):
         found = group(cluster(8, tensor=2, pipeline=2), axis)
         assert (found.inside, found.ring, found.link_name) == (True, NVLINK, INSIDE), axis
+
+
+def test_a_pair_of_a_torus_has_one_of_its_links_and_a_whole_torus_all():
+    """A TPU v5e: 50 GB/s to a neighbour, 200 to all four."""
+    for tensor, speed in ((2, 50e9), (4, 150e9), (8, 200e9)):
+        slice_of_8 = Cluster(device=DEVICES["tpu-v5e"], num_devices=8, tensor=tensor)
+        found = group(slice_of_8, "tensor")
+        assert (found.ring, found.all_to_all, found.neighbour) == (speed, speed, 50e9), tensor
+
+
+def test_four_bridged_cards_wait_for_the_host():
+    cards = Cluster(device=DEVICES["h100-pcie"], num_devices=4, tensor=4)
+    assert group(cards, "tensor").ring == 64e9
+    assert group(replace(cards, tensor=2), "tensor").ring == 300e9
 
 
 def test_tensor_ranks_stay_inside_a_node_as_long_as_they_fit():

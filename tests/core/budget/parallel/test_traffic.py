@@ -239,3 +239,15 @@ def test_torch_reduces_twice_a_layer_in_each_pass():
     with mesh_of_fake_ranks() as mesh:
         counted = collectives(parallel.parallelize_module(Block(), mesh, plan))
     assert counted == {"c10d_functional.all_reduce": 4}
+
+
+def test_virtual_stages_send_as_many_times_as_they_are():
+    """Narayanan et al. 2021, section 2.2.2; the last stage hands its runs but one to the first."""
+    recipe = TrainingRecipe(batch_size=1, seq_len=1024, accumulation=8)
+    one = 8 * 1024 * 8192 * PRECISIONS[recipe.precision].residual
+    spread = cluster(4, pipeline=4, virtual_stages=5)
+    for share in shares(model(), spread, 8):
+        found = tuple(activation_transfers(model(), recipe, spread, share))
+        sent = {line.item.name: line.item.amount for line in found}
+        assert sent["activations to the next stage"] == (5 - share.has_head) * one, share.stage
+        assert sent["gradients to the stage before"] == (5 - share.has_embedding) * one

@@ -68,7 +68,8 @@ def test_what_is_turned_into_16_bits_everywhere_is_refused_with_what_would_do():
     for fmt in ("int4_group128", "nf4", "nf4_double_quant", "int8_group128"):
         refused(rf"\(B200 neither\) multiplies {fmt} as .* weight-only", native_peak, B200, fmt)
     refused(
-        r"H100 SXM does not multiply nvfp4 as it is stored; RTX 5090, B200, GB200 \(one GPU\) do",
+        r"H100 SXM does not multiply nvfp4 as it is stored; B200, B300 SXM, GB200 \(one GPU\), "
+        r"RTX 5080, RTX 5090 do",
         native_peak, H100, "nvfp4",
     )  # fmt: skip
     refused("weight_format is 'int3'; use one of: float64", native_peak, H100, "int3")

@@ -31,10 +31,10 @@ def names(time):
 
 
 def test_70_b_on_15_t_tokens_takes_144_days_and_with_the_sparse_peak_72():
-    # Stanford CS336 (2025), lecture 2.
-    dense = training_seconds(70 * 10**9, 15 * 10**12, 1024, 989.5e12, 0.5)
+    # Stanford CS336 (2025), lecture 2, which rounds the H100's 989.4 TFLOP/s to 989.5.
+    dense = training_seconds(70 * 10**9, 15 * 10**12, 1024, 989.4e12, 0.5)
     sparse = training_seconds(70 * 10**9, 15 * 10**12, 1024, 1979e12, 0.5)
-    assert dense / DAY == pytest.approx(143.93, abs=0.005)
+    assert dense / DAY == pytest.approx(143.94, abs=0.005)
     assert sparse / DAY == pytest.approx(71.96, abs=0.005)
 
 

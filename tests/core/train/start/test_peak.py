@@ -65,7 +65,7 @@ def test_a_card_that_is_sold_has_the_dense_peak_of_its_sheet(
 
 @pytest.mark.parametrize(
     "name",
-    ["NVIDIA A10G", "NVIDIA GeForce RTX 4090 D", "NVIDIA H100 NVL", f"{H100} MIG 1g.10gb", "A GPU"],
+    ["NVIDIA A10G", "NVIDIA GeForce RTX 4090 D", "NVIDIA H100", f"{H100} MIG 1g.10gb", "A GPU"],
 )
 def test_a_card_of_another_name_has_the_product_that_was_measured_on_it_or_none(here, on_gpu, name):
     assert peak_of_run(on_gpu(name)) == {}
@@ -77,6 +77,15 @@ def test_a_card_of_another_name_has_the_product_that_was_measured_on_it_or_none(
     assert peak_of_run(on_gpu(name, "fp32"))["peak_flops_per_second"] == 5e13
     assert peak_of_run(on_gpu(name, "fp16")) == {}, "nobody timed float16"
     assert peak_of_run(on_gpu("another card")) == {}
+
+
+def test_a_card_without_a_sheet_says_so_and_a_rate_that_nobody_states_is_measured(here, on_gpu):
+    h800 = "NVIDIA H800"
+    found = {"peak_flops_per_second": 989.4e12, "peak_source": "claimed"}
+    assert peak_of_run(on_gpu(h800)) == found
+    assert peak_of_run(on_gpu(h800, "fp32")) == {}, "its fp32 rate stands in no table"
+    here(timed(replace(GPU, name=h800), float32=4e13))
+    assert peak_of_run(on_gpu(h800, "fp32"))["peak_source"] == "measured"
 
 
 def test_a_slice_never_has_the_peak_of_the_whole_card(here, on_gpu):

@@ -148,12 +148,12 @@ def test_training_is_spoken_of_as_training(case):
 def test_the_table_of_a_device_has_every_peak_and_both_memories():
     for device in DEVICES.values():
         names, values = rows_of(device).values()
-        assert len(names) == len(values) == len(device.peak) + 5, device.name
+        assert len(names) == len(values) == len(device.peak) + 6, device.name
     names, values = rows_of(DEVICES["h100-sxm"]).values()
     told = dict(zip(names, values, strict=True))
     assert told["dense bfloat16 peak"] == "989 TFLOP/s"
     assert told["dense int8 peak"] == "1.98 POP/s"
-    assert told["link to another device, one direction"] == "450 GB/s"
+    assert told["link to the other devices, one direction"] == "450 GB/s"
     assert (told["nominal memory"], told["usable memory"]) == (
         "80.0 GiB",
         "78.6 GiB",

@@ -61,7 +61,7 @@ def test_a_link_chooses_model_and_device(open_script):
 
 def test_the_lists_name_sizes():
     assert model_label("llama-2-70b") == "Llama-2 70B · 69.0 B · Meta"
-    assert device_label("rtx-4090") == "RTX 4090 · 24.0 GiB"
+    assert device_label("rtx-4090") == "NVIDIA RTX 4090 · 24.0 GiB"
 
 
 def test_a_pasted_config_is_the_model_and_the_address_keeps_what_is_read(open_script):
@@ -238,12 +238,23 @@ def test_a_slider_over_splits_has_the_stops_that_the_model_allows(open_script):
     options = {
         way: app.select_slider(key=f"demo_{name}_choice").options
         for way, (name, _label, _sizes) in SPLITS.items()
+        if way in {"tensor", "pipeline", "expert"}
     }
     assert options["tensor"] == ["1", "2", "4", "8", "16", "32"]
     assert options["pipeline"][-1] == "32"
     assert options["expert"] == ["1", "2"]
     cluster = app.session_state["seen"]
     assert (cluster.num_devices, cluster.tensor, cluster.expert) == (2 * 8 * 3, 8, 2)
+
+
+def test_virtual_stages_are_those_that_divide_the_layers_of_a_stage(open_script):
+    """Mixtral 8x7B has 32 layers: 8 for each of 4 stages."""
+    script = SPLIT.replace('"expert"', '"context", "virtual"')
+    app = open_script(script, demo_model="mixtral-8x7b", demo_stages="4", demo_virtual="4")
+    assert app.select_slider(key="demo_virtual_choice").options == ["1", "2", "4", "8"]
+    assert app.select_slider(key="demo_context_choice").options[:3] == ["1", "2", "4"]
+    cluster = app.session_state["seen"]
+    assert (cluster.virtual_stages, cluster.num_devices) == (4, 2 * 8 * 4)
 
 
 def test_a_default_that_the_model_does_not_allow_gives_way_to_the_next_below(open_script):

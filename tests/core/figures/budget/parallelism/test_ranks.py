@@ -15,7 +15,7 @@ def view(spread, sizes, capacity=80):
         num_bytes=[size * GIB for size in sizes],
         num_layers=[20] * len(sizes),
         capacity=capacity * GIB,
-        tensor=spread.tensor,
+        ranks_of_a_replica=spread.tensor * spread.context,
     )
 
 

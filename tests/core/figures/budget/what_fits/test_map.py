@@ -135,3 +135,19 @@ def test_many_columns_leave_room_for_the_number_alone():
     assert "W128" in written
     assert not any(each.endswith("×") for each in written)
     assert any("W128×" in column for column in picture.table.values())
+
+
+def test_all_devices_side_by_side_have_room_for_a_letter_and_names_that_stand_upright():
+    """50 columns on a screen of 1366 pixels: 22 each, a letter and an upright line of text."""
+    devices = {f"{key} {turn}": DEVICES[key] for turn in (1, 2) for key in list(DEVICES)[:25]}
+    way = serving_ways(ServingPlan())["bf16"]
+    wide = models_devices({"deepseek-v3": MODELS["deepseek-v3"]}, way, devices)
+    labels = Labels(rows={"deepseek-v3": "V3"}, columns={key: key for key in devices})
+    picture = map_picture(wide, labels, Look())
+    written = picture.figure.data[1].text
+    assert len(written) == 50
+    assert {len(each) for each in written} == {1}
+    assert "W" in written
+    assert picture.figure.layout.xaxis.tickangle == -90
+    assert any("W128×" in column for column in picture.table.values())
+    assert "on hover" in letters_sentence(wide)
