@@ -150,4 +150,4 @@ def test_all_devices_side_by_side_have_room_for_a_letter_and_names_that_stand_up
     assert "W" in written
     assert picture.figure.layout.xaxis.tickangle == -90
     assert any("W128×" in column for column in picture.table.values())
-    assert "on hover" in letters_sentence(wide)
+    assert "in the table and under the pointer" in letters_sentence(wide, Look())
