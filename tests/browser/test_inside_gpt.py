@@ -6,10 +6,15 @@ from core.language import install_provider
 from core.models.lens import attention_maps, logit_lens
 from core.train.learning.opened import open_shipped, shipped_steps
 from core.train.text.pieces import last_pieces, vocabulary_signs
-from pages.models.inside_gpt.inputs import START
+from pages.models.inside_gpt.inputs import MAX_CHARS, START
 from tests.browser.seen import RUNS, headline, press, until_headline
 
 ADDRESS = "/inside-gpt"
+PASTE = """(field, text) => {
+  const clipboardData = new DataTransfer();
+  clipboardData.setData("text", text);
+  field.dispatchEvent(new ClipboardEvent("paste", { clipboardData, cancelable: true }));
+}"""
 
 
 @pytest.fixture(autouse=True)
@@ -139,3 +144,14 @@ def test_on_a_phone_the_tokens_take_the_room_of_the_bars(new_page, visit):
     page.locator(".picture").first.wait_for()
     assert page.locator(".cell").count() > 10
     assert page.locator(".bar").count() == 0
+
+
+def test_a_pasted_book_is_read_at_its_end(open_depth, opened):
+    page = open_depth()
+    book = "the value of it 你🎉 " * 6000  # 114,000 characters
+    page.locator(".text").fill("")
+    page.locator(".text").evaluate(PASTE, book)
+    until_headline(page, f"“{best_after(opened, book)}”")
+    assert len(page.locator(".text").input_value()) <= MAX_CHARS + 400  # an emoji counts twice
+    assert page.locator(".token").count() > 20
+    assert "last 64 tokens" in page.locator("[data-testid=stMain]").inner_text()

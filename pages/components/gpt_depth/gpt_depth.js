@@ -2,10 +2,12 @@
 // first: while an answer is under way the next key waits, and those between are never sent.
 
 const REST_MS = 60;
+const MANY = 4;
 const LATE_MS = 1500; // after that an answer is no longer waited for
 const KINDS = ["svg", "png"];
 const VIEWS = new WeakMap();
 
+const endOf = (text, most) => [...text.slice(-2 * most)].slice(-most).join("");
 const lastOf = (view) => view.data.panels[0]?.tokens.length - 1;
 const rowsOf = (view) => view.data.panels[0].names.length;
 const pointed = (view) => view.hover ?? { token: view.at, row: view.row };
@@ -15,7 +17,7 @@ function tell(view, wait) {
   view.telling = setTimeout(() => {
     const isWaiting = view.told && view.told.text !== view.data.text && performance.now() - view.since < LATE_MS;
     if (isWaiting) return; // the answer calls again
-    const text = [...view.field.value].slice(-view.data.most).join("");
+    const text = endOf(view.field.value, view.data.most);
     const told = { text, at: view.isKept ? String(view.at) : "", layer: view.layer + 1 };
     if (JSON.stringify(told) === JSON.stringify(view.told ?? view.given)) return;
     Object.assign(view, { told, since: performance.now() });
@@ -147,9 +149,18 @@ function newView(root) {
   const view = { root, field, at: 0, row: 0, layer: 0, scenes: [], hover: null, isKept: false, told: null, given: null };
   field.addEventListener("input", (event) => {
     view.isKept = false;
+    // A pasted book would take the browser seconds at every key: its end is kept, as it is sent.
+    if (field.value.length > MANY * view.data.most) field.value = endOf(field.value, view.data.most);
     if (!event.isComposing) tell(view, 0);
   });
   for (const kind of KINDS) root.querySelector(`[data-act=${kind}]`).onclick = () => savePictures(view, kind);
+  field.addEventListener("paste", (event) => {
+    const text = event.clipboardData.getData("text");
+    if (text.length <= MANY * view.data.most) return;
+    event.preventDefault();
+    field.setRangeText(endOf(text, view.data.most), field.selectionStart, field.selectionEnd, "end");
+    field.dispatchEvent(new Event("input"));
+  });
   field.addEventListener("compositionend", () => tell(view, 0));
   field.addEventListener("keydown", (event) => event.stopPropagation()); // the page's keys are letters here
   new ResizeObserver(() => {
