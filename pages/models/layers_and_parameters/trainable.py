@@ -19,6 +19,7 @@ from pages.models.layers_and_parameters.inputs import ASK, Case, with_adapters, 
 from pages.models.layers_and_parameters.snippets import lora_snippet
 from pages.shared.settings import look, presenting
 from pages.shared.tabbed_page import Chart, Shown
+from pages.shared.tensors.refused_inputs import refused_inputs
 
 RANKS: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 TICKS: Final[tuple[Part, ...]] = ("embedding", "attention", "feed_forward", "experts", "norms")
@@ -69,11 +70,14 @@ def choose_trainable() -> Choice:
 def trainable(case: Case, choice: Choice) -> Shown:
     """Show bytes of weights, gradients and optimizer, all of the model learning and this part."""
     targets = choice.targets or usual_targets(case.tree)
-    trained = (
-        with_adapters(case.source, targets, choice.rank)
-        if choice.adapters
-        else with_parts(case.source, choice.parts)
-    )
+    try:
+        trained = (
+            with_adapters(case.source, targets, choice.rank)
+            if choice.adapters
+            else with_parts(case.source, choice.parts)
+        )
+    except ValueError as error:
+        return refused_inputs(N_("These LoRA adapters cannot be added."), error)
     meanings = {_("weights"): "weights", _("gradients"): "gradients", _("optimizer"): "optimizer"}
     bars = {
         _("all of it"): _bytes(case.tree, case.tree.num_params),
