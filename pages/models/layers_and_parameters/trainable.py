@@ -51,8 +51,8 @@ def choose_trainable() -> Choice:
             "targets",
             _("Target modules"),
             help=_(
-                "Last part of the names of linear layers, with commas: q, v. Without a name: "
-                "every projection of attention."
+                "Last part of the names of linear layers, with commas: qkv, up. A name is adapted "
+                "wherever it stands. Without a name: the names that attention uses."
             ),
         )
         rank = ASK.select_slider("rank", _("Rank"), RANKS, default=8)
@@ -142,9 +142,9 @@ def _numbers(num_trainable: int) -> list[tuple[str, Item]]:
 def _note(choice: Choice, targets: tuple[str, ...]) -> str:
     if choice.adapters:
         return _(
-            "Adapters on {targets}: W + (α/r)·B·A. A is drawn at random, B starts as zeros, so at "
-            "first the output stays the same bit for bit. The frozen weights need neither "
-            "gradients nor moments."
+            "Adapters on every layer named {targets}: W + (α/r)·B·A. A is drawn at random, B "
+            "starts as zeros, so at first the output stays the same bit for bit. The frozen "
+            "weights need neither gradients nor moments."
         ).format(targets=_(", ").join(f"`{name}`" for name in targets))
     return _(
         "`requires_grad_(False)` freezes: the weight stays, and needs neither a gradient nor "
