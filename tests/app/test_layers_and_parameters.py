@@ -101,6 +101,7 @@ def test_a_small_module_has_the_parameters_of_its_own_code(open_page, key):
     assert f": {learned(module):,} parameters" in text
 
 
+@pytest.mark.slow
 def test_a_model_of_405_billion_parameters_opens_on_every_laptop(open_page):
     app = open_page(PAGE, layers_model="llama-3.1-405b")
     assert counts(headline(app))[-1] == MODELS["llama-3.1-405b"].published
@@ -228,6 +229,7 @@ def test_a_graph_is_wrong_where_python_takes_the_other_branch(open_page, rows):
     assert headline(open_page(PAGE, **query)).endswith(f"{', '.join(map(str, wrong))} rows")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("tab", "key", "right"), QUESTIONS, ids=TABS)
 def test_each_tab_asks_and_explains_its_answer(open_page, tab, key, right):
     told = said(commit(open_page(PAGE, layers_tab=tab, **ask(key)), key, right))
