@@ -19,6 +19,7 @@ from pages.models.layers_and_parameters.inputs import ASK, Case, with_adapters, 
 from pages.models.layers_and_parameters.snippets import lora_snippet
 from pages.shared.settings import look, presenting
 from pages.shared.tabbed_page import Chart, Shown
+from pages.shared.tensors.refused_inputs import refused_inputs
 
 RANKS: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 TICKS: Final[tuple[Part, ...]] = ("embedding", "attention", "feed_forward", "experts", "norms")
@@ -50,8 +51,8 @@ def choose_trainable() -> Choice:
             "targets",
             _("Target modules"),
             help=_(
-                "Last part of the names of linear layers, with commas: q, v. Without a name: "
-                "every projection of attention."
+                "Last part of the names of linear layers, with commas: qkv, up. A name is adapted "
+                "wherever it stands. Without a name: the names that attention uses."
             ),
         )
         rank = ASK.select_slider("rank", _("Rank"), RANKS, default=8)
@@ -69,11 +70,14 @@ def choose_trainable() -> Choice:
 def trainable(case: Case, choice: Choice) -> Shown:
     """Show bytes of weights, gradients and optimizer, all of the model learning and this part."""
     targets = choice.targets or usual_targets(case.tree)
-    trained = (
-        with_adapters(case.source, targets, choice.rank)
-        if choice.adapters
-        else with_parts(case.source, choice.parts)
-    )
+    try:
+        trained = (
+            with_adapters(case.source, targets, choice.rank)
+            if choice.adapters
+            else with_parts(case.source, choice.parts)
+        )
+    except ValueError as error:
+        return refused_inputs(N_("These LoRA adapters cannot be added."), error)
     meanings = {_("weights"): "weights", _("gradients"): "gradients", _("optimizer"): "optimizer"}
     bars = {
         _("all of it"): _bytes(case.tree, case.tree.num_params),
@@ -138,9 +142,9 @@ def _numbers(num_trainable: int) -> list[tuple[str, Item]]:
 def _note(choice: Choice, targets: tuple[str, ...]) -> str:
     if choice.adapters:
         return _(
-            "Adapters on {targets}: W + (α/r)·B·A. A is drawn at random, B starts as zeros, so at "
-            "first the output stays the same bit for bit. The frozen weights need neither "
-            "gradients nor moments."
+            "Adapters on every layer named {targets}: W + (α/r)·B·A. A is drawn at random, B "
+            "starts as zeros, so at first the output stays the same bit for bit. The frozen "
+            "weights need neither gradients nor moments."
         ).format(targets=_(", ").join(f"`{name}`" for name in targets))
     return _(
         "`requires_grad_(False)` freezes: the weight stays, and needs neither a gradient nor "

@@ -1,0 +1,283 @@
+"""Layers and parameters: what it says of a model is what torch counts, adapts, draws or refuses."""
+
+import random
+import re
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from core.budget.catalogue.models import MODELS
+from core.models.gpt import GPT
+from core.models.layer_zoo import LAYERS
+from core.models.small import SMALL
+from core.models.spec import GPTShape
+from pages.models.layers_and_parameters.inputs import CONTEXTS, HEADS, VOCABULARIES, WIDTHS
+from tests.app.shown import alt, ask, commit, headline, page_links, said
+
+PAGE = "models/layers_and_parameters"
+TABS = ("tree", "modules", "trainable", "zoo", "init", "ndarray")
+QUESTIONS = (  # tab, key of its question, the right answer
+    ("tree", "layers_twice_the_width", 1),
+    ("modules", "layers_twice_the_heads", 1),
+    ("trainable", "layers_before_the_first_step", 1),
+    ("zoo", "layers_one_row", 1),
+    ("init", "layers_sixteen_layers", 2),
+    ("ndarray", "layers_traced_branch", 1),
+)
+
+
+def counts(text):
+    """Return the whole numbers of a text."""
+    return [int(each.replace(",", "")) for each in re.findall(r"\d[\d,]*(?![\d.,]|\s?%)", text)]
+
+
+def learned(module):
+    return sum(each.numel() for each in module.parameters())
+
+
+def linear(*sides):
+    """Return the parameters of a matrix, as torch counts them."""
+    return learned(nn.Linear(*sides, bias=False, device="meta"))
+
+
+def gpt_count(width, layers, vocabulary, context):
+    """Return the parameters of a GPT without biases whose head is tied."""
+    norm = learned(nn.LayerNorm(width, bias=False, device="meta"))
+    block = linear(width, 3 * width) + linear(width, width) + 2 * linear(width, 4 * width)
+    embeddings = linear(width, vocabulary) + linear(width, context)
+    return embeddings + layers * (block + 2 * norm) + norm
+
+
+def llama_count(width, layers, vocabulary, *, share, ffn_dim):
+    """Return the parameters of a Llama; keys and values are `share` of the width."""
+    norm = learned(nn.RMSNorm(width, device="meta"))
+    attention = 2 * linear(width, width) + 2 * linear(width, width // share)
+    block = attention + 3 * linear(width, ffn_dim) + 2 * norm
+    return 2 * linear(width, vocabulary) + layers * block + norm
+
+
+def query_of(**settings):
+    return {f"layers_{name}": str(value) for name, value in settings.items()}
+
+
+def some_gpts(many, seed=0):
+    """Yield random settings of the sliders: width, layers, vocabulary, context."""
+    draw = random.Random(seed)  # noqa: S311  settings of a test, no secret
+    for _each in range(many):
+        yield (
+            draw.choice(WIDTHS),
+            draw.randint(1, 128),
+            draw.choice(VOCABULARIES),
+            draw.choice(CONTEXTS),
+        )
+
+
+@pytest.mark.slow
+def test_thirty_random_settings_of_a_gpt_have_the_parameters_that_torch_counts(open_page):
+    for width, layers, vocabulary, context in some_gpts(30):
+        query = query_of(width=width, layers=layers, vocabulary=vocabulary, context=context)
+        wanted = gpt_count(width, layers, vocabulary, context)
+        assert f" {wanted:,} parameters" in headline(open_page(PAGE, **query)), query
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("width", "heads", "kv", "ffn", "ffn_dim"),
+    [(4096, 32, 8, "3.5", 14336), (4096, 32, 32, "8/3", 11008), (512, 8, 2, "4", 2048)],
+)
+def test_a_llama_has_the_parameters_that_torch_counts(open_page, width, heads, kv, ffn, ffn_dim):
+    sizes = {"width": width, "layers": 32, "vocabulary": 32000}
+    query = query_of(model="llama", heads=heads, kv=kv, ffn=ffn, **sizes)
+    wanted = llama_count(width, 32, 32000, share=heads // kv, ffn_dim=ffn_dim)
+    assert f" {wanted:,} parameters" in headline(open_page(PAGE, **query))
+
+
+@pytest.mark.parametrize("key", SMALL)
+def test_a_small_module_has_the_parameters_of_its_own_code(open_page, key):
+    module = eval(SMALL[key].code, {"nn": nn})  # noqa: S307  what the page shows
+    text = headline(open_page(PAGE, layers_model=key))
+    assert f": {learned(module):,} parameters" in text
+
+
+@pytest.mark.slow
+def test_a_model_of_405_billion_parameters_opens_on_every_laptop(open_page):
+    app = open_page(PAGE, layers_model="llama-3.1-405b")
+    assert counts(headline(app))[-1] == MODELS["llama-3.1-405b"].published
+    assert "405" in alt(app)
+    assert any("sizes_size=llama-3.1-405b" in each.query_string for each in page_links(app))
+
+
+def test_the_shares_of_the_headline_fill_the_whole(open_page):
+    shares = re.findall(r"([\d.]+) ?%", headline(open_page(PAGE)))
+    assert sum(float(each) for each in shares) == pytest.approx(100, abs=0.1)
+
+
+@pytest.mark.parametrize("tab", TABS)
+@pytest.mark.parametrize("settings", [{"lang": "zh"}, {"present": "1"}], ids=["zh", "present"])
+def test_every_tab_has_a_picture_in_both_languages_and_on_a_projector(open_page, tab, settings):
+    app = open_page(PAGE, layers_tab=tab, **settings)
+    assert headline(app)
+    assert len(alt(app)) > 20
+
+
+def test_lora_trains_what_two_thin_matrices_hold(open_page):
+    width, layers, rank = 512, 6, 16
+    query = query_of(tab="trainable", width=width, layers=layers, rank=rank)
+    text = headline(open_page(PAGE, **query))
+    sides = ((width, 3 * width), (width, width), (4 * width, width))  # qkv and out, and MLP's out
+    each_block = sum(linear(inputs, rank) + linear(rank, outputs) for inputs, outputs in sides)
+    assert f"on {len(sides) * layers} layers trains {layers * each_block:,} of" in text
+
+
+def test_a_target_of_lora_is_a_name_of_a_layer(open_page):
+    app = open_page(PAGE, layers_tab="trainable", layers_targets=" up,", layers_rank="4")
+    blocks = 12 * (linear(768, 4) + linear(4, 4 * 768))
+    assert f"on 12 layers trains {blocks:,} of" in headline(app)
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        (query_of(targets="q_proj"), ("q_proj", "qkv", "out")),
+        (query_of(targets="qkv, nothing"), ("nothing", "qkv")),
+        (query_of(targets="q_proj", model="encoder"), ("q_proj", "linear1", "in_proj_weight")),
+        (query_of(rank=64, width=32), ("64", "1", "32")),
+    ],
+    ids=["wrong name", "one of two", "packed", "rank"],
+)
+def test_adapters_that_cannot_be_added_are_refused_in_one_sentence(open_page, query, names):
+    app = open_page(PAGE, layers_tab="trainable", **query)
+    assert "LoRA" in headline(app)
+    (error,) = app.error
+    assert [each for each in names if each not in error.value] == []
+
+
+def test_parts_that_learn_are_counted(open_page):
+    norms = 12 * 2 * 768 + 768
+    query = query_of(tab="trainable", method="parts")
+    assert f"{norms:,} of {gpt_count(768, 12, 50257, 1024):,}" in headline(open_page(PAGE, **query))
+    query |= query_of(train_norms="false")
+    assert headline(open_page(PAGE, **query)).startswith("0 of ")
+
+
+def test_heads_that_do_not_divide_the_width_give_way_and_are_named(open_page):
+    app = open_page(PAGE, layers_width="768", layers_heads="25")
+    assert headline(app)
+    (told,) = [each.value for each in app.caption if "layers_heads" in each.value]
+    offered = {int(each) for each in re.findall(r"`(\d+)`", told)}
+    assert {each for each in HEADS if 768 % each == 0} <= offered
+    with pytest.raises(ValueError, match="25"):
+        GPT(GPTShape(num_layers=1, hidden_dim=768, num_heads=25, vocab_size=65, seq_len=8))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("width", "777"), ("layers", "9999"), ("vocabulary", "-1"), ("model", "gpt-9"), ("rank", "3")],
+)
+def test_a_value_that_is_not_offered_is_named(open_page, name, value):
+    app = open_page(PAGE, layers_tab="trainable" if name == "rank" else "tree",
+                    **query_of(**{name: value}))  # fmt: skip
+    assert headline(app)
+    assert any(f"`layers_{name}` = `{value}`" in each.value for each in app.caption)
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_a_layer_of_the_zoo_has_torchs_own_parameters(open_page, name):
+    text = headline(open_page(PAGE, layers_tab="zoo", layers_layer=name))
+    assert f"{name}, {learned(eval(LAYERS[name].code, {'nn': nn})):,} parameters" in text  # noqa: S307
+    assert text.endswith("differ") == (name in {"Dropout", "BatchNorm1d"})
+
+
+def test_batch_norm_refuses_one_row_in_torchs_own_words(open_page):
+    app = open_page(PAGE, layers_tab="zoo", layers_layer="BatchNorm1d", layers_batch="1")
+    with pytest.raises(ValueError, match="more than 1 value per channel") as refused:
+        nn.BatchNorm1d(64)(torch.zeros(1, 64))
+    assert str(refused.value) in [each.value for each in app.code]
+
+
+def test_the_classifier_learns_nothing_from_random_labels(open_page):
+    app = open_page(PAGE, layers_model="classifier", layers_tab="modules")
+    floor = app.get("plotly_chart")[-1].proto.alt
+    *_first, last, classes, bound = re.findall(r"\d+\.?\d*", floor)
+    assert classes == "3"
+    assert float(bound.rstrip(".")) == pytest.approx(np.log(3), abs=1e-3)
+    assert float(last) == pytest.approx(np.log(3), abs=0.15)
+
+
+def test_one_product_spreads_as_the_root_of_its_fan_in(open_page):
+    text = headline(open_page(PAGE, layers_tab="init", layers_shows="product"))
+    wide, scaled = re.search(r"σ = ([\d.]+) from .*, ([\d.]+) from", text).groups()
+    assert float(wide) == pytest.approx(16384**0.5, rel=0.05)
+    assert float(scaled) == pytest.approx(1, rel=0.05)
+
+
+@pytest.mark.parametrize(("bound", "sigmas"), [("absolute", 384), ("sigmas", 3)])
+def test_a_bound_is_said_in_standard_deviations(open_page, bound, sigmas):
+    text = headline(open_page(PAGE, layers_tab="init", layers_shows="bound", layers_bound=bound))
+    said_sigmas, largest = re.search(r"are ±([\d.]+)σ.* is ([\d.]+)σ", text).groups()
+    assert float(said_sigmas) == sigmas
+    # The largest of a million draws of N(0, 1) lies near 4.9.
+    assert 2.99 < float(largest) <= 3 if sigmas == 3 else 4.3 < float(largest) < 6.2
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 5])
+def test_a_graph_is_wrong_where_python_takes_the_other_branch(open_page, rows):
+    query = query_of(tab="ndarray", topic="graph", rows=rows)
+    wrong = [each for each in range(1, 6) if (each > 2) != (rows > 2)]
+    assert headline(open_page(PAGE, **query)).endswith(f"{', '.join(map(str, wrong))} rows")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("tab", "key", "right"), QUESTIONS, ids=TABS)
+def test_each_tab_asks_and_explains_its_answer(open_page, tab, key, right):
+    told = said(commit(open_page(PAGE, layers_tab=tab, **ask(key)), key, right))
+    assert "Right: **" in told
+    told = said(commit(open_page(PAGE, layers_tab=tab, **ask(key)), key, 0))
+    assert "The answer is **" in told
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("key", ["gpt", "llama-2-7b", *SMALL])
+def test_the_code_of_a_model_prints_the_count_of_the_headline(open_page, run_code, key):
+    app = open_page(PAGE, layers_model=key)
+    assert f" {run_code(app).strip()} parameters" in headline(app)
+    names = run_code(open_page(PAGE, layers_model=key, layers_tab="modules"))
+    assert "weight" in names
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"tab": "init", "shows": "product", "fan_in": 1024},
+        {"tab": "init", "shows": "bound", "bound": "sigmas"},
+        {"tab": "ndarray", "topic": "graph"},
+        *({"tab": "init", "activation": each, "residual": "true"} for each in ("tanh", "gelu")),
+        *({"tab": "zoo", "layer": each, "batch": 1} for each in LAYERS),
+    ],
+    ids=str,
+)
+def test_the_code_of_every_view_runs(open_page, run_code, query):
+    assert run_code(open_page(PAGE, **query_of(**query))).strip()
+
+
+def test_the_code_of_lora_changes_nothing_and_counts_the_same_rank(open_page, run_code):
+    printed = run_code(open_page(PAGE, layers_tab="trainable", layers_rank="4"))
+    assert "same output: True" in printed
+    assert f"trainable: {linear(768, 4) + linear(4, 768)}" in printed
+
+
+def test_the_names_of_a_module_are_those_of_its_state_dict(open_page):
+    app = open_page(PAGE, layers_model="classifier", layers_tab="modules")
+    told = next(each.value for each in app.table if "tied to" in each.value)
+    state = eval(SMALL["classifier"].code, {"nn": nn}).state_dict()  # noqa: S307
+    assert list(told["name"]) == list(state)
+    assert list(told["shape"]) == [str(tuple(each.shape)) for each in state.values()]
+
+
+def test_a_presented_page_keeps_its_notes_to_itself(open_page):
+    assert "requires_grad_" in said(open_page(PAGE, **query_of(tab="trainable", method="parts")))
+    shown = open_page(PAGE, present="1", **query_of(tab="trainable", method="parts"))
+    assert "requires_grad_" not in said(shown)
