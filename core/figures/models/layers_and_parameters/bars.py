@@ -13,6 +13,7 @@ from core.units import format_exact, format_percent
 HEIGHT_PX: Final = 380
 PRESENT_HEIGHT_PX: Final = 400
 MOST_BARS: Final = {False: 12, True: 6}  # on a projector True
+ROOM: Final = {False: 0.15, True: 0.25}  # beside the longest bar, for its total
 
 
 def modules_picture(rows: Sequence[ModuleRow], look: Look) -> Picture:
@@ -78,11 +79,18 @@ def bytes_picture(
             marker={"color": look.color(word)}, customdata=list(map(look.format_bytes, amounts)),
             hovertemplate="%{y}: %{customdata}<extra>" + part + "</extra>",
         )  # fmt: skip
-    totals = {name: look.format_bytes(sum(case.values())) for name, case in cases.items()}
+    sums = {name: sum(case.values()) for name, case in cases.items()}
+    totals = {name: look.format_bytes(amount) for name, amount in sums.items()}
+    for name, amount in sums.items():
+        drawing.note(x=look.in_unit(amount), y=name, text=totals[name], xanchor="left", xshift=6)
+    most = look.in_unit(max(sums.values())) * (1 + ROOM[look.present])
     axes: dict[str, dict[str, Any]] = {
-        "xaxis": {"title": {"text": look.unit}}, "yaxis": {"autorange": "reversed"},
-    }  # fmt: skip
-    figure = drawing.figure(_layout(look, axes) | {"barmode": "stack"})
+        "xaxis": {"title": {"text": look.unit}, "range": [0, most]},
+        "yaxis": {"autorange": "reversed"},
+    }
+    layout = _layout(look, axes)
+    order = {"legend": {**layout["legend"], "traceorder": "normal"}}
+    figure = drawing.figure(layout | order | {"barmode": "stack"})
     said = _(", ").join(f"{name}: {total}" for name, total in totals.items())
     table = {_("training"): names} | {
         part: [case.get(part, 0) for case in cases.values()] for part in meanings
@@ -101,17 +109,16 @@ def zoo_picture(visits: Sequence[Visit], chosen: str, look: Look) -> Picture:
     )
     for title, stds, word in values:
         drawing.bar(
-            x=names, y=stds, name=title,
+            orientation="h", y=names, x=stds, name=title,
             marker={"color": look.color(word),
                     "line": {"width": line, "color": look.color("text")}},
-            hovertemplate="%{x}: %{y:.4g}<extra>" + title + "</extra>",
+            hovertemplate="%{y}: %{x:.4g}<extra>" + title + "</extra>",
         )  # fmt: skip
     for each in visits:
         if each.error:
             drawing.note(
-                x=each.name, y=0, text="✗ ValueError", textangle=-90,
-                xanchor="right", yanchor="bottom",
-            )  # fmt: skip
+                x=0, y=each.name, text="✗ ValueError", xanchor="left", yanchor="bottom", xshift=4
+            )
     title = _("standard deviation of the output")
     parts = [
         f"{each.name} {'ValueError' if each.train_std is None else f'{each.train_std:.3g}'}"
@@ -121,7 +128,11 @@ def zoo_picture(visits: Sequence[Visit], chosen: str, look: Look) -> Picture:
     alt = _("Standard deviation of the output in train() / eval(): {parts}.").format(
         parts=_(", ").join(parts)
     )
-    figure = drawing.figure(_layout(look, {"xaxis": {}, "yaxis": {"title": {"text": title}}}))
+    axes: dict[str, dict[str, Any]] = {
+        "xaxis": {"title": {"text": title}},
+        "yaxis": {"autorange": "reversed"},
+    }
+    figure = drawing.figure(_layout(look, axes))
     return Picture(figure=figure, alt=alt, table=_zoo_table(visits))
 
 
