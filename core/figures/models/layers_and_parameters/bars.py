@@ -86,7 +86,7 @@ def bytes_picture(
     most = look.in_unit(max(sums.values())) * (1 + ROOM[look.present])
     axes: dict[str, dict[str, Any]] = {
         "xaxis": {"title": {"text": look.unit}, "range": [0, most]},
-        "yaxis": {"autorange": "reversed"},
+        "yaxis": {"autorange": "reversed", "showgrid": False},
     }
     layout = _layout(look, axes)
     order = {"legend": {**layout["legend"], "traceorder": "normal"}}
