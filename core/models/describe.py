@@ -32,7 +32,7 @@ class ModelTree:
     """A module, a parameter or a buffer; of a folded tree several equal ones together.
 
     Attributes:
-        name: Its name in the module above; of folded ones "0–79" or "1, 3, …, 47"; "" of the whole.
+        name: Its name in the module above; of folded ones "0–79" or "1, 3…47"; "" of the whole.
         type: "Linear"; "Parameter" and "buffer" are leaves.
         shape: Of a leaf, of one where there are several.
         num_params: Numbers that are learned, in all of them together; 0 of a tied leaf.
@@ -180,7 +180,7 @@ def at_numbers(node: ModelTree, numbers: Sequence[int]) -> ModelTree:
     if len(numbers) == 1:
         return replace(node, name=str(first))
     in_a_row = last - first + 1 == len(numbers)
-    name = f"{first}–{last}" if in_a_row else f"{first}, {numbers[1]}, …, {last}"
+    name = f"{first}–{last}" if in_a_row else f"{first}, {numbers[1]}…{last}"
     return replace(times(node, len(numbers)), name=name, numbers=tuple(numbers))
 
 

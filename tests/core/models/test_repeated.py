@@ -31,7 +31,7 @@ def test_blocks_stand_where_the_built_module_has_them():
 def test_experts_in_every_other_block_are_named_by_their_places():
     found = blocks_of(describe_spec(MODELS["llama-4-maverick"]))
     assert [(each.name, each.count) for each in found] == [
-        ("0, 2, …, 46", 24), ("1, 3, …, 47", 24)
+        ("0, 2…46", 24), ("1, 3…47", 24)
     ]  # fmt: skip
     opened = blocks_of(unfold(describe_spec(MODELS["llama-4-maverick"])))
     assert [each.name for each in opened] == [str(number) for number in range(48)]

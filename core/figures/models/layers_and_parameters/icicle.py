@@ -62,7 +62,7 @@ def icicle_picture(title: str, tree: ModelTree, look: Look) -> Picture:
         marker={"colors": [look.color(meaning(row.node.part)) for row in rows],
                 "line": {"width": 1, "color": look.color("background")}},
         textfont={"size": layout["font"]["size"],
-                  "color": [_ink(look.color(meaning(row.node.part)), look) for row in rows]},
+                  "color": [_ink(look.color(meaning(row.node.part))) for row in rows]},
         leaf={"opacity": 1},
         texttemplate="%{label}<br>%{customdata[" + ("3" if look.present else "0") + "]}",
         customdata=[_words(row.node, tree.num_params) for row in rows],
@@ -84,14 +84,13 @@ def meaning(part: Part) -> str:
     return _MEANINGS[part]
 
 
-def _ink(ground: str, look: Look) -> str:
-    """Return the color of letters on a ground: the theme's text or its background, as reads better.
+def _ink(ground: str) -> str:
+    """Return the color of letters on a ground: black or white, as reads better.
 
     Left to itself plotly writes in a grey that has too little contrast on the dark theme's colors.
+    One of the two always has a contrast of more than 4.5.
     """
-    return max(
-        (look.color("text"), look.color("background")), key=lambda ink: _contrast(ink, ground)
-    )
+    return max(("#000000", "#ffffff"), key=lambda ink: _contrast(ink, ground))
 
 
 def _contrast(one: str, other: str) -> float:

@@ -44,7 +44,7 @@ def test_what_lies_below_a_rectangle_fills_it_and_every_name_is_unique(key):
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
-@pytest.mark.parametrize("key", ["llama-3.1-70b", "llama-4-maverick"])
+@pytest.mark.parametrize("key", ["llama-3.1-70b", "deepseek-v3.2", "llama-4-maverick"])
 def test_letters_have_a_contrast_of_4_5_on_every_rectangle(mode, key):
     trace = icicle_picture(key, tree_of(MODELS[key]), Look(mode=mode)).figure.data[0]
     for ink, ground in zip(trace.textfont.color, trace.marker.colors, strict=True):
