@@ -105,9 +105,15 @@ def _luminance(color: str) -> float:
     return sum(weight * v for weight, v in zip(_LUMINANCE, linear, strict=True))
 
 
-def shares(tree: ModelTree) -> str:
-    """Return the parts with their shares of the parameters, large to small, as words."""
+def shares(tree: ModelTree, least: float = 0.001) -> str:
+    """Return the parts with their shares of the parameters, large to small, as words.
+
+    Args:
+        tree: Folded or not.
+        least: Parts with a smaller share are left out: no picture can show them.
+    """
     parts = sorted(by_part(tree).items(), key=lambda each: -each[1])
+    parts = [each for each in parts if each[1] >= least * tree.num_params]
     return _(", ").join(
         f"{_(PART_TITLES[part])} {format_percent(count / tree.num_params)}" for part, count in parts
     )
@@ -142,7 +148,7 @@ def _words(node: ModelTree, whole: int) -> tuple[str, ...]:
 
 def _sentence(title: str, tree: ModelTree) -> str:
     return _("{count} parameters of {model}: {parts}.").format(
-        count=format_exact(tree.num_params), model=title, parts=shares(tree)
+        count=format_exact(tree.num_params), model=title, parts=shares(tree, least=0)
     )
 
 

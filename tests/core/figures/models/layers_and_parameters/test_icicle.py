@@ -3,7 +3,12 @@
 import pytest
 
 from core.budget.catalogue.models import MODELS
-from core.figures.models.layers_and_parameters.icicle import PART_TITLES, icicle_picture, meaning
+from core.figures.models.layers_and_parameters.icicle import (
+    PART_TITLES,
+    icicle_picture,
+    meaning,
+    shares,
+)
 from core.figures.picture import Look
 from core.models.chosen import tree_of
 from core.models.describe import PARTS, by_part, unfold
@@ -63,6 +68,17 @@ def test_the_sentence_says_the_count_and_the_table_every_tensor():
     names = {name for name, _tensor in GPT(SHAPE).state_dict().items() if "blocks" not in name}
     assert names <= set(picture.table["name"])
     assert picture.table["tied to"][picture.table["name"].index("head.weight")] == "tokens.weight"
+
+
+def test_parts_come_large_first_and_those_under_a_thousandth_only_in_the_sentence():
+    tree = tree_of(MODELS["gpt2"])
+    parts = by_part(tree)
+    large = sorted((part for part in parts if parts[part] * 1000 >= tree.num_params),
+                   key=lambda part: -parts[part])  # fmt: skip
+    assert set(parts) - set(large) == {"norms"}
+    said = [each.rpartition(" %")[0].rpartition(" ")[0] for each in shares(tree).split(", ")]
+    assert said == [PART_TITLES[part] for part in large]
+    assert PART_TITLES["norms"] in icicle_picture("GPT-2", tree, Look()).alt
 
 
 def test_a_projector_shows_larger_letters_and_the_share_alone():
