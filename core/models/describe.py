@@ -6,7 +6,6 @@ On meta nothing is allocated, so that a model of 405 billion parameters has a tr
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
 from typing import Final, Literal
 
 from torch import Tensor, nn
@@ -26,7 +25,6 @@ _BY_TYPE: Final[tuple[tuple[str, Part], ...]] = (  # the first word that a type'
     ("FeedForward", "feed_forward"),
     ("SwiGLU", "feed_forward"),
 )
-_DASH: Final = "–"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -34,7 +32,7 @@ class ModelTree:
     """A module, a parameter or a buffer; of a folded tree several equal ones together.
 
     Attributes:
-        name: Its name in the module above; of folded ones "0–79"; "" of the whole.
+        name: Its name in the module above; of folded ones "0–79" or "1, 3…47"; "" of the whole.
         type: "Linear"; "Parameter" and "buffer" are leaves.
         shape: Of a leaf, of one where there are several.
         num_params: Numbers that are learned, in all of them together; 0 of a tied leaf.
@@ -45,6 +43,7 @@ class ModelTree:
         children: What it consists of, in the order of `named_children`.
         part: Which part of a language model it belongs to.
         count: How many equal ones these numbers speak of.
+        numbers: Of folded ones, their places in the list above; () of one by itself.
     """
 
     name: str
@@ -58,6 +57,7 @@ class ModelTree:
     children: tuple["ModelTree", ...] = ()
     part: Part = "other"
     count: int = 1
+    numbers: tuple[int, ...] = ()
 
     @property
     def is_leaf(self) -> bool:
@@ -145,6 +145,8 @@ def _part_of(module: nn.Module, name: str, above: Part) -> Part:
     if name == "head":
         return "embedding"
     found = next((part for word, part in _BY_TYPE if word in kind), above)
+    if above == "experts":  # their router, and the experts that every token passes
+        return above
     is_alone = found == "other" and isinstance(module, nn.Linear)
     return "feed_forward" if is_alone else found
 
@@ -172,29 +174,25 @@ def times(node: ModelTree, count: int) -> ModelTree:
     )
 
 
-def fold(tree: ModelTree) -> ModelTree:
-    """Return the tree with equal neighbours of a list together: "0–79", 80 of them."""
-    children: list[ModelTree] = []
-    for _same, group in groupby(map(fold, tree.children), key=_but_for_its_number):
-        same = list(group)
-        first, last = same[0], same[-1]
-        name = first.name if first is last else first.name + _DASH + last.name
-        children.append(replace(times(first, len(same)), name=name))
-    return replace(tree, children=tuple(children))
+def at_numbers(node: ModelTree, numbers: Sequence[int]) -> ModelTree:
+    """Return as many of the node together, one for each of these places in its list."""
+    first, last = numbers[0], numbers[-1]
+    if len(numbers) == 1:
+        return replace(node, name=str(first))
+    in_a_row = last - first + 1 == len(numbers)
+    name = f"{first}–{last}" if in_a_row else f"{first}, {numbers[1]}…{last}"
+    return replace(times(node, len(numbers)), name=name, numbers=tuple(numbers))
 
 
 def unfold(tree: ModelTree) -> ModelTree:
-    """Return the tree with every block by itself again."""
+    """Return the tree with every block by itself again, each in its place."""
     children: list[ModelTree] = []
     for child in tree.children:
-        first = child.name.partition(_DASH)[0]
-        count = child.count // tree.count
-        one = child if count == 1 else replace(_one_of(child, count), name=first)
-        single = unfold(one)
-        children += [
-            replace(single, name=str(int(first) + number)) if count > 1 else single
-            for number in range(count)
-        ]
+        numbers = child.numbers
+        single = unfold(_one_of(child, len(numbers)) if numbers else child)
+        children += [replace(single, name=str(number)) for number in numbers] or [single]
+    if any(child.numbers for child in tree.children):
+        children.sort(key=lambda child: int(child.name))
     return replace(tree, children=tuple(children))
 
 
@@ -205,12 +203,9 @@ def _one_of(node: ModelTree, count: int) -> ModelTree:
         trainable=node.trainable // count,
         num_bytes=node.num_bytes // count,
         count=node.count // count,
+        numbers=(),
         children=tuple(_one_of(child, count) for child in node.children),
     )
-
-
-def _but_for_its_number(node: ModelTree) -> ModelTree:
-    return replace(node, name="") if node.name.isdigit() else node
 
 
 def by_part(tree: ModelTree) -> Mapping[Part, int]:

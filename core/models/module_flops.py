@@ -63,7 +63,8 @@ def module_rows(tree: ModelTree, flops: Mapping[str, int]) -> tuple[ModuleRow, .
 
 def _rows(node: ModelTree, path: str, real: str, flops: Mapping[str, int]) -> Iterator[ModuleRow]:
     below = [each for each in node.children if not each.is_leaf]
-    names = [_join(real, str(i) if "–" in e.name else e.name) for i, e in enumerate(below)]
+    is_folded = any(each.numbers for each in below)  # then each kind of block was counted once
+    names = [_join(real, str(i) if is_folded else each.name) for i, each in enumerate(below)]
     own = flops.get(real, 0) - sum(flops.get(name, 0) for name in names)
     leaves = [each for each in node.children if each.is_leaf]
     if leaves or (own > 0 and path):  # of the whole model, what is left is the loss and its list

@@ -7,13 +7,12 @@ Why apart: it knows how our two families of models are built; what reads a tree 
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import accumulate
 
 import torch
 from torch import nn
 
 from core.models.build import build_model
-from core.models.describe import ModelTree, describe, times, with_children
+from core.models.describe import ModelTree, at_numbers, describe, with_children
 from core.models.first_values import FirstValues
 from core.models.gpt import GPT
 from core.models.spec import GPTShape, ModelSpec
@@ -31,7 +30,7 @@ def describe_spec(spec: ModelSpec, change: Change = lambda _module: None) -> Mod
     with FirstValues() as drawn:
         module = one_of_each(spec)
         change(module)
-    return _repeated(describe(module, drawn), block_counts(spec))
+    return _repeated(describe(module, drawn), block_numbers(spec))
 
 
 def describe_gpt(shape: GPTShape, change: Change = lambda _module: None) -> ModelTree:
@@ -41,7 +40,7 @@ def describe_gpt(shape: GPTShape, change: Change = lambda _module: None) -> Mode
         module.shape = shape  # the residual projections are drawn smaller in a deep model
         module.initialise()
         change(module)
-    return _repeated(describe(module, drawn), (shape.num_layers,))
+    return _repeated(describe(module, drawn), [range(shape.num_layers)])
 
 
 def one_of_each(spec: ModelSpec) -> nn.Module:
@@ -49,27 +48,24 @@ def one_of_each(spec: ModelSpec) -> nn.Module:
     mixture = spec.mixture
     if mixture is not None:
         mixture = replace(mixture, num_dense_layers=min(mixture.num_dense_layers, 1))
-    kinds = len(block_counts(spec))
+    kinds = len(block_numbers(spec))
     few = replace(spec, num_layers=kinds, mixture=mixture, window=None, num_windowed_layers=0)
     return build_model(few)
 
 
-def block_counts(spec: ModelSpec) -> tuple[int, ...]:
-    """Return how many blocks of each kind there are, in order: dense ones, then experts."""
-    return tuple(n for n in (spec.num_dense_layers, spec.num_expert_layers) if n)
+def block_numbers(spec: ModelSpec) -> list[list[int]]:
+    """Return the places of the blocks of each kind: dense ones, then those with experts."""
+    before = [spec.expert_layers_before(index) for index in range(spec.num_layers + 1)]
+    kinds = [
+        [index for index in range(spec.num_layers) if before[index + 1] - before[index] == experts]
+        for experts in (0, 1)
+    ]
+    return [numbers for numbers in kinds if numbers]
 
 
-def _repeated(tree: ModelTree, counts: Sequence[int]) -> ModelTree:
+def _repeated(tree: ModelTree, numbers: Sequence[Sequence[int]]) -> ModelTree:
     """Return the tree with each block of its list as often as it stands in the model."""
     (blocks,) = (child for child in tree.children if child.name == "blocks")
-    ends = tuple(accumulate(counts))
-    many = [
-        replace(times(block, count), name=_range(end - count, end - 1))
-        for block, count, end in zip(blocks.children, counts, ends, strict=True)
-    ]
+    many = [at_numbers(*each) for each in zip(blocks.children, numbers, strict=True)]
     whole = with_children(blocks, many)
     return with_children(tree, [whole if each is blocks else each for each in tree.children])
-
-
-def _range(first: int, last: int) -> str:
-    return str(first) if first == last else f"{first}–{last}"

@@ -27,7 +27,7 @@ _PROGRAMS: Final[Mapping[str, tuple[str, str]]] = {
     ),
     N_("narrow dtypes"): (
         "np.array([0.1]).astype(np.bfloat16)",
-        "torch.tensor([0.1], dtype=torch.bfloat16)",
+        "torch.tensor([0.1], dtype=torch.bfloat16).dtype",
     ),
     N_("float32 by default"): (
         "np.array([0.1]).dtype",

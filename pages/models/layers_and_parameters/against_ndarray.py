@@ -21,7 +21,7 @@ _traced = st.cache_data(max_entries=8, show_spinner=False)(trace_an_if)
 def choose_traced() -> tuple[str, int]:
     """Return what is asked about, and how many rows the graph is traced with."""
     names = {"differences": _("five differences"), "graph": _("an if in a graph")}
-    topic = ASK.segmented(
+    topic = ASK.selectbox(
         "topic", _("Show"), tuple(names), default="differences", labels=names.__getitem__
     )
     rows = ASK.slider("rows", _("Rows that it is traced with"), 1, MOST_ROWS, default=4, step=1)

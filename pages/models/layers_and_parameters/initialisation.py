@@ -60,7 +60,7 @@ def choose_stack() -> Asked:
         "scheme", _("Initialization"), tuple(SCHEMES), default="kaiming",
         labels=lambda key: _(SCHEMES[key].title),
     )  # fmt: skip
-    activation = ASK.segmented("activation", _("Activation"), tuple(ACTIVATIONS), default="relu")
+    activation = ASK.selectbox("activation", _("Activation"), tuple(ACTIVATIONS), default="relu")
     num_layers = ASK.slider("depth", _("Depth"), 1, MOST_LAYERS, default=16, step=1)
     with st.popover(_("Settings"), icon=":material/tune:", key=ASK.key("init_settings")):
         width = ASK.select_slider("fan", _("Features"), WIDTHS, default=256)

@@ -12,7 +12,7 @@ from core.budget.catalogue.models import MODELS
 from core.budget.weights.parameters import counts
 from core.models.build import build_model
 from core.models.chosen import FFN_RATIOS, llama_like, tree_of
-from core.models.describe import by_part, describe, fold, unfold
+from core.models.describe import by_part, describe, unfold
 from core.models.first_values import FirstValues
 from core.models.gpt import GPT
 from core.models.repeated import describe_gpt, describe_spec
@@ -53,13 +53,30 @@ def test_every_model_of_the_catalogue_counts_as_its_closed_form():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("key", ["llama-2-7b", "mixtral-8x7b", "deepseek-v3"])
-def test_one_block_of_each_kind_says_what_the_whole_module_says(key):
-    with FirstValues() as drawn:
-        module = build_model(MODELS[key])
-    whole, folded = describe(module, drawn), describe_spec(MODELS[key])
-    assert fold(whole) == folded
-    assert unfold(folded) == whole
+def test_one_block_of_each_kind_says_of_every_model_what_the_whole_module_says():
+    for key, spec in MODELS.items():
+        with FirstValues() as drawn:
+            module = build_model(spec)
+        whole, folded = describe(module, drawn), describe_spec(spec)
+        assert unfold(folded) == whole, key
+        assert folded.num_params == sum(each.numel() for each in module.parameters()), key
+        assert by_part(folded) == by_part(whole), key
+
+
+def test_the_parts_of_every_model_are_those_of_its_closed_form():
+    for key, spec in MODELS.items():
+        found, by_rule = by_part(describe_spec(spec)), counts(spec)
+        tables = by_rule.embeddings + by_rule.head
+        experts = by_rule.experts + by_rule.router + by_rule.shared_experts
+        indexer_norm = 2 * spec.indexer.head_dim * spec.num_layers if spec.indexer else 0
+        expected = {
+            "embedding": tables,
+            "attention": by_rule.attention - indexer_norm,
+            "feed_forward": by_rule.dense_ffn,
+            "experts": experts,
+            "norms": by_rule.norms + by_rule.final_norm + indexer_norm,
+        }
+        assert found == {part: count for part, count in expected.items() if count}, key
 
 
 def test_seventy_billion_parameters_take_no_memory():

@@ -13,6 +13,7 @@ from core.units import format_exact, format_percent
 HEIGHT_PX: Final = 380
 PRESENT_HEIGHT_PX: Final = 400
 MOST_BARS: Final = {False: 12, True: 6}  # on a projector True
+ROOM: Final = {False: 0.15, True: 0.25}  # for words beside the longest bar
 
 
 def modules_picture(rows: Sequence[ModuleRow], look: Look) -> Picture:
@@ -21,7 +22,7 @@ def modules_picture(rows: Sequence[ModuleRow], look: Look) -> Picture:
     shares = {row.path: (row.num_params / params, row.flops / flops) for row in rows}
     largest = sorted(rows, key=lambda row: -max(shares[row.path]))[: MOST_BARS[look.present]]
     shown = [row for row in rows if row in largest]
-    drawing, names = Drawing(), [row.path or row.node.type for row in shown]
+    drawing, names = Drawing(), [_name(row, look) for row in shown]
     series = ((_("parameters"), 0, ""), (_("FLOPs"), 1, "/"))
     for title, place, pattern in series:
         drawing.bar(
@@ -42,6 +43,12 @@ def modules_picture(rows: Sequence[ModuleRow], look: Look) -> Picture:
         )
     )
     return Picture(figure=drawing.figure(_layout(look, axes)), alt=alt, table=modules_table(rows))
+
+
+def _name(row: ModuleRow, look: Look) -> str:
+    """Return the full name, on a projector without the list that all blocks are in."""
+    path = row.path.removeprefix("blocks.") if look.present else row.path
+    return path or row.node.type
 
 
 def modules_table(rows: Sequence[ModuleRow]) -> dict[str, list[object]]:
@@ -78,11 +85,18 @@ def bytes_picture(
             marker={"color": look.color(word)}, customdata=list(map(look.format_bytes, amounts)),
             hovertemplate="%{y}: %{customdata}<extra>" + part + "</extra>",
         )  # fmt: skip
-    totals = {name: look.format_bytes(sum(case.values())) for name, case in cases.items()}
+    sums = {name: sum(case.values()) for name, case in cases.items()}
+    totals = {name: look.format_bytes(amount) for name, amount in sums.items()}
+    for name, amount in sums.items():
+        drawing.note(x=look.in_unit(amount), y=name, text=totals[name], xanchor="left", xshift=6)
+    most = look.in_unit(max(sums.values())) * (1 + ROOM[look.present])
     axes: dict[str, dict[str, Any]] = {
-        "xaxis": {"title": {"text": look.unit}}, "yaxis": {"autorange": "reversed"},
-    }  # fmt: skip
-    figure = drawing.figure(_layout(look, axes) | {"barmode": "stack"})
+        "xaxis": {"title": {"text": look.unit}, "range": [0, most]},
+        "yaxis": {"autorange": "reversed", "showgrid": False},
+    }
+    layout = _layout(look, axes)
+    order = {"legend": {**layout["legend"], "traceorder": "normal"}}
+    figure = drawing.figure(layout | order | {"barmode": "stack"})
     said = _(", ").join(f"{name}: {total}" for name, total in totals.items())
     table = {_("training"): names} | {
         part: [case.get(part, 0) for case in cases.values()] for part in meanings
@@ -101,17 +115,15 @@ def zoo_picture(visits: Sequence[Visit], chosen: str, look: Look) -> Picture:
     )
     for title, stds, word in values:
         drawing.bar(
-            x=names, y=stds, name=title,
+            orientation="h", y=names, x=stds, name=title,
             marker={"color": look.color(word),
                     "line": {"width": line, "color": look.color("text")}},
-            hovertemplate="%{x}: %{y:.4g}<extra>" + title + "</extra>",
+            hovertemplate="%{y}: %{x:.4g}<extra>" + title + "</extra>",
         )  # fmt: skip
-    for each in visits:
-        if each.error:
-            drawing.note(
-                x=each.name, y=0, text="✗ ValueError", textangle=-90,
-                xanchor="right", yanchor="bottom",
-            )  # fmt: skip
+    refused = [each for each in visits if each.error]
+    for each in refused:
+        drawing.note(x=each.eval_std, y=each.name, text="✗ train()", xanchor="left", xshift=6)
+    most = max(max(each.eval_std, each.train_std or 0) for each in visits)
     title = _("standard deviation of the output")
     parts = [
         f"{each.name} {'ValueError' if each.train_std is None else f'{each.train_std:.3g}'}"
@@ -121,7 +133,12 @@ def zoo_picture(visits: Sequence[Visit], chosen: str, look: Look) -> Picture:
     alt = _("Standard deviation of the output in train() / eval(): {parts}.").format(
         parts=_(", ").join(parts)
     )
-    figure = drawing.figure(_layout(look, {"xaxis": {}, "yaxis": {"title": {"text": title}}}))
+    room = ROOM[look.present] if refused else 0.05
+    axes: dict[str, dict[str, Any]] = {
+        "xaxis": {"title": {"text": title}, "range": [0, most * (1 + room)]},
+        "yaxis": {"autorange": "reversed"},
+    }
+    figure = drawing.figure(_layout(look, axes))
     return Picture(figure=figure, alt=alt, table=_zoo_table(visits))
 
 

@@ -8,7 +8,7 @@ from core.figures.picture import Drawing, Look, Picture
 from core.language import _
 from core.tensors.against_ndarray import Answer, Difference
 
-_MOST_LETTERS: Final = 24
+_MOST_LETTERS: Final = {False: 24, True: 15}  # on a projector True
 
 
 def differences_picture(found: Sequence[Difference], look: Look) -> Picture:
@@ -19,9 +19,9 @@ def differences_picture(found: Sequence[Difference], look: Look) -> Picture:
         "heatmap",
         x=["ndarray", "Tensor"], y=titles, xgap=4, ygap=4, showscale=False, zmin=0, zmax=1,
         z=[[int(not answer.failed) for answer in pair] for pair in answers],
-        text=[[_cell(answer) for answer in pair] for pair in answers], texttemplate="%{text}",
+        text=[[_cell(answer, look) for answer in pair] for pair in answers], texttemplate="%{text}",
         colorscale=[[0, look.color("refused")], [1, look.color("works")]],
-        textfont={"color": look.color("background")},
+        textfont={"color": look.color("background"), "size": look.layout()["font"]["size"]},
         customdata=[[answer.code.replace("\n", "<br>") for answer in pair] for pair in answers],
         hovertemplate="%{customdata}<extra></extra>",
     )  # fmt: skip
@@ -39,8 +39,10 @@ def differences_picture(found: Sequence[Difference], look: Look) -> Picture:
     return Picture(figure=drawing.figure(curve_layout(look, axes)), alt=alt, table=table)
 
 
-def _cell(answer: Answer) -> str:
-    first = answer.says.splitlines()[0]
-    word = first.partition(":")[0] if answer.failed else first
-    short = word if len(word) <= _MOST_LETTERS else word[: _MOST_LETTERS - 1] + "…"
+def _cell(answer: Answer, look: Look) -> str:
+    """Return the kind of an error, or a value; of one of several lines the first and the last."""
+    first, *more = answer.says.splitlines()
+    whole = f"{first.rstrip(':')} … {more[-1].strip()}" if more else first
+    word, most = first.partition(":")[0] if answer.failed else whole, _MOST_LETTERS[look.present]
+    short = word if len(word) <= most else word[: most - 1] + "…"
     return ("✗ " if answer.failed else "✓ ") + short

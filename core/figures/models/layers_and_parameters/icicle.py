@@ -10,8 +10,9 @@ from core.models.describe import ModelTree, Part, by_part
 from core.units import format_count, format_exact, format_percent
 
 HEIGHT_PX: Final = 400
-PRESENT_HEIGHT_PX: Final = 430
+PRESENT_HEIGHT_PX: Final = 410
 MOST_LEVELS: Final = 6
+_LUMINANCE: Final = (0.2126, 0.7152, 0.0722)  # of red, green and blue
 PART_TITLES: Final[Mapping[Part, str]] = {
     "embedding": N_("embeddings and head"),
     "attention": N_("attention"),
@@ -60,8 +61,10 @@ def icicle_picture(title: str, tree: ModelTree, look: Look) -> Picture:
         tiling={"orientation": "v", "pad": 2}, pathbar={"visible": False},
         marker={"colors": [look.color(meaning(row.node.part)) for row in rows],
                 "line": {"width": 1, "color": look.color("background")}},
-        textfont={"size": layout["font"]["size"]}, leaf={"opacity": 1},
-        texttemplate="%{label}<br>%{customdata[0]}",
+        textfont={"size": layout["font"]["size"],
+                  "color": [_ink(look.color(meaning(row.node.part))) for row in rows]},
+        leaf={"opacity": 1},
+        texttemplate="%{label}<br>%{customdata[" + ("3" if look.present else "0") + "]}",
         customdata=[_words(row.node, tree.num_params) for row in rows],
         hovertemplate="%{id}<br>%{customdata[1]}<br>%{customdata[2]}<extra></extra>",
     )  # fmt: skip
@@ -81,9 +84,36 @@ def meaning(part: Part) -> str:
     return _MEANINGS[part]
 
 
-def shares(tree: ModelTree) -> str:
-    """Return the parts with their shares of the parameters, large to small, as words."""
+def _ink(ground: str) -> str:
+    """Return the color of letters on a ground: black or white, as reads better.
+
+    Left to itself plotly writes in a grey that has too little contrast on the dark theme's colors.
+    One of the two always has a contrast of more than 4.5.
+    """
+    return max(("#000000", "#ffffff"), key=lambda ink: _contrast(ink, ground))
+
+
+def _contrast(one: str, other: str) -> float:
+    """Return the contrast of two colors, 1 to 21 (WCAG 2.2, relative luminance)."""
+    low, high = sorted(map(_luminance, (one, other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(color: str) -> float:
+    values = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in values]
+    return sum(weight * v for weight, v in zip(_LUMINANCE, linear, strict=True))
+
+
+def shares(tree: ModelTree, least: float = 0.001) -> str:
+    """Return the parts with their shares of the parameters, large to small, as words.
+
+    Args:
+        tree: Folded or not.
+        least: Parts with a smaller share are left out: no picture can show them.
+    """
     parts = sorted(by_part(tree).items(), key=lambda each: -each[1])
+    parts = [each for each in parts if each[1] >= least * tree.num_params]
     return _(", ").join(
         f"{_(PART_TITLES[part])} {format_percent(count / tree.num_params)}" for part, count in parts
     )
@@ -104,7 +134,7 @@ def _rows(node: ModelTree, label: str, path: str = "", above: str = "") -> Itera
         yield from _rows(child, text, f"{path}.{name}" if path else name, own)
 
 
-def _words(node: ModelTree, whole: int) -> tuple[str, str, str]:
+def _words(node: ModelTree, whole: int) -> tuple[str, ...]:
     count, share = format_count(node.num_params), format_percent(node.num_params / whole)
     shape = " × ".join(map(format_exact, node.shape))
     each = f"{node.count} × ({shape})" if node.count > 1 else shape
@@ -112,12 +142,13 @@ def _words(node: ModelTree, whole: int) -> tuple[str, str, str]:
         f"{count} · {share}",
         _("{count} parameters, {share}").format(count=format_exact(node.num_params), share=share),
         each if node.shape else node.type,
+        share,
     )
 
 
 def _sentence(title: str, tree: ModelTree) -> str:
     return _("{count} parameters of {model}: {parts}.").format(
-        count=format_exact(tree.num_params), model=title, parts=shares(tree)
+        count=format_exact(tree.num_params), model=title, parts=shares(tree, least=0)
     )
 
 
