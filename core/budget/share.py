@@ -92,8 +92,7 @@ def _stage(spec: ModelSpec, cluster: Cluster, stage: int, num_microbatches: int 
         stage=stage,
         num_layers=sum(end - start for start, end in runs),
         num_expert_layers=sum(
-            spec.expert_layers_before(end) - spec.expert_layers_before(start)
-            for start, end in runs
+            spec.expert_layers_before(end) - spec.expert_layers_before(start) for start, end in runs
         ),
         num_windowed_layers=sum(
             _windowed_layers(spec, end) - _windowed_layers(spec, start) for start, end in runs

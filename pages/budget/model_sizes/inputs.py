@@ -19,6 +19,11 @@ from pages.shared.inputs import Inputs
 ASK: Final = Inputs("sizes")
 DEFAULT_SIZE: Final = "llama-2-7b"
 DEFAULT_DEVICE: Final = "rtx-4090"
+_LANDMARKS: Final = (
+    *(("rtx-4090", 1), ("h100-sxm", 1), ("h100-sxm", 8), ("b200", 1)),
+    *(("t4", 1), ("mi355x", 1), ("a100-40gb", 1), ("b200", 8)),
+)
+"""Well-known memories, the most welcome in a picture first."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -76,3 +81,8 @@ def several(key: str, count: int) -> Line:
     device = DEVICES[key]
     name = f"{count} × {device.name}" if count > 1 else device.name
     return Line(name, pool(device, count))
+
+
+def landmarks() -> list[Line]:
+    """Return well-known memories to hold a model against."""
+    return [several(*each) for each in _LANDMARKS]

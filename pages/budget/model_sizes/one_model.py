@@ -9,7 +9,7 @@ from core.budget.weights.stored import bits_per_value, num_in_format, weights_in
 from core.figures.budget.model_sizes.one_model import one_model_picture
 from core.language import _
 from core.units import format_exact
-from pages.budget.model_sizes.inputs import Case, several
+from pages.budget.model_sizes.inputs import Case, landmarks
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
 
@@ -24,11 +24,6 @@ for name, bits in bits_per_weight.items():
     print(f"{{name:18}} {{num_bytes / 2**30:10.2f}} GiB")
 """
 _EXPLAINED: Final = ("bfloat16", "int8_channel", "int4_group128")
-_LANDMARKS: Final = (
-    *(("rtx-4090", 1), ("h100-sxm", 1), ("h100-sxm", 8), ("b200", 1)),
-    *(("t4", 1), ("mi355x", 1), ("a100-40gb", 1), ("b200", 8)),
-)
-"""Well-known memories, the most welcome in a picture first."""
 
 
 def one_model(case: Case) -> Shown:
@@ -37,8 +32,7 @@ def one_model(case: Case) -> Shown:
         name: weights_in(case.size, name, rest_in_16_bits=case.rest_in_16_bits)
         for name in FORMAT_NAMES
     }
-    landmarks = [several(*each) for each in _LANDMARKS]
-    picture = one_model_picture(case.size.name, items, case.line, landmarks, look())
+    picture = one_model_picture(case.size.name, items, case.line, landmarks(), look())
     return Shown(
         headline=sentence(case, {name: item.amount for name, item in items.items()}),
         charts=[Chart(picture=picture, file_name="model-bytes")],
