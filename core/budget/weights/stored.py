@@ -20,7 +20,7 @@ ZERO_POINTS: Final = Formula("ceil(ceil(num_params / block_size) * element_bits 
 SECOND_LEVEL: Final = Formula(
     "ceil(num_params / (block_size * scales_per_block)) * scale_bits // 8"
 )
-BLOCKS: Final = Formula("ceil(num_params / block_size) * block_bytes")
+BLOCKS: Final = Formula("ceil(num_params / block_size) * bytes_per_block")
 OTHERS: Final = Formula("num_params * bits // 8")
 STORED: Final = (*FORMATS, *BLOCK_FORMATS)
 
@@ -71,7 +71,7 @@ def quantized_weights(num_params: int, fmt: Format | BlockFormat) -> Item:
         fmt: A plain format or a block format.
     """
     if isinstance(fmt, GgufFormat):
-        return total("weights", [_gguf_blocks(num_params, fmt)], source=fmt.source)
+        return total("weights", _gguf_parts(num_params, fmt), source=fmt.source)
     element = fmt.element if isinstance(fmt, BlockFormat) else fmt
     sizes: dict[str, Number] = {"num_params": num_params, "element_bits": element.bits}
     parts = [item("codes", CODES, sizes, unit="bytes", kind="exact", source=_SOURCE)]
@@ -96,13 +96,22 @@ def quantized_weights(num_params: int, fmt: Format | BlockFormat) -> Item:
     return total("weights", parts, source=_SOURCE)
 
 
-def _gguf_blocks(num_params: int, fmt: GgufFormat) -> Item:
-    values = {
-        "num_params": num_params,
-        "block_bytes": fmt.stored_bytes,
-        "block_size": fmt.stored_size,
-    }
-    return item("blocks", BLOCKS, values, unit="bytes", kind="exact", source=fmt.source)
+def _gguf_parts(num_params: int, fmt: GgufFormat) -> list[Item]:
+    """Return whole blocks: their codes, and the scales and minima."""
+    code_bytes = fmt.stored_size * fmt.element.bits // 8
+    sizes = {"codes": code_bytes, "scales": fmt.stored_bytes - code_bytes}
+    values = {"num_params": num_params, "block_size": fmt.stored_size}
+    return [
+        item(
+            name,
+            BLOCKS,
+            values | {"bytes_per_block": num_bytes},
+            unit="bytes",
+            kind="exact",
+            source=fmt.source,
+        )
+        for name, num_bytes in sizes.items()
+    ]
 
 
 def stored_format(name: str, fmt: str) -> Format | BlockFormat:

@@ -2,7 +2,9 @@
 
 Q8_0 and Q4_0 have one scale for 32 values. The K types have super-blocks of 256: each sub-block
 has a small whole number for a scale, in Q4_K and Q5_K one for a minimum too, and what these count
-stands once in the super-block. Source: ggml-org/llama.cpp, ggml/src/ggml-common.h and ggml-quants.c.
+stands once in the super-block.
+
+Source: ggml-org/llama.cpp, ggml/src/ggml-common.h and ggml-quants.c.
 """
 
 from collections.abc import Mapping, Sequence
@@ -184,7 +186,7 @@ class GgufFormat(BlockFormat):
     def _largest(self, values: npt.NDArray[np.floating]) -> Floats:
         blocks = split_blocks(np.abs(values).astype(np.float32), self.block_size)
         wanted = scale_shape(values.shape, self.block_size)
-        return blocks.max(axis=-1, initial=0).astype(np.float64).reshape(wanted)
+        return np.asarray(blocks.max(axis=-1, initial=0), np.float64).reshape(wanted)
 
 
 def _row(name: str, bits: int, sub_block: int, stored: tuple[int, int], zero: int) -> GgufFormat:
