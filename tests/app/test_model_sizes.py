@@ -139,6 +139,17 @@ def test_an_own_config_takes_the_place_of_the_slider(open_page):
     assert "num_params = 210_240" in app.session_state["snippets"]["model"]
 
 
+def test_weights_follow_the_quantization_config_of_an_own_config(open_page):
+    stored = {"quant_method": "awq", "bits": 4, "group_size": 32}
+    app = open_page(PAGE, sizes_config=json.dumps(OWN | {"quantization_config": stored}))
+    assert "as its quantization_config says (awq 4-bit, 32): " in headline(app)
+    assert "awq 4-bit, 32" in alt(app)
+    assert 'print(f"awq 4-bit, 32' in app.session_state["snippets"]["model"]
+    wrong = OWN | {"quantization_config": stored | {"bits": 5}}
+    refused = open_page(PAGE, sizes_config=json.dumps(wrong))
+    assert "bits in quantization_config is 5; use 4" in said(refused)
+
+
 def test_a_hostile_config_is_a_sentence_and_the_slider_stays(open_page):
     app = open_page(PAGE, sizes_config=json.dumps(OWN | {"vocab_size": -5}))
 

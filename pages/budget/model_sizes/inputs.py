@@ -34,11 +34,13 @@ class Case:
         size: The model or the round number.
         line: The memory of the device that it is held against.
         rest_in_16_bits: Whether what is not a matrix of a layer stays in 16 bits.
+        config: The reader's own config.json, where there is one.
     """
 
     size: Size
     line: Line
     rest_in_16_bits: bool
+    config: str = ""
 
 
 def choose_case() -> Case:
@@ -65,7 +67,8 @@ def choose_case() -> Case:
         )
     size = SIZES[word] if own is None else size_of("own", own[0])
     line = Line(device.name, device.memory_usable)
-    return Case(size=size, line=line, rest_in_16_bits=rest)
+    text = "" if own is None else own[1]
+    return Case(size=size, line=line, rest_in_16_bits=rest, config=text)
 
 
 def size_label(word: str) -> str:

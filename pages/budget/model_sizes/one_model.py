@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
+from core.budget.item import Item
+from core.budget.weights.packed import packed_weights, read_packed
 from core.budget.weights.published import REASONS
 from core.budget.weights.sizes import FORMAT_NAMES
 from core.budget.weights.stored import bits_per_value, num_in_format, weights_in
@@ -32,17 +34,45 @@ def one_model(case: Case) -> Shown:
         name: weights_in(case.size, name, rest_in_16_bits=case.rest_in_16_bits)
         for name in FORMAT_NAMES
     }
+    amounts = {name: item.amount for name, item in items.items()}
+    packed, refusal = packed_in(case)
+    items |= packed
     picture = one_model_picture(case.size.name, items, case.line, landmarks(), look())
     return Shown(
-        headline=sentence(case, {name: item.amount for name, item in items.items()}),
+        headline=sentence(case, amounts) + as_its_config_says(packed),
         charts=[Chart(picture=picture, file_name="model-bytes")],
-        numbers=[(name, items[name]) for name in _EXPLAINED],
-        notes=beyond_notes(case),
+        numbers=[(name, items[name]) for name in (*_EXPLAINED, *packed)],
+        notes=[*beyond_notes(case), *refusal],
         code=CODE.format(
             num_params=case.size.num_params,
             num_in_format=num_in_format(case.size, rest_in_16_bits=case.rest_in_16_bits),
             bits={name: bits_per_value(name) for name in FORMAT_NAMES},
+        )
+        + "".join(
+            f'print(f"{name:18} {{({item.python}) / 2**30:10.2f}} GiB")\n'
+            for name, item in packed.items()
         ),
+    )
+
+
+def packed_in(case: Case) -> tuple[dict[str, Item], tuple[str, ...]]:
+    """Return the weights as the quantization_config of the reader's file says, or why not."""
+    if not case.config or case.size.spec is None:
+        return {}, ()
+    try:
+        packed = read_packed(case.config)
+        return ({packed.name: packed_weights(case.size.spec, packed)} if packed else {}), ()
+    except ValueError as error:
+        return {}, (str(error),)
+
+
+def as_its_config_says(packed: Mapping[str, Item]) -> str:
+    """Return the bytes of the file that the reader's config.json stands beside, if it is packed."""
+    return "".join(
+        _("; as its quantization_config says ({format}): {memory}").format(
+            format=name, memory=look().format_bytes(item.amount)
+        )
+        for name, item in packed.items()
     )
 
 

@@ -16,7 +16,7 @@ PART_NAMES: Final[Mapping[str, str]] = {
     "the rest": N_("embeddings, head and norms"),
 }
 _CHILDREN: Final = {
-    "scales": ("scales", "zero points", "scales of the scales"),
+    "scales": ("scales", "zero points", "scales of the scales", "groups of the inputs"),
     "matrices": ("matrices of the layers",),
     "more bits": ("values and down projections with more bits", "values that eight heads share"),
     "the rest": ("the rest", "token embedding", "head", "norms and biases"),
