@@ -56,7 +56,7 @@ def test_files_for_llama_cpp_and_models_without_a_recipe(open_page):
     app = open_page(PAGE, sizes_tab="gguf")
     assert headline(app) == (
         "Llama-2 7B in Q4_K_M is 3.80 GiB: 4.84 bits per weight; "
-        "RTX 4090 holds Q8_0, Q6_K, Q5_K_M, Q4_K_M, Q4_0"
+        f"RTX 4090 ({usable('rtx-4090')}) holds every format"
     )
     assert [metric.value for metric in app.metric] == ["6.67 GiB", "4.45 GiB", "3.80 GiB"]
     mixtral = headline(open_page(PAGE, sizes_tab="gguf", sizes_size="mixtral-8x7b"))

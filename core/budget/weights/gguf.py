@@ -101,7 +101,9 @@ def gguf_weights(spec: ModelSpec, recipe: str) -> Item:
     _check_rules(spec, recipe)
     many = num_important(spec.num_layers)
     value = spec.hidden_dim * spec.num_kv_heads * spec.head_dim
-    sensitive = many * (value + spec.hidden_dim * spec.ffn_dim)
+    sensitive = 0
+    if mix.important != mix.usual:
+        sensitive = many * (value + spec.hidden_dim * spec.ffn_dim)
     shared = 0
     if spec.num_layers == _LAYERS_OF_70B and mix.shared != mix.usual:
         shared = (spec.num_layers - many) * value
@@ -109,10 +111,12 @@ def gguf_weights(spec: ModelSpec, recipe: str) -> Item:
     usual = found.matrices - sensitive - shared
     parts = [
         _stored(N_("matrices of the layers"), usual, mix.usual),
-        _stored(N_("values and down projections with more bits"), sensitive, mix.important),
         _stored(N_("token embedding"), table, mix.head if spec.tied else mix.usual),
         _stored(N_("norms and biases"), found.total - found.matrices - _tables(spec), "F32"),
     ]
+    if sensitive:
+        name = N_("values and down projections with more bits")
+        parts.insert(1, _stored(name, sensitive, mix.important))
     if shared:
         parts.append(_stored(N_("values that eight heads share"), shared, mix.shared))
     if not spec.tied:

@@ -13,7 +13,7 @@ from core.budget.weights.stored import Size
 from core.figures.budget.model_sizes.one_model import one_model_picture
 from core.language import _
 from pages.budget.model_sizes.inputs import Case, landmarks
-from pages.budget.model_sizes.one_model import one_model
+from pages.budget.model_sizes.one_model import one_model, what_fits
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
 
@@ -58,15 +58,14 @@ def sentence(size: Size, items: Mapping[str, Item], case: Case) -> str:
     """Return bytes and bits of the recipe that is offered most, and what the device holds."""
     assert size.spec is not None  # noqa: S101  nearest_model gives sizes with an architecture
     recipe = next(name for name in _MOST_OFFERED if name in items)
-    fitting = [name for name, item in items.items() if item.amount <= case.line.num_bytes]
-    fits = _("{device} holds {recipes}") if fitting else _("{device} holds no file")
     first = _("{model} in {recipe} is {memory}: {bits} bits per weight").format(
         model=size.name,
         recipe=recipe,
         memory=look().format_bytes(items[recipe].amount),
         bits=f"{bits_per_weight(size.spec, items[recipe]):.2f}",
     )
-    return first + _("; ") + fits.format(device=case.line.name, recipes=_(", ").join(fitting))
+    amounts = {name: item.amount for name, item in items.items()}
+    return first + _("; ") + what_fits(case.line, amounts)
 
 
 def write_code(size: Size, items: Mapping[str, Item]) -> str:

@@ -8,7 +8,7 @@ from core.budget.weights.packed import packed_weights, read_packed
 from core.budget.weights.published import REASONS
 from core.budget.weights.sizes import FORMAT_NAMES
 from core.budget.weights.stored import bits_per_value, num_in_format, weights_in
-from core.figures.budget.model_sizes.one_model import one_model_picture
+from core.figures.budget.model_sizes.one_model import Line, one_model_picture
 from core.language import _
 from core.units import format_exact
 from pages.budget.model_sizes.inputs import Case, landmarks
@@ -96,21 +96,25 @@ def beyond_notes(case: Case) -> list[str]:
 
 def sentence(case: Case, amounts: Mapping[str, float]) -> str:
     """Return the weights in bfloat16, and the widest format that fits."""
-    fitting = [name for name, amount in amounts.items() if amount <= case.line.num_bytes]
+    first = _("The weights of {model} take {bf16} in bfloat16: {count} × 2 bytes").format(
+        model=case.size.name,
+        count=format_exact(case.size.num_params),
+        bf16=look().format_bytes(amounts["bfloat16"]),
+    )
+    return first + _("; ") + what_fits(case.line, amounts)
+
+
+def what_fits(line: Line, amounts: Mapping[str, float]) -> str:
+    """Return which formats, given wide to narrow, a memory holds."""
+    fitting = [name for name, amount in amounts.items() if amount <= line.num_bytes]
     if not fitting:
         fits = _("{device} ({memory}) holds none of these formats")
     elif len(fitting) == len(amounts):
         fits = _("{device} ({memory}) holds every format")
     else:
         fits = _("{device} ({memory}) holds {format} and narrower")
-    first = _("The weights of {model} take {bf16} in bfloat16: {count} × 2 bytes").format(
-        model=case.size.name,
-        count=format_exact(case.size.num_params),
-        bf16=look().format_bytes(amounts["bfloat16"]),
-    )
-    second = fits.format(
-        device=case.line.name,
-        memory=look().format_bytes(case.line.num_bytes),
+    return fits.format(
+        device=line.name,
+        memory=look().format_bytes(line.num_bytes),
         format=fitting[0] if fitting else "",
     )
-    return first + _("; ") + second

@@ -82,3 +82,5 @@ def test_the_values_of_80_layers_have_five_bits_in_q4_k_m():
     assert shared.amount == 40 * 8192 * 1024 * 176 // 256
     names = [part.name for part in gguf_weights(spec, "Q5_K_M").children]
     assert "values that eight heads share" not in names
+    names = [part.name for part in gguf_weights(spec, "Q8_0").children]
+    assert names == ["matrices of the layers", "token embedding", "norms and biases", "head"]
