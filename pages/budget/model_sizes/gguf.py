@@ -48,7 +48,9 @@ def gguf(case: Case) -> Shown:
         numbers=[(name, items[name]) for name in _EXPLAINED if name in items],
         notes=[
             *refusals,
-            _("A file also holds the vocabulary and the names of its tensors: less than 1 % more."),
+            _(
+                "A file also holds the vocabulary and the names of its tensors: megabytes not counted here."
+            ),
         ],
         code=write_code(size, items),
     )
