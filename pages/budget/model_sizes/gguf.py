@@ -49,7 +49,8 @@ def gguf(case: Case) -> Shown:
         notes=[
             *refusals,
             _(
-                "A file also holds the vocabulary and the names of its tensors: megabytes not counted here."
+                "A file also holds the vocabulary and the names of its tensors: "
+                "megabytes not counted here."
             ),
         ],
         code=write_code(size, items),
