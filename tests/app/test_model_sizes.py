@@ -11,7 +11,7 @@ from tests.app.shown import OWN, alt, ask, headline, said
 from tests.core.budget.usable import usable
 
 PAGE = "budget/model_sizes"
-TABS = ("model", "table", "parts", "tensor")
+TABS = ("model", "gguf", "table", "parts", "tensor")
 
 
 def test_the_page_opens_on_llama_2_7b(open_page):
@@ -50,6 +50,21 @@ def test_what_the_published_files_hold_beside_the_text_model_is_said(open_page):
     assert "23,040 for" in kimi
     assert "3,416 for numbers that no document explains" in kimi
     assert "published files" not in said(open_page(PAGE, sizes_size="llama-2-7b"))
+
+
+def test_files_for_llama_cpp_and_models_without_a_recipe(open_page):
+    app = open_page(PAGE, sizes_tab="gguf")
+    assert headline(app) == (
+        "Llama-2 7B in Q4_K_M is 3.80 GiB: 4.84 bits per weight; "
+        f"RTX 4090 ({usable('rtx-4090')}) holds every format"
+    )
+    assert [metric.value for metric in app.metric] == ["6.67 GiB", "4.45 GiB", "3.80 GiB"]
+    mixtral = headline(open_page(PAGE, sizes_tab="gguf", sizes_size="mixtral-8x7b"))
+    assert "has experts or latent attention" in mixtral
+    phi = open_page(PAGE, sizes_tab="gguf", sizes_size="phi-4")
+    assert headline(phi).startswith("Phi-4 in Q8_0 is 14.")
+    assert "Q4_K_M of Phi-4 is not worked out" in said(phi)
+    assert "is a round number" in said(open_page(PAGE, sizes_tab="gguf", sizes_size="7b"))
 
 
 def test_the_verdict_follows_the_device(open_page):
@@ -124,6 +139,17 @@ def test_an_own_config_takes_the_place_of_the_slider(open_page):
     assert "num_params = 210_240" in app.session_state["snippets"]["model"]
 
 
+def test_weights_follow_the_quantization_config_of_an_own_config(open_page):
+    stored = {"quant_method": "awq", "bits": 4, "group_size": 32}
+    app = open_page(PAGE, sizes_config=json.dumps(OWN | {"quantization_config": stored}))
+    assert "as its quantization_config says (awq 4-bit, 32): " in headline(app)
+    assert "awq 4-bit, 32" in alt(app)
+    assert 'print(f"awq 4-bit, 32' in app.session_state["snippets"]["model"]
+    wrong = OWN | {"quantization_config": stored | {"bits": 5}}
+    refused = open_page(PAGE, sizes_config=json.dumps(wrong))
+    assert "bits in quantization_config is 5; use 4" in said(refused)
+
+
 def test_a_hostile_config_is_a_sentence_and_the_slider_stays(open_page):
     app = open_page(PAGE, sizes_config=json.dumps(OWN | {"vocab_size": -5}))
 
@@ -134,6 +160,7 @@ def test_a_hostile_config_is_a_sentence_and_the_slider_stays(open_page):
 def test_every_tab_shows_code_that_runs(open_page, run_code):
     for tab, printed in (
         ("model", "int4_group128            3.60 GiB"),
+        ("gguf", "4,080,263,168 bytes     3.80 GiB   4.844 bits per weight"),
         ("table", "260.77 GiB"),
         ("parts", "active for a token 6,607,347,712"),
         ("tensor", "2.2500 GiB = 2,415,919,104 bytes"),

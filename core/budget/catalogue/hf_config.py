@@ -27,7 +27,11 @@ _OF_THE_WHOLE: Final = ("architectures", "quantization_config", "vision_config")
 _NEVER_NULL: Final = ("vocab_size", "seq_len", "head_dim")
 _MEANT_NULL: Final = ("sliding_window", "attention_chunk_size", "num_key_value_heads")
 _NAME_MARKS: Final = " ._/-"
-STORED: Final = ("quant_method", "bits", "group_size", "fmt", "load_in_4bit", "load_in_8bit")
+STORED: Final = (
+    *("quant_method", "bits", "w_bit", "group_size", "q_group_size", "fmt"),
+    *("load_in_4bit", "load_in_8bit", "zero_point", "sym", "desc_act", "version"),
+    *("checkpoint_format", "modules_to_not_convert", "lm_head"),
+)
 """What is kept of a file's quantization_config."""
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from core.budget.check import check_choice
-from core.budget.item import Formula, Item, item, total
+from core.budget.item import Formula, Item, as_guessed, item, total
 from core.budget.weights.parameters import counts
 from core.language import N_, _
 from core.models.spec import ModelSpec
@@ -48,21 +48,29 @@ GGUF_BLOCKS: Final[Mapping[str, GgufBlock]] = {
 
 
 class _Mix(NamedTuple):
-    """Types of a recipe: most matrices, the more important layers' values and down, the head."""
+    """Types of a recipe: most matrices, the more important layers' values and down, the head.
+
+    `shared` is for the other values of a model of 80 layers, where eight heads share them.
+    """
 
     usual: str
     important: str
     head: str
+    shared: str
 
 
 GGUF_RECIPES: Final[Mapping[str, _Mix]] = {
-    "Q8_0": _Mix("Q8_0", "Q8_0", "Q8_0"),
-    "Q6_K": _Mix("Q6_K", "Q6_K", "Q6_K"),
-    "Q5_K_M": _Mix("Q5_K", "Q6_K", "Q6_K"),
-    "Q4_K_M": _Mix("Q4_K", "Q6_K", "Q6_K"),
-    "Q4_0": _Mix("Q4_0", "Q4_0", "Q6_K"),
+    "Q8_0": _Mix("Q8_0", "Q8_0", "Q8_0", "Q8_0"),
+    "Q6_K": _Mix("Q6_K", "Q6_K", "Q6_K", "Q6_K"),
+    "Q5_K_M": _Mix("Q5_K", "Q6_K", "Q6_K", "Q5_K"),
+    "Q4_K_M": _Mix("Q4_K", "Q6_K", "Q6_K", "Q5_K"),
+    "Q4_0": _Mix("Q4_0", "Q4_0", "Q6_K", "Q4_0"),
 }
 """Name of a file's recipe -> its types."""
+
+
+_LAYERS_OF_70B: Final = 80  # llama.cpp knows Llama's 70B by this number
+_FUSED: Final = ("phi",)  # query, key and value are one matrix in the files of these models
 
 
 def num_important(num_layers: int) -> int:
@@ -84,30 +92,68 @@ def gguf_weights(spec: ModelSpec, recipe: str) -> Item:
     """Return the bytes of the tensors of a dense Llama-like model in a recipe, kind by kind.
 
     Raises:
-        ValueError: If the recipe is unknown, or the model has experts, latent attention or rows
-            that are no multiple of 256, for which llama.cpp has other rules.
+        ValueError: If the recipe is unknown, or llama.cpp has other rules for the model: one with
+            experts, latent attention, learned positions, a feed-forward without a gate, rows that
+            are no multiple of 256 or, in a mixed recipe, fused matrices.
     """
     check_choice("recipe", recipe, tuple(GGUF_RECIPES))
-    if spec.mixture is not None or spec.latent is not None:
-        sentence = _("{model} has experts or latent attention: their rules are not in the recipes.")
-        raise ValueError(sentence.format(model=spec.name))
-    if spec.hidden_dim % 256 or spec.ffn_dim % 256 or spec.num_heads * spec.head_dim % 256:
-        sentence = _("{model} has rows that are no multiple of 256 numbers, the size of a block.")
-        raise ValueError(sentence.format(model=spec.name))
     mix, found = GGUF_RECIPES[recipe], counts(spec)
+    _check_rules(spec, recipe)
     many = num_important(spec.num_layers)
     value = spec.hidden_dim * spec.num_kv_heads * spec.head_dim
-    sensitive = many * (value + spec.hidden_dim * spec.ffn_dim)
+    sensitive = 0
+    if mix.important != mix.usual:
+        sensitive = many * (value + spec.hidden_dim * spec.ffn_dim)
+    shared = 0
+    if spec.num_layers == _LAYERS_OF_70B and mix.shared != mix.usual:
+        shared = (spec.num_layers - many) * value
     table = spec.vocab_size * spec.hidden_dim
+    usual = found.matrices - sensitive - shared
     parts = [
-        _stored(N_("matrices of the layers"), found.matrices - sensitive, mix.usual),
-        _stored(N_("values and down projections with more bits"), sensitive, mix.important),
+        _stored(N_("matrices of the layers"), usual, mix.usual),
         _stored(N_("token embedding"), table, mix.head if spec.tied else mix.usual),
         _stored(N_("norms and biases"), found.total - found.matrices - _tables(spec), "F32"),
     ]
+    if sensitive:
+        name = N_("values and down projections with more bits")
+        parts.insert(1, _stored(name, sensitive, mix.important))
+    if shared:
+        parts.append(_stored(N_("values that eight heads share"), shared, mix.shared))
     if not spec.tied:
         parts.append(_stored(N_("head"), table, mix.head))
-    return total("weights", parts, source=_SOURCE)
+    return as_guessed(total("weights", parts, source=_SOURCE), spec)
+
+
+def gguf_files(spec: ModelSpec) -> tuple[dict[str, Item], tuple[str, ...]]:
+    """Return the bytes by recipe, wide to narrow, and why the recipes that are missing refuse."""
+    items: dict[str, Item] = {}
+    refusals: dict[str, None] = {}
+    for recipe in GGUF_RECIPES:
+        try:
+            items[recipe] = gguf_weights(spec, recipe)
+        except ValueError as error:
+            refusals[str(error)] = None
+    return items, tuple(refusals)
+
+
+def bits_per_weight(spec: ModelSpec, weights: Item) -> float:
+    """Return the bits of a weight in a file, scales and what stays wide included."""
+    return 8 * weights.amount / counts(spec).total
+
+
+def _check_rules(spec: ModelSpec, recipe: str) -> None:
+    mix = GGUF_RECIPES[recipe]
+    if spec.mixture is not None or spec.latent is not None:
+        sentence = _("{model} has experts or latent attention: their rules are not in the recipes.")
+    elif spec.learned_positions or not spec.gated:
+        sentence = _("{model} is not built like Llama: the recipes here do not hold for it.")
+    elif spec.hidden_dim % 256 or spec.ffn_dim % 256 or spec.num_heads * spec.head_dim % 256:
+        sentence = _("{model} has rows that are no multiple of 256 numbers, the size of a block.")
+    elif mix.important != mix.usual and spec.name.lower().startswith(_FUSED):
+        sentence = _("{recipe} of {model} is not worked out: its file joins matrices into one.")
+    else:
+        return
+    raise ValueError(sentence.format(model=spec.name, recipe=recipe))
 
 
 def _tables(spec: ModelSpec) -> int:

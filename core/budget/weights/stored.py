@@ -8,6 +8,7 @@ from core.budget.item import Formula, Item, Number, as_guessed, item, total
 from core.budget.share import Share, whole
 from core.budget.weights.parameters import ParameterCounts, counts, share_counts
 from core.dtypes.blocks.block_formats import BLOCK_FORMATS, BlockFormat
+from core.dtypes.blocks.gguf_formats import GgufFormat
 from core.dtypes.number_formats.format import Format
 from core.dtypes.number_formats.table import FORMATS
 from core.language import N_
@@ -19,7 +20,7 @@ ZERO_POINTS: Final = Formula("ceil(ceil(num_params / block_size) * element_bits 
 SECOND_LEVEL: Final = Formula(
     "ceil(num_params / (block_size * scales_per_block)) * scale_bits // 8"
 )
-
+BLOCKS: Final = Formula("ceil(num_params / block_size) * bytes_per_block")
 OTHERS: Final = Formula("num_params * bits // 8")
 STORED: Final = (*FORMATS, *BLOCK_FORMATS)
 
@@ -69,6 +70,8 @@ def quantized_weights(num_params: int, fmt: Format | BlockFormat) -> Item:
         num_params: How many weights.
         fmt: A plain format or a block format.
     """
+    if isinstance(fmt, GgufFormat):
+        return total("weights", _gguf_parts(num_params, fmt), source=fmt.source)
     element = fmt.element if isinstance(fmt, BlockFormat) else fmt
     sizes: dict[str, Number] = {"num_params": num_params, "element_bits": element.bits}
     parts = [item("codes", CODES, sizes, unit="bytes", kind="exact", source=_SOURCE)]
@@ -91,6 +94,24 @@ def quantized_weights(num_params: int, fmt: Format | BlockFormat) -> Item:
             )
             parts.append(second)
     return total("weights", parts, source=_SOURCE)
+
+
+def _gguf_parts(num_params: int, fmt: GgufFormat) -> list[Item]:
+    """Return whole blocks: their codes, and the scales and minima."""
+    code_bytes = fmt.stored_size * fmt.element.bits // 8
+    sizes = {"codes": code_bytes, "scales": fmt.stored_bytes - code_bytes}
+    values = {"num_params": num_params, "block_size": fmt.stored_size}
+    return [
+        item(
+            name,
+            BLOCKS,
+            values | {"bytes_per_block": num_bytes},
+            unit="bytes",
+            kind="exact",
+            source=fmt.source,
+        )
+        for name, num_bytes in sizes.items()
+    ]
 
 
 def stored_format(name: str, fmt: str) -> Format | BlockFormat:

@@ -240,7 +240,7 @@ class Quantized:
     scales: Floats
     amax: Floats
     tensor_scale: float | None
-    zero_points: npt.NDArray[np.int64] | None
+    zero_points: npt.NDArray[np.int64] | Floats | None
     nested: NestedScales | None
 
     @property

@@ -7,6 +7,7 @@ import numpy as np
 
 from core.dtypes.blocks.block_formats import BLOCK_FORMATS, BlockFormat
 from core.dtypes.blocks.error_stats import ErrorStats, error_stats
+from core.dtypes.blocks.gguf_formats import GGUF_FORMATS
 from core.dtypes.blocks.scale_rules import ScaleRule
 from core.dtypes.number_formats.format import Codes, Format
 from core.dtypes.number_formats.table import find_format
@@ -16,7 +17,7 @@ PLAIN_CASTS: Final = (
     *("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e4m3", "float8_e3m4"),
     *("float8_e4m3fnuz", "float8_e5m2fnuz", "float6_e2m3fn", "float6_e3m2fn", "float4_e2m1fn"),
 )
-STORAGE_NAMES: Final = (*BLOCK_FORMATS, *PLAIN_CASTS)
+STORAGE_NAMES: Final = (*BLOCK_FORMATS, *GGUF_FORMATS, *PLAIN_CASTS)
 GROUP_SIZES: Final = (16, 32, 48, 64, 96, 128, 192, 256)
 GROUP_NAME: Final = "group128"  # what the names of formats with a free group size hold
 
@@ -112,6 +113,8 @@ def find_storage(
     Raises:
         ValueError: If there is no such storage, or a group holds no value.
     """
+    if name in GGUF_FORMATS:
+        return Storage(listed=name, fmt=GGUF_FORMATS[name])
     if name not in BLOCK_FORMATS:
         return Storage(listed=name, fmt=find_format(name))
     fmt = BLOCK_FORMATS[name]

@@ -19,6 +19,11 @@ from pages.shared.inputs import Inputs
 ASK: Final = Inputs("sizes")
 DEFAULT_SIZE: Final = "llama-2-7b"
 DEFAULT_DEVICE: Final = "rtx-4090"
+_LANDMARKS: Final = (
+    *(("rtx-4090", 1), ("h100-sxm", 1), ("h100-sxm", 8), ("b200", 1)),
+    *(("t4", 1), ("mi355x", 1), ("a100-40gb", 1), ("b200", 8)),
+)
+"""Well-known memories, the most welcome in a picture first."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,11 +34,13 @@ class Case:
         size: The model or the round number.
         line: The memory of the device that it is held against.
         rest_in_16_bits: Whether what is not a matrix of a layer stays in 16 bits.
+        config: The reader's own config.json, where there is one.
     """
 
     size: Size
     line: Line
     rest_in_16_bits: bool
+    config: str = ""
 
 
 def choose_case() -> Case:
@@ -60,7 +67,8 @@ def choose_case() -> Case:
         )
     size = SIZES[word] if own is None else size_of("own", own[0])
     line = Line(device.name, device.memory_usable)
-    return Case(size=size, line=line, rest_in_16_bits=rest)
+    text = "" if own is None else own[1]
+    return Case(size=size, line=line, rest_in_16_bits=rest, config=text)
 
 
 def size_label(word: str) -> str:
@@ -76,3 +84,8 @@ def several(key: str, count: int) -> Line:
     device = DEVICES[key]
     name = f"{count} × {device.name}" if count > 1 else device.name
     return Line(name, pool(device, count))
+
+
+def landmarks() -> list[Line]:
+    """Return well-known memories to hold a model against."""
+    return [several(*each) for each in _LANDMARKS]

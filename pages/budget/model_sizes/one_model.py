@@ -3,13 +3,15 @@
 from collections.abc import Mapping
 from typing import Final
 
+from core.budget.item import Item
+from core.budget.weights.packed import packed_weights, read_packed
 from core.budget.weights.published import REASONS
 from core.budget.weights.sizes import FORMAT_NAMES
 from core.budget.weights.stored import bits_per_value, num_in_format, weights_in
-from core.figures.budget.model_sizes.one_model import one_model_picture
+from core.figures.budget.model_sizes.one_model import Line, one_model_picture
 from core.language import _
 from core.units import format_exact
-from pages.budget.model_sizes.inputs import Case, several
+from pages.budget.model_sizes.inputs import Case, landmarks
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
 
@@ -24,11 +26,6 @@ for name, bits in bits_per_weight.items():
     print(f"{{name:18}} {{num_bytes / 2**30:10.2f}} GiB")
 """
 _EXPLAINED: Final = ("bfloat16", "int8_channel", "int4_group128")
-_LANDMARKS: Final = (
-    *(("rtx-4090", 1), ("h100-sxm", 1), ("h100-sxm", 8), ("b200", 1)),
-    *(("t4", 1), ("mi355x", 1), ("a100-40gb", 1), ("b200", 8)),
-)
-"""Well-known memories, the most welcome in a picture first."""
 
 
 def one_model(case: Case) -> Shown:
@@ -37,18 +34,45 @@ def one_model(case: Case) -> Shown:
         name: weights_in(case.size, name, rest_in_16_bits=case.rest_in_16_bits)
         for name in FORMAT_NAMES
     }
-    landmarks = [several(*each) for each in _LANDMARKS]
-    picture = one_model_picture(case.size.name, items, case.line, landmarks, look())
+    amounts = {name: item.amount for name, item in items.items()}
+    packed, refusal = packed_in(case)
+    items |= packed
+    picture = one_model_picture(case.size.name, items, case.line, landmarks(), look())
     return Shown(
-        headline=sentence(case, {name: item.amount for name, item in items.items()}),
+        headline=sentence(case, amounts) + as_its_config_says(packed),
         charts=[Chart(picture=picture, file_name="model-bytes")],
-        numbers=[(name, items[name]) for name in _EXPLAINED],
-        notes=beyond_notes(case),
+        numbers=[(name, items[name]) for name in (*_EXPLAINED, *packed)],
+        notes=[*beyond_notes(case), *refusal],
         code=CODE.format(
             num_params=case.size.num_params,
             num_in_format=num_in_format(case.size, rest_in_16_bits=case.rest_in_16_bits),
             bits={name: bits_per_value(name) for name in FORMAT_NAMES},
+        )
+        + "".join(
+            f'print(f"{name:18} {{({item.python}) / 2**30:10.2f}} GiB")\n'
+            for name, item in packed.items()
         ),
+    )
+
+
+def packed_in(case: Case) -> tuple[dict[str, Item], tuple[str, ...]]:
+    """Return the weights as the quantization_config of the reader's file says, or why not."""
+    if not case.config or case.size.spec is None:
+        return {}, ()
+    try:
+        packed = read_packed(case.config)
+        return ({packed.name: packed_weights(case.size.spec, packed)} if packed else {}), ()
+    except ValueError as error:
+        return {}, (str(error),)
+
+
+def as_its_config_says(packed: Mapping[str, Item]) -> str:
+    """Return the bytes of the file that the reader's config.json stands beside, if it is packed."""
+    return "".join(
+        _("; as its quantization_config says ({format}): {memory}").format(
+            format=name, memory=look().format_bytes(item.amount)
+        )
+        for name, item in packed.items()
     )
 
 
@@ -72,21 +96,25 @@ def beyond_notes(case: Case) -> list[str]:
 
 def sentence(case: Case, amounts: Mapping[str, float]) -> str:
     """Return the weights in bfloat16, and the widest format that fits."""
-    fitting = [name for name, amount in amounts.items() if amount <= case.line.num_bytes]
+    first = _("The weights of {model} take {bf16} in bfloat16: {count} × 2 bytes").format(
+        model=case.size.name,
+        count=format_exact(case.size.num_params),
+        bf16=look().format_bytes(amounts["bfloat16"]),
+    )
+    return first + _("; ") + what_fits(case.line, amounts)
+
+
+def what_fits(line: Line, amounts: Mapping[str, float]) -> str:
+    """Return which formats, given wide to narrow, a memory holds."""
+    fitting = [name for name, amount in amounts.items() if amount <= line.num_bytes]
     if not fitting:
         fits = _("{device} ({memory}) holds none of these formats")
     elif len(fitting) == len(amounts):
         fits = _("{device} ({memory}) holds every format")
     else:
         fits = _("{device} ({memory}) holds {format} and narrower")
-    first = _("The weights of {model} take {bf16} in bfloat16: {count} × 2 bytes").format(
-        model=case.size.name,
-        count=format_exact(case.size.num_params),
-        bf16=look().format_bytes(amounts["bfloat16"]),
-    )
-    second = fits.format(
-        device=case.line.name,
-        memory=look().format_bytes(case.line.num_bytes),
+    return fits.format(
+        device=line.name,
+        memory=look().format_bytes(line.num_bytes),
         format=fitting[0] if fitting else "",
     )
-    return first + _("; ") + second

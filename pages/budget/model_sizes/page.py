@@ -1,6 +1,7 @@
 """How many bytes do the weights of a model take?"""
 
 from core.language import N_
+from pages.budget.model_sizes.gguf import gguf
 from pages.budget.model_sizes.inputs import ASK, choose_case
 from pages.budget.model_sizes.one_model import one_model
 from pages.budget.model_sizes.parts import parts
@@ -17,6 +18,7 @@ tabbed_page(
         choose=choose_case,
         tabs={
             "model": Tab(label=N_("One model"), show=one_model, question=ask_what_does_not_fit),
+            "gguf": Tab(label=N_("GGUF files"), show=gguf),
             "table": Tab(
                 label=N_("7B, 13B, 70B"), show=table, with_inputs=False, choose=choose_table
             ),

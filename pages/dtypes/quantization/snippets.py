@@ -9,6 +9,7 @@ from typing import Final
 
 from core.dtypes.blocks.block_formats import BlockFormat
 from core.dtypes.blocks.block_layout import PER_CHANNEL, PER_TENSOR, BlockSize
+from core.dtypes.blocks.gguf_formats import GgufFormat
 from core.dtypes.blocks.storage import Storage
 from pages.dtypes.quantization.inputs import Case
 from pages.dtypes.quantization.tensor import Chosen
@@ -120,6 +121,8 @@ def _restored(storage: Storage) -> str:
     if storage.name in _TORCH:
         return f"torch.tensor(x).to(torch.{storage.name}).double().numpy()"
     fmt = storage.fmt
+    if isinstance(fmt, GgufFormat):
+        return f"{storage.code}.round(x)"
     if isinstance(fmt, BlockFormat) and fmt.element.name in {"int8", "int4"}:
         return _integers(fmt.element.bits, fmt.block_size, _SCALES[fmt.scale.name])
     return f"{storage.code}.round(x)"

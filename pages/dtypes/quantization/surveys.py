@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.dtypes.blocks.block_formats import BLOCK_FORMATS
 from core.dtypes.blocks.block_layout import PER_TENSOR
+from core.dtypes.blocks.gguf_formats import GGUF_FORMATS
 from core.dtypes.blocks.nf4 import CodeUse, make_code_use
 from core.dtypes.blocks.storage import find_storage, has_scale_rule
 from core.dtypes.blocks.storage_trials import (
@@ -30,6 +31,7 @@ from pages.shared.tabbed_page import Chart, Shown
 
 ALWAYS_TRIED: Final = (
     *BLOCK_FORMATS,
+    *GGUF_FORMATS,
     *("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2"),
 )
 MX_NAMES: Final = tuple(name for name in BLOCK_FORMATS if has_scale_rule(name))

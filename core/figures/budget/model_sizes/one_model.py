@@ -11,12 +11,21 @@ from core.language import N_, _
 PART_NAMES: Final[Mapping[str, str]] = {
     "codes": N_("codes"),
     "scales": N_("scales"),
+    "matrices": N_("matrices of the layers"),
+    "more bits": N_("values and down projections with more bits"),
     "the rest": N_("embeddings, head and norms"),
 }
-_SHARED: Final = ("scales", "zero points", "scales of the scales")
+_CHILDREN: Final = {
+    "scales": ("scales", "zero points", "scales of the scales", "groups of the inputs"),
+    "matrices": ("matrices of the layers",),
+    "more bits": ("values and down projections with more bits", "values that eight heads share"),
+    "the rest": ("the rest", "token embedding", "head", "norms and biases"),
+}
 _LOOKS: Final = {
     "codes": ("weights", ""),
     "scales": ("gradients", "/"),
+    "matrices": ("weights", ""),
+    "more bits": ("gradients", "/"),
     "the rest": ("kv_cache", "\\"),
 }
 _ROW_HEIGHT: Final = {False: 2.5, True: 2.1}  # of the text's size; on a projector True
@@ -98,8 +107,8 @@ def seen_lines(chosen: Line, landmarks: Sequence[Line], end: float) -> tuple[Lin
 
 
 def part_bytes(item: Item, part: str) -> int:
-    """Return the bytes of a part of stored weights: "codes", "scales" or "the rest"."""
-    wanted = _SHARED if part == "scales" else (part,)
+    """Return the bytes of a part of stored weights, one of `PART_NAMES`."""
+    wanted = _CHILDREN.get(part, (part,))
     return sum(child.num_bytes for child in item.walk() if child.name in wanted)
 
 
@@ -175,6 +184,7 @@ def _table(items: Items, chosen: Line, look: Look) -> Table:
     columns = {
         _(title): [look.format_bytes(part_bytes(item, part)) for item in items.values()]
         for part, title in PART_NAMES.items()
+        if any(part_bytes(item, part) for item in items.values())
     }
     return {
         _("weights in"): list(items),

@@ -3,7 +3,13 @@
 import pytest
 
 from core.budget.catalogue.models import MODELS
-from core.budget.weights.gguf import GGUF_BLOCKS, GGUF_RECIPES, gguf_weights
+from core.budget.weights.gguf import (
+    GGUF_BLOCKS,
+    GGUF_RECIPES,
+    bits_per_weight,
+    gguf_files,
+    gguf_weights,
+)
 from tests.core.budget.refusals import refused
 
 BITS = {"Q8_0": 8.5, "Q6_K": 6.5625, "Q5_K": 5.5, "Q4_K": 4.5, "Q4_0": 4.5, "IQ4_XS": 4.25}
@@ -47,3 +53,34 @@ def test_what_the_recipes_do_not_cover_is_refused():
     refused("recipe is 'Q3'; use one of: Q8_0", gguf_weights, MODELS["llama-2-7b"], "Q3")
     refused("has experts or latent attention", gguf_weights, MODELS["mixtral-8x7b"], "Q8_0")
     assert set(GGUF_RECIPES) == {"Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "Q4_0"}
+    refused("GPT-2 is not built like Llama", gguf_weights, MODELS["gpt2"], "Q8_0")
+    refused("no multiple of 256", gguf_weights, MODELS["qwen2.5-0.5b"], "Q8_0")
+
+
+def test_files_of_a_model_come_with_the_reasons_of_those_that_are_missing():
+    items, refusals = gguf_files(MODELS["phi-4"])
+    assert list(items) == ["Q8_0", "Q6_K", "Q4_0"]
+    assert refusals == (
+        "Q5_K_M of Phi-4 is not worked out: its file joins matrices into one.",
+        "Q4_K_M of Phi-4 is not worked out: its file joins matrices into one.",
+    )
+    assert gguf_files(MODELS["mixtral-8x7b"])[0] == {}
+    assert len(gguf_files(MODELS["mixtral-8x7b"])[1]) == 1
+    assert list(gguf_files(MODELS["llama-2-7b"])[0]) == list(GGUF_RECIPES)
+
+
+def test_bits_per_weight_are_those_of_the_published_file():
+    spec = MODELS["llama-2-7b"]
+    assert round(bits_per_weight(spec, gguf_weights(spec, "Q4_K_M")), 2) == 4.84
+    assert round(8 * 4_081_004_224 / 6_738_415_616, 2) == 4.85  # with its vocabulary
+
+
+def test_the_values_of_80_layers_have_five_bits_in_q4_k_m():
+    """40 layers of 8192 x 1024 values at 5.5 bits instead of 4.5."""
+    spec = MODELS["llama-2-70b"]
+    shared = gguf_weights(spec, "Q4_K_M").child("values that eight heads share")
+    assert shared.amount == 40 * 8192 * 1024 * 176 // 256
+    names = [part.name for part in gguf_weights(spec, "Q5_K_M").children]
+    assert "values that eight heads share" not in names
+    names = [part.name for part in gguf_weights(spec, "Q8_0").children]
+    assert names == ["matrices of the layers", "token embedding", "norms and biases", "head"]

@@ -7,6 +7,7 @@ import pytest
 from core.budget.catalogue.models import MODELS
 from core.budget.weights.stored import quantized_weights, serving_weights
 from core.dtypes import BLOCK_FORMATS, FORMATS
+from core.dtypes.blocks.gguf_formats import GGUF_FORMATS
 from core.models.build import build_model
 
 SEVEN = 7 * 10**9
@@ -101,3 +102,10 @@ def test_four_bit_llama_3_is_not_4_gb():
     assert four_bit.num_bytes / 1e9 == pytest.approx(5.70, abs=0.01)
     assert four_bit.child("the rest").num_bytes == pytest.approx(2 * 2 * 128_256 * 4096, rel=0.001)
     assert four_bit.child("matrices").child("scales").amount > 0
+
+
+def test_blocks_of_gguf_are_counted_whole():
+    """256 numbers of Q4_K have 144 bytes, 32 of Q8_0 have 34."""
+    two = quantized_weights(257, GGUF_FORMATS["Q4_K"])
+    assert [part.num_bytes for part in two.children] == [2 * 128, 2 * 16]
+    assert quantized_weights(SEVEN, GGUF_FORMATS["Q8_0"]).amount == SEVEN * 8.5 / 8
