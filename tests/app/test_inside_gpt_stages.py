@@ -125,7 +125,9 @@ def test_the_code_prints_the_numbers_of_the_headline(open_page, run_code, tab):
     printed = run_code(app, tab if tab in app.session_state["snippets"] else "inside")
     if tab == "stages":
         assert "B H T D, B H S D -> B H T S" in headline(app)
-        assert printed.startswith("B H T D, B H S D -> B H T S [(1, 4, 30, 30)] 14400 bytes")
+        tokens = len(START)
+        shape, num_bytes = f"[(1, 4, {tokens}, {tokens})]", 4 * 4 * tokens**2
+        assert printed.startswith(f"B H T D, B H S D -> B H T S {shape} {num_bytes} bytes")
     else:
         token, score, weight = re.search(
             r"token (\d+) score (\S+), weight ([\d.]+)%", printed
