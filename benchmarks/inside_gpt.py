@@ -13,10 +13,11 @@ from pathlib import Path
 from statistics import quantiles
 from typing import TYPE_CHECKING, Final
 
-from benchmarks.drags import LEAST, SLIDER, dragged, settled
+from benchmarks.drags import LEAST, SLIDER, dragged
 from benchmarks.first_look import opened
 from benchmarks.run_directory import show, show_head
 from benchmarks.start_up import ROOT, cold_server, launched_browser
+from benchmarks.tensor_maps import waited
 from pages.shared.navigation import page_row
 
 if TYPE_CHECKING:
@@ -36,15 +37,6 @@ WATCH: Final = """() => {
   new MutationObserver(() => requestAnimationFrame(() => setTimeout(painted)))
     .observe(panels, { childList: true });
 }"""
-TAKEN: Final = "window.seen.taken"
-
-
-def waited(page: "Page") -> float:
-    """Return the milliseconds from the last key to the new picture."""
-    while not (taken := page.evaluate(TAKEN)):
-        page.wait_for_timeout(10)
-    settled(page)
-    return float(taken)
 
 
 def keystrokes(page: "Page", times: int) -> list[float]:

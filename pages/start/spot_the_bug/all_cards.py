@@ -53,4 +53,6 @@ def _headline(case: Case) -> str:
     count = len(case.cards)
     words = ngettext("{count} card, wrong as it stands", "{count} cards, all wrong as they stand",
                      count).format(count=count)  # fmt: skip
-    return words if count < len(DECK) else f"{words}: {tally()}"
+    if count < len(DECK):
+        return words
+    return _("{choice}: {value}").format(choice=words, value=tally())
