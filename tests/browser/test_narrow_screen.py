@@ -21,7 +21,7 @@ PLACES = {  # address -> the switch of its tabs, and which of them are looked at
     "/flops-and-time": ("flops_tab", {"mfu": 3, "roofline": 4}),
     "/parallelism": ("parallel_tab", {"ranks": 1}),
     "/serving": ("serving_tab", {"speed": 2}),
-    "/model-sizes": ("sizes_tab", {"parts": 2}),
+    "/model-sizes": ("sizes_tab", {"gguf": 1, "parts": 3}),
     "/what-fits": ("fits_tab", {"claims": 4}),
 }
 
