@@ -8,11 +8,11 @@ import torch
 from torch import Tensor, nn
 
 from core.autograd.assembly import Assembly
-from core.autograd.chance import alone_with_chance
 from core.autograd.forward import LimitReached, Limits
 from core.autograd.graph import Capture, Failure
 from core.autograd.session import Session, kept_as_it_was
 from core.expressions import ExpressionError
+from core.models.chance import alone_with_chance
 
 DEFAULT: Final = Limits()
 _REFUSALS: Final = (RuntimeError, ValueError, TypeError, IndexError)

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import torch
 
-from core.autograd.chance import alone_with_chance
 from core.language import _
+from core.models.chance import alone_with_chance
 
 MOST_ELEMENTS: Final = 64
 STEP: Final = 1e-5  # near the cube root of float64's 2e-16, where both kinds of error are small

@@ -9,7 +9,6 @@ import torch
 from torch import Tensor
 
 from core.autograd.capture import finish
-from core.autograd.chance import alone_with_chance
 from core.autograd.engine import Moment
 from core.autograd.forward import Limits
 from core.autograd.graph import Capture, EventKind, TensorInfo
@@ -20,6 +19,7 @@ from core.expressions.limits import GRADIENTS
 from core.expressions.names import GRADIENT
 from core.expressions.operation import RESET, Operation, Value, tensors_in
 from core.language import _
+from core.models.chance import alone_with_chance
 
 DEFAULT: Final = Limits()
 _READS: Final = {"grad", "requires_grad", "is_leaf", "shape", "data"}

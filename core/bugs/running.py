@@ -67,7 +67,7 @@ def run_cell(code: str, written: str = "{}", *, hears_warnings: bool = False) ->
         written: How a number is written: "{:.1f} GB".
         hears_warnings: Whether the first warning is the answer; else warnings are not looked at.
     """
-    from core.autograd.chance import alone_with_chance
+    from core.models.chance import alone_with_chance
 
     with alone_with_chance(), warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")

@@ -11,7 +11,6 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from threading import Lock
 from typing import Final
 
 import torch
@@ -19,6 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812  the field's own name
 
 from core.language import N_, _
+from core.models.chance import alone_with_chance
 from core.models.gpt import GPT, INIT_STD, Block
 from core.models.spec import GPTShape
 
@@ -34,7 +34,6 @@ GPT2_TOKENS: Final = 32
 GPT2_SMALL: Final = GPTShape(
     num_layers=12, hidden_dim=768, num_heads=12, vocab_size=50_257, seq_len=1024
 )
-_seeding = Lock()  # torch has one default generator for all threads
 
 
 def make_fresh(shape: GPTShape, seed: int = 0, init: str = "gpt2") -> GPT:
@@ -44,8 +43,7 @@ def make_fresh(shape: GPTShape, seed: int = 0, init: str = "gpt2") -> GPT:
         ValueError: If `init` is no key of `INITS`.
     """
     _check_init(init)
-    with _seeding, torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+    with alone_with_chance(seed):
         model = GPT(shape)
         if init == "normal":
             _as_torch_does(model)
@@ -157,8 +155,7 @@ def first_loss_by_blocks(
 
 
 def _fresh_block(shape: GPTShape, init: str, seed: int) -> Block:
-    with _seeding, torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+    with alone_with_chance(seed):
         block = Block(shape, attention_in_fp32=False)  # as torch draws it
         if init == "gpt2":
             residual_std = INIT_STD / math.sqrt(2 * shape.num_layers)

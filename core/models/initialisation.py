@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from core.language import N_
+from core.models.chance import alone_with_chance
 
 BATCH: Final = 64
 GPT2_STD: Final = 0.02  # Radford et al. 2019, as released
@@ -140,8 +141,7 @@ class Spread:
 
 def measure_spread(stack: Stack, seed: int = 0) -> Spread:
     """Run the stack forward and backward once and return the spread at every layer."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+    with alone_with_chance(seed):
         scheme, act = SCHEMES[stack.scheme], ACTIVATIONS[stack.activation]
         h = torch.randn(BATCH, stack.width, requires_grad=True)
         reached = [h]
@@ -160,8 +160,7 @@ def measure_spread(stack: Stack, seed: int = 0) -> Spread:
 
 def product_spread(fan_in: int, num_outputs: int = 32, seed: int = 0) -> Mapping[str, float]:
     """Return the standard deviation of x @ w for w of N(0, 1) and of N(0, 1/√fan_in)."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+    with alone_with_chance(seed):
         x, w = torch.randn(BATCH, fan_in), torch.randn(fan_in, num_outputs)
         y = x @ w
     return {"unit": y.std().item(), "fan_in": (y / math.sqrt(fan_in)).std().item()}
@@ -203,8 +202,7 @@ def truncation(fan_in: int, *, in_sigmas: bool, seed: int = 0) -> Truncation:
     """
     std = fan_in**-0.5
     bound = BOUND_IN_SIGMAS * std if in_sigmas else BOUND_IN_SIGMAS
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+    with alone_with_chance(seed):
         w = nn.init.trunc_normal_(torch.empty(1000, 1000), std=std, a=-bound, b=bound)
     counts, edges = torch.histogram(w / std, bins=_BINS, range=(-_WIDEST, _WIDEST))
     return Truncation(

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from core.language import N_
+from core.models.chance import alone_with_chance
 
 WIDTH: Final = 64
 HEADS: Final = 4
@@ -111,8 +112,7 @@ class Visit:
 def visit(name: str, batch_size: int, seed: int = 0) -> Visit:
     """Run a layer in train() and in eval() on the same input."""
     row = LAYERS[name]
-    with torch.random.fork_rng(devices=[]), torch.no_grad():
-        torch.manual_seed(seed)
+    with alone_with_chance(seed), torch.no_grad():
         layer, x = row.build(), row.make_input(batch_size)
         resting = _run(layer.eval(), x)
         trained, error = None, ""

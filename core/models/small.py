@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from core.language import N_
+from core.models.chance import alone_with_chance
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -113,8 +114,7 @@ CLASSES: Final = 3  # of the classifier
 
 def make(key: str, seed: int = 0) -> nn.Module:
     """Return a small module whose weights are drawn from a seed, torch's own state untouched."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+    with alone_with_chance(seed):
         return SMALL[key].build()
 
 
@@ -135,8 +135,7 @@ def losses_on_random_labels(num_steps: int, *, batch_size: int = 128, seed: int 
     Nothing can be learned from them: the best answer is 1/3 for each of the three classes, and no
     loss lies below ln 3 for long.
     """
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+    with alone_with_chance(seed):
         model = SMALL["classifier"].build()
         optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
         losses = []

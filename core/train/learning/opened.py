@@ -85,11 +85,13 @@ def open_shipped(step: int) -> Opened:
     """
     import torch
 
+    from core.models.chance import alone_with_chance
     from core.models.gpt import GPT
 
     recording = read_recording(SMALL_GPT)
     _check_step(step, recording.steps)
-    model = GPT(recording.config.shape(recording.tokenizer.vocab_size)).eval()
+    with alone_with_chance():
+        model = GPT(recording.config.shape(recording.tokenizer.vocab_size)).eval()
     weights = {name: torch.from_numpy(each) for name, each in recording.weights[step].items()}
     weights["head.weight"] = weights["tokens.weight"]  # tied
     model.load_state_dict(weights)

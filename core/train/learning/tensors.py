@@ -187,6 +187,7 @@ def load_trained(run: Path, checkpoint: Path) -> Trained:
     Raises:
         ValueError: The file is torn, of another version of the app, or of another vocabulary.
     """
+    from core.models.chance import alone_with_chance
     from core.models.gpt import GPT
 
     contents = _read(checkpoint)
@@ -199,7 +200,8 @@ def load_trained(run: Path, checkpoint: Path) -> Trained:
                 "{vocab_size}; the two do not belong together. Choose another step or run."
             ).format(file=checkpoint.name, rows=rows, vocab_size=vocab_size)
         )
-    model = GPT(config.shape(vocab_size))
+    with alone_with_chance():
+        model = GPT(config.shape(vocab_size))
     model.load_state_dict(contents["model"])
     return Trained(config=config, dataset=dataset, model=model, step=int(contents["step"]))
 

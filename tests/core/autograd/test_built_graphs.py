@@ -141,12 +141,18 @@ def test_checkpointing_changes_what_is_kept_and_not_the_gradients():
     assert held[1] < held[0] / 2
 
 
+@pytest.mark.parametrize("key", BUILT_GRAPHS)
+def test_the_memory_of_a_graph_is_found_without_a_draw(key):
+    row = BUILT_GRAPHS[key]
+    before = torch.get_rng_state()
+    check_memory(lambda: row.make(row.default))
+    assert torch.equal(torch.get_rng_state(), before)  # another thread may be drawing
+
+
 def test_threads_that_make_graphs_at_once_get_the_same_numbers():
     row = BUILT_GRAPHS["two_products"]
     wanted = capture_built(row, 3).leaves["w1"].gradient
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda _turn: capture_built(row, 3), range(40)))
-    for (
-        each
-    ) in found:  # a thread with fewer helpers adds in another order: the last bits may differ
+    for each in found:  # with fewer helper threads sums have another order
         assert_allclose(each.leaves["w1"].gradient, wanted, rtol=1e-4, atol=1e-6)

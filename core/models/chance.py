@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Lock
+from threading import RLock
 from typing import Final
 
 import torch
 
-_ALONE: Final = Lock()
+_ALONE: Final = RLock()  # what draws inside what draws is of one thread
 
 
 @contextmanager
