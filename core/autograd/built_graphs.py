@@ -16,6 +16,7 @@ from torch.utils.checkpoint import checkpoint
 from core.autograd.capture import capture
 from core.autograd.forward import Limits, made_bytes
 from core.autograd.graph import Capture
+from core.autograd.hooks import told
 from core.expressions.dispatch import Watching
 from core.language import N_, _
 from core.models.build import Block
@@ -127,6 +128,29 @@ def _branch(number: int) -> Made:
     return Made(function=function, leaves={"x": leaf})
 
 
+def _hooks(number: int) -> Made:
+    def function(w: Tensor, x: Tensor) -> Tensor:
+        y = w * x
+        node = y.grad_fn
+        if node is not None:  # where gradients are recorded
+            y.register_hook(told("y.register_hook(lambda g: k * g)", lambda g: number * g))
+            node.register_prehook(told("y.grad_fn.register_prehook(f)", _changes_nothing))
+            node.register_hook(told("y.grad_fn.register_hook(f)", _changes_nothing))
+            y.retain_grad()
+        after = told("w.register_post_accumulate_grad_hook(f)", _changes_nothing)
+        w.register_post_accumulate_grad_hook(after)
+        return y**2
+
+    return Made(
+        function=function,
+        leaves={"w": torch.tensor(2.0, requires_grad=True), "x": torch.tensor(3.0)},
+    )
+
+
+def _changes_nothing(*_given: object) -> None:
+    """A hook that returns nothing leaves the gradient as it is."""
+
+
 class WrongCube(torch.autograd.Function):
     """x ** 3 with a mistake in its backward: 3 x instead of 3 x ** 2."""
 
@@ -206,6 +230,8 @@ _ROWS: Final = (
                low=-5, high=5, default=2, make=_branch),
     BuiltGraph(key="wrong_backward", title=N_("A custom backward with a mistake"),
                number=N_("Value of x"), low=-5, high=5, default=2, make=_wrong_backward),
+    BuiltGraph(key="hooks", title=N_("Hooks: the gradient times k on its way"),
+               number=N_("Factor k"), low=1, high=10, default=3, make=_hooks),
     BuiltGraph(key="two_products", title=N_("Two matrix products: x @ w1 @ w2"), number=_BATCH,
                low=1, high=64, default=2, make=_two_products),
     BuiltGraph(key="mlp", title=N_("MLP 784-256-10"), number=_BATCH, low=1, high=128, default=64,

@@ -156,3 +156,25 @@ def test_threads_that_make_graphs_at_once_get_the_same_numbers():
         found = list(pool.map(lambda _turn: capture_built(row, 3), range(40)))
     for each in found:  # with fewer helper threads sums have another order
         assert_allclose(each.leaves["w1"].gradient, wanted, rtol=1e-4, atol=1e-6)
+
+
+def test_hooks_are_told_in_the_order_in_which_torch_runs_them():
+    """Tensor hooks, pre-hooks of the node, the node, its hooks; at the end those of the leaf."""
+    found = capture_built(BUILT_GRAPHS["hooks"], 3)
+    by_label = {node.label: node for node in found.nodes}
+    product, w = by_label["w * x"], by_label["w"]
+    told = [(event.kind, event.node, event.text.partition("(")[0]) for event in found.events]
+    first = next(at for at, each in enumerate(told) if each[0] == "hook")
+    assert told[first:] == [
+        ("hook", product.id, "y.register_hook"),
+        ("hook", product.id, "y.grad_fn.register_prehook"),
+        ("hook", product.id, "retain_grad"),
+        ("node", product.id, ""),
+        ("hook", product.id, "y.grad_fn.register_hook"),
+        ("release", product.id, ""),
+        ("accumulate", w.id, ""),
+        ("hook", w.id, "w.register_post_accumulate_grad_hook"),
+    ]
+    (brought,) = [edge.gradient.nested for edge in found.edges if edge.target == product.id]
+    assert (brought, product.gradients_in[0].nested) == (2 * 2 * 3, 3 * brought)
+    assert found.leaves["w"].gradient == 3 * brought * 3
