@@ -56,6 +56,7 @@ class BuiltGraph:
         low, high, default: Of the number.
         make: Number -> what is captured; also on meta.
         source: Where it comes from.
+        unchecked: Why nearby values cannot tell its slopes, marked too; "" if they can.
     """
 
     key: str
@@ -66,6 +67,12 @@ class BuiltGraph:
     default: int
     make: Callable[[int], Made]
     source: str = ""
+    unchecked: str = ""
+
+    def made(self, number: int) -> Made:
+        """Return what is captured, with the same random numbers every time."""
+        with alone_with_chance():
+            return self.make(number)
 
 
 def capture_built(row: BuiltGraph, number: int) -> Capture:
@@ -78,8 +85,7 @@ def capture_built(row: BuiltGraph, number: int) -> Capture:
         message = _("{number} is outside {low} … {high}.")
         raise ValueError(message.format(number=number, low=row.low, high=row.high))
     check_memory(partial(row.make, number))
-    with alone_with_chance():
-        made = row.make(number)
+    made = row.made(number)
     return capture(made.function, made.leaves, made.module, limits=_LIMITS)
 
 
@@ -237,7 +243,8 @@ _ROWS: Final = (
     BuiltGraph(key="mlp", title=N_("MLP 784-256-10"), number=_BATCH, low=1, high=128, default=64,
                make=_mlp),
     BuiltGraph(key="autocast", title=N_("MLP under autocast to bfloat16"), number=_BATCH,
-               low=1, high=64, default=8, make=_autocast),
+               low=1, high=64, default=8, make=_autocast,
+               unchecked=N_("Not checked: here the forward pass rounds more than a small change moves")),
     BuiltGraph(key="block", title=N_("GPT-2 block, fused attention"), number=_TOKENS,
                low=1, high=128, default=32, make=partial(_block, "cpu")),
     BuiltGraph(key="block_full", title=N_("GPT-2 block, manual attention"), number=_TOKENS,
@@ -245,6 +252,8 @@ _ROWS: Final = (
     BuiltGraph(key="gpt", title=N_("A small GPT"), number=_LAYERS, low=1, high=12, default=6,
                make=_gpt),
     BuiltGraph(key="gpt_checkpointed", title=N_("A small GPT with activation checkpointing"),
-               number=_LAYERS, low=1, high=12, default=6, make=partial(_gpt, checkpointed=True)),
+               number=_LAYERS, low=1, high=12, default=6, make=partial(_gpt, checkpointed=True),
+               unchecked=N_("Not checked: backward runs the forward pass again, when moved weights are "
+                            "back in place; the same GPT without checkpointing is checked")),
 )  # fmt: skip
 BUILT_GRAPHS: Final[Mapping[str, BuiltGraph]] = {row.key: row for row in _ROWS}

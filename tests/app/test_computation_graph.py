@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from core.autograd.built_graphs import BUILT_GRAPHS
+from core.autograd.built_graphs import BUILT_GRAPHS, capture_built
 from core.autograd.differences import nudge
 from core.autograd.errors import explain_error
 from core.autograd.leaves import MAX_ELEMENTS, written_leaves
@@ -295,3 +295,23 @@ def test_a_prediction_is_asked_and_revealed(open_page):
 def test_slopes_nearby_agree_to_many_digits(open_page):
     found = re.search(r"to ([\d.e-]+)$", headline(open_page(PAGE, graph_tab="check")))
     assert math.log10(float(found[1])) < -6
+
+
+@pytest.mark.slow
+def test_every_parameter_of_a_module_has_its_slope(open_page):
+    app = open_page(PAGE, graph_of="gpt", graph_number="2", graph_tab="check")
+    assert errors(app) == []
+    (table,) = [each.value for each in app.table]
+    model = BUILT_GRAPHS["gpt"].made(2).module
+    assert list(table["Leaf"]) == [name for name, _x in model.named_parameters()]
+    assert set(table["Agrees"]) == {"✓"}
+    assert headline(app).startswith(f"{len(table)} slopes")
+
+
+def test_the_differences_are_those_of_the_graph_that_is_drawn(open_page):
+    capture = capture_built(BUILT_GRAPHS["two_products"], 2)
+    app = open_page(PAGE, graph_of="two_products", graph_tab="check")
+    (table,) = [each.value for each in app.table]
+    for name, told in zip(table["Leaf"], table["Autograd"], strict=True):
+        first = float(told.split(", ")[0])
+        assert first == pytest.approx(capture.leaves[name].grad.values[0], rel=1e-4), name
