@@ -229,6 +229,11 @@ def _gpt(number: int, *, checkpointed: bool = False) -> Made:
 _TOKENS: Final = N_("Tokens")
 _BATCH: Final = N_("Batch size")
 _LAYERS: Final = N_("Layers")
+_ROUNDED: Final = N_("Not checked: here the forward pass rounds more than a small change moves")
+_AGAIN: Final = N_(
+    "Not checked: backward runs the forward pass again, when moved weights are back in place; the "
+    "same GPT without checkpointing is checked"
+)
 _ROWS: Final = (
     BuiltGraph(key="loop", title=N_("A loop: y = tanh(y · w), n times"), number=N_("Repetitions"),
                low=0, high=30, default=3, make=_loop),
@@ -244,7 +249,7 @@ _ROWS: Final = (
                make=_mlp),
     BuiltGraph(key="autocast", title=N_("MLP under autocast to bfloat16"), number=_BATCH,
                low=1, high=64, default=8, make=_autocast,
-               unchecked=N_("Not checked: here the forward pass rounds more than a small change moves")),
+               unchecked=_ROUNDED),
     BuiltGraph(key="block", title=N_("GPT-2 block, fused attention"), number=_TOKENS,
                low=1, high=128, default=32, make=partial(_block, "cpu")),
     BuiltGraph(key="block_full", title=N_("GPT-2 block, manual attention"), number=_TOKENS,
@@ -253,7 +258,6 @@ _ROWS: Final = (
                make=_gpt),
     BuiltGraph(key="gpt_checkpointed", title=N_("A small GPT with activation checkpointing"),
                number=_LAYERS, low=1, high=12, default=6, make=partial(_gpt, checkpointed=True),
-               unchecked=N_("Not checked: backward runs the forward pass again, when moved weights are "
-                            "back in place; the same GPT without checkpointing is checked")),
+               unchecked=_AGAIN),
 )  # fmt: skip
 BUILT_GRAPHS: Final[Mapping[str, BuiltGraph]] = {row.key: row for row in _ROWS}

@@ -108,7 +108,7 @@ def _place(x: Tensor) -> Place:
     """Return what is the same for two tensors of the same elements, a transposed one too."""
     lengths = zip(x.stride(), x.shape, strict=True)
     steps = tuple(sorted(step for step in lengths if step[1] > 1))
-    return storage_id(x), x.storage_offset(), x.dtype, x._version, steps
+    return storage_id(x), int(x.storage_offset()), x.dtype, x._version, steps
 
 
 def _has_data(x: Tensor) -> bool:

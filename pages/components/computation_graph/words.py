@@ -35,6 +35,8 @@ WORDS: Final = {
     "out_label": N_("Zoom out"),
     "in": "+",
     "in_label": N_("Zoom in"),
+    "find": N_("Find a node"),
+    "find_label": N_("Find a node by its name or type; Enter goes to the next one"),
     "fit": N_("Fit"),
     "fit_label": N_("Show the whole graph"),
     "open": N_("Open"),
