@@ -2,8 +2,10 @@
 
 import math
 import re
+from urllib.parse import parse_qs
 
 import pytest
+import torch
 
 from core.autograd.built_graphs import BUILT_GRAPHS, capture_built
 from core.autograd.differences import nudge
@@ -11,8 +13,9 @@ from core.autograd.errors import explain_error
 from core.autograd.leaves import MAX_ELEMENTS, written_leaves
 from core.autograd.presets import PRESETS
 from core.autograd.program import capture_program, function_of
+from core.tensors.trace import trace
 from pages.components.computation_graph.texts import signed
-from tests.app.shown import alt, ask, captions, commit, headline, said
+from tests.app.shown import alt, ask, captions, commit, headline, page_links, said
 
 PAGE = "autograd/computation_graph"
 TABS = ("graph", "chain", "check", "saved", "nodes")
@@ -315,3 +318,21 @@ def test_the_differences_are_those_of_the_graph_that_is_drawn(open_page):
     for name, told in zip(table["Leaf"], table["Autograd"], strict=True):
         first = float(told.split(", ")[0])
         assert first == pytest.approx(capture.leaves[name].grad.values[0], rel=1e-4), name
+
+
+def test_each_saved_tensor_opens_where_its_elements_lie(open_page):
+    preset = PRESETS["two_layers"]
+    found = capture_program(preset.source, preset.tensors())
+    node = next(node for node in found.nodes if node.label == "a @ W2")
+    assert len(node.saved) == 2
+    app = open_page(PAGE, graph_at=node.id, **program_of("two_layers"))
+    shown = [each for each in page_links(app) if each.page == "strides-and-views"]
+    assert len(shown) == len(node.saved)
+    for link, saved in zip(shown, node.saved, strict=True):
+        query = {name: words[0] for name, words in parse_qs(link.query_string).items()}
+        shape = tuple(int(query[f"strides_{word}"]) for word in ("rows", "columns"))
+        y = trace(query["strides_code"], {"x": torch.zeros(shape)}).steps[-1].outputs[0].layout
+        assert (y.shape, y.stride) == (saved.tensor.shape, saved.stride), saved.name
+        opened = open_page("tensors/strides_and_views", **query)
+        assert errors(opened) == []
+        assert headline(opened)
