@@ -241,7 +241,7 @@ _ROWS: Final = (
                low=-5, high=5, default=2, make=_branch),
     BuiltGraph(key="wrong_backward", title=N_("A custom backward with a mistake"),
                number=N_("Value of x"), low=-5, high=5, default=2, make=_wrong_backward),
-    BuiltGraph(key="hooks", title=N_("Hooks: the gradient times k on its way"),
+    BuiltGraph(key="hooks", title=N_("Hooks: a gradient times k"),
                number=N_("Factor k"), low=1, high=10, default=3, make=_hooks),
     BuiltGraph(key="two_products", title=N_("Two matrix products: x @ w1 @ w2"), number=_BATCH,
                low=1, high=64, default=2, make=_two_products),

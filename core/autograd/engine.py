@@ -210,6 +210,8 @@ class _Watch:
             else:
                 changed = {"before": self._before, "after": self._gradient_of(leaf)}
                 self._note("accumulate", node, gradients=infos, **changed)
+            for each in later:
+                each.waiting = tuple(self._ready)
             self._engine.moments += later
 
         return hook

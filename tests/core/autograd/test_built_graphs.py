@@ -176,6 +176,7 @@ def test_hooks_are_told_in_the_order_in_which_torch_runs_them():
         ("accumulate", w.id, ""),
         ("hook", w.id, "w.register_post_accumulate_grad_hook"),
     ]
+    assert found.events[-1].waiting == (), "the leaf has run and waits no more"
     (brought,) = [edge.gradient.nested for edge in found.edges if edge.target == product.id]
     assert (brought, product.gradients_in[0].nested) == (2 * 2 * 3, 3 * brought)
     assert found.leaves["w"].gradient == 3 * brought * 3
