@@ -1,19 +1,22 @@
 """Computation graph: what a gradient says, and how it gets to its tensor."""
 
+import gc
 import math
 import re
+import tracemalloc
 from urllib.parse import parse_qs
 
 import pytest
 import torch
 
-from core.autograd.built_graphs import BUILT_GRAPHS, capture_built
+from core.autograd.built_graphs import BUILT_GRAPHS, MAX_BYTES, capture_built
 from core.autograd.differences import nudge
 from core.autograd.errors import explain_error
 from core.autograd.leaves import MAX_ELEMENTS, written_leaves
 from core.autograd.presets import PRESETS
 from core.autograd.program import capture_program, function_of
 from core.tensors.trace import trace
+from pages.autograd.computation_graph.inputs import _cached
 from pages.components.computation_graph.texts import signed
 from tests.app.shown import alt, ask, captions, commit, headline, page_links, said
 
@@ -336,3 +339,22 @@ def test_each_saved_tensor_opens_where_its_elements_lie(open_page):
         opened = open_page("tensors/strides_and_views", **query)
         assert errors(opened) == []
         assert headline(opened)
+
+
+def test_all_captures_that_are_kept_and_the_one_that_runs_stay_under_a_gigabyte():
+    lines = ["x = torch.ones(64, 64, requires_grad=True)", *["x = x * x * x"] * 28]
+    source = "\n".join([*lines, "x.sum().backward()"])
+    large = {
+        "program": lambda: capture_program(source, {"w": torch.tensor(1.0)}),
+        "built": lambda: capture_built(BUILT_GRAPHS["gpt"], BUILT_GRAPHS["gpt"].high),
+    }
+    total = MAX_BYTES  # what the one that runs may take
+    for make in large.values():
+        make()  # what torch loads once is no part of it
+        tracemalloc.start()
+        kept = make()
+        gc.collect()
+        total += tracemalloc.get_traced_memory()[0] * _cached.keywords["max_entries"]
+        tracemalloc.stop()
+        assert kept.error is None
+    assert MAX_BYTES + 500_000_000 < total < 1_000_000_000
