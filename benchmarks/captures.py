@@ -13,17 +13,21 @@ import statistics
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Final
 
 import torch
 
-from core.autograd.built_graphs import BUILT_GRAPHS, Made, capture_built
+from core.autograd.built_graphs import BUILT_GRAPHS, GPT2_BLOCK, Made, capture_built
 from core.autograd.capture import capture
 from core.autograd.forward import Limits
 from core.autograd.presets import PRESETS
 from core.autograd.program import capture_program
+from core.models.build import Block
+from core.models.kernels import KERNELS
 
-GOALS_MS: Final = {"mlp": 20, "block": 60, "block_full": 60, "gpt": 250}
+GOALS_MS: Final = {"mlp": 20, "gpt": 250}
+BLOCK_GOAL_MS: Final = 60  # of a block as wide as the small GPT; GPT-2's has 7 million weights
 PROGRAM_GOAL_MS: Final = 5
 
 
@@ -76,6 +80,17 @@ def graphs(times: int) -> None:
         show("    forward and backward, plain", milliseconds(lambda made=made: plain(made), times))  # type: ignore[misc]
 
 
+def small_blocks(times: int) -> None:
+    """Time a block 64 wide on 4 sequences of 32 tokens, with both kinds of attention."""
+    spec = replace(GPT2_BLOCK, hidden_dim=64, num_heads=4, num_kv_heads=4, head_dim=16, ffn_dim=256)
+    for name in ("cpu", "megatron"):
+        block, x = Block(spec, 0, KERNELS[name]), torch.randn(4, 32, 64)
+        made = Made(function=lambda x, b=block: b(x, None).sum(), leaves={"x": x}, module=block)
+        spent = milliseconds(lambda made=made: captured(made), times)  # type: ignore[misc]
+        show(f"a block 64 wide, kernels of {name}", spent, BLOCK_GOAL_MS)
+        show("    forward and backward, plain", milliseconds(lambda made=made: plain(made), times))  # type: ignore[misc]
+
+
 def captured(made: Made) -> object:
     """Capture what is made already, with as few values as the page keeps."""
     return capture(made.function, made.leaves, made.module, limits=Limits(num_values=64))
@@ -101,6 +116,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     heads = ("median", "25 %", "75 %", "longest", "CPU")
     print(f"{'':<46}{''.join(f'{head:>9}' for head in heads)} goal")
     programs(times)
+    small_blocks(times)
     graphs(times)
 
 

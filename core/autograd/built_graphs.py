@@ -16,6 +16,7 @@ from torch.utils.checkpoint import checkpoint
 from core.autograd.capture import capture
 from core.autograd.forward import Limits, made_bytes
 from core.autograd.graph import Capture
+from core.autograd.hooks import told
 from core.expressions.dispatch import Watching
 from core.language import N_, _
 from core.models.build import Block
@@ -55,6 +56,7 @@ class BuiltGraph:
         low, high, default: Of the number.
         make: Number -> what is captured; also on meta.
         source: Where it comes from.
+        unchecked: Why nearby values cannot tell its slopes, marked too; "" if they can.
     """
 
     key: str
@@ -65,6 +67,12 @@ class BuiltGraph:
     default: int
     make: Callable[[int], Made]
     source: str = ""
+    unchecked: str = ""
+
+    def made(self, number: int) -> Made:
+        """Return what is captured, with the same random numbers every time."""
+        with alone_with_chance():
+            return self.make(number)
 
 
 def capture_built(row: BuiltGraph, number: int) -> Capture:
@@ -77,8 +85,7 @@ def capture_built(row: BuiltGraph, number: int) -> Capture:
         message = _("{number} is outside {low} … {high}.")
         raise ValueError(message.format(number=number, low=row.low, high=row.high))
     check_memory(partial(row.make, number))
-    with alone_with_chance():
-        made = row.make(number)
+    made = row.made(number)
     return capture(made.function, made.leaves, made.module, limits=_LIMITS)
 
 
@@ -125,6 +132,29 @@ def _branch(number: int) -> Made:
 
     leaf = torch.tensor(float(number), requires_grad=True)
     return Made(function=function, leaves={"x": leaf})
+
+
+def _hooks(number: int) -> Made:
+    def function(w: Tensor, x: Tensor) -> Tensor:
+        y = w * x
+        node = y.grad_fn
+        if node is not None:  # where gradients are recorded
+            y.register_hook(told("y.register_hook(lambda g: k * g)", lambda g: number * g))
+            node.register_prehook(told("y.grad_fn.register_prehook(f)", _changes_nothing))
+            node.register_hook(told("y.grad_fn.register_hook(f)", _changes_nothing))
+            y.retain_grad()
+        after = told("w.register_post_accumulate_grad_hook(f)", _changes_nothing)
+        w.register_post_accumulate_grad_hook(after)
+        return y**2
+
+    return Made(
+        function=function,
+        leaves={"w": torch.tensor(2.0, requires_grad=True), "x": torch.tensor(3.0)},
+    )
+
+
+def _changes_nothing(*_given: object) -> None:
+    """A hook that returns nothing leaves the gradient as it is."""
 
 
 class WrongCube(torch.autograd.Function):
@@ -199,6 +229,11 @@ def _gpt(number: int, *, checkpointed: bool = False) -> Made:
 _TOKENS: Final = N_("Tokens")
 _BATCH: Final = N_("Batch size")
 _LAYERS: Final = N_("Layers")
+_ROUNDED: Final = N_("Not checked: here the forward pass rounds more than a small change moves")
+_AGAIN: Final = N_(
+    "Not checked: backward runs the forward pass again, when moved weights are back in place; the "
+    "same GPT without checkpointing is checked"
+)
 _ROWS: Final = (
     BuiltGraph(key="loop", title=N_("A loop: y = tanh(y · w), n times"), number=N_("Repetitions"),
                low=0, high=30, default=3, make=_loop),
@@ -206,12 +241,15 @@ _ROWS: Final = (
                low=-5, high=5, default=2, make=_branch),
     BuiltGraph(key="wrong_backward", title=N_("A custom backward with a mistake"),
                number=N_("Value of x"), low=-5, high=5, default=2, make=_wrong_backward),
+    BuiltGraph(key="hooks", title=N_("Hooks: a gradient times k"),
+               number=N_("Factor k"), low=1, high=10, default=3, make=_hooks),
     BuiltGraph(key="two_products", title=N_("Two matrix products: x @ w1 @ w2"), number=_BATCH,
                low=1, high=64, default=2, make=_two_products),
     BuiltGraph(key="mlp", title=N_("MLP 784-256-10"), number=_BATCH, low=1, high=128, default=64,
                make=_mlp),
     BuiltGraph(key="autocast", title=N_("MLP under autocast to bfloat16"), number=_BATCH,
-               low=1, high=64, default=8, make=_autocast),
+               low=1, high=64, default=8, make=_autocast,
+               unchecked=_ROUNDED),
     BuiltGraph(key="block", title=N_("GPT-2 block, fused attention"), number=_TOKENS,
                low=1, high=128, default=32, make=partial(_block, "cpu")),
     BuiltGraph(key="block_full", title=N_("GPT-2 block, manual attention"), number=_TOKENS,
@@ -219,6 +257,7 @@ _ROWS: Final = (
     BuiltGraph(key="gpt", title=N_("A small GPT"), number=_LAYERS, low=1, high=12, default=6,
                make=_gpt),
     BuiltGraph(key="gpt_checkpointed", title=N_("A small GPT with activation checkpointing"),
-               number=_LAYERS, low=1, high=12, default=6, make=partial(_gpt, checkpointed=True)),
+               number=_LAYERS, low=1, high=12, default=6, make=partial(_gpt, checkpointed=True),
+               unchecked=_AGAIN),
 )  # fmt: skip
 BUILT_GRAPHS: Final[Mapping[str, BuiltGraph]] = {row.key: row for row in _ROWS}

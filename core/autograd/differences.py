@@ -75,20 +75,30 @@ class _Slopes:
     at_kink: bool
 
 
-def finite_differences(function: Function, leaves: Leaves) -> Mapping[str, Difference]:
+def finite_differences(
+    function: Function, leaves: Leaves, *, most_elements: int = MOST_ELEMENTS
+) -> Mapping[str, Difference]:
     """Compare the gradient of each leaf that requires one with central differences.
 
     Args:
         function: Called as function(**leaves) with float64 copies; returns a scalar. Its random
             numbers are the same at each call.
         leaves: By name; those that require no gradient are handed over and not checked.
+        most_elements: A leaf of more is changed along one direction.
 
     Raises:
         ValueError: If the result is not a scalar, or a name is not a leaf.
     """
     point = {name: _copy(leaf) for name, leaf in leaves.items()}
     result, gradients = _gradients(function, point)
-    return {name: _compare(function, point, name, gradients[name], result) for name in gradients}
+    directions = {
+        name: [_random_direction(x)] if x.numel() > most_elements else _axes(x)
+        for name, x in gradients.items()
+    }
+    return {
+        name: _compare(function, point, name, x, result, directions[name])
+        for name, x in gradients.items()
+    }
 
 
 def nudge(
@@ -175,10 +185,13 @@ def _moved(point: Leaves, name: str, direction: torch.Tensor, length: float) -> 
 
 
 def _compare(
-    function: Function, point: Leaves, name: str, gradient: torch.Tensor, result: float
+    function: Function,
+    point: Leaves,
+    name: str,
+    gradient: torch.Tensor,
+    result: float,
+    directions: list[torch.Tensor],
 ) -> Difference:
-    is_directional = gradient.numel() > MOST_ELEMENTS
-    directions = [_random_direction(gradient)] if is_directional else _axes(gradient)
     slopes = [_slopes(function, point, name, each, result) for each in directions]
     numbers = [float((gradient * each).sum()) for each in directions]
     estimates = [each.central for each in slopes]
@@ -191,7 +204,7 @@ def _compare(
         relative_error=error / largest if error else 0.0,
         agrees=error <= _RELATIVE * largest + _ABSOLUTE * (1 + abs(result)),
         num_checked=len(directions),
-        is_directional=is_directional,
+        is_directional=gradient.numel() > 1 and len(directions) < gradient.numel(),
         at_kink=any(each.at_kink for each in slopes),
     )
 

@@ -15,7 +15,8 @@ from torch.utils.hooks import RemovableHandle
 
 from core.autograd.forward import Meter, Recorder, made_bytes
 from core.autograd.graph import EventKind, TensorInfo
-from core.autograd.living_graph import LivingGraph, LivingNode
+from core.autograd.hooks import hearing
+from core.autograd.living_graph import LivingGraph, LivingNode, keepers, open_inputs
 from core.autograd.torch_private import planned_order, running_node
 from core.expressions.dispatch import Watching
 
@@ -95,12 +96,14 @@ class Engine:
             LimitReached: If the capture has used up what it may.
         """
         watch = _Watch(self, Pass(root=root.grad_fn), len(self.passes), self._reachable(root))
+        made = (x for record in self._recorder.records for x in record.outputs)
+        watch.keeping = {x.grad_fn for x in made if x.retains_grad}
         self.passes.append(watch.told)
         watch.seed(root, gradient)
         mode = self._recorder.mode() if create_graph else Watching(watch.count)
         self._recorder.layer = int(create_graph)
         try:
-            with watch, torch.autograd.set_multithreading_enabled(False), mode:
+            with watch, hearing(watch.hear), torch.autograd.set_multithreading_enabled(False), mode:
                 torch.autograd.backward(
                     root, gradient, retain_graph=retain_graph, create_graph=create_graph
                 )
@@ -130,14 +133,17 @@ class _Watch:
         self._engine, self._number, self._nodes = engine, number, nodes
         self._info = engine._info
         self._handles: list[RemovableHandle] = []
-        self._open = _open_inputs(nodes)
+        self._open = open_inputs(nodes)
         self._ready: list[TorchNode] = []
         self._began = 0.0
         self._last: TorchNode | None = None
         self._before: TensorInfo | None = None
-        self._in: tuple[Tensor | None, ...] = ()
+        self._entered = 0  # moments before the node that runs
+        self.keeping: set[TorchNode | None] = (
+            set()
+        )  # nodes of tensors that retain_grad was called on
         # A storage that several nodes keep is freed with the last of them.
-        self._keepers = _keepers(engine._graph.nodes)
+        self._keepers = keepers(engine._graph.nodes)
 
     def __enter__(self) -> None:
         for node in self._nodes:
@@ -167,15 +173,15 @@ class _Watch:
         )
 
     def _entering(self, node: TorchNode) -> Callable[[tuple[Tensor | None, ...]], None]:
-        def hook(gradients: tuple[Tensor | None, ...]) -> None:
+        def hook(_gradients: tuple[Tensor | None, ...]) -> None:
             if not self.told.planned:
                 self.told.planned = planned_order()
             self.look_for_release()
-            leaf = self._nodes[node].leaf
-            if leaf is not None:
-                self._before = self._info(leaf.grad) if leaf.grad is not None else None
-            self._in = gradients
+            self._before = self._gradient_of(self._nodes[node].leaf)
+            if node in self.keeping:
+                self._note("hook", node, text="retain_grad()")
             self.told.failed = node
+            self._entered = len(self._engine.moments)
             self._began = time.perf_counter()
 
         return hook
@@ -197,14 +203,33 @@ class _Watch:
             self._find(node, infos)
             self._hand_on(node)
             self._last = node
+            later = self._hooks_since()
             leaf = self._nodes[node].leaf
             if leaf is None:
                 self._note("node", node, gradients=infos)
             else:
-                after = self._info(leaf.grad) if leaf.grad is not None else None
-                self._note("accumulate", node, gradients=infos, before=self._before, after=after)
+                changed = {"before": self._before, "after": self._gradient_of(leaf)}
+                self._note("accumulate", node, gradients=infos, **changed)
+            for each in later:
+                each.waiting = tuple(self._ready)
+            self._engine.moments += later
 
         return hook
+
+    def _gradient_of(self, leaf: Tensor | None) -> TensorInfo | None:
+        return None if leaf is None or leaf.grad is None else self._info(leaf.grad)
+
+    def hear(self, name: str) -> None:
+        """Note that a hook of the reader's runs, at the node that the engine has come to."""
+        self.look_for_release()
+        self._note("hook", running_node(), text=name)
+
+    def _hooks_since(self) -> list[Moment]:
+        """Take out the hooks of the node that has just run: as this one, they came after it."""
+        moments = self._engine.moments
+        since = moments[self._entered :]
+        moments[self._entered :] = [each for each in since if not _is_hook(each)]
+        return list(filter(_is_hook, since))
 
     def _find(self, node: TorchNode, infos: Infos) -> None:
         """Note a node that made NaN or infinity of finite numbers."""
@@ -262,24 +287,8 @@ class _Watch:
             self._note("recompute", node, text=name)
 
 
-def _open_inputs(nodes: dict[TorchNode, LivingNode]) -> dict[TorchNode, int]:
-    """Return how many gradients each node waits for."""
-    waits = dict.fromkeys(nodes, 0)
-    for living in nodes.values():
-        for target, _output in living.inputs.values():
-            waits[target] += 1
-    return waits
-
-
-def _keepers(nodes: Mapping[TorchNode, LivingNode]) -> dict[str, set[TorchNode]]:
-    """Return for each storage that only the graph keeps alive which nodes still keep it."""
-    told: dict[str, set[TorchNode]] = {}
-    for node, living in nodes.items():
-        if living.holds():
-            for saved in living.saved:
-                if saved.kind == "activation":
-                    told.setdefault(saved.storage, set()).add(node)
-    return told
+def _is_hook(moment: object) -> bool:
+    return isinstance(moment, Moment) and moment.kind == "hook"
 
 
 def _is_finite(info: TensorInfo | None) -> bool:

@@ -13,7 +13,6 @@ Keeps = Literal["parameter", "input", "activation", "packed"]
 EventKind = Literal[
     "forward",  # an operation ran; a ghost's too
     "seed",  # backward() was called: the root's gradient
-    "ready",  # a node has all its gradients and waits in the engine's queue
     "node",  # the engine ran a node
     "release",  # a node let go of what it had saved
     "accumulate",  # a leaf's .grad changed
@@ -21,7 +20,6 @@ EventKind = Literal[
     "hook",  # a hook of the reader's ran
     "reset",  # zero_grad
     "update",  # an optimizer, or the reader, wrote into a leaf
-    "error",
 ]
 
 
@@ -198,7 +196,7 @@ class Event:
         saved_bytes: What all nodes together keep now, beyond parameters and inputs: each storage
             once.
         num_bytes: Of "release": what was freed; of "recompute": what was kept again.
-        text: A hook's name, or an error's message.
+        text: A hook's name; of "recompute" what ran; of "update" and "reset" the reader's words.
     """
 
     kind: EventKind

@@ -171,3 +171,23 @@ def _after_their_inputs(nodes: Mapping[TorchNode, LivingNode]) -> list[LivingNod
             else:
                 done[waiting.pop()] = nodes[node]
     return list(done.values())
+
+
+def open_inputs(nodes: Mapping[TorchNode, LivingNode]) -> dict[TorchNode, int]:
+    """Return how many gradients each node waits for."""
+    waits = dict.fromkeys(nodes, 0)
+    for living in nodes.values():
+        for target, _output in living.inputs.values():
+            waits[target] += 1
+    return waits
+
+
+def keepers(nodes: Mapping[TorchNode, LivingNode]) -> dict[str, set[TorchNode]]:
+    """Return for each storage that only the graph keeps alive which nodes still keep it."""
+    told: dict[str, set[TorchNode]] = {}
+    for node, living in nodes.items():
+        if living.holds():
+            for saved in living.saved:
+                if saved.kind == "activation":
+                    told.setdefault(saved.storage, set()).add(node)
+    return told

@@ -6,17 +6,21 @@ import torch
 from torch import Tensor
 
 from core.autograd.graph import Statistics, TensorInfo
-from core.expressions.dispatch import unwatched
+from core.expressions.dispatch import storage_id, unwatched
 
 MAX_VALUES: Final = 4096  # of one tensor
-MAX_VALUE_BYTES: Final = 8_000_000  # of all values of a capture, 8 bytes each
+MAX_VALUE_BYTES: Final = 8_000_000  # of all values of a capture
+VALUE_BYTES: Final = 32  # a Python float and its place in a tuple
+
+Place = tuple[int, int, torch.dtype, int, tuple[tuple[int, int], ...]]
 
 
 class Budget:
-    """How many values may still be kept."""
+    """How many values may still be kept, and what is known of large tensors already."""
 
     def __init__(self, max_values: int = MAX_VALUES) -> None:
-        self._left, self._max_values = MAX_VALUE_BYTES // 8, max_values
+        self._left, self._max_values = MAX_VALUE_BYTES // VALUE_BYTES, max_values
+        self._known: dict[Place, tuple[Tensor, Statistics | None]] = {}
 
     def info(self, x: Tensor) -> TensorInfo:
         """Return what a tensor is now; looking counts as no operation of whoever watches."""
@@ -33,8 +37,20 @@ class Budget:
             dtype=str(x.dtype).removeprefix("torch."),
             num_bytes=x.numel() * x.element_size(),
             values=values,
-            statistics=statistics_of(x),
+            statistics=self._statistics(x),
         )
+
+    def _statistics(self, x: Tensor) -> Statistics | None:
+        """Read a large tensor once while nothing is written into it, whichever way it is turned.
+
+        It is held: memory that was let go would be another tensor's soon.
+        """
+        if x.numel() <= MAX_VALUES or x.is_inference() or not _has_data(x):
+            return statistics_of(x)
+        place = _place(x)
+        if place not in self._known:
+            self._known[place] = x, statistics_of(x)
+        return self._known[place][1]
 
 
 def statistics_of(x: Tensor) -> Statistics | None:
@@ -86,6 +102,13 @@ def _real(x: Tensor) -> Tensor:
     if x.is_complex():
         x = torch.view_as_real(x.resolve_conj())
     return x if x.dtype in {torch.float32, torch.float64} else x.double()
+
+
+def _place(x: Tensor) -> Place:
+    """Return what is the same for two tensors of the same elements, a transposed one too."""
+    lengths = zip(x.stride(), x.shape, strict=True)
+    steps = tuple(sorted(step for step in lengths if step[1] > 1))
+    return storage_id(x), int(x.storage_offset()), x.dtype, x._version, steps
 
 
 def _has_data(x: Tensor) -> bool:

@@ -1,18 +1,24 @@
 """Computation graph: what a gradient says, and how it gets to its tensor."""
 
+import gc
 import math
 import re
+import tracemalloc
+from urllib.parse import parse_qs
 
 import pytest
+import torch
 
-from core.autograd.built_graphs import BUILT_GRAPHS
+from core.autograd.built_graphs import BUILT_GRAPHS, MAX_BYTES, capture_built
 from core.autograd.differences import nudge
 from core.autograd.errors import explain_error
 from core.autograd.leaves import MAX_ELEMENTS, written_leaves
 from core.autograd.presets import PRESETS
 from core.autograd.program import capture_program, function_of
+from core.tensors.trace import trace
+from pages.autograd.computation_graph.inputs import _cached
 from pages.components.computation_graph.texts import signed
-from tests.app.shown import alt, ask, captions, commit, headline, said
+from tests.app.shown import alt, ask, captions, commit, headline, page_links, said
 
 PAGE = "autograd/computation_graph"
 TABS = ("graph", "chain", "check", "saved", "nodes")
@@ -295,3 +301,60 @@ def test_a_prediction_is_asked_and_revealed(open_page):
 def test_slopes_nearby_agree_to_many_digits(open_page):
     found = re.search(r"to ([\d.e-]+)$", headline(open_page(PAGE, graph_tab="check")))
     assert math.log10(float(found[1])) < -6
+
+
+@pytest.mark.slow
+def test_every_parameter_of_a_module_has_its_slope(open_page):
+    app = open_page(PAGE, graph_of="gpt", graph_number="2", graph_tab="check")
+    assert errors(app) == []
+    (table,) = [each.value for each in app.table]
+    model = BUILT_GRAPHS["gpt"].made(2).module
+    assert list(table["Leaf"]) == [name for name, _x in model.named_parameters()]
+    assert set(table["Agrees"]) == {"✓"}
+    assert headline(app).startswith(f"{len(table)} slopes")
+
+
+def test_the_differences_are_those_of_the_graph_that_is_drawn(open_page):
+    capture = capture_built(BUILT_GRAPHS["two_products"], 2)
+    app = open_page(PAGE, graph_of="two_products", graph_tab="check")
+    (table,) = [each.value for each in app.table]
+    for name, told in zip(table["Leaf"], table["Autograd"], strict=True):
+        first = float(told.split(", ")[0])
+        assert first == pytest.approx(capture.leaves[name].grad.values[0], rel=1e-4), name
+
+
+def test_each_saved_tensor_opens_where_its_elements_lie(open_page):
+    preset = PRESETS["two_layers"]
+    found = capture_program(preset.source, preset.tensors())
+    node = next(node for node in found.nodes if node.label == "a @ W2")
+    assert len(node.saved) == 2
+    app = open_page(PAGE, graph_at=node.id, **program_of("two_layers"))
+    shown = [each for each in page_links(app) if each.page == "strides-and-views"]
+    assert len(shown) == len(node.saved)
+    for link, saved in zip(shown, node.saved, strict=True):
+        query = {name: words[0] for name, words in parse_qs(link.query_string).items()}
+        shape = tuple(int(query[f"strides_{word}"]) for word in ("rows", "columns"))
+        y = trace(query["strides_code"], {"x": torch.zeros(shape)}).steps[-1].outputs[0].layout
+        assert (y.shape, y.stride) == (saved.tensor.shape, saved.stride), saved.name
+        opened = open_page("tensors/strides_and_views", **query)
+        assert errors(opened) == []
+        assert headline(opened)
+
+
+def test_all_captures_that_are_kept_and_the_one_that_runs_stay_under_a_gigabyte():
+    lines = ["x = torch.ones(64, 64, requires_grad=True)", *["x = x * x * x"] * 28]
+    source = "\n".join([*lines, "x.sum().backward()"])
+    large = {
+        "program": lambda: capture_program(source, {"w": torch.tensor(1.0)}),
+        "built": lambda: capture_built(BUILT_GRAPHS["gpt"], BUILT_GRAPHS["gpt"].high),
+    }
+    total = MAX_BYTES  # what the one that runs may take
+    for make in large.values():
+        make()  # what torch loads once is no part of it
+        tracemalloc.start()
+        kept = make()
+        gc.collect()
+        total += tracemalloc.get_traced_memory()[0] * _cached.keywords["max_entries"]
+        tracemalloc.stop()
+        assert kept.error is None
+    assert MAX_BYTES + 500_000_000 < total < 1_000_000_000

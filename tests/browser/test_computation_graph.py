@@ -265,3 +265,36 @@ def test_what_a_reader_types_is_text_and_nothing_else(new_page, visit):
     rested(page)
     assert page.locator("img[src=x]").count() == 0
     assert headline(page)
+
+
+def test_a_node_is_found_by_its_type_and_every_way_to_it_is_shown(open_graph, captured):
+    page = open_graph()
+    field = page.locator(".find")
+    for _time, label in enumerate(("w * x", "w * x")):  # the only one is found again
+        field.fill("mulback")
+        field.press("Enter")
+        assert page.locator(".box.chosen .label").text_content() == label
+    field.fill("accumulate")
+    field.press("Enter")
+    field.press("Enter")
+    assert page.locator(".box.chosen .label").text_content() in {"w", "b"}
+    field.fill("w")
+    while page.locator(".box.chosen .label").text_content() != "w":
+        field.press("Enter")
+    ways = {"w", "w * x", "w * x + b"}
+    labels = {node.id: node.label for node in captured.nodes}
+    wanted = [edge for edge in captured.edges if not edge.is_cut and labels[edge.target] in ways]
+    assert page.locator(".link.onway").count() == len(wanted) == 3
+    field.fill("nothing of the kind")
+    field.press("Enter")
+    assert field.get_attribute("aria-invalid") == "true"
+    assert page.locator(".box.chosen .label").text_content() == "w"
+
+
+def test_the_end_of_a_graph_that_does_not_fit_can_be_read(open_graph):
+    page = open_graph(graph_of="gpt")
+    assert float(re.search(r"scale\(([\d.]+)\)", place(page))[1]) == 0.8
+    letters = page.locator(".box .label").last
+    assert letters.bounding_box()["height"] > 10
+    act(page, "fit").click()
+    assert float(re.search(r"scale\(([\d.]+)\)", place(page))[1]) < 0.55

@@ -1,16 +1,23 @@
 """The gradient of each leaf beside what two runs of the program nearby say."""
 
+from functools import partial
+from typing import Final
+
+import streamlit as st
+
 from core.autograd.built_graphs import BUILT_GRAPHS
 from core.autograd.differences import Difference, finite_differences
+from core.autograd.module_differences import module_differences
 from core.autograd.program import function_of
 from core.language import _, ngettext
 from pages.autograd.computation_graph.inputs import Case
 from pages.autograd.computation_graph.snippets import snippet
+from pages.server.background import jobs
 from pages.shared.charts import show_table
 from pages.shared.settings import presenting
 from pages.shared.tabbed_page import Shown
 
-_FEW = 6  # elements of one leaf in the table
+_FEW: Final = 6  # elements of one leaf in the table
 
 
 def differences(case: Case) -> Shown:
@@ -19,10 +26,17 @@ def differences(case: Case) -> Shown:
         return Shown(headline=_("There is no gradient to check: the program was refused"))
     found = _compared(case)
     if not found:
-        words = _("Checked are graphs without modules, where every leaf can be changed by itself")
-        return Shown(headline=words)
+        return Shown(headline=_why_not(case))
     _show(found)
     return Shown(headline=_headline(found), notes=_notes(found), code=snippet(case))
+
+
+def _why_not(case: Case) -> str:
+    if case.built is not None:
+        return _(case.built.unchecked)
+    if case.run is not None:
+        return _("The step of a run is not checked; the small GPT under Examples is")
+    return _("There is no gradient to check: no leaf requires one")
 
 
 def _compared(case: Case) -> dict[str, Difference]:
@@ -30,10 +44,18 @@ def _compared(case: Case) -> dict[str, Difference]:
         return {}
     if case.built is None:
         return dict(finite_differences(function_of(case.source), case.leaves))
-    made = BUILT_GRAPHS[case.built.key].make(case.number)
-    if made.module is not None:
-        return {}
-    return dict(finite_differences(made.function, made.leaves))
+    return {} if case.built.unchecked else _compared_built(case.built.key, case.number)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _compared_built(key: str, number: int) -> dict[str, Difference]:
+    """Compare a graph that is built; of a large one, in the pool that all sessions share."""
+    made = BUILT_GRAPHS[key].made(number)
+    if made.module is None:
+        return dict(finite_differences(made.function, made.leaves))
+    with st.spinner(_("Running the model again beside each of its parameters…")):
+        work = partial(module_differences, made)
+        return dict(jobs().finish(f"differences {key} {number}", work))
 
 
 def _headline(found: dict[str, Difference]) -> str:
@@ -81,5 +103,8 @@ def _notes(found: dict[str, Difference]) -> list[str]:
     rule = _(
         "Each element is moved by a small h to both sides: (y(x + h) − y(x − h)) / 2h, in float64."
     )
-    along = _("A leaf of more than 64 elements is checked along one random direction.")
+    along = _(
+        "A leaf of more than 64 elements, and each parameter of a module, is moved along one "
+        "random direction."
+    )
     return [rule, *([along] if any(each.is_directional for each in found.values()) else [])]

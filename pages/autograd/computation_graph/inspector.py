@@ -4,12 +4,13 @@ Why apart: it is about one node, where `graph` is about the picture of all.
 """
 
 from collections.abc import Sequence
+from typing import Final
 
 import streamlit as st
 
 from core.autograd.formulas.substitution import substituted
 from core.autograd.formulas.table import describe, formula_of
-from core.autograd.graph import Ghost, Node, TensorInfo
+from core.autograd.graph import Ghost, Node, Saved, TensorInfo
 from core.autograd.program import capture_program
 from core.autograd.view import Box
 from core.dtypes import FORMATS
@@ -21,6 +22,9 @@ from pages.components.computation_graph.texts import number_text, tensor_text
 from pages.shared.charts import show_table
 from pages.shared.page_links import show_link
 from pages.shared.settings import unit_system
+from pages.shared.tensors.lengths import LENGTHS
+
+MOST_LINKS: Final = 3  # to the saved tensors of one node
 
 
 def inspect(case: Case, box: Box) -> None:
@@ -72,6 +76,7 @@ def _show_node(case: Case, node: Node) -> None:
             _("Minimum … maximum, norm"): [_spread(node.outputs[:1])],
             _("of the gradient"): [_spread(node.gradients_in[:1])],
             _("Turn in backward"): ["–" if node.order is None else str(node.order + 1)],
+            _("Saved for backward"): [", ".join(map(_kept, node.saved)) or "–"],
             _("Module"): [node.module or "–"],
             _("Line"): [str(node.line or "–")],
             _("Time, with hooks"): [format_seconds(node.seconds) if node.seconds else "–"],
@@ -108,6 +113,11 @@ def _spread(infos: Sequence[TensorInfo | None]) -> str:
     return f"{text}, NaN: {told.num_nan}, ∞: {told.num_inf}" if told.norm is None else text
 
 
+def _kept(saved: Saved) -> str:
+    """Return a saved tensor's name and shape; of a packed one nobody knows the shape."""
+    return f"{saved.name} {saved.tensor.shape}" if saved.tensor.dtype else saved.name
+
+
 def _told(info: TensorInfo | None) -> str:
     if info is None:
         return "–"
@@ -121,9 +131,8 @@ def _links(case: Case, node: Node) -> None:
         if leaf is not None and leaf.grad is not None and leaf.grad.values:
             for name in ("float16", "bfloat16"):
                 _to_bits(name, leaf.grad.values[0])
-        for saved in node.saved[:1]:
-            if len(saved.tensor.shape) == 2:
-                _to_strides(saved.tensor.shape, saved.stride)
+        for saved in node.saved[:MOST_LINKS]:
+            _to_strides(saved)
 
 
 def _to_bits(name: str, value: float) -> None:
@@ -134,13 +143,21 @@ def _to_bits(name: str, value: float) -> None:
     show_link("dtypes/bit_layouts", label, query)
 
 
-def _to_strides(shape: tuple[int, ...], stride: tuple[int, ...]) -> None:
-    """Open a saved matrix where its elements lie: as it is, or as the transpose of its storage."""
-    rows, columns = shape
-    is_transposed = stride == (1, rows) and rows > 1
+def _to_strides(saved: Saved) -> None:
+    """Open a saved tensor where its elements lie: as it is, or as the transpose of its storage."""
+    shape = saved.tensor.shape
+    is_transposed = len(shape) > 1 and shape[-2] > 1 and saved.stride[-2:] == (1, shape[-2])
+    *leading, rows, columns = (
+        0,
+        *((*shape[:-2], shape[-1], shape[-2]) if is_transposed else shape),
+    )
+    if not shape or not {rows, columns} <= {0, *LENGTHS}:
+        return  # a single number, packed by a checkpoint, or longer than that page has
     query = {
-        "strides_columns": str(rows if is_transposed else columns),
-        "strides_rows": str(columns if is_transposed else rows),
-        "strides_code": "y = x.t()" if is_transposed else "y = x.clone()",
+        "strides_columns": str(columns),
+        "strides_rows": str(rows),
+        "strides_leading": ", ".join(map(str, leading[1:])),
+        "strides_code": "y = x.mT" if is_transposed else "y = x.clone()",
     }
-    show_link("tensors/strides_and_views", _("Where this saved tensor lies →"), query)
+    label = _("Where the saved “{name}” lies →").format(name=saved.name)
+    show_link("tensors/strides_and_views", label, query)

@@ -2,8 +2,9 @@
 
 const SMALLEST = 0.02;
 const LARGEST = 4;
-const READABLE = 0.55; // a graph that would become smaller begins at this size
+const READABLE = 0.55; // a graph that would become smaller is not shown whole at first
 const READABLE_FROM_AFAR = 0.5; // of larger letters
+const LEGIBLE = 0.8; // how large its end is shown then
 const MARGIN = 24;
 const TOP = 52; // above it stand the tools
 
@@ -13,10 +14,11 @@ function place(view) {
 }
 
 // All of it, or as much of its end as can be read: there the loss is.
-function fit(view, smallest = SMALLEST) {
+function fit(view, smallest = SMALLEST, instead = SMALLEST) {
   const [width, height] = view.data.size;
   const [wide, high] = [view.width - 2 * MARGIN, view.height - TOP - MARGIN];
-  const scale = Math.max(Math.min(wide / Math.max(width, 1), high / Math.max(height, 1), 1.25), smallest);
+  const whole = Math.min(wide / Math.max(width, 1), high / Math.max(height, 1), 1.25);
+  const scale = whole < smallest ? instead : whole;
   const [spareX, spareY] = [wide - width * scale, high - height * scale];
   view.camera = { x: MARGIN + (spareX < 0 ? spareX : spareX / 2), y: TOP + spareY / 2, scale, isFitted: true };
   place(view);

@@ -74,6 +74,25 @@ function neighbour(view, key) {
   return nearest.id;
 }
 
+// The next box behind the chosen one of which any member has these letters in its name or type.
+function find(view, typed) {
+  const wanted = typed.trim().toLowerCase();
+  const { boxes } = view.data;
+  const from = boxes.findIndex((row) => row.id === view.selected) + 1;
+  const inTurn = [...boxes.slice(from), ...boxes.slice(0, from)];
+  const found = wanted && inTurn.find((row) => row.names.includes(wanted));
+  if (found) choose(view, found.id);
+  return Boolean(found) || !wanted;
+}
+
+function listenToSearch(view, field) {
+  field.addEventListener("keydown", (event) => {
+    event.stopPropagation(); // the page has keys of its own
+    if (event.key === "Enter") field.setAttribute("aria-invalid", String(!find(view, field.value)));
+  });
+  field.addEventListener("input", () => field.removeAttribute("aria-invalid"));
+}
+
 function onKey(view, event) {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const act = {
@@ -141,6 +160,7 @@ function newView(root) {
     goTo(view, Math.floor(((event.clientX - left) / width) * view.data.events.length));
   });
   for (const [name, act] of Object.entries(ACTS)) root.querySelector(`[data-act=${name}]`).onclick = () => act(view);
+  listenToSearch(view, root.querySelector(".find"));
   new ResizeObserver(() => {
     if (view.camera && Math.abs(root.clientWidth - view.width) > 2) measure(view);
   }).observe(root);
@@ -153,7 +173,7 @@ function measure(view) {
   const picture = view.root.querySelector(".picture");
   picture.setAttribute("width", view.width);
   picture.setAttribute("height", view.height);
-  if (!view.camera || view.camera.isFitted) fit(view, view.data.present ? READABLE_FROM_AFAR : READABLE);
+  if (!view.camera || view.camera.isFitted) fit(view, view.data.present ? READABLE_FROM_AFAR : READABLE, LEGIBLE);
 }
 
 function applyLook(view) {
@@ -165,6 +185,9 @@ function applyLook(view) {
     button.title = words[`${name}_label`];
   }
   view.root.querySelector(".picture").setAttribute("aria-label", words.picture);
+  const field = view.root.querySelector(".find");
+  Object.assign(field, { placeholder: words.find, title: words.find_label });
+  field.setAttribute("aria-label", words.find_label);
   view.root.classList.toggle("present", present);
   view.root.classList.toggle("heated", heated);
   const legend = view.root.querySelector(".legend");

@@ -103,6 +103,7 @@ def _box_row(box: Box, texts: Texts, changes: Changes, unit: ByteUnit) -> Row:
         "reason": texts.reason(box),
         "finding": ", ".join(dict.fromkeys(findings)),
         "more": _more(box, of, unit),
+        "names": _names(box, texts),
         "appears": changes.appears(box.members),
         "values": _values(box, texts, changes),
         "gradients": _gradients(box, texts, changes),
@@ -110,6 +111,14 @@ def _box_row(box: Box, texts: Texts, changes: Changes, unit: ByteUnit) -> Row:
         "locks": _locks(box, texts, changes),
         "order": of.order if isinstance(of, Node) and box.kind in {"node", "leaf"} else None,
     }
+
+
+def _names(box: Box, texts: Texts) -> str:
+    """Return by what a reader may look for a box: names, types and modules of its members."""
+    members = [texts.by_id[member] for member in box.members]
+    types = [each.type for each in members if isinstance(each, Node)]
+    names = [box.label, *types, *(word for each in members for word in (each.label, each.module))]
+    return "\n".join(dict.fromkeys(name.lower() for name in names if name))
 
 
 def _more(box: Box, of: object, unit: ByteUnit) -> str:

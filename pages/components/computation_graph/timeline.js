@@ -13,8 +13,24 @@ function lastOf(changes, step) {
   return found;
 }
 
+// All ways from the result to the chosen box: of a parameter, by which its gradient came.
+function waysTo(data, id) {
+  const [onWay, waiting] = [new Set(), id ? [id] : []];
+  for (const box of waiting) {
+    for (const link of data.links) {
+      if (link.target !== box || link.is_cut || onWay.has(link.id)) continue;
+      onWay.add(link.id);
+      waiting.push(link.source);
+    }
+  }
+  return onWay;
+}
+
 function showStep(view) {
   const { data, step } = view;
+  if (view.waysOf !== view.selected || view.waysIn !== data) {
+    Object.assign(view, { ways: waysTo(data, view.selected), waysOf: view.selected, waysIn: data });
+  }
   const now = data.events[step]?.box ?? "";
   for (const row of data.boxes) showBox(view, row, step, now);
   for (const row of data.links) showLink(view, row, step);
@@ -56,7 +72,7 @@ function writeBox(words, row, box, { value, gradient, isLocked, hasRun }) {
 function showLink(view, row, step) {
   const link = view.links.get(row.id);
   const goesBack = row.goes_back !== null && row.goes_back <= step;
-  const flags = { cut: row.is_cut, future: row.appears > step, back: goesBack, now: row.goes_back === step };
+  const flags = { cut: row.is_cut, future: row.appears > step, back: goesBack, now: row.goes_back === step, onway: view.ways.has(row.id) };
   const classes = ["link", ...Object.keys(flags).filter((name) => flags[name])].join(" ");
   const shown = classes + row.text + row.operation;
   if (shown === link.shown) return;

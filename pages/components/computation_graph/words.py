@@ -35,6 +35,8 @@ WORDS: Final = {
     "out_label": N_("Zoom out"),
     "in": "+",
     "in_label": N_("Zoom in"),
+    "find": N_("Find a node"),
+    "find_label": N_("Find a node by its name or type; Enter goes to the next one"),
     "fit": N_("Fit"),
     "fit_label": N_("Show the whole graph"),
     "open": N_("Open"),
@@ -49,7 +51,6 @@ WORDS: Final = {
 EVENTS: Final[dict[EventKind, str]] = {
     "forward": N_("{label} is computed: {value}"),
     "seed": N_("backward() begins at {label} with the gradient {gradient}"),
-    "ready": N_("{label} has all its gradients and joins the ready queue"),
     "node": N_("{label} runs; its gradient is {gradient}"),
     "release": N_("{label} frees its saved tensors: {size}"),
     "accumulate": N_("{label}.grad: {before} → {after}"),
@@ -57,7 +58,6 @@ EVENTS: Final[dict[EventKind, str]] = {
     "hook": N_("A hook runs at {label}: {text}"),
     "reset": N_("{label}.grad is cleared: {before} → {after}"),
     "update": N_("{label} is updated: {before} → {after}"),
-    "error": "{text}",
 }
 CUTS: Final[dict[Cut, str]] = {
     "data": N_("data: no gradient"),
@@ -83,7 +83,7 @@ def graph_words() -> dict[str, str]:
 
 def event_words() -> dict[str, str]:
     """Return a sentence for each kind of event, with names in braces."""
-    return {kind: _(text) if text != "{text}" else text for kind, text in EVENTS.items()}
+    return {kind: _(text) for kind, text in EVENTS.items()}
 
 
 def _bare(text: str) -> str:

@@ -1,9 +1,15 @@
 """The last two dimensions of a tensor `x`: a slider for each."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from core.language import _
 from pages.shared.inputs import Inputs
+
+LENGTHS: Final = (  # of a tensor whose memory is drawn
+    *range(1, 17), 18, 20, 24, 32, 48, 64, 96, 128, 256, 512, 768, 1024, 2048, 4096, 8192,
+    128256,
+)  # fmt: skip
 
 
 def ask_last_lengths(

@@ -13,15 +13,11 @@ from core.tensors.trace import Trace, trace
 from pages.components.tensor_map.tensor_map import MAX_CELLS
 from pages.shared.inputs import Inputs
 from pages.shared.tensors.examples import offer_examples
-from pages.shared.tensors.lengths import ask_last_lengths, length_settings
+from pages.shared.tensors.lengths import LENGTHS, ask_last_lengths, length_settings
 from pages.shared.tensors.program import ask_program
 
 ASK: Final = Inputs("strides")
 START: Final = PRESETS[0]
-LENGTHS: Final = (
-    *range(1, 17), 18, 20, 24, 32, 48, 64, 96, 128, 256, 512, 768, 1024, 2048, 4096, 8192,
-    128256,
-)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -77,16 +77,6 @@ def timeline(nodes, edges, ghosts=(), root=""):
                 left[edge.target] -= 1
                 if not left[edge.target]:
                     waiting.append(edge.target)
-                    ready = tuple(waiting)
-                    events.append(
-                        Event(
-                            kind="ready",
-                            node=edge.target,
-                            backward=0,
-                            waiting=ready,
-                            saved_bytes=total,
-                        )
-                    )
     return tuple(events)
 
 

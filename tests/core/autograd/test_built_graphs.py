@@ -18,6 +18,7 @@ from core.autograd.built_graphs import (
     check_memory,
 )
 from core.autograd.differences import finite_differences
+from core.autograd.module_differences import module_differences
 
 
 def types(key, number):
@@ -156,3 +157,56 @@ def test_threads_that_make_graphs_at_once_get_the_same_numbers():
         found = list(pool.map(lambda _turn: capture_built(row, 3), range(40)))
     for each in found:  # with fewer helper threads sums have another order
         assert_allclose(each.leaves["w1"].gradient, wanted, rtol=1e-4, atol=1e-6)
+
+
+def test_hooks_are_told_in_the_order_in_which_torch_runs_them():
+    """Tensor hooks, pre-hooks of the node, the node, its hooks; at the end those of the leaf."""
+    found = capture_built(BUILT_GRAPHS["hooks"], 3)
+    by_label = {node.label: node for node in found.nodes}
+    product, w = by_label["w * x"], by_label["w"]
+    told = [(event.kind, event.node, event.text.partition("(")[0]) for event in found.events]
+    first = next(at for at, each in enumerate(told) if each[0] == "hook")
+    assert told[first:] == [
+        ("hook", product.id, "y.register_hook"),
+        ("hook", product.id, "y.grad_fn.register_prehook"),
+        ("hook", product.id, "retain_grad"),
+        ("node", product.id, ""),
+        ("hook", product.id, "y.grad_fn.register_hook"),
+        ("release", product.id, ""),
+        ("accumulate", w.id, ""),
+        ("hook", w.id, "w.register_post_accumulate_grad_hook"),
+    ]
+    assert found.events[-1].waiting == (), "the leaf has run and waits no more"
+    (brought,) = [edge.gradient.nested for edge in found.edges if edge.target == product.id]
+    assert (brought, product.gradients_in[0].nested) == (2 * 2 * 3, 3 * brought)
+    assert found.leaves["w"].gradient == 3 * brought * 3
+
+
+@pytest.mark.parametrize("key", [key for key, row in BUILT_GRAPHS.items() if not row.unchecked])
+def test_gradients_of_a_built_graph_are_the_slopes_between_nearby_weights(key):
+    row = BUILT_GRAPHS[key]
+    made = row.made(max(row.low, 2) if made_with_module(row) else row.default)
+    if made.module is None:
+        found = finite_differences(made.function, made.leaves)
+    else:
+        found = module_differences(made)
+        inputs = {name for name, x in made.leaves.items() if x.requires_grad}
+        assert set(found) == inputs | {name for name, _x in made.module.named_parameters()}
+    wrong = {name for name, each in found.items() if not each.agrees}
+    assert wrong == {"wrong_backward": {"x"}, "hooks": {"w"}}.get(key, set())
+    assert not any(each.at_kink for each in found.values())
+
+
+def made_with_module(row):
+    return row.made(row.low).module is not None
+
+
+def test_a_module_is_as_it_was_after_its_weights_were_moved():
+    made = BUILT_GRAPHS["gpt"].made(1)
+    before = dict(made.module.named_parameters())
+    values = {name: x.detach().clone() for name, x in before.items()}
+    module_differences(made)
+    after = dict(made.module.named_parameters())
+    assert after.keys() == before.keys()
+    assert all(after[name] is x and torch.equal(x, values[name]) for name, x in before.items())
+    assert all(x.grad is None for x in made.module.parameters())

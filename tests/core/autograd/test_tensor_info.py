@@ -1,11 +1,13 @@
 """A tensor as plain data: values in row-major order and statistics, however it lies in memory."""
 
 import math
+import sys
 
 import pytest
 import torch
 
-from core.autograd.tensor_info import Budget, statistics_of
+from core.autograd import tensor_info
+from core.autograd.tensor_info import MAX_VALUE_BYTES, Budget, statistics_of
 
 
 def tensors():
@@ -63,3 +65,32 @@ def test_a_budget_keeps_values_only_while_they_are_few():
     large = budget.info(torch.ones(5))
     assert large.values is None
     assert large.statistics.norm == pytest.approx(math.sqrt(5))
+
+
+def test_a_large_tensor_is_read_once_until_something_writes_into_it(monkeypatch):
+    read = []
+    monkeypatch.setattr(
+        tensor_info, "statistics_of", lambda x: read.append(x.numel()) or statistics_of(x)
+    )
+    budget, x = Budget(), torch.arange(10_000.0).reshape(100, 100)
+    first = budget.info(x)
+    assert budget.info(x.t()).statistics == budget.info(x).statistics == first.statistics
+    assert read == [10_000]
+    x.mul_(2)
+    assert budget.info(x).statistics.maximum == 2 * first.statistics.maximum
+    assert budget.info(x[1:]).statistics.minimum == 200
+    assert read == [10_000, 10_000, 9_900]
+
+
+def test_memory_that_was_let_go_is_not_taken_for_the_tensor_that_lay_there():
+    budget = Budget()
+    for number in range(50):
+        assert budget.info(torch.full((10_000,), float(number))).statistics.mean == number
+
+
+def test_the_values_of_a_capture_take_no_more_than_they_may():
+    budget, held = Budget(), 0
+    for _turn in range(1000):
+        values = budget.info(torch.rand(4096)).values
+        held += sum(map(sys.getsizeof, values)) + sys.getsizeof(values) if values else 0
+    assert 0.9 * MAX_VALUE_BYTES < held < 1.01 * MAX_VALUE_BYTES
