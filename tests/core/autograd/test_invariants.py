@@ -22,6 +22,8 @@ ONCE = [
     if PRESETS[key].source.count("backward") == 1
     if any(start.requires_grad for start in PRESETS[key].leaves.values())
 ]
+KINKS = {"relu_at_zero", "max_tie", "nan_trap"}  # where a slope is a choice
+CUT = {"detach", "no_grad"}  # a value that moves along a path that carries no gradient
 NUM_PROGRAMS = 500
 pytestmark = pytest.mark.filterwarnings("ignore:Using backward")
 
@@ -68,6 +70,17 @@ def test_gradients_of_an_example_are_those_of_torch(key):
     preset = PRESETS[key]
     leaves = preset.tensors(torch.float64)
     check_gradients(preset.source, leaves, capture_program(preset.source, leaves))
+
+
+@pytest.mark.parametrize("key", ONCE)
+def test_gradients_of_an_example_are_the_slopes_between_nearby_values(key):
+    leaves = PRESETS[key].tensors(torch.float64)
+    slopes = finite_differences(function_of(PRESETS[key].source), leaves)
+    checked = {name: slopes[name] for name, x in leaves.items() if x.requires_grad}
+    assert checked
+    for name, each in checked.items():
+        assert each.at_kink == (key in KINKS), (name, each)
+        assert each.at_kink or each.agrees == (key not in CUT), (name, each)
 
 
 @pytest.mark.parametrize("key", BUILT_GRAPHS)
