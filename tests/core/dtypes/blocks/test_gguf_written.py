@@ -1,7 +1,7 @@
 """GGUF blocks against those that ggml's own C library writes of the same values.
 
-`written_by_ggml.npz` holds values in float16 and, type by type, the bytes that `ggml_quantize_chunk`
-of libggml-base 0.13.1 (f24588a, in pywhispercpp 1.5.1) wrote of them, without an importance matrix.
+`written_by_ggml.npz` holds values in float16 and, type by type, the bytes that ggml_quantize_chunk
+of libggml-base 0.13.1 (f24588a, in pywhispercpp 1.5.1) wrote of them, without importance matrix.
 """
 
 from pathlib import Path
