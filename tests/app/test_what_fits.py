@@ -1,6 +1,7 @@
 """What fits: every plane, the solver, claims, clicks, links to other pages, and refusals."""
 
 import json
+import re
 import urllib.parse
 from functools import partial
 
@@ -330,3 +331,20 @@ def test_on_a_projector_all_devices_are_as_many_as_have_room_and_the_page_says_s
     shown = open_page(PAGE, fits_all="true", present="1")
     assert f"12 of {len(DEVICES)} devices" in said(shown)
     assert f"of {len(DEVICES)} devices" not in said(open_page(PAGE, fits_all="true"))
+
+
+def test_context_ranks_and_interleaved_stages_are_searched_for_and_change_the_map(open_page):
+    long = {
+        "fits_work": "train", "fits_model": "llama-3.1-8b", "fits_device": "h100-sxm",
+        "fits_tokens": "131072", "fits_checkpointing": "selective",
+    }  # fmt: skip
+    alone = open_page(PAGE, **long)
+    assert "No number of devices up to 1,024 is enough" in headline(alone)
+    shared = open_page(PAGE, **long, fits_context="64")
+    assert "16 devices are enough" in headline(shared)
+    drawn = [app.get("plotly_chart")[0].proto.spec for app in (alone, shared)]
+    assert drawn[0] != drawn[1]  # the squares say how many devices would do
+    short = {**long, "fits_tokens": "4096", "fits_checkpointing": "none", "fits_stages": "4"}
+    plain, interleaved = (open_page(PAGE, **short, fits_virtual=runs) for runs in ("1", "4"))
+    for app in (plain, interleaved):
+        assert re.search(r"\d+ devices? (are|is) enough", headline(app)), headline(app)

@@ -19,3 +19,21 @@ def test_the_slider_steps_from_model_to_model_and_a_pasted_config_takes_its_plac
     field.press("Control+Enter")
     until_headline(page, "The weights of llama take", "startsWith")
     assert "sizes_config=" in page.url
+
+
+def test_who_types_a_maker_sees_its_models_or_devices_alone(page, visit):
+    for address, label, maker, num_rows in (
+        ("/model-sizes", "Device", "amd", 4),
+        ("/training-memory", "Model", "alibaba", 13),
+    ):
+        visit(page, address)
+        drawn(page)
+        menu = page.get_by_test_id("stSelectbox").filter(has_text=label).locator("input").first
+        menu.click()
+        menu.fill(maker)
+        rows = page.get_by_role("option")
+        page.wait_for_function(
+            "most => document.querySelectorAll('[role=option]').length <= most", arg=num_rows
+        )
+        assert all(maker in row.lower() for row in rows.all_inner_texts()), address
+        assert rows.count() == num_rows, address

@@ -1,4 +1,4 @@
-"""Devices of AMD, Google and Apple: a row each, with its speeds and the memory that is left.
+"""Devices of AMD, Google, Huawei and Apple: a row each, with its speeds and the memory left.
 
 Why apart: other makers, other ways to tell what a process can get; `devices` puts them together.
 """
@@ -20,6 +20,7 @@ _TPU: Final = N_(
 _APPLE: Final = N_("Apple prints no FLOP/s: recalled from measurements; memory as Metal allows it")
 sold_by_amd = partial(sold_by, maker="AMD")
 sold_by_google = partial(sold_by, maker="Google")
+sold_by_huawei = partial(sold_by, maker="Huawei")
 sold_by_apple = partial(sold_by, maker="Apple")
 
 OTHER_MAKERS: Final[Mapping[str, DeviceSpec]] = {
@@ -86,6 +87,20 @@ OTHER_MAKERS: Final[Mapping[str, DeviceSpec]] = {
     ),
     # Metal recommends three quarters of the shared memory, and it is the host's; the link is
     # Thunderbolt 4, then 5
+    "ascend-910b2": sold_by_huawei(
+        # its fp32 rate stands in no table that could be read
+        "Ascend 910B2",
+        tensor_cores(bf16=353.8, fp16=353.8, int8=707.9),
+        usable=seen({60.96: "vllm-project/vllm-ascend#1127", 60.97: "zai-org/CogVideo#63"}),
+        has_context=False, gib=64, gb_per_second=1600, link=196, pair_link=28, host_link=32,
+        known="claimed",
+        source=N_(
+            "Huawei prints no data sheet: 24 cores of 8,192 FLOP a cycle at 1.8 GHz, as in "
+            "volcengine/verl, flops_counter.py (354); tables disagree (256 to 400 in 16 bits); "
+            "bandwidth: a simulator's table of 910B2, 910B3 and 910B4 (read 2026-11); HCCS: "
+            "ArthurChiao's table of GPUs (2024-02); PCIe 4 to the host assumed"
+        ),
+    ),
     "m2-max": sold_by_apple(
         "M2 Max (96 GB)",
         tensor_cores(bf16=13.6, fp16=13.6, fp32=13.6),

@@ -46,6 +46,7 @@ DEVICE_WORDS: Final[Mapping[str, str]] = {
     "tpu-v5e": r"v5e",
     "tpu-v5p": r"v5p",
     "tpu-v6e": r"v6e",
+    "ascend-910b2": r"910b",
     "m2-max": r"m2\W*max",
     "m4-max": r"m4\W*max",
     "m3-pro": r"m3\W*pro",

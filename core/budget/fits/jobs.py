@@ -120,10 +120,13 @@ class Training:
 
     def need(self, spec: ModelSpec) -> Item:
         """Return states, the peak of a step and the overhead on the most loaded device."""
-        recipe = self.recipe
+        recipe, cluster = self.recipe, self.cluster(_ANY_DEVICE)
         if recipe.seq_len > spec.seq_len:
             recipe = replace(recipe, seq_len=spec.seq_len)
-        return training_budget(spec, recipe, self.cluster(_ANY_DEVICE)).largest
+        if cluster.pipeline > 1:  # whole groups of micro-batches, so that every stage has work
+            groups = -(-recipe.accumulation // cluster.pipeline)
+            recipe = replace(recipe, accumulation=groups * cluster.pipeline)
+        return training_budget(spec, recipe, cluster).largest
 
     def cluster(self, device: DeviceSpec) -> Cluster:
         """Return the devices, as many as the job is spread over."""

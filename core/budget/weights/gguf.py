@@ -1,11 +1,11 @@
 """Bytes of a GGUF file: blocks of llama.cpp, and which type a recipe gives to which matrix.
 
 Layouts: ggml-org/llama.cpp, ggml/src/ggml-common.h. Recipes: its src/llama-quant.cpp, without an
-importance matrix. Norms, biases and routers stay in float32; what a file has beside its tensors
-(the vocabulary, names, padding) is not counted.
+importance matrix, IQ4_XS with one, as such files are made. Norms, biases and routers stay in
+float32; what a file has beside its tensors (the vocabulary, names, padding) is not counted.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from core.budget.check import check_choice
@@ -50,26 +50,48 @@ GGUF_BLOCKS: Final[Mapping[str, GgufBlock]] = {
 class _Mix(NamedTuple):
     """Types of a recipe: most matrices, the more important layers' values and down, the head.
 
-    `shared` is for the other values of a model of 80 layers, where eight heads share them.
+    `shared` is for the other values, where `is_shared` says that several heads share them.
     """
 
     usual: str
     important: str
     head: str
     shared: str
+    is_shared: Callable[[ModelSpec], bool]
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether matrices of the layers have more than one type."""
+        return {self.important, self.shared} != {self.usual}
+
+    @property
+    def row_size(self) -> int:
+        """How many numbers a row of a matrix must be a multiple of."""
+        return max(GGUF_BLOCKS[kind].size for kind in self[:4])
+
+
+_LAYERS_OF_70B: Final = 80  # llama.cpp knows Llama's 70B by this number
+
+
+def _in_70b(spec: ModelSpec) -> bool:
+    return spec.num_layers == _LAYERS_OF_70B
+
+
+def _by_four_heads(spec: ModelSpec) -> bool:
+    return spec.num_heads >= 4 * spec.num_kv_heads
 
 
 GGUF_RECIPES: Final[Mapping[str, _Mix]] = {
-    "Q8_0": _Mix("Q8_0", "Q8_0", "Q8_0", "Q8_0"),
-    "Q6_K": _Mix("Q6_K", "Q6_K", "Q6_K", "Q6_K"),
-    "Q5_K_M": _Mix("Q5_K", "Q6_K", "Q6_K", "Q5_K"),
-    "Q4_K_M": _Mix("Q4_K", "Q6_K", "Q6_K", "Q5_K"),
-    "Q4_0": _Mix("Q4_0", "Q4_0", "Q6_K", "Q4_0"),
+    "Q8_0": _Mix("Q8_0", "Q8_0", "Q8_0", "Q8_0", _in_70b),
+    "Q6_K": _Mix("Q6_K", "Q6_K", "Q6_K", "Q6_K", _in_70b),
+    "Q5_K_M": _Mix("Q5_K", "Q6_K", "Q6_K", "Q5_K", _in_70b),
+    "Q4_K_M": _Mix("Q4_K", "Q6_K", "Q6_K", "Q5_K", _in_70b),
+    "Q4_0": _Mix("Q4_0", "Q4_0", "Q6_K", "Q4_0", _in_70b),
+    "IQ4_XS": _Mix("IQ4_XS", "IQ4_XS", "Q6_K", "Q5_K", _by_four_heads),
 }
 """Name of a file's recipe -> its types."""
 
 
-_LAYERS_OF_70B: Final = 80  # llama.cpp knows Llama's 70B by this number
 _FUSED: Final = ("phi",)  # query, key and value are one matrix in the files of these models
 
 
@@ -94,18 +116,16 @@ def gguf_weights(spec: ModelSpec, recipe: str) -> Item:
     Raises:
         ValueError: If the recipe is unknown, or llama.cpp has other rules for the model: one with
             experts, latent attention, learned positions, a feed-forward without a gate, rows that
-            are no multiple of 256 or, in a mixed recipe, fused matrices.
+            are no whole number of blocks or, in a mixed recipe, fused matrices.
     """
     check_choice("recipe", recipe, tuple(GGUF_RECIPES))
     mix, found = GGUF_RECIPES[recipe], counts(spec)
     _check_rules(spec, recipe)
-    many = num_important(spec.num_layers)
+    many = num_important(spec.num_layers) if mix.important != mix.usual else 0
     value = spec.hidden_dim * spec.num_kv_heads * spec.head_dim
-    sensitive = 0
-    if mix.important != mix.usual:
-        sensitive = many * (value + spec.hidden_dim * spec.ffn_dim)
+    sensitive = many * (value + spec.hidden_dim * spec.ffn_dim)
     shared = 0
-    if spec.num_layers == _LAYERS_OF_70B and mix.shared != mix.usual:
+    if mix.shared != mix.usual and mix.is_shared(spec):
         shared = (spec.num_layers - many) * value
     table = spec.vocab_size * spec.hidden_dim
     usual = found.matrices - sensitive - shared
@@ -118,7 +138,7 @@ def gguf_weights(spec: ModelSpec, recipe: str) -> Item:
         name = N_("values and down projections with more bits")
         parts.insert(1, _stored(name, sensitive, mix.important))
     if shared:
-        parts.append(_stored(N_("values that eight heads share"), shared, mix.shared))
+        parts.append(_stored(N_("values that several heads share"), shared, mix.shared))
     if not spec.tied:
         parts.append(_stored(N_("head"), table, mix.head))
     return as_guessed(total("weights", parts, source=_SOURCE), spec)
@@ -147,13 +167,19 @@ def _check_rules(spec: ModelSpec, recipe: str) -> None:
         sentence = _("{model} has experts or latent attention: their rules are not in the recipes.")
     elif spec.learned_positions or not spec.gated:
         sentence = _("{model} is not built like Llama: the recipes here do not hold for it.")
-    elif spec.hidden_dim % 256 or spec.ffn_dim % 256 or spec.num_heads * spec.head_dim % 256:
-        sentence = _("{model} has rows that are no multiple of 256 numbers, the size of a block.")
-    elif mix.important != mix.usual and spec.name.lower().startswith(_FUSED):
+    elif any(length % mix.row_size for length in _row_lengths(spec)):
+        sentence = _(
+            "{model} has rows that are no multiple of {size} numbers, the size of a block."
+        )
+    elif mix.is_mixed and spec.name.lower().startswith(_FUSED):
         sentence = _("{recipe} of {model} is not worked out: its file joins matrices into one.")
     else:
         return
-    raise ValueError(sentence.format(model=spec.name, recipe=recipe))
+    raise ValueError(sentence.format(model=spec.name, recipe=recipe, size=mix.row_size))
+
+
+def _row_lengths(spec: ModelSpec) -> tuple[int, ...]:
+    return spec.hidden_dim, spec.ffn_dim, spec.num_heads * spec.head_dim
 
 
 def _tables(spec: ModelSpec) -> int:

@@ -18,7 +18,7 @@ PART_NAMES: Final[Mapping[str, str]] = {
 _CHILDREN: Final = {
     "scales": ("scales", "zero points", "scales of the scales", "groups of the inputs"),
     "matrices": ("matrices of the layers",),
-    "more bits": ("values and down projections with more bits", "values that eight heads share"),
+    "more bits": ("values and down projections with more bits", "values that several heads share"),
     "the rest": ("the rest", "token embedding", "head", "norms and biases"),
 }
 _LOOKS: Final = {

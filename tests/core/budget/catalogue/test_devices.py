@@ -87,7 +87,7 @@ def test_links_are_half_of_what_the_data_sheet_adds_up_over_both_directions():
     both = {
         "v100-32gb": 300e9, "a100-80gb": 600e9, "h100-sxm": 900e9, "b200": 1800e9,
         "h20": 900e9, "h800-sxm": 400e9, "a800-80gb": 400e9, "b300-sxm": 1800e9,
-        "rtx-a6000": 112.5e9, "mi300x": 896e9, "mi325x": 896e9,
+        "rtx-a6000": 112.5e9, "mi300x": 896e9, "mi325x": 896e9, "ascend-910b2": 392e9,
         "tpu-v5e": 400e9, "tpu-v5p": 1200e9, "tpu-v6e": 800e9,  # Google's documentation of each
     }  # fmt: skip
     for key, figure in both.items():
@@ -98,7 +98,7 @@ def test_links_of_a_torus_and_a_mesh_add_up_to_the_link_of_the_device():
     """Ports of a TPU (2D torus 4, 3D torus 6) and Infinity Fabric links of a board of eight."""
     ports = {
         "tpu-v5e": 4, "tpu-v5p": 6, "tpu-v6e": 4,
-        "mi300x": 7, "mi325x": 7, "mi355x": 7, "mi250x": 4,
+        "mi300x": 7, "mi325x": 7, "mi355x": 7, "mi250x": 4, "ascend-910b2": 7,
     }  # fmt: skip
     for key, number in ports.items():
         device = DEVICES[key]
@@ -153,9 +153,10 @@ def test_more_devices_never_have_slower_links_unless_a_bridge_ends():
 
 def test_devices_of_one_maker_stand_together():
     makers = [device.maker for device in DEVICES.values()]
-    assert list(dict.fromkeys(makers)) == ["NVIDIA", "AMD", "Google", "Apple"]
-    assert makers == sorted(makers, key=["NVIDIA", "AMD", "Google", "Apple"].index)
-    assert len({device.name for device in DEVICES.values()}) == len(DEVICES) >= 41
+    order = ["NVIDIA", "AMD", "Google", "Huawei", "Apple"]
+    assert list(dict.fromkeys(makers)) == order
+    assert makers == sorted(makers, key=order.index)
+    assert len({device.name for device in DEVICES.values()}) == len(DEVICES) >= 42
 
 
 def test_whatever_the_device_a_budget_is_the_same_and_time_follows_its_speeds():

@@ -200,3 +200,16 @@ def test_interleaved_stages_are_searched_too_and_hold_more_than_plain_ones():
     assert interleaved.on(4).need(spec).amount > plain.on(4).need(spec).amount
     found = [min_devices(spec, job, device).amount for job in (plain, interleaved)]
     assert 0 < found[0] <= found[1]
+
+
+def test_a_pipeline_has_at_least_a_micro_batch_for_every_stage():
+    """With one alone a stage would hold one, and virtual stages could not be interleaved."""
+    spec = MODELS["llama-2-7b"]
+    for virtual in (1, 4):
+        layout = Layout(pipeline=4, virtual_stages=virtual)
+        recipe = TrainingRecipe(seq_len=4096, precision="mixed_bf16")
+        few, enough = (
+            Training(replace(recipe, accumulation=number), layout=layout) for number in (1, 4)
+        )
+        assert few.on(4).need(spec) == enough.on(4).need(spec)
+        assert min_devices(spec, few, DEVICES["h100-sxm"]).amount > 0

@@ -5,6 +5,8 @@ import itertools
 import pytest
 
 from core.budget.catalogue.devices import DEVICES
+from core.budget.catalogue.models import MODELS
+from core.budget.weights.gguf import gguf_files
 from core.budget.weights.sizes import FORMAT_NAMES, SIZES
 from core.budget.weights.stored import weights_in
 from core.figures.budget.model_sizes.one_model import (
@@ -45,6 +47,16 @@ def test_every_bar_is_as_long_as_its_bytes():
     assert lengths == [item.num_bytes for item in items.values()]
     assert next(bar.name for bar in figure.data) == "codes"
     assert tuple(figure.data[0].y) == FORMAT_NAMES
+
+
+def test_no_part_of_a_gguf_file_is_left_out_of_its_bar():
+    for key, spec in MODELS.items():
+        items, _refusals = gguf_files(spec)
+        if not items:
+            continue
+        figure = one_model_picture(spec.name, items, RTX, MARKS, Look()).figure
+        lengths = [sum(bar.x[row] for bar in figure.data) for row in range(len(items))]
+        assert lengths == [item.num_bytes for item in items.values()], key
 
 
 def test_what_is_too_long_for_the_memory_says_how_many_it_needs():
