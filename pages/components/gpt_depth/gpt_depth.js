@@ -125,7 +125,7 @@ function sentence(view, token, row) {
   return fill(words.sentence, {
     token: signs[panel.tokens[token]],
     attention: panel.attention_names[view.layer],
-    looks: looks.join(", "),
+    looks: looks.join(words.comma),
     row: panel.names[row],
     said: signs[panel.says[row][token][0]],
     share: view.percent(panel.chances[row][token][0] / 10000),
