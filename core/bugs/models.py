@@ -24,7 +24,8 @@ with torch.no_grad():
 loss.item()"""
 _PLAIN: Final = """sizes = {"num_layers": 1, "hidden_dim": 768, "num_heads": 12}
 model = GPT(GPTShape(vocab_size=64, seq_len=8, **sizes))
-model.blocks[0].attention.qkv.weight.std().item()"""
+(matrix,) = model.blocks[0].attention.qkv.parameters()
+matrix.std().item()"""
 
 CARDS: Final = (
     Card(

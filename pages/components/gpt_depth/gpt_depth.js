@@ -7,7 +7,8 @@ const LATE_MS = 1500; // after that an answer is no longer waited for
 const KINDS = ["svg", "png"];
 const VIEWS = new WeakMap();
 
-const endOf = (text, most) => [...text.slice(-2 * most)].slice(-most).join("");
+const isHalf = (each) => each.length === 1 && each >= "\ud800" && each <= "\udfff"; // of an emoji
+const endOf = (text, most) => [...text.slice(-2 * most)].map((each) => (isHalf(each) ? "\ufffd" : each)).slice(-most).join("");
 const lastOf = (view) => view.data.panels[0]?.tokens.length - 1;
 const rowsOf = (view) => view.data.panels[0].names.length;
 const pointed = (view) => view.hover ?? { token: view.at, row: view.row };
