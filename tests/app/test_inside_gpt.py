@@ -11,7 +11,7 @@ from core.models.generation import forward_flops, generate
 from core.models.lens import attention_maps, logit_lens
 from core.train.learning.opened import open_fresh, open_shipped, shipped_steps
 from core.train.text.pieces import last_pieces, vocabulary_signs
-from core.units import format_count
+from core.units import format_bytes, format_count
 from pages.models.inside_gpt.depth import _choose
 from pages.models.inside_gpt.inputs import MAX_TOKENS, START
 from pages.shared.inputs import Inputs
@@ -153,6 +153,8 @@ def test_generation_tells_the_work_with_and_without_a_cache(open_page, opened, i
     whole = forward_flops(opened.model.shape, len(ids) + 4, len(ids) + 4)
     assert format_count(whole) in headline(app)
     assert kv_cache(opened.model.shape, len(ids) + 4).amount == written[-1].cache_bytes
+    grown = [format_bytes(kv_cache(opened.model.shape, len(ids) + n).amount) for n in (0, 4)]
+    assert f"{grown[0]} with token 1, {grown[1]} with token 5" in said(app)
 
 
 def test_beyond_the_context_the_cache_is_computed_anew_and_that_is_said(open_page):

@@ -165,6 +165,7 @@ function newView(root) {
   field.addEventListener("compositionend", () => tell(view, 0));
   field.addEventListener("keydown", (event) => event.stopPropagation()); // the page's keys are letters here
   new ResizeObserver(() => {
+    if (root.getRootNode().activeElement !== field) field.scrollTop = field.scrollHeight; // the letters may have grown
     if (view.data && Math.abs(root.clientWidth - view.width) > 2) build(view);
   }).observe(root);
   return view;
