@@ -44,7 +44,8 @@ CARDS: Final = (
             "from: {right}. Use `np.save`, or `np.memmap` with the dtype."
         ),
         shows="right",
-        page="train/live_run",
+        page="train/data_and_batches",
+        query=(("batches_tab", "files"),),
         concepts=("C98",),
     ),
     Card(
@@ -62,7 +63,8 @@ CARDS: Final = (
             "class runs its code: {right}. Save the `state_dict`."
         ),
         shows="right",
-        page="train/live_run",
+        page="train/data_and_batches",
+        query=(("batches_tab", "files"),),
         concepts=("C92",),
     ),
     Card(
@@ -85,7 +87,8 @@ CARDS: Final = (
         ),
         shows="right",
         written="{}",
-        page="train/live_run",
+        page="train/data_and_batches",
+        query=(("batches_sentence", "0123456789"), ("batches_context", "2")),
         concepts=("C99",),
     ),
     Card(
@@ -107,8 +110,8 @@ CARDS: Final = (
         ),
         shows="right",
         written="{:.2f}",
-        page="dtypes/low_precision_training",
-        query=(("lowp_tab", "stochastic"),),
+        page="train/data_and_batches",
+        query=(("batches_tab", "seeds"),),
         concepts=("C88",),
     ),
     Card(
@@ -124,7 +127,8 @@ CARDS: Final = (
         why=N_("np.float64 is a class of NumPy, not plain data: {right}. Save `float(loss)`."),
         shows="right",
         written="{:g}",
-        page="train/live_run",
+        page="train/data_and_batches",
+        query=(("batches_tab", "files"),),
         concepts=("C92",),
     ),
     Card(
@@ -147,7 +151,8 @@ CARDS: Final = (
             "would run whatever code a downloaded file brings."
         ),
         shows="right",
-        page="train/live_run",
+        page="train/data_and_batches",
+        query=(("batches_tab", "files"),),
         concepts=("C92",),
     ),
     Card(

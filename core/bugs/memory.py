@@ -21,7 +21,9 @@ plain = trained(autocast=False)
 mixed = trained(autocast=True)
 """
 _KEPT: Final = """B, D, L = 2, 4, 2
-x, weights = torch.randn(B, D), [torch.randn(D, D, requires_grad=True) for _ in range(L)]
+x, target = torch.randn(B, D), torch.randn(B, 1)
+layers = [nn.Linear(D, D, bias=False) for _ in range(L)]
+model = nn.Sequential(*layers, nn.Linear(D, 1, bias=False))
 kept = {}
 
 def keep(tensor):
@@ -29,11 +31,8 @@ def keep(tensor):
     return tensor
 
 with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
-    h = x
-    for w in weights:
-        h = torch.relu(h @ w)
-    loss = ((h - 1) ** 2).mean()
-own = {w.untyped_storage().data_ptr() for w in weights}
+    loss = F.mse_loss(model(x), target)
+own = {w.untyped_storage().data_ptr() for w in model.parameters()}
 """
 _ROWS: Final = "tokens = nn.Embedding(32_000, 4096, device='meta')\n"
 _COUNT: Final = "tokens.weight.numel() + positions.weight.numel()"
@@ -188,6 +187,29 @@ CARDS: Final = (
         concepts=("C108",),
     ),
     Card(
+        key="largest-on-eight-h100",
+        subject="memory",
+        level=2,
+        title=N_("The largest training on eight H100"),
+        claim=N_(
+            "A lecture asks what 8 cards of 80 GB can train with AdamW and answers {wrong} "
+            "parameters, activations aside, whatever the precision."
+        ),
+        question=N_("With weights and gradients in bf16, moments in float32: how many?"),
+        wrong="8 * 80e9 / (4 + 4 + 4 + 4) / 1e9  # weight, gradient, two moments in float32",
+        right="8 * 80e9 / (2 + 2 + 4 + 4) / 1e9  # weight and gradient in bf16",
+        other="8 * 80e9 / (2 + 2 + 2 + 2) / 1e9  # moments in bf16, too",
+        why_other=N_("The moments stay in float32."),
+        why=N_(
+            "16 bytes a parameter hold for float32, and for bf16 with a float32 copy of the "
+            "weights. Without that copy it is 12 bytes: {right}."
+        ),
+        written="{:.1f} B",
+        page="budget/training_memory",
+        query=(("memory_tab", "recipes"), ("memory_precision", "cs336_12")),
+        concepts=("C106",),
+    ),
+    Card(
         key="h100-bytes",
         subject="memory",
         level=2,
@@ -258,8 +280,8 @@ CARDS: Final = (
         level=3,
         title=N_("Activations of B·D·L"),
         claim=N_(
-            "A lecture says: L layers of width D keep B·D·L activations; with B = 2, D = 4, L = 2 "
-            "that is {wrong}."
+            "A lecture says: L layers of width D, before a last one of width 1, keep B·D·L "
+            "activations; with B = 2, D = 4, L = 2 that is {wrong}."
         ),
         question=N_("How many numbers does torch keep for backward, weights not counted?"),
         wrong="B, D, L = 2, 4, 2\nB * D * L",
@@ -267,8 +289,8 @@ CARDS: Final = (
         other="B, D, L = 2, 4, 2\nB * D",
         why_other=N_("That is one layer."),
         why=N_(
-            "B·D·L counts one tensor a layer. The input is kept too, and the loss keeps a tensor "
-            "of its own: {right}."
+            "B·D·L counts one tensor a layer. The input is kept too, and the loss keeps the "
+            "prediction and its target: {right}."
         ),
         written="{}",
         page="autograd/computation_graph",

@@ -22,6 +22,10 @@ ids = torch.randint(8192, (2, 33))
 with torch.no_grad():
     loss = model(ids[:, :-1], ids[:, 1:])
 loss.item()"""
+_PLAIN: Final = """sizes = {"num_layers": 1, "hidden_dim": 768, "num_heads": 12}
+model = GPT(GPTShape(vocab_size=64, seq_len=8, **sizes))
+(matrix,) = model.blocks[0].attention.qkv.parameters()
+matrix.std().item()"""
 
 CARDS: Final = (
     Card(
@@ -38,8 +42,8 @@ CARDS: Final = (
         why=N_("nn.Embedding draws from N(0, 1): {right}. GPT-2 draws with 0.02 instead."),
         shows="right",
         written="{:.2g}",
-        page="budget/model_sizes",
-        query=(("sizes_tab", "tensor"), ("sizes_tensor", "embedding")),
+        page="models/layers_and_parameters",
+        query=(("layers_tab", "zoo"), ("layers_layer", "Embedding")),
         concepts=("C141",),
     ),
     Card(
@@ -59,7 +63,8 @@ CARDS: Final = (
         ),
         shows="right",
         written="{:.2f} σ",
-        page="train/live_run",
+        page="models/layers_and_parameters",
+        query=(("layers_tab", "init"), ("layers_shows", "bound")),
         concepts=("C90",),
     ),
     Card(
@@ -82,8 +87,38 @@ CARDS: Final = (
         ),
         shows="right",
         written="{}",
-        page="budget/training_memory",
+        page="models/layers_and_parameters",
+        query=(
+            ("layers_tab", "trainable"),
+            ("layers_model", "encoder"),
+            ("layers_targets", "q_proj"),
+        ),
         concepts=("C145",),
+    ),
+    Card(
+        key="kaiming-in-a-gpt",
+        subject="models",
+        level=2,
+        title=N_("How a GPT draws its weights"),
+        claim=N_(
+            "A handbook calls Kaiming common in Transformers. A matrix with 768 inputs would "
+            "start with a spread of {wrong}."
+        ),
+        question=N_("What spread have the attention weights of a fresh model drawn as GPT-2's?"),
+        wrong="nn.init.kaiming_normal_(torch.empty(2304, 768)).std().item()",
+        right=_PLAIN,
+        other="1 / math.sqrt(768)",
+        why_other=N_("1/√fan_in keeps the variance; GPT-2 draws narrower than that."),
+        why=N_(
+            "GPT-2 draws every matrix with {right} whatever its width, and residual projections "
+            "smaller by √(2 · layers): LayerNorm and the residual stream do the rest. Kaiming is "
+            "made for stacks with ReLU."
+        ),
+        shows="right",
+        written="{:.3f}",
+        page="models/layers_and_parameters",
+        query=(("layers_tab", "init"), ("layers_scheme", "gpt2")),
+        concepts=("C89",),
     ),
     Card(
         key="first-loss-of-a-gpt",
@@ -106,8 +141,8 @@ CARDS: Final = (
         ),
         shows="right",
         written="{:.2f}",
-        page="train/live_run",
-        query=(("lr_size", "124M"),),
+        page="models/inside_gpt",
+        query=(("inside_tab", "loss"),),
         concepts=("C144",),
     ),
 )

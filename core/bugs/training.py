@@ -96,7 +96,8 @@ CARDS: Final = (
             "`build` loops over `range(0)` whatever it is given. With num_layers it is {right}."
         ),
         written="{}",
-        page="budget/training_memory",
+        page="models/layers_and_parameters",
+        query=(("layers_model", "cruncher"),),
         concepts=("C91",),
     ),
     Card(
@@ -182,8 +183,8 @@ CARDS: Final = (
         ),
         shows="right",
         written="{:.2f}",
-        page="train/optimizers_and_schedules",
-        query=(("optim_tab", "loop"),),
+        page="models/layers_and_parameters",
+        query=(("layers_tab", "modules"), ("layers_model", "classifier")),
         concepts=("C101",),
     ),
     Card(
@@ -201,7 +202,8 @@ CARDS: Final = (
         ),
         shows="right",
         written="{:.2f}",
-        page="budget/training_memory",
+        page="models/layers_and_parameters",
+        query=(("layers_tab", "zoo"), ("layers_layer", "BatchNorm1d"), ("layers_batch", "1")),
         concepts=("C87",),
     ),
     Card(

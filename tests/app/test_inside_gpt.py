@@ -11,8 +11,10 @@ from core.models.generation import forward_flops, generate
 from core.models.lens import attention_maps, logit_lens
 from core.train.learning.opened import open_fresh, open_shipped, shipped_steps
 from core.train.text.pieces import last_pieces, vocabulary_signs
-from core.units import format_count
+from core.units import format_bytes, format_count
+from pages.models.inside_gpt.depth import _choose
 from pages.models.inside_gpt.inputs import MAX_TOKENS, START
+from pages.shared.inputs import Inputs
 from tests.app.shown import ask, browser_part, commit, headline, parameters, said
 
 PAGE = "models/inside_gpt"
@@ -93,9 +95,25 @@ def test_any_text_is_shown_or_explained_in_every_tab(open_page, tab, text):
 
 def test_characters_that_the_model_has_never_seen_are_named(open_page):
     app = open_page(PAGE, inside_text="the 值 of")
-    assert "`值`" in said(app)
+    assert "`` 值 ``" in said(app)
     (panel,) = panels(app)
     assert len(panel["tokens"]) == len("the  of")
+
+
+@pytest.mark.parametrize(
+    ("text", "signs"), [("你好", "`` 你 `` `` 好 ``"), ("\u200b", "`` 200B ``")]
+)
+def test_a_text_without_any_known_character_is_explained(open_page, text, signs):
+    app = open_page(PAGE, inside_text=text)
+    assert "has no token for any of these characters" in headline(app)
+    assert signs in said(app)
+
+
+def test_half_an_emoji_is_replaced_before_it_is_sent_back(monkeypatch):
+    told = []
+    monkeypatch.setattr(Inputs, "set", lambda _inputs, *pair: told.append(pair))
+    _choose("text", "ab\ud83d")
+    assert told == [("text", "ab?")]
 
 
 def test_of_a_long_text_the_model_reads_the_end(open_page, opened):
@@ -135,6 +153,8 @@ def test_generation_tells_the_work_with_and_without_a_cache(open_page, opened, i
     whole = forward_flops(opened.model.shape, len(ids) + 4, len(ids) + 4)
     assert format_count(whole) in headline(app)
     assert kv_cache(opened.model.shape, len(ids) + 4).amount == written[-1].cache_bytes
+    grown = [format_bytes(kv_cache(opened.model.shape, len(ids) + n).amount) for n in (0, 4)]
+    assert f"{grown[0]} with token 1, {grown[1]} with token 5" in said(app)
 
 
 def test_beyond_the_context_the_cache_is_computed_anew_and_that_is_said(open_page):

@@ -1,12 +1,14 @@
 """Inside GPT, stage by stage and one head of it: what is shown is what the model computed."""
 
 import re
-from urllib.parse import parse_qs
+import struct
+from urllib.parse import parse_qs, unquote_plus
 
 import pytest
 import torch
 from torch.nn import functional as F  # noqa: N812
 
+from core.budget.catalogue.hf_config import read_config
 from core.models.walk import walk
 from core.train.learning.opened import open_shipped, shipped_steps
 from core.train.text.pieces import last_pieces
@@ -59,12 +61,36 @@ def test_the_steps_lead_through_the_stages_and_stop_at_the_ends(open_page):
 def test_a_stage_of_a_block_leads_to_strides_graph_and_memory(open_page):
     heads = open_page(KEY, inside_tab="stages", inside_stage="attention.heads")
     queries = " ".join(link.query_string for link in page_links(heads))
-    for word in ("strides_code", "graph_of=block&", "memory_model=gpt2"):
+    for word in ("strides_code", "graph_of=block&", "memory_model=own"):
         assert word in queries, word
     scores = open_page(KEY, inside_tab="stages", inside_stage="attention.scores")
     queries = " ".join(link.query_string for link in page_links(scores))
     assert "graph_of=block_full" in queries
-    assert "strides_code" not in queries
+    assert "k.transpose(-2, -1)" in unquote_plus(queries)
+    norms = open_page(KEY, inside_tab="stages", inside_stage="norm_2")
+    assert "strides_code" not in " ".join(link.query_string for link in page_links(norms))
+
+
+def test_the_memory_of_a_block_is_that_of_this_models_sizes(open_page, opened):
+    app = open_page(KEY, inside_tab="stages", inside_stage="norm_2")
+    (query,) = [
+        parse_qs(link.query_string) for link in page_links(app) if "memory_" in link.query_string
+    ]
+    read = read_config(query["memory_config"][0])
+    shape = opened.model.shape
+    assert (read.num_layers, read.hidden_dim, read.num_heads, read.learned_positions) == (
+        shape.num_layers, shape.hidden_dim, shape.num_heads, shape.seq_len,
+    )  # fmt: skip
+
+
+def test_a_number_of_an_embedding_leads_to_its_bits(open_page, opened, ids):
+    app = open_page(KEY, inside_tab="tokens", inside_view="rows")
+    (query,) = [
+        parse_qs(link.query_string) for link in page_links(app) if "bits_code" in link.query_string
+    ]
+    first = opened.model.tokens.weight[ids[-1], 0].item()
+    (bits,) = struct.unpack(">I", struct.pack(">f", first))
+    assert int(query["bits_code"][0], 16) == bits
 
 
 @pytest.mark.slow
@@ -73,6 +99,9 @@ def test_a_stage_of_a_block_leads_to_strides_graph_and_memory(open_page):
     [
         ({"inside_tab": "stages", "inside_stage": "attention.heads"},
          "tensors/strides_and_views", "strides"),
+        ({"inside_tab": "stages", "inside_stage": "attention.scores"},
+         "tensors/strides_and_views", "strides"),
+        ({"inside_tab": "tokens", "inside_view": "rows"}, "dtypes/bit_layouts", "bits"),
         ({"inside_tab": "stages", "inside_stage": "attention.mix"},
          "autograd/computation_graph", "graph"),
         ({"inside_tab": "stages", "inside_stage": "norm_2"}, "budget/training_memory", "memory"),

@@ -2,13 +2,16 @@
 
 import random
 import re
+from urllib.parse import parse_qs
 
 import numpy as np
 import pytest
 import torch
 from torch import nn
 
+from core.budget.catalogue.hf_config import read_config
 from core.budget.catalogue.models import MODELS
+from core.budget.weights.parameters import counts as parameters_of
 from core.models.gpt import GPT
 from core.models.layer_zoo import LAYERS
 from core.models.small import SMALL
@@ -107,6 +110,33 @@ def test_a_model_of_405_billion_parameters_opens_on_every_laptop(open_page):
     assert counts(headline(app))[-1] == MODELS["llama-3.1-405b"].published
     assert "405" in alt(app)
     assert any("sizes_size=llama-3.1-405b" in each.query_string for each in page_links(app))
+
+
+@pytest.mark.parametrize("model", ["gpt", "llama"])
+@pytest.mark.parametrize("end", [0, -1])
+def test_a_model_of_any_size_goes_on_to_its_bytes_and_its_training_memory(
+    open_page, probed, model, end
+):
+    sizes = {"width": WIDTHS[end], "layers": (1, 128)[end], "vocabulary": VOCABULARIES[end]}
+    chosen = {f"layers_{name}": str(value) for name, value in sizes.items()}
+    for tab, page, start in (
+        ("tree", "budget/model_sizes", "sizes"),
+        ("trainable", "budget/training_memory", "memory"),
+    ):
+        app = open_page(PAGE, layers_model=model, layers_tab=tab, **chosen)
+        count = counts(headline(app))[0]
+        (query,) = [
+            parse_qs(each.query_string)
+            for each in page_links(app)
+            if f"{start}_config" in each.query_string
+        ]
+        read = read_config(query[f"{start}_config"][0])
+        assert (read.hidden_dim, read.num_layers) == (sizes["width"], sizes["layers"])
+        if (model, tab) == ("llama", "tree"):
+            assert parameters_of(read).total == count
+        there = open_page(page, **{name: value for name, (value,) in query.items()})
+        assert tab == "trainable" or read.name in headline(there)
+        assert not there.warning
 
 
 def test_the_shares_of_the_headline_fill_the_whole(open_page):

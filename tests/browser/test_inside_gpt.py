@@ -118,7 +118,22 @@ def test_two_models_are_drawn_side_by_side_with_their_titles(open_depth):
 def test_the_picture_speaks_chinese(open_depth):
     page = open_depth(lang="zh")
     assert "关注" in sentence(page)
+    assert sentence(page).count("、") == 2  # between the three that are looked at
+    assert ", " not in sentence(page)
     assert "下一个词元" in headline(page)
+
+
+@pytest.mark.parametrize("present", ["0", "1"])
+def test_of_a_long_text_the_last_line_stands_whole_in_its_field(open_depth, present):
+    page = open_depth(present=present, inside_text="the value of an expression " * 8)
+    page.until("document.fonts.status === 'loaded'")
+    top, height, whole = page.locator(".text").evaluate(
+        "(each) => [each.scrollTop, each.clientHeight, each.scrollHeight]"
+    )
+    lines = round(whole / height)
+    assert lines > 1
+    assert whole == pytest.approx(lines * height, abs=lines), "no line is shown in part"
+    assert top == pytest.approx(whole - height, abs=2)
 
 
 def test_a_locked_page_takes_no_text_and_still_shows_where_a_token_looks(open_depth):

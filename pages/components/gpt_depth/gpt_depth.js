@@ -7,7 +7,8 @@ const LATE_MS = 1500; // after that an answer is no longer waited for
 const KINDS = ["svg", "png"];
 const VIEWS = new WeakMap();
 
-const endOf = (text, most) => [...text.slice(-2 * most)].slice(-most).join("");
+const isHalf = (each) => each.length === 1 && each >= "\ud800" && each <= "\udfff"; // of an emoji
+const endOf = (text, most) => [...text.slice(-2 * most)].map((each) => (isHalf(each) ? "\ufffd" : each)).slice(-most).join("");
 const lastOf = (view) => view.data.panels[0]?.tokens.length - 1;
 const rowsOf = (view) => view.data.panels[0].names.length;
 const pointed = (view) => view.hover ?? { token: view.at, row: view.row };
@@ -125,7 +126,7 @@ function sentence(view, token, row) {
   return fill(words.sentence, {
     token: signs[panel.tokens[token]],
     attention: panel.attention_names[view.layer],
-    looks: looks.join(", "),
+    looks: looks.join(words.comma),
     row: panel.names[row],
     said: signs[panel.says[row][token][0]],
     share: view.percent(panel.chances[row][token][0] / 10000),
@@ -164,6 +165,7 @@ function newView(root) {
   field.addEventListener("compositionend", () => tell(view, 0));
   field.addEventListener("keydown", (event) => event.stopPropagation()); // the page's keys are letters here
   new ResizeObserver(() => {
+    if (root.getRootNode().activeElement !== field) field.scrollTop = field.scrollHeight; // the letters may have grown
     if (view.data && Math.abs(root.clientWidth - view.width) > 2) build(view);
   }).observe(root);
   return view;

@@ -17,6 +17,7 @@ WORDS: Final = {
     "png": "PNG",
     "png_label": N_("Save the picture as PNG"),
     "share": N_("“{token}” {share}"),
+    "comma": N_(", "),
     "sentence": N_(
         "“{token}” looks at {looks} ({attention}). After {row}, next is “{said}”, {share}."
     ),

@@ -9,7 +9,7 @@ from core.language import _
 from core.models.depth import Depth
 from core.models.depth import depth as look_inside
 from core.train.learning.opened import Opened
-from core.train.text.pieces import vocabulary_signs
+from core.train.text.pieces import visible, vocabulary_signs
 from pages.components.gpt_depth.gpt_depth import Typed, gpt_depth
 from pages.components.gpt_depth.rows import Panel, used_tokens
 from pages.models.inside_gpt.inputs import ASK, MAX_CHARS, Case, title_of
@@ -44,7 +44,10 @@ def depth(case: Case) -> Shown:
         room=PRESENT_ROOM if presenting() else ROOM,
     )
     if not panels:
-        return Shown(headline=_("Type a text: the model says which token comes next"))
+        headline = _("Type a text: the model says which token comes next")
+        if case.unknown:
+            headline = _("The model has no token for any of these characters: type others")
+        return Shown(headline=headline, notes=_notes(case))
     return Shown(
         headline=_headline(panels, signs),
         notes=_notes(case),
@@ -55,6 +58,8 @@ def depth(case: Case) -> Shown:
 
 def _choose(name: str, value: object) -> None:
     """Write what the reader did in the picture into the address."""
+    if isinstance(value, str):  # half of an emoji is no text that can be sent back
+        value = value.encode(errors="replace").decode()
     if name == "at":  # what is pointed at changes nothing else: on a locked page, too
         ASK.write(name, value)
     else:
@@ -109,7 +114,7 @@ def _notes(case: Case) -> list[str]:
             "{characters} are not among the {count} tokens of this model: it learned from a text "
             "without them. They are left out here; a byte model reads every text."
         )
-        shown = " ".join(f"`{each}`" for each in case.unknown[:10])
+        shown = " ".join(f"`` {visible(each)} ``" for each in case.unknown[:10])
         notes.append(message.format(characters=shown, count=case.opened.tokenizer.vocab_size))
     if case.num_all > len(case.token_ids):
         message = _("The model reads the last {count} tokens of your text.")

@@ -1,5 +1,6 @@
 """The model goes on writing: temperature, top-k, and a KV cache that grows with the text."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -87,7 +88,7 @@ def generation(case: Case, drawn: Drawn) -> Shown:
             )
         ],
         numbers=[(_("KV cache"), _cache(case.opened, last))],
-        notes=_notes(case, drawn),
+        notes=_notes(case, drawn, written),
         code=_CODE.format(
             **opening(case, ASK.used("run")), num_new=drawn.num_new,
             temperature=drawn.temperature, top_k=top_k,
@@ -100,11 +101,14 @@ def _cache(opened: Opened, last: GeneratedToken) -> Item:
     return kv_cache(opened.model.shape, last.num_seen)
 
 
-def _notes(case: Case, drawn: Drawn) -> list[str]:
+def _notes(case: Case, drawn: Drawn, written: Sequence[GeneratedToken]) -> list[str]:
     seq_len = case.opened.model.shape.seq_len
+    grown = _("The KV cache grows with the text: {first} with token 1, {last} with token {count}.")
+    first, last = (look().format_bytes(each.cache_bytes) for each in (written[0], written[-1]))
     notes = [
         _("Keys and values of earlier tokens stay as they are, so a cache leaves only the newest "
-          "token to compute; without one, all are computed again for each new token.")
+          "token to compute; without one, all are computed again for each new token."),
+        grown.format(first=first, last=last, count=len(written)),
     ]  # fmt: skip
     if len(case.token_ids) + drawn.num_new - 1 > seq_len:
         words = _(

@@ -6,6 +6,7 @@ from typing import Final
 
 import streamlit as st
 
+from core.budget.catalogue.as_config import config_of
 from core.budget.compute.stage_numbers import stage_bytes, stage_flops
 from core.figures.models.inside_gpt.stages import Seen, shown_columns, stage_picture
 from core.language import N_, _
@@ -42,6 +43,10 @@ TITLES: Final[Mapping[str, str]] = {
     "logits": N_("Logits"),
 }
 START: Final = "attention.scores"
+_SPLIT: Final = "y = x.transpose(1, 2)\nz = rearrange(y, 'B H T D -> B T (H D)')"
+_TURNED: Final = "k = x.transpose(1, 2)\ny = k.transpose(-2, -1)"
+_CODES: Final = {"heads": _SPLIT, "merge": _SPLIT, "scores": _TURNED}
+_LEAST: Final = "128"  # tokens of a sequence there, of which a model reads as many as it can
 _OUTSIDE: Final = ("embedding", "positions", "norm", "logits")
 
 
@@ -130,10 +135,9 @@ def _below(stage: Stage, case: Case) -> None:
 
 def _links(stage: Stage, case: Case) -> None:
     shape, num_tokens = case.opened.model.shape, str(len(case.token_ids))
-    if stage.kind in {"heads", "merge"}:
-        code = "y = x.transpose(1, 2)\nz = rearrange(y, 'B H T D -> B T (H D)')"
+    if stage.kind in _CODES:
         query = {
-            "strides_code": code,
+            "strides_code": _CODES[stage.kind],
             "strides_leading": f"1, {num_tokens}",
             "strides_rows": str(shape.num_heads),
             "strides_columns": str(shape.head_dim),
@@ -144,5 +148,5 @@ def _links(stage: Stage, case: Case) -> None:
     by_hand = stage.kind in {"scores", "mask", "softmax", "mix"}
     graph = {"graph_of": "block_full" if by_hand else "block", "graph_number": num_tokens}
     show_link("autograd/computation_graph", _("The computation graph of a GPT-2 block →"), graph)
-    memory = {"memory_model": "gpt2", "memory_batch": "1"}
+    memory = {"memory_model": "own", "memory_config": config_of(shape), "memory_seq": _LEAST}
     show_link("budget/training_memory", _("What training keeps of every block →"), memory)

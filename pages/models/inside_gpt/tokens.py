@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import streamlit as st
@@ -13,7 +14,7 @@ from core.figures.models.inside_gpt.tokens import (
     turn_picture,
 )
 from core.language import N_, _
-from core.models.lookup import Cosines, cosines, look_up, random_cosines, turn
+from core.models.lookup import Cosines, Looked, cosines, look_up, random_cosines, turn
 from core.train.config import DEFAULT_BPE_VOCABULARY
 from core.train.learning.recording import SMALL_GPT, read_recording
 from core.train.text.corpora import load_corpus
@@ -21,6 +22,7 @@ from core.train.text.token_spans import all_spans
 from core.train.text.tokenizers import BPETokenizer
 from pages.models.inside_gpt.inputs import ASK, Case
 from pages.models.inside_gpt.snippets import opening
+from pages.shared.models.bits_link import show_bits_link
 from pages.shared.settings import look, presenting
 from pages.shared.tabbed_page import Chart, Shown
 
@@ -165,10 +167,15 @@ def _rows(case: Case, _view: View) -> Shown:
               "one place and 0 elsewhere; picking the row spares the multiplications. The row of "
               "the position is added, so that equal tokens at two places differ.")
         ],
+        below=None if presenting() else partial(_first_bits, looked),
         code=_ROWS.format(
             vocab_size=model.shape.vocab_size, **opening(case, ASK.used("run")),
         ),
     )  # fmt: skip
+
+
+def _first_bits(looked: Looked) -> None:
+    show_bits_link(_("The bits of its first number, {value} →"), float(looked.token[0]))
 
 
 def _cosines(case: Case, view: View) -> Shown:

@@ -32,7 +32,9 @@ EXPECTED = {
     "training-factor": ("4 ×", "8 ×"),
     "h100-bytes": ("80.0 GB", f"{81_559 * 1_048_576 / 1e9:.1f} GB"),
     "gradients-under-autocast": ("torch.bfloat16", "torch.float32"),
-    "activations-b-d-l": ("16", f"{2 * 4 * 4}"),
+    # input and two layers of 8 numbers, prediction and target of 2
+    "activations-b-d-l": ("16", f"{3 * 2 * 4 + 2 * 2}"),
+    "largest-on-eight-h100": ("40.0 B", f"{640 / 12:.1f} B"),
     "two-weeks": (f"{8 * 7 * 86_400 * H100_DENSE:.3e}", f"{8 * 14 * 86_400 * H100_DENSE:.3e}"),
     "faster-than-the-peak": ("50 µs", f"{2 * 4096**3 / 165.2e12 * 1e6:,.0f} µs"),
     "sparse-peak": (f"{500 / 1978.9 * 100:.1f} %", f"{500 / 989.4 * 100:.1f} %"),
@@ -67,6 +69,7 @@ EXPECTED = {
     "weights-only-false": ("UnpicklingError", "['model', 'epoch', 'loss']"),
     "total-mem": ("total_mem", "total_memory"),
     "lora-finds-nothing": ("4", "0"),
+    "kaiming-in-a-gpt": (f"{math.sqrt(2 / 768):.3f}", "0.020"),  # GPT-2's paper: 0.02
 }
 # Where chance or an allocator decides: between which numbers wrong and right lie.
 BETWEEN = {

@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import nn
 
+from core.budget.by_hand.gpt import count_parameters
 from core.budget.catalogue.models import MODELS
 from core.budget.weights.parameters import counts
 from core.models.build import build_model
@@ -18,6 +19,8 @@ from core.models.gpt import GPT
 from core.models.repeated import describe_gpt, describe_spec
 from core.models.small import SMALL, make
 from core.models.spec import GPTShape
+from core.train.config import TrainConfig
+from core.train.start.presets import SIZES
 from core.units import MIB
 
 
@@ -43,6 +46,28 @@ def test_thirty_random_shapes_count_as_torch_counts_them():
         assert {path: leaf.shape for path, leaf in leaves.items()} == {
             name: tuple(each.shape) for name, each in model.named_parameters()
         }, shape
+
+
+def test_thirty_random_llamas_count_as_torch_and_as_their_closed_form():
+    draw = random.Random(1)  # noqa: S311  shapes, no secrets
+    for _time in range(30):
+        heads = draw.choice([1, 2, 4])
+        spec = llama_like(
+            num_layers=draw.randint(1, 5), hidden_dim=heads * 2 * draw.randint(1, 24),
+            num_heads=heads, num_kv_heads=draw.choice([k for k in (1, 2, 4) if heads % k == 0]),
+            vocab_size=draw.randint(5, 300), ffn_ratio=draw.choice([*FFN_RATIOS.values()]),
+        )  # fmt: skip
+        spec = replace(spec, qk_norm=draw.random() < 0.5, tied=draw.random() < 0.5)
+        model, folded = build_model(spec), describe_spec(spec)
+        counted = sum(each.numel() for each in model.parameters())
+        assert describe(model).num_params == folded.num_params == counted, spec
+        assert counts(spec).total == counted, spec
+
+
+def test_every_size_that_can_be_trained_counts_as_its_closed_form():
+    for size in SIZES:
+        shape = TrainConfig(**size.settings).shape(vocab_size=103)
+        assert describe_gpt(shape).num_params == count_parameters(shape).amount, size.key
 
 
 def test_every_model_of_the_catalogue_counts_as_its_closed_form():

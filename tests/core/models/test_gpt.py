@@ -6,6 +6,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F  # noqa: N812
 
+import core.models.build
 import core.models.gpt
 from core.models import GPTShape
 from core.models.gpt import GPT
@@ -158,5 +159,6 @@ def _their_name(name: str) -> str:
     return name.replace("norm.", "transformer.ln_f.") if name.startswith("norm.") else name
 
 
-def test_the_model_is_short_enough_to_read_in_class():
-    assert len(Path(core.models.gpt.__file__).read_text().splitlines()) <= 150
+@pytest.mark.parametrize("module", [core.models.gpt, core.models.build], ids=["gpt", "llama"])
+def test_both_models_are_short_enough_to_read_in_class(module):
+    assert len(Path(module.__file__).read_text(encoding="utf-8").splitlines()) <= 150
