@@ -12,7 +12,6 @@ from pages.shared.answer import headline, show_code
 from pages.shared.header import page_header
 from pages.shared.inputs import Inputs
 from pages.shared.questions import ask_on_demand
-from pages.start.home.moved import follow_moved_cards
 from pages.start.home.question import CODE, ask_largest_part
 from pages.start.home.search import headline_of, search_box, show_hits
 from pages.start.home.steps import STEPS, num_first_lessons, show_steps
@@ -33,8 +32,8 @@ def show_start() -> None:
 def invitation() -> str:
     """Return for whom the course is, where it leads and how long it takes."""
     return _(
-        "For everyone who knows a little Python: from one bit to a GPT of {count} parameters in "
-        "{steps} steps, {lessons} first lessons of about a minute each."
+        "For everyone who knows a little Python: {steps} steps from one bit to a GPT of {count} "
+        "parameters, {lessons} lessons of about a minute."
     ).format(
         count=format_exact(round(outline.parameters.amount)),
         steps=len(STEPS),
@@ -42,7 +41,6 @@ def invitation() -> str:
     )
 
 
-follow_moved_cards()
 st.html(Path(__file__).with_name("page.css"))
 page_header(__doc__, _("Bits to GPT"))
 outline = outline_run(WISH)

@@ -16,9 +16,9 @@ import streamlit as st
 from core.language import _
 from pages.shared import page_links
 from pages.shared.inputs import Inputs
-from pages.shared.lessons import Lesson, in_language, load_concepts, load_lessons
+from pages.shared.lessons import Lesson, in_language, lesson_link, load_concepts, load_lessons
 from pages.shared.navigation import PAGES, PageRow, page_row
-from pages.shared.start.course_map import address, find
+from pages.shared.start.course_map import find
 from pages.shared.start.torch_errors import (
     TorchError,
     explain_error,
@@ -77,11 +77,13 @@ def show_hits(hits: Sequence[Entry]) -> None:
             _show_error(find_error(hit.target), is_best=place == 0)
         elif hit.kind == "lesson":
             lesson = find(hit.target)
-            title, page = in_language(lesson.title), _(page_row(lesson.page).title)
-            st.markdown(f":material/school: [{title}]({address(lesson)}) · {page}")
+            label = f"{in_language(lesson.title)} · {_(page_row(lesson.page).title)}"
+            lesson_link(lesson, label, icon=":material/school:")
         else:
             row = page_row(hit.target)
-            page_links.show_link(row.key, f"{_(row.title)}: {_(question(row))}", {})
+            page_links.show_link(
+                row.key, f"{_(row.title)}: {_(question(row))}", {}, icon=":material/article:"
+            )
 
 
 def _show_error(error: TorchError, *, is_best: bool) -> None:

@@ -12,7 +12,7 @@ from core.language import N_, _
 from core.units import format_percent
 from pages.shared.lessons import lesson_link, lessons_of
 from pages.shared.navigation import page_row
-from pages.shared.settings import look
+from pages.shared.settings import look, presenting
 from pages.shared.start.course_map import find
 
 FIRST_LEVEL: Final = 1
@@ -52,7 +52,8 @@ def show_steps() -> None:
                 st.html(_picture(step.picture, said))
                 lesson = find(step.lesson)
                 lesson_link(lesson, f"**{number} · {_(page_row(lesson.page).section)}**")
-                st.caption(said)
+                if not presenting():
+                    st.caption(said)
 
 
 def num_first_lessons() -> int:
