@@ -20,7 +20,7 @@ from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
 from core.budget.recipe import TrainingRecipe
 from core.budget.training.memory import training_budget
-from core.dtypes import FORMATS
+from core.dtypes import FORMATS, FloatFormat
 from core.figures.start.home.steps import STEPS_FILE
 from core.models.depth import depth
 from core.tensors.layout import Layout, trace_index
@@ -41,6 +41,8 @@ def bits() -> dict[str, Any]:
     rows = []
     for name in NAMES:
         fmt = FORMATS[name]
+        if not isinstance(fmt, FloatFormat):
+            raise TypeError(f"{name} has no exponent to draw; use a floating-point format")
         code = int(fmt.encode([math.pi])[0])
         rows.append(
             {
