@@ -68,22 +68,24 @@ def _open(slug: str) -> None:
 
     On the page that is shown, the lesson's settings are written where its inputs keep them:
     Streamlit refuses to switch to the same page with parameters that inputs are bound to. An input
-    of another tab reads its word in the address when it comes. A lesson is a link, and a link may
-    be followed from a locked page too.
+    that is hidden, or of another tab, reads its word in the address. A lesson is a link, and a link
+    may be followed from a locked page too.
     """
     lesson = find(slug)
     if lesson.page != link.current_page():
         st.session_state[_WANTED] = slug
         page_links.choose(lesson.query)
         return
-    shown, defaults = link.values(), link.defaults_of(lesson.page)
+    inputs = {each.name: each for each in link.parameters()}
+    defaults = link.defaults_of(lesson.page)
     for name, value in query_of(lesson).items():
-        if name in shown or value == defaults.get(name):
+        held = inputs.get(name)
+        if held.visible if held else value == defaults.get(name):
             is_switch = isinstance(st.session_state.get(name), bool)
             st.session_state[name] = value == "true" if is_switch else value
         else:
-            st.query_params[name] = value
             link.settle(name, value)
+            st.query_params[name] = value  # tells the browser, as `settle` does not
 
 
 def find(slug: str) -> Lesson:
