@@ -21,12 +21,11 @@ ASK = Inputs("home")
 
 
 def show_start() -> None:
-    """Show the button that trains a GPT, and the newest run."""
+    """Show the button that trains a GPT."""
     try:
         show_train_now(plan_run(WISH))
     except ValueError as error:
         st.error(str(error))
-    show_last_run()
 
 
 def invitation() -> str:
@@ -52,6 +51,8 @@ with top:
     headline(headline_of(hits[0]) if hits else invitation())
 with start:
     show_start()
+with asked:
+    show_last_run()
 if hits:
     show_hits(hits)
 else:

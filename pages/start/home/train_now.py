@@ -152,4 +152,5 @@ def _line() -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(text)
         page_links.show_link("train/live_run", label, {}, icon=":material/show_chart:")
-    st.progress(min(run.step / run.num_steps, 1.0) if run.num_steps else 0.0)
+    if run.state in ALIVE:
+        st.progress(min(run.step / run.num_steps, 1.0) if run.num_steps else 0.0)
