@@ -97,7 +97,9 @@ def test_the_pictures_of_the_steps_are_drawn_in_the_theme(new_page, visit, schem
     visit(page)
 
     blue = COLORS[scheme]["forward"].removeprefix("#")
-    page.until(f"document.querySelector('{STEPS} img').src.includes('{blue}')")
+    page.locator(f"{STEPS} img").nth(4).wait_for()
+    page.until(f"document.querySelector('{STEPS} img')?.src.includes('{blue}')")
+    page.until(f"[...document.querySelectorAll('{STEPS} img')].every((each) => each.complete)")
     drawn = page.locator(f"{STEPS} img").evaluate_all(
         "all => all.map((each) => [each.naturalWidth > 0, each.alt.length > 10])"
     )
