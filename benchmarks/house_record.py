@@ -269,7 +269,7 @@ class Tour:
     def tabs(self) -> list[dict[str, str]]:
         """Return the settings that open each tab; of a page without tabs none."""
         for name, (_kind, *values) in self.domains({}).items():
-            if name.endswith("_tab") or name == "home_card":
+            if name.endswith("_tab"):
                 return [{name: option} for option in values[0]]
         return [{}]
 

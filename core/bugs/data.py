@@ -170,8 +170,8 @@ CARDS: Final = (
         other='"mem_total"',
         why_other=N_("There is no such field."),
         why=N_("The field is {right}; the other name ends with an AttributeError on every GPU."),
-        page="start/home",
-        query=(("home_card", "environment"),),
+        page="start/machine",
+        query=(("machine_tab", "machine"),),
         concepts=("C156",),
     ),
 )

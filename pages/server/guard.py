@@ -18,6 +18,7 @@ from streamlit import config
 
 from pages.server.browser import BrowserCookie
 from pages.server.first_look import FirstLook
+from pages.server.moved import MovedLinks
 
 _INLINE_SCRIPT: Final = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 # What a page may load, run and draw: what Streamlit 1.67, Plotly and our own components need, found
@@ -170,5 +171,5 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, sente
 
 def middleware() -> list[Middleware]:
     """Return the middleware of the server, outermost first."""
-    order = (SecurityHeaders, AllowedHosts, OwnPagesOnly, Bounds, BrowserCookie, FirstLook)
-    return [Middleware(each) for each in order]
+    order = (SecurityHeaders, AllowedHosts, OwnPagesOnly, Bounds, MovedLinks, BrowserCookie)
+    return [Middleware(each) for each in (*order, FirstLook)]

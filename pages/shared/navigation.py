@@ -31,6 +31,7 @@ class PageRow:
 PAGES: Final = (
     PageRow(key="start/home", section=N_("Start"), title=N_("Home"), address="home"),
     PageRow(key="start/lessons", section=N_("Start"), title=N_("Lessons"), address="lessons"),
+    PageRow(key="start/machine", section=N_("Start"), title=N_("This machine"), address="machine"),
     PageRow(
         key="start/spot_the_bug",
         section=N_("Start"),

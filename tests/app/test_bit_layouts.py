@@ -276,15 +276,6 @@ def test_a_format_too_wide_for_a_map_says_so(open_page):
     assert any("4,294,967,296 codes are too many" in text for text in texts(app))
 
 
-def test_the_number_flipped_on_home_is_taken_to_the_page(open_page):
-    app = open_page("start/home")
-
-    app.session_state["home_number_wanted"] = "0xC049"  # what the grid's link writes
-    app.run()
-
-    assert headline(app) == "`bfloat16` 0xC049 = -3.140625 · normal"
-
-
 def test_every_width_of_the_designer_makes_a_format(open_page):
     rules = ({}, {"bits_nans": "one"}, {"bits_nans": "none", "bits_inf": "false"})
     for each in rules:

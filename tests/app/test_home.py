@@ -1,12 +1,19 @@
-"""Home: the button, the last run, the search and the card."""
+"""Home: one sentence, one button, the last run, five steps, the search, and old links."""
 
+import re
 import urllib.parse
 
 import pytest
 
+from core.train.start.plan import outline_run
 from core.train.start.timing import TimingError
+from pages.shared.lessons import load_lessons
+from pages.shared.navigation import page_row
+from pages.shared.start.course_map import find
+from pages.shared.start.torch_errors import load_torch_errors
 from pages.start.home import train_now
-from pages.start.home.search import load_torch_errors
+from pages.start.home.steps import STEPS
+from pages.start.home.train_now import WISH
 from tests.app.shown import page_links, texts
 
 ON_A_GRAPH = [error for error in load_torch_errors() if error.page == "autograd/computation_graph"]
@@ -22,12 +29,6 @@ def test_the_first_run_of_the_page_starts_no_measurement(open_page, monkeypatch)
     assert "Measuring this machine…" in texts(app)
 
 
-def test_without_a_run_home_says_so(open_page):
-    assert "No run yet on this server. The button starts the first one." in texts(
-        open_page("start/home")
-    )
-
-
 def test_the_newest_run_is_named_with_its_state_and_step(open_page, a_run):
     app = open_page("start/home")
 
@@ -41,8 +42,15 @@ def test_an_error_text_leads_to_its_reason_its_remedy_and_its_code(open_page):
     )
 
     assert any("in_features is not the last axis" in text for text in texts(app))
-    assert any("torch.zeros(2, 3) @ torch.zeros(2, 3)" in code.value for code in app.code)
     assert "mat1 and mat2 shapes" in app.session_state["headline"]
+    (link,) = [
+        each for each in page_links(app) if "machine_error=matmul-shapes" in each.query_string
+    ]
+    query = dict(urllib.parse.parse_qsl(link.query_string))
+    there = open_page("start/machine", **query)
+    assert there.session_state["headline"] == app.session_state["headline"]
+    (code,) = there.session_state["snippets"].values()
+    assert "torch.zeros(2, 3) @ torch.zeros(2, 3)" in code
 
 
 @pytest.mark.parametrize("error", ON_A_GRAPH, ids=lambda error: error.slug)
@@ -60,8 +68,8 @@ def test_an_error_of_autograd_happens_on_the_graph_that_it_leads_to(open_page, e
 
 
 def test_a_lesson_is_found_by_its_title_and_a_page_by_its_question(open_page):
-    found = texts(open_page("start/home", home_search="silicon"))
-    assert any("home_card=stack" in text for text in found)
+    found = page_links(open_page("start/home", home_search="silicon"))
+    assert any("machine_tab=stack" in each.query_string for each in found)
 
     app = open_page("start/home", home_search="what can I do already")
     labels = [each.label for each in page_links(app)]
@@ -74,31 +82,6 @@ def test_what_is_not_found_is_said_in_a_sentence(open_page, query):
 
     assert not app.exception
     assert any(text.startswith("Nothing found for these words.") for text in texts(app))
-
-
-def test_the_card_shows_what_torch_can_do_here(open_page, probed):
-    shown = "\n".join(texts(open_page("start/home", home_card="environment")))
-
-    assert "2.00 GFLOP/s" in shown
-    assert "`float32`" in shown
-    assert "| `float8_e4m3fn` | ✓ | ✗ | ✓ | `no sum` |" in shown
-    assert "AVX2 ✓, AMX ✗" in shown
-
-
-def test_the_stack_is_a_chart_with_a_sentence_and_a_table(open_page, probed):
-    app = open_page("start/home", home_card="stack")
-
-    (chart,) = app.get("plotly_chart")
-    assert "torch 2.13.0+cpu" in chart.proto.alt
-    app.session_state["home_stack_numbers"] = True
-    app.run()
-    assert "PyTorch" in list(app.table[0].value["layer"])
-
-
-def test_a_wheel_that_does_not_exist_is_explained(open_page):
-    app = open_page("start/home", home_card="install", home_system="macos", home_build="cuda")
-
-    assert "has no wheel for “NVIDIA GPU” on macOS" in app.warning[0].value
 
 
 @pytest.mark.parametrize("error", [ValueError("The device is taken."), TimingError("no clock")])
@@ -124,30 +107,6 @@ def test_a_failed_measurement_is_told(open_page, monkeypatch):
     assert "This machine could not be measured: torch is broken" in texts(open_page("start/home"))
 
 
-def test_when_torch_cannot_be_asked_the_card_says_why(open_page, monkeypatch):
-    def refuse(**options):
-        raise ValueError("Torch could not be asked: libtorch is missing")
-
-    monkeypatch.setattr("pages.start.home.machine_cards.probe_machine", refuse)
-
-    for card in ("environment", "stack"):
-        app = open_page("start/home", home_card=card)
-        assert not app.exception
-        assert app.error[0].value == "Torch could not be asked: libtorch is missing"
-
-
-def test_asking_again_measures_again(open_page, probed, monkeypatch):
-    asked = []
-    monkeypatch.setattr(
-        "pages.start.home.machine_cards.probe_machine",
-        lambda *, refresh=False: asked.append(refresh) or probed,
-    )
-
-    open_page("start/home", home_card="environment").button(key="home_probe_again").click().run()
-
-    assert True in asked
-
-
 def test_a_run_that_does_not_fit_is_refused_in_a_sentence(open_page, monkeypatch):
     def refuse(wish):
         raise ValueError("The run needs 9 GiB and 1 GiB is free.")
@@ -158,3 +117,39 @@ def test_a_run_that_does_not_fit_is_refused_in_a_sentence(open_page, monkeypatch
 
     assert not app.exception
     assert [each.value for each in app.error] == ["The run needs 9 GiB and 1 GiB is free."]
+
+
+def test_the_sentence_says_how_many_parameters_steps_and_lessons(open_page):
+    said = open_page("start/home").session_state["headline"]
+
+    steps, parameters, lessons = (
+        int(number.replace(",", "")) for number in re.findall(r"\d[\d,]*", said)
+    )
+    pages = {find(step.lesson).page for step in STEPS}
+    first = [each for each in load_lessons() if each.page in pages and each.level == 1]
+    assert (steps, lessons) == (len(STEPS), len(first)) == (5, len(first))
+    assert parameters == round(outline_run(WISH).parameters.amount)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_each_step_has_a_picture_and_leads_to_the_lesson_that_shows_it(open_page, language):
+    app = open_page("start/home", lang=language)
+
+    pictures = [each.proto.body for each in app.get("html") if "data-picture" in each.proto.body]
+    assert len(pictures) == len(STEPS)
+    links = {each.page: each.query_string for each in page_links(app)}
+    for step, picture in zip(STEPS, pictures, strict=True):
+        lesson = find(step.lesson)
+        assert f'data-picture="{step.picture}"' in picture
+        query = dict(urllib.parse.parse_qsl(links[page_row(lesson.page).address]))
+        assert lesson.query.items() <= query.items()
+
+
+def test_the_numbers_below_the_steps_are_those_of_the_pages_they_lead_to(open_page):
+    app = open_page("start/home")
+
+    for step, number in zip(STEPS, ("3.140625", "9", "42", "87.9 %", "124 GiB"), strict=True):
+        lesson = find(step.lesson)
+        there = open_page(lesson.page, **lesson.query)
+        assert any(number in each.value for each in app.caption), number
+        assert number in there.session_state["headline"], step.lesson

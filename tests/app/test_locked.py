@@ -10,8 +10,8 @@ from tests.app.shown import parameters, tabs_of
 
 # Start something that takes a process of its own, or only show what is there already.
 NO_INPUT = {
-    "home_probe_again",
     "home_train",
+    "machine_probe_again",
     "lr_manage",
     "lr_start",
     "bits_ask_finfo",

@@ -13,7 +13,7 @@ from core.tensors.challenges import challenge
 from core.tensors.presets import BY_KEY, PRESETS
 from core.tensors.trace import layout_of
 from core.tensors.views import explain_view
-from pages.start.home.search import load_torch_errors
+from pages.shared.start.torch_errors import load_torch_errors
 from pages.tensors.strides_and_views import access
 from tests.app.shown import browser_part, page_links, texts
 

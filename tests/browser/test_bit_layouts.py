@@ -413,18 +413,6 @@ def test_in_chinese_every_word_of_the_grid_is_chinese(open_bits):
     assert bit(page, 15).get_attribute("aria-label") == "第 15 位，符号"
 
 
-def test_the_number_of_home_leads_to_its_page(new_page, visit):
-    page = visit(new_page())
-    bit(page, 15).click()
-    assert value(page) == "-3.140625"
-    assert "bits_code=0xC049" in page.locator(".grid a").get_attribute("href")
-
-    page.locator(".grid a").click()
-
-    page.wait_for_url(re.compile("/bit-layouts"))
-    page.get_by_text("0xC049 = -3.140625").wait_for()
-
-
 def test_a_locked_link_shows_bits_that_cannot_be_flipped(open_bits):
     page = open_bits(lock="1")
 

@@ -55,7 +55,7 @@ def test_keys_open_lessons_the_list_of_keys_and_the_projector(home, ready):
     home.keyboard.press("?")
     dialog.wait_for(state="hidden")
     home.keyboard.press("2")
-    home.wait_for_url(re.compile("home_card="))
+    home.wait_for_url(re.compile("home_search="))
     home.keyboard.press("p")
     home.wait_for_url(re.compile("present=1"))
     home.locator(".stAppHeader").wait_for(state="hidden")
@@ -96,13 +96,13 @@ def test_a_key_that_a_field_wants_is_left_to_it(home):
 def test_the_copied_link_says_every_setting_and_opens_the_same_page(home, visit):
     home.context.grant_permissions(["clipboard-read", "clipboard-write"])
     home.keyboard.press("3")
-    home.wait_for_url(re.compile("home_card="))
+    home.wait_for_url(re.compile("home_search="))
     home.locator(".st-key-copy_link button").click()
     home.locator(".st-key-copy_link [role=status]").get_by_text("Link copied").wait_for()
     link = urllib.parse.urlsplit(home.evaluate("navigator.clipboard.readText()"))
     settings = dict(urllib.parse.parse_qsl(link.query))
     assert {"lang": "en", "units": "GiB", "present": "0", "lock": "0"}.items() <= settings.items()
-    assert settings["home_card"] == query(home)["home_card"]
+    assert settings["home_search"] == query(home)["home_search"]
     home.locator(CONTROL).get_by_text("Lesson 3 of").wait_for()
     headline = home.locator(".st-key-headline").inner_text()
     visit(home, link.path, **settings)
@@ -111,21 +111,21 @@ def test_the_copied_link_says_every_setting_and_opens_the_same_page(home, visit)
 
 def test_a_lesson_link_resets_what_an_earlier_lesson_had_set(home):
     home.keyboard.press("2")
-    home.wait_for_url(re.compile("home_card="))
+    home.wait_for_url(re.compile("home_search="))
     home.locator(CONTROL).get_by_text("Lesson 2 of").click()
     home.locator(LESSONS).first.click()
-    home.until("!location.search.includes('home_card')")
+    home.until("!location.search.includes('home_search')")
     home.locator(CONTROL).get_by_text("Lesson 1 of").wait_for()
 
 
 def test_the_language_switch_keeps_the_settings_and_the_address(home):
     home.keyboard.press("2")
-    home.wait_for_url(re.compile("home_card="))
-    card = query(home)["home_card"]
+    home.wait_for_url(re.compile("home_search="))
+    asked = query(home)["home_search"]
     home.locator(".st-key-lang_choice").get_by_text("中文").click()
     home.wait_for_url(re.compile("lang=zh"))
     home.until("document.documentElement.lang === 'zh-CN'")
-    wait_until(lambda: query(home) == {"lang": "zh", "home_card": card})
+    wait_until(lambda: query(home) == {"lang": "zh", "home_search": asked})
     assert home.evaluate("window.notReloaded")
 
 

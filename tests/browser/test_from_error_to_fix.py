@@ -13,7 +13,7 @@ from core.tensors.trace import trace
 from core.tensors.views import explain_view
 from core.units import format_bytes
 from pages.components.tensor_map.words import KINDS
-from pages.start.home.search import load_torch_errors
+from pages.shared.start.torch_errors import load_torch_errors
 from tests.browser.seen import until_headline
 
 PASTED = "view size is not compatible with input tensor's size and stride"

@@ -1,15 +1,32 @@
-"""Home and lessons in a real browser: first paint, ticks, the way to a lesson, measuring, print."""
+"""Home, This machine and lessons in a real browser: first paint, ticks, ways, measuring, print."""
 
 import json
 import re
 
 import pytest
 
+from core.figures.theme import COLORS
+from core.train.run.directory import write_info
+from core.train.run.state import RunState, write_state
 from pages.components.ticks.ticks import STORAGE_KEY, TickRow, next_row
 from pages.shared.lessons import load_lessons
 
-MAP = ".st-key-home_map"
+MAP = ".st-key-lessons_list"
+STEPS = "[class*=st-key-home_step_]"
 LESSONS = load_lessons()
+# What scrolls inside the page, and what of a card stands outside its border.
+SCROLLS = """[...document.querySelectorAll("[data-testid=stMain] *")].filter((each) =>
+  ["auto", "scroll"].includes(getComputedStyle(each).overflowY)
+  && each.scrollHeight > each.clientHeight + 1 && each.clientHeight > 0)
+  .map((each) => each.className)"""
+CARDS = "[...document.querySelectorAll('[class*=st-key-home_step_]')]"
+OUT_OF_THEIR_CARD = f"""{CARDS}.flatMap((card) => {{
+  const {{ bottom, right }} = card.getBoundingClientRect();
+  return [...card.querySelectorAll("img, p")].filter((each) => {{
+    const box = each.getBoundingClientRect();
+    return box.bottom > bottom - 4 || box.right > right - 4;
+  }}).map((each) => each.textContent || each.alt);
+}})"""
 
 
 def kept_ticks(page):
@@ -30,41 +47,106 @@ def test_home_paints_without_fetching_plotly(page, visit, screenshot):
     visit(page)
 
     page.get_by_role("button", name=re.compile("Train a GPT now")).wait_for()
-    tick(page, "first-run").wait_for()
+    page.locator(f"{STEPS} img").nth(4).wait_for()
     assert [url for url in requests if "plotly" in url.lower()] == []
     screenshot(page, "home-en-light")
 
 
-@pytest.mark.parametrize(("width", "height"), [(1366, 768), (1024, 768)])
-def test_everything_of_home_is_on_one_screen(new_page, visit, width, height):
-    page = visit(new_page(width=width, height=height))
-    tick(page, "take-away-70b").wait_for()
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize(
+    ("width", "height", "present"),
+    [(1366, 768, "0"), (1024, 768, "0"), (1024, 768, "1"), (1280, 720, "1")],
+)
+def test_everything_of_home_is_on_one_screen(new_page, visit, width, height, present, lang):
+    page = visit(new_page(width=width, height=height, lang=lang), present=present)
+    page.locator(f"{STEPS} img").nth(4).wait_for()
+    page.until(f"[...document.querySelectorAll('{STEPS} img')].every((each) => each.complete)")
 
-    bottom = page.get_by_text("Show the code").bounding_box()
+    bottom = page.locator(".st-key-parameters_code").bounding_box()
     assert bottom["y"] + bottom["height"] <= height
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate(SCROLLS) == []
+    assert page.evaluate(OUT_OF_THEIR_CARD) == []
 
 
-def test_the_stack_loads_plotly_only_when_it_is_opened(page, visit):
+def test_with_a_newest_run_home_is_still_on_one_screen_of_a_projector(
+    new_page, start_server, visit
+):
+    with start_server() as server:
+        write_run(server.runs / "20260102t030405z-one-minute-00ff")
+        page = visit(new_page(width=1280, height=720, url=server.url), present="1")
+        page.get_by_text("has finished").wait_for()
+        page.locator(f"{STEPS} img").nth(4).wait_for()
+
+        bottom = page.locator(".st-key-parameters_code").bounding_box()
+        assert bottom["y"] + bottom["height"] <= 720
+
+
+def write_run(directory):
+    """Write a run of a minute that has finished."""
+    directory.mkdir(parents=True)
+    config = {"name": "one-minute", "num_steps": 100, "num_layers": 2}
+    info = {"name": directory.name, "created": 1_767_323_045.0, "config": config}
+    write_info(directory, {**info, "resolved": {"device": "cpu"}})
+    write_state(directory, RunState(state="finished", step=100, pid=1, time=1_767_323_100.0))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_pictures_of_the_steps_are_drawn_in_the_theme(new_page, visit, scheme):
+    page = new_page(theme=scheme)
+    visit(page)
+
+    blue = COLORS[scheme]["forward"].removeprefix("#")
+    page.locator(f"{STEPS} img").nth(4).wait_for()
+    page.until(f"document.querySelector('{STEPS} img')?.src.includes('{blue}')")
+    page.until(f"[...document.querySelectorAll('{STEPS} img')].every((each) => each.complete)")
+    drawn = page.locator(f"{STEPS} img").evaluate_all(
+        "all => all.map((each) => [each.naturalWidth > 0, each.alt.length > 10])"
+    )
+    assert drawn == [[True, True]] * 5
+
+
+def test_a_click_anywhere_on_a_step_opens_its_lesson_without_a_reload(new_page, visit):
+    page = visit(new_page(lang="zh"))
+    page.evaluate("window.notReloaded = true")
+
+    page.locator(f"{STEPS} img").nth(4).click(force=True)
+
+    page.wait_for_url(re.compile("/training-memory"))
+    page.locator(".st-key-headline").get_by_text("124 GiB").wait_for()
+    assert "lang=zh" in page.url
+    assert page.evaluate("window.notReloaded")
+
+
+def test_an_old_link_to_the_stack_shows_it_and_keeps_the_language(page, visit):
+    visit(page, "/", home_card="stack", lang="zh")
+
+    page.locator(".js-plotly-plot").wait_for(timeout=60_000)
+    page.wait_for_url(re.compile(r"/machine\?.*machine_tab=stack"))
+    assert "lang=zh" in page.url
+    page.until("document.documentElement.lang === 'zh-CN'")
+
+
+def test_the_stack_is_drawn_with_plotly_and_says_what_it_shows(page, visit):
     requests = []
     visit(page)
     page.on("request", lambda request: requests.append(request.url))
 
-    page.get_by_role("radio", name="Stack").click()
+    visit(page, "/machine", machine_tab="stack")
 
     page.locator(".js-plotly-plot").wait_for(timeout=60_000)
     assert any("plotly" in url.lower() for url in requests)
     assert page.locator('[role="figure"]').get_attribute("aria-label").startswith("The layers")
 
 
-def test_a_tick_stays_in_the_browser_through_a_reload_and_on_the_other_page(page, visit):
-    visit(page)
+def test_a_tick_stays_in_the_browser_through_a_reload_and_in_the_other_list(page, visit):
+    visit(page, "/lessons")
     tick(page, "first-run").check()
     assert kept_ticks(page) == ["first-run"]
 
-    visit(page)
-    assert tick(page, "first-run").is_checked()
     visit(page, "/lessons")
+    assert tick(page, "first-run").is_checked()
+    visit(page, "/lessons", lessons_level="1")
     assert tick(page, "first-run").is_checked()
 
     tick(page, "first-run").uncheck()
@@ -72,7 +154,7 @@ def test_a_tick_stays_in_the_browser_through_a_reload_and_on_the_other_page(page
 
 
 def test_the_browser_suggests_the_same_next_lesson_as_python(page, visit):
-    visit(page)
+    visit(page, "/lessons")
     tick(page, "first-run").wait_for()
     rows = [
         TickRow(slug=lesson.slug, title=lesson.title["en"], needs=lesson.prerequisites)
@@ -89,7 +171,7 @@ def test_the_browser_suggests_the_same_next_lesson_as_python(page, visit):
 
 
 def test_one_page_of_the_map_is_open_and_says_how_much_of_it_is_done(page, visit):
-    visit(page)
+    visit(page, "/lessons")
     tick(page, "first-run").check()
     groups = page.locator(f"{MAP} details")
     assert groups.evaluate_all("all => all.filter((each) => each.open).length") == 1
@@ -103,16 +185,16 @@ def test_one_page_of_the_map_is_open_and_says_how_much_of_it_is_done(page, visit
 
 
 def test_ticks_that_are_not_ours_do_not_break_the_list(page, visit):
-    visit(page)
+    visit(page, "/lessons")
     for damaged in ("{half", '"text"', '[1, null, "first-run"]'):
         page.evaluate(f"localStorage.setItem('{STORAGE_KEY}', {json.dumps(damaged)})")
-        visit(page)
+        visit(page, "/lessons")
         tick(page, "environment-check").wait_for()
     assert tick(page, "first-run").is_checked()
 
 
 def test_a_lesson_opens_with_its_settings_and_keeps_the_language(new_page, visit):
-    page = visit(new_page(lang="zh"))
+    page = visit(new_page(lang="zh"), "/lessons")
     lesson = next(lesson for lesson in LESSONS if lesson.slug == "take-away-70b")
 
     tick(page, lesson.slug)
@@ -124,12 +206,24 @@ def test_a_lesson_opens_with_its_settings_and_keeps_the_language(new_page, visit
 
 
 def test_a_lesson_of_the_same_page_opens_there(page, visit):
-    visit(page)
+    visit(page, "/lessons")
+    tick(page, "self-check")
 
-    page.locator(MAP).get_by_role("link", name="This machine").click()
+    page.locator(MAP).get_by_role("link", name="Can you do these eight?").click()
 
-    page.get_by_text("matmul float32").wait_for(timeout=60_000)
-    assert "home_card=environment" in page.url
+    page.locator(".st-key-headline").get_by_text("8 things").wait_for()
+    assert "lessons_tab=check" in page.url
+
+
+def test_the_map_of_the_course_fits_beside_its_filters(page, visit):
+    visit(page, "/lessons")
+    tick(page, "first-run").wait_for()
+
+    assert page.locator(MAP).evaluate("map => map.scrollWidth - map.clientWidth") <= 0
+    right = page.locator(f"{MAP} summary").evaluate_all(
+        "all => Math.max(...all.map((each) => each.getBoundingClientRect().right))"
+    )
+    assert right <= 1366
 
 
 def test_an_error_text_typed_into_the_search_is_explained(page, visit):

@@ -118,9 +118,14 @@ DESIGN = {
     "bits_inf": "false",
 }
 WAYS = {
-    "course map, same page": ("/", {}, ".ticks a[href^='/?home_card=install']"),
-    "course map, other page": ("/", {}, ".ticks a[href^='/serving?']"),
-    "a number": ("/", {}, ".grid a"),
+    "course map, same page": ("/lessons", {}, ".ticks a[href^='/lessons?lessons_tab=check']"),
+    "course map, other page": ("/lessons", {}, ".ticks a[href^='/serving?']"),
+    "a step": ("/", {}, ".st-key-home_step_4 a"),
+    "an error found": (
+        "/",
+        {"home_search": "mat1 and mat2 shapes"},
+        "[data-testid=stMain] a[href*=machine_error]",
+    ),
     "self-check": ("/lessons", {"lessons_tab": "check"}, ".ticks a.title"),
     "next lesson": ("/bit-layouts", DESIGN, None),
     "bits of a code": ("/rounding-and-overflow", {}, "a[href^=bit-layouts]"),

@@ -14,7 +14,6 @@ function show(view) {
   showNeighbours(view, facts);
   showDetails(view, facts);
   showPresets(view);
-  showLink(view);
   showMap(view);
   view.facts = facts;
 }
@@ -130,20 +129,6 @@ function entrySentence(format, words, text, number, code) {
   return fill(words.is_rounded, { text, value, error: exactDecimal(error, 4).text });
 }
 
-function showLink(view) {
-  const link = view.root.querySelector("a");
-  const { target, words, format } = view.data;
-  link.hidden = !target;
-  if (!target) return;
-  link.textContent = words.open;
-  link.href = `${target}&bits_format=${format.name}&bits_code=${hexCode(format, view.code)}`;
-  link.onclick = (event) => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey) return; // a new tab, as the reader asked
-    event.preventDefault();
-    view.open(hexCode(format, view.code));
-  };
-}
-
 function applyWords(view) {
   const { words, size, present } = view.data;
   for (const node of view.root.querySelectorAll("[data-word]")) node.textContent = words[node.dataset.word];
@@ -151,7 +136,6 @@ function applyWords(view) {
   view.root.querySelector("input").placeholder = words.example;
   view.root.inert = view.data.locked;
   view.root.dataset.size = size;
-  view.root.querySelector(".title").textContent = view.data.title;
   view.root.classList.toggle("present", present);
 }
 
@@ -169,7 +153,7 @@ function newView(root) {
   return view;
 }
 
-export default function ({ data: [data], parentElement, setStateValue, setTriggerValue }) {
+export default function ({ data: [data], parentElement, setStateValue }) {
   const root = parentElement.querySelector(".grid");
   if (!VIEWS.has(root)) VIEWS.set(root, newView(root));
   const view = VIEWS.get(root);
@@ -178,7 +162,6 @@ export default function ({ data: [data], parentElement, setStateValue, setTrigge
   const isNewCode = adopt(view, data.code) || JSON.stringify(data.format) !== JSON.stringify(view.data?.format);
   Object.assign(view, { data, look });
   view.report = (code) => setStateValue("code", code);
-  view.open = (code) => setTriggerValue("open", code);
   if (isNewLook) {
     applyWords(view);
     buildBits(view);

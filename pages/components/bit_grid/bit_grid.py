@@ -11,7 +11,7 @@ from core.dtypes.number_formats.float_format import RULES
 from pages.components.bit_grid.words import grid_words
 from pages.shared.settings import presenting
 
-Size = Literal["full", "compact", "mini"]
+Size = Literal["full", "compact"]
 
 _FOLDER: Final = Path(__file__).parent
 # One script for the browser: each part uses the ones before it.
@@ -62,9 +62,6 @@ def bit_grid(  # noqa: PLR0913  a number, where it goes, and how much is shown
     *,
     key: str,
     on_code: Callable[[str], None] | None = None,
-    on_open: Callable[[str], None] | None = None,
-    target: str = "",
-    title: str = "",
     size: Size = "full",
     show_map: bool = False,
     locked: bool = False,
@@ -77,10 +74,7 @@ def bit_grid(  # noqa: PLR0913  a number, where it goes, and how much is shown
         key: The key of this part on its page.
         on_code: Called with the code in hexadecimal after the reader has chosen one; without it
             the browser keeps the code to itself.
-        on_open: Called with the code when the reader follows the link to `target`.
-        target: Address of a page that takes the number over, with a query; "" for no link.
-        title: What stands above the bits; "" for nothing.
-        size: "full"; "compact" leaves the details out; "mini" is bits, formula and value.
+        size: "full"; "compact" leaves the details out.
         show_map: All codes below the bits, for formats of at most 16 bits.
         locked: Look, but do not touch.
     """
@@ -89,8 +83,6 @@ def bit_grid(  # noqa: PLR0913  a number, where it goes, and how much is shown
         "code": hex_code(fmt, code),
         "words": grid_words(),
         "reports": on_code is not None,
-        "target": target,
-        "title": title,
         "size": size,
         "map": show_map,
         "locked": locked,
@@ -101,9 +93,5 @@ def bit_grid(  # noqa: PLR0913  a number, where it goes, and how much is shown
         if on_code is not None:
             on_code(str(st.session_state[key]["code"]))
 
-    def opened() -> None:
-        if on_open is not None:
-            on_open(str(st.session_state[key]["open"]))
-
     # Streamlit loads pandas to look into a dict, but not into a list.
-    _mount(key=key, data=[data], height="content", on_code_change=changed, on_open_change=opened)
+    _mount(key=key, data=[data], height="content", on_code_change=changed)

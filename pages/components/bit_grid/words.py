@@ -75,7 +75,6 @@ _ENTRY: Final = {
     "map": N_("All {count} codes of {format}"),
     "map_axes": N_("Rows: the upper byte of the code. Columns: the lower byte."),
     "map_normal": N_("normal, every other power of two paler"),
-    "open": N_("All about this number →"),
 }
 
 

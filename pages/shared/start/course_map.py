@@ -67,17 +67,25 @@ def _open(slug: str) -> None:
     """Take the way to a lesson, before the page runs again.
 
     On the page that is shown, the lesson's settings are written where its inputs keep them:
-    Streamlit refuses to switch to the same page with parameters that inputs are bound to. A lesson
-    is a link, and a link may be followed from a locked page too.
+    Streamlit refuses to switch to the same page with parameters that inputs are bound to. An input
+    that is hidden, or of another tab, reads its word in the address. A lesson is a link, and a link
+    may be followed from a locked page too.
     """
     lesson = find(slug)
     if lesson.page != link.current_page():
         st.session_state[_WANTED] = slug
         page_links.choose(lesson.query)
         return
+    inputs = {each.name: each for each in link.parameters()}
+    defaults = link.defaults_of(lesson.page)
     for name, value in query_of(lesson).items():
-        is_switch = isinstance(st.session_state.get(name), bool)
-        st.session_state[name] = value == "true" if is_switch else value
+        held = inputs.get(name)
+        if held.visible if held else value == defaults.get(name):
+            is_switch = isinstance(st.session_state.get(name), bool)
+            st.session_state[name] = value == "true" if is_switch else value
+        else:
+            link.settle(name, value)
+            st.query_params[name] = value  # tells the browser, as `settle` does not
 
 
 def find(slug: str) -> Lesson:

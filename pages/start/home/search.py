@@ -6,32 +6,33 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from textwrap import shorten
 from typing import Final
 
 import streamlit as st
 
-from core.language import N_, _
+from core.language import _
 from pages.shared import page_links
 from pages.shared.inputs import Inputs
-from pages.shared.lessons import Lesson, in_language, load_concepts, load_lessons
+from pages.shared.lessons import Lesson, in_language, lesson_link, load_concepts, load_lessons
 from pages.shared.navigation import PAGES, PageRow, page_row
-from pages.shared.start.course_map import address, find
+from pages.shared.start.course_map import find
+from pages.shared.start.torch_errors import (
+    TorchError,
+    explain_error,
+    find_error,
+    load_torch_errors,
+)
 
 MAX_QUERY: Final = 600
 MAX_HITS: Final = 3
-HEADLINE_CHARS: Final = 110
 THRESHOLD: Final = 0.5  # share of the lighter side's weight that both must have in common
 SHORTEST_PREFIX: Final = 3
 LONGEST_QUESTION: Final = 60  # characters: what is longer was pasted and says itself what it is
-_ERRORS: Final = Path(__file__).with_name("torch_errors.toml")
+_ERRORS_PAGE: Final = "start/machine"
 _SYNONYMS: Final = Path(__file__).with_name("synonyms.toml")
-FAMILIES: Final = {
-    "autograd": N_("{count} errors of autograd: this one, and"),
-}
 _WORD: Final = re.compile(r"(?<![a-z_0-9])[a-z_][a-z_0-9]*|[\u3400-\u9fff]+")
 _CHINESE: Final = re.compile(r"[\u3400-\u9fff]")
 
@@ -48,30 +49,6 @@ class Entry:
     def words(self) -> frozenset[str]:
         """The words of the text, without numbers: sizes differ from error to error."""
         return frozenset(split_words(self.text))
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TorchError:
-    """One error text, word for word; `code` raises it, `why` and `fix` are in both languages."""
-
-    slug: str
-    type: str
-    text: str
-    code: str
-    words: str
-    why: Mapping[str, str]
-    fix: Mapping[str, str]
-    system: str = ""  # platform.system() of the only system that says it in these words
-    family: str = ""  # a key of FAMILIES: errors that have their reason in common
-    page: str = ""  # the page that shows the cause, opened with `query`
-    query: Mapping[str, str] = field(default_factory=dict)
-
-
-@cache
-def load_torch_errors() -> tuple[TorchError, ...]:
-    """Return the error texts in the order of the file."""
-    rows = tomllib.loads(_ERRORS.read_text(encoding="utf-8"))["error"]
-    return tuple(TorchError(**{**row, "code": row["code"].strip()}) for row in rows)
 
 
 def search_box(ask: Inputs) -> tuple[Entry, ...]:
@@ -94,51 +71,36 @@ def search_box(ask: Inputs) -> tuple[Entry, ...]:
 
 
 def show_hits(hits: Sequence[Entry]) -> None:
-    """Show each hit: an error with its reason and remedy, a lesson or page with its link."""
-    for hit in hits:
+    """Show the best hit, of an error with its reason and remedy, and the others as links."""
+    for place, hit in enumerate(hits):
         if hit.kind == "error":
-            _show_error(_errors()[hit.target])
+            _show_error(find_error(hit.target), is_best=place == 0)
         elif hit.kind == "lesson":
             lesson = find(hit.target)
-            title, page = in_language(lesson.title), _(page_row(lesson.page).title)
-            st.markdown(f":material/school: [{title}]({address(lesson)}) · {page}")
+            label = f"{in_language(lesson.title)} · {_(page_row(lesson.page).title)}"
+            lesson_link(lesson, label, icon=":material/school:")
         else:
             row = page_row(hit.target)
-            page_links.show_link(row.key, f"{_(row.title)}: {_(question(row))}", {})
+            page_links.show_link(
+                row.key, f"{_(row.title)}: {_(question(row))}", {}, icon=":material/article:"
+            )
 
 
-def _show_error(error: TorchError) -> None:
+def _show_error(error: TorchError, *, is_best: bool) -> None:
+    here = {"machine_tab": "errors", "machine_error": error.slug}
+    if not is_best:
+        page_links.show_link(_ERRORS_PAGE, f"`{error.line}`", here, icon=":material/error:")
+        return
     with st.container(border=True):
-        st.code(f"{error.type}: {error.text}", language=None, wrap_lines=True)
-        # A text inside an f-string is not collected before Python 3.12.
-        why, what_to_do = _("Why"), _("What to do")
-        st.markdown(f"**{why}** {in_language(error.why)}")
-        st.markdown(f"**{what_to_do}** {in_language(error.fix)}")
-        if error.page:
-            label = _("See it happen: {page}").format(page=_(page_row(error.page).title))
-            page_links.show_link(error.page, label, error.query, icon=":material/grid_view:")
-        if error.family:
-            st.caption(_family_said(error))
-        with st.expander(_("Code that raises it")):
-            st.code(f"import torch\n\n{error.code}", language="python", wrap_lines=True)
-
-
-def _family_said(error: TorchError) -> str:
-    """Return the other errors of the same family, each in one line."""
-    family = [each for each in load_torch_errors() if each.family == error.family]
-    lines = [_(FAMILIES[error.family]).format(count=len(family))]
-    for each in family:
-        if each is not error:
-            text = shorten(each.text.replace("`", "'"), HEADLINE_CHARS, placeholder="…")
-            lines.append(f"- `{text}`")
-    return "\n".join(lines)
+        explain_error(error)
+        label = _("Code that raises it, and other errors")
+        page_links.show_link(_ERRORS_PAGE, label, here, icon=":material/error:")
 
 
 def headline_of(hit: Entry) -> str:
     """Return a hit in one line."""
     if hit.kind == "error":
-        text = _errors()[hit.target].text.replace("`", "'")
-        return f"`{shorten(text, HEADLINE_CHARS, placeholder='…')}`"
+        return f"`{find_error(hit.target).line}`"
     if hit.kind == "lesson":
         return in_language(find(hit.target).title)
     return _(page_row(hit.target).title)
@@ -179,10 +141,6 @@ def question(row: PageRow) -> str:
 def _concept_words(lesson: Lesson) -> Iterator[str]:
     for concept in lesson.concepts:
         yield from (concept, *load_concepts().get(concept, {}).values())
-
-
-def _errors() -> dict[str, TorchError]:
-    return {error.slug: error for error in load_torch_errors()}
 
 
 def find_all(query: str) -> tuple[Entry, ...]:

@@ -1,11 +1,10 @@
-"""What home begins with: a button that trains a GPT, the newest run, and a number to flip."""
+"""The button of Home that trains a GPT, and the newest run."""
 
 from contextlib import suppress
 from typing import Final
 
 import streamlit as st
 
-from core.dtypes import FORMATS
 from core.language import N_, _
 from core.machine import cached_probe, probe_machine
 from core.train.run.directory import runs_directory
@@ -15,12 +14,11 @@ from core.train.start.plan import Prepared, Wish, plan_run, predict_run
 from core.train.start.presets import find_duration
 from core.train.start.timing import is_worth_timing, measure_timing
 from core.units import format_exact, format_seconds
-from pages.components.bit_grid.bit_grid import bit_grid
 from pages.server.background import PoolFullError, jobs
 from pages.server.control_right import check_teacher, is_teacher, who_controls
 from pages.server.rate import take_turn
 from pages.server.sandbox_line import make_way
-from pages.shared import link, page_links, settings
+from pages.shared import page_links, settings
 
 WISH: Final = Wish(duration="one_minute")
 # A second size makes the line on which every other config's speed is predicted.
@@ -40,10 +38,6 @@ STATES: Final = {
 }
 ALIVE: Final = ("starting", "running", "stopping")
 _LOOK_AT_RUN: Final = 2.0  # seconds
-FORMAT: Final = "bfloat16"
-NUMBER: Final = 0x4049  # the nearest to pi
-_BITS: Final = "dtypes/bit_layouts"
-_WANTED: Final = "home_number_wanted"
 
 
 def measure() -> None:
@@ -147,7 +141,6 @@ def _newest() -> RunSummary | None:
 def _line() -> None:
     run = _newest()
     if run is None:
-        st.caption(_("No run yet on this server. The button starts the first one."))
         return
     text = _("Run {name} {state}: step {step} of {num_steps}.").format(
         name=f"**{run.title or run.name}**",
@@ -159,26 +152,5 @@ def _line() -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(text)
         page_links.show_link("train/live_run", label, {}, icon=":material/show_chart:")
-    st.progress(min(run.step / run.num_steps, 1.0) if run.num_steps else 0.0)
-
-
-def show_number() -> None:
-    """Show sixteen bits to flip; the link takes the number to its page."""
-    if taken := st.session_state.pop(_WANTED, ""):
-        number = {"bits_tab": "grid", "bits_format": FORMAT, "bits_code": taken}
-        page_links.go_to(_BITS, {**link.defaults_of(_BITS), **number})
-    bit_grid(
-        FORMATS[FORMAT],
-        NUMBER,
-        key="home_grid",
-        title=_("Flip a bit of bfloat16"),
-        on_open=_open,
-        target=page_links.address(_BITS, {"bits_tab": "grid"}),
-        size="mini",
-        locked=settings.locked(),
-    )
-
-
-def _open(code: str) -> None:
-    """Take the number to the page of the bits."""
-    st.session_state[_WANTED] = code
+    if run.state in ALIVE:
+        st.progress(min(run.step / run.num_steps, 1.0) if run.num_steps else 0.0)

@@ -59,15 +59,14 @@ def load_self_check() -> tuple[CheckItem, ...]:
 
 
 def lesson_list(found: Sequence[Lesson]) -> Shown:
-    """Show the lessons that pass the filters, with ticks."""
+    """Show the lessons that pass the filters, with ticks; all of them as a map of the course."""
+    chosen = {name: ASK.used(name, ALL) for name in ("level", "concept", "page")}
+    is_filtered = set(chosen.values()) != {ALL}
     if found:
-        show_lessons(found, key="lessons_list", detailed=not presenting())
+        show_lessons(found, key="lessons_list", detailed=is_filtered and not presenting())
     else:
         st.caption(_("No lesson passes all three filters; set one of them back to “all”."))
-    code = LIST_CODE.format(
-        all=ALL, **{name: ASK.used(name, ALL) for name in ("level", "concept", "page")}
-    )
-    return Shown(headline=_list_sentence(found), code=code)
+    return Shown(headline=_list_sentence(found), code=LIST_CODE.format(all=ALL, **chosen))
 
 
 def _list_sentence(found: Sequence[Lesson]) -> str:

@@ -11,14 +11,13 @@ from core.autograd.forward import Limits
 from core.autograd.leaves import leaves_in, written_leaves
 from core.autograd.presets import PRESETS
 from core.autograd.program import capture_program
+from pages.shared.start.torch_errors import FAMILIES, load_torch_errors
 from pages.start.home.search import (
-    FAMILIES,
     LONGEST_QUESTION,
     MAX_HITS,
     all_entries,
     find_all,
     load_synonyms,
-    load_torch_errors,
     search,
     split_words,
 )

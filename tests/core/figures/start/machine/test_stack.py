@@ -3,7 +3,7 @@
 import pytest
 
 from core.figures.picture import Look
-from core.figures.start.home.stack import stack_picture
+from core.figures.start.machine.stack import stack_picture
 from core.figures.theme import COLORS
 from core.machine import describe_machine
 from core.machine.stack import software_stack

@@ -1,0 +1,39 @@
+"""An error text of torch, its reason and its remedy."""
+
+from textwrap import indent
+from typing import Final
+
+import streamlit as st
+
+from core.language import _
+from pages.shared.start.torch_errors import FAMILIES, TorchError, explain_error, load_torch_errors
+from pages.shared.tabbed_page import Shown
+from pages.start.machine.inputs import choose_error
+
+_CODE: Final = """
+import torch
+
+try:
+{code}
+except Exception as error:
+    print(f"{{type(error).__name__}}: {{error}}")
+"""
+
+
+def errors() -> Shown:
+    """Show the list over the whole width, and what is known about the chosen error."""
+    error = choose_error()
+    with st.container(border=True):
+        explain_error(error)
+        if error.family:
+            st.caption(family_said(error))
+    code = _CODE.format(code=indent(error.code, "    "))
+    return Shown(headline=f"`{error.line}`", code=code)
+
+
+def family_said(error: TorchError) -> str:
+    """Return the other errors of the same family, each in one line."""
+    family = [each for each in load_torch_errors() if each.family == error.family]
+    lines = [_(FAMILIES[error.family]).format(count=len(family))]
+    lines += [f"- `{each.line}`" for each in family if each is not error]
+    return "\n".join(lines)

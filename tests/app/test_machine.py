@@ -1,0 +1,105 @@
+"""This machine: what torch can do here, its layers, its installation and its error texts."""
+
+import pytest
+
+from core.machine.install import BUILDS, install_plan
+from pages.shared.start.torch_errors import load_torch_errors
+from tests.app.shown import ask, commit, page_links, said, texts
+
+KEY = "start/machine"
+
+
+def test_the_first_tab_shows_what_torch_can_do_here(open_page, probed):
+    app = open_page(KEY)
+
+    assert "2.00 GFLOP/s" in said(app)
+    assert "AVX2 ✓, AMX ✗" in said(app)
+    (chart,) = app.get("plotly_chart")
+    assert "On cpu 1 dtypes can be created, converted, added and multiplied: float32." in (
+        chart.proto.alt
+    )
+    app.session_state["machine_machine_dtypes_0_numbers"] = True
+    app.run()
+    table = app.table[0].value
+    assert list(table["dtype"]) == ["float32", "float8_e4m3fn"]
+    assert list(table["add"]) == ["✓", "✗"]
+    assert list(table["PyTorch says"]) == ["", "no sum"]
+
+
+def test_the_stack_is_a_chart_with_a_sentence_and_a_table(open_page, probed):
+    app = open_page(KEY, machine_tab="stack")
+
+    (chart,) = app.get("plotly_chart")
+    assert "torch 2.13.0+cpu" in chart.proto.alt
+    app.session_state["machine_stack_chart_numbers"] = True
+    app.run()
+    assert "PyTorch" in list(app.table[0].value["layer"])
+
+
+def test_a_wheel_that_does_not_exist_is_explained(open_page):
+    app = open_page(KEY, machine_tab="install", machine_system="macos", machine_build="cuda")
+
+    assert "has no wheel for “NVIDIA GPU” on macOS" in app.warning[0].value
+    assert app.session_state["headline"] == "There is no such wheel"
+
+
+def test_the_lines_to_type_are_those_of_the_plan(open_page):
+    app = open_page(KEY, machine_tab="install", machine_system="windows", machine_build="cuda126")
+
+    plan = install_plan("windows", "cuda126")
+    assert app.session_state["headline"] == f"`{plan.torch_line}`"
+    assert [each.value for each in app.code] == ["\n".join(plan.commands), plan.check]
+
+
+@pytest.mark.parametrize("tab", ["machine", "stack"])
+def test_when_torch_cannot_be_asked_the_tab_says_why(open_page, monkeypatch, tab):
+    def refuse(**options):
+        raise ValueError("Torch could not be asked: libtorch is missing")
+
+    monkeypatch.setattr("pages.start.machine.environment.probe_machine", refuse)
+
+    app = open_page(KEY, machine_tab=tab)
+
+    assert not app.exception
+    assert app.error[0].value == "Torch could not be asked: libtorch is missing"
+
+
+def test_asking_again_measures_again(open_page, probed, monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        "pages.start.machine.environment.probe_machine",
+        lambda *, refresh=False: asked.append(refresh) or probed,
+    )
+
+    open_page(KEY).button(key="machine_probe_again").click().run()
+
+    assert True in asked
+
+
+def test_every_error_text_has_its_reason_its_remedy_and_code_that_raises_it(open_page, run_code):
+    for error in load_torch_errors():
+        app = open_page(KEY, machine_tab="errors", machine_error=error.slug)
+
+        assert not app.exception, error.slug
+        assert any(error.why["en"] in text for text in texts(app)), error.slug
+        assert any(error.fix["en"] in text for text in texts(app)), error.slug
+        assert [each.page for each in page_links(app) if each.query_string] or not error.page
+        (code,) = app.session_state["snippets"].values()
+        assert error.code.splitlines()[0] in code
+        compile(code, error.slug, "exec")
+
+
+def test_the_code_of_an_error_raises_it(open_page, run_code):
+    app = open_page(KEY, machine_tab="errors", machine_error="matmul-shapes")
+
+    assert "mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)" in run_code(app)
+
+
+def test_the_build_that_arrives_is_the_one_without_an_index(open_page):
+    app = open_page(KEY, machine_tab="install", **ask("machine_plain_line"))
+    offered = [each for each in BUILDS if "linux" in each.indexes]
+    right = next(place for place, each in enumerate(offered) if each.key == "cuda")
+
+    app = commit(app, "machine_plain_line", right)
+
+    assert "Right: **NVIDIA GPU**." in texts(app)
