@@ -26,9 +26,10 @@ from pages.shared.budget.choices import (
     stops,
 )
 from pages.shared.inputs import Inputs
+from pages.shared.sides import box, boxes
 from pages.shared.tabbed_page import Shown
 
-ASK: Final = Inputs("memory")
+ASK: Final = Inputs("memory", of_picture=("item", "change", "measured"))
 PIECES: Final = stops(1, 128)
 RANKS: Final = stops(1, 256)
 BASES: Final = ("bfloat16", "int8_channel", "nf4", "nf4_double_quant", "mxfp4", "nvfp4")
@@ -81,14 +82,15 @@ class Case:
 
 def choose_case() -> Case:
     """Show all inputs: what is dragged first, then the model and the device, the rest on demand."""
-    with st.container(key="memory_sliders", gap="small"):
+    with box(st.container, key="memory_sliders", gap="small"):
         batch = ASK.slider("batch", _("Micro-batch size"), 1, MOST_TRAINED, default=1, step=1)
         asked = ASK.select_slider(
             "seq", _("Sequence length"), TRAINED_LENGTHS, default=4096, labels="{:,}".format
         )
     model, device = choose_model(ASK), choose_device(ASK)
-    with st.popover(_("Settings"), icon=":material/tune:", key="memory_settings", width="stretch"):
-        training, adapters, devices = st.tabs([_("Training"), "LoRA", _("Devices")])
+    name, icon = _("Settings"), ":material/tune:"
+    with box(st.popover, name, icon=icon, key="memory_settings", width="stretch"):
+        training, adapters, devices = boxes([_("Training"), "LoRA", _("Devices")])
         with training:
             recipe = _choose_recipe()
         with adapters:

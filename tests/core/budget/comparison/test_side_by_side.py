@@ -68,4 +68,7 @@ def test_budgets_are_compared_at_their_peaks():
     assert found["peak"].amounts == (a.item.amount, b.item.amount)
     assert found["weights"].ratio == 1
     assert found["activations"].difference > 0
-    assert set(found) == {"peak", *(part.name for part in (*at_peak(a.largest), *at_peak(b.largest)))}
+    assert set(found) == {
+        "peak",
+        *(part.name for part in (*at_peak(a.largest), *at_peak(b.largest))),
+    }
