@@ -11,7 +11,7 @@ from core.language import _
 
 MOST_ROWS: Final = {False: 8, True: 4}  # on a projector True; the table has them all
 _ROW_HEIGHT: Final = {False: 3.1, True: 2.9}  # of the text's size
-_ROOM: Final = 2.1  # of the longest bar: its number, difference and ratio stand beside
+_ROOM: Final = 1.8  # of the longest bar: its number, difference and ratio stand beside
 _BAR: Final = 0.36  # of a row
 Written = Callable[[float, str], str]  # an amount and its unit in words
 
