@@ -11,7 +11,10 @@ from core.language import _
 
 MOST_ROWS: Final = {False: 8, True: 4}  # on a projector True; the table has them all
 _ROW_HEIGHT: Final = {False: 3.1, True: 2.9}  # of the text's size
-_ROOM: Final = 1.8  # of the longest bar: its number, difference and ratio stand beside
+_ROOM: Final = {
+    False: 1.8,
+    True: 2.3,
+}  # of the longest bar: its number, difference and ratio stand beside
 _BAR: Final = 0.36  # of a row
 Written = Callable[[float, str], str]  # an amount and its unit in words
 
@@ -64,7 +67,7 @@ def side_by_side_picture(
         axis = f"x{place + 1}" if place else "x"
         rows = [(row, pair) for row, pair in enumerate(shown) if pair.unit == unit]
         _draw_bars(drawing, rows, axis, names, written, look)
-        reach = _ROOM * (max(max(pair.amounts) for _row, pair in rows) or 1)
+        reach = _ROOM[look.present] * (max(max(pair.amounts) for _row, pair in rows) or 1)
         bare = {"visible": False, "range": [0, reach], "fixedrange": True}
         axes[axis.replace("x", "xaxis")] = bare | ({"overlaying": "x"} if place else {})
     for row, pair in enumerate(shown):

@@ -8,10 +8,10 @@ from core.budget.comparison.side_by_side import Pair, Rows, side_by_side
 from core.figures.side_by_side import Names, ratio_text, side_by_side_picture
 from core.language import N_, _
 from pages.shared.answer import written
-from pages.shared.settings import look
+from pages.shared.settings import look, presenting
 from pages.shared.tabbed_page import Chart, Shown
 
-MOST_WORDS: Final = 4  # of a name: the legend is one line
+MOST_WORDS: Final = {False: 3, True: 1}  # of a name: it stands in one line of the legend
 _MORE: Final[Mapping[str, tuple[str, str]]] = {
     "bytes": (
         N_("B needs {ratio} times A's memory: {b} against {a}"),
@@ -68,14 +68,18 @@ def beside(side_of: Callable[..., Compared]) -> Callable[[Sequence[Any], Sequenc
 
 
 def two_names(a: Sequence[str], b: Sequence[str]) -> tuple[str, str]:
-    """Return what two sides are called: the first word of each, and those that differ.
+    """Return what two sides are called: the first word of each, and the first that differ.
 
     >>> two_names(("GPT-2", "FP8", "1 × T4"), ("GPT-2", "BF16", "1 × T4"))
     ('GPT-2, FP8', 'GPT-2, BF16')
     """
-    words = [(a[0], b[0]), *(both for both in zip(a[1:], b[1:], strict=True) if len({*both}) > 1)]
-    one, other = zip(*words[:MOST_WORDS], strict=True)
-    return _(", ").join(one), _(", ").join(other)
+    differing = [both for both in zip(a, b, strict=True) if len({*both}) > 1]
+    small = presenting() and differing  # on a projector the legend has no room for what is alike
+    words = differing if small else list(dict.fromkeys([(a[0], b[0]), *differing]))
+    most = MOST_WORDS[presenting()]
+    more = _(", ") + "…" if len(words) > most else ""
+    one, other = zip(*words[:most], strict=True)
+    return _(", ").join(one) + more, _(", ").join(other) + more
 
 
 def shown(a: Compared, b: Compared) -> Shown:

@@ -114,6 +114,9 @@ def _keep(inputs: Inputs) -> None:
 
 
 def _swap(inputs: Inputs, text: str) -> None:
+    """Exchange the sides; a locked page stays as it is, whatever a browser sends."""
+    if locked():
+        return
     values, holds = read_side(text), link.book().holds
     _keep(inputs)
     for name, each in _state(inputs).items():

@@ -218,8 +218,9 @@ class Inputs:
         help: str | None = None,
     ) -> tuple[str, ...]:
         """Show a list in which up to `most` options can be chosen; they keep the reader's order."""
+        accepted: Accepts[Any] = accepts.some_of(options, default, most)  # a list in the session
         draw = partial(st.multiselect, label, options, max_selections=most, help=help)
-        return tuple(self.choose(name, accepts.some_of(options, default, most), draw))
+        return tuple(self.choose(name, accepted, draw))
 
     def choose(
         self, name: str, accepted: Accepts[T], draw: Callable[..., Any], *, disabled: bool = False

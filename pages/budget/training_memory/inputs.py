@@ -1,5 +1,6 @@
 """What is trained, how and on what: the choices of the memory page, and their code."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Final
 
@@ -45,6 +46,11 @@ SHARDING: Final = {
     "2": N_("and gradients (ZeRO-2)"),
     "3": N_("and weights (ZeRO-3, FSDP2)"),
 }
+VIEWS: Final[Mapping[str, str]] = {
+    "parts": N_("what the bytes are"),
+    "choices": N_("which choice did it"),
+}
+"""Of the tab "Scenarios": how a change is told."""
 _OWN_SETTING: Final = ("ladder", "allocator", "tiny")  # tabs that the choices do not concern
 _CODE: Final = """
 from core.budget.budget import at_peak
@@ -73,11 +79,13 @@ class Case:
         scenario: Model, recipe and cluster.
         model: Python that makes the same model, for the snippet.
         device: Python that makes the same device.
+        view: A key of VIEWS.
     """
 
     scenario: Scenario
     model: str
     device: str
+    view: str = "parts"
 
 
 def choose_case() -> Case:
@@ -89,7 +97,10 @@ def choose_case() -> Case:
         )
     model, device = choose_model(ASK), choose_device(ASK)
     name, icon = _("Settings"), ":material/tune:"
+    view = "parts"
     with box(st.popover, name, icon=icon, key="memory_settings", width="stretch"):
+        if ASK.used("tab") == "scenarios":
+            view = _choose_view()
         training, adapters, devices = boxes([_("Training"), "LoRA", _("Devices")])
         with training:
             recipe = _choose_recipe()
@@ -102,7 +113,18 @@ def choose_case() -> Case:
     if ASK.used("tab") not in _OWN_SETTING:
         _note_length(model.spec, asked)
     scenario = Scenario(spec=model.spec, recipe=recipe, cluster=cluster)
-    return Case(scenario=scenario, model=model.code, device=device.code)
+    return Case(scenario=scenario, model=model.code, device=device.code, view=view)
+
+
+def _choose_view() -> str:
+    """Return how the change is told: a key of VIEWS."""
+    return ASK.selectbox(
+        "change",
+        _("Attribute change by"),
+        tuple(VIEWS),
+        default="parts",
+        labels=lambda each: _(VIEWS[each]),
+    )
 
 
 def _note_length(spec: ModelSpec, asked: int) -> None:

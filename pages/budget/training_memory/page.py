@@ -9,7 +9,7 @@ from pages.budget.training_memory.ladder import choose_rung, ladder
 from pages.budget.training_memory.old_pins import adopt_old_pins
 from pages.budget.training_memory.question import ask_what_is_reserved, ask_when_it_peaks
 from pages.budget.training_memory.recipes import choose_recipes, recipes
-from pages.budget.training_memory.scenarios import choose_view, from_a_to_b, from_example
+from pages.budget.training_memory.scenarios import from_a_to_b, from_example
 from pages.budget.training_memory.step_timeline import timeline
 from pages.budget.training_memory.tiny_model import choose_sizes, tiny_model
 from pages.shared.tabbed_page import Page, Tab, tabbed_page
@@ -43,7 +43,6 @@ tabbed_page(
             "scenarios": Tab(
                 label=N_("Scenarios"),
                 show=from_example,
-                choose=choose_view,
                 compare=from_a_to_b,
             ),
             "ladder": Tab(label=N_("Ladder"), show=ladder, choose=choose_rung, with_inputs=False),

@@ -4,9 +4,8 @@ A scenario is a whole setting: a model, how it is trained, on which devices. The
 the inputs say; the first is an example, or what the reader has kept as A.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Final
 
 import streamlit as st
 
@@ -21,45 +20,28 @@ from core.figures.budget.training_memory.scenarios import (
     signed,
     waterfall_picture,
 )
-from core.language import N_, _
-from pages.budget.training_memory.inputs import ASK, Case
+from core.language import _
+from pages.budget.training_memory.inputs import Case
 from pages.budget.training_memory.old_pins import EXAMPLE
 from pages.budget.training_memory.words import change_text, setting_text, that_differ, why
 from pages.shared.settings import look, presenting
 from pages.shared.tabbed_page import Chart, Shown
 
-VIEWS: Final[Mapping[str, str]] = {
-    "parts": N_("what the bytes are"),
-    "choices": N_("which choice did it"),
-}
 
-
-def choose_view() -> str:
-    """Return how the change is told: a key of VIEWS."""
-    return ASK.selectbox(
-        "change",
-        _("Attribute change by"),
-        tuple(VIEWS),
-        default="parts",
-        labels=lambda each: _(VIEWS[each]),
-    )
-
-
-def from_example(case: Case, view: str) -> Shown:
+def from_example(case: Case) -> Shown:
     """Show the way from an example to the setting of the page."""
     texts = [
         _("A is an example: {setting}. “Compare with…” keeps a setting of your own as A."),
         _("B is the setting of the page: {setting}."),
     ]
-    return _way(read_scenario(EXAMPLE), case.scenario.tidied(), view, texts)
+    return _way(read_scenario(EXAMPLE), case.scenario.tidied(), case.view, texts)
 
 
-def from_a_to_b(a: Sequence[object], b: tuple[Case, str]) -> Shown:
+def from_a_to_b(a: Sequence[Case], b: Sequence[Case]) -> Shown:
     """Show the way from the setting that was kept to that of the page."""
-    (first, *_view), (last, view) = a, b
-    assert isinstance(first, Case)  # noqa: S101  what choose_case has returned
+    (first,), (last,) = a, b
     texts = [_("A was kept: {setting}."), _("B is the setting of the page: {setting}.")]
-    return _way(first.scenario.tidied(), last.scenario.tidied(), view, texts)
+    return _way(first.scenario.tidied(), last.scenario.tidied(), last.view, texts)
 
 
 def _way(first: Scenario, last: Scenario, view: str, texts: Sequence[str]) -> Shown:
