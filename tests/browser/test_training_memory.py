@@ -51,6 +51,19 @@ def test_an_old_link_with_pins_opens_as_the_comparison_and_leaves_the_inputs_to_
     page.until("!location.search.includes('memory_pins')")
     assert parameter(page, "memory_batch") == "9"
     assert "batch=2" in parameter(page, "memory_a")
+    said = headline(page)
+    page.reload()
+    until_headline(page, said)
+
+
+def test_an_old_pin_beside_the_setting_of_the_page_outlives_a_reload(page, visit):
+    pin = "gpt2;t4;batch_size=4;seq_len=1024"
+    visit(page, PATH, memory_tab="scenarios", memory_pins=pin, memory_to="now")
+    until_headline(page, "A → B", "startsWith")
+    assert "batch=4" in parameter(page, "memory_a")
+    said = headline(page)
+    page.reload()
+    until_headline(page, said)
 
 
 def test_the_button_simulates_the_step_and_the_closed_form_agrees(page, visit):

@@ -55,10 +55,10 @@ def adopt_old_pins() -> None:
     is_news = st.session_state.get(done) != found
     st.session_state[done] = found
     wanted = {name: _OLD[name] if value is None else value for name, value in found.items()}
-    for name in _OLD:
-        link.settle(ASK.key(name), None)
     if is_news:
         _adopt(wanted)
+    for name in _OLD:  # last: a browser is told the whole address when something leaves it
+        link.settle(ASK.key(name), None)
 
 
 def _adopt(wanted: Mapping[str, str]) -> None:
@@ -78,7 +78,8 @@ def _here() -> dict[str, str]:
     return {
         name.removeprefix(start): value
         for name, value in st.query_params.items()
-        if name.startswith(start) and name.removeprefix(start) not in {"tab", *ASK.of_picture}
+        if name.startswith(start)
+        and name.removeprefix(start) not in {"tab", *ASK.of_picture, *_OLD}
     }
 
 
