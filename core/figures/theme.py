@@ -124,6 +124,8 @@ _MEANINGS: Final[Mapping[str, str]] = {
     "written": "orange",
     "positive": "blue",
     "negative": "orange",
+    "side_a": "blue",
+    "side_b": "orange",
 }
 
 # Meanings that stand side by side in one picture; inside a group no two may look alike.
@@ -142,6 +144,7 @@ GROUPS: Final[tuple[tuple[str, ...], ...]] = (
     ("embedding", "attention", "feed_forward", "experts", "norms"),
     ("grew", "shrank", "other"),
     ("positive", "negative"),
+    ("side_a", "side_b"),
     ("axis_1", "axis_2", "axis_3", "axis_4", "axis_5", "axis_6"),
 )
 

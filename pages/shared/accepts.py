@@ -74,6 +74,28 @@ def one_of(options: Sequence[T], default: T) -> Accepts[T]:
     )
 
 
+def some_of(
+    options: Sequence[str], default: tuple[str, ...], most: int
+) -> Accepts[tuple[str, ...]]:
+    """Accept up to `most` of the options, each once, in any order, with commas between them."""
+
+    def read(text: str) -> tuple[str, ...] | None:
+        words = tuple(text.split(","))
+        fits = len(words) <= most and len(set(words)) == len(words) and set(words) <= {*options}
+        return words if fits else None
+
+    def allowed() -> str:
+        text = _("up to {most} of {choices}, with commas between them")
+        return text.format(most=most, choices=", ".join(f"`{each}`" for each in options))
+
+    return Accepts(
+        read=read,
+        write=lambda chosen: ",".join(chosen or default),  # none chosen: as at first
+        allowed=allowed,
+        default=default,
+    )
+
+
 def true_or_false(default: bool) -> Accepts[bool]:
     """Accept true or false."""
     words = {"true": True, "false": False}

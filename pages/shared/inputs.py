@@ -4,6 +4,9 @@
 address by its own value: a number, a text, on or off. Of a choice it would write the *label*,
 which is translated: so an unseen text field under the setting's name is bound to the address and
 holds the option's word, and the control that is seen has the key `lr_layers_choice`.
+While two settings are compared, the inputs of the other one are read by the same calls, unseen.
+
+Why long: one method for each kind of input, and the one way in which all of them are picked.
 """
 # ruff: noqa: PLR0913  an input has a name, a label, a range, a default and a help text
 # ruff: noqa: A002  `help` is Streamlit's own name
@@ -16,7 +19,7 @@ from typing import Any, Final, TypeVar
 import streamlit as st
 
 from core.language import _
-from pages.shared import accepts, link, settings
+from pages.shared import accepts, link, settings, sides
 from pages.shared.accepts import Accepts
 
 T = TypeVar("T")
@@ -30,9 +33,12 @@ class Inputs:
 
     Attributes:
         page: The first part of every setting's name in the address: "lr". It is public.
+        of_picture: Those that say how something is shown: they are the same for both sides of a
+            comparison.
     """
 
     page: str
+    of_picture: Sequence[str] = ()
 
     def key(self, name: str) -> str:
         """Return a setting's name in the address, which is also the key of its widget."""
@@ -40,6 +46,8 @@ class Inputs:
 
     def used(self, name: str, default: str = "") -> str:
         """Return what an input was in this run or, if it comes later on the page, in the last."""
+        if (side := sides.reading()) and name in side.used:
+            return str(side.used[name])
         return str(link.book().used.get(self.key(name), default))
 
     def set(self, name: str, value: object) -> None:
@@ -162,6 +170,8 @@ class Inputs:
 
     def _move_to_end(self, name: str, end: object) -> None:
         """Bring what the reader chose before back to what is possible; no link has said it."""
+        if sides.reading():
+            return
         st.session_state[self.key(name)] = end
         link.settle(self.key(name), None)
 
@@ -196,6 +206,21 @@ class Inputs:
         """Show `options` in a list that opens, for more than five of them."""
         draw = partial(st.selectbox, label, options, format_func=labels, help=help)
         return self.choose(name, accepts.one_of(options, default), draw, disabled=disabled)
+
+    def several(
+        self,
+        name: str,
+        label: str,
+        options: Sequence[str],
+        *,
+        default: tuple[str, ...],
+        most: int,
+        help: str | None = None,
+    ) -> tuple[str, ...]:
+        """Show a list in which up to `most` options can be chosen; they keep the reader's order."""
+        accepted: Accepts[Any] = accepts.some_of(options, default, most)  # a list in the session
+        draw = partial(st.multiselect, label, options, max_selections=most, help=help)
+        return tuple(self.choose(name, accepted, draw))
 
     def choose(
         self, name: str, accepted: Accepts[T], draw: Callable[..., Any], *, disabled: bool = False
@@ -239,6 +264,8 @@ def pick(
         disabled: Whether the page itself disables the input now.
         kept: How the session keeps a value under this key; as it is, unless said otherwise.
     """
+    if side := sides.reading():
+        return side.take(name, accepted)
     key = f"{page}_{name}"
     raw = link.raw_value(key)
     asked = None if raw is None else accepted.read(raw)
@@ -260,6 +287,7 @@ def pick(
     written = accepted.write(used)
     default = accepted.write(accepted.default)
     link.register(key, written, default=default, visible=visible)
+    notes.holds[key] = partial(_hold, accepted, kept)
     if raw is not None and asked is None:
         link.refuse(key, raw, allowed=accepted.allowed(), used=written)
     return used
@@ -273,6 +301,13 @@ def _is_news(key: str, raw: str | None, held: object) -> bool:
     """
     known_raw, known_value = link.book().known.get(key, (raw, None))
     return bool(raw != known_raw and st.session_state.get(key) == known_value != held)
+
+
+def _hold(accepted: Accepts[T], kept: Callable[[T], object] | None, text: str) -> object:
+    """Return what the session holds for a value of the address; its default if not accepted."""
+    value = accepted.read(text)
+    value = accepted.default if value is None else value
+    return value if kept is None else kept(value)
 
 
 def _last_used(key: str, accepted: Accepts[T]) -> T:

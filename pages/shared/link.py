@@ -4,7 +4,7 @@ A page's inputs register here what they accept; "copy link" writes all of them, 
 the frame names each link value that was not accepted.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
@@ -74,6 +74,8 @@ class Book:
         refusals: Name -> a link value that was not accepted.
         used: Name -> what an input was when it was last seen or set by a link.
         known: Name -> what the address said and what Streamlit held when it was last read.
+        beyond: Why no link can carry the state of the page; "" if one can.
+        holds: Name -> what turns a value of the address into what the session holds.
     """
 
     page: str = ""
@@ -84,6 +86,8 @@ class Book:
     refusals: dict[str, Refusal] = field(default_factory=dict)
     used: dict[str, Any] = field(default_factory=dict)
     known: dict[str, tuple[str | None, object]] = field(default_factory=dict)
+    beyond: str = ""
+    holds: dict[str, Callable[[str], object]] = field(default_factory=dict)
 
 
 def book() -> Book:
@@ -96,13 +100,13 @@ def book() -> Book:
 def begin_run() -> None:
     """Forget the parameters of the last run."""
     notes = book()
-    notes.parameters, notes.page = {}, ""
+    notes.parameters, notes.page, notes.beyond = {}, "", ""
 
 
 def begin_page() -> None:
     """Forget the parameters of the page; those of the frame stand."""
     notes = book()
-    notes.parameters = dict(notes.of_frame)
+    notes.parameters, notes.beyond = dict(notes.of_frame), ""
 
 
 def enter(page: str) -> None:

@@ -3,6 +3,9 @@
 From top to bottom a page is its title, its tabs, the headline that answers its question and, below
 it, the inputs on the left and the picture beside them. A tab is a function `case -> Shown`; parts
 that it draws itself stand above the pictures. Only the open tab is computed.
+A tab with `compare` can keep its state as A and show it beside what the inputs say then.
+
+Why long: the records of the contract with all that they may hold, and the one order of drawing.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +19,7 @@ from streamlit.delta_generator import DeltaGenerator
 from core.budget import Item
 from core.figures.picture import Picture
 from core.language import _
-from pages.shared import accepts
+from pages.shared import accepts, compare
 from pages.shared.answer import explained_number, headline, show_code
 from pages.shared.charts import show_chart
 from pages.shared.header import page_header, tabs_place
@@ -85,6 +88,7 @@ class Tab:
         choose: Shows inputs of the tab's own and returns what they say.
         question: Asks another question than the page's.
         reading: Another text than the page's: its name beside the page.
+        compare: Takes what `show` would for side A, then for side B, each as a sequence.
     """
 
     label: str
@@ -94,6 +98,7 @@ class Tab:
     choose: Callable[[], Any] | None = None
     question: Callable[[], None] | None = None
     reading: str = ""
+    compare: Callable[[Sequence[Any], Sequence[Any]], Shown] | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -135,8 +140,10 @@ class _Places:
     """Where everything goes, in the order of the eye; filled in another one."""
 
     head: DeltaGenerator
+    side: DeltaGenerator
     choices: DeltaGenerator
     own: DeltaGenerator
+    offer: DeltaGenerator
     body: DeltaGenerator
     question: DeltaGenerator
     code: DeltaGenerator
@@ -163,8 +170,12 @@ def tabbed_page(file: str, doc: str | None, page: Page) -> None:
         st.html(style)
     tab = page.every_tab[key := _choose_tab(page)]
     places = _make_places(page, tab)
+    other = _choose_a(page, tab, places)
     chosen = _choose(page, tab, places)
-    shown = _show(page, tab, places, chosen)
+    shown = _show(page, tab, places, chosen, other)
+    if tab.compare and not page.inputs.used(compare.SETTING):
+        with places.offer:
+            compare.offer(page.inputs)
     with places.question:
         if ask := tab.question or page.question:
             ask_on_demand(page.inputs, ask)
@@ -218,10 +229,35 @@ def _make_places(page: Page, tab: Tab) -> _Places:
     with st.container(key="page_split"):  # without inputs the picture has the whole width
         rail, body = st.columns([1, 4], gap="medium") if has_inputs else (st.container(),) * 2
     with rail.container(key="page_rail", gap="small"):
+        side = st.container(key="page_side", gap="small")
         choices = st.container(key="page_choices", gap="small")
         own = st.container(key="tab_choices", gap="small")
+        offer = st.container(key="page_offer", gap="small")
     question, code = st.columns(2) if tab.question or page.question else (st.container(),) * 2
-    return _Places(head=head, choices=choices, own=own, body=body, question=question, code=code)
+    return _Places(
+        head=head, side=side, choices=choices, own=own, offer=offer, body=body,
+        question=question, code=code,
+    )  # fmt: skip
+
+
+def _choose_a(page: Page, tab: Tab, places: _Places) -> Sequence[Any] | None:
+    """Return what side A hands to the tab, after its buttons; None while nothing is compared."""
+    if all(each.compare is None for each in page.every_tab.values()):
+        return None
+    text = compare.kept_text(page.inputs)
+    if not text or tab.compare is None:
+        return None
+
+    def choose() -> list[Any]:
+        wanted = [page.choose()] if page.choose and tab.with_inputs else []
+        return [*wanted, tab.choose()] if tab.choose else wanted
+
+    with places.side:
+        try:
+            return compare.read_a(page.inputs, text, choose)
+        except ValueError as error:
+            compare.left_out(error)
+    return None
 
 
 def _choose(page: Page, tab: Tab, places: _Places) -> _Chosen:
@@ -238,7 +274,9 @@ def _choose(page: Page, tab: Tab, places: _Places) -> _Chosen:
         return _Chosen(problem=error)
 
 
-def _show(page: Page, tab: Tab, places: _Places, chosen: _Chosen) -> Shown:
+def _show(
+    page: Page, tab: Tab, places: _Places, chosen: _Chosen, other: Sequence[Any] | None
+) -> Shown:
     """Ask for what the tab needs and return what it shows; choices that cannot be are told."""
     wanted = [chosen.case] if page.choose and tab.with_inputs else []
     with places.body:
@@ -248,6 +286,12 @@ def _show(page: Page, tab: Tab, places: _Places, chosen: _Chosen) -> Shown:
                     wanted.append(tab.choose())
             if chosen.problem is not None and tab.with_inputs:
                 raise chosen.problem
+            if tab.compare is not None and other is not None:
+                try:
+                    return tab.compare(other, wanted)
+                except ValueError as error:
+                    with places.side:
+                        compare.left_out(error)
             return tab.show(*wanted)
         except ValueError as error:
             if page.refusal is None:

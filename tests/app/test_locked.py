@@ -31,7 +31,10 @@ WRITES = {
     ("budget/parallelism", "ring"): {"parallel_ring_step"},
     ("budget/training_memory", "items"): {"memory_item"},
     ("budget/training_memory", "ladder"): {"memory_rung"},
-    ("budget/training_memory", "scenarios"): {"memory_pins"},
+    ("budget/training_memory", "scenarios"): {"memory_a"},
+    ("budget/model_sizes", "model"): {"sizes_a"},
+    ("budget/serving", "memory"): {"serving_a"},
+    ("budget/flops_and_time", "time"): {"flops_a"},
     ("dtypes/low_precision_training", "scaler"): {"lowp_scaler_step"},
 }
 

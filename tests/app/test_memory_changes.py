@@ -1,11 +1,12 @@
-"""The memory page's tabs about change: pinned scenarios and the ladder."""
-
-import json
+"""The memory page's tabs about change: from one setting to another, old pins, the ladder."""
 
 import pytest
 
 from core.budget.comparison.rederived import ladder
-from tests.app.shown import OWN, alt, headline, said
+from core.budget.recipe import LoRA, TrainingRecipe
+from core.budget.training.scenario import named_scenario
+from pages.budget.training_memory.old_pins import inputs_of
+from tests.app.shown import alt, headline, parameters, said
 
 PAGE = "budget/training_memory"
 EXTREMES = (
@@ -20,94 +21,73 @@ HERE = {
     "memory_seq": "1024",
     "memory_tab": "scenarios",
 }
-
-
-def table(app):
-    return next(each.value for each in app.markdown if "| **" in each.value)
+OLD = (
+    "gpt2;t4;batch_size=2;seq_len=512;accumulation=8;step_kind=fused|"
+    "gpt2;t4;batch_size=8;seq_len=512;accumulation=8;step_kind=fused;checkpointing=full"
+)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_the_setting_of_the_page_is_compared_with_a_pin_whatever_it_is(open_page, language):
+def test_the_setting_of_the_page_is_compared_with_the_example_whatever_it_is(open_page, language):
     for setting in EXTREMES:
-        for view in ("parts", "choices", "table"):
+        for view in ("parts", "choices"):
             app = open_page(
-                PAGE,
-                lang=language,
-                memory_tab="scenarios",
-                memory_to="now",
-                memory_change=view,
-                **setting,
+                PAGE, lang=language, memory_tab="scenarios", memory_change=view, **setting
             )
-            assert "A → " in headline(app), setting
-            assert len(app.get("plotly_chart")) == (view != "table"), setting
+            assert "A → B" in headline(app), setting
+            assert len(app.get("plotly_chart")) == 1, setting
 
 
-def test_two_examples_are_compared_before_the_reader_has_pinned_anything(open_page):
+def test_an_example_stands_before_the_setting_until_the_reader_keeps_one(open_page):
     app = open_page(PAGE, **HERE)
-    assert headline(app).startswith("A → C: ")
-    assert "at the peak, −" in headline(app)
+    assert headline(app).startswith("A → B: 143 GiB → ")
     assert "activations −" in alt(app)
-    assert [each.label[0] for each in app.metric] == ["A", "C"]
-    assert "The largest moment was “end of forward”" in said(app)
-
-
-def test_all_pins_and_the_setting_stand_side_by_side(open_page):
-    found = table(open_page(PAGE, **HERE, memory_change="table"))
-    assert "|  | A | B | C | now |" in found
-    again = "full: recompute every layer"
-    assert f"| activation checkpointing | none | {again} | {again} | none |" in found
-    assert "✗ too big | ✓ fits | ✓ fits" in found
-    assert "| 当前 |" in table(open_page(PAGE, **HERE, memory_change="table", lang="zh"))
+    assert "A is an example: Llama-3.1 8B; 8 × H100 SXM; 2 × 8,192 tokens; FSDP2" in said(app)
+    assert "B is the setting of the page: GPT-2; 1 × T4; 4 × 1,024 tokens" in alt(app)
+    app.button(key="memory_compare").click().run()
+    assert headline(app).endswith("±0")
+    assert "A was kept: GPT-2; 1 × T4; 4 × 1,024 tokens" in said(app)
+    app.slider(key="memory_batch").set_value(8).run()
+    assert "at the peak, +" in headline(app)
 
 
 def test_the_choices_share_the_same_change_out(open_page):
-    app = open_page(PAGE, **HERE, memory_change="choices", memory_to="now")
-    assert headline(app).startswith("A → now: ")
+    app = open_page(PAGE, **HERE, memory_change="choices")
     for words in ("model Llama-3.1 8B → GPT-2", "device ", "FSDP2: fp32 shards"):
         assert words in alt(app), words
 
 
-def test_a_click_pins_the_setting_and_the_address_carries_it(open_page):
-    app = open_page(PAGE, **HERE)
-    app.button(key="memory_pin").click().run()
-    assert app.button(key="memory_pin").label == "All four are pinned"
-    pins = app.session_state["memory_pins"]
-    assert "|gpt2;t4;batch_size=4;seq_len=1024;" in pins
-    again = open_page(PAGE, **HERE, memory_pins=pins, memory_to="D")
-    assert headline(again).startswith("A → D: ")
-    app.button(key="memory_unpin_A").click().run()
-    assert app.session_state["memory_pins"] == pins.split("|", 1)[1]
+def test_an_old_link_with_pins_opens_as_the_comparison_of_its_two_letters(open_page):
+    app = open_page(PAGE, memory_tab="scenarios", memory_pins=OLD, memory_to="B")
+    now = parameters(app)
+    assert {name: now[f"memory_{name}"] for name in ("model", "batch", "seq", "checkpointing")} == {
+        "model": "gpt2",
+        "batch": "8",
+        "seq": "512",
+        "checkpointing": "full",
+    }
+    assert "batch=2" in now["memory_a"]
+    assert "A was kept: GPT-2; 1 × T4; 2 × 512 tokens" in said(app)
+    assert "memory_pins" not in said(app)
+    assert set(app.query_params) >= {"memory_a", "memory_batch"}
+    assert not {"memory_pins", "memory_to"} & set(app.query_params)
 
 
-def test_a_pinned_setting_is_in_the_copied_link_and_opens_again(open_page):
-    app = open_page(PAGE, memory_tab="scenarios", memory_batch="7", memory_pins="")
-    app.button(key="memory_pin").click().run()
-    pins = app.session_state["memory_pins"]
-    assert pins.startswith("llama-2-7b;h100-sxm;")
-    assert "batch_size=7" in pins
-    again = open_page(PAGE, memory_tab="scenarios", memory_pins=pins, memory_to="now")
-    assert headline(again).startswith("A → now: ")
-    assert "activations −" in alt(again)
+def test_an_old_link_to_the_three_examples_says_what_it_said(open_page):
+    app = open_page(PAGE, memory_tab="scenarios", memory_from="A", memory_to="C")
+    assert headline(app) == "A → B: 143 GiB → 25.9 GiB at the peak, −117 GiB"
+    table = open_page(PAGE, memory_tab="scenarios", memory_from="A", memory_change="table")
+    assert headline(table).startswith("B needs 0.181 times A's memory: 25.9 GiB against 143 GiB")
 
 
-def test_four_are_the_most_and_a_locked_page_keeps_its_pins(open_page):
-    app = open_page(PAGE, **HERE, memory_pins="|".join(["gpt2;t4"] * 4))
-    assert app.button(key="memory_pin").disabled
-    assert app.button(key="memory_pin").label == "All four are pinned"
-    locked = open_page(PAGE, **HERE, lock="1")
-    assert locked.button(key="memory_pin").disabled
-    assert locked.button(key="memory_unpin_A").disabled
-
-
-def test_a_model_of_the_readers_own_stays_in_the_session(open_page):
-    own = HERE | {"memory_model": "own", "memory_config": json.dumps(OWN), "memory_pins": ""}
-    app = open_page(PAGE, **own, memory_change="table")
-    app.button(key="memory_pin").click().run()
-    assert app.session_state["memory_pins"] == "own1"
-    assert headline(app).startswith("A → now: ")
-    assert "| model | llama | llama |" in table(app)
-    assert "own1" in said(open_page(PAGE, **HERE, memory_pins="own1"))
+def test_now_and_an_empty_letter_stand_for_the_setting_of_the_link(open_page):
+    app = open_page(PAGE, **HERE, memory_pins=OLD, memory_to="now")
+    assert "A was kept: GPT-2; 1 × T4; 2 × 512 tokens" in said(app)
+    assert "B is the setting of the page: GPT-2; 1 × T4; 4 × 1,024 tokens" in said(app)
+    other = open_page(PAGE, **HERE, memory_pins=OLD, memory_from="now", memory_to="B")
+    assert "A was kept: GPT-2; 1 × T4; 4 × 1,024 tokens" in said(other)
+    assert headline(open_page(PAGE, **HERE, memory_pins=OLD, memory_from="D")).startswith("A → B")
 
 
 @pytest.mark.parametrize(
@@ -115,34 +95,40 @@ def test_a_model_of_the_readers_own_stays_in_the_session(open_page):
     [
         ("gpt9;t4", "Pin A is left out. model is 'gpt9'; use one of: "),
         ("gpt2;t4;batch_size=0", "Pin A is left out. batch_size is 0; it must lie between"),
-        (
-            "gpt2;t4;num_devices=8;tensor=8;seq_len=64",
-            "Pin A is left out. 8 tensor-parallel ranks cannot share the 12",
-        ),
         ("gpt2", "Pin A is left out. 'gpt2' is no scenario"),
+        ("gpt2;t4;overlap=0.9", "Pin A is left out. This page does not ask for `overlap`."),
+        ("gpt2;t4;lora=8,q,nf4", "Pin A is left out. This page does not ask for `q`."),
     ],
 )
 def test_a_pin_that_cannot_be_is_left_out_with_a_sentence(open_page, pin, sentence):
-    app = open_page(PAGE, **HERE, memory_pins=pin)
+    app = open_page(PAGE, **HERE, memory_pins=pin, memory_to="now")
     assert sentence in said(app)
-    assert "A is empty; the setting of the page stands in." in said(app)
-    assert headline(app).startswith("now → now: ")
-    assert "nothing changes" in alt(app)
+    assert headline(app).endswith("±0")
+
+
+def test_every_choice_of_a_scenario_becomes_the_input_that_makes_it(open_page):
+    recipe = TrainingRecipe(
+        batch_size=3, seq_len=2048, precision="pure_bf16", lora=LoRA(rank=16, base_format="nf4")
+    )
+    layout = {"num_devices": 16, "tensor": 2, "zero_stage": 1, "sequence_parallel": True}
+    values = inputs_of(named_scenario("llama-2-7b", "a100-80gb", recipe, layout))
+    app = open_page(PAGE, **{f"memory_{name}": value for name, value in values.items()})
+    assert " parameters of Llama-2 7B are trained" in headline(app)
+    now = parameters(app)
+    assert {name: now[f"memory_{name}"] for name in values} == values
+    assert values["replicas"] == "8"
 
 
 def test_a_setting_that_cannot_be_leaves_a_sentence(open_page):
-    impossible = HERE | {"memory_model": "deepseek-v3", "memory_lora": "true"}
-    app = open_page(PAGE, **impossible)
-    assert "The setting of the page is left out. DeepSeek-V3 has no matrix" in said(app)
-    assert alt(app).startswith("From A")
-    nothing = open_page(PAGE, **impossible, memory_pins="")
-    assert headline(nothing).startswith("Nothing can be compared")
-    assert nothing.get("plotly_chart") == []
+    app = open_page(PAGE, **HERE | {"memory_model": "deepseek-v3", "memory_lora": "true"})
+    assert headline(app) == "This setting cannot be trained."
+    assert "DeepSeek-V3 has no matrix" in app.error[0].value
+    assert app.get("plotly_chart") == []
 
 
 def test_scenarios_in_chinese_and_on_a_projector(open_page):
     app = open_page(PAGE, **HERE, lang="zh", present="1")
-    assert "A → C：峰值" in headline(app)
+    assert "A → B：峰值" in headline(app)
 
 
 def test_the_tour_begins_where_ours_begins(open_page):
@@ -182,16 +168,3 @@ def test_the_ladder_stands_on_a_projector_and_in_chinese(open_page):
     assert headline(open_page(PAGE, memory_tab="ladder", lang="zh")).startswith(
         "第 2 级，共 10 级，"
     )
-
-
-def test_what_the_two_letters_stand_for_is_said_in_words_below_the_picture_and_in_its_alt(
-    open_page,
-):
-    setting = "Llama-3.1 8B; 8 × H100 SXM; 2 × 8,192 tokens; FSDP2"
-    app = open_page(PAGE, **HERE)
-    for words in (f"A is {setting}", f"C is {setting}", "activation checkpointing: full"):
-        assert words in said(app), words
-        assert words in alt(app), words
-    assert "loss chunks: 8" in alt(app)
-    now = open_page(PAGE, **HERE, memory_to="now", memory_change="table")
-    assert "now is GPT-2; 1 × T4; 4 × 1,024 tokens" in said(now)

@@ -134,7 +134,7 @@ def test_an_own_config_takes_the_place_of_the_slider(open_page):
     app = open_page(PAGE, sizes_config=json.dumps(OWN))
 
     assert "of llama take 411 KiB in bfloat16: 210,240 × 2 bytes" in headline(app)
-    (slider,) = app.get("select_slider")
+    slider = app.select_slider(key="sizes_size_choice")
     assert slider.disabled
     assert "num_params = 210_240" in app.session_state["snippets"]["model"]
 

@@ -1,4 +1,4 @@
-"""Training memory in a browser: a click on a line, a pin, a simulated step, lines of a program."""
+"""Training memory in a browser: a line, a kept setting, a simulated step, a program."""
 
 import re
 import urllib.parse
@@ -19,24 +19,51 @@ def test_a_click_on_a_line_opens_its_formula(page, visit):
     assert page.get_by_text("2 * state_bytes * num_updated").first.is_visible()
 
 
-def pins(page):
+def parameter(page, name):
     query = urllib.parse.urlparse(page.url).query
-    return urllib.parse.parse_qs(query).get("memory_pins", [""])[0]
+    return urllib.parse.parse_qs(query).get(name, [""])[0]
 
 
-def test_a_pin_goes_into_the_address_and_the_waterfall_follows(page, visit, screenshot):
-    visit(page, PATH, memory_tab="scenarios", memory_to="D", memory_batch=3)
-    drawn(page)
-    assert headline(page).startswith("A → now")
+def test_a_kept_setting_goes_into_the_address_and_the_waterfall_follows(page, visit, screenshot):
+    visit(page, PATH, memory_tab="scenarios", memory_batch=3)
+    until_headline(page, "A → B: 143 GiB", "startsWith")
 
-    page.get_by_role("button", name="Pin as D").click()
-    until_headline(page, "A → D", "startsWith")
-
-    assert pins(page).endswith(";accumulation=8;step_kind=fused"), pins(page)
-    assert "batch_size=3" in pins(page)
+    page.get_by_role("button", name="Compare with").click()
+    until_headline(page, "±0", "endsWith")
+    assert parameter(page, "memory_a") == "batch=3"
     screenshot(page, "memory-scenarios")
     page.reload()
-    until_headline(page, "A → D", "startsWith")
+    until_headline(page, "±0", "endsWith")
+
+
+def test_an_old_link_with_pins_opens_as_the_comparison_and_leaves_the_inputs_to_the_reader(
+    page, visit
+):
+    pins = "gpt2;t4;batch_size=2;seq_len=512|gpt2;t4;batch_size=8;seq_len=512"
+    visit(page, PATH, memory_tab="scenarios", memory_pins=pins, memory_to="B")
+    until_headline(page, "A → B", "startsWith")
+    before = headline(page)
+
+    slider = page.get_by_role("slider", name="Micro-batch size").first
+    assert slider.get_attribute("aria-valuenow") in {None, "8"}
+    slider.press("ArrowRight")
+    page.until(f"document.querySelector('.st-key-headline').innerText !== {before!r}")
+    page.until("!location.search.includes('memory_pins')")
+    assert parameter(page, "memory_batch") == "9"
+    assert "batch=2" in parameter(page, "memory_a")
+    said = headline(page)
+    page.reload()
+    until_headline(page, said)
+
+
+def test_an_old_pin_beside_the_setting_of_the_page_outlives_a_reload(page, visit):
+    pin = "gpt2;t4;batch_size=4;seq_len=1024"
+    visit(page, PATH, memory_tab="scenarios", memory_pins=pin, memory_to="now")
+    until_headline(page, "A → B", "startsWith")
+    assert "batch=4" in parameter(page, "memory_a")
+    said = headline(page)
+    page.reload()
+    until_headline(page, said)
 
 
 def test_the_button_simulates_the_step_and_the_closed_form_agrees(page, visit):

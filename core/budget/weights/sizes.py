@@ -25,6 +25,13 @@ FORMAT_NAMES: Final = (
 )
 """The formats of the page: wide to narrow, each as it is really stored, scales included."""
 
+OFFERED: Final = (
+    *("float32", "bfloat16", "float16", "fp8_block128", "float8_e4m3fn", "mxfp8_e4m3"),
+    *("int8_channel", "int8_group128", "mxfp6_e2m3", "nvfp4", "nf4_double_quant", "mxfp4"),
+    *("int4_group128", "int4_group128_affine"),
+)
+"""Those among which a reader chooses, wide to narrow."""
+
 _ROUND: Final = (0.1, 0.3, 1, 3, 7, 13, 30, 70, 100, 200, 300, 500)  # billions
 
 COLUMNS: Final[Mapping[str, str]] = {

@@ -1,5 +1,6 @@
 """Training time by the rule: 70 B parameters, 15 T tokens, 1,024 H100."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -21,6 +22,7 @@ from pages.budget.flops_and_time.inputs import (
     settings,
     tell_other_dtype,
 )
+from pages.shared.beside import Compared, shown, two_names
 from pages.shared.budget.choices import ChosenDevice, choose_device
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
@@ -98,10 +100,7 @@ def days(run: Run) -> Shown:
     Raises:
         ValueError: If nobody knows the peak of the device.
     """
-    peak = run.device.device.peak.get(run.dtype, 0.0)
-    if not peak:
-        name = run.device.device.name
-        raise ValueError(_("{device} has no known peak: no time").format(device=name))
+    peak = _peak(run)
     time = seconds_item(run.params, run.tokens, run.count, peak, run.mfu)
     flops, seconds = flops_rule(run.params, run.tokens), float(time.amount)
     at_peak = float(seconds_item(run.params, run.tokens, 1, peak, 1.0).amount)
@@ -115,12 +114,48 @@ def days(run: Run) -> Shown:
             (_("Cost"), cost(run.count, seconds, run.price)),
         ],
         widths=(4, 1),
-        code=CODE.format(
-            params=f"{run.params:_}", tokens=f"{run.tokens:_}", devices=run.count,
-            peak=in_python(peak), device=run.device.device.name, dtype=dtype_name(run.dtype),
-            mfu=run.mfu,
-        ),
+        code=_code(run),
+    )
+
+
+def _peak(run: Run) -> float:
+    """Return the peak of a device, which somebody has to know."""
+    device = run.device.device
+    if peak := device.peak.get(run.dtype, 0.0):
+        return peak
+    raise ValueError(_("{device} has no known peak: no time").format(device=device.name))
+
+
+def _code(run: Run) -> str:
+    return CODE.format(
+        params=f"{run.params:_}", tokens=f"{run.tokens:_}", devices=run.count,
+        peak=in_python(_peak(run)), device=run.device.device.name, dtype=dtype_name(run.dtype),
+        mfu=run.mfu,
     )  # fmt: skip
+
+
+def two_runs(a: Sequence[Run], b: Sequence[Run]) -> Shown:
+    """Show how long two plans take, their FLOPs and what they cost."""
+    runs = (*a, *b)
+    return shown(*map(_side, runs, two_names(*map(_words, runs))))
+
+
+def _words(run: Run) -> list[str]:
+    """Return a plan word by word: what tells two of them apart."""
+    return [
+        f"{plain(run.params / 1e9)} B",
+        dtype_name(run.dtype),
+        f"{run.count:,} × {run.device.device.name}",
+        _("{count} T tokens").format(count=plain(run.tokens / 1e12)),
+        _("{mfu} MFU").format(mfu=format_percent(run.mfu)),
+    ]
+
+
+def _side(run: Run, name: str) -> Compared:
+    time = seconds_item(run.params, run.tokens, run.count, _peak(run), run.mfu)
+    price = cost(run.count, float(time.amount), run.price)
+    rows = [(_("Time"), time), (_("6ND"), flops_rule(run.params, run.tokens)), (_("Cost"), price)]
+    return Compared(name=name, rows=rows, code=_code(run))
 
 
 def sentence(run: Run, flops: float, seconds: float) -> str:

@@ -1,5 +1,6 @@
 """The FLOPs of a step: where they go, why the rule says 6, and how far they are from 6ND."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -24,12 +25,14 @@ from core.models.spec import ModelSpec
 from core.units import format_count, format_flops, format_percent
 from pages.budget.flops_and_time.inputs import (
     ASK,
+    CHECKPOINTING,
     CONTEXTS,
     choose_checkpointing,
     choose_context,
     choose_the_model,
     doublings,
 )
+from pages.shared.beside import Compared, shown, two_names
 from pages.shared.budget.choices import ChosenModel, note_long_context
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
@@ -128,13 +131,43 @@ def components(chosen: Step) -> Shown:
         ],
         widths=(4, 1),
         below=partial(note_long_context, spec, context),
-        code=CODE_OF_A_STEP.format(
-            context=context,
-            checkpointing=chosen.recipe.checkpointing,
-            causal=chosen.causal,
-            model=chosen.model.code,
-        ),
+        code=_code_of_a_step(chosen),
     )
+
+
+def _code_of_a_step(chosen: Step) -> str:
+    return CODE_OF_A_STEP.format(
+        context=chosen.recipe.seq_len,
+        checkpointing=chosen.recipe.checkpointing,
+        causal=chosen.causal,
+        model=chosen.model.code,
+    )
+
+
+def two_steps(a: Sequence[Step], b: Sequence[Step]) -> Shown:
+    """Show the FLOPs of two steps, phase by phase."""
+    steps = (*a, *b)
+    return shown(*map(_side, steps, two_names(*map(_words, steps))))
+
+
+def _words(chosen: Step) -> list[str]:
+    """Return a step word by word: what tells two of them apart."""
+    return [
+        chosen.model.spec.name,
+        _("{count} tokens").format(count=f"{chosen.recipe.seq_len:,}"),
+        _("checkpointing: {kind}").format(kind=_(CHECKPOINTING[chosen.recipe.checkpointing])),
+        _("causal") if chosen.causal else _("full attention"),
+    ]
+
+
+def _side(chosen: Step, name: str) -> Compared:
+    step = step_flops(chosen.model.spec, chosen.recipe, causal=chosen.causal)
+    rows = [
+        (_("One step"), step),
+        *((_(part.name), part) for part in step.children),
+        (_("6ND"), flops_rule(counts(chosen.model.spec).active, chosen.recipe.seq_len)),
+    ]
+    return Compared(name=name, rows=rows, code=_code_of_a_step(chosen))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

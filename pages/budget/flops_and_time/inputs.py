@@ -13,6 +13,7 @@ from core.language import N_, _
 from pages.shared.budget.choices import ChosenModel, choose_model
 from pages.shared.inputs import Inputs
 from pages.shared.settings import is_hidden, locked
+from pages.shared.sides import box, reading
 from pages.shared.tabbed_page import Shown
 
 N = TypeVar("N", int, float)
@@ -80,14 +81,14 @@ class Exact(Generic[N]):
 
     def place(self) -> DeltaGenerator:
         """Return the place of the slider, which is filled when the field has been drawn."""
-        return st.container(key=f"{ASK.key(self.name)}_place")
+        return box(st.container, key=f"{ASK.key(self.name)}_place")
 
     def choose(self, place: DeltaGenerator, *, step: N) -> N:
         """Show the field here and the slider in its place, and return their number."""
         number = ASK.number(
             self.name, self.typed, self.low, self.high, default=self.default, step=step
         )
-        if not is_hidden(ASK.page, self.name):
+        if not (reading() or is_hidden(ASK.page, self.name)):
             with place:
                 self._draw_slider(number)
         return number
@@ -110,7 +111,8 @@ class Exact(Generic[N]):
 
 def settings() -> DeltaGenerator:
     """Return where inputs stand that few readers need."""
-    return st.popover(_("Settings"), icon=":material/tune:", key="flops_settings", width="stretch")
+    name, icon = _("Settings"), ":material/tune:"
+    return box(st.popover, name, icon=icon, key="flops_settings", width="stretch")
 
 
 def choose_the_model() -> ChosenModel:

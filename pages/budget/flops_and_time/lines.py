@@ -1,6 +1,6 @@
 """Breakdown of training time: compute, extra work, communication and bubble, cluster by cluster."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -18,12 +18,14 @@ from core.language import _, ngettext
 from core.units import format_percent, format_seconds
 from pages.budget.flops_and_time.inputs import (
     ASK,
+    CHECKPOINTING,
     choose_checkpointing,
     choose_the_model,
     doublings,
     plain,
     settings,
 )
+from pages.shared.beside import Compared, shown, two_names
 from pages.shared.budget.choices import ChosenDevice, ChosenModel, choose_device
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
@@ -35,9 +37,6 @@ BATCHES: Final = doublings(2**16, 2**26)
 STEPS: Final = (1, 4, 16, 64)  # how the cluster grows from bar to bar
 CODE: Final = """
 from core.budget.catalogue.models import MODELS
-import streamlit as st
-
-from core.budget.budget import Budget
 from core.budget.cluster import Cluster
 from core.budget.catalogue.devices import DEVICES, custom_device, local_device
 from core.budget.catalogue.hf_config import read_config
@@ -146,25 +145,61 @@ def lines(plan: Plan) -> Shown:
     Raises:
         ValueError: If the model cannot be split so, or nobody knows the speed of the device.
     """
-    spec = plan.model.spec
-    cluster = Cluster(device=plan.device.device, num_devices=plan.count, **plan.layout)
-    check_split(spec, cluster)
+    spec, cluster = plan.model.spec, _cluster(plan)
     rows = [_row(plan, cluster, count) for count in counts_from(cluster)]
     time, recipe = rows[0][1], spread(plan.recipe, cluster, plan.batch)
     mfu = reached_mfu(spec, recipe, cluster, plan.tokens, float(time.amount))
     memory = memory_words(training_budget(spec, recipe, cluster))
-    layout = ", ".join(f"{name}={value}" for name, value in plan.layout.items())
     return Shown(
         headline=sentence(plan, time, mfu),
         charts=[Chart(picture=lines_picture(rows, look()), file_name="training-time")],
         numbers=[*((_(part.name), part) for part in time.children), (_("MFU"), mfu)],
         widths=(4, 1),
         notes=[f"{memory} {step_words(plan, cluster)}".strip()],
-        code=CODE.format(
-            model=plan.model.code, recipe=recipe, device=plan.device.code,
-            cluster=f"num_devices={plan.count}, {layout}", tokens=plan.tokens, share=plan.share,
-        ),
+        code=_code(plan, recipe),
+    )
+
+
+def _cluster(plan: Plan) -> Cluster:
+    cluster = Cluster(device=plan.device.device, num_devices=plan.count, **plan.layout)
+    check_split(plan.model.spec, cluster)
+    return cluster
+
+
+def _code(plan: Plan, recipe: TrainingRecipe) -> str:
+    layout = ", ".join(f"{name}={value}" for name, value in plan.layout.items())
+    return CODE.format(
+        model=plan.model.code, recipe=recipe, device=plan.device.code,
+        cluster=f"num_devices={plan.count}, {layout}", tokens=plan.tokens, share=plan.share,
     )  # fmt: skip
+
+
+def two_times(a: Sequence[Plan], b: Sequence[Plan]) -> Shown:
+    """Show the time of two plans, part by part, and what each makes of the peak."""
+    plans = (*a, *b)
+    return shown(*map(_side, plans, two_names(*map(_words, plans))))
+
+
+def _words(plan: Plan) -> list[str]:
+    """Return a plan word by word: what tells two of them apart."""
+    layout = plan.layout
+    return [
+        plan.model.spec.name,
+        f"{plan.count:,} × {plan.device.device.name}",
+        f"TP {layout['tensor']} · PP {layout['pipeline']} · ZeRO {layout['zero_stage']}",
+        _("{count} T tokens").format(count=plain(plan.trillions)),
+        _("checkpointing: {kind}").format(kind=_(CHECKPOINTING[plan.recipe.checkpointing])),
+    ]
+
+
+def _side(plan: Plan, name: str) -> Compared:
+    cluster = _cluster(plan)
+    _label, time = _row(plan, cluster, plan.count)
+    recipe = spread(plan.recipe, cluster, plan.batch)
+    mfu = reached_mfu(plan.model.spec, recipe, cluster, plan.tokens, float(time.amount))
+    parts = [(_(part.name), part) for part in time.children]
+    rows = [(_("Time"), time), *parts, (_("MFU"), mfu)]
+    return Compared(name=name, rows=rows, code=_code(plan, recipe))
 
 
 def counts_from(cluster: Cluster) -> list[int]:

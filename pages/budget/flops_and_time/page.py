@@ -2,13 +2,14 @@
 
 from core.language import N_
 from pages.budget.flops_and_time.amounts import choose_rent, choose_rungs, ladder, two_weeks
-from pages.budget.flops_and_time.days import choose_run, days
+from pages.budget.flops_and_time.days import choose_run, days, two_runs
 from pages.budget.flops_and_time.flops import (
     choose_place,
     choose_step,
     choose_two_layers,
     components,
     rule,
+    two_steps,
     why_six,
 )
 from pages.budget.flops_and_time.inputs import ASK, no_number
@@ -18,8 +19,14 @@ from pages.budget.flops_and_time.least_times import (
     matmul,
     transfer,
 )
-from pages.budget.flops_and_time.lines import choose_plan, lines
-from pages.budget.flops_and_time.peak import choose_measured, choose_operations, mfu, roofline
+from pages.budget.flops_and_time.lines import choose_plan, lines, two_times
+from pages.budget.flops_and_time.peak import (
+    choose_measured,
+    choose_operations,
+    mfu,
+    roofline,
+    two_shares,
+)
 from pages.budget.flops_and_time.question import ask_about_the_claim, ask_how_long
 from pages.shared.tabbed_page import Page, Tab, tabbed_page
 
@@ -29,10 +36,23 @@ tabbed_page(
     Page(
         inputs=ASK,
         tabs={
-            "time": Tab(label=N_("Days"), choose=choose_run, show=days, question=ask_how_long),
-            "components": Tab(label=N_("FLOPs breakdown"), choose=choose_step, show=components),
-            "lines": Tab(label=N_("Time breakdown"), choose=choose_plan, show=lines),
-            "mfu": Tab(label=N_("MFU"), choose=choose_measured, show=mfu),
+            "time": Tab(
+                label=N_("Days"),
+                choose=choose_run,
+                show=days,
+                question=ask_how_long,
+                compare=two_runs,
+            ),
+            "components": Tab(
+                label=N_("FLOPs breakdown"),
+                choose=choose_step,
+                show=components,
+                compare=two_steps,
+            ),
+            "lines": Tab(
+                label=N_("Time breakdown"), choose=choose_plan, show=lines, compare=two_times
+            ),
+            "mfu": Tab(label=N_("MFU"), choose=choose_measured, show=mfu, compare=two_shares),
             "roofline": Tab(label=N_("Roofline"), choose=choose_operations, show=roofline),
         },
         more={

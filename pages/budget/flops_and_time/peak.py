@@ -1,4 +1,7 @@
-"""How much of a device's peak is used: MFU of a measured speed, and what a roofline allows."""
+"""How much of a device's peak is used: MFU of a measured speed, and what a roofline allows.
+
+Why long: two tabs about one peak: what a speed makes of it, and what keeps operations below it.
+"""
 
 import math
 from collections.abc import Callable, Sequence
@@ -36,6 +39,7 @@ from pages.budget.flops_and_time.inputs import (
     settings,
     tell_other_dtype,
 )
+from pages.shared.beside import Compared, shown, two_names
 from pages.shared.budget.choices import ChosenDevice, ChosenModel, choose_device
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
@@ -117,25 +121,62 @@ def mfu(measured: Measured) -> Shown:
     Raises:
         ValueError: If nobody knows the peak.
     """
-    device, recipe, dtype = measured.device.device, measured.recipe, measured.dtype
-    peak = device.peak.get(dtype, 0.0)
-    if not peak:
-        raise ValueError(_("{device} has no known peak: MFU is n/a").format(device=device.name))
-    sparsity = device.has_sparse_peak(dtype)
-    shares = mfu_conventions(measured.model.spec, recipe, measured.speed, peak, sparsity=sparsity)
+    shares = shares_of(measured)
     too_fast = _("More than 100 % cannot be: look at the speed, the dtype, the model, the device.")
     return Shown(
-        headline=mfu_sentence(measured.speed, device.name, dtype, shares),
+        headline=mfu_sentence(measured.speed, measured.device.device.name, measured.dtype, shares),
         charts=[Chart(picture=mfu_picture(shares, look()), file_name="mfu-conventions")],
         numbers=[(_(share.name), share) for share in shares[1:4]],
         widths=(4, 1),
         notes=[too_fast] if any(share.amount > 1 for share in shares) else [],
-        code=CODE_OF_MFU.format(
-            device=measured.device.code, context=recipe.seq_len, dtype=dtype,
-            checkpointing=recipe.checkpointing, model=measured.model.code,
-            speed=measured.speed, sparsity=sparsity,
-        ),
+        code=_code_of_mfu(measured),
+    )
+
+
+def shares_of(measured: Measured) -> tuple[Item, ...]:
+    """Return the shares of the peak that people call MFU.
+
+    Raises:
+        ValueError: If nobody knows the peak.
+    """
+    device = measured.device.device
+    peak = device.peak.get(measured.dtype, 0.0)
+    if not peak:
+        raise ValueError(_("{device} has no known peak: MFU is n/a").format(device=device.name))
+    sparsity = device.has_sparse_peak(measured.dtype)
+    spec, speed = measured.model.spec, measured.speed
+    return mfu_conventions(spec, measured.recipe, speed, peak, sparsity=sparsity)
+
+
+def _code_of_mfu(measured: Measured) -> str:
+    recipe, device = measured.recipe, measured.device
+    return CODE_OF_MFU.format(
+        device=device.code, context=recipe.seq_len, dtype=measured.dtype,
+        checkpointing=recipe.checkpointing, model=measured.model.code,
+        speed=measured.speed, sparsity=device.device.has_sparse_peak(measured.dtype),
     )  # fmt: skip
+
+
+def two_shares(a: Sequence[Measured], b: Sequence[Measured]) -> Shown:
+    """Show what two measured speeds make of their devices' peaks."""
+    speeds = (*a, *b)
+    return shown(*map(_side, speeds, two_names(*map(_words, speeds))))
+
+
+def _words(measured: Measured) -> list[str]:
+    """Return a measured speed word by word: what tells two of them apart."""
+    return [
+        measured.model.spec.name,
+        dtype_name(measured.dtype),
+        measured.device.device.name,
+        _("{count} tokens/s").format(count=f"{measured.speed:,}"),
+        _("{count} tokens").format(count=f"{measured.recipe.seq_len:,}"),
+    ]
+
+
+def _side(measured: Measured, name: str) -> Compared:
+    rows = [(_(share.name), share) for share in shares_of(measured)[1:]]
+    return Compared(name=name, rows=rows, code=_code_of_mfu(measured))
 
 
 def mfu_sentence(speed: int, device: str, dtype: str, shares: Sequence[Item]) -> str:

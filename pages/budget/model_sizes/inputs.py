@@ -7,7 +7,7 @@ import streamlit as st
 
 from core.budget.catalogue.devices import DEVICES
 from core.budget.cluster import pool
-from core.budget.weights.sizes import SIZES
+from core.budget.weights.sizes import FORMAT_NAMES, OFFERED, SIZES
 from core.budget.weights.stored import Size, size_of
 from core.figures.budget.model_sizes.one_model import Line
 from core.language import _
@@ -15,10 +15,13 @@ from core.units import format_count
 from pages.shared.budget.choices import choose_device
 from pages.shared.budget.own_config import own_model
 from pages.shared.inputs import Inputs
+from pages.shared.sides import box
 
-ASK: Final = Inputs("sizes")
+ASK: Final = Inputs("sizes", of_picture=("formats",))
 DEFAULT_SIZE: Final = "llama-2-7b"
 DEFAULT_DEVICE: Final = "rtx-4090"
+DEFAULT_FORMAT: Final = "bfloat16"
+MOST_FORMATS: Final = 8
 _LANDMARKS: Final = (
     *(("rtx-4090", 1), ("h100-sxm", 1), ("h100-sxm", 8), ("b200", 1)),
     *(("t4", 1), ("mi355x", 1), ("a100-40gb", 1), ("b200", 8)),
@@ -34,20 +37,34 @@ class Case:
         size: The model or the round number.
         line: The memory of the device that it is held against.
         rest_in_16_bits: Whether what is not a matrix of a layer stays in 16 bits.
+        format: The format that the headline speaks of.
+        formats: Those of the picture, in the reader's order.
         config: The reader's own config.json, where there is one.
     """
 
     size: Size
     line: Line
     rest_in_16_bits: bool
+    format: str = DEFAULT_FORMAT
+    formats: tuple[str, ...] = FORMAT_NAMES
     config: str = ""
 
 
 def choose_case() -> Case:
     """Show the inputs, the slider of sizes first, and return what was chosen."""
-    first = st.container(key="sizes_slider")  # whether it slides is known when all have been asked
+    # Whether it slides is known when all have been asked.
+    first = box(st.container, key="sizes_slider")
+    chosen = ASK.select_slider("format", _("Weight format"), OFFERED, default=DEFAULT_FORMAT)
     device = choose_device(ASK, default=DEFAULT_DEVICE).device
-    with st.popover(_("Settings"), icon=":material/tune:", key="sizes_settings"):
+    with box(st.popover, _("Settings"), icon=":material/tune:", key="sizes_settings"):
+        formats = ASK.several(
+            "formats",
+            _("Formats in the picture"),
+            OFFERED,
+            default=FORMAT_NAMES,
+            most=MOST_FORMATS,
+            help=_("They stand in the order in which you choose them."),
+        )
         rest = ASK.toggle(
             "rest",
             _("Embeddings, head and norms stay in 16 bits"),
@@ -68,7 +85,9 @@ def choose_case() -> Case:
     size = SIZES[word] if own is None else size_of("own", own[0])
     line = Line(device.name, device.memory_usable)
     text = "" if own is None else own[1]
-    return Case(size=size, line=line, rest_in_16_bits=rest, config=text)
+    return Case(
+        size=size, line=line, rest_in_16_bits=rest, format=chosen, formats=formats, config=text
+    )
 
 
 def size_label(word: str) -> str:

@@ -1,17 +1,17 @@
 """One model in every format, against the memory of the chosen device and of others."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from core.budget.item import Item
 from core.budget.weights.packed import packed_weights, read_packed
 from core.budget.weights.published import REASONS
-from core.budget.weights.sizes import FORMAT_NAMES
 from core.budget.weights.stored import bits_per_value, num_in_format, weights_in
-from core.figures.budget.model_sizes.one_model import Line, one_model_picture
+from core.figures.budget.model_sizes.one_model import Line, one_model_picture, verdict
 from core.language import _
 from core.units import format_exact
-from pages.budget.model_sizes.inputs import Case, landmarks
+from pages.budget.model_sizes.inputs import DEFAULT_FORMAT, Case, landmarks
+from pages.shared.beside import Compared, shown
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
 
@@ -30,10 +30,7 @@ _EXPLAINED: Final = ("bfloat16", "int8_channel", "int4_group128")
 
 def one_model(case: Case) -> Shown:
     """Show the bytes of the model's weights, format by format."""
-    items = {
-        name: weights_in(case.size, name, rest_in_16_bits=case.rest_in_16_bits)
-        for name in FORMAT_NAMES
-    }
+    items = {name: _weights(case, name) for name in case.formats}
     amounts = {name: item.amount for name, item in items.items()}
     packed, refusal = packed_in(case)
     items |= packed
@@ -41,17 +38,46 @@ def one_model(case: Case) -> Shown:
     return Shown(
         headline=sentence(case, amounts) + as_its_config_says(packed),
         charts=[Chart(picture=picture, file_name="model-bytes")],
-        numbers=[(name, items[name]) for name in (*_EXPLAINED, *packed)],
+        numbers=[(name, items[name]) for name in (*_explained(case), *packed)],
         notes=[*beyond_notes(case), *refusal],
-        code=CODE.format(
-            num_params=case.size.num_params,
-            num_in_format=num_in_format(case.size, rest_in_16_bits=case.rest_in_16_bits),
-            bits={name: bits_per_value(name) for name in FORMAT_NAMES},
-        )
+        code=_code(case, case.formats)
         + "".join(
             f'print(f"{name:18} {{({item.python}) / 2**30:10.2f}} GiB")\n'
             for name, item in packed.items()
         ),
+    )
+
+
+def _weights(case: Case, name: str) -> Item:
+    return weights_in(case.size, name, rest_in_16_bits=case.rest_in_16_bits)
+
+
+def _explained(case: Case) -> Sequence[str]:
+    """Return the formats whose bytes stand beside the picture: three of the usual, or the first."""
+    return [name for name in _EXPLAINED if name in case.formats] or case.formats[:3]
+
+
+def _code(case: Case, formats: Sequence[str]) -> str:
+    return CODE.format(
+        num_params=case.size.num_params,
+        num_in_format=num_in_format(case.size, rest_in_16_bits=case.rest_in_16_bits),
+        bits={name: bits_per_value(name) for name in formats},
+    )
+
+
+def two_models(a: Sequence[Case], b: Sequence[Case]) -> Shown:
+    """Show two models, each in its format, then both in the formats of the picture."""
+    return shown(*(_side(case, b[0].formats) for case in (*a, *b)))
+
+
+def _side(case: Case, formats: Sequence[str]) -> Compared:
+    chosen = _weights(case, case.format)
+    rows = [(name, _weights(case, name)) for name in formats]
+    return Compared(
+        name=_("{model} in {format}").format(model=case.size.name, format=case.format),
+        rows=[(_("chosen format"), chosen), *rows],
+        verdict=verdict(chosen.amount, case.line),
+        code=_code(case, [case.format]),
     )
 
 
@@ -95,18 +121,24 @@ def beyond_notes(case: Case) -> list[str]:
 
 
 def sentence(case: Case, amounts: Mapping[str, float]) -> str:
-    """Return the weights in bfloat16, and the widest format that fits."""
-    first = _("The weights of {model} take {bf16} in bfloat16: {count} × 2 bytes").format(
+    """Return the weights in the chosen format, and the widest format that fits."""
+    if case.format == DEFAULT_FORMAT:
+        first = _("The weights of {model} take {bytes} in {format}: {count} × 2 bytes")
+    else:
+        first = _("The weights of {model} take {bytes} in {format}")
+    first = first.format(
         model=case.size.name,
+        format=case.format,
         count=format_exact(case.size.num_params),
-        bf16=look().format_bytes(amounts["bfloat16"]),
+        bytes=look().format_bytes(_weights(case, case.format).amount),
     )
     return first + _("; ") + what_fits(case.line, amounts)
 
 
 def what_fits(line: Line, amounts: Mapping[str, float]) -> str:
-    """Return which formats, given wide to narrow, a memory holds."""
-    fitting = [name for name, amount in amounts.items() if amount <= line.num_bytes]
+    """Return which formats a memory holds, and the widest of them."""
+    widest_first = sorted(amounts.items(), key=lambda each: -each[1])
+    fitting = [name for name, amount in widest_first if amount <= line.num_bytes]
     if not fitting:
         fits = _("{device} ({memory}) holds none of these formats")
     elif len(fitting) == len(amounts):

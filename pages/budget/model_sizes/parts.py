@@ -11,6 +11,7 @@ from core.figures.budget.model_sizes.parts import parts_picture
 from core.language import _
 from core.units import format_count, format_exact, format_percent
 from pages.budget.model_sizes.inputs import Case
+from pages.shared.beside import Compared
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
 
@@ -38,6 +39,22 @@ def parts(case: Case) -> Shown:
         headline=sentence(size.name, tree, active),
         charts=[Chart(picture=picture, file_name="parameters")],
         numbers=[(_("Parameters"), tree), (_("Active for a token"), active)],
+        code=write_code(tree, active),
+    )
+
+
+def parts_side(case: Case) -> Compared:
+    """Return all parameters, those that a token passes, and each part."""
+    size = nearest_model(case.size)
+    assert size.spec is not None  # noqa: S101  nearest_model gives sizes with an architecture
+    tree, active = count_parameters(size.spec), active_parameters(size.spec)
+    return Compared(
+        name=size.name,
+        rows=[
+            (_("Parameters"), tree),
+            (_("Active for a token"), active),
+            *((_(part.name), part) for part in tree.children),
+        ],
         code=write_code(tree, active),
     )
 

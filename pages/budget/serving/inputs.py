@@ -23,9 +23,10 @@ from pages.shared.budget.choices import (
     note_long_context,
 )
 from pages.shared.inputs import Inputs
+from pages.shared.sides import box
 from pages.shared.tabbed_page import Shown
 
-ASK: Final = Inputs("serving")
+ASK: Final = Inputs("serving", of_picture=("axis",))
 DEFAULT_MODEL: Final = "llama-3.1-8b"
 DEFAULT_DEVICE: Final = "rtx-4090"
 WEIGHT_FORMATS: Final = (
@@ -71,6 +72,19 @@ class Case:
     axis: Axis
 
 
+def words_of(case: Case) -> list[str]:
+    """Return what is served, how and on what, word by word: what tells two cases apart."""
+    plan, device = case.plan, case.cluster.device.name
+    heads = "" if case.spec == case.made else f" · {case.spec.num_kv_heads} KV"
+    return [
+        f"{case.made.name}{heads}",
+        plan.weight_format,
+        f"{plan.tensor} × {device}" if plan.tensor > 1 else device,
+        _("KV cache in {format}").format(format=plan.kv_format),
+        f"{plan.concurrency:,} × {plan.context:,}",
+    ]
+
+
 def choose_case() -> Case:
     """Show the inputs and return what they say; what cannot be is told and left out."""
     context = ASK.select_slider(
@@ -86,7 +100,7 @@ def choose_case() -> Case:
     )
     model = choose_model(ASK, default=DEFAULT_MODEL)
     device = choose_device(ASK, default=DEFAULT_DEVICE)
-    with st.popover(_("Settings"), icon=":material/tune:"):
+    with box(st.popover, _("Settings"), icon=":material/tune:"):
         axis = _choose_axis()
         plan = _choose_plan(ServingPlan(concurrency=sequences))
         spec = _choose_heads(model.spec)

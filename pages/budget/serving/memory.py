@@ -24,7 +24,8 @@ from core.figures.budget.serving.memory import heads_picture, memory_picture
 from core.language import N_, _, ngettext
 from core.units import format_count
 from pages.budget.serving.code import cache_code, memory_code
-from pages.budget.serving.inputs import Case
+from pages.budget.serving.inputs import Case, words_of
+from pages.shared.beside import Compared, shown, two_names
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
 
@@ -42,6 +43,28 @@ def memory(case: Case) -> Shown:
         headline=memory_sentence(case, budget, speed),
         charts=[Chart(picture=picture, file_name="serving-memory")],
         numbers=[*parts, *([(_("per user"), speed)] if speed else [])],
+        code=memory_code(budget, case.plan.concurrency),
+    )
+
+
+def two_plans(a: Sequence[Case], b: Sequence[Case]) -> Shown:
+    """Show the memory of two plans, part by part, and how fast each of their users is served."""
+    cases = (*a, *b)
+    return shown(*map(_side, cases, two_names(*map(words_of, cases))))
+
+
+def _side(case: Case, name: str) -> Compared:
+    budget = inference_budget(case.spec, case.plan, case.cluster)
+    parts = [(_(word), part) for word, part in zip(PART_WORDS, budget.item.children, strict=True)]
+    speed = _speed_of_a_user(case)
+    return Compared(
+        name=name,
+        rows=[
+            (_("device memory"), budget.item),
+            *parts,
+            *([(_("tokens/s per user"), speed)] if speed else []),
+        ],
+        verdict=_("✓ fits") if budget.fits else _("✗ too big"),
         code=memory_code(budget, case.plan.concurrency),
     )
 

@@ -2,9 +2,9 @@
 
 from core.language import N_
 from pages.budget.serving.inputs import ASK, choose_case, refusal
-from pages.budget.serving.memory import heads, memory
+from pages.budget.serving.memory import heads, memory, two_plans
 from pages.budget.serving.question import ask_how_many
-from pages.budget.serving.speed import proof, roofline, speed
+from pages.budget.serving.speed import proof, roofline, speed, two_speeds
 from pages.shared.tabbed_page import Page, Tab, tabbed_page
 
 tabbed_page(
@@ -15,9 +15,11 @@ tabbed_page(
         choose=choose_case,
         refusal=refusal,
         tabs={
-            "memory": Tab(label=N_("Device memory"), show=memory, question=ask_how_many),
+            "memory": Tab(
+                label=N_("Device memory"), show=memory, question=ask_how_many, compare=two_plans
+            ),
             "heads": Tab(label=N_("KV cache"), show=heads, unseen=["sequences"]),
-            "speed": Tab(label=N_("Speed"), show=speed),
+            "speed": Tab(label=N_("Speed"), show=speed, compare=two_speeds),
             "roofline": Tab(label=N_("Roofline"), show=roofline),
             "proof": Tab(label=N_("Published speeds"), show=proof, with_inputs=False),
         },

@@ -1,5 +1,6 @@
 """How fast answers come: throughput over latency, the roofline, and the speeds behind the rule."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from core.budget.item import Item
@@ -27,7 +28,8 @@ from core.figures.budget.serving.speed import BAND, BOUNDS, error, proof_picture
 from core.language import _, ngettext
 from core.units import format_count, format_percent, format_seconds
 from pages.budget.serving.code import PROOF, roofline_code, speed_code
-from pages.budget.serving.inputs import Case
+from pages.budget.serving.inputs import Case, words_of
+from pages.shared.beside import Compared, shown, two_names
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
 
@@ -50,6 +52,24 @@ def speed(case: Case) -> Shown:
         notes=[_band_said(token)],
         code=_speed_code(case, prefill),
     )
+
+
+def two_speeds(a: Sequence[Case], b: Sequence[Case]) -> Shown:
+    """Show how fast two plans are, for one of their users and for the device."""
+    cases = (*a, *b)
+    return shown(*map(_side, cases, two_names(*map(words_of, cases))))
+
+
+def _side(case: Case, name: str) -> Compared:
+    prefill = prefill_latency(case.spec, case.plan, case.cluster)
+    token = decode_latency(case.spec, case.plan, case.cluster)
+    rows = [
+        (_("tokens/s per user"), user_speed(token)),
+        (_("tokens/s per device"), device_speed(case.plan, prefill, token)),
+        (_("first token (TTFT)"), prefill),
+        (_("each token (TPOT)"), token),
+    ]
+    return Compared(name=name, rows=rows, code=speed_code([case.plan], [token], None))
 
 
 def _band_said(token: Item) -> str:

@@ -1,5 +1,6 @@
 """The headline picture: what each device holds at the peak against its capacity."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
@@ -17,7 +18,9 @@ from core.budget.weights.parameters import counts
 from core.figures.budget.training_memory.bar import MOST_BARS, DeviceBar, bar_picture
 from core.language import N_, _
 from core.units import format_exact, format_percent
-from pages.budget.training_memory.inputs import Case
+from pages.budget.training_memory.inputs import Case, write_code
+from pages.budget.training_memory.words import short_words, that_differ
+from pages.shared.beside import Compared, shown, two_names
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
 
@@ -41,6 +44,26 @@ def bar(case: Case) -> Shown:
         numbers=[(_(name), parts[name]) for name in RESIDENTS if name in parts],
         numbers_below=True,
         below=partial(_explain, scenario, budget),
+    )
+
+
+def two_settings(a: Sequence[Case], b: Sequence[Case]) -> Shown:
+    """Show the peaks of two settings and what each is made of."""
+    cases = [*a, *b]
+    tidied = [case.scenario.tidied() for case in cases]
+    names = two_names(*(short_words(each, that_differ(tidied)) for each in tidied))
+    return shown(*map(_side, cases, names))
+
+
+def _side(case: Case, name: str) -> Compared:
+    scenario = case.scenario
+    budget = training_budget(scenario.spec, scenario.recipe, scenario.cluster)
+    parts = sorted(at_peak(budget.largest), key=lambda part: -part.amount)
+    return Compared(
+        name=name,
+        rows=[(_("peak"), budget.item), *((_(part.name), part) for part in parts)],
+        verdict=_(VERDICTS[budget.verdict]),
+        code=write_code(case),
     )
 
 

@@ -1,5 +1,6 @@
 """What is trained, how and on what: the choices of the memory page, and their code."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Final
 
@@ -26,9 +27,10 @@ from pages.shared.budget.choices import (
     stops,
 )
 from pages.shared.inputs import Inputs
+from pages.shared.sides import box, boxes
 from pages.shared.tabbed_page import Shown
 
-ASK: Final = Inputs("memory")
+ASK: Final = Inputs("memory", of_picture=("item", "change", "measured"))
 PIECES: Final = stops(1, 128)
 RANKS: Final = stops(1, 256)
 BASES: Final = ("bfloat16", "int8_channel", "nf4", "nf4_double_quant", "mxfp4", "nvfp4")
@@ -44,6 +46,11 @@ SHARDING: Final = {
     "2": N_("and gradients (ZeRO-2)"),
     "3": N_("and weights (ZeRO-3, FSDP2)"),
 }
+VIEWS: Final[Mapping[str, str]] = {
+    "parts": N_("what the bytes are"),
+    "choices": N_("which choice did it"),
+}
+"""Of the tab "Scenarios": how a change is told."""
 _OWN_SETTING: Final = ("ladder", "allocator", "tiny")  # tabs that the choices do not concern
 _CODE: Final = """
 from core.budget.budget import at_peak
@@ -72,23 +79,29 @@ class Case:
         scenario: Model, recipe and cluster.
         model: Python that makes the same model, for the snippet.
         device: Python that makes the same device.
+        view: A key of VIEWS.
     """
 
     scenario: Scenario
     model: str
     device: str
+    view: str = "parts"
 
 
 def choose_case() -> Case:
     """Show all inputs: what is dragged first, then the model and the device, the rest on demand."""
-    with st.container(key="memory_sliders", gap="small"):
+    with box(st.container, key="memory_sliders", gap="small"):
         batch = ASK.slider("batch", _("Micro-batch size"), 1, MOST_TRAINED, default=1, step=1)
         asked = ASK.select_slider(
             "seq", _("Sequence length"), TRAINED_LENGTHS, default=4096, labels="{:,}".format
         )
     model, device = choose_model(ASK), choose_device(ASK)
-    with st.popover(_("Settings"), icon=":material/tune:", key="memory_settings", width="stretch"):
-        training, adapters, devices = st.tabs([_("Training"), "LoRA", _("Devices")])
+    name, icon = _("Settings"), ":material/tune:"
+    view = "parts"
+    with box(st.popover, name, icon=icon, key="memory_settings", width="stretch"):
+        if ASK.used("tab") == "scenarios":
+            view = _choose_view()
+        training, adapters, devices = boxes([_("Training"), "LoRA", _("Devices")])
         with training:
             recipe = _choose_recipe()
         with adapters:
@@ -100,7 +113,18 @@ def choose_case() -> Case:
     if ASK.used("tab") not in _OWN_SETTING:
         _note_length(model.spec, asked)
     scenario = Scenario(spec=model.spec, recipe=recipe, cluster=cluster)
-    return Case(scenario=scenario, model=model.code, device=device.code)
+    return Case(scenario=scenario, model=model.code, device=device.code, view=view)
+
+
+def _choose_view() -> str:
+    """Return how the change is told: a key of VIEWS."""
+    return ASK.selectbox(
+        "change",
+        _("Attribute change by"),
+        tuple(VIEWS),
+        default="parts",
+        labels=lambda each: _(VIEWS[each]),
+    )
 
 
 def _note_length(spec: ModelSpec, asked: int) -> None:

@@ -2,17 +2,19 @@
 
 from core.language import N_
 from pages.budget.training_memory.allocator import allocator, choose_line
-from pages.budget.training_memory.bar import bar
+from pages.budget.training_memory.bar import bar, two_settings
 from pages.budget.training_memory.inputs import ASK, choose_case, refusal, write_code
 from pages.budget.training_memory.items import choose_item, items
 from pages.budget.training_memory.ladder import choose_rung, ladder
+from pages.budget.training_memory.old_pins import adopt_old_pins
 from pages.budget.training_memory.question import ask_what_is_reserved, ask_when_it_peaks
 from pages.budget.training_memory.recipes import choose_recipes, recipes
-from pages.budget.training_memory.scenarios import choose_letters, scenarios
+from pages.budget.training_memory.scenarios import from_a_to_b, from_example
 from pages.budget.training_memory.step_timeline import timeline
 from pages.budget.training_memory.tiny_model import choose_sizes, tiny_model
 from pages.shared.tabbed_page import Page, Tab, tabbed_page
 
+adopt_old_pins()
 tabbed_page(
     __file__,
     __doc__,
@@ -23,7 +25,9 @@ tabbed_page(
         snippet="memory",
         refusal=refusal,
         tabs={
-            "bar": Tab(label=N_("Device"), show=bar, question=ask_when_it_peaks),
+            "bar": Tab(
+                label=N_("Device"), show=bar, question=ask_when_it_peaks, compare=two_settings
+            ),
             "items": Tab(label=N_("Breakdown"), show=items, choose=choose_item),
             "recipes": Tab(label=N_("Bytes per parameter"), show=recipes, choose=choose_recipes),
             "timeline": Tab(label=N_("Step timeline"), show=timeline, question=ask_when_it_peaks),
@@ -36,7 +40,11 @@ tabbed_page(
             ),
         },
         more={
-            "scenarios": Tab(label=N_("Scenarios"), show=scenarios, choose=choose_letters),
+            "scenarios": Tab(
+                label=N_("Scenarios"),
+                show=from_example,
+                compare=from_a_to_b,
+            ),
             "ladder": Tab(label=N_("Ladder"), show=ladder, choose=choose_rung, with_inputs=False),
             "tiny": Tab(
                 label=N_("By hand"), show=tiny_model, choose=choose_sizes, with_inputs=False

@@ -9,7 +9,7 @@ from core.budget.catalogue.profiles import PROFILES
 from core.budget.comparison.difference import Step
 from core.budget.item import written
 from core.budget.recipe import LoRA
-from core.budget.training.scenario import Scenario
+from core.budget.training.scenario import CHOICES, Scenario
 from core.language import N_, _
 from pages.shared.budget.choices import CHECKPOINTED, REDUCED_IN
 
@@ -40,6 +40,7 @@ CHOICE_NAMES: Final[Mapping[str, str]] = {
     "lora": "LoRA",
     "reduce_dtype": N_("gradients reduced in"),
 }
+_SAY_THEMSELVES: Final = {"model", "device", "precision", "optimizer"}
 _STEP_KINDS: Final[Mapping[str, str]] = {
     "for_loop": N_("for-loop"),
     "foreach": N_("foreach"),
@@ -96,6 +97,22 @@ def setting_text(scenario: Scenario, also: Sequence[str] = ()) -> str:
         for name in named
     ]
     return _("; ").join([*said.values(), *more])
+
+
+def that_differ(scenarios: Sequence[Scenario]) -> list[str]:
+    """Return the names of the choices in which scenarios differ."""
+    found = [{name: each.choices[name] for name in CHOICES} for each in scenarios]
+    return [name for name in CHOICES if any(each[name] != found[0][name] for each in found)]
+
+
+def short_words(scenario: Scenario, differing: Sequence[str]) -> list[str]:
+    """Return a setting in a few words: its model, and the choices in which it differs."""
+    return [
+        choice_text(name, scenario)
+        if name in _SAY_THEMSELVES
+        else f"{_(CHOICE_NAMES[name])} {choice_text(name, scenario)}"
+        for name in dict.fromkeys(("model", *differing))
+    ]
 
 
 def change_text(names: Sequence[str], first: Scenario, last: Scenario) -> str:

@@ -22,6 +22,7 @@ from core.units import GIB, format_bytes, format_count
 from pages.shared.budget.own_config import own_model
 from pages.shared.inputs import Inputs
 from pages.shared.settings import presenting, unit_system
+from pages.shared.sides import box
 
 OWN: Final = "own"
 LOCAL: Final = "local"
@@ -189,7 +190,8 @@ def _local_device() -> ChosenDevice | None:
 
 
 def _own_device(inputs: Inputs) -> ChosenDevice:
-    with st.popover(_("My device"), icon=":material/memory:", key=inputs.key("own_device")):
+    own = inputs.key("own_device")
+    with box(st.popover, _("My device"), icon=":material/memory:", key=own):
         memory, tera, giga, link = (
             inputs.number(
                 name, _(label), 1, most, default=default, step=step,

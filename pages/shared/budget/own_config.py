@@ -15,6 +15,7 @@ from core.budget.weights.parameters import counts
 from core.language import _
 from core.models.spec import ModelSpec
 from core.units import format_count
+from pages.shared import link, sides
 from pages.shared.inputs import Inputs
 from pages.shared.settings import is_hidden, locked
 
@@ -33,6 +34,8 @@ def own_model(
         inputs: The page's inputs.
         messages: Where to say what was read or refused; here, if nowhere else.
     """
+    if sides.reading():
+        return _read(inputs, inputs.text("config", "", max_chars=MAX_LINK_CHARS))
     _shorten(inputs)
     with st.container(key=f"bound_{inputs.key('config')}"):
         linked = inputs.text("config", inputs.key("config"), max_chars=MAX_LINK_CHARS)
@@ -97,6 +100,7 @@ def _read(inputs: Inputs, text: str) -> tuple[ModelSpec, str] | None:
 
 
 def _say_what_was_read(spec: ModelSpec, notes: tuple[str, ...], text: str) -> None:
+    is_beyond = len(text) > MAX_LINK_CHARS
     sentence = _("Read: {name}, {count} parameters.").format(
         name=f"`{spec.name}`", count=format_count(counts(spec).total)
     )
@@ -104,7 +108,8 @@ def _say_what_was_read(spec: ModelSpec, notes: tuple[str, ...], text: str) -> No
         "Its fields take {count} characters; a link holds at most {most}: this model stays in "
         "this session, and a copied link opens without it."
     ).format(count=f"{len(text):,}", most=f"{MAX_LINK_CHARS:,}")
-    st.caption(" ".join([sentence, *notes, *([beyond] if len(text) > MAX_LINK_CHARS else [])]))
+    link.book().beyond = beyond if is_beyond else ""
+    st.caption(" ".join([sentence, *notes, *([beyond] if is_beyond else [])]))
 
 
 def _shorten(inputs: Inputs) -> None:
