@@ -194,4 +194,4 @@ export default function ({ data: [data], parentElement, setStateValue, setTrigge
 }
 
 // For tests: the functions that have an original in Python.
-window[Symbol.for("bits-to-gpt.codec")] = { decode, encode, encodeExact, explain, exactDecimal, formulaText, hexFloat, readNumber, reduced, numFinite };
+window[Symbol.for("bits-to-gpt.codec")] = { decode, encode, encodeExact, explain, exactDecimal, formulaText, hexFloat, readNumber, reduced, numFinite, magnitudeShare };
