@@ -23,4 +23,4 @@ def magnitude_share(fmt: Format, code: int) -> float:
         magnitude = code & (2**fmt.magnitude_bits - 1)
         return min((magnitude >> fmt.mantissa_bits) / (fmt.max_code >> fmt.mantissa_bits), 1.0)
     value = float(fmt.decode(np.array([code]))[0])
-    return abs(value) / max(abs(fmt.max), abs(fmt.min))
+    return float(abs(value) / max(abs(fmt.max), abs(fmt.min)))
