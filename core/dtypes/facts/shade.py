@@ -21,6 +21,7 @@ def magnitude_share(fmt: Format, code: int) -> float:
     """
     if isinstance(fmt, FloatFormat):
         magnitude = code & (2**fmt.magnitude_bits - 1)
-        return min((magnitude >> fmt.mantissa_bits) / (fmt.max_code >> fmt.mantissa_bits), 1.0)
+        steps = magnitude >> fmt.mantissa_bits
+        return float(min(steps / (fmt.max_code >> fmt.mantissa_bits), 1.0))
     value = float(fmt.decode(np.array([code]))[0])
     return float(abs(value) / max(abs(fmt.max), abs(fmt.min)))
