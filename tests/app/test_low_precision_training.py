@@ -98,7 +98,10 @@ def test_extremes_of_every_control_are_answered(open_page):
          "subnormal"),
         ({"lowp_tab": "scale", "lowp_scale_source": "single", "lowp_scale_power": "32",
           "lowp_scale_format": "float8_e4m3fn"}, "1e-8 × 4,294,967,296 in E4M3 is 44"),
-        ({"lowp_tab": "pictures", "lowp_picture_power": "-24"}, "4,096 of 4,096 pixels became 0"),
+        (
+            {"lowp_tab": "pictures", "lowp_picture_power": "-24"},
+            "786,432 of 786,432 colour values became 0",
+        ),
         ({"lowp_tab": "pictures", "lowp_picture_power": "-18"}, "keeps 1 shade;"),
         ({"lowp_tab": "scaler", "lowp_scaler_interval": "2000", "lowp_scaler_step": "20",
           "lowp_scaler_first": "0.01"}, "Clean steps in a row: 20 of 2,000."),

@@ -1,9 +1,11 @@
 """Parallelism: every tab at both ends of its sliders, impossible splits, the ring, the cards."""
 
+import json
 import urllib.parse
 
 import pytest
 
+from core.units import format_bytes
 from pages.budget.parallelism import programs
 from pages.budget.parallelism.programs import PROGRAMS
 from tests.app.shown import alt, captions, headline, page_links
@@ -195,6 +197,72 @@ def test_without_a_peak_there_is_one_headline_and_no_code(open_page):
     assert headline(app) == "These choices cannot go together."
     assert not app.get("plotly_chart")
     assert app.session_state["snippets"] == {}
+
+
+def moved(app):
+    """Return what the browser part was given."""
+    (part,) = [each for each in app.get("bidi_component") if "parallel_devices" in each.proto.id]
+    return json.loads(part.proto.json)[0]
+
+
+MOVING = {"parallel_tab": "moving"}
+
+
+def test_bytes_that_move_are_told_with_what_their_devices_hold(open_page):
+    app = open_page(PAGE, **MOVING)
+    rows = moved(app)
+    assert headline(app).startswith("A device sends 107 GiB in a training step for its all-gather")
+    assert len(rows["devices"]) == 8
+    assert len(rows["sentences"]) == len(rows["turns"]) + 1 == 8
+    assert rows["sentences"][7].endswith("has sent 112 MiB of 112 MiB.")
+    assert [each.value for each in app.metric] == ["107 GiB"]
+
+
+def test_a_device_of_each_stage_stands_in_a_pipeline(open_page):
+    rows = moved(open_page(PAGE, parallel_collective="activations-to-the-next-stage", **MOVING))
+    assert rows["devices"][0]["size"] == "45.8 GiB"
+    assert len({each["size"] for each in rows["devices"]}) == 4
+    assert [turn["only"] for turn in rows["turns"]] == [0, 1, 2]
+
+
+@pytest.mark.parametrize(("said", "turn"), [("3", 3), ("7", 7), ("9999", 7), ("x", 0), ("-1", 0)])
+def test_a_link_opens_the_collective_at_a_step(open_page, said, turn):
+    assert moved(open_page(PAGE, parallel_moved=said, **MOVING))["turn"] == turn
+
+
+def test_bytes_of_groups_too_large_to_draw_are_told(open_page):
+    app = open_page(PAGE, **MOVING, **SMALL | {"parallel_data": "256"})
+    assert "256 devices, each sends 131 GiB in a training step" in headline(app)
+    assert "256 devices take part; at most 64 are drawn" in app.info[0].value
+    assert "sends nothing" in headline(open_page(PAGE, **MOVING, **SMALL))
+
+
+def test_a_collective_that_this_split_lacks_is_a_sentence_with_those_it_has(open_page):
+    app = open_page(PAGE, parallel_collective="all-to-all-of-tokens", **MOVING)
+    assert headline(app) == "These choices cannot go together."
+    assert "no all-to-all of tokens" in app.info[0].value
+    assert "reduce-scatter of gradients" in app.info[0].value
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"parallel_collective": "activations-to-the-next-stage"}, {"parallel_zero": "ddp"}],
+)
+def test_the_code_of_a_collective_prints_the_budgets_bytes(open_page, run_code, settings):
+    app = open_page(PAGE, **MOVING, **settings)
+    printed = run_code(app)
+    rows = moved(app)
+    (sent,) = [each.value for each in app.metric]
+    assert "bytes in one call" in printed
+    in_step = int(printed.split(" in one call, ")[1].split()[0].replace(",", ""))
+    assert format_bytes(in_step, "GiB") == sent
+    assert rows["turns"]
+
+
+def test_moving_bytes_are_told_in_chinese_on_a_projector(open_page):
+    app = open_page(PAGE, lang="zh", present="1", **MOVING)
+    assert "训练步" in headline(app)
+    assert "步" in moved(app)["sentences"][1]
 
 
 def test_the_code_of_the_ring_runs(open_page, run_code):

@@ -205,13 +205,13 @@ def test_a_file_of_many_tensors_lets_the_reader_choose_one(open_page):
         "blocks.1.up · F32 · 24 × 6",
     ]
     assert part.value.name == "blocks.0.up"
-    assert "'blocks.0.up'" in app.session_state["snippets"]["standing"]
+    assert "'blocks.0.up'" in app.session_state["snippets"]["error"]
 
     part.select_index(0).run()
 
     assert [each.value for each in app.error] == []
-    assert "read_tensor('mine.safetensors'" in app.session_state["snippets"]["standing"]
-    assert "'bias'" in app.session_state["snippets"]["standing"]
+    assert "read_tensor('mine.safetensors'" in app.session_state["snippets"]["error"]
+    assert "'bias'" in app.session_state["snippets"]["error"]
     folded = "Shape 7 is looked at as 1 × 7: blocks run along the last axis."
     assert folded in captions(app)
 
@@ -266,7 +266,7 @@ def test_the_code_of_an_uploaded_tensor_prints_what_the_page_says(
         monkeypatch.chdir(tmp_path)
 
         numbers = re.findall(r"[0-9.]+ (?:%|dB)", headline(app))
-        printed = run_code(app, "standing")
+        printed = run_code(app, "error")
         assert [each for each in numbers if each not in printed] == [], name
 
 
@@ -297,7 +297,7 @@ def test_a_weight_of_a_run_is_read_beside_the_page(open_page, run_with_checkpoin
 
     assert headline(app)
     assert asked == [(run_with_checkpoint, "qkv")]
-    assert "read_weight(runs_directory() /" in app.session_state["snippets"]["standing"]
+    assert "read_weight(runs_directory() /" in app.session_state["snippets"]["error"]
 
 
 def test_a_checkpoint_that_cannot_be_read_is_told(open_page, run_with_checkpoint, monkeypatch):

@@ -50,7 +50,7 @@ LOW_PRECISION, ROUNDING = "dtypes/low_precision_training", "dtypes/rounding_and_
         (f"{LOW_PRECISION}?lowp_tab=matmul", "lowp_best_product", 1,
          ["Its error is 0.874 %; the best has 0.277 %", "FP16 matrices, sums in BF16 7.03 %"]),
         (f"{LOW_PRECISION}?lowp_tab=pictures", "lowp_dark", 1,
-         ["reaches down to 1.53e-05", "The answer is **INT8**", "E4M3 1,", "INT8 112"]),
+         ["reaches down to 1.53e-05", "The answer is **INT8**", "E4M3 1,", "INT8 128"]),
         ("budget/training_memory?memory_tab=allocator", "memory_reserved", 0,
          ["That is allocated.", "The answer is **20.0 MiB**", "15.0 MiB wait"]),
         ("dtypes/bit_layouts", "bits_below_one", 0, ["15,359 of 31,743"]),

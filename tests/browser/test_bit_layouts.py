@@ -13,6 +13,7 @@ from core.dtypes.cast.explain_cast import explain_cast
 from core.dtypes.exact import exact_decimal, parse_value
 from core.dtypes.facts.explain import explain_code
 from core.dtypes.facts.format_facts import written_value
+from core.dtypes.facts.shade import magnitude_share
 from pages.components.bit_grid.bit_grid import format_row
 
 CODEC = "window[Symbol.for('bits-to-gpt.codec')]"
@@ -367,7 +368,8 @@ SAMPLES = """(samples) => samples.map((sample) => {
   const color = backgroundImage === "none" ? backgroundColor : backgroundImage;
   return color.match(/rgb\\(([^)]*)\\)/)[1].replaceAll(" ", "");
 })"""
-CODES = [(0x00, 0x00), (0x00, 0x01), (0x08, 0x00), (0x7C, 0x00), (0x7E, 0x00)]
+# Of normal numbers one of the largest: weaker colours lose a little where they are stored.
+CODES = [(0x00, 0x00), (0x00, 0x01), (0x7B, 0x00), (0x7C, 0x00), (0x7E, 0x00)]
 
 
 def test_the_picture_has_the_colours_of_its_legend_also_when_they_change(open_bits):
@@ -375,8 +377,8 @@ def test_the_picture_has_the_colours_of_its_legend_also_when_they_change(open_bi
     page = open_bits(bits_tab="codes", bits_format="float16")
     samples, canvas = page.locator(".legend .cell"), page.locator("canvas")
     samples.last.wait_for()
-    normal = page.locator(".legend span").nth(2).inner_text()
-    assert normal == "normal, every other power of two paler"
+    said = page.locator(".legend .scale").inner_text()
+    assert said == "the stronger the colour, the larger the magnitude"
 
     def colors_soon(is_wanted):
         for _attempt in range(100):
@@ -392,6 +394,35 @@ def test_the_picture_has_the_colours_of_its_legend_also_when_they_change(open_bi
     colors_soon(lambda shown: shown != light)
     page.locator(".grid").evaluate("grid => grid.style.setProperty('--b2g-exponent', '#010203')")
     colors_soon(lambda shown: "1,2,3" in shown)
+
+
+SHARES = f"""([row, count]) => Array.from({{ length: count }},
+  (_, code) => {CODEC}.magnitudeShare(row, code))"""
+
+
+def test_the_browser_grades_every_code_by_magnitude_as_python_does(open_bits):
+    page = open_bits(bits_tab="codes", bits_format="float16")
+    for fmt in FORMATS.values():
+        if fmt.bits > 16:
+            continue
+        seen = page.evaluate(SHARES, [dict(format_row(fmt)), fmt.num_codes])
+        step = 1 if fmt.bits <= 8 else 97
+        for code in range(0, fmt.num_codes, step):
+            assert seen[code] == pytest.approx(magnitude_share(fmt, code)), (fmt.name, code)
+
+
+def test_larger_numbers_of_the_picture_and_of_the_cells_are_stronger(open_bits):
+    page = open_bits(bits_tab="codes", bits_format="float16")
+    page.locator(".legend .cell").last.wait_for()
+    alpha = """(canvas, row) => canvas.getContext("2d").getImageData(0, row, 1, 1).data[3]"""
+    canvas = page.locator("canvas")
+    page.wait_for_timeout(300)
+    found = [canvas.evaluate(alpha, row) for row in (0x04, 0x20, 0x3C, 0x7B)]
+    assert found == sorted(set(found))
+    assert found[-1] == 255
+    cells = open_bits(bits_tab="codes", bits_format="float8_e4m3fn").locator(".cells .cell")
+    strong = "cell => Number(getComputedStyle(cell).getPropertyValue('--strong'))"
+    assert [cells.nth(code).evaluate(strong) for code in (0x00, 0x7E)] == [0, 1]
 
 
 def test_the_grid_works_on_a_designed_format_beyond_float64(open_bits):

@@ -78,3 +78,14 @@ def test_real_gradients_come_from_a_process_of_their_own(page, visit):
     page.get_by_text(source).wait_for(timeout=90_000)
     assert "of the gradients keep full precision" in headline(page)
     assert "2.38 %" not in headline(page)
+
+
+@pytest.mark.parametrize(("kind", "begins"), [("PNG", b"\x89PNG"), ("SVG", b"<svg ")])
+def test_the_picture_in_ten_formats_is_a_poster_to_download(page, visit, kind, begins):
+    visit(page, PATH, lowp_tab="pictures")
+    drawn(page)
+    with page.expect_download() as saved:
+        page.get_by_role("button", name=f"Poster ({kind})").click()
+    data = saved.value.path().read_bytes()
+    assert data.startswith(begins)
+    assert len(data) > 500_000

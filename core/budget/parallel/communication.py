@@ -37,7 +37,7 @@ def communication(spec: ModelSpec, recipe: TrainingRecipe, cluster: Cluster) -> 
     Raises:
         ValueError: If the model cannot be split over the cluster; the sentence says why.
     """
-    stages = _distinct_stages(spec, recipe, cluster)
+    stages = distinct_stages(spec, recipe, cluster)
     found = (stage_communication(spec, recipe, cluster, share) for share in stages)
     return max(found, key=lambda stage: stage.amount)
 
@@ -50,7 +50,7 @@ def exposed_seconds(spec: ModelSpec, recipe: TrainingRecipe, cluster: Cluster) -
     Raises:
         ValueError: If the model cannot be split over the cluster, or a link carries nothing.
     """
-    stages = _distinct_stages(spec, recipe, cluster)
+    stages = distinct_stages(spec, recipe, cluster)
     found = (_took(spec, recipe, cluster, share) for share in stages)
     return max(found, key=lambda stage: stage.amount)
 
@@ -59,13 +59,11 @@ def stage_communication(
     spec: ModelSpec, recipe: TrainingRecipe, cluster: Cluster, share: Share
 ) -> Item:
     """Return the bytes that a rank with this share sends in one step, axis by axis."""
-    found = tuple(_transfers(spec, recipe, cluster, share))
+    found = tuple(stage_transfers(spec, recipe, cluster, share))
     return _by_axis(N_("communication"), found, lambda transfer: transfer.item, "bytes", SENT)
 
 
-def _distinct_stages(
-    spec: ModelSpec, recipe: TrainingRecipe, cluster: Cluster
-) -> tuple[Share, ...]:
+def distinct_stages(spec: ModelSpec, recipe: TrainingRecipe, cluster: Cluster) -> tuple[Share, ...]:
     """Return one stage of each sort: most of a long pipeline's stages send equally much."""
     found: dict[tuple[int, int, bool, bool], Share] = {}
     for share in shares(spec, cluster, recipe.accumulation):
@@ -74,15 +72,16 @@ def _distinct_stages(
     return tuple(found.values())
 
 
-def _transfers(
+def stage_transfers(
     spec: ModelSpec, recipe: TrainingRecipe, cluster: Cluster, share: Share
 ) -> Iterator[Transfer]:
+    """Yield all that a rank with this share sends in one step."""
     yield from weight_transfers(spec, recipe, cluster, share)
     yield from activation_transfers(spec, recipe, cluster, share)
 
 
 def _took(spec: ModelSpec, recipe: TrainingRecipe, cluster: Cluster, share: Share) -> Item:
-    found = tuple(_transfers(spec, recipe, cluster, share))
+    found = tuple(stage_transfers(spec, recipe, cluster, share))
     speeds = {axis: _speed(cluster, axis) for axis in {transfer.axis for transfer in found}}
 
     def seconds(transfer: Transfer) -> Item:

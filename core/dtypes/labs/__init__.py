@@ -11,7 +11,7 @@ from core.dtypes.labs.loss_scale import (
     synthetic_gradients,
 )
 from core.dtypes.labs.matmul import MatmulErrors, matmul, matmul_errors, normal_matrices
-from core.dtypes.labs.picture import StoredPicture, analytic_picture, stored_picture
+from core.dtypes.labs.picture import StoredPicture, color_picture, stored_picture
 from core.dtypes.labs.softmax import SoftmaxTrace, softmax_naive, softmax_stable
 from core.dtypes.labs.weight_updates import (
     StochasticUpdates,
@@ -34,7 +34,7 @@ __all__ = [
     "StoredPicture",
     "WeightUpdates",
     "accumulate",
-    "analytic_picture",
+    "color_picture",
     "gradient_histogram",
     "gradient_peaks",
     "half_gap_above",

@@ -8,13 +8,22 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from core.dtypes.number_formats.float_format import FloatFormat
 from core.dtypes.number_formats.format import Format
 from core.dtypes.rounding import Floats
 from core.language import _
 
-SIZE: Final = 64
+Counts = npt.NDArray[np.int64]
+
+SIZE: Final = 512
+_DEPTH: Final = 65535  # 16 bits a colour, as the sensor of a good camera gives them
+_DARKEST: Final = 0.002  # no night is quite black; float8_e4m3fn still has a number for it
+_HORIZON: Final = 0.62
+_SUN: Final = (0.13, 0.41)  # x, y
+_HIGH: Final = (0.03, 0.06, 0.2)
+_LOW: Final = (1.0, 0.56, 0.28)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -23,14 +32,15 @@ class StoredPicture:
 
     Attributes:
         format: Name of the format.
-        pixels: The brightness read back, divided by the exposure again; infinity and NaN remain.
+        pixels: The values read back, divided by the exposure again; infinity and NaN remain.
         exposure: What the brightness was multiplied by before it was stored.
         scale: What integers and codebooks were multiplied by on top (largest number of the format /
             largest pixel), 1.0 for floating point.
-        num_shades: Different finite numbers among the stored pixels.
+        num_shades: Different finite numbers among the stored values.
         sqnr_db: 10 log10 (signal power / error power); infinity without any error, NaN where a
             pixel is not finite.
-        num_lost: Pixels that are not finite any more, or became zero without having been zero.
+        num_lost: Values that are not finite any more, or became zero without having been zero.
+        num_values: How many there are.
     """
 
     format: str
@@ -40,38 +50,85 @@ class StoredPicture:
     num_shades: int
     sqnr_db: float
     num_lost: int
+    num_values: int
 
 
-def analytic_picture(size: int = SIZE) -> Floats:
-    """Return a picture made of formulas: a sky that fades, a moon with its glow, waves below.
+def color_picture(size: int = SIZE) -> Floats:
+    """Return a landscape made of formulas: a sky at dusk, stars, clouds, mountains, water.
 
     Args:
         size: Rows and columns.
 
     Returns:
-        (size, size) brightness in [0, 1]; row 0 is the top.
+        (size, size, 3) red, green and blue in [0, 1], of 65,536 levels each; row 0 is the top.
     """
     y, x = np.mgrid[0:size, 0:size] / (size - 1)
-    sky = 0.03 + 0.75 * y**1.3
-    distance = np.hypot(x - 0.68, y - 0.27)
-    glow = 0.3 * np.exp(-((distance / 0.22) ** 2))
-    moon = 1 / (1 + np.exp((distance - 0.115) * 4 * size))
-    waves = 0.22 + 0.17 * np.sin(34 * (y + 0.25 * np.sin(5 * x)) ** 2) * y
-    shine = 0.5 * np.exp(-(((x - 0.68) / 0.09) ** 2)) * (0.6 + 0.4 * np.sin(90 * y))
-    water = waves + shine * (y - 0.55)
-    above = np.maximum(sky + glow, moon * (0.86 + 0.14 * np.cos(26 * x) * np.cos(31 * y)))
-    picture: Floats = np.clip(np.where(y < 0.6, above, water), 0.0, 1.0)
-    return picture
+    water = np.maximum(y - _HORIZON, 0)
+    waves = np.sin(60 / (water + 0.08) + 7 * np.sin(9 * x + 40 * water))
+    mirrored = np.clip(_HORIZON - 1.35 * water + 0.02 * waves * np.sqrt(water), 0, 1)
+    above = _land(x, y, _sky(x, y))
+    below = _land(x, mirrored, _sky(x, mirrored)) * (0.62 - 0.5 * water)[..., None]
+    width = 0.02 + 0.5 * water
+    glitter = np.exp(-(((x - _SUN[0]) / width) ** 2)) * np.maximum(waves, 0) ** 3
+    below += 0.55 * glitter[..., None] * np.array(_LOW)
+    picture = np.where((y < _HORIZON)[..., None], above, below)
+    levels: Floats = np.rint(np.clip(picture, _DARKEST, 1) * _DEPTH) / _DEPTH
+    return levels
 
 
-def stored_picture(picture: Floats, fmt: Format, exposure: float = 1.0) -> StoredPicture:
+def _sky(x: Floats, y: Floats) -> Floats:
+    """Return dusk: blue above, orange at the horizon, the sun, clouds, and stars."""
+    share = np.clip(y / _HORIZON, 0, 1)[..., None] ** 1.6
+    sky = (1 - share) * np.array(_HIGH) + share * np.array(_LOW)
+    distance = np.hypot(x - _SUN[0], y - _SUN[1])
+    glow = 0.35 * np.exp(-((distance / 0.16) ** 2)) + 0.5 - 0.5 * np.tanh(450 * (distance - 0.045))
+    clouds = np.clip(_grain(2.2 * x, 7 * y, 6) - 0.35, 0, 1) * np.clip(1.3 - 1.7 * y, 0, 1)
+    sky = sky + glow[..., None] * np.array([1.0, 0.85, 0.6])
+    sky = sky + 0.5 * clouds[..., None] * np.array([0.95, 0.62, 0.6])
+    cell = np.floor(220 * x) * 12.9898 + np.floor(220 * y) * 78.233
+    chance = np.abs(np.sin(cell) * 43758.5453) % 1
+    stars = np.where(chance > 0.994, 0.9 * np.clip(0.75 - 2 * y, 0, 1), 0)
+    found: Floats = sky + stars[..., None]
+    return found
+
+
+def _land(x: Floats, y: Floats, sky: Floats) -> Floats:
+    """Return the sky with two ranges of mountains before it, the nearer one darker and rougher."""
+    found = sky
+    for height, rough, seed, color in (
+        (0.43, 0.16, 1.0, (0.3, 0.2, 0.33)),
+        (0.53, 0.13, 5.0, (0.1, 0.09, 0.13)),
+    ):
+        ridge = height - rough * (_grain(1.6 * x + seed, 0 * y, 7) - 0.1)
+        rock = 0.65 + 0.7 * _grain(9 * x + seed, 14 * y, 6)
+        haze = np.clip((y - ridge) * 4, 0, 1)
+        mountain = rock[..., None] * np.array(color) * (1 - 0.35 * haze)[..., None]
+        found = np.where((y > ridge)[..., None], mountain, found)
+    return found
+
+
+def _grain(x: Floats, y: Floats, octaves: int) -> Floats:
+    """Return detail of every size: waves in turned directions, each twice as fine."""
+    total = np.zeros_like(x)
+    for octave in range(octaves):
+        turn, fine = 2.4 * octave, 2.0**octave
+        along = fine * (x * math.cos(turn) + y * math.sin(turn))
+        across = fine * (y * math.cos(turn) - x * math.sin(turn))
+        total += np.sin(4.1 * along + 1.7 * np.sin(2.3 * across + octave)) / (octave + 1.5) ** 1.5
+    return total
+
+
+def stored_picture(
+    picture: Floats, fmt: Format, exposure: float = 1.0, counts: Counts | None = None
+) -> StoredPicture:
     """Return a picture as it comes back from a format.
 
     Args:
-        picture: Brightness, any shape, finite.
-        fmt: The format of every pixel. Integers and codebooks cannot hold fractions of 1 without a
+        picture: Brightness, or values of its colours, any shape, finite.
+        fmt: The format of every value. Integers and codebooks cannot hold fractions of 1 without a
             scale factor: they get one for the whole picture (absmax).
         exposure: Multiplies the brightness before it is stored, and divides it afterwards.
+        counts: How often each value occurs; once if nothing is said.
 
     Raises:
         ValueError: If the exposure is not a positive number.
@@ -84,6 +141,7 @@ def stored_picture(picture: Floats, fmt: Format, exposure: float = 1.0) -> Store
     scale = 1.0 if isinstance(fmt, FloatFormat) or peak == 0 else fmt.max / peak
     codes = fmt.encode(picture * exposure * scale)
     pixels = fmt.decode(codes) / (exposure * scale)
+    often = np.ones(picture.shape, np.int64) if counts is None else counts
     lost = ~np.isfinite(pixels) | ((pixels == 0) & (picture != 0))
     return StoredPicture(
         format=fmt.name,
@@ -91,14 +149,15 @@ def stored_picture(picture: Floats, fmt: Format, exposure: float = 1.0) -> Store
         exposure=exposure,
         scale=scale,
         num_shades=int(np.unique(pixels[np.isfinite(pixels)]).size),
-        sqnr_db=_sqnr_db(picture, pixels),
-        num_lost=int(lost.sum()),
+        sqnr_db=_sqnr_db(picture, pixels, often),
+        num_lost=int(often[lost].sum()),
+        num_values=int(often.sum()),
     )
 
 
-def _sqnr_db(picture: Floats, pixels: Floats) -> float:
+def _sqnr_db(picture: Floats, pixels: Floats, often: Counts) -> float:
     if not np.isfinite(pixels).all():
         return math.nan
-    noise = float(np.square(pixels - picture).mean())
-    signal = float(np.square(picture).mean())
+    noise = float((np.square(pixels - picture) * often).sum())
+    signal = float((np.square(picture) * often).sum())
     return 10 * math.log10(signal / noise) if noise else math.inf

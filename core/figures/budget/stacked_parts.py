@@ -133,3 +133,12 @@ def row_axes(look: Look, reach: float, titles: Sequence[str] = ()) -> dict[str, 
         "xaxis": {"visible": False, "range": [0, reach], "fixedrange": True},
         "yaxis": look.layout()["yaxis"] | rows,
     }
+
+
+def by_meaning(parts: Sequence[Item]) -> dict[str, int]:
+    """Return the bytes of each colour, in the order of LOOKS: weights and gathered ones are one."""
+    found: dict[str, int] = {}
+    for name in part_names([("", parts)]):
+        meaning = LOOKS.get(name, _OTHER)[0]
+        found[meaning] = found.get(meaning, 0) + part_bytes(parts, name)
+    return found

@@ -3,6 +3,7 @@
 from core.language import N_
 from pages.budget.parallelism.inputs import ASK, choose_case, refusal
 from pages.budget.parallelism.links import links, schedule
+from pages.budget.parallelism.moving import choose_collective, moving
 from pages.budget.parallelism.programs import choose_card, programs
 from pages.budget.parallelism.question import ask_about_the_ring, ask_which_stage
 from pages.budget.parallelism.ranks import ranks, sharding, stages
@@ -18,12 +19,18 @@ tabbed_page(
         refusal=refusal,
         tabs={
             "stages": Tab(label=N_("Stages"), show=stages, question=ask_which_stage),
-            "ranks": Tab(label=N_("Ranks"), show=ranks),
+            "moving": Tab(
+                label=N_("Collectives"),
+                show=moving,
+                choose=choose_collective,
+                question=ask_about_the_ring,
+            ),
             "sharding": Tab(label=N_("DDP and FSDP"), show=sharding, question=ask_about_the_ring),
             "links": Tab(label=N_("Communication time"), show=links),
             "schedule": Tab(label=N_("Pipeline"), show=schedule, unseen=["data"]),
         },
         more={
+            "ranks": Tab(label=N_("Ranks"), show=ranks),
             "ring": Tab(
                 label=N_("All-reduce"),
                 show=ring,

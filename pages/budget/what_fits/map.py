@@ -3,7 +3,10 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from html import escape
 from typing import Any, Final
+
+import streamlit as st
 
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
@@ -12,6 +15,7 @@ from core.budget.fits.jobs import Training
 from core.budget.fits.matrix import Cell, row
 from core.budget.fits.plane import (
     MOST_DEVICES,
+    Plane,
     PlaneName,
     models_devices,
     models_ways,
@@ -19,7 +23,7 @@ from core.budget.fits.plane import (
 )
 from core.budget.fits.solve import Answer, min_devices
 from core.budget.weights.parameters import counts
-from core.figures.budget.what_fits.map import Labels, letters_sentence, map_picture
+from core.figures.budget.what_fits.map import Labels, count_sentence, map_picture, signs
 from core.language import N_, _, ngettext
 from core.models.spec import ModelSpec
 from pages.budget.what_fits.detail import show_detail
@@ -80,7 +84,8 @@ def fits_map(name: PlaneName, case: Case) -> Shown:
         on_click=partial(take_over, case.work, name),
     )
     fewer = note_fewer(devices) if case.all_in_picture and name != "models_ways" else ""
-    said = [letters_sentence(plane, look()), others_note(models.values(), case.tokens, name), fewer]
+    said = [others_note(models.values(), case.tokens, name), fewer]
+    st.html(legend_html(plane))
     helps = "" if fewest.amount or cell.need is None else way_out(case, fewest.reason)
     return Shown(
         headline=verdict(case, cell, fewest),
@@ -88,6 +93,18 @@ def fits_map(name: PlaneName, case: Case) -> Shown:
         notes=[*filter(None, [helps, " · ".join(filter(None, said))])],
         below=partial(show_detail, case),
     )
+
+
+def legend_html(plane: Plane) -> str:
+    """Return what the signs and colours mean, for above the squares."""
+    parts = [
+        f'<span><b style="--cause:var(--b2g-{sign.color.replace("_", "-")})">'
+        f"{escape(sign.text)}</b> {escape(sign.name)}</span>"
+        for sign in signs(plane)
+    ]
+    return f"""<div class="fits-legend">{"".join(parts)}<span>· {
+        escape(count_sentence(plane, look()))
+    }</span></div>"""
 
 
 def models_of(case: Case) -> dict[str, ModelSpec]:

@@ -177,4 +177,4 @@ export default function ({ data: [data], parentElement, setStateValue }) {
 }
 
 // For tests: the functions that have an original in Python.
-window[Symbol.for("bits-to-gpt.codec")] = { decode, encode, encodeExact, explain, exactDecimal, formulaText, hexFloat, readNumber, reduced, numFinite };
+window[Symbol.for("bits-to-gpt.codec")] = { decode, encode, encodeExact, explain, exactDecimal, formulaText, hexFloat, readNumber, reduced, numFinite, magnitudeShare };

@@ -3,8 +3,23 @@
 const CELLS_BITS = 8;
 const PICTURE_BITS = 16;
 const PICTURE_PX = 256;
-const PALE = 150; // alpha of every other binade, of 255
+const PALE = 60; // alpha of the smallest normal numbers, of 255
 const FLOAT_KINDS = ["zero", "subnormal", "normal", "infinity", "nan"];
+
+// 0 for the smallest numbers of a format, 1 for the largest: core/dtypes/facts/shade.py.
+function magnitudeShare(format, code) {
+  if (format.kind === "float") {
+    const { magnitudeBits, maxCode } = layout(format);
+    const step = 2 ** format.mantissa_bits;
+    return Math.min(Math.floor((code % 2 ** magnitudeBits) / step) / Math.floor(Number(maxCode) / step), 1);
+  }
+  return Math.abs(decode(format, BigInt(code))) / largestOf(format);
+}
+
+function largestOf({ kind, bits: width, signed, fraction_bits: fraction, values }) {
+  if (kind === "codebook") return Math.max(...values.map(Math.abs));
+  return (signed ? 2 ** (width - 1) : 2 ** width - 1) / 2 ** fraction;
+}
 
 function buildMap(view) {
   const { map, format } = view.data;
@@ -33,9 +48,10 @@ function legend(view) {
     const entry = element("span");
     const sample = element("i", "cell");
     sample.dataset.kind = kind;
-    entry.append(sample, picture && kind === "normal" ? words.map_normal : words[`kind_${kind}`]);
+    entry.append(sample, words[`kind_${kind}`]);
     list.append(entry);
   }
+  list.append(element("span", "scale", words.map_scale));
   return list;
 }
 
@@ -65,6 +81,7 @@ function codeCell(view, code) {
   const cell = element("button", "cell", cellText(format, code));
   cell.type = "button";
   cell.dataset.kind = kind;
+  cell.style.setProperty("--strong", magnitudeShare(format, Number(code)));
   cell.tabIndex = -1;
   cell.title = `${hexCode(format, code)} = ${shortText(exactOf(format, code), format)}`;
   cell.setAttribute("aria-label", `${cell.title}, ${view.data.words[`kind_${kind}`]}`);
@@ -158,8 +175,9 @@ function paintPicture(view) {
   const picture = pen.createImageData(PICTURE_PX, PICTURE_PX);
   for (let code = 0; code < 2 ** format.bits; code++) {
     const name = kind(code);
-    const isOdd = name === "normal" && (code >> format.mantissa_bits) & 1; // neighbouring binades differ
-    picture.data.set([...(colors[name] ?? colors.normal), isOdd ? PALE : 255], code * 4);
+    const isGraded = colors[name] === undefined || name === "normal";
+    const strong = isGraded ? PALE + (255 - PALE) * magnitudeShare(format, code) : 255;
+    picture.data.set([...(colors[name] ?? colors.normal), strong], code * 4);
   }
   pen.putImageData(picture, 0, 0);
 }

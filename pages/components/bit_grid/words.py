@@ -74,7 +74,7 @@ _ENTRY: Final = {
     ),
     "map": N_("All {count} codes of {format}"),
     "map_axes": N_("Rows: the upper byte of the code. Columns: the lower byte."),
-    "map_normal": N_("normal, every other power of two paler"),
+    "map_scale": N_("the stronger the colour, the larger the magnitude"),
 }
 
 

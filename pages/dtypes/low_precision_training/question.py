@@ -11,7 +11,7 @@ import streamlit as st
 from core.dtypes import FORMATS, FloatFormat
 from core.dtypes.labs import (
     accumulate,
-    analytic_picture,
+    color_picture,
     gradient_histogram,
     half_gap_above,
     loss_scale_bands,
@@ -284,7 +284,7 @@ def ask_matmul() -> None:
 @st.cache_data(max_entries=1, show_spinner=False)
 def shades_in_the_dark() -> dict[str, int]:
     """Return how many shades of a picture 1024 times as dark three formats keep."""
-    picture = analytic_picture()
+    picture = np.unique(color_picture())  # shades are counted once
     return {name: stored_picture(picture, FORMATS[name], DARK).num_shades for name in EIGHT_BITS}
 
 

@@ -5,10 +5,9 @@ import streamlit as st
 from core.dtypes.blocks.storage_trials import make_losses, make_trial
 from core.dtypes.blocks.stored_part import make_sides
 from core.figures.dtypes.quantization.codes import codes_picture
-from core.figures.dtypes.quantization.error import error_picture, size_text
-from core.language import _
-from pages.dtypes.quantization.inputs import Case, lost, qualities
-from pages.dtypes.quantization.snippets import error_code, quality_code
+from core.figures.dtypes.quantization.error import error_picture
+from pages.dtypes.quantization.inputs import Case, qualities
+from pages.dtypes.quantization.snippets import quality_code
 from pages.shared.settings import look, presenting
 from pages.shared.tabbed_page import Chart, Shown
 
@@ -34,18 +33,13 @@ def codes(case: Case) -> Shown:
 def error(case: Case) -> Shown:
     """Show where both formats lose and how much."""
     losses = losses_of(case.chosen.x, case.pair)
-    parts = [
-        _("{name}: RMS error {rmse}, largest {largest}").format(
-            name=f"`{loss.name}`",
-            rmse=size_text(loss, loss.stats.rmse),
-            largest=size_text(loss, loss.stats.max_abs),
-        )
-        + lost(loss.stats.lost_share)
-        for loss in losses
-    ]
+    found = {
+        loss.name: make_trial(loss.name, storage.bits_per_value, loss.stats)
+        for loss, storage in zip(losses, case.pair, strict=True)
+    }
     return Shown(
-        headline=_("; ").join(parts),
+        headline=qualities(list(found.values())),
         charts=[Chart(picture=error_picture(losses, look()), file_name="quantization-error")],
         notes=case.chosen.notes(),
-        code=error_code(case, is_whole=all(loss.stats.is_whole for loss in losses)),
+        code=quality_code(case, is_whole=all(trial.is_whole for trial in found.values())),
     )

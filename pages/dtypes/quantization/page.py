@@ -15,11 +15,11 @@ tabbed_page(
         inputs=ASK,
         choose=choose_case,
         tabs={
-            "standing": Tab(label=N_("Quality"), show=standing, question=ask_about_outliers),
             "error": Tab(label=N_("Error"), show=error, question=ask_about_outliers),
             "codes": Tab(
                 label=N_("Codes"), show=codes, question=ask_about_outliers, reading="codes"
             ),
+            "standing": Tab(label=N_("Quality"), show=standing, question=ask_about_outliers),
             "groups": Tab(label=N_("Groups"), show=groups),
             "bytes": Tab(label=N_("Bytes"), show=model_bytes, choose=choose_model),
         },

@@ -35,8 +35,6 @@ for name, bits, restored in (
 """
 QUALITY: Final = """rms = np.sqrt((error**2).mean() / (x**2).mean())
     print(f"{name}: {100 * rms:.3g} % (SQNR {-20 * np.log10(rms):.1f} dB) at {bits:.4g} bits")"""
-SIZE_OF_ERRORS: Final = """rms, largest = np.sqrt((error**2).mean()), np.abs(error).max()
-    print(f"{name}: RMS error {rms:.3g}, largest {largest:.3g}")"""
 CORE_COMPARED: Final = """
 for storage in ({first}, {second}):
     stats = storage.store(x).stats
@@ -45,8 +43,6 @@ for storage in ({first}, {second}):
 CORE_QUALITY: Final = """bits, error = storage.bits_per_value, 100 * stats.relative_rmse
     print(f"{storage.name}: {error:.3g} % (SQNR {stats.sqnr_db:.1f} dB) at {bits:.4g} bits")
     print(f"  lost: {100 * stats.lost_share:.3g} %")"""
-CORE_SIZE_OF_ERRORS: Final = """print(f"{storage.name}: RMS error {stats.rmse:.3g}", end=", ")
-    print(f"largest {stats.max_abs:.3g}; lost: {100 * stats.lost_share:.3g} %")"""
 GROUPS: Final = """
 for size in (x.size, {size}):
     rows = x.reshape(1, -1) if size == x.size else x
@@ -78,12 +74,6 @@ def quality_code(case: Case, *, is_whole: bool) -> str:
     return _compared(case.chosen, case.pair, told)
 
 
-def error_code(case: Case, *, is_whole: bool) -> str:
-    """Return Python for the size of the errors of A and B."""
-    told = SIZE_OF_ERRORS if case.chosen.plain and is_whole else CORE_SIZE_OF_ERRORS
-    return _compared(case.chosen, case.pair, told)
-
-
 def groups_code(case: Case, *, is_whole: bool) -> str:
     """Return Python for int8 in groups and with one scale for the tensor."""
     if case.chosen.plain and is_whole:
@@ -93,7 +83,7 @@ def groups_code(case: Case, *, is_whole: bool) -> str:
 
 
 def _compared(chosen: Chosen, pair: Sequence[Storage], told: str) -> str:
-    if told in {CORE_QUALITY, CORE_SIZE_OF_ERRORS}:
+    if told == CORE_QUALITY:
         first, second = (storage.code for storage in pair)
         body = CORE_COMPARED.format(first=first, second=second, told=told)
         return tensor_lines(chosen, FIND) + body

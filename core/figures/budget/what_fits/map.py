@@ -24,8 +24,20 @@ LETTERS: Final[Mapping[str, str]] = {
     "allocator reserve": N_("R"),
 }
 """Name of an item -> the letter that stands for it in a square."""
-_STATES: Final = {"too_big": 0, "close": 1, "fits": 2}
-_SHADES: Final = ("surface", "estimated", "works")
+_OTHER: Final = "other"
+COLORS: Final[Mapping[str, str]] = {
+    "weights": "weights",
+    "KV cache": "kv_cache",
+    "workspace": "temporary",
+    "gradients": "gradients",
+    "optimizer": "optimizer",
+    "activations": "activations",
+    "logits and loss": "activations",
+    "temporary": "temporary",
+}
+"""Name of an item -> the meaning of the colour of squares in which it is the first to fail."""
+_SHADES: Final = ("background", "surface", *dict.fromkeys((*COLORS.values(), _OTHER)))
+_STRENGTH: Final = 0.55  # of a square's colour: text on it is to be read
 _ROW_HEIGHT: Final = 1.75  # of the text's size
 _UPRIGHT: Final = 6  # columns whose names have room side by side
 _ROOMY: Final = 8  # columns at which "W128×" still has room in the size of all other text
@@ -101,26 +113,33 @@ def _axes(plane: Plane, labels: Labels, look: Look) -> dict[str, Any]:
     }
 
 
+def shade(cell: Cell) -> str:
+    """Return the meaning of a square's colour: coloured is what does not fit, by its cause."""
+    if cell.reason:
+        return COLORS.get(cell.reason, _OTHER)
+    return "background" if cell.verdict == "fits" and not cell.sentence else "surface"
+
+
 def _draw_squares(drawing: Drawing, plane: Plane, look: Look) -> None:
     stops = [
-        [place / 3, look.color(shade)]
-        for number, shade in enumerate(_SHADES)
+        [place / len(_SHADES), look.color(meaning)]
+        for number, meaning in enumerate(_SHADES)
         for place in (number, number + 1)
     ]
     drawing.trace(
         "heatmap",
         z=[
-            [_STATES[plane.cells[row, column].verdict] for column in plane.columns]
+            [_SHADES.index(shade(plane.cells[row, column])) for column in plane.columns]
             for row in plane.rows
         ],
         zmin=-0.5,
-        zmax=2.5,
+        zmax=len(_SHADES) - 0.5,
         colorscale=stops,
         showscale=False,
         hoverinfo="skip",
         xgap=2,
         ygap=2,
-        opacity=0.55,
+        opacity=_STRENGTH,
     )
 
 
@@ -162,19 +181,29 @@ def letter(reason: str) -> str:
     return _(LETTERS[reason]) if reason in LETTERS else reason[:1].upper()
 
 
-def letters_sentence(plane: Plane, look: Look) -> str:
-    """Return what the letters of this picture mean."""
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """A sign of the picture, what it means, and the meaning of its square's colour."""
+
+    text: str
+    name: str
+    color: str
+
+
+def signs(plane: Plane) -> list[Sign]:
+    """Return the legend: what fits, what may, and each cause that this picture has."""
     seen = dict.fromkeys(cell.reason for cell in plane.cells.values() if cell.reason)
-    parts = [f"**{letter(name)}** {_(name)}" for name in seen]
+    causes = [Sign(letter(name), _(name), COLORS.get(name, _OTHER)) for name in seen]
+    close = [Sign("≈", _("within its band"), "surface")]
+    is_close = any(cell.verdict == "close" for cell in plane.cells.values())
+    return [Sign("✓", _("fits"), "background"), *(close if is_close else []), *causes]
+
+
+def count_sentence(plane: Plane, look: Look) -> str:
+    """Return what the numbers in the squares are, or where to find them."""
     if is_steep(plane, look):
-        return _(
-            "✓ fits · ≈ within its band · first that fails: {letters} · how many devices are "
-            "enough stands in the table and under the pointer"
-        ).format(letters=_(", ").join(parts))
-    return _(
-        "✓ fits · ≈ within its band · first that fails: {letters} · the number: so many devices "
-        "are enough"
-    ).format(letters=_(", ").join(parts))
+        return _("how many devices are enough stands in the table and under the pointer")
+    return _("first that fails; the number: so many devices are enough")
 
 
 def hover_text(plane: Plane, labels: Labels, pair: tuple[str, str], look: Look) -> str:

@@ -27,6 +27,7 @@ def timeline_picture(milestones: Sequence[Milestone], look: Look) -> Picture:
         "ticktext": [f"{each.year}<br>{each.who}" for each in milestones],
         "range": [-0.5, len(milestones) - 0.2],
         "showgrid": False,
+        "title": {"text": _("one column a milestone, one row a width: not to scale")},
     }
     up = {
         "tickvals": list(range(len(WIDTHS))),

@@ -9,12 +9,15 @@ from core.budget.fits.matrix import Cell
 from core.budget.fits.plane import models_devices
 from core.budget.serving.plan import ServingPlan
 from core.figures.budget.what_fits.map import (
+    COLORS,
     LETTERS,
     Labels,
+    count_sentence,
     hover_text,
     letter,
-    letters_sentence,
     map_picture,
+    shade,
+    signs,
     square_text,
 )
 from core.figures.picture import Look
@@ -61,7 +64,7 @@ def test_with_fifty_columns_names_stand_upright_and_a_square_has_one_letter():
     # 800 px of squares: the names are no higher than a column is wide
     assert figure.layout.xaxis.tickfont.size <= 800 / 50
     assert figure.layout.margin.t >= 6 * max(map(len, labels.columns.values()))
-    assert "enough stands in the table" in letters_sentence(wide, Look())
+    assert "enough stands in the table" in count_sentence(wide, Look())
     assert picture.table["t4 0, 80 GiB"] == ["✓", "W16×"]
 
 
@@ -88,7 +91,7 @@ def test_squares_and_words_stand_where_the_plane_says(plane, labels):
     figure = map_picture(plane, labels, Look()).figure
     squares, words = figure.data
 
-    assert [list(line) for line in squares.z] == [[2, 2], [0, 2]]
+    assert [list(line) for line in squares.z] == [[0, 0], [2, 0]]
     assert list(words.text) == ["✓", "✓", "W16×", "✓"]
     assert list(zip(words.x, words.y, strict=True)) == [(0, 0), (1, 0), (0, 1), (1, 1)]
     assert list(words.customdata[2][:2]) == ["llama-2-70b", "t4"]
@@ -122,7 +125,29 @@ def test_words_table_and_letters_say_the_same_as_the_picture(plane, labels):
         "T4": ["✓", "W16×"],
         "H200": ["✓", "✓"],
     }
-    assert "**W** weights" in letters_sentence(plane, Look())
+    assert [(sign.text, sign.name) for sign in signs(plane)] == [("✓", "fits"), ("W", "weights")]
+    assert "so many devices are enough" in count_sentence(plane, Look())
+
+
+def test_what_does_not_fit_has_the_colour_of_its_cause():
+    assert shade(cell("fits")) == "background"
+    assert shade(cell("close")) == shade(cell("too_big", sentence="no")) == "surface"
+    assert shade(cell("too_big", "KV cache")) == "kv_cache"
+    assert shade(cell("too_big", "something new")) == "other"
+    assert set(COLORS) <= set(LETTERS)
+
+
+def test_every_colour_of_the_squares_has_its_place_on_the_scale(plane, labels):
+    squares, _words = map_picture(plane, labels, Look()).figure.data
+    scale, last = squares.colorscale, len(squares.colorscale) // 2
+    look = Look()
+    for row, line in zip(plane.rows, squares.z, strict=True):
+        for column, state in zip(plane.columns, line, strict=True):
+            share = (state - squares.zmin) / (squares.zmax - squares.zmin)
+            low, high = scale[2 * state], scale[2 * state + 1]
+            assert low[0] <= share <= high[0]
+            assert low[1] == high[1] == look.color(shade(plane.cells[row, column]))
+            assert state < last
 
 
 def test_many_columns_leave_room_for_the_number_alone():
@@ -150,4 +175,4 @@ def test_all_devices_side_by_side_have_room_for_a_letter_and_names_that_stand_up
     assert "W" in written
     assert picture.figure.layout.xaxis.tickangle == -90
     assert any("W128×" in column for column in picture.table.values())
-    assert "in the table and under the pointer" in letters_sentence(wide, Look())
+    assert "in the table and under the pointer" in count_sentence(wide, Look())

@@ -1,0 +1,161 @@
+"""Devices as bars of what they hold, and the bytes of one collective on their way."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import streamlit as st
+
+from core.budget.parallel.collectives import (
+    Collective,
+    Pattern,
+    Turn,
+    chunks,
+    held_at_first,
+    parts_of_whole,
+)
+from pages.components.moving_bytes.words import moving_words
+from pages.shared.settings import presenting
+
+_FOLDER: Final = Path(__file__).parent
+# One script for the browser: each part uses the ones before it.
+_SCRIPTS: Final = (
+    "../computation_graph/shapes.js",
+    "../tensor_map/export.js",
+    "moves.js",
+    "scene.js",
+    "moving_bytes.js",
+)
+
+
+def _read(name: str) -> str:
+    return (_FOLDER / name).read_text(encoding="utf-8")
+
+
+_mount = st.components.v2.component(
+    "moving_bytes",
+    html=_read("moving_bytes.html"),
+    css=_read("moving_bytes.css"),
+    js="\n".join(map(_read, _SCRIPTS)),
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Device:
+    """One rank, as it is drawn.
+
+    Attributes:
+        label: Its number.
+        size: What it holds, in words.
+        said: A sentence about it.
+        node: The machine that it is in.
+        parts: Meaning of the colour -> share of the height of its bar, from below.
+    """
+
+    label: str
+    size: str
+    said: str
+    node: int
+    parts: Sequence[tuple[str, float]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Texts:
+    """What is written of a collective.
+
+    Attributes:
+        message: The bytes of one message.
+        phases: What is done in each turn.
+        sentences: Where it stands before the first turn and after each.
+        legend: Meaning of a colour -> its name.
+        capacity: What the dashed line is.
+        links: What a line inside a machine is called, and one between two.
+    """
+
+    message: str
+    phases: Sequence[str]
+    sentences: Sequence[str]
+    legend: Sequence[tuple[str, str]]
+    capacity: str
+    links: tuple[str, str]
+
+
+def moving_rows(
+    collective: Collective, devices: Sequence[Device], texts: Texts, full: float
+) -> dict[str, Any]:
+    """Return what the browser draws, without what changes by the hand.
+
+    Args:
+        collective: What is sent.
+        devices: Who sends it.
+        texts: What is written of it.
+        full: Share of a bar's height at which a device is full.
+    """
+    return {
+        "devices": [
+            {
+                "label": device.label, "size": device.size, "said": device.said,
+                "node": device.node, "parts": [list(part) for part in device.parts],
+            }
+            for device in devices
+        ],
+        "full": full,
+        "carried": collective.carried,
+        "whole": parts_of_whole(collective.pattern, collective.num_ranks),
+        "message": texts.message,
+        "sentences": list(texts.sentences),
+        "legend": [list(row) for row in texts.legend],
+        "capacity": texts.capacity,
+        "links": list(texts.links),
+        "turns": [
+            turn_row(turn) | {"phase": phase}
+            for turn, phase in zip(collective.turns, texts.phases, strict=True)
+        ],
+        **start_row(collective.pattern, collective.num_ranks),
+    }  # fmt: skip
+
+
+def turn_row(turn: Turn) -> dict[str, Any]:
+    """Return the rule of a turn as the browser takes it."""
+    return {
+        "shift": turn.shift, "offset": turn.offset, "adds": turn.adds, "only": turn.only,
+    }  # fmt: skip
+
+
+def start_row(pattern: Pattern, num_ranks: int) -> dict[str, Any]:
+    """Return what ranks have at first: "all" chunks, their "own", or one rank has the only one."""
+    num_chunks, held = chunks(pattern, num_ranks), held_at_first(pattern, num_ranks)
+    start: str | int = "all" if all(held[0]) else "own"
+    if num_chunks == 1:
+        start = held.index((1,))
+    return {"num_chunks": num_chunks, "start": start}
+
+
+def moving_bytes(
+    rows: dict[str, Any], *, key: str, turn: int, on_turn: Callable[[str], None], room: int
+) -> None:
+    """Show the picture.
+
+    Args:
+        rows: Of `moving_rows`.
+        key: The key of this part on its page.
+        turn: Turns that are done.
+        on_turn: Called with the number of turns that are done, once the picture rests.
+        room: Height of the picture in pixels.
+    """
+    data = rows | {
+        "turn": turn,
+        "room": room,
+        "file_name": "moving-bytes",
+        "words": moving_words(),
+        "present": presenting(),
+    }
+
+    def told() -> None:
+        value = st.session_state[key]["turn"]
+        if value is not None:
+            on_turn(str(value))
+
+    # Streamlit loads pandas to look into a dict, but not into a list.
+    _mount(key=key, data=[data], height="content", on_turn_change=told)
