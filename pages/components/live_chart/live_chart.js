@@ -7,7 +7,9 @@ const GRACE_MS = 1500
 
 function connect(view) {
   const speed = view.data.speed ? `&speed=${view.data.speed}` : ""
-  const query = view.data.run ? `?run=${encodeURIComponent(view.data.run)}${speed}` : ""
+  const { recording } = view.data.told
+  const elsewhere = recording ? `?recording=${encodeURIComponent(recording)}` : ""
+  const query = view.data.run ? `?run=${encodeURIComponent(view.data.run)}${speed}` : elsewhere
   const source = new EventSource(`/live/stream${query}`)
   view.source = source
   view.numConnections = (view.numConnections ?? 0) + 1
@@ -48,6 +50,7 @@ function askToTell(view) {
     return
   }
   const { run, state } = view.history
+  if (isRecorded(view.history)) return
   const seen = FINAL_STATES.includes(state?.state) ? `${run} ended` : run
   if (seen === view.data.told.mark || seen === view.askedToTell) return
   view.askedToTell = seen
@@ -152,7 +155,9 @@ export default function ({ data: sent, parentElement, setTriggerValue }) {
     view.layoutObserver.observe(slot.closest('[data-testid="stMainBlockContainer"]') ?? document.body)
   }
   fitHeight(view)
-  if (isNew || before.run !== data.run || before.speed !== data.speed) {
+  // When a run begins, the stream goes on with it by itself: its connection is kept.
+  const otherRecording = data.told.recording && before.told.recording !== data.told.recording
+  if (isNew || before.run !== data.run || before.speed !== data.speed || otherRecording) {
     view.source?.close()
     clearTimeout(view.retry)
     if (!isNew) view.history = emptyHistory()

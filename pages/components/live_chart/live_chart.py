@@ -53,6 +53,9 @@ class Told:
         headline: The sentence above the chart as long as there is no step.
         parameters: How many the run has, as written.
         waits: Whether the sentence waits for the reader's prediction.
+        recording: The preset whose recorded run is shown as long as there is no run; empty for
+            none.
+        recorded: What that recording is, as a sentence.
     """
 
     mark: str = ""
@@ -60,6 +63,8 @@ class Told:
     headline: str = ""
     parameters: str = ""
     waits: bool = False
+    recording: str = ""
+    recorded: str = ""
 
 
 NOTHING: Final = Told()

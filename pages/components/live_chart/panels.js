@@ -18,7 +18,8 @@ function applyWords(view) {
 // The sentence for a final or broken state; running states need none.
 function stateSentence({ history, data }) {
   const { words } = data
-  if (hasNoRun(history)) return words.empty
+  if (hasNoRun(history)) return data.told.recording ? "" : words.empty
+  if (isRecorded(history)) return data.told.recorded
   const { state, reason } = history.state ?? {}
   const said = reasonSentence(history.state ?? {}, data)
   if (reason === "queued") return said
@@ -45,6 +46,7 @@ function statusLine({ history, data }) {
   const { state } = history.state ?? {}
   const values = { ...facts(history, data.unit, words), left: left === null ? MISSING : formatSeconds(left, words) }
   if (FINAL_STATES.includes(state)) return fill(words.status_ended, values)
+  if (isRecorded(history)) return fill(words.status, values)
   const going = ["starting", "running"].includes(state) && left !== null // of a pause nobody knows the end
   return fill(going ? words.status_running : words.status, values)
 }
@@ -61,18 +63,20 @@ function headlineOf({ history, data }) {
   const { words, told } = data
   if (told.waits) return words.headline_waits
   if (!history.columns.step.length) return told.headline
+  if (isRecorded(history)) return fill(data.present ? words.headline_recorded_present : words.headline_recorded, facts(history, data.unit, words))
   const isTold = told.mark.split(" ")[0] === history.run && told.parameters
   const template = data.present ? words.headline_present : isTold ? words.headline : words.headline_plain
   return fill(template, { ...facts(history, data.unit, words), parameters: told.parameters })
 }
 
 function titleOf({ history, data }) {
+  if (isRecorded(history)) return data.told.title
   return data.told.mark.split(" ")[0] === history.run ? data.told.title : history.info.config?.name ?? ""
 }
 
 function renderStatus(view) {
   const { history, data } = view
-  const state = history.state?.state ?? "none"
+  const state = isRecorded(history) ? "recorded" : history.state?.state ?? "none"
   view.root.dataset.state = state
   say(view, ".live-state", data.words[`state_${state}`] ?? state)
   say(view, ".live-progress", statusLine(view))
@@ -151,10 +155,15 @@ function announce(view) {
   say(view, ".live-announce", `${view.root.querySelector(".live-state").textContent}. ${headlineOf(view)}. ${statusLine(view)}`)
 }
 
+function csvAddress({ history, data }) {
+  const query = isRecorded(history) ? `recording=${encodeURIComponent(data.told.recording)}` : `run=${encodeURIComponent(history.run ?? "")}`
+  return `/live/metrics.csv?${query}`
+}
+
 function renderPanels(view) {
   const link = view.root.querySelector(".live-csv")
   link.hidden = hasNoRun(view.history)
-  link.href = `/live/metrics.csv?run=${encodeURIComponent(view.history.run ?? "")}`
+  link.href = csvAddress(view)
   renderHeadline(view)
   renderStatus(view)
   renderControls(view)

@@ -36,6 +36,7 @@ STATES: Final = {
     "finished": N_("finished"),
     "failed": N_("failed"),
     "crashed": N_("crashed"),
+    "recorded": N_("recording"),
 }
 SENTENCES: Final = {
     "sentence_starting": N_(
@@ -82,6 +83,8 @@ STATUS: Final = {
     "headline": N_("Loss {loss} at step {step} of {num_steps} · {parameters} parameters"),
     "headline_plain": N_("Loss {loss} at step {step} of {num_steps}"),
     "headline_present": N_("Loss {loss} · step {step}"),
+    "headline_recorded": N_("Recorded run: loss {loss} at step {step} of {num_steps}"),
+    "headline_recorded_present": N_("Recorded: loss {loss} · step {step}"),
     "headline_waits": N_("Predict first: the answer waits until you have chosen."),
     "status_running": N_("{left} left · {tokens_per_second} · validation loss {validation_loss}"),
     "status": N_("{tokens_per_second} · validation loss {validation_loss}"),
