@@ -2,6 +2,7 @@
 
 import pytest
 
+from core.figures.train.live_run.surprise import mean_surprise, shade
 from core.train.run.reader import RunReader
 from core.train.run.recorded import recorded_run
 
@@ -48,3 +49,54 @@ def test_the_readers_own_run_takes_the_place_of_the_recording_on_the_same_connec
     page.locator(".st-key-headline").get_by_text("step 20 of 20").wait_for()
     assert page.evaluate(f"{VIEW}.numConnections") == 1
     assert "recording" not in page.locator(".live").inner_text().lower()
+
+
+def samples():
+    events = RunReader(recorded_run("one_minute")).read_new().events
+    return [event for event in events if event["kind"] == "sample"]
+
+
+def test_each_character_is_shaded_by_its_surprise_and_tells_what_was_likeliest(
+    fresh, new_page, visit
+):
+    page = visit(new_page(url=fresh.url), "/live-run")
+    arithmetic = "window[Symbol.for('bits-to-gpt.arithmetic')]"
+    page.until(f"{VIEW}?.history.events.some(event => event.kind === 'sample')")
+    slider = page.locator(".live-sample input")
+    page.until(f"{VIEW}.history.events.filter(event => event.kind === 'sample').length > 2")
+    slider.press("Home")
+    written = samples()[0]["written"]
+    spans = page.locator(".live-sample pre span")
+    assert spans.all_inner_texts() == [text for text, _bits, _candidates in written]
+    for index in (0, 3, 40):
+        given = spans.nth(index).evaluate("span => span.style.getPropertyValue('--surprise')")
+        assert float(given.rstrip("%")) == pytest.approx(100 * shade(written[index][1]), abs=0.06)
+        assert page.evaluate(f"{arithmetic}.shade({written[index][1]})") == shade(written[index][1])
+    mean = page.evaluate(f"written => {arithmetic}.meanSurprise(written)", written)
+    assert mean == pytest.approx(mean_surprise(written))
+    assert f"{mean:.2f}" in page.locator(".live-mean-surprise").inner_text()
+
+    def told(index):
+        _text, bits, candidates = written[index]
+        said = page.locator(".live-candidates").inner_text()
+        return f"{bits:.2f} bits" in said and all(sign in said for sign, _chance in candidates[0])
+
+    spans.nth(7).hover()
+    assert told(7)
+    page.locator(".live-sample pre").focus()
+    page.keyboard.press("ArrowRight")
+    assert told(8)
+
+
+def test_a_sample_of_an_older_run_stands_there_without_shades(fresh, new_page, visit):
+    page = visit(new_page(url=fresh.url), "/live-run")
+    page.until(f"{VIEW}?.history.events.some(event => event.kind === 'sample')")
+    page.evaluate(
+        f"(view => {{ for (const event of view.history.events) delete event.written;"
+        f" view.root.querySelector('.live-sample pre').dataset.shown = '';"
+        f" view.root.querySelector('.live-sample input').oninput() }})({VIEW})"
+    )
+    text = page.locator(".live-sample pre")
+    assert text.locator("span").count() == 0
+    assert text.inner_text().strip().startswith("The")
+    assert page.locator(".live-legend").is_hidden()

@@ -68,6 +68,7 @@ function onUpdate(view, message) {
 
 function renderAll(view) {
   applyWords(view)
+  renderSurprise(view)
   renderPanels(view)
   refreshCharts(view, { whole: true })
 }
@@ -76,6 +77,7 @@ function newView(data, skeleton) {
   const view = { data, history: emptyHistory(), drawn: {}, root: skeleton.content.firstElementChild.cloneNode(true) }
   for (const figure of view.root.querySelectorAll("[data-chart]")) addChartButtons(view, figure)
   listenToControls(view)
+  listenToSample(view)
   listenToKeys(view)
   watchSizes(view)
   return view
@@ -169,4 +171,4 @@ export default function ({ data: sent, parentElement, setTriggerValue }) {
 }
 
 // For tests: the functions that have an original in Python.
-window[Symbol.for("bits-to-gpt.arithmetic")] = { formatBytes, formatCount, formatFlopsPerSecond, formatPercent, formatSeconds, mfu, smooth, secondsPerStep, ownPace, secondsLeft, decimated, labelRoom }
+window[Symbol.for("bits-to-gpt.arithmetic")] = { formatBytes, formatCount, formatFlopsPerSecond, formatPercent, formatSeconds, mfu, smooth, secondsPerStep, ownPace, secondsLeft, decimated, labelRoom, shade, meanSurprise }

@@ -26,7 +26,16 @@ GOVERNORS: Final = (0.5, 1, 2, 5, 10, 20, 50, 100, None)
 
 _FOLDER: Final = Path(__file__).parent
 # One script for the browser: the last part uses the ones before it.
-_SCRIPTS: Final = ("written", "progress", "history", "facts", "charts", "controls", "panels")
+_SCRIPTS: Final = (
+    "written",
+    "surprise",
+    "progress",
+    "history",
+    "facts",
+    "charts",
+    "controls",
+    "panels",
+)
 
 
 def _read(name: str) -> str:

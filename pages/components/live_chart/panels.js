@@ -95,21 +95,11 @@ function renderSample(view) {
   const label = sample ? fill(data.words.sample_step, { step: formatExact(sample.step) }) : data.words.sample_none
   say(view, ".live-sample output", label)
   slider.setAttribute("aria-valuetext", label)
-  writeSample(view.root.querySelector(".live-sample pre"), sample)
+  writeSample(view, sample)
   const text = history.info.text
   const evaluation = newestOf(history, "eval").at(-1)
   say(view, ".live-learnt", text ? learningSentence(evaluation?.validation_loss, text, data.words) : "")
   say(view, ".live-real-words", sample ? wordSentence(sample.num_words, sample.num_real_words, data.words) : "")
-}
-
-function writeSample(quote, sample) {
-  const prompt = sample?.prompt ?? ""
-  const text = sample ? sample.text : ""
-  if (quote.dataset.shown === prompt + text) return
-  quote.dataset.shown = prompt + text
-  const strong = document.createElement("b")
-  strong.textContent = prompt
-  quote.replaceChildren(strong, text)
 }
 
 function tableOf(caption, rows) {

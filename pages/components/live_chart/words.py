@@ -9,6 +9,7 @@ from core.figures.train.live_run.run_facts import (
     SHARE_OF_PEAK,
     SOURCES,
 )
+from core.figures.train.live_run.surprise import MEAN_SURPRISE
 from core.language import N_, _
 from core.train.run.progress import LEARNT, REAL_WORDS
 from core.train.run.state import KILLED, KILLED_HOLDING, OTHERS_ON_THE_GPU, TIME_IS_UP
@@ -121,6 +122,12 @@ PANELS: Final = {
     "sample_slider": N_("Samples so far, oldest to newest"),
     "sample_step": N_("after step {step}"),
     "sample_none": N_("no sample yet"),
+    "sample_text": N_("Generated text; the arrow keys go from character to character"),
+    "mean_surprise": MEAN_SURPRISE,
+    "surprise_low": N_("expected"),
+    "surprise_high": N_("8 bits or more"),
+    "candidates_how": N_("Point at a character: what did the model hold likely there?"),
+    "candidates": N_("{text}: {bits} bits of surprise, -log2 p. Likeliest: {candidates}"),
     "step_of": N_("step · {title}"),
     "memory_axis": N_("memory ({unit})"),
     "vram_axis": N_("VRAM ({unit})"),
