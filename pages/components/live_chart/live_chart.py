@@ -133,6 +133,7 @@ def live_chart(  # noqa: PLR0913  one argument for each thing that the browser i
             "controls": controls,
             "words": live_words(),
             "unit": unit_system(),
+            "language": current_language(),
             "present": presenting(),
             "multipliers": MULTIPLIERS,
             "governors": GOVERNORS,

@@ -3,11 +3,6 @@
 const FINAL_STATES = ["stopped", "finished", "failed", "crashed"]
 const ANNOUNCE_MS = 5000
 
-function say(view, selector, text) {
-  const element = view.root.querySelector(selector)
-  if (element.textContent !== text) element.textContent = text
-}
-
 function applyWords(view) {
   const { words } = view.data
   view.root.querySelectorAll("[data-word]").forEach((element) => { element.textContent = words[element.dataset.word] })
@@ -145,15 +140,29 @@ function announce(view) {
   say(view, ".live-announce", `${view.root.querySelector(".live-state").textContent}. ${headlineOf(view)}. ${statusLine(view)}`)
 }
 
-function csvAddress({ history, data }) {
+// What a run can be taken away as: its steps, and once it has ended all of it.
+function exportAddress({ history, data }, file) {
   const query = isRecorded(history) ? `recording=${encodeURIComponent(data.told.recording)}` : `run=${encodeURIComponent(history.run ?? "")}`
-  return `/live/metrics.csv?${query}`
+  return `/live/${file}?${query}`
+}
+
+function renderExports(view) {
+  const link = view.root.querySelector(".live-csv")
+  link.hidden = hasNoRun(view.history)
+  link.href = exportAddress(view, "metrics.csv")
+  const player = view.root.querySelector(".live-player")
+  player.hidden = hasNoRun(view.history) || !FINAL_STATES.includes(view.history.state?.state)
+  player.href = `${exportAddress(view, "run.html")}&lang=${view.data.language}&units=${view.data.unit}`
+  const samples = `${exportAddress(view, "samples.svg")}&lang=${view.data.language}`
+  for (const [name, more] of [["strip", ""], ["animation", "&moving=1"]]) {
+    const picture = view.root.querySelector(`.live-${name}`)
+    picture.hidden = hasNoRun(view.history) || eventsOf(view.history, "sample").length < 2
+    picture.href = `${samples}${more}`
+  }
 }
 
 function renderPanels(view) {
-  const link = view.root.querySelector(".live-csv")
-  link.hidden = hasNoRun(view.history)
-  link.href = csvAddress(view)
+  renderExports(view)
   renderHeadline(view)
   renderStatus(view)
   renderControls(view)

@@ -25,6 +25,7 @@ from pages.components.live_chart.assets import PLOTLY_PATH, plotly_javascript, p
 from pages.components.live_chart.feed import Feed, Position
 from pages.components.live_chart.hub import Hub
 from pages.components.live_chart.recorded import LOOK_SECONDS, recorded_messages
+from pages.components.run_player.run_player import player_html, samples_svg
 
 MAX_CLIENTS: Final = 200
 MAX_REPLAYS: Final = 40  # a live run costs the same for a hundred viewers, these do not
@@ -64,6 +65,8 @@ class LiveStream:
         return [
             Route("/live/stream", self.stream, methods=["GET"]),
             Route("/live/metrics.csv", self.metrics, methods=["GET"]),
+            Route("/live/run.html", self.player, methods=["GET"]),
+            Route("/live/samples.svg", self.samples, methods=["GET"]),
             Route(PLOTLY_PATH, plotly, methods=["GET"]),
         ]
 
@@ -151,20 +154,53 @@ class LiveStream:
 
     async def metrics(self, request: Request) -> Response:
         """Answer with the steps of `?run=`, or of a `?recording=`, as a CSV download."""
-        run, recording = _asked(request)
         try:
-            if recording:
-                check_preset(recording)
-                directory = await asyncio.to_thread(recorded_run, recording)
-            else:
-                directory = open_run_directory(self._runs(), run)
+            directory = await self._directory(request)
             increment = await asyncio.to_thread(RunReader(directory).read_new)
         except (FileNotFoundError, ValueError) as error:
             return _refused_for(error)
-        headers = {"Content-Disposition": f'attachment; filename="{directory.name}.csv"'}
-        return StreamingResponse(
-            csv_lines(increment.records), media_type="text/csv", headers=headers
-        )
+        lines = csv_lines(increment.records)
+        headers = _as_file(f"{directory.name}.csv")
+        return StreamingResponse(lines, media_type="text/csv", headers=headers)
+
+    async def player(self, request: Request) -> Response:
+        """Answer with `?run=`, or a `?recording=`, as one HTML file that plays anywhere."""
+        language = request.query_params.get("lang", "")
+        unit = "GB" if request.query_params.get("units") == "GB" else "GiB"
+        try:
+            directory = await self._directory(request)
+            page = await asyncio.to_thread(player_html, directory, language, unit)
+        except (FileNotFoundError, ValueError) as error:
+            return _refused_for(error)
+        headers = _as_file(f"{directory.name}.html")
+        return Response(page, media_type="text/html", headers=headers)
+
+    async def samples(self, request: Request) -> Response:
+        """Answer with the samples of `?run=`, or of a `?recording=`, as one picture.
+
+        With `?moving=1` it is an animation.
+        """
+        moving = request.query_params.get("moving") == "1"
+        language = request.query_params.get("lang", "")
+        try:
+            directory = await self._directory(request)
+            picture = await asyncio.to_thread(samples_svg, directory, language, moving=moving)
+        except (FileNotFoundError, ValueError) as error:
+            return _refused_for(error)
+        headers = _as_file(f"{directory.name}{'-animation' if moving else ''}.svg")
+        return Response(picture, media_type="image/svg+xml", headers=headers)
+
+    async def _directory(self, request: Request) -> Path:
+        """Return the directory of the run or the recording that is asked for."""
+        run, recording = _asked(request)
+        if not recording:
+            return open_run_directory(self._runs(), run)
+        check_preset(recording)
+        return await asyncio.to_thread(recorded_run, recording)
+
+
+def _as_file(name: str) -> dict[str, str]:
+    return {"Content-Disposition": f'attachment; filename="{name}"'}
 
 
 async def plotly(request: Request) -> Response:

@@ -1,6 +1,6 @@
 """Every word that the live chart shows, in the reader's language; its JavaScript holds none."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from core.figures.train.live_run.run_facts import (
@@ -26,6 +26,8 @@ from core.train.worker.failures import (
 )
 from core.train.worker.turn import QUEUED
 from core.units import HOURS, MINUTES
+
+Translate = Callable[[str], str]
 
 STATES: Final = {
     "none": N_("no run yet"),
@@ -135,6 +137,9 @@ PANELS: Final = {
     "table_now": N_("Now"),
     "table_evaluations": N_("Validation loss by step"),
     "csv": N_("All steps as CSV"),
+    "samples_picture": N_("Samples as one picture"),
+    "samples_animation": N_("Samples as an animation"),
+    "player": N_("This run as one HTML file"),
     "reset_zoom": N_("Reset zoom"),
     "save_png": N_("PNG"),
 }
@@ -180,17 +185,22 @@ FACTS: Final = {
 }
 
 
-def live_words() -> dict[str, str]:
-    """Return the words by the names that the JavaScript uses; placeholders stay in braces."""
+def live_words(translate: Translate = _) -> dict[str, str]:
+    """Return the words by the names that the JavaScript uses; placeholders stay in braces.
+
+    Args:
+        translate: Into the reader's language; an export holds more than one.
+    """
     texts: dict[str, str] = {}
     for table in (SENTENCES, REASONS, STATUS, CONTROLS, PANELS, FACTS):
-        texts |= _translated(table)
-    texts |= {f"message {message}": _(message) for message in MESSAGES}
-    texts["others_on_the_gpu"] = _(OTHERS_ON_THE_GPU)
-    texts |= _translated(STATES, "state_") | _translated(ALTS, "alt_")
-    texts |= _translated(SOURCES, "source_")
-    return texts | _translated(LEARNT, "learnt_") | {"real_words": _(REAL_WORDS)}
+        texts |= _translated(translate, table)
+    texts |= {f"message {message}": translate(message) for message in MESSAGES}
+    texts["others_on_the_gpu"] = translate(OTHERS_ON_THE_GPU)
+    for prefix, table in (("state_", STATES), ("alt_", ALTS), ("source_", SOURCES)):
+        texts |= _translated(translate, table, prefix)
+    learnt = _translated(translate, LEARNT, "learnt_")
+    return texts | learnt | {"real_words": translate(REAL_WORDS)}
 
 
-def _translated(table: Mapping[Any, str], prefix: str = "") -> dict[str, str]:
-    return {f"{prefix}{name}": _(text) for name, text in table.items()}
+def _translated(translate: Translate, table: Mapping[Any, str], prefix: str = "") -> dict[str, str]:
+    return {f"{prefix}{name}": translate(text) for name, text in table.items()}
