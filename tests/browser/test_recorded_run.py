@@ -2,9 +2,13 @@
 
 import pytest
 
+from core.figures.train.live_run.outcome import outcome
+from core.figures.train.live_run.run_facts import RunView
 from core.figures.train.live_run.surprise import mean_surprise, shade
 from core.train.run.reader import RunReader
 from core.train.run.recorded import recorded_run
+from core.train.run.records import to_columns
+from pages.components.live_chart.feed import COLUMNS
 
 PLOT = "document.querySelector('[data-chart=loss] .live-plot')"
 STEPS = f"({PLOT}?.data?.find(t => t.meta.role === 'training')?.x.length ?? 0)"
@@ -100,3 +104,48 @@ def test_a_sample_of_an_older_run_stands_there_without_shades(fresh, new_page, v
     assert text.locator("span").count() == 0
     assert text.inner_text().strip().startswith("The")
     assert page.locator(".live-legend").is_hidden()
+
+
+def test_points_are_drawn_between_two_messages_and_none_is_invented(fresh, browser):
+    context = browser.new_context(
+        base_url=fresh.url, viewport={"width": 1366, "height": 768}, reduced_motion="no-preference"
+    )
+    page = context.new_page()
+    page.goto("/live-run")
+    waiting = f"() => {STEPS} > 1"
+    for _look in range(600):
+        if page.evaluate(waiting):
+            break
+        page.wait_for_timeout(100)
+    seen = page.evaluate(
+        f"""() => new Promise((done) => {{
+            const view = {VIEW}
+            const [drawn, held] = [new Set(), new Set()]
+            const look = () => {{
+                drawn.add({STEPS})
+                held.add(view.history.columns.step.length)
+                if (held.size < 6) requestAnimationFrame(look)
+                else done([drawn.size, held.size])
+            }}
+            look()
+        }})"""
+    )
+    assert seen[0] > seen[1]
+    records = RunReader(recorded_run("one_minute")).read_new().records
+    losses = dict(zip(records["step"].tolist(), records["loss"].tolist(), strict=True))
+    trace = page.evaluate(
+        f"(trace => [...trace.x].map((x, i) => [x, trace.y[i]]))"
+        f"({PLOT}.data.find(t => t.meta.role === 'training'))"
+    )
+    assert all(losses[step] == loss for step, loss in trace)
+    context.close()
+
+
+def test_at_the_end_what_was_predicted_stands_beside_what_it_took(fresh, new_page, visit):
+    page = visit(new_page(url=fresh.url), "/live-run")
+    page.until(f"{VIEW}?.history.state?.state === 'finished'", 90_000)
+    reader = RunReader(recorded_run("one_minute"))
+    everything = reader.read_new()
+    columns = to_columns(everything.records, COLUMNS)
+    view = RunView(columns=columns, events=everything.events, info=reader.info)
+    assert page.locator(".live-outcome").inner_text() == outcome(view)

@@ -35,6 +35,7 @@ function startOver(view, missing) {
 function onSnapshot(view, message) {
   view.missing = null
   if (message.run !== view.history.run) view.sent = undefined
+  view.pace = null
   view.history = { ...emptyHistory(), run: message.run }
   append(view.history, message)
   askToTell(view)
@@ -59,7 +60,9 @@ function askToTell(view) {
 
 function onUpdate(view, message) {
   if (message.run !== view.history.run) return
+  const shown = numPaced(view)
   append(view.history, message)
+  startPace(view, shown)
   askToTell(view)
   const kinds = new Set((message.events ?? []).map((event) => event.kind))
   renderPanels(view)
@@ -120,6 +123,7 @@ function close(view, key) {
   view.closed = true
   clearTimeout(view.retry)
   clearTimeout(view.asking)
+  clearInterval(view.pacing)
   view.source?.close()
   document.removeEventListener("keydown", view.onKey)
   window.removeEventListener("resize", view.onResize)
@@ -171,4 +175,4 @@ export default function ({ data: sent, parentElement, setTriggerValue }) {
 }
 
 // For tests: the functions that have an original in Python.
-window[Symbol.for("bits-to-gpt.arithmetic")] = { formatBytes, formatCount, formatFlopsPerSecond, formatPercent, formatSeconds, mfu, smooth, secondsPerStep, ownPace, secondsLeft, decimated, labelRoom, shade, meanSurprise }
+window[Symbol.for("bits-to-gpt.arithmetic")] = { formatBytes, formatCount, formatFlopsPerSecond, formatPercent, formatSeconds, mfu, smooth, secondsPerStep, ownPace, secondsLeft, decimated, labelRoom, shade, meanSurprise, outcome }

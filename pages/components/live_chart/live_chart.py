@@ -27,14 +27,8 @@ GOVERNORS: Final = (0.5, 1, 2, 5, 10, 20, 50, 100, None)
 _FOLDER: Final = Path(__file__).parent
 # One script for the browser: the last part uses the ones before it.
 _SCRIPTS: Final = (
-    "written",
-    "surprise",
-    "progress",
-    "history",
-    "facts",
-    "charts",
-    "controls",
-    "panels",
+    *("written", "surprise", "progress", "history", "facts"),
+    *("pace", "charts", "controls", "panels"),
 )
 
 

@@ -75,6 +75,7 @@ function renderStatus(view) {
   view.root.dataset.state = state
   say(view, ".live-state", data.words[`state_${state}`] ?? state)
   say(view, ".live-progress", statusLine(view))
+  say(view, ".live-outcome", history.state?.state === "finished" ? outcome(history, data.unit, data.words) : "")
   say(view, ".live-message", view.missing ? fill(data.words.missing, { run: view.missing }) : stateSentence(view))
 }
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from core.figures.train.live_run.outcome import OUTCOME
 from core.figures.train.live_run.run_facts import (
     ALTS,
     PEAK_OF_MEMORY,
@@ -91,6 +92,7 @@ STATUS: Final = {
     "headline_waits": N_("Predict first: the answer waits until you have chosen."),
     "status_running": N_("{left} left · {tokens_per_second} · validation loss {validation_loss}"),
     "status": N_("{tokens_per_second} · validation loss {validation_loss}"),
+    "outcome": OUTCOME,
     "status_ended": N_("mean {mean_rate} · validation loss {validation_loss}"),
     "reconnecting": N_("Connection lost; reconnecting …"),
     "no_plotly": N_("The drawing library did not load; reload the page."),

@@ -54,7 +54,7 @@ function renderWords() {
   view.data.told.title = RUN.titles[language]
   applyWords(view)
   say(view, ".player-language", words.player_other_language)
-  say(view, ".player-about", [RUN.titles[language], RUN.made, statusLine({ ...view, history: WHOLE }), words.player_about].join(" · "))
+  say(view, ".player-about", [RUN.titles[language], RUN.made, statusLine({ ...view, history: WHOLE }), outcome(WHOLE, RUN.unit, words), words.player_about].filter(Boolean).join(" · "))
   reveal.length = 0
   for (const chart of charts(words)) {
     const isMain = chart.name === "loss"
