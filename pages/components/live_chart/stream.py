@@ -21,6 +21,7 @@ from core.train.run.recorded import check_preset, recorded_run
 from core.train.run.records import csv_lines
 from core.train.run.replay import ReplayReader
 from core.train.run.shelf import newest_run
+from core.units import ByteUnit
 from pages.components.live_chart.assets import PLOTLY_PATH, plotly_javascript, plotly_version
 from pages.components.live_chart.feed import Feed, Position
 from pages.components.live_chart.hub import Hub
@@ -166,7 +167,7 @@ class LiveStream:
     async def player(self, request: Request) -> Response:
         """Answer with `?run=`, or a `?recording=`, as one HTML file that plays anywhere."""
         language = request.query_params.get("lang", "")
-        unit = "GB" if request.query_params.get("units") == "GB" else "GiB"
+        unit: ByteUnit = "GB" if request.query_params.get("units") == "GB" else "GiB"
         try:
             directory = await self._directory(request)
             page = await asyncio.to_thread(player_html, directory, language, unit)
