@@ -41,6 +41,18 @@ WATCH: Final = """() => {
   };
   requestAnimationFrame(look);
 }"""
+CURVE_SECONDS: Final = 5
+CURVE: Final = """(document.querySelector("[data-chart=loss] .live-plot")?.data
+  ?.find((trace) => trace.meta.role === "training")?.x.length ?? 0)"""
+WATCH_CURVE: Final = f"""() => new Promise((done) => {{
+  const began = performance.now(), gaps = [];
+  let [last, when] = [{CURVE}, began];
+  const look = (now) => {{
+    if ({CURVE} !== last) {{ gaps.push(now - when); [last, when] = [{CURVE}, now]; }}
+    if (now - began < {CURVE_SECONDS * 1000}) requestAnimationFrame(look); else done(gaps);
+  }};
+  requestAnimationFrame(look);
+}})"""
 IDLE: Final = "() => document.querySelector('[data-test-script-state=notRunning]') !== null"
 
 
@@ -120,6 +132,18 @@ def rows(browser: "Browser", url: str, keys: list[str]) -> Iterator[tuple[str, i
         page.close()
 
 
+def curve_line(browser: "Browser", url: str) -> str:
+    """Return how often the loss curve of a fresh server's recorded run is drawn anew."""
+    page = browser.new_page(viewport={"width": 1366, "height": 768})
+    page.goto(f"{url}/live-run")
+    while not page.evaluate(f"() => {CURVE} > 1"):
+        page.wait_for_timeout(20)
+    gaps = page.evaluate(WATCH_CURVE)
+    page.close()
+    rate, middle = len(gaps) / CURVE_SECONDS, statistics.median(gaps)
+    return f"the live curve: {rate:.1f} drawings a second, median gap {middle:.0f} ms"
+
+
 def main() -> None:
     """Print the table; fail where a slider ends elsewhere than a click."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -133,6 +157,7 @@ def main() -> None:
             print(f"| {name} | {count} | {delay:.0f} | {'yes' if same else 'NO'} |", flush=True)
             counts.append(count)
             wrong += [] if same else [name]
+        print(curve_line(browser, f"http://127.0.0.1:{port}"), flush=True)
     few = sum(count < LEAST for count in counts)
     print(
         f"{len(counts)} sliders, median {statistics.median(counts):g} pictures, {few} below {LEAST}"

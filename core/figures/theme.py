@@ -122,6 +122,7 @@ _MEANINGS: Final[Mapping[str, str]] = {
     "grew": "vermillion",
     "shrank": "green",
     "written": "orange",
+    "surprise": "orange",
     "positive": "blue",
     "negative": "orange",
     "side_a": "blue",

@@ -9,6 +9,8 @@ import pytest
 from core.machine.nvml import Gpu
 from core.train.control.device import DeviceBusyError
 from core.train.run.directory import runs_directory, write_info
+from core.train.run.reader import RunReader
+from core.train.run.recorded import recorded_run
 from core.train.run.state import RunState, write_state
 from core.train.start import plan
 from core.train.start.plan import Wish, outline_run
@@ -377,3 +379,27 @@ def test_one_start_cuts_its_text_into_tokens_once_although_the_device_is_timed_i
     start_room._start(Wish(changes={"num_steps": 20}))
     assert started == timed
     assert len(cuts) == 1
+
+
+def test_without_a_run_a_recording_is_shown_and_says_so(open_page):
+    told = part_of(open_page(PAGE))["told"]
+    assert told["recording"] == "one_minute"
+    recorded = RunReader(recorded_run("one_minute")).info["recorded"]
+    for value in recorded.values():
+        assert str(value) in told["recorded"]
+    assert "Train" in told["recorded"]
+
+
+def test_a_preset_without_a_recording_says_that_another_is_shown(open_page):
+    told = part_of(open_page(PAGE, lr_duration="class_hour"))["told"]
+    assert told["title"] == "One minute, 110k"
+    assert "A class hour, 0.8M" in told["recorded"]
+
+
+@pytest.mark.parametrize("query", [{"lock": "1"}, {"hide": "start"}])
+def test_whoever_cannot_train_is_not_told_to(open_page, query):
+    assert "Press" not in part_of(open_page(PAGE, **query))["told"]["recorded"]
+
+
+def test_with_a_run_no_recording_is_shown(open_page, a_run):
+    assert part_of(open_page(PAGE))["told"]["recording"] == ""

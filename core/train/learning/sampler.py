@@ -9,6 +9,7 @@ from core.models import generation
 from core.models.gpt import GPT
 from core.train.config import PrecisionName
 from core.train.learning.precision import compute_in
+from core.train.learning.surprise import Written, written_with_surprise
 from core.train.text.tokenizers import Tokenizer
 
 TEMPERATURE: Final = 0.8
@@ -28,12 +29,14 @@ class Sample:
         text: What it wrote after the prompt.
         num_words: Words in `text`; the first and last, which may be cut, do not count.
         num_real_words: Those that occur in the text it learns from.
+        written: `text` in stretches, with the surprise of each.
     """
 
     prompt: str
     text: str
     num_words: int
     num_real_words: int
+    written: tuple[Written, ...]
 
 
 def words(text: str) -> list[str]:
@@ -49,15 +52,18 @@ def generate(
     model: GPT, prompt: Sequence[int], num_tokens: int, seed: int, precision: PrecisionName = "fp32"
 ) -> list[int]:
     """Return `num_tokens` ids that follow the prompt; the same seed gives the same chances."""
+    return [token.id for token in _generate(model, prompt, num_tokens, seed, precision)]
+
+
+def _generate(
+    model: GPT, prompt: Sequence[int], num_tokens: int, seed: int, precision: PrecisionName
+) -> list[generation.GeneratedToken]:
     device = next(model.parameters()).device
     model.eval()
     with compute_in(precision, device):  # once around all: autocast keeps the weights it has cast
-        written = [
-            token.id
-            for token in generation.generate(
-                model, prompt, num_tokens, temperature=TEMPERATURE, seed=seed
-            )
-        ]
+        written = list(
+            generation.generate(model, prompt, num_tokens, temperature=TEMPERATURE, seed=seed)
+        )
     model.train()
     return written
 
@@ -84,7 +90,8 @@ class Sampler:
 
     def sample(self, model: GPT, num_tokens: int) -> Sample:
         """Return what the model writes now."""
-        token_ids = generate(model, self._prompt_ids, num_tokens, self._seed, self._precision)
+        tokens = _generate(model, self._prompt_ids, num_tokens, self._seed, self._precision)
+        token_ids = [token.id for token in tokens]
         text = self._tokenizer.decode(token_ids)
         inner = re.sub(r"^\S*|\S*$", "", text) if " " in text else text
         found = words(inner)
@@ -93,4 +100,7 @@ class Sampler:
             text=text,
             num_words=len(found),
             num_real_words=sum(word in self._known_words for word in found),
+            written=written_with_surprise(
+                self._tokenizer, token_ids, [token.logits for token in tokens]
+            ),
         )

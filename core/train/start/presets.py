@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, cast
 
@@ -151,15 +151,17 @@ def _preset_name(duration: Duration, size: Size) -> str:
     return re.sub(r"[^a-z0-9]+", "-", f"{duration.key}-{size.key}".lower())
 
 
-def preset_title(name: str) -> str:
+def preset_title(name: str, translate: Callable[[str], str] = _) -> str:
     """Return the name of a preset's config in the reader's words; any other name as it is.
+
+    `translate` gives the words of one language instead, whoever reads.
 
     >>> preset_title("one-minute-0-8m"), preset_title("my own")
     ('One minute, 0.8M', 'my own')
     """
     for duration, size in itertools.product(DURATIONS, SIZES):
         if name == _preset_name(duration, size):
-            return f"{_(duration.label)}, {size.key}"
+            return f"{translate(duration.label)}, {size.key}"
     return name
 
 

@@ -152,6 +152,7 @@ class Observer:
             text=sample.text,
             num_words=sample.num_words,
             num_real_words=sample.num_real_words,
+            written=[each.to_json() for each in sample.written],
         )
 
     def save(self, orders: Orders) -> bool:

@@ -50,9 +50,13 @@ function plotOf(view, name) {
 async function draw(view, spec) {
   const { name } = spec.layout.meta
   const plot = plotOf(view, name)
-  if (name === "loss" || !view.history.loss) view.history.loss = lossTraces(view.history)
+  const shown = name === "loss" ? pacedHistory(view) : view.history
+  if (name === "loss" || !view.history.loss) {
+    view.history.loss = lossTraces(shown)
+    view.history.smoothing = shown.smoothing
+  }
   const [traces, layout] = filled(view, spec)
-  view.drawn[name] = { records: view.history.columns.step.length, extended: 0 }
+  view.drawn[name] = { records: shown.columns.step.length, extended: 0 }
   // An axis that comes or goes, as on the way to a projector, Plotly draws from nowhere to nowhere.
   if (plot.data && axesOf(plot.data) !== axesOf(traces)) window.Plotly.purge(plot)
   await window.Plotly.react(plot, traces, layout, PLOTLY_SETTINGS)
@@ -78,11 +82,11 @@ function needsRedraw(view, name, kinds) {
   return false
 }
 
-function newPoints(view, role, first) {
+function newPoints(view, role, first, last) {
   const { history, data } = view
   const { columns } = history
-  const x = columns.step.slice(first)
-  const tail = (name) => columns[name].slice(first)
+  const x = columns.step.slice(first, last)
+  const tail = (name) => columns[name].slice(first, last)
   if (role === "training") return [x, tail("loss")]
   if (role === "smoothed") return [x, smooth(x, tail("loss"), history.info.config?.num_steps ?? 0, history.smoothing)]
   if (role === "resident") return [x, tail("resident_bytes").map((bytes) => bytes / memoryUnit(history, data.unit)[0])]
@@ -93,11 +97,12 @@ function newPoints(view, role, first) {
 function extend(view, spec) {
   const { name } = spec.layout.meta
   const drawn = view.drawn[name]
-  const numNew = view.history.columns.step.length - drawn.records
-  if (!numNew) return undefined
+  const numShown = name === "loss" ? numPaced(view) : view.history.columns.step.length
+  const numNew = numShown - drawn.records
+  if (numNew <= 0) return undefined
   const plot = plotOf(view, name)
   const traces = plot.data.map((trace, index) => [index, trace.meta.role]).filter(([, role]) => EXTENDED.includes(role))
-  const points = traces.map(([, role]) => newPoints(view, role, drawn.records))
+  const points = traces.map(([, role]) => newPoints(view, role, drawn.records, numShown))
   const update = { x: points.map(([x]) => x), y: points.map(([, y]) => y) }
   view.drawn[name] = { records: drawn.records + numNew, extended: drawn.extended + numNew }
   return window.Plotly.extendTraces(plot, update, traces.map(([index]) => index))

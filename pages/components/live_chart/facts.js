@@ -59,6 +59,23 @@ function memoryFacts(history, unit, words) {
   }
 }
 
+// core/figures/train/live_run/outcome.py in the browser: what was predicted beside what it took.
+function outcome(history, unit, words) {
+  const { prediction, created } = history.info
+  const newest = newestOf(history, "memory").at(-1)
+  const last = history.columns.time.at(-1)
+  if (!prediction?.seconds || !prediction.memory || !newest || last === undefined) return ""
+  const size = (numBytes) => formatBytes(numBytes, unit)
+  const sum = (parts) => parts.reduce((total, part) => total + part, 0)
+  return fill(words.outcome, {
+    predicted_seconds: formatSeconds(prediction.seconds, words),
+    predicted: size(sum(Object.values(prediction.memory))),
+    seconds: formatSeconds(last - created, words),
+    measured: size(sum(CATEGORIES.map((name) => newest[name]))),
+    other: size(newest.other),
+  })
+}
+
 function remaining({ columns, info, state }) {
   const { num_steps: numSteps = 0, max_seconds: limit = null } = info.config ?? {}
   const { trained_seconds: trained = 0, step = 0, max_steps_per_second: most = null } = state ?? {}

@@ -56,6 +56,11 @@ function meanTokensPerSecond({ info, totals }) {
   return totals ? (tokensPerStep(info) * totals.num) / totals.seconds : null
 }
 
+// A run that came with the app, replayed until there is one of this server.
+function isRecorded({ info }) {
+  return Boolean(info.recorded)
+}
+
 function onGpu({ info }) {
   return info.resolved?.device === "cuda"
 }

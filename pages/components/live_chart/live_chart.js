@@ -7,7 +7,9 @@ const GRACE_MS = 1500
 
 function connect(view) {
   const speed = view.data.speed ? `&speed=${view.data.speed}` : ""
-  const query = view.data.run ? `?run=${encodeURIComponent(view.data.run)}${speed}` : ""
+  const { recording } = view.data.told
+  const elsewhere = recording ? `?recording=${encodeURIComponent(recording)}` : ""
+  const query = view.data.run ? `?run=${encodeURIComponent(view.data.run)}${speed}` : elsewhere
   const source = new EventSource(`/live/stream${query}`)
   view.source = source
   view.numConnections = (view.numConnections ?? 0) + 1
@@ -33,6 +35,7 @@ function startOver(view, missing) {
 function onSnapshot(view, message) {
   view.missing = null
   if (message.run !== view.history.run) view.sent = undefined
+  view.pace = null
   view.history = { ...emptyHistory(), run: message.run }
   append(view.history, message)
   askToTell(view)
@@ -48,6 +51,7 @@ function askToTell(view) {
     return
   }
   const { run, state } = view.history
+  if (isRecorded(view.history)) return
   const seen = FINAL_STATES.includes(state?.state) ? `${run} ended` : run
   if (seen === view.data.told.mark || seen === view.askedToTell) return
   view.askedToTell = seen
@@ -56,7 +60,9 @@ function askToTell(view) {
 
 function onUpdate(view, message) {
   if (message.run !== view.history.run) return
+  const shown = numPaced(view)
   append(view.history, message)
+  startPace(view, shown)
   askToTell(view)
   const kinds = new Set((message.events ?? []).map((event) => event.kind))
   renderPanels(view)
@@ -65,6 +71,7 @@ function onUpdate(view, message) {
 
 function renderAll(view) {
   applyWords(view)
+  renderSurprise(view)
   renderPanels(view)
   refreshCharts(view, { whole: true })
 }
@@ -73,6 +80,7 @@ function newView(data, skeleton) {
   const view = { data, history: emptyHistory(), drawn: {}, root: skeleton.content.firstElementChild.cloneNode(true) }
   for (const figure of view.root.querySelectorAll("[data-chart]")) addChartButtons(view, figure)
   listenToControls(view)
+  listenToSample(view)
   listenToKeys(view)
   watchSizes(view)
   return view
@@ -115,6 +123,7 @@ function close(view, key) {
   view.closed = true
   clearTimeout(view.retry)
   clearTimeout(view.asking)
+  clearInterval(view.pacing)
   view.source?.close()
   document.removeEventListener("keydown", view.onKey)
   window.removeEventListener("resize", view.onResize)
@@ -152,7 +161,9 @@ export default function ({ data: sent, parentElement, setTriggerValue }) {
     view.layoutObserver.observe(slot.closest('[data-testid="stMainBlockContainer"]') ?? document.body)
   }
   fitHeight(view)
-  if (isNew || before.run !== data.run || before.speed !== data.speed) {
+  // When a run begins, the stream goes on with it by itself: its connection is kept.
+  const otherRecording = data.told.recording && before.told.recording !== data.told.recording
+  if (isNew || before.run !== data.run || before.speed !== data.speed || otherRecording) {
     view.source?.close()
     clearTimeout(view.retry)
     if (!isNew) view.history = emptyHistory()
@@ -164,4 +175,4 @@ export default function ({ data: sent, parentElement, setTriggerValue }) {
 }
 
 // For tests: the functions that have an original in Python.
-window[Symbol.for("bits-to-gpt.arithmetic")] = { formatBytes, formatCount, formatFlopsPerSecond, formatPercent, formatSeconds, mfu, smooth, secondsPerStep, ownPace, secondsLeft, decimated, labelRoom }
+window[Symbol.for("bits-to-gpt.arithmetic")] = { formatBytes, formatCount, formatFlopsPerSecond, formatPercent, formatSeconds, mfu, smooth, secondsPerStep, ownPace, secondsLeft, decimated, labelRoom, shade, meanSurprise, outcome }

@@ -26,7 +26,10 @@ GOVERNORS: Final = (0.5, 1, 2, 5, 10, 20, 50, 100, None)
 
 _FOLDER: Final = Path(__file__).parent
 # One script for the browser: the last part uses the ones before it.
-_SCRIPTS: Final = ("written", "progress", "history", "facts", "charts", "controls", "panels")
+_SCRIPTS: Final = (
+    *("written", "surprise", "progress", "history", "facts"),
+    *("pace", "charts", "controls", "panels"),
+)
 
 
 def _read(name: str) -> str:
@@ -53,6 +56,9 @@ class Told:
         headline: The sentence above the chart as long as there is no step.
         parameters: How many the run has, as written.
         waits: Whether the sentence waits for the reader's prediction.
+        recording: The preset whose recorded run is shown as long as there is no run; empty for
+            none.
+        recorded: What that recording is, as a sentence.
     """
 
     mark: str = ""
@@ -60,6 +66,8 @@ class Told:
     headline: str = ""
     parameters: str = ""
     waits: bool = False
+    recording: str = ""
+    recorded: str = ""
 
 
 NOTHING: Final = Told()
@@ -119,6 +127,7 @@ def live_chart(  # noqa: PLR0913  one argument for each thing that the browser i
             "controls": controls,
             "words": live_words(),
             "unit": unit_system(),
+            "language": current_language(),
             "present": presenting(),
             "multipliers": MULTIPLIERS,
             "governors": GOVERNORS,

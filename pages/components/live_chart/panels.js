@@ -3,11 +3,6 @@
 const FINAL_STATES = ["stopped", "finished", "failed", "crashed"]
 const ANNOUNCE_MS = 5000
 
-function say(view, selector, text) {
-  const element = view.root.querySelector(selector)
-  if (element.textContent !== text) element.textContent = text
-}
-
 function applyWords(view) {
   const { words } = view.data
   view.root.querySelectorAll("[data-word]").forEach((element) => { element.textContent = words[element.dataset.word] })
@@ -18,7 +13,8 @@ function applyWords(view) {
 // The sentence for a final or broken state; running states need none.
 function stateSentence({ history, data }) {
   const { words } = data
-  if (hasNoRun(history)) return words.empty
+  if (hasNoRun(history)) return data.told.recording ? "" : words.empty
+  if (isRecorded(history)) return data.told.recorded
   const { state, reason } = history.state ?? {}
   const said = reasonSentence(history.state ?? {}, data)
   if (reason === "queued") return said
@@ -45,6 +41,7 @@ function statusLine({ history, data }) {
   const { state } = history.state ?? {}
   const values = { ...facts(history, data.unit, words), left: left === null ? MISSING : formatSeconds(left, words) }
   if (FINAL_STATES.includes(state)) return fill(words.status_ended, values)
+  if (isRecorded(history)) return fill(words.status, values)
   const going = ["starting", "running"].includes(state) && left !== null // of a pause nobody knows the end
   return fill(going ? words.status_running : words.status, values)
 }
@@ -61,21 +58,24 @@ function headlineOf({ history, data }) {
   const { words, told } = data
   if (told.waits) return words.headline_waits
   if (!history.columns.step.length) return told.headline
+  if (isRecorded(history)) return fill(data.present ? words.headline_recorded_present : words.headline_recorded, facts(history, data.unit, words))
   const isTold = told.mark.split(" ")[0] === history.run && told.parameters
   const template = data.present ? words.headline_present : isTold ? words.headline : words.headline_plain
   return fill(template, { ...facts(history, data.unit, words), parameters: told.parameters })
 }
 
 function titleOf({ history, data }) {
+  if (isRecorded(history)) return data.told.title
   return data.told.mark.split(" ")[0] === history.run ? data.told.title : history.info.config?.name ?? ""
 }
 
 function renderStatus(view) {
   const { history, data } = view
-  const state = history.state?.state ?? "none"
+  const state = isRecorded(history) ? "recorded" : history.state?.state ?? "none"
   view.root.dataset.state = state
   say(view, ".live-state", data.words[`state_${state}`] ?? state)
   say(view, ".live-progress", statusLine(view))
+  say(view, ".live-outcome", history.state?.state === "finished" ? outcome(history, data.unit, data.words) : "")
   say(view, ".live-message", view.missing ? fill(data.words.missing, { run: view.missing }) : stateSentence(view))
 }
 
@@ -91,21 +91,11 @@ function renderSample(view) {
   const label = sample ? fill(data.words.sample_step, { step: formatExact(sample.step) }) : data.words.sample_none
   say(view, ".live-sample output", label)
   slider.setAttribute("aria-valuetext", label)
-  writeSample(view.root.querySelector(".live-sample pre"), sample)
+  writeSample(view, sample)
   const text = history.info.text
   const evaluation = newestOf(history, "eval").at(-1)
   say(view, ".live-learnt", text ? learningSentence(evaluation?.validation_loss, text, data.words) : "")
   say(view, ".live-real-words", sample ? wordSentence(sample.num_words, sample.num_real_words, data.words) : "")
-}
-
-function writeSample(quote, sample) {
-  const prompt = sample?.prompt ?? ""
-  const text = sample ? sample.text : ""
-  if (quote.dataset.shown === prompt + text) return
-  quote.dataset.shown = prompt + text
-  const strong = document.createElement("b")
-  strong.textContent = prompt
-  quote.replaceChildren(strong, text)
 }
 
 function tableOf(caption, rows) {
@@ -151,10 +141,29 @@ function announce(view) {
   say(view, ".live-announce", `${view.root.querySelector(".live-state").textContent}. ${headlineOf(view)}. ${statusLine(view)}`)
 }
 
-function renderPanels(view) {
+// What a run can be taken away as: its steps, and once it has ended all of it.
+function exportAddress({ history, data }, file) {
+  const query = isRecorded(history) ? `recording=${encodeURIComponent(data.told.recording)}` : `run=${encodeURIComponent(history.run ?? "")}`
+  return `/live/${file}?${query}`
+}
+
+function renderExports(view) {
   const link = view.root.querySelector(".live-csv")
   link.hidden = hasNoRun(view.history)
-  link.href = `/live/metrics.csv?run=${encodeURIComponent(view.history.run ?? "")}`
+  link.href = exportAddress(view, "metrics.csv")
+  const player = view.root.querySelector(".live-player")
+  player.hidden = hasNoRun(view.history) || !FINAL_STATES.includes(view.history.state?.state)
+  player.href = `${exportAddress(view, "run.html")}&lang=${view.data.language}&units=${view.data.unit}`
+  const samples = `${exportAddress(view, "samples.svg")}&lang=${view.data.language}`
+  for (const [name, more] of [["strip", ""], ["animation", "&moving=1"]]) {
+    const picture = view.root.querySelector(`.live-${name}`)
+    picture.hidden = hasNoRun(view.history) || eventsOf(view.history, "sample").length < 2
+    picture.href = `${samples}${more}`
+  }
+}
+
+function renderPanels(view) {
+  renderExports(view)
   renderHeadline(view)
   renderStatus(view)
   renderControls(view)

@@ -17,15 +17,19 @@ from starlette.types import Receive, Scope, Send
 from core.language import _
 from core.train.run.directory import check_run_name, open_run_directory, runs_directory
 from core.train.run.reader import RunReader
+from core.train.run.recorded import check_preset, recorded_run
 from core.train.run.records import csv_lines
 from core.train.run.replay import ReplayReader
+from core.train.run.shelf import newest_run
+from core.units import ByteUnit
 from pages.components.live_chart.assets import PLOTLY_PATH, plotly_javascript, plotly_version
 from pages.components.live_chart.feed import Feed, Position
 from pages.components.live_chart.hub import Hub
+from pages.components.live_chart.recorded import LOOK_SECONDS, recorded_messages
+from pages.components.run_player.run_player import player_html, samples_svg
 
 MAX_CLIENTS: Final = 200
 MAX_REPLAYS: Final = 40  # a live run costs the same for a hundred viewers, these do not
-LOOK_SECONDS: Final = 0.5  # at a replay
 _LOOKS_PER_HEARTBEAT: Final = 30
 _STREAM_HEADERS: Final = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 
@@ -62,18 +66,35 @@ class LiveStream:
         return [
             Route("/live/stream", self.stream, methods=["GET"]),
             Route("/live/metrics.csv", self.metrics, methods=["GET"]),
+            Route("/live/run.html", self.player, methods=["GET"]),
+            Route("/live/samples.svg", self.samples, methods=["GET"]),
             Route(PLOTLY_PATH, plotly, methods=["GET"]),
         ]
 
     async def stream(self, request: Request) -> Response:
         """Answer with the events of `?run=`, or of the newest run when it is empty.
 
-        With `?speed=` a run that has ended is replayed, from its first step.
+        With `?speed=` a run that has ended is replayed, from its first step. With `?recording=`
+        and without `?run=` a recorded run of that preset is replayed until there is a run.
         """
-        run = request.query_params.get("run", "")
+        run, recording = _asked(request)
+        if refusal := self._refusal(run, recording):
+            return refusal
+        if request.method == "HEAD":
+            return Response(media_type="text/event-stream", headers=_STREAM_HEADERS)
+        if speed := request.query_params.get("speed"):
+            return await self._replay(run, speed)
+        if recording:
+            return EventStream(self._recorded(recording), self.hub.watching(""))
+        messages = self.hub.messages(run, request.headers.get("Last-Event-ID", ""))
+        return EventStream(messages, self.hub.watching(run))
+
+    def _refusal(self, run: str, recording: str) -> Response | None:
         try:
             if run:
                 check_run_name(run)
+            if recording:
+                check_preset(recording)
         except ValueError as error:
             return _refused_for(error)
         if self.hub.stopped:
@@ -81,12 +102,7 @@ class LiveStream:
         if self.hub.num_viewers >= self._max_clients:
             message = _("This server has {limit} live viewers, the most it carries; try later.")
             return _refused(503, message.format(limit=self._max_clients))
-        if request.method == "HEAD":
-            return Response(media_type="text/event-stream", headers=_STREAM_HEADERS)
-        if speed := request.query_params.get("speed"):
-            return await self._replay(run, speed)
-        messages = self.hub.messages(run, request.headers.get("Last-Event-ID", ""))
-        return EventStream(messages, self.hub.watching(run))
+        return None
 
     async def _replay(self, run: str, speed: str) -> Response:
         if self.num_replays >= MAX_REPLAYS:
@@ -123,18 +139,69 @@ class LiveStream:
             looks += 1
             await asyncio.sleep(LOOK_SECONDS)
 
+    async def _recorded(self, preset: str) -> AsyncIterator[bytes]:
+        """Yield a recorded run, and from then on the first run that there is."""
+        messages = iter(await asyncio.to_thread(recorded_messages, preset))
+        looks = 0
+        while not self.hub.stopped and not await asyncio.to_thread(newest_run, self._runs()):
+            if message := next(messages, b""):
+                yield message
+            elif looks % _LOOKS_PER_HEARTBEAT == 0:
+                yield b": still here\n\n"
+            looks += 1
+            await asyncio.sleep(LOOK_SECONDS)
+        async for message in self.hub.messages("", ""):
+            yield message
+
     async def metrics(self, request: Request) -> Response:
-        """Answer with the steps of `?run=` as a CSV download."""
-        run = request.query_params.get("run", "")
+        """Answer with the steps of `?run=`, or of a `?recording=`, as a CSV download."""
         try:
-            directory = open_run_directory(self._runs(), run)
+            directory = await self._directory(request)
             increment = await asyncio.to_thread(RunReader(directory).read_new)
         except (FileNotFoundError, ValueError) as error:
             return _refused_for(error)
-        headers = {"Content-Disposition": f'attachment; filename="{run}.csv"'}
-        return StreamingResponse(
-            csv_lines(increment.records), media_type="text/csv", headers=headers
-        )
+        lines = csv_lines(increment.records)
+        headers = _as_file(f"{directory.name}.csv")
+        return StreamingResponse(lines, media_type="text/csv", headers=headers)
+
+    async def player(self, request: Request) -> Response:
+        """Answer with `?run=`, or a `?recording=`, as one HTML file that plays anywhere."""
+        language = request.query_params.get("lang", "")
+        unit: ByteUnit = "GB" if request.query_params.get("units") == "GB" else "GiB"
+        try:
+            directory = await self._directory(request)
+            page = await asyncio.to_thread(player_html, directory, language, unit)
+        except (FileNotFoundError, ValueError) as error:
+            return _refused_for(error)
+        headers = _as_file(f"{directory.name}.html")
+        return Response(page, media_type="text/html", headers=headers)
+
+    async def samples(self, request: Request) -> Response:
+        """Answer with the samples of `?run=`, or of a `?recording=`, as one picture.
+
+        With `?moving=1` it is an animation.
+        """
+        moving = request.query_params.get("moving") == "1"
+        language = request.query_params.get("lang", "")
+        try:
+            directory = await self._directory(request)
+            picture = await asyncio.to_thread(samples_svg, directory, language, moving=moving)
+        except (FileNotFoundError, ValueError) as error:
+            return _refused_for(error)
+        headers = _as_file(f"{directory.name}{'-animation' if moving else ''}.svg")
+        return Response(picture, media_type="image/svg+xml", headers=headers)
+
+    async def _directory(self, request: Request) -> Path:
+        """Return the directory of the run or the recording that is asked for."""
+        run, recording = _asked(request)
+        if not recording:
+            return open_run_directory(self._runs(), run)
+        check_preset(recording)
+        return await asyncio.to_thread(recorded_run, recording)
+
+
+def _as_file(name: str) -> dict[str, str]:
+    return {"Content-Disposition": f'attachment; filename="{name}"'}
 
 
 async def plotly(request: Request) -> Response:
@@ -149,6 +216,12 @@ async def plotly(request: Request) -> Response:
     if compressed:
         headers["Content-Encoding"] = "gzip"
     return Response(script, media_type="text/javascript", headers=headers)
+
+
+def _asked(request: Request) -> tuple[str, str]:
+    """Return the run and the recording that are asked for; a run comes before a recording."""
+    run = request.query_params.get("run", "")
+    return run, "" if run else request.query_params.get("recording", "")
 
 
 def _refused(status: int, sentence: str) -> Response:

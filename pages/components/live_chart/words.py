@@ -1,14 +1,16 @@
 """Every word that the live chart shows, in the reader's language; its JavaScript holds none."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from core.figures.train.live_run.outcome import OUTCOME
 from core.figures.train.live_run.run_facts import (
     ALTS,
     PEAK_OF_MEMORY,
     SHARE_OF_PEAK,
     SOURCES,
 )
+from core.figures.train.live_run.surprise import MEAN_SURPRISE
 from core.language import N_, _
 from core.train.run.progress import LEARNT, REAL_WORDS
 from core.train.run.state import KILLED, KILLED_HOLDING, OTHERS_ON_THE_GPU, TIME_IS_UP
@@ -26,6 +28,8 @@ from core.train.worker.failures import (
 from core.train.worker.turn import QUEUED
 from core.units import HOURS, MINUTES
 
+Translate = Callable[[str], str]
+
 STATES: Final = {
     "none": N_("no run yet"),
     "starting": N_("starting"),
@@ -36,6 +40,7 @@ STATES: Final = {
     "finished": N_("finished"),
     "failed": N_("failed"),
     "crashed": N_("crashed"),
+    "recorded": N_("recording"),
 }
 SENTENCES: Final = {
     "sentence_starting": N_(
@@ -82,9 +87,12 @@ STATUS: Final = {
     "headline": N_("Loss {loss} at step {step} of {num_steps} · {parameters} parameters"),
     "headline_plain": N_("Loss {loss} at step {step} of {num_steps}"),
     "headline_present": N_("Loss {loss} · step {step}"),
+    "headline_recorded": N_("Recorded run: loss {loss} at step {step} of {num_steps}"),
+    "headline_recorded_present": N_("Recorded: loss {loss} · step {step}"),
     "headline_waits": N_("Predict first: the answer waits until you have chosen."),
     "status_running": N_("{left} left · {tokens_per_second} · validation loss {validation_loss}"),
     "status": N_("{tokens_per_second} · validation loss {validation_loss}"),
+    "outcome": OUTCOME,
     "status_ended": N_("mean {mean_rate} · validation loss {validation_loss}"),
     "reconnecting": N_("Connection lost; reconnecting …"),
     "no_plotly": N_("The drawing library did not load; reload the page."),
@@ -118,6 +126,12 @@ PANELS: Final = {
     "sample_slider": N_("Samples so far, oldest to newest"),
     "sample_step": N_("after step {step}"),
     "sample_none": N_("no sample yet"),
+    "sample_text": N_("Generated text; the arrow keys go from character to character"),
+    "mean_surprise": MEAN_SURPRISE,
+    "surprise_low": N_("expected"),
+    "surprise_high": N_("8 bits or more"),
+    "candidates_how": N_("Point at a character: what did the model hold likely there?"),
+    "candidates": N_("{text}: {bits} bits of surprise, -log2 p. Likeliest: {candidates}"),
     "step_of": N_("step · {title}"),
     "memory_axis": N_("memory ({unit})"),
     "vram_axis": N_("VRAM ({unit})"),
@@ -125,6 +139,9 @@ PANELS: Final = {
     "table_now": N_("Now"),
     "table_evaluations": N_("Validation loss by step"),
     "csv": N_("All steps as CSV"),
+    "samples_picture": N_("Samples as one picture"),
+    "samples_animation": N_("Samples as an animation"),
+    "player": N_("This run as one HTML file"),
     "reset_zoom": N_("Reset zoom"),
     "save_png": N_("PNG"),
 }
@@ -170,17 +187,22 @@ FACTS: Final = {
 }
 
 
-def live_words() -> dict[str, str]:
-    """Return the words by the names that the JavaScript uses; placeholders stay in braces."""
+def live_words(translate: Translate = _) -> dict[str, str]:
+    """Return the words by the names that the JavaScript uses; placeholders stay in braces.
+
+    Args:
+        translate: Into the reader's language; an export holds more than one.
+    """
     texts: dict[str, str] = {}
     for table in (SENTENCES, REASONS, STATUS, CONTROLS, PANELS, FACTS):
-        texts |= _translated(table)
-    texts |= {f"message {message}": _(message) for message in MESSAGES}
-    texts["others_on_the_gpu"] = _(OTHERS_ON_THE_GPU)
-    texts |= _translated(STATES, "state_") | _translated(ALTS, "alt_")
-    texts |= _translated(SOURCES, "source_")
-    return texts | _translated(LEARNT, "learnt_") | {"real_words": _(REAL_WORDS)}
+        texts |= _translated(translate, table)
+    texts |= {f"message {message}": translate(message) for message in MESSAGES}
+    texts["others_on_the_gpu"] = translate(OTHERS_ON_THE_GPU)
+    for prefix, table in (("state_", STATES), ("alt_", ALTS), ("source_", SOURCES)):
+        texts |= _translated(translate, table, prefix)
+    learnt = _translated(translate, LEARNT, "learnt_")
+    return texts | learnt | {"real_words": translate(REAL_WORDS)}
 
 
-def _translated(table: Mapping[Any, str], prefix: str = "") -> dict[str, str]:
-    return {f"{prefix}{name}": _(text) for name, text in table.items()}
+def _translated(translate: Translate, table: Mapping[Any, str], prefix: str = "") -> dict[str, str]:
+    return {f"{prefix}{name}": translate(text) for name, text in table.items()}

@@ -74,3 +74,8 @@ function formatLoss(value) {
 function written(value, write) {
   return value === null || value === undefined ? MISSING : write(value)
 }
+
+function say(view, selector, text) {
+  const element = view.root.querySelector(selector)
+  if (element.textContent !== text) element.textContent = text
+}

@@ -12,7 +12,7 @@ from core.figures.picture import Look
 from core.figures.train.live_run.live_parts import LiveLook
 from core.language import _
 from core.train.start.plan import device_in_use
-from pages.components.live_chart.live_chart import Told, empty_figures, live_chart
+from pages.components.live_chart.live_chart import empty_figures, live_chart
 from pages.server.control_right import is_teacher
 from pages.shared.answer import headline
 from pages.shared.device import device_banner
@@ -27,6 +27,7 @@ from pages.train.live_run.prediction import (
     predict,
     show_prediction,
 )
+from pages.train.live_run.recorded import recorded_for, told_of
 from pages.train.live_run.runs import (
     controls_of,
     follow,
@@ -75,6 +76,7 @@ with rail.container(key="page_rail", gap="small", horizontal=presenting()):
     show_viewer(wish, followed.run)
     show_replay(followed)
     shown = shown_run(followed.run)
+    recorded = None if followed.run else recorded_for(duration, planned)
     if planned and (coming := next_run_text(shown, planned)):
         with st.container(key="lr_next"):
             st.caption(coming)
@@ -98,13 +100,7 @@ with picture:
     live_chart(
         key="lr_live",
         run=followed.run,
-        told=Told(
-            mark=shown.mark if shown else "",
-            title=shown.title if shown else "",
-            headline=above,
-            parameters=shown.parameters if shown else "",
-            waits=answer_waits(),
-        ),
+        told=told_of(shown, recorded, above),
         speed=followed.speed,
         figures=empty_figures(
             LiveLook(look=Look(present=presenting(), unit=unit_system()), show_prediction=compare)

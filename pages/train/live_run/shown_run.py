@@ -111,11 +111,15 @@ def link_to_model(run: RunSummary) -> None:
 def answer_of(
     shown: ShownRun | None, planned: Outline | None, prepared: Prepared | None
 ) -> tuple[str, str]:
-    """Return headline and details of the shown run; without one, of the run that Train begins."""
+    """Return headline and details of the shown run; without one, of the run that Train begins.
+
+    What is shown then is a recording: the details say that they are of another run.
+    """
     if shown:
         return shown.headline, shown.details
     if planned:
-        return plan_text(planned), prediction_text(planned, prepared)
+        text = _("Your run: {details}")
+        return plan_text(planned), text.format(details=prediction_text(planned, prepared))
     return "", ""
 
 

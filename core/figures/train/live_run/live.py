@@ -39,6 +39,7 @@ RUNGS: Final = (
 )
 
 
+NORM_TICKS: Final = tuple(digit * 10.0**power for power in range(-4, 5) for digit in (1, 2, 5))
 LABEL_ROOM: Final = 0.15  # of the loss axis, below the lowest rung
 
 
@@ -109,7 +110,9 @@ def grad_norm(run: RunView = EMPTY, look: Look = LIGHT) -> "Figure":
     color = look.color("gradient_norm")
     drawing.line("grad_norm", title, color, points, width=1.2, showlegend=False)
     drawing.changes()
-    return drawing.figure(drawing.layout("grad_norm", title, type="log"))
+    # Plotly's own labels between the powers of ten are too small for a projector.
+    ticks = {"tickvals": NORM_TICKS, "ticktext": [f"{tick:g}" for tick in NORM_TICKS]}
+    return drawing.figure(drawing.layout("grad_norm", title, type="log", **ticks))
 
 
 def tokens_per_second(

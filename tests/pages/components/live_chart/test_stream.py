@@ -67,9 +67,10 @@ def test_head_requests_do_not_wait_for_a_stream_to_end(served, get):
     assert get(served.port, "/live/stream", method="POST")[0].status == 405
 
 
-def test_the_server_gets_three_routes():
+def test_the_server_gets_five_routes():
     paths = [route.path for route in routes()]
-    assert paths == ["/live/stream", "/live/metrics.csv", "/live/assets/plotly.min.js"]
+    own = ["/live/stream", "/live/metrics.csv", "/live/run.html", "/live/samples.svg"]
+    assert paths == [*own, "/live/assets/plotly.min.js"]
 
 
 NUM_STEPS = 40

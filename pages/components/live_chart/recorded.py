@@ -1,0 +1,40 @@
+"""What a viewer gets of a recorded run, made once for all viewers.
+
+Why apart: a live run's messages follow the disk, these are known before anybody asks.
+"""
+
+from functools import cache
+from typing import Final
+
+from core.train.run.recorded import recorded_preset, recorded_run
+from core.train.run.replay import ReplayReader
+from pages.components.live_chart.feed import Feed, Position
+
+LOOK_SECONDS: Final = 0.5  # from one message to the next, as at every replay
+SPEED: Final = 4.0  # times as fast as it was: a minute in a quarter of one
+
+
+def recorded_messages(preset: str) -> tuple[bytes, ...]:
+    """Return the messages of the recorded run shown for a preset, from its first steps to its end.
+
+    Raises:
+        OSError: If it cannot be read.
+        ValueError: If it is none.
+    """
+    return _made(recorded_preset(preset))
+
+
+@cache  # a row for each recording that there is, whatever is asked for
+def _made(preset: str) -> tuple[bytes, ...]:
+    num_looks = 0
+    reader = ReplayReader(recorded_run(preset), SPEED, lambda: num_looks * LOOK_SECONDS)
+    feed = Feed(reader.directory, reader)
+    messages: list[bytes] = []
+    position: Position | None = None
+    while reader.moment <= reader.replay.seconds + LOOK_SECONDS * SPEED:
+        # Nobody waits for the process to start again: the first message holds the first steps.
+        if feed.take(feed.look()) and feed.position.num_records:
+            messages.append(feed.message(position))
+            position = feed.position
+        num_looks += 1
+    return tuple(messages)

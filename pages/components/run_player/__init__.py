@@ -1,0 +1,1 @@
+"""A finished run as one HTML file that plays anywhere."""

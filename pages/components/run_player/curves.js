@@ -1,0 +1,86 @@
+// Small charts in SVG: the points are those of the run, a clip shows them up to one step.
+
+const SVG = "http://www.w3.org/2000/svg"
+const EDGE = { left: 58, right: 12, top: 30, bottom: 40 }
+
+function svgOf(name, attributes, text) {
+  const element = document.createElementNS(SVG, name)
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value)
+  if (text !== undefined) element.textContent = text
+  return element
+}
+
+// About `count` round numbers from low to high.
+function roundTicks(low, high, count = 5) {
+  const rough = (high - low) / count || 1
+  const power = 10 ** Math.floor(Math.log10(rough))
+  const step = [1, 2, 5, 10].map((digit) => digit * power).find((size) => size >= rough)
+  const ticks = []
+  for (let tick = Math.ceil(low / step); tick * step <= high; tick += 1) ticks.push(Number((tick * step).toPrecision(12)))
+  return ticks
+}
+
+function decadeTicks(low, high) {
+  const ticks = []
+  for (let power = Math.floor(Math.log10(low)); 10 ** power <= high * 1.001; power += 1) if (10 ** power >= low) ticks.push(10 ** power)
+  return ticks.length > 1 ? ticks : roundTicks(low, high, 4)
+}
+
+function rangeOf(values, isLog) {
+  const known = values.filter((value) => value !== null && (!isLog || value > 0))
+  const [low, high] = [known.reduce((a, b) => Math.min(a, b), Infinity), known.reduce((a, b) => Math.max(a, b), -Infinity)]
+  if (!known.length) return [1, 2]
+  if (isLog) return [low * 0.9, high * 1.1]
+  const room = 0.04 * (high - low || Math.abs(high) || 1)
+  return [low >= 0 && low < high / 2 ? 0 : low - room, high + room]
+}
+
+// chart: {lines: [{x, y, color, width, marks}], references: [{value, label, dash}], title, steps, isLog, write}
+function drawCurves(figure, chart, width, height) {
+  const [low, high] = rangeOf([...chart.lines.flatMap((line) => line.y), ...(chart.references ?? []).map((each) => each.value)], chart.isLog)
+  const scaled = chart.isLog ? Math.log10 : (value) => value
+  const across = (step) => EDGE.left + (step / chart.steps) * (width - EDGE.left - EDGE.right)
+  const up = (value) => height - EDGE.bottom - ((scaled(value) - scaled(low)) / (scaled(high) - scaled(low))) * (height - EDGE.top - EDGE.bottom)
+  const svg = svgOf("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": chart.title })
+  drawAxes(svg, chart, { low, high, across, up, width, height })
+  const clip = svgOf("clipPath", { id: `until-${chart.name}` })
+  const window = svgOf("rect", { x: 0, y: 0, height, width: across(chart.steps) + EDGE.right })
+  clip.append(window)
+  const curves = svgOf("g", { "clip-path": `url(#until-${chart.name})` })
+  for (const line of chart.lines) drawLine(curves, line, across, up, chart.isLog)
+  svg.append(clip, curves)
+  figure.replaceChildren(svg)
+  return (step) => window.setAttribute("width", across(step) + 1)
+}
+
+function drawAxes(svg, chart, { low, high, across, up, width, height }) {
+  for (const tick of chart.isLog ? decadeTicks(low, high) : roundTicks(low, high)) {
+    svg.append(svgOf("line", { class: "axis", x1: EDGE.left, x2: width - EDGE.right, y1: up(tick), y2: up(tick) }))
+    svg.append(svgOf("text", { x: EDGE.left - 6, y: up(tick) + 4, "text-anchor": "end" }, chart.write(tick)))
+  }
+  for (const tick of roundTicks(0, chart.steps, width > 500 ? 6 : 3)) svg.append(svgOf("text", { x: across(tick), y: height - 20, "text-anchor": "middle" }, formatExact(tick)))
+  for (const { value, label, dash, at } of chart.references ?? []) {
+    svg.append(svgOf("line", { class: "reference", x1: EDGE.left, x2: width - EDGE.right, y1: up(value), y2: up(value), "stroke-dasharray": dash }))
+    svg.append(svgOf("text", { x: across(at * chart.steps), y: up(value) - 5, "text-anchor": "end" }, label))
+  }
+  svg.append(svgOf("text", { x: EDGE.left - 50, y: 16 }, chart.title))
+  const named = chart.lines.filter((line) => line.label)
+  named.forEach(({ label, color }, index) => {
+    const x = EDGE.left + 150 + index * 150
+    svg.append(svgOf("line", { x1: x, x2: x + 24, y1: 12, y2: 12, style: `stroke: ${color}; stroke-width: 3` }), svgOf("text", { x: x + 30, y: 16 }, label))
+  })
+  svg.append(svgOf("text", { x: width - EDGE.right, y: height - 4, "text-anchor": "end" }, chart.stepWord))
+}
+
+function drawLine(group, { x, y, color, width, marks }, across, up, isLog) {
+  const isDrawn = (value) => value !== null && (!isLog || value > 0)
+  let path = ""
+  let isOpen = false
+  y.forEach((value, index) => {
+    if (!isDrawn(value)) { isOpen = false; return }
+    path += `${isOpen ? "L" : "M"}${across(x[index]).toFixed(1)},${up(value).toFixed(1)}`
+    isOpen = true
+    if (marks) group.append(svgOf("circle", { cx: across(x[index]), cy: up(value), r: 3.5, style: `fill: ${color}` }))
+  })
+  group.append(svgOf("path", { d: path, style: `stroke: ${color}`, "stroke-width": width }))
+}

@@ -1,0 +1,148 @@
+"""A run to take away: one HTML file with curves, samples and facts, and its samples as a picture.
+
+It needs no server and no network: what a course puts on its own site.
+"""
+
+import html
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from core.budget.by_hand.gpt import count_parameters
+from core.figures.theme import css_variables
+from core.figures.train.live_run.strip import strip_animation, strip_svg
+from core.language import LANGUAGES, N_, _
+from core.language.catalogue import translations
+from core.train.config import TrainConfig
+from core.train.run.disk import to_json
+from core.train.run.history import EventHistory, RecordHistory
+from core.train.run.reader import RunReader
+from core.train.run.records import to_columns
+from core.train.run.shelf import read_label
+from core.train.start.presets import preset_title
+from core.units import ByteUnit
+from pages.components.live_chart.feed import COLUMNS
+from pages.components.live_chart.words import live_words
+
+MAX_BYTES: Final = 6_000_000
+MAX_RECORDS: Final = 20_000  # a longer run keeps its extremes
+_FOLDER: Final = Path(__file__).parent
+_LIVE: Final = _FOLDER.with_name("live_chart")
+_SCRIPTS: Final = (
+    *(_LIVE / f"{name}.js" for name in ("written", "surprise", "progress", "history", "facts")),
+    *(_LIVE / "panels.js", _FOLDER / "curves.js", _FOLDER / "player.js"),
+)
+_STYLES: Final = (_LIVE / "live_chart.css", _FOLDER / "player.css")
+WORDS: Final = {
+    "player_play": N_("Play"),
+    "player_pause": N_("Pause"),
+    "player_time": N_("Step that is shown"),
+    "player_steps": N_("step"),
+    "player_about": N_("trained with Bits to GPT"),
+    "rung_ln_vocab": N_("uniform: {value}"),
+    "rung_unigram_entropy": N_("unigram: {value}"),
+    "rung_bigram_entropy": N_("bigram: {value}"),
+    "name_training": N_("training loss"),
+    "name_smoothed": N_("smoothed"),
+    "name_validation": N_("validation"),
+    "clipped": N_("clipped at {value}"),
+    "title_loss": N_("loss (nats per token)"),
+    "title_learning_rate": N_("learning rate"),
+    "title_grad_norm": N_("gradient norm"),
+    "title_tokens_per_second": N_("tokens per second"),
+}
+
+
+def player_html(directory: Path, language: str = "en", unit: ByteUnit = "GiB") -> str:
+    """Return the file.
+
+    Args:
+        directory: Of a run that has ended.
+        language: That it opens in; a button changes it.
+        unit: Of its bytes.
+
+    Raises:
+        ValueError: If there is no run that can be read, or it has not ended.
+    """
+    run = _run(directory) | {"language": language if language in LANGUAGES else "en", "unit": unit}
+    # Inside a script nothing may look like its end; in JSON a slash may be written so.
+    data = to_json(run).replace("</", "<\\/").replace("<!--", "<\\u0021--")
+    page = (_FOLDER / "player.html").read_text("utf-8")
+    parts = {
+        "/*styles*/": f":root{{{css_variables()}}}" + "".join(map(_text, _STYLES)),
+        "/*scripts*/": "\n".join(map(_text, _SCRIPTS)),
+        "/*run*/": data,
+        "<title>Bits to GPT": f"<title>{html.escape(run['titles']['en'])} · Bits to GPT",
+    }
+    for mark, part in parts.items():
+        page = page.replace(mark, part, 1)
+    return page
+
+
+def samples_svg(directory: Path, language: str = "en", *, moving: bool = False) -> str:
+    """Return the samples of a run as one picture, or as an animation.
+
+    Args:
+        directory: Of a run.
+        language: Of its words.
+        moving: Whether they follow each other in time.
+
+    Raises:
+        ValueError: If there is no run that can be read, or it has no sample.
+    """
+    reader = RunReader(directory)
+    samples = [each for each in reader.read_new().events if each["kind"] == "sample"]
+    name = read_label(directory).title or str(reader.info["config"].get("name", ""))
+    translate = translations(language if language in LANGUAGES else "en").gettext
+    draw = strip_animation if moving else strip_svg
+    return draw(samples, preset_title(name, translate), translate)
+
+
+def _text(path: Path) -> str:
+    return path.read_text("utf-8")
+
+
+def _run(directory: Path) -> dict[str, Any]:
+    reader = RunReader(directory)
+    state = reader.read_state()
+    if not state.is_final:
+        message = _("The run {name} has not ended; follow it live, or export it afterwards.")
+        raise ValueError(message.format(name=directory.name))
+    increment = reader.read_new()
+    records, events = RecordHistory(1), EventHistory(1)
+    records.append(increment.records)
+    events.append(increment.events)
+    seconds = float(np.nansum(increment.records["seconds"]))
+    created = datetime.fromtimestamp(float(reader.info["created"]), UTC)
+    config = TrainConfig.from_json(reader.info["config"])
+    size = (reader.info.get("text") or {}).get("vocab_size")
+    return {
+        "run": directory.name,
+        "info": reader.info,
+        "state": asdict(state),
+        "columns": to_columns(records.curves(MAX_RECORDS), COLUMNS),
+        "events": events.needed(),
+        "totals": {"num": len(increment.records), "seconds": seconds},
+        "titles": _titles(read_label(directory).title or config.name),
+        "parameters": f"{count_parameters(config.shape(size)).amount:,}" if size else "",
+        "made": f"{created:%Y-%m-%d}",
+        "words": _words(),
+    }
+
+
+def _titles(name: str) -> dict[str, str]:
+    return {key: preset_title(name, translations(key).gettext) for key in LANGUAGES}
+
+
+def _words() -> Mapping[str, Mapping[str, str]]:
+    """Return every word of the player in every language."""
+    words = {}
+    for key, other in (("en", LANGUAGES["zh"]), ("zh", LANGUAGES["en"])):
+        translate = translations(key).gettext
+        own = {name: translate(text) for name, text in WORDS.items()}
+        words[key] = live_words(translate) | own | {"player_other_language": other}
+    return words

@@ -1,0 +1,89 @@
+"""The recorded run that the page shows as long as this server has none, and how it says so."""
+
+from dataclasses import dataclass
+
+from core.language import _
+from core.train.config import TrainConfig
+from core.train.run.directory import runs_directory
+from core.train.run.reader import check_run
+from core.train.run.recorded import recorded_run
+from core.train.run.shelf import newest_run
+from core.train.start.plan import Outline
+from core.train.start.presets import preset_title
+from pages.components.live_chart.live_chart import Told
+from pages.components.live_chart.recorded import SPEED
+from pages.server.control_right import is_teacher
+from pages.shared.questions import answer_waits
+from pages.shared.settings import is_hidden, locked
+from pages.train.live_run.settings import ASK
+from pages.train.live_run.shown_run import ShownRun
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RecordedRun:
+    """What is told of a recorded run.
+
+    Attributes:
+        preset: Whose recording is asked for.
+        title: What the recorded run is called.
+        sentence: That it is a recording, of what, when and where, and how to begin an own run.
+    """
+
+    preset: str
+    title: str
+    sentence: str
+
+
+def recorded_for(preset: str, planned: Outline | None) -> RecordedRun | None:
+    """Return the recorded run to show for a preset; None as soon as there is a run to follow.
+
+    Args:
+        preset: The duration that is chosen.
+        planned: What Train would begin.
+    """
+    if newest_run(runs_directory()):
+        return None
+    info = check_run(recorded_run(preset))
+    config, recorded = TrainConfig.from_json(info["config"]), info["recorded"]
+    title = preset_title(config.name)
+    text = _(
+        "This is a recording, shown {speed} times as fast as it was: {title} on an {machine}, "
+        "{cores} cores, {date}."
+    )
+    told = text.format(speed=f"{SPEED:g}", title=title, **recorded)
+    wished = preset_title(planned.config.name) if planned else title
+    sentences = [told, _unlike(wished) if wished != title else "", _next_step()]
+    space = "" if told.endswith("。") else " "  # Chinese has none between two sentences
+    sentence = space.join(filter(None, sentences))
+    return RecordedRun(preset=preset, title=title, sentence=sentence)
+
+
+def _unlike(wished: str) -> str:
+    return _("{wished} comes without a recording.").format(wished=wished)
+
+
+def _next_step() -> str:
+    """Return what begins a run of this server, for whoever may."""
+    if is_teacher() and not locked() and not is_hidden(ASK.page, "start"):
+        return _("Press Train to start your own.")
+    return _("The first run that starts on this server takes its place.")
+
+
+def told_of(shown: ShownRun | None, recorded: RecordedRun | None, headline: str) -> Told:
+    """Return what the page tells the browser of the shown run, or else of the recorded one."""
+    waits = answer_waits()
+    if shown is None and recorded is not None:
+        return Told(
+            title=recorded.title,
+            headline=headline,
+            waits=waits,
+            recording=recorded.preset,
+            recorded=recorded.sentence,
+        )
+    return Told(
+        mark=shown.mark if shown else "",
+        title=shown.title if shown else "",
+        headline=headline,
+        parameters=shown.parameters if shown else "",
+        waits=waits,
+    )

@@ -1,0 +1,151 @@
+"""Live training on a server without a run: a recording that moves and says that it is one."""
+
+import pytest
+
+from core.figures.train.live_run.outcome import outcome
+from core.figures.train.live_run.run_facts import RunView
+from core.figures.train.live_run.surprise import mean_surprise, shade
+from core.train.run.reader import RunReader
+from core.train.run.recorded import recorded_run
+from core.train.run.records import to_columns
+from pages.components.live_chart.feed import COLUMNS
+
+PLOT = "document.querySelector('[data-chart=loss] .live-plot')"
+STEPS = f"({PLOT}?.data?.find(t => t.meta.role === 'training')?.x.length ?? 0)"
+VIEW = "[...window[Symbol.for('bits-to-gpt.live')].values()][0]"
+
+
+@pytest.fixture
+def fresh(start_server, tmp_path):
+    """A server of its own, on which nothing was ever trained."""
+    with start_server() as server:
+        yield server
+
+
+@pytest.mark.parametrize(("lang", "width"), [("en", 1366), ("zh", 1024)])
+def test_a_fresh_server_shows_a_moving_curve_that_is_labelled_as_recorded(
+    fresh, new_page, visit, screenshot, lang, width
+):
+    page = visit(new_page(lang=lang, width=width, url=fresh.url), "/live-run")
+    page.until(f"{STEPS} > 1")
+    seen = page.evaluate(STEPS)
+    page.until(f"{STEPS} > {seen}")
+    recorded = RunReader(recorded_run("one_minute")).info["recorded"]
+    said = page.locator(".live-message").inner_text()
+    assert recorded["date"] in said
+    assert recorded["machine"] in said
+    word = {"en": "Recorded run", "zh": "录制"}[lang]
+    page.locator(".st-key-headline").get_by_text(word).wait_for()
+    assert page.locator(".live-controls").is_hidden()
+    assert page.locator(".st-key-lr_start button").is_enabled()
+    screenshot(page, f"live-run-recorded-{lang}")
+
+
+def test_the_readers_own_run_takes_the_place_of_the_recording_on_the_same_connection(
+    fresh, new_page, visit
+):
+    page = visit(new_page(url=fresh.url), "/live-run", lr_steps="20", lr_size="110k")
+    page.until(f"{STEPS} > 1")
+    page.locator(".st-key-lr_start button").click()
+    page.until(
+        f"{VIEW}.history.state?.state === 'finished' && !{VIEW}.history.info.recorded", 120_000
+    )
+    page.locator(".st-key-headline").get_by_text("step 20 of 20").wait_for()
+    assert page.evaluate(f"{VIEW}.numConnections") == 1
+    assert "recording" not in page.locator(".live").inner_text().lower()
+
+
+def samples():
+    events = RunReader(recorded_run("one_minute")).read_new().events
+    return [event for event in events if event["kind"] == "sample"]
+
+
+def test_each_character_is_shaded_by_its_surprise_and_tells_what_was_likeliest(
+    fresh, new_page, visit
+):
+    page = visit(new_page(url=fresh.url), "/live-run")
+    arithmetic = "window[Symbol.for('bits-to-gpt.arithmetic')]"
+    page.until(f"{VIEW}?.history.events.some(event => event.kind === 'sample')")
+    slider = page.locator(".live-sample input")
+    page.until(f"{VIEW}.history.events.filter(event => event.kind === 'sample').length > 2")
+    slider.press("Home")
+    written = samples()[0]["written"]
+    spans = page.locator(".live-sample pre span")
+    assert spans.all_inner_texts() == [text for text, _bits, _candidates in written]
+    for index in (0, 3, 40):
+        given = spans.nth(index).evaluate("span => span.style.getPropertyValue('--surprise')")
+        assert float(given.rstrip("%")) == pytest.approx(100 * shade(written[index][1]), abs=0.06)
+        assert page.evaluate(f"{arithmetic}.shade({written[index][1]})") == shade(written[index][1])
+    mean = page.evaluate(f"written => {arithmetic}.meanSurprise(written)", written)
+    assert mean == pytest.approx(mean_surprise(written))
+    assert f"{mean:.2f}" in page.locator(".live-mean-surprise").inner_text()
+
+    def told(index):
+        _text, bits, candidates = written[index]
+        said = page.locator(".live-candidates").inner_text()
+        return f"{bits:.2f} bits" in said and all(sign in said for sign, _chance in candidates[0])
+
+    spans.nth(7).hover()
+    assert told(7)
+    page.locator(".live-sample pre").focus()
+    page.keyboard.press("ArrowRight")
+    assert told(8)
+
+
+def test_a_sample_of_an_older_run_stands_there_without_shades(fresh, new_page, visit):
+    page = visit(new_page(url=fresh.url), "/live-run")
+    page.until(f"{VIEW}?.history.events.some(event => event.kind === 'sample')")
+    page.evaluate(
+        f"(view => {{ for (const event of view.history.events) delete event.written;"
+        f" view.root.querySelector('.live-sample pre').dataset.shown = '';"
+        f" view.root.querySelector('.live-sample input').oninput() }})({VIEW})"
+    )
+    text = page.locator(".live-sample pre")
+    assert text.locator("span").count() == 0
+    assert text.inner_text().strip().startswith("The")
+    assert page.locator(".live-legend").is_hidden()
+
+
+def test_points_are_drawn_between_two_messages_and_none_is_invented(fresh, browser):
+    context = browser.new_context(
+        base_url=fresh.url, viewport={"width": 1366, "height": 768}, reduced_motion="no-preference"
+    )
+    page = context.new_page()
+    page.goto("/live-run")
+    waiting = f"() => {STEPS} > 1"
+    for _look in range(600):
+        if page.evaluate(waiting):
+            break
+        page.wait_for_timeout(100)
+    seen = page.evaluate(
+        f"""() => new Promise((done) => {{
+            const view = {VIEW}
+            const [drawn, held] = [new Set(), new Set()]
+            const look = () => {{
+                drawn.add({STEPS})
+                held.add(view.history.columns.step.length)
+                if (held.size < 6) requestAnimationFrame(look)
+                else done([drawn.size, held.size])
+            }}
+            look()
+        }})"""
+    )
+    assert seen[0] > seen[1]
+    records = RunReader(recorded_run("one_minute")).read_new().records
+    losses = dict(zip(records["step"].tolist(), records["loss"].tolist(), strict=True))
+    trace = page.evaluate(
+        f"(trace => [...trace.x].map((x, i) => [x, trace.y[i]]))"
+        f"({PLOT}.data.find(t => t.meta.role === 'training'))"
+    )
+    assert all(losses[step] == loss for step, loss in trace)
+    context.close()
+
+
+def test_at_the_end_what_was_predicted_stands_beside_what_it_took(fresh, new_page, visit):
+    page = visit(new_page(url=fresh.url), "/live-run")
+    page.until(f"{VIEW}?.history.state?.state === 'finished'", 90_000)
+    reader = RunReader(recorded_run("one_minute"))
+    everything = reader.read_new()
+    columns = to_columns(everything.records, COLUMNS)
+    view = RunView(columns=columns, events=everything.events, info=reader.info)
+    assert page.locator(".live-outcome").inner_text() == outcome(view)

@@ -1,0 +1,73 @@
+"""The exported run in a browser without a network, its numbers beside those of the run's CSV."""
+
+import csv
+import io
+import urllib.request
+
+import pytest
+
+from core.figures.train.live_run.run_facts import RunView, facts
+from core.train.run.reader import RunReader
+from core.train.run.recorded import recorded_run
+from core.train.run.records import to_columns
+from pages.components.live_chart.feed import COLUMNS
+
+NUMBERS = ("step", "time", "loss", "learning_rate", "grad_norm", "tokens_per_second")
+
+
+@pytest.fixture
+def exported(new_page, visit, start_server, tmp_path):
+    """The file that the live page offers, and the CSV of the same run."""
+    with start_server() as fresh:
+        page = visit(new_page(url=fresh.url), "/live-run")
+        link = page.locator(".live-player")
+        link.wait_for(timeout=90_000)
+        with page.expect_download() as started:
+            link.click()
+        path = tmp_path / "run.html"
+        started.value.save_as(path)
+        address = f"{fresh.url}/live/metrics.csv?recording=one_minute"
+        rows = list(csv.DictReader(io.StringIO(urllib.request.urlopen(address).read().decode())))
+    return path, rows
+
+
+@pytest.fixture
+def offline(browser):
+    """Return a page of a browser that has no network, and what went wrong in it."""
+    context = browser.new_context(offline=True, viewport={"width": 1366, "height": 900})
+    page, problems = context.new_page(), []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("console", lambda each: each.type == "error" and problems.append(each.text))
+    page.on("request", lambda each: each.url.startswith("file:") or problems.append(each.url))
+    yield page, problems
+    context.close()
+
+
+def test_it_plays_from_a_file_and_its_numbers_are_those_of_the_csv(exported, offline):
+    (path, rows), (page, problems) = exported, offline
+    page.goto(path.as_uri())
+    for name in NUMBERS:
+        assert page.evaluate(f"RUN.columns.{name}") == [float(row[name]) for row in rows], name
+    last = rows[-1]
+    assert f"{float(last['loss']):.3f}" in page.locator(".player-headline").inner_text()
+    run = RunReader(recorded_run("one_minute"))
+    everything = run.read_new()
+    columns = to_columns(everything.records, COLUMNS)
+    view = RunView(columns=columns, events=everything.events, info=run.info)
+    told = page.locator(".live-tables table").first.locator("td").all_inner_texts()
+    assert told == list(facts(view).values())
+
+    page.locator(".player-time").fill("500")
+    row = rows[499]
+    assert f"{float(row['loss']):.3f} at step 500" in page.locator(".player-headline").inner_text()
+    samples = [event for event in everything.events if event["kind"] == "sample"]
+    newest = [event for event in samples if event["step"] <= 500][-1]
+    assert page.locator(".live-sample pre span").all_inner_texts() == [
+        text for text, _bits, _candidates in newest["written"]
+    ]
+    page.locator(".player-play").click()
+    page.locator(".player-headline").get_by_text("step 500 ").wait_for(state="hidden")
+    page.locator(".player-language").click()
+    assert "损失" in page.locator(".player-headline").inner_text()
+    assert page.evaluate("document.documentElement.lang") == "zh"
+    assert problems == []
