@@ -109,7 +109,7 @@ def test_the_code_of_integers_and_casts_needs_numpy_and_torch_alone(open_page):
 
 def test_a_tensor_that_no_lesson_shows_is_called_no_lesson():
     values = {
-        "quant_tab": "standing",
+        "quant_tab": "error",
         "quant_a": "int8_group128",
         "quant_b": "int4_group128",
         "quant_group": "128",

@@ -221,7 +221,7 @@ sys.exit(main([sys.argv[1]]))
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows limits no file sizes")
 @pytest.mark.parametrize(
     ("num_bytes", "num_steps", "end"),
-    [(20_000, 12, ("finished", "disk")), (4000, 400, ("failed", "disk"))],
+    [(20_000, 12, ("finished", "disk")), (16_000, 400, ("failed", "disk"))],
 )
 def test_a_full_disk_costs_checkpoints_first_and_ends_the_run_when_no_step_fits(
     prepared_run, num_bytes, num_steps, end
