@@ -152,15 +152,15 @@ def stages(case: Case) -> Shown:
 
 
 def _stages_sentence(budget: Budget, sent: float) -> str:
-    """Return which stage uses the most memory, how far the stages differ, and what is sent."""
+    """Return which stage uses the most memory, and what is sent."""
     amounts = [stage.amount for stage in budget.stages]
-    most, least = max(amounts), min(amounts)
+    most = max(amounts)
     words = {
         "held": look().format_bytes(most),
         "capacity": look().format_bytes(budget.capacity),
         "sent": look().format_bytes(sent),
     }
-    if most == least:
+    if most == min(amounts):
         return ngettext(
             "One stage: each device holds {held} of {capacity} and sends {sent} in a step",
             "All {count} stages hold {held} of {capacity} on each device, which sends {sent} in a "
@@ -168,14 +168,9 @@ def _stages_sentence(budget: Budget, sent: float) -> str:
             len(amounts),
         ).format(count=len(amounts), **words)
     return _(
-        "Stage {most} uses the most memory: {held} of {capacity} on each device, {ratio} times as "
-        "much as stage {least}; a device sends {sent} in a step"
-    ).format(
-        most=amounts.index(most),
-        least=amounts.index(least),
-        ratio=f"{most / least:.2f}",
-        **words,
-    )
+        "{count} pipeline stages share the layers; stage {most} uses the most memory: {held} of "
+        "{capacity} on each device, which sends {sent} in a step"
+    ).format(count=len(amounts), most=amounts.index(most), **words)
 
 
 def sharding(case: Case) -> Shown:

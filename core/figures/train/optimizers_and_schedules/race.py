@@ -19,10 +19,10 @@ STYLES: Final[Mapping[str, tuple[str, str, str]]] = {
     "SGD": ("axis_6", "solid", "circle"),
     "Momentum": ("axis_2", "solid", "square"),
     "AdaGrad": ("axis_3", "dash", "diamond"),
-    "RMSProp": ("axis_5", "dash", "triangle-up"),
+    "RMSProp": ("axis_4", "dash", "triangle-up"),
     "Adam": ("axis_1", "solid", "cross"),
     "AdamW": ("text", "dot", "x"),
-    "Muon": ("axis_4", "dashdot", "star"),
+    "Muon": ("axis_5", "dashdot", "star"),
 }
 
 
