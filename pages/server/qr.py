@@ -20,6 +20,20 @@ def qr_picture(address: str) -> str:
     return _code(address).svg_data_uri(dark="#000", light="#fff", border=4, omitsize=True)
 
 
+def qr_path(address: str) -> tuple[str, int]:
+    """Return the dark modules as the path of an SVG, one unit each, and the size with its border.
+
+    Args:
+        address: The address, at most `MAX_CHARS` characters.
+
+    Raises:
+        ValueError: If the address is too long.
+    """
+    rows = list(_code(address).matrix_iter(border=4))
+    dark = [(x, y) for y, row in enumerate(rows) for x, module in enumerate(row) if module]
+    return "".join(f"M{x} {y}h1v1h-1z" for x, y in dark), len(rows)
+
+
 def qr_terminal(address: str) -> str:
     """Return the code in half blocks, for a terminal.
 
