@@ -1,4 +1,4 @@
-"""A poster is the picture that was drawn, with the page around it, and its code leads back to it."""
+"""A poster is the picture that was drawn, with the page around it, and a code that leads back."""
 
 import io
 import re
@@ -12,7 +12,6 @@ from PIL import Image
 SVG = "{http://www.w3.org/2000/svg}"
 CODE = 300  # side of the code, and what is left around it
 MARGIN, WIDTH, HEIGHT = 48, 1600, 900
-# Every setting as "copy link" writes it, taken from what it hands to the clipboard.
 COPIED = """() => {
   Object.defineProperty(navigator, "clipboard",
     { configurable: true, value: { writeText: async (text) => { window.copied = text; } } });
@@ -30,7 +29,7 @@ def saved(page, kind, tmp_path):
 
 def parsed(content):
     """Return the words of each of the poster's own texts, and those of the picture."""
-    root = ET.fromstring(content)
+    root = ET.fromstring(content)  # noqa: S314  a file of our own
     own = {}
     for text in root.findall(f"{SVG}text"):
         lines = ["".join(each.itertext()) for each in text]
@@ -71,7 +70,7 @@ def opened(new_page, visit, ready):
 @pytest.mark.parametrize(
     ("path", "lang", "theme", "query"),
     [
-        ("/training-memory", "en", "light", {"train_batch": "4"}),
+        ("/training-memory", "en", "light", {"memory_batch": "4"}),
         ("/serving", "zh", "dark", {"lock": "1"}),
     ],
 )
@@ -114,7 +113,7 @@ def test_a_poster_bears_what_the_page_says_and_a_code_that_leads_back(
     page.until(f"document.querySelector('.st-key-headline').innerText === {shown!r}")
 
 
-def test_nothing_of_a_poster_is_cut_or_lies_on_something_else(opened, tmp_path, new_page):
+def test_nothing_of_a_poster_is_cut_or_lies_on_something_else(opened, tmp_path):
     """Texts are laid out in the browser again, from the file alone."""
     page = opened("/training-memory")
     svg, _name = saved(page, "svg", tmp_path)
