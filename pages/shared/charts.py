@@ -14,6 +14,7 @@ from pages.shared.settings import unit_system
 if TYPE_CHECKING:
     from pandas import DataFrame
     from plotly.graph_objects import Figure
+    from streamlit.delta_generator import DeltaGenerator
 
 MAX_TABLE_ROWS: Final = 100
 _SHORTEST_ALT: Final = 20
@@ -26,8 +27,10 @@ def show_chart(
     key: str,
     file_name: str,
     on_click: Callable[[Sequence[Any]], None] | None = None,
-) -> None:
+) -> "DeltaGenerator | None":
     """Show a picture with its sentence, its table and its files.
+
+    Returns the place of its files, for more of them; None while that is closed.
 
     Args:
         picture: Of `core.figures`.
@@ -61,9 +64,10 @@ def show_chart(
         icon=":material/table:",
         on_change="rerun",
     )
-    if numbers.open:
-        with numbers:
-            _show_numbers(picture, key=key, file_name=file_name)
+    if not numbers.open:
+        return None
+    with numbers:
+        return _show_numbers(picture, key=key, file_name=file_name)
 
 
 def _hand_on_click(key: str, act: Callable[[Sequence[Any]], None]) -> None:
@@ -105,16 +109,18 @@ def meaning(figure: "Figure", units: str) -> str:
     return " | ".join([units, str(layout.meta), *told])
 
 
-def _show_numbers(picture: Picture, *, key: str, file_name: str) -> None:
-    """Show the sentence, the table and the files of a picture."""
+def _show_numbers(picture: Picture, *, key: str, file_name: str) -> "DeltaGenerator":
+    """Show the sentence, the table and the files of a picture; return the place of the files."""
     st.caption(picture.alt)
     show_table(picture.table)
-    with st.container(horizontal=True):
+    files = st.container(horizontal=True)
+    with files:
         csv = table_csv(picture.table)
         _download(_("Table (CSV)"), csv, f"{file_name}.csv", "text/csv", key)
         figure = json.dumps(picture.figure.to_plotly_json(), default=_plain)
         _download(_("Picture (JSON)"), figure, f"{file_name}.json", "application/json", key)
     st.caption(_("The camera above the picture saves it as PNG."))
+    return files
 
 
 def check_alt(alt: str) -> None:

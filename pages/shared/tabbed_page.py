@@ -20,13 +20,14 @@ from core.budget import Item
 from core.figures.picture import Picture
 from core.language import _
 from pages.shared import accepts, compare
-from pages.shared.answer import explained_number, headline, show_code
+from pages.shared.answer import HEADLINE, explained_number, headline, show_code
 from pages.shared.charts import show_chart
 from pages.shared.header import page_header, tabs_place
 from pages.shared.inputs import Inputs
+from pages.shared.poster import poster
 from pages.shared.prose import prose
 from pages.shared.questions import answer_waits, ask_on_demand
-from pages.shared.settings import presenting
+from pages.shared.settings import is_hidden, presenting
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -179,7 +180,7 @@ def tabbed_page(file: str, doc: str | None, page: Page) -> None:
     with places.question:
         if ask := tab.question or page.question:
             ask_on_demand(page.inputs, ask)
-    _draw(shown, page.inputs.key(key), places)
+    files = _draw(shown, page.inputs.key(key), places)
     source = shown.code
     if not source and page.code and chosen.problem is None:
         source = page.code(chosen.case)
@@ -190,6 +191,22 @@ def tabbed_page(file: str, doc: str | None, page: Page) -> None:
         prose(file, tab.reading or str(page.reading))
     else:
         page.reading()
+    if not is_hidden(page.inputs.page, "poster"):
+        _offer_posters(shown, page.inputs.key(key), files)
+
+
+def _offer_posters(shown: Shown, key: str, files: Sequence[DeltaGenerator | None]) -> None:
+    """Put the posters beside the other files of the pictures; last, for they bear every setting."""
+    waits = answer_waits()
+    for chart, place in zip(shown.charts, files, strict=True):
+        if place is not None:
+            with place:
+                poster(
+                    f"{key}_{chart.key}",
+                    file_name=chart.file_name,
+                    headline="" if waits else str(st.session_state[HEADLINE]),
+                    numbers=() if waits else shown.numbers,
+                )
 
 
 def _choose_tab(page: Page) -> str:
@@ -299,21 +316,26 @@ def _show(
             return page.refusal(error)
 
 
-def _draw(shown: Shown, key: str, places: _Places) -> None:
-    """Draw what a tab shows; its sentence and numbers wait while a question about them is open."""
+def _draw(shown: Shown, key: str, places: _Places) -> list[DeltaGenerator | None]:
+    """Draw what a tab shows and return the places of its pictures' files, where these are open.
+
+    Its sentence and numbers wait while a question about them is open.
+    """
     waits = answer_waits()
     with places.head:
         _draw_headline(shown, waits=waits)
     with places.body:
         picture, numbers = _beside(shown)
         with picture:
-            for chart in shown.charts:
+            files = [
                 show_chart(
                     chart.picture,
                     key=f"{key}_{chart.key}",
                     file_name=chart.file_name,
                     on_click=chart.on_click,
                 )
+                for chart in shown.charts
+            ]
             for note in shown.notes:
                 st.caption(note)
         with numbers:
@@ -323,6 +345,7 @@ def _draw(shown: Shown, key: str, places: _Places) -> None:
                 shown.beside()
         if shown.below:
             shown.below()
+    return files
 
 
 def _draw_headline(shown: Shown, *, waits: bool) -> None:

@@ -1,11 +1,12 @@
 """The QR code: its bits say the address, whatever draws them."""
 
+import re
 import urllib.parse
 
 import pytest
 import segno
 
-from pages.server.qr import MAX_CHARS, qr_picture, qr_terminal
+from pages.server.qr import MAX_CHARS, qr_path, qr_picture, qr_terminal
 
 ADDRESS = "http://192.168.1.34:8501"
 HALF_BLOCKS = {" ": (1, 1), "▀": (0, 1), "▄": (1, 0), "█": (0, 0)}  # dark modules are left empty
@@ -30,6 +31,18 @@ def test_the_picture_is_dark_on_white_and_holds_no_text_of_ours():
     assert "#fff" in svg
     assert "#000" in svg
     assert "script" not in svg
+
+
+def test_the_path_covers_the_dark_modules_inside_a_quiet_border():
+    path, size = qr_path(ADDRESS)
+    matrix = segno.make_qr(ADDRESS, error="m", boost_error=False).matrix
+    assert size == len(matrix) + 8
+    drawn = set()
+    for x, y, length, back in re.findall(r"M(\d+) (\d+)h(\d+)v1H(\d+)z", path):
+        assert x == back
+        drawn |= {(int(x) + step, int(y)) for step in range(int(length))}
+    dark = {(x + 4, y + 4) for y, row in enumerate(matrix) for x, one in enumerate(row) if one}
+    assert drawn == dark
 
 
 def test_a_link_too_long_for_a_phone_is_refused():

@@ -1,0 +1,63 @@
+"""Two buttons that save a drawn chart as a poster: PNG and SVG.
+
+Plotly's own export knows nothing of the page around a chart, and Streamlit keeps Plotly to itself.
+So the part takes the layers that Plotly has drawn and puts what Python says around them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+import streamlit as st
+
+from core.language import _
+
+_FOLDER: Final = Path(__file__).parent
+_mount = st.components.v2.component(
+    "poster",
+    html='<button type="button" data-kind="png" hidden></button>'
+    '<button type="button" data-kind="svg" hidden></button>'
+    '<span role="status" aria-live="polite"></span>',
+    js=(_FOLDER / "poster.js").read_text(encoding="utf-8"),
+    css=(_FOLDER / "poster.css").read_text(encoding="utf-8"),
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Poster:
+    """What stands around a picture.
+
+    Attributes:
+        chart: The key of the drawn chart.
+        file_name: Name of the downloads, without "-poster" and an ending.
+        title: Of the page.
+        headline: The sentence that answers its question; "" while that waits.
+        numbers: Label and value, at most five.
+        link: The address of this very picture, or a sentence why there is none.
+        code: Its QR code as "path" and "size" in modules, border and all; None if there is none.
+        colors: Of background, text and what is less important.
+        fonts: Families for "text" and "code".
+    """
+
+    chart: str
+    file_name: str
+    title: str
+    headline: str
+    numbers: Sequence[tuple[str, str]]
+    link: str
+    code: Mapping[str, str | int] | None
+    colors: Mapping[str, str]
+    fonts: Mapping[str, str]
+
+
+def poster_buttons(poster: Poster) -> None:
+    """Show the buttons."""
+    words = {
+        "png": _("Poster (PNG)"),
+        "svg": _("Poster (SVG)"),
+        "waiting": _("The picture is not drawn yet."),
+    }
+    # Streamlit loads pandas to look into a dict, but not into a list.
+    data = [{**asdict(poster), "words": words}]
+    _mount(key=f"{poster.chart}_poster", data=data, width="content")
