@@ -169,7 +169,7 @@ def marks_between(fmt: Format, low: float, high: float, most: int = MAX_TICKS) -
     (1.0, 1.25, 1.5, 1.75, 2.0)
     """
     places = _places_between(fmt, low, high)
-    count, every = len(places), 1
+    count, every = places.stop - places.start, 1  # `len` ends at 2**63
     powers = 1 << fmt.mantissa_bits if isinstance(fmt, FloatFormat) else 1
     if count > most:
         while count // every + 1 > (max(most // _THINNED, 2) if every < powers else most):

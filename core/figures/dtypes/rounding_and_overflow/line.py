@@ -88,6 +88,7 @@ def _layout(names: list[str], window: Window, base: dict[str, Any]) -> dict[str,
         "zeroline": False,
     }
     down = {"autorange": "reversed", "categoryarray": names, "fixedrange": True}
+    below = -0.1
     meta: dict[str, Any] = {"floor": window.floor}  # where zero stands: another one, another axis
     if window.is_free:
         low, high = window.drawn
@@ -95,13 +96,14 @@ def _layout(names: list[str], window: Window, base: dict[str, Any]) -> dict[str,
         # A drag shows marks that were made for what it shows; a zoom needs others: it is an input.
         base = base | {"dragmode": "pan", "modebar": {"remove": _NO_ZOOM}}
         meta |= {"low": low, "high": high}
+        below = -2.2 * size / (len(names) * (ROW_PX + size))  # under the axis, however few rows
     return base | {
         "meta": meta,
         "height": len(names) * (ROW_PX + size) + 7 * size,
         "barmode": "overlay",
         "bargap": 0.25,
         "margin": {"l": 8, "r": 3 * size if window.is_free else 8, "t": 3 * size, "b": 8},
-        "legend": base["legend"] | {"y": -0.1, "yanchor": "top"},
+        "legend": base["legend"] | {"y": below, "yanchor": "top"},
         "xaxis": base["xaxis"] | across | {"showgrid": False},
         "yaxis": base["yaxis"] | down | {"showgrid": False},
     }

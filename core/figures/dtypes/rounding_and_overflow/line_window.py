@@ -35,7 +35,7 @@ _NUM_TICKS: Final = 5  # on a line, or on each side of zero
 _MARKS_ACROSS: Final = 400  # marks that a row can hold apart, on a narrow screen too
 _NEAR_STEPS: Final = 8
 _AXIS_DIGITS: Final = 9
-_FREE_DIGITS: Final = 6  # of a free window, which is often narrow and so needs more
+_FREE_DIGITS: Final = 8  # of a free window, which is often narrow and so needs more
 _LONG_TEXT: Final = 7
 _FINEST: Final = Fraction(1, 2**48)  # a window holds at least 16 numbers of float64
 _MOST_MARKS: Final = 256  # in a free window
@@ -102,7 +102,7 @@ class Window:
 
 
 def _digits_apart(values: Sequence[float]) -> int:
-    """Return how many digits tell evenly placed numbers from one another, six at least."""
+    """Return how many digits tell evenly placed numbers from one another, eight at least."""
     largest, step = max(map(abs, values)), values[1] - values[0]
     return max(_FREE_DIGITS, math.ceil(math.log10(largest / step)) + 2)
 
