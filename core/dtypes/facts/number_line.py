@@ -165,7 +165,7 @@ def marks_between(fmt: Format, low: float, high: float, most: int = MAX_TICKS) -
     >>> from core.dtypes import FORMATS
     >>> marks_between(FORMATS["float8_e4m3fn"], 1, 1.5).values
     (1.0, 1.125, 1.25, 1.375, 1.5)
-    >>> marks_between(FORMATS["float32"], 1, 2, most=16).values
+    >>> marks_between(FORMATS["float32"], 1, 2, most=20).values
     (1.0, 1.25, 1.5, 1.75, 2.0)
     """
     places = _places_between(fmt, low, high)

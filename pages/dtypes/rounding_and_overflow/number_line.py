@@ -2,12 +2,9 @@
 
 from typing import Final
 
+from core.figures.dtypes.rounding_and_overflow.free_window import free_window, window_words
 from core.figures.dtypes.rounding_and_overflow.line import line_picture
-from core.figures.dtypes.rounding_and_overflow.line_window import (
-    free_window,
-    window_of,
-    window_words,
-)
+from core.figures.dtypes.rounding_and_overflow.line_window import window_of
 from core.language import _
 from pages.dtypes.rounding_and_overflow.answer import answered
 from pages.dtypes.rounding_and_overflow.inputs import Case, FreePart

@@ -7,14 +7,16 @@ from core.dtypes.exact import to_float
 from core.dtypes.number_formats.format import Format
 from core.figures.dtypes.rounding_and_overflow.cast_words import digits
 from core.figures.dtypes.rounding_and_overflow.formats import Row, formats_table
+from core.figures.dtypes.rounding_and_overflow.free_window import (
+    beside_marks,
+    window_marks,
+    window_words,
+)
 from core.figures.dtypes.rounding_and_overflow.line_window import (
     BAND_NAMES,
     Window,
     bands,
-    beside_marks,
     line_marks,
-    window_marks,
-    window_words,
 )
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import _

@@ -7,10 +7,8 @@ from fractions import Fraction
 from typing import Final, Literal
 
 from core.dtypes.cast.cast_trace import CastTrace
-from core.dtypes.exact import floor_log2, to_float
+from core.dtypes.exact import to_float
 from core.dtypes.facts.number_line import (
-    Marks,
-    marks_between,
     number_at,
     place_of,
     ranges,
@@ -37,11 +35,8 @@ _NEAR_STEPS: Final = 8
 _AXIS_DIGITS: Final = 9
 _FREE_DIGITS: Final = 8  # of a free window, which is often narrow and so needs more
 _LONG_TEXT: Final = 7
-_FINEST: Final = Fraction(1, 2**48)  # a window holds at least 16 numbers of float64
-_MOST_MARKS: Final = 256  # in a free window
-_MOST_BESIDE: Final = 128  # on either side of it
 _LOWEST: Final = 2.0**-1074
-_HIGHEST: Final = 2.0**1022  # eight times its eighth is still a float64
+HIGHEST: Final = 2.0**1022  # eight times its eighth is still a float64
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -96,12 +91,12 @@ class Window:
             values = [self.low + n * step for n in range(_NUM_TICKS)]
             return values, [digits(value, _AXIS_DIGITS) for value in values]
         values = [self.low + n * step for n in range(1 - _NUM_TICKS, 2 * _NUM_TICKS - 1)]
-        texts = [digits(value, _digits_apart(values)) for value in values]
+        texts = [digits(value, digits_apart(values)) for value in values]
         every = 2 if max(map(len, texts)) > _LONG_TEXT else 1  # on a projector they would collide
         return values[::every], texts[::every]
 
 
-def _digits_apart(values: Sequence[float]) -> int:
+def digits_apart(values: Sequence[float]) -> int:
     """Return how many digits tell evenly placed numbers from one another, eight at least."""
     largest, step = max(map(abs, values)), values[1] - values[0]
     return max(_FREE_DIGITS, math.ceil(math.log10(largest / step)) + 2)
@@ -134,87 +129,8 @@ def window_of(view: View, formats: Sequence[Format], trace: CastTrace) -> Window
     if view == "log":
         return _whole(formats, value)
     reach = formats[0].max if not math.isfinite(value) else 2 * abs(value) or 1.0
-    limit = 2.0 ** min(math.ceil(math.log2(max(min(reach, _HIGHEST), _LOWEST))), 1022)
+    limit = 2.0 ** min(math.ceil(math.log2(max(min(reach, HIGHEST), _LOWEST))), 1022)
     return Window(low=-limit if formats[0].min < 0 else -limit / 8, high=limit)
-
-
-def free_window(center: Fraction | float, exponent: int) -> tuple[Window, str]:
-    """Return the window around a number, 2**exponent wide, and what had to be changed, if anything.
-
-    A number beyond float64 or none at all, and a window too narrow for float64, go to the nearest
-    that can be drawn.
-
-    >>> free_window(Fraction(1), -3)[0].low, free_window(Fraction(1), -3)[1]
-    (0.9375, '')
-    """
-    said = []
-    middle = _drawable(center)
-    if middle != center:
-        said.append(
-            _("The window cannot stand at {number}: it stands at {center}.").format(
-                number=digits(center, 6), center=digits(middle, 6)
-            )
-        )
-    width = Fraction(2) ** exponent
-    narrowest = _power_above(abs(middle) * _FINEST)
-    if width < narrowest:
-        said.append(
-            _(
-                "Around {center} float64 ends at a width of {narrowest}; {width} was asked for."
-            ).format(
-                center=digits(middle, 6), narrowest=digits(narrowest, 4), width=digits(width, 4)
-            )
-        )
-        width = narrowest
-    ends = (to_float(middle + side * width / 2) for side in (-1, 1))
-    return Window(low=next(ends), high=next(ends), is_free=True), " ".join(said)
-
-
-def _drawable(center: Fraction | float) -> Fraction:
-    """Return a number that a window can stand at: 0 for NaN, an end for what lies beyond."""
-    if isinstance(center, float) and math.isnan(center):
-        return Fraction(0)
-    return Fraction(min(max(center, -_HIGHEST), _HIGHEST))
-
-
-def _power_above(value: Fraction) -> Fraction:
-    """Return the smallest power of two that is not below a number; 0 for 0."""
-    return Fraction(2) ** -floor_log2(1 / value) if value else value
-
-
-def window_marks(fmt: Format, window: Window) -> Marks:
-    """Return which numbers of a format are marked inside a free window."""
-    return marks_between(fmt, window.low, window.high, _MOST_MARKS)
-
-
-def beside_marks(fmt: Format, window: Window) -> tuple[Marks, Marks]:
-    """Return which are marked to the left and to the right of it, each side by its own count."""
-    low, high = window.drawn
-    left = marks_between(fmt, low, math.nextafter(window.low, -math.inf), _MOST_BESIDE)
-    right = marks_between(fmt, math.nextafter(window.high, math.inf), high, _MOST_BESIDE)
-    return left, right
-
-
-def window_words(formats: Sequence[Format], window: Window) -> str:
-    """Return how many numbers each format has in a free window, and which of them are marked."""
-    rows = []
-    for fmt in formats:
-        marks = window_marks(fmt, window)
-        template = _("{count} in {format}")
-        if marks.every > 1:
-            template = _("{count} in {format} (1 in {every} marked)")
-        rows.append(
-            template.format(
-                count=f"{marks.num_numbers:,}", format=fmt.name, every=f"{marks.every:,}"
-            )
-        )
-    low, high = (
-        digits(end, _digits_apart((window.low, window.high))) for end in (window.low, window.high)
-    )
-    template = _("Numbers from {low} to {high}: {rows}")
-    if all(window_marks(fmt, window).every == 1 for fmt in formats):
-        template = _("Numbers from {low} to {high}, all marked: {rows}")
-    return template.format(low=low, high=high, rows=_(", ").join(rows))
 
 
 def _whole(formats: Sequence[Format], value: float) -> Window:
@@ -236,7 +152,7 @@ def _near(fmt: Format, trace: CastTrace) -> Window:
         gap = _gap_beside(fmt, trace.code)
     reach = _NEAR_STEPS * gap
     low_end, high_end = (to_float(center + side * reach) for side in (-1, 1))
-    return Window(low=max(low_end, -_HIGHEST), high=min(high_end, _HIGHEST))
+    return Window(low=max(low_end, -HIGHEST), high=min(high_end, HIGHEST))
 
 
 def _gap_beside(fmt: Format, code: int) -> Fraction:

@@ -8,15 +8,14 @@ import pytest
 from core.dtypes import FORMATS
 from core.dtypes.cast.explain_cast import explain_cast
 from core.dtypes.exact import parse_value
+from core.figures.dtypes.rounding_and_overflow.free_window import free_window, window_words
 from core.figures.dtypes.rounding_and_overflow.line import MAX_FORMATS, line_picture
 from core.figures.dtypes.rounding_and_overflow.line_window import (
     BAND_NAMES,
     VIEWS,
     Window,
     bands,
-    free_window,
     window_of,
-    window_words,
 )
 from core.figures.picture import Look
 from core.figures.theme import MODES
