@@ -101,7 +101,7 @@ def _layout(names: list[str], window: Window, base: dict[str, Any]) -> dict[str,
         below = -2.2 * size / (len(names) * (ROW_PX + size))  # under the axis, however few rows
     return base | {
         "meta": meta,
-        "height": len(names) * (ROW_PX + size) + 7 * size,
+        "height": len(names) * (ROW_PX + size) + (10 if window.is_free else 7) * size,
         "barmode": "overlay",
         "bargap": 0.25,
         "margin": {"l": 8, "r": 3 * size if window.is_free else 8, "t": 3 * size, "b": 8},
