@@ -212,3 +212,46 @@ def test_the_stored_code_leads_to_its_bits(open_page):
 def test_on_a_projector_the_rules_wait_behind_one_button(open_page):
     app = open_page(PAGE, present="1", rounding_mode="up")
     assert headline(app) == "65519.99 in float16 = inf"
+
+
+FREE = {"rounding_tab": "line", "rounding_view": "free"}
+
+
+def test_every_format_can_stand_in_each_row_of_the_number_line(open_page):
+    app = open_page(PAGE, **FREE)
+    assert app.selectbox(key="rounding_format_choice").options == list(FORMATS)
+    for number in (2, 3, 4):
+        assert app.selectbox(key=f"rounding_format{number}_choice").options[1:] == list(FORMATS)
+    for name in FORMATS:
+        app.selectbox(key="rounding_format4_choice").set_value(name).run()
+        assert f" in {name}" in headline(app), name
+
+
+def test_the_window_of_the_number_line_is_moved_and_zoomed_by_sliders(open_page):
+    app = open_page(PAGE, **FREE)
+    assert "Numbers from 0.9375 to 1.0625, all marked: 193 in float16" in headline(app)
+    app.slider(key="rounding_width").set_value(-5).run()
+    assert "from 0.984375 to 1.015625, all marked: 49 in float16, 7 in bfloat16" in headline(app)
+    app.select_slider(key="rounding_center_slider").set_value("1.015625").run()
+    assert "Numbers from 1 to 1.03125" in headline(app)
+    assert app.text_input(key="rounding_center").value == "1.015625"
+    app.slider(key="rounding_width").set_value(-1).run()  # the stops begin anew around the centre
+    stops = app.select_slider(key="rounding_center_slider").options
+    assert (stops[0], stops[64], stops[-1]) == ("-2.984375", "1.015625", "5.015625")
+
+
+def test_a_window_that_cannot_be_is_changed_with_a_sentence(open_page):
+    app = open_page(PAGE, **FREE, rounding_center="inf")
+    assert "cannot stand at inf" in said(app)
+    app = open_page(PAGE, **FREE, rounding_width="-150")
+    assert "float64 ends at a width of 3.552" in said(app)
+    app = open_page(PAGE, **FREE, rounding_width="999")
+    assert "999" in said(app)
+    app = open_page(PAGE, **FREE, rounding_center="abc")
+    assert "is not a number" in headline(app)
+
+
+def test_the_code_of_a_window_prints_its_counts(open_page, run_code):
+    app = open_page(PAGE, **FREE, rounding_width="-5")
+    printed = run_code(app).splitlines()
+    assert printed[:2] == ["49 in float16, one mark for 1", "7 in bfloat16, one mark for 1"]

@@ -1,5 +1,6 @@
 """Numbers to slide through: all of a format in their order, some around a number, and decades."""
 
+import math
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
@@ -17,6 +18,7 @@ MAGNITUDE_BITS: Final = 8  # of a wide float these run through all patterns, the
 PARTS: Final = 16  # of the gap between two neighbours
 _MOST_DIGITS: Final = 24  # what is longer in decimal is written in hexadecimal
 _FINE: Final = 100  # a stop inside a gap is written to this part of it
+_STEPS, _WINDOWS = 8, 8  # of a window that moves: steps in its width, and widths to each side
 _LEADING: Final = (1, 2, 3, 5, 7)
 _EXPONENTS: Final = range(-9, 7)
 _LEAST_FIXED: Final = -4  # from this power of ten on no exponent is written
@@ -77,6 +79,22 @@ def decades() -> Mapping[str, Fraction]:
     above = dict(_decade(digit, power) for power in _EXPONENTS for digit in _LEADING)
     below = {f"-{text}": -exact for text, exact in reversed(above.items())}
     return {**below, "0": Fraction(0), **above}
+
+
+def centers(value: Fraction | float, exponent: int) -> Mapping[str, Fraction]:
+    """Return eight windows of 2**exponent to each side of a number, in eighths: text -> number.
+
+    Around infinity and NaN there are none.
+
+    >>> list(centers(Fraction(1), -3))[62:67]
+    ['0.96875', '0.984375', '1', '1.015625', '1.03125']
+    """
+    if isinstance(value, float) and not math.isfinite(value):
+        return {}
+    step = Fraction(2) ** exponent / _STEPS
+    center = Fraction(value)
+    stops = (center + n * step for n in range(-_STEPS * _WINDOWS, _STEPS * _WINDOWS + 1))
+    return {_written(each): each for each in stops}
 
 
 def _decade(digit: int, power: int) -> tuple[str, Fraction]:

@@ -16,6 +16,7 @@ from core.dtypes.rounding import Floats
 
 MAX_TICKS: Final = 256  # more marks than this in one row are a grey band anyway
 MAX_STRETCHES: Final = 300
+_THINNED: Final = 4  # where numbers are too many, a quarter of the marks is enough to be seen apart
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -68,6 +69,22 @@ class Ranges:
     subnormal: float
     largest: float
     overflow: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Marks:
+    """The numbers of a format in a part of the line, or some of them in even steps.
+
+    Attributes:
+        values: What is marked, ascending.
+        num_numbers: How many numbers of the format lie there.
+        every: 1 where each of them is marked; else one in so many, a power of two counted from
+            zero: the marked ones are those whose last bits are 0, or only powers of two.
+    """
+
+    values: tuple[float, ...]
+    num_numbers: int
+    every: int
 
 
 def num_finite(fmt: Format) -> int:
@@ -138,15 +155,28 @@ def finite_values(fmt: Format) -> Floats:
 
 def ticks_between(fmt: Format, low: float, high: float) -> tuple[float, ...] | None:
     """Return the numbers of a format from `low` to `high`; None if there are too many to draw."""
-    low, high = max(low, fmt.min), min(high, fmt.max)
-    if low > high:
-        return ()
-    first = place_of(fmt, int(fmt.encode(low, "up")))
-    last = place_of(fmt, int(fmt.encode(high, "down")))
-    if last - first >= MAX_TICKS:
-        return None
-    found = (number_at(fmt, place) for place in range(first, last + 1))
-    return tuple(each.value for each in found if each is not None)
+    places = _places_between(fmt, low, high)
+    return _values_at(fmt, places) if places.stop - places.start <= MAX_TICKS else None
+
+
+def marks_between(fmt: Format, low: float, high: float, most: int = MAX_TICKS) -> Marks:
+    """Return every number of a format from `low` to `high`; of more than `most`, some.
+
+    >>> from core.dtypes import FORMATS
+    >>> marks_between(FORMATS["float8_e4m3fn"], 1, 1.5).values
+    (1.0, 1.125, 1.25, 1.375, 1.5)
+    >>> marks_between(FORMATS["float32"], 1, 2, most=20).values
+    (1.0, 1.25, 1.5, 1.75, 2.0)
+    """
+    places = _places_between(fmt, low, high)
+    count, every = places.stop - places.start, 1  # `len` ends at 2**63
+    powers = 1 << fmt.mantissa_bits if isinstance(fmt, FloatFormat) else 1
+    if count > most:
+        while count // every + 1 > (max(most // _THINNED, 2) if every < powers else most):
+            every *= 2
+    first = places.start + (_anchor(fmt) - places.start) % every
+    some = range(first, places.stop, every)
+    return Marks(values=_values_at(fmt, some), num_numbers=count, every=every)
 
 
 def ranges(fmt: Format) -> Ranges:
@@ -165,6 +195,28 @@ def ranges(fmt: Format) -> Ranges:
         largest=fmt.max,
         overflow=_overflow(fmt),
     )
+
+
+def _places_between(fmt: Format, low: float, high: float) -> range:
+    """Return the places of the numbers from `low` to `high`."""
+    low, high = max(low, fmt.min), min(high, fmt.max)
+    if low > high:
+        return range(0)
+    first = place_of(fmt, int(fmt.encode(low, "up")))
+    last = place_of(fmt, int(fmt.encode(high, "down")))
+    return range(first, max(last + 1, first))
+
+
+def _values_at(fmt: Format, places: range) -> tuple[float, ...]:
+    found = (number_at(fmt, place) for place in places)
+    return tuple(each.value for each in found if each is not None)
+
+
+def _anchor(fmt: Format) -> int:
+    """Return the place of zero; of the lowest number where there is no zero."""
+    if isinstance(fmt, IntFormat):
+        return -fmt.lowest
+    return max(_place_of_zero(fmt), 0) if isinstance(fmt, FloatFormat) else 0
 
 
 def _code_at(fmt: Format, place: int) -> int:

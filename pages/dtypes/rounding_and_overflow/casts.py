@@ -1,6 +1,6 @@
 """What a number becomes: between its neighbours, in many formats, by every rule, by chance.
 
-And where the numbers of several formats lie: on a line, and how far apart at every magnitude.
+And how far apart the numbers of several formats are at every magnitude.
 """
 
 from collections.abc import Mapping
@@ -10,12 +10,9 @@ from typing import Final
 
 from core.dtypes import FORMATS, OVERFLOWS, ROUNDINGS
 from core.dtypes.cast.draws import draw_roundings
-from core.dtypes.number_formats.format import Format
 from core.figures.dtypes.rounding_and_overflow.bits import hexadecimal
 from core.figures.dtypes.rounding_and_overflow.cast_words import digits
 from core.figures.dtypes.rounding_and_overflow.formats import formats_picture
-from core.figures.dtypes.rounding_and_overflow.line import line_picture
-from core.figures.dtypes.rounding_and_overflow.line_window import VIEWS, View, window_of
 from core.figures.dtypes.rounding_and_overflow.modes import modes_picture
 from core.figures.dtypes.rounding_and_overflow.spacing import spacing_picture
 from core.figures.dtypes.rounding_and_overflow.stochastic import stochastic_picture
@@ -41,11 +38,6 @@ GROUP_NAMES: Final = {
     "eight": N_("8 bits"),
     "small": N_("below 8 bits"),
     "all": N_("all"),
-}
-VIEW_NAMES: Final[Mapping[View, str]] = {
-    "log": N_("all, in powers of two"),
-    "linear": N_("from zero, evenly"),
-    "near": N_("near the number"),
 }
 _DRAWS: Final = tuple(digit * 10**power for power in (1, 2, 3, 4) for digit in (1, 2, 5))
 DRAWS: Final = (*_DRAWS, 100_000)
@@ -97,32 +89,9 @@ def modes(case: Case) -> Shown:
     return answered(case, picture, "rounding_modes")
 
 
-def choose_view() -> View:
-    """Ask for a part of the number line."""
-    return ASK.selectbox(
-        "view",
-        _("Number line"),
-        VIEWS,
-        default="log",
-        labels=lambda name: _(VIEW_NAMES[name]),
-    )
-
-
-def _formats(case: Case) -> list[Format]:
-    """Return the page's format and those beside it, each once."""
-    return [FORMATS[name] for name in dict.fromkeys((case.fmt.name, *case.beside))]
-
-
-def line(case: Case, view: View) -> Shown:
-    """Show the number line of up to four formats."""
-    rows = [(fmt, case.into(fmt)) for fmt in _formats(case)]
-    window = window_of(view, [fmt for fmt, _trace in rows], rows[0][1])
-    return answered(case, line_picture(rows, case.said, window, look()), "number_line")
-
-
 def spacing(case: Case) -> Shown:
     """Show how far apart neighbours are at every magnitude."""
-    picture = spacing_picture(_formats(case), case.source(), case.said, look())
+    picture = spacing_picture(case.formats, case.source(), case.said, look())
     return answered(case, picture, "spacing")
 
 

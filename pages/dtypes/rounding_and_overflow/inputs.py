@@ -1,9 +1,10 @@
 """The inputs of the cast: a number, a format, a rounding mode, an overflow rule; and the cast."""
 
+from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
+from typing import Final, Literal
 
 import streamlit as st
 
@@ -14,8 +15,9 @@ from core.dtypes.cast.explain_cast import explain_cast
 from core.dtypes.cast.stops import stops_around
 from core.dtypes.exact import parse_value
 from core.figures.dtypes.rounding_and_overflow.cast_words import OVERFLOW_NAMES, ROUNDING_NAMES
-from core.language import _
-from pages.shared.dtypes.slide import before_the_drag, slide_decades, slide_text
+from core.figures.dtypes.rounding_and_overflow.line_window import VIEWS, View
+from core.language import N_, _
+from pages.shared.dtypes.slide import before_the_drag, slide_center, slide_decades, slide_text
 from pages.shared.inputs import Inputs
 
 ASK: Final = Inputs("rounding")
@@ -30,6 +32,25 @@ _BY_MODE: Final = ("zoom", "modes")
 _NEAR: Final = ("zoom", "modes", "stochastic")
 _FAR: Final = ("formats", "line", "spacing")
 _WITH_OTHERS: Final = ("line", "spacing")
+VIEW_NAMES: Final[Mapping[View, str]] = {
+    "log": N_("all, in powers of two"),
+    "linear": N_("from zero, evenly"),
+    "near": N_("near the number"),
+}
+_NARROWEST, _WIDEST = -150, 128  # from half a subnormal of float32 to all of its numbers
+
+
+@dataclass(frozen=True, slots=True)
+class FreePart:
+    """A part of the number line that the reader moves and zooms.
+
+    Attributes:
+        center: The number in its middle.
+        exponent: It is 2**exponent wide.
+    """
+
+    center: Fraction | float
+    exponent: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,6 +66,7 @@ class Case:
         via_fp32: Whether float32 comes first, as in libraries.
         seed: Of stochastic rounding.
         beside: Names of formats to compare with.
+        part: Of the number line: by a rule, or as the reader has moved it.
     """
 
     text: str
@@ -55,6 +77,12 @@ class Case:
     via_fp32: bool
     seed: int
     beside: tuple[str, ...] = ()
+    part: View | FreePart = "log"
+
+    @property
+    def formats(self) -> list[Format]:
+        """The page's format and those beside it, each once."""
+        return [FORMATS[name] for name in dict.fromkeys((self.fmt.name, *self.beside))]
 
     @property
     def said(self) -> str:
@@ -89,14 +117,10 @@ def choose_cast() -> Case:
     Raises:
         ValueError: If the text is no number; the sentence says which texts are.
     """
-    tab, place = ASK.used("tab"), st.container()
-    text = ASK.text(
-        "value",
-        _("Exact number"),
-        default=DEFAULT_VALUE,
-        max_chars=MAX_CHARS,
-        help=_("65519.99, 1e-8, 1/3, 2^-25, 0x1.8p3, inf, nan: read exactly, never rounded"),
-    )
+    tab = ASK.used("tab")
+    view = _choose_view() if tab == "line" else VIEWS[0]
+    is_free = view == "free"
+    place, field = st.container(), st.container()
     fmt = FORMATS[ASK.selectbox("format", _("Format"), tuple(FORMATS), default="float16")]
     in_sight = st.container()
     with st.popover(_("Settings"), icon=":material/tune:", width="stretch"):
@@ -104,9 +128,14 @@ def choose_cast() -> Case:
             rounding = _choose_mode()
         overflow, via_fp32, seed = _choose_rules(draws="stochastic" in (rounding, tab))
         beside = choose_beside() if tab in _WITH_OTHERS else ()
+        with nullcontext() if is_free else field:
+            text = _write("value", _("Exact number"), DEFAULT_VALUE)
+        written = _write("center", _("Centre of the window"), "1") if is_free else ""
     value = parse_value(text)
     with place:
-        _slide(tab, text, fmt)
+        part = _choose_part(view, written)
+        if not is_free:
+            _slide(tab, text, fmt)
     return Case(
         text=text,
         value=value,
@@ -116,7 +145,44 @@ def choose_cast() -> Case:
         via_fp32=via_fp32,
         seed=seed,
         beside=beside,
+        part=part,
     )
+
+
+def _write(name: str, label: str, default: str) -> str:
+    return ASK.text(
+        name,
+        label,
+        default=default,
+        max_chars=MAX_CHARS,
+        help=_("65519.99, 1e-8, 1/3, 2^-25, 0x1.8p3, inf, nan: read exactly, never rounded"),
+    )
+
+
+def _choose_view() -> View | Literal["free"]:
+    """Ask for a part of the number line."""
+    return ASK.selectbox(
+        "view",
+        _("Number line"),
+        (*VIEWS, "free"),
+        default=VIEWS[0],
+        labels=lambda name: (
+            _("a window to move and zoom") if name == "free" else _(VIEW_NAMES[name])
+        ),
+    )
+
+
+def _choose_part(view: View | Literal["free"], center: str) -> View | FreePart:
+    """Return the part of the number line; of a window, show the sliders that move and zoom it."""
+    if view != "free":
+        return view
+    middle, move = parse_value(center), st.container()
+    exponent = ASK.slider(
+        "width", _("Width of the window, 2^n"), _NARROWEST, _WIDEST, default=-3, step=1
+    )
+    with move:
+        slide_center(ASK, "center", center, exponent)
+    return FreePart(middle, exponent)
 
 
 def _slide(tab: str, text: str, fmt: Format) -> None:

@@ -5,9 +5,7 @@ from pages.dtypes.rounding_and_overflow.answer import refused, snippet
 from pages.dtypes.rounding_and_overflow.casts import (
     choose_draws,
     choose_formats,
-    choose_view,
     formats,
-    line,
     modes,
     spacing,
     stochastic,
@@ -15,6 +13,7 @@ from pages.dtypes.rounding_and_overflow.casts import (
 )
 from pages.dtypes.rounding_and_overflow.hardware import hardware
 from pages.dtypes.rounding_and_overflow.inputs import ASK, choose_cast
+from pages.dtypes.rounding_and_overflow.number_line import line
 from pages.dtypes.rounding_and_overflow.proof import proof
 from pages.dtypes.rounding_and_overflow.question import ask_both, ask_your_torch
 from pages.dtypes.rounding_and_overflow.your_torch import choose_torch, your_torch
@@ -30,7 +29,7 @@ tabbed_page(
             "zoom": Tab(label=N_("Neighbours"), show=zoom, question=ask_both),
             "formats": Tab(label=N_("Formats"), show=formats, choose=choose_formats),
             "modes": Tab(label=N_("Rounding modes"), show=modes),
-            "line": Tab(label=N_("Number line"), show=line, choose=choose_view),
+            "line": Tab(label=N_("Number line"), show=line),
             "stochastic": Tab(
                 label=N_("Stochastic rounding"), show=stochastic, choose=choose_draws
             ),

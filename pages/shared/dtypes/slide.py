@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import streamlit as st
 
-from core.dtypes.cast.stops import decades
+from core.dtypes.cast.stops import centers, decades
 from core.dtypes.exact import parse_value
 from core.language import _
 from pages.shared import settings
@@ -59,6 +59,16 @@ def slide_decades(ask: Inputs, name: str, text: str) -> None:
     slide_text(ask, name, decades(), text)
 
 
+def slide_center(ask: Inputs, name: str, text: str, exponent: int) -> None:
+    """Show a slider that moves a window of 2**exponent by parts of its width."""
+    before = before_the_drag(ask, name, text, around=exponent)
+    stops, _at = with_number(
+        centers(parse_value(before), exponent), before.strip(), parse_value(before)
+    )
+    stops, at = with_number(stops, text.strip(), parse_value(text))
+    slide(ask, name, _("Move the window"), list(stops), at=at)
+
+
 def slide_text(ask: Inputs, name: str, stops: Numbers, text: str) -> None:
     """Show a slider through written numbers, this one and the one before the drag among them."""
     before = before_the_drag(ask, name, text)
@@ -67,11 +77,16 @@ def slide_text(ask: Inputs, name: str, stops: Numbers, text: str) -> None:
     slide(ask, name, _("Number"), list(stops), at=at)
 
 
-def before_the_drag(ask: Inputs, name: str, text: str) -> str:
-    """Return what a setting was before its slider moved it: its stops stay while it is dragged."""
+def before_the_drag(ask: Inputs, name: str, text: str, *, around: object = None) -> str:
+    """Return what a setting was before its slider moved it: its stops stay while it is dragged.
+
+    They begin anew where `around`, on which the stops depend too, has changed.
+    """
     key = f"{ask.key(name)}_slider"
-    if text != st.session_state.get(f"{key}_wrote"):
+    is_dragged = text == st.session_state.get(f"{key}_wrote")
+    if not is_dragged or around != st.session_state.get(f"{key}_around"):
         st.session_state[f"{key}_before"] = text
+        st.session_state[f"{key}_around"] = around
     return str(st.session_state.get(f"{key}_before", text))
 
 

@@ -7,17 +7,23 @@ from core.dtypes.exact import to_float
 from core.dtypes.number_formats.format import Format
 from core.figures.dtypes.rounding_and_overflow.cast_words import digits
 from core.figures.dtypes.rounding_and_overflow.formats import Row, formats_table
+from core.figures.dtypes.rounding_and_overflow.free_window import (
+    beside_marks,
+    window_marks,
+    window_words,
+)
 from core.figures.dtypes.rounding_and_overflow.line_window import (
     BAND_NAMES,
     Window,
     bands,
     line_marks,
 )
-from core.figures.picture import Drawing, Look, Picture
+from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import _
 
 MAX_FORMATS: Final = 4
 ROW_PX: Final = 36
+_NO_ZOOM: Final = ("zoom", "select", "lasso", "zoomIn", "zoomOut", "autoScale")
 # Meaning of the colour and pattern of each band: who sees no colours still tells them apart.
 _BANDS: Final = {
     "normal": ("exact", ""),
@@ -45,7 +51,8 @@ def line_picture(rows: Sequence[Row], said: str, window: Window, look: Look) -> 
         _draw_numbers(drawing, fmt, name, window, look)
     _draw_stored(drawing, named, window, look)
     value = to_float(rows[0][1].value)
-    if window.low <= value <= window.high:
+    low, high = window.drawn
+    if low <= value <= high:
         draw_value(drawing, window.at(value), said, look, y=1)
     results = [
         _("{result} in {format}").format(result=digits(trace.result, 8), format=fmt.name)
@@ -54,8 +61,22 @@ def line_picture(rows: Sequence[Row], said: str, window: Window, look: Look) -> 
     alt = _("On the number line {number} becomes {rows}.").format(
         number=said, rows=_(", ").join(results)
     )
+    table = dict(formats_table(rows))
+    if window.is_free:
+        formats = [fmt for fmt, _trace in rows]
+        alt = f"{window_words(formats, window)}. {alt}"
+        table |= _counts(formats, window)
     figure = drawing.figure(_layout(list(named), window, look.layout()))
-    return Picture(figure=figure, alt=alt, table=formats_table(rows))
+    return Picture(figure=figure, alt=alt, table=table)
+
+
+def _counts(formats: Sequence[Format], window: Window) -> Table:
+    """Return how many numbers lie in the window, and one in how many of them is marked."""
+    marks = [window_marks(fmt, window) for fmt in formats]
+    return {
+        _("numbers in the window"): [each.num_numbers for each in marks],
+        _("one mark for so many"): [each.every for each in marks],
+    }
 
 
 def _layout(names: list[str], window: Window, base: dict[str, Any]) -> dict[str, Any]:
@@ -69,13 +90,22 @@ def _layout(names: list[str], window: Window, base: dict[str, Any]) -> dict[str,
         "zeroline": False,
     }
     down = {"autorange": "reversed", "categoryarray": names, "fixedrange": True}
+    below = -0.1
+    meta: dict[str, Any] = {"floor": window.floor}  # where zero stands: another one, another axis
+    if window.is_free:
+        low, high = window.drawn
+        across |= {"minallowed": low, "maxallowed": high, "tickangle": 0}
+        # A drag shows marks that were made for what it shows; a zoom needs others: it is an input.
+        base = base | {"dragmode": "pan", "modebar": {"remove": _NO_ZOOM}}
+        meta |= {"low": low, "high": high}
+        below = -2.2 * size / (len(names) * (ROW_PX + size))  # under the axis, however few rows
     return base | {
-        "meta": {"floor": window.floor},  # where zero stands: another floor is another axis
-        "height": len(names) * (ROW_PX + size) + 7 * size,
+        "meta": meta,
+        "height": len(names) * (ROW_PX + size) + (10 if window.is_free else 7) * size,
         "barmode": "overlay",
         "bargap": 0.25,
-        "margin": {"l": 8, "r": 8, "t": 3 * size, "b": 8},
-        "legend": base["legend"] | {"y": -0.1, "yanchor": "top"},
+        "margin": {"l": 8, "r": 3 * size if window.is_free else 8, "t": 3 * size, "b": 8},
+        "legend": base["legend"] | {"y": below, "yanchor": "top"},
         "xaxis": base["xaxis"] | across | {"showgrid": False},
         "yaxis": base["yaxis"] | down | {"showgrid": False},
     }
@@ -109,8 +139,29 @@ def _draw_bands(drawing: Drawing, rows: Mapping[str, Row], window: Window, look:
 
 
 def _draw_numbers(drawing: Drawing, fmt: Format, name: str, window: Window, look: Look) -> None:
-    """Draw every number, or where they are too many only the powers of two that part them."""
-    values, texts, are_all = line_marks(fmt, window)
+    """Draw every number, or where they are too many only some, as the window says."""
+    if not window.is_free:
+        _draw_marks(drawing, name, line_marks(fmt, window), window, look)
+        return
+    for marks in (window_marks(fmt, window), *beside_marks(fmt, window)):
+        texts = [digits(value, 17) for value in marks.values]
+        if marks.every > 1:
+            note = _("1 in {every} marked").format(every=f"{marks.every:,}")
+            texts = [f"{text}<br>{note}" for text in texts]
+        if texts:
+            of_row = list(marks.values), texts, marks.every == 1
+            _draw_marks(drawing, name, of_row, window, look)
+
+
+def _draw_marks(
+    drawing: Drawing,
+    name: str,
+    marks: tuple[list[float], list[str], bool],
+    window: Window,
+    look: Look,
+) -> None:
+    """Draw what is marked in a row: where, with what words, and whether it is every number."""
+    values, texts, are_all = marks
     drawing.scatter(
         x=[window.at(value) for value in values],
         y=[name] * len(values),
@@ -132,7 +183,7 @@ def _draw_stored(drawing: Drawing, rows: Mapping[str, Row], window: Window, look
     stored = [
         (window.at(trace.result), name, digits(trace.result))
         for name, (_fmt, trace) in rows.items()
-        if window.low <= trace.result <= window.high
+        if window.drawn[0] <= trace.result <= window.drawn[1]
     ]
     color = look.color("accent")
     drawing.scatter(

@@ -8,7 +8,13 @@ from typing import Final, Literal
 
 from core.dtypes.cast.cast_trace import CastTrace
 from core.dtypes.exact import to_float
-from core.dtypes.facts.number_line import number_at, place_of, ranges, some_stretches, ticks_between
+from core.dtypes.facts.number_line import (
+    number_at,
+    place_of,
+    ranges,
+    some_stretches,
+    ticks_between,
+)
 from core.dtypes.number_formats.format import Format
 from core.figures.dtypes.rounding_and_overflow.cast_words import digits
 from core.language import N_, _
@@ -26,8 +32,11 @@ BAND_NAMES: Final[Mapping[str, str]] = {
 _NUM_TICKS: Final = 5  # on a line, or on each side of zero
 _MARKS_ACROSS: Final = 400  # marks that a row can hold apart, on a narrow screen too
 _NEAR_STEPS: Final = 8
+_AXIS_DIGITS: Final = 9
+_FREE_DIGITS: Final = 8  # of a free window, which is often narrow and so needs more
+_LONG_TEXT: Final = 7
 _LOWEST: Final = 2.0**-1074
-_HIGHEST: Final = 2.0**1022  # eight times its eighth is still a float64
+HIGHEST: Final = 2.0**1022  # eight times its eighth is still a float64
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,11 +47,20 @@ class Window:
         low: Its left end.
         high: Its right end.
         floor: In a signed logarithm, log2 of what is drawn at zero; None for a linear line.
+        is_free: Whether the reader moves it: then as much again is drawn on either side, for a
+            hand that drags the picture.
     """
 
     low: float
     high: float
     floor: int | None = None
+    is_free: bool = False
+
+    @property
+    def drawn(self) -> tuple[float, float]:
+        """The ends of what is drawn: beyond those of a free window, which is dragged."""
+        width = self.high - self.low if self.is_free else 0.0
+        return self.low - width, self.high + width
 
     def at(self, value: float) -> float:
         """Return where a number stands on the axis.
@@ -57,9 +75,7 @@ class Window:
     def axis_ticks(self) -> tuple[list[float], list[str]]:
         """Return where the axis is marked, and with what."""
         if self.floor is None:
-            step = self.high / (_NUM_TICKS - 1) - self.low / (_NUM_TICKS - 1)
-            values = [self.low + number * step for number in range(_NUM_TICKS)]
-            return values, [digits(value, 9) for value in values]
+            return self._even_ticks()
         top = math.log2(self.high)
         step = max(round((top - self.floor) / _NUM_TICKS), 1)
         first = -(-(self.floor + 1) // step) * step
@@ -68,6 +84,22 @@ class Window:
         negative = [(-x, f"−{text}") for x, text in positive if self.low < 0]
         marks = [*negative, (0.0, "0"), *positive]
         return [x for x, _text in marks], [text for _x, text in marks]
+
+    def _even_ticks(self) -> tuple[list[float], list[str]]:
+        step = self.high / (_NUM_TICKS - 1) - self.low / (_NUM_TICKS - 1)
+        if not self.is_free:
+            values = [self.low + n * step for n in range(_NUM_TICKS)]
+            return values, [digits(value, _AXIS_DIGITS) for value in values]
+        values = [self.low + n * step for n in range(1 - _NUM_TICKS, 2 * _NUM_TICKS - 1)]
+        texts = [digits(value, digits_apart(values)) for value in values]
+        every = 2 if max(map(len, texts)) > _LONG_TEXT else 1  # on a projector they would collide
+        return values[::every], texts[::every]
+
+
+def digits_apart(values: Sequence[float]) -> int:
+    """Return how many digits tell evenly placed numbers from one another, eight at least."""
+    largest, step = max(map(abs, values)), values[1] - values[0]
+    return max(_FREE_DIGITS, math.ceil(math.log10(largest / step)) + 2)
 
 
 def power_text(exponent: int, *, share: bool = False) -> str:
@@ -97,7 +129,7 @@ def window_of(view: View, formats: Sequence[Format], trace: CastTrace) -> Window
     if view == "log":
         return _whole(formats, value)
     reach = formats[0].max if not math.isfinite(value) else 2 * abs(value) or 1.0
-    limit = 2.0 ** min(math.ceil(math.log2(max(min(reach, _HIGHEST), _LOWEST))), 1022)
+    limit = 2.0 ** min(math.ceil(math.log2(max(min(reach, HIGHEST), _LOWEST))), 1022)
     return Window(low=-limit if formats[0].min < 0 else -limit / 8, high=limit)
 
 
@@ -120,7 +152,7 @@ def _near(fmt: Format, trace: CastTrace) -> Window:
         gap = _gap_beside(fmt, trace.code)
     reach = _NEAR_STEPS * gap
     low_end, high_end = (to_float(center + side * reach) for side in (-1, 1))
-    return Window(low=max(low_end, -_HIGHEST), high=min(high_end, _HIGHEST))
+    return Window(low=max(low_end, -HIGHEST), high=min(high_end, HIGHEST))
 
 
 def _gap_beside(fmt: Format, code: int) -> Fraction:
@@ -146,7 +178,8 @@ def bands(fmt: Format, window: Window) -> list[tuple[str, float, float]]:
     else:
         below = [("no_sign", -math.inf, 0.0)]
     clipped = [
-        (kind, max(low, window.low), min(high, window.high)) for kind, low, high in (*below, *above)
+        (kind, max(low, window.drawn[0]), min(high, window.drawn[1]))
+        for kind, low, high in (*below, *above)
     ]
     return [(kind, low, high) for kind, low, high in clipped if low < high]
 

@@ -7,6 +7,8 @@ import pytest
 
 from core.dtypes import FORMATS
 from core.dtypes.cast.explain_cast import explain_cast
+from core.dtypes.exact import parse_value
+from core.figures.dtypes.rounding_and_overflow.free_window import free_window, window_words
 from core.figures.dtypes.rounding_and_overflow.line import MAX_FORMATS, line_picture
 from core.figures.dtypes.rounding_and_overflow.line_window import (
     BAND_NAMES,
@@ -116,3 +118,66 @@ def test_bands_differ_in_pattern_not_in_colour_only():
 def test_more_rows_than_fit_are_refused(count):
     with pytest.raises(ValueError, match=f"has 1 to {MAX_FORMATS} formats, not {count}"):
         line_picture([(FORMATS["int8"], None)] * count, "1", Window(low=0, high=1), Look())
+
+
+def free(names, center, exponent, **look):
+    rows = [(FORMATS[name], explain_cast(FORMATS[name], "1")) for name in names]
+    window, changed = free_window(parse_value(center), exponent)
+    return line_picture(rows, "1", window, Look(**look)), window, changed
+
+
+def test_a_free_window_marks_every_number_inside_and_as_far_again_on_both_sides():
+    picture, window, changed = free(["float16", "bfloat16"], "1", -5)
+    assert (window.low, window.high, window.drawn) == (0.984375, 1.015625, (0.953125, 1.046875))
+    assert changed == ""
+    assert "49 in float16, 7 in bfloat16" in picture.alt
+    drawn = sorted(
+        x for trace in marks(picture.figure) if "bfloat16" in trace.y[0] for x in trace.x
+    )
+    below = [1 - n / 256 for n in range(12, 0, -1)]
+    assert drawn == [*below, *(1 + n / 128 for n in range(7))]
+    assert picture.table["numbers in the window"] == [49, 7]
+    assert picture.table["one mark for so many"] == [1, 1]
+
+
+def test_a_free_window_is_dragged_no_farther_than_its_marks_reach_and_zoomed_by_inputs():
+    layout = free(["float16"], "1", -5)[0].figure.layout
+    assert layout.dragmode == "pan"
+    assert tuple(layout.xaxis.range) == (0.984375, 1.015625)
+    assert (layout.xaxis.minallowed, layout.xaxis.maxallowed) == (0.953125, 1.046875)
+    assert "zoom" in layout.modebar.remove
+    assert layout.meta != free(["float16"], "1", -6)[0].figure.layout.meta
+
+
+def test_where_numbers_are_too_many_the_marks_look_different_and_the_picture_says_so():
+    picture, window, _changed = free(["float32", "float16"], "1", -3)
+    assert "(1 in " in window_words([FORMATS["float32"]], window)
+    assert "all marked" in window_words([FORMATS["float16"]], window)
+    wide, *_sides = (trace for trace in marks(picture.figure) if "float32" in trace.y[0])
+    narrow, *_sides = (trace for trace in marks(picture.figure) if "float16" in trace.y[0])
+    assert wide.marker.size < narrow.marker.size
+    assert "marked" in wide.hovertext[0]
+    assert narrow.hovertext[0] == "0.9375"
+
+
+@pytest.mark.parametrize(
+    ("center", "exponent", "words"),
+    [("nan", 0, "at NaN"), ("inf", 0, "at inf"), ("1e400", 0, "float64 ends"), ("1", -99, "2^-48")],
+)
+def test_a_window_that_cannot_be_is_moved_to_one_that_can_and_says_so(center, exponent, words):
+    _picture, window, changed = free(["float64"], center, exponent)
+    assert words.replace("2^-48", "3.552") in changed
+    assert window.low < window.high
+    assert all(map(math.isfinite, window.drawn))
+    values, texts = window.axis_ticks()
+    assert len(set(texts)) == len(values)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_is_drawn_in_every_kind_of_window(name):
+    for center, exponent in (("0", -20), ("1", -3), ("-448", 6), ("65504", 8), ("2^127", 128)):
+        picture, window, _changed = free([name], center, exponent)
+        values, texts = window.axis_ticks()
+        assert len(values) == len(set(texts)), center
+        low, high = window.drawn
+        assert all(low <= x <= high for trace in marks(picture.figure) for x in trace.x), center

@@ -1,0 +1,46 @@
+"""The number line of up to four formats: all of it, some of it, or a window that is moved."""
+
+from typing import Final
+
+from core.figures.dtypes.rounding_and_overflow.free_window import free_window, window_words
+from core.figures.dtypes.rounding_and_overflow.line import line_picture
+from core.figures.dtypes.rounding_and_overflow.line_window import window_of
+from core.language import _
+from pages.dtypes.rounding_and_overflow.answer import answered
+from pages.dtypes.rounding_and_overflow.inputs import Case, FreePart
+from pages.shared.settings import look
+from pages.shared.tabbed_page import Chart, Shown
+
+_CODE: Final = """
+from core.dtypes import FORMATS
+from core.dtypes.facts.number_line import marks_between
+
+for name in {names!r}:
+    marks = marks_between(FORMATS[name], {low!r}, {high!r})
+    print(f"{{marks.num_numbers:,}} in {{name}}, one mark for {{marks.every:,}}")
+"""
+
+
+def line(case: Case) -> Shown:
+    """Show the number line of up to four formats."""
+    if isinstance(case.part, FreePart):
+        return _in_window(case, case.part)
+    rows = [(fmt, case.into(fmt)) for fmt in case.formats]
+    window = window_of(case.part, case.formats, rows[0][1])
+    return answered(case, line_picture(rows, case.said, window, look()), "number_line")
+
+
+def _in_window(case: Case, part: FreePart) -> Shown:
+    """Show the part of the line that the reader moves and zooms, and count the numbers in it."""
+    window, changed = free_window(part.center, part.exponent)
+    rows = [(fmt, case.into(fmt)) for fmt in case.formats]
+    picture = line_picture(rows, case.said, window, look())
+    drag = _("Drag the picture to look as far again to either side; the sliders move and zoom it.")
+    return Shown(
+        headline=window_words(case.formats, window),
+        charts=[Chart(picture=picture, file_name="number_line", key="window")],
+        notes=[changed, drag] if changed else [drag],
+        code=_CODE.format(
+            names=tuple(fmt.name for fmt in case.formats), low=window.low, high=window.high
+        ),
+    )
