@@ -27,9 +27,10 @@ LINKS = """() => {
   look(document);
   return found;
 }"""
-# The answers to a question stay free on a locked page.
+# The answers to a question stay free on a locked page, and the slider that leafs through samples.
 FREE = """() => [...document.querySelectorAll("[data-testid=stMain] input:enabled")]
   .filter((each) => each.checkVisibility() && !each.closest("[data-testid=stRadio]"))
+  .filter((each) => each.dataset.label !== "sample_slider")
   .map((each) => each.getAttribute("aria-label"))"""
 
 

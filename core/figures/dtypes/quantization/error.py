@@ -18,6 +18,7 @@ _DOMAINS: Final = ((0.0, 0.25), (0.265, 0.515))
 # On a projector there is no room for the colours' scale, nor for names in the picture.
 _PRESENT_DOMAINS: Final = ((0.0, 0.28), (0.3, 0.58))
 _DASHES: Final = ("solid", "dash")
+_TICKS: Final = (1e-4, 1e-2, 1)
 
 
 def error_picture(losses: Sequence[Loss], look: Look) -> Picture:
@@ -45,7 +46,8 @@ def error_picture(losses: Sequence[Loss], look: Look) -> Picture:
             "title": {
                 "text": _("|error| / RMS") if look.present else _("|error| / RMS of the tensor")
             },
-            "exponentformat": "power",
+            "tickvals": _TICKS,  # raised digits are too small for a projector
+            "ticktext": [f"{tick:g}" for tick in _TICKS],
             "zeroline": False,
         },
         "yaxis3": layout["yaxis"]
