@@ -15,6 +15,7 @@ from core.autograd.program import capture_program
 from core.language import _, install_provider
 from pages.components.computation_graph.texts import number_text
 from pages.components.computation_graph.words import CUTS, EVENTS, WORDS
+from tests.browser.dashboard import wait_until
 from tests.browser.seen import RUNS, headline, press, until_headline
 
 ADDRESS = "/computation-graph"
@@ -198,20 +199,19 @@ def test_a_module_of_a_gpt_opens_and_closes(open_graph):
     closed = collapse(capture)
     first = next(each for each in closed.boxes if each.path)
     opened = collapse(capture, [first.path])
-    assert len(opened.boxes) > len(closed.boxes) == page.locator(".box").count()
+    assert len(opened.boxes) > len(closed.boxes)
+    wait_until(lambda: page.locator(".box").count() == len(closed.boxes))
 
     act(page, "fit").click()
     page.locator(f"[id='box-{first.id}']").click()
     act(page, "open").click()
-    page.locator(".box").nth(len(opened.boxes) - 1).wait_for()
+    wait_until(lambda: page.locator(".box").count() == len(opened.boxes))
     rested(page)
-    assert page.locator(".box").count() == len(opened.boxes)
     page.wait_for_url(re.compile(r"graph_open="))
 
     act(page, "close").click()
-    page.locator(f"[id='box-{first.id}']").wait_for()
+    wait_until(lambda: page.locator(".box").count() == len(closed.boxes))
     rested(page)
-    assert page.locator(".box").count() == len(closed.boxes)
     assert page.locator(".box.chosen").get_attribute("id") == f"box-{first.id}"
 
 
