@@ -14,7 +14,7 @@ import torch
 from core.language import _
 from core.tensors.einops_plan import AxisToken, Operation, Plan, plan_einops
 from core.tensors.layout import contiguous
-from core.tensors.pattern_examples import PatternExample
+from core.tensors.pattern_examples import PATTERNS, PatternExample
 from core.tensors.presets import DTYPES
 
 MAX_AXES: Final = 6
@@ -132,6 +132,18 @@ def axes_in(pattern: str) -> tuple[str, ...]:
         message = _("The pattern names {count} axes; use 1 to {limit}.")
         raise ValueError(message.format(count=len(names), limit=MAX_AXES))
     return names
+
+
+def axis_words(pattern: str) -> Mapping[str, str]:
+    """Return what the letters of an example's pattern stand for; nothing for any other pattern.
+
+    >>> axis_words("b t d -> t b d")
+    {}
+    """
+    for example in PATTERNS:
+        if example.pattern == pattern:
+            return dict(zip(axes_in(pattern), example.words, strict=False))
+    return {}
 
 
 def run_pattern(call: PatternCall) -> PatternRun:

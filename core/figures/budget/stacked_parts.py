@@ -5,8 +5,9 @@ from typing import Any, Final
 
 from core.budget.item import Item
 from core.figures.picture import Drawing, Look, Table
-from core.language import _
+from core.language import N_, _
 
+REST: Final = N_("buffers and reserve")
 LOOKS: Final[Mapping[str, tuple[str, str]]] = {
     "weights": ("weights", ""),
     "gathered weights": ("weights", "/"),
@@ -20,6 +21,7 @@ LOOKS: Final[Mapping[str, tuple[str, str]]] = {
     "data": ("other", ""),
     "communication buffers": ("other", "."),
     "allocator reserve": ("other", "/"),
+    REST: ("other", "/"),
 }
 """Name of an item -> its colour's meaning and its pattern."""
 _OTHER: Final = ("other", "x")

@@ -42,14 +42,13 @@ def checkpointing(case: Case) -> Shown:
 
 def _headline(case: Case, both: Comparison) -> str:
     said = _(
-        "Checkpoint segments of {segment}: {plain} → {held} held for backward, peak {peak}, "
-        "{share} more FLOPs"
+        "Kept for backward: {held} with a checkpoint every {segment} layers, {plain} without; "
+        "FLOPs +{share}"
     )
     return said.format(
         segment=case.segment,
         plain=look().format_bytes(both.plain.held),
         held=look().format_bytes(both.checkpointed.held),
-        peak=look().format_bytes(both.checkpointed.peak),
         share=format_percent(both.extra_flops),
     )
 

@@ -61,7 +61,7 @@ def choose_run() -> Run:
     """Show the inputs and return the plan."""
     params, tokens, count = _numbers()
     places = [each.place() for each in (params, tokens, count)]
-    mfu = ASK.slider("mfu", _("MFU"), 0.01, 1.0, default=0.5, step=0.01)
+    mfu = ASK.slider("mfu", _("MFU (model FLOPs utilization)"), 0.01, 1.0, default=0.5, step=0.01)
     with settings():
         device = choose_device(ASK)
         dtype = choose_dtype(device.device)

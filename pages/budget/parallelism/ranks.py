@@ -12,7 +12,7 @@ from core.budget.share import shares
 from core.budget.training.memory import training_budget
 from core.figures.budget.parallelism.ranks import GridView, ranks_picture
 from core.figures.budget.parallelism.stages import sent_text, sharding_picture, stages_picture
-from core.language import _, ngettext
+from core.language import _
 from core.units import format_exact
 from pages.budget.parallelism.inputs import ASK, ZERO, Case, note_lengths
 from pages.shared import link, page_links
@@ -161,16 +161,12 @@ def _stages_sentence(budget: Budget, sent: float) -> str:
         "sent": look().format_bytes(sent),
     }
     if most == min(amounts):
-        return ngettext(
-            "One stage: each device holds {held} of {capacity} and sends {sent} in a step",
-            "All {count} stages hold {held} of {capacity} on each device, which sends {sent} in a "
-            "step",
-            len(amounts),
-        ).format(count=len(amounts), **words)
+        said = _("Each device holds {held} of {capacity} and sends {sent} in a step")
+        return said.format(**words)
     return _(
-        "{count} pipeline stages share the layers; stage {most} uses the most memory: {held} of "
-        "{capacity} on each device, which sends {sent} in a step"
-    ).format(count=len(amounts), most=amounts.index(most), **words)
+        "A device holds at most {held} of {capacity} (pipeline stage {most}) and sends {sent} in a "
+        "step"
+    ).format(most=amounts.index(most), **words)
 
 
 def sharding(case: Case) -> Shown:

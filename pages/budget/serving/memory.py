@@ -83,23 +83,18 @@ def memory_sentence(case: Case, budget: Budget, speed: Item | None) -> str:
     words = {
         "count": f"{most:,}",
         "context": f"{case.plan.context:,}",
-        "weights": look().format_bytes(budget.item.child("weights").amount),
         "capacity": _capacity(case, budget),
     }
     if not most:
         return _(
-            "Not one sequence of {context} tokens fits beside {weights} of weights in {capacity}"
-        ).format(**words)
+            "Not one user with {context} tokens fits in {capacity}: the weights take {weights}"
+        ).format(weights=look().format_bytes(budget.item.child("weights").amount), **words)
     if most == MOST_SEQUENCES:
-        fits = _(
-            "At least {count} concurrent users of {context} tokens fit beside {weights} of "
-            "weights in {capacity}"
-        )
+        fits = _("At least {count} concurrent users with {context} tokens each fit in {capacity}")
     else:
         fits = ngettext(
-            "Only {count} user of {context} tokens fits beside {weights} of weights in {capacity}",
-            "Up to {count} concurrent users of {context} tokens fit beside {weights} of weights "
-            "in {capacity}",
+            "Only {count} user with {context} tokens fits in {capacity}",
+            "Up to {count} concurrent users with {context} tokens each fit in {capacity}",
             most,
         )
     plan = _plan_said(case, budget, speed, fits=case.plan.concurrency <= most)
@@ -108,17 +103,15 @@ def memory_sentence(case: Case, budget: Budget, speed: Item | None) -> str:
 
 def _plan_said(case: Case, budget: Budget, speed: Item | None, *, fits: bool) -> str:
     """Return what the plan's sequences take and, if they fit, how fast each is."""
-    words = {
-        "count": f"{case.plan.concurrency:,}",
-        "cache": look().format_bytes(budget.item.child("KV cache").amount),
-    }
+    count = f"{case.plan.concurrency:,}"
     if not fits or speed is None:
-        return _("{count} need {cache} of KV cache").format(**words)
+        cache = look().format_bytes(budget.item.child("KV cache").amount)
+        return _("{count} need {cache} of KV cache").format(count=count, cache=cache)
     return ngettext(
-        "with {count} ({cache} of KV cache) it gets {speed} tokens/s",
-        "with {count} ({cache} of KV cache) each gets {speed} tokens/s",
+        "{count} user gets {speed} tokens/s",
+        "with {count}, each gets {speed} tokens/s",
         case.plan.concurrency,
-    ).format(speed=format_count(speed.amount), **words)
+    ).format(count=count, speed=format_count(speed.amount))
 
 
 def _capacity(case: Case, budget: Budget) -> str:

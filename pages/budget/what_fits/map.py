@@ -168,15 +168,14 @@ def verdict(case: Case, cell: Cell, fewest: Answer) -> str:
     }
     if not cell.reason:
         if cell.verdict == "close":
-            return _("{what} may fit: {need} of {capacity}, within the band.").format(**values)
-        return _("{what} fits: {need} of {capacity}.").format(**values)
+            return _("{what} may fit: about {need} needed, {capacity} usable.").format(**values)
+        return _("{what} fits: {need} needed, {capacity} usable.").format(**values)
     said = {
         "close": _(
-            "{what} may not fit: {need} of {capacity}, within the band; the first that fails: "
-            "**{item}**."
+            "{what} may not fit: about {need} needed, {capacity} usable; first to fail: **{item}**."
         ),
         "too_big": _(
-            "{what} does not fit: {need} of {capacity}; the first that fails: **{item}**."
+            "{what} does not fit: {need} needed, {capacity} usable; first to fail: **{item}**."
         ),
     }[cell.verdict].format(**values)
     return _("{verdict} {enough}").format(verdict=said, enough=enough(fewest))

@@ -213,10 +213,11 @@ function drawNeedle(scene, flat) {
   const lane = laneOf(scene);
   const [x, y] = cellPlace(scene, flat);
   const [sx, sy] = stripPlace(scene, lane, scene.addresses[flat] * scene.tensor.itemsize);
-  const from = [x + scene.cell / 2, y + scene.cell];
+  // Between two columns down to the last row: it runs over no number.
+  const from = [x + scene.cell, scene.top + scene.places.height * scene.cell];
   const to = [sx + (scene.tensor.itemsize * scene.strip.byteWidth) / 2, sy];
   const bend = Math.max((to[1] - from[1]) * 0.5, 12);
-  const d = `M${from} C${from[0]} ${from[1] + bend} ${to[0]} ${to[1] - bend} ${to}`;
+  const d = `M${from[0]} ${y + scene.cell / 2} L${from} C${from[0]} ${from[1] + bend} ${to[0]} ${to[1] - bend} ${to}`;
   return node("path", { class: "needle", d });
 }
 

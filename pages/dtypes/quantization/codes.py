@@ -6,7 +6,7 @@ from core.dtypes.blocks.storage_trials import make_losses, make_trial
 from core.dtypes.blocks.stored_part import make_sides
 from core.figures.dtypes.quantization.codes import codes_picture
 from core.figures.dtypes.quantization.error import error_picture
-from pages.dtypes.quantization.inputs import Case, qualities
+from pages.dtypes.quantization.inputs import Case, error_notes, qualities
 from pages.dtypes.quantization.snippets import quality_code
 from pages.shared.settings import look, presenting
 from pages.shared.tabbed_page import Chart, Shown
@@ -25,7 +25,7 @@ def codes(case: Case) -> Shown:
     return Shown(
         headline=qualities(trials),
         charts=[Chart(picture=codes_picture(sides, look()), file_name="quantized-part")],
-        notes=case.chosen.notes(),
+        notes=[*case.chosen.notes(), *error_notes(trials)],
         code=quality_code(case, is_whole=all(trial.is_whole for trial in trials)),
     )
 
@@ -37,9 +37,10 @@ def error(case: Case) -> Shown:
         loss.name: make_trial(loss.name, storage.bits_per_value, loss.stats)
         for loss, storage in zip(losses, case.pair, strict=True)
     }
+    trials = list(found.values())
     return Shown(
-        headline=qualities(list(found.values())),
+        headline=qualities(trials),
         charts=[Chart(picture=error_picture(losses, look()), file_name="quantization-error")],
-        notes=case.chosen.notes(),
-        code=quality_code(case, is_whole=all(trial.is_whole for trial in found.values())),
+        notes=[*case.chosen.notes(), *error_notes(trials)],
+        code=quality_code(case, is_whole=all(trial.is_whole for trial in trials)),
     )

@@ -93,8 +93,8 @@ def choose_case() -> Case:
 def qualities(trials: Sequence[Trial]) -> str:
     """Return what formats lose and what they cost, as one sentence."""
     templates = [
-        _("{name}: RMS error {error} (SQNR {sqnr}) at {bits} bits per value"),
-        _("{name}: {error} (SQNR {sqnr}) at {bits}"),
+        _("{name} ({bits} bits per value): error {error}"),
+        _("{name} ({bits} bits): {error}"),
     ]
     return _("; ").join(
         _("{name}: nothing left").format(name=f"`{trial.name}`")
@@ -102,12 +102,22 @@ def qualities(trials: Sequence[Trial]) -> str:
         else templates[min(place, 1)].format(
             name=f"`{trial.name}`",
             error=percent(trial.relative_error),
-            sqnr=format_decibels(trial.sqnr_db),
             bits=f"{trial.bits:.4g}",
         )
         + lost(trial.lost_share)
         for place, trial in enumerate(trials)
     )
+
+
+def error_notes(trials: Sequence[Trial]) -> list[str]:
+    """Return what the error of the headline is, and it in decibels; nothing if all is lost."""
+    told = [
+        f"{format_decibels(trial.sqnr_db)} (`{trial.name}`)"
+        for trial in trials
+        if not math.isnan(trial.sqnr_db)
+    ]
+    text = _("Error: RMS of the differences over the RMS of the tensor. As SQNR: {decibels}.")
+    return [text.format(decibels=_(", ").join(told))] if told else []
 
 
 def lost(share: float) -> str:

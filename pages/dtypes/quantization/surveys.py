@@ -24,7 +24,7 @@ from core.figures.dtypes.quantization.scales import groups_picture, rules_pictur
 from core.figures.dtypes.quantization.standing import standing_picture
 from core.language import _
 from core.units import format_decibels
-from pages.dtypes.quantization.inputs import Case, Pair, qualities
+from pages.dtypes.quantization.inputs import Case, Pair, error_notes, qualities
 from pages.dtypes.quantization.snippets import groups_code, quality_code, tensor_lines
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
@@ -69,7 +69,7 @@ def standing(case: Case) -> Shown:
     return Shown(
         headline=qualities(shown),
         charts=[Chart(picture=picture, file_name="sqnr-against-bits")],
-        notes=case.chosen.notes(),
+        notes=[*case.chosen.notes(), *error_notes(shown)],
         code=quality_code(case, is_whole=all(trial.is_whole for trial in shown)),
     )
 

@@ -53,7 +53,8 @@ def environment() -> Shown:
     line = environment_line(describe_machine())
     if probe is None:
         return Shown(headline=line, code=_ENVIRONMENT_CODE)
-    devices = sorted(probe.devices, key=lambda each: each != probe.best_device)
+    best = probe.best_device
+    devices = sorted(probe.devices, key=lambda each: each != best)
     charts = [
         Chart(
             picture=dtypes_picture(device, settings.look()),
@@ -64,9 +65,9 @@ def environment() -> Shown:
         if told_dtypes(device)
     ]
     return Shown(
-        headline=line,
+        headline=_what_it_can(best),
         charts=charts,
-        notes=[_about(device) for device in devices],
+        notes=[line, *map(_about, devices)],
         below=partial(_show_facts, probe),
         code=_ENVIRONMENT_CODE,
     )
@@ -83,6 +84,24 @@ def stack() -> Shown:
         charts=[Chart(picture=each, file_name="software-stack") for each in picture],
         notes=[_("Each layer only calls the one below it; a slow step is slow in one of them.")],
         code=_STACK_CODE,
+    )
+
+
+def _what_it_can(device: Device) -> str:
+    """Return how fast a device multiplies matrices, and how many dtypes it knows all about."""
+    told = told_dtypes(device)
+    able = _("{able} of {count} dtypes can be added and multiplied").format(
+        able=sum(dtype.works for dtype in told), count=len(told)
+    )
+    rates = [speed for speed in device.speeds if speed.unit == "FLOP/s"]
+    if not rates:
+        return f"{device.name}: {able}"
+    fastest = max(rates, key=lambda speed: speed.median)
+    return _("{device} multiplies matrices at {rate} ({dtype}); {able}").format(
+        device=device.name,
+        rate=format_flops_per_second(fastest.median),
+        dtype=fastest.what.removeprefix("matmul "),
+        able=able,
     )
 
 

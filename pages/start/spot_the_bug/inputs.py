@@ -1,7 +1,6 @@
 """What the page asks for: a card of the deck, which may be narrowed to a subject and a level."""
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Final
 
 import streamlit as st
@@ -86,19 +85,13 @@ def _choose_card(cards: tuple[Card, ...]) -> Card:
     if held in BY_KEY and held not in keys:
         ASK.write("card", keys[0])
 
-    def number(key: str) -> str:
-        card = BY_KEY[key]
-        return f"{DECK.index(card) + 1}{_MARKS[predicted(card)]}"
-
     def title(key: str) -> str:
         return title_of(BY_KEY[key])
 
     def draw(**widget: Any) -> str:  # noqa: ANN401  Streamlit's own
-        if presenting():  # a strip has no room there
-            show = partial(st.selectbox, label_visibility="collapsed", format_func=title)
-        else:
-            show = partial(st.pills, required=True, format_func=number)
-        return str(show(_("Card"), keys, **widget))
+        # On a projector it stands in one line with the buttons.
+        widget["label_visibility"] = "collapsed" if presenting() else "visible"
+        return str(st.selectbox(_("Card"), keys, format_func=title, **widget))
 
     return BY_KEY[ASK.choose("card", accepts.one_of(keys, keys[0]), draw)]
 

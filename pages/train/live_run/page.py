@@ -77,7 +77,7 @@ with rail.container(key="page_rail", gap="small", horizontal=presenting()):
     show_replay(followed)
     shown = shown_run(followed.run)
     recorded = None if followed.run else recorded_for(duration, planned)
-    if planned and (coming := next_run_text(shown, planned)):
+    if planned and (coming := next_run_text(shown, planned, prepared)):
         with st.container(key="lr_next"):
             st.caption(coming)
     if start_pressed:
@@ -90,11 +90,11 @@ if prepared:
 if planned:
     with question:
         ask_on_demand(ASK, partial(ask_first_loss, planned))
-above, beside = answer_of(shown, planned, prepared)
+above, beside = answer_of(shown, planned)
 if above:
     with head, st.container(key="tab_answer", horizontal=True, vertical_alignment="center"):
         headline(above, waits=answer_waits())
-        if not presenting():
+        if beside and not presenting():
             st.caption(beside, width="content")
 with picture:
     live_chart(

@@ -13,6 +13,7 @@ from core.train.start.plan import Outline, Prepared
 from core.train.start.presets import preset_title
 from pages.shared.answer import show_code
 from pages.shared.page_links import show_link
+from pages.shared.settings import presenting
 from pages.train.live_run.names import whose
 from pages.train.live_run.prediction import details, headline_text, plan_text, prediction_text
 
@@ -108,19 +109,11 @@ def link_to_model(run: RunSummary) -> None:
         show_link("models/inside_gpt", _("Inside this model →"), {"inside_run": run.name})
 
 
-def answer_of(
-    shown: ShownRun | None, planned: Outline | None, prepared: Prepared | None
-) -> tuple[str, str]:
-    """Return headline and details of the shown run; without one, of the run that Train begins.
-
-    What is shown then is a recording: the details say that they are of another run.
-    """
+def answer_of(shown: ShownRun | None, planned: Outline | None) -> tuple[str, str]:
+    """Return headline and details of the shown run; without one, the plan of the coming one."""
     if shown:
         return shown.headline, shown.details
-    if planned:
-        text = _("Your run: {details}")
-        return plan_text(planned), text.format(details=prediction_text(planned, prepared))
-    return "", ""
+    return (plan_text(planned) if planned else ""), ""
 
 
 def code_and_graph(shown: ShownRun | None, planned: Outline | None) -> None:
@@ -145,9 +138,15 @@ def _code(config: TrainConfig, vocab_size: int | None) -> str:
     return SNIPPET.format(**{name: getattr(shape, name) for name in names})
 
 
-def next_run_text(shown: ShownRun | None, planned: Outline) -> str:
-    """Return a line on the next run where it differs from the shown one; else empty."""
+def next_run_text(shown: ShownRun | None, planned: Outline, prepared: Prepared | None) -> str:
+    """Return a line on the run that Train begins where it differs from the shown one; else empty.
+
+    As long as a recording is shown, it tells what an own run takes; a projector has no room for it.
+    """
     name, text = planned.config.name, plan_text(planned)
-    if shown is None or (shown.headline == text and shown.config.name == name):
+    if shown is None:
+        words = _("Your run: {details}")
+        return "" if presenting() else words.format(details=prediction_text(planned, prepared))
+    if shown.headline == text and shown.config.name == name:
         return ""
     return _("Next: {title} · {headline}").format(title=preset_title(name), headline=text)

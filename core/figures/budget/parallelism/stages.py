@@ -1,11 +1,12 @@
 """Bars of what devices hold: each pipeline stage at its peak, each way to shard the states."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from core.budget.parallel.sharding import STRATEGIES, Sharding
 from core.figures.budget.parallelism.frame import lying_bars, text_size
-from core.figures.budget.stacked_parts import Bars, capacity_line, parts_table, stack
+from core.figures.budget.stacked_parts import REST, Bars, capacity_line, parts_table, stack
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import _
 from core.units import format_seconds
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 HEIGHT_PX: Final = {False: 400, True: 450}  # by whether it is on a projector
 PAIR_HEIGHT_PX: Final = 300
 _ROOM: Final = 1.12
+_SMALL: Final = frozenset({"temporary", "data", "communication buffers", "allocator reserve"})
 _MOST_TOTALS: Final = 12  # bars that still have room for their total above them
 _ROW_HEIGHT: Final = 3.0  # of the text's size
 _SENT_ROOM: Final = {False: 1.5, True: 1.85}  # of the longest bar: what is sent stands beside it
@@ -41,7 +43,7 @@ def pair_picture(bars: Bars, look: Look) -> Picture:
 def _standing_bars(bars: Bars, capacity: float | None, height: int, look: Look) -> "Figure":
     """Return bars with their totals above them, where there is room, and a line if there is one."""
     drawing, totals = Drawing(), _totals(bars)
-    stack(drawing, bars, look, flat=False)
+    stack(drawing, _small_ones_together(bars), look, flat=False)
     if capacity is not None:
         text = _("device: {size}").format(size=look.format_bytes(capacity))
         capacity_line(drawing, capacity, text, look, flat=False)
@@ -58,6 +60,14 @@ def _standing_bars(bars: Bars, capacity: float | None, height: int, look: Look) 
         "legend": layout["legend"] | {"traceorder": "normal"},
     }
     return drawing.figure(layout | axes | {"barmode": "stack", "bargap": 0.3})
+
+
+def _small_ones_together(bars: Bars) -> Bars:
+    """Return the bars with one part for all that is neither state nor activation."""
+    return [
+        (label, [replace(part, name=REST) if part.name in _SMALL else part for part in parts])
+        for label, parts in bars
+    ]
 
 
 def _totals(bars: Bars) -> list[int]:

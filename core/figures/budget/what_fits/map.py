@@ -45,8 +45,7 @@ _SMALLEST: Final = 3  # px less for many more, so that "W128" has room on a scre
 _STEEP: Final = 26  # columns from which names stand upright and a square has room for one letter
 _STEEP_PRESENTED: Final = 12  # as many on a projector
 _TINY: Final = 12  # px of such names and letters, but on a projector
-_COUNT: Final = re.compile(r"\d+k?×$")
-_TIMES: Final = "×"
+_COUNT: Final = re.compile(r"^\d+k?× ")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -155,7 +154,7 @@ def _draw_words(drawing: Drawing, plane: Plane, labels: Labels, look: Look, size
         y=[place for place in range(len(plane.rows)) for _column in plane.columns],
         mode="markers+text",
         marker={"size": 24, "opacity": 0},
-        text=[each.removesuffix(_TIMES) for each in words] if beyond else words,
+        text=words,
         textfont={"color": color, "size": small},
         customdata=[[*pair, hover_text(plane, labels, pair, look)] for pair in where],
         hovertemplate="%{customdata[2]}<extra></extra>",
@@ -173,7 +172,7 @@ def square_text(cell: Cell, fewest: int) -> str:
     if not fewest:
         return letter(cell.reason)
     count = f"{fewest // 1024}k" if fewest >= 1024 else str(fewest)
-    return f"{letter(cell.reason)}{count}{_TIMES}"
+    return f"{count}× {letter(cell.reason)}"
 
 
 def letter(reason: str) -> str:
@@ -193,8 +192,11 @@ class Sign:
 def signs(plane: Plane) -> list[Sign]:
     """Return the legend: what fits, what may, and each cause that this picture has."""
     seen = dict.fromkeys(cell.reason for cell in plane.cells.values() if cell.reason)
-    causes = [Sign(letter(name), _(name), COLORS.get(name, _OTHER)) for name in seen]
-    close = [Sign("≈", _("within its band"), "surface")]
+    causes = [
+        Sign(letter(name), _("{item} too large").format(item=_(name)), COLORS.get(name, _OTHER))
+        for name in seen
+    ]
+    close = [Sign("≈", _("borderline"), "surface")]
     is_close = any(cell.verdict == "close" for cell in plane.cells.values())
     return [Sign("✓", _("fits"), "background"), *(close if is_close else []), *causes]
 
@@ -203,7 +205,7 @@ def count_sentence(plane: Plane, look: Look) -> str:
     """Return what the numbers in the squares are, or where to find them."""
     if is_steep(plane, look):
         return _("how many devices are enough stands in the table and under the pointer")
-    return _("first that fails; the number: so many devices are enough")
+    return _("2×: two devices are enough")
 
 
 def hover_text(plane: Plane, labels: Labels, pair: tuple[str, str], look: Look) -> str:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.figures.tensors.rearrange_and_einsum.axes import axis_color, colored, mixed
 from core.language import _
-from core.tensors.pattern_cells import Cells, PatternRun
+from core.tensors.pattern_cells import Cells, PatternRun, axis_words
 
 HEIGHT: Final = 330
 PRESENT_HEIGHT: Final = 300
@@ -50,11 +50,12 @@ def pattern_picture(run: PatternRun, axis: str, names: Sequence[str], look: Look
         pixels = min(width / panel.extent[0], (height - 5.2 * size) / panel.extent[1])
         _draw_cells(drawing, panel, axis, shades, look)
         _draw_values(drawing, panel, look, has_room=pixels >= _LEAST_CELL[look.present])
+    said = _letters(run, names, look)
     _draw_titles(drawing, run, names, [panel.domain for panel in panels], look)
-    _draw_key(drawing, run, axis, shades)
+    _draw_key(drawing, run, axis, shades, said)
     plain = {
         "height": height,
-        "margin": {"l": 8, "r": 8, "t": 3.3 * size, "b": 1.9 * size},
+        "margin": {"l": 8, "r": 8, "t": 3.3 * size, "b": (3.3 if said else 1.9) * size},
         "showlegend": False,
     }
     axes = _axes(panels[0]) | _axes(panels[1])
@@ -180,8 +181,18 @@ def _draw_titles(
     drawing.note(x=middle, y=0.5, xref="paper", yref="paper", text="→", font=arrow)
 
 
-def _draw_key(drawing: Drawing, run: PatternRun, axis: str, shades: Sequence[str]) -> None:
-    """Say below the picture which shade is which index."""
+def _letters(run: PatternRun, names: Sequence[str], look: Look) -> str:
+    """Return what each letter of the pattern stands for, in its colour; "" if nobody knows."""
+    return " · ".join(
+        f'<b style="color:{axis_color(name, names, look)}">{name}</b> {_(word)}'
+        for name, word in axis_words(run.call.pattern).items()
+    )
+
+
+def _draw_key(
+    drawing: Drawing, run: PatternRun, axis: str, shades: Sequence[str], said: str
+) -> None:
+    """Say below the picture what the letters stand for, and which shade is which index."""
     swatches = [
         f'<span style="color:{shade}">■</span> {index}'
         for index, shade in enumerate(shades[:_MOST_SWATCHES])
@@ -190,7 +201,7 @@ def _draw_key(drawing: Drawing, run: PatternRun, axis: str, shades: Sequence[str
     text = _("colour: index along {axis}").format(axis=f"<b>{axis}</b>")
     drawing.note(
         x=0.5, y=0, xref="paper", yref="paper", yanchor="top", yshift=-4,
-        text=f"{text} &nbsp; {'&nbsp; '.join(swatches)}{dots}",
+        text="<br>".join(filter(None, [said, f"{text} &nbsp; {'&nbsp; '.join(swatches)}{dots}"])),
     )  # fmt: skip
 
 
