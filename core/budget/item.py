@@ -28,9 +28,11 @@ KIND_WORDS: Final[Mapping[Kind, str]] = {
 the maker; taken from a run; a limit that the real number cannot pass; predicted, with a band;
 somebody's word for it."""
 KINDS: Final = tuple(KIND_WORDS)
+_STRENGTH: Final[Mapping[str, int]] = {kind: place for place, kind in enumerate(KINDS)}
 
 _OPERATORS: Final = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Pow, ast.USub)
 _FUNCTIONS: Final[Mapping[str, Any]] = {"ceil": math.ceil, "max": max, "min": min}
+_GLOBALS: Final[dict[str, Any]] = {"__builtins__": _FUNCTIONS}
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d)")
 
@@ -70,7 +72,7 @@ class Formula:
         """
         try:
             # _compile has let through arithmetic, names and three functions, nothing else
-            return cast("Number", eval(self._code, {"__builtins__": _FUNCTIONS}, values))  # noqa: S307
+            return cast("Number", eval(self._code, _GLOBALS, values))  # noqa: S307
         except NameError as error:
             raise KeyError(error.name) from None
 
@@ -149,7 +151,7 @@ class Item:
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise ValueError(f"{self.name}: kind is {self.kind!r}; use one of: {', '.join(KINDS)}")
-        if self.children and self.kind != (found := weakest(part.kind for part in self.children)):
+        if self.children and self.kind != (found := weakest([part.kind for part in self.children])):
             raise ValueError(f"{self.name} is called {self.kind}; its weakest part is {found}")
 
     @property
@@ -225,7 +227,7 @@ def weakest(kinds: Iterable[Kind]) -> Kind:
     >>> weakest(["exact", "claimed", "measured"])
     'claimed'
     """
-    return max(kinds, key=KINDS.index)
+    return max(kinds, key=_STRENGTH.__getitem__)
 
 
 def item(  # noqa: PLR0913  one argument for each thing that the reader is shown
@@ -267,14 +269,17 @@ def total(name: str, parts: Sequence[Item], *, source: str, combine: Combine = "
     if len(units) != 1:
         raise ValueError(f"{name} needs parts in one unit, not in {sorted(units)}")
     fold = sum if combine == "sum" else max
+    kind = weakest([part.kind for part in parts])
+    amount = fold([part.amount for part in parts])
+    is_exact = kind == "exact"  # then no part has a band
     return Item(
         name=name,
-        amount=fold([part.amount for part in parts]),
+        amount=amount,
         unit=units.pop(),
-        low=fold([part.low for part in parts]),
-        high=fold([part.high for part in parts]),
+        low=amount if is_exact else fold([part.low for part in parts]),
+        high=amount if is_exact else fold([part.high for part in parts]),
         source=source,
-        kind=weakest(part.kind for part in parts),
+        kind=kind,
         combine=combine,
         children=tuple(parts),
     )

@@ -385,15 +385,29 @@ def test_without_a_run_a_recording_is_shown_and_says_so(open_page):
     told = part_of(open_page(PAGE))["told"]
     assert told["recording"] == "one_minute"
     recorded = RunReader(recorded_run("one_minute")).info["recorded"]
-    for value in recorded.values():
-        assert str(value) in told["recorded"]
+    for name in ("machine", "cores", "date"):
+        assert str(recorded[name]) in told["recorded"]
+    assert "is kept" not in told["recorded"]
     assert "Train" in told["recorded"]
 
 
-def test_a_preset_without_a_recording_says_that_another_is_shown(open_page):
+def test_a_longer_preset_has_a_recording_of_its_own_that_says_how_many_steps_it_keeps(open_page):
     told = part_of(open_page(PAGE, lr_duration="class_hour"))["told"]
-    assert told["title"] == "One minute, 110k"
-    assert "A class hour, 0.8M" in told["recorded"]
+    assert (told["title"], told["recording"]) == ("A class hour, 0.8M", "class_hour")
+    every = RunReader(recorded_run("class_hour")).info["recorded"]["every"]
+    assert f"One step in {every} is kept." in told["recorded"]
+
+
+def test_another_size_than_the_recorded_one_is_said_to_have_none(open_page):
+    told = part_of(open_page(PAGE, lr_size="0.5M"))["told"]
+    assert "One minute, 0.5M comes without a recording." in told["recorded"]
+
+
+def test_what_the_readers_own_run_takes_stands_in_the_rail_and_not_in_the_headline(open_page):
+    app = open_page(PAGE)
+    (said,) = [each.value for each in app.caption if "Your run: " in each.value]
+    assert "vocabulary of 103" in said
+    assert "Your run" not in headline(app)
 
 
 @pytest.mark.parametrize("query", [{"lock": "1"}, {"hide": "start"}])

@@ -34,7 +34,7 @@ def test_a_fresh_server_shows_a_moving_curve_that_is_labelled_as_recorded(
     said = page.locator(".live-message").inner_text()
     assert recorded["date"] in said
     assert recorded["machine"] in said
-    word = {"en": "Recorded run", "zh": "录制"}[lang]
+    word = {"en": "Recording", "zh": "录制"}[lang]
     page.locator(".st-key-headline").get_by_text(word).wait_for()
     assert page.locator(".live-controls").is_hidden()
     assert page.locator(".st-key-lr_start button").is_enabled()

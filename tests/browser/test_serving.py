@@ -14,7 +14,7 @@ def test_the_context_grows_the_cache_and_the_number_explains_itself(page, visit)
         press(page, "Context length (tokens)", "ArrowRight")
         until_headline(page, f"{cache} of KV cache")
 
-    assert "Up to 2 concurrent users of 24,576 tokens" in headline(page)
+    assert "Up to 2 concurrent users with 24,576 tokens" in headline(page)
     page.locator('[data-testid="stMetric"]').nth(1).get_by_test_id("stTooltipIcon").hover()
     page.get_by_text("= 12,884,901,888", exact=False).first.wait_for()
 

@@ -54,10 +54,10 @@ def pack(name: str, files: Mapping[str, bytes]) -> bytes:
         files: What its directory holds, by file name.
     """
     packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+    with zipfile.ZipFile(packed, "w") as archive:
         for file, data in sorted(files.items()):
             entry = zipfile.ZipInfo(f"{name}/{file}", _OLDEST_DATE)
-            archive.writestr(entry, data, zipfile.ZIP_DEFLATED, 9)
+            archive.writestr(entry, data, zipfile.ZIP_LZMA)
     return packed.getvalue()
 
 

@@ -16,12 +16,16 @@ from typing import Any, Final
 from core.machine import describe_machine
 from core.train.run.directory import EVENTS_FILE, INFO_FILE, METRICS_FILE, STATE_FILE
 from core.train.run.disk import to_json
+from core.train.run.reader import RunReader
 from core.train.run.recorded import RECORDED, pack, recorded_path
+from core.train.run.records import Records, pack_header
 from core.train.run.state import RunState, read_state
 from core.train.start.launch import start_run
 from core.train.start.plan import Wish, plan_run
 from core.train.start.presets import find_duration
 
+MOST_WHOLE: Final = 4000  # steps that are all kept: more than a minute has on two cores
+MOST_KEPT: Final = 800  # of a longer run
 _LOOK_SECONDS: Final = 0.5
 
 
@@ -51,14 +55,33 @@ def contents(directory: Path, made: datetime) -> dict[str, bytes]:
     machine = describe_machine()
     kind = f"{machine.architecture.replace('_', '-')} CPU"
     info["resolved"] |= {"device_name": kind}
-    info["recorded"] = {"machine": kind, "cores": machine.usable_cores, "date": f"{made:%Y-%m-%d}"}
+    records, every = thinned(RunReader(directory).read_new().records)
+    info["recorded"] = {
+        "machine": kind,
+        "cores": machine.usable_cores,
+        "date": f"{made:%Y-%m-%d}",
+        "every": every,
+    }
     state: dict[str, Any] = asdict(read_state(directory)) | {"pid": None}
     return {
         INFO_FILE: to_json(info).encode(),
         STATE_FILE: to_json(asdict(RunState(**state))).encode(),
-        METRICS_FILE: (directory / METRICS_FILE).read_bytes(),
+        METRICS_FILE: pack_header() + records.tobytes(),
         EVENTS_FILE: (directory / EVENTS_FILE).read_bytes(),
     }
+
+
+def thinned(records: Records) -> tuple[Records, int]:
+    """Return so few steps that a file holds them, and of how many each stands for one.
+
+    Short runs keep every step; of longer ones the first, the last and every nth between them stay.
+    """
+    if len(records) <= MOST_WHOLE:
+        return records, 1
+    every = -(-len(records) // MOST_KEPT)
+    kept = records["step"] % every == 0
+    kept[[0, -1]] = True
+    return records[kept], every
 
 
 def main(arguments: list[str] | None = None, folder: Path = RECORDED) -> None:

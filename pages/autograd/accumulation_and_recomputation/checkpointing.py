@@ -6,7 +6,7 @@ from typing import Final
 from core.autograd.recomputation import Comparison, Run
 from core.budget import Formula, Item
 from core.figures.autograd.accumulation_and_recomputation.kept import kept_picture
-from core.language import N_, _
+from core.language import N_, _, ngettext
 from core.units import format_flops, format_percent
 from pages.autograd.accumulation_and_recomputation.elsewhere import to_training_memory
 from pages.autograd.accumulation_and_recomputation.inputs import Case
@@ -41,9 +41,12 @@ def checkpointing(case: Case) -> Shown:
 
 
 def _headline(case: Case, both: Comparison) -> str:
-    said = _(
+    said = ngettext(
+        "Kept for backward: {held} with a checkpoint at every layer, {plain} without; "
+        "FLOPs +{share}",
         "Kept for backward: {held} with a checkpoint every {segment} layers, {plain} without; "
-        "FLOPs +{share}"
+        "FLOPs +{share}",
+        case.segment,
     )
     return said.format(
         segment=case.segment,

@@ -11,7 +11,7 @@ from core.train.run.shelf import newest_run
 from core.train.start.plan import Outline
 from core.train.start.presets import preset_title
 from pages.components.live_chart.live_chart import Told
-from pages.components.live_chart.recorded import SPEED
+from pages.components.live_chart.recorded import recorded_speed
 from pages.server.control_right import is_teacher
 from pages.shared.questions import answer_waits
 from pages.shared.settings import is_hidden, locked
@@ -50,9 +50,15 @@ def recorded_for(preset: str, planned: Outline | None) -> RecordedRun | None:
         "This is a recording, shown {speed} times as fast as it was: {title} on an {machine}, "
         "{cores} cores, {date}."
     )
-    told = text.format(speed=f"{SPEED:g}", title=title, **recorded)
+    told = text.format(speed=f"{recorded_speed(preset):g}", title=title, **recorded)
     wished = preset_title(planned.config.name) if planned else title
-    sentences = [told, _unlike(wished) if wished != title else "", _next_step()]
+    thinned = _("One step in {every} is kept.").format(every=recorded["every"])
+    sentences = [
+        told,
+        thinned if recorded["every"] > 1 else "",
+        _unlike(wished) if wished != title else "",
+        _next_step(),
+    ]
     space = "" if told.endswith("。") else " "  # Chinese has none between two sentences
     sentence = space.join(filter(None, sentences))
     return RecordedRun(preset=preset, title=title, sentence=sentence)

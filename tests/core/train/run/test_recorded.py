@@ -20,7 +20,7 @@ from core.train.run.recorded import (
     recorded_run,
     unpack,
 )
-from core.train.start.presets import preset_config
+from core.train.start.presets import DURATIONS, preset_config
 
 NAME = "20260102t030405z-one-minute-00ff"
 SHIPPED = sorted(path.stem for path in RECORDED.glob("*.zip"))
@@ -37,8 +37,10 @@ def test_a_shipped_run_is_whole_and_read_by_todays_reader(preset):
     everything, state = reader.read_new(), reader.read_state()
     assert everything.num_damaged == 0
     assert (state.state, state.pid) == ("finished", None)
-    assert everything.records["step"].tolist() == list(range(1, state.step + 1))
-    assert set(reader.info["recorded"]) == {"machine", "cores", "date"}
+    every = reader.info["recorded"]["every"]
+    kept = {1, state.step, *range(every, state.step + 1, every)}
+    assert everything.records["step"].tolist() == sorted(kept)
+    assert set(reader.info["recorded"]) == {"machine", "cores", "date", "every"}
 
 
 @pytest.mark.parametrize("preset", SHIPPED)
@@ -82,9 +84,16 @@ def test_a_shipped_run_tells_nothing_of_the_machine_that_made_it(preset):
     }
 
 
-def test_a_preset_without_a_recording_is_shown_by_the_shortest():
-    assert recorded_preset("one_minute") == recorded_preset("class_hour") == "one_minute"
-    assert recorded_run("class_hour") == recorded_run("one_minute")
+def test_every_preset_has_a_recording_of_its_own_for_a_cpu():
+    assert {duration.key for duration in DURATIONS} == set(SHIPPED)
+    names = {recorded_run(duration.key).name for duration in DURATIONS}
+    assert len(names) == len(DURATIONS)
+
+
+def test_a_preset_without_a_recording_is_shown_by_the_shortest(tmp_path):
+    (tmp_path / "ten_minutes.zip").touch()
+    assert recorded_preset("ten_minutes", tmp_path) == "ten_minutes"
+    assert recorded_preset("class_hour", tmp_path) == "one_minute"
 
 
 @pytest.mark.parametrize("name", ["", "../one", "a.b", "a/b", "A", "x" * 41])

@@ -4,13 +4,15 @@ import json
 from dataclasses import replace
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from core.train.run.reader import RunReader
 from core.train.run.recorded import unpack
+from core.train.run.records import RECORD_DTYPE
 from core.train.start import record_run
 from core.train.start.launch import start_run
-from core.train.start.record_run import main
+from core.train.start.record_run import main, thinned
 
 
 @pytest.fixture
@@ -39,6 +41,16 @@ def test_the_command_records_a_run_by_the_worker_that_trains_every_run(short, tm
     assert label["cores"] >= 1
     assert label["machine"] == reader.info["resolved"]["device_name"]
     assert str(tmp_path) not in json.dumps(reader.info)
+
+
+def test_of_a_long_run_the_first_the_last_and_every_nth_step_stay():
+    records = np.zeros(5001, RECORD_DTYPE)
+    records["step"] = np.arange(1, 5002)
+    kept, every = thinned(records)
+    assert every == 7
+    assert len(kept) <= record_run.MOST_KEPT + 2
+    assert kept["step"].tolist() == [1, *range(7, 5001, 7), 5001]
+    assert thinned(records[:1000])[1] == 1
 
 
 def test_a_run_that_did_not_end_well_is_not_recorded(short, tmp_path, monkeypatch):

@@ -49,7 +49,7 @@ def test_the_verdict_names_need_capacity_reason_and_a_way_out(case):
     said = verdict(case, cell, fewest)
 
     assert said.startswith("Serving Llama-2 70B in bf16 on one L4 does not fit: 130 GiB")
-    assert said.endswith("the first that fails: **weights**. 8 devices are enough.")
+    assert said.endswith("first to fail: **weights**. 8 devices are enough.")
 
 
 def test_what_cannot_be_split_says_why(case):
@@ -77,7 +77,7 @@ def test_what_fails_only_at_the_middle_of_its_band_may_not_fit(case):
     said = verdict(tight, cell, answer(2))
 
     assert cell.verdict == "close"
-    assert "may not fit: 15.8 GiB of 15.8 GiB, within the band; the first that fails" in said
+    assert "may not fit: about 15.8 GiB needed, 15.8 GiB usable; first to fail" in said
     assert said.endswith("**workspace**. 2 devices are enough.")
 
 

@@ -8,9 +8,15 @@ import pytest
 
 from core.train.run.reader import RunReader
 from core.train.run.recorded import recorded_run
-from core.train.run.replay import Replay
+from core.train.run.replay import MAX_SPEED, Replay
+from core.train.start.presets import DURATIONS
 from pages.components.live_chart import stream as stream_room
-from pages.components.live_chart.recorded import SPEED, recorded_messages
+from pages.components.live_chart.recorded import (
+    LOOK_SECONDS,
+    SHOWN_SECONDS,
+    recorded_messages,
+    recorded_speed,
+)
 
 NEW = "20260102t000000z-new-0002"
 
@@ -20,9 +26,10 @@ def parts(message):
     return kind.removeprefix("event: "), json.loads(data.removeprefix("data: "))
 
 
-def test_the_messages_together_are_the_run_and_take_its_time_divided_by_the_speed():
-    messages = [parts(message) for message in recorded_messages("one_minute")]
-    reader = RunReader(recorded_run("one_minute"))
+@pytest.mark.parametrize("preset", [duration.key for duration in DURATIONS])
+def test_the_messages_together_are_the_run_and_take_its_time_divided_by_the_speed(preset):
+    messages = [parts(message) for message in recorded_messages(preset)]
+    reader = RunReader(recorded_run(preset))
     whole, state = reader.read_new(), reader.read_state()
     assert [kind for kind, _data in messages] == ["snapshot"] + ["update"] * (len(messages) - 1)
     steps = [step for _kind, data in messages for step in data["columns"]["step"]]
@@ -32,7 +39,13 @@ def test_the_messages_together_are_the_run_and_take_its_time_divided_by_the_spee
     assert messages[0][1]["info"] == reader.info
     assert messages[-1][1]["state"]["state"] == state.state
     seconds = Replay(whole.records, whole.events, state).seconds
-    assert len(messages) * stream_room.LOOK_SECONDS <= seconds / SPEED + 1
+    assert len(messages) * LOOK_SECONDS <= seconds / recorded_speed(preset) + 1
+
+
+def test_a_longer_recording_is_shown_faster_but_no_faster_than_a_replay_may_be():
+    for duration in DURATIONS:
+        fitting = round(duration.seconds / SHOWN_SECONDS)
+        assert recorded_speed(duration.key) == pytest.approx(min(fitting, MAX_SPEED), abs=1)
 
 
 def test_the_first_message_has_a_curve_already():

@@ -29,6 +29,23 @@ def test_the_parts_of_a_bar_add_up_to_the_stage():
         assert figure.layout.shapes[0].y0 == BUDGET.capacity
 
 
+def test_what_is_neither_state_nor_activation_is_one_part_of_the_picture_and_many_of_the_table():
+    picture = stages_picture(BARS, BUDGET.capacity, Look())
+    drawn = {trace.name: list(trace.y) for trace in picture.figure.data}
+
+    together = [
+        sum(
+            part.num_bytes
+            for part in parts
+            if part.name in ("temporary", "data", "communication buffers", "allocator reserve")
+        )
+        for _label, parts in BARS
+    ]
+    assert drawn["buffers and reserve"] == together
+    assert "data" not in drawn
+    assert "data" in picture.table
+
+
 def test_the_sentence_and_the_table_name_the_most_loaded_stage():
     picture = stages_picture(BARS, BUDGET.capacity, Look(unit="GB"))
     totals = [stage.amount for stage in BUDGET.stages]

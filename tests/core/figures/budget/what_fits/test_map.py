@@ -46,8 +46,8 @@ def cell(verdict, reason="", sentence=""):
 def test_a_square_says_whether_and_else_why_and_how_many():
     assert square_text(cell("fits"), 1) == "✓"
     assert square_text(cell("close"), 1) == "≈"
-    assert square_text(cell("too_big", "weights"), 16) == "W16×"
-    assert square_text(cell("too_big", "KV cache"), 1024) == "K1k×"
+    assert square_text(cell("too_big", "weights"), 16) == "16× W"
+    assert square_text(cell("too_big", "KV cache"), 1024) == "1k× K"
     assert square_text(cell("too_big", "activations"), 0) == "A"
     assert square_text(cell("too_big", sentence="cannot be split"), 0) == "–"
 
@@ -65,7 +65,7 @@ def test_with_fifty_columns_names_stand_upright_and_a_square_has_one_letter():
     assert figure.layout.xaxis.tickfont.size <= 800 / 50
     assert figure.layout.margin.t >= 6 * max(map(len, labels.columns.values()))
     assert "enough stands in the table" in count_sentence(wide, Look())
-    assert picture.table["t4 0, 80 GiB"] == ["✓", "W16×"]
+    assert picture.table["t4 0, 80 GiB"] == ["✓", "16× W"]
 
 
 def test_on_a_projector_twelve_names_stand_upright_in_the_size_of_all_text():
@@ -92,7 +92,7 @@ def test_squares_and_words_stand_where_the_plane_says(plane, labels):
     squares, words = figure.data
 
     assert [list(line) for line in squares.z] == [[0, 0], [2, 0]]
-    assert list(words.text) == ["✓", "✓", "W16×", "✓"]
+    assert list(words.text) == ["✓", "✓", "16× W", "✓"]
     assert list(zip(words.x, words.y, strict=True)) == [(0, 0), (1, 0), (0, 1), (1, 1)]
     assert list(words.customdata[2][:2]) == ["llama-2-70b", "t4"]
     assert list(figure.layout.yaxis.ticktext) == list(ROWS.values())
@@ -122,11 +122,14 @@ def test_words_table_and_letters_say_the_same_as_the_picture(plane, labels):
     assert picture.alt == "Of 4 squares 3 fit. By column: T4 1, H200 2."
     assert picture.table == {
         " ": ["GPT-2 XL", "Llama-2 70B"],
-        "T4": ["✓", "W16×"],
+        "T4": ["✓", "16× W"],
         "H200": ["✓", "✓"],
     }
-    assert [(sign.text, sign.name) for sign in signs(plane)] == [("✓", "fits"), ("W", "weights")]
-    assert "so many devices are enough" in count_sentence(plane, Look())
+    assert [(sign.text, sign.name) for sign in signs(plane)] == [
+        ("✓", "fits"),
+        ("W", "weights too large"),
+    ]
+    assert count_sentence(plane, Look()) == "2×: two devices are enough"
 
 
 def test_what_does_not_fit_has_the_colour_of_its_cause():
@@ -157,9 +160,9 @@ def test_many_columns_leave_room_for_the_number_alone():
     labels = Labels(rows={"deepseek-v3": "V3"}, columns={key: key for key in devices})
     picture = map_picture(wide, labels, Look())
     written = picture.figure.data[1].text
-    assert "W128" in written
-    assert not any(each.endswith("×") for each in written)
-    assert any("W128×" in column for column in picture.table.values())
+    assert "128W" in written
+    assert not any("×" in each for each in written)
+    assert any("128× W" in column for column in picture.table.values())
 
 
 def test_all_devices_side_by_side_have_room_for_a_letter_and_names_that_stand_upright():
@@ -174,5 +177,5 @@ def test_all_devices_side_by_side_have_room_for_a_letter_and_names_that_stand_up
     assert {len(each) for each in written} == {1}
     assert "W" in written
     assert picture.figure.layout.xaxis.tickangle == -90
-    assert any("W128×" in column for column in picture.table.values())
+    assert any("128× W" in column for column in picture.table.values())
     assert "in the table and under the pointer" in count_sentence(wide, Look())
