@@ -117,7 +117,7 @@ def test_every_kind_of_model_and_every_format_is_served(open_page):
 @pytest.mark.slow
 def test_all_formats_are_known_to_core(open_page):
     for fmt in WEIGHT_FORMATS:
-        assert "GiB of weights" in headline(open_page(PAGE, serving_weights=fmt)), fmt
+        assert "concurrent users with 8,192" in headline(open_page(PAGE, serving_weights=fmt)), fmt
     for fmt in KV_FORMATS:
         found = headline(open_page(PAGE, serving_tab="heads", serving_kv=fmt))
         assert f"`{fmt}`" in found
@@ -128,20 +128,20 @@ def test_several_devices_share_and_what_cannot_be_shared_is_told(open_page):
                      serving_tensor="2")  # fmt: skip
     odd = open_page(PAGE, serving_model="gpt2-xl", serving_tensor=str(GROUPS[-1]))
 
-    assert "64.2 GiB of weights" in headline(pair)
+    assert pair.metric[0].value == "64.2 GiB"
     assert f"{usable('a100-80gb')} on each of 2 devices" in headline(pair)
     assert odd.error[0].value.startswith(
         "8 tensor-parallel ranks cannot share the 25 attention heads"
     )
-    assert "2.90 GiB of weights" in headline(odd)
+    assert odd.metric[0].value == "2.90 GiB"
 
 
 def test_what_does_not_fit_is_said_and_drawn(open_page):
     app = open_page(PAGE, serving_model="llama-3.1-405b")
     fast = open_page(PAGE, serving_model="llama-3.1-405b", serving_tab="speed")
 
-    assert headline(app).startswith("Not one sequence of 8,192 tokens fits")
-    assert headline(app).endswith(usable("rtx-4090"))
+    assert headline(app).startswith("Not one user with 8,192 tokens fits in " + usable("rtx-4090"))
+    assert headline(app).endswith(f"the weights take {app.metric[0].value}")
     assert "nothing fits in the" in alt(app)
     assert headline(fast).endswith("but not one sequence fits")
 
@@ -149,7 +149,8 @@ def test_what_does_not_fit_is_said_and_drawn(open_page):
 def test_key_heads_change_weights_and_cache(open_page):
     app = open_page(PAGE, serving_heads="mha")
 
-    assert headline(app).startswith("Only 1 user of 8,192 tokens fits beside 16.5 GiB")
+    assert headline(app).startswith("Only 1 user with 8,192 tokens fits in ")
+    assert app.metric[0].value == "16.5 GiB"
     assert "4 need 16.0 GiB" in headline(app)
     assert "num_kv_heads = 32" in app.session_state["snippets"]["serve"]
     latent = open_page(PAGE, serving_model="deepseek-v3")
@@ -211,12 +212,14 @@ def test_a_device_without_speeds_is_told_in_a_sentence(open_page, probed):
     assert "in 4.00 GiB; 4 need" in headline(memory)
 
 
-@pytest.mark.parametrize(("units", "memory"), [("GiB", "15.0 GiB"), ("GB", "16.1 GB")])
-def test_memory_is_in_the_readers_unit(open_page, units, memory):
+@pytest.mark.parametrize(
+    ("units", "device", "weights"), [("GiB", "23.1 GiB", "15.0 GiB"), ("GB", "24.8 GB", "16.1 GB")]
+)
+def test_memory_is_in_the_readers_unit(open_page, units, device, weights):
     app = open_page(PAGE, units=units)
 
-    assert memory in headline(app)
-    assert app.metric[0].value == memory
+    assert f"fit in {device}" in headline(app)
+    assert app.metric[0].value == weights
 
 
 def test_an_answer_longer_than_its_context_is_told(open_page):

@@ -276,14 +276,3 @@ def test_only_the_card_is_printed(page, visit):
     page.get_by_text("Mechanics.").wait_for()
     for text in ("Copy link", "Show the code", "Tokens D"):
         page.get_by_text(text).first.wait_for(state="hidden")
-
-
-def test_the_sign_that_a_page_is_running_covers_no_switch(page, visit):
-    visit(page, "/machine")
-    page.get_by_role("button", name="Ask again").click()
-    sign = page.locator(".stStatusWidget")
-    sign.wait_for()
-    box = sign.bounding_box()
-    switches = page.locator(".st-key-frame_switches").bounding_box()
-    assert box["y"] > switches["y"] + switches["height"]
-    assert box["y"] + box["height"] <= page.viewport_size["height"]

@@ -21,7 +21,7 @@ LOOKS: Final[Mapping[str, tuple[str, str]]] = {
     "data": ("other", ""),
     "communication buffers": ("other", "."),
     "allocator reserve": ("other", "/"),
-    REST: ("other", "/"),
+    REST: ("other", "\\"),
 }
 """Name of an item -> its colour's meaning and its pattern."""
 _OTHER: Final = ("other", "x")

@@ -16,6 +16,7 @@ from pages.start.spot_the_bug.inputs import ASK, Case, predicted, tally, title_o
 
 _PRESENTED: Final = 8  # rows on a projector
 _OPEN: Final = "…"
+_MARKS: Final = {None: "", True: " ✓", False: " ✗"}  # how the reader predicted a card
 _WIDTHS: Final = (4, 6, 2)
 CODE: Final = """
 from core.bugs.deck import DECK
@@ -42,7 +43,8 @@ def _show_row(card: Card) -> None:
     claimed = _OPEN if is_open else shown_value(kept()[card.key].wrong)
     title, claim, computed = st.columns(_WIDTHS, gap="small")
     with title:
-        show_link("start/spot_the_bug", title_of(card), {ASK.key("card"): card.key})
+        label = f"{title_of(card)}{_MARKS[predicted(card)]}"
+        show_link("start/spot_the_bug", label, {ASK.key("card"): card.key})
     if not presenting():
         claim.caption(_(card.claim).format(wrong=claimed))
     if not is_open:

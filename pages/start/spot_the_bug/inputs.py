@@ -14,7 +14,6 @@ from pages.shared.settings import locked, presenting
 
 ASK: Final = Inputs("bug")
 ALL: Final = "all"
-_MARKS: Final = {None: "", True: " ✓", False: " ✗"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,8 +58,8 @@ def tally() -> str:
 
 
 def title_of(card: Card) -> str:
-    """Return a card's number and title, and how it was predicted."""
-    return f"{DECK.index(card) + 1} · {_(card.title)}{_MARKS[predicted(card)]}"
+    """Return a card's number and title."""
+    return f"{DECK.index(card) + 1} · {_(card.title)}"
 
 
 def _filtered() -> tuple[Card, ...]:
