@@ -117,7 +117,7 @@ def test_every_kind_of_model_and_every_format_is_served(open_page):
 @pytest.mark.slow
 def test_all_formats_are_known_to_core(open_page):
     for fmt in WEIGHT_FORMATS:
-        assert "concurrent users with 8,192" in headline(open_page(PAGE, serving_weights=fmt)), fmt
+        assert "with 8,192 tokens" in headline(open_page(PAGE, serving_weights=fmt)), fmt
     for fmt in KV_FORMATS:
         found = headline(open_page(PAGE, serving_tab="heads", serving_kv=fmt))
         assert f"`{fmt}`" in found
