@@ -153,6 +153,7 @@ function newView(root) {
   const picture = root.querySelector(".picture");
   picture.addEventListener("keydown", (event) => onKey(view, event));
   listenToPointer(view, picture);
+  listenToMap(view, root.querySelector(".map"));
   const time = root.querySelector(".time");
   time.addEventListener("input", () => goTo(view, Number(time.value)));
   root.querySelector(".curve").addEventListener("click", (event) => {
@@ -173,7 +174,18 @@ function measure(view) {
   const picture = view.root.querySelector(".picture");
   picture.setAttribute("width", view.width);
   picture.setAttribute("height", view.height);
-  if (!view.camera || view.camera.isFitted) fit(view, view.data.present ? READABLE_FROM_AFAR : READABLE, LEGIBLE);
+  if (view.camera && !view.camera.isFitted) return place(view);
+  // On a projector no letter is smaller than those that the graph was laid out with.
+  if (view.data.present) fit(view, 1, 1);
+  else fit(view, READABLE, LEGIBLE);
+}
+
+// A projector's picture is all graph: the tools stand in the row of the slider, the curve upon it.
+function arrange({ root, data: { present } }) {
+  const part = (name) => root.querySelector(name);
+  part(present ? ".transport" : ".stage").append(part(".tools"));
+  part(present ? ".line" : ".memory").prepend(part(".curve"));
+  part(present ? ".below" : ".memory").append(part(".bytes"));
 }
 
 function applyLook(view) {
@@ -233,7 +245,9 @@ export default function ({ data: [data], parentElement, setStateValue, setTrigge
   root.hidden = false;
   if (isNew) {
     view.camera = null;
+    arrange(view);
     buildScene(view);
+    buildMap(view);
   }
   if (isChanged) {
     view.texts += 1;
