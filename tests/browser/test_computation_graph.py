@@ -360,3 +360,19 @@ def test_on_a_projector_a_box_is_called_by_its_own_part_and_read_out_in_full(ope
     page = open_graph(screen=PROJECTOR, present="1")
     last = page.locator(".box").filter(has=page.locator(".label", has_text="(…) ** 2"))
     assert LAST_LINE in last.get_attribute("aria-label")
+
+
+def test_the_step_of_a_link_comes_into_sight(open_graph):
+    capture = capture_built(BUILT_GRAPHS["gpt"], BUILT_GRAPHS["gpt"].default)
+    boxes = collapse(capture).box_of
+    step = len(capture.events) // 4
+    page = open_graph(graph_of="gpt", graph_step=str(step))
+    shown = page.locator(f"[id='box-{boxes[capture.events[step].node]}']")
+    assert "now" in shown.get_attribute("class")
+    assert in_sight(page, shown)
+    assert not in_sight(page, page.locator(".box").last)
+
+
+def test_the_step_of_a_link_moves_nothing_that_is_in_sight(open_graph):
+    seen = place(open_graph())
+    assert place(open_graph(graph_step="2")) == seen

@@ -36,7 +36,7 @@ function fit(view, smallest = SMALLEST, instead = SMALLEST) {
   if (!isWhole) showWhatMatters(view);
 }
 
-// The end, where the loss is, or the chosen box.
+// The end, where the loss is, or the chosen box; and what happens at a step that is not the last.
 function showWhatMatters(view) {
   const { boxes } = view.data;
   const row = boxes.find(({ id }) => id === view.selected) ?? boxes.at(-1);
@@ -44,6 +44,7 @@ function showWhatMatters(view) {
   if (row && view.data.size[1] * view.camera.scale > height) view.camera.y = top + height / 2 - (row.place[1] + row.place[3] / 2) * view.camera.scale;
   place(view);
   keepInSight(view, row?.id);
+  if (view.data.step !== null) keepStepInSight(view);
 }
 
 const keepStepInSight = (view) => keepInSight(view, view.data.events[view.step]?.box);

@@ -218,16 +218,19 @@ function followChoice(view, id) {
   view.sent = view.sent.slice(answered + 1);
 }
 
-// A step of Python's is followed if it is news: not what it was, nor what was told here.
+// A step of Python's is followed if it is news: not what it was, nor what was told here. Returns
+// whether it is.
 function follow(view, data) {
   const { given, told } = view;
   const last = data.events.length - 1;
-  if (data.step !== given.step && data.step !== told.step) view.step = data.step ?? last;
+  const isNews = data.step !== given.step && data.step !== told.step;
+  if (isNews) view.step = data.step ?? last;
   followChoice(view, data.selected);
   view.given = { step: data.step, selected: data.selected };
   const wasAtEnd = view.step === (view.last ?? last);
   view.step = wasAtEnd && data.step === null ? last : Math.min(view.step, last);
   view.last = last;
+  return isNews;
 }
 
 export default function ({ data: [data], parentElement, setStateValue, setTriggerValue }) {
@@ -238,7 +241,7 @@ export default function ({ data: [data], parentElement, setStateValue, setTrigge
   const look = JSON.stringify({ ...data, step: null, selected: "" });
   const isChanged = look !== view.look;
   const before = `${view.step} ${view.selected}`;
-  follow(view, data);
+  const isSent = follow(view, data) && data.step !== null;
   Object.assign(view, { data, look });
   view.report = (name, value) => setStateValue(name, value);
   view.ask = (name, value) => setTriggerValue(name, value);
@@ -257,5 +260,6 @@ export default function ({ data: [data], parentElement, setStateValue, setTrigge
   }
   if (isNew) chooseNext(view);
   if (isNew || isChanged || before !== `${view.step} ${view.selected}`) showStep(view);
+  if (isSent) keepStepInSight(view);
   showTools(view);
 }
