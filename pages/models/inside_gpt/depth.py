@@ -9,7 +9,7 @@ from core.language import _
 from core.models.depth import Depth
 from core.models.depth import depth as look_inside
 from core.train.learning.opened import Opened
-from core.train.text.pieces import visible, vocabulary_signs
+from core.train.text.pieces import SIGNS, SIGNS_TOLD, visible, vocabulary_signs
 from pages.components.gpt_depth.gpt_depth import Typed, gpt_depth
 from pages.components.gpt_depth.rows import Panel, used_tokens
 from pages.models.inside_gpt.inputs import ASK, MAX_CHARS, Case, title_of
@@ -119,6 +119,8 @@ def _notes(case: Case) -> list[str]:
     if case.num_all > len(case.token_ids):
         message = _("The model reads the last {count} tokens of your text.")
         notes.append(message.format(count=len(case.token_ids)))
+    if not presenting() and set("".join(case.pieces)) & set(SIGNS.values()):
+        notes.append(_(SIGNS_TOLD))
     return notes
 
 
