@@ -4,6 +4,7 @@ Memory is GiB (2**30) unless the reader asks for GB (10**9); one text never mixe
 """
 
 import math
+import re
 from typing import Final, Literal
 
 from core.language import N_, _
@@ -19,9 +20,12 @@ _BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _DECIMAL = ("B", "kB", "MB", "GB", "TB", "PB")
 _COUNTS = ("", " k", " M", " B", " T")
 _RATES = ("", " k", " M", " G", " T", " P", " E", " Z", " Y")
+_OF_FLOPS = (f"{rate.strip()}{what}" for rate in _RATES for what in ("FLOPs", "FLOP/s"))
+_UNITS = (*_BINARY, *_DECIMAL, *_COUNTS[1:], *_OF_FLOPS, "ns", "µs", "ms", "s", "%", "dB")
 # Also written by the browser, which fills the same two.
 MINUTES: Final = N_("{minutes} min {seconds:02d} s")
 HOURS: Final = N_("{hours} h {minutes:02d} min")
+_DAYS: Final = N_("{days:,} d {hours:02d} h")
 
 
 def format_bytes(num_bytes: float, unit: ByteUnit = "GiB") -> str:
@@ -93,7 +97,7 @@ def format_seconds(seconds: float) -> str:
     if hours < 48:
         return _(HOURS).format(hours=hours, minutes=minutes)
     days, hours = divmod(round(seconds / 3600), 24)
-    return _("{days:,} d {hours:02d} h").format(days=days, hours=hours)
+    return _(_DAYS).format(days=days, hours=hours)
 
 
 def format_rate(per_second: float, what: str) -> str:
@@ -132,6 +136,23 @@ def format_decibels(decibels: float) -> str:
     if math.isnan(decibels):
         return "n/a"
     return f"{decibels:.1f}".replace("inf", "∞") + " dB"
+
+
+def unbroken(text: str) -> str:
+    """Return a text in which no line ends between a number and its unit.
+
+    >>> unbroken("182 GiB on 2 devices").split(" ") == [
+    ...     "182\N{NO-BREAK SPACE}GiB",
+    ...     "on",
+    ...     "2",
+    ...     "devices",
+    ... ]
+    True
+    """
+    times = (word for each in (MINUTES, HOURS, _DAYS) for word in re.findall(r"} (\S+)", _(each)))
+    units = "|".join(re.escape(unit.strip()) for unit in (*_UNITS, *times))
+    before_unit = rf"(?<=\d) (?=(?:{units})(?![A-Za-z0-9/]))"  # Chinese may follow at once
+    return re.sub(before_unit, "\N{NO-BREAK SPACE}", text)
 
 
 def _under_a_minute(seconds: float) -> str:

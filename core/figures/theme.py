@@ -17,8 +17,9 @@ FONT_FAMILY: Final = (
     '"Source Sans", "Segoe UI", "Helvetica Neue", Arial, "Noto Sans SC", "Noto Sans CJK SC", '
     '"PingFang SC", "Microsoft YaHei", sans-serif'
 )
-CODE_FAMILY: Final = (
-    '"Source Code Pro", Consolas, Menlo, "Noto Sans Mono CJK SC", "Microsoft YaHei", monospace'
+CODE_FAMILY: Final = (  # DejaVu: a sign for a space that can be seen from afar
+    '"Source Code Pro", Consolas, Menlo, "DejaVu Sans Mono", "Noto Sans Mono CJK SC", '
+    '"Microsoft YaHei", monospace'
 )
 
 CHART_TEXT_PX: Final = 15

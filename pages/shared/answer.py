@@ -48,8 +48,9 @@ def headline(text: str, *, waits: bool = False) -> None:
         waits: Whether it stays unsaid: a question about it is open, and not answered yet.
     """
     st.session_state[HEADLINE] = text
+    waiting = _("Predict first: the answer waits until you have chosen.")
     with st.container(key="headline"):
-        st.markdown(_("Predict first: the answer waits until you have chosen.") if waits else text)
+        st.markdown(waiting if waits else units.unbroken(text))
 
 
 def written(amount: float, unit: str) -> str:

@@ -4,7 +4,7 @@ The server has one pool for all of it; the same work is done once for all who wa
 """
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -14,6 +14,7 @@ from pages.server.background import jobs
 from pages.server.rate import take_turn
 
 T = TypeVar("T")
+QUICK_FLOPS: Final = 10**9  # 50 ms on a laptop
 
 
 def run_job(
@@ -55,3 +56,23 @@ def run_job(
         if done:
             status.update(label=done, state="complete", expanded=False)
     return True
+
+
+def in_turn(name: str, work: Callable[[], T], flops: float, *, doing: str) -> T:
+    """Return what the work returns, done in the session's own thread or in the server's pool.
+
+    Quick work is done in the session's own, so that readers who drag do not fill the pool.
+
+    Args:
+        name: The same name must mean the same work.
+        work: Called in a thread without a session of Streamlit if it is not quick.
+        flops: Predicted.
+        doing: Translated; stands there meanwhile.
+
+    Raises:
+        ValueError: If too much waits for the server.
+    """
+    if flops < QUICK_FLOPS:
+        return work()
+    with st.spinner(doing):
+        return jobs().finish(name, work)

@@ -38,8 +38,10 @@ def address(page: str, query: Mapping[str, str]) -> str:
 def show_link(page: str, label: str, query: Mapping[str, str], *, icon: str | None = None) -> None:
     """Show a link to a page in a state; arguments as of `address`, `icon` by Streamlit's name.
 
-    To another page Streamlit adds what is kept itself, and would write it twice.
+    To another page Streamlit adds what is kept itself, and would write it twice. An arrow at
+    the end of the label never stands on a line of its own.
     """
+    label = label.replace(" →", "\N{NO-BREAK SPACE}→")
     together = _with_kept(query) if page == link.current_page() else query
     st.page_link(page_row(page).file, label=label, icon=icon, query_params=together)
 

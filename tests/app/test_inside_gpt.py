@@ -1,6 +1,7 @@
 """Inside GPT: what it shows of a text is what the shipped model computes, at each of its steps."""
 
 import re
+import threading
 
 import pytest
 import torch
@@ -12,8 +13,12 @@ from core.models.lens import attention_maps, logit_lens
 from core.train.learning.opened import open_fresh, open_shipped, shipped_steps
 from core.train.text.pieces import last_pieces, vocabulary_signs
 from core.units import format_bytes, format_count
+from pages.models.inside_gpt import depth as tab
+from pages.models.inside_gpt import generation, models
 from pages.models.inside_gpt.depth import _choose
 from pages.models.inside_gpt.inputs import MAX_TOKENS, START
+from pages.models.inside_gpt.kept import Kept
+from pages.shared import job
 from pages.shared.inputs import Inputs
 from tests.app.shown import ask, browser_part, commit, headline, parameters, said
 
@@ -67,6 +72,44 @@ def test_the_picture_holds_the_lens_and_the_attention_of_one_real_pass(open_page
             assert len(weights) == at + 1
             wanted = maps[layer, at, : at + 1].tolist()
             assert [each / 1000 for each in weights] == pytest.approx(wanted, abs=6e-4), (layer, at)
+
+
+@pytest.mark.parametrize("is_quick", [True, False])
+def test_the_pass_of_a_text_runs_in_the_sessions_thread_if_it_is_predicted_to_be_quick(
+    open_page, opened, ids, monkeypatch, is_quick
+):
+    ran, own = [], []
+    look, used = tab.look_inside, tab.used_tokens
+    monkeypatch.setattr(
+        tab, "look_inside", lambda *asked: ran.append(threading.current_thread()) or look(*asked)
+    )
+    monkeypatch.setattr(
+        tab, "used_tokens", lambda *asked: own.append(threading.current_thread()) or used(*asked)
+    )
+    predicted = forward_flops(opened.model.shape, len(ids), len(ids))
+    monkeypatch.setattr(job, "QUICK_FLOPS", predicted + is_quick)
+    assert panels(open_page(PAGE))[0]["tokens"] == ids
+    assert (ran == own) == is_quick
+    assert ran[0].name.startswith("costly") != is_quick
+
+
+def test_what_the_page_keeps_stays_within_its_bytes_while_a_reader_looks_around(
+    open_page, opened, monkeypatch
+):
+    one = sum(each.nbytes for each in opened.model.parameters())
+    small = Kept(max_bytes=2 * one + one // 2)
+    for module in (models, generation):
+        monkeypatch.setattr(module, "kept", lambda: small)
+    for step in shipped_steps()[-4:]:
+        for query in ({}, {"inside_with": "fresh"}, {"inside_tab": "generation"}):
+            assert headline(open_page(PAGE, inside_step=str(step), **query))
+            kept = [each for each in small.values if hasattr(each, "model")]
+            weights = [each for found in kept for each in set(found.model.parameters())]
+            written = [each for each in small.values if not hasattr(each, "model")]
+            tokens = [each for found in written for each in found]
+            num_bytes = sum(each.nbytes for each in weights)
+            num_bytes += sum(each.logits.nbytes + each.chances.nbytes for each in tokens)
+            assert one <= num_bytes <= 2.5 * one
 
 
 def test_an_early_step_is_less_sure_than_the_last(open_page):

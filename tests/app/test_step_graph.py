@@ -146,7 +146,7 @@ def test_the_live_run_leads_to_its_graph_once_it_has_a_checkpoint(open_page, tin
 
     app = open_page(LIVE, run=NAME)
     (link,) = links(app)
-    assert link.label == "The graph of this step →"
+    assert link.label == "The graph of this step\N{NO-BREAK SPACE}→"
     assert len(links(app.button(key="lr_manage").click().run())) == 2  # in the window of runs too
     for path in (tiny_run / "ckpt").iterdir():
         path.unlink()

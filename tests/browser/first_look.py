@@ -22,7 +22,10 @@ MEASURE = """([widgets, picture, drawn]) => {
   const main = document.querySelector("[data-testid=stMain]");
   const seen = (each) => each.checkVisibility({ opacityProperty: true, visibilityProperty: true })
     && each.getBoundingClientRect().width > 1 && each.getBoundingClientRect().height > 1;
-  const size = (each) => parseFloat(getComputedStyle(each).fontSize);
+  // As the eye gets it: what is drawn may be scaled by the picture around it.
+  const larger = ({ a, b }) => Math.round(Math.hypot(a, b) * 1000) / 1000;
+  const size = (each) => parseFloat(getComputedStyle(each).fontSize)
+    * (each.ownerSVGElement ? larger(each.getScreenCTM()) : 1);
   const headline = main.querySelector(".st-key-headline p");
   const pictures = [...main.querySelectorAll(picture)].filter(seen);
   const box = pictures[0]?.getBoundingClientRect();

@@ -12,12 +12,14 @@ RUNS = """() => {
 
 
 def headline(page):
-    return page.locator(HEADLINE).first.inner_text()
+    """The sentence with every space an ordinary one."""
+    return page.locator(HEADLINE).first.inner_text().replace("\N{NO-BREAK SPACE}", " ")
 
 
 def until_headline(page, words, how="includes"):
     """Wait until the headline includes the words, or `startsWith` them."""
-    page.until(f"document.querySelector({HEADLINE!r})?.innerText.{how}({words!r})")
+    text = f"document.querySelector({HEADLINE!r})?.innerText.replaceAll('\\u00a0', ' ')"
+    page.until(f"{text}.{how}({words!r})")
 
 
 def drawn(page):

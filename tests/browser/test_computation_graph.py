@@ -10,6 +10,7 @@ from core.autograd.collapse import collapse
 from core.autograd.errors import explain_error
 from core.autograd.formulas.substitution import substituted
 from core.autograd.forward import Limits
+from core.autograd.leaves import written_leaves
 from core.autograd.presets import PRESETS
 from core.autograd.program import capture_program
 from core.language import _, install_provider
@@ -28,6 +29,12 @@ PRESSED = """(picture, keys) => {
   return [picture.getRootNode().querySelector(".sentence").textContent, window.runs];
 }"""
 
+LETTERS = """(texts) => texts.filter((each) => each.textContent).map((each) => {
+  const { a, b } = each.getScreenCTM();
+  return parseFloat(getComputedStyle(each).fontSize) * Math.hypot(a, b);
+})"""
+PROJECTOR = (1024, 768)
+
 
 @pytest.fixture(autouse=True)
 def in_english_again():
@@ -37,10 +44,10 @@ def in_english_again():
 
 @pytest.fixture
 def open_graph(new_page, visit):
-    """Return open_graph(lang=..., **query): the page with its graph drawn."""
+    """Return open_graph(lang=..., screen=..., **query): the page with its graph drawn."""
 
-    def go(lang="en", **query):
-        page = visit(new_page(lang=lang), ADDRESS, **query)
+    def go(lang="en", screen=(1366, 768), **query):
+        page = visit(new_page(*screen, lang=lang), ADDRESS, **query)
         page.locator(".box").first.wait_for()
         rested(page)
         return page
@@ -80,6 +87,28 @@ def sentence(page):
 def place(page):
     """Which part of the graph is seen, and how large."""
     return page.locator(".world").get_attribute("transform")
+
+
+def in_sight(page, found):
+    """Whether a box lies wholly within the picture."""
+    stage = page.locator(".picture").bounding_box()
+    inner = found.locator("rect").first.bounding_box()
+    return all(
+        stage[start] - 1 <= inner[start]
+        and inner[start] + inner[length] <= stage[start] + stage[length] + 1
+        for start, length in (("x", "width"), ("y", "height"))
+    )
+
+
+def seen_letters(page):
+    """The sizes on the screen of all that is written in the picture."""
+    return page.locator(".picture text").evaluate_all(LETTERS)
+
+
+def written(name):
+    """The inputs of an example, as a link has them."""
+    preset = PRESETS[name]
+    return {"graph_code": preset.source, "graph_leaves": written_leaves(preset.tensors())}
 
 
 def pressed(page, *keys):
@@ -298,3 +327,52 @@ def test_the_end_of_a_graph_that_does_not_fit_can_be_read(open_graph):
     assert letters.bounding_box()["height"] > 10
     act(page, "fit").click()
     assert float(re.search(r"scale\(([\d.]+)\)", place(page))[1]) < 0.55
+
+
+@pytest.mark.parametrize("name", ["square", "fork", "accumulate", "no_grad", "nan_trap"])
+def test_a_small_graph_is_whole_and_readable_on_a_projector(open_graph, name):
+    page = open_graph(screen=PROJECTOR, present="1", **written(name))
+    assert min(seen_letters(page)) >= 22
+    boxes = page.locator(".box").all()
+    assert len(boxes) > 1
+    assert all(in_sight(page, each) for each in boxes)
+    assert not page.locator(".map").is_visible()
+
+
+def test_of_a_large_graph_a_projector_shows_a_readable_part_and_a_map_of_the_rest(open_graph):
+    page = open_graph(screen=PROJECTOR, present="1", graph_of="gpt")
+    count = page.locator(".box").count()
+    assert min(seen_letters(page)) >= 22
+    assert in_sight(page, page.locator(".box").last)
+    assert not in_sight(page, page.locator(".box").first)
+    assert page.locator(".map .small").count() == count
+    first = page.locator(".map .small").first.bounding_box()
+    page.mouse.click(first["x"] + first["width"] / 2, first["y"] + first["height"] / 2)
+    assert in_sight(page, page.locator(".box").first)
+    assert not in_sight(page, page.locator(".box").last)
+    assert min(seen_letters(page)) >= 22
+    act(page, "fit").click()
+    assert all(in_sight(page, each) for each in page.locator(".box").all())
+    assert not page.locator(".map").is_visible()
+
+
+def test_on_a_projector_a_box_is_called_by_its_own_part_and_read_out_in_full(open_graph):
+    page = open_graph(screen=PROJECTOR, present="1")
+    last = page.locator(".box").filter(has=page.locator(".label", has_text="(…) ** 2"))
+    assert LAST_LINE in last.get_attribute("aria-label")
+
+
+def test_the_step_of_a_link_comes_into_sight(open_graph):
+    capture = capture_built(BUILT_GRAPHS["gpt"], BUILT_GRAPHS["gpt"].default)
+    boxes = collapse(capture).box_of
+    step = len(capture.events) // 4
+    page = open_graph(graph_of="gpt", graph_step=str(step))
+    shown = page.locator(f"[id='box-{boxes[capture.events[step].node]}']")
+    assert "now" in shown.get_attribute("class")
+    assert in_sight(page, shown)
+    assert not in_sight(page, page.locator(".box").last)
+
+
+def test_the_step_of_a_link_moves_nothing_that_is_in_sight(open_graph):
+    seen = place(open_graph())
+    assert place(open_graph(graph_step="2")) == seen

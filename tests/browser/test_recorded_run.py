@@ -8,6 +8,7 @@ from core.figures.train.live_run.surprise import mean_surprise, shade
 from core.train.run.reader import RunReader
 from core.train.run.recorded import recorded_run
 from core.train.run.records import to_columns
+from core.train.text.pieces import SIGNS
 from pages.components.live_chart.feed import COLUMNS
 
 PLOT = "document.querySelector('[data-chart=loss] .live-plot')"
@@ -79,6 +80,9 @@ def test_each_character_is_shaded_by_its_surprise_and_tells_what_was_likeliest(
     mean = page.evaluate(f"written => {arithmetic}.meanSurprise(written)", written)
     assert mean == pytest.approx(mean_surprise(written))
     assert f"{mean:.2f}" in page.locator(".live-mean-surprise").inner_text()
+    space = next(index for index, (text, *_rest) in enumerate(written) if text == " ")
+    spans.nth(space).hover()
+    assert page.locator(".live-candidates").inner_text().startswith(f"{SIGNS[' ']}: ")
 
     def told(index):
         _text, bits, candidates = written[index]

@@ -15,6 +15,7 @@ from core.units import (
     format_percent,
     format_rate,
     format_seconds,
+    unbroken,
 )
 
 BYTES_PER = {
@@ -98,3 +99,31 @@ def test_chinese_has_its_own_words_for_durations_and_no_blank_before_percent(
         assert write(amount) == expected
     finally:
         install_provider(None)
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        (format_bytes(182 * GIB), True),
+        (format_bytes(3e9, "GB"), True),
+        (format_flops_per_second(7.5e10), True),
+        (format_flops(3.66e9), True),
+        (format_count(804_096), True),
+        (format_seconds(0.0123), True),
+        (format_percent(0.254), True),
+        ("2 devices", False),
+        ("layer 3 Bias", False),
+    ],
+)
+def test_no_line_ends_between_a_number_and_its_unit(text, kept):
+    for sentence in (f"so {text} of it", f"每卡 {text}的显存"):
+        whole = sentence.replace(text, text.replace(" ", "\N{NO-BREAK SPACE}"))
+        assert unbroken(sentence) == (whole if kept else sentence)
+
+
+def test_no_line_ends_within_a_duration_of_either_language():
+    for language, text in (("en", "3\xa0min 20\xa0s"), ("zh", "3\xa0分 20\xa0秒")):
+        install_provider(lambda language=language: language)
+        written = unbroken(format_seconds(200))
+        install_provider(None)
+        assert written == text

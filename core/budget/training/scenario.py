@@ -120,28 +120,13 @@ def named_scenario(
     )
 
 
-def write_scenario(scenario: Scenario) -> str:
-    """Return a scenario as a short text: its keys, then every choice that is no default.
-
-    A model or a device of the reader's own has no key; such a scenario is written "".
-
-    >>> write_scenario(named_scenario("gpt2", "t4", TrainingRecipe(batch_size=8)))
-    'gpt2;t4;batch_size=8'
-    """
-    model, device = scenario.model, scenario.device
-    if not (model and device):
-        return ""
-    plain = named_scenario(model, device).choices
-    changed = [
-        f"{name}={_write(value)}"
-        for name, value in scenario.choices.items()
-        if value != plain[name]
-    ]
-    return ";".join([model, device, *changed])
-
-
 def read_scenario(text: str) -> Scenario:
-    """Return the scenario of a text that `write_scenario` made.
+    """Return the scenario of a short text: its keys, then every choice that is no default.
+
+    Links of earlier versions hold such texts.
+
+    >>> read_scenario("gpt2;t4;batch_size=8").recipe.batch_size
+    8
 
     Raises:
         ValueError: If the text is none, names what is not there, or holds a number out of range.
@@ -166,12 +151,6 @@ def read_scenario(text: str) -> Scenario:
 
 def _key_of(value: object, catalogue: Mapping[str, object]) -> str:
     return next((key for key, each in catalogue.items() if each == value), "")
-
-
-def _write(value: object) -> str:
-    if isinstance(value, LoRA):
-        return f"{value.rank},{'+'.join(value.targets)},{value.base_format}"
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _read(name: str, text: str) -> object:

@@ -5,9 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from core.language import N_
 from core.train.text.tokenizers import CharacterTokenizer, Tokenizer
 
+# Unicode's own sign for a space, U+2423: a middle dot also multiplies and parts words here.
 SIGNS: Final = {" ": "␣", "\n": "↵", "\t": "⇥", "\r": "␍"}
+SIGNS_TOLD: Final = N_("␣ is a space, ↵ the end of a line, ⇥ a tab.")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -21,7 +21,7 @@ from pages.shared.tabbed_page import Shown
 from pages.shared.tensors.program import show_verbatim
 
 ROOM: Final = 360  # pixels of the picture
-PRESENT_ROOM: Final = 308
+PRESENT_ROOM: Final = 352
 _LIMITS: Final = {
     "nodes": N_("More than 2,000 nodes: the graph below is cut off there."),
     "calls": N_("More operations than one capture may run: the rest is left out."),

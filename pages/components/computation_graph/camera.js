@@ -3,31 +3,51 @@
 const SMALLEST = 0.02;
 const LARGEST = 4;
 const READABLE = 0.55; // a graph that would become smaller is not shown whole at first
-const READABLE_FROM_AFAR = 0.5; // of larger letters
 const LEGIBLE = 0.8; // how large its end is shown then
 const MARGIN = 24;
 const TOP = 52; // above it stand the tools
+const MARGIN_FROM_AFAR = 12; // where the tools stand below the picture
+const TOP_FROM_AFAR = 30; // for what stands on the uppermost box
 
 function place(view) {
   const { x, y, scale } = view.camera;
   view.root.querySelector(".world").setAttribute("transform", `translate(${x} ${y}) scale(${scale})`);
+  showMap(view);
 }
 
-// All of it, or as much of its end as can be read: there the loss is.
+// What of the picture is free for the graph at a scale: a part of it leaves room for the map.
+function free(view, scale) {
+  const [margin, top] = view.data.present ? [MARGIN_FROM_AFAR, TOP_FROM_AFAR] : [MARGIN, TOP];
+  const [width, height] = [view.width - 2 * margin, view.height - top - margin];
+  const isWhole = view.data.size[0] * scale <= width + 1 && view.data.size[1] * scale <= height + 1;
+  return { margin, top, width, height: isWhole ? height : height - mapSize(view)[1] - margin / 2, isWhole };
+}
+
+// All of it, or as much of it as can be read.
 function fit(view, smallest = SMALLEST, instead = SMALLEST) {
   const [width, height] = view.data.size;
-  const [wide, high] = [view.width - 2 * MARGIN, view.height - TOP - MARGIN];
-  const whole = Math.min(wide / Math.max(width, 1), high / Math.max(height, 1), 1.25);
+  const room = free(view, 0);
+  const whole = Math.min(room.width / Math.max(width, 1), room.height / Math.max(height, 1), 1.25);
   const scale = whole < smallest ? instead : whole;
+  const { margin, top, width: wide, height: high, isWhole } = free(view, scale);
   const [spareX, spareY] = [wide - width * scale, high - height * scale];
-  view.camera = { x: MARGIN + (spareX < 0 ? spareX : spareX / 2), y: TOP + spareY / 2, scale, isFitted: true };
+  view.camera = { x: margin + (spareX < 0 ? spareX : spareX / 2), y: top + spareY / 2, scale, isFitted: true };
   place(view);
-  if (spareX >= 0 && spareY >= 0) return;
-  const row = view.data.boxes.find(({ id }) => id === view.selected) ?? view.data.boxes.at(-1);
-  if (row && spareY < 0) view.camera.y = view.height / 2 - (row.place[1] + row.place[3] / 2) * scale;
+  if (!isWhole) showWhatMatters(view);
+}
+
+// The end, where the loss is, or the chosen box; and what happens at a step that is not the last.
+function showWhatMatters(view) {
+  const { boxes } = view.data;
+  const row = boxes.find(({ id }) => id === view.selected) ?? boxes.at(-1);
+  const { top, height } = free(view, view.camera.scale);
+  if (row && view.data.size[1] * view.camera.scale > height) view.camera.y = top + height / 2 - (row.place[1] + row.place[3] / 2) * view.camera.scale;
   place(view);
   keepInSight(view, row?.id);
+  if (view.data.step !== null) keepStepInSight(view);
 }
+
+const keepStepInSight = (view) => keepInSight(view, view.data.events[view.step]?.box);
 
 function zoom(view, factor, [atX, atY] = [view.width / 2, view.height / 2]) {
   const { x, y, scale } = view.camera;
@@ -37,18 +57,19 @@ function zoom(view, factor, [atX, atY] = [view.width / 2, view.height / 2]) {
   place(view);
 }
 
-// Moves only if a box would be out of sight.
+// Moves only if a box would be out of sight: as little as can be, or, from far away, into the middle.
 function keepInSight(view, id) {
   const row = view.data.boxes.find((each) => each.id === id);
   if (!row || view.isDragged) return;
   const [left, top, width, height] = row.place;
   const { x, y, scale } = view.camera;
-  const shift = (from, length, before, room) => {
-    if (length + before + MARGIN > room) return room / 2 - from - length / 2;
-    return Math.max(before - from, 0) || Math.min(room - MARGIN - from - length, 0);
+  const room = free(view, scale);
+  const shift = (from, length, before, whole) => {
+    const least = Math.max(before - from, 0) || Math.min(before + whole - from - length, 0);
+    return length > whole || Math.abs(least) > whole ? before + (whole - length) / 2 - from : least;
   };
-  const across = shift(left * scale + x, width * scale, MARGIN, view.width);
-  const down = shift(top * scale + y, height * scale, TOP, view.height);
+  const across = shift(left * scale + x, width * scale, room.margin, room.width);
+  const down = shift(top * scale + y, height * scale, room.top, room.height);
   if (!across && !down) return;
   view.camera = { ...view.camera, x: x + across, y: y + down };
   place(view);

@@ -153,6 +153,7 @@ function newView(root) {
   const picture = root.querySelector(".picture");
   picture.addEventListener("keydown", (event) => onKey(view, event));
   listenToPointer(view, picture);
+  listenToMap(view, root.querySelector(".map"));
   const time = root.querySelector(".time");
   time.addEventListener("input", () => goTo(view, Number(time.value)));
   root.querySelector(".curve").addEventListener("click", (event) => {
@@ -173,7 +174,18 @@ function measure(view) {
   const picture = view.root.querySelector(".picture");
   picture.setAttribute("width", view.width);
   picture.setAttribute("height", view.height);
-  if (!view.camera || view.camera.isFitted) fit(view, view.data.present ? READABLE_FROM_AFAR : READABLE, LEGIBLE);
+  if (view.camera && !view.camera.isFitted) return place(view);
+  // On a projector no letter is smaller than those that the graph was laid out with.
+  if (view.data.present) fit(view, 1, 1);
+  else fit(view, READABLE, LEGIBLE);
+}
+
+// A projector's picture is all graph: the tools stand in the row of the slider, the curve upon it.
+function arrange({ root, data: { present } }) {
+  const part = (name) => root.querySelector(name);
+  part(present ? ".transport" : ".stage").append(part(".tools"));
+  part(present ? ".line" : ".memory").prepend(part(".curve"));
+  part(present ? ".below" : ".memory").append(part(".bytes"));
 }
 
 function applyLook(view) {
@@ -206,16 +218,19 @@ function followChoice(view, id) {
   view.sent = view.sent.slice(answered + 1);
 }
 
-// A step of Python's is followed if it is news: not what it was, nor what was told here.
+// A step of Python's is followed if it is news: not what it was, nor what was told here. Returns
+// whether it is.
 function follow(view, data) {
   const { given, told } = view;
   const last = data.events.length - 1;
-  if (data.step !== given.step && data.step !== told.step) view.step = data.step ?? last;
+  const isNews = data.step !== given.step && data.step !== told.step;
+  if (isNews) view.step = data.step ?? last;
   followChoice(view, data.selected);
   view.given = { step: data.step, selected: data.selected };
   const wasAtEnd = view.step === (view.last ?? last);
   view.step = wasAtEnd && data.step === null ? last : Math.min(view.step, last);
   view.last = last;
+  return isNews;
 }
 
 export default function ({ data: [data], parentElement, setStateValue, setTriggerValue }) {
@@ -226,14 +241,16 @@ export default function ({ data: [data], parentElement, setStateValue, setTrigge
   const look = JSON.stringify({ ...data, step: null, selected: "" });
   const isChanged = look !== view.look;
   const before = `${view.step} ${view.selected}`;
-  follow(view, data);
+  const isSent = follow(view, data) && data.step !== null;
   Object.assign(view, { data, look });
   view.report = (name, value) => setStateValue(name, value);
   view.ask = (name, value) => setTriggerValue(name, value);
   root.hidden = false;
   if (isNew) {
     view.camera = null;
+    arrange(view);
     buildScene(view);
+    buildMap(view);
   }
   if (isChanged) {
     view.texts += 1;
@@ -243,5 +260,6 @@ export default function ({ data: [data], parentElement, setStateValue, setTrigge
   }
   if (isNew) chooseNext(view);
   if (isNew || isChanged || before !== `${view.step} ${view.selected}`) showStep(view);
+  if (isSent) keepStepInSight(view);
   showTools(view);
 }

@@ -21,6 +21,7 @@ _SCRIPTS: Final = (
     "scene.js",
     "timeline.js",
     "camera.js",
+    "map.js",
     "../tensor_map/export.js",
     "computation_graph.js",
 )
@@ -66,7 +67,7 @@ def computation_graph(  # noqa: PLR0913  what is shown, where, and who hears of 
         room: Height of the picture in pixels.
         color_by_gradient: Whether boxes are coloured by the logarithm of their gradient's norm.
     """
-    data = graph_rows(capture, view, drawing, unit_system()) | {
+    data = graph_rows(capture, view, drawing, unit_system(), present=presenting()) | {
         "selected": selected,
         "step": step,
         "room": room,
@@ -74,7 +75,6 @@ def computation_graph(  # noqa: PLR0913  what is shown, where, and who hears of 
         "heated": color_by_gradient,
         "words": graph_words(),
         "sentences": event_words(),
-        "present": presenting(),
     }
 
     def tell(what: Choice) -> Callable[[], None]:

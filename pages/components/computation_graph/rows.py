@@ -14,11 +14,13 @@ from core.autograd.layout import Drawing
 from core.autograd.view import Box, Link, View
 from core.language import _
 from core.units import ByteUnit, format_bytes, format_flops
+from pages.components.computation_graph.labels import own_part, short_label
 from pages.components.computation_graph.texts import (
     Texts,
     gradient_text,
+    grown_text,
+    lettering,
     norm_of,
-    short_label,
     tensor_text,
 )
 from pages.components.computation_graph.words import FINDINGS
@@ -27,9 +29,16 @@ MAX_WAITING: Final = 8  # chips of the ready queue
 Row = dict[str, Any]
 
 
-def graph_rows(capture: Capture, view: View, drawing: Drawing, unit: ByteUnit = "GiB") -> Row:
+def graph_rows(
+    capture: Capture,
+    view: View,
+    drawing: Drawing,
+    unit: ByteUnit = "GiB",
+    *,
+    present: bool = False,
+) -> Row:
     """Return boxes, links and events; steps count from 0, and -1 was there before the first."""
-    texts = Texts(capture, view)
+    texts, letters = Texts(capture, view, present=present), lettering(present=present)
     changes = Changes(capture, texts)
     heats = _heats(texts)
     boxes = [
@@ -49,6 +58,9 @@ def graph_rows(capture: Capture, view: View, drawing: Drawing, unit: ByteUnit = 
         "events": _event_rows(capture, texts, unit),
         "most_saved": format_bytes(max((e.saved_bytes for e in capture.events), default=0), unit),
         "heats": heats[0],
+        "present": present,
+        "line": letters.line,
+        "edge": letters.edge,
     }
 
 
@@ -95,14 +107,14 @@ def _box_row(box: Box, texts: Texts, changes: Changes, unit: ByteUnit) -> Row:
     return {
         "id": box.id,
         "kind": box.kind,
-        "label": short_label(box.label),
+        "label": texts.label(box),
         "times": box.times,
         "opens": box.path,
         "inside": box.inside,
         "second": isinstance(of, Node) and of.layer > 0,
         "reason": texts.reason(box),
         "finding": ", ".join(dict.fromkeys(findings)),
-        "more": _more(box, of, unit),
+        "more": _more(box, texts, unit),
         "names": _names(box, texts),
         "appears": changes.appears(box.members),
         "values": _values(box, texts, changes),
@@ -121,9 +133,10 @@ def _names(box: Box, texts: Texts) -> str:
     return "\n".join(dict.fromkeys(name.lower() for name in names if name))
 
 
-def _more(box: Box, of: object, unit: ByteUnit) -> str:
+def _more(box: Box, texts: Texts, unit: ByteUnit) -> str:
     """Return what is said of a box beyond value and gradient."""
-    said = [box.label] if short_label(box.label) != box.label else []
+    of = texts.main(box)
+    said = [box.label] if texts.label(box) != box.label else []
     if isinstance(of, Node) and box.kind == "node":
         said.append(of.type)
     if len(box.members) > 1:
@@ -162,7 +175,7 @@ def _gradients(box: Box, texts: Texts, changes: Changes) -> list[tuple[int, str]
         elif event.kind == "reset":
             found.append((step, gradient_text(event.after) or "None"))
         elif event.before is not None:
-            found.append((step, f"{gradient_text(event.before)} → {gradient_text(event.after)}"))
+            found.append((step, grown_text(event)))
         elif not found or found[-1][1] == "None":  # torch adds up what comes, then writes it
             whole = texts.gradient(box) if event.backward == changes.last_backward else ""
             found.append((step, whole or gradient_text(event.after)))
@@ -239,7 +252,8 @@ def _event_words(event: Event, texts: Texts, unit: ByteUnit) -> dict[str, str]:
 
 def _label(name: str, texts: Texts) -> str:
     of = texts.by_id.get(name)
-    return short_label(of.label) if of is not None else name
+    shortened = own_part if texts.present else short_label
+    return shortened(of.label) if of is not None else name
 
 
 def _heats(texts: Texts) -> tuple[list[str], Mapping[str, float]]:

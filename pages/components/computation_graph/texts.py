@@ -5,24 +5,54 @@ Why apart: the page lays the graph out with these sizes before the part draws it
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Final
 from unicodedata import east_asian_width
 
-from core.autograd.graph import Capture, Edge, Ghost, Node, TensorInfo
+from core.autograd.graph import Capture, Edge, Event, Ghost, Node, TensorInfo
 from core.autograd.layout import GAP_ACROSS, GAP_DOWN, Drawing, layout
 from core.autograd.view import Box, Join, View
 from core.language import _
-from pages.components.computation_graph.words import CUTS
+from pages.components.computation_graph.labels import own_part, short_label
+from pages.components.computation_graph.words import CUTS, SHORT_CUTS
 
 FEW: Final = 3  # elements that are written out
 MAX_TERMS: Final = 4  # of a sum
-MAX_LABEL: Final = 30  # letters
-CODE_LETTER: Final = 8.6  # pixels of a letter of code at 14 pixels
-LETTER: Final = 7.4
-LINE: Final = 20.0
-EDGE: Final = 12.0
-PADLOCK: Final = 4  # letters: as much beside the label on both sides
-PRESENT: Final = 1.55  # 22 pixels instead of 14
+MAX_ON_LINK: Final = 12  # letters, on a projector: the box that it goes to says it too
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Lettering:
+    """How much room letters take, in pixels.
+
+    Attributes:
+        code, letter: Width of a letter of a label, and of what stands below it.
+        line: From line to line.
+        edge: Free on each side of a box; half of it above and below.
+        padlock: Free on each side of a label, so that a padlock fits into the corner.
+        across, down: The least from box to box.
+    """
+
+    code: float
+    letter: float
+    line: float
+    edge: float
+    padlock: float
+    across: float
+    down: float
+
+
+SCREEN: Final = Lettering(  # letters of 14 pixels
+    code=8.6, letter=7.4, line=20, edge=12, padlock=17.2, across=GAP_ACROSS, down=GAP_DOWN
+)
+PROJECTOR: Final = Lettering(  # of 22; padlocks stand above the boxes
+    code=13.4, letter=11.2, line=26, edge=8, padlock=0, across=54, down=26
+)
+
+
+def lettering(*, present: bool) -> Lettering:
+    """Return the letters of a screen, or of a projector."""
+    return PROJECTOR if present else SCREEN
 
 
 def number_text(value: float) -> str:
@@ -51,6 +81,11 @@ def gradient_text(info: TensorInfo | None) -> str:
         return tensor_text(info)
     norm = norm_of(info)
     return f"‖g‖ {norm:.3g}" if norm is not None else tensor_text(info)
+
+
+def grown_text(event: Event) -> str:
+    """Return what a gradient was and has become: "4 → 8"."""
+    return f"{gradient_text(event.before)} → {gradient_text(event.after)}"
 
 
 def _is_written_out(info: TensorInfo) -> bool:
@@ -87,27 +122,32 @@ def _adds_up(terms: list[TensorInfo], total: TensorInfo) -> bool:
     return len(close) == len(sums) and all(close)
 
 
-def short_label(label: str) -> str:
-    """Return at most `MAX_LABEL` letters of a label."""
-    line = " ".join(label.split())
-    return line if len(line) <= MAX_LABEL else f"{line[: MAX_LABEL - 1]}…"
-
-
 class Texts:
-    """What stands on the boxes and links of a view."""
+    """What stands on the boxes and links of a view; on a projector in fewer words."""
 
-    def __init__(self, capture: Capture, view: View) -> None:
-        self.capture, self.view = capture, view
+    def __init__(self, capture: Capture, view: View, *, present: bool = False) -> None:
+        self.capture, self.view, self.present = capture, view, present
         both: tuple[Node | Ghost, ...] = (*capture.nodes, *capture.ghosts)
         self.by_id: Mapping[str, Node | Ghost] = {each.id: each for each in both}
         self.box_of = view.box_of
         self.joins = {(join.node, join.output_number): join for join in view.joins}
         self.values = {leaf.node: leaf.value for leaf in capture.leaves.values() if leaf.node}
         self._main = {join.box: join.node for join in view.joins}
+        self._grown: dict[str, list[str]] = {}
+        for event in capture.events:
+            if event.kind == "accumulate" and event.before is not None:
+                self._grown.setdefault(event.node, []).append(grown_text(event))
 
     def main(self, box: Box) -> Node | Ghost:
         """Return the member that speaks for a box: whose output is used outside, or the last."""
         return self.by_id[self._main.get(box.id, box.members[-1])]
+
+    def label(self, box: Box) -> str:
+        """Return what a box is called."""
+        if not self.present:
+            return short_label(box.label)
+        makers = {link.target for link in self.view.links if link.source == box.id}
+        return own_part(box.label, [each.label for each in self.view.boxes if each.id in makers])
 
     def savers(self, box: Box) -> frozenset[str]:
         """Return the members that keep something for the backward pass."""
@@ -138,19 +178,23 @@ class Texts:
     def reason(self, box: Box) -> str:
         """Return why no gradient reaches a ghost; "" of other boxes."""
         of = self.main(box)
-        return _(CUTS[of.reason]) if box.kind == "ghost" and isinstance(of, Ghost) else ""
+        words = SHORT_CUTS if self.present else CUTS
+        return _(words[of.reason]) if box.kind == "ghost" and isinstance(of, Ghost) else ""
 
     def contributions(self, edges: tuple[int, ...]) -> str:
         """Return what goes back along a link."""
         found: list[Edge] = [self.capture.edges[at] for at in edges]
         texts = [gradient_text(each.gradient) for each in found if each.gradient is not None]
-        return ", ".join(texts) if len(texts) <= 2 else ""
+        text = ", ".join(texts) if len(texts) <= 2 else ""
+        return "" if self.present and _width(text) > MAX_ON_LINK else text
 
     def lines(self, box: Box) -> Iterator[str]:
         """Yield the lines of a box at their longest."""
-        yield short_label(box.label) + ("×00 ▸" if box.path else "")
+        yield self.label(box) + ("×00 ▸" if box.path else "")
         yield self.value(box)
-        yield self.reason(box) or _("grad {text}").format(text=self.gradient(box))
+        grown = self._grown.get(self.main(box).id, ())
+        longest = max([self.gradient(box), *grown], key=_width)
+        yield self.reason(box) or _("grad {text}").format(text=longest)
 
 
 def draw(capture: Capture, view: View, *, present: bool = False) -> Drawing:
@@ -161,21 +205,20 @@ def draw(capture: Capture, view: View, *, present: bool = False) -> Drawing:
         view: What `collapse` returned.
         present: Whether the letters are those of a projector.
     """
-    texts = Texts(capture, view)
-    larger = PRESENT if present else 1.0
-    sizes = {box.id: _size(texts, box, larger) for box in view.boxes}
+    texts, letters = Texts(capture, view, present=present), lettering(present=present)
+    sizes = {box.id: _size(texts, box, letters) for box in view.boxes}
     on_links = (_width(texts.contributions(link.edges)) for link in view.links)
-    widest = max(on_links, default=0) * LETTER * larger + (4 if not present else 2) * EDGE
-    least = GAP_ACROSS / larger  # a projector has less room between larger boxes
-    across = max(least, min(widest, 2 * GAP_ACROSS))
-    return layout(view, sizes, gap_across=across, gap_down=GAP_DOWN * larger)
+    widest = max(on_links, default=0) * letters.letter + 4 * letters.edge
+    across = max(letters.across, min(widest, 2 * GAP_ACROSS))
+    return layout(view, sizes, gap_across=across, gap_down=letters.down)
 
 
-def _size(texts: Texts, box: Box, larger: float) -> tuple[float, float]:
+def _size(texts: Texts, box: Box, letters: Lettering) -> tuple[float, float]:
     lines = list(texts.lines(box))
-    label = (_width(lines[0]) + (PADLOCK if texts.savers(box) else 0)) * CODE_LETTER
-    width = max(label, *(_width(line) * LETTER for line in lines[1:])) + 2 * EDGE
-    return (round(width * larger), round((LINE * len(lines) + EDGE) * larger))
+    padlock = 2 * letters.padlock if texts.savers(box) else 0
+    label = _width(lines[0]) * letters.code + padlock
+    width = max(label, *(_width(line) * letters.letter for line in lines[1:])) + 2 * letters.edge
+    return (round(width), round(letters.line * len(lines) + letters.edge))
 
 
 def _width(text: str) -> int:

@@ -34,6 +34,7 @@ function showStep(view) {
   const now = data.events[step]?.box ?? "";
   for (const row of data.boxes) showBox(view, row, step, now);
   for (const row of data.links) showLink(view, row, step);
+  markOnMap(view, now);
   showSentence(view);
 }
 
@@ -79,7 +80,7 @@ function showLink(view, row, step) {
   link.shown = shown;
   link.group.setAttribute("class", classes);
   link.operation.textContent = row.operation;
-  link.contribution.textContent = goesBack && row.text ? `← ${row.text}` : "";
+  link.contribution.textContent = goesBack && row.text ? `${view.data.present ? "" : "← "}${row.text}` : "";
   link.group.querySelector(".backwards").style.display = goesBack ? "" : "none";
 }
 
@@ -111,7 +112,7 @@ function goTo(view, step) {
   if (kept === view.step) return;
   view.step = kept;
   showStep(view);
-  keepInSight(view, view.data.events[kept]?.box);
+  keepStepInSight(view);
   if (!view.playing) tellStep(view);
 }
 

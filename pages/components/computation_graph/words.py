@@ -37,6 +37,7 @@ WORDS: Final = {
     "in_label": N_("Zoom in"),
     "find": N_("Find a node"),
     "find_label": N_("Find a node by its name or type; Enter goes to the next one"),
+    "map": N_("The whole graph, and the part that is seen: a click goes there"),
     "fit": N_("Fit"),
     "fit_label": N_("Show the whole graph"),
     "open": N_("Open"),
@@ -66,6 +67,14 @@ CUTS: Final[dict[Cut, str]] = {
     "detach": N_("cut by detach"),
     "integer": N_("integers, booleans: no gradient"),
     "constant": N_("constant: no gradient"),
+}
+SHORT_CUTS: Final[dict[Cut, str]] = {
+    "data": N_("data"),
+    "no_grad": "no_grad",
+    "inference_mode": "inference_mode",
+    "detach": "detach()",
+    "integer": N_("integer"),
+    "constant": N_("constant"),
 }
 FINDINGS: Final = {
     "nan": N_("makes NaN of a finite gradient"),

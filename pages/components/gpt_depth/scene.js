@@ -4,7 +4,8 @@ const LETTER = 0.62; // of the font's size
 const GAP = 6; // pixels between two rows without lines
 const FAINT = 0.004; // of a weight whose line nobody would see
 
-const widthOf = (text) => [...text].reduce((sum, each) => sum + (each > "\u10ff" && each !== "␣" && each !== "↵" ? 1.7 : 1), 0);
+// Signs for what cannot be seen lie below U+2E80, Chinese above.
+const widthOf = (text) => [...text].reduce((sum, each) => sum + (each >= "\u2e80" ? 1.7 : 1), 0);
 
 // Where everything stands, from the room there is.
 function measured(panel, view, width) {

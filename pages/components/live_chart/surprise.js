@@ -3,7 +3,6 @@
 
 const MOST_BITS = 8
 const STRONGEST = 0.45
-const SIGNS = { " ": "␣", "\n": "↵", "\t": "⇥", "\r": "␍" }
 const WAYS = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 }
 
 function shade(bits) {
@@ -15,8 +14,10 @@ function meanSurprise(stretches) {
   return count ? stretches.reduce((sum, [, bits]) => sum + (bits ?? 0), 0) / count : null
 }
 
-function visible(text) {
-  return [...text].map((character) => SIGNS[character] ?? character).join("")
+// Pairs of a character that cannot be seen and the sign for it, as core/train/text/pieces.py has them.
+function visible(text, pairs) {
+  const signs = Object.fromEntries(pairs.match(/[^]{2}/g).map(([character, sign]) => [character, sign]))
+  return [...text].map((character) => signs[character] ?? character).join("")
 }
 
 // A sample of an older run has no surprise: it is written without shades.
@@ -56,7 +57,7 @@ function renderSurprise(view) {
 
 function candidatesSentence([text, bits, candidates], words) {
   const likeliest = candidates.map((each) => each.map(([sign, chance]) => `${sign} ${chanceText(chance, words)}`).join(" · "))
-  return fill(words.candidates, { text: visible(text), bits: (bits ?? 0).toFixed(2), candidates: likeliest.join(" | ") })
+  return fill(words.candidates, { text: visible(text, words.signs), bits: (bits ?? 0).toFixed(2), candidates: likeliest.join(" | ") })
 }
 
 function chanceText(chance, words) {

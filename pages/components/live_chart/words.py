@@ -14,6 +14,7 @@ from core.figures.train.live_run.surprise import MEAN_SURPRISE
 from core.language import N_, _
 from core.train.run.progress import LEARNT, REAL_WORDS
 from core.train.run.state import KILLED, KILLED_HOLDING, OTHERS_ON_THE_GPU, TIME_IS_UP
+from core.train.text.pieces import SIGNS
 from core.train.worker.failures import (
     DEVICE_GONE,
     DEVICE_LOST,
@@ -201,7 +202,8 @@ def live_words(translate: Translate = _) -> dict[str, str]:
     for prefix, table in (("state_", STATES), ("alt_", ALTS), ("source_", SOURCES)):
         texts |= _translated(translate, table, prefix)
     learnt = _translated(translate, LEARNT, "learnt_")
-    return texts | learnt | {"real_words": translate(REAL_WORDS)}
+    signs = "".join(f"{character}{sign}" for character, sign in SIGNS.items())
+    return texts | learnt | {"real_words": translate(REAL_WORDS), "signs": signs}
 
 
 def _translated(translate: Translate, table: Mapping[Any, str], prefix: str = "") -> dict[str, str]:

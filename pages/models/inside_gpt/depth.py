@@ -1,5 +1,6 @@
 """The answer: what the model would say after each block, and which tokens look at which."""
 
+from functools import partial
 from typing import Final
 
 import streamlit as st
@@ -8,13 +9,15 @@ from core.figures.models.inside_gpt.depth import chance_text, depth_alt, depth_t
 from core.language import _
 from core.models.depth import Depth
 from core.models.depth import depth as look_inside
+from core.models.generation import forward_flops
 from core.train.learning.opened import Opened
-from core.train.text.pieces import visible, vocabulary_signs
+from core.train.text.pieces import SIGNS, SIGNS_TOLD, visible, vocabulary_signs
 from pages.components.gpt_depth.gpt_depth import Typed, gpt_depth
 from pages.components.gpt_depth.rows import Panel, used_tokens
 from pages.models.inside_gpt.inputs import ASK, MAX_CHARS, Case, title_of
 from pages.models.inside_gpt.snippets import snippet
 from pages.shared.charts import show_table
+from pages.shared.job import in_turn
 from pages.shared.settings import is_hidden, presenting
 from pages.shared.tabbed_page import Shown
 
@@ -67,7 +70,7 @@ def _choose(name: str, value: object) -> None:
 
 
 def _panel(case: Case, opened: Opened) -> Panel:
-    inside = look_inside(opened.model, case.token_ids, case.head)
+    inside = _looked(case, opened)
     heads = _("mean") if case.head is None else _("head {number}").format(number=case.head + 1)
     names = row_names(len(inside.chances))
     layers = range(1, len(names))
@@ -78,6 +81,16 @@ def _panel(case: Case, opened: Opened) -> Panel:
         names=names,
         attention=[message.format(layer=layer, heads=heads) for layer in layers],
         inside=inside,
+    )
+
+
+def _looked(case: Case, opened: Opened) -> Depth:
+    count = len(case.token_ids)
+    return in_turn(
+        f"inside {id(opened.model)} {case.head} {case.token_ids}",
+        partial(look_inside, opened.model, case.token_ids, case.head),
+        forward_flops(opened.model.shape, count, count),
+        doing=_("Reading the text …"),
     )
 
 
@@ -119,6 +132,8 @@ def _notes(case: Case) -> list[str]:
     if case.num_all > len(case.token_ids):
         message = _("The model reads the last {count} tokens of your text.")
         notes.append(message.format(count=len(case.token_ids)))
+    if not presenting() and set("".join(case.pieces)) & set(SIGNS.values()):
+        notes.append(_(SIGNS_TOLD))
     return notes
 
 

@@ -4,17 +4,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import streamlit as st
-
 from core.budget.by_hand.gpt import kv_cache
 from core.budget.item import Item
 from core.figures.models.inside_gpt.generation import generation_picture
 from core.language import _
 from core.models.generation import GeneratedToken, forward_flops, generate
+from core.models.held_bytes import held_bytes
 from core.train.learning.opened import Opened
 from core.train.text.pieces import vocabulary_signs
 from core.units import format_count
 from pages.models.inside_gpt.inputs import ASK, Case
+from pages.models.inside_gpt.kept import kept
+from pages.models.inside_gpt.models import SMALL
 from pages.models.inside_gpt.snippets import opening
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
@@ -68,7 +69,7 @@ def generation(case: Case, drawn: Drawn) -> Shown:
         return Shown(headline=_("Type a text in the first tab: the model goes on from it"))
     model, tokenizer = case.opened.model, case.opened.tokenizer
     top_k = min(drawn.top_k, model.shape.vocab_size)
-    written = _written(_name(case.opened), case.token_ids, drawn, case.opened)
+    written = _written(case, drawn)
     signs = vocabulary_signs(tokenizer, [each.id for each in written])
     vocabulary = vocabulary_signs(tokenizer, range(tokenizer.vocab_size))
     last = written[-1]
@@ -119,20 +120,19 @@ def _notes(case: Case, drawn: Drawn, written: Sequence[GeneratedToken]) -> list[
     return notes
 
 
-def _name(opened: Opened) -> str:
-    return f"{opened.kind} {opened.title} {opened.step} {opened.model.shape}"
+def _written(case: Case, drawn: Drawn) -> tuple[GeneratedToken, ...]:
+    opened, top_k = case.opened, min(drawn.top_k, case.opened.model.shape.vocab_size)
 
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-def _written(
-    model: str,  # noqa: ARG001  a part of the key
-    token_ids: tuple[int, ...],
-    drawn: Drawn,
-    _opened: Opened,
-) -> tuple[GeneratedToken, ...]:
-    top_k = min(drawn.top_k, _opened.model.shape.vocab_size)
-    return tuple(
-        generate(
-            _opened.model, token_ids, drawn.num_new, temperature=drawn.temperature, top_k=top_k
+    def write() -> tuple[GeneratedToken, ...]:
+        temperature = drawn.temperature
+        return tuple(
+            generate(
+                opened.model, case.token_ids, drawn.num_new, temperature=temperature, top_k=top_k
+            )
         )
+
+    return kept().get(
+        ("written", ASK.used("run", SMALL), opened.step, case.token_ids, drawn),
+        write,
+        lambda tokens: held_bytes(held for each in tokens for held in (each.logits, each.chances)),
     )

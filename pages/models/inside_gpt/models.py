@@ -1,14 +1,14 @@
 """The models that can be opened: the one that ships, the runs of this server, a fresh one.
 
-Why apart: it reads the runs directory and keeps what it has opened; `inputs` only asks.
+Why apart: it reads the runs directory; `inputs` only asks.
 """
 
-from functools import partial
+import json
+from collections.abc import Callable, Hashable
 from typing import Final
 
-import streamlit as st
-
 from core.language import _
+from core.models.held_bytes import held_bytes
 from core.train.learning.opened import (
     Opened,
     open_fresh,
@@ -21,6 +21,7 @@ from core.train.learning.tensors import newest_checkpoint, runs_with_weights
 from core.train.run.directory import is_run_name, open_run_directory, runs_directory
 from core.train.run.shelf import summarize
 from core.train.start.presets import preset_title
+from pages.models.inside_gpt.kept import kept
 from pages.shared import link
 
 SMALL: Final = "small"
@@ -64,31 +65,18 @@ def steps_of(name: str) -> tuple[int, ...]:
 
 def opened_at(name: str, step: int) -> Opened:
     """Return a model at a step; sessions share it."""
-    opened: Opened
-    opened = _shipped(step) if name == SMALL else _of_run(str(runs_directory()), name, step)
-    return opened
+    if name == SMALL:
+        return _kept((SMALL, step), lambda: open_shipped(step))
+    folder = runs_directory()
+    return _kept((folder, name, step), lambda: open_run(open_run_directory(folder, name), step))
 
 
 def opened_fresh(like: Opened) -> Opened:
     """Return a model of the same shape and vocabulary that has learned nothing."""
-    fresh: Opened = _fresh(str(like.model.shape), like.tokenizer.to_json(), like)
-    return fresh
+    key = (FRESH, str(like.model.shape), json.dumps(like.tokenizer.to_json()))
+    return _kept(key, lambda: open_fresh(like))
 
 
-# A model is read and never changed; errors are not kept.
-_kept = partial(st.cache_resource, max_entries=16, show_spinner=False)
-
-
-@_kept()
-def _shipped(step: int) -> Opened:
-    return open_shipped(step)
-
-
-@_kept()
-def _of_run(folder: str, name: str, step: int) -> Opened:  # noqa: ARG001  the folder is part of the key
-    return open_run(open_run_directory(runs_directory(), name), step)
-
-
-@_kept()
-def _fresh(shape: str, tokenizer: dict[str, object], _like: Opened) -> Opened:  # noqa: ARG001  part of the key
-    return open_fresh(_like)
+# A model is read and never changed.
+def _kept(key: Hashable, make: Callable[[], Opened]) -> Opened:
+    return kept().get(key, make, lambda opened: held_bytes(opened.model.state_dict().values()))

@@ -5,6 +5,7 @@ from typing import Final
 from core.figures.train.data_and_batches.windows import MARGIN, windows_picture
 from core.language import _
 from core.train.text.batches import step_items
+from core.train.text.pieces import SIGNS_TOLD
 from core.train.text.tokenizers import pieces_of
 from core.units import format_exact
 from pages.shared.settings import look, presenting
@@ -47,6 +48,7 @@ def windows_tab(case: Case) -> Shown:
         numbers=[(_("Targets of a step"), targets), (_("Possible starts"), starts)],
         numbers_below=True,
         notes=[] if presenting() else [
+            _(SIGNS_TOLD),
             _("Token {last}, the last one, is a target and never an input: behind it there is "
               "nothing to predict. A `get_batch` that draws `randint(len(data) - L)` and returns "
               "no targets leaves it out for no reason: max index {before} of {last}.").format(

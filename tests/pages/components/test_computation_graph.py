@@ -8,16 +8,24 @@ import pytest
 
 from core.autograd.collapse import collapse
 from core.autograd.graph import Event, Node, TensorInfo
+from core.autograd.presets import PRESETS
+from core.autograd.program import capture_program
 from pages.components.computation_graph import computation_graph
+from pages.components.computation_graph.labels import own_part, short_label
 from pages.components.computation_graph.rows import graph_rows
 from pages.components.computation_graph.texts import (
     draw,
     gradient_text,
     number_text,
-    short_label,
     tensor_text,
 )
-from pages.components.computation_graph.words import CUTS, EVENTS, event_words, graph_words
+from pages.components.computation_graph.words import (
+    CUTS,
+    EVENTS,
+    SHORT_CUTS,
+    event_words,
+    graph_words,
+)
 from tests.core.autograd.made_captures import fork, number, tensor, transformer
 
 FOLDER = computation_graph._FOLDER
@@ -150,6 +158,16 @@ def test_colours_follow_the_logarithm_of_the_gradients_norm():
     assert rows["heats"] == ["0.0001", "1"]
 
 
+def test_a_box_has_room_for_what_its_gradient_grows_to():
+    preset = PRESETS["accumulate"]
+    capture = capture_program(preset.source, preset.tensors())
+    view = collapse(capture)
+    leaf = next(box for box in view.boxes if box.kind == "leaf")
+    once = replace(capture, events=[each for each in capture.events if each.before is None])
+    grown, plain = (draw(each, view).places[leaf.id][2] for each in (capture, once))
+    assert grown == plain + len(" → 12") * 7.4
+
+
 def test_the_drawing_has_a_key_that_values_do_not_change():
     capture = fork()
     warmer = replace(
@@ -185,6 +203,21 @@ def test_large_tensors_are_named_by_their_shape():
     assert len(short_label("x" * 100)) == 30
 
 
+@pytest.mark.parametrize(
+    ("label", "makers", "text"),
+    [
+        ("w * x + b", ["w * x", "b"], "w * x + b"),  # short enough
+        ("(w * x + b) ** 2", ["w * x + b"], "(…) ** 2"),
+        ("x ** 2 + 3 * x + 1", ["x ** 2 + 3 * x"], "… + 1"),
+        ("max ** 2 + x ** 2", ["x ** 2"], "max ** 2 + …"),
+        ("F.mse_loss(out, y)", [], "F.mse_loss(…)"),
+        ("nll_loss_forward_and_more", [], "nll_loss_forward_…"),
+    ],
+)
+def test_on_a_projector_a_long_label_leaves_out_what_other_boxes_say(label, makers, text):
+    assert own_part(label, makers) == text
+
+
 def test_every_word_that_the_browser_asks_for_is_there():
     asked = set(re.findall(r"words\.(\w+)", SOURCE)) - {"label"}
     acts = set(re.findall(r'data-act="(\w+)"', (FOLDER / "computation_graph.html").read_text()))
@@ -200,6 +233,7 @@ def test_there_is_a_sentence_for_each_event_and_each_cut():
     capture = fork()
     assert set(event_words()) == set(EVENTS) == set(Event.__annotations__["kind"].__args__)
     assert {ghost.reason for ghost in capture.ghosts} <= set(CUTS)
+    assert set(SHORT_CUTS) == set(CUTS)
     for row in rows_of(capture)["events"]:
         needed = set(re.findall(r"\{(\w+)\}", event_words()[row["kind"]]))
         assert needed <= set(row["words"]), row

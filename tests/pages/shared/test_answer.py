@@ -71,3 +71,9 @@ def test_the_page_follows_the_unit_switch(open_script):
     assert "804,096 * 4" in app.metric[0].help
     app.button_group(key="units_choice").set_value("GB").run()
     assert app.metric[0].value == "3.22 MB"
+
+
+def test_the_headline_is_shown_with_its_units_beside_their_numbers(open_script):
+    app = open_script("from pages.shared.answer import headline\nheadline('It takes 182 GiB')")
+    assert app.markdown[0].value == "It takes 182\N{NO-BREAK SPACE}GiB"
+    assert app.session_state["headline"] == "It takes 182 GiB"

@@ -50,3 +50,10 @@ def test_what_the_address_has_lost_returns(open_script):
     app.query_params.clear()
     app.run()
     assert app.query_params == CHOSEN
+
+
+def test_an_arrow_stays_with_the_last_word(open_script):
+    app = open_script(
+        'from pages.shared import page_links\npage_links.show_link("demo/two", "Go on →", {})'
+    )
+    assert app.get("page_link")[0].proto.label == "Go on\N{NO-BREAK SPACE}→"

@@ -8,6 +8,7 @@ from core.figures.picture import Drawing, Look, Picture
 from core.figures.theme import CODE_FAMILY
 from core.language import _
 from core.train.text.batches import Window
+from core.train.text.pieces import visible
 from core.train.text.tokenizers import Piece
 
 LINE_PX: Final = 33
@@ -15,7 +16,6 @@ PRESENT_LINE_PX: Final = 34
 MARGIN: Final = 3  # columns left and right of the window, for the text around it
 MOST_COLUMNS: Final = 16
 MOST_ROWS: Final = 4
-_SEEN: Final = {" ": "·", "\n": "⏎", "\t": "⇥", "\r": "␍"}
 _ROW_LINES: Final = 2.5
 _RIBBON: Final = 2.0
 _FIRST_ROW: Final = 3.5
@@ -64,11 +64,7 @@ def windows_picture(
 
 def seen(pieces: Sequence[Piece]) -> str:
     """Return tokens as text in which spaces and line ends can be seen, parted by bars."""
-    return "|".join(_written(piece) for piece in pieces)
-
-
-def _written(piece: Piece) -> str:
-    return "".join(_SEEN.get(letter, letter) for letter in piece.text)
+    return "|".join(visible(piece.text) for piece in pieces)
 
 
 def _draw_text(
@@ -164,7 +160,7 @@ def _draw_words(
         text=[html.escape(_cut(piece, room), quote=False) for piece in pieces],
         textfont={"family": CODE_FAMILY, "size": look.layout()["font"]["size"]},
         customdata=[
-            [html.escape(_written(piece), quote=False), piece.token_id] for piece in pieces
+            [html.escape(visible(piece.text), quote=False), piece.token_id] for piece in pieces
         ],
         hovertemplate=_("token {number}").format(number="%{customdata[1]}")
         + ": %{customdata[0]}<extra></extra>",
@@ -173,7 +169,7 @@ def _draw_words(
 
 def _cut(piece: Piece, room: int) -> str:
     """Return what fits into a cell: of bytes their digits, of a long token its beginning."""
-    word = _written(piece) if piece.is_text else _written(piece).strip("<>")
+    word = visible(piece.text) if piece.is_text else visible(piece.text).strip("<>")
     return word if len(word) <= room else word[: room - 1] + "…"
 
 

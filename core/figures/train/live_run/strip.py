@@ -14,7 +14,7 @@ from typing import Any, Final
 from core.figures.theme import CODE_FAMILY, COLORS, FONT_FAMILY
 from core.figures.train.live_run.surprise import mean_surprise, shade
 from core.language import N_, _
-from core.train.text.pieces import visible
+from core.train.text.pieces import SIGNS, visible
 
 NUM_IN_STRIP: Final = 6
 SECONDS_EACH: Final = 0.9  # of the animation
@@ -111,7 +111,7 @@ def _cells(sample: Sample) -> list[_Cell]:
     cells: list[_Cell] = []
     column = line = 0
     for text, bits, *_candidates in stretches:
-        for sign in visible(text).replace("␣", " "):
+        for sign in visible(text).replace(SIGNS[" "], " "):
             width = 2 if unicodedata.east_asian_width(sign) in "WF" else 1
             if column + width > _CELLS:
                 column, line = 0, line + 1

@@ -5,8 +5,10 @@ import re
 import pytest
 
 from core.language import install_provider
+from core.language.extract import ROOT
 from core.train.control.commands import RANGES, check_command
 from core.train.run.state import STATES
+from core.train.text.pieces import SIGNS
 from pages.components.live_chart import live_chart as part
 from pages.components.live_chart.words import live_words
 
@@ -29,6 +31,18 @@ def test_the_javascript_and_the_html_hold_no_words_of_their_own():
     selectors = (".live", "input,")
     assert [text for text in sentences if not text.startswith(selectors)] == []
     assert re.findall(r">\s*[A-Za-z]{2,}", HTML) == []
+
+
+def test_the_signs_for_what_cannot_be_seen_stand_in_core_alone():
+    pairs = live_words()["signs"]
+    assert dict(zip(pairs[::2], pairs[1::2], strict=True)) == SIGNS
+    for path in (
+        *ROOT.glob("pages/**/*.js"),
+        *ROOT.glob("pages/**/*.py"),
+        *ROOT.glob("core/**/*.py"),
+    ):
+        if path != ROOT / "core/train/text/pieces.py":
+            assert not set(SIGNS.values()) & set(path.read_text(encoding="utf-8")), path
 
 
 @pytest.mark.parametrize("state", [*STATES, "none"])

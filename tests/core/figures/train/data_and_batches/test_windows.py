@@ -45,8 +45,8 @@ def test_of_a_large_batch_the_first_rows_are_drawn_and_all_are_in_the_table(pres
 
 def test_spaces_and_line_ends_can_be_seen():
     drawn = picture((0,), 3, Look(), text="a b\nc<d")
-    assert drawn.table["inputs"] == ["a|·|b"]
-    assert drawn.figure.data[2].text == ("·", "b", "⏎")
+    assert drawn.table["inputs"] == ["a|␣|b"]
+    assert drawn.figure.data[2].text == ("␣", "b", "↵")
 
 
 def test_markup_in_a_text_is_drawn_as_text():
