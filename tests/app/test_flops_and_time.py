@@ -90,7 +90,7 @@ def test_numbers_of_the_lecture_and_of_the_reference_stand_in_the_headlines(open
         "rule": ({"flops_model": "llama-2-7b", "flops_context": "4096"}, "1.060 × 6ND"),
         "mfu": ({"flops_checkpointing": "selective"}, "MFU 33.7 % with full attention, 30 %"),
         "roofline": ({"flops_kind": "examples"}, "295.3 FLOP/byte"),
-        "time": ({}, "6.3e24 FLOPs, 143.9 days"),
+        "time": ({}, "143.9 days on 1,024 × H100 SXM: 6.3e24 FLOPs"),
         "budget": ({}, "9.574e21 FLOPs"),
         "why": ({}, "1.2 × as much"),
         "ladder": ({}, "From 3.36e7 to 1e26 FLOPs"),
@@ -218,9 +218,9 @@ def test_the_longest_and_the_shortest_plan_are_told_in_units_that_show_them(open
         PAGE, flops_tab="time", flops_params="0.001", flops_tokens="0.000001",
         flops_devices="1000000",
     )  # fmt: skip
-    assert " days: " in headline(longest)
+    assert " days on " in headline(longest)
     assert "0.0 days" not in headline(shortest)
-    assert "FLOPs, 12.1 ns: " in headline(shortest)
+    assert "takes 12.1 ns on 1,000,000 × " in headline(shortest)
 
 
 def test_one_of_a_thing_is_singular(open_page):
@@ -319,7 +319,7 @@ def dragged(app, name):
 def test_a_slider_and_its_field_are_one_number(open_page):
     app = open_page(PAGE)
     dragged(app, "params").set_value(7.0).run()
-    assert "14.4 days: 7 B parameters" in headline(app)
+    assert "Training 7 B parameters on 15 T tokens takes 14.4 days" in headline(app)
     assert app.number_input(key="flops_params").value == 7.0
     assert float(app.query_params["flops_params"]) == 7
 
@@ -331,7 +331,7 @@ def test_a_slider_and_its_field_are_one_number(open_page):
 def test_any_number_of_a_link_is_a_stop_of_its_slider(open_page):
     sizes = {"params": "671.5", "tokens": "14.8", "devices": "2788000"}
     app = open_page(PAGE, **{f"flops_{name}": text for name, text in sizes.items()})
-    assert "671.5 B parameters, 14.8 T tokens" in headline(app)
+    assert "671.5 B parameters on 14.8 T tokens" in headline(app)
     assert dragged(app, "params").value == 671.5
     assert dragged(app, "devices").value == 1024, "beyond the field's range: refused"
     beyond = open_page(PAGE, flops_params="50000")

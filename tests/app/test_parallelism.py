@@ -51,7 +51,7 @@ def test_the_headline_says_what_a_device_holds_and_what_it_sends(open_page):
     largest, sent, _seconds = [metric.value for metric in app.metric]
 
     assert headline(app).startswith(
-        f"A device holds at most {largest} of 78.6 GiB (pipeline stage 0)"
+        f"Llama-3.1 70B on 64 × H100 SXM: a device holds at most {largest} of 78.6 GiB (stage 0)"
     )
     assert headline(app).endswith(f"sends {sent} in a step")
     grid = open_page(PAGE, parallel_tab="ranks")
@@ -86,7 +86,7 @@ def test_every_stage_is_drawn_and_told(open_page):
     ("tab", "sentence"),
     [
         ("ranks", "on 1 × H100 SXM: it holds everything"),
-        ("stages", "Each device holds"),
+        ("stages", "each device holds"),
         ("sharding", "One replica has nobody to share with"),
         ("links", "One device sends nothing"),
         ("schedule", "One stage has nobody to wait for"),

@@ -162,8 +162,8 @@ def sentence(run: Run, flops: float, seconds: float) -> str:
     """Return the headline: how many FLOPs, how long, and of which plan."""
     days = seconds / DAY
     return _(
-        "{flops} FLOPs, {time}: {params} B parameters, {tokens} T tokens on {count} × {device} "
-        "at {mfu} MFU"
+        "Training {params} B parameters on {tokens} T tokens takes {time} on {count} × {device}: "
+        "{flops} FLOPs at {mfu} MFU"
     ).format(
         flops=scientific(flops),
         time=_("{days} days").format(days=f"{days:,.1f}") if days >= 2 else format_seconds(seconds),

@@ -143,7 +143,7 @@ def stages(case: Case) -> Shown:
     numbers = _numbers(case, budget)
     sent = dict(numbers)[_("Sent in a step")]
     return Shown(
-        headline=_stages_sentence(budget, sent.amount),
+        headline=_stages_sentence(case, budget, sent.amount),
         charts=[Chart(picture=stages_picture(bars, budget.capacity, look()), file_name="stages")],
         numbers=numbers,
         beside=_memory_link(case),
@@ -151,20 +151,25 @@ def stages(case: Case) -> Shown:
     )
 
 
-def _stages_sentence(budget: Budget, sent: float) -> str:
-    """Return which stage uses the most memory, and what is sent."""
+def _stages_sentence(case: Case, budget: Budget, sent: float) -> str:
+    """Return what a device of the plan holds at most, and what it sends."""
     amounts = [stage.amount for stage in budget.stages]
     most = max(amounts)
     words = {
+        "plan": _("{model} on {count} × {device}").format(
+            model=case.spec.name,
+            count=format_exact(case.cluster.num_devices),
+            device=case.cluster.device.name,
+        ),
         "held": look().format_bytes(most),
         "capacity": look().format_bytes(budget.capacity),
         "sent": look().format_bytes(sent),
     }
     if most == min(amounts):
-        said = _("Each device holds {held} of {capacity} and sends {sent} in a step")
+        said = _("{plan}: each device holds {held} of {capacity} and sends {sent} in a step")
         return said.format(**words)
     return _(
-        "A device holds at most {held} of {capacity} (pipeline stage {most}) and sends {sent} in a "
+        "{plan}: a device holds at most {held} of {capacity} (stage {most}) and sends {sent} in a "
         "step"
     ).format(most=amounts.index(most), **words)
 
