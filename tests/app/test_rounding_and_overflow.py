@@ -230,12 +230,14 @@ def test_every_format_can_stand_in_each_row_of_the_number_line(open_page):
 def test_the_window_of_the_number_line_is_moved_and_zoomed_by_sliders(open_page):
     app = open_page(PAGE, **FREE)
     assert "Numbers from 0.9375 to 1.0625, all marked: 193 in float16" in headline(app)
-    app.slider(key="rounding_width").set_value(-5).run()
+    app.select_slider(key="rounding_width_slider").set_value(-5).run()
     assert "from 0.984375 to 1.015625, all marked: 49 in float16, 7 in bfloat16" in headline(app)
     app.select_slider(key="rounding_center_slider").set_value("1.015625").run()
     assert "Numbers from 1 to 1.03125" in headline(app)
     assert app.text_input(key="rounding_center").value == "1.015625"
-    app.slider(key="rounding_width").set_value(-1).run()  # the stops begin anew around the centre
+    app.select_slider(key="rounding_width_slider").set_value(
+        -1
+    ).run()  # the stops begin anew around the centre
     stops = app.select_slider(key="rounding_center_slider").options
     assert (stops[0], stops[64], stops[-1]) == ("-2.984375", "1.015625", "5.015625")
 
@@ -244,11 +246,28 @@ def test_a_window_that_cannot_be_is_changed_with_a_sentence(open_page):
     app = open_page(PAGE, **FREE, rounding_center="inf")
     assert "cannot stand at inf" in said(app)
     app = open_page(PAGE, **FREE, rounding_width="-150")
-    assert "float64 ends at a width of 3.552" in said(app)
-    app = open_page(PAGE, **FREE, rounding_width="999")
-    assert "999" in said(app)
-    app = open_page(PAGE, **FREE, rounding_center="abc")
-    assert "is not a number" in headline(app)
+    assert "float64 ends at a width of 2⁻⁴⁸" in said(app)
+
+
+@pytest.mark.parametrize("refused", [{}, {"rounding_center": "abc"}, {"rounding_value": "abc"}])
+def test_the_range_of_the_width_is_said_whatever_else_is_refused(open_page, refused):
+    app = open_page(PAGE, **FREE, rounding_width="9999", **refused)
+    assert "`9999` was not accepted: allowed is a whole number from -1070 to 1022" in said(app)
+    assert "no such setting" not in said(app)
+    assert ("is not a number" in headline(app)) == bool(refused)
+
+
+def test_a_window_that_is_first_opened_holds_the_number_and_an_old_link_its_own(open_page):
+    app = open_page(PAGE, rounding_tab="line")
+    app.selectbox(key="rounding_view_choice").set_value("free").run()
+    assert "Numbers from 65264 to 65776" in headline(app)
+    app.select_slider(key="rounding_width_slider").set_value(4).run()
+    for view in ("log", "free"):
+        app.selectbox(key="rounding_view_choice").set_value(view).run()
+    assert "Numbers from 65512 to 65528" in headline(app)  # where the reader left it
+    assert "Numbers from 0.9375 to 1.0625" in headline(open_page(PAGE, **FREE))
+    app = open_page(PAGE, **FREE, rounding_center="3", rounding_width="0")
+    assert "Numbers from 2.5 to 3.5" in headline(app)
 
 
 def test_the_code_of_a_window_prints_its_counts(open_page, run_code):

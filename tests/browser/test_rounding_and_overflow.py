@@ -137,24 +137,6 @@ def test_the_zoom_fits_one_screen(new_page, visit, lang):
         assert bottom <= 768, (width, bottom)
 
 
-def test_a_window_of_the_number_line_is_dragged_within_its_marks(page, visit, ready):
-    visit(page, PATH, rounding_tab="line", rounding_view="free", rounding_width="-5")
-    chart = page.locator(".st-key-rounding_line_window .js-plotly-plot")
-    chart.locator(".main-svg").first.wait_for(timeout=30_000)
-    ready(page)
-    assert headline(page).startswith("Numbers from 0.984375 to 1.015625, all marked: 49 in float16")
-    box = chart.locator(".nsewdrag").first.bounding_box()
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    for distance in (-200, -400, -400):
-        page.mouse.move(x, y)
-        page.mouse.down()
-        page.mouse.move(x + distance, y, steps=8)
-        page.mouse.up()
-    low, high = chart.evaluate("(chart) => chart._fullLayout.xaxis.range")
-    assert low > 1.01
-    assert high <= 1.046875  # a window farther: as far as its marks reach
-
-
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_a_window_of_the_number_line_has_few_controls_and_fits(new_page, visit, lang):
     page = visit(new_page(1366, 768, lang), PATH, rounding_tab="line", rounding_view="free")

@@ -18,6 +18,7 @@ MAGNITUDE_BITS: Final = 8  # of a wide float these run through all patterns, the
 PARTS: Final = 16  # of the gap between two neighbours
 _MOST_DIGITS: Final = 24  # what is longer in decimal is written in hexadecimal
 _FINE: Final = 100  # a stop inside a gap is written to this part of it
+_FINER: Final = 1000  # the centre of a window to this part of its width: less than a pixel
 _STEPS, _WINDOWS = 8, 8  # of a window that moves: steps in its width, and widths to each side
 _LEADING: Final = (1, 2, 3, 5, 7)
 _EXPONENTS: Final = range(-9, 7)
@@ -64,7 +65,7 @@ def stops_around(fmt: Format, value: Fraction | float) -> Mapping[str, Fraction]
         for number in range(PARTS + 1):
             exact = low + number * part
             if number % (PARTS // 2):
-                exact = _round(exact, high - low)
+                exact = _round(exact, (high - low) / _FINE)
             stops[_written(exact)] = exact
     return stops
 
@@ -97,6 +98,15 @@ def centers(value: Fraction | float, exponent: int) -> Mapping[str, Fraction]:
     return {_written(each): each for each in stops}
 
 
+def center_text(center: Fraction, exponent: int) -> str:
+    """Return where a window of 2**exponent stands, in as few digits as no eye misses.
+
+    >>> center_text(Fraction(1, 3), -3), center_text(Fraction(2) ** 1000, 1000)
+    ('0.3333', '1.072e+301')
+    """
+    return _written(_round(center, Fraction(2) ** exponent / _FINER))
+
+
 def _decade(digit: int, power: int) -> tuple[str, Fraction]:
     exact = digit * Fraction(10) ** power
     return exact_decimal(exact)[0] if power >= _LEAST_FIXED else f"{digit}e{power}", exact
@@ -118,10 +128,10 @@ def _beside(fmt: Format, code: int | None, step: int) -> Fraction | None:
     return None if found is None else found.exact
 
 
-def _round(exact: Fraction, gap: Fraction) -> Fraction:
-    """Return a number with as few digits as tell it from others inside a gap."""
-    power = len(str(gap.numerator)) - len(str(gap.denominator))
-    unit = Fraction(10) ** (power if Fraction(10) ** power <= gap else power - 1) / _FINE
+def _round(exact: Fraction, most: Fraction) -> Fraction:
+    """Return a number in as few decimal digits as bring it within half of `most`."""
+    power = len(str(most.numerator)) - len(str(most.denominator))
+    unit = Fraction(10) ** (power if Fraction(10) ** power <= most else power - 1)
     return round(exact / unit) * unit
 
 

@@ -17,7 +17,13 @@ from core.dtypes.exact import parse_value
 from core.figures.dtypes.rounding_and_overflow.cast_words import OVERFLOW_NAMES, ROUNDING_NAMES
 from core.figures.dtypes.rounding_and_overflow.line_window import VIEWS, View
 from core.language import N_, _
-from pages.shared.dtypes.slide import before_the_drag, slide_center, slide_decades, slide_text
+from pages.dtypes.rounding_and_overflow.window import (
+    DEFAULT_CENTER,
+    FreePart,
+    begin_at_number,
+    choose_window,
+)
+from pages.shared.dtypes.slide import before_the_drag, slide_decades, slide_text
 from pages.shared.inputs import Inputs
 
 ASK: Final = Inputs("rounding")
@@ -37,20 +43,6 @@ VIEW_NAMES: Final[Mapping[View, str]] = {
     "linear": N_("from zero, evenly"),
     "near": N_("near the number"),
 }
-_NARROWEST, _WIDEST = -150, 128  # from half a subnormal of float32 to all of its numbers
-
-
-@dataclass(frozen=True, slots=True)
-class FreePart:
-    """A part of the number line that the reader moves and zooms.
-
-    Attributes:
-        center: The number in its middle.
-        exponent: It is 2**exponent wide.
-    """
-
-    center: Fraction | float
-    exponent: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -117,7 +109,7 @@ def choose_cast() -> Case:
     Raises:
         ValueError: If the text is no number; the sentence says which texts are.
     """
-    tab = ASK.used("tab")
+    tab, view_before = ASK.used("tab"), ASK.used("view", "free")
     view = _choose_view() if tab == "line" else VIEWS[0]
     is_free = view == "free"
     place, field = st.container(), st.container()
@@ -130,10 +122,12 @@ def choose_cast() -> Case:
         beside = choose_beside() if tab in _WITH_OTHERS else ()
         with nullcontext() if is_free else field:
             text = _write("value", _("Exact number"), DEFAULT_VALUE)
-        written = _write("center", _("Centre of the window"), "1") if is_free else ""
-    value = parse_value(text)
+        if is_free and view_before != "free":
+            begin_at_number(ASK, text, fmt)
+        center = _write("center", _("Centre of the window"), DEFAULT_CENTER) if is_free else ""
     with place:
-        part = _choose_part(view, written)
+        part = choose_window(ASK, center) if view == "free" else view
+        value = parse_value(text)
         if not is_free:
             _slide(tab, text, fmt)
     return Case(
@@ -170,19 +164,6 @@ def _choose_view() -> View | Literal["free"]:
             _("a window to move and zoom") if name == "free" else _(VIEW_NAMES[name])
         ),
     )
-
-
-def _choose_part(view: View | Literal["free"], center: str) -> View | FreePart:
-    """Return the part of the number line; of a window, show the sliders that move and zoom it."""
-    if view != "free":
-        return view
-    middle, move = parse_value(center), st.container()
-    exponent = ASK.slider(
-        "width", _("Width of the window, 2^n"), _NARROWEST, _WIDEST, default=-3, step=1
-    )
-    with move:
-        slide_center(ASK, "center", center, exponent)
-    return FreePart(middle, exponent)
 
 
 def _slide(tab: str, text: str, fmt: Format) -> None:

@@ -1,13 +1,14 @@
 """The number line of up to four formats: all of it, some of it, or a window that is moved."""
 
+from dataclasses import replace
 from typing import Final
 
 from core.figures.dtypes.rounding_and_overflow.free_window import free_window, window_words
 from core.figures.dtypes.rounding_and_overflow.line import line_picture
 from core.figures.dtypes.rounding_and_overflow.line_window import window_of
-from core.language import _
 from pages.dtypes.rounding_and_overflow.answer import answered
-from pages.dtypes.rounding_and_overflow.inputs import Case, FreePart
+from pages.dtypes.rounding_and_overflow.inputs import ASK, Case
+from pages.dtypes.rounding_and_overflow.window import FreePart, follow_the_hand
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
 
@@ -27,7 +28,8 @@ def line(case: Case) -> Shown:
         return _in_window(case, case.part)
     rows = [(fmt, case.into(fmt)) for fmt in case.formats]
     window = window_of(case.part, case.formats, rows[0][1])
-    return answered(case, line_picture(rows, case.said, window, look()), "number_line")
+    shown = answered(case, line_picture(rows, case.said, window, look()), "number_line")
+    return replace(shown, notes=_said(follow_the_hand(ASK, window)))
 
 
 def _in_window(case: Case, part: FreePart) -> Shown:
@@ -35,12 +37,15 @@ def _in_window(case: Case, part: FreePart) -> Shown:
     window, changed = free_window(part.center, part.exponent)
     rows = [(fmt, case.into(fmt)) for fmt in case.formats]
     picture = line_picture(rows, case.said, window, look())
-    drag = _("Drag the picture to look as far again to either side; the sliders move and zoom it.")
     return Shown(
         headline=window_words(case.formats, window),
         charts=[Chart(picture=picture, file_name="number_line", key="window")],
-        notes=[changed, drag] if changed else [drag],
+        notes=_said(changed, follow_the_hand(ASK, window)),
         code=_CODE.format(
             names=tuple(fmt.name for fmt in case.formats), low=window.low, high=window.high
         ),
     )
+
+
+def _said(*notes: str) -> list[str]:
+    return [note for note in notes if note]

@@ -23,7 +23,11 @@ from core.language import _
 
 MAX_FORMATS: Final = 4
 ROW_PX: Final = 36
-_NO_ZOOM: Final = ("zoom", "select", "lasso", "zoomIn", "zoomOut", "autoScale")
+_PRESENT_TICKS: Final = 3  # powers of two on each side of zero
+# A hand moves a free window itself: Plotly has no tool for it.
+_NO_TOOLS: Final = (
+    "zoom", "pan", "select", "lasso", "zoomIn", "zoomOut", "autoScale", "resetScale",
+)  # fmt: skip
 # Meaning of the colour and pattern of each band: who sees no colours still tells them apart.
 _BANDS: Final = {
     "normal": ("exact", ""),
@@ -54,6 +58,8 @@ def line_picture(rows: Sequence[Row], said: str, window: Window, look: Look) -> 
     low, high = window.drawn
     if low <= value <= high:
         draw_value(drawing, window.at(value), said, look, y=1)
+    if window.is_free:
+        _point_to_value(drawing, value, said, window)
     results = [
         _("{result} in {format}").format(result=digits(trace.result, 8), format=fmt.name)
         for fmt, trace in rows
@@ -66,7 +72,7 @@ def line_picture(rows: Sequence[Row], said: str, window: Window, look: Look) -> 
         formats = [fmt for fmt, _trace in rows]
         alt = f"{window_words(formats, window)}. {alt}"
         table |= _counts(formats, window)
-    figure = drawing.figure(_layout(list(named), window, look.layout()))
+    figure = drawing.figure(_layout(list(named), window, look))
     return Picture(figure=figure, alt=alt, table=table)
 
 
@@ -79,26 +85,26 @@ def _counts(formats: Sequence[Format], window: Window) -> Table:
     }
 
 
-def _layout(names: list[str], window: Window, base: dict[str, Any]) -> dict[str, Any]:
+def _layout(names: list[str], window: Window, look: Look) -> dict[str, Any]:
     """Return the layout: the formats from top to bottom, the window from left to right."""
+    base = look.layout()
     size = base["font"]["size"]
-    values, texts = window.axis_ticks()
+    values, texts = window.axis_ticks(_PRESENT_TICKS) if look.present else window.axis_ticks()
     across = {
-        "range": [window.at(window.low), window.at(window.high)],
+        "range": [window.at(end) for end in (window.low, window.high)],
         "tickvals": values,
         "ticktext": texts,
         "zeroline": False,
+        "tickangle": 0,
     }
     down = {"autorange": "reversed", "categoryarray": names, "fixedrange": True}
-    below = -0.1
-    meta: dict[str, Any] = {"floor": window.floor}  # where zero stands: another one, another axis
+    below = -2.2 * size / (len(names) * (ROW_PX + size))  # under the axis, however few rows
+    # Where zero stands, and both ends: with others it is another axis.
+    meta = {"floor": window.floor, "low": window.low, "high": window.high}
     if window.is_free:
-        low, high = window.drawn
-        across |= {"minallowed": low, "maxallowed": high, "tickangle": 0}
-        # A drag shows marks that were made for what it shows; a zoom needs others: it is an input.
-        base = base | {"dragmode": "pan", "modebar": {"remove": _NO_ZOOM}}
-        meta |= {"low": low, "high": high}
-        below = -2.2 * size / (len(names) * (ROW_PX + size))  # under the axis, however few rows
+        low, high = map(window.at, window.drawn)
+        across |= {"minallowed": low, "maxallowed": high, "fixedrange": True}
+        base = base | {"dragmode": False, "modebar": {"remove": _NO_TOOLS}}
     return base | {
         "meta": meta,
         "height": len(names) * (ROW_PX + size) + (10 if window.is_free else 7) * size,
@@ -200,6 +206,15 @@ def _draw_stored(drawing: Drawing, rows: Mapping[str, Row], window: Window, look
             "line": {"width": 3, "color": color},
         },
     )
+
+
+def _point_to_value(drawing: Drawing, value: float, said: str, window: Window) -> None:
+    """Say at an end of a free window in which direction the reader's number lies outside it."""
+    end = {"xref": "paper", "y": 1, "yref": "paper", "yanchor": "bottom"}
+    if value < window.low:
+        drawing.note(x=0, xanchor="left", text=f"← <b>{said}</b>", **end)
+    elif value > window.high:
+        drawing.note(x=1, xanchor="right", text=f"<b>{said}</b> →", **end)
 
 
 def draw_value(drawing: Drawing, at: float, said: str, look: Look, **place: object) -> None:

@@ -1,6 +1,7 @@
 """Which part of the number line a picture shows: all of it in powers of two, or some of it."""
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -36,7 +37,8 @@ _AXIS_DIGITS: Final = 9
 _FREE_DIGITS: Final = 8  # of a free window, which is often narrow and so needs more
 _LONG_TEXT: Final = 7
 _LOWEST: Final = 2.0**-1074
-HIGHEST: Final = 2.0**1022  # eight times its eighth is still a float64
+_HIGHEST: Final = 2.0**1022  # eight times its eighth is still a float64
+LARGEST: Final = sys.float_info.max
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,38 +49,64 @@ class Window:
         low: Its left end.
         high: Its right end.
         floor: In a signed logarithm, log2 of what is drawn at zero; None for a linear line.
-        is_free: Whether the reader moves it: then as much again is drawn on either side, for a
-            hand that drags the picture.
+        exponent: Of a window that the reader moves: it is 2**exponent wide. As much again is drawn
+            on either side, for a hand that drags the picture. None for the others.
     """
 
     low: float
     high: float
     floor: int | None = None
-    is_free: bool = False
+    exponent: int | None = None
+
+    @property
+    def is_free(self) -> bool:
+        """Whether the reader moves it."""
+        return self.exponent is not None
 
     @property
     def drawn(self) -> tuple[float, float]:
         """The ends of what is drawn: beyond those of a free window, which is dragged."""
         width = self.high - self.low if self.is_free else 0.0
-        return self.low - width, self.high + width
+        return max(self.low - width, -LARGEST), min(self.high + width, LARGEST)
 
     def at(self, value: float) -> float:
         """Return where a number stands on the axis.
 
+        A free window goes from -1/2 to 1/2, for Plotly draws neither 1e308 nor 1e-320.
+
         >>> Window(low=-4, high=4, floor=-2).at(-1.0)
         -2.0
+        >>> Window(low=1, high=3, exponent=1).at(2.5)
+        0.25
         """
+        if self.is_free:
+            return (value - self.low) / (self.high - self.low) - 0.5
         if self.floor is None or value == 0:
             return value
         return math.copysign(max(math.log2(abs(value)) - self.floor, 0.0), value)
 
-    def axis_ticks(self) -> tuple[list[float], list[str]]:
-        """Return where the axis is marked, and with what."""
+    def number_at(self, place: float) -> float:
+        """Return the number that stands at a place on the axis: the inverse of `at`.
+
+        >>> Window(low=-4, high=4, floor=-2).number_at(-2.0)
+        -1.0
+        """
+        if self.floor is None or place == 0:
+            return place
+        return math.copysign(2.0 ** min(abs(place) + self.floor, 1023), place)
+
+    def axis_ticks(self, most: int = _NUM_TICKS) -> tuple[list[float], list[str]]:
+        """Return where the axis is marked, and with what.
+
+        `most` is how many powers of two a side of zero has room for.
+        """
+        if self.exponent is not None:
+            return self._moving_ticks(self.exponent)
         if self.floor is None:
             return self._even_ticks()
         top = math.log2(self.high)
-        step = max(round((top - self.floor) / _NUM_TICKS), 1)
-        first = -(-(self.floor + 1) // step) * step
+        step = max(round((top - self.floor) / most), 1)
+        first = -(-(self.floor + (step + 1) // 2) // step) * step  # none runs into that of zero
         exponents = range(first, math.floor(top) + 1, step)
         positive = [(self.at(2.0**each), power_text(each) if each else "1") for each in exponents]
         negative = [(-x, f"−{text}") for x, text in positive if self.low < 0]
@@ -87,19 +115,31 @@ class Window:
 
     def _even_ticks(self) -> tuple[list[float], list[str]]:
         step = self.high / (_NUM_TICKS - 1) - self.low / (_NUM_TICKS - 1)
-        if not self.is_free:
-            values = [self.low + n * step for n in range(_NUM_TICKS)]
-            return values, [digits(value, _AXIS_DIGITS) for value in values]
-        values = [self.low + n * step for n in range(1 - _NUM_TICKS, 2 * _NUM_TICKS - 1)]
-        texts = [digits(value, digits_apart(values)) for value in values]
-        every = 2 if max(map(len, texts)) > _LONG_TEXT else 1  # on a projector they would collide
-        return values[::every], texts[::every]
+        values = [self.low + n * step for n in range(_NUM_TICKS)]
+        return values, [digits(value, _AXIS_DIGITS) for value in values]
+
+    def _moving_ticks(self, exponent: int) -> tuple[list[float], list[str]]:
+        """Mark multiples of a quarter of the width, or a half: they move with the line."""
+        low, high = map(Fraction, self.drawn)
+        for part in (4, 2):  # on a projector four long ones would collide
+            step = Fraction(2) ** exponent / part
+            values = [float(n * step) for n in range(math.ceil(low / step), int(high // step) + 1)]
+            texts = [_tick_text(value, digits_apart(values, 3)) for value in values]
+            if max(map(len, texts)) <= _LONG_TEXT:
+                break
+        return [self.at(value) for value in values], texts
 
 
-def digits_apart(values: Sequence[float]) -> int:
-    """Return how many digits tell evenly placed numbers from one another, eight at least."""
+def digits_apart(values: Sequence[float], least: int = _FREE_DIGITS) -> int:
+    """Return how many digits tell evenly placed numbers from one another, `least` at least."""
     largest, step = max(map(abs, values)), values[1] - values[0]
-    return max(_FREE_DIGITS, math.ceil(math.log10(largest / step)) + 2)
+    return max(least, math.ceil(math.log10(largest / step)) + 2)
+
+
+def _tick_text(value: float, most: int) -> str:
+    """Return a number for an axis: with all its digits if these are few, else rounded to `most`."""
+    exact = digits(value, max(most, _FREE_DIGITS))
+    return f"{value:.{most}g}" if "…" in exact else exact
 
 
 def power_text(exponent: int, *, share: bool = False) -> str:
@@ -129,7 +169,7 @@ def window_of(view: View, formats: Sequence[Format], trace: CastTrace) -> Window
     if view == "log":
         return _whole(formats, value)
     reach = formats[0].max if not math.isfinite(value) else 2 * abs(value) or 1.0
-    limit = 2.0 ** min(math.ceil(math.log2(max(min(reach, HIGHEST), _LOWEST))), 1022)
+    limit = 2.0 ** min(math.ceil(math.log2(max(min(reach, _HIGHEST), _LOWEST))), 1022)
     return Window(low=-limit if formats[0].min < 0 else -limit / 8, high=limit)
 
 
@@ -152,7 +192,7 @@ def _near(fmt: Format, trace: CastTrace) -> Window:
         gap = _gap_beside(fmt, trace.code)
     reach = _NEAR_STEPS * gap
     low_end, high_end = (to_float(center + side * reach) for side in (-1, 1))
-    return Window(low=max(low_end, -HIGHEST), high=min(high_end, HIGHEST))
+    return Window(low=max(low_end, -_HIGHEST), high=min(high_end, _HIGHEST))
 
 
 def _gap_beside(fmt: Format, code: int) -> Fraction:

@@ -1,14 +1,29 @@
 """The number line: every number where it belongs, bands with the right ends, windows that hold."""
 
 import math
+import sys
+from fractions import Fraction
 from itertools import pairwise
 
+import ml_dtypes
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from core.dtypes import FORMATS
 from core.dtypes.cast.explain_cast import explain_cast
 from core.dtypes.exact import parse_value
-from core.figures.dtypes.rounding_and_overflow.free_window import free_window, window_words
+from core.figures.dtypes.rounding_and_overflow.free_window import (
+    NARROWEST,
+    WIDEST,
+    free_window,
+    moved_window,
+    width_words,
+    window_around,
+    window_marks,
+    window_words,
+)
 from core.figures.dtypes.rounding_and_overflow.line import MAX_FORMATS, line_picture
 from core.figures.dtypes.rounding_and_overflow.line_window import (
     BAND_NAMES,
@@ -19,6 +34,8 @@ from core.figures.dtypes.rounding_and_overflow.line_window import (
 )
 from core.figures.picture import Look
 from core.figures.theme import MODES
+
+LARGEST = sys.float_info.max
 
 
 def drawn(names, value, view, **look):
@@ -131,22 +148,48 @@ def test_a_free_window_marks_every_number_inside_and_as_far_again_on_both_sides(
     assert (window.low, window.high, window.drawn) == (0.984375, 1.015625, (0.953125, 1.046875))
     assert changed == ""
     assert "49 in float16, 7 in bfloat16" in picture.alt
-    drawn = sorted(
-        x for trace in marks(picture.figure) if "bfloat16" in trace.y[0] for x in trace.x
-    )
-    below = [1 - n / 256 for n in range(12, 0, -1)]
-    assert drawn == [*below, *(1 + n / 128 for n in range(7))]
+    drawn = {
+        float(text): x
+        for trace in marks(picture.figure)
+        if "bfloat16" in trace.y[0]
+        for x, text in zip(trace.x, trace.hovertext, strict=True)
+    }
+    assert sorted(drawn) == [1 - n / 256 for n in range(12, 0, -1)] + [
+        1 + n / 128 for n in range(7)
+    ]
+    assert all(x == (value - 1) * 32 for value, x in drawn.items())  # a window is one unit wide
     assert picture.table["numbers in the window"] == [49, 7]
     assert picture.table["one mark for so many"] == [1, 1]
 
 
-def test_a_free_window_is_dragged_no_farther_than_its_marks_reach_and_zoomed_by_inputs():
+def test_a_hand_reaches_no_farther_than_the_marks_and_plotly_moves_nothing_itself():
     layout = free(["float16"], "1", -5)[0].figure.layout
-    assert layout.dragmode == "pan"
-    assert tuple(layout.xaxis.range) == (0.984375, 1.015625)
-    assert (layout.xaxis.minallowed, layout.xaxis.maxallowed) == (0.953125, 1.046875)
-    assert "zoom" in layout.modebar.remove
-    assert layout.meta != free(["float16"], "1", -6)[0].figure.layout.meta
+    assert layout.dragmode is False
+    assert layout.xaxis.fixedrange
+    assert layout.yaxis.fixedrange
+    assert tuple(layout.xaxis.range) == (-0.5, 0.5)
+    assert (layout.xaxis.minallowed, layout.xaxis.maxallowed) == (-1.5, 1.5)
+    assert {"zoom", "pan"} <= set(layout.modebar.remove)
+    assert (layout.meta["low"], layout.meta["high"]) == (0.984375, 1.015625)
+
+
+def test_the_ticks_of_a_window_stay_at_their_numbers_while_it_moves():
+    places, texts = free(["float16"], "1.001", -5)[1].axis_ticks()
+    before = dict(zip(*reversed(free(["float16"], "1", -5)[1].axis_ticks()), strict=True))
+    common = [
+        (place, before[text]) for place, text in zip(places, texts, strict=True) if text in before
+    ]
+    assert len(common) >= 5
+    assert all(now == pytest.approx(then - 0.032) for now, then in common)
+
+
+@pytest.mark.parametrize(("value", "x"), [("-3", 0), ("1e9", 1), ("inf", 1)])
+def test_a_number_outside_a_window_is_pointed_to(value, x):
+    rows = [(FORMATS["float16"], explain_cast(FORMATS["float16"], value))]
+    picture = line_picture(rows, value, free_window(Fraction(1), 0)[0], Look())
+    (note,) = picture.figure.layout.annotations
+    assert (note.x, note.xref) == (x, "paper")
+    assert value in note.text
 
 
 def test_where_numbers_are_too_many_the_marks_look_different_and_the_picture_says_so():
@@ -162,11 +205,11 @@ def test_where_numbers_are_too_many_the_marks_look_different_and_the_picture_say
 
 @pytest.mark.parametrize(
     ("center", "exponent", "words"),
-    [("nan", 0, "at NaN"), ("inf", 0, "at inf"), ("1e400", 0, "float64 ends"), ("1", -99, "2^-48")],
+    [("nan", 0, "at NaN"), ("inf", 0, "at inf"), ("1e400", 0, "float64 ends"), ("1", -99, "2⁻⁴⁸")],
 )
 def test_a_window_that_cannot_be_is_moved_to_one_that_can_and_says_so(center, exponent, words):
     _picture, window, changed = free(["float64"], center, exponent)
-    assert words.replace("2^-48", "3.552") in changed
+    assert words in changed
     assert window.low < window.high
     assert all(map(math.isfinite, window.drawn))
     values, texts = window.axis_ticks()
@@ -179,5 +222,79 @@ def test_every_format_is_drawn_in_every_kind_of_window(name):
         picture, window, _changed = free([name], center, exponent)
         values, texts = window.axis_ticks()
         assert len(values) == len(set(texts)), center
-        low, high = window.drawn
+        low, high = map(window.at, window.drawn)
         assert all(low <= x <= high for trace in marks(picture.figure) for x in trace.x), center
+
+
+def lies_in_float64(window):
+    """Whether a window can be drawn, and is as wide as it says."""
+    low, high = window.drawn
+    width = Fraction(window.high) - Fraction(window.low)
+    return (
+        -LARGEST <= low <= window.low < window.high <= high <= LARGEST
+        and abs(width / Fraction(2) ** window.exponent - 1) <= Fraction(1, 2**3)
+        and all(map(math.isfinite, map(window.at, (low, high))))
+    )
+
+
+ENDS = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@given(ENDS, st.integers(NARROWEST, WIDEST), st.floats(-1, 1), st.integers(-9, 9))
+def test_a_hand_moves_a_window_by_its_share_of_the_width_to_less_than_a_pixel(
+    center, exponent, shift, levels
+):
+    window, _changed = free_window(Fraction(center), exponent)
+    text, width = moved_window(window, shift, levels)
+    assert NARROWEST <= width <= WIDEST
+    assert len(text) <= 40
+    middle = (Fraction(window.low) + Fraction(window.high)) / 2
+    wanted = middle + Fraction(shift) * Fraction(2) ** window.exponent
+    wanted = min(max(wanted, -Fraction(LARGEST)), Fraction(LARGEST))
+    shown, _changed = free_window(parse_value(text), width)
+    assert abs(parse_value(text) - wanted) <= Fraction(2) ** shown.exponent / 2000
+    assert lies_in_float64(shown)
+
+
+@given(ENDS, ENDS)
+def test_a_stretch_that_was_marked_lies_in_the_window_that_it_opens(one, other):
+    low, high = sorted((one, other))
+    text, exponent = window_around(low, high)
+    window, _changed = free_window(parse_value(text), exponent)
+    assert lies_in_float64(window)
+    if high - low <= 2.0**WIDEST:
+        room = Fraction(2) ** window.exponent / 500
+        assert Fraction(window.low) - room <= low
+        assert high <= Fraction(window.high) + room
+
+
+@pytest.mark.parametrize("center", ["1e308", "-1e308", "2^-1074", "0", "-448"])
+@pytest.mark.parametrize("exponent", [NARROWEST, -3, WIDEST])
+def test_a_window_at_an_end_of_float64_is_true_and_says_that_it_ends(center, exponent):
+    picture, window, changed = free(["float64", "float16"], center, exponent)
+    assert lies_in_float64(window)
+    assert bool(changed) == (exponent != -3 or "308" in center)
+    for trace in marks(picture.figure):
+        if "float64" in trace.y[0]:
+            values = [float(text.partition("<br>")[0].replace("…", "")) for text in trace.hovertext]
+            assert list(trace.x) == pytest.approx([window.at(value) for value in values], abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["float8_e4m3fn", "float8_e5m2", "float8_e4m3b11fnuz"])
+def test_the_marks_of_a_window_are_the_codes_that_ml_dtypes_has_there(name):
+    every = np.arange(256, dtype=np.uint8).view(getattr(ml_dtypes, name)).astype(np.float64)
+    for center, exponent in (("0", -5), ("1", 1), ("-3", 3), ("448", 6), ("0", 9)):
+        _picture, window, _changed = free([name], center, exponent)
+        inside = every[(window.low <= every) & (every <= window.high)]
+        assert window_marks(FORMATS[name], window).values == tuple(np.unique(inside)), center
+
+
+def test_a_width_is_written_as_a_power_of_two_with_its_number():
+    assert width_words(-5) == "2⁻⁵ = 0.03125"
+    assert width_words(NARROWEST).startswith("2⁻¹⁰⁷⁰ ≈ 7.9")
+
+
+def test_places_on_the_axis_of_powers_of_two_are_read_back():
+    window = drawn(["float16"], "1", "log")[1]
+    for value in (-3.0, 0.0, 0.375, 65504.0):
+        assert window.number_at(window.at(value)) == pytest.approx(value)

@@ -1,0 +1,56 @@
+"""A hand on a chart moves and zooms the window that it shows; Python hears where it came to rest.
+
+While the hand moves, the part in the browser shifts and stretches what Plotly has drawn. Of a chart
+without such a window it hears which stretch of the axis a drag has marked.
+"""
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import streamlit as st
+
+_FOLDER: Final = Path(__file__).parent
+_mount = st.components.v2.component(
+    "moving_window",
+    html="<i hidden></i>",
+    js=(_FOLDER / "moving_window.js").read_text(encoding="utf-8"),
+)
+
+
+def moving_window(
+    chart: str,
+    *,
+    key: str,
+    low: float,
+    on_moved: Callable[[float, float], None] | None = None,
+    on_marked: Callable[[float, float], None] | None = None,
+) -> None:
+    """Let the hand move the window of a chart, or mark a stretch of its axis, once a page.
+
+    Args:
+        chart: Key of the chart. Its x axis goes from -1/2 to 1/2 over the window, `minallowed` and
+            `maxallowed` are the ends of what is drawn, and `meta` has `low` and `high`, the numbers
+            at both ends of the window.
+        key: The key of this part; "bound_..." takes no room.
+        low: The number at the left end: what was done to another picture than this is not heard.
+        on_moved: Called with how far the middle went to the right, in widths, and with the power of
+            two by which the width changed, a whole number.
+        on_marked: Called with both ends of the stretch, as places on the axis.
+    """
+    answered = f"{key}_answered"
+
+    def heard() -> None:
+        number, seen, *pair = map(float, str(st.session_state[key]["hand"]).split())
+        st.session_state[answered] = number
+        first, second = pair
+        act = on_moved or on_marked
+        if act and seen == low and math.isfinite(first) and math.isfinite(second):
+            act(first, second)
+
+    # Streamlit loads pandas to look into a dict, but not into a list.
+    data = [
+        {"chart": chart, "answered": st.session_state.get(answered, 0), "moves": bool(on_moved)}
+    ]
+    _mount(key=key, data=data, height="content", on_hand_change=heard)
