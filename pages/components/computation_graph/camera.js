@@ -5,12 +5,28 @@ const LARGEST = 4;
 const READABLE = 0.55; // a graph that would become smaller is not shown whole at first
 const READABLE_FROM_AFAR = 0.5; // of larger letters
 const LEGIBLE = 0.8; // how large its end is shown then
+const ON_POSTER = { width: 1500, height: 440, smallest: 0.4 }; // its room, and what can be read there
 const MARGIN = 24;
 const TOP = 52; // above it stand the tools
 
 function place(view) {
   const { x, y, scale } = view.camera;
-  view.root.querySelector(".world").setAttribute("transform", `translate(${x} ${y}) scale(${scale})`);
+  const picture = view.root.querySelector(".picture");
+  picture.querySelector(".world").setAttribute("transform", `translate(${x} ${y}) scale(${scale})`);
+  if (isForTheWall(view)) picture.dataset.frame = wholeOf(view).join(" ");
+  else delete picture.dataset.frame;
+}
+
+// A poster holds what a reader has zoomed or moved to; else the whole graph, if it can be read there.
+function isForTheWall({ camera, data: { size } }) {
+  const scale = Math.min(ON_POSTER.width / size[0], ON_POSTER.height / size[1]);
+  return camera.isFitted && scale > ON_POSTER.smallest;
+}
+
+// Where the whole graph lies in the picture.
+function wholeOf({ camera: { x, y, scale }, data: { size } }) {
+  const [width, height] = size.map((length) => (length + 2 * MARGIN) * scale);
+  return [x - MARGIN * scale, y - MARGIN * scale, width, height];
 }
 
 // All of it, or as much of its end as can be read: there the loss is.
