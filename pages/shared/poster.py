@@ -29,15 +29,21 @@ _MARKS: Final = re.compile(
 
 
 def poster(
-    chart: str, *, file_name: str, headline: str, numbers: Sequence[tuple[str, Item]]
+    chart: str,
+    *,
+    file_name: str,
+    headline: str,
+    numbers: Sequence[tuple[str, Item]],
+    small: bool = False,
 ) -> None:
     """Show the buttons for the poster of a picture, once all settings of the page are known.
 
     Args:
-        chart: The key of the picture.
+        chart: The key of the picture, or of the part that draws it.
         file_name: Name of the downloads, without an ending.
         headline: The sentence that answers the page's question; "" while that waits.
         numbers: Label and number; the first ones stand on the poster.
+        small: Whether the buttons stand below a part of our own, and look as its own do.
     """
     address = full_link()
     note = _not_to_be_carried(address)
@@ -61,6 +67,7 @@ def poster(
                 "text": FONT_FAMILY.partition(", ")[2],
                 "code": CODE_FAMILY.partition(", ")[2],
             },
+            small=small,
         )
     )
 
