@@ -49,7 +49,7 @@ def opened(new_page, visit, ready):
 
 @pytest.fixture
 def alone(browser, tmp_path):
-    """Return alone(svg): what a browser without a network makes of a file of its own."""
+    """Return alone(svg): what a browser without a network makes of it, and what it asks for."""
 
     def go(svg):
         path = tmp_path / "alone.svg"
@@ -59,8 +59,13 @@ def alone(browser, tmp_path):
         page.on("request", lambda request: asked.append(request.url))
         page.goto(path.as_uri())
         name = page.evaluate("document.documentElement.localName")
+        has_fonts = page.evaluate(
+            """() => Promise.all([...document.fonts].map((each) => each.load()))
+              .then((all) => all.length > 0 && all.every((each) => each.status === 'loaded'))"""
+        )
         context.close()
-        return name, asked
+        assert [url for url in asked if not url.startswith("data:")] == [path.as_uri()]
+        return name, has_fonts
 
     return go
 
@@ -101,7 +106,7 @@ def test_a_poster_bears_the_marks_of_the_part_and_what_the_page_says(
         )
         assert count_of_class(root, counted) == marks > 0
 
-    assert alone(svg) == ("svg", [(tmp_path / "alone.svg").as_uri()])
+    assert alone(svg) == ("svg", True)
     assert b"var(--" not in svg
     assert b"color(srgb" not in svg
     assert Image.open(io.BytesIO(png)).size == (2 * WIDTH, 2 * HEIGHT)
@@ -164,7 +169,7 @@ def test_a_run_hangs_with_its_curve_its_text_and_its_newest_numbers(
     assert set(plot.locator(".ytick text").all_text_contents()) <= set(drawn)
     assert count_of_class(root, "scatterlayer") == 1
     assert page.locator(".live-sample h3").inner_text() in drawn
-    assert alone(svg) == ("svg", [(tmp_path / "alone.svg").as_uri()])
+    assert alone(svg) == ("svg", True)
     assert b"non-scaling-stroke" not in svg  # lines grow with the picture
     assert Image.open(io.BytesIO(png)).size == (2 * WIDTH, 2 * HEIGHT)
     assert len(colors_in_picture(png, root)) > 50

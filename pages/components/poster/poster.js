@@ -162,7 +162,16 @@ function pictureOf(pieces) {
   return { layer, width: right - left, height };
 }
 
-export default function ({ data: [data], parentElement }) {
+async function savePoster(data, kind) {
+  const poster = compose({ ...data, ...toldOf(data) }, pictureOf(piecesOf(data.chart)));
+  // Without an answer of the server other fonts do: every line keeps its length.
+  poster.prepend(node("style", {}, await fontsFor(asText(poster)).catch(() => "")));
+  return offer(poster, kind, `${data.file_name}-poster`);
+}
+
+const ASKED = new WeakMap(); // the button's place -> the kind of poster that waits for its code
+
+export default function ({ data: [data], parentElement, setTriggerValue }) {
   const status = parentElement.querySelector("span");
   for (const button of parentElement.querySelectorAll("button")) {
     const kind = button.dataset.kind;
@@ -170,10 +179,15 @@ export default function ({ data: [data], parentElement }) {
     button.classList.toggle("small", data.small);
     button.hidden = false; // only now does it do something
     button.onclick = () => {
-      const [pieces, told] = [piecesOf(data.chart), toldOf(data)];
-      const isReady = pieces.length && told;
+      const isReady = piecesOf(data.chart).length && toldOf(data);
       status.textContent = isReady ? "" : data.words.waiting;
-      if (isReady) return offer(compose({ ...data, ...told }, pictureOf(pieces)), kind, `${data.file_name}-poster`);
+      if (isReady && !data.code_waits) return savePoster(data, kind);
+      if (isReady) ASKED.set(parentElement, kind);
+      if (isReady) setTriggerValue("asked", kind);
     };
   }
+  const kind = ASKED.get(parentElement);
+  if (!kind || data.code_waits) return;
+  ASKED.delete(parentElement);
+  savePoster(data, kind);
 }

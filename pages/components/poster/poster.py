@@ -16,7 +16,7 @@ from core.language import _
 
 _FOLDER: Final = Path(__file__).parent
 # One script for the browser: each part uses the ones before it.
-_SCRIPTS: Final = ("../svg/node.js", "../svg/file.js", "seen.js", "poster.js")
+_SCRIPTS: Final = ("../svg/node.js", "../svg/file.js", "seen.js", "fonts.js", "poster.js")
 _mount = st.components.v2.component(
     "poster",
     html='<button type="button" data-kind="png" hidden></button>'
@@ -39,6 +39,7 @@ class Poster:
         numbers: Label and value, at most five.
         link: The address of this very picture, or a sentence why there is none.
         code: Its QR code as "path" and "size" in modules, border and all; None if there is none.
+        code_waits: Whether there is one, to be made when a poster is asked for.
         colors: Of background, text and what is less important.
         fonts: Families for "text" and "code".
         small: Whether the buttons look as those of our own parts do.
@@ -51,13 +52,19 @@ class Poster:
     numbers: Sequence[tuple[str, str]]
     link: str
     code: Mapping[str, str | int] | None
+    code_waits: bool
     colors: Mapping[str, str]
     fonts: Mapping[str, str]
     small: bool
 
 
+def is_asked_for(chart: str) -> bool:
+    """Return, once, whether a reader has asked for the poster of this picture."""
+    return bool(st.session_state.pop(f"{chart}_poster_asked", False))
+
+
 def poster_buttons(poster: Poster) -> None:
-    """Show the buttons."""
+    """Show the buttons; the script runs again for a poster whose code waits."""
     words = {
         "png": _("Poster (PNG)"),
         "svg": _("Poster (SVG)"),
@@ -65,4 +72,10 @@ def poster_buttons(poster: Poster) -> None:
     }
     # Streamlit loads pandas to look into a dict, but not into a list.
     data = [{**asdict(poster), "words": words}]
-    _mount(key=f"{poster.chart}_poster", data=data, width="content")
+    asked = f"{poster.chart}_poster_asked"
+    _mount(
+        key=f"{poster.chart}_poster",
+        data=data,
+        width="content",
+        on_asked_change=lambda: st.session_state.update({asked: True}),
+    )
