@@ -13,7 +13,7 @@ import streamlit as st
 from core.budget import Item
 from core.figures.theme import CODE_FAMILY, COLORS, FONT_FAMILY
 from core.language import _
-from pages.components.poster.poster import Poster, poster_buttons
+from pages.components.poster.poster import Poster, is_asked_for, poster_buttons
 from pages.server.classroom import class_address, in_class
 from pages.server.qr import MAX_CHARS, qr_path
 from pages.shared import link
@@ -29,19 +29,27 @@ _MARKS: Final = re.compile(
 
 
 def poster(
-    chart: str, *, file_name: str, headline: str, numbers: Sequence[tuple[str, Item]]
+    chart: str,
+    *,
+    file_name: str,
+    headline: str,
+    numbers: Sequence[tuple[str, Item]],
+    small: bool = False,
 ) -> None:
     """Show the buttons for the poster of a picture, once all settings of the page are known.
 
     Args:
-        chart: The key of the picture.
+        chart: The key of the picture, or of the part that draws it.
         file_name: Name of the downloads, without an ending.
         headline: The sentence that answers the page's question; "" while that waits.
         numbers: Label and number; the first ones stand on the poster.
+        small: Whether the buttons stand below a part of our own, and look as its own do.
     """
     address = full_link()
     note = _not_to_be_carried(address)
-    path, size = ("", 0) if note else qr_path(address)
+    asked = is_asked_for(chart)
+    # A code takes 50 ms: a slider that moves waits for none.
+    path, size = qr_path(address) if asked and not note else ("", 0)
     colors, title = COLORS[theme_mode()], _(page_row(link.current_page()).title)
     poster_buttons(
         Poster(
@@ -54,13 +62,11 @@ def poster(
                 for label, item in numbers[:MAX_NUMBERS]
             ],
             link=note or address,
-            code=None if note else {"path": path, "size": size},
+            code={"path": path, "size": size} if path else None,
+            code_waits=not note and not asked,
             colors={name: colors[name] for name in ("background", "text", "muted")},
-            # The first family is one that the page loads: a file cannot.
-            fonts={
-                "text": FONT_FAMILY.partition(", ")[2],
-                "code": CODE_FAMILY.partition(", ")[2],
-            },
+            fonts={"text": FONT_FAMILY, "code": CODE_FAMILY},
+            small=small,
         )
     )
 

@@ -49,6 +49,19 @@ class Chart:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Part:
+    """A picture that the tab has drawn with one of our own parts; its poster stands below it.
+
+    Attributes:
+        key: Of the part, as a whole.
+        file_name: Name of the poster, without an ending.
+    """
+
+    key: str
+    file_name: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Shown:
     """What a tab shows for a case, from top to bottom.
 
@@ -56,6 +69,7 @@ class Shown:
         headline: The sentence that answers the question; "" if the tab has drawn it itself.
         beside_headline: Draws what stands to the right of it.
         charts: The pictures.
+        part: Another one, that the tab has drawn itself.
         numbers: Translated label and number, beside the picture.
         beside: Draws what stands below these numbers.
         widths: Of the picture and of the numbers beside it; on a projector they stand below.
@@ -68,6 +82,7 @@ class Shown:
     headline: str = ""
     beside_headline: Callable[[], None] | None = None
     charts: Sequence[Chart] = ()
+    part: Part | None = None
     numbers: Sequence[tuple[str, Item]] = ()
     beside: Callable[[], None] | None = None
     widths: tuple[int, int] = (5, 1)
@@ -192,21 +207,21 @@ def tabbed_page(file: str, doc: str | None, page: Page) -> None:
     else:
         page.reading()
     if not is_hidden(page.inputs.page, "poster"):
-        _offer_posters(shown, page.inputs.key(key), files)
+        _offer_posters(shown, files)
 
 
-def _offer_posters(shown: Shown, key: str, files: Sequence[DeltaGenerator | None]) -> None:
+def _offer_posters(shown: Shown, files: Mapping[Part, DeltaGenerator]) -> None:
     """Put the posters beside the other files of the pictures; last, for they bear every setting."""
     waits = answer_waits()
-    for chart, place in zip(shown.charts, files, strict=True):
-        if place is not None:
-            with place:
-                poster(
-                    f"{key}_{chart.key}",
-                    file_name=chart.file_name,
-                    headline="" if waits else str(st.session_state[HEADLINE]),
-                    numbers=() if waits else shown.numbers,
-                )
+    for part, place in files.items():
+        with place:
+            poster(
+                part.key,
+                file_name=part.file_name,
+                headline="" if waits else str(st.session_state[HEADLINE]),
+                numbers=() if waits else shown.numbers,
+                small=part is shown.part,
+            )
 
 
 def _choose_tab(page: Page) -> str:
@@ -316,7 +331,7 @@ def _show(
             return page.refusal(error)
 
 
-def _draw(shown: Shown, key: str, places: _Places) -> list[DeltaGenerator | None]:
+def _draw(shown: Shown, key: str, places: _Places) -> Mapping[Part, DeltaGenerator]:
     """Draw what a tab shows and return the places of its pictures' files, where these are open.
 
     Its sentence and numbers wait while a question about them is open.
@@ -325,17 +340,10 @@ def _draw(shown: Shown, key: str, places: _Places) -> list[DeltaGenerator | None
     with places.head:
         _draw_headline(shown, waits=waits)
     with places.body:
+        files = _place_of_part(shown)
         picture, numbers = _beside(shown)
         with picture:
-            files = [
-                show_chart(
-                    chart.picture,
-                    key=f"{key}_{chart.key}",
-                    file_name=chart.file_name,
-                    on_click=chart.on_click,
-                )
-                for chart in shown.charts
-            ]
+            files |= _draw_charts(shown, key)
             for note in shown.notes:
                 st.caption(note)
         with numbers:
@@ -345,6 +353,27 @@ def _draw(shown: Shown, key: str, places: _Places) -> list[DeltaGenerator | None
                 shown.beside()
         if shown.below:
             shown.below()
+    return files
+
+
+def _place_of_part(shown: Shown) -> dict[Part, DeltaGenerator]:
+    """Return the place of the poster right below a part; on a projector it has no room."""
+    if shown.part is None or presenting():
+        return {}
+    return {
+        shown.part: st.container(key="part_files", horizontal=True, horizontal_alignment="right")
+    }
+
+
+def _draw_charts(shown: Shown, key: str) -> dict[Part, DeltaGenerator]:
+    files = {}
+    for chart in shown.charts:
+        part = Part(key=f"{key}_{chart.key}", file_name=chart.file_name)
+        place = show_chart(
+            chart.picture, key=part.key, file_name=part.file_name, on_click=chart.on_click
+        )
+        if place is not None:
+            files[part] = place
     return files
 
 

@@ -150,7 +150,7 @@ def test_the_picture_is_saved_with_its_letters_where_they_stand(open_depth):
         page.locator("[data-act=svg]").click()
     text = saved.value.path().read_text(encoding="utf-8")
     assert saved.value.suggested_filename == "inside-gpt.svg"
-    assert "text-anchor:middle" in text
+    assert "text-anchor: middle" in text
     assert text.count("<path") == page.locator(".picture path").count()
 
 

@@ -1,55 +1,18 @@
 """A poster is the picture that was drawn, with the page around it, and a code that leads back."""
 
 import io
-import re
 import urllib.parse
-import xml.etree.ElementTree as ET
 
 import pytest
 import segno
 from PIL import Image
 
-SVG = "{http://www.w3.org/2000/svg}"
-CODE = 300  # side of the code, and what is left around it
-MARGIN, WIDTH, HEIGHT = 48, 1600, 900
+from tests.browser.poster_file import HEIGHT, WIDTH, modules, parsed, saved, squeezed
+
 COPIED = """() => {
   Object.defineProperty(navigator, "clipboard",
     { configurable: true, value: { writeText: async (text) => { window.copied = text; } } });
 }"""
-
-
-def saved(page, kind, tmp_path):
-    """Click one of the two buttons; return the bytes of the file and its name."""
-    with page.expect_download() as started:
-        page.locator(f"button[data-kind={kind}]").first.click()
-    path = tmp_path / f"poster.{kind}"
-    started.value.save_as(path)
-    return path.read_bytes(), started.value.suggested_filename
-
-
-def parsed(content):
-    """Return the words of each of the poster's own texts, and those of the picture."""
-    root = ET.fromstring(content)  # noqa: S314  a file of our own
-    own = {}
-    for text in root.findall(f"{SVG}text"):
-        lines = ["".join(each.itertext()) for each in text]
-        own.setdefault(text.get("class").removeprefix("poster-"), []).append(lines)
-    picture = root.find(f"{SVG}svg[@class='poster-picture']")
-    drawn = ["".join(each.itertext()) for each in picture.iter(f"{SVG}text")]
-    return root, own, drawn
-
-
-def squeezed(text):
-    return re.sub(r"\s", "", text)
-
-
-def modules(png, size):
-    """Return whether each module of the code is dark, as a phone would look at the picture."""
-    picture = Image.open(io.BytesIO(png)).convert("L")
-    step = 2 * CODE / (size + 8)
-    left, top = 2 * (WIDTH - MARGIN - CODE), 2 * (HEIGHT - MARGIN - CODE)
-    at = [(place + 4.5) * step for place in range(size)]
-    return [[picture.getpixel((left + x, top + y)) < 128 for x in at] for y in at]
 
 
 @pytest.fixture
@@ -106,7 +69,7 @@ def test_a_poster_bears_what_the_page_says_and_a_code_that_leads_back(
     png, _name = saved(page, "png", tmp_path)
     assert Image.open(io.BytesIO(png)).size == (2 * WIDTH, 2 * HEIGHT)
     matrix = segno.make_qr(link, error="m", boost_error=False).matrix
-    assert modules(png, len(matrix)) == [[bool(each) for each in row] for row in matrix]
+    assert modules(png, root, len(matrix)) == [[bool(each) for each in row] for row in matrix]
 
     page.goto(link)
     page.locator(".st-key-headline").wait_for(timeout=60_000)

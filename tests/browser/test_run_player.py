@@ -28,6 +28,7 @@ def exported(new_page, visit, start_server, tmp_path):
         started.value.save_as(path)
         address = f"{fresh.url}/live/metrics.csv?recording=one_minute"
         rows = list(csv.DictReader(io.StringIO(urllib.request.urlopen(address).read().decode())))
+        page.close()  # else it asks a server that has ended
     return path, rows
 
 

@@ -17,7 +17,7 @@ from pages.autograd.computation_graph.snippets import snippet
 from pages.components.computation_graph.computation_graph import computation_graph
 from pages.components.computation_graph.texts import draw, number_text, signed
 from pages.shared.settings import presenting, unit_system
-from pages.shared.tabbed_page import Shown
+from pages.shared.tabbed_page import Part, Shown
 from pages.shared.tensors.program import show_verbatim
 
 ROOM: Final = 360  # pixels of the picture
@@ -53,6 +53,7 @@ def graph(case: Case) -> Shown:
     chosen = {box.id: box for box in view.boxes}.get(selected)
     return Shown(
         headline=_headline(case),
+        part=Part(key=ASK.key("picture"), file_name="graph") if view.boxes else None,
         notes=_notes(case, collapsed=view.collapsed_by_itself),
         below=partial(inspect, case, chosen) if chosen and not presenting() else None,
         code=snippet(case),

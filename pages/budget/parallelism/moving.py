@@ -26,7 +26,7 @@ from pages.budget.parallelism.inputs import ASK, Case, note_lengths
 from pages.components.moving_bytes.moving_bytes import Device, Texts, moving_bytes, moving_rows
 from pages.shared.charts import show_table
 from pages.shared.settings import look, presenting
-from pages.shared.tabbed_page import Shown
+from pages.shared.tabbed_page import Part, Shown
 
 MOST: Final = "most"
 ROOM: Final = 380  # pixels of the picture
@@ -72,6 +72,7 @@ def moving(case: Case, name: str) -> Shown:
     _draw(case, chosen)
     return Shown(
         headline=moving_sentence(chosen, look()),
+        part=Part(key=ASK.key("devices"), file_name="moving-bytes"),
         numbers=[(_("Sent in a step"), chosen.item)],
         numbers_below=True,
         below=lambda: _table(found),

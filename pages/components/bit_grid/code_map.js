@@ -27,6 +27,7 @@ function buildMap(view) {
   place.hidden = !map || format.bits > PICTURE_BITS;
   view.mapCells = view.picture = null;
   place.replaceChildren();
+  view.root.querySelector("dl").toggleAttribute("data-poster", place.hidden); // a poster is of the codes or of one
   view.root.classList.toggle("with-map", !place.hidden);
   if (place.hidden) return;
   if (format.bits <= CELLS_BITS) buildCells(view, place);

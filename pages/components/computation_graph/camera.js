@@ -4,6 +4,7 @@ const SMALLEST = 0.02;
 const LARGEST = 4;
 const READABLE = 0.55; // a graph that would become smaller is not shown whole at first
 const LEGIBLE = 0.8; // how large its end is shown then
+const ON_POSTER = { width: 1500, height: 440, smallest: 0.4 }; // its room, and what can be read there
 const MARGIN = 24;
 const TOP = 52; // above it stand the tools
 const MARGIN_FROM_AFAR = 12; // where the tools stand below the picture
@@ -11,8 +12,23 @@ const TOP_FROM_AFAR = 30; // for what stands on the uppermost box
 
 function place(view) {
   const { x, y, scale } = view.camera;
-  view.root.querySelector(".world").setAttribute("transform", `translate(${x} ${y}) scale(${scale})`);
+  const picture = view.root.querySelector(".picture");
+  picture.querySelector(".world").setAttribute("transform", `translate(${x} ${y}) scale(${scale})`);
+  if (isForTheWall(view)) picture.dataset.frame = wholeOf(view).join(" ");
+  else delete picture.dataset.frame;
   showMap(view);
+}
+
+// A poster holds what a reader has zoomed or moved to; else the whole graph, if it can be read there.
+function isForTheWall({ camera, data: { size } }) {
+  const scale = Math.min(ON_POSTER.width / size[0], ON_POSTER.height / size[1]);
+  return camera.isFitted && scale > ON_POSTER.smallest;
+}
+
+// Where the whole graph lies in the picture.
+function wholeOf({ camera: { x, y, scale }, data: { size } }) {
+  const [width, height] = size.map((length) => (length + 2 * MARGIN) * scale);
+  return [x - MARGIN * scale, y - MARGIN * scale, width, height];
 }
 
 // What of the picture is free for the graph at a scale: a part of it leaves room for the map.

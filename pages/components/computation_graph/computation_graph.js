@@ -116,22 +116,9 @@ function onKey(view, event) {
   if (id) choose(view, id);
 }
 
-// The whole graph, whatever part of it is seen.
+// The whole graph, whatever part of it is seen and however large.
 function saveWhole(view, kind) {
-  const [width, height] = view.data.size;
-  const whole = view.root.querySelector(".picture").cloneNode(true);
-  const larger = kind === "png" ? Math.min(1, 8000 / width, 8000 / height) : 1;
-  const [wide, high] = [width, height].map((length) => Math.ceil(length * larger) + 2 * MARGIN);
-  for (const [name, value] of Object.entries({ width: wide, height: high, viewBox: `0 0 ${wide} ${high}` })) whole.setAttribute(name, value);
-  whole.style.width = `${wide}px`;
-  whole.querySelector(".world").setAttribute("transform", `translate(${MARGIN} ${MARGIN}) scale(${larger})`);
-  for (const unseen of whole.querySelectorAll('[style*="display: none"]')) unseen.remove();
-  const aside = document.createElement("div"); // laid out, so that its colours are known, but not seen
-  aside.className = "aside";
-  aside.append(whole);
-  view.root.append(aside);
-  const saved = save({ root: { querySelector: () => whole }, data: view.data }, kind);
-  return saved.finally(() => aside.remove());
+  return save(view.root.querySelector(".picture"), kind, view.data.file_name, wholeOf(view), view.camera.scale);
 }
 
 const ACTS = {

@@ -15,14 +15,15 @@ from pages.shared.settings import presenting, unit_system
 
 Choice = Literal["selected", "step", "expanded", "closed"]
 _FOLDER: Final = Path(__file__).parent
-# One script for the browser: each part uses the ones before it. A picture is saved as a map's is.
+# One script for the browser: each part uses the ones before it.
 _SCRIPTS: Final = (
+    "../svg/node.js",
+    "../svg/file.js",
     "shapes.js",
     "scene.js",
     "timeline.js",
     "camera.js",
     "map.js",
-    "../tensor_map/export.js",
     "computation_graph.js",
 )
 

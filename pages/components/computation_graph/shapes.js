@@ -1,13 +1,4 @@
-// Pieces of SVG. Built of nodes and text alone: what a reader has typed never becomes markup.
-
-const SVG = "http://www.w3.org/2000/svg";
-
-function node(name, attributes = {}, text = null) {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  if (text !== null) made.textContent = text;
-  return made;
-}
+// Shapes that pictures of ours have in common.
 
 const fill = (template, values) => template.replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all);
 

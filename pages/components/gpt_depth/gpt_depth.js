@@ -137,8 +137,7 @@ function sentence(view, token, row) {
 async function savePictures(view, kind) {
   const many = view.scenes.length > 1;
   for (const [number, { svg }] of view.scenes.entries()) {
-    const data = { file_name: many ? `inside-gpt-${number + 1}` : "inside-gpt" };
-    await save({ root: { querySelector: () => svg }, data }, kind);
+    await save(svg, kind, many ? `inside-gpt-${number + 1}` : "inside-gpt");
   }
 }
 

@@ -14,8 +14,9 @@ from pages.shared.settings import locked, presenting
 _FOLDER: Final = Path(__file__).parent
 # One script for the browser: each part uses the ones before it.
 _SCRIPTS: Final = (
+    "../svg/node.js",
+    "../svg/file.js",
     "../computation_graph/shapes.js",
-    "../tensor_map/export.js",
     "scene.js",
     "gpt_depth.js",
 )

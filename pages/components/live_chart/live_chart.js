@@ -82,6 +82,8 @@ function newView(data, skeleton) {
   listenToControls(view)
   listenToSample(view)
   listenToKeys(view)
+  view.root.says = (poster) => posterSays(view, poster)
+  view.root.querySelector(".live-strip-png").onclick = saveStrip
   watchSizes(view)
   return view
 }

@@ -27,8 +27,9 @@ GOVERNORS: Final = (0.5, 1, 2, 5, 10, 20, 50, 100, None)
 _FOLDER: Final = Path(__file__).parent
 # One script for the browser: the last part uses the ones before it.
 _SCRIPTS: Final = (
+    *("../svg/node", "../svg/file"),
     *("written", "surprise", "progress", "history", "facts"),
-    *("pace", "charts", "controls", "panels"),
+    *("pace", "charts", "controls", "panels", "poster"),
 )
 
 

@@ -155,7 +155,7 @@ function renderExports(view) {
   player.hidden = hasNoRun(view.history) || !FINAL_STATES.includes(view.history.state?.state)
   player.href = `${exportAddress(view, "run.html")}&lang=${view.data.language}&units=${view.data.unit}`
   const samples = `${exportAddress(view, "samples.svg")}&lang=${view.data.language}`
-  for (const [name, more] of [["strip", ""], ["animation", "&moving=1"]]) {
+  for (const [name, more] of [["strip", ""], ["strip-png", ""], ["animation", "&moving=1"]]) {
     const picture = view.root.querySelector(`.live-${name}`)
     picture.hidden = hasNoRun(view.history) || eventsOf(view.history, "sample").length < 2
     picture.href = `${samples}${more}`

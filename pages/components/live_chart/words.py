@@ -141,6 +141,7 @@ PANELS: Final = {
     "table_evaluations": N_("Validation loss by step"),
     "csv": N_("All steps as CSV"),
     "samples_picture": N_("Samples as one picture"),
+    "samples_png": N_("Samples as PNG"),
     "samples_animation": N_("Samples as an animation"),
     "player": N_("This run as one HTML file"),
     "reset_zoom": N_("Reset zoom"),

@@ -88,9 +88,11 @@ const ACTS = {
   play,
   next: goOn,
   speed: changeSpeed,
-  svg: (view) => save(view, "svg"),
-  png: (view) => save(view, "png"),
+  svg: (view) => saveAs(view, "svg"),
+  png: (view) => saveAs(view, "png"),
 };
+
+const saveAs = (view, kind) => save(view.root.querySelector(".picture"), kind, view.data.file_name);
 
 function newView(root) {
   const view = { root, clock: root.querySelector(".time"), time: 0, turn: -1, speed: 1, chosen: 0, playing: null, told: null, given: null };

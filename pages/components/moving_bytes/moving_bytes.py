@@ -21,8 +21,9 @@ from pages.shared.settings import presenting
 _FOLDER: Final = Path(__file__).parent
 # One script for the browser: each part uses the ones before it.
 _SCRIPTS: Final = (
+    "../svg/node.js",
+    "../svg/file.js",
     "../computation_graph/shapes.js",
-    "../tensor_map/export.js",
     "moves.js",
     "scene.js",
     "moving_bytes.js",

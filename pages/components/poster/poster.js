@@ -1,25 +1,12 @@
-// A chart as Plotly has drawn it, framed: title, sentence, numbers, link and QR code on 16:9.
-const SVG = "http://www.w3.org/2000/svg";
+// A picture as it is drawn, framed: title, sentence, numbers, link and QR code on 16:9.
 const [WIDTH, HEIGHT, MARGIN, SIDE, GAP] = [1600, 900, 48, 300, 32];
+const [SMALL_SIDE, ROW] = [220, 84]; // of the code and of the numbers where the picture is wide
+
 const LEADING = 1.3;
-const LETTERS = ["font-family", "font-size", "font-weight", "font-style", "fill", "fill-opacity", "text-anchor"];
-// A Chinese character may end a line, a mark after it may not begin one.
-const PIECES = /[\u2e80-\u9fff\uff00-\uffef][\u3001\u3002\uff01\uff09\uff0c\uff1a\uff1b\uff1f\u201d\u2019]*|\s+|[^\s\u2e80-\u9fff\uff00-\uffef]+/gu;
-const pen = document.createElement("canvas").getContext("2d");
-
-function node(name, attributes, ...children) {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children);
-  return made;
-}
-
-// A file finds other fonts elsewhere: there too a line is as long as it was laid out.
-function hold(row, length) {
-  if (!(length > 0)) return;
-  row.setAttribute("textLength", length.toFixed(2));
-  row.setAttribute("lengthAdjust", "spacingAndGlyphs");
-}
+// A Chinese character may end a line, a mark may not begin one.
+const MARKS = "[\\u3001\\u3002\\uff01\\uff09\\uff0c\\uff1a\\uff1b\\uff1f\\u201d\\u2019]*";
+const CHINESE = "\\u2e80-\\u9fff\\uff00-\\uffef";
+const PIECES = new RegExp(`[${CHINESE}]${MARKS}|\\s+|[^\\s${CHINESE}]+${MARKS}`, "gu");
 
 // Every character of the text stands in one of the lines, but for a space at the end of one.
 function wrap(text, { size, weight, family }, width) {
@@ -62,113 +49,145 @@ function block({ lines, font }, x, y, fill, kind) {
   return node("text", { class: kind, fill, "font-family": family, "font-size": size, "font-weight": weight }, ...rows);
 }
 
-// Plotly stacks several pictures; what only a mouse needs stays behind.
-export function layersOf(chart) {
-  const layers = [...chart.querySelectorAll("svg.main-svg")].filter((each) => !each.parentElement.closest("svg"));
-  return layers.map((layer) => {
-    const copy = layer.cloneNode(true);
-    const originals = layer.querySelectorAll("text, tspan");
-    copy.querySelectorAll("text, tspan").forEach((letter, number) => {
-      const style = getComputedStyle(originals[number]);
-      for (const name of LETTERS) letter.style.setProperty(name, style.getPropertyValue(name));
-      if (!letter.childElementCount && letter.textContent) hold(letter, originals[number].getComputedTextLength());
-    });
-    copy.querySelectorAll(".draglayer, .hoverlayer, .zoomlayer").forEach((each) => each.remove());
-    for (const each of copy.querySelectorAll("[data-unformatted]")) each.removeAttribute("data-unformatted");
-    return node("g", {}, ...copy.childNodes);
-  });
-}
-
-function numbersOf({ numbers, fonts, colors }, x, y, height) {
-  const place = { width: SIDE, lines: 2, smallest: 10 };
-  const small = (scale) => ({ size: 19 * scale, weight: 400, family: fonts.text });
-  const large = (scale) => ({ size: 32 * scale, weight: 700, family: fonts.text });
+// Each number is a label and a value below it: all below each other at the side, or in a row.
+function numbersOf({ numbers, fonts, colors }, { x, y, width, height, isRow }) {
+  const step = isRow ? width / 5 : 0; // five at most
+  const place = { width: isRow ? step - GAP : width, lines: isRow ? 1 : 2, smallest: 10 };
   const written = (scale) =>
-    numbers.flatMap(([label, value]) => [
-      [fit(label, small(scale), place), colors.muted, "poster-label"],
-      [fit(value, large(scale), { ...place, lines: 1 }), colors.text, "poster-value"],
+    numbers.map(([label, value]) => [
+      [fit(label, { size: 19 * scale, weight: 400, family: fonts.text }, place), colors.muted, "poster-label"],
+      [fit(value, { size: 32 * scale, weight: 700, family: fonts.text }, { ...place, lines: 1 }), colors.text, "poster-value"],
     ]);
-  const room = (blocks) => blocks.reduce((sum, [each]) => sum + each.height + 4, 0);
+  const high = (pair) => pair.reduce((sum, [each]) => sum + each.height + 4, 0);
+  const room = (pairs) => pairs.map(high).reduce((one, other) => (isRow ? Math.max(one, other) : one + other), 0);
   let scale = 1;
   while (room(written(scale)) > height && scale > 0.4) scale -= 0.05;
-  return written(scale).map(([each, fill, kind]) => {
-    const made = block(each, x, y, fill, kind);
-    y += each.height + 4;
+  return written(scale).flatMap((pair, number) => {
+    const left = x + number * step;
+    const [[label, ...looks], [value, ...others]] = pair;
+    const made = [block(label, left, y, ...looks), block(value, left, y + label.height + 4, ...others)];
+    if (!isRow) y += high(pair);
     return made;
   });
 }
 
 // The code is dark on white in every theme: that is what a phone expects.
-function codeOf({ path, size }, x, y) {
-  const scale = SIDE / size;
+function codeOf({ path, size }, { x, y, side }) {
   const paper = node("rect", { width: size, height: size, fill: "#ffffff" });
   const modules = node("path", { d: path, fill: "#000000", "shape-rendering": "crispEdges" });
-  return node("g", { class: "poster-code", transform: `translate(${x} ${y}) scale(${scale})` }, paper, modules);
+  return node("g", { class: "poster-code", transform: `translate(${x} ${y}) scale(${side / size})` }, paper, modules);
 }
 
-export function compose(data, layers, drawn) {
-  const { fonts, colors } = data;
-  const [left, width] = [WIDTH - 2 * MARGIN - SIDE - GAP, WIDTH - 2 * MARGIN];
+// Numbers and code stand at the side of the picture; of a wide one, below it and beside the sentence.
+function arranged(data, isWide) {
+  const { fonts, numbers } = data;
+  const [width, side] = [WIDTH - 2 * MARGIN, isWide ? SMALL_SIDE : SIDE];
+  const beside = width - side - GAP;
   const text = (size, weight) => ({ size, weight, family: fonts.text });
-  const title = fit(data.title, text(24, 400), { width, lines: 1, smallest: 16 });
-  const headline = fit(data.headline, text(40, 700), { width, lines: 2, smallest: 22 });
-  const link = fit(data.link, { size: 15, weight: 400, family: fonts.code }, { width: left, lines: 5, smallest: 9 });
-  const top = MARGIN + title.height + (data.headline ? headline.height : 0) + GAP / 2;
-  const room = HEIGHT - MARGIN - top - link.height - GAP / 2;
-  const side = MARGIN + left + GAP;
+  const title = fit(data.title, text(24, 400), { width: isWide ? beside : width, lines: 1, smallest: 16 });
+  const headline = fit(data.headline, text(isWide ? 48 : 40, 700), { width: isWide ? beside : width, lines: isWide ? 3 : 2, smallest: 22 });
+  const link = fit(data.link, { size: 15, weight: 400, family: fonts.code }, { width: isWide ? width : beside, lines: 5, smallest: 9 });
+  const written = title.height + (data.headline ? headline.height : 0);
+  const top = MARGIN + Math.max(written, isWide && data.code ? side : 0) + GAP / 2;
+  const row = isWide && numbers.length ? ROW : 0;
+  const height = HEIGHT - MARGIN - top - link.height - GAP / 2 - row;
+  const x = MARGIN + beside + GAP;
+  return {
+    title, headline, link,
+    picture: { x: MARGIN, y: top, width: isWide ? width : beside, height },
+    code: { x, y: isWide ? MARGIN : HEIGHT - MARGIN - side, side },
+    numbers: isWide
+      ? { x: MARGIN, y: top + height + GAP / 4, width, height: ROW, isRow: true }
+      : { x, y: top, width: side, height: HEIGHT - MARGIN - side - GAP / 2 - top, isRow: false },
+  };
+}
+
+function compose(data, { layer, width: wide, height: high }) {
+  const { colors } = data;
+  const scale = ({ picture: { width, height } }) => Math.min(width / wide, height / high);
+  const [tall, flat] = [arranged(data, false), arranged(data, true)];
+  const place = scale(flat) > scale(tall) ? flat : tall;
+  const { title, headline, link } = place;
   return node(
     "svg",
-    { xmlns: SVG, width: WIDTH, height: HEIGHT, viewBox: `0 0 ${WIDTH} ${HEIGHT}` },
+    { width: WIDTH, height: HEIGHT, viewBox: `0 0 ${WIDTH} ${HEIGHT}` },
     node("rect", { width: WIDTH, height: HEIGHT, fill: colors.background }),
     block(title, MARGIN, MARGIN - 8, colors.muted, "poster-title"),
     ...(data.headline ? [block(headline, MARGIN, MARGIN + title.height - 4, colors.text, "poster-headline")] : []),
-    node(
-      "svg",
-      { class: "poster-picture", x: MARGIN, y: top, width: left, height: room, viewBox: `0 0 ${drawn.width} ${drawn.height}` },
-      ...layers,
-    ),
-    ...numbersOf(data, side, top, HEIGHT - MARGIN - SIDE - GAP / 2 - top),
+    node("svg", { class: "poster-picture", ...place.picture, viewBox: `0 0 ${wide} ${high}` }, layer),
+    ...numbersOf(data, place.numbers),
     block(link, MARGIN, HEIGHT - MARGIN - link.height, colors.muted, "poster-link"),
-    ...(data.code ? [codeOf(data.code, side, HEIGHT - MARGIN - SIDE)] : []),
+    ...(data.code ? [codeOf(data.code, place.code)] : []),
   );
 }
 
-async function pixels(svg) {
-  const image = new Image();
-  const address = URL.createObjectURL(svg);
-  image.src = address;
-  await image.decode();
-  const canvas = document.createElement("canvas");
-  [canvas.width, canvas.height] = [WIDTH * 2, HEIGHT * 2];
-  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-  URL.revokeObjectURL(address);
-  return new Promise((done) => canvas.toBlob(done, "image/png"));
+// Our own parts keep what they draw to themselves, each below a root of its own.
+function found(key, selector) {
+  const place = document.querySelector(`.st-key-${key}`);
+  const roots = [place, ...[...(place?.querySelectorAll("*") ?? [])].map((each) => each.shadowRoot)].filter(Boolean);
+  return roots.flatMap((root) => [...root.querySelectorAll(selector)]);
 }
 
-function offer(blob, name) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+// What the picture is made of: what a part of our own has marked, or else a chart as Plotly has drawn it.
+function piecesOf(key) {
+  const marked = found(key, "[data-poster]");
+  return (marked.length ? marked : found(key, ".js-plotly-plot")).filter((each) => each.checkVisibility() && isDrawn(each));
 }
 
-export default function ({ data: [data], parentElement }) {
+// What a part says instead of Python where it alone knows the newest; null while that is nothing.
+function toldOf(data) {
+  const [part] = found(data.chart, "[data-poster-says]");
+  return part ? part.says(data) : {};
+}
+
+const isDrawn = (piece) => !piece.matches(".js-plotly-plot") || piece._fullLayout;
+
+const isOn = (one, other) => one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
+
+// All pieces where they stand beside each other; what stood between them and stays behind leaves no gap,
+// and what lay on another one comes below it.
+function pictureOf(pieces) {
+  const placed = pieces.map((piece) => ({ piece, place: placeOf(piece) })).sort((one, other) => one.place.top - other.place.top);
+  const left = Math.min(...placed.map(({ place }) => place.left));
+  const right = Math.max(...placed.map(({ place }) => place.right));
+  let [bottom, up, height] = [placed[0].place.top - GAP, placed[0].place.top, 0];
+  const layer = node("g");
+  for (const [number, { piece, place }] of placed.entries()) {
+    const isOver = placed.slice(0, number).some((each) => isOn(each.place, place));
+    up += isOver ? place.top - bottom : Math.max(place.top - bottom - GAP, 0);
+    bottom = isOver ? place.bottom : Math.max(bottom, place.bottom);
+    height = Math.max(height, place.bottom - up);
+    layer.append(node("g", { transform: `translate(${-left} ${-up})` }, ...seenOf(piece)));
+  }
+  return { layer, width: right - left, height };
+}
+
+async function savePoster(data, kind) {
+  const poster = compose({ ...data, ...toldOf(data) }, pictureOf(piecesOf(data.chart)));
+  // Without an answer of the server other fonts do: every line keeps its length.
+  poster.prepend(node("style", {}, await fontsFor(asText(poster)).catch(() => "")));
+  return offer(poster, kind, `${data.file_name}-poster`);
+}
+
+const ASKED = new WeakMap(); // the button's place -> the kind of poster that waits for its code
+
+export default function ({ data: [data], parentElement, setTriggerValue }) {
   const status = parentElement.querySelector("span");
   for (const button of parentElement.querySelectorAll("button")) {
     const kind = button.dataset.kind;
     button.textContent = data.words[kind];
+    button.classList.toggle("small", data.small);
     button.hidden = false; // only now does it do something
-    button.onclick = async () => {
-      const chart = document.querySelector(`.st-key-${data.chart} .js-plotly-plot`);
-      const drawn = chart?._fullLayout;
-      status.textContent = drawn ? "" : data.words.waiting;
-      if (!drawn) return;
-      const poster = new XMLSerializer().serializeToString(compose(data, layersOf(chart), drawn));
-      // Plotly may write the page's own address into a reference; inside a file it is the file's.
-      const text = poster.replace(/url\((?:&quot;|["'])?[^#()"'&]*#([^()"'&]+)(?:&quot;|["'])?\)/g, "url(#$1)");
-      const svg = new Blob([text], { type: "image/svg+xml" });
-      offer(kind === "svg" ? svg : await pixels(svg), `${data.file_name}-poster.${kind}`);
+    button.onclick = () => {
+      const isReady = piecesOf(data.chart).length && toldOf(data);
+      status.textContent = isReady ? "" : data.words.waiting;
+      if (isReady && !data.code_waits) return savePoster(data, kind);
+      if (isReady) ASKED.set(parentElement, kind);
+      if (isReady) setTriggerValue("asked", kind);
     };
   }
+  const kind = ASKED.get(parentElement);
+  if (!kind || data.code_waits) return;
+  ASKED.delete(parentElement);
+  savePoster(data, kind);
 }

@@ -1,14 +1,6 @@
 // Small charts in SVG: the points are those of the run, a clip shows them up to one step.
 
-const SVG = "http://www.w3.org/2000/svg"
 const EDGE = { left: 58, right: 12, top: 30, bottom: 40 }
-
-function svgOf(name, attributes, text) {
-  const element = document.createElementNS(SVG, name)
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value)
-  if (text !== undefined) element.textContent = text
-  return element
-}
 
 // About `count` round numbers from low to high.
 function roundTicks(low, high, count = 5) {
@@ -41,12 +33,12 @@ function drawCurves(figure, chart, width, height) {
   const scaled = chart.isLog ? Math.log10 : (value) => value
   const across = (step) => EDGE.left + (step / chart.steps) * (width - EDGE.left - EDGE.right)
   const up = (value) => height - EDGE.bottom - ((scaled(value) - scaled(low)) / (scaled(high) - scaled(low))) * (height - EDGE.top - EDGE.bottom)
-  const svg = svgOf("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": chart.title })
+  const svg = node("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": chart.title })
   drawAxes(svg, chart, { low, high, across, up, width, height })
-  const clip = svgOf("clipPath", { id: `until-${chart.name}` })
-  const window = svgOf("rect", { x: 0, y: 0, height, width: across(chart.steps) + EDGE.right })
+  const clip = node("clipPath", { id: `until-${chart.name}` })
+  const window = node("rect", { x: 0, y: 0, height, width: across(chart.steps) + EDGE.right })
   clip.append(window)
-  const curves = svgOf("g", { "clip-path": `url(#until-${chart.name})` })
+  const curves = node("g", { "clip-path": `url(#until-${chart.name})` })
   for (const line of chart.lines) drawLine(curves, line, across, up, chart.isLog)
   svg.append(clip, curves)
   figure.replaceChildren(svg)
@@ -55,21 +47,21 @@ function drawCurves(figure, chart, width, height) {
 
 function drawAxes(svg, chart, { low, high, across, up, width, height }) {
   for (const tick of chart.isLog ? decadeTicks(low, high) : roundTicks(low, high)) {
-    svg.append(svgOf("line", { class: "axis", x1: EDGE.left, x2: width - EDGE.right, y1: up(tick), y2: up(tick) }))
-    svg.append(svgOf("text", { x: EDGE.left - 6, y: up(tick) + 4, "text-anchor": "end" }, chart.write(tick)))
+    svg.append(node("line", { class: "axis", x1: EDGE.left, x2: width - EDGE.right, y1: up(tick), y2: up(tick) }))
+    svg.append(node("text", { x: EDGE.left - 6, y: up(tick) + 4, "text-anchor": "end" }, chart.write(tick)))
   }
-  for (const tick of roundTicks(0, chart.steps, width > 500 ? 6 : 3)) svg.append(svgOf("text", { x: across(tick), y: height - 20, "text-anchor": "middle" }, formatExact(tick)))
+  for (const tick of roundTicks(0, chart.steps, width > 500 ? 6 : 3)) svg.append(node("text", { x: across(tick), y: height - 20, "text-anchor": "middle" }, formatExact(tick)))
   for (const { value, label, dash, at } of chart.references ?? []) {
-    svg.append(svgOf("line", { class: "reference", x1: EDGE.left, x2: width - EDGE.right, y1: up(value), y2: up(value), "stroke-dasharray": dash }))
-    svg.append(svgOf("text", { x: across(at * chart.steps), y: up(value) - 5, "text-anchor": "end" }, label))
+    svg.append(node("line", { class: "reference", x1: EDGE.left, x2: width - EDGE.right, y1: up(value), y2: up(value), "stroke-dasharray": dash }))
+    svg.append(node("text", { x: across(at * chart.steps), y: up(value) - 5, "text-anchor": "end" }, label))
   }
-  svg.append(svgOf("text", { x: EDGE.left - 50, y: 16 }, chart.title))
+  svg.append(node("text", { x: EDGE.left - 50, y: 16 }, chart.title))
   const named = chart.lines.filter((line) => line.label)
   named.forEach(({ label, color }, index) => {
     const x = EDGE.left + 150 + index * 150
-    svg.append(svgOf("line", { x1: x, x2: x + 24, y1: 12, y2: 12, style: `stroke: ${color}; stroke-width: 3` }), svgOf("text", { x: x + 30, y: 16 }, label))
+    svg.append(node("line", { x1: x, x2: x + 24, y1: 12, y2: 12, style: `stroke: ${color}; stroke-width: 3` }), node("text", { x: x + 30, y: 16 }, label))
   })
-  svg.append(svgOf("text", { x: width - EDGE.right, y: height - 4, "text-anchor": "end" }, chart.stepWord))
+  svg.append(node("text", { x: width - EDGE.right, y: height - 4, "text-anchor": "end" }, chart.stepWord))
 }
 
 function drawLine(group, { x, y, color, width, marks }, across, up, isLog) {
@@ -80,7 +72,7 @@ function drawLine(group, { x, y, color, width, marks }, across, up, isLog) {
     if (!isDrawn(value)) { isOpen = false; return }
     path += `${isOpen ? "L" : "M"}${across(x[index]).toFixed(1)},${up(value).toFixed(1)}`
     isOpen = true
-    if (marks) group.append(svgOf("circle", { cx: across(x[index]), cy: up(value), r: 3.5, style: `fill: ${color}` }))
+    if (marks) group.append(node("circle", { cx: across(x[index]), cy: up(value), r: 3.5, style: `fill: ${color}` }))
   })
-  group.append(svgOf("path", { d: path, style: `stroke: ${color}`, "stroke-width": width }))
+  group.append(node("path", { d: path, style: `stroke: ${color}`, "stroke-width": width }))
 }

@@ -77,7 +77,8 @@ function showStep(step) {
 function play(now) {
   if (began === null) return
   const [steps, last] = [RUN.columns.step, RUN.columns.step.length - 1]
-  const part = Math.min((now - began) / 1000 / PLAY_SECONDS, 1)
+  const passed = Math.max(now - began, 0) // a frame may have begun before the click that it answers
+  const part = Math.min(passed / 1000 / PLAY_SECONDS, 1)
   showStep(steps[Math.floor(part * last)])
   if (part < 1) requestAnimationFrame(play)
   else pause()

@@ -34,7 +34,8 @@ _FOLDER: Final = Path(__file__).parent
 _LIVE: Final = _FOLDER.with_name("live_chart")
 _SCRIPTS: Final = (
     *(_LIVE / f"{name}.js" for name in ("written", "surprise", "progress", "history", "facts")),
-    *(_LIVE / "panels.js", _FOLDER / "curves.js", _FOLDER / "player.js"),
+    *(_LIVE / "panels.js", _FOLDER.with_name("svg") / "node.js"),
+    *(_FOLDER / "curves.js", _FOLDER / "player.js"),
 )
 _STYLES: Final = (_LIVE / "live_chart.css", _FOLDER / "player.css")
 WORDS: Final = {

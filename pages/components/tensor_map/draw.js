@@ -1,19 +1,10 @@
-// One step as SVG: the grid of its tensor above, the storages below, a needle between them. Built of
-// nodes and text alone: what a reader has typed never becomes markup.
+// One step as SVG: the grid of its tensor above, the storages below, a needle between them.
 
-const SVG = "http://www.w3.org/2000/svg";
 const LARGEST_CELL = 46;
 const TEXT_FROM = 40; // pixels: smaller cells carry no text
 const STRIP_ROW = 46;
 const LABEL = 26; // above a grid and above a strip
 const GAP = 34; // between a strip and what stands below it: the jump is written there
-
-function node(name, attributes = {}, text = null) {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  if (text !== null) made.textContent = text;
-  return made;
-}
 
 // Everything that a step's picture is made of, in pixels.
 function sceneOf(view) {

@@ -230,9 +230,11 @@ const ACTS = {
   back: (view) => choose(view, view.flat - 1),
   next: (view) => choose(view, view.flat + 1),
   play,
-  svg: (view) => save(view, "svg"),
-  png: (view) => save(view, "png"),
+  svg: (view) => saveAs(view, "svg"),
+  png: (view) => saveAs(view, "png"),
 };
+
+const saveAs = (view, kind) => save(view.root.querySelector(".picture"), kind, view.data.file_name);
 
 function newView(root) {
   const view = { root, step: 0, flat: 0, before: null, hovered: null };

@@ -16,7 +16,14 @@ MAX_CELLS: Final = 4096  # of one tensor, and elements of one storage, that are 
 MAX_VALUE_CHARS: Final = 65_536  # of all values that are sent; a map that large writes none
 _FOLDER: Final = Path(__file__).parent
 # One script for the browser: each part uses the ones before it.
-_SCRIPTS: Final = ("geometry", "draw", "many", "export", "tensor_map")
+_SCRIPTS: Final = (
+    "../svg/node.js",
+    "../svg/file.js",
+    "geometry.js",
+    "draw.js",
+    "many.js",
+    "tensor_map.js",
+)
 
 
 def _read(name: str) -> str:
@@ -27,7 +34,7 @@ _mount = st.components.v2.component(
     "tensor_map",
     html=_read("tensor_map.html"),
     css=_read("tensor_map.css"),
-    js="\n".join(_read(f"{name}.js") for name in _SCRIPTS),
+    js="\n".join(map(_read, _SCRIPTS)),
 )
 
 

@@ -22,7 +22,7 @@ from pages.dtypes.bit_layouts.inputs import ASK, choose_code, take_along
 from pages.dtypes.bit_layouts.snippets import design_code
 from pages.shared.charts import table_markdown
 from pages.shared.settings import locked
-from pages.shared.tabbed_page import Shown
+from pages.shared.tabbed_page import Part, Shown
 
 FLOAT64_MAX: Final = Fraction(1.7976931348623157e308)
 _NANS: Final = {"ieee": (N_("as IEEE"), -1), "one": (N_("one code"), 1), "none": (N_("none"), 0)}
@@ -106,7 +106,8 @@ def designer(fmt: FloatFormat | ValueError) -> Shown:
         below=f"{facts.num_below_one:,}",
         total=f"{facts.num_positive:,}",
     )
-    return Shown(headline=said, code=design_code(fmt, facts) or _CODE.format(fmt=fmt))
+    part = Part(key="bits_design", file_name=f"bits-{fmt.name}")
+    return Shown(headline=said, part=part, code=design_code(fmt, facts) or _CODE.format(fmt=fmt))
 
 
 def _choose_design() -> FloatFormat:

@@ -15,7 +15,7 @@ from pages.dtypes.bit_layouts.inputs import ASK, Number
 from pages.dtypes.bit_layouts.snippets import count_code, number_code
 from pages.shared.charts import table_csv, table_markdown
 from pages.shared.settings import locked
-from pages.shared.tabbed_page import Shown
+from pages.shared.tabbed_page import Part, Shown
 
 MAX_LISTED_BITS: Final = 8
 MAX_FILE_BITS: Final = 16
@@ -38,7 +38,8 @@ def grid(number: Number) -> Shown:
         value=written_value(fmt, code),
         kind=_(KINDS[f"kind_{told.kind}"]),
     )
-    return Shown(headline=said, code=number_code(fmt, told))
+    part = Part(key="bits_grid", file_name=f"bits-{fmt.name}")
+    return Shown(headline=said, part=part, code=number_code(fmt, told))
 
 
 def codes(number: Number) -> Shown:
@@ -60,7 +61,10 @@ def codes(number: Number) -> Shown:
         finite=f"{facts.counts.finite:,}",
         max=short_number(facts.max),
     )
-    return Shown(headline=said, code=count_code(fmt) or _CODES_CODE.format(name=fmt.name))
+    part = Part(key="bits_map", file_name=f"codes-{fmt.name}")
+    return Shown(
+        headline=said, part=part, code=count_code(fmt) or _CODES_CODE.format(name=fmt.name)
+    )
 
 
 def _draw_grid(number: Number, key: str, *, show_map: bool) -> None:

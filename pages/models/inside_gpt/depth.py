@@ -19,7 +19,7 @@ from pages.models.inside_gpt.snippets import snippet
 from pages.shared.charts import show_table
 from pages.shared.job import in_turn
 from pages.shared.settings import is_hidden, presenting
-from pages.shared.tabbed_page import Shown
+from pages.shared.tabbed_page import Part, Shown
 
 ROOM: Final = 330  # pixels of the picture
 PRESENT_ROOM: Final = 300
@@ -53,6 +53,7 @@ def depth(case: Case) -> Shown:
         return Shown(headline=headline, notes=_notes(case))
     return Shown(
         headline=_headline(panels, signs),
+        part=Part(key=ASK.key("picture"), file_name="inside-gpt"),
         notes=_notes(case),
         below=lambda: _numbers(case, panels[0].inside),
         code=snippet(case, ASK.used("run")),

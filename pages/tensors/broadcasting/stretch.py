@@ -14,7 +14,7 @@ from core.tensors.trace import Step, TracedTensor
 from core.units import format_exact
 from pages.components.tensor_map.tensor_map import MAX_CELLS, can_be_drawn, tensor_map
 from pages.shared.settings import look, presenting
-from pages.shared.tabbed_page import Chart, Shown
+from pages.shared.tabbed_page import Chart, Part, Shown
 from pages.shared.tensors.place import chosen_place
 from pages.shared.tensors.table_cells import size_text
 from pages.tensors.broadcasting.inputs import ASK, Case
@@ -49,10 +49,11 @@ def stretch(chosen: Case, how: How) -> Shown:
     at, index = chosen_place(ASK, ran, len(ran.inputs))
     step = ran.steps[at % len(ran.steps)]  # a given tensor is told with what becomes of it
     tensors = {each.key: each for each in ran.tensors}
-    charts = []
+    charts, part = [], None
     if can_be_drawn(ran):
+        part = Part(key=ASK.key("map"), file_name="stride-0")
         tensor_map(
-            ran, key=ASK.key("map"), step=at, index=index, file_name="stride-0",
+            ran, key=part.key, step=at, index=index, file_name=part.file_name,
             room=PRESENT_ROOM if presenting() else ROOM,
             on_choice=partial(ASK.write, "at"),
         )  # fmt: skip
@@ -63,6 +64,7 @@ def stretch(chosen: Case, how: How) -> Shown:
     return Shown(
         headline=_headline(step, given),
         charts=charts,
+        part=part,
         numbers=_numbers(given, wide),
         numbers_below=True,
         notes=[] if presenting() else [_given(given)],

@@ -41,8 +41,10 @@ def creation(call: Call) -> Shown:
     if call.key == DEVICES:
         return _devices()
     made = make(call.key, call.rows, call.columns)
-    show_map(made.trace, "created")
-    return Shown(headline=_headline(made), notes=aside(_notes(made)), code=_snippet(made))
+    part = show_map(made.trace, "created")
+    return Shown(
+        headline=_headline(made), part=part, notes=aside(_notes(made)), code=_snippet(made)
+    )
 
 
 def _headline(made: Made) -> str:

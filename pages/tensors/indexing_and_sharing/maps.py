@@ -9,6 +9,7 @@ from core.language import _
 from core.tensors.trace import Trace, TracedTensor
 from pages.components.tensor_map.tensor_map import steps_of, tensor_map
 from pages.shared.settings import presenting
+from pages.shared.tabbed_page import Part
 from pages.shared.tensors.place import telling_index
 from pages.tensors.indexing_and_sharing.inputs import ASK
 
@@ -23,23 +24,26 @@ def show_map(
     changed: Mapping[str, Sequence[int]] | None = None,
     index: Sequence[int] = (),
     room: Mapping[bool, int] = ROOM,
-) -> None:
+) -> Part | None:
     """Draw a program at its last step; what the reader looks at stays in the browser.
 
+    Returns the map, for its poster; None if the program has no tensor and nothing is drawn.
+
     Args:
-        ran: The program; nothing is drawn if it has no tensor.
+        ran: The program.
         name: Of this map on the page.
         changed: Storage key -> addresses that are marked as written.
         index: Of the chosen element; else one whose places differ.
         room: Its height in pixels: as usual, and on a projector.
     """
     if not ran.tensors:
-        return
+        return None
     steps = steps_of(ran)
     (shown,) = [each for each in ran.tensors if each.key == steps[-1]["tensor"]]
+    part = Part(key=ASK.key(f"{name}_map"), file_name=name)
     tensor_map(
         ran,
-        key=ASK.key(f"{name}_map"),
+        key=part.key,
         step=len(steps) - 1,
         index=index or telling_index(shown.layout.shape),
         room=room[presenting()],
@@ -47,6 +51,7 @@ def show_map(
         on_choice=lambda _choice: None,
         changed=changed,
     )
+    return part
 
 
 def aside(notes: Sequence[str]) -> Sequence[str]:

@@ -6,7 +6,7 @@ from core.language import N_, _
 from core.tensors.numpy_bridge import BRIDGES, Bridge, Crossed, cross
 from pages.shared.charts import show_table
 from pages.shared.settings import presenting
-from pages.shared.tabbed_page import Shown
+from pages.shared.tabbed_page import Part, Shown
 from pages.shared.tensors.program import show_verbatim
 from pages.tensors.indexing_and_sharing.maps import all_cases, aside, show_map
 
@@ -20,13 +20,24 @@ OUTCOMES = {
 def between_numpy(row: Bridge) -> Shown:
     """Run a case, draw array and tensor after the write, or show what was refused."""
     crossed = cross(row)
-    if crossed.trace:
-        written = crossed.shape if crossed.changed else ()
-        show_map(crossed.trace, "bridge", changed=crossed.changed, index=[0 for _length in written])
+    part = _map_of(crossed)
     show_verbatim(_told(row, crossed))
     if not presenting():
         all_cases("bridges", lambda: _show_table([(row, cross(row)) for row in BRIDGES]))
-    return Shown(headline=_headline(row, crossed), notes=aside(_notes(crossed)), code=_snippet(row))
+    return Shown(
+        headline=_headline(row, crossed),
+        part=part,
+        notes=aside(_notes(crossed)),
+        code=_snippet(row),
+    )
+
+
+def _map_of(crossed: Crossed) -> Part | None:
+    if crossed.trace is None:
+        return None
+    written = crossed.shape if crossed.changed else ()
+    index = [0 for _length in written]
+    return show_map(crossed.trace, "bridge", changed=crossed.changed, index=index)
 
 
 def _told(row: Bridge, crossed: Crossed) -> str:

@@ -14,7 +14,7 @@ def strided(window: Window) -> Shown:
     ran = trace(code, {"x": counted((NUM_ELEMENTS,))})
     if ran.error is not None:
         raise ran.error
-    show_map(ran, "strided", room=ALONE)
+    part = show_map(ran, "strided", room=ALONE)
     layout = ran.steps[-1].outputs[0].layout
     used = set(layout.addresses().flatten().tolist())
     headline = _("`{code}` reads {elements} elements at {addresses} addresses and copies 0 B")
@@ -28,6 +28,7 @@ def strided(window: Window) -> Shown:
     ]  # fmt: skip
     return Shown(
         headline=headline.format(code=code, elements=layout.numel, addresses=len(used)),
+        part=part,
         notes=aside(notes),
         code=_snippet(code),
     )

@@ -8,9 +8,10 @@ from core.language import _
 from core.tensors.index_pairs import PAIRS, InNumpy, InTorch, Pair, Way, in_numpy, in_torch
 from pages.shared.charts import show_table
 from pages.shared.settings import presenting
-from pages.shared.tabbed_page import Shown
+from pages.shared.tabbed_page import Part, Shown
 from pages.shared.tensors.program import show_verbatim
 from pages.shared.tensors.table_cells import kind_text, size_text
+from pages.tensors.indexing_and_sharing.inputs import ASK
 from pages.tensors.indexing_and_sharing.maps import all_cases, aside, show_map
 
 _SNIPPET = """
@@ -32,7 +33,8 @@ for code in ({first!r}, {second!r}):
 def view_or_copy(pair: Pair) -> Shown:
     """Run both ways, draw both, and compare them with NumPy."""
     found = [in_torch(way, pair.shape) for way in pair.ways]
-    columns = st.columns(2, gap="medium")
+    both = Part(key=ASK.key("pair_drawn"), file_name="view-or-copy")
+    columns = st.container(key=both.key).columns(2, gap="medium")
     for name, column, way, made in zip(("first", "second"), columns, pair.ways, found, strict=True):
         with column:
             show_map(made.trace, name)
@@ -42,7 +44,10 @@ def view_or_copy(pair: Pair) -> Shown:
         _show_ways([(pair, way) for way in pair.ways])
         all_cases("pairs", lambda: _show_ways([(pair, way) for pair in PAIRS for way in pair.ways]))
     return Shown(
-        headline=_headline(pair, found), notes=aside(_notes(pair, found)), code=_snippet(pair)
+        headline=_headline(pair, found),
+        part=both,
+        notes=aside(_notes(pair, found)),
+        code=_snippet(pair),
     )
 
 

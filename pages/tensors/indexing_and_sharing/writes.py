@@ -34,12 +34,17 @@ except (RuntimeError, ValueError, IndexError, TypeError) as error:
 def writes(program: Program) -> Shown:
     """Mark what was written, and list every variable before and after."""
     written = program.written
-    show_map(written.trace, "writes", changed=written.changed, index=written.first_index)
+    part = show_map(written.trace, "writes", changed=written.changed, index=written.first_index)
     if written.trace.error:
         show_refusal(ASK, written.trace.error)
     if written.variables and not presenting():
         _show_variables(written.variables)
-    return Shown(headline=_headline(written), notes=aside(_notes(written)), code=_snippet(program))
+    return Shown(
+        headline=_headline(written),
+        part=part,
+        notes=aside(_notes(written)),
+        code=_snippet(program),
+    )
 
 
 def _headline(written: Written) -> str:

@@ -11,7 +11,7 @@ from core.tensors.trace import TracedTensor
 from core.units import format_bytes, format_exact
 from pages.components.tensor_map.tensor_map import MAX_CELLS, can_be_drawn, steps_of, tensor_map
 from pages.shared.settings import presenting, unit_system
-from pages.shared.tabbed_page import Shown
+from pages.shared.tabbed_page import Part, Shown
 from pages.shared.tensors.place import chosen_place
 from pages.shared.tensors.program import show_refusal
 from pages.tensors.strides_and_views.elsewhere import links
@@ -52,6 +52,7 @@ def storage(case: Case) -> Shown:
     return Shown(
         headline=refused or _headline(shown, index),
         beside_headline=_offer_why if refused and ran.refused_shape else None,
+        part=Part(key=ASK.key("map"), file_name="tensor") if can_be_drawn(ran) else None,
         notes=[_inspection(shown)],
         below=None if presenting() else partial(links, case, shown, _address(shown, index)),
         code=snippet(case),

@@ -17,6 +17,7 @@ from pages.server.control_right import is_teacher
 from pages.shared.answer import headline
 from pages.shared.device import device_banner
 from pages.shared.header import page_header
+from pages.shared.poster import poster
 from pages.shared.prose import prose
 from pages.shared.questions import answer_waits, ask_on_demand
 from pages.shared.settings import is_hidden, locked, presenting, unit_system
@@ -108,7 +109,11 @@ with picture:
         controls=controls_of(followed),
         on_command=send_command,
     )
+    files = st.container(key="part_files", horizontal=True, horizontal_alignment="right")
     device_banner(*device_in_use())
 with code:
     code_and_graph(shown, planned)
 prose(__file__, "reading")
+if not is_hidden(ASK.page, "poster") and not presenting():
+    with files:  # last, for it bears every setting; what it says is known in the browser
+        poster("lr_live", file_name="live-run", headline=above, numbers=(), small=True)

@@ -37,14 +37,15 @@ tabbed_page(__file__, "What?", Page(
 
 @pytest.fixture
 def posters(open_script, monkeypatch):
-    """Return posters(beyond="", open=True, **query): what the page offers as posters."""
+    """Return posters(beyond, is_open, asked, **query): what the page offers as posters."""
 
-    def go(beyond="", *, is_open=True, **query):
+    def go(beyond="", *, is_open=True, asked=True, **query):
         offered = []
         monkeypatch.setattr(poster, "poster_buttons", offered.append)
         app = open_script(f"BEYOND = {beyond!r}\n{PAGE}", **query)
         assert offered == []  # nothing is made for files that nobody sees
         app.session_state["d_one_chart_numbers"] = is_open
+        app.session_state["d_one_chart_poster_asked"] = asked
         app.run()
         return offered
 
@@ -60,6 +61,12 @@ def test_it_bears_the_sentence_five_numbers_and_a_link_with_every_setting(poster
     assert (asked["d_n"], asked["d_late"], asked["lang"]) == (["7"], ["1 + 2"], ["en"])
     path, size = qr_path(made.link)
     assert made.code == {"path": path, "size": size}
+    assert not made.code_waits
+
+
+def test_its_code_is_made_once_somebody_asks_for_the_poster(posters):
+    (made,) = posters(asked=False)
+    assert (made.code, made.code_waits) == (None, True)
 
 
 @pytest.mark.parametrize("hide", ["poster", "d_poster"])
@@ -70,7 +77,7 @@ def test_a_link_can_hide_it_and_a_closed_list_of_files_has_none(posters, hide):
 
 def test_a_state_that_no_link_carries_says_so_and_has_no_code(posters):
     (made,) = posters(beyond="Too large for a link.")
-    assert (made.link, made.code) == ("Too large for a link.", None)
+    assert (made.link, made.code, made.code_waits) == ("Too large for a link.", None, False)
 
 
 def test_a_link_too_long_for_a_code_says_so(posters):
