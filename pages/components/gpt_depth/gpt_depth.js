@@ -203,6 +203,9 @@ export default function ({ data: [data], parentElement, setStateValue }) {
   root.hidden = false;
   root.classList.toggle("present", data.present);
   view.field.hidden = data.hidden;
+  const legend = view.root.querySelector(".legend");
+  legend.textContent = data.words.legend;
+  legend.hidden = data.present || !data.panels.length; // a projector has no room for it
   view.field.disabled = data.locked;
   view.field.setAttribute("aria-label", data.words.text);
   view.field.placeholder = data.words.empty;

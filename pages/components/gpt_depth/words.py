@@ -18,6 +18,10 @@ WORDS: Final = {
     "png_label": N_("Save the picture as PNG"),
     "share": N_("“{token}” {share}"),
     "comma": N_(", "),
+    "legend": N_(
+        "A row: what the model would say next after this block; darker: more likely; underlined: "
+        "right."
+    ),
     "sentence": N_(
         "“{token}” looks at {looks} ({attention}). After {row}, next is “{said}”, {share}."
     ),
