@@ -1,6 +1,7 @@
 """What a reader sees on a page of the browser, and hands that move it."""
 
 HEADLINE = ".st-key-headline p"
+_TEXT = f"document.querySelector({HEADLINE!r})?.innerText.replaceAll('\\u00a0', ' ')"
 CHART = ".js-plotly-plot"
 # Counts from now on how often Python has run for this page, in `window.runs`.
 RUNS = """() => {
@@ -18,8 +19,12 @@ def headline(page):
 
 def until_headline(page, words, how="includes"):
     """Wait until the headline includes the words, or `startsWith` them."""
-    text = f"document.querySelector({HEADLINE!r})?.innerText.replaceAll('\\u00a0', ' ')"
-    page.until(f"{text}.{how}({words!r})")
+    page.until(f"{_TEXT}?.{how}({words!r})")
+
+
+def until_other_headline(page, before):
+    """Wait until the headline is no longer what `headline` has returned."""
+    page.until(f"{_TEXT} !== {before!r}")
 
 
 def drawn(page):

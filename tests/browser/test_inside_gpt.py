@@ -7,7 +7,7 @@ from core.models.lens import attention_maps, logit_lens
 from core.train.learning.opened import open_shipped, shipped_steps
 from core.train.text.pieces import last_pieces, vocabulary_signs
 from pages.models.inside_gpt.inputs import MAX_CHARS, START
-from tests.browser.seen import RUNS, headline, press, until_headline
+from tests.browser.seen import RUNS, headline, press, until_headline, until_other_headline
 
 ADDRESS = "/inside-gpt"
 PASTE = """(field, text) => {
@@ -102,7 +102,7 @@ def test_the_slider_of_steps_redraws_the_picture(open_depth):
     page = open_depth()
     before = headline(page)
     press(page, "Training step", "ArrowLeft", "ArrowLeft", "ArrowLeft")
-    page.until(f"document.querySelector('.st-key-headline p').innerText !== {before!r}")
+    until_other_headline(page, before)
     rested(page)
     assert "inside_step=170" in page.url or "inside_step=614" in page.url
 

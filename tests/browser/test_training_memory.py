@@ -3,7 +3,7 @@
 import re
 import urllib.parse
 
-from tests.browser.seen import drawn, headline, press, until_headline
+from tests.browser.seen import drawn, headline, press, until_headline, until_other_headline
 
 PATH = "/training-memory"
 VERDICT = re.compile(r"Simulated peak .* closed form .* ([\d.]+)% apart")
@@ -47,7 +47,7 @@ def test_an_old_link_with_pins_opens_as_the_comparison_and_leaves_the_inputs_to_
     slider = page.get_by_role("slider", name="Micro-batch size").first
     assert slider.get_attribute("aria-valuenow") in {None, "8"}
     slider.press("ArrowRight")
-    page.until(f"document.querySelector('.st-key-headline').innerText !== {before!r}")
+    until_other_headline(page, before)
     page.until("!location.search.includes('memory_pins')")
     assert parameter(page, "memory_batch") == "9"
     assert "batch=2" in parameter(page, "memory_a")
