@@ -19,7 +19,13 @@ PLAN = ServingPlan(prompt_len=768, output_len=256, concurrency=4)
 def bytes_of(name, amount, band=0.0):
     low, high = amount * (1 - band), amount * (1 + band)
     return Item(
-        name=name, amount=amount, unit="bytes", low=low, high=high, kind="exact", source="test"
+        name=name,
+        amount=amount,
+        unit="bytes",
+        low=low,
+        high=high,
+        kind="estimated" if band else "exact",
+        source="test",
     )
 
 
