@@ -130,6 +130,7 @@ async function drawWanted(view) {
       const { name } = spec.layout.meta
       const redraw = whole || !view.drawn[name] || needsRedraw(view, name, kinds)
       await (redraw ? draw(view, spec) : extend(view, spec))
+      if (name === "loss") renderHeadline(view)
       await new Promise((goOn) => { setTimeout(goOn) }) // a button pressed meanwhile comes first
     }
   }

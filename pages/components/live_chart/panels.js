@@ -47,14 +47,16 @@ function statusLine({ history, data }) {
 }
 
 // The script's sentence stands until the first step; from then on loss and step do, at the pace of
-// the stream. React leaves the text alone as long as its own sentence stays the same.
+// the stream, and never ahead of the curve. React leaves the text alone as long as its own sentence
+// stays the same.
 function renderHeadline(view) {
   const line = document.querySelector(".st-key-headline p")
   const sentence = headlineOf(view)
   if (line && line.textContent !== sentence) line.textContent = sentence
 }
 
-function headlineOf({ history, data }) {
+function headlineOf(view) {
+  const [history, { data }] = [drawnHistory(view), view]
   const { words, told } = data
   if (told.waits) return words.headline_waits
   if (!history.columns.step.length) return told.headline
