@@ -200,3 +200,10 @@ def save_screenshot(page, name, **options):
 def screenshot():
     """Return screenshot(page, name): keep a picture in build/screenshots."""
     return save_screenshot
+
+
+@pytest.fixture
+def fresh(start_server):
+    """A server of its own, on which nothing was ever trained."""
+    with start_server() as server:
+        yield server

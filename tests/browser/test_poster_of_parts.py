@@ -1,6 +1,7 @@
 """Posters of what our own parts draw: graph, tensors, depth, bytes on their way, bits, a run."""
 
 import io
+import re
 from collections import Counter
 
 import pytest
@@ -38,8 +39,10 @@ LAST_STEP = f"({VIEW}?.history.columns.step.at(-1) ?? 0)"
 def opened(new_page, visit, ready):
     """Return opened(path, lang, theme, **query): a page whose part has its poster below it."""
 
-    def go(path, lang="en", theme="light", **query):
-        page = visit(new_page(lang=lang, theme=theme), path, **query)
+    def go(path, lang="en", theme="light", url=None, **query):
+        page = visit(
+            new_page(lang=lang, theme=theme, **({"url": url} if url else {})), path, **query
+        )
         page.locator("button[data-kind=svg]").first.wait_for(timeout=60_000)
         ready(page)
         return page
@@ -149,20 +152,23 @@ def test_a_graph_that_the_page_cannot_show_whole_hangs_whole_if_it_can_be_read(o
 
 @pytest.mark.parametrize(("lang", "theme"), [("en", "light"), ("zh", "dark")])
 def test_a_run_hangs_with_its_curve_its_text_and_its_newest_numbers(
-    opened, alone, tmp_path, lang, theme
+    opened, alone, fresh, tmp_path, lang, theme
 ):
-    page = opened("/live-run", lang, theme)
+    page = opened("/live-run", lang, theme, fresh.url)
     page.until(f"{LAST_STEP} > 300", timeout=60_000)
-    before = page.evaluate(LAST_STEP)
     svg, name = saved(page, "svg", tmp_path)
     after = page.evaluate(LAST_STEP)
     png, _name = saved(page, "png", tmp_path)
     assert name == "live-run-poster.svg"
     root, own, drawn = parsed(svg)
     headline = "".join(own["headline"][0])
-    assert any(f"{step:,}" in headline for step in range(before, after + 1))
-    loss = page.evaluate(f"{VIEW}.history.columns.loss.slice(0, {after + 1})")
-    assert own["value"][0][0] in {f"{each:.3f}" for each in loss if each is not None}
+    steps = [int(each.replace(",", "")) for each in re.findall(r"[\d,]+(?![\d.])", headline)]
+    loss = page.evaluate(f"{VIEW}.history.columns.loss")
+    drawn_at = [
+        step for step in steps if step <= after and own["value"][0][0] == f"{loss[step - 1]:.3f}"
+    ]
+    assert drawn_at, "the loss of the poster is that of the step in its headline"
+    assert own["value"][0][0] in headline
     assert len(own["value"]) == len(own["label"]) == 5
     assert page.evaluate(f"{VIEW}.data.told.title") in own["title"][0][0]
     plot = page.locator("[data-chart=loss]")
@@ -175,8 +181,10 @@ def test_a_run_hangs_with_its_curve_its_text_and_its_newest_numbers(
     assert len(colors_in_picture(png, root)) > 50
 
 
-def test_while_a_question_is_open_the_poster_of_a_run_keeps_the_answer_to_itself(opened, tmp_path):
-    page = opened("/live-run", lr_predict="true")
+def test_while_a_question_is_open_the_poster_of_a_run_keeps_the_answer_to_itself(
+    opened, fresh, tmp_path
+):
+    page = opened("/live-run", url=fresh.url, lr_predict="true")
     page.until(f"{LAST_STEP} > 10", timeout=60_000)
     _root, own, _drawn = parsed(saved(page, "svg", tmp_path)[0])
     assert not {"headline", "value"} & set(own)
@@ -193,8 +201,8 @@ def test_a_teachers_link_or_a_projector_has_no_posters_below_a_part(
     assert page.locator("button[data-kind=svg]").count() == 0
 
 
-def test_the_samples_of_a_run_are_saved_as_pixels_too(opened, tmp_path):
-    page = opened("/live-run")
+def test_the_samples_of_a_run_are_saved_as_pixels_too(opened, fresh, tmp_path):
+    page = opened("/live-run", url=fresh.url)
     link = page.locator(".live-strip-png")
     link.wait_for(timeout=60_000)
     with page.expect_download() as started:

@@ -16,13 +16,6 @@ STEPS = f"({PLOT}?.data?.find(t => t.meta.role === 'training')?.x.length ?? 0)"
 VIEW = "[...window[Symbol.for('bits-to-gpt.live')].values()][0]"
 
 
-@pytest.fixture
-def fresh(start_server, tmp_path):
-    """A server of its own, on which nothing was ever trained."""
-    with start_server() as server:
-        yield server
-
-
 @pytest.mark.parametrize(("lang", "width"), [("en", 1366), ("zh", 1024)])
 def test_a_fresh_server_shows_a_moving_curve_that_is_labelled_as_recorded(
     fresh, new_page, visit, screenshot, lang, width

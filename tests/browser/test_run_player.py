@@ -60,7 +60,10 @@ def test_it_plays_from_a_file_and_its_numbers_are_those_of_the_csv(exported, off
 
     page.locator(".player-time").fill("500")
     row = rows[499]
-    assert f"{float(row['loss']):.3f} at step 500" in page.locator(".player-headline").inner_text()
+    assert (
+        f"after 500 of 3,242 steps the loss is {float(row['loss']):.3f}"
+        in page.locator(".player-headline").inner_text()
+    )
     samples = [event for event in everything.events if event["kind"] == "sample"]
     newest = [event for event in samples if event["step"] <= 500][-1]
     assert page.locator(".live-sample pre span").all_inner_texts() == [

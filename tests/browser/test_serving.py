@@ -10,9 +10,9 @@ from tests.browser.seen import drawn, headline, press, until_headline
 def test_the_context_grows_the_cache_and_the_number_explains_itself(page, visit):
     visit(page, "/serving")
     drawn(page)
-    for cache in ("6.00 GiB", "8.00 GiB", "12.0 GiB"):
+    for tokens in ("12,288", "16,384", "24,576"):
         press(page, "Context length (tokens)", "ArrowRight")
-        until_headline(page, f"{cache} of KV cache")
+        until_headline(page, f"with {tokens} tokens each")
 
     assert "Up to 2 concurrent users with 24,576 tokens" in headline(page)
     page.locator('[data-testid="stMetric"]').nth(1).get_by_test_id("stTooltipIcon").hover()

@@ -9,7 +9,7 @@ function posterSays(view, poster) {
   if (!history.columns.step.length) return null
   const title = [poster.title, titleOf(view)].filter(Boolean).join(" · ")
   if (told.waits) return { title, headline: "", numbers: [] }
-  const known = facts(history, unit, words)
+  const known = facts(drawnHistory(view), unit, words)
   const numbers = ON_POSTER.filter((name) => (known[name] ?? MISSING) !== MISSING).map((name) => [words[`fact_${name}`], known[name]])
   return { title, headline: headlineOf(view), numbers }
 }
