@@ -51,12 +51,11 @@ function statusLine({ history, data }) {
 // stays the same.
 function renderHeadline(view) {
   const line = document.querySelector(".st-key-headline p")
-  const sentence = headlineOf(view)
+  const sentence = headlineOf(view, drawnHistory(view))
   if (line && line.textContent !== sentence) line.textContent = sentence
 }
 
-function headlineOf(view) {
-  const [history, { data }] = [drawnHistory(view), view]
+function headlineOf({ data, history: whole }, history = whole) {
   const { words, told } = data
   if (told.waits) return words.headline_waits
   if (!history.columns.step.length) return told.headline

@@ -9,9 +9,10 @@ function posterSays(view, poster) {
   if (!history.columns.step.length) return null
   const title = [poster.title, titleOf(view)].filter(Boolean).join(" · ")
   if (told.waits) return { title, headline: "", numbers: [] }
-  const known = facts(drawnHistory(view), unit, words)
+  const drawn = drawnHistory(view)
+  const known = facts(drawn, unit, words)
   const numbers = ON_POSTER.filter((name) => (known[name] ?? MISSING) !== MISSING).map((name) => [words[`fact_${name}`], known[name]])
-  return { title, headline: headlineOf(view), numbers }
+  return { title, headline: headlineOf(view, drawn), numbers }
 }
 
 // The picture of the samples comes from the server as SVG, and becomes pixels here.
