@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.dashboard import running_server
+from tests.browser.dashboard import PATIENCE, running_server
 
 ROOT = Path(__file__).parents[2]
 SCREENSHOTS = ROOT / "build" / "screenshots"
@@ -110,7 +110,7 @@ class Watch:
             self.problems.append(f"foreign request: {request.url}")
 
 
-def wait_until_true(page, expression, timeout=30_000):
+def wait_until_true(page, expression, timeout=1000 * PATIENCE):
     """Ask the page again and again until a JavaScript expression holds.
 
     Playwright's own wait_for_function compiles text inside the page, which the content security
@@ -139,6 +139,7 @@ def new_page(browser, server, request):
             reduced_motion="reduce",
             accept_downloads=True,
         )
+        context.set_default_timeout(1000 * PATIENCE)
         page = context.new_page()
         page.lang = lang
         page.until = functools.partial(wait_until_true, page)
@@ -163,10 +164,10 @@ def page(new_page):
     return new_page()
 
 
-def wait_until_ready(page, seconds=30):
+def wait_until_ready(page):
     """Wait until the script has run to its end without an exception on the page."""
     selector = '[data-testid="stApp"][data-test-script-state="notRunning"]'
-    page.wait_for_selector(selector, timeout=seconds * 1000)
+    page.wait_for_selector(selector)
     assert page.get_by_test_id("stException").count() == 0, "the page shows an exception"
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 import psutil
 
 ROOT = Path(__file__).parents[2]
+PATIENCE = 90  # seconds: it ends what hangs, and says nothing about speed
 APP = ("-m", "streamlit", "run", "app.py", "--server.headless", "true")
 HANDSHAKE = {
     "Connection": "Upgrade",
@@ -48,7 +49,7 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def wait_until(condition, seconds=30):
+def wait_until(condition, seconds=PATIENCE):
     """Return what the condition gives once it is true."""
     deadline = time.monotonic() + seconds
     while not (found := condition()):
@@ -92,7 +93,7 @@ def running_server(
         )
     server = Server(address=address, port=port, runs=runs, state=state, log=log, process=process)
     try:
-        wait_until(lambda: is_healthy(server), 60)
+        wait_until(lambda: is_healthy(server))
         yield server
     finally:
         process.terminate()

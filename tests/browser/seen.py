@@ -29,8 +29,8 @@ def until_other_headline(page, before):
 
 def drawn(page):
     """Wait until the first chart is there and nothing is on its way; return the chart."""
-    page.locator(f"{CHART} .main-svg").first.wait_for(timeout=60_000)
-    page.until("document.querySelectorAll('[data-testid=stSpinner]').length === 0", timeout=60_000)
+    page.locator(f"{CHART} .main-svg").first.wait_for()
+    page.until("document.querySelectorAll('[data-testid=stSpinner]').length === 0")
     return page.locator(CHART).first
 
 

@@ -45,7 +45,7 @@ def slide(page, key="ArrowRight"):
 @pytest.fixture
 def sums(page, visit):
     visit(page, SUMS)
-    page.until(is_range(FULL), timeout=60_000)
+    page.until(is_range(FULL))
     return page
 
 
@@ -78,7 +78,7 @@ def test_a_line_hidden_by_the_legend_and_the_chosen_tool_stay(sums):
 def test_a_zoom_does_not_outlive_the_meaning_of_its_axis(page, visit, ready):
     # Where the inputs of a window are hidden, a drag over this picture is a mere zoom.
     visit(page, "/rounding-and-overflow", rounding_tab="line", hide="rounding_center")
-    page.until(f"{LINE}?._fullLayout", timeout=60_000)
+    page.until(f"{LINE}?._fullLayout")
     seen = zoom(page, LINE)
     page.evaluate(f"{LINE}.isOld = true")
     page.locator(".st-key-rounding_view_choice").get_by_role("combobox").click()
@@ -122,7 +122,7 @@ COUNT = """() => {
 )
 def test_a_new_picture_is_drawn_once(page, visit, ready, path, query, label):
     visit(page, path, **query)
-    page.until("document.querySelector('.js-plotly-plot')?._fullLayout", timeout=60_000)
+    page.until("document.querySelector('.js-plotly-plot')?._fullLayout")
     ready(page)
     slider = page.get_by_role("slider", name=label)
     slider.focus()

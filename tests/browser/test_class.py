@@ -395,7 +395,7 @@ def test_a_waiting_student_reloads_and_three_who_leave_take_their_wishes_with_th
     for each in leave:
         each.close()
     last = line_up()
-    wait_until(lambda: place_of(last) == 2, 60)
+    wait_until(lambda: place_of(last) == 2)
     assert place_of(stays) == 1
     for each in (stays, last):
         each.get_by_role("button", name="Leave the line").click()
@@ -409,7 +409,7 @@ def test_a_training_student_reloads_and_keeps_the_run_until_the_class_needs_the_
     allow_own_runs(a_class)
     page = visit(new_page(url=student_url), "/live-run")
     page.get_by_role("button", name="Train my own").click()
-    page.get_by_text("This run is your own").wait_for(timeout=60_000)
+    page.get_by_text("This run is your own").wait_for()
     (own,) = [run.name for run in list_runs(a_class.runs)]
     page.get_by_role("button", name="Pause").click()
     wait_until(lambda: RunReader(a_class.runs / own).read_state().state == "paused")
@@ -419,7 +419,7 @@ def test_a_training_student_reloads_and_keeps_the_run_until_the_class_needs_the_
     assert page.get_by_text("This run is your own").is_visible()
 
     in_a_thread(start_quick_run(a_class))
-    page.get_by_text("Your run was stopped: the class goes first.").wait_for(timeout=60_000)
+    page.get_by_text("Your run was stopped: the class goes first.").wait_for()
     assert RunReader(a_class.runs / own).read_state().state == "stopped"
     screenshot(page, "class-stopped")
     page.get_by_role("button", name="To the class's run").click()

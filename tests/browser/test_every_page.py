@@ -46,9 +46,7 @@ WCAG = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21aa", "
 def settle(page):
     """Wait until the pictures of a page have been drawn: no skeleton, no spinner."""
     for name in ("stSkeleton", "stSpinner"):
-        page.until(
-            f"document.querySelectorAll('[data-testid={name}]').length === 0", timeout=60_000
-        )
+        page.until(f"document.querySelectorAll('[data-testid={name}]').length === 0")
 
 
 @pytest.fixture

@@ -121,7 +121,7 @@ def test_a_click_anywhere_on_a_step_opens_its_lesson_without_a_reload(new_page, 
 def test_an_old_link_to_the_stack_shows_it_and_keeps_the_language(page, visit):
     visit(page, "/", home_card="stack", lang="zh")
 
-    page.locator(".js-plotly-plot").wait_for(timeout=60_000)
+    page.locator(".js-plotly-plot").wait_for()
     page.wait_for_url(re.compile(r"/machine\?.*machine_tab=stack"))
     assert "lang=zh" in page.url
     page.until("document.documentElement.lang === 'zh-CN'")
@@ -134,7 +134,7 @@ def test_the_stack_is_drawn_with_plotly_and_says_what_it_shows(page, visit):
 
     visit(page, "/machine", machine_tab="stack")
 
-    page.locator(".js-plotly-plot").wait_for(timeout=60_000)
+    page.locator(".js-plotly-plot").wait_for()
     assert any("plotly" in url.lower() for url in requests)
     assert page.locator('[role="figure"]').get_attribute("aria-label").startswith("The layers")
 

@@ -46,7 +46,7 @@ def lost(address, five=FIVE):
 
 def check_in_force(page, five=FIVE):
     """Check that all five shape the page, not only its address."""
-    page.until("document.documentElement.lang === 'zh-CN'", timeout=60_000)
+    page.until("document.documentElement.lang === 'zh-CN'")
     page.locator(".st-key-headline").first.wait_for(state="attached")
     assert lost(page.url, five) == []
     assert page.locator(".stAppHeader").is_hidden() == (five.get("present") == "1")
@@ -100,12 +100,12 @@ def test_a_lesson_of_the_page_on_show_stands_in_the_address_and_the_way_back_lea
     first = headline()
     page.keyboard.press("4")
     page.wait_for_url("**/bit-layouts?bits_tab=codes&*units=GB")
+    wait_until(lambda: headline() != first)
     ready(page)
     lesson = headline()
-    assert lesson != first
     page.reload()
     ready(page)
-    assert headline() == lesson
+    wait_until(lambda: headline() == lesson)
     page.locator(".st-key-key_map button:not([hidden])").first.wait_for(state="attached")
     page.go_back()
     wait_until(lambda: headline() == first)

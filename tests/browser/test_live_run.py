@@ -190,7 +190,6 @@ def wait_for_steps(page, num_steps):
     page.until(
         f"(plot => plot?.data?.find(t => t.meta.role === 'training')?.x.length >= {num_steps})"
         f"({CHART.format(name='loss')})",
-        timeout=20_000,
     )
 
 
@@ -574,7 +573,7 @@ def ended_run(server, state, **said):
 def test_a_run_whose_process_is_gone_says_so(new_page, visit, server):
     page = visit(new_page(), "/live-run", run=ended_run(server, "running"))
     message = page.get_by_text("Crashed after step 12. The training process ended without a word")
-    message.wait_for(timeout=20_000)
+    message.wait_for()
 
 
 def test_a_run_that_ran_out_of_memory_says_how_much_it_wanted(new_page, visit, server):

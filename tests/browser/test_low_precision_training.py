@@ -75,7 +75,7 @@ def test_real_gradients_come_from_a_process_of_their_own(page, visit):
     drawn(page)
     # Those of the newest run of this server; of a fresh model where no run has a checkpoint.
     source = re.compile("Gradients of (a fresh small GPT|run .* at step)")
-    page.get_by_text(source).wait_for(timeout=90_000)
+    page.get_by_text(source).wait_for()
     assert "of the gradients keep full precision" in headline(page)
     assert "2.38 %" not in headline(page)
 

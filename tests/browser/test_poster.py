@@ -21,9 +21,9 @@ def opened(new_page, visit, ready):
 
     def go(path, lang="en", theme="light", **query):
         page = visit(new_page(lang=lang, theme=theme), path, **query)
-        page.until("document.querySelector('.js-plotly-plot')?._fullLayout", timeout=60_000)
+        page.until("document.querySelector('.js-plotly-plot')?._fullLayout")
         page.locator("[class*='_chart_numbers'] summary").first.click()
-        page.locator("button[data-kind=svg]").first.wait_for(timeout=60_000)
+        page.locator("button[data-kind=svg]").first.wait_for()
         ready(page)
         return page
 
@@ -72,7 +72,7 @@ def test_a_poster_bears_what_the_page_says_and_a_code_that_leads_back(
     assert modules(png, root, len(matrix)) == [[bool(each) for each in row] for row in matrix]
 
     page.goto(link)
-    page.locator(".st-key-headline").wait_for(timeout=60_000)
+    page.locator(".st-key-headline").wait_for()
     page.until(f"document.querySelector('.st-key-headline').innerText === {shown!r}")
 
 

@@ -43,7 +43,7 @@ def opened(new_page, visit, ready):
         page = visit(
             new_page(lang=lang, theme=theme, **({"url": url} if url else {})), path, **query
         )
-        page.locator("button[data-kind=svg]").first.wait_for(timeout=60_000)
+        page.locator("button[data-kind=svg]").first.wait_for()
         ready(page)
         return page
 
@@ -155,7 +155,7 @@ def test_a_run_hangs_with_its_curve_its_text_and_its_newest_numbers(
     opened, alone, fresh, tmp_path, lang, theme
 ):
     page = opened("/live-run", lang, theme, fresh.url)
-    page.until(f"{LAST_STEP} > 300", timeout=60_000)
+    page.until(f"{LAST_STEP} > 300")
     svg, name = saved(page, "svg", tmp_path)
     after = page.evaluate(LAST_STEP)
     png, _name = saved(page, "png", tmp_path)
@@ -186,7 +186,7 @@ def test_while_a_question_is_open_the_poster_of_a_run_keeps_the_answer_to_itself
     opened, fresh, tmp_path
 ):
     page = opened("/live-run", url=fresh.url, lr_predict="true")
-    page.until(f"{LAST_STEP} > 10", timeout=60_000)
+    page.until(f"{LAST_STEP} > 10")
     _root, own, _drawn = parsed(saved(page, "svg", tmp_path)[0])
     assert not {"headline", "value"} & set(own)
 
@@ -205,7 +205,7 @@ def test_a_teachers_link_or_a_projector_has_no_posters_below_a_part(
 def test_the_samples_of_a_run_are_saved_as_pixels_too(opened, fresh, tmp_path):
     page = opened("/live-run", url=fresh.url)
     link = page.locator(".live-strip-png")
-    link.wait_for(timeout=60_000)
+    link.wait_for()
     with page.expect_download() as started:
         link.click()
     assert started.value.suggested_filename == "samples.png"

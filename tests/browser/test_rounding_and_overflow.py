@@ -26,7 +26,7 @@ STOPWATCH = """(expected) => {
 def picture(page, name):
     """Return the drawn chart of that name."""
     chart = page.locator(f".st-key-rounding_{name}_chart .js-plotly-plot .main-svg").first
-    chart.wait_for(timeout=30_000)
+    chart.wait_for()
     return page.locator(f".st-key-rounding_{name}_chart .js-plotly-plot")
 
 
@@ -141,7 +141,7 @@ def test_the_zoom_fits_one_screen(new_page, visit, lang):
 def test_a_window_of_the_number_line_has_few_controls_and_fits(new_page, visit, lang):
     page = visit(new_page(1366, 768, lang), PATH, rounding_tab="line", rounding_view="free")
     picture_of_line = page.locator(".st-key-rounding_line_window .main-svg").first
-    picture_of_line.wait_for(timeout=30_000)
+    picture_of_line.wait_for()
     look = first_look(page)
     assert look.num_controls <= 5, look
     assert look.picture_top < 300, look

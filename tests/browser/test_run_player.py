@@ -21,7 +21,7 @@ def exported(new_page, visit, start_server, tmp_path):
     with start_server() as fresh:
         page = visit(new_page(url=fresh.url), "/live-run")
         link = page.locator(".live-player")
-        link.wait_for(timeout=90_000)
+        link.wait_for()
         with page.expect_download() as started:
             link.click()
         path = tmp_path / "run.html"

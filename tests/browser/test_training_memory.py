@@ -71,14 +71,14 @@ def test_the_button_simulates_the_step_and_the_closed_form_agrees(page, visit):
     page.get_by_role("button", name="Simulate this step").click()
 
     verdict = page.get_by_text(VERDICT).first
-    verdict.wait_for(timeout=60_000)
+    verdict.wait_for()
 
     assert float(VERDICT.search(verdict.inner_text())[1]) < 1
 
 
 def test_the_lines_of_a_program_are_walked_with_the_keyboard(page, visit):
     visit(page, PATH, memory_tab="allocator", memory_story="del", memory_line="5")
-    page.get_by_text("After line 5: 60.0 MiB allocated").first.wait_for(timeout=30_000)
+    page.get_by_text("After line 5: 60.0 MiB allocated").first.wait_for()
     for words in ("6: 60.0 MiB allocated", "7: 0 B allocated, 0 B reserved"):
         press(page, "After line", "ArrowRight")
-        page.get_by_text(f"After line {words}").first.wait_for(timeout=30_000)
+        page.get_by_text(f"After line {words}").first.wait_for()

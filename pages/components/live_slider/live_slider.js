@@ -6,6 +6,7 @@ const BUSY = '[data-test-script-state]:not([data-test-script-state="notRunning"]
 const REST = 30; // milliseconds: begun again in the same task, React would still think it is dragged
 const DEAF = 200; // milliseconds: on a busy page React may still think so after that rest
 const TOO_LONG = 1000; // milliseconds: pictures that take longer come when the hand leaves
+const TAKES = 5; // how often one slider is taken up after the hand has left
 const FORGOTTEN = 20_000; // milliseconds: a machine that was busy then may be free now
 const late = new Map(); // sliders -> how many pictures in a row took longer, and when
 
@@ -58,7 +59,8 @@ export default function ({ parentElement }) {
     stopAt(drag.place.clientX, trackOf(input()).getBoundingClientRect(), input()) !== stopOf(input());
 
   function tell() {
-    Object.assign(drag, { state: "told", told: valuesOf(drag.slider), since: performance.now(), waits: true });
+    const now = performance.now();
+    Object.assign(drag, { state: "told", told: valuesOf(drag.slider), since: now, asked: now, wasBusy: false });
     send("pointerup", window, drag.place);
   }
 
@@ -69,17 +71,20 @@ export default function ({ parentElement }) {
     send("pointermove", window, drag.place);
   }
 
-  function isReady() {
-    if (document.querySelector(BUSY)) return false;
-    if (drag.waits) judge(keyOf(drag.slider));
-    drag.waits = false;
-    return true;
+  // The picture of what was told last has come when the page has been busy for it, and is no more.
+  function awaitPicture() {
+    const isBusy = Boolean(document.querySelector(BUSY));
+    if (drag.asked && drag.wasBusy && !isBusy) {
+      judge(keyOf(drag.slider), performance.now() - drag.asked);
+      drag.asked = undefined;
+    }
+    drag.wasBusy = isBusy;
+    return !isBusy;
   }
 
   // One late picture says little: the first of a tab may have to load what draws it.
-  function judge(key) {
-    const now = performance.now();
-    if (now - drag.since > TOO_LONG) late.set(key, { times: (late.get(key)?.times ?? 0) + 1, when: now });
+  function judge(key, milliseconds) {
+    if (milliseconds > TOO_LONG) late.set(key, { times: (late.get(key)?.times ?? 0) + 1, when: performance.now() });
     else late.delete(key);
   }
 
@@ -92,10 +97,14 @@ export default function ({ parentElement }) {
     if (!drag) return;
     requestAnimationFrame(look);
     if (!drag.slider.isConnected || inputsOf(drag.slider).length === 0) drag = null; // it was drawn anew
-    else if (drag.state === "told") lookTold();
+    else lookAt(awaitPicture());
+  }
+
+  function lookAt(isReady) {
+    if (drag.state === "told") lookTold();
     else if (isDeaf()) takeUpAgain();
     else if (drag.isOver) letGo();
-    else if (valuesOf(drag.slider) !== drag.told && isReady() && !isSlow(keyOf(drag.slider))) tell();
+    else if (valuesOf(drag.slider) !== drag.told && isReady && !isSlow(keyOf(drag.slider))) tell();
   }
 
   // Taken up, but the slider does not follow: it was still ending the drag before. Once more.
@@ -123,7 +132,15 @@ export default function ({ parentElement }) {
     const held = performance.now() - drag.taken;
     if (held < REST || (wantsMore() && held < TOO_LONG)) return;
     send("pointerup", window, drag.place);
-    drag = null;
+    settle();
+  }
+
+  // The drag has ended, and nothing moves any more. A thumb that was drawn late when it was taken up
+  // lies beside its hand, and has to be taken up once more: `lookTold` sees whether.
+  function settle() {
+    drag.takes = (drag.takes ?? 0) + 1;
+    if (drag.takes > TAKES) drag = null;
+    else Object.assign(drag, { state: "told", isOver: true, told: valuesOf(drag.slider), since: performance.now() });
   }
 
   function begin(event) {
@@ -144,8 +161,9 @@ export default function ({ parentElement }) {
   function end(event) {
     if (!drag || !event.isTrusted || event.pointerId !== drag.pointerId) return;
     move(event);
-    if (drag.state === "moving" && !isDeaf()) drag = null;
-    else drag.isOver = true;
+    if (drag.state === "told" || isDeaf()) drag.isOver = true;
+    else if (drag.taken) settle();
+    else drag = null;
   }
 
   const listeners = { pointerdown: begin, pointermove: move, pointerup: end, pointercancel: end };
