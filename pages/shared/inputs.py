@@ -166,7 +166,8 @@ class Inputs:
             show = partial(_only_one, label, labels(default), default)
             return pick(self.page, name, accepted, show, disabled=disabled)
         draw = partial(st.select_slider, label, options, format_func=labels, help=help)
-        return self.choose(name, accepted, draw, disabled=disabled)
+        stops = tuple(labels(option) for option in options)
+        return self.choose(name, accepted, draw, disabled=disabled, stops=stops)
 
     def _move_to_end(self, name: str, end: object) -> None:
         """Bring what the reader chose before back to what is possible; no link has said it."""
@@ -223,20 +224,49 @@ class Inputs:
         return tuple(self.choose(name, accepted, draw))
 
     def choose(
-        self, name: str, accepted: Accepts[T], draw: Callable[..., Any], *, disabled: bool = False
+        self,
+        name: str,
+        accepted: Accepts[T],
+        draw: Callable[..., Any],
+        *,
+        disabled: bool = False,
+        stops: tuple[str, ...] | None = None,
     ) -> T:
-        """Return the chosen option; `draw` shows the control, which follows the unseen field."""
+        """Return the chosen option; `draw` shows the control, which follows the unseen field.
+
+        Of a select slider `stops` are the words it leads through.
+        """
 
         def show(*, key: str, disabled: bool) -> T:
             chosen = accepted.read(_word(key, accepted))
             seen = f"{key}_choice"
-            st.session_state[seen] = accepted.default if chosen is None else chosen
+            wanted = accepted.default if chosen is None else chosen
+            start = {}
+            if stops is None:
+                st.session_state[seen] = wanted
+            else:
+                start = stand_at(seen, wanted, stops)
             option: T = draw(
-                key=seen, disabled=disabled, on_change=_write_word, args=(key, accepted)
+                key=seen, disabled=disabled, on_change=_write_word, args=(key, accepted), **start
             )
             return option
 
         return pick(self.page, name, accepted, show, disabled=disabled, kept=accepted.write)
+
+
+def stand_at(key: str, option: object, stops: tuple[str, ...]) -> dict[str, Any]:
+    """Let a select slider stand at an option; return what its call takes besides.
+
+    What is written to the session comes to the browser as an order. A picture that comes late
+    would order the slider back to where it was when the picture was asked for, from under the
+    hand that has moved it on: so it is written only where the slider does not stand there.
+    """
+    before = link.book().stops.get(key)
+    link.book().stops[key] = stops
+    if before == stops and key in st.session_state and st.session_state[key] == option:
+        return {"value": option}  # for a browser that has not drawn it yet
+    st.session_state[key] = option
+    return {}
 
 
 def _only_one(label: str, shown: str, only: T, **_widget: object) -> T:

@@ -76,6 +76,7 @@ class Book:
         known: Name -> what the address said and what Streamlit held when it was last read.
         beyond: Why no link can carry the state of the page; "" if one can.
         holds: Name -> what turns a value of the address into what the session holds.
+        stops: Key of a slider -> the words of its stops when it was last drawn.
     """
 
     page: str = ""
@@ -88,6 +89,7 @@ class Book:
     known: dict[str, tuple[str | None, object]] = field(default_factory=dict)
     beyond: str = ""
     holds: dict[str, Callable[[str], object]] = field(default_factory=dict)
+    stops: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def book() -> Book:

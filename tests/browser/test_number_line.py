@@ -116,6 +116,27 @@ def test_a_double_click_looks_closer_and_a_fast_wheel_goes_far_out(page, line, r
     assert page.evaluate(f"{CHART}.querySelectorAll('.xtick').length") > 2
 
 
+def test_a_turn_of_the_wheel_stays_with_the_picture_while_the_next_one_is_drawn(page, line):
+    """Else a slow machine would scroll the page in the middle of a turn."""
+    line(rounding_width="-1")
+    halted = page.evaluate(
+        f"""() => {{
+            const plane = {CHART}.querySelector('.nsewdrag')
+            const {{ left, top, width }} = plane.getBoundingClientRect()
+            const turn = (target) => {{
+                const place = {{ clientX: left + width / 2, clientY: top + 10 }}
+                const notch = new WheelEvent('wheel',
+                    {{ ...place, deltaY: 100, bubbles: true, cancelable: true }})
+                target.dispatchEvent(notch)
+                return notch.defaultPrevented
+            }}
+            return [turn(document.body), turn(plane), turn(document.body), turn(plane)]
+        }}"""
+    )
+    assert halted == [False, True, True, True]
+    page.until("location.search.includes('rounding_width=2')")
+
+
 def test_the_marks_of_a_dragged_window_are_the_codes_that_ml_dtypes_has_there(page, line, ready):
     box = line(rounding_width="6", rounding_center="-100")
     before = ends(page)

@@ -6,6 +6,7 @@ const BUSY = '[data-test-script-state]:not([data-test-script-state="notRunning"]
 const REST = 30; // milliseconds: begun again in the same task, React would still think it is dragged
 const DEAF = 200; // milliseconds: on a busy page React may still think so after that rest
 const TOO_LONG = 1000; // milliseconds: pictures that take longer come when the hand leaves
+const BETWEEN = 0.02; // of a stop
 const TAKES = 5; // how often one slider is taken up after the hand has left
 const FORGOTTEN = 20_000; // milliseconds: a machine that was busy then may be free now
 const late = new Map(); // sliders -> how many pictures in a row took longer, and when
@@ -29,14 +30,15 @@ function middleOf(element) {
   return { clientX: left + width / 2, clientY: top + height / 2 };
 }
 
-// Which stop a place on the screen belongs to, as the slider itself would round it.
-export function stopAt(clientX, { left, width }, { min, max, step }) {
+// Whether a place on the screen belongs to another stop than the one where the slider stands. Just
+// between two stops either is right: which one, the slider rounds from the way that it was moved.
+export function isElsewhere(clientX, { left, width }, { min, max, step, value }) {
   const [low, high, size] = [Number(min), Number(max), Number(step) || 1];
   const share = Math.min(Math.max((clientX - left) / width, 0), 1);
-  return Math.round((share * (high - low)) / size);
+  const stops = Math.abs(share * (high - low) - (Number(value) - low)) / size;
+  const pixel = (high - low) / size / width;
+  return stops > 0.5 + Math.max(BETWEEN, pixel / 4);
 }
-
-const stopOf = ({ min, step, value }) => Math.round((Number(value) - Number(min)) / (Number(step) || 1));
 
 export default function ({ parentElement }) {
   if (parentElement.following) return undefined;
@@ -55,8 +57,7 @@ export default function ({ parentElement }) {
     const inputs = inputsOf(drag.slider);
     return inputs[Math.min(drag.thumb ?? 0, inputs.length - 1)];
   };
-  const wantsMore = () =>
-    stopAt(drag.place.clientX, trackOf(input()).getBoundingClientRect(), input()) !== stopOf(input());
+  const wantsMore = () => isElsewhere(drag.place.clientX, trackOf(input()).getBoundingClientRect(), input());
 
   function tell() {
     const now = performance.now();
@@ -117,7 +118,9 @@ export default function ({ parentElement }) {
   function takeUpAgain() {
     if (performance.now() - drag.deafSince < DEAF) return;
     send("pointerup", window, drag.place);
-    Object.assign(drag, { state: "told", since: performance.now(), deafSince: undefined });
+    drag.deafSince = undefined;
+    if (drag.isOver) settle();
+    else Object.assign(drag, { state: "told", since: performance.now() });
   }
 
   function lookTold() {

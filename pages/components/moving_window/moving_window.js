@@ -6,6 +6,7 @@ const NOTCH = 100; // pixels of a wheel: twice as wide, or half
 const MOST = 4; // powers of two at once
 const PINCHED = 10; // a trackpad that is pinched tells few pixels
 const FEW = 50;
+const SAME_TURN = 600; // milliseconds between two notches of one turn of the wheel
 const REST = 180; // milliseconds without a turn of the wheel, or of a hand that holds still
 const LEAST = 0.15; // of a level: less is no zoom
 const GLIDE = 0.4; // of the way that is left, in each frame
@@ -101,6 +102,7 @@ export default function ({ data: [data], parentElement, setTriggerValue }) {
 function makeHand() {
   let [data, send, chart, pieces, home] = [{}, null, null, null, null];
   let [wanted, seen, place, timer, frame] = [HOME, HOME, 0.5, 0, 0];
+  let turned = -Infinity; // when the wheel was last turned on the picture
   let [told, asked, isDue] = [0, null, false]; // how often, of which chart, and whether there is more to tell
   const fingers = new Map(); // pointers on the picture: id -> where
   const marked = new WeakSet();
@@ -219,15 +221,19 @@ function makeHand() {
 
   function zoom(event, by) {
     halt(event);
-    place = placeOf(event.clientX);
+    if (isDrawn()) place = placeOf(event.clientX);
     wanted = zoomed(wanted, place, by);
+    if (!isDrawn()) return restLater(REST); // the next chart will make up for it
     show();
     const [low, high] = ends();
     restLater(2 ** wanted.level > high - low ? 0 : REST);
   }
 
   function turn(event) {
-    if (!isOn(event)) return;
+    // A turn that began on the picture stays with it, also where the next chart is being drawn.
+    const isSameTurn = pieces && event.timeStamp - turned < SAME_TURN;
+    if (!isOn(event) && !isSameTurn) return;
+    turned = event.timeStamp;
     const isPinch = event.ctrlKey && Math.abs(event.deltaY) < FEW;
     const unit = [1, NOTCH / 3, NOTCH][event.deltaMode] * (isPinch ? PINCHED : 1);
     if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) {

@@ -10,7 +10,7 @@ from core.dtypes.cast.stops import centers, decades
 from core.dtypes.exact import parse_value
 from core.language import _
 from pages.shared import settings
-from pages.shared.inputs import Inputs
+from pages.shared.inputs import Inputs, stand_at
 
 T = TypeVar("T")
 Numbers = Mapping[str, Fraction | float]  # as written -> itself
@@ -38,15 +38,16 @@ def slide(
     if settings.is_hidden(ask.page, name):
         return
     key = f"{ask.key(name)}_slider"
-    st.session_state[key] = at
+    start = stand_at(key, at, tuple(labels(stop) for stop in stops))
 
     def write() -> None:
         chosen = str(st.session_state[key])
         st.session_state[f"{key}_wrote"] = chosen
         ask.set(name, chosen)
 
+    locked = settings.locked()
     st.select_slider(
-        label, stops, key=key, format_func=labels, on_change=write, disabled=settings.locked()
+        label, stops, key=key, format_func=labels, on_change=write, disabled=locked, **start
     )
 
 

@@ -68,6 +68,40 @@ def test_a_click_writes_the_word_of_the_option_and_not_its_label(open_script, la
     assert written == {"d_size": "big", "d_batch": "4", "d_list": "a"}
 
 
+def test_a_slider_that_was_moved_is_not_ordered_back_by_its_own_picture(open_script):
+    """A picture that comes late would take it from under the hand that has moved it on."""
+    app = open_script(ALL + BUTTONS)
+    slider = app.select_slider(key="d_batch_choice")
+    assert (slider.value, slider.proto.set_value) == (2, True)
+    slider.set_value(4).run()
+    slider = app.select_slider(key="d_batch_choice")
+    assert (slider.value, slider.proto.set_value) == (4, False)
+    assert list(slider.proto.default) == [2], "the third stop, for a browser that draws it now"
+    slider.set_value(1).run()
+    app.button(key="point").click().run()
+    slider = app.select_slider(key="d_batch_choice")
+    assert (slider.value, slider.proto.set_value) == (4, True), "a button has moved it"
+
+
+STOPS = """
+st.session_state.setdefault("times", 0)
+if st.button("Other words", key="other"):
+    st.session_state["times"] += 1
+letter = "ab"[st.session_state["times"] % 2]
+words = lambda stop: f"{stop} {letter}"
+st.session_state["got"] = d.select_slider("x", "X", [1, 2, 3], default=2, labels=words)
+"""
+
+
+def test_a_slider_whose_stops_have_other_words_is_told_where_it_stands(open_script):
+    app = open_script(STOPS)
+    app.select_slider(key="d_x_choice").set_value(3).run()
+    app.button(key="other").click().run()
+    slider = app.select_slider(key="d_x_choice")
+    assert (slider.proto.set_value, list(slider.proto.raw_value)) == (True, ["3 b"])
+    assert app.session_state["got"] == 3
+
+
 BUTTONS = """
 def press():
     d.set("n", 8)
