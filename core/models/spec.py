@@ -133,6 +133,7 @@ class ModelSpec:
         maker: Who published it.
         source: Where the numbers come from.
         guessed: Whether the layout was guessed: nothing counted of it is exact.
+        not_counted: Fields of its config.json that change what is counted and were not understood.
 
     Raises:
         ValueError: If a number cannot be; the sentence names it.
@@ -169,6 +170,7 @@ class ModelSpec:
     maker: str = ""
     source: str = ""
     guessed: bool = False
+    not_counted: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name in _POSITIVE:
