@@ -13,7 +13,13 @@ from core.budget.catalogue.hf_fields import (
     whole_number,
     words,
 )
-from core.budget.catalogue.hf_parts import read_indexer, read_latent, read_mixture, read_window
+from core.budget.catalogue.hf_parts import (
+    read_indexer,
+    read_latent,
+    read_mixture,
+    read_mtp,
+    read_window,
+)
 from core.language import N_, _
 from core.models.spec import Bias, ModelSpec
 
@@ -167,6 +173,7 @@ def _model(config: Config, family: Family, source: str) -> ModelSpec:
         mixture=read_mixture(config, sizes["num_layers"], family),
         latent=latent,
         indexer=read_indexer(config),
+        num_mtp_layers=read_mtp(config),
         source=source,
         guessed=source == UNKNOWN,
         **fields,

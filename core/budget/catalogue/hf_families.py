@@ -267,6 +267,7 @@ READ: Final = (
     "index_head_dim",
     "index_topk",
     "num_nextn_predict_layers",
+    "mtp_num_hidden_layers",
     "quantization_config",
 )
 """The fields that count parameters, caches and FLOPs."""

@@ -18,6 +18,7 @@ from core.budget.catalogue.hf_fields import (
 from core.language import _
 from core.models.spec import Indexer, LatentAttention, Mixture
 
+MTP: Final = ("num_nextn_predict_layers", "mtp_num_hidden_layers")
 _NUM_EXPERTS: Final = ("num_local_experts", "num_experts", "n_routed_experts")
 
 
@@ -106,6 +107,11 @@ def read_indexer(config: Config) -> Indexer | None:
         head_dim=whole_number(config, "index_head_dim"),
         top_k=whole_number(config, "index_topk"),
     )
+
+
+def read_mtp(config: Config) -> int:
+    """Return the layers for multi-token prediction that the file has beside the model's."""
+    return max(optional_number(config, key, 0, low=0) for key in MTP)
 
 
 def read_window(config: Config, num_layers: int, windowed: str) -> tuple[int | None, int]:

@@ -10,7 +10,7 @@ from core.budget.catalogue.hf_config import (
     layout_of,
     read_config,
 )
-from core.budget.catalogue.hf_fields import Config, optional_number, shown
+from core.budget.catalogue.hf_fields import Config, shown
 from core.budget.weights.parameters import counts
 from core.language import _, ngettext
 from core.models.spec import ModelSpec
@@ -31,7 +31,7 @@ def config_notes(text: str) -> tuple[str, ...]:
     return (
         *_guess_note(spec, config),
         *_missing_notes(spec, config),
-        *_beyond_notes(config),
+        *_beyond_notes(spec, config),
         *_stored_notes(config),
     )
 
@@ -64,11 +64,11 @@ def _missing_notes(spec: ModelSpec, config: Config) -> Iterator[str]:
             )
 
 
-def _beyond_notes(config: Config) -> Iterator[str]:
+def _beyond_notes(spec: ModelSpec, config: Config) -> Iterator[str]:
     """Say what its files hold beside the text model."""
     if config.get("vision_config") is not None:
         yield _("Its vision_config is left out: the text model is counted.")
-    if num_layers := optional_number(config, "num_nextn_predict_layers", 0, low=0):
+    if num_layers := spec.num_mtp_layers:
         yield ngettext(
             "Its files also hold {count} layer for multi-token prediction, which is not counted.",
             "Its files also hold {count} layers for multi-token prediction, which are not counted.",
