@@ -4,7 +4,15 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from core.budget.catalogue.hf_families import DEFAULTS, FAMILIES, LLAMA, READ, SAME_AS, Family
+from core.budget.catalogue.hf_families import (
+    DEFAULTS,
+    FAMILIES,
+    LLAMA,
+    OTHER_NAMES,
+    READ,
+    SAME_AS,
+    Family,
+)
 from core.budget.catalogue.hf_fields import (
     Config,
     flag,
@@ -13,13 +21,15 @@ from core.budget.catalogue.hf_fields import (
     whole_number,
     words,
 )
+from core.budget.catalogue.hf_layers import Layers, read_layers, read_window
 from core.budget.catalogue.hf_parts import (
     read_indexer,
     read_latent,
+    read_layer_inputs,
     read_mixture,
-    read_mtp,
-    read_window,
+    read_recurrent,
 )
+from core.budget.catalogue.hf_unread import not_understood
 from core.language import N_, _
 from core.models.spec import Bias, ModelSpec
 
@@ -29,7 +39,12 @@ UNKNOWN: Final = N_(
     "config.json of a type that is not known here, counted as if laid out like Llama"
 )
 _DECODERS: Final = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")
-_OF_THE_WHOLE: Final = ("architectures", "quantization_config", "vision_config")
+_PARTS: Final = ("text_config", "thinker_config", "llm_config", "language_config", "text_model")
+_OF_THE_WHOLE: Final = (
+    *("model_type", "architectures", "quantization_config", "vision_config"),
+    "tie_word_embeddings",
+)
+_UNGATED: Final = frozenset({"relu2", "squared_relu", "xielu"})
 _NEVER_NULL: Final = ("vocab_size", "seq_len", "head_dim")
 _MEANT_NULL: Final = ("sliding_window", "attention_chunk_size", "num_key_value_heads")
 _NAME_MARKS: Final = " ._/-"
@@ -81,10 +96,11 @@ def model_from_config(config: dict[str, Any]) -> ModelSpec:
         raise ValueError(  # noqa: TRY004  what a reader pastes is a value
             _("A config.json is an object in braces, not {value}.").format(value=shown(config))
         )
+    is_nested = _inner(config) is not None
     config = language_part(config)
     names = words(config, "architectures")
-    if flag(config, "is_encoder_decoder", default=False) or not all(
-        name.endswith(_DECODERS) for name in names
+    if flag(config, "is_encoder_decoder", default=False) or not (
+        is_nested or all(name.endswith(_DECODERS) for name in names)
     ):
         raise ValueError(
             _(
@@ -95,7 +111,8 @@ def model_from_config(config: dict[str, Any]) -> ModelSpec:
     family, defaults = layout_of(config)
     is_known = kind_of(config) in FAMILIES
     missing = {family.names[name]: value for name, value in defaults.items()}
-    return _model({**missing, **_present(config)}, family, KNOWN if is_known else UNKNOWN)
+    missing = {**family.missing, **missing, **_present(config)}
+    return _model(missing, family, KNOWN if is_known else UNKNOWN)
 
 
 def kind_of(config: Config) -> str:
@@ -134,7 +151,7 @@ def compact_config(text: str) -> str:
     config = language_part(json.loads(text))
     kept = {
         key: config[key]
-        for key in READ
+        for key in dict.fromkeys((*READ, *not_understood(config)))
         if key in config and (config[key] is not None or key in _MEANT_NULL)
     }
     if config.get("vision_config") is not None:
@@ -145,21 +162,50 @@ def compact_config(text: str) -> str:
 
 
 def language_part(config: dict[str, Any]) -> dict[str, Any]:
-    """Return what describes the decoder: of a model that also sees, the part for text."""
-    part = config.get("text_config")
-    whole = {key: config.get(key) for key in _OF_THE_WHOLE}
-    return whole | part if isinstance(part, dict) else config
+    """Return what describes the decoder, its fields under their first names.
+
+    Of a model that also sees or hears it is the part for text.
+    """
+    found = config
+    while (part := _inner(found)) is not None:
+        whole = {key: found.get(key) for key in _OF_THE_WHOLE}
+        found = whole | part
+    return _first_names(found)
+
+
+def _inner(config: Config) -> dict[str, Any] | None:
+    return next((config[key] for key in _PARTS if isinstance(config.get(key), dict)), None)
+
+
+def _first_names(config: dict[str, Any]) -> dict[str, Any]:
+    """Return the config with one name for each thing; GPT-2's own names stay."""
+    own = FAMILIES.get(kind_of(config), LLAMA).names.values()
+    found = dict(config)
+    for first, others in OTHER_NAMES.items():
+        for other in others:
+            if other in found and other not in own:
+                value = found.pop(other)
+                if found.get(first) is None:
+                    found[first] = value
+    return found
 
 
 def _model(config: Config, family: Family, source: str) -> ModelSpec:
+    guessed = source == UNKNOWN
     sizes = _sizes(config, family)
+    num_layers = sizes["num_layers"]
     latent = read_latent(config)
     if latent is not None:
         sizes["head_dim"] = latent.nope_dim + latent.rope_dim
-    window, num_windowed = read_window(config, sizes["num_layers"], family.windowed)
+    layers = read_layers(config, num_layers)
+    window, windowed = read_window(config, layers, num_layers, family)
+    shared = optional_number(config, "num_kv_shared_layers", 0, low=0)
+    recurrent = read_recurrent(config, layers, num_layers)
     fields: dict[str, Any] = {"ffn_bias": _ffn_bias(config, family), **family.layout, **sizes}
     if family.qk_norm_key:
         fields["qk_norm"] = flag(config, family.qk_norm_key, default=False)
+    if guessed:
+        fields |= _guessed_layout(config, layers)
     name = str(config.get("_name_or_path") or config.get("model_type") or "config.json")
     plain = "".join(mark for mark in name if mark.isalnum() or mark in _NAME_MARKS)
     return ModelSpec(
@@ -168,16 +214,33 @@ def _model(config: Config, family: Family, source: str) -> ModelSpec:
         attention_bias=_attention_bias(config, family),
         learned_positions=sizes["seq_len"] if family.learned_positions else 0,
         window=window,
-        num_windowed_layers=num_windowed,
-        chunked=num_windowed > 0 and family.windowed == "chunks",
-        mixture=read_mixture(config, sizes["num_layers"], family),
+        num_windowed_layers=len(windowed),
+        chunked=bool(windowed) and family.windowed == "chunks",
+        mixture=read_mixture(config, num_layers, layers, family),
         latent=latent,
         indexer=read_indexer(config),
-        num_mtp_layers=read_mtp(config),
+        without_attention=layers.without_attention,
+        without_ffn=layers.without_ffn,
+        recurrent=recurrent,
+        num_kv_shared_layers=shared,
+        num_kv_shared_windowed=sum(layer >= num_layers - shared for layer in windowed),
+        layer_inputs=read_layer_inputs(config),
+        num_mtp_layers=optional_number(config, "num_nextn_predict_layers", 0, low=0),
         source=source,
-        guessed=source == UNKNOWN,
+        guessed=guessed,
+        not_counted=not_understood(config, family, layers, recurrent, window),
         **fields,
     )
+
+
+def _guessed_layout(config: Config, layers: Layers) -> dict[str, Any]:
+    """Return what a file of unknown type says of its layout beside the sizes."""
+    found: dict[str, Any] = {
+        "qk_norm": any(flag(config, key, default=False) for key in ("qk_norm", "use_qk_norm")),
+        "attention_gate": flag(config, "attn_output_gate", default=False),
+        "gated": config.get("hidden_act") not in _UNGATED,
+    }
+    return found | ({"norms_per_layer": 1} if layers.are_single else {})
 
 
 def _sizes(config: Config, family: Family) -> dict[str, int]:
@@ -205,9 +268,15 @@ def _sizes(config: Config, family: Family) -> dict[str, int]:
 def _ffn_dim(config: Config, key: str, hidden: int) -> int:
     if key == "n_inner":
         return optional_number(config, key, 4 * hidden)
-    if config.get(key) is None and config.get("moe_intermediate_size") is not None:
-        return whole_number(config, "moe_intermediate_size")
-    return whole_number(config, key)
+    if config.get("num_experts") == 0 and config.get("shared_intermediate_size"):
+        key = "shared_intermediate_size"  # Granite 4: without experts it is what is shared
+    elif config.get(key) is None and config.get("moe_intermediate_size") is not None:
+        key = "moe_intermediate_size"
+    width = whole_number(config, key)
+    if flag(config, "block_auto_adjust_ff_dim", default=False):  # LFM2, as Llama 1
+        width = int(float(config.get("block_ffn_dim_multiplier") or 1) * int(2 * width / 3))
+        width += -width % optional_number(config, "block_multiple_of", 256)
+    return width
 
 
 def _attention_bias(config: Config, family: Family) -> Bias:
