@@ -256,16 +256,14 @@ def _problems(spec: ModelSpec, cluster: Cluster) -> Iterator[str]:
             "{tensor} tensor-parallel ranks cannot share the {heads} key and value heads of "
             "{model}; one of the two numbers must divide the other."
         ).format(tensor=tensor, heads=kv, model=spec.name)
-    widths = [spec.ffn_dim] if spec.num_dense_layers else []
-    if spec.mixture is not None:
-        widths.append(spec.mixture.expert_dim)
-    for width in widths:
-        if width % tensor:
-            yield _(
-                "{tensor} tensor-parallel ranks cannot share the feed-forward width {width} of "
-                "{model}; take a number that divides {width}."
-            ).format(tensor=tensor, width=width, model=spec.name)
+    yield from _uneven_widths(spec, tensor)
     yield from _uneven_experts(spec, cluster.expert)
+    yield from _other_layers(spec, cluster)
+
+
+def _other_layers(spec: ModelSpec, cluster: Cluster) -> Iterator[str]:
+    """Yield why layers that are not attention and feed-forward cannot be split."""
+    tensor = cluster.tensor
     if spec.recurrent is not None and spec.recurrent.num_heads % tensor:
         yield _(
             "{tensor} tensor-parallel ranks cannot share the {heads} heads of the recurrent layers "
@@ -276,11 +274,23 @@ def _problems(spec: ModelSpec, cluster: Cluster) -> Iterator[str]:
             "How {model} is split over tensor or pipeline ranks, with its inputs of each layer, "
             "is not counted here; take 1 of each."
         ).format(model=spec.name)
-    if not spec.is_plain and cluster.context > 1:
+    if (spec.recurrent or spec.layer_inputs) and cluster.context > 1:
         yield _(
             "How {model} is split over context ranks is not counted here: its layers hand on more "
             "than keys and values; take 1."
         ).format(model=spec.name)
+
+
+def _uneven_widths(spec: ModelSpec, tensor: int) -> Iterator[str]:
+    widths = [spec.ffn_dim] if spec.num_dense_layers else []
+    if spec.mixture is not None:
+        widths.append(spec.mixture.expert_dim)
+    for width in widths:
+        if width % tensor:
+            yield _(
+                "{tensor} tensor-parallel ranks cannot share the feed-forward width {width} of "
+                "{model}; take a number that divides {width}."
+            ).format(tensor=tensor, width=width, model=spec.name)
 
 
 def _uneven_experts(spec: ModelSpec, expert: int) -> Iterator[str]:

@@ -24,7 +24,7 @@ _NOT_NEGATIVE: Final = (
     *("num_mtp_layers", "num_activation_params", "num_kv_shared_layers", "num_kv_shared_windowed"),
 )
 _MIXTURE: Final = ("num_experts", "experts_per_token", "expert_dim")
-_LATENT: Final = ("kv_rank", "nope_dim", "rope_dim", "value_dim")
+_LATENT: Final = {"query_rank": 0, "kv_rank": 1, "nope_dim": 1, "rope_dim": 1, "value_dim": 1}
 _INDEXER: Final = ("num_heads", "head_dim", "top_k")
 _RECURRENT: Final = {"num_heads": 1, "head_dim": 1, "kernel": 1, "num_groups": 0, "state_dim": 0}
 _LAYER_INPUTS: Final = ("width", "vocab_size", "num_streams", "rank")
@@ -189,7 +189,7 @@ class ModelSpec:
         mixture: The experts, if there are any.
         latent: The latent attention, if it has that; then `num_kv_heads` plays no part.
         indexer: What picks the tokens of latent attention, if anything does.
-        attention_gate: Whether a gate as wide as the queries weighs attention's output (Qwen3-Next).
+        attention_gate: Whether a gate as wide as the queries weighs attention's output.
         num_activation_params: Trained numbers of each activation (xIELU has two).
         without_attention: Indices of the layers that have no attention.
         without_ffn: Indices of the layers that have neither feed-forward nor experts.
@@ -280,8 +280,9 @@ class ModelSpec:
     @property
     def is_plain(self) -> bool:
         """Whether each layer is attention, then feed-forward or experts, and nothing beside."""
-        others = self.recurrent or self.layer_inputs or self.attention_gate
-        return not (others or self.without_attention or self.without_ffn)
+        beside = self.recurrent or self.layer_inputs or self.attention_gate
+        trained = self.num_activation_params or (self.mixture and self.mixture.shared_gate)
+        return not (beside or trained or self.without_attention or self.without_ffn)
 
     def expert_layers_before(self, index: int) -> int:
         """Return how many of the first `index` layers have experts."""
@@ -361,16 +362,13 @@ def _check_parts(spec: ModelSpec) -> None:
         )
     if spec.window is not None:
         _check_range("window", spec.window, 1)
-    if spec.num_windowed_layers > spec.num_attention_layers:
-        _refuse_more("num_windowed_layers", spec.num_windowed_layers, spec.num_attention_layers)
-    if spec.num_kv_shared_layers > spec.num_attention_layers:
-        _refuse_more("num_kv_shared_layers", spec.num_kv_shared_layers, spec.num_attention_layers)
+    for name in ("num_windowed_layers", "num_kv_shared_layers"):
+        if getattr(spec, name) > spec.num_attention_layers:
+            _refuse_more(name, getattr(spec, name), spec.num_attention_layers)
     if spec.mixture is not None:
         _check_mixture(spec.mixture, spec.num_layers - len(spec.without_ffn))
-    if spec.latent is not None:
-        for name in _LATENT:
-            _check_range(name, getattr(spec.latent, name), 1)
-        _check_range("query_rank", spec.latent.query_rank, 0)
+    for name, low in _LATENT.items() if spec.latent else ():
+        _check_range(name, getattr(spec.latent, name), low)
     if spec.indexer is not None:
         _check_indexer(spec.indexer, spec.latent)
 

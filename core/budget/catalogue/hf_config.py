@@ -270,6 +270,8 @@ def _ffn_dim(config: Config, key: str, hidden: int) -> int:
         return optional_number(config, key, 4 * hidden)
     if config.get("num_experts") == 0 and config.get("shared_intermediate_size"):
         key = "shared_intermediate_size"  # Granite 4: without experts it is what is shared
+    elif config.get("block_ff_dim") is not None:
+        key = "block_ff_dim"
     elif config.get(key) is None and config.get("moe_intermediate_size") is not None:
         key = "moe_intermediate_size"
     width = whole_number(config, key)

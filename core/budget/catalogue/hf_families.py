@@ -95,8 +95,12 @@ _GPT2: Final = Family(
 )
 _QWEN2: Final = Family(bias_key="", bias="qkv", bias_default=True, ffn_bias_key="", windowed="late")
 _DELTA: Final = {
-    **{"linear_conv_kernel_dim": 4, "linear_key_head_dim": 128, "linear_value_head_dim": 128},
-    **{"linear_num_key_heads": 16, "linear_num_value_heads": 32, "full_attention_interval": 4},
+    "linear_conv_kernel_dim": 4,
+    "linear_key_head_dim": 128,
+    "linear_value_head_dim": 128,
+    "linear_num_key_heads": 16,
+    "linear_num_value_heads": 32,
+    "full_attention_interval": 4,
 }
 _QWEN3_EXPERTS: Final = {
     "moe_intermediate_size": 512,
@@ -194,8 +198,11 @@ FAMILIES: Final[Mapping[str, Family]] = {
         tied=True,
         correction_bias=True,
         missing={
-            **{"num_experts": 64, "num_experts_per_tok": 6, "moe_intermediate_size": 1536},
-            **{"n_shared_experts": 2, "first_k_dense_replace": 1},
+            "num_experts": 64,
+            "num_experts_per_tok": 6,
+            "moe_intermediate_size": 1536,
+            "n_shared_experts": 2,
+            "first_k_dense_replace": 1,
         },
     ),
     "qwen2_moe": Family(
@@ -205,7 +212,9 @@ FAMILIES: Final[Mapping[str, Family]] = {
         ffn_bias_key="",
         windowed="late",
         missing={
-            **{"num_experts": 60, "num_experts_per_tok": 4, "moe_intermediate_size": 1408},
+            "num_experts": 60,
+            "num_experts_per_tok": 4,
+            "moe_intermediate_size": 1408,
             "shared_expert_intermediate_size": 5632,
         },
     ),
@@ -230,21 +239,31 @@ FAMILIES: Final[Mapping[str, Family]] = {
     "nemotron_h": Family(
         layout={"gated": False, "norms_per_layer": 1},
         missing={
-            **{"mamba_num_heads": 128, "mamba_head_dim": 64, "ssm_state_size": 128},
-            **{"n_groups": 8, "conv_kernel": 4},
+            "mamba_num_heads": 128,
+            "mamba_head_dim": 64,
+            "ssm_state_size": 128,
+            "n_groups": 8,
+            "conv_kernel": 4,
         },
     ),
     "granitemoehybrid": Family(
         ffn_bias_key="",
         missing={
-            **{"mamba_num_heads": 128, "ssm_state_size": 256, "n_groups": 1, "conv_kernel": 4},
+            "mamba_num_heads": 128,
+            "ssm_state_size": 256,
+            "n_groups": 1,
+            "conv_kernel": 4,
             "expand": 2,
         },
     ),
     "falcon_h1": Family(
         missing={
-            **{"mamba_num_heads": 128, "ssm_state_size": 256, "n_groups": 1, "conv_kernel": 4},
-            **{"mamba_d_ssm": 1024, "mamba_rms_norm": False},
+            "mamba_num_heads": 128,
+            "ssm_state_size": 256,
+            "n_groups": 1,
+            "conv_kernel": 4,
+            "mamba_d_ssm": 1024,
+            "mamba_rms_norm": False,
         },
     ),
     "lfm2": Family(
@@ -254,6 +273,19 @@ FAMILIES: Final[Mapping[str, Family]] = {
         ffn_bias_key="",
         missing={"conv_L_cache": 3},
     ),
+    "lfm2_moe": Family(
+        layout={"qk_norm": True},
+        tied=True,
+        bias_key="",
+        ffn_bias_key="",
+        missing={
+            "conv_L_cache": 3,
+            "num_experts": 32,
+            "num_experts_per_tok": 4,
+            "moe_intermediate_size": 1792,
+            "first_k_dense_replace": 2,
+        },
+    ),
     "gemma3n_text": Family(
         layout={"norms_per_layer": 4, "qk_norm": True},
         tied=True,
@@ -261,23 +293,36 @@ FAMILIES: Final[Mapping[str, Family]] = {
         windowed="pattern",
         pattern=5,
         missing={
-            **{"vocab_size_per_layer_input": 262_144, "hidden_size_per_layer_input": 256},
-            **{"altup_num_inputs": 4, "laurel_rank": 64, "num_kv_shared_layers": 15},
+            "vocab_size_per_layer_input": 262_144,
+            "hidden_size_per_layer_input": 256,
+            "altup_num_inputs": 4,
+            "laurel_rank": 64,
+            "num_kv_shared_layers": 15,
         },
     ),
     "kimi_linear": Family(
         missing={
-            **{"linear_num_heads": 32, "linear_head_dim": 128, "linear_conv_kernel_dim": 4},
-            **{"num_experts": 256, "num_experts_per_tok": 8, "moe_intermediate_size": 1024},
-            **{"n_shared_experts": 1, "first_k_dense_replace": 1, "kv_lora_rank": 512},
-            **{"qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128},
+            "linear_num_heads": 32,
+            "linear_head_dim": 128,
+            "linear_conv_kernel_dim": 4,
+            "num_experts": 256,
+            "num_experts_per_tok": 8,
+            "moe_intermediate_size": 1024,
+            "n_shared_experts": 1,
+            "first_k_dense_replace": 1,
+            "kv_lora_rank": 512,
+            "qk_nope_head_dim": 128,
+            "qk_rope_head_dim": 64,
+            "v_head_dim": 128,
         },
     ),
     "minicpm3": Family(
         tied=True,
         missing={
-            **{"kv_lora_rank": 256, "q_lora_rank": 768},
-            **{"qk_nope_head_dim": 64, "qk_rope_head_dim": 32},
+            "kv_lora_rank": 256,
+            "q_lora_rank": 768,
+            "qk_nope_head_dim": 64,
+            "qk_rope_head_dim": 32,
         },
     ),
 }
@@ -321,6 +366,7 @@ _FIXED: Final[Mapping[str, Mapping[str, int]]] = {
     "nemotron_h": {"num_kv_heads": 8, "head_dim": 128},
     "falcon_h1": {"num_kv_heads": 8},
     "lfm2": {"num_kv_heads": 8},
+    "lfm2_moe": {"num_kv_heads": 8},
     "ernie4_5_moe": {"num_kv_heads": 4},
     "qwen2_moe": {"num_kv_heads": 16},
     "gemma3n_text": {"num_heads": 8, "num_kv_heads": 2, "head_dim": 256, "window": 512},
@@ -375,6 +421,7 @@ DEFAULTS: Final[Mapping[str, Mapping[str, int]]] = {
         ("granitemoehybrid", 32_000, 2048),
         ("falcon_h1", 128_000, 8192),
         ("lfm2", 65_536, 128_000),
+        ("lfm2_moe", 65_536, 128_000),
         ("gemma3n_text", 262_400, 32_768),
         ("kimi_linear", 163_840, 1_048_576),
         ("minicpm3", 73_448, 32_768),
@@ -387,7 +434,7 @@ OTHER_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "num_attention_heads": ("n_heads", "num_heads", "n_head"),
     "num_key_value_heads": ("n_kv_heads", "num_kv_heads", "n_head_kv"),
     "head_dim": ("attention_head_dim", "kv_channels"),
-    "intermediate_size": ("block_ff_dim", "ffn_hidden_size", "ffn_dim", "d_ff", "n_inner"),
+    "intermediate_size": ("ffn_hidden_size", "ffn_dim", "d_ff", "n_inner"),
     "max_position_embeddings": (
         *("model_max_length", "max_seq_len", "max_sequence_length"),
         *("seq_length", "n_positions", "n_ctx"),
@@ -405,7 +452,7 @@ OTHER_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "n_shared_experts": ("num_shared_experts", "moe_num_shared_experts"),
     "shared_intermediate_size": ("moe_shared_expert_intermediate_size",),
     "first_k_dense_replace": ("moe_layer_start_index", "num_dense_layers"),
-    "num_nextn_predict_layers": ("mtp_num_hidden_layers",),
+    "num_nextn_predict_layers": ("mtp_num_hidden_layers", "mtp_num_layers", "num_mtp_modules"),
     "mamba_num_heads": ("mamba_n_heads",),
     "mamba_head_dim": ("mamba_d_head",),
     "ssm_state_size": ("mamba_d_state",),
@@ -416,6 +463,11 @@ OTHER_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "full_attn_idxs": ("attn_layer_indices",),
 }
 """A field -> what others call it."""
+LAYER_INPUTS: Final = (
+    *("hidden_size_per_layer_input", "vocab_size_per_layer_input"),
+    *("altup_num_inputs", "laurel_rank"),
+)
+"""What Gemma 3n adds to each layer: width, rows, streams, rank."""
 READ: Final = (
     *("model_type", "_name_or_path"),
     *dict.fromkeys(key for family in (LLAMA, FAMILIES["gpt2"]) for key in family.names.values()),
@@ -436,8 +488,8 @@ READ: Final = (
     *("linear_attn_config", "mamba_num_heads", "mamba_head_dim", "ssm_state_size", "n_groups"),
     *("conv_kernel", "expand", "mamba_d_ssm", "mamba_rms_norm", "use_conv_bias"),
     *("mamba_proj_bias", "conv_L_cache", "conv_dim", "conv_bias"),
-    *("block_auto_adjust_ff_dim", "block_ffn_dim_multiplier", "block_multiple_of"),
-    *("num_kv_shared_layers", "hidden_size_per_layer_input", "vocab_size_per_layer_input"),
-    *("altup_num_inputs", "laurel_rank", "quantization_config"),
+    *("block_ff_dim", "block_auto_adjust_ff_dim", "block_ffn_dim_multiplier", "block_multiple_of"),
+    *LAYER_INPUTS,
+    *("num_kv_shared_layers", "mlp_layer_types", "quantization_config"),
 )
 """The fields that count parameters, caches and FLOPs, under their first names."""

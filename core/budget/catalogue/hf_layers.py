@@ -15,10 +15,14 @@ from core.budget.catalogue.hf_fields import (
 from core.language import _
 
 _KINDS: Final = {
-    **dict.fromkeys(("full_attention", "attention", "global_attention", "*", "G"), "full"),
-    **dict.fromkeys(("sliding_attention", "local_attention", "L"), "windowed"),
+    **dict.fromkeys(("full_attention", "attention", "global_attention", "indexed_attention", "*"), "full"),
+    **dict.fromkeys(("sliding_attention", "local_attention"), "windowed"),
     **dict.fromkeys(("linear_attention", "mamba", "mamba2", "conv", "recurrent", "M"), "recurrent"),
-    **{"chunked_attention": "chunked", "mlp": "mlp", "-": "mlp", "moe": "moe", "E": "moe"},
+    "chunked_attention": "chunked",
+    "mlp": "mlp",
+    "-": "mlp",
+    "moe": "moe",
+    "E": "moe",
 }
 """What a file calls a layer -> what it is."""
 

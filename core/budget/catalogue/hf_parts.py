@@ -5,23 +5,20 @@ Why apart: each part is a few fields that belong together; `hf_config` makes the
 
 from typing import Final
 
-from core.budget.catalogue.hf_families import Family
+from core.budget.catalogue.hf_families import LAYER_INPUTS, Family
 from core.budget.catalogue.hf_fields import (
     Config,
     flag,
     optional_number,
     whole_number,
     whole_numbers,
+    words,
 )
 from core.budget.catalogue.hf_layers import Layers
 from core.language import _
 from core.models.spec import Indexer, LatentAttention, LayerInputs, Mixture, Recurrent
 
 _SHARED_WIDTHS: Final = ("shared_expert_intermediate_size", "shared_intermediate_size")
-_LAYER_INPUTS: Final = (
-    *("hidden_size_per_layer_input", "vocab_size_per_layer_input"),
-    *("altup_num_inputs", "laurel_rank"),
-)
 
 
 def read_mixture(config: Config, num_layers: int, layers: Layers, family: Family) -> Mixture | None:
@@ -70,6 +67,8 @@ def _dense_layers(config: Config, num_layers: int) -> set[int]:
     """Return the layers that have no experts."""
     first = optional_number(config, "first_k_dense_replace", 0, low=0)
     step, layers = _expert_step(config), set(range(num_layers))
+    if said := words(config, "mlp_layer_types"):
+        return {layer for layer, kind in enumerate(said) if kind == "dense"}
     dense = (layers & {*whole_numbers(config, "mlp_only_layers")}) | {*range(first)}
     if listed := whole_numbers(config, "moe_layers"):
         dense |= layers - {*listed}
@@ -160,7 +159,7 @@ def _mamba(config: Config, where: tuple[int, ...]) -> Recurrent | None:
     if width in (None, "auto"):
         inner = optional_number(config, "expand", 2) * whole_number(config, "hidden_size")
         width = optional_number(config, "mamba_d_ssm", inner) // heads
-    bias = flag(config, "mamba_proj_bias", default=False)
+    bias = any(flag(config, key, default=False) for key in ("mamba_proj_bias", "use_bias"))
     return Recurrent(
         kind="mamba-2",
         layers=where,
@@ -181,9 +180,9 @@ def read_layer_inputs(config: Config) -> LayerInputs | None:
     Raises:
         ValueError: If a number cannot be.
     """
-    if not all(config.get(key) for key in _LAYER_INPUTS):
+    if not all(config.get(key) for key in LAYER_INPUTS):
         return None
-    width, vocab_size, streams, rank = (whole_number(config, key) for key in _LAYER_INPUTS)
+    width, vocab_size, streams, rank = (whole_number(config, key) for key in LAYER_INPUTS)
     return LayerInputs(width=width, vocab_size=vocab_size, num_streams=streams, rank=rank)
 
 

@@ -115,7 +115,7 @@ def _num_keys(spec: ModelSpec, context: int) -> int:
     """Return the tokens that a query attends to, at most, where all layers agree on it."""
     if spec.indexer is not None:
         return min(context, spec.indexer.top_k)
-    all_windowed = spec.num_windowed_layers == spec.num_layers
+    all_windowed = spec.num_windowed_layers == spec.num_attention_layers
     return min(context, spec.window or context) if all_windowed else context
 
 

@@ -121,11 +121,11 @@ def crossing(spec: ModelSpec) -> Item | None:
     found = item(N_("crossing"), CROSSING, values, unit="tokens", kind="exact", source=_CROSSING)
     window, num_windowed = spec.window or found.amount, spec.num_windowed_layers
     if spec.indexer is not None:
-        window, num_windowed = spec.indexer.top_k, spec.num_layers
+        window, num_windowed = spec.indexer.top_k, spec.num_attention_layers
     if not num_windowed or found.amount <= window:
         return found
     scores = sum(part.amount for part in forward.children if is_scores(part))
-    windowed = scores * num_windowed / spec.num_layers
+    windowed = scores * num_windowed / spec.num_attention_layers
     return _crossing_with_windows(values, windowed, window, chunked=spec.chunked)
 
 

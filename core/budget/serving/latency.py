@@ -66,7 +66,7 @@ LATENT_SCORES: Final = Formula(
 )
 # The picked tokens in the compressed space, and the indexer's own scores of every token.
 INDEXED_SCORES: Final = Formula(
-    "2 * concurrency * num_layers * (min(context, top_k) * num_heads"
+    "2 * concurrency * num_attention_layers * (min(context, top_k) * num_heads"
     " * (kv_rank + rope_dim + kv_rank) + context * index_heads * index_dim)"
 )
 LAST_TOKEN: Final = Formula("2 * num_sequences * hidden_dim * vocab_size")
@@ -197,7 +197,7 @@ def weights_read(spec: ModelSpec, serving: ServingPlan, num_tokens: int) -> Item
     found = share_counts(spec, serving_share(spec, serving.tensor))
     # A tied head is the table itself, and multiplying with it reads all of it.
     table = found.token_embedding if spec.tied else 0
-    always = replace(found, token_embedding=table, positions=0, experts=0)
+    always = replace(found, token_embedding=table, layer_embeddings=0, positions=0, experts=0)
     parts = [*stored_weights(always, serving.weight_format).children]
     if spec.mixture is not None and found.experts:
         fmt = stored_format("weight_format", serving.weight_format)

@@ -165,7 +165,7 @@ def _check_rules(spec: ModelSpec, recipe: str) -> None:
     mix = GGUF_RECIPES[recipe]
     if spec.mixture is not None or spec.latent is not None:
         sentence = _("{model} has experts or latent attention: their rules are not in the recipes.")
-    elif spec.learned_positions or not spec.gated:
+    elif spec.learned_positions or not spec.gated or not spec.is_plain:
         sentence = _("{model} is not built like Llama: the recipes here do not hold for it.")
     elif any(length % mix.row_size for length in _row_lengths(spec)):
         sentence = _(

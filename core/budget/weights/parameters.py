@@ -60,7 +60,8 @@ PART_NAMES: Final[Mapping[str, str]] = {
 TABLE: Final = Formula("vocab_size + hidden_dim")
 POSITIONS: Final = Formula("learned_positions + hidden_dim")
 ATTENTION: Final = Formula(
-    "num_attention_layers * (4 * hidden_dim + ((2 + has_gate) * num_heads + 2 * num_kv_heads) * head_dim)"
+    "num_attention_layers * (4 * hidden_dim"
+    " + ((2 + has_gate) * num_heads + 2 * num_kv_heads) * head_dim)"
 )
 NARROW_QUERIES: Final = Formula(
     "num_attention_layers * (hidden_dim + 2 * query_rank + num_heads * (nope_dim + rope_dim))"
@@ -81,7 +82,8 @@ EXPERT_BIASES: Final = Formula(
     "num_expert_layers * (3 * num_experts + 2 * expert_dim + hidden_dim + num_experts_in_all)"
 )
 INDEXER: Final = Formula(
-    "num_attention_layers * (query_rank + index_heads * index_dim + 2 * hidden_dim + index_dim + index_heads)"
+    "num_attention_layers * (query_rank + index_heads * index_dim + 2 * hidden_dim"
+    " + index_dim + index_heads)"
 )
 SHARED: Final = Formula("num_expert_layers * num_matrices * (hidden_dim + num_shared * expert_dim)")
 
@@ -260,13 +262,15 @@ _RULES: Final = (
          Formula("layer_vocab_size * num_layers * layer_input_dim"), _with_inputs),
     Rule("positions", N_("learned positions"), Formula("learned_positions * hidden_dim"),
          lambda spec, share: share.has_embedding and spec.learned_positions > 0),
-    Rule("attention", N_("queries"), Formula("num_attention_layers * hidden_dim * num_heads * head_dim"),
+    Rule("attention", N_("queries"),
+         Formula("num_attention_layers * hidden_dim * num_heads * head_dim"),
          lambda spec, _: not _latent(spec)),
     Rule("attention", N_("queries"),
          Formula("num_attention_layers * hidden_dim * num_heads * (nope_dim + rope_dim)"),
          lambda spec, _: _latent(spec) and not _compressed(spec)),
     Rule("attention", N_("queries"),
-         Formula("num_attention_layers * query_rank * (hidden_dim + num_heads * (nope_dim + rope_dim))"),
+         Formula("num_attention_layers * query_rank"
+                 " * (hidden_dim + num_heads * (nope_dim + rope_dim))"),
          lambda spec, _: _compressed(spec)),
     Rule("attention", N_("gate of the attention output"),
          Formula("num_attention_layers * hidden_dim * num_heads * head_dim"),
@@ -287,13 +291,14 @@ _RULES: Final = (
     Rule("attention", N_("biases of queries, keys and values"),
          Formula("num_attention_layers * head_dim * (num_heads + 2 * num_kv_heads)"),
          lambda spec, _: spec.attention_bias != "none" and not _latent(spec), is_bias=True),
-    Rule("attention", N_("biases of the attention output"), Formula("num_attention_layers * hidden_dim"),
+    Rule("attention", N_("biases of the attention output"),
+         Formula("num_attention_layers * hidden_dim"),
          lambda spec, _: spec.attention_bias == "all", is_bias=True),
     Rule("attention", N_("attention sinks"), Formula("num_attention_layers * num_heads"),
          lambda spec, _: spec.sinks, is_bias=True),
     Rule("attention", N_("indexer"),
-         Formula("num_attention_layers * (query_rank * index_heads * index_dim + hidden_dim * index_dim"
-                 " + hidden_dim * index_heads)"),
+         Formula("num_attention_layers * (query_rank * index_heads * index_dim"
+                 " + hidden_dim * index_dim + hidden_dim * index_heads)"),
          lambda spec, _: spec.indexer is not None),
     Rule("attention", N_("norm of the indexer"), Formula("num_attention_layers * 2 * index_dim"),
          lambda spec, _: spec.indexer is not None, is_bias=True),
@@ -302,8 +307,8 @@ _RULES: Final = (
              _kind(kind))
         for kind, inputs in RECURRENT_INPUTS.items()
     ),
-    Rule("recurrent", N_("output projection"), Formula(f"num_recurrent_layers * {RECURRENT_OUTPUT}"),
-         _kind(*RECURRENT_INPUTS)),
+    Rule("recurrent", N_("output projection"),
+         Formula(f"num_recurrent_layers * {RECURRENT_OUTPUT}"), _kind(*RECURRENT_INPUTS)),
     Rule("recurrent", N_("convolution"), Formula(f"num_recurrent_layers * {CONVOLUTION}"),
          _kind(*RECURRENT_INPUTS)),
     Rule("recurrent", N_("biases of the convolution"), Formula("num_recurrent_layers * conv_dim"),

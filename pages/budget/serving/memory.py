@@ -1,7 +1,6 @@
 """Weights and KV cache against the device, and what other kinds of attention would keep."""
 
 from collections.abc import Sequence
-from typing import Final
 
 from core.budget.budget import Budget
 from core.budget.item import Item
@@ -21,15 +20,13 @@ from core.budget.serving.memory import (
 )
 from core.budget.serving.throughput import user_speed
 from core.figures.budget.serving.memory import heads_picture, memory_picture
-from core.language import N_, _, ngettext
+from core.language import _, ngettext
 from core.units import format_count
 from pages.budget.serving.code import cache_code, memory_code
 from pages.budget.serving.inputs import Case, words_of
 from pages.shared.beside import Compared, shown, two_names
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
-
-PART_WORDS: Final = (N_("weights"), N_("KV cache"), N_("workspace"))
 
 
 def memory(case: Case) -> Shown:
@@ -38,7 +35,7 @@ def memory(case: Case) -> Shown:
     sweep = memory_sweep(case.spec, case.plan, case.cluster, case.axis)
     picture = memory_picture(sweep, case.cluster.device.name, look())
     speed = _speed_of_a_user(case)
-    parts = [(_(word), part) for word, part in zip(PART_WORDS, budget.item.children, strict=True)]
+    parts = [(_(part.name), part) for part in budget.item.children]
     return Shown(
         headline=memory_sentence(case, budget, speed),
         charts=[Chart(picture=picture, file_name="serving-memory")],
@@ -55,7 +52,7 @@ def two_plans(a: Sequence[Case], b: Sequence[Case]) -> Shown:
 
 def _side(case: Case, name: str) -> Compared:
     budget = inference_budget(case.spec, case.plan, case.cluster)
-    parts = [(_(word), part) for word, part in zip(PART_WORDS, budget.item.children, strict=True)]
+    parts = [(_(part.name), part) for part in budget.item.children]
     speed = _speed_of_a_user(case)
     return Compared(
         name=name,

@@ -13,6 +13,7 @@ from core.language import N_, _, ngettext
 LETTERS: Final[Mapping[str, str]] = {
     "weights": N_("W"),
     "KV cache": N_("K"),
+    "recurrent state": N_("Z"),
     "workspace": N_("S"),
     "gradients": N_("G"),
     "optimizer": N_("O"),
@@ -28,6 +29,7 @@ _OTHER: Final = "other"
 COLORS: Final[Mapping[str, str]] = {
     "weights": "weights",
     "KV cache": "kv_cache",
+    "recurrent state": "kv_cache",
     "workspace": "temporary",
     "gradients": "gradients",
     "optimizer": "optimizer",
