@@ -14,16 +14,15 @@ from core.budget.catalogue.hf_fields import (
 )
 from core.language import _
 
-_KINDS: Final = {
-    **dict.fromkeys(("full_attention", "attention", "global_attention", "indexed_attention", "*"), "full"),
-    **dict.fromkeys(("sliding_attention", "local_attention"), "windowed"),
-    **dict.fromkeys(("linear_attention", "mamba", "mamba2", "conv", "recurrent", "M"), "recurrent"),
-    "chunked_attention": "chunked",
-    "mlp": "mlp",
-    "-": "mlp",
-    "moe": "moe",
-    "E": "moe",
+_NAMES: Final = {
+    "full": "full_attention attention global_attention indexed_attention *",
+    "windowed": "sliding_attention local_attention",
+    "chunked": "chunked_attention",
+    "recurrent": "linear_attention mamba mamba2 conv recurrent M",
+    "mlp": "mlp -",
+    "moe": "moe E",
 }
+_KINDS: Final = {name: kind for kind, names in _NAMES.items() for name in names.split()}
 """What a file calls a layer -> what it is."""
 
 

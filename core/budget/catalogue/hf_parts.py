@@ -67,16 +67,16 @@ def _dense_layers(config: Config, num_layers: int) -> set[int]:
     """Return the layers that have no experts."""
     first = optional_number(config, "first_k_dense_replace", 0, low=0)
     step, layers = _expert_step(config), set(range(num_layers))
-    if said := words(config, "mlp_layer_types"):
-        return {layer for layer, kind in enumerate(said) if kind == "dense"}
+    if kinds := words(config, "mlp_layer_types"):
+        return {layer for layer, kind in enumerate(kinds) if kind == "dense"}
     dense = (layers & {*whole_numbers(config, "mlp_only_layers")}) | {*range(first)}
     if listed := whole_numbers(config, "moe_layers"):
         dense |= layers - {*listed}
     elif step > 1:
         dense |= layers - {*range(step - 1, num_layers, step)}
     if isinstance(config.get("moe_layer_freq"), list):  # 1 with experts, 0 without
-        said = whole_numbers(config, "moe_layer_freq")
-        dense |= {layer for layer, has_experts in enumerate(said) if not has_experts}
+        listed = whole_numbers(config, "moe_layer_freq")
+        dense |= {layer for layer, has_experts in enumerate(listed) if not has_experts}
     last = config.get("moe_layer_end_index")
     if isinstance(last, int) and last >= 0:
         dense |= {*range(last + 1, num_layers)}

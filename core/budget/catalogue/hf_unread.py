@@ -73,5 +73,7 @@ def _speaks_of_size(key: str, value: object) -> bool:
     if isinstance(value, str):
         return "pattern" in key or "block_type" in key
     if isinstance(value, dict):
-        return key.endswith(("_config", "_cfg")) and bool(re.search("attn|ssm|moe|ffn|mlp|layer", key))
+        return key.endswith(("_config", "_cfg")) and bool(
+            re.search("attn|ssm|moe|ffn|mlp|layer", key)
+        )
     return key[0] != "_" and bool(_SIZES.search(key)) and not _NO_SIZES.search(key)

@@ -87,13 +87,14 @@ INDEXER: Final = Formula(
 )
 SHARED: Final = Formula("num_expert_layers * num_matrices * (hidden_dim + num_shared * expert_dim)")
 
-RECURRENT: Final[Mapping[RecurrentKind, Formula]] = {
+RECURRENT: Final[Mapping[str, Formula]] = {
     kind: Formula(
         f"num_recurrent_layers * ({rule} + mixer_dim + hidden_dim + conv_dim * (1 + kernel))"
     )
     for kind, rule in {
         "gated delta": "4 * hidden_dim + conv_dim + mixer_dim + 2 * mixer_heads",
-        "kimi delta": "6 * hidden_dim + conv_dim + mixer_heads + 2 * (mixer_head_dim + mixer_dim)",
+        "kimi delta": "6 * hidden_dim + conv_dim + mixer_heads"
+        " + 4 * mixer_head_dim + 2 * mixer_dim",
         "mamba-2": "hidden_dim + conv_dim + mixer_dim + mixer_heads",
         "short convolution": "hidden_dim + 3 * conv_dim",
     }.items()

@@ -1,6 +1,7 @@
 """Any config.json: every family against the module that transformers builds of it on meta."""
 
 import json
+import math
 
 import pytest
 
@@ -20,9 +21,15 @@ from core.budget.recipe import TrainingRecipe
 from core.budget.serving.kv_cache import kv_cache
 from core.budget.serving.memory import inference_budget
 from core.budget.serving.plan import ServingPlan
+from core.budget.share import whole
 from core.budget.training.memory import training_budget
 from core.budget.weights.config_notes import config_notes
-from core.budget.weights.parameters import active_parameters, count_parameters, counts
+from core.budget.weights.parameters import (
+    active_parameters,
+    count_parameters,
+    counts,
+    rows_and_columns,
+)
 from core.budget.weights.stored import size_of, weights_in
 from tests.core.budget.refusals import refused
 
@@ -225,20 +232,29 @@ CASES = {
 }  # fmt: skip
 
 
-def parameters_of(kind, config):
-    """Return what transformers' own module has, built without memory and without a network."""
+def shapes_of(kind, config):
+    """Return the weights of transformers' own module, built without memory and network."""
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM
 
     with torch.device("meta"):
         built = AutoModelForCausalLM.from_config(AutoConfig.for_model(kind, **config))
-    return sum(weight.numel() for weight in built.parameters())
+    return [weight.shape for weight in built.parameters()]
+
+
+def parameters_of(kind, config):
+    return sum(map(math.prod, shapes_of(kind, config)))
 
 
 def check_against_transformers(kind, config):
     sizes = {key: each for key, each in config.items() if key != "model_type"}
     spec = model_from_config(config | {"model_type": kind})
-    assert counts(spec).total == parameters_of(kind, sizes), (kind, config)
+    shapes = shapes_of(kind, sizes)
+    assert counts(spec).total == sum(map(math.prod, shapes)), (kind, config)
+    if spec.mixture is None and (spec.recurrent or spec.layer_inputs):
+        rows = [math.prod(shape) // (shape[-1] * shape[-2]) * sum(shape[-2:]) if len(shape) > 1
+                else shape[0] for shape in shapes]  # fmt: skip
+        assert rows_and_columns(spec, whole(spec), counts(spec)) == sum(rows), (kind, config)
 
 
 @pytest.mark.slow
