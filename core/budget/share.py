@@ -271,13 +271,13 @@ def _other_layers(spec: ModelSpec, cluster: Cluster) -> Iterator[str]:
         ).format(tensor=tensor, heads=spec.recurrent.num_heads, model=spec.name)
     if spec.layer_inputs is not None and max(tensor, cluster.pipeline) > 1:
         yield _(
-            "How {model} is split over tensor or pipeline ranks, with its inputs of each layer, "
-            "is not counted here; take 1 of each."
+            "{model} has per-layer inputs, whose split over tensor or pipeline ranks is not "
+            "counted here; take 1 of each."
         ).format(model=spec.name)
     if (spec.recurrent or spec.layer_inputs) and cluster.context > 1:
         yield _(
-            "How {model} is split over context ranks is not counted here: its layers hand on more "
-            "than keys and values; take 1."
+            "Some layers of {model} hand on more than keys and values, which is not counted here "
+            "for several context ranks; take 1."
         ).format(model=spec.name)
 
 

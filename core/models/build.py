@@ -130,7 +130,8 @@ def build_model(
     if not spec.is_plain:
         raise ValueError(
             _(
-                "{model} has layers that are not built here: only attention and feed-forward."
+                "{model} has layers other than attention and feed-forward, which are not built "
+                "here."
             ).format(model=spec.name)
         )
     with torch.device(device):

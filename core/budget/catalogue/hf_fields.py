@@ -111,9 +111,10 @@ def _checked(key: str, value: object, low: int) -> int:
     if key in PER_LAYER and isinstance(value, list) and len(value) > 1:
         if any(each != value[0] for each in value):
             raise ValueError(
-                _("{key} in config.json differs from layer to layer: that is not counted.").format(
-                    key=key
-                )
+                _(
+                    "{key} in config.json differs from layer to layer, which cannot be "
+                    "counted here."
+                ).format(key=key)
             )
         value = value[0]
     if isinstance(value, bool) or not isinstance(value, int):

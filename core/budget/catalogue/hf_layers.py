@@ -128,9 +128,10 @@ def _in_pattern(config: Config, num_layers: int, default: int) -> tuple[int, ...
     if isinstance(pattern, str) and pattern:
         if not {*pattern} <= {"L", "G"}:
             raise ValueError(
-                _("sliding_window_pattern in config.json is {value}: L and G are known.").format(
-                    value=shown(pattern)
-                )
+                _(
+                    "sliding_window_pattern in config.json is {value}; it must be a number or a "
+                    "row of L and G."
+                ).format(value=shown(pattern))
             )
         return tuple(n for n in range(num_layers) if pattern[n % len(pattern)] == "L")
     every = optional_number(config, "sliding_window_pattern", default)

@@ -27,8 +27,8 @@ SCORES: Final = N_("queries times keys, then weights times values, for every pai
 
 CHUNKS: Final = N_("queries times keys, then weights times values, for each pair in a chunk")
 PICKED: Final = N_("DeepSeek-V3.2, 2025, section 2.1: pairs with the tokens that the indexer picks")
-STEPS: Final = N_("token by token, the least that it takes: a kernel in chunks computes more")
-INPUTS: Final = N_("Gemma 3n's own matrices of each layer; what it adds and scales left out")
+STEPS: Final = N_("token by token, the least possible: kernels that work in chunks compute more")
+INPUTS: Final = N_("Gemma 3n's own matrix products in each layer; sums and scalings left out")
 INDEX: Final = N_("DeepSeek-V3.2, 2025, equation 1: the indexer's queries times its keys")
 
 _PER_LAYER: Final = "2 * num_tokens * num_attention_layers"
@@ -112,7 +112,7 @@ def forward_flops(spec: ModelSpec, num_tokens: int, seq_len: int, *, causal: boo
     parts += _recurrent(spec, sizes)
     parts += _feed_forward(spec, sizes)
     if spec.layer_inputs is not None:
-        name = N_("inputs of each layer")
+        name = N_("per-layer inputs")
         parts.append(item(name, LAYER_INPUTS, sizes, unit="FLOPs", kind="bound", source=INPUTS))
     parts.append(_products(N_("head"), HEAD, sizes))
     return as_guessed(total(N_("forward"), parts, source=PRODUCTS), spec)

@@ -54,7 +54,9 @@ STATES: Final = {
     ),
 }
 
-_STATE: Final = N_("fp32 states, 16-bit inputs of convolutions: as vLLM keeps Mamba-2's by default")
+_STATE: Final = N_(
+    "states in fp32, inputs of the convolutions in 16 bits: mamba_ssm_cache_dtype of vLLM"
+)
 _SOURCE: Final = {
     "heads": N_("a key and a value for each key head: Ainslie et al. 2023, GQA, section 2"),
     "latent": N_("one compressed vector and one rotary key: DeepSeek-V2, 2024, section 2.1"),

@@ -24,7 +24,7 @@ _LAYERS: Final[Mapping[str, str]] = {
     N_("norms"): "num_layers",
     N_("attention"): "num_attention_layers",
     N_("recurrent layers"): "num_recurrent_layers",
-    N_("inputs of each layer"): "num_layers",
+    N_("per-layer inputs"): "num_layers",
     N_("feed-forward"): "num_dense_layers",
     N_("experts"): "num_expert_layers",
     N_("block inputs"): "ceil(num_layers / segment_layers)",

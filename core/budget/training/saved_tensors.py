@@ -162,7 +162,7 @@ GATE: Final[Rows] = (Saved(N_("gate and gated output"), "mul", "2 * " + _QUERIES
 _INNER: Final = "value_bytes * num_tokens * "
 RECURRENT: Final[Rows] = (
     Saved(N_("input of the projections"), "matmul", NORMED, ("recurrent",)),
-    Saved(N_("projected"), "matmul", _INNER + "projected_dim"),
+    Saved(N_("projected inputs"), "matmul", _INNER + "projected_dim"),
     Saved(N_("before and after the convolution"), "conv1d", _INNER + "2 * conv_dim"),
     Saved(N_("states between chunks of 64 tokens"), "scan",
           "4 * num_tokens * mixer_dim * state_dim // 64"),
@@ -171,7 +171,7 @@ RECURRENT: Final[Rows] = (
 LAYER_INPUTS: Final[Rows] = (
     Saved(N_("streams of AltUp"), "matmul", "3 * num_streams * " + NORMED),
     Saved(N_("inputs of Laurel"), "matmul", _INNER + "(laurel_rank + 2 * hidden_dim)"),
-    Saved(N_("inputs of each layer"), "mul", _INNER + "3 * layer_input_dim"),
+    Saved(N_("per-layer inputs"), "mul", _INNER + "3 * layer_input_dim"),
 )
 DROPOUT: Final[Rows] = (Saved(N_("dropout mask"), "dropout", "norm_tokens * hidden_dim"),)
 ROUTER: Final[Rows] = (
@@ -236,7 +236,7 @@ def saved_tensors(spec: ModelSpec, profile: str) -> Mapping[str, Rows]:
     if spec.recurrent is not None:
         parts["recurrent layers"] = RECURRENT
     if spec.layer_inputs is not None:
-        parts["inputs of each layer"] = LAYER_INPUTS
+        parts["per-layer inputs"] = LAYER_INPUTS
     if spec.num_dense_layers:
         read = ("gate", "up") if spec.gated else ("up",)
         kind = f"gate {chosen.gate}" if spec.gated else f"gelu {chosen.gelu}"

@@ -42,11 +42,11 @@ _TOKEN: Final = N_(
 
 PART_NAMES: Final[Mapping[str, str]] = {
     "token_embedding": N_("token embedding"),
-    "layer_embeddings": N_("embeddings of each layer"),
+    "layer_embeddings": N_("per-layer embeddings"),
     "positions": N_("learned positions"),
     "attention": N_("attention"),
     "recurrent": N_("recurrent layers"),
-    "layer_inputs": N_("inputs of each layer"),
+    "layer_inputs": N_("per-layer inputs"),
     "dense_ffn": N_("feed-forward layers"),
     "experts": N_("experts"),
     "router": N_("router"),
@@ -259,7 +259,7 @@ EXPERT_BIAS: Final = Formula(
 _RULES: Final = (
     Rule("token_embedding", N_("token embedding"), Formula("vocab_size * hidden_dim"),
          lambda _, share: share.has_embedding),
-    Rule("layer_embeddings", N_("embeddings of each layer"),
+    Rule("layer_embeddings", N_("per-layer embeddings"),
          Formula("layer_vocab_size * num_layers * layer_input_dim"), _with_inputs),
     Rule("positions", N_("learned positions"), Formula("learned_positions * hidden_dim"),
          lambda spec, share: share.has_embedding and spec.learned_positions > 0),
@@ -304,7 +304,7 @@ _RULES: Final = (
     Rule("attention", N_("norm of the indexer"), Formula("num_attention_layers * 2 * index_dim"),
          lambda spec, _: spec.indexer is not None, is_bias=True),
     *(
-        Rule("recurrent", N_("projections"), Formula(f"num_recurrent_layers * ({inputs})"),
+        Rule("recurrent", N_("input projections"), Formula(f"num_recurrent_layers * ({inputs})"),
              _kind(kind))
         for kind, inputs in RECURRENT_INPUTS.items()
     ),
@@ -322,7 +322,7 @@ _RULES: Final = (
              Formula(f"num_recurrent_layers * ({vectors})"), _kind(kind), is_bias=True)
         for kind, vectors in _RECURRENT_VECTORS.items()
     ),
-    Rule("layer_inputs", N_("projections of each layer's input"),
+    Rule("layer_inputs", N_("projections of per-layer inputs"),
          Formula("num_layers * 3 * hidden_dim * layer_input_dim"), _with_inputs),
     Rule("layer_inputs", N_("AltUp"),
          Formula("num_layers * num_streams * (hidden_dim + num_streams * (1 + num_streams))"
@@ -336,7 +336,7 @@ _RULES: Final = (
     Rule("dense_ffn", N_("biases of the feed-forward"),
          Formula("num_dense_layers * (num_inner * ffn_dim + hidden_dim)"),
          lambda spec, share: spec.ffn_bias and _dense(share), is_bias=True),
-    Rule("dense_ffn", N_("numbers of the activation"),
+    Rule("dense_ffn", N_("parameters of the activation"),
          Formula("num_dense_layers * num_activation_params"),
          lambda spec, share: spec.num_activation_params > 0 and _dense(share), is_bias=True),
     Rule("experts", N_("experts"),
@@ -347,7 +347,7 @@ _RULES: Final = (
          lambda _, share: share.num_expert_layers > 0),
     Rule("router", N_("biases of the router"), Formula("num_expert_layers * num_experts_in_all"),
          _biased_experts),
-    Rule("router", N_("corrections of the router"),
+    Rule("router", N_("correction biases of the router"),
          Formula("num_expert_layers * num_experts_in_all"),
          lambda spec, share: spec.mixture is not None and spec.mixture.correction_bias
          and share.num_expert_layers > 0),
@@ -360,7 +360,7 @@ _RULES: Final = (
     Rule("norms", N_("norms of the layers"),
          Formula("num_layers * norms_per_layer * hidden_dim * numbers_per_channel"),
          lambda spec, _: spec.norms_per_layer > 0),
-    Rule("norms", N_("norms of each layer's input, AltUp and Laurel"),
+    Rule("norms", N_("norms of per-layer inputs, AltUp and Laurel"),
          Formula("num_layers * 4 * hidden_dim + layer_input_dim"), _with_inputs),
     Rule("norms", N_("norms of queries and keys"), Formula("num_attention_layers * 2 * head_dim"),
          lambda spec, _: spec.qk_norm and not _latent(spec) and spec.qk_norm_over == "head"),

@@ -463,7 +463,7 @@ def test_a_rank_of_a_hybrid_holds_its_layers_and_its_heads():
         assert 0 <= half.recurrent / counts(spec).recurrent - 0.5 < 0.05, name  # shared groups
         for how in ({"tensor": 1024, "num_devices": 1024}, {"context": 2, "num_devices": 2}):
             refused("ranks", shares, spec, Cluster(device=H100, **how))
-    refused("inputs of each layer", shares, spec_of("Gemma 3n E4B"), two)
+    refused("per-layer inputs", shares, spec_of("Gemma 3n E4B"), two)
 
 
 def test_products_with_weights_are_two_flops_a_weight_and_pairs_only_of_layers_with_attention():
