@@ -36,11 +36,19 @@ _ELEMENTWISE: Final = (Formula(ELEMENTWISE), Formula(ELEMENTWISE_BYTES))
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Operation:
-    """One operation: its FLOPs, the bytes it moves, and their ratio, each with its formula."""
+    """One operation: its FLOPs, the bytes it moves, and their ratio, each with its formula.
+
+    Attributes:
+        name: What it is.
+        flops: Of one run of it.
+        moved: Bytes of one run of it.
+        times: How often a pass through the model runs it.
+    """
 
     name: str
     flops: Item
     moved: Item
+    times: int = 1
 
     @property
     def intensity(self) -> Item:
@@ -152,7 +160,7 @@ def _operation(name: str, formulas: Sequence[Formula], values: Mapping[str, Numb
 
 
 def together(operations: Sequence[Operation], flops_per_second: float, bandwidth: float) -> Item:
-    """Return the share of the peak that operations reach at most, one after the other.
+    """Return the share of the peak that all runs of operations reach, one after the other.
 
     Raises:
         ValueError: If there are no operations.
@@ -161,9 +169,11 @@ def together(operations: Sequence[Operation], flops_per_second: float, bandwidth
         raise ValueError("there are no operations to bound")
     times = [roofline_seconds(each, flops_per_second, bandwidth) for each in operations]
     values = {
-        "flops": sum(each.flops.amount for each in operations),
+        "flops": sum(each.times * each.flops.amount for each in operations),
         "flops_per_second": flops_per_second,
-        "seconds": sum(time.amount for time in times),
+        "seconds": sum(
+            each.times * time.amount for each, time in zip(operations, times, strict=True)
+        ),
     }
     kind = weakest(time.kind for time in times)
     return item(N_("share of the peak"), TOGETHER, values, unit="1", kind=kind, source=ROOFLINE)
