@@ -121,7 +121,9 @@ def bound(operation: Operation, flops_per_second: float, bandwidth: float) -> It
     return item(operation.name, BOUND, values, unit="1", kind=kind, source=ROOFLINE)
 
 
-def roofline_seconds(operation: Operation, flops_per_second: float, bandwidth: float) -> Item:
+def roofline_seconds(
+    operation: Operation, flops_per_second: float, bandwidth: float, *, known: Kind = "data sheet"
+) -> Item:
     """Return the least seconds an operation takes: computing or moving, whichever is longer."""
     values = {
         "flops": operation.flops.amount,
@@ -129,7 +131,7 @@ def roofline_seconds(operation: Operation, flops_per_second: float, bandwidth: f
         "num_bytes": operation.moved.amount,
         "bandwidth": bandwidth,
     }
-    kind = weakest(["bound", operation.flops.kind, operation.moved.kind])
+    kind = weakest(["bound", known, operation.flops.kind, operation.moved.kind])
     return item(operation.name, TIME, values, unit="s", kind=kind, source=ROOFLINE)
 
 
@@ -159,15 +161,29 @@ def _operation(name: str, formulas: Sequence[Formula], values: Mapping[str, Numb
     )
 
 
-def together(operations: Sequence[Operation], flops_per_second: float, bandwidth: float) -> Item:
+def together(
+    operations: Sequence[Operation],
+    flops_per_second: float,
+    bandwidth: float,
+    *,
+    known: Kind = "data sheet",
+) -> Item:
     """Return the share of the peak that all runs of operations reach, one after the other.
+
+    Args:
+        operations: What runs, each as often as its `times`.
+        flops_per_second: Dense peak.
+        bandwidth: Bytes/s of the memory.
+        known: How these two are known.
 
     Raises:
         ValueError: If there are no operations.
     """
     if not operations:
         raise ValueError("there are no operations to bound")
-    times = [roofline_seconds(each, flops_per_second, bandwidth) for each in operations]
+    times = [
+        roofline_seconds(each, flops_per_second, bandwidth, known=known) for each in operations
+    ]
     values = {
         "flops": sum(each.times * each.flops.amount for each in operations),
         "flops_per_second": flops_per_second,

@@ -264,8 +264,9 @@ def roofline(below: Below) -> Shown:
     peak = device.peak.get(below.dtype, 0.0)
     if not peak or not device.bandwidth:
         raise ValueError(_("{device} has no known speeds: no roof").format(device=device.name))
-    share = together(operations, peak, device.bandwidth)
-    edge = ridge(peak, device.bandwidth, kind=device.known)
+    known = device.known_of(below.dtype, "bandwidth")
+    share = together(operations, peak, device.bandwidth, known=known)
+    edge = ridge(peak, device.bandwidth, kind=known)
     picture = roofline_picture(operations, device, peak, look())
     return Shown(
         headline=roofline_sentence(below, edge, share),
