@@ -17,7 +17,9 @@ _POSITIVE: Final = (
     *("num_layers", "hidden_dim", "num_heads", "num_kv_heads"),
     *("head_dim", "ffn_dim", "vocab_size", "seq_len"),
 )
-_NOT_NEGATIVE: Final = ("norms_per_layer", "learned_positions", "num_windowed_layers")
+_NOT_NEGATIVE: Final = (
+    *("norms_per_layer", "learned_positions", "num_windowed_layers", "num_mtp_layers"),
+)
 _MIXTURE: Final = ("num_experts", "experts_per_token", "expert_dim")
 _LATENT: Final = ("kv_rank", "nope_dim", "rope_dim", "value_dim")
 _INDEXER: Final = ("num_heads", "head_dim", "top_k")
@@ -128,6 +130,8 @@ class ModelSpec:
         mixture: The experts, if there are any.
         latent: The latent attention, if it has that; then `num_kv_heads` plays no part.
         indexer: What picks the tokens of latent attention, if anything does.
+        num_mtp_layers: Blocks that predict further tokens in training; published beside the model
+            and not counted in it.
         published: Parameters as published or as counted from the published weights; 0 if unknown.
         beyond: Those of them that are no part of the text model.
         maker: Who published it.
@@ -165,6 +169,7 @@ class ModelSpec:
     mixture: Mixture | None = None
     latent: LatentAttention | None = None
     indexer: Indexer | None = None
+    num_mtp_layers: int = 0
     published: int = 0
     beyond: tuple[Beyond, ...] = ()
     maker: str = ""

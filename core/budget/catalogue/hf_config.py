@@ -167,6 +167,7 @@ def _model(config: Config, family: Family, source: str) -> ModelSpec:
         mixture=read_mixture(config, sizes["num_layers"], family),
         latent=latent,
         indexer=read_indexer(config),
+        num_mtp_layers=optional_number(config, "num_nextn_predict_layers", 0, low=0),
         source=source,
         guessed=source == UNKNOWN,
         **fields,
