@@ -1,5 +1,6 @@
-"""The operations of one block of a model, each with its FLOPs and the bytes that it moves."""
+"""The operations of a model: FLOPs, bytes moved, and how often each runs in one pass."""
 
+from dataclasses import replace
 from typing import Final
 
 from core.budget.check import check_choice, check_range
@@ -45,10 +46,10 @@ def op_intensities(
     phase: Phase = "prefill",
     item_bytes: float = 2,
 ) -> tuple[Operation, ...]:
-    """Return the operations of one block, then the head, in the order in which they run.
+    """Return the operations of all blocks, then the head; equal ones once, with how often they run.
 
-    A mixture of experts shows a block with experts. The same ratios hold in training's forward
-    pass, which is a prefill of the whole batch.
+    Of a block's norms and residual sums one each is counted: kernels fuse the others with their
+    neighbours. The same ratios hold in training's forward pass, a prefill of the whole batch.
 
     Args:
         spec: The model.
@@ -74,7 +75,22 @@ def op_intensities(
     )
     head = matmul(N_("head"), rows, spec.hidden_dim, spec.vocab_size, item_bytes)
     attention = _attention(spec, context, batch_size, phase, item_bytes)
-    return (norm, *attention, *_feed_forward(spec, rows, item_bytes), head)
+    added = elementwise(
+        N_("residual sum"), rows, spec.hidden_dim,
+        flops_each=1, num_operands=3, item_bytes=item_bytes,
+    )  # fmt: skip
+    return (
+        *_in_layers(spec.num_layers, norm),
+        *attention,
+        *_in_layers(spec.num_layers, added),
+        *_in_layers(spec.num_dense_layers, *_feed_forward(spec, rows, item_bytes)),
+        *_in_layers(spec.num_expert_layers, *_experts(spec, spec.mixture, rows, item_bytes)),
+        head,
+    )
+
+
+def _in_layers(times: int, *operations: Operation) -> tuple[Operation, ...]:
+    return tuple(replace(each, times=times) for each in operations) if times else ()
 
 
 def _attention(
@@ -83,7 +99,7 @@ def _attention(
     num_queries = context if phase == "prefill" else 1
     rows = batch_size * num_queries
     sizes = {
-        "num_keys": _num_keys(spec, context),
+        "num_keys": min(context, spec.indexer.top_k) if spec.indexer else context,
         "num_heads": spec.num_heads,
         "num_kv_heads": spec.num_kv_heads,
         "key_dim": spec.head_dim,
@@ -93,7 +109,8 @@ def _attention(
         "num_queries": num_queries,
     }
     if spec.latent is not None:
-        return (
+        return _in_layers(
+            spec.num_attention_layers,
             *_latent(spec, spec.latent, sizes, rows, phase),
             *_index(spec, spec.latent.query_rank, sizes | {"num_keys": context}, rows),
         )
@@ -103,20 +120,22 @@ def _attention(
         N_("rotary positions"), rows, queries + keys,
         flops_each=ROTATE_FLOPS, num_operands=2, item_bytes=item_bytes,
     )  # fmt: skip
-    return (
-        matmul(N_("queries, keys, values"), rows, spec.hidden_dim, queries + 2 * keys, item_bytes),
-        *([] if spec.learned_positions else [rotated]),
-        _pairs(N_("attention"), ATTENTION_BYTES, sizes),
-        matmul(N_("attention output"), rows, queries, spec.hidden_dim, item_bytes),
+    projected = matmul(
+        N_("queries, keys, values"), rows, spec.hidden_dim, queries + 2 * keys, item_bytes
     )
-
-
-def _num_keys(spec: ModelSpec, context: int) -> int:
-    """Return the tokens that a query attends to, at most, where all layers agree on it."""
-    if spec.indexer is not None:
-        return min(context, spec.indexer.top_k)
-    all_windowed = spec.num_windowed_layers == spec.num_attention_layers
-    return min(context, spec.window or context) if all_windowed else context
+    window = min(context, spec.window or context)
+    windowed = spec.num_windowed_layers if window < context else 0
+    full = _pairs(N_("attention"), ATTENTION_BYTES, sizes)
+    narrow = _pairs(N_("sliding-window attention"), ATTENTION_BYTES, sizes | {"num_keys": window})
+    output = matmul(N_("attention output"), rows, queries, spec.hidden_dim, item_bytes)
+    return (
+        *_in_layers(
+            spec.num_attention_layers, projected, *([] if spec.learned_positions else [rotated])
+        ),
+        *_in_layers(spec.num_attention_layers - windowed, full),
+        *_in_layers(windowed, narrow),
+        *_in_layers(spec.num_attention_layers, output),
+    )
 
 
 def _latent(
@@ -178,16 +197,6 @@ def _pairs(name: str, moved: Formula, sizes: dict[str, Number]) -> Operation:
 
 
 def _feed_forward(spec: ModelSpec, rows: int, item_bytes: float) -> tuple[Operation, ...]:
-    added = elementwise(
-        N_("residual sum"), rows, spec.hidden_dim,
-        flops_each=1, num_operands=3, item_bytes=item_bytes,
-    )  # fmt: skip
-    if spec.mixture is not None and spec.num_expert_layers:
-        router = matmul(N_("router"), rows, spec.hidden_dim, spec.mixture.num_experts, item_bytes)
-        shared = 3 * spec.mixture.num_shared * spec.mixture.expert_dim
-        always = matmul(N_("shared experts"), rows, spec.hidden_dim, shared, item_bytes)
-        experts = _experts(spec, spec.mixture, rows, item_bytes)
-        return (added, router, experts, *([always] if shared else []))
     columns = spec.ffn_dim * (2 if spec.gated else 1)
     bent = elementwise(
         N_("SwiGLU") if spec.gated else "GELU", rows, spec.ffn_dim,
@@ -197,14 +206,17 @@ def _feed_forward(spec: ModelSpec, rows: int, item_bytes: float) -> tuple[Operat
     )  # fmt: skip
     up = N_("gate and up") if spec.gated else N_("up")
     return (
-        added,
         matmul(up, rows, spec.hidden_dim, columns, item_bytes),
         bent,
         matmul(N_("down"), rows, spec.ffn_dim, spec.hidden_dim, item_bytes),
     )
 
 
-def _experts(spec: ModelSpec, mixture: Mixture, rows: int, item_bytes: float) -> Operation:
+def _experts(
+    spec: ModelSpec, mixture: Mixture | None, rows: int, item_bytes: float
+) -> tuple[Operation, ...]:
+    if mixture is None:
+        return ()
     sizes: dict[str, Number] = {
         "item_bytes": item_bytes,
         "num_tokens": rows,
@@ -214,7 +226,8 @@ def _experts(spec: ModelSpec, mixture: Mixture, rows: int, item_bytes: float) ->
         "hidden_dim": spec.hidden_dim,
         "expert_dim": mixture.expert_dim,
     }
-    return Operation(
+    router = matmul(N_("router"), rows, spec.hidden_dim, mixture.num_experts, item_bytes)
+    routed = Operation(
         name=N_("experts"),
         flops=item("experts", EXPERT_FLOPS, sizes, unit="FLOPs", kind="exact", source=MOVED),
         moved=item(
@@ -222,3 +235,6 @@ def _experts(spec: ModelSpec, mixture: Mixture, rows: int, item_bytes: float) ->
             unit="bytes", source=MOVED, kind="estimated", band=(0.2, 0.0),
         ),
     )  # fmt: skip
+    shared = 3 * mixture.num_shared * mixture.expert_dim
+    always = matmul(N_("shared experts"), rows, spec.hidden_dim, shared, item_bytes)
+    return (router, routed, *([always] if shared else []))

@@ -10,7 +10,7 @@ from core.budget.compute.intensity import ridge
 from core.budget.item import Formula, Item, item
 from core.budget.serving.latency import decode_latency, prefill_latency
 from core.budget.serving.memory import MOST_SEQUENCES, largest_concurrency
-from core.budget.serving.peaks import known_bandwidth, serving_peak
+from core.budget.serving.peaks import NATIVE, known_bandwidth, serving_peak
 from core.budget.serving.plan import LEAST_MBU, ServingPlan
 from core.language import N_, _
 from core.models.spec import ModelSpec
@@ -229,7 +229,9 @@ def device_ridge(device: DeviceSpec, plan: ServingPlan) -> Item:
     Raises:
         ValueError: If the device has no bandwidth, or no peak for the plan's weights.
     """
-    return ridge(serving_peak(device, plan), known_bandwidth(device), kind=device.known)
+    wide = () if plan.compute == "native" else ("bfloat16", "float16")
+    known = device.known_of("bandwidth", *(wide or (NATIVE.get(plan.weight_format, ""),)))
+    return ridge(serving_peak(device, plan), known_bandwidth(device), kind=known)
 
 
 def calibrated(
