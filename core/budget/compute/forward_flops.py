@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from core.budget.check import check_range
-from core.budget.item import Formula, Item, Number, as_guessed, item, total
+from core.budget.item import GUESSED_WORK, Formula, Item, Number, as_guessed, item, total
 from core.budget.recipe import MAX_TOKENS
 from core.budget.share import whole
 from core.budget.weights.parameters import local_sizes
@@ -88,7 +88,7 @@ def forward_flops(spec: ModelSpec, num_tokens: int, seq_len: int, *, causal: boo
     parts += _index(spec, sizes, causal=causal)
     parts += _feed_forward(spec, sizes)
     parts.append(_products(N_("head"), HEAD, sizes))
-    return as_guessed(total(N_("forward"), parts, source=PRODUCTS), spec)
+    return as_guessed(total(N_("forward"), parts, source=PRODUCTS), spec, GUESSED_WORK)
 
 
 def flop_sizes(spec: ModelSpec) -> dict[str, Number]:

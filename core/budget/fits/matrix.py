@@ -22,7 +22,7 @@ class Cell:
         need: The bytes of the most loaded device, as a tree; None if the job cannot be split.
         capacity: Bytes that a process can get on the device.
         verdict: "fits" even at the upper end of the band, "too_big" even at the lower, else
-            "close".
+            "close", as everything about a guess.
         reason: Name of the first item that does not fit; "" if all do.
         sentence: Why the job cannot be split; "" if it can.
     """
@@ -60,7 +60,7 @@ def row(spec: ModelSpec, job: Job, devices: Iterable[DeviceSpec]) -> list[Cell]:
             Cell(
                 need=None,
                 capacity=device.memory_usable,
-                verdict="too_big",
+                verdict="close" if spec.guessed or spec.not_counted else "too_big",
                 sentence=str(error),
             )
             for device in devices

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from core.budget.check import check_range
-from core.budget.item import Formula, Item, Number, as_guessed, item, total
+from core.budget.item import GUESSED_CACHE, Formula, Item, Number, as_guessed, item, total
 from core.budget.recipe import MAX_TOKENS
 from core.budget.weights.stored import stored_format
 from core.dtypes.blocks.block_formats import BlockFormat
@@ -117,7 +117,8 @@ def kv_cache(
     }
     kept = _CHUNK if spec.chunked else _WINDOW
     parts = tuple(_parts(_kind(spec), values, kept))
-    return as_guessed(total("KV cache", parts, source=_SOURCE[_kind(spec)]), spec)
+    whole = total("KV cache", parts, source=_SOURCE[_kind(spec)])
+    return as_guessed(whole, spec, GUESSED_CACHE)
 
 
 def kv_read(

@@ -51,7 +51,7 @@ def inference_budget(spec: ModelSpec, serving: ServingPlan, cluster: Cluster) ->
             a group, or a format is unknown.
     """
     check_group(spec, serving, cluster)
-    memory, device = as_guessed(serving_memory(spec, serving), spec), cluster.device
+    memory, device = serving_memory(spec, serving), cluster.device
     return Budget(
         name=spec.name, item=memory, stages=(memory,),
         capacity=device.memory_usable, capacity_band=device.memory_band,
@@ -74,7 +74,8 @@ def serving_memory(spec: ModelSpec, plan: ServingPlan) -> Item:
         ValueError: If a format is unknown, or the heads cannot be split over the devices.
     """
     weights = serving_weights(spec, plan.weight_format, plan.tensor)
-    return total("serving memory", (weights, *growing_parts(spec, plan)), source=_MEMORY)
+    parts = (weights, *growing_parts(spec, plan))
+    return as_guessed(total("serving memory", parts, source=_MEMORY), spec)
 
 
 def growing_parts(spec: ModelSpec, plan: ServingPlan) -> tuple[Item, Item]:

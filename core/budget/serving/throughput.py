@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Final, Literal
 
 from core.budget.check import check_range
@@ -85,7 +86,8 @@ def user_speed(token: Item) -> Item:
     speed = item(
         "tokens/s per reader", USER, values, unit="tokens/s", source=token.source, kind="estimated"
     )
-    return replace(speed, low=1 / token.high, high=1 / token.low)
+    fastest = 1 / token.low if token.low else inf
+    return replace(speed, low=1 / token.high, high=fastest, guess=token.guess)
 
 
 def device_speed(serving: ServingPlan, prefill: Item, token: Item) -> Item:
@@ -103,9 +105,10 @@ def device_speed(serving: ServingPlan, prefill: Item, token: Item) -> Item:
         "seconds_per_token": token.amount,
         "tensor": serving.tensor,
     }
-    return item(
+    speed = item(
         "tokens/s per device", DEVICE, values, unit="tokens/s", source=_DEVICE, kind="estimated"
     )
+    return replace(speed, guess=prefill.guess)
 
 
 def throughput_curve(spec: ModelSpec, serving: ServingPlan, cluster: Cluster) -> Curve:
