@@ -206,6 +206,11 @@ class Item:
             return 0.0, 0.0
         return 1 - self.low / self.amount, self.high / self.amount - 1
 
+    @property
+    def drawn_high(self) -> float:
+        """The upper end where a picture draws it: at the amount if it is open."""
+        return self.amount if self.high == math.inf else self.high
+
     def child(self, name: str) -> "Item":
         """Return the part of that name.
 
@@ -301,6 +306,11 @@ GUESSED_TIME: Final = (GUESSED_CACHE[0], GUESSED_WORK[1])
 """The same for seconds of serving, which hang on both."""
 
 
+def is_uncertain(spec: ModelSpec) -> bool:
+    """Return whether a model is not wholly known: guessed, or not counted to its end."""
+    return spec.guessed or bool(spec.not_counted)
+
+
 def as_guessed(tree: Item, spec: ModelSpec, band: tuple[float, float] = GUESSED) -> Item:
     """Return the tree with nothing exact in it where the model is not wholly known.
 
@@ -312,7 +322,7 @@ def as_guessed(tree: Item, spec: ModelSpec, band: tuple[float, float] = GUESSED)
         spec: Of which model.
         band: How far off a guess of this is: one of the four above.
     """
-    if not (spec.guessed or spec.not_counted) or (tree.guess and not tree.children):
+    if not is_uncertain(spec) or (tree.guess and not tree.children):
         return tree
     below, above = band if spec.guessed else (0.0, 0.0)
     if spec.not_counted:

@@ -8,7 +8,7 @@ from itertools import accumulate
 from core.budget.budget import Verdict, verdict_of
 from core.budget.cluster import DeviceSpec
 from core.budget.fits.jobs import Job
-from core.budget.item import Item
+from core.budget.item import Item, is_uncertain
 from core.models.spec import ModelSpec
 
 Where = tuple[str, str, str]  # model, way, device
@@ -32,6 +32,11 @@ class Cell:
     verdict: Verdict
     reason: str = ""
     sentence: str = ""
+
+    @property
+    def is_guess(self) -> bool:
+        """Whether the need is a guess."""
+        return self.need is not None and self.need.guess
 
     @property
     def missing(self) -> float:
@@ -60,7 +65,7 @@ def row(spec: ModelSpec, job: Job, devices: Iterable[DeviceSpec]) -> list[Cell]:
             Cell(
                 need=None,
                 capacity=device.memory_usable,
-                verdict="close" if spec.guessed or spec.not_counted else "too_big",
+                verdict="close" if is_uncertain(spec) else "too_big",
                 sentence=str(error),
             )
             for device in devices

@@ -11,7 +11,7 @@ from typing import Final, Literal
 from core.budget.budget import Budget
 from core.budget.check import check_choice
 from core.budget.cluster import Cluster
-from core.budget.item import Formula, Item, Number, as_guessed, item, total
+from core.budget.item import Formula, Item, Number, as_guessed, is_uncertain, item, total
 from core.budget.recipe import MAX_TOKENS
 from core.budget.serving.kv_cache import kv_cache
 from core.budget.serving.plan import ServingPlan, with_context
@@ -169,6 +169,7 @@ class MemorySweep:
         capacity: Bytes that a process can get.
         chosen: The plan's value.
         largest: The largest value that fits; 0 if none does.
+        is_guess: Whether these bytes are a guess.
     """
 
     axis: Axis
@@ -179,6 +180,7 @@ class MemorySweep:
     capacity: float
     chosen: int
     largest: int
+    is_guess: bool = False
 
 
 def memory_sweep(
@@ -209,6 +211,7 @@ def memory_sweep(
         capacity=cluster.device.memory_usable,
         chosen=chosen,
         largest=largest,
+        is_guess=is_uncertain(spec),
     )
 
 

@@ -47,6 +47,7 @@ class CurvePoint:
         tokens_per_second: Answer tokens of one device, time for the prompts included.
         bound: What the pass waits for.
         fits: Whether weights and KV cache fit.
+        is_guess: Whether that is a guess.
     """
 
     concurrency: int
@@ -54,6 +55,7 @@ class CurvePoint:
     tokens_per_second: float
     bound: Bound
     fits: bool
+    is_guess: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -130,6 +132,7 @@ def throughput_curve(spec: ModelSpec, serving: ServingPlan, cluster: Cluster) ->
                 tokens_per_second=float(device_speed(plan, prefill, token).amount),
                 bound=bound_of(token),
                 fits=concurrency <= largest,
+                is_guess=token.guess,
             )
         )
     return Curve(points=tuple(points), largest=largest)
@@ -172,6 +175,7 @@ class RooflinePoint:
         flops_per_second: What one device reaches while it reads and computes.
         mfu: That over the peak of the data sheet.
         fits: Whether weights and KV cache of so many sequences fit.
+        is_guess: Whether that is a guess.
     """
 
     phase: Phase
@@ -180,6 +184,7 @@ class RooflinePoint:
     flops_per_second: float
     mfu: float
     fits: bool
+    is_guess: bool = False
 
 
 def roofline_points(
@@ -210,6 +215,7 @@ def _point(phase: Phase, num_tokens: int, latency: Item, *, fits: bool) -> Roofl
         flops_per_second=reached,
         mfu=reached / values["native_flops_per_second"],
         fits=fits,
+        is_guess=latency.guess,
     )
 
 

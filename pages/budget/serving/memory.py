@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from core.budget.budget import Budget
-from core.budget.item import Item
+from core.budget.item import Item, hedged
 from core.budget.serving.kv_cache import (
     AS_MADE,
     MHA,
@@ -64,9 +64,15 @@ def _side(case: Case, name: str) -> Compared:
             *parts,
             *([(_("tokens/s per user"), speed)] if speed else []),
         ],
-        verdict=_("✓ fits") if budget.fits else _("✗ too big"),
+        verdict=_verdict(budget),
         code=memory_code(budget, case.plan.concurrency),
     )
+
+
+def _verdict(budget: Budget) -> str:
+    if budget.item.guess:
+        return _("≈ may fit") if budget.fits else _("≈ may not fit")
+    return _("✓ fits") if budget.fits else _("✗ too big")
 
 
 def _speed_of_a_user(case: Case) -> Item | None:
@@ -85,11 +91,24 @@ def memory_sentence(case: Case, budget: Budget, speed: Item | None) -> str:
         "context": f"{case.plan.context:,}",
         "capacity": _capacity(case, budget),
     }
+    weights, is_guess = budget.item.child("weights"), budget.item.guess
     if not most:
-        return _(
+        said = _(
             "Not one user with {context} tokens fits in {capacity}: the weights take {weights}"
-        ).format(weights=look().format_bytes(budget.item.child("weights").amount), **words)
-    if most == MOST_SEQUENCES:
+        )
+        if is_guess:
+            said = _(
+                "Perhaps not one user with {context} tokens fits in {capacity}: the weights take "
+                "{weights}"
+            )
+        return said.format(weights=hedged(look().format_bytes(weights.amount), weights), **words)
+    if is_guess:
+        fits = ngettext(
+            "About {count} user with {context} tokens may fit in {capacity}",
+            "About {count} concurrent users with {context} tokens each may fit in {capacity}",
+            most,
+        )
+    elif most == MOST_SEQUENCES:
         fits = _("At least {count} concurrent users with {context} tokens each fit in {capacity}")
     else:
         fits = ngettext(
@@ -105,13 +124,14 @@ def _plan_said(case: Case, budget: Budget, speed: Item | None, *, fits: bool) ->
     """Return what the plan's sequences take and, if they fit, how fast each is."""
     count = f"{case.plan.concurrency:,}"
     if not fits or speed is None:
-        cache = look().format_bytes(budget.item.child("KV cache").amount)
-        return _("{count} need {cache} of KV cache").format(count=count, cache=cache)
+        cache = budget.item.child("KV cache")
+        size = hedged(look().format_bytes(cache.amount), cache)
+        return _("{count} need {cache} of KV cache").format(count=count, cache=size)
     return ngettext(
         "{count} user gets {speed} tokens/s",
         "with {count}, each gets {speed} tokens/s",
         case.plan.concurrency,
-    ).format(count=count, speed=format_count(speed.amount))
+    ).format(count=count, speed=hedged(format_count(speed.amount), speed))
 
 
 def _capacity(case: Case, budget: Budget) -> str:
@@ -145,7 +165,7 @@ def heads_sentence(case: Case, variants: Sequence[KVVariant]) -> str:
         "model": case.made.name,
         "token": look().format_bytes(kv_cache_bytes_per_token(case.made)),
         "context": f"{case.plan.context:,}",
-        "total": look().format_bytes(made.cache.amount),
+        "total": hedged(look().format_bytes(made.cache.amount), made.cache),
         "format": f"`{case.plan.kv_format}`",
     }
     if not others:

@@ -63,10 +63,10 @@ def show_detail(case: Case) -> None:
             explained_number(_("Needed"), cell.need)
             explained_number(_("Usable"), case.device.device.usable)
         with parts:
-            found, mark = [], "✓"
+            found, mark = [], "≈" if cell.is_guess else "✓"
             for part in lines(cell.need):
                 if part.name == cell.reason:
-                    mark = "✗"
+                    mark = "≈" if cell.is_guess else "✗"
                 size = look().format_bytes(part.amount)
                 found.append(f"- {mark} {_(part.name)} {size}")
             st.markdown("\n".join(found))

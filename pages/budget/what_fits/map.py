@@ -22,6 +22,7 @@ from core.budget.fits.plane import (
     ways_devices,
 )
 from core.budget.fits.solve import Answer, min_devices
+from core.budget.item import Item, hedged
 from core.budget.weights.parameters import counts
 from core.figures.budget.what_fits.map import Labels, count_sentence, map_picture, signs
 from core.language import N_, _, ngettext
@@ -163,26 +164,43 @@ def verdict(case: Case, cell: Cell, fewest: Answer) -> str:
     values = {
         "what": _("{what} on one {device}").format(what=what(case), device=case.device.device.name),
         "need": look().format_bytes(cell.need.amount),
+        "about": _hedged(cell.need),
         "capacity": look().format_bytes(cell.capacity),
         "item": _(cell.reason),
     }
     if not cell.reason:
         if cell.verdict == "close":
-            return _("{what} may fit: about {need} needed, {capacity} usable.").format(**values)
+            return _("{what} may fit: {about} needed, {capacity} usable.").format(**values)
         return _("{what} fits: {need} needed, {capacity} usable.").format(**values)
     said = {
         "close": _(
-            "{what} may not fit: about {need} needed, {capacity} usable; first to fail: **{item}**."
+            "{what} may not fit: {about} needed, {capacity} usable; first to fail: **{item}**."
         ),
         "too_big": _(
             "{what} does not fit: {need} needed, {capacity} usable; first to fail: **{item}**."
         ),
     }[cell.verdict].format(**values)
-    return _("{verdict} {enough}").format(verdict=said, enough=enough(fewest))
+    return _("{verdict} {enough}").format(
+        verdict=said, enough=enough(fewest, is_guess=cell.is_guess)
+    )
 
 
-def enough(fewest: Answer) -> str:
-    """Return how many devices would do."""
+def _hedged(need: Item) -> str:
+    """Return what is needed as one says it of a borderline case or a guess."""
+    text = look().format_bytes(need.amount)
+    return hedged(text, need) if need.guess else _("about {amount}").format(amount=text)
+
+
+def enough(fewest: Answer, *, is_guess: bool = False) -> str:
+    """Return how many devices would do, or may."""
+    if is_guess and fewest.amount:
+        return ngettext(
+            "{count} device may be enough.", "{count} devices may be enough.", fewest.amount
+        ).format(count=fewest.amount)
+    if is_guess:
+        return _("Perhaps no number of devices up to {most} is enough.").format(
+            most=f"{MOST_DEVICES:,}"
+        )
     if not fewest.amount:
         return _("No number of devices up to {most} is enough.").format(most=f"{MOST_DEVICES:,}")
     return ngettext(
