@@ -25,8 +25,8 @@ TABS = {
     "budget/flops_and_time": ("flops", ("components", "lines")),
 }
 CRISP = re.compile(
-    r"holds (every|none|bfloat16|float32|Q8_0) |(?<!perhaps) nothing fits|[^ps] not one [^.]* fits\\b|"
-    r"[^y] fits\\b|does not fit|do not fit|(is|are) enough|✓|✗"
+    r"holds (every|none|bfloat16|float32|Q8_0) |(?<!perhaps) nothing fits|(is|are) enough|✓|✗|"
+    r"(?<!erhaps) not (even )?one [^.]* fits\b|it fits|does not fit|do not fit|each fit\b| fits:"
 )
 
 
