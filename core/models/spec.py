@@ -130,6 +130,8 @@ class ModelSpec:
         indexer: What picks the tokens of latent attention, if anything does.
         published: Parameters as published or as counted from the published weights; 0 if unknown.
         beyond: Those of them that are no part of the text model.
+        quantized: Format of `core.dtypes` in which its makers publish its matrices; "" where they
+            have 16 bits or more, or are stored in another way.
         maker: Who published it.
         source: Where the numbers come from.
         guessed: Whether the layout was guessed: nothing counted of it is exact.
@@ -167,6 +169,7 @@ class ModelSpec:
     indexer: Indexer | None = None
     published: int = 0
     beyond: tuple[Beyond, ...] = ()
+    quantized: str = ""
     maker: str = ""
     source: str = ""
     guessed: bool = False

@@ -123,7 +123,7 @@ def _tree(chosen: Namespace, item: Item) -> Iterator[str]:
 
 def _fits(chosen: Namespace) -> Iterator[str]:
     found = read_settings(chosen.model, chosen.settings, "fits")
-    serving = {f"serve {way}": job for way, job in serving_ways(found.plan).items()}
+    serving = {f"serve {way}": job for way, job in serving_ways(found.plan, found.spec).items()}
     training = {f"train {way}": job for way, job in training_ways(found.recipe).items()}
     ways: dict[str, Job] = {**serving, **training}
     cells = matrix({MODEL: found.spec}, ways, DEVICES)

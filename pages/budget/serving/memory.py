@@ -9,7 +9,9 @@ from core.budget.serving.kv_cache import (
     AS_MADE,
     MHA,
     KVVariant,
+    kv_cache,
     kv_cache_bytes_per_token,
+    kv_reserved,
     kv_variants,
 )
 from core.budget.serving.latency import decode_latency
@@ -29,6 +31,10 @@ from pages.shared.beside import Compared, shown, two_names
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
 
+RESERVED: Final = N_(
+    "On paper a layer with a window keeps no more than the window. An engine that keeps one block "
+    "table for all layers reserves the whole context in each of them."
+)
 PART_WORDS: Final = (N_("weights"), N_("KV cache"), N_("workspace"))
 
 
@@ -145,9 +151,14 @@ def _capacity(case: Case, budget: Budget) -> str:
 def heads(case: Case) -> Shown:
     """Show what other kinds of attention and formats would keep of one sequence."""
     variants = kv_variants(case.made, case.plan.context, case.plan.kv_format)
+    plan, windows = case.plan, bool(case.made.num_windowed_layers)
+    sizes = (case.made, plan.context, 1, plan.kv_format)
+    both = [(_("on paper"), kv_cache(*sizes)), (_("as reserved"), kv_reserved(*sizes))]
     return Shown(
         headline=heads_sentence(case, variants),
         charts=[Chart(picture=heads_picture(variants, look()), file_name="kv-cache")],
+        numbers=both if windows else [],
+        notes=[_(RESERVED)] if windows else [],
         code=cache_code(*_compared(variants)),
     )
 

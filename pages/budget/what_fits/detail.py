@@ -16,6 +16,7 @@ from pages.shared import link, page_links
 from pages.shared.answer import explained_number
 from pages.shared.budget.choices import (
     MOST_TRAINED,
+    RELEASED,
     SAME_CHOICES,
     SERVED_CONTEXTS,
     SERVED_SEQUENCES,
@@ -109,7 +110,7 @@ def query(case: Case) -> dict[str, str]:
     if isinstance(case.job, Training):
         return found | _recipe_settings(case.job.recipe, case.read_tokens)
     return found | {
-        "serving_weights": SERVING_FORMATS[case.way],
+        "serving_weights": SERVING_FORMATS.get(case.way, RELEASED),
         "serving_kv": settings[ASK.key("kv")],
         "serving_context": str(case.read_tokens),
         "serving_sequences": str(case.sequences),

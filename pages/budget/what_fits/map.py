@@ -11,7 +11,7 @@ import streamlit as st
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import DeviceSpec
-from core.budget.fits.jobs import Training
+from core.budget.fits.jobs import SERVING_FORMATS, Training
 from core.budget.fits.matrix import Cell, row
 from core.budget.fits.plane import (
     MOST_DEVICES,
@@ -29,6 +29,7 @@ from core.language import N_, _, ngettext
 from core.models.spec import ModelSpec
 from pages.budget.what_fits.detail import show_detail
 from pages.budget.what_fits.inputs import ASK, Case, Work, note_context, what
+from pages.shared.budget.choices import RELEASED
 from pages.shared.settings import look, presenting
 from pages.shared.tabbed_page import Chart, Shown
 
@@ -154,7 +155,8 @@ def take_over(work: Work, name: PlaneName, clicked: Sequence[Any]) -> None:
         "models_ways": ("model", way),
     }[name]
     for setting, key in zip(settings, clicked[:2], strict=True):
-        ASK.set(setting, key)
+        is_own_way = setting == "format" and key not in SERVING_FORMATS
+        ASK.set(setting, RELEASED if is_own_way else key)
 
 
 def verdict(case: Case, cell: Cell, fewest: Answer) -> str:
