@@ -198,7 +198,8 @@ def signs(plane: Plane) -> list[Sign]:
         Sign(letter(name), _("{item} too large").format(item=_(name)), COLORS.get(name, _OTHER))
         for name in seen
     ]
-    close = [Sign("≈", _("borderline or guessed"), "surface")]
+    guessed = any(cell.is_guess for cell in plane.cells.values())
+    close = [Sign("≈", _("borderline or guessed") if guessed else _("borderline"), "surface")]
     is_close = any(cell.verdict == "close" for cell in plane.cells.values())
     return [Sign("✓", _("fits"), "background"), *(close if is_close else []), *causes]
 
@@ -249,4 +250,5 @@ def _sentence(plane: Plane, labels: Labels) -> str:
     said = _("Of {total} squares {count} fit. By column: {columns}.").format(
         total=len(plane.cells), count=len(fitting), columns=_(", ").join(per_column)
     )
-    return f"{said} {_('Guessed: {count}.').format(count=unsure)}" if unsure else said
+    more = _("Guessed: {count}.").format(count=unsure)
+    return f"{said} {more}" if unsure else said
