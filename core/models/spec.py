@@ -201,6 +201,8 @@ class ModelSpec:
         num_mtp_layers: Layers for multi-token prediction in its files; no part of the text model.
         published: Parameters as published or as counted from the published weights; 0 if unknown.
         beyond: Those of them that are no part of the text model.
+        quantized: Format of `core.dtypes` in which its makers publish its matrices; "" where they
+            have 16 bits or more, or are stored in another way.
         maker: Who published it.
         source: Where the numbers come from.
         guessed: Whether the layout was guessed: nothing counted of it is exact.
@@ -247,6 +249,7 @@ class ModelSpec:
     num_mtp_layers: int = 0
     published: int = 0
     beyond: tuple[Beyond, ...] = ()
+    quantized: str = ""
     maker: str = ""
     source: str = ""
     guessed: bool = False

@@ -29,6 +29,7 @@ from core.budget.catalogue.hf_parts import (
     read_mixture,
     read_recurrent,
 )
+from core.budget.catalogue.hf_stored import stored_format_of
 from core.budget.catalogue.hf_unread import not_understood
 from core.language import N_, _
 from core.models.spec import Bias, ModelSpec
@@ -52,6 +53,7 @@ STORED: Final = (
     *("quant_method", "bits", "w_bit", "group_size", "q_group_size", "fmt"),
     *("load_in_4bit", "load_in_8bit", "zero_point", "sym", "desc_act", "version"),
     *("checkpoint_format", "modules_to_not_convert", "lm_head"),
+    *("weight_block_size", "bnb_4bit_quant_type", "bnb_4bit_use_double_quant"),
 )
 """What is kept of a file's quantization_config."""
 
@@ -210,6 +212,7 @@ def _model(config: Config, family: Family, source: str) -> ModelSpec:
     plain = "".join(mark for mark in name if mark.isalnum() or mark in _NAME_MARKS)
     return ModelSpec(
         name=plain[:60] or "config.json",
+        quantized=stored_format_of(config),
         tied=flag(config, "tie_word_embeddings", family.tied),
         attention_bias=_attention_bias(config, family),
         learned_positions=sizes["seq_len"] if family.learned_positions else 0,

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from core.budget.check import check_range
-from core.budget.item import Formula, Item, Number, as_guessed, item, total
+from core.budget.item import GUESSED_WORK, Formula, Item, Number, as_guessed, item, total
 from core.budget.recipe import MAX_TOKENS
 from core.budget.share import whole
 from core.budget.weights.parameters import (
@@ -121,7 +121,7 @@ def forward_flops(spec: ModelSpec, num_tokens: int, seq_len: int, *, causal: boo
         name = N_("per-layer inputs")
         parts.append(item(name, LAYER_INPUTS, sizes, unit="FLOPs", kind="bound", source=INPUTS))
     parts.append(_products(N_("head"), HEAD, sizes))
-    return as_guessed(total(N_("forward"), parts, source=PRODUCTS), spec)
+    return as_guessed(total(N_("forward"), parts, source=PRODUCTS), spec, GUESSED_WORK)
 
 
 def training_forward(

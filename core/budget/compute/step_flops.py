@@ -8,7 +8,7 @@ a fused attention kernel forgets and makes again, the zeros that fill up a narro
 from typing import Final
 
 from core.budget.compute.forward_flops import flop_sizes, forward_flops, is_scores, training_forward
-from core.budget.item import Formula, Item, Number, as_guessed, item, total
+from core.budget.item import GUESSED_WORK, Formula, Item, Number, as_guessed, item, total
 from core.budget.recipe import LoRA, TrainingRecipe
 from core.budget.weights.adapters import adapter_widths, value_width
 from core.language import N_, _
@@ -79,7 +79,7 @@ def step_flops(spec: ModelSpec, recipe: TrainingRecipe, *, causal: bool = False)
         backward = adapted_backward(spec, lora, frozen, num_tokens, fused=_is_fused(recipe))
     extra = _extra_work(spec, recipe, forward)
     parts = [forward, backward, *([total(N_("extra work"), extra, source=_STEP)] if extra else [])]
-    return as_guessed(total(N_("step FLOPs"), parts, source=_STEP), spec)
+    return as_guessed(total(N_("step FLOPs"), parts, source=_STEP), spec, GUESSED_WORK)
 
 
 def model_flops(step: Item) -> Item:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from core.budget.check import check_range
-from core.budget.item import Formula, Item, Number, as_guessed, item, total
+from core.budget.item import GUESSED_CACHE, Formula, Item, Number, as_guessed, item, total
 from core.budget.recipe import MAX_TOKENS
 from core.budget.share import whole
 from core.budget.weights.parameters import local_sizes
@@ -69,6 +69,10 @@ _WINDOW: Final = N_(
     "a layer keeps the tokens that it sees: Jiang et al. 2023, Mistral 7B, section 2"
 )
 _CHUNK: Final = N_("a layer keeps its chunk, here a full one: Llama 4, 2025, config.json")
+_RESERVED: Final = N_(
+    "an engine that keeps one block table for all layers gives each as many blocks: Kwon et al. "
+    "2023, PagedAttention, section 4"
+)
 _SCALES: Final = N_("one scale per block of a head's vector; what a whole tensor shares left out")
 
 _NAMES: Final = {
@@ -138,7 +142,24 @@ def kv_cache(
     }
     kept = _CHUNK if spec.chunked else _WINDOW
     parts = tuple(_parts(_kind(spec), values, kept))
-    return as_guessed(total("KV cache", parts, source=_SOURCE[_kind(spec)]), spec)
+    whole = total("KV cache", parts, source=_SOURCE[_kind(spec)])
+    return as_guessed(whole, spec, GUESSED_CACHE)
+
+
+def kv_reserved(
+    spec: ModelSpec,
+    context: int,
+    concurrency: int = 1,
+    kv_format: str = "bfloat16",
+    tensor: int = 1,
+) -> Item:
+    """Return the bytes that an engine reserves which keeps one block table for all layers.
+
+    Each layer then has room for the whole context, whatever its window. The arguments are those of
+    `kv_cache`; without windows both are the same.
+    """
+    whole = kv_cache(replace(spec, num_windowed_layers=0), context, concurrency, kv_format, tensor)
+    return replace(whole, name=N_("KV cache as reserved"), source=_RESERVED)
 
 
 def kv_read(

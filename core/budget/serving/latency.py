@@ -10,7 +10,16 @@ from typing import Final
 from core.budget.check import check_range
 from core.budget.cluster import Cluster
 from core.budget.compute.forward_flops import flop_sizes, forward_flops, is_pairs
-from core.budget.item import Formula, Item, Number, item, total
+from core.budget.item import (
+    GUESSED_TIME,
+    GUESSED_WORK,
+    Formula,
+    Item,
+    Number,
+    as_guessed,
+    item,
+    total,
+)
 from core.budget.serving.decode_speeds import Band, decode_band, measured_fit
 from core.budget.serving.kv_cache import kv_read
 from core.budget.serving.peaks import known_bandwidth, product_peak, serving_peak
@@ -106,7 +115,7 @@ def prefill_latency(spec: ModelSpec, serving: ServingPlan, cluster: Cluster) -> 
     work = {"weight_bytes": read.amount, "kv_bytes": 0}
     work |= _flops(prefill_flops(spec, num_tokens))
     values = _speeds(spec, serving, cluster) | work | {"num_tokens": num_tokens}
-    return _latency("time to first token", serving, values, NO_BAND)
+    return as_guessed(_latency("time to first token", serving, values, NO_BAND), spec, GUESSED_TIME)
 
 
 def decode_latency(
@@ -132,7 +141,8 @@ def decode_latency(
         **_flops(decode_flops(spec, seen, serving.concurrency)),
     }
     values = _speeds(spec, serving, cluster) | work | {"num_tokens": serving.concurrency}
-    return _latency("time per token", serving, values, decode_band(serving, cluster.device))
+    token = _latency("time per token", serving, values, decode_band(serving, cluster.device))
+    return as_guessed(token, spec, GUESSED_TIME)
 
 
 def mean_context(serving: ServingPlan) -> int:
@@ -212,7 +222,7 @@ def weights_read(spec: ModelSpec, serving: ServingPlan, num_tokens: int) -> Item
             unit="bytes", source=_PICKED, kind="estimated", band=(0.2, 0.0),
         )  # fmt: skip
         parts.append(experts)
-    return total("weights read", parts, source=_WEIGHTS_READ)
+    return as_guessed(total("weights read", parts, source=_WEIGHTS_READ), spec)
 
 
 def prefill_flops(spec: ModelSpec, prompt_len: int) -> Item:
@@ -221,7 +231,7 @@ def prefill_flops(spec: ModelSpec, prompt_len: int) -> Item:
     values = flop_sizes(spec) | {"num_sequences": 1}
     head = item("head", LAST_TOKEN, values, unit="FLOPs", kind="exact", source=_LAST)
     parts = [part for part in whole.children if part.name != "head"]
-    return total("prefill FLOPs", (*parts, head), source=_PASS)
+    return as_guessed(total("prefill FLOPs", (*parts, head), source=_PASS), spec, GUESSED_WORK)
 
 
 def decode_flops(spec: ModelSpec, context: int, concurrency: int) -> Item:
@@ -245,4 +255,4 @@ def decode_flops(spec: ModelSpec, context: int, concurrency: int) -> Item:
     if spec.indexer is not None:
         formula, source = INDEXED_SCORES, _INDEXED
     scores = item("attention scores", formula, values, unit="FLOPs", kind="exact", source=source)
-    return total("decode FLOPs", (*parts, scores), source=_PASS)
+    return as_guessed(total("decode FLOPs", (*parts, scores), source=_PASS), spec, GUESSED_WORK)

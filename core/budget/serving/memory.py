@@ -11,7 +11,7 @@ from typing import Final, Literal
 from core.budget.budget import Budget
 from core.budget.check import check_choice
 from core.budget.cluster import Cluster
-from core.budget.item import Formula, Item, Number, as_guessed, item, total
+from core.budget.item import Formula, Item, Number, as_guessed, is_uncertain, item, total
 from core.budget.recipe import MAX_TOKENS
 from core.budget.serving.kv_cache import kv_cache, recurrent_state
 from core.budget.serving.plan import ServingPlan, with_context
@@ -51,7 +51,7 @@ def inference_budget(spec: ModelSpec, serving: ServingPlan, cluster: Cluster) ->
             a group, or a format is unknown.
     """
     check_group(spec, serving, cluster)
-    memory, device = as_guessed(serving_memory(spec, serving), spec), cluster.device
+    memory, device = serving_memory(spec, serving), cluster.device
     return Budget(
         name=spec.name, item=memory, stages=(memory,),
         capacity=device.memory_usable, capacity_band=device.memory_band,
@@ -74,7 +74,8 @@ def serving_memory(spec: ModelSpec, plan: ServingPlan) -> Item:
         ValueError: If a format is unknown, or the heads cannot be split over the devices.
     """
     weights = serving_weights(spec, plan.weight_format, plan.tensor)
-    return total("serving memory", (weights, *growing_parts(spec, plan)), source=_MEMORY)
+    parts = (weights, *growing_parts(spec, plan))
+    return as_guessed(total("serving memory", parts, source=_MEMORY), spec)
 
 
 def growing_parts(spec: ModelSpec, plan: ServingPlan) -> tuple[Item, ...]:
@@ -172,6 +173,7 @@ class MemorySweep:
         capacity: Bytes that a process can get.
         chosen: The plan's value.
         largest: The largest value that fits; 0 if none does.
+        is_guess: Whether these bytes are a guess.
     """
 
     axis: Axis
@@ -182,6 +184,7 @@ class MemorySweep:
     capacity: float
     chosen: int
     largest: int
+    is_guess: bool = False
 
 
 def memory_sweep(
@@ -212,6 +215,7 @@ def memory_sweep(
         capacity=cluster.device.memory_usable,
         chosen=chosen,
         largest=largest,
+        is_guess=is_uncertain(spec),
     )
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from typing import Final
 
 from core.budget.catalogue.hf_config import (
     STORED,
@@ -15,6 +16,8 @@ from core.budget.weights.parameters import counts
 from core.language import _, ngettext
 from core.models.spec import ModelSpec
 from core.units import format_count
+
+MOST_NAMED: Final = 8  # fields in one headline
 
 
 def config_notes(text: str) -> tuple[str, ...]:
@@ -34,6 +37,17 @@ def config_notes(text: str) -> tuple[str, ...]:
         *_beyond_notes(spec, config),
         *_stored_notes(config),
     )
+
+
+def guess_words(spec: ModelSpec) -> str:
+    """Return what must stand beside every number of a model that is not wholly known; else ""."""
+    words = [_("layout guessed")] if spec.guessed else []
+    if spec.not_counted:
+        names = [f"`{shown(name).strip(chr(39))}`" for name in spec.not_counted[:MOST_NAMED]]
+        if (more := len(spec.not_counted) - MOST_NAMED) > 0:
+            names.append(_("{count} more").format(count=more))
+        words.append(_("not counted: {fields}").format(fields=_(", ").join(names)))
+    return _("; ").join(words)
 
 
 def _guess_note(spec: ModelSpec, config: Config) -> Iterator[str]:

@@ -70,11 +70,11 @@ class _Mix(NamedTuple):
         return max(GGUF_BLOCKS[kind].size for kind in self[:4])
 
 
-_LAYERS_OF_70B: Final = 80  # llama.cpp knows Llama's 70B by this number
+_LAYERS_OF_70B: Final = 80  # llama.cpp knows Llama's 70B by this number; the 65B shares no heads
 
 
 def _in_70b(spec: ModelSpec) -> bool:
-    return spec.num_layers == _LAYERS_OF_70B
+    return spec.num_layers == _LAYERS_OF_70B and spec.num_heads != spec.num_kv_heads
 
 
 def _by_four_heads(spec: ModelSpec) -> bool:

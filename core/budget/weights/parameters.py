@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from core.budget.item import Formula, Item, Number, as_guessed, item, total
+from core.budget.item import GUESSED_WORK, Formula, Item, Number, as_guessed, item, total
 from core.budget.share import Share, whole
 from core.language import N_, _
 from core.models.spec import (
@@ -551,7 +551,7 @@ def active_parameters(spec: ModelSpec) -> Item:
         "idle_rows": sum(idle.values()) - experts,
     }
     line = item("active parameters", ACTIVE, values, unit="parameters", kind="exact", source=_TOKEN)
-    return as_guessed(line, spec)
+    return as_guessed(line, spec, GUESSED_WORK)
 
 
 def rows_and_columns(spec: ModelSpec, share: Share, held: ParameterCounts) -> int:

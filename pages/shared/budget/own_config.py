@@ -10,12 +10,14 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.budget.catalogue.hf_config import MAX_CHARS, compact_config, read_config
-from core.budget.weights.config_notes import config_notes
-from core.budget.weights.parameters import counts
+from core.budget.item import hedged
+from core.budget.weights.config_notes import config_notes, guess_words
+from core.budget.weights.parameters import count_parameters
 from core.language import _
 from core.models.spec import ModelSpec
 from core.units import format_count
 from pages.shared import link, sides
+from pages.shared.answer import beside_headline
 from pages.shared.inputs import Inputs
 from pages.shared.settings import is_hidden, locked
 
@@ -95,14 +97,16 @@ def _read(inputs: Inputs, text: str) -> tuple[ModelSpec, str] | None:
     except ValueError as error:
         st.error(str(error))
         return None
+    beside_headline(guess_words(spec))
     _say_what_was_read(spec, notes, text)
     return spec, text
 
 
 def _say_what_was_read(spec: ModelSpec, notes: tuple[str, ...], text: str) -> None:
     is_beyond = len(text) > MAX_LINK_CHARS
+    found = count_parameters(spec)
     sentence = _("Read: {name}, {count} parameters.").format(
-        name=f"`{spec.name}`", count=format_count(counts(spec).total)
+        name=f"`{spec.name}`", count=hedged(format_count(found.amount), found)
     )
     beyond = _(
         "Its fields take {count} characters; a link holds at most {most}: this model stays in "

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from core.budget.fits.matrix import Cell
 from core.budget.fits.plane import Plane
+from core.budget.item import hedged
 from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _, ngettext
 
@@ -173,9 +174,9 @@ def square_text(cell: Cell, fewest: int) -> str:
     if not cell.reason:
         return "✓" if cell.verdict == "fits" else "≈"
     if not fewest:
-        return letter(cell.reason)
+        return f"{'≈' if cell.is_guess else ''}{letter(cell.reason)}"
     count = f"{fewest // 1024}k" if fewest >= 1024 else str(fewest)
-    return f"{count}× {letter(cell.reason)}"
+    return f"{'≈' if cell.is_guess else ''}{count}× {letter(cell.reason)}"
 
 
 def letter(reason: str) -> str:
@@ -199,7 +200,8 @@ def signs(plane: Plane) -> list[Sign]:
         Sign(letter(name), _("{item} too large").format(item=_(name)), COLORS.get(name, _OTHER))
         for name in seen
     ]
-    close = [Sign("≈", _("borderline"), "surface")]
+    guessed = any(cell.is_guess for cell in plane.cells.values())
+    close = [Sign("≈", _("borderline or guessed") if guessed else _("borderline"), "surface")]
     is_close = any(cell.verdict == "close" for cell in plane.cells.values())
     return [Sign("✓", _("fits"), "background"), *(close if is_close else []), *causes]
 
@@ -218,12 +220,15 @@ def hover_text(plane: Plane, labels: Labels, pair: tuple[str, str], look: Look) 
     if cell.need is None:
         return f"{head}<br>{cell.sentence}"
     sizes = _("{need} of {capacity}").format(
-        need=look.format_bytes(cell.need.amount), capacity=look.format_bytes(cell.capacity)
+        need=hedged(look.format_bytes(cell.need.amount), cell.need),
+        capacity=look.format_bytes(cell.capacity),
     )
     return "<br>".join([head, sizes, *_reason_lines(cell, fewest)])
 
 
 def _reason_lines(cell: Cell, fewest: int) -> Sequence[str]:
+    if cell.is_guess:
+        return (_("guessed, or not all of it counted: nothing here is certain"),)
     if not cell.reason:
         return () if cell.verdict == "fits" else (_("fits, but not at the upper end of its band"),)
     first = _("the first that does not fit: {item}").format(item=_(cell.reason))
@@ -235,10 +240,17 @@ def _reason_lines(cell: Cell, fewest: int) -> Sequence[str]:
 
 def _sentence(plane: Plane, labels: Labels) -> str:
     """Return how many squares fit, column by column."""
-    fitting = [pair for pair, cell in plane.cells.items() if not cell.reason and not cell.sentence]
+    unsure = sum(cell.is_guess for cell in plane.cells.values())
+    fitting = [
+        pair
+        for pair, cell in plane.cells.items()
+        if not (cell.reason or cell.sentence or cell.is_guess)
+    ]
     per_column = [
         f"{labels.columns[key]} {sum(pair[1] == key for pair in fitting)}" for key in plane.columns
     ]
-    return _("Of {total} squares {count} fit. By column: {columns}.").format(
+    said = _("Of {total} squares {count} fit. By column: {columns}.").format(
         total=len(plane.cells), count=len(fitting), columns=_(", ").join(per_column)
     )
+    more = _("Guessed: {count}.").format(count=unsure)
+    return f"{said} {more}" if unsure else said
