@@ -50,6 +50,7 @@ def evaluate(
     limits: Limits = MATERIALIZED,
     profile: Profile = LAYOUT,
     execute: Execute = run_plainly,
+    ends: float | None = None,
 ) -> Evaluation:
     """Evaluate every statement in order.
 
@@ -62,6 +63,7 @@ def evaluate(
             profile records gradients, torch's own switch is as the program has set it, and what a
             backward pass of `create_graph` made of a leaf's gradient can be read until the end:
             then only its values are left. What `execute` does for itself, it does `unwatched`.
+        ends: Of `time.monotonic`, where several evaluations share the seconds of one.
 
     Raises:
         ExpressionError: If something is not known, not allowed, too large, or refused by torch;
@@ -70,7 +72,7 @@ def evaluate(
     """
     if program.syntax not in {PLAIN, profile.syntax}:
         raise ValueError("the program was parsed with the syntax of another profile")
-    execution = Execution(limits, execute, records_gradients=profile.records_gradients)
+    execution = Execution(limits, execute, ends, records_gradients=profile.records_gradients)
     interpreter = _Interpreter(program, dict(tensors), profile, execution)
     result: Value = None
     with torch.enable_grad() if profile.records_gradients else nullcontext():
