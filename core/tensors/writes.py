@@ -7,7 +7,7 @@ same tensors, and every variable read again.
 import ast
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -20,10 +20,11 @@ from core.expressions.limits import MATERIALIZED
 from core.expressions.methods import WRITES
 from core.expressions.names import MUTATION
 from core.expressions.operation import WRITE
-from core.tensors.layout import Layout
+from core.tensors.layout import MAX_ADDRESSES, Layout
 from core.tensors.trace import Step, Trace, TracedTensor, num_sound, trace
 
 WRITING: Final = frozenset({WRITE.name, *WRITES})
+_LIMITS: Final = replace(MATERIALIZED, num_elements=MAX_ADDRESSES)  # each of them is looked at
 Values = Any  # a number, or nested lists of numbers
 
 
@@ -113,7 +114,7 @@ def run_writes(source: str, make: Callable[[], Mapping[str, Tensor]]) -> Written
         source: What the reader wrote, in the calls of `core.expressions.names.MUTATION`.
         make: Returns fresh tensors by name, with the same numbers each time.
     """
-    ran = trace(source, make(), profile=MUTATION)
+    ran = trace(source, make(), _LIMITS, MUTATION)
     try:
         program = parse(source)
     except ExpressionError:
@@ -166,12 +167,12 @@ def _variables(
     tensors = make()
     given = next(iter(tensors))
     opening = _part(program.statements[:first], given)
-    found = evaluate(opening, tensors, MATERIALIZED, MUTATION).variables
+    found = evaluate(opening, tensors, _LIMITS, MUTATION).variables
     held = {name: value for name, value in found.items() if isinstance(value, Tensor)}
     before = {name: value.tolist() for name, value in held.items()}
     with contextlib.suppress(ExpressionError):  # the trace tells it; what was written stays
-        evaluate(_part(program.statements[first:], given), held, MATERIALIZED, MUTATION)
-    told = trace(opening.source, make(), profile=MUTATION)
+        evaluate(_part(program.statements[first:], given), held, _LIMITS, MUTATION)
+    told = trace(opening.source, make(), _LIMITS, MUTATION)
     places = {tensor.key: tensor for tensor in told.tensors}
     return tuple(
         Variable(
