@@ -142,7 +142,9 @@ _USES += ["torch.where(x > 3, i, i)", "F.unfold(x, i)", "torch.zeros(i)", "x.rol
 def _nested_value(rng: random.Random, names: list[str]) -> str:
     kind, name = rng.random(), names[-1] if rng.random() < 0.7 else rng.choice(names)
     if kind < 0.15:
-        return rng.choice([f"{name}[::{rng.randint(-1, 2)}]", f"{name}[0]", "x.shape", "x.unbind()"])
+        return rng.choice(
+            [f"{name}[::{rng.randint(-1, 2)}]", f"{name}[0]", "x.shape", "x.unbind()"]
+        )
     words = ["0", "1", "1.5", "True", "None", "...", "'a'", "[]", "()", "-9223372036854775807"]
     plain = kind < 0.3
     items = [rng.choice(words) if plain else name] * rng.choice([1, 2, 6, 10, 20])

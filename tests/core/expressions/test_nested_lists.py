@@ -86,7 +86,7 @@ def test_brothers_of_it_are_refused_at_their_place(source, place, word):
 
 def test_a_list_of_as_many_values_as_are_allowed_is_a_tensor():
     rows = "a=[" + ",".join("1" * 31) + "]\nb=[" + ",".join("a" * 32) + "]\ntorch.tensor(b)"
-    assert 31 * 32 + 32 == MAX_VALUES
+    assert MAX_VALUES == 31 * 32 + 32
     for profile, limits in PROFILES:
         device = "meta" if limits.on_meta else "cpu"
         ended = evaluate(parse(rows, profile.syntax), tensors(device), limits, profile)
