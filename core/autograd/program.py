@@ -4,6 +4,7 @@ import ast
 import time
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 import torch
@@ -57,7 +58,7 @@ def function_of(source: str) -> Callable[..., Tensor]:
     calls of one function share the seconds of one program.
     """
     program = parse(source, GRADIENT.syntax)
-    ends = time.monotonic() + GRADIENTS.seconds
+    limits = replace(GRADIENTS, ends=time.monotonic() + GRADIENTS.seconds)
 
     def function(**leaves: Tensor) -> Tensor:
         roots: list[Tensor] = []
@@ -68,7 +69,7 @@ def function_of(source: str) -> Callable[..., Tensor]:
                 return None
             return operation.run(generator)
 
-        ended = evaluate(program, leaves, GRADIENTS, GRADIENT, execute, ends)
+        ended = evaluate(program, leaves, limits, GRADIENT, execute)
         found = [*roots[:1], *tensors_in(ended.result)]
         if not found:
             raise ValueError(_("The program gives no tensor."))

@@ -40,7 +40,6 @@ class Execution:
         self,
         limits: Limits,
         execute: Execute,
-        ends: float | None = None,
         *,
         records_gradients: bool = False,
     ) -> None:
@@ -51,7 +50,7 @@ class Execution:
         self._allowance = Allowance(limits)
         self._num_steps = 0
         load_checks()
-        self._ends = time.monotonic() + limits.seconds if ends is None else ends
+        self._ends = limits.ends or time.monotonic() + limits.seconds
         self._generator = None if limits.on_meta else torch.Generator().manual_seed(0)
         self._device = torch.device("meta") if limits.on_meta else nullcontext()
 

@@ -28,6 +28,7 @@ class Limits:
         num_calls: Of PyTorch's own operations underneath one of the program's.
         seconds: Of the whole program; looked at before each part of an expression, and within a
             backward pass.
+        ends: Of `time.monotonic`, where several evaluations share the seconds of one; 0: from now.
         on_meta: Whether tensors have no data: then sizes cost nothing.
     """
 
@@ -39,6 +40,7 @@ class Limits:
     num_outputs: int = 64
     num_calls: int = 5_000
     seconds: float = 10.0
+    ends: float = 0.0
     on_meta: bool = False
 
 

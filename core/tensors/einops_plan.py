@@ -41,7 +41,8 @@ class Plan:
         tokens: The names of the pattern with their sizes.
         steps: torch calls in order; none if the pattern changes nothing.
         code: All of them behind `x`.
-        kind: "same" if nothing is to be done, "view" if every step is one, else "copy".
+        kind: "same" if nothing is to be done, "view" if every step is one, "new" if one computes,
+            else "copy".
         flops: n - 1 additions or the like for each n numbers that a reduction makes one of, and a
             division for each mean; 0 elsewhere.
         bytes_moved: Read and written by the steps that copy; what lies at one address is read once.
@@ -79,7 +80,7 @@ def plan_einops(
         raise ValueError(message.format(reduction=reduction, options=", ".join(REDUCTIONS)))
     steps = _steps(sides, x, reduction)
     kinds = {step.kind for step in steps}
-    kind: Kind = "copy" if "copy" in kinds else "view" if kinds else "same"
+    kind: Kind = next((each for each in ("new", "copy", "view") if each in kinds), "same")
     return Plan(
         tokens=tokens_of(pattern, sides),
         steps=steps,
@@ -98,8 +99,8 @@ class _Chain:
         self.steps: list[PlanStep] = []
 
     def add(self, code: str, done: Predicted, flops: int = 0) -> None:
-        is_copy = done.kind == "copy"
-        moved = _bytes_read(self.layout) + done.layout.num_bytes if is_copy else 0
+        is_written = done.kind in {"copy", "new"}
+        moved = _bytes_read(self.layout) + done.layout.num_bytes if is_written else 0
         step = PlanStep(
             code=code, kind=done.kind, layout=done.layout, num_bytes_moved=moved, flops=flops
         )
@@ -146,7 +147,7 @@ def _reduce(chain: _Chain, num_kept: int, reduction: str) -> None:
     code = _reducing(reduction, tuple(range(num_kept, x.ndim)))
     operations = max(x.numel - after.numel, 0)
     divisions = after.numel if operations and reduction == "mean" else 0
-    chain.add(code, Predicted("copy", after), operations + divisions)
+    chain.add(code, Predicted("new", after), operations + divisions)
 
 
 def _added(x: Layout, lengths: Sequence[int | None]) -> list[tuple[str, Layout]]:

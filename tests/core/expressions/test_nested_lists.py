@@ -49,9 +49,9 @@ def warm():
 
 
 def refusal_of(source, profile, limits):
+    given = tensors("meta" if limits.on_meta else "cpu")
     with pytest.raises(ExpressionError, match=r"\w") as refused:
-        device = "meta" if limits.on_meta else "cpu"
-        evaluate(parse(source, profile.syntax), tensors(device), limits, profile)
+        evaluate(parse(source, profile.syntax), given, limits, profile)
     return refused.value
 
 
@@ -62,7 +62,7 @@ def test_nine_lines_that_hold_a_billion_numbers_are_refused_where_they_pass_the_
         error = refusal_of(f"{BOMB}\n{use}", profile, limits)
         assert (error.line, error.column) == (3, 2), profile
         assert f"{MAX_VALUES:,}" in error.message, profile
-        assert time.monotonic() - begins < 1, profile
+        assert time.monotonic() - begins < limits.seconds, profile
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_a_hundred_random_programs_of_names_lists_and_tuples_end_soon_under_ever
         for name, run in ENTRANCES.items():
             begins = time.monotonic()
             ended = run(source)
-            assert time.monotonic() - begins < 2, (name, source)
+            assert time.monotonic() - begins < GRADIENTS.seconds, (name, source)
             errors.append(getattr(ended, "trace", ended).error)
     assert 0.1 * len(errors) < errors.count(None) < 0.9 * len(errors)
     assert psutil.Process().memory_info().rss - before < 100e6
