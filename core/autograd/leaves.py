@@ -9,6 +9,7 @@ from typing import Final
 import torch
 from torch import Tensor
 
+from core.expressions.limits import GRADIENTS
 from core.language import _
 
 MAX_ELEMENTS: Final = 64
@@ -52,6 +53,9 @@ def _leaf_in(part: str) -> tuple[str, Tensor]:
     if x.numel() > MAX_ELEMENTS or x.is_complex():
         message = _("{name} has {count} elements; at most {limit} can be typed in.")
         raise ValueError(message.format(name=name, count=x.numel(), limit=MAX_ELEMENTS))
+    if x.ndim > GRADIENTS.rank:
+        message = _("{name} has {count} dimensions; at most {limit} can be drawn.")
+        raise ValueError(message.format(name=name, count=x.ndim, limit=GRADIENTS.rank))
     return name, x if is_data else x.float().requires_grad_()
 
 

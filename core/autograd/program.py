@@ -1,8 +1,10 @@
 """A reader's program captured: its backward passes, writes and resets in the order it has them."""
 
 import ast
+import time
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 import torch
@@ -52,9 +54,11 @@ def capture_program(
 def function_of(source: str) -> Callable[..., Tensor]:
     """Return a program as a function of its tensors: what it first calls `backward` on, or its end.
 
-    Calling it raises ExpressionError as the program does, and ValueError if it gives no tensor.
+    Calling it raises ExpressionError as the program does, and ValueError if it gives no tensor. All
+    calls of one function share the seconds of one program.
     """
     program = parse(source, GRADIENT.syntax)
+    limits = replace(GRADIENTS, ends=time.monotonic() + GRADIENTS.seconds)
 
     def function(**leaves: Tensor) -> Tensor:
         roots: list[Tensor] = []
@@ -65,7 +69,7 @@ def function_of(source: str) -> Callable[..., Tensor]:
                 return None
             return operation.run(generator)
 
-        ended = evaluate(program, leaves, GRADIENTS, GRADIENT, execute)
+        ended = evaluate(program, leaves, limits, GRADIENT, execute)
         found = [*roots[:1], *tensors_in(ended.result)]
         if not found:
             raise ValueError(_("The program gives no tensor."))

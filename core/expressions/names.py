@@ -16,7 +16,7 @@ from core.expressions.gradients import (
 from core.expressions.methods import METHODS, PROPERTIES, WRITES
 from core.expressions.operation import Value
 from core.expressions.signature import Call
-from core.expressions.syntax import PLAIN, WITH_GRADIENTS, Syntax
+from core.expressions.syntax import PLAIN, WITH_GRADIENTS, WITH_WRITES, Syntax
 from core.expressions.values import kind_of
 from core.language import _
 
@@ -27,7 +27,7 @@ class Profile:
 
     Attributes:
         methods, properties, functions: Rows by the name that a reader writes.
-        writes_elements: Whether `x[0] = 1` is allowed.
+        writes_elements: Whether `x[0] = 1` and `x[0] += 1` are allowed.
         records_gradients: Whether autograd is on, as the program switches it, and the last line may
             give something else than a tensor.
         syntax: What `parse` shall let through.
@@ -43,7 +43,11 @@ class Profile:
 
 LAYOUT: Final = Profile(methods=METHODS, properties=PROPERTIES, functions=FUNCTIONS)
 MUTATION: Final = Profile(
-    methods={**METHODS, **WRITES}, properties=PROPERTIES, functions=FUNCTIONS, writes_elements=True
+    methods={**METHODS, **WRITES},
+    properties=PROPERTIES,
+    functions=FUNCTIONS,
+    writes_elements=True,
+    syntax=WITH_WRITES,
 )
 GRADIENT: Final = Profile(
     methods={**METHODS, **WRITES, **GRADIENT_METHODS},

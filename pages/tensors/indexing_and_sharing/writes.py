@@ -56,12 +56,16 @@ def _headline(written: Written) -> str:
         )
     if not written.writes:
         return _("Nothing is written: no variable changes")
+    named = {each.tensor.storage for each in written.variables}
     values = {
         "write": written.writes[-1].text,
         "changed": changed,
         "kept": kept,
-        "where": "; ".join(_where(*each) for each in written.changed.items()),
+        "where": "; ".join(_where(*each) for each in written.changed.items() if each[0] in named),
     }
+    if not changed and written.changed.keys() - named:
+        message = _("`{write}` changes a tensor that has no name: no variable changes")
+        return message.format(**values)
     if not changed:
         return _("`{write}` writes the values that are already there: no variable changes").format(
             **values
@@ -88,7 +92,7 @@ def _notes(written: Written) -> list[str]:
     """Say what no error has said: elements that share an address were written more than once."""
     notes = []
     if written.changed:
-        notes.append(_("A marked corner: the value at this address has changed."))
+        notes.append(_("A marked corner: this write has changed the value at this address."))
     for each in written.overlaps:
         told = _(
             "`{write}` writes {count} elements into {addresses} addresses. PyTorch does not notice "
