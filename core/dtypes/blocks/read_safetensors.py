@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.dtypes.blocks.read_array import (
+    MAX_LENGTH,
     check_count,
     check_size,
     cut_short,
@@ -28,7 +29,6 @@ from core.language import _
 LENGTH_BYTES: Final = 8  # of the number before the header, which says how long the header is
 MAX_TENSORS: Final = 2000
 MAX_DIMS: Final = 64  # numpy has no tensor with more
-MAX_LENGTH: Final = 2**63  # of one axis: the counters of torch and numpy end there
 MAX_NAME: Final = 200  # characters
 METADATA: Final = "__metadata__"
 # What the JSON of a hostile header makes json raise.
