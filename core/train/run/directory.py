@@ -105,9 +105,7 @@ def open_run_directory(runs_dir: Path, name: str) -> Path:
     directory = runs_dir / name
     if directory.is_symlink() or not directory.is_dir():
         raise FileNotFoundError(
-            _("There is no run {name} in {folder}; it may have been deleted or renamed.").format(
-                name=name, folder=runs_dir
-            )
+            _("There is no run {name} here; it may have been deleted or renamed.").format(name=name)
         )
     return directory
 

@@ -18,6 +18,7 @@ from core.train.config import TrainConfig
 from core.train.control.commands import send
 from core.train.control.device import DeviceBusyError, refuse_if_busy
 from core.train.run.directory import runs_directory
+from core.train.run.disk import sentence_of
 from core.train.run.shelf import delete, list_runs
 from core.train.run.state import FINAL_STATES, read_state
 from core.train.start.launch import create_run, spawn_worker, timing_for
@@ -274,7 +275,7 @@ class SandboxQueue:
         except DeviceBusyError:
             return  # a run of the class trains: look again
         except (ValueError, OSError, RuntimeError) as error:
-            ticket.error = str(error)
+            ticket.error = sentence_of(error)
         else:
             self._running, ticket.run = directory, directory.name
             self._deadline = time.monotonic() + MAX_SECONDS + _GRACE

@@ -12,6 +12,7 @@ from core.figures.theme import COLORS, Mode
 from core.figures.train.live_run.live import specs_of_both_themes
 from core.figures.train.live_run.live_parts import LiveLook
 from core.language import current_language
+from core.train.run.disk import sentence_of
 from pages.components.live_chart.assets import plotly_url
 from pages.components.live_chart.words import live_words
 from pages.shared.settings import presenting, unit_system
@@ -146,5 +147,5 @@ def _receipt(command: Mapping[str, Any], on_command: OnCommand) -> dict[str, Any
     try:
         number = on_command(str(command["run"]), str(command["op"]), command["value"])
     except (ValueError, OSError) as error:
-        return receipt | {"error": str(error)}
+        return receipt | {"error": sentence_of(error)}
     return receipt | {"number": number}

@@ -132,7 +132,7 @@ def test_a_full_disk_is_a_sentence_and_leaves_no_part_of_a_record(run_directory,
     refused = fresh_python(FULL_DISK, run_directory).splitlines()
     assert [line.split()[0] for line in refused] == ["4", "5"]
     for line in refused:
-        assert f"Cannot write {run_directory}" in line, line
+        assert f"Cannot write {run_directory.name}/" in line, line
         assert "Free some space" in line, line
         assert "Errno" not in line, line
     increment = RunReader(run_directory).read_new()
