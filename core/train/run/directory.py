@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from core.language import _
 from core.train.run.disk import to_json, told, write_atomically
+from core.train.run.fields import damaged_section, is_number
 
 RUNS_VARIABLE: Final = "B2G_RUNS_DIR"
 RUN_NAME: Final = re.compile(r"\d{8}t\d{6}z-[a-z0-9-]{1,40}-[0-9a-f]{4}", re.ASCII)
@@ -146,7 +147,7 @@ def read_info(directory: Path) -> dict[str, Any]:
     return dict(info)
 
 
-def _check(info: object, path: Path) -> None:
+def _check(info: Any, path: Path) -> None:  # noqa: ANN401  whatever JSON the file holds
     version = info.get("format_version") if isinstance(info, dict) else None
     if isinstance(version, int) and version > FORMAT_VERSION:
         raise DamagedRunError(
@@ -159,7 +160,7 @@ def _check(info: object, path: Path) -> None:
         isinstance(info, dict)
         and version == FORMAT_VERSION
         and isinstance(info.get("config"), dict)
-        and isinstance(info.get("created"), int | float)
+        and is_number(info.get("created"))
         and 0 <= info["created"] <= _LATEST_TIME
     )
     if not sound:
@@ -167,6 +168,9 @@ def _check(info: object, path: Path) -> None:
             "{path} does not describe a run of this app; leave this folder out of the runs."
         )
         raise DamagedRunError(message.format(path=told(path)))
+    if section := damaged_section(info):
+        message = _("{path} is damaged in its part {part!r}: put the file back, or delete the run.")
+        raise DamagedRunError(message.format(path=told(path), part=section))
 
 
 def checkpoint_path(directory: Path, step: int) -> Path:
