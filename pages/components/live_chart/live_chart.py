@@ -24,6 +24,7 @@ Figures = Mapping[Mode, Sequence[Mapping[str, Any]]]
 # The positions of the two dials; None is full speed.
 MULTIPLIERS: Final = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
 GOVERNORS: Final = (0.5, 1, 2, 5, 10, 20, 50, 100, None)
+MAX_NONCE: Final = 100  # characters; a UUID has 36
 
 _FOLDER: Final = Path(__file__).parent
 # One script for the browser: the last part uses the ones before it.
@@ -141,11 +142,19 @@ def live_chart(  # noqa: PLR0913  one argument for each thing that the browser i
     )
 
 
-def _receipt(command: Mapping[str, Any], on_command: OnCommand) -> dict[str, Any]:
-    """Send a command of the browser; return its nonce with its number, or with the refusal."""
-    receipt = {"nonce": str(command["nonce"]), "number": None, "error": ""}
+def _receipt(command: Any, on_command: OnCommand) -> dict[str, Any] | None:  # noqa: ANN401
+    """Send a command of the browser; return its nonce with its number, or with the refusal.
+
+    What our script cannot have sent, such as one without a nonce, is not obeyed: None.
+    """
+    told = command if isinstance(command, Mapping) else {}
+    texts = [each for name in ("nonce", "run", "op") if isinstance(each := told.get(name), str)]
+    if len(texts) < 3 or not 1 <= len(texts[0]) <= MAX_NONCE:
+        return None
+    nonce, run, op = texts
+    receipt = {"nonce": nonce, "number": None, "error": ""}
     try:
-        number = on_command(str(command["run"]), str(command["op"]), command["value"])
+        number = on_command(run, op, told.get("value"))
     except (ValueError, OSError) as error:
         return receipt | {"error": sentence_of(error)}
     return receipt | {"number": number}
