@@ -168,9 +168,24 @@ def _check(info: Any, path: Path) -> None:  # noqa: ANN401  whatever JSON the fi
             "{path} does not describe a run of this app; leave this folder out of the runs."
         )
         raise DamagedRunError(message.format(path=told(path)))
-    if section := damaged_section(info):
-        message = _("{path} is damaged in its part {part!r}: put the file back, or delete the run.")
-        raise DamagedRunError(message.format(path=told(path), part=section))
+    if part := damaged_section(info):
+        raise DamagedRunError(_damage(path, part))
+
+
+def section(info: Mapping[str, Any], name: str, directory: Path) -> dict[str, Any]:
+    """Return a section of run.json.
+
+    Raises:
+        DamagedRunError: it has none of that name.
+    """
+    if not isinstance(part := info.get(name), dict):
+        raise DamagedRunError(_damage(directory / INFO_FILE, name))
+    return part
+
+
+def _damage(path: Path, part: str) -> str:
+    message = _("{path} is damaged in its part {part!r}: put the file back, or delete the run.")
+    return message.format(path=told(path), part=part)
 
 
 def checkpoint_path(directory: Path, step: int) -> Path:
