@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.dtypes.blocks.read_array import (
+    MAX_LENGTH,
     check_count,
     check_size,
     cut_short,
@@ -30,7 +31,6 @@ CODE_BITS: Final = 8  # up to here a format is used with a scale, which lies in 
 LENGTH_BYTES: Final = 8  # of the number before the header, which says how long the header is
 MAX_TENSORS: Final = 2000
 MAX_DIMS: Final = 64  # numpy has no tensor with more
-MAX_LENGTH: Final = 2**63  # of one axis: the counters of torch and numpy end there
 MAX_NAME: Final = 200  # characters
 METADATA: Final = "__metadata__"
 # What the JSON of a hostile header makes json raise.
