@@ -280,9 +280,23 @@ def test_a_wrong_backward_is_found_by_the_differences(open_page):
     assert list(table["Agrees"]) == ["✗"]
 
 
-def test_differences_are_a_kink_where_slopes_differ(open_page):
-    app = open_page(PAGE, graph_tab="check", **program_of("relu_at_zero"))
-    assert "kink" in headline(app)
+def test_differences_say_why_a_right_backward_need_not_agree(open_page):
+    roots = {"graph_code": "y = x.sqrt().sum()\ny.backward()", "graph_leaves": "x = [0.0, 4.0]"}
+    rows = {
+        "kink": program_of("relu_at_zero"),
+        "cut": program_of("detach"),
+        "no finite slope": roots,
+        "hook": {"graph_of": "hooks"},
+    }
+    for reason, asked in rows.items():
+        app = open_page(PAGE, graph_tab="check", **asked)
+        assert "wrong" not in headline(app), reason
+        assert reason in headline(app).lower()
+        (table,) = [each.value for each in app.table]
+        assert list(table["Agrees"]) == [reason]
+        if asked is roots:
+            assert list(table["Autograd"]) == ["∞, 0.25"]
+            assert table["Finite differences"][0].endswith(", 0.25")
 
 
 def test_the_alt_text_of_the_saved_bytes_has_their_peak(open_page):
