@@ -270,6 +270,21 @@ def test_the_code_of_a_built_graph_captures_it_again(open_page, run_code, key):
     assert re.match(r"\d+ nodes; \d+ ran in backward", printed)
 
 
+def test_a_formula_that_does_not_give_the_gradient_is_left_out(open_page):
+    asked = {
+        "graph_code": "y = F.cross_entropy(z, t, reduction='sum')\ny.backward()",
+        "graph_leaves": "z = [[2.0, 1.0, 0.0], [0.0, 0.0, 0.0]]; t = [0, 1] (data)",
+    }
+    app = open_page(PAGE, graph_tab="chain", **asked)
+    shown = "\n".join(each.value for each in app.latex)
+    assert "onehot" not in shown
+    assert r"-1 & 0 & 0 \\ 0 & -1 & 0" in shown
+    assert "left out" in said(app)
+    mean = open_page(PAGE, graph_tab="chain", **program_of("cross_entropy"))
+    assert any("onehot" in each.value for each in mean.latex)
+    assert "left out" not in said(mean)
+
+
 def test_a_wrong_backward_is_found_by_the_differences(open_page):
     app = open_page(PAGE, graph_of="wrong_backward", graph_tab="check")
     assert "wrong" in headline(app)
