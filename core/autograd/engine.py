@@ -96,6 +96,7 @@ class Engine:
             LimitReached: If the capture has used up what it may.
         """
         watch = _Watch(self, Pass(root=root.grad_fn), len(self.passes), self._reachable(root))
+        watch.frees = not (create_graph if retain_graph is None else retain_graph)
         made = (x for record in self._recorder.records for x in record.outputs)
         watch.keeping = {x.grad_fn for x in made if x.retains_grad}
         self.passes.append(watch.told)
@@ -139,6 +140,7 @@ class _Watch:
         self._last: TorchNode | None = None
         self._before: TensorInfo | None = None
         self._entered = 0  # moments before the node that runs
+        self.frees = True  # whether a node lets go of what it saved when it has run
         self.keeping: set[TorchNode | None] = (
             set()
         )  # nodes of tensors that retain_grad was called on
@@ -253,7 +255,11 @@ class _Watch:
     def look_for_release(self) -> None:
         """Note what the node that ran last has let go of since."""
         node, self._last = self._last, None
-        if node is None or not self._nodes[node].raws or self._nodes[node].holds():
+        if node is None:
+            return
+        if self.frees:
+            self._nodes[node].let_go()
+        if not self._nodes[node].raws or self._nodes[node].holds():
             return
         freed = {}
         for saved in self._nodes[node].saved:

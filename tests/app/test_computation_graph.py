@@ -320,6 +320,25 @@ def test_the_alt_text_of_the_saved_bytes_has_their_peak(open_page):
     assert "360 KiB" in alt(app)
 
 
+def test_what_a_write_into_a_view_keeps_is_listed_and_what_is_retained_is_not_called_freed(
+    open_page,
+):
+    written = {
+        "graph_code": "z = x.clone()\nz[0:2].mul_(w)\nz.sum().backward()",
+        "graph_leaves": "x = [1.0, 2.0, 3.0]; w = [5.0, 7.0]",
+    }
+    app = open_page(PAGE, graph_tab="saved", **written)
+    assert "8 B" in headline(app)
+    (table,) = [each.value for each in app.table]
+    assert list(table["Bytes"]) == ["8 B", "8 B"]  # what stood there, and w
+    for code, freed in (
+        ("y.backward(torch.tensor([1.0, 1.0]), retain_graph=True)", "0 B"),
+        ("y.backward(torch.tensor([1.0, 1.0]))", "8 B"),
+    ):
+        asked = {"graph_code": f"y = x.sigmoid()\n{code}", "graph_leaves": "x = [1.0, 2.0]"}
+        assert f"frees {freed} " in headline(open_page(PAGE, **asked))
+
+
 def test_a_prediction_is_asked_and_revealed(open_page):
     app = open_page(PAGE, **ask("graph_fork"))
     commit(app, "graph_fork", 1)
