@@ -159,7 +159,7 @@ def test_threads_that_make_graphs_at_once_get_the_same_numbers():
 
 
 def test_hooks_are_told_in_the_order_in_which_torch_runs_them():
-    """Tensor hooks, pre-hooks of the node, the node, its hooks; at the end those of the leaf."""
+    """Tensor hooks, what is retained, pre-hooks, the node, its hooks; last those of the leaf."""
     found = capture_built(BUILT_GRAPHS["hooks"], 3)
     by_label = {node.label: node for node in found.nodes}
     product, w = by_label["w * x"], by_label["w"]
@@ -167,8 +167,8 @@ def test_hooks_are_told_in_the_order_in_which_torch_runs_them():
     first = next(at for at, each in enumerate(told) if each[0] == "hook")
     assert told[first:] == [
         ("hook", product.id, "y.register_hook"),
-        ("hook", product.id, "y.grad_fn.register_prehook"),
         ("hook", product.id, "retain_grad"),
+        ("hook", product.id, "y.grad_fn.register_prehook"),
         ("node", product.id, ""),
         ("hook", product.id, "y.grad_fn.register_hook"),
         ("release", product.id, ""),
@@ -179,6 +179,17 @@ def test_hooks_are_told_in_the_order_in_which_torch_runs_them():
     (brought,) = [edge.gradient.nested for edge in found.edges if edge.target == product.id]
     assert (brought, product.gradients_in[0].nested) == (2 * 2 * 3, 3 * brought)
     assert found.leaves["w"].gradient == 3 * brought * 3
+
+
+def test_torch_retains_a_gradient_after_the_tensors_hooks_and_before_its_nodes():
+    y = torch.tensor(2.0, requires_grad=True) * 3
+    seen = []
+    y.register_hook(lambda g: g * 3)
+    y.grad_fn.register_prehook(lambda g: (seen.append(y.grad.item()), (g[0] * 10,))[1])
+    y.retain_grad()
+    (y**2).backward()
+    assert seen == [12 * 3]
+    assert y.grad == 12 * 3
 
 
 @pytest.mark.parametrize("key", [key for key, row in BUILT_GRAPHS.items() if not row.unchecked])

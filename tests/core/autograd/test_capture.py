@@ -201,11 +201,11 @@ WRITES = {
     "one view twice": lambda z, w: [z[0, 0:2].mul_(w) for _turn in range(2)],
     "a transpose": lambda z, w: z.t()[:2].div_(w[:, None]),
     "as_strided": lambda z, w: z.as_strided((2,), (1,), 2).mul_(w),
-    "its result": lambda z, w: z[0].exp_(),
+    "its result": lambda z, _w: z[0].exp_(),
     "an activation": lambda z, w: z[0, 0:2].mul_(w.exp()),
     "a copy": lambda z, w: z[0, 0:2].copy_(w * w),
     "all": lambda z, w: z.mul_(w[0]),
-    "a number": lambda z, w: z[0].mul_(3.0),
+    "a number": lambda z, _w: z[0].mul_(3.0),
 }
 
 
@@ -218,8 +218,8 @@ def test_what_writes_and_custom_functions_keep_is_counted_and_let_go():
     functions["custom"] = lambda x, w: (TimesTwice.apply(x).sum() * w).sum()
     functions["a list"] = lambda x, w: (x[torch.tensor([0, 1]), torch.tensor([1, 2])] * w).sum()
     for name, function in functions.items():
-        for given in (w, w.detach()):
-            leaves = {"x": x, "w": given}
+        for other in (w, w.detach()):
+            leaves = {"x": x, "w": other}
             wanted = packed_bytes(function, leaves)
             found = capture(function, leaves)
             assert found.error is None, name
