@@ -125,7 +125,9 @@ class Assembly:
 
     def _label_of(self, record: Record) -> str:
         """Return what the reader wrote, or, of a part of it, what was done."""
-        if record.text and record is self._last[record.text, record.line]:
+        place = (record.text, record.line)
+        is_whole = record is self._last[place] and place in self._session.recorder.place.ran
+        if record.text and is_whole:
             return record.text
         pattern = _OPERATORS.get(record.name, "")
         words = [self._leaf_names.get(id(x), "…") for x in record.inputs]
