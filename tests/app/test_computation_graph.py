@@ -339,11 +339,23 @@ def test_what_a_write_into_a_view_keeps_is_listed_and_what_is_retained_is_not_ca
         assert f"frees {freed} " in headline(open_page(PAGE, **asked))
 
 
-def test_a_prediction_is_asked_and_revealed(open_page):
-    app = open_page(PAGE, **ask("graph_fork"))
-    commit(app, "graph_fork", 1)
-    assert not app.exception
-    assert "4 + 3 = 7" in said(app) or "3 + 4 = 7" in said(app)
+def test_a_prediction_is_about_the_program_that_is_shown(open_page):
+    """By hand: 6 (3w + 1) at 4; 2x + 3 at 4; 2x at 4; the mean of 2x (wx - y) at 1."""
+    for key, wanted in (("square", "78"), ("fork", "11"), ("sum_of_squares", "8"), ("mse", "-4")):
+        app = open_page(PAGE, **program_of(key), **ask("graph_doubled"))
+        (radio,) = app.radio
+        options = list(radio.options)
+        assert wanted in options, key
+        assert len(set(options)) == 3, key
+        assert PRESETS[key].source.replace("\n", "; ") in said(app)
+        commit(app, radio.key, options.index(wanted))
+        assert f"**{wanted}**" in said(app)
+
+
+def test_where_no_gradient_can_be_asked_for_the_question_is_about_the_start(open_page):
+    for asked in (program_of("no_graph"), {"graph_of": "loop"}, {"graph_leaves": "w = "}):
+        app = open_page(PAGE, **asked, **ask("graph_doubled"))
+        assert list(app.radio[0].options) == ["42", "78", "84"]
 
 
 def test_slopes_nearby_agree_to_many_digits(open_page):
