@@ -54,6 +54,8 @@ def capture_program(
 def function_of(source: str) -> Callable[..., Tensor]:
     """Return a program as a function of its tensors: what it first calls `backward` on, or its end.
 
+    What follows that call needs the gradients that it makes, and does not run.
+
     Calling it raises ExpressionError as the program does, and ValueError if it gives no tensor. All
     calls of one function share the seconds of one program.
     """
@@ -61,21 +63,26 @@ def function_of(source: str) -> Callable[..., Tensor]:
     limits = replace(GRADIENTS, ends=time.monotonic() + GRADIENTS.seconds)
 
     def function(**leaves: Tensor) -> Tensor:
-        roots: list[Tensor] = []
-
         def execute(operation: Operation, generator: torch.Generator | None) -> Value:
             if operation.call.name == "backward":
-                roots.append(operation.arguments[0])
-                return None
+                raise _RootReached(operation.arguments[0])
             return operation.run(generator)
 
-        ended = evaluate(program, leaves, limits, GRADIENT, execute)
-        found = [*roots[:1], *tensors_in(ended.result)]
-        if not found:
-            raise ValueError(_("The program gives no tensor."))
-        return found[0]
+        try:
+            ended = evaluate(program, leaves, limits, GRADIENT, execute)
+        except _RootReached as reached:
+            return reached.root
+        for x in tensors_in(ended.result):
+            return x
+        raise ValueError(_("The program gives no tensor."))
 
     return function
+
+
+class _RootReached(Exception):  # noqa: N818  it is no error
+    def __init__(self, root: Tensor) -> None:
+        super().__init__()
+        self.root = root
 
 
 class _Run:

@@ -104,10 +104,10 @@ def _headline(case: Case) -> str:
 
 
 def _size(case: Case) -> str:
-    """Return how large the graph is and what it keeps, where no single change can be compared."""
+    """Return how large the graph is and what it lets go, where no single change can be compared."""
     capture = case.capture
     ran = len(capture.order)
-    most = max((event.saved_bytes for event in capture.events), default=0)
+    freed = sum(event.num_bytes for event in capture.events if event.kind == "release")
     message = ngettext(
         "{name}: backward runs {count} node and frees {size} of saved tensors on the way",
         "{name}: backward runs {count} nodes and frees {size} of saved tensors on the way",
@@ -116,7 +116,7 @@ def _size(case: Case) -> str:
     name = _(case.built.title) if case.built else _("This program")
     if case.run is not None:
         name = case.run.words
-    return message.format(name=name, count=ran, size=format_bytes(most, unit_system()))
+    return message.format(name=name, count=ran, size=format_bytes(freed, unit_system()))
 
 
 def _explain(case: Case) -> None:

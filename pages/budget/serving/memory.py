@@ -23,7 +23,7 @@ from core.budget.serving.memory import (
 )
 from core.budget.serving.throughput import user_speed
 from core.figures.budget.serving.memory import heads_picture, memory_picture
-from core.language import _, ngettext
+from core.language import N_, _, ngettext
 from core.units import format_count
 from pages.budget.serving.code import cache_code, memory_code
 from pages.budget.serving.inputs import Case, words_of
