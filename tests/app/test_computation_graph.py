@@ -209,7 +209,7 @@ def test_a_refused_write_is_explained_and_its_rewrite_runs(open_page):
     app = open_page(PAGE, **program_of("exp_in_place"))
     preset = PRESETS["exp_in_place"]
     found = capture_program(preset.source, preset.tensors())
-    explained = explain_error(found, preset.source)
+    explained = explain_error(found, preset.source, preset.tensors())
     assert explained.sentence in headline(app)
     assert found.error.message in [code.value for code in app.code]
     app.button(key="graph_rewrite").click().run()
@@ -224,7 +224,8 @@ def test_a_refused_write_is_explained_and_its_rewrite_runs(open_page):
 def test_every_refused_example_has_torchs_words_and_advice(open_page, key):
     app = open_page(PAGE, **program_of(key))
     preset = PRESETS[key]
-    explained = explain_error(capture_program(preset.source, preset.tensors()), preset.source)
+    found = capture_program(preset.source, preset.tensors())
+    explained = explain_error(found, preset.source, preset.tensors())
     assert explained.sentence in headline(app)
     assert explained.advice in said(app)
 
