@@ -18,7 +18,7 @@ from core.autograd.refusals import Kind, refusal_of
 from core.autograd.trial import TimeUp, Trial, Trials, Write
 from core.language import _
 
-_DEPTH: Final = 3  # changes one after another, where the first leads to another refusal
+_DEPTH: Final = 2  # changes one after another, where the first leads to another refusal
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -215,7 +215,7 @@ def _version_conflict(
 def _who_changed_it(guilty: tuple[Write, ...]) -> str:
     """Return the sentence on the writes; empty if none is known."""
     words = [
-        _("{write} (line {line})").format(write=each.text, line=each.span.line) for each in guilty
+        _("`{write}` (line {line})").format(write=each.text, line=each.span.line) for each in guilty
     ]
     if len(words) < 2:
         return _("{write} changed it.").format(write=words[0]) if words else ""
@@ -250,5 +250,5 @@ def _what_was_saved(node: Node | None, saved: Saved | None, failure: Failure) ->
         message = _("It was saved at version {then} and is at version {now} now.")
         return message.format(then=then, now=now)
     message = _("{label} saved its “{name}” at version {then}; it is at version {now} now.")
-    label = f"{node.label} ({node.type})" if node.label else node.type
+    label = f"`{node.label}` ({node.type})" if node.label else node.type
     return message.format(label=label, name=saved.name, then=then, now=now)

@@ -64,7 +64,9 @@ def function_of(source: str) -> Callable[..., Tensor]:
                 return None
             return operation.run(generator)
 
-        ended = evaluate(program, leaves, GRADIENTS, GRADIENT, execute)
+        with alone_with_chance(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the capture tells them
+            ended = evaluate(program, leaves, GRADIENTS, GRADIENT, execute)
         found = [*roots[:1], *tensors_in(ended.result)]
         if not found:
             raise ValueError(_("The program gives no tensor."))

@@ -28,6 +28,7 @@ Kind = Literal[
     "sizes",
     "create_graph",
     "not_here",
+    "not_finite",
     "other",
 ]
 

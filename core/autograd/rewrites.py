@@ -4,6 +4,7 @@ Why apart: trees of Python, where `errors` speaks of tensors and gradients. Comm
 """
 
 import ast
+import itertools
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Final
 
@@ -108,6 +109,27 @@ def calling_first(source: str, line: int | None, method: str, first: str) -> str
             link = ast.Attribute(value=call.func.value, attr=first, ctx=ast.Load())
             call.func.value = ast.Call(func=link, args=[], keywords=[])
     return ast.unparse(tree) if calls else ""
+
+
+def guarded(source: str, line: int, text: str, selection: int) -> Iterator[str]:
+    """Give an operation another operand where its value is not selected: a second `torch.where`.
+
+    Args:
+        source: The program.
+        line: Of the operation.
+        text: What the reader wrote for it, as far as that is known.
+        selection: The line of the `where` that selects.
+    """
+    place = _on(ast.parse(source), selection)
+    calls = [node for each in place for node in ast.walk(each) if isinstance(node, ast.Call)]
+    for condition in (test for call in calls for test in _conditions_of(call, source)):
+        operands = len(_operands(ast.parse(source), line, text))
+        for at, safe, is_other in itertools.product(range(operands), (1, 0), (False, True)):
+            tree = ast.parse(source)
+            x = _operands(tree, line, text)[at]
+            words = (f"{safe}", ast.unparse(x)) if is_other else (ast.unparse(x), f"{safe}")
+            guard = f"torch.where({ast.unparse(condition)}, {', '.join(words)})"
+            yield ast.unparse(_Replaced(x, ast.parse(guard, mode="eval").body).visit(tree))
 
 
 def ending_in(source: str, call: str) -> str:
@@ -251,6 +273,43 @@ def _top_with(tree: ast.Module, line: int | None) -> list[ast.stmt]:
         for each in tree.body
         if line is not None and each.lineno <= line <= (each.end_lineno or each.lineno)
     ]
+
+
+def _conditions_of(call: ast.Call, source: str) -> list[ast.expr]:
+    """Return what selects: of a name, also what it stands for."""
+    match call:
+        case (
+            ast.Call(func=ast.Attribute(attr="where"), args=[test, _, _])
+            | ast.Call(func=ast.Attribute(attr="where" | "masked_fill"), args=[test, _])
+        ):
+            given = [each for each in ast.parse(source).body if isinstance(each, ast.Assign)]
+            names = {ast.unparse(each.targets[0]): each.value for each in given}
+            return [test, names.get(ast.unparse(test), test)]
+    return []
+
+
+def _operands(tree: ast.Module, line: int, text: str) -> list[ast.expr]:
+    """Return what an operation works on; if no text is like its own, what all on its line do."""
+    nodes = [node for each in _on(tree, line) for node in ast.walk(each)]
+    alike = [node for node in nodes if isinstance(node, ast.expr) and ast.unparse(node) == text]
+    found: list[ast.expr] = []
+    for node in alike or nodes:
+        match node:
+            case ast.BinOp(left=left, right=right):
+                found += [left, right]
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="torch" | "F")), args=[x, *_]):
+                found.append(x)
+            case ast.Call(func=ast.Attribute(value=x)):
+                found.append(x)
+    return [x for x in found if not isinstance(x, ast.Constant)]
+
+
+class _Replaced(ast.NodeTransformer):
+    def __init__(self, old: ast.expr, new: ast.expr) -> None:
+        self._old, self._new = old, new
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        return self._new if node is self._old else super().visit(node)
 
 
 def _calls(tree: ast.Module, method: str) -> list[ast.Call]:

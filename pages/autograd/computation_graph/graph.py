@@ -79,17 +79,10 @@ def _choose(opened: tuple[str, ...], what: str, value: str) -> None:
 
 
 def _headline(case: Case) -> str:
-    capture = case.capture
     explained, _warned = case.explanations
     if explained is not None:
         known = _known(explained)
         return in_language(known.why) if known else explained.sentence
-    broken = next((node for node in capture.nodes if node.finding), None)
-    if broken is not None:
-        message = _(
-            "`{label}` makes {what} of a finite gradient: its derivative there is not finite"
-        )
-        return message.format(label=broken.label, what={"nan": "NaN"}.get(broken.finding, "∞"))
     nudged = case.nudged
     if nudged is None:
         return _size(case)
@@ -128,7 +121,7 @@ def _known(explained: Explanation) -> TorchError | None:
 
 
 def _explain(case: Case) -> None:
-    """Say why torch refused or warned, what to do, and how the program runs."""
+    """Say why torch refused or warned, or what made NaN; what to do, and how the program runs."""
     explained, warned = case.explanations
     if explained is None and not warned:
         return

@@ -12,6 +12,7 @@ from core.autograd.differences import Nudge, nudge
 from core.autograd.errors import Explanation, explain_error, explain_warnings
 from core.autograd.graph import Capture
 from core.autograd.leaves import leaves_in, written_leaves
+from core.autograd.not_finite import explain_not_finite
 from core.autograd.presets import PRESETS
 from core.autograd.program import capture_program, function_of
 from core.language import _, current_language
@@ -45,7 +46,7 @@ class Case:
         built: The row of a graph that is built, and its number.
         run: The run whose step was captured; None of a program and of a graph that is built.
         capture: What ran.
-        explanations: Why it ended early, None if it did not; and what torch warned of.
+        explanations: Why it ended early, or what made NaN; None of neither. And torch's warnings.
         as_tensors: Whether values are drawn as nodes, and operations between them.
         is_heated: Whether nodes are coloured by their gradient's norm.
         leaf: The leaf that is changed; "" if there is none.
@@ -115,8 +116,7 @@ def _of_run(name: str) -> Case:
     run = newest_step(name)
     show_run(run)
     capture = captured_step(run)
-    told = explain_error(capture), explain_warnings(capture)
-    return Case(source="", leaves={}, capture=capture, explanations=told, run=run)
+    return Case(source="", leaves={}, capture=capture, explanations=_explained(capture), run=run)
 
 
 def _programmed() -> Case:
@@ -201,7 +201,14 @@ def captured_program(source: str, leaves: str, language: str) -> Capture:  # noq
 def explanations(source: str, leaves: str, language: str) -> Explanations:
     """Return why a program's capture ended early, and its warnings; sessions share them."""
     capture, tensors = captured_program(source, leaves, language), leaves_in(leaves)
-    return explain_error(capture, source, tensors), explain_warnings(capture, source, tensors)
+    return _explained(capture, source, tensors)
+
+
+def _explained(
+    capture: Capture, source: str = "", tensors: Mapping[str, Any] | None = None
+) -> Explanations:
+    told = explain_error(capture, source, tensors) or explain_not_finite(capture, source, tensors)
+    return told, explain_warnings(capture, source, tensors)
 
 
 @_cached()

@@ -163,7 +163,7 @@ def test_a_version_conflict_names_the_saved_tensor_its_node_and_the_write():
     explained = explain_error(capture, source, leaves())
     assert explained.saved is saved
     assert (explained.node, explained.what, explained.line) == ("n1", "b.add_(1)", 2)
-    for words in ("w.exp() (ExpBackward0)", "“result”", "version 0", "version 1", "line 2"):
+    for words in ("`w.exp()` (ExpBackward0)", "“result”", "version 0", "version 1", "line 2"):
         assert words in explained.sentence
 
 
