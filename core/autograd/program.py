@@ -1,6 +1,5 @@
 """A reader's program captured: its backward passes, writes and resets in the order it has them."""
 
-import ast
 import time
 import warnings
 from collections.abc import Callable, Mapping
@@ -15,7 +14,7 @@ from core.autograd.engine import Moment
 from core.autograd.forward import Limits
 from core.autograd.graph import Capture, EventKind, TensorInfo
 from core.autograd.session import Session
-from core.expressions.grammar import Program, parse
+from core.expressions.grammar import names_given, parse
 from core.expressions.interpreter import evaluate
 from core.expressions.limits import GRADIENTS
 from core.expressions.names import GRADIENT
@@ -68,10 +67,12 @@ def function_of(source: str) -> Callable[..., Tensor]:
                 raise _RootReached(operation.arguments[0])
             return operation.run(generator)
 
-        try:
-            ended = evaluate(program, leaves, limits, GRADIENT, execute)
-        except _RootReached as reached:
-            return reached.root
+        with alone_with_chance(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the capture tells them
+            try:
+                ended = evaluate(program, leaves, limits, GRADIENT, execute)
+            except _RootReached as reached:
+                return reached.root
         for x in tensors_in(ended.result):
             return x
         raise ValueError(_("The program gives no tensor."))
@@ -100,7 +101,7 @@ class _Run:
             LimitReached: If the capture has used up what it may.
         """
         program = parse(source, GRADIENT.syntax)
-        self._names = _names_given(program)
+        self._names = names_given(program)
         ended = evaluate(program, self._session.inputs, GRADIENTS, GRADIENT, self.execute)
         result = next(reversed(list(tensors_in(ended.result))), None)
         if result is not None and result.requires_grad and not self._session.engine.passes:
@@ -165,13 +166,3 @@ class _Run:
                 name = name if name not in known else f"{name} ({operation.span.line})"
                 self._session.leaves[name] = x
                 self._session.first_values[name] = self._session.budget.info(x)
-
-
-def _names_given(program: Program) -> dict[tuple[int, str], str]:
-    """Return line and text of a value -> the name that it is given there."""
-    nodes = (each for statement in program.statements for each in ast.walk(statement))
-    return {
-        (node.lineno, program.text(node.value)): node.targets[0].id
-        for node in nodes
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
-    }

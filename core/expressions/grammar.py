@@ -77,6 +77,16 @@ def parse(source: str, syntax: Syntax = PLAIN) -> Program:
     return Program(source=source, statements=statements, syntax=syntax)
 
 
+def names_given(program: Program) -> dict[tuple[int, str], str]:
+    """Return line and text of a value -> the name that it is given there."""
+    nodes = (each for statement in program.statements for each in ast.walk(statement))
+    return {
+        (node.lineno, program.text(node.value)): node.targets[0].id
+        for node in nodes
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+    }
+
+
 def _trimmed(source: str) -> str:
     """Drop the space around a text, but keep empty lines before it: they count as lines."""
     source = source.replace("\r\n", "\n").rstrip()

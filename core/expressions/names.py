@@ -85,6 +85,8 @@ def variable(node: ast.Name, variables: Mapping[str, Value], profile: Profile) -
         message = _("{name} is a function; call it: {name}(...).")
     elif node.id in NAMESPACES:
         message = _("{name} is not a value; call one of its functions.")
+    elif f"torch.{node.id}" in CONSTANTS:
+        message = _("Write {name}.").replace("{name}", "torch.{name}")
     else:
         message = _("{name} is not defined. Defined: {names}.")
     names = ", ".join(sorted(variables)) or "-"
@@ -117,7 +119,21 @@ def function(node: ast.Name | ast.Attribute, profile: Profile) -> Call:
         if written in functions:
             message = _("Write {name}.").format(name=written)
             raise ExpressionError(message, Span.of(node))
-    raise unknown(node, name, functions)
+    error = unknown(node, name, functions)
+    if instead := _method_for(name, profile):
+        message = _("{name} is not supported here.").format(name=name)
+        error = ExpressionError(f"{message} {instead}", Span.of(node))
+    raise error
+
+
+def _method_for(name: str, profile: Profile) -> str:
+    """Return what a tensor itself can do in place of a function; empty if it cannot."""
+    method = name.rpartition(".")[2]
+    if name == "float":
+        return _("Write torch.inf, torch.nan or x.float().")
+    if name == "torch.autograd.grad" and "backward" in profile.methods:
+        return _("Call y.backward() and read x.grad.")
+    return _("Write {name}.").format(name=f"x.{method}(...)") if method in profile.methods else ""
 
 
 def no_tensor(node: ast.Attribute, value: Value) -> ExpressionError:
@@ -130,6 +146,8 @@ def no_tensor(node: ast.Attribute, value: Value) -> ExpressionError:
 def unknown(node: ast.expr, name: str, known: Mapping[str, Call]) -> ExpressionError:
     """Return the error of a call that is in no table, with those that are spelled like it."""
     message = _("{name} is not supported here.").format(name=name)
-    if near := get_close_matches(name, known, n=3):
-        message += " " + _("Did you mean {names}?").format(names=", ".join(near))
+    by_last = {each.rpartition(".")[2]: each for each in known}
+    if near := get_close_matches(name.rpartition(".")[2], by_last, n=3):
+        names = ", ".join(by_last[each] for each in near)
+        message += " " + _("Did you mean {names}?").format(names=names)
     return ExpressionError(message, Span.of(node) if name.count(".") else Span.of_last(node))

@@ -18,6 +18,7 @@ from core.autograd.program import capture_program, function_of
 from core.tensors.trace import trace
 from pages.autograd.computation_graph.inputs import _cached
 from pages.components.computation_graph.texts import signed
+from pages.shared.start.torch_errors import error_of
 from tests.app.shown import alt, ask, captions, commit, headline, page_links, said
 
 PAGE = "autograd/computation_graph"
@@ -123,8 +124,9 @@ def test_programs_that_cannot_run_are_told_in_a_sentence(open_page, code, place,
     if tab == "graph":
         found = capture_program(code, PRESETS["square"].tensors())
         assert found.error.line == place
-        explained = explain_error(found, code)
-        assert explained.sentence in headline(app)
+        known = error_of(found.error.message)
+        told = known.why["en"] if known else explain_error(found, code).sentence
+        assert told in headline(app)
 
 
 def test_an_empty_program_is_told_in_a_sentence(open_page):
@@ -209,7 +211,7 @@ def test_a_refused_write_is_explained_and_its_rewrite_runs(open_page):
     app = open_page(PAGE, **program_of("exp_in_place"))
     preset = PRESETS["exp_in_place"]
     found = capture_program(preset.source, preset.tensors())
-    explained = explain_error(found, preset.source)
+    explained = explain_error(found, preset.source, preset.tensors())
     assert explained.sentence in headline(app)
     assert found.error.message in [code.value for code in app.code]
     app.button(key="graph_rewrite").click().run()
@@ -224,9 +226,45 @@ def test_a_refused_write_is_explained_and_its_rewrite_runs(open_page):
 def test_every_refused_example_has_torchs_words_and_advice(open_page, key):
     app = open_page(PAGE, **program_of(key))
     preset = PRESETS[key]
-    explained = explain_error(capture_program(preset.source, preset.tensors()), preset.source)
+    found = capture_program(preset.source, preset.tensors())
+    explained = explain_error(found, preset.source, preset.tensors())
     assert explained.sentence in headline(app)
     assert explained.advice in said(app)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_goes_wrong_is_laid_to_the_line_and_to_the_one_that_did_it(open_page, language):
+    """Of each: program, tensors, what the headline and the page say in any language."""
+    for code, leaves, big, small in [
+        ("u = 2 * t\ne = u.exp()\nu[0] = 6\ne[0] = 6\ne.sum().backward()", "t = [0.0, 1.0]",
+         ["e[0] = 6", "4"], ["is at version 1; expected version 0"]),
+        ("loss = F.mse_loss(a, b)\nloss.backward()", "a = [1.0, 2.0]; b = [[1.0], [2.0]] (data)",
+         ["0.1"], ["view_as()", "Using a target size (torch.Size([2, 1]))"]),
+        ("y = torch.pow(x, 2).sum()", "x = [1.0]", ["torch.pow", "x.pow(...)"], ["PyTorch"]),
+        ("y = F.embedding(torch.tensor([0, 2]), w)", "w = [[1.0], [2.0]]", ["10", "0", "9"],
+         ["num_embeddings", "index out of range in self"]),
+        ("y = torch.where(x > 0, x.sqrt(), 0).sum()", "x = [0.0, 4.0, inf]", ["NaN", "x.sqrt()"],
+         ["0", "NaN"]),
+    ]:  # fmt: skip
+        app = open_page(PAGE, lang=language, graph_code=code, graph_leaves=leaves, graph_leaf="")
+        assert errors(app) == [], code
+        for word in big:
+            assert word in headline(app), (code, word, headline(app))
+        shown = said(app) + " ".join(each.value for each in app.code)
+        for word in small:
+            assert word in shown, (code, word)
+        assert ("PyTorch refused" in headline(app)) is False
+        rewritten = [each for each in app.button if each.key == "graph_rewrite"]
+        assert len(rewritten) == (code[0] == "u" or "where" in code), code
+    rewritten[0].click().run()
+    assert "torch.where(x > 0, torch.where(x > 0, x, 1).sqrt(), 0)" in app.text_area[0].value
+    assert "NaN" not in headline(app)
+
+
+def test_infinite_tensors_stand_in_the_code_as_torch_knows_them(open_page, run_code):
+    app = open_page(PAGE, graph_code="y = (2 * x).sum()", graph_leaves="x = [0.0, inf, -inf, nan]")
+    assert errors(app) == []
+    assert "x.grad = tensor([2., 2., 2., 2.])" in run_code(app)
 
 
 def test_a_built_graph_leads_back_to_the_program(open_page):

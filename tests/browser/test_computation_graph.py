@@ -250,7 +250,7 @@ def test_a_refused_program_is_explained_and_rewritten(open_graph):
     failing = PRESETS["exp_in_place"]
     page.get_by_role("menuitem").filter(has_text=failing.title).click()
     ran = capture_program(failing.source, failing.tensors(), PATIENT)
-    explained = explain_error(ran, failing.source)
+    explained = explain_error(ran, failing.source, failing.tensors())
     first = explained.sentence.partition(".")[0]
     until_headline(page, first)
     rested(page)
