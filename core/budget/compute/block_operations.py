@@ -47,8 +47,8 @@ def op_intensities(
 ) -> tuple[Operation, ...]:
     """Return the operations of one block, then the head, in the order in which they run.
 
-    A mixture of experts shows a block with experts. The same ratios hold in training's forward
-    pass, which is a prefill of the whole batch.
+    A mixture of experts shows a block with experts, a hybrid one with attention. The same ratios
+    hold in training's forward pass, which is a prefill of the whole batch.
 
     Args:
         spec: The model.
@@ -99,12 +99,13 @@ def _attention(
         )
     keys = spec.num_kv_heads * spec.head_dim
     queries = spec.num_heads * spec.head_dim
+    projected = queries * (1 + spec.attention_gate) + 2 * keys
     rotated = elementwise(
         N_("rotary positions"), rows, queries + keys,
         flops_each=ROTATE_FLOPS, num_operands=2, item_bytes=item_bytes,
     )  # fmt: skip
     return (
-        matmul(N_("queries, keys, values"), rows, spec.hidden_dim, queries + 2 * keys, item_bytes),
+        matmul(N_("queries, keys, values"), rows, spec.hidden_dim, projected, item_bytes),
         *([] if spec.learned_positions else [rotated]),
         _pairs(N_("attention"), ATTENTION_BYTES, sizes),
         matmul(N_("attention output"), rows, queries, spec.hidden_dim, item_bytes),

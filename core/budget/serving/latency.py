@@ -159,7 +159,8 @@ def _latency(name: str, serving: ServingPlan, values: dict[str, Number], band: B
 
 def _flops(work: Item) -> dict[str, Number]:
     """Return the FLOPs of a pass, and those of them that multiply quantized matrices."""
-    wide = [part for part in work.children if is_pairs(part) or part.name in {"head", "router"}]
+    kept = {"head", "router", "states of the heads"}
+    wide = [part for part in work.children if is_pairs(part) or part.name in kept]
     return {"flops": work.amount, "matrix_flops": work.amount - sum(part.amount for part in wide)}
 
 
