@@ -8,6 +8,7 @@ from typing import Final
 
 from core.budget.command_line import commands
 from core.budget.command_line.settings import NAMES, model_notes
+from core.budget.training.memory import not_counted
 from core.language import LANGUAGES, install_provider
 
 WORDS = (
@@ -52,7 +53,8 @@ def main(arguments: list[str] | None = None) -> int:
         for line in commands.COMMANDS[chosen.command](chosen):
             sys.stdout.write(line + "\n")
         sys.stdout.flush()
-        for note in model_notes(chosen.model):
+        beside = (not_counted(),) if chosen.command == "train" else ()
+        for note in (*model_notes(chosen.model), *beside):
             sys.stderr.write(f"{note}\n")
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -58,6 +58,8 @@ class DeviceSpec:
         date: When that was read: "2026-11".
         kind: "sold" as in the data sheet, "custom" as the reader typed it, "measured" here.
         known: How its speeds are known; a row from memory is no data sheet.
+        doubts: Those of them that are known less well, as `source` says: a dtype of `peak`,
+            "bandwidth", "link" or "host_link" -> how.
         memory_known: How `memory_usable` is known; as the rest if nothing else is said.
         sparsity: Whether the data sheet also prints rates with 2:4 sparsity, twice the dense ones.
         pair_link: Of `link`, what goes to one other device; 0 if a switch gives it all of them.
@@ -80,6 +82,7 @@ class DeviceSpec:
     date: str
     kind: str = "sold"
     known: Kind = "data sheet"
+    doubts: Mapping[str, Kind] = field(default_factory=dict)
     memory_known: Evidence | None = None
     sparsity: bool = False
     pair_link: float = 0.0
@@ -124,10 +127,17 @@ class DeviceSpec:
             return self.link
         return min(self.link, (num_devices - 1) * self.pair_link)
 
-    @property
-    def limit(self) -> Kind:
-        """How a limit is known that follows from its speeds."""
-        return weakest(["bound", self.known])
+    def known_of(self, *speeds: str) -> Kind:
+        """Return how speeds are known, the weakest of them: dtypes of `peak`, or as in `doubts`."""
+        return weakest([self.known, *(self.doubts.get(speed, self.known) for speed in speeds)])
+
+    def limit(self, *speeds: str) -> Kind:
+        """Return how a limit is known that follows from these speeds."""
+        return weakest(["bound", self.known_of(*speeds)])
+
+    def estimate(self, *speeds: str) -> Kind:
+        """Return how an estimate is known that follows from these speeds."""
+        return weakest(["estimated", self.known_of(*speeds)])
 
     def has_sparse_peak(self, dtype: str) -> bool:
         """Return whether the data sheet prints twice the peak for 2:4 sparsity in this dtype."""
@@ -229,8 +239,16 @@ class Cluster:
 def peak_of(device: DeviceSpec, precision: str) -> float:
     """Return the dense FLOP/s of a device for the products of a recipe.
 
-    Products are in bfloat16, or in float16 where a device has no bfloat16; "fp32" means fp32
-    without TF32.
+    Raises:
+        ValueError: If the device's peak is not known.
+    """
+    return device.peak[product_dtype(device, precision)]
+
+
+def product_dtype(device: DeviceSpec, precision: str) -> str:
+    """Return the dtype of the products of a recipe.
+
+    That is bfloat16, or float16 where a device has no bfloat16; "fp32" means fp32 without TF32.
 
     Raises:
         ValueError: If the device's peak is not known.
@@ -238,7 +256,7 @@ def peak_of(device: DeviceSpec, precision: str) -> float:
     wanted = ("float32",) if precision == "fp32" else ("bfloat16", "float16")
     for dtype in wanted:
         if device.peak.get(dtype):
-            return device.peak[dtype]
+            return dtype
     raise ValueError(
         _("{device} has no known peak for {dtype}; choose another device or another dtype.").format(
             device=device.name, dtype=wanted[0]

@@ -301,6 +301,9 @@ def test_how_a_number_is_known_stands_beside_it_in_both_languages(open_page):
     for tab, (english, chinese) in expected.items():
         assert kinds_shown(open_page(PAGE, flops_tab=tab)) == english, tab
         assert kinds_shown(open_page(PAGE, flops_tab=tab, lang="zh")) == chinese, tab
+    for device, kinds in (("b200", ["measured", "bound"]), ("m4-max", ["claimed"] * 2)):
+        assert kinds_shown(open_page(PAGE, flops_tab="roofline", flops_device=device)) == kinds
+    assert kinds_shown(open_page(PAGE, flops_tab="transfer", flops_device="gb200"))[0] == "claimed"
 
 
 def test_the_lowest_points_of_both_laws_are_told_with_why_they_differ(open_page):

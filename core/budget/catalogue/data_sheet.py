@@ -1,5 +1,6 @@
 """From the columns of a data sheet to a device."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from core.budget.catalogue.usable_memory import CUDA_CONTEXT, Usable
@@ -27,6 +28,7 @@ def sold(  # noqa: PLR0913  one argument for each column of the data sheet
     has_context: bool = True,
     sparsity: bool = False,
     known: Kind = "data sheet",
+    doubts: Mapping[str, Kind] | None = None,
 ) -> DeviceSpec:
     """Return a device as it is sold.
 
@@ -47,6 +49,7 @@ def sold(  # noqa: PLR0913  one argument for each column of the data sheet
         has_context: Whether a process keeps a CUDA context of its own there.
         sparsity: Whether the sheet also prints rates with 2:4 sparsity.
         known: "claimed" where rates are recalled and no sheet was at hand.
+        doubts: Speeds that the source knows less well, each with how.
     """
     left = usable.at_most(gib)
     if has_context:
@@ -69,6 +72,7 @@ def sold(  # noqa: PLR0913  one argument for each column of the data sheet
         date=READ,
         sparsity=sparsity,
         known=known,
+        doubts=doubts or {},
     )
 
 

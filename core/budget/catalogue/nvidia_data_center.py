@@ -39,8 +39,8 @@ NVIDIA_DATA_CENTER: Final[Mapping[str, DeviceSpec]] = {
         "V100 SXM2 32 GB",
         tensor_cores(fp16=125, fp32=15.7, int8=62),
         usable=seen({31.74: "liucongg/ChatGLM-Finetuning#73", 31.75: "AetherCortex/Llama-X#12"}),
-        gib=32, gb_per_second=900, link=150, host_link=16,
-        source=N_("NVIDIA V100 data sheet; int8 and reported memory recalled, not checked again"),
+        gib=32, gb_per_second=900, link=150, host_link=16, doubts={"int8": "claimed"},
+        source=N_("NVIDIA V100 data sheet; int8 recalled, not checked again"),
     ),
     "a10": sold(
         "A10",
@@ -79,6 +79,7 @@ NVIDIA_DATA_CENTER: Final[Mapping[str, DeviceSpec]] = {
         tensor_cores(bf16=312, fp16=312, tf32=156, fp32=19.5, int8=624),
         usable=less_the_driver(40_960, in_logs=True),
         gib=40, gb_per_second=1555, link=300, joined=2, host_link=32, sparsity=True,
+        doubts={"bandwidth": "claimed"},
         source=_A100_PCIE,
     ),
     "a100-40gb": sold(
@@ -97,6 +98,7 @@ NVIDIA_DATA_CENTER: Final[Mapping[str, DeviceSpec]] = {
         tensor_cores(bf16=312, fp16=312, tf32=156, fp32=19.5, int8=624),
         usable=less_the_driver(81_920, in_logs=True),
         gib=80, gb_per_second=1935, link=300, joined=2, host_link=32, sparsity=True,
+        doubts={"bandwidth": "claimed"},
         source=_A100_PCIE,
     ),
     "a100-80gb": sold(
@@ -115,8 +117,9 @@ NVIDIA_DATA_CENTER: Final[Mapping[str, DeviceSpec]] = {
         tensor_cores(bf16=312, fp16=312, tf32=156, fp32=19.5, int8=624),
         usable=less_the_driver(81_920, in_logs=True),
         gib=80, gb_per_second=2039, link=200, host_link=32, sparsity=True,
+        doubts={"link": "claimed"},
         source=N_(
-            "NVIDIA A100 data sheet: an A800 differs in its link alone (Tom's Hardware, 2022-11); "
+            "NVIDIA A100 data sheet for all but the link; link: Tom's Hardware (2022-11) and "
             "volcengine/verl, flops_counter.py"
         ),
     ),
@@ -142,10 +145,11 @@ NVIDIA_DATA_CENTER: Final[Mapping[str, DeviceSpec]] = {
         tensor_cores(bf16=835.5, fp16=835.5, tf32=417.5, fp32=60, fp8=1670.5, int8=1670.5),
         usable=seen({93.00: "ali-vilab/VACE#56"}),
         gib=94, gb_per_second=3900, link=300, joined=2, host_link=64, sparsity=True,
+        doubts={"link": "claimed"},
         source=N_(
             "NVIDIA H100 data sheet 24306 as in Lightning-AI/pytorch-lightning, throughput.py "
-            "(2026-07), its sparse figures halved; the bridge's 600 GB/s both ways from other "
-            "tables"
+            "(2026-07), its sparse figures halved; link: the bridge's 600 GB/s both ways, from "
+            "other tables"
         ),
     ),
     "h100-sxm": sold(
@@ -189,6 +193,7 @@ NVIDIA_DATA_CENTER: Final[Mapping[str, DeviceSpec]] = {
         tensor_cores(bf16=2250, fp16=2250, tf32=1125, fp32=75, fp8=4500, fp4=9000, int8=4500),
         usable=seen({178.35: "pytorch/ao#4002"}),
         gib=180, gb_per_second=7672, link=900, host_link=64, sparsity=True,
+        doubts={"bandwidth": "measured"},
         source=N_("NVIDIA HGX B200 data sheet, its sparse figures halved; bandwidth as queried"),
     ),
     "b300-sxm": sold(
@@ -210,6 +215,7 @@ NVIDIA_DATA_CENTER: Final[Mapping[str, DeviceSpec]] = {
         tensor_cores(bf16=2500, fp16=2500, tf32=1250, fp32=80, fp8=5000, fp4=10_000, int8=5000),
         usable=less_the_driver(189_471),
         gib=186, gb_per_second=8000, link=900, host_link=225, sparsity=True,
+        doubts={"host_link": "claimed"},
         source=N_("NVIDIA GB200 data sheet, halved twice: one GPU, no sparsity; host link a guess"),
     ),
 }  # fmt: skip

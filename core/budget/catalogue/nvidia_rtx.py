@@ -43,6 +43,7 @@ NVIDIA_RTX: Final[Mapping[str, DeviceSpec]] = {
         tensor_cores(bf16=154.8, fp16=154.8, tf32=77.4, fp32=38.7, int8=309.7),
         usable=less_the_driver(49_140, in_logs=True),
         gib=48, gb_per_second=768, link=56.25, joined=2, host_link=32, sparsity=True,
+        doubts={"link": "claimed"},
         source=N_(
             "NVIDIA RTX A6000 data sheet as in pytorch/torchtitan, utils.py (2026-08), its sparse "
             "figure halved; link: cli99/llm-analysis and servethehome.com"

@@ -14,8 +14,8 @@ from core.budget.cluster import DeviceSpec
 from core.language import N_
 
 _TPU: Final = N_(
-    "Google's documentation of the TPU (cloud.google.com/tpu/docs, read 2026-11), int8 of the v5p "
-    "and host links from Austin et al. 2025, How to Scale Your Model"
+    "Google's documentation of the TPU (cloud.google.com/tpu/docs, read 2026-11); host link: "
+    "Austin et al. 2025, How to Scale Your Model"
 )
 _APPLE: Final = N_("Apple prints no FLOP/s: recalled from measurements; memory as Metal allows it")
 sold_by_amd = partial(sold_by, maker="AMD")
@@ -50,9 +50,10 @@ OTHER_MAKERS: Final[Mapping[str, DeviceSpec]] = {
         usable=seen({255.98: "ROCm/TheRock#2118"}),
         has_context=False, gib=256, gb_per_second=6000, link=448, pair_link=64, host_link=64,
         sparsity=True,
+        doubts={"int8": "claimed"},
         source=N_(
             "AMD MI325X data sheet as in awesomeagents.ai and in stas00/ml-engineering, "
-            "accelerator (2026-08); int8 as FP8, 2,600 in the second"
+            "accelerator (2026-08); int8 taken as FP8, 2,600 in the second"
         ),
     ),
     "mi355x": sold_by_amd(
@@ -69,6 +70,7 @@ OTHER_MAKERS: Final[Mapping[str, DeviceSpec]] = {
         tensor_cores(bf16=197, int8=393),
         usable=tpu(15.75),
         has_context=False, gib=16, gb_per_second=819, link=200, pair_link=50, host_link=16,
+        doubts={"host_link": "claimed"},
         source=_TPU,
     ),
     "tpu-v5p": sold_by_google(
@@ -76,13 +78,18 @@ OTHER_MAKERS: Final[Mapping[str, DeviceSpec]] = {
         tensor_cores(bf16=459, int8=918),
         usable=tpu(95.74),  # Google prints 95 GiB, a runtime reported more
         has_context=False, gib=96, gb_per_second=2765, link=600, pair_link=100, host_link=16,
-        source=_TPU,
+        doubts={"host_link": "claimed", "int8": "claimed"},
+        source=N_(
+            "Google's documentation of the TPU (cloud.google.com/tpu/docs, read 2026-11); host "
+            "link and int8: Austin et al. 2025, How to Scale Your Model"
+        ),
     ),
     "tpu-v6e": sold_by_google(
         "TPU v6e",
         tensor_cores(bf16=918, int8=1836),
         usable=tpu(31.25),
         has_context=False, gib=32, gb_per_second=1638, link=400, pair_link=100, host_link=32,
+        doubts={"host_link": "claimed"},
         source=_TPU,
     ),
     # Metal recommends three quarters of the shared memory, and it is the host's; the link is

@@ -83,9 +83,10 @@ def least_product_seconds(claim: Claim) -> Item:
         "flops_per_second": peak_of(device, claim.dtype),
         "bytes_per_second": device.bandwidth,
     }
+    compute, move = device.limit(claim.dtype), device.limit("bandwidth")
     return _slower(
-        item(N_("computing"), PRODUCT_FLOPS, values, unit="s", kind=device.limit, source=_PEAK),
-        item(N_("moving"), PRODUCT_BYTES, values, unit="s", kind=device.limit, source=_BANDWIDTH),
+        item(N_("computing"), PRODUCT_FLOPS, values, unit="s", kind=compute, source=_PEAK),
+        item(N_("moving"), PRODUCT_BYTES, values, unit="s", kind=move, source=_BANDWIDTH),
     )
 
 
@@ -99,6 +100,7 @@ def least_pass_seconds(claim: Claim, spec: ModelSpec) -> Item:
         ValueError: If the format of the weights is unknown.
     """
     device, found = DEVICES[claim.device], counts(spec)
+    fastest = max(device.peak, key=lambda dtype: device.peak[dtype])
     head = spec.vocab_size * spec.hidden_dim
     values = {
         "num_params": found.active - found.embeddings - found.head,
@@ -110,12 +112,13 @@ def least_pass_seconds(claim: Claim, spec: ModelSpec) -> Item:
             spec, ServingPlan(weight_format=claim.weight_format), 1
         ).amount,
         # the highest peak of any dtype: what no way of computing can exceed
-        "flops_per_second": max(device.peak.values(), default=0.0),
+        "flops_per_second": device.peak[fastest],
         "bytes_per_second": device.bandwidth,
     }
+    compute, move = device.limit(fastest), device.limit("bandwidth")
     return _slower(
-        item(N_("computing"), PASS_FLOPS, values, unit="s", kind=device.limit, source=_PEAK),
-        item(N_("moving"), READ_BYTES, values, unit="s", kind=device.limit, source=_READ),
+        item(N_("computing"), PASS_FLOPS, values, unit="s", kind=compute, source=_PEAK),
+        item(N_("moving"), READ_BYTES, values, unit="s", kind=move, source=_READ),
     )
 
 
@@ -138,13 +141,14 @@ def least_training_seconds(claim: Claim, spec: ModelSpec) -> Item:
     """
     device = DEVICES[claim.device]
     halves = claim.dtype == "bfloat16" and "bfloat16" not in device.peak
+    dtype = "float16" if halves else claim.dtype
     values = {
         "num_params": counts(spec).active,
         "num_tokens": claim.num_tokens,
         "num_devices": claim.num_devices,
-        "flops_per_second": peak_of(device, "float16" if halves else claim.dtype),
+        "flops_per_second": peak_of(device, dtype),
     }
-    return item("training", TRAINING_FLOPS, values, unit="s", kind=device.limit, source=_SIX)
+    return item("training", TRAINING_FLOPS, values, unit="s", kind=device.limit(dtype), source=_SIX)
 
 
 def weights_needed(claim: Claim, spec: ModelSpec) -> Item:
@@ -154,9 +158,9 @@ def weights_needed(claim: Claim, spec: ModelSpec) -> Item:
 
 def memory_there(claim: Claim) -> Item:
     """Return the memory on the boxes of all devices of a claim."""
-    memory = DEVICES[claim.device].memory_sold
-    values = {"num_devices": claim.num_devices, "memory": memory}
-    return item("memory", MEMORY, values, unit="bytes", kind="data sheet", source=_SOLD)
+    device = DEVICES[claim.device]
+    values = {"num_devices": claim.num_devices, "memory": device.memory_sold}
+    return item("memory", MEMORY, values, unit="bytes", kind=device.known, source=_SOLD)
 
 
 def peak_of(device: DeviceSpec, dtype: str) -> float:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from core.budget.check import check_choice
 from core.budget.item import Number
+from core.budget.training.memory import NOT_COUNTED
 from core.language import N_
 
 FILE: Final = Path(__file__).with_name("published.toml")
@@ -43,6 +44,8 @@ class PublishedFigure:
         tolerance: Largest relative error of ours; None where it must lie inside the band of ours.
         quantity: Which function of `rederived` gives ours; "" where there is none.
         inputs: What that function is given.
+        not_counted: Keys of `core.budget.training.memory.NOT_COUNTED`: what the run did that no
+            budget counts. Such a run is no proof of a band.
         source: Where it was published.
         note: What explains the error of ours, or why there is no figure of ours; by language.
     """
@@ -59,11 +62,16 @@ class PublishedFigure:
     quantity: str
     source: str
     inputs: Mapping[str, Any] = field(default_factory=dict)
+    not_counted: tuple[str, ...] = ()
     note: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         check_choice("kind", self.kind, tuple(KINDS))
         check_choice("origin", self.origin, tuple(ORIGINS))
+        for flag in self.not_counted:
+            check_choice("not_counted", flag, tuple(NOT_COUNTED))
+        if self.not_counted and self.tolerance is None:
+            raise ValueError(f"{self.slug}: a run with {self.not_counted[0]} is no proof of a band")
         if self.value <= 0:
             raise ValueError(f"{self.slug}: the value {self.value} must be positive")
         if self.tolerance is not None and not 0 <= self.tolerance <= 0.5:

@@ -1,11 +1,14 @@
-"""The operations of one block of a model, each with its FLOPs and the bytes that it moves."""
+"""The operations of a model: FLOPs, bytes moved, and how often each runs in one pass."""
 
+from dataclasses import replace
 from typing import Final
 
 from core.budget.check import check_choice, check_range
+from core.budget.compute.forward_flops import STATES, flop_sizes
 from core.budget.compute.intensity import MOVED, PHASES, Operation, Phase, elementwise, matmul
 from core.budget.item import Formula, Number, item
 from core.budget.recipe import MAX_TOKENS
+from core.budget.weights.parameters import RECURRENT_INPUTS
 from core.language import N_
 from core.models.spec import LatentAttention, Mixture, ModelSpec
 
@@ -31,6 +34,8 @@ EXPERT_BYTES: Final = Formula(
     "item_bytes * (num_experts * (1 - (1 - experts_per_token / num_experts) ** num_tokens)"
     " * num_matrices * hidden_dim * expert_dim + 2 * num_tokens * experts_per_token * hidden_dim)"
 )
+STATE_BYTES: Final = Formula("2 * 4 * num_chunks * mixer_dim * state_dim")
+CHUNK: Final = 64  # tokens of a prompt between which a kernel keeps the states where it computes
 NORM_FLOPS: Final = 4  # square, add up, scale, times the weight
 ROTATE_FLOPS: Final = 3  # two products and a sum
 SWIGLU_FLOPS: Final = 6  # exp, add, divide, times x, times up, and the sign
@@ -45,10 +50,10 @@ def op_intensities(
     phase: Phase = "prefill",
     item_bytes: float = 2,
 ) -> tuple[Operation, ...]:
-    """Return the operations of one block, then the head, in the order in which they run.
+    """Return the operations of all blocks, then the head; equal ones once, with how often they run.
 
-    A mixture of experts shows a block with experts, a hybrid one with attention. The same ratios
-    hold in training's forward pass, which is a prefill of the whole batch.
+    Of a block's norms and residual sums one each is counted: kernels fuse the others with their
+    neighbours. The same ratios hold in training's forward pass, a prefill of the whole batch.
 
     Args:
         spec: The model.
@@ -63,7 +68,9 @@ def op_intensities(
     check_range("context", context, 1, MAX_TOKENS)
     check_range("batch_size", batch_size, 1, 1_000_000)
     check_choice("phase", phase, PHASES)
-    rows = batch_size * (context if phase == "prefill" else 1)
+    num_queries = context if phase == "prefill" else 1
+    rows = batch_size * num_queries
+    num_recurrent = len(spec.recurrent.layers) if spec.recurrent else 0
     norm = elementwise(
         N_("norm"),
         rows,
@@ -74,7 +81,23 @@ def op_intensities(
     )
     head = matmul(N_("head"), rows, spec.hidden_dim, spec.vocab_size, item_bytes)
     attention = _attention(spec, context, batch_size, phase, item_bytes)
-    return (norm, *attention, *_feed_forward(spec, rows, item_bytes), head)
+    added = elementwise(
+        N_("residual sum"), rows, spec.hidden_dim,
+        flops_each=1, num_operands=3, item_bytes=item_bytes,
+    )  # fmt: skip
+    return (
+        *_in_layers(spec.num_layers, norm),
+        *attention,
+        *_in_layers(num_recurrent, *_recurrent(spec, batch_size, num_queries, item_bytes)),
+        *_in_layers(spec.num_layers, added),
+        *_in_layers(spec.num_dense_layers, *_feed_forward(spec, rows, item_bytes)),
+        *_in_layers(spec.num_expert_layers, *_experts(spec, spec.mixture, rows, item_bytes)),
+        head,
+    )
+
+
+def _in_layers(times: int, *operations: Operation) -> tuple[Operation, ...]:
+    return tuple(replace(each, times=times) for each in operations) if times else ()
 
 
 def _attention(
@@ -83,7 +106,7 @@ def _attention(
     num_queries = context if phase == "prefill" else 1
     rows = batch_size * num_queries
     sizes = {
-        "num_keys": _num_keys(spec, context),
+        "num_keys": min(context, spec.indexer.top_k) if spec.indexer else context,
         "num_heads": spec.num_heads,
         "num_kv_heads": spec.num_kv_heads,
         "key_dim": spec.head_dim,
@@ -93,31 +116,63 @@ def _attention(
         "num_queries": num_queries,
     }
     if spec.latent is not None:
-        return (
+        return _in_layers(
+            spec.num_attention_layers,
             *_latent(spec, spec.latent, sizes, rows, phase),
             *_index(spec, spec.latent.query_rank, sizes | {"num_keys": context}, rows),
         )
     keys = spec.num_kv_heads * spec.head_dim
     queries = spec.num_heads * spec.head_dim
-    projected = queries * (1 + spec.attention_gate) + 2 * keys
+    columns = queries * (1 + spec.attention_gate) + 2 * keys
     rotated = elementwise(
         N_("rotary positions"), rows, queries + keys,
         flops_each=ROTATE_FLOPS, num_operands=2, item_bytes=item_bytes,
     )  # fmt: skip
+    projected = matmul(N_("queries, keys, values"), rows, spec.hidden_dim, columns, item_bytes)
+    window = min(context, spec.window or context)
+    windowed = spec.num_windowed_layers if window < context else 0
+    full = _pairs(N_("attention"), ATTENTION_BYTES, sizes)
+    narrow = _pairs(N_("sliding-window attention"), ATTENTION_BYTES, sizes | {"num_keys": window})
+    output = matmul(N_("attention output"), rows, queries, spec.hidden_dim, item_bytes)
+    num_layers = spec.num_attention_layers
     return (
-        matmul(N_("queries, keys, values"), rows, spec.hidden_dim, projected, item_bytes),
-        *([] if spec.learned_positions else [rotated]),
-        _pairs(N_("attention"), ATTENTION_BYTES, sizes),
-        matmul(N_("attention output"), rows, queries, spec.hidden_dim, item_bytes),
+        *_in_layers(num_layers, projected, *([] if spec.learned_positions else [rotated])),
+        *_in_layers(num_layers - windowed, full),
+        *_in_layers(windowed, narrow),
+        *_in_layers(num_layers, output),
     )
 
 
-def _num_keys(spec: ModelSpec, context: int) -> int:
-    """Return the tokens that a query attends to, at most, where all layers agree on it."""
-    if spec.indexer is not None:
-        return min(context, spec.indexer.top_k)
-    all_windowed = spec.num_windowed_layers == spec.num_attention_layers
-    return min(context, spec.window or context) if all_windowed else context
+def _recurrent(
+    spec: ModelSpec, batch_size: int, num_queries: int, item_bytes: float
+) -> tuple[Operation, ...]:
+    """Return the operations of the recurrent layers; states are read and written in 32 bits."""
+    if spec.recurrent is None:
+        return ()
+    kind, rows = spec.recurrent.kind, batch_size * num_queries
+    sizes = flop_sizes(spec) | {
+        "num_products": 2 if kind == "mamba-2" else 3,
+        "num_tokens": rows,
+        "num_recurrent_layers": 1,
+        "num_chunks": batch_size * -(-num_queries // CHUNK),
+    }
+    columns = -(-int(Formula(RECURRENT_INPUTS[kind]).of(sizes)) // spec.hidden_dim)
+    states = Operation(
+        name=N_("states of the heads"),
+        flops=item("states", STATES, sizes, unit="FLOPs", kind="bound", source=MOVED),
+        moved=item("states", STATE_BYTES, sizes, unit="bytes", kind="bound", source=MOVED),
+    )
+    return (
+        matmul(N_("recurrent projections"), rows, spec.hidden_dim, columns, item_bytes),
+        elementwise(
+            N_("convolutions"), rows, int(sizes["conv_dim"]),
+            flops_each=2 * spec.recurrent.kernel, num_operands=2, item_bytes=item_bytes,
+        ),
+        *([states] if spec.recurrent.state_dim else []),
+        matmul(
+            N_("recurrent output"), rows, int(sizes["mixer_dim"]), spec.hidden_dim, item_bytes
+        ),
+    )  # fmt: skip
 
 
 def _latent(
@@ -179,16 +234,6 @@ def _pairs(name: str, moved: Formula, sizes: dict[str, Number]) -> Operation:
 
 
 def _feed_forward(spec: ModelSpec, rows: int, item_bytes: float) -> tuple[Operation, ...]:
-    added = elementwise(
-        N_("residual sum"), rows, spec.hidden_dim,
-        flops_each=1, num_operands=3, item_bytes=item_bytes,
-    )  # fmt: skip
-    if spec.mixture is not None and spec.num_expert_layers:
-        router = matmul(N_("router"), rows, spec.hidden_dim, spec.mixture.num_experts, item_bytes)
-        shared = 3 * spec.mixture.num_shared * spec.mixture.expert_dim
-        always = matmul(N_("shared experts"), rows, spec.hidden_dim, shared, item_bytes)
-        experts = _experts(spec, spec.mixture, rows, item_bytes)
-        return (added, router, experts, *([always] if shared else []))
     columns = spec.ffn_dim * (2 if spec.gated else 1)
     bent = elementwise(
         N_("SwiGLU") if spec.gated else "GELU", rows, spec.ffn_dim,
@@ -198,14 +243,17 @@ def _feed_forward(spec: ModelSpec, rows: int, item_bytes: float) -> tuple[Operat
     )  # fmt: skip
     up = N_("gate and up") if spec.gated else N_("up")
     return (
-        added,
         matmul(up, rows, spec.hidden_dim, columns, item_bytes),
         bent,
         matmul(N_("down"), rows, spec.ffn_dim, spec.hidden_dim, item_bytes),
     )
 
 
-def _experts(spec: ModelSpec, mixture: Mixture, rows: int, item_bytes: float) -> Operation:
+def _experts(
+    spec: ModelSpec, mixture: Mixture | None, rows: int, item_bytes: float
+) -> tuple[Operation, ...]:
+    if mixture is None:
+        return ()
     sizes: dict[str, Number] = {
         "item_bytes": item_bytes,
         "num_tokens": rows,
@@ -215,7 +263,8 @@ def _experts(spec: ModelSpec, mixture: Mixture, rows: int, item_bytes: float) ->
         "hidden_dim": spec.hidden_dim,
         "expert_dim": mixture.expert_dim,
     }
-    return Operation(
+    router = matmul(N_("router"), rows, spec.hidden_dim, mixture.num_experts, item_bytes)
+    routed = Operation(
         name=N_("experts"),
         flops=item("experts", EXPERT_FLOPS, sizes, unit="FLOPs", kind="exact", source=MOVED),
         moved=item(
@@ -223,3 +272,6 @@ def _experts(spec: ModelSpec, mixture: Mixture, rows: int, item_bytes: float) ->
             unit="bytes", source=MOVED, kind="estimated", band=(0.2, 0.0),
         ),
     )  # fmt: skip
+    shared = 3 * mixture.num_shared * mixture.expert_dim
+    always = matmul(N_("shared experts"), rows, spec.hidden_dim, shared, item_bytes)
+    return (router, routed, *([always] if shared else []))

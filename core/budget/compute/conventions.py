@@ -3,7 +3,7 @@
 from typing import Final
 
 from core.budget.check import check_range
-from core.budget.compute.forward_flops import forward_flops, is_pairs, is_scores
+from core.budget.compute.forward_flops import forward_flops, is_pairs, is_scores, training_forward
 from core.budget.compute.step_flops import step_flops
 from core.budget.item import Formula, Item, Number, item
 from core.budget.recipe import TrainingRecipe
@@ -76,9 +76,9 @@ def mfu_conventions(
         "tokens_per_second": tokens_per_second,
         "flops_per_second": flops_per_second,
         "num_params": counts(spec).active,
-        "forward": forward_flops(spec, tokens, recipe.seq_len).amount,
+        "forward": training_forward(spec, tokens, recipe.seq_len).amount,
     }
-    causal = base | {"forward": forward_flops(spec, tokens, recipe.seq_len, causal=True).amount}
+    causal = base | {"forward": training_forward(spec, tokens, recipe.seq_len, causal=True).amount}
     step = step_flops(spec, recipe, causal=True).amount // recipe.accumulation
     rows = (
         (N_("6ND"), SIX_ND, base, _SIX_ND),
@@ -95,6 +95,8 @@ def mfu_conventions(
 
 def six_nd_ratio(spec: ModelSpec, seq_len: int, *, causal: bool) -> Item:
     """Return exact over rule for one sequence of `seq_len`; N are the active parameters.
+
+    Neither side has the blocks for multi-token prediction.
 
     Raises:
         ValueError: If the length is out of range.

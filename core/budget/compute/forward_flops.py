@@ -6,6 +6,7 @@ torch's FlopCounterMode finds in `core.models` (tests/core/budget/compute/test_s
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from core.budget.check import check_range
@@ -88,6 +89,11 @@ LAYER_INPUTS: Final = Formula(
     " + 2 * (num_streams - 1) * hidden_dim ** 2)"
 )
 HEAD: Final = Formula("2 * num_tokens * hidden_dim * vocab_size")
+JOIN: Final = Formula("2 * num_tokens * 2 * hidden_dim * hidden_dim")
+PREDICTION: Final = N_(
+    "DeepSeek-V3 2024, section 2.2: one more block over the joined hidden state and embedding of "
+    "each token, and the shared head again; in training alone, and in no budget of memory"
+)
 
 
 def forward_flops(spec: ModelSpec, num_tokens: int, seq_len: int, *, causal: bool = False) -> Item:
@@ -116,6 +122,36 @@ def forward_flops(spec: ModelSpec, num_tokens: int, seq_len: int, *, causal: boo
         parts.append(item(name, LAYER_INPUTS, sizes, unit="FLOPs", kind="bound", source=INPUTS))
     parts.append(_products(N_("head"), HEAD, sizes))
     return as_guessed(total(N_("forward"), parts, source=PRODUCTS), spec)
+
+
+def training_forward(
+    spec: ModelSpec, num_tokens: int, seq_len: int, *, causal: bool = False
+) -> Item:
+    """Return the FLOPs of a forward pass of training: with multi-token prediction, if there is any.
+
+    Raises:
+        ValueError: As `forward_flops`.
+    """
+    forward = forward_flops(spec, num_tokens, seq_len, causal=causal)
+    if not spec.num_mtp_layers:
+        return forward
+    more = _prediction(spec, num_tokens * spec.num_mtp_layers, seq_len, causal=causal)
+    return as_guessed(total(forward.name, [*forward.children, more], source=PRODUCTS), spec)
+
+
+def _prediction(spec: ModelSpec, num_tokens: int, seq_len: int, *, causal: bool) -> Item:
+    """Return the FLOPs of blocks that predict further tokens, over all tokens of all of them."""
+    experts = spec.mixture and replace(spec.mixture, num_dense_layers=0, alternating=False)
+    block = ModelSpec(
+        name=spec.name, num_layers=1, hidden_dim=spec.hidden_dim, num_heads=spec.num_heads,
+        num_kv_heads=spec.num_kv_heads, head_dim=spec.head_dim, ffn_dim=spec.ffn_dim,
+        vocab_size=spec.vocab_size, seq_len=spec.seq_len, gated=spec.gated, mixture=experts,
+        latent=spec.latent, indexer=spec.indexer,
+    )  # fmt: skip
+    sizes = {"num_tokens": num_tokens, "hidden_dim": spec.hidden_dim}
+    parts = forward_flops(block, num_tokens, seq_len, causal=causal).children
+    joined = _counted(N_("joining projection"), JOIN, sizes, PREDICTION)
+    return total(N_("multi-token prediction"), [joined, *parts], source=PREDICTION)
 
 
 def flop_sizes(spec: ModelSpec) -> dict[str, Number]:

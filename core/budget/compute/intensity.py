@@ -36,11 +36,19 @@ _ELEMENTWISE: Final = (Formula(ELEMENTWISE), Formula(ELEMENTWISE_BYTES))
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Operation:
-    """One operation: its FLOPs, the bytes it moves, and their ratio, each with its formula."""
+    """One operation: its FLOPs, the bytes it moves, and their ratio, each with its formula.
+
+    Attributes:
+        name: What it is.
+        flops: Of one run of it.
+        moved: Bytes of one run of it.
+        times: How often a pass through the model runs it.
+    """
 
     name: str
     flops: Item
     moved: Item
+    times: int = 1
 
     @property
     def intensity(self) -> Item:
@@ -113,7 +121,9 @@ def bound(operation: Operation, flops_per_second: float, bandwidth: float) -> It
     return item(operation.name, BOUND, values, unit="1", kind=kind, source=ROOFLINE)
 
 
-def roofline_seconds(operation: Operation, flops_per_second: float, bandwidth: float) -> Item:
+def roofline_seconds(
+    operation: Operation, flops_per_second: float, bandwidth: float, *, known: Kind = "data sheet"
+) -> Item:
     """Return the least seconds an operation takes: computing or moving, whichever is longer."""
     values = {
         "flops": operation.flops.amount,
@@ -121,7 +131,7 @@ def roofline_seconds(operation: Operation, flops_per_second: float, bandwidth: f
         "num_bytes": operation.moved.amount,
         "bandwidth": bandwidth,
     }
-    kind = weakest(["bound", operation.flops.kind, operation.moved.kind])
+    kind = weakest(["bound", known, operation.flops.kind, operation.moved.kind])
     return item(operation.name, TIME, values, unit="s", kind=kind, source=ROOFLINE)
 
 
@@ -151,19 +161,35 @@ def _operation(name: str, formulas: Sequence[Formula], values: Mapping[str, Numb
     )
 
 
-def together(operations: Sequence[Operation], flops_per_second: float, bandwidth: float) -> Item:
-    """Return the share of the peak that operations reach at most, one after the other.
+def together(
+    operations: Sequence[Operation],
+    flops_per_second: float,
+    bandwidth: float,
+    *,
+    known: Kind = "data sheet",
+) -> Item:
+    """Return the share of the peak that all runs of operations reach, one after the other.
+
+    Args:
+        operations: What runs, each as often as its `times`.
+        flops_per_second: Dense peak.
+        bandwidth: Bytes/s of the memory.
+        known: How these two are known.
 
     Raises:
         ValueError: If there are no operations.
     """
     if not operations:
         raise ValueError("there are no operations to bound")
-    times = [roofline_seconds(each, flops_per_second, bandwidth) for each in operations]
+    times = [
+        roofline_seconds(each, flops_per_second, bandwidth, known=known) for each in operations
+    ]
     values = {
-        "flops": sum(each.flops.amount for each in operations),
+        "flops": sum(each.times * each.flops.amount for each in operations),
         "flops_per_second": flops_per_second,
-        "seconds": sum(time.amount for time in times),
+        "seconds": sum(
+            each.times * time.amount for each, time in zip(operations, times, strict=True)
+        ),
     }
     kind = weakest(time.kind for time in times)
     return item(N_("share of the peak"), TOGETHER, values, unit="1", kind=kind, source=ROOFLINE)

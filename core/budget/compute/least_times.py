@@ -37,7 +37,7 @@ def least_seconds(size: int, dtype: str) -> tuple[Item, ...]:
     return tuple(
         item(
             device.name, LEAST, {"n": size, "flops_per_second": device.peak[dtype]},
-            unit="s", kind=device.limit, source=_SOURCE,
+            unit="s", kind=device.limit(dtype), source=_SOURCE,
         )
         for device in devices
     )  # fmt: skip
@@ -69,13 +69,15 @@ def transfer_seconds(num_bytes: float, device: DeviceSpec) -> tuple[Item, ...]:
     """
     check_range("num_bytes", num_bytes, 1, 1e18)
     links = (
-        (N_("from the host"), device.host_link),
-        (N_("from another device"), device.link_among(2)),
-        (N_("from its own memory"), device.bandwidth),
+        (N_("from the host"), "host_link", device.host_link),
+        (N_("from another device"), "link", device.link_among(2)),
+        (N_("from its own memory"), "bandwidth", device.bandwidth),
     )
-    sizes = [(name, {"num_bytes": num_bytes, "bytes_per_second": speed}) for name, speed in links]
     return tuple(
-        item(name, SECONDS, values, unit="s", kind=device.limit, source=_SHEET)
-        for name, values in sizes
-        if values["bytes_per_second"]
-    )
+        item(
+            name, SECONDS, {"num_bytes": num_bytes, "bytes_per_second": speed},
+            unit="s", kind=device.limit(which), source=_SHEET,
+        )
+        for name, which, speed in links
+        if speed
+    )  # fmt: skip

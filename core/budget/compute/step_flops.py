@@ -7,7 +7,7 @@ a fused attention kernel forgets and makes again, the zeros that fill up a narro
 
 from typing import Final
 
-from core.budget.compute.forward_flops import flop_sizes, forward_flops, is_scores
+from core.budget.compute.forward_flops import flop_sizes, forward_flops, is_scores, training_forward
 from core.budget.item import Formula, Item, Number, as_guessed, item, total
 from core.budget.recipe import LoRA, TrainingRecipe
 from core.budget.weights.adapters import adapter_widths, value_width
@@ -50,6 +50,8 @@ _FROZEN: Final = N_(
 def step_flops(spec: ModelSpec, recipe: TrainingRecipe, *, causal: bool = False) -> Item:
     """Return the FLOPs of one step of one replica: "forward", "backward" and "extra work".
 
+    Blocks for multi-token prediction (DeepSeek-V3) are in it, unless adapters are trained.
+
     Divide by the tensor and pipeline ranks for one device of many; the total over all replicas is
     this times their number. A first layer of experts without an adapter in its attention has a
     little less backward work than said here.
@@ -63,14 +65,15 @@ def step_flops(spec: ModelSpec, recipe: TrainingRecipe, *, causal: bool = False)
         ValueError: If a length is beyond reason, or there is nothing to adapt.
     """
     num_tokens = recipe.num_tokens * recipe.accumulation
-    forward = forward_flops(spec, num_tokens, recipe.seq_len, causal=causal)
     if recipe.lora is None:
+        forward = training_forward(spec, num_tokens, recipe.seq_len, causal=causal)
         values = {"forward": forward.amount}
         backward = item(
             N_("backward"), BACKWARD, values, unit="FLOPs", kind="exact", source=_BACKWARD
         )
     else:
-        frozen, lora = forward, recipe.lora
+        frozen = forward_flops(spec, num_tokens, recipe.seq_len, causal=causal)
+        lora = recipe.lora
         adapters = adapter_forward(spec, lora, num_tokens)
         forward = total(frozen.name, [*frozen.children, adapters], source=frozen.source)
         backward = adapted_backward(spec, lora, frozen, num_tokens, fused=_is_fused(recipe))
@@ -88,7 +91,7 @@ def model_flops(step: Item) -> Item:
 def _extra_work(spec: ModelSpec, recipe: TrainingRecipe, forward: Item) -> list[Item]:
     is_repeated = recipe.checkpointing in {"full", "every_k"}
     sizes = flop_sizes(spec)
-    scores = sum(part.amount for part in forward.children if is_scores(part))
+    scores = sum(part.amount for part in forward.walk() if is_scores(part))
     trained = scores if recipe.lora is None else trained_scores(spec, recipe.lora, scores)
     sizes |= {"scores": scores, "trained_scores": trained}
     parts = []
@@ -103,7 +106,7 @@ def _extra_work(spec: ModelSpec, recipe: TrainingRecipe, forward: Item) -> list[
         parts.append(
             item(N_("padded values"), PADDING, values, unit="FLOPs", kind="exact", source=_PADDING)
         )
-    head = forward.child("head").amount
+    head = sum(part.amount for part in forward.walk() if part.name == "head")
     if recipe.loss_chunks > 1:
         values = {"head": head}
         parts.append(

@@ -7,10 +7,10 @@ from typing import Final, Literal
 from core.budget.check import check_range
 from core.budget.cluster import Cluster, DeviceSpec
 from core.budget.compute.intensity import ridge
-from core.budget.item import Formula, Item, item
+from core.budget.item import Formula, Item, item, weakest
 from core.budget.serving.latency import decode_latency, prefill_latency
 from core.budget.serving.memory import MOST_SEQUENCES, largest_concurrency
-from core.budget.serving.peaks import known_bandwidth, serving_peak
+from core.budget.serving.peaks import known_bandwidth, serving_dtype, serving_peak
 from core.budget.serving.plan import LEAST_MBU, ServingPlan
 from core.language import N_, _
 from core.models.spec import ModelSpec
@@ -83,7 +83,7 @@ def user_speed(token: Item) -> Item:
     """Return the tokens/s that one reader sees, from `decode_latency`."""
     values = {"seconds_per_token": token.amount}
     speed = item(
-        "tokens/s per reader", USER, values, unit="tokens/s", source=token.source, kind="estimated"
+        "tokens/s per reader", USER, values, unit="tokens/s", source=token.source, kind=token.kind
     )
     return replace(speed, low=1 / token.high, high=1 / token.low)
 
@@ -104,7 +104,12 @@ def device_speed(serving: ServingPlan, prefill: Item, token: Item) -> Item:
         "tensor": serving.tensor,
     }
     return item(
-        "tokens/s per device", DEVICE, values, unit="tokens/s", source=_DEVICE, kind="estimated"
+        "tokens/s per device",
+        DEVICE,
+        values,
+        unit="tokens/s",
+        source=_DEVICE,
+        kind=weakest([prefill.kind, token.kind]),
     )
 
 
@@ -229,7 +234,9 @@ def device_ridge(device: DeviceSpec, plan: ServingPlan) -> Item:
     Raises:
         ValueError: If the device has no bandwidth, or no peak for the plan's weights.
     """
-    return ridge(serving_peak(device, plan), known_bandwidth(device), kind=device.known)
+    peak, bandwidth = serving_peak(device, plan), known_bandwidth(device)
+    known = device.known_of("bandwidth", serving_dtype(device, plan))
+    return ridge(peak, bandwidth, kind=known)
 
 
 def calibrated(

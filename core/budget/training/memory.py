@@ -21,7 +21,7 @@ from core.budget.training.scenario import check_recipe
 from core.budget.training.states import optimizer, state_sizes, weights
 from core.budget.training.transients import transient_sizes
 from core.budget.weights.parameters import counts, share_counts
-from core.language import N_
+from core.language import N_, _
 from core.models.spec import ModelSpec
 
 DATA: Final = Formula("2 * 8 * num_tokens")
@@ -41,7 +41,9 @@ LINE_NAMES: Final = (
 _BATCH: Final = N_("token ids and targets, 8 bytes each")
 _DEVICE: Final = N_("one device of the stage")
 _LOADED: Final = N_("the most loaded stage")
-_RESERVE: Final = N_("reserved beyond allocated: 3 to 15 % in torchtitan's and litgpt's tables")
+_RESERVE: Final = N_(
+    "reserved beyond allocated: 3 to 6 % in litgpt's table; 15 % taken as the most"
+)
 _BUFFERS: Final = N_("NCCL's buffers: 0.2 to 1 GiB for each group of ranks that talk")
 
 BAND: Final = (0.01, 0.03)
@@ -49,7 +51,21 @@ BAND: Final = (0.01, 0.03)
 SMALL_BAND: Final = (0.02, 0.05)
 """The same for models below SMALL_MODEL parameters, where one tensor more is seen."""
 SMALL_MODEL: Final = 50_000_000
+NOT_COUNTED: Final[Mapping[str, str]] = {
+    "compile": N_("torch.compile"),
+    "float8": N_("products and gathered weights in FP8"),
+    "every_second": N_("checkpointing that keeps every second product, as torchtitan's does"),
+}
+"""What a run can do that no field of a recipe says."""
 _PEAK: Final = N_("the largest moment of one step; each was held against a simulated step")
+
+
+def not_counted() -> str:
+    """Return, translated, what a run can do that no budget of training counts."""
+    return _(
+        "Not counted, because they cannot be entered: {what}. A run that uses them can need much "
+        "less than the lower end of the band."
+    ).format(what=_(", ").join(_(words) for words in NOT_COUNTED.values()))
 
 
 def training_budget(spec: ModelSpec, recipe: TrainingRecipe, cluster: Cluster) -> Budget:

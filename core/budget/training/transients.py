@@ -42,6 +42,10 @@ MUON: Final = Formula(
 FUSED: Final = Formula("0 * num_updated")
 _STEPS: Final = {"foreach": FOREACH, "for_loop": FOR_LOOP, "fused": FUSED}
 _LOSS: Final = N_("log-probabilities, their gradient and the softmax's, each in fp32: traced")
+_KEPT_LOGITS: Final = N_(
+    "log-probabilities, their gradient and the softmax's, each in fp32: traced; at most the logits "
+    "themselves too, where the training loop keeps them during the backward pass"
+)
 _AUTOCAST: Final = N_(
     "torch.autocast keeps a bf16 copy of each matrix until its context closes, and autograd those"
     " that it has saved until their backward pass"
@@ -262,14 +266,26 @@ def step_walk(recipe: TrainingRecipe) -> str:
 
 
 def logits_and_loss(sizes: Mapping[str, Number]) -> Item:
-    """Return the bytes at the start of the loss's backward pass: 12 a token and vocabulary row."""
-    rule = LOGITS if sizes["loss_chunks"] == 1 else CHUNKED_LOGITS
-    return item("logits and loss", rule, sizes, unit="bytes", kind="exact", source=_LOSS)
+    """Return the bytes at the start of the loss's backward pass: 12 a token and vocabulary row.
+
+    The logits themselves are gone by then unless the training loop still has a name for them.
+    """
+    if sizes["loss_chunks"] > 1:
+        rule, source = CHUNKED_LOGITS, _LOSS
+        return item("logits and loss", rule, sizes, unit="bytes", kind="exact", source=source)
+    return item(
+        "logits and loss", LOGITS, sizes,
+        unit="bytes", source=_KEPT_LOGITS, kind="estimated", band=(0.0, sizes["made_bytes"] / 12),
+    )  # fmt: skip
 
 
 def logits_in_forward(sizes: Mapping[str, Number]) -> Item:
     """Return the bytes in the forward pass of the loss: logits and log-probabilities in fp32."""
-    return item("logits and loss", FORWARD_LOGITS, sizes, unit="bytes", kind="exact", source=_LOSS)
+    above = sizes["made_bytes"] / 8 if sizes["loss_chunks"] == 1 else 0.0
+    return item(
+        "logits and loss", FORWARD_LOGITS, sizes,
+        unit="bytes", source=_KEPT_LOGITS, kind="estimated", band=(0.0, above),
+    )  # fmt: skip
 
 
 def cast_copies(sizes: Mapping[str, Number], num_copied: Number) -> Item:

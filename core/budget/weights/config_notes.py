@@ -70,8 +70,10 @@ def _beyond_notes(spec: ModelSpec, config: Config) -> Iterator[str]:
         yield _("Its vision_config is left out: the text model is counted.")
     if num_layers := spec.num_mtp_layers:
         yield ngettext(
-            "Its files also hold {count} layer for multi-token prediction, which is not counted.",
-            "Its files also hold {count} layers for multi-token prediction, which are not counted.",
+            "Its files also hold {count} layer for multi-token prediction, which counts in the "
+            "FLOPs of training alone.",
+            "Its files also hold {count} layers for multi-token prediction, which count in the "
+            "FLOPs of training alone.",
             num_layers,
         ).format(count=num_layers)
 

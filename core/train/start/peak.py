@@ -6,7 +6,7 @@ Why apart: how fast a device could be is no part of how a run is launched.
 from typing import Any
 
 from core.budget.catalogue.product_names import sold_as
-from core.budget.cluster import peak_of
+from core.budget.cluster import product_dtype
 from core.machine import cached_probe
 from core.machine.nvml import visible_gpus
 from core.train.start.timing import Timing
@@ -19,7 +19,8 @@ def peak_of_run(timing: Timing) -> dict[str, Any]:
     """
     sheet = sold_as(timing.device_name) if timing.device == "cuda" and not _is_slice() else None
     if sheet and (timing.precision != "fp32" or "float32" in sheet.peak):
-        peak, source = peak_of(sheet, timing.precision), str(sheet.known)
+        dtype = product_dtype(sheet, timing.precision)
+        peak, source = sheet.peak[dtype], str(sheet.known_of(dtype))
     else:
         peak, source = _measured(timing), "measured"
     return {"peak_flops_per_second": peak, "peak_source": source} if peak else {}

@@ -111,7 +111,7 @@ def components(chosen: Step) -> Shown:
     step = step_flops(spec, chosen.recipe, causal=chosen.causal)
     rule = flops_rule(counts(spec).active, context)
     forward = step.child("forward")
-    scores = sum(part.amount for part in forward.children if "scores" in part.name)
+    scores = sum(part.amount for part in forward.walk() if "scores" in part.name)
     return Shown(
         headline=_(
             "{flops} for one step of {model} on {tokens} tokens: {ratio} × the 6ND rule; attention "

@@ -71,19 +71,22 @@ SPEEDS: Final = tuple(map(int, decades(2, 5)))  # tokens/s
 CODE_OF_A_ROOF: Final = """
 peak = {peak}  # FLOP/s of {device}, {dtype} without sparsity
 bandwidth = {bandwidth}  # bytes/s of its memory
-operations = [  # name, FLOPs, bytes read and written
+operations = [  # name, how often, FLOPs and bytes of one run
 {rows}
 ]
 ridge_point = peak / bandwidth
 print(f"ridge point: {{ridge_point:,.1f}} FLOP/byte")
-for name, flops, num_bytes in operations:
+for name, _times, flops, num_bytes in operations:
     intensity = flops / num_bytes
     bound = "memory-bound" if intensity < ridge_point else "compute-bound"
     share = min(1, intensity / ridge_point)
     print(f"{{name:28}} {{intensity:10,.2f}} FLOP/byte, {{bound}}: at most {{share:.2%}}")
 
-seconds = sum(max(flops / peak, num_bytes / bandwidth) for _name, flops, num_bytes in operations)
-share = sum(flops for _name, flops, _bytes in operations) / (peak * seconds)
+seconds = flops_in_all = 0.0
+for _name, times, flops, num_bytes in operations:
+    seconds += times * max(flops / peak, num_bytes / bandwidth)
+    flops_in_all += times * flops
+share = flops_in_all / (peak * seconds)
 print(f"one after the other: at most {{share:.3%}} of the peak")
 """
 
@@ -261,8 +264,9 @@ def roofline(below: Below) -> Shown:
     peak = device.peak.get(below.dtype, 0.0)
     if not peak or not device.bandwidth:
         raise ValueError(_("{device} has no known speeds: no roof").format(device=device.name))
-    share = together(operations, peak, device.bandwidth)
-    edge = ridge(peak, device.bandwidth, kind=device.known)
+    known = device.known_of(below.dtype, "bandwidth")
+    share = together(operations, peak, device.bandwidth, known=known)
+    edge = ridge(peak, device.bandwidth, kind=known)
     picture = roofline_picture(operations, device, peak, look())
     return Shown(
         headline=roofline_sentence(below, edge, share),
@@ -278,7 +282,7 @@ def _code_of(below: Below, peak: float) -> str:
     """Return Python that puts the same operations below the same roof."""
     device = below.device.device
     rows = "\n".join(
-        f"    ({_(each.name)!r}, {each.flops.amount}, {each.moved.amount}),"
+        f"    ({_(each.name)!r}, {each.times}, {each.flops.amount}, {each.moved.amount}),"
         for each in below.operations
     )
     return CODE_OF_A_ROOF.format(

@@ -11,7 +11,7 @@ from core.budget.catalogue.precisions import PRECISIONS
 from core.budget.cluster import DeviceSpec
 from core.budget.comparison.one_device import on_one_device
 from core.budget.item import Item
-from core.budget.training.memory import allocated, training_budget
+from core.budget.training.memory import allocated, not_counted, training_budget
 from core.budget.training.scenario import Scenario
 from core.budget.training.states import trained_parameters
 from core.budget.weights.parameters import counts
@@ -132,6 +132,7 @@ def _explain(case: Scenario, budget: Budget) -> None:
         high=look().format_bytes(stage.high),
     )
     st.caption(moment + _nominal(case.cluster.device))
+    st.caption(not_counted())
     st.caption(beside_the_timeline(case, stage))
     if PRECISIONS[case.recipe.precision].copies:
         st.caption(

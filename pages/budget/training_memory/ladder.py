@@ -19,6 +19,7 @@ from core.budget.comparison.published import (
 )
 from core.budget.comparison.rederived import Rung, rederive, step_down
 from core.budget.comparison.rederived import ladder as published_ladder
+from core.budget.training.memory import NOT_COUNTED
 from core.figures.budget.training_memory.ladder import LadderRow, error_text, ladder_picture
 from core.figures.budget.training_memory.scenarios import signed
 from core.language import N_, _
@@ -184,5 +185,8 @@ def _published_row(figure: PublishedFigure) -> tuple[str, ...]:
         numbers = (written(ours.amount, figure.unit), near)
     value = written(figure.value, figure.unit)
     source = f"{figure.source}: “{figure.printed}”"
+    if figure.not_counted:
+        what = _(", ").join(_(NOT_COUNTED[flag]) for flag in figure.not_counted)
+        source += _("; not counted: {what}").format(what=what)
     words = (_(SHORT_ORIGINS[figure.origin]), _(SHORT_KINDS[figure.kind]))
     return (in_language(figure.title), value, *numbers, *words, source)

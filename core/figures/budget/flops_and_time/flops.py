@@ -28,6 +28,7 @@ COMPONENT_LOOKS: Final[Mapping[str, tuple[str, str]]] = {
     "shared experts": ("experts", "/"),
     "router": ("norms", ""),
     "head": ("embedding", ""),
+    "multi-token prediction": ("temporary", "/"),
     "scores again": ("attention", "\\"),
     "padded values": ("temporary", "."),
     "logits again": ("embedding", "\\"),

@@ -133,6 +133,7 @@ def roofline_picture(
     y = _powers_axis(_("attainable FLOP/s"), lowest, peak * 4, _rate_tick)
     table = {
         _("operation"): [mark.name for mark in marks],
+        _("runs"): [f"{each.times:,}" for each in operations],
         _("FLOPs"): [f"{each.flops.amount:,.4g}" for each in operations],
         _("bytes moved"): [f"{each.moved.amount:,.4g}" for each in operations],
         _("arithmetic intensity (FLOP/byte)"): [f"{mark.intensity:,.4g}" for mark in marks],

@@ -1,5 +1,6 @@
 """Devices: held against each other's data sheets, and against the sheets' own ratios."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -13,6 +14,8 @@ from core.budget.recipe import TrainingRecipe
 from core.budget.serving.latency import decode_latency
 from core.budget.serving.memory import inference_budget
 from core.budget.serving.plan import ServingPlan
+from core.budget.serving.throughput import user_speed
+from core.budget.training.duration import seconds_item, training_time
 from core.budget.training.memory import training_budget
 from core.machine.kept_probe import Device, Probe, Speed
 from core.units import GIB, MIB
@@ -76,11 +79,53 @@ def test_no_budget_counts_the_context_again():
             assert not any("context" in line.name for line in budget.item.walk()), key
 
 
-def test_rows_from_memory_are_no_data_sheet():
+DOUBT = re.compile(
+    r"guess|queried|recalled|ratio|disagree|assumed|taken as|one table|no sheet|prints no"
+    r"|(link|bandwidth|int8): "
+)
+SPEEDS = {"bandwidth": "bandwidth", "host link": "host_link", "link": "link", "int8": "int8"}
+
+
+def doubted(source):
+    """Return what a source's own words doubt: speeds with how they are known, or "all"."""
+    found = {}
+    for clause in filter(DOUBT.search, re.split("; ", source)):
+        kind = "measured" if "queried" in clause else "claimed"
+        words = re.findall(r"bandwidth|host\s+link|link|int8", clause)
+        found |= {SPEEDS[word]: kind for word in words} or {"all": kind}
+        if re.search(r"rates|fp32|FP8|fp4", clause) and "taken as" not in clause:
+            found["all"] = kind
+    return found
+
+
+def test_a_speed_is_known_as_well_as_its_own_source_says_and_no_better():
     for key, device in DEVICES.items():
-        doubts = any(word in device.source for word in ("recalled", "ratio", "disagree"))
-        doubts = doubts and not key.startswith("v100")  # V100: int8 alone
-        assert device.known == ("claimed" if doubts else "data sheet"), key
+        doubts = doubted(device.source)
+        if device.known == "data sheet":
+            assert device.doubts == doubts, key
+        else:
+            assert (device.known, dict(device.doubts)) == ("claimed", {}), key
+            assert doubts, key
+    assert DEVICES["b200"].known_of("fp8") == "data sheet"
+    assert DEVICES["b200"].known_of("fp8", "bandwidth") == "measured"
+    assert DEVICES["gb200"].limit("host_link") == "claimed"
+    assert DEVICES["gb200"].limit("link") == "bound"
+    assert DEVICES["v100-32gb"].known_of("int8") == "claimed"
+
+
+def test_no_time_is_better_known_than_the_speeds_that_it_divides_by():
+    spec, plan = MODELS["llama-2-7b"], ServingPlan(weight_format="float16", tensor=2)
+    recipe = TrainingRecipe(precision="mixed_bf16")
+    for key, device in DEVICES.items():
+        pair = Cluster(device=device, num_devices=2)
+        half = "bfloat16" if "bfloat16" in device.peak else "float16"
+        token = decode_latency(spec, plan, pair)
+        assert token.kind == device.estimate("bandwidth", "link", half), key
+        assert user_speed(token).kind == token.kind, key
+        time = training_time(spec, recipe, pair, 1e9, 0.4)
+        assert time.kind == device.estimate(half, "link"), key
+        assert time.child("compute").kind == device.estimate(half), key
+    assert seconds_item(7, 7, 1, 1e12, 0.5, known="claimed").kind == "claimed"
 
 
 def test_links_are_half_of_what_the_data_sheet_adds_up_over_both_directions():

@@ -13,6 +13,7 @@ from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.hf_config import compact_config, model_from_config, read_config
 from core.budget.catalogue.hf_families import OTHER_NAMES
 from core.budget.cluster import Cluster
+from core.budget.compute.block_operations import op_intensities
 from core.budget.compute.forward_flops import forward_flops, is_pairs
 from core.budget.compute.step_flops import step_flops
 from core.budget.recipe import LoRA, TrainingRecipe
@@ -489,6 +490,9 @@ def test_products_with_weights_are_two_flops_a_weight_and_pairs_only_of_layers_w
         exact = sum(part.amount for part in tree.children
                     if not is_pairs(part) and part.kind == "exact")  # fmt: skip
         assert exact == 2 * weights, name
+        run = op_intensities(spec, 1, phase="decode")
+        products = sum(each.times * each.flops.amount for each in run if each.flops.kind == "exact")
+        assert products >= 2 * weights, name
         pairs = sum(part.amount for part in tree.children if is_pairs(part))
         latent = spec.latent
         width = (

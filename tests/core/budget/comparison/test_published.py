@@ -63,8 +63,8 @@ def test_the_ground_truths_of_this_issue_have_their_rows():
 
 
 def test_independent_derived_and_fitted_figures_are_counted_apart():
-    assert count_origins() == {"printed": 23, "derived": 14, "fitted": 8}
-    assert sum(count_origins().values()) == len(published()) == 45
+    assert count_origins() == {"printed": 25, "derived": 14, "fitted": 8}
+    assert sum(count_origins().values()) == len(published()) == 47
 
 
 def test_a_fitted_figure_is_a_row_of_the_fit_and_no_other_is():
@@ -100,6 +100,19 @@ def test_a_row_that_promises_nothing_is_refused():
         ({"source": ""}, "a: source, title and printed must be given"),
     ):
         refused(sentence, read_published, ROW.format(**GOOD | change))
+
+
+def test_a_run_that_did_what_no_budget_counts_is_no_proof_of_a_band():
+    flagged = {"tolerance": '"band"\nnot_counted = ["compile"]'}
+    refused(
+        "a run with compile is no proof of a band", read_published, ROW.format(**GOOD | flagged)
+    )
+    unknown = {"tolerance": '0.1\nnot_counted = ["luck"]'}
+    refused(
+        "not_counted is 'luck'; use one of: compile", read_published, ROW.format(**GOOD | unknown)
+    )
+    proofs = {row.slug for row in published().values() if row.tolerance is None}
+    assert proofs == {"litgpt-7b-lora-1", "litgpt-7b-lora-2", "litgpt-13b-lora-1"}
 
 
 def test_a_slug_stands_once_and_a_quantity_must_be_known():

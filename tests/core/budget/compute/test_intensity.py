@@ -72,5 +72,6 @@ def test_bytes_moved_are_the_fewest_so_what_follows_from_them_is_a_bound():
         assert bound(operation, PEAK, BANDWIDTH).kind == "bound"
         assert roofline_seconds(operation, PEAK, BANDWIDTH).kind == "bound"
     assert together(operations, PEAK, BANDWIDTH).kind == "bound"
+    assert together(operations, PEAK, BANDWIDTH, known="claimed").kind == "claimed"
     assert ridge(PEAK, BANDWIDTH).kind == "data sheet"
     assert ridge(PEAK, BANDWIDTH, kind="claimed").kind == "claimed"

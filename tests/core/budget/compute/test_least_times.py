@@ -50,5 +50,8 @@ def test_the_least_time_is_a_bound_and_no_better_known_than_the_device():
     assert kinds["H100 SXM"] == "bound"
     assert kinds["M4 Max (128 GB)"] == "claimed"  # Apple prints no rate: it is recalled
     assert {item.kind for item in transfer_seconds(64e9, DEVICES["a100-80gb"])} == {"bound"}
+    assert [each.kind for each in transfer_seconds(1, DEVICES["gb200"])] == [
+        "claimed", "bound", "bound",  # its source calls the host link a guess
+    ]  # fmt: skip
     typed = custom_device(memory=1e9, flops_per_second=1e12, bandwidth=1e12)
     assert {item.kind for item in transfer_seconds(64e9, typed)} == {"claimed"}

@@ -6,6 +6,7 @@ import pytest
 
 from core.budget.catalogue.models import MODELS
 from core.budget.catalogue.profiles import PROFILES
+from core.budget.compute.forward_flops import forward_flops
 from core.budget.compute.step_flops import model_flops, step_flops
 from core.budget.recipe import LoRA, TrainingRecipe
 from core.budget.weights.parameters import counts
@@ -98,7 +99,9 @@ def test_every_row_of_the_catalogue_is_counted_exactly_with_fewer_layers():
         layers = 1 + (row.num_dense_layers if row.mixture else 1)
         windowed = min(row.num_windowed_layers, 1)
         # torch's kernels attend to every token, so that an indexer's picks are counted elsewhere
-        spec = replace(row, num_layers=layers, num_windowed_layers=windowed, indexer=None)
+        spec = replace(
+            row, num_layers=layers, num_windowed_layers=windowed, indexer=None, num_mtp_layers=0
+        )
         if row.mixture and row.mixture.alternating:
             mixture = replace(row.mixture, num_dense_layers=1)
             spec = replace(spec, num_layers=2, mixture=mixture)
@@ -146,6 +149,28 @@ def test_every_line_is_its_formula_with_its_numbers():
     for spec in SPECS.values():
         for recipe in [*RECIPES, *(replace(RECIPE, lora=lora) for lora in ADAPTED)]:
             check_tree(step_flops(spec, recipe))
+
+
+def test_multi_token_prediction_is_a_line_of_training_and_of_nothing_else():
+    """DeepSeek-V3 at 4,096 tokens: 260.0 GFLOP a token published (Megatron Bridge), causal."""
+    spec, recipe = MODELS["deepseek-v3"], TrainingRecipe(seq_len=4096)
+    without = replace(spec, num_mtp_layers=0)
+    whole, plain = (model_flops(step_flops(each, recipe, causal=True)) for each in (spec, without))
+    assert plain.amount / 4096 == pytest.approx(250.46e9, rel=1e-4)
+    assert whole.amount / 4096 == pytest.approx(260.02e9, rel=3e-3)
+    line = whole.child("forward").child("multi-token prediction")
+    assert whole.amount - plain.amount == 3 * line.amount
+    each = 2 * (7168 * (256 + 129_280 + 2 * 7168) + 9 * 3 * 7168 * 2048)
+    attention = 7168 * 1536 + 1536 * 128 * 192 + 7168 * 576 + 512 * 128 * 256 + 128 * 128 * 7168
+    pairs = 4097 * 128 * (192 + 128)
+    assert line.amount == 4096 * (each + 2 * attention + pairs)
+    adapted = replace(recipe, lora=LoRA(targets=("o",)))
+    assert step_flops(spec, adapted).amount == step_flops(without, adapted).amount
+    assert forward_flops(spec, 64, 64) == forward_flops(without, 64, 64)
+    for way in (recipe, replace(recipe, checkpointing="full"), replace(recipe, loss_chunks=4)):
+        check_tree(step_flops(spec, way))
+        ratio = step_flops(spec, way).amount / step_flops(without, way).amount
+        assert 1.03 < ratio < 1.05, way
 
 
 def test_adapters_that_find_nothing_to_adapt_are_refused():

@@ -1,8 +1,12 @@
 """What a step needs for a moment."""
 
+import torch
+from torch.nn.functional import cross_entropy
+
 from core.budget.catalogue.models import MODELS
 from core.budget.recipe import TrainingRecipe
 from core.budget.share import whole
+from core.budget.simulation.tracker import StorageTracker
 from core.budget.training.states import state_sizes
 from core.budget.training.transients import (
     logits_and_loss,
@@ -31,6 +35,30 @@ def sizes_of(recipe, spec=SPEC):
 def test_cross_entropy_over_fp32_logits_takes_12_bytes_a_token_and_vocabulary_row():
     recipe = TrainingRecipe(seq_len=8192)
     assert logits_and_loss(sizes_of(recipe)).amount == 12 * 8192 * 128_256
+
+
+def test_logits_that_the_training_loop_keeps_are_the_upper_end_of_the_loss():
+    """Oracle: the loss on meta tensors, the logits' name kept or given up before backward."""
+
+    def peak(keeps: bool) -> int:
+        tracker = StorageTracker()
+        hidden = torch.empty(64, 32, device="meta", dtype=torch.bfloat16, requires_grad=True)
+        tracker.ignore([hidden])
+        with tracker:
+            logits = hidden.expand(5, 64, 32).flatten(0, 1) * 1  # their own storage, as a head's
+            loss = cross_entropy(logits.float(), torch.zeros(320, device="meta", dtype=int))
+            if not keeps:
+                del logits
+            loss.backward()
+        return tracker.timeline({}).peak
+
+    numbers = 320 * 32
+    small = {"loss_chunks": 1, "num_tokens": 320, "vocab_size": 32, "made_bytes": 2}
+    found = logits_and_loss(small)
+    beside = peak(keeps=False) - found.amount  # targets, the loss, sums of rows
+    assert 0 <= beside < numbers
+    assert peak(keeps=True) - beside == found.high == found.amount + 2 * numbers
+    assert found.kind == "estimated"
 
 
 def test_the_loss_in_pieces_needs_one_piece_and_the_heads_gradient():

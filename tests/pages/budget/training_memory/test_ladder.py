@@ -21,14 +21,15 @@ def test_every_published_figure_stands_in_the_table(open_script):
         assert figure.source in line, figure.slug
         assert ("| – | – |" in line) == (not figure.quantity), figure.slug
         assert ("inside our band" in line) == (figure.tolerance is None), figure.slug
+        assert ("not counted: " in line) == bool(figure.not_counted), figure.slug
 
 
 def test_what_is_independent_is_counted_apart(open_script):
     app = open_script(SCRIPT)
     (place,) = app.expander
-    assert "23 of 45" in place.label
+    assert "25 of 47" in place.label
     lines = opened(open_script).splitlines()
-    for word, count in (("independent", 23), ("derived", 14), ("fitted", 8)):
+    for word, count in (("independent", 25), ("derived", 14), ("fitted", 8)):
         assert sum(f"| {word} |" in line for line in lines) == count, word
 
 

@@ -65,6 +65,8 @@ def test_words_say_what_is_memory_bound_and_the_table_has_every_operation():
     assert "Memory-bound: relu, gelu, dot product, matrix times vector." in picture.alt
     assert picture.table["arithmetic intensity (FLOP/byte)"][0] == "0.25"
     assert {len(column) for column in picture.table.values()} == {5}
+    decode = op_intensities(MODELS["llama-3.1-8b"], 4096, phase="decode")
+    assert set(roofline_picture(decode, H100, PEAK, Look()).table["runs"]) == {"32", "1"}
 
 
 def test_a_roof_of_tiny_or_huge_numbers_and_every_mark_stay_on_the_picture():
