@@ -135,6 +135,10 @@ class DeviceSpec:
         """Return how a limit is known that follows from these speeds."""
         return weakest(["bound", self.known_of(*speeds)])
 
+    def estimate(self, *speeds: str) -> Kind:
+        """Return how an estimate is known that follows from these speeds."""
+        return weakest(["estimated", self.known_of(*speeds)])
+
     def has_sparse_peak(self, dtype: str) -> bool:
         """Return whether the data sheet prints twice the peak for 2:4 sparsity in this dtype."""
         return self.sparsity and dtype != "float32"  # vector units, not tensor cores

@@ -198,7 +198,8 @@ class ModelSpec:
             none; their matrices are in the published files (Gemma 3n).
         num_kv_shared_windowed: How many of those have the window.
         layer_inputs: What Gemma 3n adds to each layer.
-        num_mtp_layers: Layers for multi-token prediction in its files; no part of the text model.
+        num_mtp_layers: Blocks that predict further tokens in training; published beside the model
+            and not counted in it.
         published: Parameters as published or as counted from the published weights; 0 if unknown.
         beyond: Those of them that are no part of the text model.
         quantized: Format of `core.dtypes` in which its makers publish its matrices; "" where they

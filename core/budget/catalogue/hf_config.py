@@ -1,6 +1,7 @@
 """A model from the config.json that lies beside its weights on Hugging Face; nothing is fetched."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -45,6 +46,8 @@ _OF_THE_WHOLE: Final = (
     *("model_type", "architectures", "quantization_config", "vision_config"),
     "tie_word_embeddings",
 )
+_NO_DECODER: Final = re.compile("vision|visual|audio|image|encoder|talker|quant")
+_NUM_LAYERS: Final = ("num_hidden_layers", "n_layer", *OTHER_NAMES["num_hidden_layers"])
 _UNGATED: Final = frozenset({"relu2", "squared_relu", "xielu"})
 _NEVER_NULL: Final = ("vocab_size", "seq_len", "head_dim")
 _MEANT_NULL: Final = ("sliding_window", "attention_chunk_size", "num_key_value_heads")
@@ -176,7 +179,17 @@ def language_part(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def _inner(config: Config) -> dict[str, Any] | None:
-    return next((config[key] for key in _PARTS if isinstance(config.get(key), dict)), None)
+    """Return what describes the decoder inside a file that describes more, if it does."""
+    if _has_layers(config):
+        return config["text_config"] if isinstance(config.get("text_config"), dict) else None
+    named = [key for key in _PARTS if key in config]
+    others = [key for key in config if key not in _PARTS and not _NO_DECODER.search(key)]
+    parts = (config[key] for key in (*named, *others) if isinstance(config[key], dict))
+    return next((part for part in parts if _has_layers(part) or _inner(part)), None)
+
+
+def _has_layers(config: Config) -> bool:
+    return any(config.get(key) is not None for key in _NUM_LAYERS)
 
 
 def _first_names(config: dict[str, Any]) -> dict[str, Any]:

@@ -213,9 +213,9 @@ def adapted_backward(
 
 def trained_scores(spec: ModelSpec, lora: LoRA, scores: Number) -> Number:
     """Return the part of the scores that a gradient passes: all layers, or all but the first."""
-    if _trained_projections(spec, lora):
+    if _trained_projections(spec, lora) or 0 in spec.without_attention:
         return scores
-    return scores * (spec.num_layers - 1) // spec.num_layers
+    return scores * (spec.num_attention_layers - 1) // spec.num_attention_layers
 
 
 def _trained_projections(spec: ModelSpec, lora: LoRA) -> frozenset[str]:
@@ -225,10 +225,10 @@ def _trained_projections(spec: ModelSpec, lora: LoRA) -> frozenset[str]:
 def _untrained(spec: ModelSpec, lora: LoRA, scores: Number) -> Number:
     """Return the products of the first layer's attention whose gradient nobody needs."""
     trained = _trained_projections(spec, lora)
-    if not trained:
+    if not trained or 0 in spec.without_attention:
         return 0
     skipped = 3 - len(trained) + (trained == {"v"})  # without q and k none for the weights either
-    return skipped * scores // (2 * spec.num_layers)
+    return skipped * scores // (2 * spec.num_attention_layers)
 
 
 def _adapter_values(spec: ModelSpec, lora: LoRA, num_tokens: int) -> dict[str, Number]:

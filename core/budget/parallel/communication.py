@@ -101,7 +101,8 @@ def link_seconds(sent: Item, bytes_per_second: float, cluster: Cluster) -> Item:
         "num_bytes": sent.amount,
         "bytes_per_second": check_speed(bytes_per_second),
     }
-    return item(sent.name, SECONDS, values, unit="s", source=LINKS, kind="estimated", band=BAND)
+    known = cluster.device.estimate("link")
+    return item(sent.name, SECONDS, values, unit="s", source=LINKS, kind=known, band=BAND)
 
 
 def _speed(cluster: Cluster, axis: Axis) -> float:

@@ -8,13 +8,14 @@ from dataclasses import replace
 from typing import Final
 
 from core.budget.check import check_range
-from core.budget.cluster import Cluster
+from core.budget.cluster import Cluster, DeviceSpec
 from core.budget.compute.forward_flops import flop_sizes, forward_flops, is_pairs
 from core.budget.item import (
     GUESSED_TIME,
     GUESSED_WORK,
     Formula,
     Item,
+    Kind,
     Number,
     as_guessed,
     item,
@@ -22,7 +23,7 @@ from core.budget.item import (
 )
 from core.budget.serving.decode_speeds import Band, decode_band, measured_fit
 from core.budget.serving.kv_cache import kv_read
-from core.budget.serving.peaks import known_bandwidth, product_peak, serving_peak
+from core.budget.serving.peaks import known_bandwidth, product_peak, serving_dtype, serving_peak
 from core.budget.serving.plan import ServingPlan
 from core.budget.weights.parameters import share_counts
 from core.budget.weights.stored import (
@@ -115,7 +116,8 @@ def prefill_latency(spec: ModelSpec, serving: ServingPlan, cluster: Cluster) -> 
     work = {"weight_bytes": read.amount, "kv_bytes": 0}
     work |= _flops(prefill_flops(spec, num_tokens))
     values = _speeds(spec, serving, cluster) | work | {"num_tokens": num_tokens}
-    return as_guessed(_latency("time to first token", serving, values, NO_BAND), spec, GUESSED_TIME)
+    first = _latency("time to first token", serving, cluster.device, values, NO_BAND)
+    return as_guessed(first, spec, GUESSED_TIME)
 
 
 def decode_latency(
@@ -141,7 +143,8 @@ def decode_latency(
         **_flops(decode_flops(spec, seen, serving.concurrency)),
     }
     values = _speeds(spec, serving, cluster) | work | {"num_tokens": serving.concurrency}
-    token = _latency("time per token", serving, values, decode_band(serving, cluster.device))
+    band = decode_band(serving, cluster.device)
+    token = _latency("time per token", serving, cluster.device, values, band)
     return as_guessed(token, spec, GUESSED_TIME)
 
 
@@ -150,12 +153,21 @@ def mean_context(serving: ServingPlan) -> int:
     return serving.prompt_len + serving.output_len // 2
 
 
-def _latency(name: str, serving: ServingPlan, values: dict[str, Number], band: Band) -> Item:
+def _latency(
+    name: str, serving: ServingPlan, device: DeviceSpec, values: dict[str, Number], band: Band
+) -> Item:
     is_native = serving.compute == "native"
     formula, source = (NATIVE_COMPUTING, _NATIVE) if is_native else (COMPUTING, _COMPUTE)
     roofline = (
-        _seconds("reading", READING, values, _READ, band),
-        _seconds("computing", formula, values, source, band),
+        _seconds("reading", READING, values, _READ, band, device.estimate("bandwidth")),
+        _seconds(
+            "computing",
+            formula,
+            values,
+            source,
+            band,
+            device.estimate(serving_dtype(device, serving)),
+        ),
     )
     parts = [total("reading or computing", roofline, source=_ROOFLINE, combine="max")]
     if serving.tensor == 1:
@@ -163,13 +175,15 @@ def _latency(name: str, serving: ServingPlan, values: dict[str, Number], band: B
     else:
         check_range("link", values["link"], 1, 1e18)
         parts.append(_seconds("launches and joins", JOINS, values, _LAUNCH, band))
-        parts.append(_seconds("all-reduces", ALL_REDUCES, values, _RING, band))
+        known = device.estimate("link")
+        parts.append(_seconds("all-reduces", ALL_REDUCES, values, _RING, band, known))
     return total(name, parts, source=band.source)
 
 
 def _flops(work: Item) -> dict[str, Number]:
     """Return the FLOPs of a pass, and those of them that multiply quantized matrices."""
-    wide = [part for part in work.children if is_pairs(part) or part.name in {"head", "router"}]
+    kept = {"head", "router", "states of the heads"}
+    wide = [part for part in work.children if is_pairs(part) or part.name in kept]
     return {"flops": work.amount, "matrix_flops": work.amount - sum(part.amount for part in wide)}
 
 
@@ -192,10 +206,15 @@ def _speeds(spec: ModelSpec, serving: ServingPlan, cluster: Cluster) -> dict[str
 
 
 def _seconds(
-    name: str, formula: Formula, values: dict[str, Number], source: str, band: Band
+    name: str,
+    formula: Formula,
+    values: dict[str, Number],
+    source: str,
+    band: Band,
+    kind: Kind = "estimated",
 ) -> Item:
     either = (band.below, band.above)
-    return item(name, formula, values, unit="s", source=source, kind="estimated", band=either)
+    return item(name, formula, values, unit="s", source=source, kind=kind, band=either)
 
 
 def weights_read(spec: ModelSpec, serving: ServingPlan, num_tokens: int) -> Item:

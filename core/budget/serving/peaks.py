@@ -46,6 +46,15 @@ def serving_peak(device: DeviceSpec, plan: ServingPlan) -> float:
     return product_peak(device, plan.weight_format)
 
 
+def serving_dtype(device: DeviceSpec, plan: ServingPlan) -> str:
+    """Return the dtype in which a plan's matrices are multiplied: a key of `DeviceSpec.peak`."""
+    bits = bits_per_value(plan.weight_format)
+    if plan.compute == "native" and bits < 16:
+        return NATIVE[plan.weight_format]
+    wanted = ("bfloat16", "float16", "float32") if bits <= 16 else ("float32",)
+    return next(dtype for dtype in wanted if device.peak.get(dtype))
+
+
 def native_peak(device: DeviceSpec, weight_format: str) -> float:
     """Return the dense FLOP/s at which a device multiplies codes of a format as they are stored.
 

@@ -8,10 +8,10 @@ from typing import Final, Literal
 from core.budget.check import check_range
 from core.budget.cluster import Cluster, DeviceSpec
 from core.budget.compute.intensity import ridge
-from core.budget.item import Formula, Item, item
+from core.budget.item import Formula, Item, item, weakest
 from core.budget.serving.latency import decode_latency, prefill_latency
 from core.budget.serving.memory import MOST_SEQUENCES, largest_concurrency
-from core.budget.serving.peaks import NATIVE, known_bandwidth, serving_peak
+from core.budget.serving.peaks import known_bandwidth, serving_dtype, serving_peak
 from core.budget.serving.plan import LEAST_MBU, ServingPlan
 from core.language import N_, _
 from core.models.spec import ModelSpec
@@ -86,7 +86,7 @@ def user_speed(token: Item) -> Item:
     """Return the tokens/s that one reader sees, from `decode_latency`."""
     values = {"seconds_per_token": token.amount}
     speed = item(
-        "tokens/s per reader", USER, values, unit="tokens/s", source=token.source, kind="estimated"
+        "tokens/s per reader", USER, values, unit="tokens/s", source=token.source, kind=token.kind
     )
     fastest = 1 / token.low if token.low else inf
     return replace(speed, low=1 / token.high, high=fastest, guess=token.guess)
@@ -108,7 +108,12 @@ def device_speed(serving: ServingPlan, prefill: Item, token: Item) -> Item:
         "tensor": serving.tensor,
     }
     speed = item(
-        "tokens/s per device", DEVICE, values, unit="tokens/s", source=_DEVICE, kind="estimated"
+        "tokens/s per device",
+        DEVICE,
+        values,
+        unit="tokens/s",
+        source=_DEVICE,
+        kind=weakest([prefill.kind, token.kind]),
     )
     return replace(speed, guess=prefill.guess)
 
@@ -238,9 +243,9 @@ def device_ridge(device: DeviceSpec, plan: ServingPlan) -> Item:
     Raises:
         ValueError: If the device has no bandwidth, or no peak for the plan's weights.
     """
-    wide = () if plan.compute == "native" else ("bfloat16", "float16")
-    known = device.known_of("bandwidth", *(wide or (NATIVE.get(plan.weight_format, ""),)))
-    return ridge(serving_peak(device, plan), known_bandwidth(device), kind=known)
+    peak, bandwidth = serving_peak(device, plan), known_bandwidth(device)
+    known = device.known_of("bandwidth", serving_dtype(device, plan))
+    return ridge(peak, bandwidth, kind=known)
 
 
 def calibrated(

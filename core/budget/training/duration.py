@@ -3,9 +3,19 @@
 from typing import Final
 
 from core.budget.check import check_range
-from core.budget.cluster import Cluster, peak_of
+from core.budget.cluster import Cluster, peak_of, product_dtype
 from core.budget.compute.step_flops import model_flops, step_flops
-from core.budget.item import GUESSED_WORK, Formula, Item, Number, as_guessed, item, total
+from core.budget.item import (
+    GUESSED_WORK,
+    Formula,
+    Item,
+    Kind,
+    Number,
+    as_guessed,
+    item,
+    total,
+    weakest,
+)
 from core.budget.parallel.communication import exposed_seconds
 from core.budget.parallel.pipeline import bubble
 from core.budget.recipe import TrainingRecipe
@@ -54,9 +64,15 @@ def training_seconds(
 
 
 def seconds_item(
-    num_params: int, num_tokens: int, num_devices: int, flops_per_second: float, mfu: float
+    num_params: int,
+    num_tokens: int,
+    num_devices: int,
+    flops_per_second: float,
+    mfu: float,
+    *,
+    known: Kind = "estimated",
 ) -> Item:
-    """Return `training_seconds` with its formula.
+    """Return `training_seconds` with its formula; `known` is how the peak is known.
 
     Raises:
         ValueError: As `training_seconds`.
@@ -73,9 +89,8 @@ def seconds_item(
         "flops_per_second": flops_per_second,
         "mfu": mfu,
     }
-    return item(
-        N_("training time"), SECONDS, values, unit="s", source=SIX_ND, kind="estimated", band=0.1
-    )
+    kind = weakest(["estimated", known])
+    return item(N_("training time"), SECONDS, values, unit="s", source=SIX_ND, kind=kind, band=0.1)
 
 
 def training_time(
@@ -105,15 +120,16 @@ def training_time(
     check_range("mfu", mfu, 1e-6, 1)
     step = step_flops(spec, recipe, causal=causal)
     sizes = _sizes(recipe, cluster, num_tokens, mfu)
-    parts = [_compute(N_("compute"), model_flops(step), sizes)]
+    kind = _known(recipe, cluster)
+    parts = [_compute(N_("compute"), model_flops(step), sizes, kind)]
     if len(step.children) > 2:
-        parts.append(_compute(N_("extra work"), step.child("extra work"), sizes))
+        parts.append(_compute(N_("extra work"), step.child("extra work"), sizes, kind))
     if cluster.num_devices > 1:
         parts.append(_communication(exposed_seconds(spec, recipe, cluster), sizes))
     if cluster.pipeline > 1:
         busy = sum(part.amount for part in parts if part.name != "communication")
         values = {"busy_seconds": busy, "bubble": bubble(cluster, recipe.accumulation)}
-        parts.append(_line(N_("pipeline bubble"), BUBBLE, values, _BUBBLE))
+        parts.append(_line(N_("pipeline bubble"), BUBBLE, values, _BUBBLE, kind))
     return as_guessed(total(N_("training time"), parts, source=_SUM), spec, GUESSED_WORK)
 
 
@@ -130,7 +146,8 @@ def reached_mfu(
         "peak": sizes["flops_per_second"],
         "seconds": seconds,
     }
-    mfu = item(N_("MFU"), REACHED, values, unit="1", source=_REACHED, kind="estimated", band=0.1)
+    kind = _known(recipe, cluster)
+    mfu = item(N_("MFU"), REACHED, values, unit="1", source=_REACHED, kind=kind, band=0.1)
     return as_guessed(mfu, spec, GUESSED_WORK)
 
 
@@ -151,8 +168,13 @@ def _sizes(
     return sizes
 
 
-def _compute(name: str, flops: Item, sizes: dict[str, Number]) -> Item:
-    return _line(name, COMPUTE, sizes | {"step_flops": flops.amount}, _COMPUTE)
+def _known(recipe: TrainingRecipe, cluster: Cluster) -> Kind:
+    """Return how an estimate is known that divides by the peak of the products."""
+    return cluster.device.estimate(product_dtype(cluster.device, recipe.precision))
+
+
+def _compute(name: str, flops: Item, sizes: dict[str, Number], kind: Kind) -> Item:
+    return _line(name, COMPUTE, sizes | {"step_flops": flops.amount}, _COMPUTE, kind)
 
 
 def _communication(each: Item, sizes: dict[str, Number]) -> Item:
@@ -164,8 +186,8 @@ def _communication(each: Item, sizes: dict[str, Number]) -> Item:
     )  # fmt: skip
 
 
-def _line(name: str, formula: Formula, values: dict[str, Number], source: str) -> Item:
-    return item(name, formula, values, unit="s", source=source, kind="estimated", band=0.1)
+def _line(name: str, formula: Formula, values: dict[str, Number], source: str, kind: Kind) -> Item:
+    return item(name, formula, values, unit="s", source=source, kind=kind, band=0.1)
 
 
 def cost(num_devices: int, seconds: float, price_per_hour: float) -> Item:

@@ -63,8 +63,8 @@ _PEAK: Final = N_("the largest moment of one step; each was held against a simul
 def not_counted() -> str:
     """Return, translated, what a run can do that no budget of training counts."""
     return _(
-        "Not counted, for it cannot be entered: {what}. A run with it can need much less than the "
-        "lower end of the band."
+        "Not counted, because they cannot be entered: {what}. A run that uses them can need much "
+        "less than the lower end of the band."
     ).format(what=_(", ").join(_(words) for words in NOT_COUNTED.values()))
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from core.budget.by_hand.rules import flops_rule
+from core.budget.item import Item
 from core.budget.training.duration import cost, seconds_item
 from core.figures.budget.flops_and_time.days import DAY, days_picture
 from core.figures.budget.flops_frame import scientific
@@ -101,7 +102,7 @@ def days(run: Run) -> Shown:
         ValueError: If nobody knows the peak of the device.
     """
     peak = _peak(run)
-    time = seconds_item(run.params, run.tokens, run.count, peak, run.mfu)
+    time = _time(run)
     flops, seconds = flops_rule(run.params, run.tokens), float(time.amount)
     at_peak = float(seconds_item(run.params, run.tokens, 1, peak, 1.0).amount)
     picture = days_picture(at_peak, run.mfu, run.count, look())
@@ -116,6 +117,11 @@ def days(run: Run) -> Shown:
         widths=(4, 1),
         code=_code(run),
     )
+
+
+def _time(run: Run) -> Item:
+    known = run.device.device.known_of(run.dtype)
+    return seconds_item(run.params, run.tokens, run.count, _peak(run), run.mfu, known=known)
 
 
 def _peak(run: Run) -> float:
@@ -152,7 +158,7 @@ def _words(run: Run) -> list[str]:
 
 
 def _side(run: Run, name: str) -> Compared:
-    time = seconds_item(run.params, run.tokens, run.count, _peak(run), run.mfu)
+    time = _time(run)
     price = cost(run.count, float(time.amount), run.price)
     rows = [(_("Time"), time), (_("6ND"), flops_rule(run.params, run.tokens)), (_("Cost"), price)]
     return Compared(name=name, rows=rows, code=_code(run))

@@ -14,6 +14,8 @@ from core.budget.recipe import TrainingRecipe
 from core.budget.serving.latency import decode_latency
 from core.budget.serving.memory import inference_budget
 from core.budget.serving.plan import ServingPlan
+from core.budget.serving.throughput import user_speed
+from core.budget.training.duration import seconds_item, training_time
 from core.budget.training.memory import training_budget
 from core.machine.kept_probe import Device, Probe, Speed
 from core.units import GIB, MIB
@@ -109,6 +111,21 @@ def test_a_speed_is_known_as_well_as_its_own_source_says_and_no_better():
     assert DEVICES["gb200"].limit("host_link") == "claimed"
     assert DEVICES["gb200"].limit("link") == "bound"
     assert DEVICES["v100-32gb"].known_of("int8") == "claimed"
+
+
+def test_no_time_is_better_known_than_the_speeds_that_it_divides_by():
+    spec, plan = MODELS["llama-2-7b"], ServingPlan(weight_format="float16", tensor=2)
+    recipe = TrainingRecipe(precision="mixed_bf16")
+    for key, device in DEVICES.items():
+        pair = Cluster(device=device, num_devices=2)
+        half = "bfloat16" if "bfloat16" in device.peak else "float16"
+        token = decode_latency(spec, plan, pair)
+        assert token.kind == device.estimate("bandwidth", "link", half), key
+        assert user_speed(token).kind == token.kind, key
+        time = training_time(spec, recipe, pair, 1e9, 0.4)
+        assert time.kind == device.estimate(half, "link"), key
+        assert time.child("compute").kind == device.estimate(half), key
+    assert seconds_item(7, 7, 1, 1e12, 0.5, known="claimed").kind == "claimed"
 
 
 def test_links_are_half_of_what_the_data_sheet_adds_up_over_both_directions():

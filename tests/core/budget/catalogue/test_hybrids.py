@@ -13,6 +13,7 @@ from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.hf_config import compact_config, model_from_config, read_config
 from core.budget.catalogue.hf_families import OTHER_NAMES
 from core.budget.cluster import Cluster
+from core.budget.compute.block_operations import op_intensities
 from core.budget.compute.forward_flops import forward_flops, is_pairs
 from core.budget.compute.step_flops import step_flops
 from core.budget.recipe import LoRA, TrainingRecipe
@@ -345,7 +346,7 @@ def test_a_window_by_pattern_is_kept_by_the_layers_that_it_names():
             assert kv_cache(spec, 32_768).amount == 352 * 32_768, (kind, said)
     alone = model_from_config({"model_type": "mine", **small})
     assert "sliding_window" in alone.not_counted  # of which layers is not said
-    refused("L and G are known", model_from_config, small | {"sliding_window_pattern": "LXG"})
+    refused("row of L and G", model_from_config, small | {"sliding_window_pattern": "LXG"})
 
 
 def test_layers_that_are_no_attention_keep_no_keys_in_any_family():
@@ -406,10 +407,17 @@ def test_a_list_of_equal_numbers_is_the_number_and_of_others_is_refused():
 
 def test_a_decoder_under_another_key_is_found():
     inner = TABLE["Qwen2.5-72B"][0]
-    for path in (["llm_config"], ["thinker_config", "text_config"], ["language_config"]):
+    paths = (["llm_config"], ["thinker_config", "text_config"], ["language_config"], ["llm"])
+    for path in (*paths, ["text_config"], ["model", "decoder"]):
         file = inner
         for key in reversed(path):
-            file = {"model_type": "seeing", "architectures": ["InternVLChatModel"], key: file}
+            seeing = {"vision_config": {"num_hidden_layers": 2}, "audio_encoder": {"n_layers": 2}}
+            file = {
+                "model_type": "seeing",
+                "architectures": ["InternVLChatModel"],
+                **seeing,
+                key: file,
+            }
         assert model_from_config(file) == model_from_config(inner), path
 
 
@@ -482,6 +490,9 @@ def test_products_with_weights_are_two_flops_a_weight_and_pairs_only_of_layers_w
         exact = sum(part.amount for part in tree.children
                     if not is_pairs(part) and part.kind == "exact")  # fmt: skip
         assert exact == 2 * weights, name
+        run = op_intensities(spec, 1, phase="decode")
+        products = sum(each.times * each.flops.amount for each in run if each.flops.kind == "exact")
+        assert products >= 2 * weights, name
         pairs = sum(part.amount for part in tree.children if is_pairs(part))
         latent = spec.latent
         width = (

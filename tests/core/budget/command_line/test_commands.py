@@ -98,7 +98,7 @@ def test_native_products_are_a_setting_and_refused_where_they_cannot_be(capsys):
 
 def test_training_says_what_fails_first_and_prints_the_tree(capsys):
     status, out, err = run(capsys, "train", "llama-2-7b", "--set", "device=rtx-4090")
-    assert err.startswith("Not counted, for it cannot be entered: torch.compile, ")
+    assert err.startswith("Not counted, because they cannot be entered: torch.compile, ")
 
     first, *lines = out.splitlines()
     assert status == 0
