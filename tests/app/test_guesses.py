@@ -72,3 +72,15 @@ def test_weights_of_which_not_all_was_counted_are_at_least_so_large(open_page, m
     assert "take at least 15.0 GiB" in headline(app)
     assert "At least 15.0 GiB; how much more is not known" in app.metric[0].help
     assert "at least 8.03 B parameters" in "\n".join(captions(app))
+
+
+def test_what_a_link_does_not_carry_is_said_once_and_a_field_that_counts_stays(open_page):
+    """Fields that are known to change nothing go: everything that is read stays."""
+    strange = {"torch_dtype": "bfloat16", "bos_token_id": 1, "rope_theta": 500000.0}
+    app = opened(open_page, "budget/model_sizes", "model", LLAMA | strange, "t4")
+    for _again in range(2):
+        app.run()
+        kept = json.loads(app.session_state["sizes_config"])
+        assert kept == LLAMA
+        said = "Left out, for they change no count: `bos_token_id`, `rope_theta`, `torch_dtype`."
+        assert said in "\n".join(captions(app))

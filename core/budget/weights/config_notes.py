@@ -1,7 +1,7 @@
 """What a reader must know of a config.json beside its numbers."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from core.budget.catalogue.hf_config import (
@@ -43,11 +43,16 @@ def guess_words(spec: ModelSpec) -> str:
     """Return what must stand beside every number of a model that is not wholly known; else ""."""
     words = [_("layout guessed")] if spec.guessed else []
     if spec.not_counted:
-        names = [f"`{shown(name).strip(chr(39))}`" for name in spec.not_counted[:MOST_NAMED]]
-        if (more := len(spec.not_counted) - MOST_NAMED) > 0:
-            names.append(_("{count} more").format(count=more))
-        words.append(_("not counted: {fields}").format(fields=_(", ").join(names)))
+        words.append(_("not counted: {fields}").format(fields=fields_named(spec.not_counted)))
     return _("; ").join(words)
+
+
+def fields_named(names: Sequence[str]) -> str:
+    """Return names of fields, which a stranger may have written, for a sentence; not too many."""
+    said = [f"`{shown(name).strip(chr(39))}`" for name in names[:MOST_NAMED]]
+    if (more := len(names) - MOST_NAMED) > 0:
+        said.append(_("{count} more").format(count=more))
+    return _(", ").join(said)
 
 
 def _guess_note(spec: ModelSpec, config: Config) -> Iterator[str]:

@@ -54,7 +54,8 @@ def _weights(case: Case, name: str) -> Item:
 
 def _explained(case: Case) -> Sequence[str]:
     """Return the formats whose bytes stand beside the picture: three of the usual, or the first."""
-    return [name for name in _EXPLAINED if name in case.formats] or case.formats[:3]
+    wanted = dict.fromkeys((case.format, *_EXPLAINED))
+    return [name for name in wanted if name in case.formats][:3] or case.formats[:3]
 
 
 def _code(case: Case, formats: Sequence[str]) -> str:

@@ -118,6 +118,12 @@ def test_the_truth_lies_in_the_band_of_the_guess_for_every_model_of_the_catalogu
             if name in {"device", "crossing"}:  # no band; and a window that is not known has none
                 continue
             assert band.low <= truths[name].amount <= band.high, (key, name)
+    for key, spec in MODELS.items():
+        guess, plain = (
+            count_parameters(dataclasses.replace(spec, gated=gated, guessed=gated))
+            for gated in (True, False)
+        )
+        assert guess.low <= plain.amount <= guess.high, key
 
 
 def test_fields_that_were_not_counted_leave_the_upper_end_open():
