@@ -22,7 +22,7 @@ CALLS: Final = {**METHODS, **PROPERTIES, INDEX.name: INDEX}  # whose names the r
 _MOVING: Final = {
     *("clone", "copy", "_to_copy", "cat", "stack", "flip", "roll", "rot90", "repeat", "im2col"),
     *("index", "index_select", "gather", "take", "masked_select", "embedding", "diagonal_copy"),
-    *("arange", "empty", "new_empty", "nonzero"),
+    *("arange", "empty", "new_empty"),
 }
 MAX_VALUES: Final = 4096  # of a storage that are handed on to be drawn
 

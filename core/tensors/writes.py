@@ -26,6 +26,7 @@ from core.tensors.trace import Step, Trace, TracedTensor, num_sound, trace
 WRITING: Final = frozenset({WRITE.name, *WRITES, *(call.name for call in IN_PLACE.values())})
 _LIMITS: Final = replace(MATERIALIZED, num_elements=MAX_ADDRESSES)  # each of them is looked at
 Values = Any  # a number, or nested lists of numbers
+MAX_NUMBERS: Final = 36  # of a variable that are handed on to be written out
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,7 +36,7 @@ class Variable:
     Attributes:
         name: As the reader wrote it.
         tensor: Where its elements lie.
-        before: Its numbers, nested as its dimensions are.
+        before: Its numbers, nested as its dimensions are; none if there are more than 36.
         after: The same at the end.
         changed: Positions of the elements that differ, counted in the tensor's own order.
     """
@@ -169,12 +170,12 @@ def _variables(
     tensors, recorder = make(), Recorder()
     for name, x in tensors.items():
         recorder.tensor(x, name)  # storages bear the same keys as in the trace
-    held: dict[str, tuple[Tensor, TracedTensor, Values]] = {}
+    held: dict[str, tuple[Tensor, TracedTensor, Tensor]] = {}
 
     def read(number: int, variables: Mapping[str, Value]) -> None:
         if number == last:
             held.update(
-                (name, (x, recorder.tensor(x, name), x.tolist()))
+                (name, (x, recorder.tensor(x, name), x.clone()))
                 for name, x in variables.items()
                 if isinstance(x, Tensor)
             )
@@ -187,9 +188,9 @@ def _variables(
         Variable(
             name=name,
             tensor=place,
-            before=before,
-            after=x.tolist(),
-            changed=_differing(before, x.tolist()),
+            before=_numbers(before),
+            after=_numbers(x),
+            changed=_differing(before, x),
         )
         for name, (x, place, before) in held.items()
     )
@@ -199,14 +200,14 @@ def _code(statements: Sequence[ast.stmt]) -> str:
     return "\n".join(map(ast.unparse, statements))
 
 
-def _differing(old: Values, new: Values) -> tuple[int, ...]:
-    """Return where two nested lists differ; NaN is like NaN."""
-    pairs = zip(_flat(old), _flat(new), strict=True)
-    return tuple(place for place, (one, other) in enumerate(pairs) if repr(one) != repr(other))
+def _numbers(x: Tensor) -> Values:
+    return x.tolist() if x.numel() <= MAX_NUMBERS else []
 
 
-def _flat(values: Values) -> list[Any]:
-    return [x for each in values for x in _flat(each)] if isinstance(values, list) else [values]
+def _differing(old: Tensor, new: Tensor) -> tuple[int, ...]:
+    """Return where two tensors of one shape differ; NaN is like NaN."""
+    differs = (new != old) & ~(new.isnan() & old.isnan())
+    return tuple(differs.flatten().nonzero().flatten().tolist())
 
 
 def _changed(steps: Sequence[Step]) -> dict[str, tuple[int, ...]]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from core.language import _
 from core.language.listing import listed
-from core.tensors.writes import Variable, Written
+from core.tensors.writes import MAX_NUMBERS, Variable, Written
 from pages.shared.charts import show_table
 from pages.shared.settings import presenting
 from pages.shared.tabbed_page import Shown
@@ -13,7 +13,6 @@ from pages.shared.tensors.program import show_refusal
 from pages.tensors.indexing_and_sharing.inputs import ASK, Program
 from pages.tensors.indexing_and_sharing.maps import aside, show_map
 
-_MOST_NUMBERS = 36  # of a variable that are written out
 _SNIPPET = """
 {body}
 variables = {{{names}}}
@@ -121,7 +120,7 @@ def _show_variables(variables: Sequence[Variable]) -> None:
 
 def _numbers(variable: Variable, values: Any, marked: Sequence[int] = ()) -> str:  # noqa: ANN401
     """Return nested numbers as text, those at the marked positions bold."""
-    if variable.tensor.layout.numel > _MOST_NUMBERS:
+    if variable.tensor.layout.numel > MAX_NUMBERS:
         return "…"
     places = iter(range(variable.tensor.layout.numel))
 

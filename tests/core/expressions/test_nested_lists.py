@@ -45,7 +45,8 @@ ENTRANCES = {
 @pytest.fixture(scope="module", autouse=True)
 def warm():
     for profile, limits in PROFILES:
-        evaluate(parse("x"), tensors("meta" if limits.on_meta else "cpu"), limits, profile)
+        given = tensors("meta" if limits.on_meta else "cpu")
+        evaluate(parse("x @ x.t() + 1"), given, limits, profile)
 
 
 def refusal_of(source, profile, limits):

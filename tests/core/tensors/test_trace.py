@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from core.expressions import MATERIALIZED, ON_META
+from core.expressions.methods import DTYPES, METHODS
 from core.expressions.names import LAYOUT, MUTATION
 from core.tensors.rules import Predicted
 from core.tensors.trace import MAX_VALUES, layout_of, trace
@@ -41,6 +42,23 @@ def test_each_step_is_a_view_a_copy_the_same_or_new(text, kinds):
     assert run.error is None
     assert [step.kind for step in run.steps] == kinds
     assert all(step.is_as_predicted for step in run.steps)
+
+
+def test_a_copy_has_the_numbers_that_were_read_and_a_computed_result_has_others():
+    x = torch.randn(4, 4, generator=torch.Generator().manual_seed(1))
+    picked = {"amax", "amin", "sort"}  # numbers of x, but found by comparing
+    neutral = {("add", "0"), ("sub", "0")}  # computed all the same
+    kinds = {"copy": 0, "new": 0}
+    for name in METHODS.keys() - DTYPES.keys() - picked:
+        for arguments in ("", "0", "1, 1", "2, 2, 8", "(0, 1)", "(2, 2), (1, 4)", "x", "x > 0"):
+            run = trace(f"x.{name}({arguments})", {"x": x})
+            step = run.steps[-1] if run.steps and not run.error else None
+            if step and step.kind in kinds and (name, arguments) not in neutral:
+                storage = next(s for s in run.storages if s.key == step.outputs[0].storage)
+                moved = torch.isin(torch.tensor(storage.values), x.double()).all()
+                assert (step.kind == "copy") == moved, (name, arguments)
+                kinds[step.kind] += 1
+    assert min(kinds.values()) >= 20, kinds
 
 
 def test_storages_have_one_name_each_and_views_share_it():
