@@ -80,14 +80,15 @@ def fits_map(name: PlaneName, case: Case) -> Shown:
         "ways_devices": (ways, device_names, (case.way, device)),
         "models_ways": (model_names, ways, (model, case.way)),
     }[plane.name]
+    labels = Labels(rows=rows, columns=columns, chosen=chosen)
     chart = Chart(
-        picture=map_picture(plane, Labels(rows=rows, columns=columns, chosen=chosen), look()),
+        picture=map_picture(plane, labels, look()),
         file_name="what-fits",
         on_click=partial(take_over, case.work, name),
     )
     fewer = note_fewer(devices) if case.all_in_picture and name != "models_ways" else ""
     said = [others_note(models.values(), case.tokens, name), fewer]
-    st.html(legend_html(plane))
+    st.html(legend_html(plane, labels))
     helps = "" if fewest.amount or cell.need is None else way_out(case, fewest.reason)
     return Shown(
         headline=verdict(case, cell, fewest),
@@ -97,7 +98,7 @@ def fits_map(name: PlaneName, case: Case) -> Shown:
     )
 
 
-def legend_html(plane: Plane) -> str:
+def legend_html(plane: Plane, labels: Labels) -> str:
     """Return what the signs and colours mean, for above the squares."""
     parts = [
         f'<span><b style="--cause:var(--b2g-{sign.color.replace("_", "-")})">'
@@ -105,7 +106,7 @@ def legend_html(plane: Plane) -> str:
         for sign in signs(plane)
     ]
     return f"""<div class="fits-legend">{"".join(parts)}<span>· {
-        escape(count_sentence(plane, look()))
+        escape(count_sentence(plane, labels, look()))
     }</span></div>"""
 
 
