@@ -105,7 +105,7 @@ def _read_in_backward(node: TorchNode) -> list[Tensor]:
 
     # It raises where it was freed, or what it keeps was overwritten.
     with suppress(RuntimeError), unwatched(), torch.no_grad(), Watching(tell, count_flops=False):
-        node(gradient)
+        node(gradient)  # type: ignore[operator]
     return list(found.values())
 
 

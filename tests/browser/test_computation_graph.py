@@ -339,6 +339,13 @@ def test_a_small_graph_is_whole_and_readable_on_a_projector(open_graph, name):
     assert not page.locator(".map").is_visible()
 
 
+def test_the_legend_of_the_colours_stands_above_the_map(open_graph):
+    page = open_graph(graph_of="gpt", graph_heat="true")
+    legend, small = (page.locator(each).bounding_box() for each in (".legend", ".map"))
+    assert legend["height"] > 10
+    assert legend["y"] + legend["height"] <= small["y"]
+
+
 def test_of_a_large_graph_a_projector_shows_a_readable_part_and_a_map_of_the_rest(open_graph):
     page = open_graph(screen=PROJECTOR, present="1", graph_of="gpt")
     count = page.locator(".box").count()

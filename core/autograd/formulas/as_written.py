@@ -71,7 +71,7 @@ def as_written(
     names[INCOMING] = gradient
     if formula in REDUCTIONS:  # what was reduced stands for each of its elements
         for name in (INCOMING, "result"):
-            if np.shape(names.get(name)) != shape and names.get(name) is not None:
+            if name in names and np.shape(names[name]) != shape:
                 names[name] = spread(names[name], values)
     names["onehot"] = lambda index: np.arange(shape[-1]) == np.asarray(index)[..., None]
     try:

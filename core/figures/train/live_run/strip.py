@@ -22,7 +22,7 @@ SECONDS_EACH: Final = 0.9  # of the animation
 TITLE: Final = N_("What a GPT writes while it learns: {title}")
 LABEL: Final = N_("after step {step}")
 SURPRISE: Final = N_("mean surprise: {bits} bits per character")
-LEGEND: Final = N_("the darker a character, the more it surprised the model (-log2 p)")
+LEGEND: Final = N_("the stronger the color, the more the character surprised the model (-log2 p)")
 _CELLS: Final = 64  # of a line
 _CELL, _LINE, _EDGE, _HEAD = 14, 34, 30, 84  # pixels
 
