@@ -16,7 +16,7 @@ from core.autograd import rewrites
 from core.autograd.graph import Capture, Failure, Node, Saved
 from core.autograd.refusals import Kind, refusal_of
 from core.autograd.trial import TimeUp, Trial, Trials, Write
-from core.language import _
+from core.language import _, ngettext
 
 _DEPTH: Final = 2  # changes one after another, where the first leads to another refusal
 
@@ -200,6 +200,10 @@ def _version_conflict(
     advice = told.advice
     if repairs and any(rewrites.is_in_block(repairs.source, each.span.line) for each in guilty):
         advice = _("Change it after backward(), when nothing needs the old values any more.")
+    if len(guilty) > 1:
+        message = _("None of these may stay: {writes}.")
+        all_of_them = message.format(writes=_(", ").join(map(_placed, guilty)))
+        advice = _followed_by(all_of_them, advice)
     return replace(
         told,
         sentence=reduce(_followed_by, filter(None, sentences)),
@@ -213,14 +217,20 @@ def _version_conflict(
 
 
 def _who_changed_it(guilty: tuple[Write, ...]) -> str:
-    """Return the sentence on the writes; empty if none is known."""
-    words = [
-        _("`{write}` (line {line})").format(write=each.text, line=each.span.line) for each in guilty
-    ]
-    if len(words) < 2:
-        return _("{write} changed it.").format(write=words[0]) if words else ""
-    message = _("{count} writes changed what had been saved, and all of them must go: {writes}.")
-    return message.format(count=len(words), writes=_(", ").join(words))
+    """Return the sentence on the first write, and how many more there are; empty of none."""
+    if not guilty:
+        return ""
+    message = ngettext(
+        "{write} and {count} further write changed what had been saved.",
+        "{write} and {count} further writes changed what had been saved.",
+        len(guilty) - 1,
+    )
+    message = message if len(guilty) > 1 else _("{write} changed it.")
+    return message.format(write=_placed(guilty[0]), count=len(guilty) - 1)
+
+
+def _placed(write: Write) -> str:
+    return _("`{write}` (line {line})").format(write=write.text, line=write.span.line)
 
 
 def _followed_by(sentence: str, other: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Final
 import torch
 from torch import Tensor
 
-from core.autograd.capture import finish
+from core.autograd.capture import all_warnings, finish
 from core.autograd.engine import Moment
 from core.autograd.forward import Limits
 from core.autograd.graph import Capture, EventKind, TensorInfo
@@ -43,8 +43,7 @@ def capture_program(
         limits: Where they end the capture, what was captured until then is kept.
         jacobian_of: Id of a node whose local Jacobian is wanted; ids never change.
     """
-    with alone_with_chance(), warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
+    with alone_with_chance(), all_warnings() as told:
         session = Session(tensors, None, limits, jacobian_of)
         run = _Run(session)
         return finish(session, lambda: run.whole(source), told)

@@ -101,8 +101,7 @@ def constant(node: ast.Attribute, name: str) -> Value:
     """
     if name in CONSTANTS:
         return CONSTANTS[name]
-    message = _("{name} is not supported here.")
-    raise ExpressionError(message.format(name=name), Span.of(node))
+    raise ExpressionError(_unsupported(name), Span.of(node))
 
 
 def function(node: ast.Name | ast.Attribute, profile: Profile) -> Call:
@@ -121,8 +120,7 @@ def function(node: ast.Name | ast.Attribute, profile: Profile) -> Call:
             raise ExpressionError(message, Span.of(node))
     error = unknown(node, name, functions)
     if instead := _method_for(name, profile):
-        message = _("{name} is not supported here.").format(name=name)
-        error = ExpressionError(f"{message} {instead}", Span.of(node))
+        error = ExpressionError(_followed_by(_unsupported(name), instead), Span.of(node))
     raise error
 
 
@@ -145,9 +143,18 @@ def no_tensor(node: ast.Attribute, value: Value) -> ExpressionError:
 
 def unknown(node: ast.expr, name: str, known: Mapping[str, Call]) -> ExpressionError:
     """Return the error of a call that is in no table, with those that are spelled like it."""
-    message = _("{name} is not supported here.").format(name=name)
+    message = _unsupported(name)
     by_last = {each.rpartition(".")[2]: each for each in known}
     if near := get_close_matches(name.rpartition(".")[2], by_last, n=3):
         names = ", ".join(by_last[each] for each in near)
-        message += " " + _("Did you mean {names}?").format(names=names)
+        message = _followed_by(message, _("Did you mean {names}?").format(names=names))
     return ExpressionError(message, Span.of(node) if name.count(".") else Span.of_last(node))
+
+
+def _unsupported(name: str) -> str:
+    return _("{name} is not supported here.").format(name=name)
+
+
+def _followed_by(sentence: str, other: str) -> str:
+    """Return two sentences with the space between them that the reader's language has."""
+    return _("{sentence} {next_sentence}").format(sentence=sentence, next_sentence=other)

@@ -128,7 +128,9 @@ def _explain(case: Case) -> None:
     with st.container(key=ASK.key("refused")):
         if explained is not None:
             known = _known(explained)
-            st.markdown(f":material/block: {in_language(known.fix) if known else explained.advice}")
+            icon = "warning" if explained.kind == "not_finite" else "block"
+            advice = in_language(known.fix) if known else explained.advice
+            st.markdown(f":material/{icon}: {advice}")
             _show_way_out(explained, "rewrite")
         for number, each in enumerate(warned):
             st.markdown(f":material/warning: {each.sentence} {each.advice}")
@@ -138,7 +140,8 @@ def _explain(case: Case) -> None:
 def _show_way_out(explained: Explanation, key: str) -> None:
     """Show the program as it runs, and torch's own words."""
     if explained.rewrite:
-        st.caption(_("This runs:"))
+        is_finite = explained.kind == "not_finite"
+        st.caption(_("The same values, and finite gradients:") if is_finite else _("This runs:"))
         show_verbatim(explained.rewrite)
         st.button(
             _("Take it over"),
