@@ -13,6 +13,8 @@ import streamlit as st
 from pages.components.live_chart.stream import install_stop_signal, routes
 from pages.server.classroom import announce
 from pages.server.guard import middleware
+from pages.server.streamlit_session import install_sessions
+from pages.server.uploads import upload_refusal
 
 FRAME = Path(__file__).parent / "pages" / "frame.py"
 # What Home would load while its first reader waits.
@@ -46,4 +48,5 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     yield
 
 
+install_sessions(upload_refusal)
 app = st.App(FRAME, lifespan=lifespan, routes=routes(), middleware=middleware())

@@ -24,9 +24,13 @@ class Line:
         self._lock = threading.Lock()
 
     @contextmanager
-    def slot(self) -> Iterator[None]:
-        """Wait for a slot, at most for the patience; give it back however the block ends."""
-        is_held = self._take()
+    def slot(self, *, waits: bool = True) -> Iterator[None]:
+        """Wait for a slot, at most for the patience; give it back however the block ends.
+
+        Args:
+            waits: False for who goes past the line and takes no slot: a class's teacher.
+        """
+        is_held = waits and self._take()
         try:
             yield
         finally:

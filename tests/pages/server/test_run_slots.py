@@ -64,3 +64,12 @@ def test_pages_that_take_long_hold_nobody_up_for_ever():
             pass
         assert (line._num_free, list(line._waiting)) == (0, [])
     assert line._num_free == 1
+
+
+def test_who_does_not_wait_needs_no_slot_and_takes_none():
+    line = Line(1, patience=60)
+    with line.slot():
+        with line.slot(waits=False):  # a full line: it would wait for a minute
+            pass
+        assert line._num_free == 0
+    assert line._num_free == 1
