@@ -31,9 +31,14 @@ def num_descriptors() -> int:
     return ENOUGH if soft == unlimited else soft
 
 
+def num_connections() -> int:
+    """Return how many connections may be open at once."""
+    return max(num_descriptors() - _OWN, _PER_SESSION)
+
+
 def carried(most: int = MAX_SESSIONS) -> int:
     """Return how many open pages are carried at once: `most`, or what the descriptors allow."""
-    return max(min(most, (num_descriptors() - _OWN) // _PER_SESSION), 1)
+    return min(most, num_connections() // _PER_SESSION)
 
 
 def shortage() -> str:

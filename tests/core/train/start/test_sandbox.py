@@ -16,9 +16,9 @@ from core.train.run.directory import runs_directory
 from core.train.run.shelf import list_runs, newest_run
 from core.train.start import plan, sandbox
 from core.train.start.sandbox import (
+    MAX_OF_ADDRESS,
     MAX_SECONDS,
     MAX_STEPS,
-    MAX_OF_ADDRESS,
     MAX_WAITING,
     Owners,
     SandboxQueue,

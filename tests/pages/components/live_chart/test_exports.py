@@ -1,4 +1,4 @@
-"""Files made of runs: one after the other, one for each browser at a time, a bounded number kept."""
+"""Files made of runs: one after the other, one a browser at a time, a bounded number kept."""
 
 import asyncio
 import threading
