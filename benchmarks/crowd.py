@@ -42,6 +42,7 @@ PAGE_MIB = 1.0  # of a page that is open
 MIB = 2**20
 RECORDING = "one_minute"
 SETTLE_SECONDS = 12.0
+FLOOD_AFTER = 3.0
 PATIENCE = 60.0
 GOAL = 1.0  # seconds
 NUM_TRIES, PAUSE = 20, 0.25  # of a connection that is closed without a word
@@ -206,6 +207,15 @@ async def hold_stream(crowded: Crowded, over: asyncio.Event) -> str:
     return str(answer.status)
 
 
+async def flood_with_connections(crowded: Crowded, over: asyncio.Event) -> list[str]:
+    """Hold as many sessions and streams as the server lets in; come after files and wishes."""
+    await asyncio.sleep(FLOOD_AFTER)
+    sessions = [idle(crowded, over) for _ in range(NUM_IDLE)]
+    return await asyncio.gather(
+        *sessions, *(hold_stream(crowded, over) for _ in range(NUM_STREAMS))
+    )
+
+
 async def send_files(crowded: Crowded, over: asyncio.Event) -> Counter[str]:
     """Send a hundred files in one session, and keep it."""
     answer = await ask(crowded, "GET /_stcore/host-config", HOSTILE, {})
@@ -323,13 +333,10 @@ async def scene(crowded: Crowded, directory: Path, seconds: float) -> None:
     show(f"{NUM_STUDENTS} students load {1 + NUM_RELOADS} times: one load", loads, "s")
     print("    descriptors of the server", crowded.process.num_fds())
     until = time.monotonic() + seconds
-    attack = [
-        *(asyncio.create_task(idle(crowded, over)) for _ in range(NUM_IDLE)),
-        *(asyncio.create_task(hold_stream(crowded, over)) for _ in range(NUM_STREAMS)),
-    ]
     files = asyncio.create_task(send_files(crowded, over))
     exports = asyncio.create_task(export(crowded, directory.name))
     cookies = asyncio.create_task(line_up(crowded))
+    flood = asyncio.create_task(flood_with_connections(crowded, over))
     events = asyncio.create_task(first_event(crowded, until))
     for what, taken in (await teach(crowded, directory, until)).items():
         show(f"the teacher meanwhile: {what}", taken, "s", goal=f"< {GOAL:.0f}")
@@ -339,7 +346,7 @@ async def scene(crowded: Crowded, directory: Path, seconds: float) -> None:
     over.set()
     print("exports", dict(await exports), "  own runs", dict(await cookies))
     print("uploads", dict(await files))
-    ends = await asyncio.gather(*students, *attack)
+    ends = [*await asyncio.gather(*students), *await flood]
     cuts = (0, NUM_STUDENTS, NUM_STUDENTS + NUM_IDLE, len(ends))
     for what, begin, end in zip(
         ("students", "idle sessions", "streams"), cuts, cuts[1:], strict=False

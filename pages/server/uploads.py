@@ -29,7 +29,7 @@ BROWSER_BYTES: Final = 32 * _MIB
 TOTAL_BYTES: Final = 128 * _MIB
 TEACHER_BYTES: Final = 16 * _MIB  # of the total
 _ROUTE: Final = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+$")
-SPENT: Final = N_("No more files from this page: it keeps {files} files or {size}. Reload it.")
+SPENT: Final = N_("This page keeps at most {files} files and {size}: reload it to begin anew.")
 FULL: Final = N_("The server keeps as many uploaded files as it may: try again in a few minutes.")
 
 Stored = Mapping[str, Mapping[str, Any]]

@@ -107,5 +107,5 @@ def test_files_on_their_way_count_and_what_is_over_is_not_even_read(stored, monk
     asyncio.run(scene())
     assert taken == ["PUT"] * 3 + ["DELETE"]
     assert [each["status"] for each in answers if "status" in each] == [413, 413]
-    assert b"16 files or 16.0 MiB" in answers[1]["body"]
+    assert b"16 files and 16.0 MiB" in answers[1]["body"]
     assert uploads._coming == []
