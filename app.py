@@ -1,5 +1,6 @@
 """The server: Streamlit around pages/frame.py, with the live stream, headers and Host check."""
 
+import asyncio
 import gc
 import importlib
 import threading
@@ -12,7 +13,10 @@ import streamlit as st
 
 from pages.components.live_chart.stream import install_stop_signal, routes
 from pages.server.classroom import announce
+from pages.server.connections import bound_connections
 from pages.server.guard import middleware
+from pages.server.streamlit_session import install_sessions
+from pages.server.uploads import upload_refusal
 
 FRAME = Path(__file__).parent / "pages" / "frame.py"
 # What Home would load while its first reader waits.
@@ -40,10 +44,12 @@ def warm_up() -> None:
 @asynccontextmanager
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
     """Warm up beside the first requests, and let open streams end with the server."""
+    bound_connections(asyncio.get_running_loop())
     announce()
     install_stop_signal()
     threading.Thread(target=warm_up, name="warm-up", daemon=True).start()
     yield
 
 
+install_sessions(upload_refusal)
 app = st.App(FRAME, lifespan=lifespan, routes=routes(), middleware=middleware())

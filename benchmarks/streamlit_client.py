@@ -34,6 +34,7 @@ class Session:
         fragments: Which part of the script draws an element, by delta path; "" if all of it does.
         exceptions: Messages of exceptions that a run showed.
         num_bytes: Bytes received.
+        name: What the server calls the session, once it has run.
     """
 
     socket: websockets.ClientConnection
@@ -44,6 +45,7 @@ class Session:
     fragments: dict[tuple[int, ...], str] = field(default_factory=dict)
     exceptions: list[str] = field(default_factory=list)
     num_bytes: int = 0
+    name: str = ""
 
     async def run(self, *once: WidgetState, fragment: str = "") -> float:
         """Ask for a run of the script and wait for its end; return the seconds it took.
@@ -72,6 +74,7 @@ class Session:
         kind = message.WhichOneof("type")
         if kind == "new_session":
             self._forget(message.metadata.run.fragment_ids)
+            self.name = message.new_session.initialize.session_id or self.name
         elif kind == "delta":
             path = tuple(message.metadata.delta_path)
             self.fragments[path] = message.delta.fragment_id

@@ -8,6 +8,7 @@ from streamlit.navigation.page import StreamlitPage
 from core.language import _, install_provider
 from pages.components.kept_zoom.kept_zoom import keep_zooms
 from pages.components.live_slider.live_slider import follow_the_hand
+from pages.server.control_right import goes_first
 from pages.server.run_slots import run_slot
 from pages.shared import answer, header, link, navigation, questions, settings, switches
 
@@ -15,7 +16,7 @@ from pages.shared import answer, header, link, navigation, questions, settings, 
 @st.fragment
 def show_page(page: StreamlitPage) -> None:
     """Show what is inside the frame: an input there draws it anew, and the frame stays."""
-    with run_slot(), settings.held_for_run(), st.container(key="page"):
+    with run_slot(waits=not goes_first()), settings.held_for_run(), st.container(key="page"):
         link.begin_page()
         header.begin_run()
         answer.begin_run()
@@ -27,7 +28,7 @@ def show_page(page: StreamlitPage) -> None:
             notices.caption(refusal.sentence())
 
 
-with run_slot():
+with run_slot(waits=not goes_first()):
     install_provider(settings.language)
     st.set_page_config(page_icon=switches.ICON, layout="wide")
     link.begin_run()

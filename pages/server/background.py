@@ -9,10 +9,12 @@ import streamlit as st
 
 from core.language import _
 from core.train.run.disk import sentence_of
+from pages.server.control_right import counted_as
 
 T = TypeVar("T")
 NUM_WORKERS: Final = 2
 MAX_WAITING: Final = 8
+MAX_OF_ADDRESS: Final = 6  # under way or waiting; a class may share one address
 _LOOK_SECONDS: Final = 0.2
 _NUM_REMEMBERED: Final = 64
 
@@ -24,7 +26,20 @@ class PoolFullError(ValueError):
 class Jobs:
     """Jobs by name; a job that is under way is not started again."""
 
-    def __init__(self, num_workers: int = NUM_WORKERS, max_waiting: int = MAX_WAITING) -> None:
+    def __init__(
+        self,
+        num_workers: int = NUM_WORKERS,
+        max_waiting: int = MAX_WAITING,
+        counted_as: Callable[[], str] = lambda: "",
+    ) -> None:
+        """Start the pool.
+
+        Args:
+            num_workers: Jobs at a time.
+            max_waiting: Jobs that wait for their turn.
+            counted_as: The address of who asks; "" for one whose jobs are not counted.
+        """
+        self._counted_as, self._asked_by = counted_as, dict[str, str]()
         self._pool = ThreadPoolExecutor(num_workers, thread_name_prefix="costly")
         self._max_jobs = num_workers + max_waiting
         self._num_workers, self._max_waiting = num_workers, max_waiting
@@ -90,22 +105,28 @@ class Jobs:
             known = self._futures.get(name)
             if known is not None and not known.done():
                 return known
-            self._refuse_if_full()
+            address = self._counted_as()
+            self._refuse_if_full(address)
             self._futures.pop(name, None)  # in the order of their starts
+            self._asked_by[name] = address
             future: Future[object] = self._pool.submit(act)
             self._futures[name] = future
             return future
 
-    def _refuse_if_full(self) -> None:
+    def _refuse_if_full(self, address: str) -> None:
         done = [name for name, future in self._futures.items() if future.done()]
         if len(self._futures) - len(done) >= self._max_jobs:
             message = _("{count} measurements are waiting on this server; try again in a minute.")
             raise PoolFullError(message.format(count=self._max_waiting))
+        going = [self._asked_by[name] for name in self._futures.keys() - done]
+        if address and going.count(address) >= MAX_OF_ADDRESS:
+            message = _("{count} measurements of your address are waiting; try again in a minute.")
+            raise PoolFullError(message.format(count=MAX_OF_ADDRESS))
         for name in done[:-_NUM_REMEMBERED]:
-            del self._futures[name]
+            del self._futures[name], self._asked_by[name]
 
 
 @st.cache_resource(show_spinner=False)
 def jobs() -> Jobs:
     """Return the server's jobs."""
-    return Jobs()
+    return Jobs(counted_as=counted_as)

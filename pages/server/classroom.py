@@ -10,6 +10,7 @@ from streamlit import config
 from core.language import _
 from core.machine.network import class_addresses
 from pages.server.browser import is_here
+from pages.server.descriptors import shortage
 from pages.server.qr import qr_terminal
 from pages.server.teacher_pin import TeacherPin, counted_address
 
@@ -87,7 +88,12 @@ def class_address() -> str:
 
 
 def announce() -> None:
-    """Write into the terminal what a teacher needs; nothing when only this computer is answered."""
+    """Write into the terminal what a teacher needs, and how many are too many for this process.
+
+    Nothing when only this computer is answered and all can be carried.
+    """
+    if sentence := shortage():
+        _say(sentence)
     if not in_class():
         return
     address = class_address()

@@ -10,6 +10,7 @@ from core.language import _
 from core.machine.network import own_addresses
 from pages.server.browser import browser
 from pages.server.classroom import class_address, classroom, in_class
+from pages.server.teacher_pin import counted_address
 
 # Whoever comes through a proxy seems to be the proxy, often this very computer; and the address
 # that the proxy passes on can be written by anyone. So nobody behind one counts as local.
@@ -76,6 +77,16 @@ def is_teacher() -> bool:
         return False
     # A server that listens on 127.0.0.1 only: whoever is connected is on this computer.
     return True
+
+
+def goes_first() -> bool:
+    """Say whether this browser is the teacher's of a class, whom nobody keeps waiting."""
+    return in_class() and is_teacher()
+
+
+def counted_as() -> str:
+    """Return the address for which this browser's wishes are counted; "" for a teacher's."""
+    return "" if is_teacher() else counted_address(peer().address)
 
 
 def holds_pin() -> bool:

@@ -17,8 +17,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config
 
 from pages.server.browser import BrowserCookie
+from pages.server.descriptors import carried
 from pages.server.first_look import FirstLook
 from pages.server.moved import MovedLinks
+from pages.server.shares import Shares, ShareSpentError, visitor_of
+from pages.server.uploads import UploadBounds
 
 _INLINE_SCRIPT: Final = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 # What a page may load, run and draw: what Streamlit 1.67, Plotly and our own components need, found
@@ -71,7 +74,8 @@ SECURITY_HEADERS: Final = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
 }
-MAX_SESSIONS: Final = 300  # websockets; a class has thirty
+SESSIONS_OF_BROWSER: Final = 16  # pages that one browser has open
+FOR_TEACHERS: Final = 10
 # Counts of sessions are nobody's business, and the agent's door stays shut.
 _CLOSED_PATHS: Final = ("/_stcore/metrics", "/_stcore/agent")
 _OTHER_SITES: Final = ("cross-site", "same-site")
@@ -142,9 +146,10 @@ class OwnPagesOnly:
 class Bounds:
     """Shut the doors that nobody needs, and let in no more sessions than the server can carry."""
 
-    def __init__(self, app: ASGIApp, max_sessions: int = MAX_SESSIONS) -> None:
+    def __init__(self, app: ASGIApp, max_sessions: int | None = None) -> None:
         self.app = app
-        self._num_sessions, self._max_sessions = 0, max_sessions
+        total = max_sessions or carried()
+        self._sessions = Shares(total, of_browser=SESSIONS_OF_BROWSER, reserve=FOR_TEACHERS)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Count the session while it lasts, then pass the request on."""
@@ -152,14 +157,15 @@ class Bounds:
             await _refuse(scope, receive, send, 404, "Not here.")
         elif scope["type"] != "websocket":
             await self.app(scope, receive, send)
-        elif self._num_sessions >= self._max_sessions:
-            await _refuse(scope, receive, send, 503, "This server carries no more sessions.")
         else:
-            self._num_sessions += 1
+            visitor = visitor_of(scope)
             try:
+                self._sessions.check(visitor)
+            except ShareSpentError as error:
+                await _refuse(scope, receive, send, 503, str(error))
+                return
+            with self._sessions.held(visitor):
                 await self.app(scope, receive, send)
-            finally:
-                self._num_sessions -= 1
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, sentence: str) -> None:
@@ -171,5 +177,5 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, sente
 
 def middleware() -> list[Middleware]:
     """Return the middleware of the server, outermost first."""
-    order = (SecurityHeaders, AllowedHosts, OwnPagesOnly, Bounds, MovedLinks, BrowserCookie)
-    return [Middleware(each) for each in (*order, FirstLook)]
+    order = (SecurityHeaders, AllowedHosts, OwnPagesOnly, Bounds, UploadBounds, MovedLinks)
+    return [Middleware(each) for each in (*order, BrowserCookie, FirstLook)]

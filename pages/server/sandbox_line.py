@@ -9,7 +9,13 @@ from core.train.config import TrainConfig
 from core.train.start.sandbox import WISH_SECONDS, Owners, SandboxQueue, Ticket
 from pages.server.browser import browser, is_here
 from pages.server.classroom import classroom
-from pages.server.control_right import ControlRefusedError, owns, run_owners, who_controls
+from pages.server.control_right import (
+    ControlRefusedError,
+    counted_as,
+    owns,
+    run_owners,
+    who_controls,
+)
 from pages.server.rate import take_turn
 
 PATIENCE_VARIABLE: Final = "B2G_WISH_SECONDS"
@@ -53,7 +59,7 @@ def line_up(config: TrainConfig) -> None:
     if not classroom().sandbox_allowed:
         raise ControlRefusedError(who_controls())
     take_turn("start")
-    sandbox_queue().enter(config, browser())
+    sandbox_queue().enter(config, browser(), counted_as())
 
 
 def leave_line() -> None:

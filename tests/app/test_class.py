@@ -9,7 +9,7 @@ from core.train.config import TrainConfig
 from core.train.run.directory import runs_directory
 from core.train.start.sandbox import SandboxQueue
 from pages.server import classroom as class_room
-from pages.server import control_right, rate, sandbox_line
+from pages.server import control_right, rate, run_slots, sandbox_line
 from pages.server.classroom import (
     Classroom,
     announce,
@@ -18,6 +18,7 @@ from pages.server.classroom import (
     in_class,
 )
 from pages.server.control_right import ControlRefusedError, Peer
+from pages.server.run_slots import Line
 from pages.server.teacher_pin import TeacherPin, WrongPinError
 from pages.train.live_run import runs as runs_room
 from pages.train.live_run import start as start_room
@@ -369,3 +370,12 @@ def test_the_invitation_shows_the_address_and_a_code(viewer):
     assert class_address() in html
     assert 'src="data:image/svg+xml' in html
     assert f'alt="QR code of {class_address()}"' in html
+
+
+def test_the_teacher_of_a_class_does_not_stand_in_the_line_of_pages(
+    a_class, comes_from, open_page, monkeypatch
+):
+    no_slots = Line(0, patience=3600)
+    monkeypatch.setattr(run_slots, "run_slot", no_slots.slot)
+    comes_from("127.0.0.1")
+    assert not open_page(PAGE).exception

@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.streamlit_client import open_session
 from core.train.start.plan import Wish, outline_run
-from tests.browser.dashboard import in_a_thread, running_server
+from tests.browser.dashboard import in_a_thread, running_server, wait_until
 
 NUM_SESSIONS, NUM_MOVES = 10, 5
 LAYERS = (1, 2, 3, 4, 6, 8, 12)
@@ -125,3 +125,22 @@ def test_an_input_draws_its_page_and_not_the_frame_round_it(server):
     changed = {name for name in before if before[name] != after[name]}
     assert changed == {"sizes_size"}, "the link follows the input and keeps the frame's settings"
     assert after["lang"] == "zh"
+
+
+def test_closed_sessions_give_back_what_they_held(server):
+    port, process = server
+
+    async def visit():
+        async with open_session(port, page="model-sizes") as session:
+            await session.run()
+
+    async def scene():
+        await visit()
+        before = process.num_fds()
+        for _number in range(4):
+            await asyncio.gather(*(visit() for _each in range(5)))
+        return before
+
+    # Streamlit's own sessions would hold sixty, for two minutes.
+    before = in_a_thread(scene())
+    wait_until(lambda: process.num_fds() < before + 10)

@@ -34,6 +34,7 @@ MAX_BATCH_TOKENS: Final = 16_384  # tokens of one step: its memory stays small
 NUM_KEPT: Final = 20
 
 MAX_WAITING: Final = 8
+MAX_OF_ADDRESS: Final = 6  # wishes that wait; a class may share one address
 WISH_SECONDS: Final = 60.0  # how long a wish outlives its owner's last connection
 _NUM_REMEMBERED: Final = 100  # owners whose newest wish is known
 _LOOK_SECONDS: Final = 0.5
@@ -125,6 +126,7 @@ class Ticket:
     Attributes:
         prepared: What to train.
         owner: Whose it is, a name that the caller knows; empty for nobody in particular.
+        address: For which it is counted; empty for none.
         seen: When the owner was last here, on the line's clock.
         run: Name of the run, once it has been started.
         error: Why it was not started, as a sentence.
@@ -133,6 +135,7 @@ class Ticket:
 
     prepared: Prepared
     owner: str = ""
+    address: str = ""
     seen: float = 0.0
     run: str = ""
     error: str = ""
@@ -175,11 +178,12 @@ class SandboxQueue:
         self._hold_until = 0.0
         self._thread: threading.Thread | None = None
 
-    def enter(self, config: TrainConfig, owner: str = "") -> Ticket:
+    def enter(self, config: TrainConfig, owner: str = "", address: str = "") -> Ticket:
         """Stand at the end of the line, and give up the owner's earlier wish if one waits there.
 
         Raises:
-            ValueError: If the line is full, or the config is not one for the sandbox.
+            ValueError: If the line is full, or holds as many wishes of that address as it may, or
+                the config is not one for the sandbox.
         """
         prepared = prepare_sandbox(config)
         with self._lock:
@@ -187,7 +191,12 @@ class SandboxQueue:
             if len(others) >= MAX_WAITING:
                 message = _("{count} runs are waiting, the most that this server lines up.")
                 raise ValueError(message.format(count=MAX_WAITING))
-            ticket = Ticket(prepared=prepared, owner=owner, seen=self._owners.clock())
+            if address and [each.address for each in others].count(address) >= MAX_OF_ADDRESS:
+                message = _("{count} runs of your address are waiting, the most of one address.")
+                raise ValueError(message.format(count=MAX_OF_ADDRESS))
+            ticket = Ticket(
+                prepared=prepared, owner=owner, address=address, seen=self._owners.clock()
+            )
             self._waiting = [*others, ticket]
             self._remember(ticket)
             if self._thread is None:

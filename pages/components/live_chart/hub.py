@@ -7,6 +7,7 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -44,6 +45,8 @@ class Hub:
         self._changed = asyncio.Event()
         self._hurry = asyncio.Event()
         self._poller: asyncio.Task[None] | None = None
+        # A thread of its own: viewers do not wait for what else the server reads.
+        self._eyes = ThreadPoolExecutor(1, thread_name_prefix="look")
 
     @property
     def num_viewers(self) -> int:
@@ -93,7 +96,8 @@ class Hub:
         while self._viewers and not self.stopped:
             self._hurry.clear()
             feeds = {feed.run: feed for feed in self._shown.values() if feed}
-            seen = await asyncio.to_thread(self._look, tuple(self._viewers), feeds)
+            loop = asyncio.get_running_loop()
+            seen = await loop.run_in_executor(self._eyes, self._look, tuple(self._viewers), feeds)
             if self._take(seen):
                 self._tell_viewers()
             await self._rest([feed for feed in self._shown.values() if feed])

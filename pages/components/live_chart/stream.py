@@ -3,8 +3,9 @@
 import asyncio
 import signal
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Final
@@ -14,7 +15,7 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from core.language import _
+from core.language import LANGUAGES, _
 from core.train.run.directory import check_run_name, open_run_directory, runs_directory
 from core.train.run.reader import RunReader
 from core.train.run.recorded import check_preset, recorded_run
@@ -23,30 +24,38 @@ from core.train.run.replay import ReplayReader
 from core.train.run.shelf import newest_run
 from core.units import ByteUnit
 from pages.components.live_chart.assets import PLOTLY_PATH, plotly_javascript, plotly_version
+from pages.components.live_chart.exports import Export, Exports, File
 from pages.components.live_chart.feed import Feed, Position
 from pages.components.live_chart.hub import Hub
 from pages.components.live_chart.recorded import LOOK_SECONDS, recorded_messages
 from pages.components.run_player.run_player import player_html, samples_svg
+from pages.server.descriptors import carried
+from pages.server.shares import Shares, ShareSpentError, Visitor, visitor_of
 
 MAX_CLIENTS: Final = 200
 MAX_REPLAYS: Final = 40  # a live run costs the same for a hundred viewers, these do not
+MAX_EXPORTS: Final = 90  # that wait or are sent
+OF_BROWSER: Final = 8  # of each of these; HTTP/1.1 gives a browser six connections
+FOR_TEACHERS: Final = 10
 _LOOKS_PER_HEARTBEAT: Final = 30
 _STREAM_HEADERS: Final = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 
 
-class EventStream(StreamingResponse):
-    """An answer that counts as a viewer for exactly as long as it is being sent."""
-
-    media_type = "text/event-stream"
+class Counted(StreamingResponse):
+    """An answer that counts for exactly as long as it is being sent."""
 
     def __init__(
-        self, messages: AsyncIterator[bytes], counted: AbstractContextManager[None]
+        self,
+        parts: AsyncIterator[bytes],
+        counted: AbstractContextManager[None],
+        headers: Mapping[str, str] = _STREAM_HEADERS,
+        media_type: str = "text/event-stream",
     ) -> None:
-        super().__init__(messages, headers=_STREAM_HEADERS)
+        super().__init__(parts, headers=headers, media_type=media_type)
         self._counted = counted
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the stream until the viewer leaves or the server stops."""
+        """Send the parts until the reader leaves or the server stops."""
         with self._counted:
             await super().__call__(scope, receive, send)
 
@@ -58,8 +67,10 @@ class LiveStream:
         self, runs: Callable[[], Path] = runs_directory, max_clients: int = MAX_CLIENTS
     ) -> None:
         self.hub = Hub(runs)
-        self.num_replays = 0
-        self._runs, self._max_clients = runs, max_clients
+        self._runs, self._exports = runs, Exports()
+        share = partial(Shares, of_browser=OF_BROWSER, reserve=FOR_TEACHERS)
+        self.viewers, self.replays = share(carried(max_clients)), share(MAX_REPLAYS)
+        self.exporting = share(MAX_EXPORTS)
 
     def routes(self) -> list[Route]:
         """Return the routes for the server."""
@@ -82,12 +93,22 @@ class LiveStream:
             return refusal
         if request.method == "HEAD":
             return Response(media_type="text/event-stream", headers=_STREAM_HEADERS)
-        if speed := request.query_params.get("speed"):
-            return await self._replay(run, speed)
+        visitor = visitor_of(request.scope)
+        try:
+            if speed := request.query_params.get("speed"):
+                return await self._replay(run, speed, visitor)
+            self.viewers.check(visitor)
+        except ShareSpentError as error:
+            return _refused(503, str(error))
         if recording:
-            return EventStream(self._recorded(recording), self.hub.watching(""))
+            return Counted(self._recorded(recording), self._watching("", visitor))
         messages = self.hub.messages(run, request.headers.get("Last-Event-ID", ""))
-        return EventStream(messages, self.hub.watching(run))
+        return Counted(messages, self._watching(run, visitor))
+
+    @contextmanager
+    def _watching(self, wanted: str, visitor: Visitor) -> Iterator[None]:
+        with self.viewers.held(visitor), self.hub.watching(wanted):
+            yield
 
     def _refusal(self, run: str, recording: str) -> Response | None:
         try:
@@ -99,28 +120,17 @@ class LiveStream:
             return _refused_for(error)
         if self.hub.stopped:
             return _refused(503, _("The server is stopping; load the page again in a moment."))
-        if self.hub.num_viewers >= self._max_clients:
-            message = _("This server has {limit} live viewers, the most it carries; try later.")
-            return _refused(503, message.format(limit=self._max_clients))
         return None
 
-    async def _replay(self, run: str, speed: str) -> Response:
-        if self.num_replays >= MAX_REPLAYS:
-            return _refused(503, _("Too many replays run on this server; try later."))
+    async def _replay(self, run: str, speed: str, visitor: Visitor) -> Response:
+        self.replays.check(visitor)
         try:
-            directory = open_run_directory(self._runs(), run)
-            reader = await asyncio.to_thread(ReplayReader, directory, speed)
+            with self.replays.held(visitor):
+                directory = open_run_directory(self._runs(), run)
+                reader = await asyncio.to_thread(ReplayReader, directory, speed)
         except (FileNotFoundError, ValueError) as error:
             return _refused_for(error)
-        return EventStream(self._replayed(reader), self._replaying())
-
-    @contextmanager
-    def _replaying(self) -> Iterator[None]:
-        self.num_replays += 1
-        try:
-            yield
-        finally:
-            self.num_replays -= 1
+        return Counted(self._replayed(reader), self.replays.held(visitor))
 
     async def _replayed(self, reader: ReplayReader) -> AsyncIterator[bytes]:
         """Yield what one viewer gets, by a clock of its own; at the end only signs of life.
@@ -155,43 +165,50 @@ class LiveStream:
 
     async def metrics(self, request: Request) -> Response:
         """Answer with the steps of `?run=`, or of a `?recording=`, as a CSV download."""
-        try:
-            directory = await self._directory(request)
-            increment = await asyncio.to_thread(RunReader(directory).read_new)
-        except (FileNotFoundError, ValueError) as error:
-            return _refused_for(error)
-        lines = csv_lines(increment.records)
-        # A table has no place for a remark: its name says that damaged steps are missing.
-        missing = "-incomplete" if increment.num_damaged else ""
-        headers = _as_file(f"{directory.name}{missing}.csv")
-        return StreamingResponse(lines, media_type="text/csv", headers=headers)
+        return await self._export(request, (".csv", "text/csv"), _csv)
 
     async def player(self, request: Request) -> Response:
         """Answer with `?run=`, or a `?recording=`, as one HTML file that plays anywhere."""
-        language = request.query_params.get("lang", "")
+        language = _language(request)
         unit: ByteUnit = "GB" if request.query_params.get("units") == "GB" else "GiB"
-        try:
-            directory = await self._directory(request)
-            page = await asyncio.to_thread(player_html, directory, language, unit)
-        except (FileNotFoundError, ValueError) as error:
-            return _refused_for(error)
-        headers = _as_file(f"{directory.name}.html")
-        return Response(page, media_type="text/html", headers=headers)
+        kind = (".html", "text/html", language, unit)
+        text = partial(player_html, language=language, unit=unit)
+        return await self._export(request, kind, lambda directory: File(text(directory).encode()))
 
     async def samples(self, request: Request) -> Response:
         """Answer with the samples of `?run=`, or of a `?recording=`, as one picture.
 
         With `?moving=1` it is an animation.
         """
-        moving = request.query_params.get("moving") == "1"
-        language = request.query_params.get("lang", "")
+        moving, language = request.query_params.get("moving") == "1", _language(request)
+        kind = ("-animation.svg" if moving else ".svg", "image/svg+xml", language)
+        text = partial(samples_svg, language=language, moving=moving)
+        return await self._export(request, kind, lambda directory: File(text(directory).encode()))
+
+    async def _export(
+        self, request: Request, kind: tuple[str, ...], make: Callable[[Path], File]
+    ) -> Response:
+        """Answer with a file made of a run; `kind` begins with its suffix and its media type."""
+        visitor = visitor_of(request.scope)
         try:
-            directory = await self._directory(request)
-            picture = await asyncio.to_thread(samples_svg, directory, language, moving=moving)
+            self.exporting.check(visitor)
+            with self.exporting.held(visitor):
+                directory = await self._directory(request)
+                file = await self._exports.file(
+                    visitor.browser or visitor.address,
+                    Export(kind, directory),
+                    lambda: make(directory),
+                )
+        except ShareSpentError as error:
+            return _refused(503, str(error))
         except (FileNotFoundError, ValueError) as error:
             return _refused_for(error)
-        headers = _as_file(f"{directory.name}{'-animation' if moving else ''}.svg")
-        return Response(picture, media_type="image/svg+xml", headers=headers)
+        suffix, media_type = kind[:2]
+        headers = {
+            "Content-Disposition": f'attachment; filename="{directory.name}{file.mark}{suffix}"',
+            "Content-Length": str(len(file.content)),
+        }
+        return Counted(_whole(file.content), self.exporting.held(visitor), headers, media_type)
 
     async def _directory(self, request: Request) -> Path:
         """Return the directory of the run or the recording that is asked for."""
@@ -202,8 +219,20 @@ class LiveStream:
         return await asyncio.to_thread(recorded_run, recording)
 
 
-def _as_file(name: str) -> dict[str, str]:
-    return {"Content-Disposition": f'attachment; filename="{name}"'}
+def _csv(directory: Path) -> File:
+    increment = RunReader(directory).read_new()
+    # A table has no place for a remark: its name says that damaged steps are missing.
+    mark = "-incomplete" if increment.num_damaged else ""
+    return File("".join(csv_lines(increment.records)).encode(), mark)
+
+
+def _language(request: Request) -> str:
+    asked = request.query_params.get("lang", "")
+    return asked if asked in LANGUAGES else "en"
+
+
+async def _whole(file: bytes) -> AsyncIterator[bytes]:
+    yield file
 
 
 async def plotly(request: Request) -> Response:

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from pages.server.background import Jobs, PoolFullError
+from pages.server.background import MAX_OF_ADDRESS, Jobs, PoolFullError
 
 
 @pytest.fixture
@@ -120,3 +120,18 @@ def test_results_of_long_ago_are_forgotten(jobs):
     for number in range(200):
         jobs.finish(str(number), lambda: None)
     assert len(jobs._futures) <= 66
+
+
+def test_an_address_leaves_places_to_others_and_a_teacher_is_not_counted():
+    asker, gate = ["192.0.2.1"], threading.Event()
+    jobs = Jobs(num_workers=2, max_waiting=8, counted_as=lambda: asker[0])
+    try:
+        for number in range(MAX_OF_ADDRESS):
+            jobs.start(f"one {number}", gate.wait)
+        with pytest.raises(PoolFullError, match=f"{MAX_OF_ADDRESS} measurements of your address"):
+            jobs.start("one more", gate.wait)
+        for asker[0] in ("192.0.2.2", ""):
+            jobs.start(f"of {asker[0]}", gate.wait)
+    finally:
+        gate.set()
+        jobs.close()

@@ -1,6 +1,7 @@
 """Host check and security headers in front of every route, spoken to as a server would."""
 
 import asyncio
+from collections import Counter
 
 import pytest
 from starlette.applications import Starlette
@@ -116,29 +117,43 @@ def test_doors_that_nobody_needs_are_shut(path):
     assert messages("localhost", path=path)[0]["status"] == 404
 
 
-def test_no_more_sessions_than_the_bound_and_a_place_becomes_free_again():
-    entered = asyncio.Event()
+def test_one_address_takes_its_share_of_the_sessions_and_the_rest_is_for_others():
+    """300 places: 200 for one address, 90 for others, 10 for whoever sits at the server."""
+    begun, refused = [], []
 
-    async def waits(_scope, _receive, _send):
-        entered.set()
+    async def waits(scope, _receive, _send):
+        begun.append(scope["client"][0])
         await asyncio.sleep(60)
 
     async def scene():
-        bounds, sent = Bounds(waits, max_sessions=1), []
+        bounds, tasks = Bounds(waits, max_sessions=300), []
 
-        async def send(message):
-            sent.append(message["type"])
+        async def come(address, number):
+            async def send(message):
+                refused.append((address, message["type"]))
 
-        scope = {"type": "websocket", "path": "/_stcore/stream"}
-        first = asyncio.create_task(bounds(scope, None, send))
-        await entered.wait()
-        await bounds(scope, None, send)
-        first.cancel()
-        await asyncio.gather(first, return_exceptions=True)
-        entered.clear()
-        third = asyncio.create_task(bounds(scope, None, send))
-        await entered.wait()
-        third.cancel()
-        return sent
+            scope = {"type": "websocket", "path": "/x", "headers": [(b"host", b"localhost")]}
+            scope["client"] = (address, 1)
+            tasks.extend(asyncio.create_task(bounds(scope, None, send)) for _ in range(number))
+            await asyncio.sleep(0)
 
-    assert asyncio.run(scene()) == ["websocket.close"]
+        await come("203.0.113.1", 300)
+        await come("203.0.113.2", 300)
+        await come("127.0.0.1", 11)
+        before = Counter(begun)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        begun.clear()
+        await come("203.0.113.1", 1)
+        tasks[-1].cancel()
+        return before
+
+    let_in = asyncio.run(scene())
+    assert let_in == {"203.0.113.1": 200, "203.0.113.2": 90, "127.0.0.1": 10}
+    assert begun == ["203.0.113.1"], "a place becomes free again"
+    assert Counter(refused) == {
+        ("203.0.113.1", "websocket.close"): 100,
+        ("203.0.113.2", "websocket.close"): 210,
+        ("127.0.0.1", "websocket.close"): 1,
+    }

@@ -61,3 +61,20 @@ def test_nothing_is_kept_of_who_did_nothing_for_a_minute():
     clock.now += 61
     taken.take("ann", "edit")
     assert set(taken._taken) == {("ann", "edit")}
+
+
+def test_fresh_cookies_of_one_address_share_its_turns_and_a_teacher_s_are_not_counted(
+    clock, monkeypatch
+):
+    def turn_of(number, address):
+        monkeypatch.setattr(rate, "browser", lambda: f"cookie {number}")
+        monkeypatch.setattr(rate, "counted_as", lambda: address)
+        take_turn("measure")
+
+    of_address = 10 * LIMITS["measure"]
+    for number in range(of_address):
+        turn_of(number, "192.0.2.1")
+    with pytest.raises(TooOftenError, match=r"At most 50 times .* from one address"):
+        turn_of("a fresh one", "192.0.2.1")
+    turn_of("a fresh one", "192.0.2.2")
+    turn_of("the teacher's", "")

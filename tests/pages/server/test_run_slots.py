@@ -75,3 +75,12 @@ def test_a_slot_that_is_held_for_too_long_is_given_to_the_next_who_asks():
             assert held is not hanging
         assert not line._held_since
     assert not line._held_since  # what was taken away is not given back twice
+
+
+def test_who_does_not_wait_needs_no_slot_and_takes_none():
+    line = Line(1, patience=60)
+    with line.slot():
+        with line.slot(waits=False):  # a full line: it would wait for a minute
+            pass
+        assert len(line._held_since) == 1
+    assert not line._held_since

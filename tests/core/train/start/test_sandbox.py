@@ -16,6 +16,7 @@ from core.train.run.directory import runs_directory
 from core.train.run.shelf import list_runs, newest_run
 from core.train.start import launch, plan, sandbox
 from core.train.start.sandbox import (
+    MAX_OF_ADDRESS,
     MAX_SECONDS,
     MAX_STEPS,
     MAX_WAITING,
@@ -194,6 +195,17 @@ def test_a_second_wish_of_one_browser_takes_the_place_of_its_first(queue, starte
     with pytest.raises(ValueError, match="parameters; this one has"):
         queue.enter(TrainConfig(num_layers=12, hidden_dim=768, num_heads=12), owner="ann")
     assert queue.place(second) == 2, "a wish that is refused leaves the earlier one in the line"
+
+
+def test_fresh_cookies_of_one_address_leave_places_in_the_line_to_others(queue, starter):
+    starter.busy = True
+    for number in range(MAX_OF_ADDRESS):
+        queue.enter(SMALL, owner=f"cookie {number}", address="192.0.2.1")
+    with pytest.raises(ValueError, match=f"{MAX_OF_ADDRESS} runs of your address are waiting"):
+        queue.enter(SMALL, owner="a fresh cookie", address="192.0.2.1")
+    queue.enter(SMALL, owner="cookie 3", address="192.0.2.1")  # in place of its earlier wish
+    for number in range(MAX_WAITING - MAX_OF_ADDRESS):
+        queue.enter(SMALL, owner=f"other {number}", address="192.0.2.2")
 
 
 def test_who_stands_in_a_full_line_may_change_the_wish(queue, starter):

@@ -2,12 +2,15 @@
 
 import csv
 import io
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from core.train.run.state import RunState, write_state
 from pages.components.live_chart import stream
 from pages.components.live_chart.stream import routes
+from pages.server.shares import Shares
 
 OLD, NEW = "20260101t000000z-old-0001", "20260102t000000z-new-0002"
 
@@ -29,7 +32,7 @@ def test_more_viewers_than_the_limit_are_sent_away_until_one_leaves(
         each.next()
     answer, body = get(served.port, f"/live/stream?run={OLD}")
     assert answer.status == 503
-    assert body == b"This server has 3 live viewers, the most it carries; try later."
+    assert body == b"All 3 places are taken: try again later."
     streams[0].close()
     until(lambda: served.live.hub.num_viewers == 2)
     assert open_stream(OLD).next()[0] == "snapshot"
@@ -108,10 +111,10 @@ def test_a_replay_sends_every_step_once_and_ends_with_the_last_state(finished, o
 def test_two_viewers_have_clocks_of_their_own(finished, served, open_stream, until):
     slow, fast = open_stream(f"{OLD}&speed=1"), open_stream(f"{OLD}&speed=60")
     assert slow.next()[2]["columns"]["step"][:1] == fast.next()[2]["columns"]["step"][:1]
-    assert served.live.num_replays == 2
+    assert served.live.replays.num_held == 2
     assert served.live.hub.num_viewers == 0, "the poller has nothing to do with it"
     fast.close()
-    until(lambda: served.live.num_replays == 1)
+    until(lambda: served.live.replays.num_held == 1)
 
 
 @pytest.mark.slow
@@ -132,7 +135,33 @@ def test_a_run_that_has_not_ended_a_missing_one_and_a_bad_name_are_refused(
 
 
 def test_more_replays_than_the_limit_are_sent_away(finished, served, open_stream, get, monkeypatch):
-    monkeypatch.setattr(stream, "MAX_REPLAYS", 1)
+    monkeypatch.setattr(served.live, "replays", Shares(1, of_browser=1, reserve=0))
     open_stream(f"{OLD}&speed=1").next()
     answer, body = get(served.port, f"/live/stream?run={OLD}&speed=1")
-    assert (answer.status, body) == (503, b"Too many replays run on this server; try later.")
+    assert (answer.status, body) == (503, b"All 1 places are taken: try again later.")
+
+
+def test_many_who_ask_for_one_file_have_it_made_once_and_again_when_the_run_goes_on(
+    finished, served, get, until, monkeypatch
+):
+    made, gate = [], threading.Event()
+
+    def slow(directory, **_chosen):
+        made.append(threading.current_thread().name)
+        gate.wait(10)
+        return f"file {len(made)}"
+
+    monkeypatch.setattr(stream, "player_html", slow)
+    address = f"/live/run.html?run={OLD}"
+    with ThreadPoolExecutor(8) as readers:
+        asked = [readers.submit(get, served.port, address) for _reader in range(8)]
+        until(lambda: served.live.exporting.num_held == 8)
+        gate.set()
+        answers = [each.result() for each in asked]
+    assert {(answer.status, body) for answer, body in answers} == {(200, b"file 1")}
+    assert get(served.port, f"{address}&lang=zh")[1] == b"file 2"
+    assert get(served.port, f"{address}&lang=unknown")[1] == b"file 1", "read as English"
+    write_state(finished, RunState(state="finished", step=NUM_STEPS + 1, pid=1))
+    assert get(served.port, address)[1] == b"file 3"
+    assert len(set(made)) == 1, "one thread makes all files"
+    until(lambda: served.live.exporting.num_held == 0)
