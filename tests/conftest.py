@@ -4,6 +4,7 @@ import functools
 import itertools
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -119,3 +120,50 @@ def checked_pictures(monkeypatch):
         return figure
 
     monkeypatch.setattr(Drawing, "figure", checked)
+
+
+WRONG = (None, True, -1, float("inf"), 10**400, "x", [], {}, [[1]], [["a", "b", [[["c", "d"]]]]])
+
+
+def _damaged(data):
+    """Yield copies of a JSON object, in each of which one field is missing or of a wrong type."""
+    for name, value in data.items():
+        yield {key: kept for key, kept in data.items() if key != name}
+        yield from ({**data, name: wrong} for wrong in WRONG)
+        if isinstance(value, dict):
+            yield from ({**data, name: each} for each in _damaged(value))
+
+
+@pytest.fixture
+def damaged():
+    """Return damaged(data): copies of a JSON object, one field missing or of a wrong type each."""
+    return _damaged
+
+
+@pytest.fixture
+def spoilt_run(tmp_path):
+    """Return a finished run whose events.jsonl has damaged lines of every kind, and its events."""
+    from core.train.run.events import read_events
+    from core.train.run.recorded import recorded_run
+
+    directory = shutil.copytree(
+        recorded_run("one_minute"), tmp_path / "20260102t030405z-spoilt-00ff"
+    )
+    sound = read_events(directory)
+    kinds = {event["kind"]: event for event in sound}
+    told = {key: kinds["eval"][key] for key in ("seq", "time", "step", "attempt")}
+    acks = {"op": "set_learning_rate_multiplier", "value": 0.5, "accepted": True, "reason": ""}
+    kinds["ack"] = {**told, "kind": "ack", "command": 1, **acks}
+    kinds["finding"] = {
+        **told,
+        "kind": "finding",
+        "finding": "non_finite",
+        "tensor": "a",
+        "loss": 1,
+    }
+    kinds["sample"] = {**kinds["sample"], "written": kinds["sample"]["written"][:2]}
+    kinds["state"] = {**kinds["state"], "values": {"free_bytes": 1}}
+    lines = [json.dumps(each) for event in kinds.values() for each in _damaged(event)]
+    with (directory / "events.jsonl").open("a", encoding="utf-8") as file:
+        file.write("\n".join(lines) + "\n")
+    return directory, sound

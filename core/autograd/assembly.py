@@ -12,7 +12,7 @@ from torch.autograd.graph import Node as TorchNode
 
 from core.autograd.engine import Moment, Pass
 from core.autograd.forward import Record
-from core.autograd.graph import Cut, Edge, Event, Ghost, Leaf, Node, TensorInfo
+from core.autograd.graph import Cut, Edge, Event, Ghost, Leaf, Node, Saved, TensorInfo
 from core.autograd.living_graph import LivingNode
 from core.autograd.session import Session
 
@@ -44,6 +44,7 @@ class Assembly:
             if living.leaf is not None
         }
         self._ghosts = self._find_ghosts()
+        self._kept = self._find_kept()
         self._passes: dict[TorchNode, Pass] = {}
         for each in session.engine.passes:
             self._passes |= dict.fromkeys(each.order, each)
@@ -66,6 +67,26 @@ class Assembly:
                 if living.shapes[:1] == shapes[:1]:
                     found[living.torch] = (numbered, 0)
         return found
+
+    def _find_kept(self) -> dict[int, list[Saved]]:
+        """Return id of an operation -> what its nodes keep beyond parameters and inputs."""
+        found: dict[int, list[Saved]] = {}
+        for living in self._living:
+            record, _output = self._record_of.get(living.torch, (None, 0))
+            record = record or self._last_before(living.sequence)
+            if record is not None:
+                kept = (each for each in living.saved if each.kind == "activation")
+                found.setdefault(id(record), []).extend(kept)
+        return found
+
+    def _last_before(self, sequence: int) -> Record | None:
+        """Return the operation in which the node of that number was made, or just before."""
+        last = None
+        for record in self._records:
+            if record.sequence is not None and record.sequence > sequence:
+                break
+            last = record
+        return last
 
     def nodes(self) -> tuple[Node, ...]:
         """Return all nodes in the order of the forward pass."""
@@ -104,7 +125,9 @@ class Assembly:
 
     def _label_of(self, record: Record) -> str:
         """Return what the reader wrote, or, of a part of it, what was done."""
-        if record.text and record is self._last[record.text, record.line]:
+        place = (record.text, record.line)
+        is_whole = record is self._last[place] and place in self._session.recorder.place.ran
+        if record.text and is_whole:
             return record.text
         pattern = _OPERATORS.get(record.name, "")
         words = [self._leaf_names.get(id(x), "…") for x in record.inputs]
@@ -220,13 +243,11 @@ class Assembly:
     def events(self) -> Iterator[Event]:
         """Yield the timeline, with what the graph keeps after each moment."""
         held: dict[str, int] = {}
-        saved = {living.torch: living.saved for living in self._living}
         for moment in self._session.moments:
             if isinstance(moment, Record):
                 node = self._node_of.get(id(moment))
-                for each in saved.get(node, ()) if node is not None else ():
-                    if each.kind == "activation":
-                        held[each.storage] = each.storage_bytes
+                for each in self._kept.get(id(moment), ()):
+                    held[each.storage] = each.storage_bytes
                 if told := self._forward_event(moment, node, sum(held.values())):
                     yield told
                 continue

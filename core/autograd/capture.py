@@ -1,7 +1,8 @@
 """One forward and one backward of real torch, as plain data."""
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final
 
 import torch
@@ -42,12 +43,7 @@ def capture(
         jacobian_of: Id of a node whose local Jacobian is wanted; ids never change.
         how: `gradient`, `retain_graph` and `create_graph` of `Tensor.backward`.
     """
-    with (
-        alone_with_chance(seed),
-        kept_as_it_was(module),
-        warnings.catch_warnings(record=True) as told,
-    ):
-        warnings.simplefilter("always")
+    with alone_with_chance(seed), kept_as_it_was(module), all_warnings() as told:
         session = Session(leaves, module, limits, jacobian_of)
 
         def run() -> Tensor:
@@ -58,6 +54,19 @@ def capture(
             return result
 
         return finish(session, run, told)
+
+
+@contextmanager
+def all_warnings() -> Iterator[list[warnings.WarningMessage]]:
+    """Record every warning within, also those that torch gives once in the life of a process."""
+    was_always = torch.is_warn_always_enabled()
+    torch.set_warn_always(True)
+    try:
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            yield told
+    finally:
+        torch.set_warn_always(was_always)
 
 
 def finish(

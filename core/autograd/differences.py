@@ -6,10 +6,12 @@ All is computed in float64: in float32 the difference of two results has few dig
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import torch
 
+from core.autograd.severed import Flow
+from core.expressions.dispatch import Watching
 from core.language import _
 from core.models.chance import alone_with_chance
 
@@ -20,6 +22,7 @@ _ABSOLUTE: Final = 1e-9
 
 Function = Callable[..., Any]
 Leaves = Mapping[str, torch.Tensor]
+Reason = Literal["", "cut", "hook", "edge", "kink"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,13 +32,17 @@ class Difference:
     Attributes:
         gradient: Of autograd, in row-major order; 0 where none arrived. Along a direction: one
             number, its product with that direction.
-        estimate: (y(x + h) - y(x - h)) / 2h for each of them.
-        relative_error: The largest difference of both, over the largest of their numbers.
+        estimate: (y(x + h) - y(x - h)) / 2h for each of them. Of two steps h, the one that comes
+            closer: the larger may cross a kink, the smaller rounds more.
+        relative_error: The largest difference of both where the slope is finite, over the largest
+            of their numbers there; NaN if the gradient is NaN there, or the slope nowhere finite.
         agrees: Whether the difference is no more than rounding and curvature explain.
         num_checked: How many elements were changed one by one; 1 along a direction.
         is_directional: Whether one fixed random direction stands for more than 64 elements.
-        at_kink: Whether the slopes to the left and to the right differ: there is no derivative
-            here, and autograd chose one.
+        reason: Why a backward pass that is right may differ. "cut": the result moves with the leaf
+            on a way that autograd does not follow. "hook": a hook changes gradients. "edge": there
+            is no finite slope here. "kink": the slopes to both sides differ, and autograd chose
+            one. "" if it must agree.
     """
 
     gradient: tuple[float, ...]
@@ -44,7 +51,12 @@ class Difference:
     agrees: bool
     num_checked: int
     is_directional: bool
-    at_kink: bool
+    reason: Reason
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether the backward pass is wrong: nothing else explains the difference."""
+        return not self.agrees and not self.reason
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -69,10 +81,14 @@ class Nudge:
     error: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Slopes:
-    central: float
-    at_kink: bool
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Slope:
+    """Autograd's slope along one direction beside the measured one, and why they may differ."""
+
+    gradient: float
+    estimate: float
+    doubt: float  # what the step may add to the difference
+    reason: Reason
 
 
 def finite_differences(
@@ -95,8 +111,14 @@ def finite_differences(
         name: [_random_direction(x)] if x.numel() > most_elements else _axes(x)
         for name, x in gradients.items()
     }
+    flow = _flow(function, point)
     return {
-        name: _compare(function, point, name, x, result, directions[name])
+        name: _compare(
+            [_slope(function, point, name, x, each, result) for each in directions[name]],
+            "cut" if name in flow.cut else "hook" if flow.is_hooked else "",
+            result,
+            is_directional=len(directions[name]) < x.numel(),
+        )
         for name, x in gradients.items()
     }
 
@@ -129,7 +151,7 @@ def nudge(
     before, gradients = _gradients(function, point)
     direction = torch.zeros_like(point[name])
     direction[... if place is None else place] = 1
-    gradient = float((gradients[name] * direction).sum())
+    gradient = _along(gradients[name], direction)
     after = _value(function, _moved(point, name, direction, delta))
     return Nudge(
         before=before,
@@ -184,28 +206,35 @@ def _moved(point: Leaves, name: str, direction: torch.Tensor, length: float) -> 
     return leaves | {name: moved.requires_grad_(point[name].requires_grad)}
 
 
+def _flow(function: Function, point: Leaves) -> Flow:
+    """Follow the leaves to the result."""
+    leaves = {name: _copy(leaf) for name, leaf in point.items()}
+    flow = Flow({name: leaf for name, leaf in leaves.items() if leaf.requires_grad})
+    with Watching(flow.tell, count_flops=False):
+        result = _result(function, leaves)
+    flow.end(result)
+    return flow
+
+
 def _compare(
-    function: Function,
-    point: Leaves,
-    name: str,
-    gradient: torch.Tensor,
-    result: float,
-    directions: list[torch.Tensor],
+    slopes: list[_Slope], past: Reason, result: float, *, is_directional: bool
 ) -> Difference:
-    slopes = [_slopes(function, point, name, each, result) for each in directions]
-    numbers = [float((gradient * each).sum()) for each in directions]
-    estimates = [each.central for each in slopes]
-    apart = [abs(a - b) for a, b in zip(numbers, estimates, strict=True)]
-    largest = max(map(abs, [*numbers, *estimates]), default=0.0)
-    error = math.nan if any(map(math.isnan, apart)) else max(apart, default=0.0)
+    finite = [each for each in slopes if each.reason != "edge"]
+    numbers = (number for each in finite for number in (each.gradient, each.estimate))
+    largest = max((abs(number) for number in numbers if math.isfinite(number)), default=0.0)
+    limit = _RELATIVE * largest + _ABSOLUTE * (1 + abs(result))
+    apart = [abs(each.gradient - each.estimate) for each in finite]
+    error = math.nan if any(map(math.isnan, apart)) or not apart else max(apart)
+    differing = [x for x in slopes if not abs(x.gradient - x.estimate) <= limit + x.doubt]
+    found = {each.reason for each in slopes} - {""}
     return Difference(
-        gradient=tuple(numbers),
-        estimate=tuple(estimates),
-        relative_error=error / largest if error else 0.0,
-        agrees=error <= _RELATIVE * largest + _ABSOLUTE * (1 + abs(result)),
-        num_checked=len(directions),
-        is_directional=gradient.numel() > 1 and len(directions) < gradient.numel(),
-        at_kink=any(each.at_kink for each in slopes),
+        gradient=tuple(each.gradient for each in slopes),
+        estimate=tuple(each.estimate for each in slopes),
+        relative_error=error / largest if largest else error,
+        agrees=not differing,
+        num_checked=len(slopes),
+        is_directional=is_directional,
+        reason=past if any(not each.reason for each in differing) else min(found, default=""),
     )
 
 
@@ -220,21 +249,50 @@ def _random_direction(like: torch.Tensor) -> torch.Tensor:
     return torch.div(drawn, drawn.norm())
 
 
-def _slopes(
-    function: Function, point: Leaves, name: str, direction: torch.Tensor, here: float
-) -> _Slopes:
-    """Return the central slope along a direction, and whether its two sides differ.
+def _along(gradient: torch.Tensor, direction: torch.Tensor) -> float:
+    """Return the slope along a direction; what does not move counts 0, also times infinity."""
+    moves = direction != 0
+    return float((gradient[moves] * direction[moves]).sum())
 
-    A gap between both sides that comes from curvature shrinks with the step; that of a kink stays.
-    """
-    at = float((point[name].detach().abs() * direction.abs()).max())
+
+def _slope(
+    function: Function,
+    point: Leaves,
+    name: str,
+    gradient: torch.Tensor,
+    direction: torch.Tensor,
+    here: float,
+) -> _Slope:
+    """Measure the central slope along a direction with two steps."""
+    at = float((point[name].detach().abs() * direction.abs()).nan_to_num().max())
     step = STEP * max(1.0, at)
-    gaps = []
-    for length in (step, step / 10):
-        right = _value(function, _moved(point, name, direction, length)) - here
-        left = here - _value(function, _moved(point, name, direction, -length))
-        gaps.append(abs(right - left) / length)
-        if length == step:
-            central = (right + left) / (2 * length)
-    noise = 1e-14 * (1 + abs(here)) / step
-    return _Slopes(central, gaps[1] > max(gaps[0] / 2, 100 * noise))
+    steps, slope = (step, step / 10), _along(gradient, direction)
+    right, left = (
+        [_value(function, _moved(point, name, direction, sign * each)) for each in steps]
+        for sign in (1, -1)
+    )
+    centrals = [(a - b) / (2 * each) for a, b, each in zip(right, left, steps, strict=True)]
+    gaps = [abs(a - 2 * here + b) / each for a, b, each in zip(right, left, steps, strict=True)]
+    noise = 1e-12 * (1 + abs(here)) / step
+    return _Slope(
+        gradient=slope,
+        estimate=min(centrals, key=lambda each: abs(each - slope)),
+        doubt=abs(centrals[0] - centrals[1]) / 50,  # curvature's part is a hundredth of it
+        reason=_reason(slope, centrals, gaps, noise),
+    )
+
+
+def _reason(slope: float, centrals: list[float], gaps: list[float], noise: float) -> Reason:
+    """Return why a derivative may be missing here.
+
+    A gap between the slopes to both sides that comes from curvature shrinks with the step; that of
+    a kink stays; at a jump, or beside an infinite slope, it grows.
+    """
+    if not all(map(math.isfinite, (*centrals, *gaps))):
+        return "edge"
+    grows = abs(centrals[1]) > 2 * abs(centrals[0]) + 10 * noise
+    if grows and not abs(centrals[1] - slope) <= 1e-3 * abs(centrals[1]):
+        return "edge"
+    if gaps[1] > max(2 * gaps[0], noise):
+        return "edge"
+    return "kink" if gaps[1] > max(gaps[0] / 2, noise) else ""

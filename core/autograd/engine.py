@@ -96,8 +96,9 @@ class Engine:
             LimitReached: If the capture has used up what it may.
         """
         watch = _Watch(self, Pass(root=root.grad_fn), len(self.passes), self._reachable(root))
+        watch.frees = not (create_graph if retain_graph is None else retain_graph)
         made = (x for record in self._recorder.records for x in record.outputs)
-        watch.keeping = {x.grad_fn for x in made if x.retains_grad}
+        watch.keeping = list({id(x): x for x in made if x.retains_grad}.values())
         self.passes.append(watch.told)
         watch.seed(root, gradient)
         mode = self._recorder.mode() if create_graph else Watching(watch.count)
@@ -139,9 +140,8 @@ class _Watch:
         self._last: TorchNode | None = None
         self._before: TensorInfo | None = None
         self._entered = 0  # moments before the node that runs
-        self.keeping: set[TorchNode | None] = (
-            set()
-        )  # nodes of tensors that retain_grad was called on
+        self.frees = True  # whether a node lets go of what it saved when it has run
+        self.keeping: list[Tensor] = []  # those that retain_grad was called on
         # A storage that several nodes keep is freed with the last of them.
         self._keepers = keepers(engine._graph.nodes)
 
@@ -149,6 +149,8 @@ class _Watch:
         for node in self._nodes:
             self._handles.append(node.register_prehook(self._entering(node)))
             self._handles.append(node.register_hook(self._leaving(node)))
+        for x in self.keeping:  # after the tensor's hooks and before its node's, as torch keeps it
+            self._handles.append(x.register_hook(lambda _gradient: self.hear("retain_grad()")))
 
     def __exit__(self, *_error: object) -> None:
         for handle in self._handles:
@@ -178,8 +180,6 @@ class _Watch:
                 self.told.planned = planned_order()
             self.look_for_release()
             self._before = self._gradient_of(self._nodes[node].leaf)
-            if node in self.keeping:
-                self._note("hook", node, text="retain_grad()")
             self.told.failed = node
             self._entered = len(self._engine.moments)
             self._began = time.perf_counter()
@@ -253,7 +253,11 @@ class _Watch:
     def look_for_release(self) -> None:
         """Note what the node that ran last has let go of since."""
         node, self._last = self._last, None
-        if node is None or not self._nodes[node].raws or self._nodes[node].holds():
+        if node is None:
+            return
+        if self.frees:
+            self._nodes[node].let_go()
+        if not self._nodes[node].raws or self._nodes[node].holds():
             return
         freed = {}
         for saved in self._nodes[node].saved:

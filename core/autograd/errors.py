@@ -4,13 +4,21 @@ Torch's own words decide which refusal it is. Tests run the failing code and rea
 """
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import reduce
+from typing import Final
+
+import torch
+from torch import Tensor
 
 from core.autograd import rewrites
-from core.autograd.graph import Capture, Failure, Ghost, Node, Saved
-from core.autograd.refusals import Kind, Refusal, refusal_of
-from core.language import _
+from core.autograd.graph import Capture, Failure, Node, Saved
+from core.autograd.refusals import Kind, refusal_of
+from core.autograd.trial import TimeUp, Trial, Trials, Write
+from core.language import _, ngettext
+
+_DEPTH: Final = 2  # changes one after another, where the first leads to another refusal
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -21,12 +29,13 @@ class Explanation:
         kind: Which refusal it is.
         sentence: What happened.
         advice: What to do.
-        what: The piece of the program that is to blame; of a version conflict, the write.
+        what: The piece of the program that is to blame; of a version conflict, the first write.
         line: Where that stands; None if nobody knows.
+        writes: Of a version conflict, all writes that must go, in the order in which they run.
         node: Id of the node whose backward failed; "" of none.
         saved: The saved tensor that was changed.
-        rewrite: The program as it runs; "" if no change of it is known.
-        torch_message: Torch's words.
+        rewrite: The program changed, and run: it runs; "" if no such change is known.
+        torch_message: Torch's words; "" if it was not asked.
     """
 
     kind: Kind
@@ -34,88 +43,194 @@ class Explanation:
     advice: str
     what: str = ""
     line: int | None = None
+    writes: tuple[Write, ...] = ()
     node: str = ""
     saved: Saved | None = None
     rewrite: str = ""
     torch_message: str = ""
 
 
-def explain_error(failed: Capture | Failure, source: str = "") -> Explanation | None:
+def explain_error(
+    failed: Capture | Failure, source: str = "", tensors: Mapping[str, Tensor] | None = None
+) -> Explanation | None:
     """Return why a capture ended early; None if it did not.
 
     Args:
         failed: A capture, or its failure alone: then no saved tensor can be named.
-        source: Of the reader's program, for the line that is to blame and the rewrite; there is
-            neither of one that is no Python.
+        source: Of the reader's program, for the line that is to blame.
+        tensors: What that was handed. The program is run with them, without some of its writes and
+            changed: else no write is named, and no rewrite.
     """
     failure = failed.error if isinstance(failed, Capture) else failed
     if failure is None:
         return None
+    if failure.kind == "ExpressionError":
+        return Explanation(
+            kind="not_here",
+            sentence=failure.message,
+            advice=_("PyTorch was not asked: this page runs only the calls and the syntax that it "
+                     "knows, and checks them first."),
+            line=failure.line,
+        )  # fmt: skip
     source = source if rewrites.is_python(source) else ""
     capture = failed if isinstance(failed, Capture) else Capture(error=failure)
     row = refusal_of(failure.message)
-    if row.kind == "version":
-        return _version_conflict(row, capture, failure, source)
-    rewrite = row.rewrite(source, failure.line) if source else ""
-    if row.kind == "no_graph" and source:
-        rewrite = rewrites.connected(source, _first_float(capture))
-    return Explanation(
+    told = Explanation(
         kind=row.kind,
         sentence=_(row.sentence),
         advice=_(row.advice),
         what=rewrites.text_of(source, failure.line),
         line=failure.line,
         node=failure.node,
-        rewrite=rewrite,
         torch_message=failure.message,
     )
+    repairs = _Repairs(source, tensors) if source and tensors is not None else None
+    if row.kind == "version":
+        told = _version_conflict(told, capture, failure, repairs)
+    return replace(told, rewrite=repairs.found()) if repairs else told
 
 
-def explain_warnings(capture: Capture, source: str = "") -> tuple[Explanation, ...]:
-    """Return what is known about torch's warnings, such as reading `.grad` of what is no leaf."""
-    rows = [(refusal_of(warning), warning) for warning in capture.warnings]
-    return tuple(
-        Explanation(
-            kind=row.kind,
-            sentence=_(row.sentence),
-            advice=_(row.advice),
-            rewrite=row.rewrite(source, None) if source else "",
-            torch_message=warning,
+def explain_warnings(
+    capture: Capture, source: str = "", tensors: Mapping[str, Tensor] | None = None
+) -> tuple[Explanation, ...]:
+    """Return torch's warnings, each once, and what is known about them.
+
+    Those of kind "other" have no sentence of ours: torch's words stand for it.
+    """
+    repairs = _Repairs(source, tensors) if rewrites.is_python(source) and tensors else None
+    told = []
+    for warning in dict.fromkeys(capture.warnings):
+        row, words = refusal_of(warning), warning.partition(" (Triggered internally")[0]
+        is_known = row.kind != "other"
+        told.append(
+            Explanation(
+                kind=row.kind,
+                sentence=_(row.sentence) if is_known else _("PyTorch warns:"),
+                advice=_(row.advice) if is_known else "",
+                rewrite=repairs.first_that_runs([row.rewrite(source, 0)]) if repairs else "",
+                torch_message=words,
+            )
         )
-        for row, warning in rows
-        if row.kind != "other"
-    )
+    return tuple(told)
 
 
-def _first_float(capture: Capture) -> str:
-    """Return the first leaf that could require a gradient."""
-    floats = [leaf.name for leaf in capture.leaves.values() if "float" in leaf.value.dtype]
-    return floats[0] if floats else ""
+class _Repairs:
+    """Looks for a change with which a program runs, and what may not stay as it is."""
+
+    def __init__(self, source: str, tensors: Mapping[str, Tensor]) -> None:
+        self.source, self._trials = source, Trials(tensors)
+        floats = (
+            name for name, x in tensors.items() if x.is_floating_point() and not x.requires_grad
+        )
+        self._first_float = next(floats, "")
+
+    def guilty_writes(self) -> tuple[Write, ...]:
+        """Return the writes that changed saved tensors; none if looking for them takes too long."""
+        try:
+            return self._trials.guilty_writes(self.source)
+        except TimeUp:
+            return ()
+
+    def found(self) -> str:
+        """Return the program as it runs; "" if that is not found in time."""
+        try:
+            return self._repaired(self.source, self._trials.run(self.source), _DEPTH)
+        except TimeUp:
+            return ""
+
+    def first_that_runs(self, programs: list[str]) -> str:
+        """Return the first of several programs that runs."""
+        try:
+            return next((each for each in programs if each and self._runs(each)), "")
+        except TimeUp:
+            return ""
+
+    def _runs(self, source: str) -> bool:
+        return not self._trials.run(source).message
+
+    def _repaired(self, source: str, failed: Trial, depth: int) -> str:
+        """Return the first change that runs and calls backward on the same values as before."""
+        meant = failed.roots if failed.is_version_conflict else failed.roots[:-1]
+        further: list[tuple[str, Trial]] = []
+        for changed in filter(None, self._changes(source, failed)):
+            trial = self._trials.run(changed)
+            if not _begins_with(trial.roots, meant):
+                continue
+            if not trial.message:
+                return changed
+            further.append((changed, trial))
+        deeper = (self._repaired(*each, depth - 1) for each in further[:2] if depth > 1)
+        return next(filter(None, deeper), "")
+
+    def _changes(self, source: str, failed: Trial) -> Iterator[str]:
+        row, line = refusal_of(failed.message), failed.line or 0
+        if row.kind == "no_graph":
+            yield rewrites.connected(source, self._first_float)
+        elif row.kind != "version":
+            yield row.rewrite(source, line)
+        else:
+            yield from self._without_conflict(source, failed)
+
+    def _without_conflict(self, source: str, failed: Trial) -> Iterator[str]:
+        """Yield updates moved behind backward, new tensors in place of writes, then copies."""
+        guilty = self._trials.guilty_writes(source)
+        lines = {each.span.line for each in guilty}
+        if any(rewrites.is_in_block(source, each) for each in lines):
+            yield from (rewrites.moved_behind(source, each, failed.line) for each in lines)
+        else:
+            yield rewrites.out_of_place(source, lines)
+            yield rewrites.in_expressions(source, lines)
+        for each in guilty[:1]:
+            names = failed.owners.get(each.span, ())
+            yield from rewrites.cloned_between(source, each.span.line, names)
 
 
-def _version_conflict(row: Refusal, capture: Capture, failure: Failure, source: str) -> Explanation:
-    """Name the saved tensor, its node, and the write that changed it."""
+def _begins_with(roots: tuple[Tensor, ...], meant: tuple[Tensor, ...]) -> bool:
+    same = (torch.equal(x.nan_to_num(), y.nan_to_num()) for x, y in zip(roots, meant, strict=False))
+    return len(roots) >= len(meant) and all(same)
+
+
+def _version_conflict(
+    told: Explanation, capture: Capture, failure: Failure, repairs: _Repairs | None
+) -> Explanation:
+    """Name the saved tensor, its node, and the writes that changed it."""
     node, saved = _changed_tensor(capture, failure)
-    line, what = _write_of(capture, node, failure, source)
-    sentences = [_(row.sentence), _what_was_saved(node, saved, failure)]
-    if what:
-        message = _("{write} (line {line}) changed it.")
-        sentences.append(message.format(write=what, line=line))
-    advice, rewrite = _(row.advice), rewrites.out_of_place(source, line)
-    if rewrites.is_in_block(source, line):  # an update of parameters, before its time
+    guilty = repairs.guilty_writes() if repairs else ()
+    sentences = [told.sentence, _what_was_saved(node, saved, failure), _who_changed_it(guilty)]
+    advice = told.advice
+    if repairs and any(rewrites.is_in_block(repairs.source, each.span.line) for each in guilty):
         advice = _("Change it after backward(), when nothing needs the old values any more.")
-        rewrite = rewrites.moved_behind(source, line, failure.line)
-    return Explanation(
-        kind=row.kind,
+    if len(guilty) > 1:
+        message = _("None of these may stay: {writes}.")
+        all_of_them = message.format(writes=_(", ").join(map(_placed, guilty)))
+        advice = _followed_by(all_of_them, advice)
+    return replace(
+        told,
         sentence=reduce(_followed_by, filter(None, sentences)),
         advice=advice,
-        what=what,
-        line=line,
+        what=guilty[0].text if guilty else "",
+        line=guilty[0].span.line if guilty else None,
+        writes=guilty,
         node=node.id if node else failure.node,
         saved=saved,
-        rewrite=rewrite,
-        torch_message=failure.message,
     )
+
+
+def _who_changed_it(guilty: tuple[Write, ...]) -> str:
+    """Return the sentence on the first write, and how many more there are; empty of none."""
+    if not guilty:
+        return ""
+    message = ngettext(
+        "{write} and {count} further write changed what had been saved.",
+        "{write} and {count} further writes changed what had been saved.",
+        len(guilty) - 1,
+    )
+    message = message if len(guilty) > 1 else _("{write} changed it.")
+    return message.format(write=_placed(guilty[0]), count=len(guilty) - 1)
+
+
+def _placed(write: Write) -> str:
+    return _("`{write}` (line {line})").format(write=write.text, line=write.span.line)
 
 
 def _followed_by(sentence: str, other: str) -> str:
@@ -145,26 +260,5 @@ def _what_was_saved(node: Node | None, saved: Saved | None, failure: Failure) ->
         message = _("It was saved at version {then} and is at version {now} now.")
         return message.format(then=then, now=now)
     message = _("{label} saved its “{name}” at version {then}; it is at version {now} now.")
-    label = f"{node.label} ({node.type})" if node.label else node.type
+    label = f"`{node.label}` ({node.type})" if node.label else node.type
     return message.format(label=label, name=saved.name, then=then, now=now)
-
-
-def _write_of(
-    capture: Capture, node: Node | None, failure: Failure, source: str
-) -> tuple[int | None, str]:
-    """Return line and text of the write between the saving and the failure."""
-    first, last = (node.line or 0) if node else 0, failure.line
-    found = rewrites.writes_of(source) if source else _writes_that_ran(capture)
-    between = [each for each in found if first <= each[0] <= (last or each[0])]
-    names = rewrites.names_on(source, first) if source and node else frozenset[str]()
-    likely = sorted(between, key=lambda each: each[1] not in names)
-    return (likely[0][0], likely[0][2]) if likely else (None, "")
-
-
-def _writes_that_ran(capture: Capture) -> tuple[tuple[int, str, str], ...]:
-    ran: tuple[Node | Ghost, ...] = (*capture.nodes, *capture.ghosts)
-    return tuple(
-        (each.line, "", each.label)
-        for each in ran
-        if each.operation.endswith("_") and each.line is not None
-    )

@@ -76,11 +76,18 @@ class Record:
 
 @dataclass(kw_only=True, slots=True)
 class Place:
-    """Where in the reader's program, and in which module, the next operation stands."""
+    """Where in the reader's program, and in which module, the next operation stands.
+
+    Attributes:
+        text, line: Of the program.
+        modules: Paths of the modules that run, the innermost last.
+        ran: Texts and lines that came to their end; one that is refused does not.
+    """
 
     text: str = ""
     line: int | None = None
     modules: list[str] = field(default_factory=list)
+    ran: set[tuple[str, int | None]] = field(default_factory=set)
 
 
 class Meter:

@@ -195,7 +195,7 @@ class Event:
             engine takes them.
         saved_bytes: What all nodes together keep now, beyond parameters and inputs: each storage
             once.
-        num_bytes: Of "release": what was freed; of "recompute": what was kept again.
+        num_bytes: Of "release": what was freed.
         text: A hook's name; of "recompute" what ran; of "update" and "reset" the reader's words.
     """
 

@@ -9,6 +9,7 @@ from typing import Final
 import torch
 from torch import Tensor
 
+from core.expressions.limits import GRADIENTS
 from core.language import _
 
 MAX_ELEMENTS: Final = 64
@@ -45,14 +46,25 @@ def _leaf_in(part: str) -> tuple[str, Tensor]:
         message = _("{part} cannot be read; write a name and a number or a list: w = 2.0.")
         raise ValueError(message.format(part=part))
     try:
-        x = torch.tensor(ast.literal_eval(value), dtype=None)
+        tree = _WithInfinities().visit(ast.parse(value, mode="eval"))
+        x = torch.tensor(ast.literal_eval(tree))
     except (ValueError, SyntaxError, TypeError, RuntimeError, RecursionError, MemoryError):
         message = _("The value of {name} must be a number or a list of numbers, all rows alike.")
         raise ValueError(message.format(name=name)) from None
     if x.numel() > MAX_ELEMENTS or x.is_complex():
         message = _("{name} has {count} elements; at most {limit} can be typed in.")
         raise ValueError(message.format(name=name, count=x.numel(), limit=MAX_ELEMENTS))
+    if x.ndim > GRADIENTS.rank:
+        message = _("{name} has {count} dimensions; at most {limit} can be drawn.")
+        raise ValueError(message.format(name=name, count=x.ndim, limit=GRADIENTS.rank))
     return name, x if is_data else x.float().requires_grad_()
+
+
+class _WithInfinities(ast.NodeTransformer):
+    """Makes numbers of the names inf and nan."""
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return ast.Constant(float(node.id)) if node.id in {"inf", "nan"} else node
 
 
 def written_leaves(leaves: Mapping[str, Tensor]) -> str:

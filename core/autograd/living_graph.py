@@ -14,6 +14,7 @@ from core.autograd.forward import LimitReached
 from core.autograd.graph import Keeps, Saved, TensorInfo
 from core.autograd.tensor_info import Budget
 from core.autograd.torch_private import (
+    Seen,
     attributes_of,
     kept_of,
     leaf_tensor,
@@ -52,6 +53,12 @@ class LivingNode:
     def holds(self) -> bool:
         """Whether it still keeps something."""
         return any(raw.data is not None for raw in self.raws)
+
+    def let_go(self) -> None:
+        """Note that the engine has freed what it keeps, where torch does not show it."""
+        for raw in self.raws:
+            if isinstance(raw, Seen):
+                raw.data = None
 
 
 class Storages:

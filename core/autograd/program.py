@@ -1,19 +1,20 @@
 """A reader's program captured: its backward passes, writes and resets in the order it has them."""
 
-import ast
+import time
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 import torch
 from torch import Tensor
 
-from core.autograd.capture import finish
+from core.autograd.capture import all_warnings, finish
 from core.autograd.engine import Moment
 from core.autograd.forward import Limits
 from core.autograd.graph import Capture, EventKind, TensorInfo
 from core.autograd.session import Session
-from core.expressions.grammar import Program, parse
+from core.expressions.grammar import names_given, parse
 from core.expressions.interpreter import evaluate
 from core.expressions.limits import GRADIENTS
 from core.expressions.names import GRADIENT
@@ -42,8 +43,7 @@ def capture_program(
         limits: Where they end the capture, what was captured until then is kept.
         jacobian_of: Id of a node whose local Jacobian is wanted; ids never change.
     """
-    with alone_with_chance(), warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
+    with alone_with_chance(), all_warnings() as told:
         session = Session(tensors, None, limits, jacobian_of)
         run = _Run(session)
         return finish(session, lambda: run.whole(source), told)
@@ -52,26 +52,37 @@ def capture_program(
 def function_of(source: str) -> Callable[..., Tensor]:
     """Return a program as a function of its tensors: what it first calls `backward` on, or its end.
 
-    Calling it raises ExpressionError as the program does, and ValueError if it gives no tensor.
+    What follows that call needs the gradients that it makes, and does not run.
+
+    Calling it raises ExpressionError as the program does, and ValueError if it gives no tensor. All
+    calls of one function share the seconds of one program.
     """
     program = parse(source, GRADIENT.syntax)
+    limits = replace(GRADIENTS, ends=time.monotonic() + GRADIENTS.seconds)
 
     def function(**leaves: Tensor) -> Tensor:
-        roots: list[Tensor] = []
-
         def execute(operation: Operation, generator: torch.Generator | None) -> Value:
             if operation.call.name == "backward":
-                roots.append(operation.arguments[0])
-                return None
+                raise _RootReached(operation.arguments[0])
             return operation.run(generator)
 
-        ended = evaluate(program, leaves, GRADIENTS, GRADIENT, execute)
-        found = [*roots[:1], *tensors_in(ended.result)]
-        if not found:
-            raise ValueError(_("The program gives no tensor."))
-        return found[0]
+        with alone_with_chance(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the capture tells them
+            try:
+                ended = evaluate(program, leaves, limits, GRADIENT, execute)
+            except _RootReached as reached:
+                return reached.root
+        for x in tensors_in(ended.result):
+            return x
+        raise ValueError(_("The program gives no tensor."))
 
     return function
+
+
+class _RootReached(Exception):  # noqa: N818  it is no error
+    def __init__(self, root: Tensor) -> None:
+        super().__init__()
+        self.root = root
 
 
 class _Run:
@@ -89,7 +100,7 @@ class _Run:
             LimitReached: If the capture has used up what it may.
         """
         program = parse(source, GRADIENT.syntax)
-        self._names = _names_given(program)
+        self._names = names_given(program)
         ended = evaluate(program, self._session.inputs, GRADIENTS, GRADIENT, self.execute)
         result = next(reversed(list(tensors_in(ended.result))), None)
         if result is not None and result.requires_grad and not self._session.engine.passes:
@@ -154,13 +165,3 @@ class _Run:
                 name = name if name not in known else f"{name} ({operation.span.line})"
                 self._session.leaves[name] = x
                 self._session.first_values[name] = self._session.budget.info(x)
-
-
-def _names_given(program: Program) -> dict[tuple[int, str], str]:
-    """Return line and text of a value -> the name that it is given there."""
-    nodes = (each for statement in program.statements for each in ast.walk(statement))
-    return {
-        (node.lineno, program.text(node.value)): node.targets[0].id
-        for node in nodes
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
-    }

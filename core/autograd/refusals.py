@@ -25,6 +25,10 @@ Kind = Literal[
     "not_leaf",
     "no_gradient_kept",
     "grad_of_no_leaf",
+    "sizes",
+    "create_graph",
+    "not_here",
+    "not_finite",
     "other",
 ]
 
@@ -45,13 +49,19 @@ class Refusal:
     words: tuple[str, ...]
     sentence: str
     advice: str
-    rewrite: Callable[[str, int | None], str] = lambda _source, _line: ""
+    rewrite: Callable[[str, int], str] = lambda _source, _line: ""
 
 
-def _leaf_rewrite(source: str, line: int | None) -> str:
+def _leaf_rewrite(source: str, line: int) -> str:
     """An update by a gradient belongs under no_grad; another write becomes a new tensor."""
     is_update = ".grad" in rewrites.text_of(source, line)
-    return (rewrites.without_tracking if is_update else rewrites.out_of_place)(source, line)
+    return (rewrites.without_tracking if is_update else rewrites.out_of_place)(source, {line})
+
+
+def _summed(source: str, line: int) -> str:
+    """Sum what backward is called on, be it at the end of a program that does not call it."""
+    changed = rewrites.calling_first(source, line, "backward", "sum")
+    return changed or rewrites.ending_in(source, ".sum().backward()")
 
 
 REFUSALS: Final = (
@@ -74,7 +84,7 @@ REFUSALS: Final = (
             "Reduce it to a scalar, for example with sum() or mean(), or pass "
             "backward(gradient=...) of the same shape."
         ),
-        rewrite=lambda source, line: rewrites.calling_first(source, line, "backward", "sum"),
+        rewrite=_summed,
     ),
     Refusal(
         kind="second_backward",
@@ -96,7 +106,7 @@ REFUSALS: Final = (
             "This tensor is a view whose base autograd cannot follow through an in-place change."
         ),
         advice=N_("Use the operation that returns a new tensor."),
-        rewrite=rewrites.out_of_place,
+        rewrite=lambda source, line: rewrites.out_of_place(source, {line}),
     ),
     Refusal(
         kind="leaf_in_place",
@@ -205,6 +215,24 @@ REFUSALS: Final = (
         ),
         advice=N_("Call retain_grad() on it before backward()."),
         rewrite=lambda source, _line: rewrites.retained(source),
+    ),
+    Refusal(
+        kind="sizes",
+        words=("Using a target size",),
+        sentence=N_(
+            "Input and target of the loss have different shapes: they are broadcast, and "
+            "numbers that do not belong together are compared."
+        ),
+        advice=N_("Give both the same shape, for example with view_as() or squeeze()."),
+    ),
+    Refusal(
+        kind="create_graph",
+        words=("Using backward() with create_graph=True",),
+        sentence=N_(
+            "With create_graph=True the gradient holds the graph, and the graph its leaf: "
+            "neither is freed by itself."
+        ),
+        advice=N_("Set .grad to None afterwards, or use torch.autograd.grad()."),
     ),
     Refusal(
         kind="other",

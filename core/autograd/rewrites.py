@@ -4,7 +4,8 @@ Why apart: trees of Python, where `errors` speaks of tensors and gradients. Comm
 """
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+import itertools
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Final
 
 _SYMBOLS: Final = {
@@ -31,14 +32,14 @@ def is_python(source: str) -> bool:
     return True
 
 
-def writes_of(source: str) -> tuple[tuple[int, str, str], ...]:
-    r"""Return line, name and text of each statement that changes a tensor in place.
-
-    >>> writes_of("b = x.exp()\nb.add_(1)")
-    ((2, 'b', 'b.add_(1)'),)
-    """
-    found = [(each, _written(each)) for each in _statements(ast.parse(source))]
-    return tuple((each.lineno, name, ast.unparse(each)) for each, name in found if name)
+def is_write(node: ast.AST) -> bool:
+    """Whether a statement or a call changes a tensor in place."""
+    match node:
+        case ast.AugAssign() | ast.Assign(targets=[ast.Subscript()]):
+            return True
+        case ast.Call(func=ast.Attribute(attr=method)):
+            return method in _SYMBOLS or method in _FILLED
+    return False
 
 
 def text_of(source: str, line: int | None) -> str:
@@ -46,24 +47,31 @@ def text_of(source: str, line: int | None) -> str:
     return next((ast.unparse(each) for each in _on(ast.parse(source), line)), "")
 
 
-def names_on(source: str, line: int | None) -> frozenset[str]:
-    """Return the names that a line reads or assigns."""
-    return frozenset(
-        node.id
-        for each in _on(ast.parse(source), line)
-        for node in ast.walk(each)
-        if isinstance(node, ast.Name)
-    )
-
-
 def is_in_block(source: str, line: int | None) -> bool:
     """Whether a line stands within `with`."""
     return any(isinstance(each, ast.With) for each in _top_with(ast.parse(source), line))
 
 
-def out_of_place(source: str, line: int | None) -> str:
-    """Give what a write changes a new tensor: `b.add_(1)` becomes `b = b + 1`."""
-    return _changed(source, line, _out_of_place)
+def out_of_place(source: str, lines: Collection[int]) -> str:
+    """Give what is changed on these lines a new tensor: `b.add_(1)` becomes `b = b + 1`."""
+    return _changed(source, lines, _out_of_place)
+
+
+def in_expressions(source: str, lines: Collection[int]) -> str:
+    """Have calls that change a tensor give a new one: `x.exp().add_(1)`, `x.exp() + 1`."""
+    return _changed(source, lines, lambda each: [_NewResults().visit(each)])
+
+
+def cloned_between(source: str, line: int, names: Collection[str]) -> Iterator[str]:
+    """Go on with a copy of one of these, from each place before a line on, the latest first.
+
+    What was saved until then stays as it was, and views taken later are of the copy.
+    """
+    lines = [ast.unparse(each) for each in ast.parse(source).body]
+    before = sum(each.lineno < line for each in ast.parse(source).body)
+    for at in reversed(range(before + 1)):
+        for name in names:
+            yield "\n".join([*lines[:at], f"{name} = {name}.clone()", *lines[at:]])
 
 
 def moved_behind(source: str, line: int | None, later: int | None) -> str:
@@ -77,9 +85,9 @@ def moved_behind(source: str, line: int | None, later: int | None) -> str:
     return ast.unparse(tree)
 
 
-def without_tracking(source: str, line: int | None) -> str:
+def without_tracking(source: str, lines: Collection[int]) -> str:
     """Write under `torch.no_grad()`."""
-    return _changed(source, line, lambda each: [_block("torch.no_grad()", [each])])
+    return _changed(source, lines, lambda each: [_block("torch.no_grad()", [each])])
 
 
 def retaining(source: str, line: int | None) -> str:
@@ -101,6 +109,41 @@ def calling_first(source: str, line: int | None, method: str, first: str) -> str
             link = ast.Attribute(value=call.func.value, attr=first, ctx=ast.Load())
             call.func.value = ast.Call(func=link, args=[], keywords=[])
     return ast.unparse(tree) if calls else ""
+
+
+def guarded(source: str, line: int, text: str, selection: int) -> Iterator[str]:
+    """Give an operation another operand where its value is not selected: a second `torch.where`.
+
+    Args:
+        source: The program.
+        line: Of the operation.
+        text: What the reader wrote for it, as far as that is known.
+        selection: The line of the `where` that selects.
+    """
+    place = _on(ast.parse(source), selection)
+    calls = [node for each in place for node in ast.walk(each) if isinstance(node, ast.Call)]
+    for condition in (test for call in calls for test in _conditions_of(call, source)):
+        operands = len(_operands(ast.parse(source), line, text))
+        for at, safe, is_other in itertools.product(range(operands), (1, 0), (False, True)):
+            tree = ast.parse(source)
+            x = _operands(tree, line, text)[at]
+            words = (f"{safe}", ast.unparse(x)) if is_other else (ast.unparse(x), f"{safe}")
+            guard = f"torch.where({ast.unparse(condition)}, {', '.join(words)})"
+            yield ast.unparse(_Replaced(x, ast.parse(guard, mode="eval").body).visit(tree))
+
+
+def ending_in(source: str, call: str) -> str:
+    """Call something on the last value; "" if the last statement names or gives none."""
+    *before, last = ast.parse(source).body
+    lines = [*map(ast.unparse, before), ast.unparse(last)]
+    match last:
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            return "\n".join([*lines, name + call])
+        case ast.Expr(value=ast.Name() | ast.Call() | ast.Attribute()):
+            return "\n".join(lines) + call
+        case ast.Expr():
+            return "\n".join([*lines[:-1], f"({lines[-1]}){call}"])
+    return ""
 
 
 def without_inference_mode(source: str) -> str:
@@ -152,16 +195,29 @@ class _WithoutCuts(ast.NodeTransformer):
         return node.body if is_cut else node
 
 
+class _NewResults(ast.NodeTransformer):
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        match node:
+            case ast.Call(func=ast.Attribute(value=x, attr=method)) if is_write(node):
+                return _result(x, method, node.args)
+        return node
+
+
 def _out_of_place(statement: ast.stmt) -> list[ast.stmt]:
     match statement:
-        case ast.AugAssign(target=target, op=op, value=value):
-            return _assigned(target, ast.BinOp(left=_read(target), op=op, right=value))
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=x, attr=method), args=arguments)):
-            return _assigned(x, _result(x, method, arguments))
-        case ast.Assign(targets=[ast.Subscript(value=x)]):
-            copy = ast.parse(f"{ast.unparse(x)}.clone()", mode="eval").body
-            return [*_assigned(x, copy), statement]
-    return [statement]
+        case ast.AugAssign(target=ast.Name(id=name), op=op, value=value):
+            return _assigned(name, ast.BinOp(left=ast.Name(id=name), op=op, right=value))
+        case ast.Expr(
+            value=ast.Call(func=ast.Attribute(value=ast.Name(id=name) as x, attr=method)) as call
+        ) if is_write(call):
+            return _assigned(name, _result(x, method, call.args))
+    names = dict.fromkeys(_written(each) for each in ast.walk(statement) if is_write(each))
+    copies = (ast.parse(f"{name}.clone()", mode="eval").body for name in filter(None, names))
+    return [
+        *(each for name, copy in zip(names, copies, strict=True) for each in _assigned(name, copy)),
+        statement,
+    ]
 
 
 def _result(x: ast.expr, method: str, arguments: list[ast.expr]) -> ast.expr:
@@ -172,12 +228,8 @@ def _result(x: ast.expr, method: str, arguments: list[ast.expr]) -> ast.expr:
     return ast.parse(pattern.format(x=ast.unparse(x), value=value), mode="eval").body
 
 
-def _assigned(target: ast.expr, value: ast.expr) -> list[ast.stmt]:
-    return list(ast.parse(f"{ast.unparse(target)} = {ast.unparse(value)}").body)
-
-
-def _read(target: ast.expr) -> ast.expr:
-    return ast.parse(ast.unparse(target), mode="eval").body
+def _assigned(name: str, value: ast.expr) -> list[ast.stmt]:
+    return list(ast.parse(f"{name} = {ast.unparse(value)}").body)
 
 
 def _block(head: str, body: list[ast.stmt]) -> ast.stmt:
@@ -187,21 +239,16 @@ def _block(head: str, body: list[ast.stmt]) -> ast.stmt:
     return block
 
 
-def _written(statement: ast.stmt) -> str:
-    """Return the name of what a statement changes in place; empty if it changes nothing."""
-    match statement:
-        case ast.AugAssign(target=ast.Name(id=name) | ast.Attribute(value=ast.Name(id=name))):
-            return name
-        case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name))]):
-            return name
-        case (
-            ast.Expr(value=ast.Call(func=ast.Attribute(value=x, attr=method)))
-            | ast.Assign(value=ast.Call(func=ast.Attribute(value=x, attr=method)))
-        ):
-            names = [node.id for node in ast.walk(x) if isinstance(node, ast.Name)]
-            is_write = method in _SYMBOLS or method in _FILLED
-            return names[0] if names and is_write else ""
-    return ""
+def _written(node: ast.AST) -> str:
+    """Return the name whose tensor, or a view of it, is changed; "" if it has none."""
+    while not isinstance(node, ast.Name):
+        match node:
+            case ast.AugAssign(target=node) | ast.Assign(targets=[node]) | ast.Call(func=node):
+                continue
+            case ast.Attribute(value=node) | ast.Subscript(value=node):
+                continue
+        return ""
+    return node.id
 
 
 def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
@@ -228,6 +275,43 @@ def _top_with(tree: ast.Module, line: int | None) -> list[ast.stmt]:
     ]
 
 
+def _conditions_of(call: ast.Call, source: str) -> list[ast.expr]:
+    """Return what selects: of a name, also what it stands for."""
+    match call:
+        case (
+            ast.Call(func=ast.Attribute(attr="where"), args=[test, _, _])
+            | ast.Call(func=ast.Attribute(attr="where" | "masked_fill"), args=[test, _])
+        ):
+            given = [each for each in ast.parse(source).body if isinstance(each, ast.Assign)]
+            names = {ast.unparse(each.targets[0]): each.value for each in given}
+            return [test, names.get(ast.unparse(test), test)]
+    return []
+
+
+def _operands(tree: ast.Module, line: int, text: str) -> list[ast.expr]:
+    """Return what an operation works on; if no text is like its own, what all on its line do."""
+    nodes = [node for each in _on(tree, line) for node in ast.walk(each)]
+    alike = [node for node in nodes if isinstance(node, ast.expr) and ast.unparse(node) == text]
+    found: list[ast.expr] = []
+    for node in alike or nodes:
+        match node:
+            case ast.BinOp(left=left, right=right):
+                found += [left, right]
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="torch" | "F")), args=[x, *_]):
+                found.append(x)
+            case ast.Call(func=ast.Attribute(value=x)):
+                found.append(x)
+    return [x for x in found if not isinstance(x, ast.Constant)]
+
+
+class _Replaced(ast.NodeTransformer):
+    def __init__(self, old: ast.expr, new: ast.expr) -> None:
+        self._old, self._new = old, new
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        return self._new if node is self._old else super().visit(node)
+
+
 def _calls(tree: ast.Module, method: str) -> list[ast.Call]:
     return [
         node
@@ -237,10 +321,10 @@ def _calls(tree: ast.Module, method: str) -> list[ast.Call]:
     ]
 
 
-def _changed(source: str, line: int | None, change: Change) -> str:
-    """Return the program with the statement on a line changed; empty if that changes nothing."""
+def _changed(source: str, lines: Collection[int], change: Change) -> str:
+    """Return the program with the statements on lines changed; empty if that changes nothing."""
     tree = ast.parse(source)
-    guilty = _on(tree, line)
+    guilty = [each for line in lines for each in _on(tree, line)]
     blocks = [each for each in _statements(tree) if isinstance(each, ast.With)]
     bodies = [tree.body, *(block.body for block in blocks)]
     for body in bodies:

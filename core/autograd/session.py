@@ -64,6 +64,7 @@ class Session:
                 stack.enter_context(_telling_modules(self._module, place.modules))
             stack.enter_context(self.recorder.mode())
             yield
+        place.ran.add((text, line))
 
     def find_nodes(self) -> None:
         """Read the graph behind everything that was computed so far."""

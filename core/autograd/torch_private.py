@@ -4,13 +4,17 @@ The only file that uses them; tests/core/autograd/test_torch_private.py looks wh
 still has them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
 import torch
 from torch import Tensor
 from torch.autograd.graph import Node as TorchNode
+
+from core.expressions.dispatch import Watching, storage_id, unwatched
 
 AT_ONCE: Final = 2**64 - 1  # a leaf's number: the engine takes it as soon as it is ready
 
@@ -63,18 +67,46 @@ def _names(kind: type) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tensors, tuple(word for word in others if word.removeprefix("_saved_") not in held)
 
 
+@dataclass(slots=True)
+class Seen:
+    """In place of a raw saved tensor whose end torch does not show: what it holds, or None."""
+
+    data: Any
+
+
 def raw_saved(node: TorchNode) -> Iterator[tuple[str, Any]]:
-    """Yield name and raw saved tensor; reading these never unpacks, so nothing is recomputed."""
+    """Yield name and raw saved tensor; reading these never unpacks, so nothing is recomputed.
+
+    A write into a view keeps its tensors within a node that hides them: they are seen when it runs.
+    """
+    if type(node).__name__ == "CopySlices":
+        for at, x in enumerate(_read_in_backward(node)):
+            yield f"saved[{at}]", Seen(x)
     for word in _names(type(node))[0]:
         try:
             held = getattr(node, word)
         except RuntimeError:  # freed by an earlier backward
             continue
         name = word.removeprefix("_raw_saved_")
-        if isinstance(held, tuple | list):
-            yield from ((f"{name}[{at}]", each) for at, each in enumerate(held))
+        if isinstance(held, tuple | list):  # when they are freed, these raw ones point to nothing
+            yield from ((f"{name}[{at}]", Seen(each.data)) for at, each in enumerate(held))
         elif held is not None:
             yield name, held
+
+
+def _read_in_backward(node: TorchNode) -> list[Tensor]:
+    """Return what a node reads besides its gradient, found by running it once, for nobody."""
+    gradient = torch.zeros(outputs_of(node)[0]).to(like_output(node))
+    made, found = {storage_id(gradient): gradient}, dict[int, Tensor]()
+
+    def tell(_func: object, inputs: Sequence[Tensor], outputs: Sequence[Tensor], _: int) -> None:
+        found.update((storage_id(x), x) for x in inputs if storage_id(x) not in made)
+        made.update((storage_id(x), x) for x in outputs if storage_id(x) not in found)
+
+    # It raises where it was freed, or what it keeps was overwritten.
+    with suppress(RuntimeError), unwatched(), torch.no_grad(), Watching(tell, count_flops=False):
+        node(gradient)  # type: ignore[operator]
+    return list(found.values())
 
 
 def kept_of(raw: Any) -> tuple[Tensor | None, bool]:  # noqa: ANN401

@@ -50,11 +50,15 @@ class Budget:
 def verdict_of(need: Item, capacity: float, band: tuple[float, float]) -> Verdict:
     """Return whether what is needed fits, whatever the truth within both bands.
 
+    Of a guess that is never said for certain.
+
     Args:
         need: The bytes, with their band.
         capacity: Bytes that a process can get.
         band: How far off the capacity may be: the relative error, below and above.
     """
+    if need.guess:
+        return "close"
     below, above = band
     if need.high <= capacity * (1 - below):
         return "fits"

@@ -9,7 +9,7 @@ from functools import cache
 from types import CodeType
 from typing import Any, Final, Literal, cast
 
-from core.language import N_
+from core.language import N_, _
 from core.models.spec import ModelSpec
 
 Number = int | float
@@ -134,6 +134,8 @@ class Item:
         children: The parts.
         rule: The formula that gave the number; none where the children are added up.
         values: What was put into it.
+        guess: Whether it rests on a layout that was guessed, or on a config.json that was not read
+            to its end: then no verdict about it is crisp.
     """
 
     name: str
@@ -147,6 +149,7 @@ class Item:
     children: tuple["Item", ...] = ()
     rule: Formula | None = None
     values: Mapping[str, Number] = field(default_factory=dict)
+    guess: bool = False
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -202,6 +205,11 @@ class Item:
         if not self.amount:
             return 0.0, 0.0
         return 1 - self.low / self.amount, self.high / self.amount - 1
+
+    @property
+    def drawn_high(self) -> float:
+        """The upper end where a picture draws it: at the amount if it is open."""
+        return self.amount if self.high == math.inf else self.high
 
     def child(self, name: str) -> "Item":
         """Return the part of that name.
@@ -282,17 +290,58 @@ def total(name: str, parts: Sequence[Item], *, source: str, combine: Combine = "
         kind=kind,
         combine=combine,
         children=tuple(parts),
+        guess=any(part.guess for part in parts),
     )
 
 
-def as_guessed(tree: Item, spec: ModelSpec) -> Item:
-    """Return the tree with nothing exact in it where the model's layout was guessed.
+GUESSED: Final = (0.35, 0.1)
+"""How far the truth may lie below and above what is counted as if laid out like Llama: found for
+every configuration of the catalogue, read as one of an unknown type, and for feed-forward layers
+without a gate, which no field need tell of (tests/core/budget/test_guesses.py).
+"""
+GUESSED_CACHE: Final = (0.85, 0.1)
+"""The same for a KV cache: no field need tell of a window."""
+GUESSED_WORK: Final = (0.35, 0.65)
+"""The same for FLOPs and what follows from them: no field need tell of a shared expert."""
+GUESSED_TIME: Final = (GUESSED_CACHE[0], GUESSED_WORK[1])
+"""The same for seconds of serving, which hang on both."""
 
-    No band is given: how far a guess is off is not known.
+
+def is_uncertain(spec: ModelSpec) -> bool:
+    """Return whether a model is not wholly known: guessed, or not counted to its end."""
+    return spec.guessed or bool(spec.not_counted)
+
+
+def as_guessed(tree: Item, spec: ModelSpec, band: tuple[float, float] = GUESSED) -> Item:
+    """Return the tree with nothing exact in it where the model is not wholly known.
+
+    A layout that was guessed has a band; fields that were not counted leave the upper end open:
+    of a known layout it is at least what was counted, but of a cache nothing is known.
+
+    Args:
+        tree: What was counted.
+        spec: Of which model.
+        band: How far off a guess of this is: one of the four above.
     """
-    if not spec.guessed:
+    if not is_uncertain(spec) or (tree.guess and not tree.children):
         return tree
-    kind: Kind = "estimated" if tree.kind == "exact" else tree.kind
-    return replace(
-        tree, kind=kind, children=tuple(as_guessed(part, spec) for part in tree.children)
-    )
+    below, above = band if spec.guessed else (0.0, 0.0)
+    if spec.not_counted:
+        holds_cache = band in (GUESSED_CACHE, GUESSED_TIME)
+        below, above = (1.0 if spec.guessed or holds_cache else 0.0), math.inf
+    kind = weakest([tree.kind, "estimated"])
+    if tree.children:
+        parts = tuple(as_guessed(part, spec, band) for part in tree.children)
+        fold = sum if tree.combine == "sum" else max
+        low, high = fold([part.low for part in parts]), fold([part.high for part in parts])
+        return replace(tree, kind=kind, low=low, high=high, guess=True, children=parts)
+    high = math.inf if above == math.inf else tree.high * (1 + above)
+    return replace(tree, kind=kind, low=tree.low * (1 - below), high=high, guess=True)
+
+
+def hedged(written_amount: str, number: Item) -> str:
+    """Return a number as written, with "about" or "at least" before it where it is a guess."""
+    if not number.guess:
+        return written_amount
+    words = _("at least {amount}") if number.low == number.amount else _("about {amount}")
+    return words.format(amount=written_amount)

@@ -6,7 +6,7 @@ from typing import Literal
 
 from core.budget.cluster import Cluster
 from core.language import _
-from core.models.spec import ModelSpec
+from core.models.spec import ModelSpec, num_before
 
 Way = Literal["tensor", "pipeline", "expert", "context", "virtual"]
 
@@ -20,6 +20,9 @@ class Share:
         num_layers: Layers of this stage.
         num_expert_layers: How many of them have experts.
         num_windowed_layers: How many of them have a sliding window.
+        num_without_attention: How many of them have no attention.
+        num_without_ffn: How many of them have neither feed-forward nor experts.
+        num_recurrent_layers: How many of them keep a fixed state.
         has_embedding: Whether the token embedding is here.
         has_head: Whether the final norm, the head and the loss are here.
         tensor: Ranks that share each matrix.
@@ -37,6 +40,9 @@ class Share:
     num_layers: int
     num_expert_layers: int = 0
     num_windowed_layers: int = 0
+    num_without_attention: int = 0
+    num_without_ffn: int = 0
+    num_recurrent_layers: int = 0
     has_embedding: bool = True
     has_head: bool = True
     tensor: int = 1
@@ -47,6 +53,16 @@ class Share:
     optimizer_shards: int = 1
     virtual_stages: int = 1
     in_flight: int = 1
+
+    @property
+    def num_attention_layers(self) -> int:
+        """Layers with attention."""
+        return self.num_layers - self.num_without_attention
+
+    @property
+    def num_dense_layers(self) -> int:
+        """Layers with a dense feed-forward layer."""
+        return self.num_layers - self.num_without_ffn - self.num_expert_layers
 
     @property
     def holds_several(self) -> bool:
@@ -60,6 +76,9 @@ def whole(spec: ModelSpec) -> Share:
         num_layers=spec.num_layers,
         num_expert_layers=spec.num_expert_layers,
         num_windowed_layers=spec.num_windowed_layers,
+        num_without_attention=len(spec.without_attention),
+        num_without_ffn=len(spec.without_ffn),
+        num_recurrent_layers=len(spec.recurrent.layers) if spec.recurrent else 0,
     )
 
 
@@ -97,6 +116,9 @@ def _stage(spec: ModelSpec, cluster: Cluster, stage: int, num_microbatches: int 
         num_windowed_layers=sum(
             _windowed_layers(spec, end) - _windowed_layers(spec, start) for start, end in runs
         ),
+        num_without_attention=_among(spec.without_attention, runs),
+        num_without_ffn=_among(spec.without_ffn, runs),
+        num_recurrent_layers=_among(spec.recurrent.layers if spec.recurrent else (), runs),
         has_embedding=stage == 0,
         has_head=stage == cluster.pipeline - 1,
         tensor=cluster.tensor,
@@ -108,6 +130,10 @@ def _stage(spec: ModelSpec, cluster: Cluster, stage: int, num_microbatches: int 
         virtual_stages=cluster.virtual_stages,
         in_flight=in_flight(cluster, stage, num_microbatches),
     )
+
+
+def _among(layers: tuple[int, ...], runs: Sequence[tuple[int, int]]) -> int:
+    return sum(num_before(layers, end) - num_before(layers, start) for start, end in runs)
 
 
 def in_flight(cluster: Cluster, stage: int, num_microbatches: int | None = None) -> int:
@@ -230,6 +256,32 @@ def _problems(spec: ModelSpec, cluster: Cluster) -> Iterator[str]:
             "{tensor} tensor-parallel ranks cannot share the {heads} key and value heads of "
             "{model}; one of the two numbers must divide the other."
         ).format(tensor=tensor, heads=kv, model=spec.name)
+    yield from _uneven_widths(spec, tensor)
+    yield from _uneven_experts(spec, cluster.expert)
+    yield from _other_layers(spec, cluster)
+
+
+def _other_layers(spec: ModelSpec, cluster: Cluster) -> Iterator[str]:
+    """Yield why layers that are not attention and feed-forward cannot be split."""
+    tensor = cluster.tensor
+    if spec.recurrent is not None and spec.recurrent.num_heads % tensor:
+        yield _(
+            "{tensor} tensor-parallel ranks cannot share the {heads} heads of the recurrent layers "
+            "of {model}; take a number that divides {heads}."
+        ).format(tensor=tensor, heads=spec.recurrent.num_heads, model=spec.name)
+    if spec.layer_inputs is not None and max(tensor, cluster.pipeline) > 1:
+        yield _(
+            "{model} has per-layer inputs, whose split over tensor or pipeline ranks is not "
+            "counted here; take 1 of each."
+        ).format(model=spec.name)
+    if (spec.recurrent or spec.layer_inputs) and cluster.context > 1:
+        yield _(
+            "Some layers of {model} hand on more than keys and values, which is not counted here "
+            "for several context ranks; take 1."
+        ).format(model=spec.name)
+
+
+def _uneven_widths(spec: ModelSpec, tensor: int) -> Iterator[str]:
     widths = [spec.ffn_dim] if spec.num_dense_layers else []
     if spec.mixture is not None:
         widths.append(spec.mixture.expert_dim)
@@ -239,7 +291,6 @@ def _problems(spec: ModelSpec, cluster: Cluster) -> Iterator[str]:
                 "{tensor} tensor-parallel ranks cannot share the feed-forward width {width} of "
                 "{model}; take a number that divides {width}."
             ).format(tensor=tensor, width=width, model=spec.name)
-    yield from _uneven_experts(spec, cluster.expert)
 
 
 def _uneven_experts(spec: ModelSpec, expert: int) -> Iterator[str]:

@@ -22,7 +22,7 @@ from core.expressions.names import (
 )
 from core.expressions.operation import BINARY, COMPARISONS, INDEX, UNARY, Operation, Value
 from core.expressions.signature import Call
-from core.expressions.values import calculated, is_index, item_of, kind_of
+from core.expressions.values import calculated, check_list, is_index, item_of, kind_of
 from core.language import _
 
 
@@ -41,11 +41,13 @@ class Expressions:
 
     def value(self, node: ast.expr) -> Value:
         """Return what an expression comes to."""
+        self._execution.check_time(Span.of(node))
         match node:
             case ast.Constant(value=value):
                 return value
             case ast.Tuple(elts=items) | ast.List(elts=items):
                 values = [self.value(item) for item in items]
+                check_list(values, node)
                 return tuple(values) if isinstance(node, ast.Tuple) else values
             case ast.Name():
                 return variable(node, self._variables, self._profile)
@@ -141,7 +143,9 @@ class Expressions:
     def index(self, node: ast.expr) -> Value:
         """Return what stands in brackets: integers, slices, None, ..., lists, tensors."""
         if isinstance(node, ast.Tuple):
-            return tuple(self.index(item) for item in node.elts)
+            values = tuple(self.index(item) for item in node.elts)
+            check_list(values, node)
+            return values
         if isinstance(node, ast.Slice):
             ends = (node.lower, node.upper, node.step)
             return slice(*(self._end_of_slice(end) for end in ends))

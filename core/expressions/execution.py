@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from core.expressions.dry_run import REFUSALS, Allowance
-from core.expressions.error import ExpressionError
+from core.expressions.error import ExpressionError, Span
 from core.expressions.gradients import GRADIENT_METHODS
 from core.expressions.limits import Limits
 from core.expressions.operation import Operation, Value
@@ -37,7 +37,11 @@ class Execution:
     """Does what a program asks for, and counts steps, seconds and bytes."""
 
     def __init__(
-        self, limits: Limits, execute: Execute, *, records_gradients: bool = False
+        self,
+        limits: Limits,
+        execute: Execute,
+        *,
+        records_gradients: bool = False,
     ) -> None:
         self._limits, self._execute = limits, execute
         self._switch = nullcontext if records_gradients else torch.no_grad
@@ -46,7 +50,7 @@ class Execution:
         self._allowance = Allowance(limits)
         self._num_steps = 0
         load_checks()
-        self._ends = time.monotonic() + limits.seconds
+        self._ends = limits.ends or time.monotonic() + limits.seconds
         self._generator = None if limits.on_meta else torch.Generator().manual_seed(0)
         self._device = torch.device("meta") if limits.on_meta else nullcontext()
 
@@ -99,7 +103,7 @@ class Execution:
     def _perform_watched(self, operation: Operation) -> Value:
         """Do what no dry run foretells; end it when what ran underneath passes a limit."""
         try:
-            with self._allowance.watching(operation, lambda: self._check_time(operation)):
+            with self._allowance.watching(operation, lambda: self.check_time(operation.span)):
                 return self._run(operation)
         except REFUSALS as error:
             raise _refusal(operation, error) from None
@@ -110,12 +114,13 @@ class Execution:
             message = _("More than {limit} steps; shorten the program.")
             limit = self._limits.num_steps
             raise ExpressionError(message.format(limit=limit), operation.span)
-        self._check_time(operation)
+        self.check_time(operation.span)
 
-    def _check_time(self, operation: Operation) -> None:
+    def check_time(self, span: Span) -> None:
+        """Refuse what comes after the program's seconds."""
         if time.monotonic() > self._ends:
             message = _("The program took longer than {seconds} s.")
-            raise ExpressionError(message.format(seconds=self._limits.seconds), operation.span)
+            raise ExpressionError(message.format(seconds=self._limits.seconds), span)
 
 
 def _refusal(operation: Operation, error: Exception) -> ExpressionError:

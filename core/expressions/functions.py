@@ -34,6 +34,8 @@ DTYPE_NAMES: Final[Mapping[str, torch.dtype]] = {
 }
 CONSTANTS: Final[Mapping[str, Any]] = {
     **DTYPE_NAMES,
+    "torch.inf": torch.inf,
+    "torch.nan": torch.nan,
     "torch.channels_last": torch.channels_last,
     "torch.contiguous_format": torch.contiguous_format,
     "torch.preserve_format": torch.preserve_format,

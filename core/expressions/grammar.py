@@ -77,6 +77,16 @@ def parse(source: str, syntax: Syntax = PLAIN) -> Program:
     return Program(source=source, statements=statements, syntax=syntax)
 
 
+def names_given(program: Program) -> dict[tuple[int, str], str]:
+    """Return line and text of a value -> the name that it is given there."""
+    nodes = (each for statement in program.statements for each in ast.walk(statement))
+    return {
+        (node.lineno, program.text(node.value)): node.targets[0].id
+        for node in nodes
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+    }
+
+
 def _trimmed(source: str) -> str:
     """Drop the space around a text, but keep empty lines before it: they count as lines."""
     source = source.replace("\r\n", "\n").rstrip()
@@ -184,7 +194,7 @@ def _problem_of_statement(node: ast.AST, syntax: Syntax) -> str:
         case ast.Assign(targets=targets):
             return _problem_of_targets(targets)
         case ast.AugAssign():
-            return _problem_of_update(node)
+            return _problem_of_update(node, syntax)
         case ast.With(items=items):
             return _problem_of_blocks(items, syntax)
     return ""
@@ -200,14 +210,18 @@ def _problem_of_reset(node: ast.Assign) -> str:
     return _("Only None can be assigned to an attribute, and only to .grad: w.grad = None.")
 
 
-def _problem_of_update(node: ast.AugAssign) -> str:
-    """`w -= ...`, `w.grad *= ...`: four operators, on what has a name."""
+def _problem_of_update(node: ast.AugAssign, syntax: Syntax) -> str:
+    """`w -= ...`, `w.grad *= ...`, `x[0] += ...`: four operators, on what has a name."""
     if not isinstance(node.op, UPDATES):
         return _("Of the augmented assignments, only +=, -=, *= and /= are supported.")
     match node.target:
         case ast.Name() | ast.Attribute(value=ast.Name(), attr="grad" | "data"):
             return ""
-    return _("Update a name in place, such as w -= 0.1 * w.grad.")
+        case ast.Subscript(value=ast.Name()) if not syntax.blocks:
+            return ""
+    if syntax.blocks:
+        return _("Update a name in place, such as w -= 0.1 * w.grad.")
+    return _("Update a name or its elements in place, such as x += 1 or x[0] += 1.")
 
 
 def _problem_of_blocks(items: list[ast.withitem], syntax: Syntax) -> str:

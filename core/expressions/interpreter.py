@@ -1,7 +1,7 @@
 """A checked program, evaluated on real tensors, one operation at a time."""
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
 from typing import Any, Final
@@ -16,7 +16,7 @@ from core.expressions.execution import Execute, Execution, run_plainly
 from core.expressions.grammar import Program
 from core.expressions.limits import MATERIALIZED, Limits
 from core.expressions.names import LAYOUT, NAMESPACES, Profile, no_tensor
-from core.expressions.operation import BINARY, IN_PLACE, RESET, WRITE, Value
+from core.expressions.operation import BINARY, IN_PLACE, INDEX, RESET, WRITE, Value
 from core.expressions.syntax import PLAIN, Statement
 from core.expressions.values import kind_of
 from core.language import _
@@ -50,6 +50,7 @@ def evaluate(
     limits: Limits = MATERIALIZED,
     profile: Profile = LAYOUT,
     execute: Execute = run_plainly,
+    before: Callable[[int, Mapping[str, Value]], None] | None = None,
 ) -> Evaluation:
     """Evaluate every statement in order.
 
@@ -62,6 +63,7 @@ def evaluate(
             profile records gradients, torch's own switch is as the program has set it, and what a
             backward pass of `create_graph` made of a leaf's gradient can be read until the end:
             then only its values are left. What `execute` does for itself, it does `unwatched`.
+        before: Called before each statement with its number and the variables of then.
 
     Raises:
         ExpressionError: If something is not known, not allowed, too large, or refused by torch;
@@ -75,7 +77,9 @@ def evaluate(
     result: Value = None
     with torch.enable_grad() if profile.records_gradients else nullcontext():
         try:
-            for statement in program.statements:
+            for number, statement in enumerate(program.statements):
+                if before:
+                    before(number, interpreter.variables)
                 result = interpreter.do(statement)
         finally:
             execution.cut_gradients()
@@ -157,6 +161,8 @@ class _Interpreter:
     def _update(self, statement: ast.AugAssign) -> Value:
         """Do `w -= ...`: a tensor is changed in place, a number replaced, as Python does it."""
         target, operator = statement.target, type(statement.op)
+        if isinstance(target, ast.Subscript):
+            return self._update_elements(target, statement)
         old = self._expressions.value(target)
         new = self._expressions.value(statement.value)
         call = IN_PLACE[operator] if isinstance(old, Tensor) else BINARY[operator]
@@ -167,6 +173,23 @@ class _Interpreter:
             message = _("{name} is None; there is nothing to change in place.")
             raise ExpressionError(message.format(name=ast.unparse(target)), Span.of(target))
         return value
+
+    def _update_elements(self, target: ast.Subscript, statement: ast.AugAssign) -> Value:
+        """Do `x[i] += ...`: read the elements, change what was read, write it back, as Python."""
+        x, index = self._elements(target)
+        old = self._expressions.perform(INDEX, (x, index), target)
+        new = self._expressions.value(statement.value)
+        value = self._expressions.binary(statement, IN_PLACE[type(statement.op)], old, new)
+        self._expressions.perform(WRITE, (x, index, value), statement)
+        return x
+
+    def _elements(self, target: ast.Subscript) -> tuple[Tensor, Value]:
+        """Return what a subscript on the left stands for: a tensor, and where in it."""
+        x = self._expressions.value(target.value)
+        if not self._profile.writes_elements or not isinstance(x, Tensor):
+            message = _("Elements of {what} cannot be assigned here; assign to a name.")
+            raise ExpressionError(message.format(what=kind_of(x)), Span.of(target))
+        return x, self._expressions.index(target.slice)
 
     def _tensor_of(self, node: ast.Attribute) -> Tensor:
         value = self._expressions.value(node.value)
@@ -193,12 +216,8 @@ class _Interpreter:
         self.variables[target.id] = value
 
     def _write(self, target: ast.Subscript, statement: ast.Assign) -> Value:
-        x = self._expressions.value(target.value)
-        if not self._profile.writes_elements or not isinstance(x, Tensor):
-            message = _("Elements of {what} cannot be assigned here; assign to a name.")
-            raise ExpressionError(message.format(what=kind_of(x)), Span.of(target))
+        x, index = self._elements(target)
         value = self._expressions.value(statement.value)
-        index = self._expressions.index(target.slice)
         if type(value) not in {int, float, bool, Tensor}:
             message = _("Only a number or a tensor can be assigned to elements, not {what}.")
             span = Span.of(statement.value)

@@ -9,6 +9,8 @@ MAX_DEPTH: Final = 75
 MAX_NAME: Final = 16
 MAX_STRING: Final = 120
 MAX_ITEMS: Final = 64  # of a tuple or list
+MAX_VALUES: Final = 1_024  # of a list with all lists in it, however often a name repeats them
+MAX_LEVELS: Final = 16  # of lists in lists
 INT64: Final = 2**63 - 1
 
 
@@ -24,7 +26,9 @@ class Limits:
         num_steps: Operations that give tensors.
         num_outputs: Tensors of one operation.
         num_calls: Of PyTorch's own operations underneath one of the program's.
-        seconds: Of the whole program; looked at before each operation, and within a backward pass.
+        seconds: Of the whole program; looked at before each part of an expression, and within a
+            backward pass.
+        ends: Of `time.monotonic`, where several evaluations share the seconds of one; 0: from now.
         on_meta: Whether tensors have no data: then sizes cost nothing.
     """
 
@@ -36,6 +40,7 @@ class Limits:
     num_outputs: int = 64
     num_calls: int = 5_000
     seconds: float = 10.0
+    ends: float = 0.0
     on_meta: bool = False
 
 

@@ -16,7 +16,7 @@ from core.expressions.gradients import (
 from core.expressions.methods import METHODS, PROPERTIES, WRITES
 from core.expressions.operation import Value
 from core.expressions.signature import Call
-from core.expressions.syntax import PLAIN, WITH_GRADIENTS, Syntax
+from core.expressions.syntax import PLAIN, WITH_GRADIENTS, WITH_WRITES, Syntax
 from core.expressions.values import kind_of
 from core.language import _
 
@@ -27,7 +27,7 @@ class Profile:
 
     Attributes:
         methods, properties, functions: Rows by the name that a reader writes.
-        writes_elements: Whether `x[0] = 1` is allowed.
+        writes_elements: Whether `x[0] = 1` and `x[0] += 1` are allowed.
         records_gradients: Whether autograd is on, as the program switches it, and the last line may
             give something else than a tensor.
         syntax: What `parse` shall let through.
@@ -43,7 +43,11 @@ class Profile:
 
 LAYOUT: Final = Profile(methods=METHODS, properties=PROPERTIES, functions=FUNCTIONS)
 MUTATION: Final = Profile(
-    methods={**METHODS, **WRITES}, properties=PROPERTIES, functions=FUNCTIONS, writes_elements=True
+    methods={**METHODS, **WRITES},
+    properties=PROPERTIES,
+    functions=FUNCTIONS,
+    writes_elements=True,
+    syntax=WITH_WRITES,
 )
 GRADIENT: Final = Profile(
     methods={**METHODS, **WRITES, **GRADIENT_METHODS},
@@ -81,6 +85,8 @@ def variable(node: ast.Name, variables: Mapping[str, Value], profile: Profile) -
         message = _("{name} is a function; call it: {name}(...).")
     elif node.id in NAMESPACES:
         message = _("{name} is not a value; call one of its functions.")
+    elif f"torch.{node.id}" in CONSTANTS:
+        message = _("Write {name}.").replace("{name}", "torch.{name}")
     else:
         message = _("{name} is not defined. Defined: {names}.")
     names = ", ".join(sorted(variables)) or "-"
@@ -95,8 +101,7 @@ def constant(node: ast.Attribute, name: str) -> Value:
     """
     if name in CONSTANTS:
         return CONSTANTS[name]
-    message = _("{name} is not supported here.")
-    raise ExpressionError(message.format(name=name), Span.of(node))
+    raise ExpressionError(_unsupported(name), Span.of(node))
 
 
 def function(node: ast.Name | ast.Attribute, profile: Profile) -> Call:
@@ -113,7 +118,20 @@ def function(node: ast.Name | ast.Attribute, profile: Profile) -> Call:
         if written in functions:
             message = _("Write {name}.").format(name=written)
             raise ExpressionError(message, Span.of(node))
-    raise unknown(node, name, functions)
+    error = unknown(node, name, functions)
+    if instead := _method_for(name, profile):
+        error = ExpressionError(_followed_by(_unsupported(name), instead), Span.of(node))
+    raise error
+
+
+def _method_for(name: str, profile: Profile) -> str:
+    """Return what a tensor itself can do in place of a function; empty if it cannot."""
+    method = name.rpartition(".")[2]
+    if name == "float":
+        return _("Write torch.inf, torch.nan or x.float().")
+    if name == "torch.autograd.grad" and "backward" in profile.methods:
+        return _("Call y.backward() and read x.grad.")
+    return _("Write {name}.").format(name=f"x.{method}(...)") if method in profile.methods else ""
 
 
 def no_tensor(node: ast.Attribute, value: Value) -> ExpressionError:
@@ -125,7 +143,18 @@ def no_tensor(node: ast.Attribute, value: Value) -> ExpressionError:
 
 def unknown(node: ast.expr, name: str, known: Mapping[str, Call]) -> ExpressionError:
     """Return the error of a call that is in no table, with those that are spelled like it."""
-    message = _("{name} is not supported here.").format(name=name)
-    if near := get_close_matches(name, known, n=3):
-        message += " " + _("Did you mean {names}?").format(names=", ".join(near))
+    message = _unsupported(name)
+    by_last = {each.rpartition(".")[2]: each for each in known}
+    if near := get_close_matches(name.rpartition(".")[2], by_last, n=3):
+        names = ", ".join(by_last[each] for each in near)
+        message = _followed_by(message, _("Did you mean {names}?").format(names=names))
     return ExpressionError(message, Span.of(node) if name.count(".") else Span.of_last(node))
+
+
+def _unsupported(name: str) -> str:
+    return _("{name} is not supported here.").format(name=name)
+
+
+def _followed_by(sentence: str, other: str) -> str:
+    """Return two sentences with the space between them that the reader's language has."""
+    return _("{sentence} {next_sentence}").format(sentence=sentence, next_sentence=other)

@@ -35,6 +35,8 @@ def script(program: Program, num_statements: int | None = None) -> str:
         lines[-1] = f"{RESULT} = {lines[-1]}"
     elif isinstance(last, ast.Assign):
         lines.append(f"{RESULT} = {_target(last.targets[0])}")
+    elif isinstance(last, ast.AugAssign):
+        lines.append(f"{RESULT} = {_target(last.target)}")
     return "\n".join([*imports, "", *lines]).rstrip()
 
 

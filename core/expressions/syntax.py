@@ -82,6 +82,7 @@ class Syntax:
 
 
 PLAIN: Final = Syntax()
+WITH_WRITES: Final = Syntax(statements=(*STATEMENTS, ast.AugAssign))
 WITH_GRADIENTS: Final = Syntax(
     statements=(*STATEMENTS, ast.AugAssign, ast.With),
     blocks=("torch.no_grad", "torch.enable_grad", "torch.inference_mode"),

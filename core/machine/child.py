@@ -15,18 +15,24 @@ _ROOT: Final = Path(__file__).parents[2]
 _ERROR: Final = re.compile(r"(\w+\.)*\w*(Error|Exception|Interrupt)\b")
 
 
+# Of an absolute path all but its last two names.
+_FOLDERS: Final = re.compile(r"(?<![\w/.:])(?:/[^/\s'\"]+)+/(?=[^/\s'\"]+/[^/\s'\"]+)")
+
+
 def error_line(complaints: str, status: int) -> str:
     r"""Return the line in which a failed process names its error: the last such line.
 
     Below the error CUDA repeats some lines of advice; a process without a traceback says what is
     wrong last, and one without a word has its exit status.
+    Of a file only its name is told and that of its folder: a class may read it.
 
     >>> error_line("torch.AcceleratorError: CUDA error: out of memory\nFor debugging ...", 1)
     'torch.AcceleratorError: CUDA error: out of memory'
     """
     lines = [line for line in complaints.splitlines() if line.strip()]
     named = [line for line in lines if _ERROR.match(line)]
-    return (named or lines or [f"exit status {status}"])[-1].strip()
+    line = (named or lines or [f"exit status {status}"])[-1].strip()
+    return _FOLDERS.sub("", line)
 
 
 def lines_of(module: str, arguments: Sequence[str] = (), *, seconds: float) -> Iterator[str]:

@@ -39,9 +39,13 @@ def state_directory() -> Path:
             "The state folder {directory} cannot be written to ({reason}). Give it write "
             "permission and free space, or set {variable} to a folder of yours."
         )
-        reason = error.strerror or str(error)
         raise ValueError(
-            message.format(directory=directory, reason=reason, variable=STATE_VARIABLE)
+            message.format(
+                # A class may read this: not where it lies.
+                directory="/".join(directory.parts[-2:]),
+                reason=error.strerror or type(error).__name__,
+                variable=STATE_VARIABLE,
+            )
         ) from error
 
 

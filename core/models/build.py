@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812  the field's own name
 from torch.utils.checkpoint import checkpoint
 
+from core.language import _
 from core.models.attention import (
     GroupedAttention,
     LatentMixer,
@@ -122,6 +123,16 @@ def build_model(
         profile: A row of `core.models.kernels.KERNELS`.
         dtype: Of every parameter.
         device: "meta" has shapes without data; the fused profiles run only there.
+
+    Raises:
+        ValueError: If some layer is not attention followed by a feed-forward layer.
     """
+    if not spec.is_plain:
+        raise ValueError(
+            _(
+                "{model} has layers other than attention and feed-forward, which are not built "
+                "here."
+            ).format(model=spec.name)
+        )
     with torch.device(device):
         return Decoder(spec, KERNELS[profile]).to(dtype)

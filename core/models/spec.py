@@ -1,6 +1,7 @@
 """The architecture of a language model: the numbers that decide bytes and FLOPs.
 
-One shape for GPT-2 and Llama, for dense and mixture-of-experts models, for MHA, GQA, MQA and MLA;
+One shape for GPT-2 and Llama, for dense and mixture-of-experts models, for MHA, GQA, MQA and MLA,
+for models of which some layers have a fixed state instead of attention;
 and the five numbers of the small GPT-2-like model that the live run trains.
 """
 
@@ -12,17 +13,21 @@ from core.language import _
 Norm = Literal["rms", "layer"]
 Bias = Literal["none", "qkv", "all"]
 NormedWidth = Literal["head", "all heads"]
+RecurrentKind = Literal["gated delta", "kimi delta", "mamba-2", "short convolution"]
 MAX_SIZE: Final = 20_000_000  # of any one dimension: far beyond every model, small enough to count
 _POSITIVE: Final = (
     *("num_layers", "hidden_dim", "num_heads", "num_kv_heads"),
     *("head_dim", "ffn_dim", "vocab_size", "seq_len"),
 )
 _NOT_NEGATIVE: Final = (
-    *("norms_per_layer", "learned_positions", "num_windowed_layers", "num_mtp_layers"),
+    *("norms_per_layer", "learned_positions", "num_windowed_layers"),
+    *("num_mtp_layers", "num_activation_params", "num_kv_shared_layers", "num_kv_shared_windowed"),
 )
 _MIXTURE: Final = ("num_experts", "experts_per_token", "expert_dim")
-_LATENT: Final = ("kv_rank", "nope_dim", "rope_dim", "value_dim")
+_LATENT: Final = {"query_rank": 0, "kv_rank": 1, "nope_dim": 1, "rope_dim": 1, "value_dim": 1}
 _INDEXER: Final = ("num_heads", "head_dim", "top_k")
+_RECURRENT: Final = {"num_heads": 1, "head_dim": 1, "kernel": 1, "num_groups": 0, "state_dim": 0}
+_LAYER_INPUTS: Final = ("width", "vocab_size", "num_streams", "rank")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,6 +43,8 @@ class Mixture:
         alternating: Whether these are spread over the model (Llama 4 Maverick: every other layer),
             not the first ones.
         bias: Whether the experts' matrices and the router have biases (gpt-oss).
+        shared_gate: Whether a gate of one number weighs the shared experts (Qwen1.5-MoE).
+        correction_bias: Whether the router keeps a trained number for each expert (ERNIE 4.5).
     """
 
     num_experts: int
@@ -47,6 +54,8 @@ class Mixture:
     num_dense_layers: int = 0
     alternating: bool = False
     bias: bool = False
+    shared_gate: bool = False
+    correction_bias: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -87,6 +96,56 @@ class Indexer:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Recurrent:
+    """What keeps a state of fixed size in some layers, in place of attention or beside it.
+
+    A convolution over the last tokens, and behind it (not in a short convolution, LFM2, 2025) a
+    state for each head: Gated DeltaNet (Yang et al. 2024), Kimi Delta Attention (2025), Mamba-2
+    (Dao and Gu 2024).
+
+    Attributes:
+        kind: Which of these.
+        layers: The indices of the layers that have it.
+        num_heads: Heads; of a short convolution its channels.
+        head_dim: Width of a head's values.
+        num_groups: Heads of the keys: in Mamba-2 the groups of B and C.
+        state_dim: Width of a key; 0 where the convolution's state is all.
+        kernel: Tokens that the convolution sees.
+        normed: Whether Mamba-2 norms its gated output with weights.
+        conv_bias: Whether the convolution has biases.
+        bias: Whether the projections have biases.
+    """
+
+    kind: RecurrentKind
+    layers: tuple[int, ...]
+    num_heads: int
+    head_dim: int
+    num_groups: int = 0
+    state_dim: int = 0
+    kernel: int = 4
+    normed: bool = True
+    conv_bias: bool = False
+    bias: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LayerInputs:
+    """What each layer of Gemma 3n (2025) has beside attention and feed-forward.
+
+    Attributes:
+        width: Of the token's own input to each layer.
+        vocab_size: Rows of the table in which it is looked up.
+        num_streams: Copies of the residual stream (AltUp, Baykal et al. 2023).
+        rank: Of the low-rank residual (Laurel, Menghani et al. 2024).
+    """
+
+    width: int
+    vocab_size: int
+    num_streams: int
+    rank: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Beyond:
     """Parameters of a published file that are no part of the text model.
 
@@ -105,7 +164,7 @@ class ModelSpec:
 
     Attributes:
         name: As its makers write it: "Llama-2 7B".
-        num_layers: Blocks, each attention then feed-forward.
+        num_layers: Blocks, each attention then feed-forward if nothing else is said.
         hidden_dim: Width of the residual stream.
         num_heads: Query heads.
         num_kv_heads: Key and value heads: as many as queries is MHA, fewer GQA, one MQA.
@@ -130,10 +189,21 @@ class ModelSpec:
         mixture: The experts, if there are any.
         latent: The latent attention, if it has that; then `num_kv_heads` plays no part.
         indexer: What picks the tokens of latent attention, if anything does.
+        attention_gate: Whether a gate as wide as the queries weighs attention's output.
+        num_activation_params: Trained numbers of each activation (xIELU has two).
+        without_attention: Indices of the layers that have no attention.
+        without_ffn: Indices of the layers that have neither feed-forward nor experts.
+        recurrent: What keeps a fixed state in some layers, if anything does.
+        num_kv_shared_layers: Last layers that read the keys and values of an earlier one and keep
+            none; their matrices are in the published files (Gemma 3n).
+        num_kv_shared_windowed: How many of those have the window.
+        layer_inputs: What Gemma 3n adds to each layer.
         num_mtp_layers: Blocks that predict further tokens in training; published beside the model
             and not counted in it.
         published: Parameters as published or as counted from the published weights; 0 if unknown.
         beyond: Those of them that are no part of the text model.
+        quantized: Format of `core.dtypes` in which its makers publish its matrices; "" where they
+            have 16 bits or more, or are stored in another way.
         maker: Who published it.
         source: Where the numbers come from.
         guessed: Whether the layout was guessed: nothing counted of it is exact.
@@ -169,9 +239,18 @@ class ModelSpec:
     mixture: Mixture | None = None
     latent: LatentAttention | None = None
     indexer: Indexer | None = None
+    attention_gate: bool = False
+    num_activation_params: int = 0
+    without_attention: tuple[int, ...] = ()
+    without_ffn: tuple[int, ...] = ()
+    recurrent: Recurrent | None = None
+    num_kv_shared_layers: int = 0
+    num_kv_shared_windowed: int = 0
+    layer_inputs: LayerInputs | None = None
     num_mtp_layers: int = 0
     published: int = 0
     beyond: tuple[Beyond, ...] = ()
+    quantized: str = ""
     maker: str = ""
     source: str = ""
     guessed: bool = False
@@ -182,23 +261,43 @@ class ModelSpec:
             _check_range(name, getattr(self, name), 1)
         for name in _NOT_NEGATIVE:
             _check_range(name, getattr(self, name), 0)
+        _check_layers(self)
         _check_parts(self)
+
+    @property
+    def num_attention_layers(self) -> int:
+        """Layers with attention."""
+        return self.num_layers - len(self.without_attention)
 
     @property
     def num_dense_layers(self) -> int:
         """Layers with a dense feed-forward layer."""
-        return self.num_layers if self.mixture is None else self.mixture.num_dense_layers
+        if self.mixture is None:
+            return self.num_layers - len(self.without_ffn)
+        return self.mixture.num_dense_layers
 
     @property
     def num_expert_layers(self) -> int:
         """Layers with experts."""
-        return self.num_layers - self.num_dense_layers
+        return self.num_layers - len(self.without_ffn) - self.num_dense_layers
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether each layer is attention, then feed-forward or experts, and nothing beside."""
+        beside = self.recurrent or self.layer_inputs or self.attention_gate
+        trained = self.num_activation_params or (self.mixture and self.mixture.shared_gate)
+        return not (beside or trained or self.without_attention or self.without_ffn)
 
     def expert_layers_before(self, index: int) -> int:
         """Return how many of the first `index` layers have experts."""
         if self.mixture is not None and self.mixture.alternating:
             return index * self.num_expert_layers // self.num_layers
-        return max(0, index - self.num_dense_layers)
+        return max(0, index - num_before(self.without_ffn, index) - self.num_dense_layers)
+
+
+def num_before(layers: tuple[int, ...], index: int) -> int:
+    """Return how many of these layers are among the first `index`."""
+    return sum(layer < index for layer in layers)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -267,16 +366,30 @@ def _check_parts(spec: ModelSpec) -> None:
         )
     if spec.window is not None:
         _check_range("window", spec.window, 1)
-    if spec.num_windowed_layers > spec.num_layers:
-        _refuse_more("num_windowed_layers", spec.num_windowed_layers, spec.num_layers)
+    for name in ("num_windowed_layers", "num_kv_shared_layers"):
+        if getattr(spec, name) > spec.num_attention_layers:
+            _refuse_more(name, getattr(spec, name), spec.num_attention_layers)
     if spec.mixture is not None:
-        _check_mixture(spec.mixture, spec.num_layers)
-    if spec.latent is not None:
-        for name in _LATENT:
-            _check_range(name, getattr(spec.latent, name), 1)
-        _check_range("query_rank", spec.latent.query_rank, 0)
+        _check_mixture(spec.mixture, spec.num_layers - len(spec.without_ffn))
+    for name, low in _LATENT.items() if spec.latent else ():
+        _check_range(name, getattr(spec.latent, name), low)
     if spec.indexer is not None:
         _check_indexer(spec.indexer, spec.latent)
+
+
+def _check_layers(spec: ModelSpec) -> None:
+    recurrent, inputs = spec.recurrent, spec.layer_inputs
+    for name, low in _RECURRENT.items() if recurrent else ():
+        _check_range(name, getattr(recurrent, name), low)
+    for name in _LAYER_INPUTS if inputs else ():
+        _check_range(name, getattr(inputs, name), 1)
+    for name, layers in (
+        ("without_attention", spec.without_attention),
+        ("without_ffn", spec.without_ffn),
+        ("layers", recurrent.layers if recurrent else ()),
+    ):
+        if layers and not 0 <= min(layers) <= max(layers) < spec.num_layers:
+            _refuse_more(name, max(layers) + 1, spec.num_layers)
 
 
 def _check_mixture(mixture: Mixture, num_layers: int) -> None:

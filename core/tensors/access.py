@@ -80,7 +80,7 @@ class WarpAccess:
 
     Attributes:
         sectors: For each warp, the different sectors of 32 bytes that it needs.
-        ideal: For each warp, as many as its elements would fill side by side.
+        ideal: For each warp, as many as its different elements would fill side by side.
     """
 
     sectors: tuple[int, ...]
@@ -88,10 +88,7 @@ class WarpAccess:
 
     @property
     def efficiency(self) -> float:
-        """Share of the fetched bytes that would do; 1 if nothing is fetched.
-
-        Above 1 where threads read the same element.
-        """
+        """Share of the fetched bytes that would do; 1 if nothing is fetched."""
         return sum(self.ideal) / sum(self.sectors) if self.sectors else 1.0
 
 
@@ -108,7 +105,7 @@ def sectors_per_warp(x: Layout) -> WarpAccess:
     warps = [first[start : start + WARP_THREADS] for start in range(0, x.numel, WARP_THREADS)]
     return WarpAccess(
         sectors=tuple(len(np.unique(warp // SECTOR_BYTES)) for warp in warps),
-        ideal=tuple(math.ceil(len(warp) * x.itemsize / SECTOR_BYTES) for warp in warps),
+        ideal=tuple(math.ceil(len(np.unique(warp)) * x.itemsize / SECTOR_BYTES) for warp in warps),
     )
 
 

@@ -239,7 +239,7 @@ def _stage(name: str, code: str, steps: list[Step]) -> Stage:
     return Stage(
         name=name,
         code=code,
-        kind="view" if is_view else "copy",
+        kind="view" if is_view else "new" if any(step.kind == "new" for step in steps) else "copy",
         shape=last.layout.shape,
         num_bytes=num_bytes,
         hidden_bytes=max(made - num_bytes, 0),

@@ -41,9 +41,11 @@ class Plan:
         tokens: The names of the pattern with their sizes.
         steps: torch calls in order; none if the pattern changes nothing.
         code: All of them behind `x`.
-        kind: "same" if nothing is to be done, "view" if every step is one, else "copy".
-        flops: Additions and the like of a reduction; 0 elsewhere.
-        bytes_moved: Read and written by the steps that copy.
+        kind: "same" if nothing is to be done, "view" if every step is one, "new" if one computes,
+            else "copy".
+        flops: n - 1 additions or the like for each n numbers that a reduction makes one of, and a
+            division for each mean; 0 elsewhere.
+        bytes_moved: Read and written by the steps that copy; what lies at one address is read once.
     """
 
     tokens: tuple[AxisToken, ...]
@@ -78,7 +80,7 @@ def plan_einops(
         raise ValueError(message.format(reduction=reduction, options=", ".join(REDUCTIONS)))
     steps = _steps(sides, x, reduction)
     kinds = {step.kind for step in steps}
-    kind: Kind = "copy" if "copy" in kinds else "view" if kinds else "same"
+    kind: Kind = next((each for each in ("new", "copy", "view") if each in kinds), "same")
     return Plan(
         tokens=tokens_of(pattern, sides),
         steps=steps,
@@ -97,8 +99,8 @@ class _Chain:
         self.steps: list[PlanStep] = []
 
     def add(self, code: str, done: Predicted, flops: int = 0) -> None:
-        is_copy = done.kind == "copy"
-        moved = self.layout.num_bytes + done.layout.num_bytes if is_copy else 0
+        is_written = done.kind in {"copy", "new"}
+        moved = _bytes_read(self.layout) + done.layout.num_bytes if is_written else 0
         step = PlanStep(
             code=code, kind=done.kind, layout=done.layout, num_bytes_moved=moved, flops=flops
         )
@@ -107,6 +109,12 @@ class _Chain:
 
     def reshape(self, shape: tuple[int, ...]) -> None:
         self.add(f".reshape({written_shape(shape)})", rules.reshape(self.layout, shape))
+
+
+def _bytes_read(x: Layout) -> int:
+    """Return the bytes behind the elements; along a dimension of stride 0 there is only one."""
+    pairs = zip(x.shape, x.stride, strict=True)
+    return math.prod(length for length, step in pairs if step or not length) * x.itemsize
 
 
 def _steps(sides: Sides, x: Layout, reduction: str) -> tuple[PlanStep, ...]:
@@ -137,7 +145,9 @@ def _reduce(chain: _Chain, num_kept: int, reduction: str) -> None:
     x = chain.layout
     after = fresh(replace(x, shape=x.shape[:num_kept], stride=x.stride[:num_kept]))
     code = _reducing(reduction, tuple(range(num_kept, x.ndim)))
-    chain.add(code, Predicted("copy", after), x.numel)
+    operations = max(x.numel - after.numel, 0)
+    divisions = after.numel if operations and reduction == "mean" else 0
+    chain.add(code, Predicted("new", after), operations + divisions)
 
 
 def _added(x: Layout, lengths: Sequence[int | None]) -> list[tuple[str, Layout]]:

@@ -3,7 +3,8 @@
 torch without opt_einsum contracts from left to right; the best order is found by trying all. FLOPs
 are counted as usual: a multiplication and an addition for each combination of the indices of a
 pair, one where nothing is summed. Axes that a single operand has and the result has not are summed
-before, once, in every order. (torch: aten/src/ATen/native/Linear.cpp, einsum and sumproduct_pair.)
+before, once, in every order: n - 1 additions for each sum of n numbers.
+(torch: aten/src/ATen/native/Linear.cpp, einsum and sumproduct_pair.)
 """
 
 import math
@@ -23,6 +24,7 @@ class Contraction:
         made: What comes of it: t1, t2, ..., at the end "result".
         summed: Letters that end here.
         flops: Of the product; 0 of a single operand.
+        additions: Of the axes of one factor that are summed before, or of a single operand.
         is_matmul: Whether torch makes it a matrix product, which FlopCounterMode counts.
     """
 
@@ -30,6 +32,7 @@ class Contraction:
     made: Factor
     summed: str
     flops: int
+    additions: int
     is_matmul: bool
 
     @property
@@ -59,8 +62,8 @@ class Order:
 
     @property
     def flops(self) -> int:
-        """Of all products."""
-        return sum(step.flops for step in self.steps)
+        """Of all products, and of the sums before them."""
+        return sum(step.flops + step.additions for step in self.steps)
 
     @property
     def largest_intermediate(self) -> int:
@@ -80,14 +83,12 @@ class EinsumPlan:
     Attributes:
         equation: As it was read; axes, terms and lengths.
         shape: Of the result.
-        additions: Of axes that are summed before any product.
         left_to_right: As torch goes without opt_einsum.
         best: With fewest FLOPs; of equals, the one with the smallest intermediate.
     """
 
     equation: Equation
     shape: tuple[int, ...]
-    additions: int
     left_to_right: Order
     best: Order
 
@@ -98,7 +99,7 @@ class EinsumPlan:
 
     @property
     def flops(self) -> int:
-        """Of the products, in torch's order."""
+        """Of products and sums, in torch's order."""
         return self.left_to_right.flops
 
     @property
@@ -129,7 +130,6 @@ def plan_einsum(equation: str, shapes: Sequence[Sequence[int]]) -> EinsumPlan:
     return EinsumPlan(
         equation=read,
         shape=tuple(read.sizes[letter] for letter in read.result),
-        additions=sum(_additions(operands, number, read) for number in range(len(operands))),
         left_to_right=orders[0],
         best=min(orders, key=lambda order: (order.flops, order.largest_intermediate)),
     )
@@ -171,6 +171,7 @@ def _pair(
         made=made,
         summed="".join(sorted(both.keys() - set(letters))),
         flops=(2 if summed else 1) * math.prod(lengths[letter] for letter in used),
+        additions=_additions(left, needed | summed) + _additions(right, needed | summed),
         is_matmul=bool(summed),
     )
     return step, made
@@ -187,6 +188,7 @@ def _single(x: Factor, equation: Equation) -> Contraction:
         made=result,
         summed="".join(sorted(set(x.letters) - set(equation.result))),
         flops=0,
+        additions=_additions(x, {*equation.result}),
         is_matmul=False,
     )
 
@@ -199,9 +201,8 @@ def _needed(others: Sequence[Factor], equation: Equation) -> set[str]:
     return {*equation.result, *(letter for each in others for letter in each.long_letters)}
 
 
-def _additions(operands: Sequence[Factor], number: int, equation: Equation) -> int:
-    """Return how many elements are added up in an operand before it is multiplied."""
-    others = [each for other, each in enumerate(operands) if other != number]
-    x = operands[number]
-    alone = x.long_letters - _needed(others, equation)
-    return math.prod(x.lengths.values()) if alone else 0
+def _additions(x: Factor, kept: set[str]) -> int:
+    """Return how many additions sum over all axes but those that are kept."""
+    before = math.prod(x.lengths.values())
+    after = math.prod(length for letter, length in x.lengths.items() if letter in kept)
+    return max(before - after, 0)  # of no numbers, there is none

@@ -24,7 +24,6 @@ class EinsumRun:
         result: Names of the result.
         plan: Orders of products, and the lengths.
         num_bytes: Of the result.
-        flops: Of all matrix products, as torch counts them.
         aten: What ran underneath.
     """
 
@@ -32,7 +31,6 @@ class EinsumRun:
     result: tuple[str, ...]
     plan: EinsumPlan
     num_bytes: int
-    flops: int
     aten: tuple[AtenRow, ...]
 
     @property
@@ -114,6 +112,5 @@ def run_einsum(text: str, lengths: Mapping[str, int], dtype: str) -> EinsumRun:
         result=tuple(name_of[letter] for letter in plan.equation.result),
         plan=plan,
         num_bytes=step.outputs[0].layout.num_bytes,
-        flops=sum(row.flops for row in step.aten),
         aten=step.aten,
     )

@@ -18,6 +18,12 @@ from core.tensors.rules import Kind, Predicted
 from core.tensors.steps import AtenRow, Step, TracedStorage, TracedTensor
 
 CALLS: Final = {**METHODS, **PROPERTIES, INDEX.name: INDEX}  # whose names the rules bear
+# What makes a storage and only moves numbers there, or finds out which: the rest computes.
+_MOVING: Final = {
+    *("clone", "copy", "_to_copy", "cat", "stack", "flip", "roll", "rot90", "repeat", "im2col"),
+    *("index", "index_select", "gather", "take", "masked_select", "embedding", "diagonal_copy"),
+    *("arange", "empty", "new_empty"),
+}
 MAX_VALUES: Final = 4096  # of a storage that are handed on to be drawn
 
 
@@ -78,7 +84,7 @@ class Recorder:
         before: Mapping[int, Tensor],
     ) -> Step:
         inputs = operation.inputs
-        kind = _kind_of(outputs[0], inputs)
+        kind = _kind_of(outputs[0], inputs, rows)
         predicted, is_as_predicted = _compared(operation, Predicted(kind, layout_of(outputs[0])))
         return Step(
             text=operation.text,
@@ -157,16 +163,21 @@ def _row_of(
         name=str(overload),
         shapes=tuple(tuple(x.shape) for x in outputs),
         num_bytes=sum(size for key, size in made.items() if key not in known),
+        is_view=made.keys() <= known,
         flops=flops,
     )
 
 
-def _kind_of(x: Tensor, inputs: Sequence[Tensor]) -> Kind:
+def _kind_of(x: Tensor, inputs: Sequence[Tensor], rows: Sequence[AtenRow]) -> Kind:
     if not inputs:
         return "new"
     if any(x is each for each in inputs):
         return "same"
-    return "view" if storage_id(x) in {storage_id(each) for each in inputs} else "copy"
+    if storage_id(x) in {storage_id(each) for each in inputs}:
+        return "view"
+    made = {row.name.split(".")[1] for row in rows if not row.is_view}
+    is_gathered = "gather" in made  # take_along_dim computes where, and then only moves
+    return "copy" if made <= _MOVING or is_gathered else "new"
 
 
 def _compared(operation: Operation, actual: Predicted) -> tuple[Predicted | None, bool]:

@@ -53,12 +53,14 @@ class AtenRow:
         name: "aten.clone.default".
         shapes: Of its outputs.
         num_bytes: Of storages that it made; 0 of a view.
+        is_view: Whether it made none, not even an empty one.
         flops: Of a product, torch's own count.
     """
 
     name: str
     shapes: tuple[tuple[int, ...], ...]
     num_bytes: int
+    is_view: bool
     flops: int
 
 
@@ -72,8 +74,9 @@ class Step:
         span: Where it stands.
         inputs: Keys of the tensors that it read.
         outputs: What came of it.
-        kind: "view" shares a storage that it read, "copy" has a storage of its own, "same" is an
-            object that it read, "new" read no tensor. Of several outputs, that of the first.
+        kind: "view" shares a storage that it read, "copy" has the same numbers in a storage of its
+            own, "same" is an object that it read, "new" has numbers that were computed, or read no
+            tensor. Of several outputs, that of the first.
         bytes_made: Of all storages that it made, hidden ones too.
         predicted: What the rule says; None where there is no rule.
         is_as_predicted: Whether torch did the same; True without a rule.
@@ -96,6 +99,20 @@ class Step:
     @property
     def bytes_copied(self) -> int:
         """Bytes of the storage that a copy made for its result."""
+        return self._bytes_kept if self.kind == "copy" else 0
+
+    @property
+    def bytes_computed(self) -> int:
+        """Bytes of the storage of a result that is no copy."""
+        return self._bytes_kept if self.kind == "new" else 0
+
+    @property
+    def bytes_hidden(self) -> int:
+        """Bytes that it made in between and did not keep."""
+        kept = self._bytes_kept if self.kind in {"copy", "new"} else 0
+        return max(self.bytes_made - kept, 0)
+
+    @property
+    def _bytes_kept(self) -> int:
         storages = {each.storage: each for each in self.outputs}.values()
-        size = sum(each.layout.storage_bytes for each in storages)
-        return size if self.kind == "copy" else 0
+        return sum(each.layout.storage_bytes for each in storages)

@@ -56,11 +56,6 @@ def run_matmul(left: Sequence[int], right: Sequence[int], dtype: str) -> Step:
     return ran.steps[-1]
 
 
-def hidden_bytes(step: Step) -> int:
-    """Return the bytes of copies that a step made and did not keep."""
-    return max(step.bytes_made - step.bytes_copied, 0)
-
-
 def stretch_calls(case: Broadcast, how: How) -> tuple[tuple[str, str], ...]:
     """Return name and call for each operand that is stretched; for the first if none is.
 

@@ -82,7 +82,7 @@ def trace(
     variables: Mapping[str, Value] = tensors
     error, program = None, None
     try:
-        program = parse(source)
+        program = parse(source, profile.syntax)
         ended = evaluate(program, tensors, limits, profile, recorder.execute)
         variables = ended.variables
     except ExpressionError as refused:

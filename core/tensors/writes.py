@@ -1,40 +1,42 @@
-"""A program that writes into tensors: which variables hold other numbers afterwards.
+"""A program that writes into tensors: which variables hold other numbers after its last write.
 
-Everything before the first write is run and every variable read; then the rest is run on the very
-same tensors, and every variable read again.
+Before the statement of the last write every variable is read, and read again at the end.
 """
 
 import ast
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
 from torch import Tensor
 
-from core.expressions.error import ExpressionError
+from core.expressions.error import ExpressionError, Span
 from core.expressions.grammar import Program, parse
 from core.expressions.interpreter import evaluate
 from core.expressions.limits import MATERIALIZED
 from core.expressions.methods import WRITES
 from core.expressions.names import MUTATION
-from core.expressions.operation import WRITE
-from core.tensors.layout import Layout
+from core.expressions.operation import IN_PLACE, WRITE, Value
+from core.tensors.layout import MAX_ADDRESSES, Layout
+from core.tensors.recorder import Recorder
 from core.tensors.trace import Step, Trace, TracedTensor, num_sound, trace
 
-WRITING: Final = frozenset({WRITE.name, *WRITES})
+WRITING: Final = frozenset({WRITE.name, *WRITES, *(call.name for call in IN_PLACE.values())})
+_LIMITS: Final = replace(MATERIALIZED, num_elements=MAX_ADDRESSES)  # each of them is looked at
 Values = Any  # a number, or nested lists of numbers
+MAX_NUMBERS: Final = 36  # of a variable that are handed on to be written out
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Variable:
-    """A name of the program, before its first write and at its end.
+    """A name of the program, before its last write and at its end.
 
     Attributes:
         name: As the reader wrote it.
         tensor: Where its elements lie.
-        before: Its numbers, nested as its dimensions are.
+        before: Its numbers, nested as its dimensions are; none if there are more than 36.
         after: The same at the end.
         changed: Positions of the elements that differ, counted in the tensor's own order.
     """
@@ -61,10 +63,10 @@ class Written:
 
     Attributes:
         trace: Its steps.
-        variables: Those that were there before the first write, in order of appearance.
-        changed: Storage key -> addresses whose values differ, in elements.
-        before, writing: The program as plain Python, up to the first write and from it on, as far
-            as it was not refused.
+        variables: Those that were there before the last write, in order of appearance.
+        changed: Storage key -> addresses whose values that statement changed, in elements.
+        before, writing: The program as plain Python, up to the statement of the last write and from
+            it on, as far as it was not refused.
         refused: The statement that PyTorch itself refused; empty if there is none.
     """
 
@@ -113,18 +115,18 @@ def run_writes(source: str, make: Callable[[], Mapping[str, Tensor]]) -> Written
         source: What the reader wrote, in the calls of `core.expressions.names.MUTATION`.
         make: Returns fresh tensors by name, with the same numbers each time.
     """
-    ran = trace(source, make(), profile=MUTATION)
+    ran = trace(source, make(), _LIMITS, MUTATION)
     try:
-        program = parse(source)
+        program = parse(source, MUTATION.syntax)
     except ExpressionError:
         return Written(trace=ran, variables=(), changed={})
-    first, sound = _first_write(program, ran), num_sound(program, ran.error)
+    last, sound = _last_write(program, ran), num_sound(program, ran.error)
     return Written(
         trace=ran,
-        variables=_variables(program, first, make),
-        changed=_changed(ran.steps),
-        before=_code(program.statements[:first]),
-        writing=_code(program.statements[first:sound]),
+        variables=_variables(program, last, make),
+        changed=_changed([step for step in ran.steps if _number(program, step.span) == last]),
+        before=_code(program.statements[:last]),
+        writing=_code(program.statements[last:sound]),
         refused=_refused(program, ran, sound),
     )
 
@@ -147,65 +149,69 @@ def _refused(program: Program, ran: Trace, number: int) -> str:
     return _code(program.statements[number : number + 1]) if is_torchs else ""
 
 
-def _first_write(program: Program, ran: Trace) -> int:
-    """Return the number of the statement that writes first, or that was refused."""
+def _last_write(program: Program, ran: Trace) -> int:
+    """Return the number of the statement that writes last, or of the one that was refused."""
     spans = [step.span for step in ran.steps if step.call in WRITING]
-    places = [(span.line, span.column) for span in spans]
-    if ran.error is not None:
-        places.append((ran.error.line, ran.error.column))
-    if not places:
-        return len(program.statements)
+    if spans:
+        return _number(program, spans[-1])
+    return num_sound(program, ran.error)
+
+
+def _number(program: Program, span: Span) -> int:
+    """Return the number of the statement that a place lies in."""
     starts = [(each.lineno, each.col_offset) for each in program.statements]
-    return max(sum(start <= min(places) for start in starts) - 1, 0)
+    return sum(start <= (span.line, span.column) for start in starts) - 1
 
 
 def _variables(
-    program: Program, first: int, make: Callable[[], Mapping[str, Tensor]]
+    program: Program, last: int, make: Callable[[], Mapping[str, Tensor]]
 ) -> tuple[Variable, ...]:
-    """Run both halves on the same tensors, and compare what they hold."""
-    tensors = make()
-    given = next(iter(tensors))
-    opening = _part(program.statements[:first], given)
-    found = evaluate(opening, tensors, MATERIALIZED, MUTATION).variables
-    held = {name: value for name, value in found.items() if isinstance(value, Tensor)}
-    before = {name: value.tolist() for name, value in held.items()}
+    """Run the program once more, and read its variables before a statement and at the end."""
+    tensors, recorder = make(), Recorder()
+    for name, x in tensors.items():
+        recorder.tensor(x, name)  # storages bear the same keys as in the trace
+    held: dict[str, tuple[Tensor, TracedTensor, Tensor]] = {}
+
+    def read(number: int, variables: Mapping[str, Value]) -> None:
+        if number == last:
+            held.update(
+                (name, (x, recorder.tensor(x, name), x.clone()))
+                for name, x in variables.items()
+                if isinstance(x, Tensor)
+            )
+
     with contextlib.suppress(ExpressionError):  # the trace tells it; what was written stays
-        evaluate(_part(program.statements[first:], given), held, MATERIALIZED, MUTATION)
-    told = trace(opening.source, make(), profile=MUTATION)
-    places = {tensor.key: tensor for tensor in told.tensors}
+        run = recorder.execute
+        ended = evaluate(program, tensors, _LIMITS, MUTATION, run, before=read)
+        read(len(program.statements), ended.variables)
     return tuple(
         Variable(
             name=name,
-            tensor=places[told.variables[name][0]],
-            before=before[name],
-            after=value.tolist(),
-            changed=_differing(before[name], value.tolist()),
+            tensor=place,
+            before=_numbers(before),
+            after=_numbers(x),
+            changed=_differing(before, x),
         )
-        for name, value in held.items()
+        for name, (x, place, before) in held.items()
     )
-
-
-def _part(statements: Sequence[ast.stmt], given: str) -> Program:
-    """Return some statements as a program; it ends with a tensor, as every program must."""
-    return parse("\n".join([*map(ast.unparse, statements), given]))
 
 
 def _code(statements: Sequence[ast.stmt]) -> str:
     return "\n".join(map(ast.unparse, statements))
 
 
-def _differing(old: Values, new: Values) -> tuple[int, ...]:
-    """Return where two nested lists differ; NaN is like NaN."""
-    pairs = zip(_flat(old), _flat(new), strict=True)
-    return tuple(place for place, (one, other) in enumerate(pairs) if repr(one) != repr(other))
+def _numbers(x: Tensor) -> Values:
+    return x.tolist() if x.numel() <= MAX_NUMBERS else []
 
 
-def _flat(values: Values) -> list[Any]:
-    return [x for each in values for x in _flat(each)] if isinstance(values, list) else [values]
+def _differing(old: Tensor, new: Tensor) -> tuple[int, ...]:
+    """Return where two tensors of one shape differ; NaN is like NaN."""
+    differs = (new != old) & ~(new.isnan() & old.isnan())
+    return tuple(differs.flatten().nonzero().flatten().tolist())
 
 
 def _changed(steps: Sequence[Step]) -> dict[str, tuple[int, ...]]:
-    """Return the addresses that any step changed, by storage."""
+    """Return the addresses that any of these steps changed, by storage."""
     changed: dict[str, set[int]] = {}
     for step in steps:
         for storage, addresses in step.changed.items():

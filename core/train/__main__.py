@@ -14,7 +14,7 @@ from core.train.run import shelf
 from core.train.run.directory import read_info, runs_directory
 from core.train.run.disk import storage_error
 from core.train.run.frame import to_frame
-from core.train.run.reader import RunReader
+from core.train.run.reader import LEFT_OUT, RunReader
 from core.train.run.records import csv_lines, newest
 from core.train.run.state import read_state, state_sentence
 from core.train.start.bench import bench_lines
@@ -77,7 +77,8 @@ def _list(chosen: Namespace) -> Iterator[str]:
 
 
 def _export(chosen: Namespace) -> Iterator[str]:
-    records = newest(RunReader(_run(chosen)).read_new().records)
+    increment = RunReader(_run(chosen)).read_new()
+    records = newest(increment.records)
     target = chosen.csv or chosen.parquet
     temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
     try:
@@ -91,6 +92,8 @@ def _export(chosen: Namespace) -> Iterator[str]:
         temporary.unlink(missing_ok=True)
         raise storage_error(target, error) from error
     yield f"{len(records)} steps written to {target}"
+    if increment.num_damaged:
+        yield LEFT_OUT.format(count=f"{increment.num_damaged:,}")
 
 
 def _rename(chosen: Namespace) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """What a run is asked to do: one frozen, validated record that survives a JSON round trip."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Final, Literal
 
@@ -184,7 +185,8 @@ def _typed(name: str, value: object) -> Any:  # noqa: ANN401  as varied as the s
         default = 1.0 if value is not None else None
     wanted = type(default)
     if wanted is float and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
+        with suppress(OverflowError):
+            return float(value)
     if type(value) is not wanted:
         raise ValueError(
             _("{name} is {value!r}; it must be of type {type}.").format(

@@ -8,6 +8,7 @@ from typing import Final, TypeVar, cast
 import streamlit as st
 
 from core.language import _
+from core.train.run.disk import sentence_of
 
 T = TypeVar("T")
 NUM_WORKERS: Final = 2
@@ -78,7 +79,7 @@ class Jobs:
         if future is None or not future.done():
             return ""
         reason = future.exception()
-        return str(reason) if reason else ""
+        return sentence_of(reason) if reason else ""
 
     def close(self) -> None:
         """Take no more jobs and wait for those under way."""

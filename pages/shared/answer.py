@@ -4,17 +4,19 @@ The suite reads the sentence and the code of a run, compares the one and runs th
 """
 
 from collections.abc import Callable, Mapping
+from math import inf
 from typing import Final, cast
 
 import streamlit as st
 
 from core import units
 from core.budget import Item
-from core.budget.item import KIND_WORDS
+from core.budget.item import KIND_WORDS, hedged
 from core.language import _
 from pages.shared.settings import unit_system
 
 HEADLINE: Final = "headline"
+CAVEATS: Final = "caveats"
 SNIPPETS: Final = "snippets"
 _MOST_RULES: Final = 8  # of the parts of one number: more are read in a table
 _WRITTEN: Final[Mapping[str, Callable[[float], str]]] = {
@@ -35,9 +37,31 @@ _WRITTEN: Final[Mapping[str, Callable[[float], str]]] = {
 
 
 def begin_run() -> None:
-    """Forget the sentence and the code of the last run."""
+    """Forget the sentence, its caveats and the code of the last run."""
     st.session_state[HEADLINE] = ""
+    st.session_state[CAVEATS] = {}
     st.session_state[SNIPPETS] = {}
+
+
+def beside_headline(words: str) -> None:
+    """Let the headline of this run name what its numbers do not know, in brackets behind it."""
+    if words:
+        cast("dict[str, None]", st.session_state.setdefault(CAVEATS, {}))[words] = None
+
+
+def forget_caveats() -> None:
+    """Take back what `beside_headline` was told: nothing that is shown rests on it."""
+    st.session_state[CAVEATS] = {}
+
+
+def with_caveats(text: str) -> str:
+    """Return a sentence with what its numbers do not know in brackets behind it."""
+    caveats = st.session_state.get(CAVEATS)
+    if not caveats:
+        return text
+    end = text[-1:] if text[-1:] in ".。" else ""
+    said = _("{said} ({caveat})").format(said=text.removesuffix(end), caveat=_("; ").join(caveats))
+    return said + end
 
 
 def headline(text: str, *, waits: bool = False) -> None:
@@ -47,6 +71,7 @@ def headline(text: str, *, waits: bool = False) -> None:
         text: Translated.
         waits: Whether it stays unsaid: a question about it is open, and not answered yet.
     """
+    text = with_caveats(text)
     st.session_state[HEADLINE] = text
     waiting = _("Predict first: the answer waits until you have chosen.")
     with st.container(key="headline"):
@@ -75,9 +100,18 @@ def explanation(item: Item) -> str:
         _("Source: {source}").format(source=_(item.source)),
     ]
     if item.low != item.high:
-        low, high = written(item.low, item.unit), written(item.high, item.unit)
-        lines.insert(3, _("Between {low} and {high}").format(low=low, high=high))
+        lines.insert(3, _band(item))
     return "\n\n".join(lines)
+
+
+def _band(item: Item) -> str:
+    """Return between which ends a number lies; the upper one may be open."""
+    low = written(item.low, item.unit)
+    if item.high < inf:
+        return _("Between {low} and {high}").format(low=low, high=written(item.high, item.unit))
+    if not item.low:
+        return _("How far off it is, is not known")
+    return _("At least {low}; how much more is not known").format(low=low)
 
 
 def _rules_below(item: Item) -> list[str]:
@@ -98,7 +132,7 @@ def explained_number(label: str, item: Item) -> None:
     """
     st.metric(
         f"{label} :gray[· {_(KIND_WORDS[item.kind])}]",
-        written(item.amount, item.unit),
+        hedged(written(item.amount, item.unit), item),
         help=explanation(item),
     )
 

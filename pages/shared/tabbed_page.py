@@ -9,7 +9,7 @@ Why long: the records of the contract with all that they may hold, and the one o
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,14 @@ from core.budget import Item
 from core.figures.picture import Picture
 from core.language import _
 from pages.shared import accepts, compare
-from pages.shared.answer import HEADLINE, explained_number, headline, show_code
+from pages.shared.answer import (
+    HEADLINE,
+    explained_number,
+    forget_caveats,
+    headline,
+    show_code,
+    with_caveats,
+)
 from pages.shared.charts import show_chart
 from pages.shared.header import page_header, tabs_place
 from pages.shared.inputs import Inputs
@@ -304,6 +311,9 @@ def _choose(page: Page, tab: Tab, places: _Places) -> _Chosen:
             return _Chosen(case=page.choose())
     except ValueError as error:
         return _Chosen(problem=error)
+    finally:
+        if not tab.with_inputs:
+            forget_caveats()
 
 
 def _show(
@@ -369,9 +379,8 @@ def _draw_charts(shown: Shown, key: str) -> dict[Part, DeltaGenerator]:
     files = {}
     for chart in shown.charts:
         part = Part(key=f"{key}_{chart.key}", file_name=chart.file_name)
-        place = show_chart(
-            chart.picture, key=part.key, file_name=part.file_name, on_click=chart.on_click
-        )
+        picture = replace(chart.picture, alt=with_caveats(chart.picture.alt))
+        place = show_chart(picture, key=part.key, file_name=part.file_name, on_click=chart.on_click)
         if place is not None:
             files[part] = place
     return files

@@ -180,3 +180,17 @@ def test_the_chinese_headline_has_spaces_around_its_and(open_page, code, changed
     app = open_page(KEY, lang="zh", index_code=code)
 
     assert f"改变 {changed}（" in headline(app)
+
+
+def test_the_headline_names_what_this_write_changed(open_page, run_code):
+    told = {
+        "x[0, 0] = 100\nx[1, 1] = 50": "`x[1, 1] = 50` changes `x` (address 4 of S0)",
+        "x[0, 0] = 100\nx[1, 1] = 4": "`x[1, 1] = 4` writes the values that are already there",
+        "x[[0, 0]] += 1": "`x[[0, 0]] += 1` changes `x` (addresses 0–2 of S0)",
+        "x.clone().fill_(3)": "`x.clone().fill_(3)` changes a tensor that has no name",
+    }
+    for source, sentence in told.items():
+        app = open_page(KEY, index_code=source)
+        assert app.session_state["headline"].startswith(sentence), source
+        count = 1 if "(address " in sentence else 3 if "–" in sentence else 0
+        assert f"x {count} elements changed" in run_code(app), source

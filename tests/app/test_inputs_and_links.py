@@ -1,5 +1,12 @@
 """An address that changes while a page is open, as a link to the same page changes it."""
 
+import json
+
+from tests.app.shown import headline, said
+from tests.core.budget.catalogue.test_hybrids import TABLE
+
+NEMOTRON = json.dumps(TABLE["Nemotron-H 8B"][0])
+
 
 def test_a_link_whose_run_was_ended_early_still_says_what_is_shown(open_page):
     """A click elsewhere ends the run that Streamlit reads a link in; the next must read it."""
@@ -16,3 +23,17 @@ def test_what_the_reader_has_moved_stands_against_an_older_address(open_page):
     app.query_params["bits_format"] = "float32"
     choice.set_value("bfloat16").run()
     assert "bfloat16" in app.session_state["headline"]
+
+
+def test_a_hybrid_of_the_readers_own_is_shown_on_every_page_of_budgets(open_page):
+    def opened(page, name, tab):
+        own = {f"{name}_config": NEMOTRON, f"{name}_model": "own", f"{name}_tab": tab}
+        return open_page(f"budget/{page}", **own)
+
+    assert "nemotron_h" in headline(opened("parallelism", "parallel", "stages"))
+    assert "recurrent state" in said(opened("what_fits", "fits", "reach"))
+    served = opened("serving", "serving", "memory")
+    assert "concurrent users" in headline(served)
+    timeline = opened("training_memory", "memory", "timeline")
+    assert "Estimate: peak" in headline(timeline)
+    assert timeline.button(key="memory_simulate").disabled

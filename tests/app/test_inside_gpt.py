@@ -226,8 +226,15 @@ def test_an_odd_head_width_is_an_error_that_says_which_are_allowed(open_page, wi
 
 
 def test_the_same_text_in_three_tokenizers(open_page):
-    app = open_page(PAGE, inside_tab="tokens", inside_text="the value é")
-    assert "character 10, byte 12, BPE" in headline(app)  # the model has no token for é
+    app = open_page(PAGE, inside_tab="tokens", inside_text="the value")
+    assert "character 9, byte 9, BPE" in headline(app)
+
+
+def test_characters_without_a_token_are_told_beside_the_number_of_tokens(open_page):
+    app = open_page(PAGE, inside_tab="tokens", inside_text="naïve café 日本")
+    assert "character 9 (4 of 13 characters have no token), byte 19, BPE 17" in headline(app)
+    chinese = open_page(PAGE, inside_tab="tokens", inside_text="naïve café 日本", lang="zh")
+    assert re.search(r"9\D+13\D+4\D+19\D+17", headline(chinese))
 
 
 def test_a_row_of_the_embedding_is_one_hot_times_the_matrix(open_page):

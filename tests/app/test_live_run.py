@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from core.machine.nvml import Gpu
-from core.train.control.device import DeviceBusyError
-from core.train.run.directory import runs_directory, write_info
+from core.train.control.device import DeviceBusyError, hold_device
+from core.train.run.directory import read_info, runs_directory, write_info
 from core.train.run.reader import RunReader
 from core.train.run.recorded import recorded_run
 from core.train.run.state import RunState, write_state
@@ -355,12 +355,13 @@ def test_resume_starts_a_new_process_for_a_run_whose_own_has_ended(a_run, monkey
     assert not (a_run / "control").exists()
 
 
-def test_resume_is_refused_while_another_run_holds_the_device(a_run, monkeypatch):
-    def busy(*_device):
-        raise ValueError("Another run is training.")
-
-    monkeypatch.setattr(runs_room, "refuse_if_busy", busy)
-    with pytest.raises(ValueError, match="Another run"):
+def test_resume_is_refused_while_another_run_holds_the_device(a_run):
+    other = "20260102t030405z-another-00ff"
+    with hold_device("cpu", other), pytest.raises(DeviceBusyError, match=other):
+        send_command(NAME, "resume", None)
+    assert not (a_run / "control").exists()
+    (a_run / "run.json").write_text(json.dumps({**read_info(a_run), "resolved": None}))
+    with pytest.raises(ValueError, match="damaged in its part 'resolved'"):
         send_command(NAME, "resume", None)
 
 

@@ -37,7 +37,7 @@ def test_every_tab_has_a_picture_at_both_ends_of_the_slider(open_page, tab, lang
 @pytest.mark.slow
 def test_a_stop_of_the_slider_names_its_model_and_its_count(open_page):
     for word, size in list(SIZES.items())[1::3]:
-        text = headline(open_page(PAGE, sizes_size=word))
+        text = headline(open_page(PAGE, sizes_size=word, sizes_format="bfloat16"))
         assert f"of {size.name} take" in text, word
         assert f"{size.num_params:,} × 2" in text, word
 
@@ -191,3 +191,17 @@ def test_only_the_tab_of_one_model_asks_about_it(open_page):
 def test_a_device_is_named_in_the_picture(open_page):
     for device in list(DEVICES)[::4]:
         assert DEVICES[device].name in alt(open_page(PAGE, sizes_device=device)), device
+
+
+def test_the_weights_are_at_first_as_the_makers_publish_them(open_page):
+    for size, said_first in (
+        ("gpt-oss-120b", "take 59.5 GiB in mxfp4"),
+        ("deepseek-v3", "take 646 GiB in fp8_block128"),
+        ("llama-2-7b", "take 12.6 GiB in bfloat16"),
+    ):
+        app = open_page(PAGE, sizes_size=size)
+        assert said_first in headline(app)
+        assert said_first.split()[-1] in alt(app), size
+    stored = {"quant_method": "gptq", "bits": 4, "group_size": 128}
+    app = open_page(PAGE, sizes_config=json.dumps(OWN | {"quantization_config": stored}))
+    assert "in int4_group128" in headline(app)

@@ -1,13 +1,16 @@
 """Optimizers and schedules: who is nearest, what a step keeps, schedules, clipping, the loop."""
 
+import itertools
+import math
 import re
 
 import pytest
 import torch
 
 from core.train.optimizers.loop import ORDERS
-from core.train.optimizers.rule import named_rule
+from core.train.optimizers.rule import Rule, named_rule, run_rule
 from core.train.optimizers.surfaces import SURFACES, nearest, race
+from pages.train.optimizers_and_schedules.rule import _written
 from tests.app.shown import page_links, texts
 
 PAGE = "train/optimizers_and_schedules"
@@ -72,6 +75,32 @@ def test_every_mix_of_moments_has_code_that_makes_the_same_first_step(
         assert run_code(app) == f"p after the first step: {said}\n", (decay, nesterov)
 
 
+def test_the_written_rule_is_the_one_that_ran():
+    """Every mix of switches: its formula, read as arithmetic, leads from one step to the next."""
+    signs = {"·": " * ", "−": "-", "β₁ᵗ": "beta1**t", "β₁": "beta1", "m̂": "m_hat", "v̂": "v_hat"}
+    mixes = itertools.product(
+        ("none", "sum", "ema"), ("none", "sum", "ema"), ("none", "l2", "decoupled"),
+        (False, True), (False, True),
+    )  # fmt: skip
+    for momentum, second, decay, bias, nesterov in mixes:
+        rule = Rule(
+            lr=0.1, momentum=momentum, second=second, decay=decay, weight_decay=0.1,
+            bias_correction=bias, nesterov=nesterov, eps=1e-3,
+        )  # fmt: skip
+        t, step = 3, run_rule(rule, lambda p: (p[0] / 2,), (1.0,), 3)[-1]
+        formula, _comma, told = _written(rule).replace("**", "").partition(", ")
+        assert told == ("g = p/2 + wd·p" if decay == "l2" else "")
+        for sign, by in signs.items():
+            formula = formula.replace(sign, by)
+        formula = re.sub(r"√(v\w*)", r"math.sqrt(\1)", formula).removeprefix("p ← ")
+        (p,), (m,), (v,) = step.before, step.m, step.v
+        hats = {"m_hat": m / (1 - 0.9**t), "v_hat": v / (1 - 0.999**t)}
+        g = p / 2 + (0.1 * p if decay == "l2" else 0)
+        names = {"p": p, "g": g, "m": m, "v": v, "lr": 0.1, "wd": 0.1, "ε": 1e-3, "t": t}
+        found = eval(formula, names | hats | {"beta1": 0.9, "math": math})  # noqa: S307
+        assert found == pytest.approx(step.after[0], rel=1e-12), formula
+
+
 def test_one_step_of_adamw_is_torchs_and_l2_differs(open_page):
     app = open_page(PAGE, optim_tab="rule", optim_lr="0.1")
     p = torch.nn.Parameter(torch.tensor([1.0], dtype=torch.float64))
@@ -104,6 +133,20 @@ def test_a_rule_that_diverges_says_at_which_step(open_page):
 def test_the_steps_stand_in_a_table_unless_on_a_projector(open_page, present):
     app = open_page(PAGE, optim_tab="rule", present=present)
     assert (len(app.table) > 0) is (present == "0")
+
+
+def test_the_table_has_a_hat_only_on_what_is_corrected(open_page):
+    rows = (
+        ({"m": "none", "v": "sum"}, ["g", "v", "update"]),  # AdaGrad: a sum has no correction
+        ({"m": "ema", "v": "ema"}, ["g", "m", "v", "m̂", "v̂", "update"]),
+        ({"m": "ema", "v": "ema", "bias": "false"}, ["g", "m", "v", "update"]),
+        ({"m": "sum", "v": "none", "nesterov": "true"}, ["g", "m", "with Nesterov", "update"]),
+    )
+    for switches, wanted in rows:
+        query = {f"optim_{name}": word for name, word in switches.items()}
+        (table,) = [each.value for each in open_page(PAGE, optim_tab="rule", **query).table]
+        assert list(table)[2:-1] == wanted, switches
+    assert table["with Nesterov"][0] == table["update"][0]
 
 
 @pytest.mark.parametrize(

@@ -235,6 +235,15 @@ def test_an_fp8_tensor_is_decoded_and_the_missing_scale_is_said(open_page):
     assert any(text.startswith("The values are what `F8_E4M3` says:") for text in captions(app))
 
 
+def test_packed_codes_of_a_gptq_file_are_said_to_be_no_weights(open_page):
+    packed = np.arange(24, dtype=np.int32).reshape(6, 4)
+    data = {"l.qweight": packed, "l.scales": np.ones((1, 4), np.float16)}
+    app = upload(open_page(PAGE, quant_tensor="upload"), save(data), "gptq.safetensors")
+    assert any("packed codes: each `I32`" in text for text in captions(app))
+    app.selectbox(key="quant_part").select_index(1).run()
+    assert any("the scales (`F16`) of another one" in text for text in captions(app))
+
+
 def fp8(dtype, count):
     return {"dtype": dtype, "shape": [count], "data_offsets": [0, count]}
 

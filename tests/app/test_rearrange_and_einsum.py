@@ -184,3 +184,17 @@ def test_the_question_is_answered_by_the_plans(open_page):
     commit(app, "ein_round_trip", 1)
 
     assert any("Right: **0 bytes" in each.value for each in app.markdown)
+
+
+def test_a_sum_takes_the_same_number_of_flops_in_both_tabs(open_page, run_code):
+    lengths = {"1": "8", "2": "16", "axis": "1"}
+    index = {f"ein_index_{name}": value for name, value in lengths.items()}
+    size = {f"ein_size_{name}": value for name, value in lengths.items()}
+    apps = (
+        open_page(PAGE, ein_tab="einsum", ein_equation="ij->i", **index),
+        open_page(PAGE, ein_op="reduce", ein_pattern="i j -> i", **size),
+        open_page(PAGE, ein_tab="einsum", ein_equation="ij,jk->i", ein_index_3="4096", **index),
+    )
+    for app, flops in zip(apps, ("120 FLOPs", "120 FLOPs", "65.8 kFLOPs"), strict=True):
+        assert flops in headline(app)
+        check_code(app, run_code)

@@ -242,3 +242,16 @@ def test_devices_of_tiny_and_huge_numbers_and_a_dtype_that_is_not_there(open_pag
             assert headline(app), (tab, memory)
     typed = open_page(PAGE, serving_tab="speed", serving_device="own", serving_weights="float32")
     assert "custom device has no known peak for float32" in typed.error[0].value
+
+
+def test_weights_are_at_first_as_the_makers_publish_them_and_windows_show_what_is_reserved(
+    open_page,
+):
+    app = open_page(PAGE, serving_model="gpt-oss-120b", serving_device="h100-sxm")
+    assert "concurrent users" in headline(app)
+    assert app.metric[0].value == "59.5 GiB"
+    wide = open_page(PAGE, serving_model="gpt-oss-120b", serving_weights="bfloat16")
+    assert "the weights take 218 GiB" in headline(wide)
+    heads = open_page(PAGE, serving_model="gpt-oss-120b", serving_tab="heads")
+    assert [metric.value for metric in heads.metric] == ["292 MiB", "576 MiB"]
+    assert not open_page(PAGE, serving_tab="heads").metric

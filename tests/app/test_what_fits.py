@@ -348,3 +348,10 @@ def test_context_ranks_and_interleaved_stages_are_searched_for_and_change_the_ma
     plain, interleaved = (open_page(PAGE, **short, fits_virtual=runs) for runs in ("1", "4"))
     for app in (plain, interleaved):
         assert re.search(r"\d+ devices? (are|is) enough", headline(app)), headline(app)
+
+
+def test_a_model_is_at_first_served_as_its_makers_publish_it(open_page, monkeypatch):
+    app = open_page(PAGE, fits_model="gpt-oss-120b", fits_device="h100-sxm")
+    assert "Serving gpt-oss 120B in mxfp4 on one H100 SXM fits" in headline(app).replace("  ", " ")
+    assert "in fp8 " in headline(open_page(PAGE, fits_model="deepseek-v3"))
+    assert "in bf16 " in headline(open_page(PAGE, fits_model="gpt-oss-120b", fits_format="bf16"))

@@ -250,7 +250,7 @@ def test_a_refused_program_is_explained_and_rewritten(open_graph):
     failing = PRESETS["exp_in_place"]
     page.get_by_role("menuitem").filter(has_text=failing.title).click()
     ran = capture_program(failing.source, failing.tensors(), PATIENT)
-    explained = explain_error(ran, failing.source)
+    explained = explain_error(ran, failing.source, failing.tensors())
     first = explained.sentence.partition(".")[0]
     until_headline(page, first)
     rested(page)
@@ -337,6 +337,13 @@ def test_a_small_graph_is_whole_and_readable_on_a_projector(open_graph, name):
     assert len(boxes) > 1
     assert all(in_sight(page, each) for each in boxes)
     assert not page.locator(".map").is_visible()
+
+
+def test_the_legend_of_the_colours_stands_above_the_map(open_graph):
+    page = open_graph(graph_of="gpt", graph_heat="true")
+    legend, small = (page.locator(each).bounding_box() for each in (".legend", ".map"))
+    assert legend["height"] > 10
+    assert legend["y"] + legend["height"] <= small["y"]
 
 
 def test_of_a_large_graph_a_projector_shows_a_readable_part_and_a_map_of_the_rest(open_graph):

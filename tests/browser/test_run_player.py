@@ -11,6 +11,7 @@ from core.train.run.reader import RunReader
 from core.train.run.recorded import recorded_run
 from core.train.run.records import to_columns
 from pages.components.live_chart.feed import COLUMNS
+from pages.components.run_player.run_player import player_html
 
 NUMBERS = ("step", "time", "loss", "learning_rate", "grad_norm", "tokens_per_second")
 
@@ -74,4 +75,21 @@ def test_it_plays_from_a_file_and_its_numbers_are_those_of_the_csv(exported, off
     page.locator(".player-language").click()
     assert "损失" in page.locator(".player-headline").inner_text()
     assert page.evaluate("document.documentElement.lang") == "zh"
+    assert problems == []
+
+
+def test_a_run_with_damaged_events_plays_and_says_how_many_are_left_out(
+    spoilt_run, offline, tmp_path
+):
+    (directory, sound), (page, problems) = spoilt_run, offline
+    path = tmp_path / "spoilt.html"
+    path.write_text(player_html(directory), encoding="utf-8")
+    page.goto(path.as_uri())
+    num_damaged = RunReader(directory).read_new().num_damaged
+    assert (
+        f"left out: {num_damaged:,} steps or events" in page.locator(".player-about").inner_text()
+    )
+    for step in (1, 2000, sound[-1]["step"]):
+        page.locator(".player-time").fill(str(step))
+    page.locator(".player-language").click()
     assert problems == []

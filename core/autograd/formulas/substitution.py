@@ -4,21 +4,24 @@ Why apart: the formulas are true without any node.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
 
+from core.autograd.formulas.as_written import as_written
 from core.autograd.formulas.formula import BAR_Y, INCOMING, Array, Formula, Input, Values
 from core.autograd.formulas.node_values import array_of, node_values
 from core.autograd.formulas.operands import operands
 from core.autograd.formulas.shapes import sum_to
-from core.autograd.formulas.table import formula_of
-from core.autograd.graph import Edge, Node
+from core.autograd.formulas.table import describe, formula_of
+from core.autograd.graph import Edge, Node, TensorInfo
+from core.language import _
 
 MOST_ELEMENTS: Final = 9
 _PLACE: Final = re.compile(r"\$([a-z_][a-z0-9_]*)")
 _TENSOR: Final = r"\begin{bmatrix}"
+_CLOSE: Final = {"float64": 1e-6, "float32": 1e-4, "float16": 1e-2, "bfloat16": 5e-2}
 _BETWEEN: Final = re.compile(r"\\cdot(?= [^ ]*\\begin\{bmatrix\})")
 
 
@@ -26,7 +29,7 @@ def substituted(node: Node, edges: Sequence[Edge] = ()) -> str:
     r"""Return the formula with this node's numbers: `\bar{w} = 14 \cdot 3 = 42`, a line an input.
 
     Tensors of up to 9 elements are written out; larger ones keep their letter. An input that can
-    take no gradient has no line.
+    take no gradient has no line. Where the formula does not hold, lines have the gradient alone.
 
     Args:
         node: Of a capture whose backward ran.
@@ -36,43 +39,96 @@ def substituted(node: Node, edges: Sequence[Edge] = ()) -> str:
     Returns:
         "" if the node did not run, or its type has no formula.
     """
-    formula = formula_of(node.type)
-    if formula is None or not any(node.gradients_in):
+    formula, is_shown = formula_of(node.type), holds(node, edges)
+    if formula is None:
         return ""
-    mine = {each.input_index: each for each in edges if each.source == node.id}
-    lines = []
-    for index, one, operand in _asked(node, formula):
-        edge = mine.get(index)
-        if edge is None or not edge.is_cut:
-            lines.append(_line(node, formula, one, operand, edge))
+    written = (_line(node, formula, *each, is_shown=is_shown) for each in _asked(node, edges))
+    lines = list(filter(None, written))
     if len(lines) < 2:
         return "".join(lines)
     return r"\begin{{gathered}} {} \end{{gathered}}".format(r" \\ ".join(lines))
 
 
-def _asked(node: Node, formula: Formula) -> list[tuple[int, Input, str]]:
-    """Return the inputs that can take a gradient, each with its number and the reader's name."""
+def holds(node: Node, edges: Sequence[Edge]) -> bool:
+    """Return whether a node's formula, as it is written, gives the gradients of the engine.
+
+    It may not: at ties, for another reduction, with weights that it does not name. What cannot be
+    computed from its text is compared by its rule; what was not kept is not compared.
+    """
+    formula = formula_of(node.type)
+    if formula is None:
+        return False
+    values, gradient = node_values(node), _gradient(node)
+    return all(
+        _gives(formula, one, gradient, values, edge.gradient)
+        for one, _operand, edge in _asked(node, edges)
+        if edge is not None and edge.gradient is not None
+    )
+
+
+def described(node: Node, edges: Sequence[Edge]) -> str:
+    """Return in a sentence what a node does, and whether its formula is left out."""
+    text = describe(node.type)
+    if formula_of(node.type) is None or holds(node, edges):
+        return text
+    left_out = _("Its formula gives another number here and is left out: the gradient is torch's.")
+    return f"{text} {left_out}"
+
+
+def _gives(
+    formula: Formula,
+    one: Input,
+    gradient: Any,  # noqa: ANN401
+    values: Values,
+    wanted: TensorInfo,
+) -> bool:
+    engine, made = array_of(wanted), _result(one, values, gradient)
+    if engine is None or made is None:
+        return True
+    told = as_written(formula, one, gradient, values, wanted.shape)
+    found = sum_to(made, wanted.shape) if told is None else told
+    close = _CLOSE.get(wanted.dtype, 0.0)
+    scale = np.max(np.abs(engine), initial=0.0, where=np.isfinite(engine))
+    return np.allclose(found, engine, rtol=close, atol=close * scale, equal_nan=True)
+
+
+def _asked(node: Node, edges: Sequence[Edge]) -> Iterator[tuple[Input, str, Edge | None]]:
+    """Yield the inputs that took a gradient, each with the reader's name and its edge."""
+    formula = formula_of(node.type)
+    if formula is None or not any(node.gradients_in):
+        return
+    mine = {each.input_index: each for each in edges if each.source == node.id}
     has = {each.name.partition("[")[0] for each in node.saved}
     has |= {name for name, text in node.attributes.items() if text != "None"}
     names = operands(node, len(formula.inputs))
-    return [
-        (index, one, name)
-        for index, (one, name) in enumerate(zip(formula.inputs, names, strict=True))
-        if name != "number" and (one.is_many or has.issuperset(one.needs))
-    ]
+    for index, (one, name) in enumerate(zip(formula.inputs, names, strict=True)):
+        edge = mine.get(index)
+        is_cut = edge is not None and edge.is_cut
+        if name != "number" and not is_cut and (one.is_many or has.issuperset(one.needs)):
+            yield one, name, edge
 
 
-def _line(node: Node, formula: Formula, one: Input, operand: str, edge: Edge | None) -> str:
-    values = node_values(node)
-    gradient = _gradient(node)
+def _line(
+    node: Node,
+    formula: Formula,
+    one: Input,
+    operand: str,
+    edge: Edge | None,
+    *,
+    is_shown: bool,
+) -> str:
+    values, gradient = node_values(node), _gradient(node)
+    engine = edge.gradient if edge is not None else None
     middle = _with_numbers(formula, one, {**values, INCOMING: gradient})
     result = _result(one, values, gradient)
-    shape = edge.gradient.shape if edge is not None and edge.gradient is not None else None
-    if result is not None and shape is not None and shape != result.shape:
-        middle, result = rf"\sum ({middle})", sum_to(result, shape)
+    if result is not None and engine is not None and engine.shape != result.shape:
+        middle, result = rf"\sum ({middle})", sum_to(result, engine.shape)
+    if engine is not None and engine.values is not None:
+        result = array_of(engine)
     end = None if result is None else number_text(result)
-    parts = [rf"\bar{{{operand or one.symbol}}}", middle]
-    return " = ".join(parts if end in {None, middle} else [*parts, str(end)])
+    right = [middle, end] if is_shown and end != middle else [end]
+    found = [text for text in right if text is not None]
+    return " = ".join([rf"\bar{{{operand or one.symbol}}}", *found]) if found else ""
 
 
 def _gradient(node: Node) -> Any:  # noqa: ANN401  an array, or a tuple of a node's outputs

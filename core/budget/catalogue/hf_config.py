@@ -1,10 +1,19 @@
 """A model from the config.json that lies beside its weights on Hugging Face; nothing is fetched."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from core.budget.catalogue.hf_families import DEFAULTS, FAMILIES, LLAMA, READ, SAME_AS, Family
+from core.budget.catalogue.hf_families import (
+    DEFAULTS,
+    FAMILIES,
+    LLAMA,
+    OTHER_NAMES,
+    READ,
+    SAME_AS,
+    Family,
+)
 from core.budget.catalogue.hf_fields import (
     Config,
     flag,
@@ -13,7 +22,16 @@ from core.budget.catalogue.hf_fields import (
     whole_number,
     words,
 )
-from core.budget.catalogue.hf_parts import read_indexer, read_latent, read_mixture, read_window
+from core.budget.catalogue.hf_layers import Layers, read_layers, read_window
+from core.budget.catalogue.hf_parts import (
+    read_indexer,
+    read_latent,
+    read_layer_inputs,
+    read_mixture,
+    read_recurrent,
+)
+from core.budget.catalogue.hf_stored import stored_format_of
+from core.budget.catalogue.hf_unread import not_understood
 from core.language import N_, _
 from core.models.spec import Bias, ModelSpec
 
@@ -23,7 +41,14 @@ UNKNOWN: Final = N_(
     "config.json of a type that is not known here, counted as if laid out like Llama"
 )
 _DECODERS: Final = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")
-_OF_THE_WHOLE: Final = ("architectures", "quantization_config", "vision_config")
+_PARTS: Final = ("text_config", "thinker_config", "llm_config", "language_config", "text_model")
+_OF_THE_WHOLE: Final = (
+    *("model_type", "architectures", "quantization_config", "vision_config"),
+    "tie_word_embeddings",
+)
+_NO_DECODER: Final = re.compile("vision|visual|audio|image|encoder|talker|quant")
+_NUM_LAYERS: Final = ("num_hidden_layers", "n_layer", *OTHER_NAMES["num_hidden_layers"])
+_UNGATED: Final = frozenset({"relu2", "squared_relu", "xielu"})
 _NEVER_NULL: Final = ("vocab_size", "seq_len", "head_dim")
 _MEANT_NULL: Final = ("sliding_window", "attention_chunk_size", "num_key_value_heads")
 _NAME_MARKS: Final = " ._/-"
@@ -31,6 +56,7 @@ STORED: Final = (
     *("quant_method", "bits", "w_bit", "group_size", "q_group_size", "fmt"),
     *("load_in_4bit", "load_in_8bit", "zero_point", "sym", "desc_act", "version"),
     *("checkpoint_format", "modules_to_not_convert", "lm_head"),
+    *("weight_block_size", "bnb_4bit_quant_type", "bnb_4bit_use_double_quant"),
 )
 """What is kept of a file's quantization_config."""
 
@@ -75,10 +101,11 @@ def model_from_config(config: dict[str, Any]) -> ModelSpec:
         raise ValueError(  # noqa: TRY004  what a reader pastes is a value
             _("A config.json is an object in braces, not {value}.").format(value=shown(config))
         )
+    is_nested = _inner(config) is not None
     config = language_part(config)
     names = words(config, "architectures")
-    if flag(config, "is_encoder_decoder", default=False) or not all(
-        name.endswith(_DECODERS) for name in names
+    if flag(config, "is_encoder_decoder", default=False) or not (
+        is_nested or all(name.endswith(_DECODERS) for name in names)
     ):
         raise ValueError(
             _(
@@ -89,7 +116,8 @@ def model_from_config(config: dict[str, Any]) -> ModelSpec:
     family, defaults = layout_of(config)
     is_known = kind_of(config) in FAMILIES
     missing = {family.names[name]: value for name, value in defaults.items()}
-    return _model({**missing, **_present(config)}, family, KNOWN if is_known else UNKNOWN)
+    missing = {**family.missing, **missing, **_present(config)}
+    return _model(missing, family, KNOWN if is_known else UNKNOWN)
 
 
 def kind_of(config: Config) -> str:
@@ -128,7 +156,7 @@ def compact_config(text: str) -> str:
     config = language_part(json.loads(text))
     kept = {
         key: config[key]
-        for key in READ
+        for key in dict.fromkeys((*READ, *not_understood(config)))
         if key in config and (config[key] is not None or key in _MEANT_NULL)
     }
     if config.get("vision_config") is not None:
@@ -139,39 +167,96 @@ def compact_config(text: str) -> str:
 
 
 def language_part(config: dict[str, Any]) -> dict[str, Any]:
-    """Return what describes the decoder: of a model that also sees, the part for text."""
-    part = config.get("text_config")
-    whole = {key: config.get(key) for key in _OF_THE_WHOLE}
-    return whole | part if isinstance(part, dict) else config
+    """Return what describes the decoder, its fields under their first names.
+
+    Of a model that also sees or hears it is the part for text.
+    """
+    found = config
+    while (part := _inner(found)) is not None:
+        whole = {key: found.get(key) for key in _OF_THE_WHOLE}
+        found = whole | part
+    return _first_names(found)
+
+
+def _inner(config: Config) -> dict[str, Any] | None:
+    """Return what describes the decoder inside a file that describes more, if it does."""
+    if _has_layers(config):
+        return config["text_config"] if isinstance(config.get("text_config"), dict) else None
+    named = [key for key in _PARTS if key in config]
+    others = [key for key in config if key not in _PARTS and not _NO_DECODER.search(key)]
+    parts = (config[key] for key in (*named, *others) if isinstance(config[key], dict))
+    return next((part for part in parts if _has_layers(part) or _inner(part)), None)
+
+
+def _has_layers(config: Config) -> bool:
+    return any(config.get(key) is not None for key in _NUM_LAYERS)
+
+
+def _first_names(config: dict[str, Any]) -> dict[str, Any]:
+    """Return the config with one name for each thing; GPT-2's own names stay."""
+    own = FAMILIES.get(kind_of(config), LLAMA).names.values()
+    found = dict(config)
+    for first, others in OTHER_NAMES.items():
+        for other in others:
+            if other in found and other not in own:
+                value = found.pop(other)
+                if found.get(first) is None:
+                    found[first] = value
+    return found
 
 
 def _model(config: Config, family: Family, source: str) -> ModelSpec:
+    guessed = source == UNKNOWN
     sizes = _sizes(config, family)
+    num_layers = sizes["num_layers"]
     latent = read_latent(config)
     if latent is not None:
         sizes["head_dim"] = latent.nope_dim + latent.rope_dim
-    window, num_windowed = read_window(config, sizes["num_layers"], family.windowed)
+    layers = read_layers(config, num_layers)
+    window, windowed = read_window(config, layers, num_layers, family)
+    shared = optional_number(config, "num_kv_shared_layers", 0, low=0)
+    recurrent = read_recurrent(config, layers, num_layers)
     fields: dict[str, Any] = {"ffn_bias": _ffn_bias(config, family), **family.layout, **sizes}
     if family.qk_norm_key:
         fields["qk_norm"] = flag(config, family.qk_norm_key, default=False)
+    if guessed:
+        fields |= _guessed_layout(config, layers)
     name = str(config.get("_name_or_path") or config.get("model_type") or "config.json")
     plain = "".join(mark for mark in name if mark.isalnum() or mark in _NAME_MARKS)
     return ModelSpec(
         name=plain[:60] or "config.json",
+        quantized=stored_format_of(config),
         tied=flag(config, "tie_word_embeddings", family.tied),
         attention_bias=_attention_bias(config, family),
         learned_positions=sizes["seq_len"] if family.learned_positions else 0,
         window=window,
-        num_windowed_layers=num_windowed,
-        chunked=num_windowed > 0 and family.windowed == "chunks",
-        mixture=read_mixture(config, sizes["num_layers"], family),
+        num_windowed_layers=len(windowed),
+        chunked=bool(windowed) and family.windowed == "chunks",
+        mixture=read_mixture(config, num_layers, layers, family),
         latent=latent,
         indexer=read_indexer(config),
+        without_attention=layers.without_attention,
+        without_ffn=layers.without_ffn,
+        recurrent=recurrent,
+        num_kv_shared_layers=shared,
+        num_kv_shared_windowed=sum(layer >= num_layers - shared for layer in windowed),
+        layer_inputs=read_layer_inputs(config),
         num_mtp_layers=optional_number(config, "num_nextn_predict_layers", 0, low=0),
         source=source,
-        guessed=source == UNKNOWN,
+        guessed=guessed,
+        not_counted=not_understood(config, family, layers, recurrent, window),
         **fields,
     )
+
+
+def _guessed_layout(config: Config, layers: Layers) -> dict[str, Any]:
+    """Return what a file of unknown type says of its layout beside the sizes."""
+    found: dict[str, Any] = {
+        "qk_norm": any(flag(config, key, default=False) for key in ("qk_norm", "use_qk_norm")),
+        "attention_gate": flag(config, "attn_output_gate", default=False),
+        "gated": config.get("hidden_act") not in _UNGATED,
+    }
+    return found | ({"norms_per_layer": 1} if layers.are_single else {})
 
 
 def _sizes(config: Config, family: Family) -> dict[str, int]:
@@ -199,9 +284,17 @@ def _sizes(config: Config, family: Family) -> dict[str, int]:
 def _ffn_dim(config: Config, key: str, hidden: int) -> int:
     if key == "n_inner":
         return optional_number(config, key, 4 * hidden)
-    if config.get(key) is None and config.get("moe_intermediate_size") is not None:
-        return whole_number(config, "moe_intermediate_size")
-    return whole_number(config, key)
+    if config.get("num_experts") == 0 and config.get("shared_intermediate_size"):
+        key = "shared_intermediate_size"  # Granite 4: without experts it is what is shared
+    elif config.get("block_ff_dim") is not None:
+        key = "block_ff_dim"
+    elif config.get(key) is None and config.get("moe_intermediate_size") is not None:
+        key = "moe_intermediate_size"
+    width = whole_number(config, key)
+    if flag(config, "block_auto_adjust_ff_dim", default=False):  # LFM2, as Llama 1
+        width = int(float(config.get("block_ffn_dim_multiplier") or 1) * int(2 * width / 3))
+        width += -width % optional_number(config, "block_multiple_of", 256)
+    return width
 
 
 def _attention_bias(config: Config, family: Family) -> Bias:

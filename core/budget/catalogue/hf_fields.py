@@ -8,6 +8,15 @@ from core.models.spec import MAX_SIZE
 
 Config = Mapping[str, Any]
 MAX_SHOWN: Final = 40
+PER_LAYER: Final = frozenset(
+    {
+        *("intermediate_size", "moe_intermediate_size", "num_attention_heads"),
+        *("num_key_value_heads", "head_dim", "num_experts", "num_experts_per_tok"),
+        *("n_shared_experts", "shared_expert_intermediate_size", "shared_intermediate_size"),
+        *("sliding_window", "intermediate_size_mlp", "n_inner"),
+    }
+)
+"""What a file may say as a list, a number for each layer; if they are equal it is that number."""
 
 
 def whole_number(config: Config, key: str, *, low: int = 1) -> int:
@@ -99,6 +108,15 @@ def shown(value: object) -> str:
 
 
 def _checked(key: str, value: object, low: int) -> int:
+    if key in PER_LAYER and isinstance(value, list) and len(value) > 1:
+        if any(each != value[0] for each in value):
+            raise ValueError(
+                _(
+                    "{key} in config.json differs from layer to layer, which cannot be "
+                    "counted here."
+                ).format(key=key)
+            )
+        value = value[0]
     if isinstance(value, bool) or not isinstance(value, int):
         raise ValueError(  # noqa: TRY004  what a reader pastes is a value
             _("{key} in config.json is {value}; it must be a whole number.").format(

@@ -1,77 +1,189 @@
-"""The parts of a model that a config.json may have: experts, latent attention, windows.
+"""The parts of a model that a config.json may have: experts, latent attention, fixed states.
 
 Why apart: each part is a few fields that belong together; `hf_config` makes the model of them.
 """
 
 from typing import Final
 
-from core.budget.catalogue.hf_families import Family
+from core.budget.catalogue.hf_families import LAYER_INPUTS, Family
 from core.budget.catalogue.hf_fields import (
     Config,
     flag,
     optional_number,
-    shown,
     whole_number,
     whole_numbers,
     words,
 )
+from core.budget.catalogue.hf_layers import Layers
 from core.language import _
-from core.models.spec import Indexer, LatentAttention, Mixture
+from core.models.spec import Indexer, LatentAttention, LayerInputs, Mixture, Recurrent
 
-_NUM_EXPERTS: Final = ("num_local_experts", "num_experts", "n_routed_experts")
+_SHARED_WIDTHS: Final = ("shared_expert_intermediate_size", "shared_intermediate_size")
 
 
-def read_mixture(config: Config, num_layers: int, family: Family) -> Mixture | None:
+def read_mixture(config: Config, num_layers: int, layers: Layers, family: Family) -> Mixture | None:
     """Return the experts; None for a dense model.
 
     Raises:
         ValueError: If a number cannot be, or the layout is not one that can be counted.
     """
-    key = next((name for name in _NUM_EXPERTS if config.get(name) is not None), None)
-    if key is None or optional_number(config, key, 0, low=0) == 0:
+    has_experts = optional_number(config, "num_experts", 0, low=0) > 0
+    if not has_experts or (layers.are_single and not layers.where("moe")):
         return None
-    _refuse_unknown_layout(config)
     ffn = optional_number(config, "intermediate_size", 0)
     width = optional_number(config, "moe_intermediate_size", ffn)
     if not width:
         whole_number(config, "moe_intermediate_size")  # says what is missing
+    dense = layers.where("mlp") if layers.are_single else _dense_layers(config, num_layers)
     return Mixture(
-        num_experts=whole_number(config, key),
+        num_experts=whole_number(config, "num_experts"),
         experts_per_token=whole_number(config, "num_experts_per_tok"),
         expert_dim=width,
-        num_shared=optional_number(config, "n_shared_experts", family.num_shared, low=0),
-        num_dense_layers=_num_dense_layers(config, num_layers),
+        num_shared=_num_shared(config, width, family),
+        num_dense_layers=len(dense),
         alternating=_expert_step(config) > 1 and not config.get("moe_layers"),
         bias=family.expert_bias,
+        shared_gate=optional_number(config, "shared_expert_intermediate_size", 0, low=0) > 0,
+        correction_bias=family.correction_bias,
     )
 
 
-def _refuse_unknown_layout(config: Config) -> None:
-    for key in ("shared_expert_intermediate_size", "moe_layer_freq"):
-        if config.get(key) not in (None, 1):
-            raise ValueError(
-                _(
-                    "{key} in config.json is {value}: experts laid out that way cannot be "
-                    "counted here."
-                ).format(key=key, value=shown(config[key]))
-            )
+def _num_shared(config: Config, expert_dim: int, family: Family) -> int:
+    """Return how many experts every token passes: one of another width is so many of them."""
+    key = next((name for name in _SHARED_WIDTHS if config.get(name)), None)
+    if key is None:
+        return optional_number(config, "n_shared_experts", family.num_shared, low=0)
+    width = optional_number(config, key, 0, low=0)
+    if width % expert_dim:
+        raise ValueError(
+            _(
+                "{key} in config.json is {value}: experts laid out that way cannot be counted here."
+            ).format(key=key, value=width)
+        )
+    return width // expert_dim
 
 
-def _num_dense_layers(config: Config, num_layers: int) -> int:
+def _dense_layers(config: Config, num_layers: int) -> set[int]:
+    """Return the layers that have no experts."""
     first = optional_number(config, "first_k_dense_replace", 0, low=0)
     step, layers = _expert_step(config), set(range(num_layers))
-    dense = layers & {*whole_numbers(config, "mlp_only_layers")}
+    if kinds := words(config, "mlp_layer_types"):
+        return {layer for layer, kind in enumerate(kinds) if kind == "dense"}
+    dense = (layers & {*whole_numbers(config, "mlp_only_layers")}) | {*range(first)}
     if listed := whole_numbers(config, "moe_layers"):
         dense |= layers - {*listed}
     elif step > 1:
         dense |= layers - {*range(step - 1, num_layers, step)}
-    return max(first, len(dense))
+    if isinstance(config.get("moe_layer_freq"), list):  # 1 with experts, 0 without
+        listed = whole_numbers(config, "moe_layer_freq")
+        dense |= {layer for layer, has_experts in enumerate(listed) if not has_experts}
+    last = config.get("moe_layer_end_index")
+    if isinstance(last, int) and last >= 0:
+        dense |= {*range(last + 1, num_layers)}
+    return dense
 
 
 def _expert_step(config: Config) -> int:
     """Return which layers have experts: one in so many, the last of them."""
-    step = optional_number(config, "decoder_sparse_step", 1)
-    return max(step, optional_number(config, "interleave_moe_layer_step", 1))
+    freq = config.get("moe_layer_freq")
+    return max(
+        optional_number(config, key, 1)
+        for key in (
+            *("decoder_sparse_step", "interleave_moe_layer_step", "moe_layer_interval"),
+            *([] if isinstance(freq, list) else ["moe_layer_freq"]),
+        )
+    )
+
+
+def read_recurrent(config: Config, layers: Layers, num_layers: int) -> Recurrent | None:
+    """Return what keeps a fixed state: in the layers without attention, or beside it in all.
+
+    None where nothing does, or where the file does not say of what sizes.
+
+    Raises:
+        ValueError: If a number is missing or cannot be.
+    """
+    where = layers.where("recurrent") if layers.listed else tuple(range(num_layers))
+    if not where:
+        return None
+    if config.get("linear_num_value_heads") is not None and layers.listed:
+        return Recurrent(
+            kind="gated delta",
+            layers=where,
+            num_heads=whole_number(config, "linear_num_value_heads"),
+            head_dim=whole_number(config, "linear_value_head_dim"),
+            num_groups=whole_number(config, "linear_num_key_heads"),
+            state_dim=whole_number(config, "linear_key_head_dim"),
+            kernel=optional_number(config, "linear_conv_kernel_dim", 4),
+        )
+    if config.get("ssm_state_size") is not None:
+        return _mamba(config, where)
+    if config.get("conv_L_cache") is not None and layers.listed:
+        bias = flag(config, "conv_bias", default=False)
+        return Recurrent(
+            kind="short convolution",
+            layers=where,
+            num_heads=whole_number(config, "hidden_size"),
+            head_dim=1,
+            kernel=whole_number(config, "conv_L_cache"),
+            conv_bias=bias,
+            bias=bias,
+        )
+    return _kimi_delta(config, where) if layers.listed else None
+
+
+def _kimi_delta(config: Config, where: tuple[int, ...]) -> Recurrent | None:
+    said = config.get("linear_attn_config")
+    said = said if isinstance(said, dict) else {}
+    named = {"num_heads": "linear_num_heads", "head_dim": "linear_head_dim"}
+    sizes = {name: said.get(name, config.get(key)) for name, key in named.items()}
+    if None in sizes.values():
+        return None
+    heads, width = (whole_number(sizes, name) for name in named)
+    kernel = optional_number(config, "linear_conv_kernel_dim", 4)
+    return Recurrent(
+        kind="kimi delta",
+        layers=where,
+        num_heads=heads,
+        head_dim=width,
+        num_groups=heads,
+        state_dim=width,
+        kernel=optional_number(said, "short_conv_kernel_size", kernel),
+    )
+
+
+def _mamba(config: Config, where: tuple[int, ...]) -> Recurrent | None:
+    if config.get("mamba_num_heads") is None:
+        return None  # Mamba-1 has no heads
+    heads, width = whole_number(config, "mamba_num_heads"), config.get("mamba_head_dim")
+    if width in (None, "auto"):
+        inner = optional_number(config, "expand", 2) * whole_number(config, "hidden_size")
+        width = optional_number(config, "mamba_d_ssm", inner) // heads
+    bias = any(flag(config, key, default=False) for key in ("mamba_proj_bias", "use_bias"))
+    return Recurrent(
+        kind="mamba-2",
+        layers=where,
+        num_heads=heads,
+        head_dim=whole_number({"mamba_head_dim": width}, "mamba_head_dim"),
+        num_groups=optional_number(config, "n_groups", 1),
+        state_dim=whole_number(config, "ssm_state_size"),
+        kernel=optional_number(config, "conv_kernel", 4),
+        normed=flag(config, "mamba_rms_norm", default=True),
+        conv_bias=flag(config, "use_conv_bias", default=True),
+        bias=bias,
+    )
+
+
+def read_layer_inputs(config: Config) -> LayerInputs | None:
+    """Return what Gemma 3n adds to each layer; None where any of it is missing.
+
+    Raises:
+        ValueError: If a number cannot be.
+    """
+    if not all(config.get(key) for key in LAYER_INPUTS):
+        return None
+    width, vocab_size, streams, rank = (whole_number(config, key) for key in LAYER_INPUTS)
+    return LayerInputs(width=width, vocab_size=vocab_size, num_streams=streams, rank=rank)
 
 
 def read_latent(config: Config) -> LatentAttention | None:
@@ -89,7 +201,14 @@ def read_latent(config: Config) -> LatentAttention | None:
         kv_rank=whole_number(config, "kv_lora_rank"),
         nope_dim=whole_number(config, "qk_nope_head_dim"),
         rope_dim=whole_number(config, "qk_rope_head_dim"),
-        value_dim=whole_number(config, "v_head_dim"),
+        value_dim=optional_number(config, "v_head_dim", _value_dim(config)),
+    )
+
+
+def _value_dim(config: Config) -> int:
+    """Return the width of a value where the file is silent: the heads share the channels."""
+    return max(
+        1, whole_number(config, "hidden_size") // whole_number(config, "num_attention_heads")
     )
 
 
@@ -106,59 +225,3 @@ def read_indexer(config: Config) -> Indexer | None:
         head_dim=whole_number(config, "index_head_dim"),
         top_k=whole_number(config, "index_topk"),
     )
-
-
-def read_window(config: Config, num_layers: int, windowed: str) -> tuple[int | None, int]:
-    """Return the sliding window in tokens and how many layers have it: (None, 0) without one.
-
-    Args:
-        config: The file.
-        num_layers: Layers of the model.
-        windowed: Which layers have it when the file does not list them (`Family.windowed`).
-
-    Raises:
-        ValueError: If a number cannot be, or the list of layers has another length.
-    """
-    if windowed == "chunks":
-        return _read_chunks(config, num_layers)
-    window = optional_number(config, "sliding_window", 0, low=0)
-    if not window or not flag(config, "use_sliding_window", default=windowed != "late"):
-        return None, 0
-    kinds = _kinds(config, num_layers)
-    late = optional_number(config, "max_window_layers", num_layers, low=0)
-    counted = {
-        "all": num_layers,
-        "every_other": (num_layers + 1) // 2,
-        "five_of_six": num_layers - num_layers // _pattern(config),
-        "late": max(0, num_layers - late),
-        "none": 0,
-    }[windowed]
-    num_windowed = kinds.count("sliding_attention") if kinds else counted
-    return (window, num_windowed) if num_windowed else (None, 0)
-
-
-def _pattern(config: Config) -> int:
-    return optional_number(config, "sliding_window_pattern", 6)
-
-
-def _kinds(config: Config, num_layers: int) -> tuple[str, ...]:
-    """Return the kind of each layer's attention; empty where the file lists none."""
-    kinds = words(config, "layer_types")
-    if kinds and len(kinds) != num_layers:
-        raise ValueError(
-            _(
-                "layer_types in config.json lists {listed} layers, but the model has {layers}."
-            ).format(listed=len(kinds), layers=num_layers)
-        )
-    return kinds
-
-
-def _read_chunks(config: Config, num_layers: int) -> tuple[int | None, int]:
-    """Return the chunk and how many layers have it: those with rotary positions, three in four."""
-    chunk = optional_number(config, "attention_chunk_size", 0, low=0)
-    full = num_layers // optional_number(config, "no_rope_layer_interval", 4)
-    if listed := whole_numbers(config, "no_rope_layers"):  # 1 with rotary positions, 0 without
-        full = listed.count(0)
-    if kinds := _kinds(config, num_layers):
-        full = num_layers - kinds.count("chunked_attention")
-    return (chunk, num_layers - full) if chunk and full < num_layers else (None, 0)

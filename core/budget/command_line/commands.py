@@ -4,6 +4,7 @@ import json
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from math import inf
 from typing import Any, Final
 
 from core import units
@@ -13,13 +14,15 @@ from core.budget.command_line.settings import Settings, read_settings
 from core.budget.fits.jobs import Job, serving_ways, training_ways
 from core.budget.fits.matrix import Cell, first_failing, matrix
 from core.budget.fits.solve import min_devices
-from core.budget.item import Item
+from core.budget.item import Item, hedged
 from core.budget.serving.decode_speeds import with_measured_mbu
 from core.budget.serving.latency import decode_latency, prefill_latency
 from core.budget.serving.memory import inference_budget
 from core.budget.serving.throughput import device_speed, user_speed
 from core.budget.training.memory import training_budget
+from core.budget.weights.config_notes import guess_words
 from core.language import N_, _, ngettext
+from core.models.spec import ModelSpec
 from core.units import ByteUnit, format_bytes
 
 MODEL: Final = "model"
@@ -38,7 +41,8 @@ WRITTEN: Final = {
 
 def _train(chosen: Namespace) -> Iterator[str]:
     found = read_settings(chosen.model, chosen.settings, "train")
-    yield from _budget_lines(chosen, training_budget(found.spec, found.recipe, found.cluster))
+    budget = training_budget(found.spec, found.recipe, found.cluster)
+    yield from _budget_lines(chosen, found.spec, budget)
 
 
 def _serve(chosen: Namespace) -> Iterator[str]:
@@ -48,12 +52,15 @@ def _serve(chosen: Namespace) -> Iterator[str]:
     prefill = prefill_latency(found.spec, plan, found.cluster)
     token = decode_latency(found.spec, plan, found.cluster)
     yield from _budget_lines(
-        chosen, budget, (prefill, token, user_speed(token), device_speed(plan, prefill, token))
+        chosen,
+        found.spec,
+        budget,
+        (prefill, token, user_speed(token), device_speed(plan, prefill, token)),
     )
 
 
 def _budget_lines(
-    chosen: Namespace, budget: Budget, speeds: tuple[Item, ...] = ()
+    chosen: Namespace, spec: ModelSpec, budget: Budget, speeds: tuple[Item, ...] = ()
 ) -> Iterator[str]:
     failing = first_failing(budget.largest, budget.capacity)
     reason = failing.name if failing else ""
@@ -66,13 +73,14 @@ def _budget_lines(
                 "fits": budget.fits,
                 "verdict": budget.verdict,
                 "first_failing": reason,
+                **_known(spec),
                 "budget": item_json(budget.item),
                 "speeds": [item_json(speed) for speed in speeds],
             },
             indent=2,
         )
         return
-    yield _verdict_line(budget, reason)
+    yield _verdict_line(budget, reason) + _in_brackets(spec)
     yield from _tree(chosen, budget.item)
     for speed in speeds:
         yield from _tree(chosen, replace(speed, children=()))
@@ -87,13 +95,26 @@ def _verdict_line(budget: Budget, reason: str) -> str:
         ),
         "too_big": _("{name}: {need} do not fit in {capacity}; the first that fails: {reason}"),
     }
+    if budget.item.guess:
+        words["close"] = _(
+            "{name}: {need} may not fit in {capacity}; the first that fails: {reason}"
+        )
     return words[budget.verdict if reason else ""].format(
         name=budget.name,
-        need=format_bytes(budget.item.amount),
+        need=hedged(format_bytes(budget.item.amount), budget.item),
         capacity=format_bytes(budget.capacity),
-        verdict=_(VERDICTS[budget.verdict]),
+        verdict=_("may fit") if budget.item.guess else _(VERDICTS[budget.verdict]),
         reason=_(reason) if reason else "",
     )
+
+
+def _known(spec: ModelSpec) -> dict[str, Any]:
+    return {"guessed": spec.guessed, "not_counted": list(spec.not_counted)}
+
+
+def _in_brackets(spec: ModelSpec) -> str:
+    """Return what is not known of the model, for behind a sentence; "" if nothing is."""
+    return f" ({words})" if (words := guess_words(spec)) else ""
 
 
 def _tree(chosen: Namespace, item: Item) -> Iterator[str]:
@@ -102,12 +123,16 @@ def _tree(chosen: Namespace, item: Item) -> Iterator[str]:
 
 def _fits(chosen: Namespace) -> Iterator[str]:
     found = read_settings(chosen.model, chosen.settings, "fits")
-    serving = {f"serve {way}": job for way, job in serving_ways(found.plan).items()}
+    serving = {f"serve {way}": job for way, job in serving_ways(found.plan, found.spec).items()}
     training = {f"train {way}": job for way, job in training_ways(found.recipe).items()}
     ways: dict[str, Job] = {**serving, **training}
     cells = matrix({MODEL: found.spec}, ways, DEVICES)
     if chosen.json:
-        rows = [_row(cells[MODEL, way, key], way, key) for way in ways for key in DEVICES]
+        rows = [
+            _row(cells[MODEL, way, key], way, key) | _known(found.spec)
+            for way in ways
+            for key in DEVICES
+        ]
         yield json.dumps(rows, indent=2)
         return
     yield "| " + " | ".join([_("device"), *ways]) + " |"
@@ -115,17 +140,24 @@ def _fits(chosen: Namespace) -> Iterator[str]:
     for key, device in DEVICES.items():
         words = [_word(found, job, key, cells[MODEL, way, key]) for way, job in ways.items()]
         yield "| " + " | ".join([device.name, *words]) + " |"
+    if brackets := _in_brackets(found.spec):
+        yield f"\n{found.spec.name}{brackets}"
 
 
 def _word(found: Settings, job: Job, key: str, cell: Cell) -> str:
     if not cell.reason and not cell.sentence:
-        return _(VERDICTS[cell.verdict])
+        return _("may fit") if cell.is_guess else _(VERDICTS[cell.verdict])
     fewest = min_devices(found.spec, job, DEVICES[key])
     if not fewest.amount:
-        return _("{reason}: no").format(reason=_(cell.reason))
-    return ngettext("{reason}: {count} device", "{reason}: {count} devices", fewest.amount).format(
-        reason=_(cell.reason), count=fewest.amount
-    )
+        words = _("{reason}: perhaps no") if cell.is_guess else _("{reason}: no")
+        return words.format(reason=_(cell.reason))
+    if cell.is_guess:
+        words = ngettext(
+            "{reason}: about {count} device", "{reason}: about {count} devices", fewest.amount
+        )
+    else:
+        words = ngettext("{reason}: {count} device", "{reason}: {count} devices", fewest.amount)
+    return words.format(reason=_(cell.reason), count=fewest.amount)
 
 
 def _row(cell: Cell, way: str, device: str) -> dict[str, Any]:
@@ -150,10 +182,10 @@ COMMANDS: Final[Mapping[str, Callable[[Namespace], Iterator[str]]]] = {
 def amount_text(item: Item, unit: ByteUnit = "GiB") -> str:
     """Return the amount with its unit."""
     if item.unit == "bytes":
-        return format_bytes(item.amount, unit)
+        return hedged(format_bytes(item.amount, unit), item)
     if item.unit in WRITTEN:
-        return WRITTEN[item.unit](item.amount)
-    return f"{item.amount:,.6g} {item.unit}"
+        return hedged(WRITTEN[item.unit](item.amount), item)
+    return hedged(f"{item.amount:,.6g} {item.unit}", item)
 
 
 def item_json(item: Item) -> dict[str, Any]:
@@ -163,8 +195,9 @@ def item_json(item: Item) -> dict[str, Any]:
         "amount": item.amount,
         "unit": item.unit,
         "low": item.low,
-        "high": item.high,
+        "high": None if item.high == inf else item.high,  # open: JSON has no infinity
         "kind": item.kind,
+        "guess": item.guess,
         "formula": item.formula,
         "substituted": item.substituted,
         "source": item.source,

@@ -82,6 +82,8 @@ def _text(file: Path) -> str:
 def read_settings(model: str, texts: Iterable[str], command: str = "") -> Settings:
     """Return everything that the command line says; what it leaves open has its default.
 
+    Weights are as the model's makers publish them.
+
     Besides the fields of plan, recipe and cluster there are `device` (a key of DEVICES),
     `lora_rank`, `lora_targets` ("q,v") and `lora_base`. `tensor` splits serving and training.
 
@@ -108,9 +110,11 @@ def read_settings(model: str, texts: Iterable[str], command: str = "") -> Settin
     check_choice("device", device, tuple(DEVICES))
     lora = _lora({name: given.pop(name) for name in _LORA if name in given})
     cluster = Cluster(device=DEVICES[device], num_devices=_whole(given))
+    spec = find_model(model)
+    plan = ServingPlan(weight_format=spec.quantized) if spec.quantized else ServingPlan()
     return Settings(
-        spec=find_model(model),
-        plan=_changed(ServingPlan(), given, _PLAN),
+        spec=spec,
+        plan=_changed(plan, given, _PLAN),
         recipe=replace(_changed(TrainingRecipe(), given, _RECIPE), lora=lora),
         cluster=_changed(cluster, given, _CLUSTER),
         told=frozenset(given),

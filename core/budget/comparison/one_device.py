@@ -98,8 +98,9 @@ def calibrate(estimate: Item, measured: float, estimate_then: float | None = Non
         "estimate_then": calibration.estimate,
     }
     is_own = estimate_then is None  # else the estimate's doubt stays
-    return item(
+    calibrated = item(
         estimate.name, CALIBRATED, values, unit=estimate.unit, source=_MEASURED,
         kind="measured" if is_own else weakest(["measured", estimate.kind]),
         band=0.0 if is_own else estimate.band,
     )  # fmt: skip
+    return replace(calibrated, guess=estimate.guess and not is_own)

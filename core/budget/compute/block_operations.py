@@ -4,9 +4,11 @@ from dataclasses import replace
 from typing import Final
 
 from core.budget.check import check_choice, check_range
+from core.budget.compute.forward_flops import STATES, flop_sizes
 from core.budget.compute.intensity import MOVED, PHASES, Operation, Phase, elementwise, matmul
 from core.budget.item import Formula, Number, item
 from core.budget.recipe import MAX_TOKENS
+from core.budget.weights.parameters import RECURRENT_INPUTS
 from core.language import N_
 from core.models.spec import LatentAttention, Mixture, ModelSpec
 
@@ -32,6 +34,8 @@ EXPERT_BYTES: Final = Formula(
     "item_bytes * (num_experts * (1 - (1 - experts_per_token / num_experts) ** num_tokens)"
     " * num_matrices * hidden_dim * expert_dim + 2 * num_tokens * experts_per_token * hidden_dim)"
 )
+STATE_BYTES: Final = Formula("2 * 4 * num_chunks * mixer_dim * state_dim")
+CHUNK: Final = 64  # tokens of a prompt between which a kernel keeps the states where it computes
 NORM_FLOPS: Final = 4  # square, add up, scale, times the weight
 ROTATE_FLOPS: Final = 3  # two products and a sum
 SWIGLU_FLOPS: Final = 6  # exp, add, divide, times x, times up, and the sign
@@ -64,7 +68,9 @@ def op_intensities(
     check_range("context", context, 1, MAX_TOKENS)
     check_range("batch_size", batch_size, 1, 1_000_000)
     check_choice("phase", phase, PHASES)
-    rows = batch_size * (context if phase == "prefill" else 1)
+    num_queries = context if phase == "prefill" else 1
+    rows = batch_size * num_queries
+    num_recurrent = len(spec.recurrent.layers) if spec.recurrent else 0
     norm = elementwise(
         N_("norm"),
         rows,
@@ -82,6 +88,7 @@ def op_intensities(
     return (
         *_in_layers(spec.num_layers, norm),
         *attention,
+        *_in_layers(num_recurrent, *_recurrent(spec, batch_size, num_queries, item_bytes)),
         *_in_layers(spec.num_layers, added),
         *_in_layers(spec.num_dense_layers, *_feed_forward(spec, rows, item_bytes)),
         *_in_layers(spec.num_expert_layers, *_experts(spec, spec.mixture, rows, item_bytes)),
@@ -110,30 +117,62 @@ def _attention(
     }
     if spec.latent is not None:
         return _in_layers(
-            spec.num_layers,
+            spec.num_attention_layers,
             *_latent(spec, spec.latent, sizes, rows, phase),
             *_index(spec, spec.latent.query_rank, sizes | {"num_keys": context}, rows),
         )
     keys = spec.num_kv_heads * spec.head_dim
     queries = spec.num_heads * spec.head_dim
+    columns = queries * (1 + spec.attention_gate) + 2 * keys
     rotated = elementwise(
         N_("rotary positions"), rows, queries + keys,
         flops_each=ROTATE_FLOPS, num_operands=2, item_bytes=item_bytes,
     )  # fmt: skip
-    projected = matmul(
-        N_("queries, keys, values"), rows, spec.hidden_dim, queries + 2 * keys, item_bytes
-    )
+    projected = matmul(N_("queries, keys, values"), rows, spec.hidden_dim, columns, item_bytes)
     window = min(context, spec.window or context)
     windowed = spec.num_windowed_layers if window < context else 0
     full = _pairs(N_("attention"), ATTENTION_BYTES, sizes)
     narrow = _pairs(N_("sliding-window attention"), ATTENTION_BYTES, sizes | {"num_keys": window})
     output = matmul(N_("attention output"), rows, queries, spec.hidden_dim, item_bytes)
+    num_layers = spec.num_attention_layers
     return (
-        *_in_layers(spec.num_layers, projected, *([] if spec.learned_positions else [rotated])),
-        *_in_layers(spec.num_layers - windowed, full),
+        *_in_layers(num_layers, projected, *([] if spec.learned_positions else [rotated])),
+        *_in_layers(num_layers - windowed, full),
         *_in_layers(windowed, narrow),
-        *_in_layers(spec.num_layers, output),
+        *_in_layers(num_layers, output),
     )
+
+
+def _recurrent(
+    spec: ModelSpec, batch_size: int, num_queries: int, item_bytes: float
+) -> tuple[Operation, ...]:
+    """Return the operations of the recurrent layers; states are read and written in 32 bits."""
+    if spec.recurrent is None:
+        return ()
+    kind, rows = spec.recurrent.kind, batch_size * num_queries
+    sizes = flop_sizes(spec) | {
+        "num_products": 2 if kind == "mamba-2" else 3,
+        "num_tokens": rows,
+        "num_recurrent_layers": 1,
+        "num_chunks": batch_size * -(-num_queries // CHUNK),
+    }
+    columns = -(-int(Formula(RECURRENT_INPUTS[kind]).of(sizes)) // spec.hidden_dim)
+    states = Operation(
+        name=N_("states of the heads"),
+        flops=item("states", STATES, sizes, unit="FLOPs", kind="bound", source=MOVED),
+        moved=item("states", STATE_BYTES, sizes, unit="bytes", kind="bound", source=MOVED),
+    )
+    return (
+        matmul(N_("recurrent projections"), rows, spec.hidden_dim, columns, item_bytes),
+        elementwise(
+            N_("convolutions"), rows, int(sizes["conv_dim"]),
+            flops_each=2 * spec.recurrent.kernel, num_operands=2, item_bytes=item_bytes,
+        ),
+        *([states] if spec.recurrent.state_dim else []),
+        matmul(
+            N_("recurrent output"), rows, int(sizes["mixer_dim"]), spec.hidden_dim, item_bytes
+        ),
+    )  # fmt: skip
 
 
 def _latent(

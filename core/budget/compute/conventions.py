@@ -5,7 +5,7 @@ from typing import Final
 from core.budget.check import check_range
 from core.budget.compute.forward_flops import forward_flops, is_pairs, is_scores, training_forward
 from core.budget.compute.step_flops import step_flops
-from core.budget.item import Formula, Item, Number, item
+from core.budget.item import Formula, Item, Number, as_guessed, item
 from core.budget.recipe import TrainingRecipe
 from core.budget.weights.parameters import counts
 from core.language import N_
@@ -106,7 +106,8 @@ def six_nd_ratio(spec: ModelSpec, seq_len: int, *, causal: bool) -> Item:
         "num_params": counts(spec).active,
         "num_tokens": seq_len,
     }
-    return item(N_("exact / 6ND"), RATIO, values, unit="×", kind="exact", source=_RATIO)
+    ratio = item(N_("exact / 6ND"), RATIO, values, unit="×", kind="exact", source=_RATIO)
+    return as_guessed(ratio, spec)
 
 
 def crossing(spec: ModelSpec) -> Item | None:
@@ -123,12 +124,13 @@ def crossing(spec: ModelSpec) -> Item | None:
     found = item(N_("crossing"), CROSSING, values, unit="tokens", kind="exact", source=_CROSSING)
     window, num_windowed = spec.window or found.amount, spec.num_windowed_layers
     if spec.indexer is not None:
-        window, num_windowed = spec.indexer.top_k, spec.num_layers
+        window, num_windowed = spec.indexer.top_k, spec.num_attention_layers
     if not num_windowed or found.amount <= window:
-        return found
+        return as_guessed(found, spec)
     scores = sum(part.amount for part in forward.children if is_scores(part))
-    windowed = scores * num_windowed / spec.num_layers
-    return _crossing_with_windows(values, windowed, window, chunked=spec.chunked)
+    windowed = scores * num_windowed / spec.num_attention_layers
+    beyond = _crossing_with_windows(values, windowed, window, chunked=spec.chunked)
+    return None if beyond is None else as_guessed(beyond, spec)
 
 
 def _crossing_with_windows(

@@ -10,10 +10,15 @@ from dataclasses import replace
 from typing import Final
 
 from core.budget.check import check_range
-from core.budget.item import Formula, Item, Number, as_guessed, item, total
+from core.budget.item import GUESSED_WORK, Formula, Item, Number, as_guessed, item, total
 from core.budget.recipe import MAX_TOKENS
 from core.budget.share import whole
-from core.budget.weights.parameters import local_sizes
+from core.budget.weights.parameters import (
+    CONVOLUTION,
+    RECURRENT_INPUTS,
+    RECURRENT_OUTPUT,
+    local_sizes,
+)
 from core.language import N_
 from core.models.spec import ModelSpec
 
@@ -23,11 +28,13 @@ SCORES: Final = N_("queries times keys, then weights times values, for every pai
 
 CHUNKS: Final = N_("queries times keys, then weights times values, for each pair in a chunk")
 PICKED: Final = N_("DeepSeek-V3.2, 2025, section 2.1: pairs with the tokens that the indexer picks")
+STEPS: Final = N_("token by token, the least possible: kernels that work in chunks compute more")
+INPUTS: Final = N_("Gemma 3n's own matrix products in each layer; sums and scalings left out")
 INDEX: Final = N_("DeepSeek-V3.2, 2025, equation 1: the indexer's queries times its keys")
 
-_PER_LAYER: Final = "2 * num_tokens * num_layers"
+_PER_LAYER: Final = "2 * num_tokens * num_attention_layers"
 PROJECTIONS: Final = Formula(
-    f"{_PER_LAYER} * hidden_dim * head_dim * (2 * num_heads + 2 * num_kv_heads)"
+    f"{_PER_LAYER} * hidden_dim * head_dim * ((2 + has_gate) * num_heads + 2 * num_kv_heads)"
 )
 _LATENT_KEYS: Final = (
     "hidden_dim * (kv_rank + rope_dim) + kv_rank * num_heads * (nope_dim + value_dim)"
@@ -57,14 +64,30 @@ INDEX_PROJECTIONS: Final = Formula(
 )
 _INDEX_HEADS: Final = "index_heads * index_dim"
 FULL_INDEX: Final = Formula(f"{_PER_LAYER} * seq_len * {_INDEX_HEADS}")
-CAUSAL_INDEX: Final = Formula(f"num_tokens * num_layers * (seq_len + 1) * {_INDEX_HEADS}")
+CAUSAL_INDEX: Final = Formula(f"num_tokens * num_attention_layers * (seq_len + 1) * {_INDEX_HEADS}")
 FEED_FORWARD: Final = Formula(
     "2 * num_tokens * num_dense_layers * num_matrices * hidden_dim * ffn_dim"
 )
 _EXPERT: Final = "num_matrices * hidden_dim * expert_dim"
 EXPERTS: Final = Formula(f"2 * num_tokens * num_expert_layers * experts_per_token * {_EXPERT}")
 SHARED_EXPERTS: Final = Formula(f"2 * num_tokens * num_expert_layers * num_shared * {_EXPERT}")
-ROUTER: Final = Formula("2 * num_tokens * num_expert_layers * hidden_dim * num_experts")
+ROUTER: Final = Formula(
+    "2 * num_tokens * num_expert_layers * hidden_dim * (num_experts + num_shared_gates)"
+)
+RECURRENT: Final = {
+    kind: Formula(f"2 * num_tokens * num_recurrent_layers * ({inputs} + {RECURRENT_OUTPUT})")
+    for kind, inputs in RECURRENT_INPUTS.items()
+}
+CONVOLUTIONS: Final = Formula(f"2 * num_tokens * num_recurrent_layers * {CONVOLUTION}")
+# Token by token each head's state is written and read; the delta rules also read it to correct it.
+STATES: Final = Formula(
+    "2 * num_tokens * num_recurrent_layers * mixer_dim * state_dim * num_products"
+)
+LAYER_INPUTS: Final = Formula(
+    "2 * num_tokens * (num_layers * (3 * hidden_dim * layer_input_dim"
+    " + hidden_dim * (2 * laurel_rank + num_streams ** 2 + 2 * num_streams))"
+    " + 2 * (num_streams - 1) * hidden_dim ** 2)"
+)
 HEAD: Final = Formula("2 * num_tokens * hidden_dim * vocab_size")
 JOIN: Final = Formula("2 * num_tokens * 2 * hidden_dim * hidden_dim")
 PREDICTION: Final = N_(
@@ -92,9 +115,13 @@ def forward_flops(spec: ModelSpec, num_tokens: int, seq_len: int, *, causal: boo
     sizes = flop_sizes(spec) | {"num_tokens": num_tokens, "seq_len": seq_len}
     parts = [_projections(spec, sizes), *_scores(spec, sizes, causal=causal)]
     parts += _index(spec, sizes, causal=causal)
+    parts += _recurrent(spec, sizes)
     parts += _feed_forward(spec, sizes)
+    if spec.layer_inputs is not None:
+        name = N_("per-layer inputs")
+        parts.append(item(name, LAYER_INPUTS, sizes, unit="FLOPs", kind="bound", source=INPUTS))
     parts.append(_products(N_("head"), HEAD, sizes))
-    return as_guessed(total(N_("forward"), parts, source=PRODUCTS), spec)
+    return as_guessed(total(N_("forward"), parts, source=PRODUCTS), spec, GUESSED_WORK)
 
 
 def training_forward(
@@ -132,7 +159,7 @@ def flop_sizes(spec: ModelSpec) -> dict[str, Number]:
     latent = spec.latent
     return local_sizes(spec, whole(spec)) | {
         "num_windowed_layers": spec.num_windowed_layers,
-        "num_full_layers": spec.num_layers - spec.num_windowed_layers,
+        "num_full_layers": spec.num_attention_layers - spec.num_windowed_layers,
         "key_dim": latent.nope_dim + latent.rope_dim if latent else spec.head_dim,
         "value_dim": latent.value_dim if latent else spec.head_dim,
     }
@@ -163,11 +190,11 @@ def _scores(spec: ModelSpec, sizes: dict[str, Number], *, causal: bool) -> list[
     if spec.indexer is not None:  # as if all layers had a window of so many tokens
         window = {
             "window": min(spec.indexer.top_k, seq_len),
-            "num_windowed_layers": spec.num_layers,
+            "num_windowed_layers": spec.num_attention_layers,
         }
         return [_counted(whole_name, WINDOW_SCORES, sizes | window, PICKED)]
     parts = []
-    if spec.num_windowed_layers < spec.num_layers:
+    if spec.num_windowed_layers < spec.num_attention_layers:
         parts.append(_counted(whole_name, CAUSAL_SCORES, sizes, SCORES))
     if spec.num_windowed_layers:
         parts.append(_windowed(spec, sizes, min(spec.window or MAX_TOKENS, seq_len)))
@@ -191,6 +218,21 @@ def _index(spec: ModelSpec, sizes: Mapping[str, Number], *, causal: bool) -> lis
         _counted(N_("index projections"), INDEX_PROJECTIONS, sizes, INDEX),
         _counted(N_("index scores"), scores, sizes, INDEX),
     ]
+
+
+def _recurrent(spec: ModelSpec, sizes: Mapping[str, Number]) -> list[Item]:
+    if spec.recurrent is None:
+        return []
+    kind = spec.recurrent.kind
+    parts = [
+        _products(N_("recurrent projections"), RECURRENT[kind], sizes),
+        _products(N_("convolutions"), CONVOLUTIONS, sizes),
+    ]
+    if spec.recurrent.state_dim:
+        values = {**sizes, "num_products": 2 if kind == "mamba-2" else 3}
+        name = N_("states of the heads")
+        parts.append(item(name, STATES, values, unit="FLOPs", kind="bound", source=STEPS))
+    return parts
 
 
 def _counted(name: str, formula: Formula, sizes: Mapping[str, Number], source: str) -> Item:

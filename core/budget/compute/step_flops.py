@@ -8,7 +8,7 @@ a fused attention kernel forgets and makes again, the zeros that fill up a narro
 from typing import Final
 
 from core.budget.compute.forward_flops import flop_sizes, forward_flops, is_scores, training_forward
-from core.budget.item import Formula, Item, Number, as_guessed, item, total
+from core.budget.item import GUESSED_WORK, Formula, Item, Number, as_guessed, item, total
 from core.budget.recipe import LoRA, TrainingRecipe
 from core.budget.weights.adapters import adapter_widths, value_width
 from core.language import N_, _
@@ -79,7 +79,7 @@ def step_flops(spec: ModelSpec, recipe: TrainingRecipe, *, causal: bool = False)
         backward = adapted_backward(spec, lora, frozen, num_tokens, fused=_is_fused(recipe))
     extra = _extra_work(spec, recipe, forward)
     parts = [forward, backward, *([total(N_("extra work"), extra, source=_STEP)] if extra else [])]
-    return as_guessed(total(N_("step FLOPs"), parts, source=_STEP), spec)
+    return as_guessed(total(N_("step FLOPs"), parts, source=_STEP), spec, GUESSED_WORK)
 
 
 def model_flops(step: Item) -> Item:
@@ -213,9 +213,9 @@ def adapted_backward(
 
 def trained_scores(spec: ModelSpec, lora: LoRA, scores: Number) -> Number:
     """Return the part of the scores that a gradient passes: all layers, or all but the first."""
-    if _trained_projections(spec, lora):
+    if _trained_projections(spec, lora) or 0 in spec.without_attention:
         return scores
-    return scores * (spec.num_layers - 1) // spec.num_layers
+    return scores * (spec.num_attention_layers - 1) // spec.num_attention_layers
 
 
 def _trained_projections(spec: ModelSpec, lora: LoRA) -> frozenset[str]:
@@ -225,10 +225,10 @@ def _trained_projections(spec: ModelSpec, lora: LoRA) -> frozenset[str]:
 def _untrained(spec: ModelSpec, lora: LoRA, scores: Number) -> Number:
     """Return the products of the first layer's attention whose gradient nobody needs."""
     trained = _trained_projections(spec, lora)
-    if not trained:
+    if not trained or 0 in spec.without_attention:
         return 0
     skipped = 3 - len(trained) + (trained == {"v"})  # without q and k none for the weights either
-    return skipped * scores // (2 * spec.num_layers)
+    return skipped * scores // (2 * spec.num_attention_layers)
 
 
 def _adapter_values(spec: ModelSpec, lora: LoRA, num_tokens: int) -> dict[str, Number]:

@@ -6,7 +6,7 @@ from typing import Final
 
 from core.budget.cluster import DeviceSpec
 from core.budget.fits.jobs import TRAINING_WAYS, Training, training_ways
-from core.budget.item import Formula, Item, item
+from core.budget.item import Formula, Item, as_guessed, item
 from core.budget.recipe import Checkpointing, TrainingRecipe
 from core.budget.training.duration import training_time
 from core.language import N_
@@ -78,4 +78,4 @@ def _one(spec: ModelSpec, job: Training, device: DeviceSpec) -> tuple[Item, Item
         kind="estimated",
         band=0.3,
     )
-    return need, speed
+    return need, as_guessed(speed, spec)

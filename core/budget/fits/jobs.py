@@ -34,6 +34,8 @@ SERVING_FORMATS: Final[Mapping[str, str]] = MappingProxyType(
 )
 """Short name -> how the matrices are stored: a name of `core.dtypes`."""
 
+WIDE: Final = "bf16"  # the way of a model that its makers did not quantize
+
 TRAINING_WAYS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "fp32": N_("everything in fp32"),
@@ -84,9 +86,18 @@ class Serving:
         return type(self)(with_context(self.plan, amount))
 
 
-def serving_ways(plan: ServingPlan) -> Mapping[str, Serving]:
-    """Return the plan in every format of the weights."""
-    return {way: Serving(replace(plan, weight_format=fmt)) for way, fmt in SERVING_FORMATS.items()}
+def serving_ways(plan: ServingPlan, spec: ModelSpec | None = None) -> Mapping[str, Serving]:
+    """Return the plan in every format of the weights; with a model also in that of its files."""
+    formats = dict(SERVING_FORMATS)
+    if spec is not None:
+        formats[released_way(spec)] = spec.quantized or formats[WIDE]
+    return {way: Serving(replace(plan, weight_format=fmt)) for way, fmt in formats.items()}
+
+
+def released_way(spec: ModelSpec) -> str:
+    """Return the way in which a model is served as its makers publish it, in 16 bits or fewer."""
+    known = {fmt: way for way, fmt in SERVING_FORMATS.items()}
+    return known.get(spec.quantized, spec.quantized) or WIDE
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

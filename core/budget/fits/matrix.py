@@ -8,7 +8,7 @@ from itertools import accumulate
 from core.budget.budget import Verdict, verdict_of
 from core.budget.cluster import DeviceSpec
 from core.budget.fits.jobs import Job
-from core.budget.item import Item
+from core.budget.item import Item, is_uncertain
 from core.models.spec import ModelSpec
 
 Where = tuple[str, str, str]  # model, way, device
@@ -22,7 +22,7 @@ class Cell:
         need: The bytes of the most loaded device, as a tree; None if the job cannot be split.
         capacity: Bytes that a process can get on the device.
         verdict: "fits" even at the upper end of the band, "too_big" even at the lower, else
-            "close".
+            "close", as everything about a guess.
         reason: Name of the first item that does not fit; "" if all do.
         sentence: Why the job cannot be split; "" if it can.
     """
@@ -32,6 +32,11 @@ class Cell:
     verdict: Verdict
     reason: str = ""
     sentence: str = ""
+
+    @property
+    def is_guess(self) -> bool:
+        """Whether the need is a guess."""
+        return self.need is not None and self.need.guess
 
     @property
     def missing(self) -> float:
@@ -60,7 +65,7 @@ def row(spec: ModelSpec, job: Job, devices: Iterable[DeviceSpec]) -> list[Cell]:
             Cell(
                 need=None,
                 capacity=device.memory_usable,
-                verdict="too_big",
+                verdict="close" if is_uncertain(spec) else "too_big",
                 sentence=str(error),
             )
             for device in devices

@@ -8,7 +8,7 @@ from core.budget.check import check_range
 from core.budget.cluster import DeviceSpec
 from core.budget.fits.jobs import Job, Size
 from core.budget.fits.matrix import first_failing
-from core.budget.item import Item
+from core.budget.item import Item, is_uncertain
 from core.budget.weights.parameters import counts
 from core.models.spec import ModelSpec
 
@@ -138,11 +138,13 @@ class Edge:
         num_devices: How many share the job.
         tokens: Lengths, up to the model's own context.
         sequences: The most that fit at once with each length; 0 where not one does.
+        is_guess: Whether these are guesses.
     """
 
     num_devices: int
     tokens: tuple[int, ...]
     sequences: tuple[int, ...]
+    is_guess: bool = False
 
 
 def edges(
@@ -158,7 +160,9 @@ def edges(
             continue
         jobs = [spread.sized("tokens", each) for each in tokens]
         most = tuple(largest_that_fits(spec, each, device, "sequences").amount for each in jobs)
-        found.append(Edge(num_devices=number, tokens=tokens, sequences=most))
+        found.append(
+            Edge(num_devices=number, tokens=tokens, sequences=most, is_guess=is_uncertain(spec))
+        )
     return tuple(found)
 
 

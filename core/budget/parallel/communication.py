@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from core.budget.cluster import Cluster
-from core.budget.item import Formula, Item, Number, item, total
+from core.budget.item import Formula, Item, Number, as_guessed, item, total
 from core.budget.parallel.ranks import Axis, check_speed, group
 from core.budget.parallel.traffic import Transfer, activation_transfers, weight_transfers
 from core.budget.recipe import TrainingRecipe
@@ -39,7 +39,7 @@ def communication(spec: ModelSpec, recipe: TrainingRecipe, cluster: Cluster) -> 
     """
     stages = distinct_stages(spec, recipe, cluster)
     found = (stage_communication(spec, recipe, cluster, share) for share in stages)
-    return max(found, key=lambda stage: stage.amount)
+    return as_guessed(max(found, key=lambda stage: stage.amount), spec)
 
 
 def exposed_seconds(spec: ModelSpec, recipe: TrainingRecipe, cluster: Cluster) -> Item:
@@ -52,7 +52,7 @@ def exposed_seconds(spec: ModelSpec, recipe: TrainingRecipe, cluster: Cluster) -
     """
     stages = distinct_stages(spec, recipe, cluster)
     found = (_took(spec, recipe, cluster, share) for share in stages)
-    return max(found, key=lambda stage: stage.amount)
+    return as_guessed(max(found, key=lambda stage: stage.amount), spec)
 
 
 def stage_communication(

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from core.budget.catalogue.precisions import PRECISIONS, Precision
 from core.budget.cluster import Cluster
-from core.budget.item import Formula, Item, Number, item, total
+from core.budget.item import Formula, Item, Number, as_guessed, item, total
 from core.budget.parallel.communication import link_seconds
 from core.budget.parallel.ranks import group
 from core.budget.parallel.traffic import GATHER, SCATTER, reduced_bytes, weight_transfers
@@ -102,9 +102,12 @@ def _sharding(
         sent = tuple(_zero(spec, recipe, replace(cluster, zero_stage=zero), share))
     return Sharding(
         key=key,
-        held=_held(key, spec, recipe, cluster, share),
-        sent=_sum("communication", [each.item for each in sent], "bytes"),
-        seconds=_sum("exposed communication", [link_seconds(*each, cluster) for each in sent], "s"),
+        held=as_guessed(_held(key, spec, recipe, cluster, share), spec),
+        sent=as_guessed(_sum("communication", [each.item for each in sent], "bytes"), spec),
+        seconds=as_guessed(
+            _sum("exposed communication", [link_seconds(*each, cluster) for each in sent], "s"),
+            spec,
+        ),
     )
 
 

@@ -1,8 +1,9 @@
-"""The bytes of the KV cache: what attention keeps of earlier tokens, for every kind of attention.
+"""The bytes that a model keeps of earlier tokens: the KV cache of attention, and fixed states.
 
 MHA, GQA and MQA keep a key and a value for each key head; latent attention keeps one compressed
 vector and one rotary key for all heads, and beside it an indexer's key; a layer with a sliding
-window keeps no more than it sees, one with chunks no more than a chunk.
+window keeps no more than it sees, one with chunks no more than a chunk. A recurrent layer keeps
+the same few numbers for each sequence, however long that is.
 """
 
 from collections.abc import Iterator
@@ -10,8 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from core.budget.check import check_range
-from core.budget.item import Formula, Item, Number, as_guessed, item, total
+from core.budget.item import GUESSED_CACHE, Formula, Item, Number, as_guessed, item, total
 from core.budget.recipe import MAX_TOKENS
+from core.budget.share import whole
+from core.budget.weights.parameters import local_sizes
 from core.budget.weights.stored import stored_format
 from core.dtypes.blocks.block_formats import BlockFormat
 from core.dtypes.number_formats.format import Format
@@ -38,11 +41,22 @@ WINDOWED: Final = {
     kind: Formula(f"ceil(concurrency * {_WINDOWED} * {bits} / 8)") for kind, bits in _BITS.items()
 }
 PER_TOKEN: Final = {
-    "heads": Formula("ceil(num_layers * 2 * num_kv_heads * head_dim * bits / 8)"),
-    "latent": Formula("ceil(num_layers * (kv_rank + rope_dim) * bits / 8)"),
-    "indexed": Formula("ceil(num_layers * (kv_rank + rope_dim + index_dim) * bits / 8)"),
+    "heads": Formula("ceil(num_kv_layers * 2 * num_kv_heads * head_dim * bits / 8)"),
+    "latent": Formula("ceil(num_kv_layers * (kv_rank + rope_dim) * bits / 8)"),
+    "indexed": Formula("ceil(num_kv_layers * (kv_rank + rope_dim + index_dim) * bits / 8)"),
+}
+STATES: Final = {
+    N_("states of the heads"): Formula(
+        "concurrency * num_recurrent_layers * mixer_dim * state_dim * 4"
+    ),
+    N_("inputs of the convolutions"): Formula(
+        "concurrency * num_recurrent_layers * conv_dim * (kernel - 1) * 2"
+    ),
 }
 
+_STATE: Final = N_(
+    "states in fp32, inputs of the convolutions in 16 bits: mamba_ssm_cache_dtype of vLLM"
+)
 _SOURCE: Final = {
     "heads": N_("a key and a value for each key head: Ainslie et al. 2023, GQA, section 2"),
     "latent": N_("one compressed vector and one rotary key: DeepSeek-V2, 2024, section 2.1"),
@@ -55,6 +69,10 @@ _WINDOW: Final = N_(
     "a layer keeps the tokens that it sees: Jiang et al. 2023, Mistral 7B, section 2"
 )
 _CHUNK: Final = N_("a layer keeps its chunk, here a full one: Llama 4, 2025, config.json")
+_RESERVED: Final = N_(
+    "an engine that keeps one block table for all layers gives each as many blocks: Kwon et al. "
+    "2023, PagedAttention, section 4"
+)
 _SCALES: Final = N_("one scale per block of a head's vector; what a whole tensor shares left out")
 
 _NAMES: Final = {
@@ -78,8 +96,14 @@ def kv_cache_bytes_per_token(spec: ModelSpec, bits: int = 16) -> int:
     524288
     """
     check_range("bits", bits, 1, 64)
-    values = _sizes(spec) | {"num_layers": spec.num_layers, "bits": bits}
+    values = _sizes(spec) | {"num_kv_layers": sum(kv_layers(spec)), "bits": bits}
     return int(PER_TOKEN[_kind(spec)].of(values))
+
+
+def kv_layers(spec: ModelSpec) -> tuple[int, int]:
+    """Return how many layers keep keys and values of all tokens, and how many of a window's."""
+    windowed = spec.num_windowed_layers - spec.num_kv_shared_windowed
+    return spec.num_attention_layers - spec.num_kv_shared_layers - windowed, windowed
 
 
 def kv_cache(
@@ -106,9 +130,10 @@ def kv_cache(
     check_range("concurrency", concurrency, 1, 1_000_000)
     check_range("tensor", tensor, 1, 1024)
     fmt = stored_format("kv_format", kv_format)
+    num_full, num_windowed = kv_layers(spec)
     values = _sizes(spec) | {
-        "num_full_layers": spec.num_layers - spec.num_windowed_layers,
-        "num_windowed_layers": spec.num_windowed_layers,
+        "num_full_layers": num_full,
+        "num_windowed_layers": num_windowed,
         "window": spec.window or context,
         "context": context,
         "concurrency": concurrency,
@@ -117,7 +142,24 @@ def kv_cache(
     }
     kept = _CHUNK if spec.chunked else _WINDOW
     parts = tuple(_parts(_kind(spec), values, kept))
-    return as_guessed(total("KV cache", parts, source=_SOURCE[_kind(spec)]), spec)
+    whole = total("KV cache", parts, source=_SOURCE[_kind(spec)])
+    return as_guessed(whole, spec, GUESSED_CACHE)
+
+
+def kv_reserved(
+    spec: ModelSpec,
+    context: int,
+    concurrency: int = 1,
+    kv_format: str = "bfloat16",
+    tensor: int = 1,
+) -> Item:
+    """Return the bytes that an engine reserves which keeps one block table for all layers.
+
+    Each layer then has room for the whole context, whatever its window. The arguments are those of
+    `kv_cache`; without windows both are the same.
+    """
+    whole = kv_cache(replace(spec, num_windowed_layers=0), context, concurrency, kv_format, tensor)
+    return replace(whole, name=N_("KV cache as reserved"), source=_RESERVED)
 
 
 def kv_read(
@@ -129,18 +171,49 @@ def kv_read(
 ) -> int:
     """Return the bytes of the cache that one more token reads on one device.
 
-    It is the whole cache, but with an indexer only its keys and the tokens that it picks. The
-    arguments are those of `kv_cache`.
+    It is the whole cache, but with an indexer only its keys and the tokens that it picks; layers
+    that share keys and values read them again, and fixed states are read too. The arguments are
+    those of `kv_cache`.
     """
+    spec = replace(spec, num_kv_shared_layers=0, num_kv_shared_windowed=0)
     held = kv_cache(spec, context, concurrency, kv_format, tensor).amount
+    held += sum(part.amount for part in recurrent_state(spec, concurrency, tensor))
     if spec.indexer is None:
         return int(held)
     plain = replace(spec, indexer=None)
-    picked = replace(plain, window=spec.indexer.top_k, num_windowed_layers=spec.num_layers)
+    picked = replace(
+        plain, window=spec.indexer.top_k, num_windowed_layers=spec.num_attention_layers
+    )
     latent, read = (
         kv_cache(each, context, concurrency, kv_format, tensor).amount for each in (plain, picked)
     )
     return int(held - latent + read)
+
+
+def recurrent_state(spec: ModelSpec, concurrency: int = 1, tensor: int = 1) -> tuple[Item, ...]:
+    """Return the bytes of the fixed states on one device, if the model has any: an item or none.
+
+    A head's state is kept in 32 bits, as the kernels of mamba_ssm and flash-linear-attention do
+    (`mamba_ssm_cache_dtype`), the convolution's last inputs in 16.
+
+    Args:
+        spec: The model.
+        concurrency: Sequences held at once.
+        tensor: Devices that share the heads.
+
+    Raises:
+        ValueError: If a number cannot be, or the heads cannot be shared out.
+    """
+    check_range("concurrency", concurrency, 1, 1_000_000)
+    if spec.recurrent is None:
+        return ()
+    values = local_sizes(spec, replace(whole(spec), tensor=tensor)) | {"concurrency": concurrency}
+    parts = [
+        item(name, rule, values, unit="bytes", kind="exact", source=_STATE)
+        for name, rule in STATES.items()
+        if spec.recurrent.state_dim or name != "states of the heads"
+    ]
+    return (as_guessed(total(N_("recurrent state"), parts, source=_STATE), spec),)
 
 
 def _kind(spec: ModelSpec) -> str:
@@ -223,7 +296,8 @@ def _kinds(spec: ModelSpec) -> list[tuple[str, ModelSpec]]:
         heads = replace(spec, latent=None, indexer=None, head_dim=spec.latent.nope_dim)
     kinds = [(MHA, with_kv_heads(heads, heads.num_heads))]
     if spec.num_windowed_layers:
-        kinds.append((NO_WINDOWS, replace(spec, num_windowed_layers=0)))
+        full = replace(spec, num_windowed_layers=0, num_kv_shared_windowed=0)
+        kinds.append((NO_WINDOWS, full))
     kinds.append((AS_MADE, spec))
     kinds.append((MQA, with_kv_heads(heads, 1)))
     made = (spec.num_kv_heads, spec.latent)

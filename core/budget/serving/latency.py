@@ -10,7 +10,17 @@ from typing import Final
 from core.budget.check import check_range
 from core.budget.cluster import Cluster, DeviceSpec
 from core.budget.compute.forward_flops import flop_sizes, forward_flops, is_pairs
-from core.budget.item import Formula, Item, Kind, Number, item, total
+from core.budget.item import (
+    GUESSED_TIME,
+    GUESSED_WORK,
+    Formula,
+    Item,
+    Kind,
+    Number,
+    as_guessed,
+    item,
+    total,
+)
 from core.budget.serving.decode_speeds import Band, decode_band, measured_fit
 from core.budget.serving.kv_cache import kv_read
 from core.budget.serving.peaks import known_bandwidth, product_peak, serving_dtype, serving_peak
@@ -66,7 +76,7 @@ LATENT_SCORES: Final = Formula(
 )
 # The picked tokens in the compressed space, and the indexer's own scores of every token.
 INDEXED_SCORES: Final = Formula(
-    "2 * concurrency * num_layers * (min(context, top_k) * num_heads"
+    "2 * concurrency * num_attention_layers * (min(context, top_k) * num_heads"
     " * (kv_rank + rope_dim + kv_rank) + context * index_heads * index_dim)"
 )
 LAST_TOKEN: Final = Formula("2 * num_sequences * hidden_dim * vocab_size")
@@ -106,7 +116,8 @@ def prefill_latency(spec: ModelSpec, serving: ServingPlan, cluster: Cluster) -> 
     work = {"weight_bytes": read.amount, "kv_bytes": 0}
     work |= _flops(prefill_flops(spec, num_tokens))
     values = _speeds(spec, serving, cluster) | work | {"num_tokens": num_tokens}
-    return _latency("time to first token", serving, cluster.device, values, NO_BAND)
+    first = _latency("time to first token", serving, cluster.device, values, NO_BAND)
+    return as_guessed(first, spec, GUESSED_TIME)
 
 
 def decode_latency(
@@ -133,7 +144,8 @@ def decode_latency(
     }
     values = _speeds(spec, serving, cluster) | work | {"num_tokens": serving.concurrency}
     band = decode_band(serving, cluster.device)
-    return _latency("time per token", serving, cluster.device, values, band)
+    token = _latency("time per token", serving, cluster.device, values, band)
+    return as_guessed(token, spec, GUESSED_TIME)
 
 
 def mean_context(serving: ServingPlan) -> int:
@@ -170,7 +182,8 @@ def _latency(
 
 def _flops(work: Item) -> dict[str, Number]:
     """Return the FLOPs of a pass, and those of them that multiply quantized matrices."""
-    wide = [part for part in work.children if is_pairs(part) or part.name in {"head", "router"}]
+    kept = {"head", "router", "states of the heads"}
+    wide = [part for part in work.children if is_pairs(part) or part.name in kept]
     return {"flops": work.amount, "matrix_flops": work.amount - sum(part.amount for part in wide)}
 
 
@@ -213,7 +226,7 @@ def weights_read(spec: ModelSpec, serving: ServingPlan, num_tokens: int) -> Item
     found = share_counts(spec, serving_share(spec, serving.tensor))
     # A tied head is the table itself, and multiplying with it reads all of it.
     table = found.token_embedding if spec.tied else 0
-    always = replace(found, token_embedding=table, positions=0, experts=0)
+    always = replace(found, token_embedding=table, layer_embeddings=0, positions=0, experts=0)
     parts = [*stored_weights(always, serving.weight_format).children]
     if spec.mixture is not None and found.experts:
         fmt = stored_format("weight_format", serving.weight_format)
@@ -228,7 +241,7 @@ def weights_read(spec: ModelSpec, serving: ServingPlan, num_tokens: int) -> Item
             unit="bytes", source=_PICKED, kind="estimated", band=(0.2, 0.0),
         )  # fmt: skip
         parts.append(experts)
-    return total("weights read", parts, source=_WEIGHTS_READ)
+    return as_guessed(total("weights read", parts, source=_WEIGHTS_READ), spec)
 
 
 def prefill_flops(spec: ModelSpec, prompt_len: int) -> Item:
@@ -237,7 +250,7 @@ def prefill_flops(spec: ModelSpec, prompt_len: int) -> Item:
     values = flop_sizes(spec) | {"num_sequences": 1}
     head = item("head", LAST_TOKEN, values, unit="FLOPs", kind="exact", source=_LAST)
     parts = [part for part in whole.children if part.name != "head"]
-    return total("prefill FLOPs", (*parts, head), source=_PASS)
+    return as_guessed(total("prefill FLOPs", (*parts, head), source=_PASS), spec, GUESSED_WORK)
 
 
 def decode_flops(spec: ModelSpec, context: int, concurrency: int) -> Item:
@@ -261,4 +274,4 @@ def decode_flops(spec: ModelSpec, context: int, concurrency: int) -> Item:
     if spec.indexer is not None:
         formula, source = INDEXED_SCORES, _INDEXED
     scores = item("attention scores", formula, values, unit="FLOPs", kind="exact", source=source)
-    return total("decode FLOPs", (*parts, scores), source=_PASS)
+    return as_guessed(total("decode FLOPs", (*parts, scores), source=_PASS), spec, GUESSED_WORK)

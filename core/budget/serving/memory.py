@@ -11,9 +11,9 @@ from typing import Final, Literal
 from core.budget.budget import Budget
 from core.budget.check import check_choice
 from core.budget.cluster import Cluster
-from core.budget.item import Formula, Item, Number, as_guessed, item, total
+from core.budget.item import Formula, Item, Number, as_guessed, is_uncertain, item, total
 from core.budget.recipe import MAX_TOKENS
-from core.budget.serving.kv_cache import kv_cache
+from core.budget.serving.kv_cache import kv_cache, recurrent_state
 from core.budget.serving.plan import ServingPlan, with_context
 from core.budget.share import check_split
 from core.budget.weights.stored import serving_weights
@@ -51,7 +51,7 @@ def inference_budget(spec: ModelSpec, serving: ServingPlan, cluster: Cluster) ->
             a group, or a format is unknown.
     """
     check_group(spec, serving, cluster)
-    memory, device = as_guessed(serving_memory(spec, serving), spec), cluster.device
+    memory, device = serving_memory(spec, serving), cluster.device
     return Budget(
         name=spec.name, item=memory, stages=(memory,),
         capacity=device.memory_usable, capacity_band=device.memory_band,
@@ -68,23 +68,28 @@ def check_group(spec: ModelSpec, serving: ServingPlan, cluster: Cluster) -> None
 
 
 def serving_memory(spec: ModelSpec, plan: ServingPlan) -> Item:
-    """Return the bytes on one device: "weights", "KV cache" and "workspace".
+    """Return the bytes on one device: "weights", "KV cache", "recurrent state", "workspace".
 
     Raises:
         ValueError: If a format is unknown, or the heads cannot be split over the devices.
     """
     weights = serving_weights(spec, plan.weight_format, plan.tensor)
-    return total("serving memory", (weights, *growing_parts(spec, plan)), source=_MEMORY)
+    parts = (weights, *growing_parts(spec, plan))
+    return as_guessed(total("serving memory", parts, source=_MEMORY), spec)
 
 
-def growing_parts(spec: ModelSpec, plan: ServingPlan) -> tuple[Item, Item]:
-    """Return what grows with sequences and their length: "KV cache" and "workspace".
+def growing_parts(spec: ModelSpec, plan: ServingPlan) -> tuple[Item, ...]:
+    """Return what grows with sequences and their length.
+
+    "KV cache", "workspace" and between them, where there is one, "recurrent state", which does not
+    grow with the length.
 
     Raises:
         ValueError: If the format of the cache is unknown.
     """
     cache = kv_cache(spec, plan.context, plan.concurrency, plan.kv_format, plan.tensor)
-    return cache, work_space(spec, plan)
+    state = recurrent_state(spec, plan.concurrency, plan.tensor)
+    return cache, *state, work_space(spec, plan)
 
 
 def work_space(spec: ModelSpec, plan: ServingPlan) -> Item:
@@ -105,7 +110,7 @@ def work_space(spec: ModelSpec, plan: ServingPlan) -> Item:
         "piece": PREFILL_PIECE,
         "hidden_dim": spec.hidden_dim,
         "num_inner": 3 if spec.gated else 2,
-        "ffn_dim": -(-max(widths) // tensor),
+        "ffn_dim": -(-max(widths, default=0) // tensor),
         "copies": copies,
         "attention_dim": -(-(2 * spec.num_heads + 2 * spec.num_kv_heads) * spec.head_dim // tensor),
         "vocab_size": -(-spec.vocab_size // tensor),
@@ -163,11 +168,12 @@ class MemorySweep:
         axis: What changes: tokens of each sequence, or sequences.
         values: Of that setting, growing evenly; the plan's own is one of them.
         weights: Bytes of the weights; they do not change.
-        caches: Bytes of the KV cache at each value.
+        caches: Bytes of the KV cache, and of fixed states, at each value.
         work_spaces: Bytes of the workspace at each value.
         capacity: Bytes that a process can get.
         chosen: The plan's value.
         largest: The largest value that fits; 0 if none does.
+        is_guess: Whether these bytes are a guess.
     """
 
     axis: Axis
@@ -178,6 +184,7 @@ class MemorySweep:
     capacity: float
     chosen: int
     largest: int
+    is_guess: bool = False
 
 
 def memory_sweep(
@@ -203,11 +210,12 @@ def memory_sweep(
         axis=axis,
         values=values,
         weights=serving_weights(spec, serving.weight_format, serving.tensor).amount,
-        caches=tuple(cache.amount for cache, _work in grown),
-        work_spaces=tuple(work.amount for _cache, work in grown),
+        caches=tuple(sum(part.amount for part in kept) for *kept, _work in grown),
+        work_spaces=tuple(work.amount for *_kept, work in grown),
         capacity=cluster.device.memory_usable,
         chosen=chosen,
         largest=largest,
+        is_guess=is_uncertain(spec),
     )
 
 

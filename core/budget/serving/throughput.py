@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Final, Literal
 
 from core.budget.check import check_range
@@ -46,6 +47,7 @@ class CurvePoint:
         tokens_per_second: Answer tokens of one device, time for the prompts included.
         bound: What the pass waits for.
         fits: Whether weights and KV cache fit.
+        is_guess: Whether that is a guess.
     """
 
     concurrency: int
@@ -53,6 +55,7 @@ class CurvePoint:
     tokens_per_second: float
     bound: Bound
     fits: bool
+    is_guess: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -85,7 +88,8 @@ def user_speed(token: Item) -> Item:
     speed = item(
         "tokens/s per reader", USER, values, unit="tokens/s", source=token.source, kind=token.kind
     )
-    return replace(speed, low=1 / token.high, high=1 / token.low)
+    fastest = 1 / token.low if token.low else inf
+    return replace(speed, low=1 / token.high, high=fastest, guess=token.guess)
 
 
 def device_speed(serving: ServingPlan, prefill: Item, token: Item) -> Item:
@@ -103,7 +107,7 @@ def device_speed(serving: ServingPlan, prefill: Item, token: Item) -> Item:
         "seconds_per_token": token.amount,
         "tensor": serving.tensor,
     }
-    return item(
+    speed = item(
         "tokens/s per device",
         DEVICE,
         values,
@@ -111,6 +115,7 @@ def device_speed(serving: ServingPlan, prefill: Item, token: Item) -> Item:
         source=_DEVICE,
         kind=weakest([prefill.kind, token.kind]),
     )
+    return replace(speed, guess=prefill.guess)
 
 
 def throughput_curve(spec: ModelSpec, serving: ServingPlan, cluster: Cluster) -> Curve:
@@ -132,6 +137,7 @@ def throughput_curve(spec: ModelSpec, serving: ServingPlan, cluster: Cluster) ->
                 tokens_per_second=float(device_speed(plan, prefill, token).amount),
                 bound=bound_of(token),
                 fits=concurrency <= largest,
+                is_guess=token.guess,
             )
         )
     return Curve(points=tuple(points), largest=largest)
@@ -174,6 +180,7 @@ class RooflinePoint:
         flops_per_second: What one device reaches while it reads and computes.
         mfu: That over the peak of the data sheet.
         fits: Whether weights and KV cache of so many sequences fit.
+        is_guess: Whether that is a guess.
     """
 
     phase: Phase
@@ -182,6 +189,7 @@ class RooflinePoint:
     flops_per_second: float
     mfu: float
     fits: bool
+    is_guess: bool = False
 
 
 def roofline_points(
@@ -212,6 +220,7 @@ def _point(phase: Phase, num_tokens: int, latency: Item, *, fits: bool) -> Roofl
         flops_per_second=reached,
         mfu=reached / values["native_flops_per_second"],
         fits=fits,
+        is_guess=latency.guess,
     )
 
 

@@ -18,10 +18,13 @@ from core.models.spec import ModelSpec
 TRACED: Final = N_("tensors kept by autograd, traced on the modules of core.models")
 EMULATED: Final = N_("autocast emulated from torch's list of operations, not measured on a GPU")
 UNEQUAL: Final = N_("virtual stages with unequal numbers of experts, all taken as the largest")
+UNTRACED: Final = N_("fixed states and gates are not traced: estimated from their widths")
 CHECKPOINT: Final = N_("Chen et al. 2016: keep a block's input, run the block again")
 _LAYERS: Final[Mapping[str, str]] = {
     N_("norms"): "num_layers",
-    N_("attention"): "num_layers",
+    N_("attention"): "num_attention_layers",
+    N_("recurrent layers"): "num_recurrent_layers",
+    N_("per-layer inputs"): "num_layers",
     N_("feed-forward"): "num_dense_layers",
     N_("experts"): "num_expert_layers",
     N_("block inputs"): "ceil(num_layers / segment_layers)",
@@ -76,7 +79,9 @@ def _layers_of_a_run(share: Share) -> dict[str, Number]:
     layers, virtual = share.num_layers, share.virtual_stages
     return {
         "num_layers": layers // virtual,
-        "num_dense_layers": -(-(layers - share.num_expert_layers) // virtual),
+        "num_attention_layers": -(-share.num_attention_layers // virtual),
+        "num_recurrent_layers": -(-share.num_recurrent_layers // virtual),
+        "num_dense_layers": -(-share.num_dense_layers // virtual),
         "num_expert_layers": -(-share.num_expert_layers // virtual),
         "has_unequal_runs": share.num_expert_layers % virtual,
     }
@@ -119,6 +124,8 @@ def layer_activations(
     source, band = (EMULATED, 0.05) if emulated else (TRACED, 0.0)
     if sizes["has_unequal_runs"]:
         source, band = UNEQUAL, 0.5
+    if not spec.is_plain:
+        kind, source, band = "estimated", UNTRACED, 0.5
     return tuple(
         item(part, rule, sizes, unit="bytes", source=source, kind=kind, band=band)
         for part, rule in _formulas(spec, _shape_of(recipe), kept=True).items()
@@ -165,8 +172,12 @@ def recomputed_activations(
     one = {**sizes, "in_flight": 1, "num_layers": layers}
     one["num_dense_layers"] = num_dense
     one["num_expert_layers"] = layers - num_dense
+    for name in ("num_attention_layers", "num_recurrent_layers"):
+        one[name] = min(layers, sizes[name])
+    kind: Kind = "exact" if spec.is_plain else "estimated"
+    band = 0.0 if spec.is_plain else 0.5
     return tuple(
-        item(part, rule, one, unit="bytes", kind="exact", source=CHECKPOINT)
+        item(part, rule, one, unit="bytes", kind=kind, source=CHECKPOINT, band=band)
         for part, rule in _formulas(spec, _shape_of(recipe), kept=False).items()
     )
 

@@ -5,7 +5,17 @@ from typing import Final
 from core.budget.check import check_range
 from core.budget.cluster import Cluster, peak_of, product_dtype
 from core.budget.compute.step_flops import model_flops, step_flops
-from core.budget.item import Formula, Item, Kind, Number, item, total, weakest
+from core.budget.item import (
+    GUESSED_WORK,
+    Formula,
+    Item,
+    Kind,
+    Number,
+    as_guessed,
+    item,
+    total,
+    weakest,
+)
 from core.budget.parallel.communication import exposed_seconds
 from core.budget.parallel.pipeline import bubble
 from core.budget.recipe import TrainingRecipe
@@ -120,7 +130,7 @@ def training_time(
         busy = sum(part.amount for part in parts if part.name != "communication")
         values = {"busy_seconds": busy, "bubble": bubble(cluster, recipe.accumulation)}
         parts.append(_line(N_("pipeline bubble"), BUBBLE, values, _BUBBLE, kind))
-    return total(N_("training time"), parts, source=_SUM)
+    return as_guessed(total(N_("training time"), parts, source=_SUM), spec, GUESSED_WORK)
 
 
 def reached_mfu(
@@ -137,7 +147,8 @@ def reached_mfu(
         "seconds": seconds,
     }
     kind = _known(recipe, cluster)
-    return item(N_("MFU"), REACHED, values, unit="1", source=_REACHED, kind=kind, band=0.1)
+    mfu = item(N_("MFU"), REACHED, values, unit="1", source=_REACHED, kind=kind, band=0.1)
+    return as_guessed(mfu, spec, GUESSED_WORK)
 
 
 def _sizes(

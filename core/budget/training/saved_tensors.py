@@ -157,6 +157,22 @@ QUERY_NORM: Final[Mapping[str, Rows]] = {
     ),
 }
 
+# Not traced: from the widths of what such layers make (see `core.budget.training.activations`).
+GATE: Final[Rows] = (Saved(N_("gate and gated output"), "mul", "2 * " + _QUERIES),)
+_INNER: Final = "value_bytes * num_tokens * "
+RECURRENT: Final[Rows] = (
+    Saved(N_("input of the projections"), "matmul", NORMED, ("recurrent",)),
+    Saved(N_("projected inputs"), "matmul", _INNER + "projected_dim"),
+    Saved(N_("before and after the convolution"), "conv1d", _INNER + "2 * conv_dim"),
+    Saved(N_("states between chunks of 64 tokens"), "scan",
+          "4 * num_tokens * mixer_dim * state_dim // 64"),
+    Saved(N_("gate and gated output"), "mul", _INNER + "2 * mixer_dim"),
+)  # fmt: skip
+LAYER_INPUTS: Final[Rows] = (
+    Saved(N_("streams of AltUp"), "matmul", "3 * num_streams * " + NORMED),
+    Saved(N_("inputs of Laurel"), "matmul", _INNER + "(laurel_rank + 2 * hidden_dim)"),
+    Saved(N_("per-layer inputs"), "mul", _INNER + "3 * layer_input_dim"),
+)
 DROPOUT: Final[Rows] = (Saved(N_("dropout mask"), "dropout", "norm_tokens * hidden_dim"),)
 ROUTER: Final[Rows] = (
     Saved(N_("router's probabilities"), "softmax", "4 * num_tokens * num_experts"),
@@ -215,6 +231,12 @@ def saved_tensors(spec: ModelSpec, profile: str) -> Mapping[str, Rows]:
     chosen = PROFILES[profile]
     dropout = DROPOUT if chosen.dropout else ()
     parts = {"norms": _norms(spec, chosen), "attention": (*_attention(spec, chosen), *dropout)}
+    if spec.attention_gate:
+        parts["attention"] += GATE
+    if spec.recurrent is not None:
+        parts["recurrent layers"] = RECURRENT
+    if spec.layer_inputs is not None:
+        parts["per-layer inputs"] = LAYER_INPUTS
     if spec.num_dense_layers:
         read = ("gate", "up") if spec.gated else ("up",)
         kind = f"gate {chosen.gate}" if spec.gated else f"gelu {chosen.gelu}"

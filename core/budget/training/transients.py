@@ -123,7 +123,7 @@ def transient_sizes(
 def _layer_params(share: Share, held: ParameterCounts) -> dict[str, Number]:
     """Return the parameters of one layer without experts and of one with them."""
     in_experts = held.experts + held.router + held.shared_experts
-    num_dense = share.num_layers - share.num_expert_layers
+    num_dense = share.num_dense_layers
     common = -(-(held.layers - in_experts - held.dense_ffn) // share.num_layers)
     return {
         "params_of_dense_layer": common + -(-held.dense_ffn // max(1, num_dense)),

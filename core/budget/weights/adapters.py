@@ -13,12 +13,12 @@ def adapter_widths(spec: ModelSpec) -> Mapping[str, int]:
     dense feed-forward layers, not on experts; latent attention has no "q", "k" and "v" of its own,
     only "o".
     """
-    hidden, layers = spec.hidden_dim, spec.num_layers
+    hidden, layers = spec.hidden_dim, spec.num_attention_layers
     queries, keys = spec.num_heads * spec.head_dim, spec.num_kv_heads * spec.head_dim
     is_plain = spec.latent is None
     thin = spec.num_dense_layers * (hidden + spec.ffn_dim)
     return {
-        "q": layers * (hidden + queries) * is_plain,
+        "q": layers * (hidden + queries * (1 + spec.attention_gate)) * is_plain,
         "k": layers * (hidden + keys) * is_plain,
         "v": layers * (hidden + keys) * is_plain,
         "o": layers * (value_width(spec) + hidden),

@@ -1,7 +1,8 @@
 """What a reader must know of a config.json beside its numbers."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from core.budget.catalogue.hf_config import (
     STORED,
@@ -10,11 +11,13 @@ from core.budget.catalogue.hf_config import (
     layout_of,
     read_config,
 )
-from core.budget.catalogue.hf_fields import Config, optional_number, shown
+from core.budget.catalogue.hf_fields import Config, shown
 from core.budget.weights.parameters import counts
 from core.language import _, ngettext
 from core.models.spec import ModelSpec
 from core.units import format_count
+
+MOST_NAMED: Final = 8  # fields in one headline
 
 
 def config_notes(text: str) -> tuple[str, ...]:
@@ -31,9 +34,25 @@ def config_notes(text: str) -> tuple[str, ...]:
     return (
         *_guess_note(spec, config),
         *_missing_notes(spec, config),
-        *_beyond_notes(config),
+        *_beyond_notes(spec, config),
         *_stored_notes(config),
     )
+
+
+def guess_words(spec: ModelSpec) -> str:
+    """Return what must stand beside every number of a model that is not wholly known; else ""."""
+    words = [_("layout guessed")] if spec.guessed else []
+    if spec.not_counted:
+        words.append(_("not counted: {fields}").format(fields=fields_named(spec.not_counted)))
+    return _("; ").join(words)
+
+
+def fields_named(names: Sequence[str]) -> str:
+    """Return names of fields, which a stranger may have written, for a sentence; not too many."""
+    said = [f"`{shown(name).strip(chr(39))}`" for name in names[:MOST_NAMED]]
+    if (more := len(names) - MOST_NAMED) > 0:
+        said.append(_("{count} more").format(count=more))
+    return _(", ").join(said)
 
 
 def _guess_note(spec: ModelSpec, config: Config) -> Iterator[str]:
@@ -64,11 +83,11 @@ def _missing_notes(spec: ModelSpec, config: Config) -> Iterator[str]:
             )
 
 
-def _beyond_notes(config: Config) -> Iterator[str]:
+def _beyond_notes(spec: ModelSpec, config: Config) -> Iterator[str]:
     """Say what its files hold beside the text model."""
     if config.get("vision_config") is not None:
         yield _("Its vision_config is left out: the text model is counted.")
-    if num_layers := optional_number(config, "num_nextn_predict_layers", 0, low=0):
+    if num_layers := spec.num_mtp_layers:
         yield ngettext(
             "Its files also hold {count} layer for multi-token prediction, which counts in the "
             "FLOPs of training alone.",

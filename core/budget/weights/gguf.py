@@ -70,11 +70,11 @@ class _Mix(NamedTuple):
         return max(GGUF_BLOCKS[kind].size for kind in self[:4])
 
 
-_LAYERS_OF_70B: Final = 80  # llama.cpp knows Llama's 70B by this number
+_LAYERS_OF_70B: Final = 80  # llama.cpp knows Llama's 70B by this number; the 65B shares no heads
 
 
 def _in_70b(spec: ModelSpec) -> bool:
-    return spec.num_layers == _LAYERS_OF_70B
+    return spec.num_layers == _LAYERS_OF_70B and spec.num_heads != spec.num_kv_heads
 
 
 def _by_four_heads(spec: ModelSpec) -> bool:
@@ -165,7 +165,7 @@ def _check_rules(spec: ModelSpec, recipe: str) -> None:
     mix = GGUF_RECIPES[recipe]
     if spec.mixture is not None or spec.latent is not None:
         sentence = _("{model} has experts or latent attention: their rules are not in the recipes.")
-    elif spec.learned_positions or not spec.gated:
+    elif spec.learned_positions or not spec.gated or not spec.is_plain:
         sentence = _("{model} is not built like Llama: the recipes here do not hold for it.")
     elif any(length % mix.row_size for length in _row_lengths(spec)):
         sentence = _(

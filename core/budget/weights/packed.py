@@ -78,7 +78,7 @@ def packed_weights(spec: ModelSpec, packed: Packed) -> Item:
     Raises:
         ValueError: If the model has experts, latent attention or a feed-forward without a gate.
     """
-    if spec.mixture is not None or spec.latent is not None or not spec.gated:
+    if spec.mixture or spec.latent or not spec.gated or not spec.is_plain:
         sentence = _("{model} is not built like Llama: its packed matrices are not counted here.")
         raise ValueError(sentence.format(model=spec.name))
     found, linears = counts(spec), _linears(spec)

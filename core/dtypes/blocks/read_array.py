@@ -15,6 +15,7 @@ from core.dtypes.blocks.sample_tensors import MAX_VALUES
 from core.language import _, ngettext
 
 MAX_BYTES: Final = 5 * 10**6
+MAX_LENGTH: Final = 2**63  # of one axis: the counters of torch and numpy end there
 MAGIC: Final = b"\x93NUMPY"
 # What numpy's reader of headers lets through from ast and tokenize, which it uses inside.
 _HEADER_ERRORS: Final = (
@@ -68,11 +69,18 @@ def _header(name: str, stream: BytesIO) -> Header:
             (2, 0): np.lib.format.read_array_header_2_0,
         }
         shape, fortran_order, dtype = readers[version](stream)
+        _check_shape(shape)
     except _HEADER_ERRORS as error:
         raise refusal(
             name, _("The header cannot be read: save the tensor again with numpy.save.")
         ) from error
     return shape, fortran_order, dtype
+
+
+def _check_shape(shape: tuple[object, ...]) -> None:
+    """Refuse lengths that numpy lets through: below zero, True, more than an axis can have."""
+    if not all(type(length) is int and 0 <= length < MAX_LENGTH for length in shape):
+        raise ValueError(f"{shape} is no shape")
 
 
 def check_size(name: str, data: bytes) -> None:

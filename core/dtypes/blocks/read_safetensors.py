@@ -10,12 +10,13 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from core.dtypes.blocks.read_array import (
+    MAX_LENGTH,
     check_count,
     check_size,
     cut_short,
@@ -25,10 +26,11 @@ from core.dtypes.blocks.read_array import (
 from core.dtypes.number_formats.table import FORMATS
 from core.language import _
 
+Role = Literal["numbers", "codes", "packed", "scales", "groups"]
+CODE_BITS: Final = 8  # up to here a format is used with a scale, which lies in another tensor
 LENGTH_BYTES: Final = 8  # of the number before the header, which says how long the header is
 MAX_TENSORS: Final = 2000
 MAX_DIMS: Final = 64  # numpy has no tensor with more
-MAX_LENGTH: Final = 2**63  # of one axis: the counters of torch and numpy end there
 MAX_NAME: Final = 200  # characters
 METADATA: Final = "__metadata__"
 # What the JSON of a hostile header makes json raise.
@@ -67,6 +69,15 @@ NUMPY_NAMES: Final[Mapping[str, str]] = {
     "U16": "<u2",
     "U8": "u1",
 }
+# The last word of a tensor's name -> what it holds beside numbers, in the files of GPTQ and AWQ,
+# compressed-tensors, gpt-oss and bitsandbytes; MLX calls its packed codes "weight".
+_ROLES: Final[Mapping[str, Role]] = {
+    **dict.fromkeys(("qweight", "qzeros", "weight_packed", "blocks"), "packed"),
+    **dict.fromkeys(("scales", "weight_scale", "weight_scale_inv", "absmax"), "scales"),
+    **dict.fromkeys(("weight_scale_2", "input_scale"), "scales"),
+    "g_idx": "groups",
+}
+_WIDE_INTEGERS: Final = ("I16", "I32", "I64", "U16", "U32", "U64")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -91,6 +102,23 @@ class StoredTensor:
     def num_values(self) -> int:
         """How many numbers it holds."""
         return math.prod(self.shape)
+
+    @property
+    def role(self) -> Role:
+        """What its values are, by its name and its dtype.
+
+        Weights are no wide integers: where they are, each holds several codes side by side.
+        """
+        last = self.name.rpartition(".")[2]
+        for word, role in _ROLES.items():
+            if (last == word or last.endswith(f"_{word}")) and self._can_be(role):
+                return role
+        if self.dtype in _WIDE_INTEGERS and last in {"weight", "weights", "bias"}:
+            return "packed"
+        return "codes" if BITS[self.dtype] <= CODE_BITS else "numbers"
+
+    def _can_be(self, role: Role) -> bool:
+        return role == "scales" or self.dtype.startswith(("I", "U"))
 
 
 def is_safetensors(name: str, data: bytes) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from core.figures.picture import Drawing, Look, Picture
 from core.language import _
-from core.train.optimizers.rule import Step
+from core.train.optimizers.rule import Rule, Step
 from core.units import format_exact
 
 HEIGHT_PX: Final = 330
@@ -78,11 +78,20 @@ def decades(values: Sequence[float]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def steps_table(steps: Sequence[Step]) -> dict[str, Any]:
-    """Return the state of one parameter at every step, in the symbols of the papers."""
-    columns = {
-        "g": "gradient", "m": "m", "v": "v", "m̂": "m_hat", "v̂": "v_hat", _("update"): "update",
-    }  # fmt: skip
+def steps_table(rule: Rule, steps: Sequence[Step]) -> dict[str, Any]:
+    """Return the state of one parameter at every step, in the symbols of the papers.
+
+    Only what the rule has: a hat stands on a moment that is corrected.
+    """
+    columns = {"g": "gradient"}
+    columns |= {"m": "m"} if rule.momentum != "none" else {}
+    columns |= {"v": "v"} if rule.second != "none" else {}
+    if rule.looks_ahead:
+        columns[_("with Nesterov")] = "m_hat"
+    elif rule.corrects_m:
+        columns["m̂"] = "m_hat"
+    columns |= {"v̂": "v_hat"} if rule.corrects_v else {}
+    columns[_("update")] = "update"
     return {
         "t": list(range(1, len(steps) + 1)),
         "p": [step.before[0] for step in steps],

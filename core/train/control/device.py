@@ -110,16 +110,32 @@ def device_holder(kind: str, gpu: str = "") -> str:
 
 
 def _holder(device: TrainingDevice) -> str:
-    lock_file, holder_file = _files(device)
+    lock_file, _holder_file = _files(device)
     for look in range(_LOOKS):
         time.sleep(_SECONDS_BETWEEN_LOOKS if look else 0.0)
         try:
             with FileLock(lock_file, blocking=False):
                 return ""
         except Timeout:
-            with suppress(OSError, ValueError, KeyError):
-                return str(json.loads(holder_file.read_text(encoding="utf-8"))["run"])
+            if run := _noted(device):
+                return run
     return "?"
+
+
+def _noted(device: TrainingDevice) -> str:
+    """Return the run that has written down that it holds the device; "" if none has."""
+    with suppress(OSError, ValueError, KeyError):
+        return str(json.loads(_files(device)[1].read_text(encoding="utf-8"))["run"])
+    return ""
+
+
+def is_held_by(run: str, kind: str, gpu: str = "") -> bool:
+    """Say whether the run trains on the device now, or on one of several GPUs.
+
+    Raises:
+        NoSuchGpuError: there is no such GPU.
+    """
+    return any(_noted(device) == run for device in training_devices(kind, gpu))
 
 
 def device_for_now(kind: str, gpu: str = "") -> TrainingDevice:
@@ -132,15 +148,20 @@ def device_for_now(kind: str, gpu: str = "") -> TrainingDevice:
     return next((device for device in devices if not _holder(device)), devices[0])
 
 
-def refuse_if_busy(kind: str, gpu: str = "") -> None:
+def refuse_if_busy(kind: str, gpu: str = "", *, by: str = "") -> None:
     """Raise if other runs train on the device now, or wait for it: of several GPUs, on each.
+
+    Args:
+        kind: "cpu", "cuda" or "mps".
+        gpu: Which GPU, as in `training_devices`; empty for any.
+        by: The run that asks: its own last worker, which may be just ending, is no other run.
 
     Raises:
         DeviceBusyError: naming one of them.
         NoSuchGpuError: there is no such GPU.
     """
     devices = training_devices(kind, gpu)
-    holders = [_holder(device) for device in devices]
+    holders = ["" if (run := _holder(device)) == by else run for device in devices]
     if all(holders):
         raise _busy(kind, holders[0])
     _unclaimed([device for device, run in zip(devices, holders, strict=True) if not run])

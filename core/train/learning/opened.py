@@ -12,7 +12,7 @@ from core.language import N_, _
 from core.train.config import TrainConfig
 from core.train.learning.recording import SMALL_GPT, read_recording
 from core.train.learning.tensors import load_trained
-from core.train.run.directory import checkpoint_step, checkpoints, milestones, read_info
+from core.train.run.directory import checkpoint_step, checkpoints, milestones, read_info, section
 from core.train.run.shelf import summarize
 from core.train.text.tokenizers import CharacterTokenizer, Tokenizer
 from core.units import format_count
@@ -166,7 +166,8 @@ def _check_step(step: int, steps: tuple[int, ...]) -> None:
 def _refuse_if_too_large(run: Path) -> None:
     """Refuse before any file is opened that a class server has no room for."""
     info = read_info(run)
-    shape = TrainConfig.from_json(info["config"]).shape(int(info["text"]["vocab_size"]))
+    vocab_size = section(info, "text", run).get("vocab_size") or 1
+    shape = TrainConfig.from_json(info["config"]).shape(vocab_size)
     num_params = count_parameters(shape).amount
     if num_params > MAX_PARAMETERS:
         raise ValueError(

@@ -50,6 +50,21 @@ class Rule:
     orthogonalize: bool = False
     eps: float = 1e-8
 
+    @property
+    def corrects_m(self) -> bool:
+        """Whether the first moment is divided by 1 - beta1**t."""
+        return self.bias_correction and self.momentum == "ema"
+
+    @property
+    def corrects_v(self) -> bool:
+        """Whether the second moment is divided by 1 - beta2**t; a sum does not begin too small."""
+        return self.bias_correction and self.second == "ema"
+
+    @property
+    def looks_ahead(self) -> bool:
+        """Whether there is a momentum for Nesterov to add the gradient to."""
+        return self.nesterov and self.momentum != "none"
+
 
 # Name -> its switches, in the order of their papers. Rates and betas are the reader's.
 NAMED: Final[Mapping[str, Rule]] = MappingProxyType(
@@ -73,7 +88,8 @@ NAMED: Final[Mapping[str, Rule]] = MappingProxyType(
 class Step:
     """The tensors of a step, flat; `gradient` holds the L2 term if there is one.
 
-    What the rule has not is all zeros (m, v) or as it was (m_hat, v_hat).
+    What the rule has not is all zeros (m, v) or as it was (m_hat, v_hat). Nesterov's direction is
+    `m_hat` too.
     """
 
     before: Numbers
@@ -115,8 +131,7 @@ def _switches(rule: Rule) -> tuple[object, ...]:
     return (
         rule.momentum, rule.second, rule.decay, rule.orthogonalize,
         # Switches of what is not there change nothing.
-        rule.bias_correction and "ema" in (rule.momentum, rule.second),
-        rule.nesterov and rule.momentum != "none",
+        rule.corrects_m or rule.corrects_v, rule.looks_ahead,
     )  # fmt: skip
 
 
@@ -167,10 +182,10 @@ def _take_step(
     kept = 1.0 if rule.second == "sum" else rule.beta2  # AdaGrad's sum forgets nothing
     v = _averaged(rule.second, kept, v, tuple(each * each for each in g))
     way = _with_nesterov(rule, m, g)
-    if rule.bias_correction and rule.momentum == "ema":
+    if rule.corrects_m:
         way = tuple(each / (1 - rule.beta1**t) for each in way)
     v_hat = v
-    if rule.bias_correction and rule.second == "ema":
+    if rule.corrects_v:
         v_hat = tuple(each / (1 - rule.beta2**t) for each in v)
     update = way
     if rule.second != "none":
@@ -199,7 +214,7 @@ def _with_nesterov(rule: Rule, m: Numbers, g: Numbers) -> Numbers:
     """Return the direction: the momentum, or where it will be once the gradient is added again."""
     if rule.momentum == "none":
         return g
-    if not rule.nesterov:
+    if not rule.looks_ahead:
         return m
     share = 1.0 if rule.momentum == "sum" else 1 - rule.beta1
     return tuple(rule.beta1 * a + share * b for a, b in zip(m, g, strict=True))

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from core.language import _
 from core.train.run.disk import to_json, told, write_atomically
+from core.train.run.fields import damaged_section, is_number
 
 RUNS_VARIABLE: Final = "B2G_RUNS_DIR"
 RUN_NAME: Final = re.compile(r"\d{8}t\d{6}z-[a-z0-9-]{1,40}-[0-9a-f]{4}", re.ASCII)
@@ -105,9 +106,7 @@ def open_run_directory(runs_dir: Path, name: str) -> Path:
     directory = runs_dir / name
     if directory.is_symlink() or not directory.is_dir():
         raise FileNotFoundError(
-            _("There is no run {name} in {folder}; it may have been deleted or renamed.").format(
-                name=name, folder=runs_dir
-            )
+            _("There is no run {name} here; it may have been deleted or renamed.").format(name=name)
         )
     return directory
 
@@ -148,7 +147,7 @@ def read_info(directory: Path) -> dict[str, Any]:
     return dict(info)
 
 
-def _check(info: object, path: Path) -> None:
+def _check(info: Any, path: Path) -> None:  # noqa: ANN401  whatever JSON the file holds
     version = info.get("format_version") if isinstance(info, dict) else None
     if isinstance(version, int) and version > FORMAT_VERSION:
         raise DamagedRunError(
@@ -161,7 +160,7 @@ def _check(info: object, path: Path) -> None:
         isinstance(info, dict)
         and version == FORMAT_VERSION
         and isinstance(info.get("config"), dict)
-        and isinstance(info.get("created"), int | float)
+        and is_number(info.get("created"))
         and 0 <= info["created"] <= _LATEST_TIME
     )
     if not sound:
@@ -169,6 +168,24 @@ def _check(info: object, path: Path) -> None:
             "{path} does not describe a run of this app; leave this folder out of the runs."
         )
         raise DamagedRunError(message.format(path=told(path)))
+    if part := damaged_section(info):
+        raise DamagedRunError(_damage(path, part))
+
+
+def section(info: Mapping[str, Any], name: str, directory: Path) -> dict[str, Any]:
+    """Return a section of run.json.
+
+    Raises:
+        DamagedRunError: it has none of that name.
+    """
+    if not isinstance(part := info.get(name), dict):
+        raise DamagedRunError(_damage(directory / INFO_FILE, name))
+    return part
+
+
+def _damage(path: Path, part: str) -> str:
+    message = _("{path} is damaged in its part {part!r}: put the file back, or delete the run.")
+    return message.format(path=told(path), part=part)
 
 
 def checkpoint_path(directory: Path, step: int) -> Path:

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from filelock import Timeout
+
 from core.language import _
 
 # Windows would turn every \n into \r\n without it; elsewhere it does not exist.
@@ -33,7 +35,7 @@ def storage_error(path: Path, error: OSError) -> RunStorageError:
         _(
             "Cannot write {path} ({reason}). Free some space or give the folder write "
             "permission; what was written before is kept."
-        ).format(path=path, reason=error.strerror or error),
+        ).format(path=told(path), reason=error.strerror or sentence_of(error)),
     )
 
 
@@ -44,6 +46,19 @@ def told(path: Path) -> str:
     'brave-otter/run.json'
     """
     return f"{path.parent.name}/{path.name}"
+
+
+def sentence_of(error: BaseException) -> str:
+    """Return what an error says, for a whole class: of a file its name, not where it lies.
+
+    >>> sentence_of(FileNotFoundError(2, "No such file", "/home/ada/runs/brave-otter/run.json"))
+    'brave-otter/run.json: No such file'
+    """
+    if isinstance(error, Timeout):
+        return _("{path}: another process holds it").format(path=told(Path(error.lock_file)))
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{told(Path(str(error.filename)))}: {error.strerror}"
+    return str(error)
 
 
 def to_json(value: object) -> str:

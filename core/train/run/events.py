@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from core.train.run.directory import EVENTS_FILE
+from core.train.run.fields import is_event
 
 Event = dict[str, Any]
 
@@ -12,11 +13,12 @@ Event = dict[str, Any]
 def parse_lines(data: bytes) -> tuple[tuple[Event, ...], int]:
     """Return the events in the whole lines of `data` and the number of lines that were none.
 
+    A line whose fields are not what its kind has (`core.train.run.fields`) is none.
     What follows the last line end is left out: its writer may be half way.
     """
     whole = data[: data.rfind(b"\n") + 1].decode("utf-8", "replace")
     lines = [line for line in whole.split("\n") if line]
-    events = tuple(event for line in lines if (event := _parse(line)) is not None)
+    events = tuple(event for line in lines if (event := _parse(line)) and is_event(event))
     return events, len(lines) - len(events)
 
 

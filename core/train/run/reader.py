@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
+from core.language import N_
 from core.train.run.directory import EVENTS_FILE, METRICS_FILE, read_info
 from core.train.run.events import Event, parse_lines
 from core.train.run.records import (
@@ -31,6 +32,9 @@ def check_run(directory: Path) -> dict[str, Any]:
     if len(header) == HEADER.size:  # else no step is written yet
         check_header(header, path)
     return info
+
+
+LEFT_OUT: Final = N_("Damaged on the disk and left out: {count} steps or events")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -228,7 +228,7 @@ def _check(directory: Path) -> None:
     check_run_name(directory.name)
     if directory.is_symlink() or not directory.is_dir():
         raise FileNotFoundError(
-            _("There is no run {name} in {folder}; it may have been deleted.").format(
-                name=directory.name, folder=directory.parent
+            _("There is no run {name} here; it may have been deleted or renamed.").format(
+                name=directory.name
             )
         )

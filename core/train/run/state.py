@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import re
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -17,6 +18,7 @@ from filelock import FileLock, Timeout
 from core.language import N_, _
 from core.train.run.directory import LAUNCHED_FILE, LOCK_FILE, STATE_FILE
 from core.train.run.disk import storage_error, to_json, write_atomically
+from core.train.run.fields import is_count, is_number, is_text, numbers_by_name, optional
 from core.units import ByteUnit, format_bytes
 
 STATES: Final = (
@@ -188,17 +190,17 @@ def read_state(directory: Path, created: float = 0.0) -> RunState:
 
 def state_sentence(state: RunState, unit: ByteUnit = "GiB") -> str:
     """Return what the run has to say of its state, in the reader's language; may be empty."""
-    if not state.message:
-        return ""
-    try:
-        values = {
-            name: format_bytes(value, unit) if name.endswith("_bytes") else value
-            for name, value in state.values.items()
-        }
-        messages = [state.message, *([OTHERS_ON_THE_GPU] if "others" in values else [])]
-        return " ".join(_(message).format(**values) for message in messages)
-    except (LookupError, ValueError, TypeError):
-        return state.message  # it holds a brace of its own, as a file name may
+
+    def written(brace: re.Match[str]) -> str:
+        value = state.values.get(brace[1])
+        if value is None:
+            return brace[0]
+        return format_bytes(value, unit) if brace[1].endswith("_bytes") else str(value)
+
+    others = [OTHERS_ON_THE_GPU] if "others" in state.values else []
+    messages = " ".join(_(message) for message in (state.message, *others) if message)
+    # What a file says is filled in and never formatted: {x:1000000000} would fill the memory.
+    return re.sub(r"\{(\w+)\}", written, messages)
 
 
 def note_launched(directory: Path, pid: int) -> None:
@@ -239,16 +241,17 @@ def _stored_state(directory: Path, created: float) -> RunState:
 def _parse(data: Any) -> RunState:  # noqa: ANN401  whatever JSON the file holds
     known = {field.name for field in fields(RunState)}
     state = RunState(**{key: value for key, value in data.items() if key in known})
-    numbers: list[object] = [state.step, state.attempt, state.time]
-    numbers += [state.learning_rate_multiplier, state.trained_seconds]
-    texts: tuple[object, ...] = (state.reason, state.message, state.gpu_name, state.gpu_uuid)
-    held: object = state.resident_bytes
-    values: object = state.values
+    numbers = (state.time, state.learning_rate_multiplier, state.trained_seconds)
+    counts: tuple[object, ...] = (state.step, state.attempt)
+    maybe: tuple[object, ...] = (state.pid, state.resident_bytes)
+    texts = (state.reason, state.message, state.gpu_name, state.gpu_uuid)
     sound = (
-        all(isinstance(number, int | float) and 0 <= number < 1e15 for number in numbers)
-        and all(isinstance(text, str) for text in texts)
-        and (held is None or (isinstance(held, int) and held >= 0))
-        and isinstance(values, dict)
+        all(is_number(number) and 0 <= number < 1e15 for number in numbers)
+        and all(map(is_count, counts))
+        and all(map(optional(is_count), maybe))
+        and all(map(is_text, texts))
+        and optional(is_number)(state.max_steps_per_second)
+        and numbers_by_name(state.values)
     )
     if state.state not in STATES or not sound:
         raise ValueError(f"{state.state!r} is not a state of a run")

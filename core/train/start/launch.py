@@ -5,26 +5,45 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Final, cast
+
+from filelock import FileLock, Timeout
 
 from core.budget.by_hand.gpt import Precision, training_memory
+from core.language import _
 from core.machine import installed_version
 from core.train.child import ROOT, child_environment
 from core.train.control.commands import send
-from core.train.control.device import device_holder, refuse_if_busy
+from core.train.control.device import (
+    DeviceBusyError,
+    device_holder,
+    is_held_by,
+    locks_folder,
+    refuse_if_busy,
+)
 from core.train.control.training_device import training_devices
-from core.train.run.directory import new_run_name, runs_directory, write_info
+from core.train.run.directory import new_run_name, runs_directory, section, write_info
 from core.train.run.disk import RunStorageError, storage_error
 from core.train.run.reader import RunReader
-from core.train.run.state import RunState, note_launched, write_state
+from core.train.run.state import (
+    STARTING_SECONDS,
+    RunState,
+    launched_is_alive,
+    note_launched,
+    write_state,
+)
 from core.train.start.peak import peak_of_run
 from core.train.start.plan import Prepared
 from core.train.start.presets import fit_steps, predicted_seconds
 from core.train.start.timing import Timing, config_flops, is_worth_timing, measure_timing
 from core.train.text.dataset import save_dataset
+
+_LOOK_SECONDS: Final = 0.05
 
 
 def start_run(
@@ -52,14 +71,62 @@ def start_run(
     if prepared.config.gpu and prepared.config.may_use_cuda:
         training_devices("cuda", prepared.config.gpu)
     timing = timing_for(prepared, wait=wait)
-    if not wait:
-        refuse_if_busy(timing.device, prepared.config.gpu)
     if seconds is not None:
         config = fit_steps(prepared.config, seconds, timing.seconds_per_step)
         prepared = replace(prepared, config=config)
-    directory = create_run(prepared, timing, runs_dir or runs_directory())
-    spawn_worker(directory, wait=wait)
+    folder = runs_dir or runs_directory()
+    begin = partial(create_run, prepared, timing, folder)
+    return launch(begin, timing.device, prepared.config.gpu, wait=wait)
+
+
+def launch(
+    begin: Callable[[], Path], device: str, gpu: str, *, wait: bool = False, run: str = ""
+) -> Path:
+    """Start a worker for the run that `begin` writes down and returns.
+
+    Of two starts at once the second finds the device taken: nobody else starts a worker on this
+    machine until this one holds its device, or has ended.
+
+    Args:
+        begin: Called once the device is known to be free.
+        device: "cpu", "cuda" or "mps".
+        gpu: Which GPU, as in `training_devices`; empty for any.
+        wait: If another run has the device, stand in the queue instead of refusing.
+        run: The run that is resumed.
+
+    Raises:
+        DeviceBusyError: If the device is taken.
+        RunStorageError: If the directory cannot be written to.
+    """
+    starting = FileLock(locks_folder() / "start.lock", thread_local=False)
+    try:
+        starting.acquire(timeout=STARTING_SECONDS)
+    except Timeout as error:
+        message = _("Another run is just starting on this machine; try again when it trains.")
+        raise DeviceBusyError(message) from error
+    try:
+        if not wait:
+            refuse_if_busy(device, gpu, by=run)
+        directory = begin()
+        spawn_worker(directory, wait=wait)
+    except BaseException:
+        starting.release()
+        raise
+    attend = partial(
+        _attend, starting, directory, lambda: wait or is_held_by(directory.name, device, gpu)
+    )
+    threading.Thread(target=attend, daemon=True, name=f"start {directory.name}").start()
     return directory
+
+
+def _attend(starting: FileLock, directory: Path, is_under_way: Callable[[], bool]) -> None:
+    """Let others start as soon as the worker holds its device or has ended."""
+    until = time.monotonic() + STARTING_SECONDS
+    try:
+        while launched_is_alive(directory) and not is_under_way() and time.monotonic() < until:
+            time.sleep(_LOOK_SECONDS)
+    finally:
+        starting.release()
 
 
 def resume_run(directory: Path, *, wait: bool = False, by: str = "page") -> None:
@@ -72,11 +139,19 @@ def resume_run(directory: Path, *, wait: bool = False, by: str = "page") -> None
 
     Raises:
         ValueError: If it holds no run that this version can go on with.
+        DeviceBusyError: If the device is taken.
         RunStorageError: If it cannot be written to.
     """
-    RunReader(directory).read_new()
-    send(directory, "resume", by=by)  # a stop that came too late for the last worker is taken back
-    spawn_worker(directory, wait=wait)
+    reader = RunReader(directory)
+    reader.read_new()
+    device = section(reader.info, "resolved", directory)["device"]
+
+    def begin() -> Path:
+        send(directory, "resume", by=by)  # takes back a stop that came too late for the last worker
+        return directory
+
+    gpu = reader.info["config"].get("gpu", "")
+    launch(begin, device, gpu, wait=wait, run=directory.name)
 
 
 def timing_for(prepared: Prepared, *, wait: bool = False) -> Timing:

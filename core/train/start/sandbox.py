@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -18,9 +19,10 @@ from core.train.config import TrainConfig
 from core.train.control.commands import send
 from core.train.control.device import DeviceBusyError, refuse_if_busy
 from core.train.run.directory import runs_directory
+from core.train.run.disk import sentence_of
 from core.train.run.shelf import delete, list_runs
 from core.train.run.state import FINAL_STATES, read_state
-from core.train.start.launch import create_run, spawn_worker, timing_for
+from core.train.start.launch import create_run, launch, timing_for
 from core.train.start.plan import Prepared, device_in_use, predict_run, prepare
 from core.train.start.presets import fit_steps
 from core.units import format_count, format_seconds
@@ -102,11 +104,9 @@ def start_sandbox_run(prepared: Prepared) -> Path:
     gpu = now.config.gpu
     refuse_if_busy(device_in_use()[0], gpu)  # before timing, which would disturb the class's run
     timing = timing_for(now)
-    refuse_if_busy(timing.device, gpu)
     short = replace(now, config=capped(now.config, timing.seconds_per_step))
-    directory = create_run(short, timing, runs_directory(), sandbox=True)
-    spawn_worker(directory)
-    return directory
+    begin = partial(create_run, short, timing, runs_directory(), sandbox=True)
+    return launch(begin, timing.device, gpu)
 
 
 def sweep_sandbox(runs_dir: Path | None = None, num_kept: int = NUM_KEPT) -> None:
@@ -274,7 +274,7 @@ class SandboxQueue:
         except DeviceBusyError:
             return  # a run of the class trains: look again
         except (ValueError, OSError, RuntimeError) as error:
-            ticket.error = str(error)
+            ticket.error = sentence_of(error)
         else:
             self._running, ticket.run = directory, directory.name
             self._deadline = time.monotonic() + MAX_SECONDS + _GRACE

@@ -3,6 +3,7 @@
 Why apart: a session decides what is done when; it need not know how each thing is told.
 """
 
+import errno
 import time
 from typing import Final
 
@@ -14,6 +15,7 @@ from core.train.learning.memory_watch import MemoryWatch
 from core.train.learning.sampler import Sampler
 from core.train.learning.schedule import milestone_steps
 from core.train.learning.trainer import LaunchedStep, StepResult, Trainer
+from core.train.run.directory import milestones
 from core.train.run.disk import RunStorageError
 from core.train.run.records import NON_FINITE, SKIPPED, StepRecord
 from core.train.run.store import RunStore
@@ -173,11 +175,22 @@ class Observer:
             directory = self.store.directory
             path, num_bytes = save_checkpoint(directory, self.trainer, orders, loss)
         except RunStorageError as error:
+            if self._milestone_made_way(error):
+                return self.save(orders)
             self._not_saved(error)
             return False
         self.saved_step = step
         told = {"file": path.name, "num_bytes": num_bytes, "validation_loss": loss}
         self.store.append_event("checkpoint", step, **told)
+        return True
+
+    def _milestone_made_way(self, error: RunStorageError) -> bool:
+        """Delete the newest milestone if the disk is full; from then on none is written."""
+        kept = milestones(self.store.directory)
+        if not kept or error.errno not in (None, errno.ENOSPC, errno.EDQUOT):
+            return False  # torch tells of a full disk without a number
+        kept[-1].unlink(missing_ok=True)
+        self._milestones = ()
         return True
 
     def non_finite(self, result: StepResult) -> None:

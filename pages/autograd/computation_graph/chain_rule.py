@@ -4,8 +4,8 @@ from typing import Final
 
 import streamlit as st
 
-from core.autograd.formulas.substitution import substituted
-from core.autograd.formulas.table import describe, formula_of
+from core.autograd.formulas.substitution import described, holds, substituted
+from core.autograd.formulas.table import formula_of
 from core.autograd.graph import Node
 from core.language import _, ngettext
 from pages.autograd.computation_graph.inputs import ASK, Case
@@ -27,16 +27,16 @@ def chain_rule(case: Case) -> Shown:
     more = ngettext("{count} further node is not listed.", "{count} further nodes are not listed.",
                     max(left, 0))  # fmt: skip
     return Shown(
-        headline=_headline(ran),
+        headline=_headline(case, ran),
         notes=[more.format(count=left)] if left > 0 else [],
         code=snippet(case),
     )
 
 
-def _headline(ran: list[Node]) -> str:
+def _headline(case: Case, ran: list[Node]) -> str:
     if not ran:
         return _("No node ran: there is no gradient to follow")
-    known = sum(formula_of(node.type) is not None for node in ran)
+    known = sum(holds(node, case.capture.edges) for node in ran)
     message = ngettext(
         "{count} derivative, one after another, gives every gradient",
         "{count} derivatives, one after another, give every gradient",
@@ -54,10 +54,9 @@ def _show(case: Case, number: int, node: Node) -> None:
     else:
         label, rule, numbers = st.columns([2, 3, 4])
     label.markdown(f"{number}. `{node.label}`")
-    if formula is None or not formula.inputs:
-        rule.caption(describe(node.type))
-        return
-    rule.latex(formula.latex)
-    text = substituted(node, case.capture.edges)
-    if text:
+    if formula is not None and formula.inputs and holds(node, case.capture.edges):
+        rule.latex(formula.latex)
+    else:
+        rule.caption(described(node, case.capture.edges))
+    if text := substituted(node, case.capture.edges):
         numbers.latex(text)

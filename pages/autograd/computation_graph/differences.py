@@ -6,10 +6,10 @@ from typing import Final
 import streamlit as st
 
 from core.autograd.built_graphs import BUILT_GRAPHS
-from core.autograd.differences import Difference, finite_differences
+from core.autograd.differences import Difference, Reason, finite_differences
 from core.autograd.module_differences import module_differences
 from core.autograd.program import function_of
-from core.language import _, ngettext
+from core.language import N_, _, ngettext
 from pages.autograd.computation_graph.inputs import Case
 from pages.autograd.computation_graph.snippets import snippet
 from pages.server.background import jobs
@@ -18,6 +18,21 @@ from pages.shared.settings import presenting
 from pages.shared.tabbed_page import Shown
 
 _FEW: Final = 6  # elements of one leaf in the table
+_REASONS: Final[dict[Reason, str]] = {
+    "cut": N_(
+        "The graph is cut between {names} and the result: autograd takes the value there as a "
+        "constant, finite differences move it too; both numbers are right"
+    ),
+    "hook": N_("A hook changes the gradient on the way to {names}: what arrives is not the slope"),
+    "edge": N_(
+        "At {names} there is no finite slope to compare: the domain ends, the function jumps, or "
+        "the slope is infinite"
+    ),
+    "kink": N_("{names} sits at a kink: the slopes to both sides differ, and autograd chose one"),
+}
+_SHORT: Final[dict[Reason, str]] = {
+    "cut": N_("cut"), "hook": N_("hook"), "edge": N_("no finite slope"), "kink": N_("kink"),
+}  # fmt: skip
 
 
 def differences(case: Case) -> Shown:
@@ -59,16 +74,14 @@ def _compared_built(key: str, number: int) -> dict[str, Difference]:
 
 
 def _headline(found: dict[str, Difference]) -> str:
-    wrong = [name for name, each in found.items() if not each.agrees and not each.at_kink]
+    wrong = [name for name, each in found.items() if each.is_wrong]
     if wrong:
         message = _("The backward pass of {names} is wrong: nearby values of the function disagree")
-        return message.format(names=", ".join(f"`{name}`" for name in wrong))
-    kinks = [name for name, each in found.items() if each.at_kink]
-    if kinks:
-        message = _(
-            "{names} sits at a kink: the slopes to both sides differ, and autograd chose one"
-        )
-        return message.format(names=", ".join(f"`{name}`" for name in kinks))
+        return _naming(wrong, message)
+    for reason, message in _REASONS.items():
+        names = [name for name, each in found.items() if each.reason == reason]
+        if names:
+            return _naming(names, _(message))
     count = sum(each.num_checked for each in found.values())
     worst = max(each.relative_error for each in found.values())
     message = ngettext(
@@ -79,29 +92,36 @@ def _headline(found: dict[str, Difference]) -> str:
     return message.format(count=count, error=f"{worst:.1g}")
 
 
+def _naming(names: list[str], message: str) -> str:
+    return message.format(names=", ".join(f"`{name}`" for name in names))
+
+
 def _show(found: dict[str, Difference]) -> None:
     table: dict[str, list[str]] = {
         _("Leaf"): list(found),
         _("Autograd"): [_numbers(each.gradient) for each in found.values()],
         _("Finite differences"): [_numbers(each.estimate) for each in found.values()],
-        _("Relative error"): [f"{each.relative_error:.1g}" for each in found.values()],
-        _("Agrees"): [
-            _("kink") if each.at_kink else "✓" if each.agrees else "✗" for each in found.values()
-        ],
+        _("Relative error"): [_numbers((each.relative_error,), ".1g") for each in found.values()],
+        _("Agrees"): [_verdict(each) for each in found.values()],
     }
     if presenting():
         table.pop(_("Relative error"))
     show_table(table)
 
 
-def _numbers(values: tuple[float, ...]) -> str:
-    text = ", ".join(f"{value:.6g}" for value in values[:_FEW])
+def _verdict(each: Difference) -> str:
+    return _(_SHORT[each.reason]) if each.reason else "✓" if each.agrees else "✗"
+
+
+def _numbers(values: tuple[float, ...], digits: str = ".6g") -> str:
+    text = ", ".join(format(value, digits).replace("inf", "∞") for value in values[:_FEW])
     return f"{text}, …" if len(values) > _FEW else text
 
 
 def _notes(found: dict[str, Difference]) -> list[str]:
     rule = _(
-        "Each element is moved by a small h to both sides: (y(x + h) − y(x − h)) / 2h, in float64."
+        "Each element is moved by a small h to both sides: (y(x + h) − y(x − h)) / 2h, in float64. "
+        "Of two steps h, the one that comes closer to autograd is shown."
     )
     along = _(
         "A leaf of more than 64 elements, and each parameter of a module, is moved along one "

@@ -6,7 +6,7 @@ from typing import Final
 import streamlit as st
 
 from core.autograd.collapse import collapse
-from core.autograd.errors import explain_error, explain_warnings
+from core.autograd.errors import Explanation
 from core.autograd.graph import Capture
 from core.language import N_, _, ngettext
 from core.units import format_bytes
@@ -16,7 +16,9 @@ from pages.autograd.computation_graph.run_step import about_the_batch
 from pages.autograd.computation_graph.snippets import snippet
 from pages.components.computation_graph.computation_graph import computation_graph
 from pages.components.computation_graph.texts import draw, number_text, signed
+from pages.shared.lessons import in_language
 from pages.shared.settings import presenting, unit_system
+from pages.shared.start.torch_errors import TorchError, error_of
 from pages.shared.tabbed_page import Part, Shown
 from pages.shared.tensors.program import show_verbatim
 
@@ -77,16 +79,10 @@ def _choose(opened: tuple[str, ...], what: str, value: str) -> None:
 
 
 def _headline(case: Case) -> str:
-    capture = case.capture
-    explained = explain_error(capture, case.source)
+    explained, _warned = case.explanations
     if explained is not None:
-        return explained.sentence
-    broken = next((node for node in capture.nodes if node.finding), None)
-    if broken is not None:
-        message = _(
-            "`{label}` makes {what} of a finite gradient: its derivative there is not finite"
-        )
-        return message.format(label=broken.label, what={"nan": "NaN"}.get(broken.finding, "∞"))
+        known = _known(explained)
+        return in_language(known.why) if known else explained.sentence
     nudged = case.nudged
     if nudged is None:
         return _size(case)
@@ -104,10 +100,10 @@ def _headline(case: Case) -> str:
 
 
 def _size(case: Case) -> str:
-    """Return how large the graph is and what it keeps, where no single change can be compared."""
+    """Return how large the graph is and what it lets go, where no single change can be compared."""
     capture = case.capture
     ran = len(capture.order)
-    most = max((event.saved_bytes for event in capture.events), default=0)
+    freed = sum(event.num_bytes for event in capture.events if event.kind == "release")
     message = ngettext(
         "{name}: backward runs {count} node and frees {size} of saved tensors on the way",
         "{name}: backward runs {count} nodes and frees {size} of saved tensors on the way",
@@ -116,26 +112,44 @@ def _size(case: Case) -> str:
     name = _(case.built.title) if case.built else _("This program")
     if case.run is not None:
         name = case.run.words
-    return message.format(name=name, count=ran, size=format_bytes(most, unit_system()))
+    return message.format(name=name, count=ran, size=format_bytes(freed, unit_system()))
+
+
+def _known(explained: Explanation) -> TorchError | None:
+    """Return Home's row of an error that has nothing to do with gradients."""
+    return error_of(explained.torch_message) if explained.kind == "other" else None
 
 
 def _explain(case: Case) -> None:
-    """Say why torch refused, what to do, and how the program runs."""
-    explained = explain_error(case.capture, case.source)
-    if explained is None:
+    """Say why torch refused or warned, or what made NaN; what to do, and how the program runs."""
+    explained, warned = case.explanations
+    if explained is None and not warned:
         return
     with st.container(key=ASK.key("refused")):
-        st.markdown(f":material/block: {explained.advice}")
-        if explained.rewrite:
-            st.caption(_("This runs:"))
-            show_verbatim(explained.rewrite)
-            st.button(
-                _("Take it over"),
-                key=ASK.key("rewrite"),
-                on_click=lambda: ASK.set("code", explained.rewrite),
-            )
-        if explained.torch_message:
-            show_verbatim(explained.torch_message)
+        if explained is not None:
+            known = _known(explained)
+            icon = "warning" if explained.kind == "not_finite" else "block"
+            advice = in_language(known.fix) if known else explained.advice
+            st.markdown(f":material/{icon}: {advice}")
+            _show_way_out(explained, "rewrite")
+        for number, each in enumerate(warned):
+            st.markdown(f":material/warning: {each.sentence} {each.advice}")
+            _show_way_out(each, f"rewrite_{number}")
+
+
+def _show_way_out(explained: Explanation, key: str) -> None:
+    """Show the program as it runs, and torch's own words."""
+    if explained.rewrite:
+        is_finite = explained.kind == "not_finite"
+        st.caption(_("The same values, and finite gradients:") if is_finite else _("This runs:"))
+        show_verbatim(explained.rewrite)
+        st.button(
+            _("Take it over"),
+            key=ASK.key(key),
+            on_click=lambda: ASK.set("code", explained.rewrite),
+        )
+    if explained.torch_message:
+        show_verbatim(explained.torch_message)
 
 
 def _notes(case: Case, *, collapsed: bool) -> list[str]:
@@ -148,7 +162,6 @@ def _notes(case: Case, *, collapsed: bool) -> list[str]:
             "{count} nodes are too many to read: modules are closed. Open one with a click."
         )
         notes.append(message.format(count=count))
-    notes += [each.sentence for each in explain_warnings(capture, case.source)]
     if any(saved.kind == "packed" for node in capture.nodes for saved in node.saved):
         notes.append(
             _("Checkpointed parts keep no tensors here: backward runs their forward pass again.")

@@ -9,8 +9,10 @@ import streamlit as st
 
 from core.autograd.built_graphs import BUILT_GRAPHS, BuiltGraph, capture_built
 from core.autograd.differences import Nudge, nudge
+from core.autograd.errors import Explanation, explain_error, explain_warnings
 from core.autograd.graph import Capture
 from core.autograd.leaves import leaves_in, written_leaves
+from core.autograd.not_finite import explain_not_finite
 from core.autograd.presets import PRESETS
 from core.autograd.program import capture_program, function_of
 from core.language import _, current_language
@@ -30,6 +32,7 @@ START: Final = PRESETS["square"]
 PROGRAM: Final = "program"
 PRESENT_HEIGHT: Final = 122  # pixels of the field, so that the slider below stays in sight
 _MAX_LEAVES: Final = 400  # letters
+Explanations = tuple[Explanation | None, tuple[Explanation, ...]]
 _MAX_NAME: Final = 80  # letters of a run's name, and some more, so that a wrong one is told
 
 
@@ -43,6 +46,7 @@ class Case:
         built: The row of a graph that is built, and its number.
         run: The run whose step was captured; None of a program and of a graph that is built.
         capture: What ran.
+        explanations: Why it ended early, or what made NaN; None of neither. And torch's warnings.
         as_tensors: Whether values are drawn as nodes, and operations between them.
         is_heated: Whether nodes are coloured by their gradient's norm.
         leaf: The leaf that is changed; "" if there is none.
@@ -52,6 +56,7 @@ class Case:
     source: str
     leaves: Mapping[str, Any]  # torch tensors
     capture: Capture
+    explanations: Explanations = (None, ())
     as_tensors: bool = False
     is_heated: bool = False
     built: BuiltGraph | None = None
@@ -102,14 +107,16 @@ def _built(row: BuiltGraph) -> Case:
     number = ASK.slider("number", _(row.number), row.low, row.high, default=row.default, step=1)
     st.button(_("Write a program"), key=ASK.key("to_program"), on_click=_to_program)
     capture = captured_built(row.key, number, current_language())
-    return Case(source="", leaves={}, capture=capture, built=row, number=number)
+    told = explain_error(capture), explain_warnings(capture)
+    return Case(source="", leaves={}, capture=capture, explanations=told, built=row, number=number)
 
 
 def _of_run(name: str) -> Case:
     st.button(_("Write a program"), key=ASK.key("to_program"), on_click=_to_program)
     run = newest_step(name)
     show_run(run)
-    return Case(source="", leaves={}, capture=captured_step(run), run=run)
+    capture = captured_step(run)
+    return Case(source="", leaves={}, capture=capture, explanations=_explained(capture), run=run)
 
 
 def _programmed() -> Case:
@@ -130,14 +137,20 @@ def _programmed() -> Case:
     )  # fmt: skip
     leaves = leaves_in(text)
     capture = captured_program(source, text, current_language())
+    case = Case(
+        source=source,
+        leaves=leaves,
+        capture=capture,
+        explanations=explanations(source, text, current_language()),
+    )
     names = [name for name, x in leaves.items() if x.requires_grad]
     if not names:
-        return Case(source=source, leaves=leaves, capture=capture)
+        return case
     leaf = ASK.selectbox("leaf", _("Change"), tuple(names), default=names[0])
     delta = ASK.slider(
         "by", _("Change of {name}").format(name=leaf), -1.0, 1.0, default=0.1, step=0.05
     )
-    return Case(source=source, leaves=leaves, capture=capture, leaf=leaf, delta=delta)
+    return replace(case, leaf=leaf, delta=delta)
 
 
 def _looks() -> tuple[bool, bool]:
@@ -182,6 +195,20 @@ _cached = partial(st.cache_resource, max_entries=64, show_spinner=False)
 def captured_program(source: str, leaves: str, language: str) -> Capture:  # noqa: ARG001
     """Return a program's capture; sessions share it."""
     return capture_program(source, leaves_in(leaves))
+
+
+@_cached()
+def explanations(source: str, leaves: str, language: str) -> Explanations:
+    """Return why a program's capture ended early, and its warnings; sessions share them."""
+    capture, tensors = captured_program(source, leaves, language), leaves_in(leaves)
+    return _explained(capture, source, tensors)
+
+
+def _explained(
+    capture: Capture, source: str = "", tensors: Mapping[str, Any] | None = None
+) -> Explanations:
+    told = explain_error(capture, source, tensors) or explain_not_finite(capture, source, tensors)
+    return told, explain_warnings(capture, source, tensors)
 
 
 @_cached()

@@ -1,5 +1,6 @@
 """The program as plain PyTorch, which runs anywhere with torch."""
 
+import re
 from typing import Final
 
 from pages.autograd.computation_graph.inputs import Case
@@ -31,9 +32,9 @@ def snippet(case: Case) -> str:
     body = case.source.strip()
     if "backward" not in body:
         body = _with_backward(body)
-    if case.capture.error is not None:
+    if case.capture.error is not None and case.capture.error.kind != "ExpressionError":
         indented = "\n".join(f"    {line}" for line in body.split("\n"))
-        body = f"try:\n{indented}\nexcept RuntimeError as error:\n    print(error)"
+        body = f"try:\n{indented}\nexcept Exception as error:\n    print(error)"
     return "\n".join([*_given(case), body, *_printed(case)])
 
 
@@ -49,7 +50,8 @@ def _given(case: Case) -> list[str]:
     lines = ["import torch", "from torch.nn import functional as F", ""]
     for name, x in case.leaves.items():
         more = ", requires_grad=True" if x.requires_grad else ""
-        lines.append(f"{name} = torch.tensor({x.tolist()}{more})")
+        values = re.sub(r"\b(inf|nan)\b", r"torch.\1", str(x.tolist()))
+        lines.append(f"{name} = torch.tensor({values}{more})")
     return lines
 
 

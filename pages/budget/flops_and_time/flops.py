@@ -11,7 +11,7 @@ from core.budget.by_hand.rules import flops_rule, two_layer_flops
 from core.budget.catalogue.models import MODELS
 from core.budget.compute.conventions import crossing, six_nd_ratio
 from core.budget.compute.step_flops import model_flops, step_flops
-from core.budget.item import Item
+from core.budget.item import Item, hedged
 from core.budget.recipe import TrainingRecipe
 from core.budget.weights.parameters import counts
 from core.figures.budget.flops_and_time.flops import (
@@ -112,17 +112,18 @@ def components(chosen: Step) -> Shown:
     rule = flops_rule(counts(spec).active, context)
     forward = step.child("forward")
     scores = sum(part.amount for part in forward.walk() if "scores" in part.name)
+    said = _(
+        "{flops} for one step of {model} on {tokens} tokens: {ratio} × the 6ND rule; attention "
+        "scores are {share} of the forward pass"
+    ).format(
+        model=spec.name,
+        tokens=f"{context:,}",
+        flops=hedged(format_flops(step.amount), step),
+        ratio=f"{step.amount / rule.amount:.3f}",
+        share=format_percent(scores / forward.amount),
+    )
     return Shown(
-        headline=_(
-            "{flops} for one step of {model} on {tokens} tokens: {ratio} × the 6ND rule; attention "
-            "scores are {share} of the forward pass"
-        ).format(
-            model=spec.name,
-            tokens=f"{context:,}",
-            flops=format_flops(step.amount),
-            ratio=f"{step.amount / rule.amount:.3f}",
-            share=format_percent(scores / forward.amount),
-        ),
+        headline=said[:1].upper() + said[1:],
         charts=[Chart(picture=components_picture(step, look()), file_name="step-flops")],
         numbers=[
             (_("One step"), step),

@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.budget.budget import Budget
 from core.budget.cluster import MAX_DEVICES, Cluster
-from core.budget.item import Item
+from core.budget.item import Item, hedged
 from core.budget.recipe import TrainingRecipe
 from core.budget.share import check_split
 from core.budget.training.duration import reached_mfu, training_time
@@ -225,14 +225,15 @@ def _row(plan: Plan, cluster: Cluster, count: int) -> tuple[str, Item]:
 
 def sentence(plan: Plan, time: Item, mfu: Item) -> str:
     """Return the headline: what is trained on what, how long, and what it makes of the peak."""
-    return _("{time} at {mfu} MFU: {model} on {tokens} T tokens with {count} × {device}").format(
+    said = _("{time} at {mfu} MFU: {model} on {tokens} T tokens with {count} × {device}").format(
         model=plan.model.spec.name,
         tokens=plain(plan.trillions),
         count=f"{plan.count:,}",
         device=plan.device.device.name,
-        time=format_seconds(time.amount),
+        time=hedged(format_seconds(time.amount), time),
         mfu=format_percent(mfu.amount),
     )
+    return said[:1].upper() + said[1:]
 
 
 def step_words(plan: Plan, cluster: Cluster) -> str:
@@ -253,9 +254,16 @@ def memory_words(budget: Budget) -> str:
     """Return that the plan does not fit, if so; a time is no promise that it does."""
     if budget.fits:
         return ""
-    return _(
+    said = _(
         "It does not fit: even with one sequence at a time a device needs {need} and has "
         "{capacity}. The time is that of the work alone."
-    ).format(
-        need=look().format_bytes(budget.item.amount), capacity=look().format_bytes(budget.capacity)
+    )
+    if budget.item.guess:
+        said = _(
+            "It may not fit: even with one sequence at a time a device needs {need} and has "
+            "{capacity}. The time is that of the work alone."
+        )
+    return said.format(
+        need=hedged(look().format_bytes(budget.item.amount), budget.item),
+        capacity=look().format_bytes(budget.capacity),
     )

@@ -6,7 +6,7 @@ from typing import Final
 
 import streamlit as st
 
-from core.budget.item import Item
+from core.budget.item import Item, hedged
 from core.budget.weights.gguf import bits_per_weight, gguf_files
 from core.budget.weights.sizes import nearest_model
 from core.budget.weights.stored import Size
@@ -64,11 +64,10 @@ def sentence(size: Size, items: Mapping[str, Item], case: Case) -> str:
     first = _("{model} in {recipe} is {memory}: {bits} bits per weight").format(
         model=size.name,
         recipe=recipe,
-        memory=look().format_bytes(items[recipe].amount),
+        memory=hedged(look().format_bytes(items[recipe].amount), items[recipe]),
         bits=f"{bits_per_weight(size.spec, items[recipe]):.2f}",
     )
-    amounts = {name: item.amount for name, item in items.items()}
-    return first + _("; ") + what_fits(case.line, amounts)
+    return first + _("; ") + what_fits(case.line, items)
 
 
 def write_code(size: Size, items: Mapping[str, Item]) -> str:

@@ -12,7 +12,7 @@ from core.budget.weights.stored import Size, size_of
 from core.figures.budget.model_sizes.one_model import Line
 from core.language import _
 from core.units import format_count
-from pages.shared.budget.choices import choose_device
+from pages.shared.budget.choices import AS_RELEASED, RELEASED, choose_device
 from pages.shared.budget.own_config import own_model
 from pages.shared.inputs import Inputs
 from pages.shared.sides import box
@@ -54,7 +54,14 @@ def choose_case() -> Case:
     """Show the inputs, the slider of sizes first, and return what was chosen."""
     # Whether it slides is known when all have been asked.
     first = box(st.container, key="sizes_slider")
-    chosen = ASK.select_slider("format", _("Weight format"), OFFERED, default=DEFAULT_FORMAT)
+    chosen = ASK.select_slider(
+        "format",
+        _("Weight format"),
+        (RELEASED, *OFFERED),
+        default=RELEASED,
+        labels=lambda word: _("as released") if word == RELEASED else word,
+        help=_(AS_RELEASED),
+    )
     device = choose_device(ASK, default=DEFAULT_DEVICE).device
     with box(st.popover, _("Settings"), icon=":material/tune:", key="sizes_settings"):
         formats = ASK.several(
@@ -83,6 +90,10 @@ def choose_case() -> Case:
             disabled=own is not None,
         )
     size = SIZES[word] if own is None else size_of("own", own[0])
+    if chosen == RELEASED:
+        chosen = (size.spec and size.spec.quantized) or DEFAULT_FORMAT
+        if chosen != DEFAULT_FORMAT and chosen not in formats:
+            formats = (chosen, *formats)
     line = Line(device.name, device.memory_usable)
     text = "" if own is None else own[1]
     return Case(

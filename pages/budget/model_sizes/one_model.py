@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from core.budget.item import Item
+from core.budget.item import Item, hedged
 from core.budget.weights.packed import packed_weights, read_packed
 from core.budget.weights.published import REASONS
 from core.budget.weights.stored import bits_per_value, num_in_format, weights_in
@@ -31,12 +31,12 @@ _EXPLAINED: Final = ("bfloat16", "int8_channel", "int4_group128")
 def one_model(case: Case) -> Shown:
     """Show the bytes of the model's weights, format by format."""
     items = {name: _weights(case, name) for name in case.formats}
-    amounts = {name: item.amount for name, item in items.items()}
+    own = dict(items)
     packed, refusal = packed_in(case)
     items |= packed
     picture = one_model_picture(case.size.name, items, case.line, landmarks(), look())
     return Shown(
-        headline=sentence(case, amounts) + as_its_config_says(packed),
+        headline=sentence(case, own) + as_its_config_says(packed),
         charts=[Chart(picture=picture, file_name="model-bytes")],
         numbers=[(name, items[name]) for name in (*_explained(case), *packed)],
         notes=[*beyond_notes(case), *refusal],
@@ -54,7 +54,8 @@ def _weights(case: Case, name: str) -> Item:
 
 def _explained(case: Case) -> Sequence[str]:
     """Return the formats whose bytes stand beside the picture: three of the usual, or the first."""
-    return [name for name in _EXPLAINED if name in case.formats] or case.formats[:3]
+    wanted = dict.fromkeys((case.format, *_EXPLAINED))
+    return [name for name in wanted if name in case.formats][:3] or case.formats[:3]
 
 
 def _code(case: Case, formats: Sequence[str]) -> str:
@@ -76,7 +77,7 @@ def _side(case: Case, formats: Sequence[str]) -> Compared:
     return Compared(
         name=_("{model} in {format}").format(model=case.size.name, format=case.format),
         rows=[(_("chosen format"), chosen), *rows],
-        verdict=verdict(chosen.amount, case.line),
+        verdict=verdict(chosen, case.line),
         code=_code(case, [case.format]),
     )
 
@@ -96,7 +97,7 @@ def as_its_config_says(packed: Mapping[str, Item]) -> str:
     """Return the bytes of the file that the reader's config.json stands beside, if it is packed."""
     return "".join(
         _("; as its quantization_config says ({format}): {memory}").format(
-            format=name, memory=look().format_bytes(item.amount)
+            format=name, memory=hedged(look().format_bytes(item.amount), item)
         )
         for name, item in packed.items()
     )
@@ -120,28 +121,34 @@ def beyond_notes(case: Case) -> list[str]:
     ]
 
 
-def sentence(case: Case, amounts: Mapping[str, float]) -> str:
+def sentence(case: Case, items: Mapping[str, Item]) -> str:
     """Return the weights in the chosen format, and the widest format that fits."""
     if case.format == DEFAULT_FORMAT:
         first = _("The weights of {model} take {bytes} in {format}: {count} × 2 bytes")
     else:
         first = _("The weights of {model} take {bytes} in {format}")
+    weights = _weights(case, case.format)
     first = first.format(
         model=case.size.name,
         format=case.format,
         count=format_exact(case.size.num_params),
-        bytes=look().format_bytes(_weights(case, case.format).amount),
+        bytes=hedged(look().format_bytes(weights.amount), weights),
     )
-    return first + _("; ") + what_fits(case.line, amounts)
+    return first + _("; ") + what_fits(case.line, items)
 
 
-def what_fits(line: Line, amounts: Mapping[str, float]) -> str:
-    """Return which formats a memory holds, and the widest of them."""
-    widest_first = sorted(amounts.items(), key=lambda each: -each[1])
-    fitting = [name for name, amount in widest_first if amount <= line.num_bytes]
-    if not fitting:
+def what_fits(line: Line, items: Mapping[str, Item]) -> str:
+    """Return which formats a memory holds, and the widest of them; of a guess, what it may."""
+    widest_first = sorted(items.items(), key=lambda each: -each[1].amount)
+    fitting = [name for name, item in widest_first if item.amount <= line.num_bytes]
+    is_guess = any(line.holds(item) == "close" for item in items.values())
+    if not fitting and is_guess:
+        fits = _("{device} ({memory}) may hold none of these formats")
+    elif not fitting:
         fits = _("{device} ({memory}) holds none of these formats")
-    elif len(fitting) == len(amounts):
+    elif is_guess:
+        fits = _("{device} ({memory}) may hold {format} and narrower")
+    elif len(fitting) == len(items):
         fits = _("{device} ({memory}) holds every format")
     else:
         fits = _("{device} ({memory}) holds {format} and narrower")

@@ -4,7 +4,7 @@ from typing import Final
 
 import streamlit as st
 
-from core.budget.item import Item
+from core.budget.item import Item, hedged
 from core.budget.weights.parameters import active_parameters, count_parameters, left_out
 from core.budget.weights.sizes import nearest_model
 from core.figures.budget.model_sizes.parts import parts_picture
@@ -64,13 +64,15 @@ def sentence(name: str, tree: Item, active: Item) -> str:
     largest = max(tree.children, key=lambda part: part.amount)
     said = _("{model}: {count} parameters, {share} of them in {part}").format(
         model=name,
-        count=format_exact(round(tree.amount)),
+        count=hedged(format_exact(round(tree.amount)), tree),
         share=format_percent(largest.amount / tree.amount),
         part=_(largest.name),
     )
     if active.amount == tree.amount:
         return said
-    return said + _("; {active} active for a token").format(active=format_count(active.amount))
+    return said + _("; {active} active for a token").format(
+        active=hedged(format_count(active.amount), active)
+    )
 
 
 def write_code(tree: Item, active: Item) -> str:

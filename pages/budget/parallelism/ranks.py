@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from core.budget.budget import Budget, at_peak
-from core.budget.item import Item
+from core.budget.item import Item, hedged
 from core.budget.parallel.communication import communication, exposed_seconds
 from core.budget.parallel.ranks import RankGrid, rank_grid
 from core.budget.parallel.sharding import Sharding, shardings
@@ -30,6 +30,7 @@ def ranks(case: Case) -> Shown:
         num_bytes=[stage.num_bytes for stage in budget.stages],
         num_layers=[share.num_layers for share in shares(case.spec, case.cluster)],
         capacity=budget.capacity,
+        is_guess=budget.item.guess,
         ranks_of_a_replica=case.cluster.tensor * case.cluster.context,
     )
     drawn = [_ranks_drawn(view.grid, case.cluster.num_devices)] if view.grid.is_cut else []
@@ -59,14 +60,15 @@ def _ranks_sentence(case: Case, budget: Budget) -> str:
         "close": _("it may fit"),
         "too_big": _("it does not fit"),
     }
+    is_sure = budget.fits or not budget.item.guess
     return _("{model} on {devices} × {device}: {who}, {held} of {capacity}: {verdict}").format(
         model=case.spec.name,
         devices=format_exact(case.cluster.num_devices),
         device=case.cluster.device.name,
         who=_who_holds_most(case, budget),
-        held=look().format_bytes(budget.item.amount),
+        held=hedged(look().format_bytes(budget.item.amount), budget.item),
         capacity=look().format_bytes(budget.capacity),
-        verdict=words[budget.verdict],
+        verdict=words[budget.verdict] if is_sure else _("it may not fit"),
     )
 
 
@@ -143,7 +145,7 @@ def stages(case: Case) -> Shown:
     numbers = _numbers(case, budget)
     sent = dict(numbers)[_("Sent in a step")]
     return Shown(
-        headline=_stages_sentence(case, budget, sent.amount),
+        headline=_stages_sentence(case, budget, sent),
         charts=[Chart(picture=stages_picture(bars, budget.capacity, look()), file_name="stages")],
         numbers=numbers,
         beside=_memory_link(case),
@@ -151,7 +153,7 @@ def stages(case: Case) -> Shown:
     )
 
 
-def _stages_sentence(case: Case, budget: Budget, sent: float) -> str:
+def _stages_sentence(case: Case, budget: Budget, sent: Item) -> str:
     """Return what a device of the plan holds at most, and what it sends."""
     amounts = [stage.amount for stage in budget.stages]
     most = max(amounts)
@@ -161,9 +163,9 @@ def _stages_sentence(case: Case, budget: Budget, sent: float) -> str:
             count=format_exact(case.cluster.num_devices),
             device=case.cluster.device.name,
         ),
-        "held": look().format_bytes(most),
+        "held": hedged(look().format_bytes(most), budget.largest),
         "capacity": look().format_bytes(budget.capacity),
-        "sent": look().format_bytes(sent),
+        "sent": hedged(look().format_bytes(sent.amount), sent),
     }
     if most == min(amounts):
         said = _("{plan}: each device holds {held} of {capacity} and sends {sent} in a step")
@@ -198,14 +200,18 @@ def _sharding_sentence(ways: Sequence[Sharding], num_replicas: int) -> str:
     by_key = {way.key: way for way in ways}
     if num_replicas == 1:
         return _("One replica has nobody to share with: {size} of states in every way").format(
-            size=look().format_bytes(by_key["ddp"].held.amount)
+            size=_held(by_key["ddp"])
         )
     parts = [
         _("{way} {size}, {sent}").format(
             way=name,
-            size=look().format_bytes(by_key[key].held.amount),
+            size=_held(by_key[key]),
             sent=sent_text(by_key[key], look()),
         )
         for key, name in (("ddp", "DDP"), ("zero3", "FSDP2"))
     ]
     return _("States of one device: {parts}").format(parts=_("; ").join(parts))
+
+
+def _held(way: Sharding) -> str:
+    return hedged(look().format_bytes(way.held.amount), way.held)

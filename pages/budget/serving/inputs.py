@@ -16,8 +16,11 @@ from core.language import _
 from core.models.spec import ModelSpec
 from core.units import format_percent
 from pages.shared.budget.choices import (
+    AS_RELEASED,
+    RELEASED,
     SERVED_CONTEXTS,
     SERVED_SEQUENCES,
+    as_released,
     choose_device,
     choose_model,
     note_long_context,
@@ -102,7 +105,7 @@ def choose_case() -> Case:
     device = choose_device(ASK, default=DEFAULT_DEVICE)
     with box(st.popover, _("Settings"), icon=":material/tune:"):
         axis = _choose_axis()
-        plan = _choose_plan(ServingPlan(concurrency=sequences))
+        plan = _choose_plan(ServingPlan(concurrency=sequences), model.spec)
         spec = _choose_heads(model.spec)
         tokens_per_second = ASK.number(
             "own_speed",
@@ -137,8 +140,16 @@ def _choose_axis() -> Axis:
     )
 
 
-def _choose_plan(plan: ServingPlan) -> ServingPlan:
-    weights = ASK.selectbox("weights", _("Weight format"), WEIGHT_FORMATS, default="bfloat16")
+def _choose_plan(plan: ServingPlan, spec: ModelSpec) -> ServingPlan:
+    released = spec.quantized or "bfloat16"
+    weights = ASK.selectbox(
+        "weights",
+        _("Weight format"),
+        (RELEASED, *WEIGHT_FORMATS),
+        default=RELEASED,
+        labels=lambda word: as_released(released) if word == RELEASED else word,
+        help=_(AS_RELEASED),
+    )
     cache = ASK.selectbox("kv", _("KV cache format"), KV_FORMATS, default="bfloat16")
     words = {"weight-only": _("16-bit (weight-only quantization)"), "native": _("as stored")}
     compute = ASK.segmented(
@@ -165,6 +176,7 @@ def _choose_plan(plan: ServingPlan) -> ServingPlan:
         default=MEASURED,
         labels=lambda word: _("measured") if word == MEASURED else word,
     )
+    weights = released if weights == RELEASED else weights
     plan = replace(
         plan, weight_format=weights, kv_format=cache, compute=compute,
         tensor=tensor, output_len=answer, mfu=mfu,

@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from typing import Final
 
 from core.budget.budget import Budget
-from core.budget.item import Item
+from core.budget.item import Item, hedged
 from core.budget.serving.kv_cache import (
     AS_MADE,
     MHA,
     KVVariant,
+    kv_cache,
     kv_cache_bytes_per_token,
+    kv_reserved,
     kv_variants,
 )
 from core.budget.serving.latency import decode_latency
@@ -29,7 +31,10 @@ from pages.shared.beside import Compared, shown, two_names
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
 
-PART_WORDS: Final = (N_("weights"), N_("KV cache"), N_("workspace"))
+RESERVED: Final = N_(
+    "On paper a layer with a window keeps no more than the window. An engine that keeps one block "
+    "table for all layers reserves the whole context in each of them."
+)
 
 
 def memory(case: Case) -> Shown:
@@ -38,7 +43,7 @@ def memory(case: Case) -> Shown:
     sweep = memory_sweep(case.spec, case.plan, case.cluster, case.axis)
     picture = memory_picture(sweep, case.cluster.device.name, look())
     speed = _speed_of_a_user(case)
-    parts = [(_(word), part) for word, part in zip(PART_WORDS, budget.item.children, strict=True)]
+    parts = [(_(part.name), part) for part in budget.item.children]
     return Shown(
         headline=memory_sentence(case, budget, speed),
         charts=[Chart(picture=picture, file_name="serving-memory")],
@@ -55,7 +60,7 @@ def two_plans(a: Sequence[Case], b: Sequence[Case]) -> Shown:
 
 def _side(case: Case, name: str) -> Compared:
     budget = inference_budget(case.spec, case.plan, case.cluster)
-    parts = [(_(word), part) for word, part in zip(PART_WORDS, budget.item.children, strict=True)]
+    parts = [(_(part.name), part) for part in budget.item.children]
     speed = _speed_of_a_user(case)
     return Compared(
         name=name,
@@ -64,9 +69,15 @@ def _side(case: Case, name: str) -> Compared:
             *parts,
             *([(_("tokens/s per user"), speed)] if speed else []),
         ],
-        verdict=_("✓ fits") if budget.fits else _("✗ too big"),
+        verdict=_verdict(budget),
         code=memory_code(budget, case.plan.concurrency),
     )
+
+
+def _verdict(budget: Budget) -> str:
+    if budget.item.guess:
+        return _("≈ may fit") if budget.fits else _("≈ may not fit")
+    return _("✓ fits") if budget.fits else _("✗ too big")
 
 
 def _speed_of_a_user(case: Case) -> Item | None:
@@ -85,11 +96,24 @@ def memory_sentence(case: Case, budget: Budget, speed: Item | None) -> str:
         "context": f"{case.plan.context:,}",
         "capacity": _capacity(case, budget),
     }
+    weights, is_guess = budget.item.child("weights"), budget.item.guess
     if not most:
-        return _(
+        said = _(
             "Not one user with {context} tokens fits in {capacity}: the weights take {weights}"
-        ).format(weights=look().format_bytes(budget.item.child("weights").amount), **words)
-    if most == MOST_SEQUENCES:
+        )
+        if is_guess:
+            said = _(
+                "Perhaps not one user with {context} tokens fits in {capacity}: the weights take "
+                "{weights}"
+            )
+        return said.format(weights=hedged(look().format_bytes(weights.amount), weights), **words)
+    if is_guess:
+        fits = ngettext(
+            "About {count} user with {context} tokens may fit in {capacity}",
+            "About {count} concurrent users with {context} tokens each may fit in {capacity}",
+            most,
+        )
+    elif most == MOST_SEQUENCES:
         fits = _("At least {count} concurrent users with {context} tokens each fit in {capacity}")
     else:
         fits = ngettext(
@@ -105,13 +129,14 @@ def _plan_said(case: Case, budget: Budget, speed: Item | None, *, fits: bool) ->
     """Return what the plan's sequences take and, if they fit, how fast each is."""
     count = f"{case.plan.concurrency:,}"
     if not fits or speed is None:
-        cache = look().format_bytes(budget.item.child("KV cache").amount)
-        return _("{count} need {cache} of KV cache").format(count=count, cache=cache)
+        cache = budget.item.child("KV cache")
+        size = hedged(look().format_bytes(cache.amount), cache)
+        return _("{count} need {cache} of KV cache").format(count=count, cache=size)
     return ngettext(
         "{count} user gets {speed} tokens/s",
         "with {count}, each gets {speed} tokens/s",
         case.plan.concurrency,
-    ).format(count=count, speed=format_count(speed.amount))
+    ).format(count=count, speed=hedged(format_count(speed.amount), speed))
 
 
 def _capacity(case: Case, budget: Budget) -> str:
@@ -125,9 +150,14 @@ def _capacity(case: Case, budget: Budget) -> str:
 def heads(case: Case) -> Shown:
     """Show what other kinds of attention and formats would keep of one sequence."""
     variants = kv_variants(case.made, case.plan.context, case.plan.kv_format)
+    plan, windows = case.plan, bool(case.made.num_windowed_layers)
+    sizes = (case.made, plan.context, 1, plan.kv_format)
+    both = [(_("on paper"), kv_cache(*sizes)), (_("as reserved"), kv_reserved(*sizes))]
     return Shown(
         headline=heads_sentence(case, variants),
         charts=[Chart(picture=heads_picture(variants, look()), file_name="kv-cache")],
+        numbers=both if windows else [],
+        notes=[_(RESERVED)] if windows else [],
         code=cache_code(*_compared(variants)),
     )
 
@@ -145,7 +175,7 @@ def heads_sentence(case: Case, variants: Sequence[KVVariant]) -> str:
         "model": case.made.name,
         "token": look().format_bytes(kv_cache_bytes_per_token(case.made)),
         "context": f"{case.plan.context:,}",
-        "total": look().format_bytes(made.cache.amount),
+        "total": hedged(look().format_bytes(made.cache.amount), made.cache),
         "format": f"`{case.plan.kv_format}`",
     }
     if not others:

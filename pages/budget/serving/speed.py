@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import inf
 
-from core.budget.item import Item
+from core.budget.item import Item, is_uncertain
 from core.budget.serving.decode_speeds import (
     DecodeFit,
     far_band,
@@ -74,6 +75,8 @@ def _side(case: Case, name: str) -> Compared:
 
 def _band_said(token: Item) -> str:
     """Return how long a token may take, and where that band comes from."""
+    if token.high == inf:
+        return _("How much longer a token takes is not known: not everything was counted.")
     return _("Each token takes {low} to {high}: {why}.").format(
         low=format_seconds(token.low), high=format_seconds(token.high), why=_(token.source)
     )
@@ -83,21 +86,27 @@ def speed_sentence(case: Case) -> str:
     """Return the speed for one user and for as many as memory allows."""
     curve = _curve_from_one(case)
     first, last = curve.points[0], curve.last_that_fits
-    words = {"one": format_count(1 / first.seconds_per_token)}
+    is_guess = is_uncertain(case.spec)
+    one = format_count(1 / first.seconds_per_token)
+    words = {"one": _("about {amount}").format(amount=one) if is_guess else one}
     if last is None:
-        return _("One user would get {one} tokens/s, but not one sequence fits").format(**words)
+        said = _("One user would get {one} tokens/s, but not one sequence fits")
+        if is_guess:
+            said = _("One user would get {one} tokens/s, but perhaps not one sequence fits")
+        return said.format(**words)
     words |= {
         "each": format_count(1 / last.seconds_per_token),
         "device": format_count(last.tokens_per_second),
-        "count": f"{last.concurrency:,}",
+        "count": f"{'≈ ' if is_guess else ''}{last.concurrency:,}",
     }
-    return ngettext(
+    said = ngettext(
         "{one} tokens/s for one user; KV cache full at {count} sequence ({device} tokens/s per "
         "device, prompts included)",
         "{one} tokens/s for one user; KV cache full at {count} concurrent users: {each} each, "
         "{device} per device, prompts included",
         last.concurrency,
     ).format(**words)
+    return said[:1].upper() + said[1:]
 
 
 def _curve_from_one(case: Case) -> Curve:

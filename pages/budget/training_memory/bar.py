@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
+from math import inf
 from typing import Final
 
 import streamlit as st
@@ -10,7 +11,7 @@ from core.budget.budget import Budget, at_peak
 from core.budget.catalogue.precisions import PRECISIONS
 from core.budget.cluster import DeviceSpec
 from core.budget.comparison.one_device import on_one_device
-from core.budget.item import Item
+from core.budget.item import Item, hedged
 from core.budget.training.memory import allocated, not_counted, training_budget
 from core.budget.training.scenario import Scenario
 from core.budget.training.states import trained_parameters
@@ -62,9 +63,16 @@ def _side(case: Case, name: str) -> Compared:
     return Compared(
         name=name,
         rows=[(_("peak"), budget.item), *((_(part.name), part) for part in parts)],
-        verdict=_(VERDICTS[budget.verdict]),
+        verdict=verdict_words(budget),
         code=write_code(case),
     )
+
+
+def verdict_words(budget: Budget) -> str:
+    """Return whether it fits; of a guess that is too large, that it may not."""
+    if budget.item.guess and not budget.fits:
+        return _("it may not fit")
+    return _(VERDICTS[budget.verdict])
 
 
 def device_bars(budget: Budget) -> tuple[DeviceBar, ...]:
@@ -96,10 +104,10 @@ def sentence(case: Scenario, budget: Budget) -> str:
     most = max(at_peak(budget.largest), key=lambda part: part.amount)
     words = {
         "model": case.spec.name,
-        "amount": look().format_bytes(budget.item.amount),
+        "amount": hedged(look().format_bytes(budget.item.amount), budget.item),
         "capacity": look().format_bytes(budget.capacity),
         "device": case.cluster.device.name,
-        "verdict": _(VERDICTS[budget.verdict]),
+        "verdict": verdict_words(budget),
         "part": _(most.name),
         "most": look().format_bytes(most.amount),
     }
@@ -129,7 +137,7 @@ def _explain(case: Scenario, budget: Budget) -> None:
     ).format(
         moment=_(peak_moment(stage).name),
         low=look().format_bytes(stage.low),
-        high=look().format_bytes(stage.high),
+        high="?" if stage.high == inf else look().format_bytes(stage.high),
     )
     st.caption(moment + _nominal(case.cluster.device))
     st.caption(not_counted())

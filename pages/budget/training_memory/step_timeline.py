@@ -67,7 +67,7 @@ def timeline(case: Case) -> Shown:
     else:
         picture = step_picture(report, expected.capacity, look())
     return Shown(
-        headline=_expectation(expected) if report is None else _verdict(report, expected),
+        headline=_expectation(scenario, expected) if report is None else _verdict(report, expected),
         beside_headline=partial(_offer_simulation, scenario, expected, report, progress),
         charts=[
             Chart(picture=picture, file_name="step-moments" if report is None else "training-step")
@@ -82,9 +82,17 @@ def kept_report(case: Scenario) -> StepReport | None:
     return shared().reports.get(write_case(case.spec, case.recipe))
 
 
-def _expectation(expected: OneDevice) -> str:
+def _expectation(scenario: Scenario, expected: OneDevice) -> str:
+    words = {
+        "peak": look().format_bytes(expected.peak.amount),
+        "moment": _(expected.largest),
+    }
+    if not scenario.spec.is_plain:
+        return _(
+            "Estimate: peak {peak} at “{moment}”; its kinds of layers cannot be simulated here"
+        ).format(**words)
     return _("Closed form: peak {peak} at “{moment}”; simulate the step to prove it").format(
-        peak=look().format_bytes(expected.peak.amount), moment=_(expected.largest)
+        **words
     )
 
 
@@ -113,6 +121,7 @@ def _offer_simulation(
         key=ASK.key("simulate"),
         icon=":material/play_circle:",
         type="primary" if report is None else "secondary",
+        disabled=not case.spec.is_plain,
     )
     with st.popover(_("Your own measurement"), icon=":material/straighten:", width="content"):
         _calibrate(expected)

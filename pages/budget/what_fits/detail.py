@@ -16,6 +16,7 @@ from pages.shared import link, page_links
 from pages.shared.answer import explained_number
 from pages.shared.budget.choices import (
     MOST_TRAINED,
+    RELEASED,
     SAME_CHOICES,
     SERVED_CONTEXTS,
     SERVED_SEQUENCES,
@@ -63,10 +64,10 @@ def show_detail(case: Case) -> None:
             explained_number(_("Needed"), cell.need)
             explained_number(_("Usable"), case.device.device.usable)
         with parts:
-            found, mark = [], "✓"
+            found, mark = [], "≈" if cell.is_guess else "✓"
             for part in lines(cell.need):
                 if part.name == cell.reason:
-                    mark = "✗"
+                    mark = "≈" if cell.is_guess else "✗"
                 size = look().format_bytes(part.amount)
                 found.append(f"- {mark} {_(part.name)} {size}")
             st.markdown("\n".join(found))
@@ -109,7 +110,7 @@ def query(case: Case) -> dict[str, str]:
     if isinstance(case.job, Training):
         return found | _recipe_settings(case.job.recipe, case.read_tokens)
     return found | {
-        "serving_weights": SERVING_FORMATS[case.way],
+        "serving_weights": SERVING_FORMATS.get(case.way, RELEASED),
         "serving_kv": settings[ASK.key("kv")],
         "serving_context": str(case.read_tokens),
         "serving_sequences": str(case.sequences),

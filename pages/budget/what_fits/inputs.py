@@ -12,18 +12,23 @@ from core.budget.fits.jobs import (
     TRAINING_WAYS,
     Job,
     Layout,
+    released_way,
     serving_ways,
     training_ways,
 )
 from core.budget.recipe import Checkpointing, TrainingRecipe
 from core.budget.serving.plan import ServingPlan, with_context
 from core.language import N_, _
+from core.models.spec import ModelSpec
 from pages.shared.budget.choices import (
+    AS_RELEASED,
     CONTEXT,
+    RELEASED,
     STAGES,
     VIRTUAL,
     ChosenDevice,
     ChosenModel,
+    as_released,
     choose_device,
     choose_model,
 )
@@ -82,7 +87,7 @@ class Case:
     def ways(self) -> Mapping[str, Job]:
         """Every way of the work, with the chosen lengths."""
         if isinstance(self.how, ServingPlan):
-            return serving_ways(self.how)
+            return serving_ways(self.how, self.model.spec)
         return training_ways(self.how, self.layout)
 
     @property
@@ -126,7 +131,7 @@ def choose_case() -> Case:
     with place("model"):
         model = choose_model(ASK, default="llama-2-13b")
     with place("way"):
-        way = _choose_way(work)
+        way = _choose_way(work, model.spec)
     with place("device"):
         device = choose_device(ASK, default="rtx-4090")
     with settings:
@@ -155,9 +160,18 @@ def _choose_layout() -> Layout:
     return Layout(context=context, pipeline=stages, virtual_stages=virtual)
 
 
-def _choose_way(work: Work) -> str:
+def _choose_way(work: Work, spec: ModelSpec) -> str:
     if work == "serve":
-        return ASK.selectbox("format", _("Weight format"), tuple(SERVING_FORMATS), default="bf16")
+        released = released_way(spec)
+        way = ASK.selectbox(
+            "format",
+            _("Weight format"),
+            (RELEASED, *SERVING_FORMATS),
+            default=RELEASED,
+            labels=lambda word: as_released(released) if word == RELEASED else word,
+            help=_(AS_RELEASED),
+        )
+        return released if way == RELEASED else way
     return ASK.selectbox(
         "recipe", _("Recipe"), tuple(TRAINING_WAYS), default="mixed", labels=way_label
     )

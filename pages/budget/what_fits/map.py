@@ -11,7 +11,7 @@ import streamlit as st
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import DeviceSpec
-from core.budget.fits.jobs import Training
+from core.budget.fits.jobs import SERVING_FORMATS, Training
 from core.budget.fits.matrix import Cell, row
 from core.budget.fits.plane import (
     MOST_DEVICES,
@@ -22,12 +22,14 @@ from core.budget.fits.plane import (
     ways_devices,
 )
 from core.budget.fits.solve import Answer, min_devices
+from core.budget.item import Item, hedged
 from core.budget.weights.parameters import counts
 from core.figures.budget.what_fits.map import Labels, count_sentence, map_picture, signs
 from core.language import N_, _, ngettext
 from core.models.spec import ModelSpec
 from pages.budget.what_fits.detail import show_detail
 from pages.budget.what_fits.inputs import ASK, Case, Work, note_context, what
+from pages.shared.budget.choices import RELEASED
 from pages.shared.settings import look, presenting
 from pages.shared.tabbed_page import Chart, Shown
 
@@ -78,14 +80,15 @@ def fits_map(name: PlaneName, case: Case) -> Shown:
         "ways_devices": (ways, device_names, (case.way, device)),
         "models_ways": (model_names, ways, (model, case.way)),
     }[plane.name]
+    labels = Labels(rows=rows, columns=columns, chosen=chosen)
     chart = Chart(
-        picture=map_picture(plane, Labels(rows=rows, columns=columns, chosen=chosen), look()),
+        picture=map_picture(plane, labels, look()),
         file_name="what-fits",
         on_click=partial(take_over, case.work, name),
     )
     fewer = note_fewer(devices) if case.all_in_picture and name != "models_ways" else ""
     said = [others_note(models.values(), case.tokens, name), fewer]
-    st.html(legend_html(plane))
+    st.html(legend_html(plane, labels))
     helps = "" if fewest.amount or cell.need is None else way_out(case, fewest.reason)
     return Shown(
         headline=verdict(case, cell, fewest),
@@ -95,7 +98,7 @@ def fits_map(name: PlaneName, case: Case) -> Shown:
     )
 
 
-def legend_html(plane: Plane) -> str:
+def legend_html(plane: Plane, labels: Labels) -> str:
     """Return what the signs and colours mean, for above the squares."""
     parts = [
         f'<span><b style="--cause:var(--b2g-{sign.color.replace("_", "-")})">'
@@ -103,7 +106,7 @@ def legend_html(plane: Plane) -> str:
         for sign in signs(plane)
     ]
     return f"""<div class="fits-legend">{"".join(parts)}<span>· {
-        escape(count_sentence(plane, look()))
+        escape(count_sentence(plane, labels, look()))
     }</span></div>"""
 
 
@@ -153,7 +156,8 @@ def take_over(work: Work, name: PlaneName, clicked: Sequence[Any]) -> None:
         "models_ways": ("model", way),
     }[name]
     for setting, key in zip(settings, clicked[:2], strict=True):
-        ASK.set(setting, key)
+        is_own_way = setting == "format" and key not in SERVING_FORMATS
+        ASK.set(setting, RELEASED if is_own_way else key)
 
 
 def verdict(case: Case, cell: Cell, fewest: Answer) -> str:
@@ -163,26 +167,43 @@ def verdict(case: Case, cell: Cell, fewest: Answer) -> str:
     values = {
         "what": _("{what} on one {device}").format(what=what(case), device=case.device.device.name),
         "need": look().format_bytes(cell.need.amount),
+        "about": _hedged(cell.need),
         "capacity": look().format_bytes(cell.capacity),
         "item": _(cell.reason),
     }
     if not cell.reason:
         if cell.verdict == "close":
-            return _("{what} may fit: about {need} needed, {capacity} usable.").format(**values)
+            return _("{what} may fit: {about} needed, {capacity} usable.").format(**values)
         return _("{what} fits: {need} needed, {capacity} usable.").format(**values)
     said = {
         "close": _(
-            "{what} may not fit: about {need} needed, {capacity} usable; first to fail: **{item}**."
+            "{what} may not fit: {about} needed, {capacity} usable; first to fail: **{item}**."
         ),
         "too_big": _(
             "{what} does not fit: {need} needed, {capacity} usable; first to fail: **{item}**."
         ),
     }[cell.verdict].format(**values)
-    return _("{verdict} {enough}").format(verdict=said, enough=enough(fewest))
+    return _("{verdict} {enough}").format(
+        verdict=said, enough=enough(fewest, is_guess=cell.is_guess)
+    )
 
 
-def enough(fewest: Answer) -> str:
-    """Return how many devices would do."""
+def _hedged(need: Item) -> str:
+    """Return what is needed as one says it of a borderline case or a guess."""
+    text = look().format_bytes(need.amount)
+    return hedged(text, need) if need.guess else _("about {amount}").format(amount=text)
+
+
+def enough(fewest: Answer, *, is_guess: bool = False) -> str:
+    """Return how many devices would do, or may."""
+    if is_guess and fewest.amount:
+        return ngettext(
+            "{count} device may be enough.", "{count} devices may be enough.", fewest.amount
+        ).format(count=fewest.amount)
+    if is_guess:
+        return _("Perhaps no number of devices up to {most} is enough.").format(
+            most=f"{MOST_DEVICES:,}"
+        )
     if not fewest.amount:
         return _("No number of devices up to {most} is enough.").format(most=f"{MOST_DEVICES:,}")
     return ngettext(

@@ -18,6 +18,7 @@ from core.budget.fits.solve import (
     largest_that_fits,
     min_devices,
 )
+from core.budget.item import is_uncertain
 from core.budget.weights.parameters import count_parameters
 from core.figures.budget.what_fits.reach import reach_picture
 from core.language import _, ngettext
@@ -79,25 +80,34 @@ def reach(case: Case, number: int) -> Shown:
 
 def sentence(case: Case, number: int, found: Answer) -> str:
     """Return how many sequences fit at once, or what is the first that fails."""
+    is_guess = is_uncertain(case.model.spec)
     where = ngettext("{what} on {count} {device}", "{what} on {count} {device}", number)
     place = where.format(what=what(case), count=number, device=case.device.device.name)
     if not found.amount:
-        return _(
+        said = _(
             "{place}: not one sequence of {tokens} tokens fits; the first that fails: **{item}**."
-        ).format(place=place, tokens=f"{case.read_tokens:,}", item=_(found.reason))
-    return _("{place}: at most **{sequences}** sequences of {tokens} tokens at once.").format(
-        place=place, sequences=f"{found.amount:,}", tokens=f"{case.read_tokens:,}"
-    )
+        )
+        if is_guess:
+            said = _(
+                "{place}: perhaps not one sequence of {tokens} tokens fits; the first that fails: "
+                "**{item}**."
+            )
+        return said.format(place=place, tokens=f"{case.read_tokens:,}", item=_(found.reason))
+    said = _("{place}: at most **{sequences}** sequences of {tokens} tokens at once.")
+    if is_guess:
+        said = _("{place}: about **{sequences}** sequences of {tokens} tokens at once.")
+    return said.format(place=place, sequences=f"{found.amount:,}", tokens=f"{case.read_tokens:,}")
 
 
 def _show_answers(case: Case, job: Job, sequences: Answer) -> None:
     """Show what else follows: lengths, bytes, devices, models."""
     spec, device = case.model.spec, case.device.device
+    about = "≈ " if is_uncertain(spec) else ""
     tokens = largest_that_fits(spec, job, device, "tokens")
     reason = _("the model's own context") if tokens.at_limit else _(tokens.reason)
     st.metric(
         _("Longest sequence, {count} concurrent").format(count=f"{case.sequences:,}"),
-        f"{tokens.amount:,}",
+        f"{about}{tokens.amount:,}",
         help=_("Ends at: {reason}").format(reason=reason),
     )
     if sequences.need is not None:
@@ -105,8 +115,8 @@ def _show_answers(case: Case, job: Job, sequences: Answer) -> None:
     fewest = min_devices(spec, case.job, device, MOST_DEVICES)
     st.metric(
         _("Fewest devices"),
-        f"{fewest.amount:,}" if fewest.amount else _("none"),
-        help=_why_so_many(fewest),
+        about + (f"{fewest.amount:,}" if fewest.amount else _("none")),
+        help=_("A guess: nothing here is certain.") if about else _why_so_many(fewest),
     )
     if (largest := largest_model(MODELS, job, device)) is not None:
         spec = MODELS[largest[0]]
@@ -137,13 +147,18 @@ def _show_recipes(case: Case, job: Training, number: int) -> None:
     found = feasible(case.model.spec, job.recipe, case.device.device, number)
     where = f"{number:,} × {case.device.device.name}"
     if not found:
-        st.caption(_("No recipe of this list fits on {devices}.").format(devices=where))
+        none = _("No recipe of this list fits on {devices}.")
+        if is_uncertain(case.model.spec):
+            none = _("Perhaps no recipe of this list fits on {devices}.")
+        st.caption(none.format(devices=where))
         return
-    st.caption(
-        _(
-            "Recipes that fit on {devices}, the fastest first; speeds are estimates at {mfu} MFU."
-        ).format(devices=where, mfu=format_percent(MFU))
-    )
+    said = _("Recipes that fit on {devices}, the fastest first; speeds are estimates at {mfu} MFU.")
+    if is_uncertain(case.model.spec):
+        said = _(
+            "Recipes that may fit on {devices}, the fastest first; speeds are estimates at {mfu} "
+            "MFU."
+        )
+    st.caption(said.format(devices=where, mfu=format_percent(MFU)))
     st.markdown(table_markdown(_recipes(found)))
 
 

@@ -2,6 +2,7 @@
 
 const MAP_HEIGHT = 36;
 const MAP_LEAST = 14;
+const MAP_GAP = 4; // from the map to the legend above it
 
 // As wide as there is room, as high as the graph then is.
 function mapSize(view) {
@@ -26,8 +27,10 @@ function buildMap(view) {
 function showMap(view) {
   const map = view.root.querySelector(".map");
   const { x, y, scale } = view.camera;
-  map.style.display = free(view, scale).isWhole ? "none" : "";
+  const { isWhole } = free(view, scale);
+  map.style.display = isWhole ? "none" : "";
   const [wide, high] = mapSize(view);
+  view.root.querySelector(".legend").style.setProperty("--above", isWhole ? "0px" : `${high + MAP_GAP}px`);
   Object.assign(map.style, { width: `${wide}px`, height: `${high}px` });
   const seen = { x: -x / scale, y: -y / scale, width: view.width / scale, height: view.height / scale };
   for (const [name, value] of Object.entries(seen)) map.querySelector(".window").setAttribute(name, value);

@@ -245,7 +245,7 @@ def _event_words(event: Event, texts: Texts, unit: ByteUnit) -> dict[str, str]:
         words |= {"after": gradient_text(event.after) or "None"}
     if event.kind == "update":
         words |= {"before": tensor_text(event.before), "after": tensor_text(event.after)}
-    if event.num_bytes:
+    if event.kind == "release":
         words["size"] = format_bytes(event.num_bytes, unit)
     return words | ({"text": event.text} if event.text else {})
 

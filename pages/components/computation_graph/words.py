@@ -55,7 +55,7 @@ EVENTS: Final[dict[EventKind, str]] = {
     "node": N_("{label} runs; its gradient is {gradient}"),
     "release": N_("{label} frees its saved tensors: {size}"),
     "accumulate": N_("{label}.grad: {before} → {after}"),
-    "recompute": N_("{label} is recomputed and saved again: {size}"),
+    "recompute": N_("{label} runs a part of the forward pass again: {text}"),
     "hook": N_("A hook runs at {label}: {text}"),
     "reset": N_("{label}.grad is cleared: {before} → {after}"),
     "update": N_("{label} is updated: {before} → {after}"),

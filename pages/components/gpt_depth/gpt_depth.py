@@ -89,7 +89,8 @@ def gpt_depth(  # noqa: PLR0913  what is shown, where, and who hears of a choice
     }
 
     def told() -> None:
-        for name, value in (st.session_state[key]["told"] or {}).items():
+        choices = st.session_state[key]["told"]
+        for name, value in choices.items() if isinstance(choices, Mapping) else ():
             on_choice(str(name), value)
 
     # Streamlit loads pandas to look into a dict, but not into a list.

@@ -19,8 +19,8 @@ WORDS: Final = {
     "share": N_("“{token}” {share}"),
     "comma": N_(", "),
     "legend": N_(
-        "A row: what the model would say next after this block; darker: more likely; underlined: "
-        "right."
+        "A row: what the model would say next after this block. The stronger the color, the more "
+        "likely; underlined: right."
     ),
     "sentence": N_(
         "“{token}” looks at {looks} ({attention}). After {row}, next is “{said}”, {share}."

@@ -12,6 +12,7 @@ from core.figures.theme import COLORS, Mode
 from core.figures.train.live_run.live import specs_of_both_themes
 from core.figures.train.live_run.live_parts import LiveLook
 from core.language import current_language
+from core.train.run.disk import sentence_of
 from pages.components.live_chart.assets import plotly_url
 from pages.components.live_chart.words import live_words
 from pages.shared.settings import presenting, unit_system
@@ -23,6 +24,7 @@ Figures = Mapping[Mode, Sequence[Mapping[str, Any]]]
 # The positions of the two dials; None is full speed.
 MULTIPLIERS: Final = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
 GOVERNORS: Final = (0.5, 1, 2, 5, 10, 20, 50, 100, None)
+MAX_NONCE: Final = 100  # characters; a UUID has 36
 
 _FOLDER: Final = Path(__file__).parent
 # One script for the browser: the last part uses the ones before it.
@@ -140,11 +142,19 @@ def live_chart(  # noqa: PLR0913  one argument for each thing that the browser i
     )
 
 
-def _receipt(command: Mapping[str, Any], on_command: OnCommand) -> dict[str, Any]:
-    """Send a command of the browser; return its nonce with its number, or with the refusal."""
-    receipt = {"nonce": str(command["nonce"]), "number": None, "error": ""}
+def _receipt(command: Any, on_command: OnCommand) -> dict[str, Any] | None:  # noqa: ANN401
+    """Send a command of the browser; return its nonce with its number, or with the refusal.
+
+    What our script cannot have sent, such as one without a nonce, is not obeyed: None.
+    """
+    told = command if isinstance(command, Mapping) else {}
+    texts = [each for name in ("nonce", "run", "op") if isinstance(each := told.get(name), str)]
+    if len(texts) < 3 or not 1 <= len(texts[0]) <= MAX_NONCE:
+        return None
+    nonce, run, op = texts
+    receipt = {"nonce": nonce, "number": None, "error": ""}
     try:
-        number = on_command(str(command["run"]), str(command["op"]), command["value"])
+        number = on_command(run, op, told.get("value"))
     except (ValueError, OSError) as error:
-        return receipt | {"error": str(error)}
+        return receipt | {"error": sentence_of(error)}
     return receipt | {"number": number}

@@ -161,7 +161,9 @@ class LiveStream:
         except (FileNotFoundError, ValueError) as error:
             return _refused_for(error)
         lines = csv_lines(increment.records)
-        headers = _as_file(f"{directory.name}.csv")
+        # A table has no place for a remark: its name says that damaged steps are missing.
+        missing = "-incomplete" if increment.num_damaged else ""
+        headers = _as_file(f"{directory.name}{missing}.csv")
         return StreamingResponse(lines, media_type="text/csv", headers=headers)
 
     async def player(self, request: Request) -> Response:

@@ -42,11 +42,13 @@ def moving_window(
     answered = f"{key}_answered"
 
     def heard() -> None:
-        number, seen, *pair = map(float, str(st.session_state[key]["hand"]).split())
+        try:
+            number, seen, first, second = map(float, str(st.session_state[key]["hand"]).split())
+        except ValueError:
+            return  # our script sends four numbers
         st.session_state[answered] = number
-        first, second = pair
         act = on_moved or on_marked
-        if act and seen == low and math.isfinite(first) and math.isfinite(second):
+        if act and seen == low and all(map(math.isfinite, (number, first, second))):
             act(first, second)
 
     # Streamlit loads pandas to look into a dict, but not into a list.

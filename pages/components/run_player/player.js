@@ -54,7 +54,8 @@ function renderWords() {
   view.data.told.title = RUN.titles[language]
   applyWords(view)
   say(view, ".player-language", words.player_other_language)
-  say(view, ".player-about", [RUN.titles[language], RUN.made, statusLine({ ...view, history: WHOLE }), outcome(WHOLE, RUN.unit, words), words.player_about].filter(Boolean).join(" · "))
+  const leftOut = RUN.num_damaged ? fill(words.player_left_out, { count: formatExact(RUN.num_damaged) }) : ""
+  say(view, ".player-about", [RUN.titles[language], RUN.made, statusLine({ ...view, history: WHOLE }), outcome(WHOLE, RUN.unit, words), leftOut, words.player_about].filter(Boolean).join(" · "))
   reveal.length = 0
   for (const chart of charts(words)) {
     const isMain = chart.name === "loss"

@@ -20,7 +20,7 @@ from core.language.catalogue import translations
 from core.train.config import TrainConfig
 from core.train.run.disk import to_json
 from core.train.run.history import EventHistory, RecordHistory
-from core.train.run.reader import RunReader
+from core.train.run.reader import LEFT_OUT, RunReader
 from core.train.run.records import to_columns
 from core.train.run.shelf import read_label
 from core.train.start.presets import preset_title
@@ -44,6 +44,7 @@ WORDS: Final = {
     "player_time": N_("Step that is shown"),
     "player_steps": N_("step"),
     "player_about": N_("trained with Bits to GPT"),
+    "player_left_out": LEFT_OUT,
     "rung_ln_vocab": N_("uniform: {value}"),
     "rung_unigram_entropy": N_("unigram: {value}"),
     "rung_bigram_entropy": N_("bigram: {value}"),
@@ -96,11 +97,12 @@ def samples_svg(directory: Path, language: str = "en", *, moving: bool = False) 
         ValueError: If there is no run that can be read, or it has no sample.
     """
     reader = RunReader(directory)
-    samples = [each for each in reader.read_new().events if each["kind"] == "sample"]
+    increment = reader.read_new()
+    samples = [each for each in increment.events if each["kind"] == "sample"]
     name = read_label(directory).title or str(reader.info["config"].get("name", ""))
     translate = translations(language if language in LANGUAGES else "en").gettext
     draw = strip_animation if moving else strip_svg
-    return draw(samples, preset_title(name, translate), translate)
+    return draw(samples, preset_title(name, translate), translate, increment.num_damaged)
 
 
 def _text(path: Path) -> str:
@@ -127,6 +129,7 @@ def _run(directory: Path) -> dict[str, Any]:
         "state": asdict(state),
         "columns": to_columns(records.curves(MAX_RECORDS), COLUMNS),
         "events": events.needed(),
+        "num_damaged": increment.num_damaged,
         "totals": {"num": len(increment.records), "seconds": seconds},
         "titles": _titles(read_label(directory).title or config.name),
         "parameters": f"{count_parameters(config.shape(size)).amount:,}" if size else "",

@@ -5,6 +5,7 @@ Why apart: where numbers come from (a job, a file, a sample) has nothing to do w
 
 import hashlib
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,7 +14,7 @@ import streamlit as st
 
 from core.dtypes.blocks.read_array import MAX_BYTES, read_array
 from core.dtypes.blocks.read_safetensors import (
-    BITS,
+    Role,
     is_safetensors,
     list_tensors,
     main_tensor,
@@ -31,7 +32,6 @@ from pages.shared.settings import locked
 
 NEWEST: Final = "newest"
 RUN, UPLOAD = "run", "upload"
-SMALL_BITS: Final = 8  # up to here a format is used with a scale, which lies in another tensor
 _TENSORS: Final = {
     "normal": N_("normal (weights)"),
     "heavy_tailed": N_("heavy-tailed (gradients)"),
@@ -42,6 +42,18 @@ _TENSORS: Final = {
     "one_nan": N_("one NaN"),
     RUN: N_("a weight of a run"),
     UPLOAD: N_("my own file"),
+}
+ROLE_WORDS: Final[Mapping[Role, str]] = {
+    "codes": N_(
+        "The values are what {dtype} says: a scale that the file keeps in another tensor is not "
+        "applied."
+    ),
+    "packed": N_(
+        "By its name this tensor holds packed codes: each {dtype} is several of them side by side, "
+        "and their scales lie in another tensor. What is shown are those numbers, not weights."
+    ),
+    "scales": N_("By its name this tensor holds the scales ({dtype}) of another one, not weights."),
+    "groups": N_("By its name this tensor says which group each input is in: no weights."),
 }
 _PLAIN: Final = {
     "normal": """rng = np.random.default_rng({seed})
@@ -71,7 +83,8 @@ class Chosen:
         code: Python that makes the same tensor.
         imports: The lines that this Python needs first.
         plain: Lines that make it as `x` with numpy (`np`) alone, or "" where core has to.
-        stored_as: The word of a file whose values are codes that a scale may belong to, or "".
+        stored_as: The word of a file for the dtype of the tensor, or "".
+        role: What the file's values are.
     """
 
     x: Floats
@@ -80,6 +93,7 @@ class Chosen:
     imports: tuple[str, ...]
     plain: str = ""
     stored_as: str = ""
+    role: Role = "numbers"
 
     def notes(self) -> list[str]:
         """Return what is special about this tensor, in a sentence each."""
@@ -92,12 +106,8 @@ class Chosen:
                 else _("Shape {shape} is looked at as {part}: blocks run along the last axis.")
             )
             told.append(text.format(part=sizes(self.x.shape), shape=sizes(self.shape)))
-        if self.stored_as:
-            text = _(
-                "The values are what {dtype} says: a scale that the file keeps in another tensor "
-                "is not applied."
-            )
-            told.append(text.format(dtype=f"`{self.stored_as}`"))
+        if self.role in ROLE_WORDS:
+            told.append(_(ROLE_WORDS[self.role]).format(dtype=f"`{self.stored_as}`"))
         if count := int((~np.isfinite(self.x)).sum()):
             text = ngettext(
                 "{count} value is NaN or infinite; what shares a scale with it is lost, and the "
@@ -275,5 +285,6 @@ def _one_of_many(ask: Inputs, name: str, data: bytes) -> Chosen:
         shape=values.shape,
         code=f"looked_at(read_tensor({name!r}, Path({name!r}).read_bytes(), {tensor.name!r}))",
         imports=(_PATH, "from core.dtypes.blocks.read_safetensors import read_tensor", _LOOK),
-        stored_as=tensor.dtype if BITS[tensor.dtype] <= SMALL_BITS else "",
+        stored_as=tensor.dtype,
+        role=tensor.role,
     )

@@ -18,7 +18,7 @@ from core.models.lookup import Cosines, Looked, cosines, look_up, random_cosines
 from core.train.config import DEFAULT_BPE_VOCABULARY
 from core.train.learning.recording import SMALL_GPT, read_recording
 from core.train.text.corpora import load_corpus
-from core.train.text.token_spans import all_spans
+from core.train.text.token_spans import CHARACTER, all_spans
 from core.train.text.tokenizers import BPETokenizer
 from pages.models.inside_gpt.inputs import ASK, Case
 from pages.models.inside_gpt.snippets import opening
@@ -119,6 +119,9 @@ def _ids(case: Case, _view: View) -> Shown:
         _("{tokenizer} {count}").format(tokenizer=_(name), count=len(found))
         for name, found in spans.items()
     ]
+    if missing := len(text) - len(spans[CHARACTER]):
+        message = _("{count} ({missing} of {all} characters have no token)")
+        counts[0] = message.format(count=counts[0], missing=missing, all=len(text))
     picture = ids_picture({_(name): found for name, found in spans.items()}, look())
     known = case.opened.tokenizer.to_json().get("characters") or "".join(sorted(set(text)))
     return Shown(

@@ -53,6 +53,11 @@ MOST_TRAINED: Final = 256  # sequences of a micro-batch
 # 1, 2, 3, 4, 6, 8, 12 ... and 256, 384, 512, 768 ...: many stops on a slider.
 SERVED_SEQUENCES: Final = (1, *(n for i in range(1, 11) for n in (2**i, 3 * 2 ** (i - 1))), 2**11)
 SERVED_CONTEXTS: Final = (*(n for i in range(8, 20) for n in (2**i, 3 * 2 ** (i - 1))), 2**20)
+RELEASED: Final = "released"  # the weight format in which a model's makers publish it
+AS_RELEASED: Final = N_(
+    "As released: as its makers quantized it (gpt-oss: MXFP4, DeepSeek-V3: FP8), or bfloat16 where "
+    "they did not."
+)
 REDUCED_IN: Final[Mapping[str, str]] = {
     "none": N_("bf16, as they are computed"),
     "float32": "fp32",
@@ -146,6 +151,11 @@ def model_label(key: str) -> str:
     spec = MODELS[key]
     size = format_count(counts(spec).total)
     return spec.name if presenting() else f"{spec.name} · {size} · {spec.maker}"
+
+
+def as_released(weight_format: str) -> str:
+    """Return what the makers' own format is called in a list."""
+    return _("as released: {format}").format(format=weight_format)
 
 
 def choose_device(inputs: Inputs, *, default: str = DEFAULT_DEVICE) -> ChosenDevice:

@@ -4,22 +4,31 @@ What is pasted and what is uploaded go the same way: as much as core reads is ta
 the fields that count are kept. The address carries them up to a limit; beyond it the session does.
 """
 
+import json
 from typing import Final
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.budget.catalogue.hf_config import MAX_CHARS, compact_config, read_config
-from core.budget.weights.config_notes import config_notes
-from core.budget.weights.parameters import counts
+from core.budget.catalogue.hf_config import (
+    MAX_CHARS,
+    compact_config,
+    language_part,
+    read_config,
+)
+from core.budget.item import hedged
+from core.budget.weights.config_notes import config_notes, fields_named, guess_words
+from core.budget.weights.parameters import count_parameters
 from core.language import _
 from core.models.spec import ModelSpec
 from core.units import format_count
 from pages.shared import link, sides
+from pages.shared.answer import beside_headline
 from pages.shared.inputs import Inputs
 from pages.shared.settings import is_hidden, locked
 
 MAX_LINK_CHARS: Final = 4000
+_LEFT: Final = "own_config_left"  # text -> fields that were left out of it
 _LONG: Final = "own_config_long"  # for all pages: what no link between them can carry
 
 
@@ -95,21 +104,31 @@ def _read(inputs: Inputs, text: str) -> tuple[ModelSpec, str] | None:
     except ValueError as error:
         st.error(str(error))
         return None
+    beside_headline(guess_words(spec))
     _say_what_was_read(spec, notes, text)
     return spec, text
 
 
 def _say_what_was_read(spec: ModelSpec, notes: tuple[str, ...], text: str) -> None:
     is_beyond = len(text) > MAX_LINK_CHARS
+    found = count_parameters(spec)
     sentence = _("Read: {name}, {count} parameters.").format(
-        name=f"`{spec.name}`", count=format_count(counts(spec).total)
+        name=f"`{spec.name}`", count=hedged(format_count(found.amount), found)
     )
     beyond = _(
         "Its fields take {count} characters; a link holds at most {most}: this model stays in "
         "this session, and a copied link opens without it."
     ).format(count=f"{len(text):,}", most=f"{MAX_LINK_CHARS:,}")
     link.book().beyond = beyond if is_beyond else ""
-    st.caption(" ".join([sentence, *notes, *([beyond] if is_beyond else [])]))
+    left = _left_out_said(text)
+    st.caption(" ".join([sentence, *notes, *left, *([beyond] if is_beyond else [])]))
+
+
+def _left_out_said(text: str) -> list[str]:
+    """Return what the text in use has lost on its way here, a sentence or none."""
+    names = st.session_state.get(_LEFT, {}).get(text)
+    said = _("Left out, for they change no count: {fields}.")
+    return [said.format(fields=fields_named(names))] if names else []
 
 
 def _shorten(inputs: Inputs) -> None:
@@ -119,11 +138,18 @@ def _shorten(inputs: Inputs) -> None:
 
 
 def _compact(text: str) -> str:
-    """Return the text for the address; "" if it cannot be read."""
+    """Return the text for the address, and keep what it lost; "" if it cannot be read."""
     try:
-        return compact_config(text)
+        kept = compact_config(text)
     except ValueError:
         return ""
+    if lost := sorted(_fields(text) - _fields(kept)):
+        st.session_state[_LEFT] = {kept: lost}
+    return kept
+
+
+def _fields(text: str) -> set[str]:
+    return {key for key, value in language_part(json.loads(text)).items() if value is not None}
 
 
 def _field_key(inputs: Inputs) -> str:
@@ -146,7 +172,8 @@ def _keep_upload(inputs: Inputs) -> None:
     if file is None:
         return
     try:
-        _keep(inputs, compact_config(file.getvalue().decode("utf-8-sig")))
+        text = file.getvalue().decode("utf-8-sig")
+        _keep(inputs, _compact(text) or compact_config(text))  # which says why there is none
     except UnicodeDecodeError:
         st.session_state[inputs.key("config_refused")] = _("The file is no text in UTF-8.")
     except ValueError as error:

@@ -1,5 +1,6 @@
 """Error texts of torch: what raises each, why, and what to do."""
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,6 +17,8 @@ from pages.shared.lessons import in_language
 from pages.shared.navigation import page_row
 
 LINE_CHARS: Final = 110
+_NUMBERS: Final = r"-?\d+(?:, -?\d+)*"
+_TYPE: Final = re.compile(r"[\w.]*(?:Error|Exception): ")
 _FILE: Final = Path(__file__).with_name("torch_errors.toml")
 FAMILIES: Final = {
     "autograd": N_("{count} errors of autograd: this one, and"),
@@ -24,7 +27,11 @@ FAMILIES: Final = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TorchError:
-    """One error text, word for word; `code` raises it, `why` and `fix` are in both languages."""
+    """One error text, word for word; `code` raises it, `why` and `fix` are in both languages.
+
+    `pattern` tells what else may stand in the text where the reason is the same; else only its
+    numbers may differ.
+    """
 
     slug: str
     type: str
@@ -37,6 +44,12 @@ class TorchError:
     family: str = ""  # a key of FAMILIES: errors that have their reason in common
     page: str = ""  # the page that shows the cause, opened with `query`
     query: Mapping[str, str] = field(default_factory=dict)
+    pattern: str = ""
+
+    def says(self, line: str) -> bool:
+        """Whether a line is this text, with other numbers or what `pattern` lets through."""
+        words = map(re.escape, re.split(_NUMBERS, self.text))
+        return re.fullmatch(self.pattern or _NUMBERS.join(words), line) is not None
 
     @property
     def line(self) -> str:
@@ -58,6 +71,12 @@ def find_error(slug: str) -> TorchError:
         KeyError: If there is none.
     """
     return {error.slug: error for error in load_torch_errors()}[slug]
+
+
+def error_of(message: str) -> TorchError | None:
+    """Return the error whose words stand on a line of a message or a traceback; None of others."""
+    lines = [_TYPE.sub("", line.strip(), count=1) for line in message.split("\n")]
+    return next((e for e in load_torch_errors() if any(map(e.says, lines))), None)
 
 
 def explain_error(error: TorchError) -> None:

@@ -21,6 +21,7 @@ from pages.shared.navigation import PAGES, PageRow, page_row
 from pages.shared.start.course_map import find
 from pages.shared.start.torch_errors import (
     TorchError,
+    error_of,
     explain_error,
     find_error,
     load_torch_errors,
@@ -144,9 +145,11 @@ def _concept_words(lesson: Lesson) -> Iterator[str]:
 
 
 def find_all(query: str) -> tuple[Entry, ...]:
-    """Return what a query finds: what it means in our words, then what shares its own words."""
+    """Return the error it quotes, what it means in our words, then what shares its own words."""
     entries = {entry.target: entry for entry in all_entries()}
-    meant = (entries[target] for target in targets_of(query))
+    quoted = error_of(query)
+    targets = [*([quoted.slug] if quoted else []), *targets_of(query)]
+    meant = (entries[target] for target in targets)
     found = search(query, all_entries(), MAX_HITS)
     return tuple(dict.fromkeys((*meant, *found)))[:MAX_HITS]
 

@@ -8,6 +8,7 @@ import streamlit as st
 from core.language import N_, _
 from core.machine import cached_probe, probe_machine
 from core.train.run.directory import runs_directory
+from core.train.run.disk import sentence_of
 from core.train.run.shelf import RunSummary, newest_run, summarize
 from core.train.start.launch import start_run
 from core.train.start.plan import Prepared, Wish, plan_run, predict_run
@@ -120,7 +121,7 @@ def _start(plan: Prepared) -> None:
             now = predict_run(plan.config, plan.dataset)
             start_run(now, seconds=find_duration(WISH.duration).seconds)
     except (ValueError, RuntimeError, OSError) as error:
-        st.error(str(error))
+        st.error(sentence_of(error))
         return
     page_links.go_to("train/live_run", {})
 

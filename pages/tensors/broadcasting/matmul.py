@@ -12,7 +12,7 @@ from core.tensors.broadcast_examples import PRODUCT_BY_KEY, PRODUCTS
 from core.tensors.broadcasting import matmul_shape, matmul_sizes
 from core.tensors.presets import DTYPES
 from core.tensors.shape_text import Shape, shape_in, written_shape
-from core.tensors.torch_answers import hidden_bytes, matmul_refusal, run_matmul
+from core.tensors.torch_answers import matmul_refusal, run_matmul
 from core.tensors.trace import Step
 from core.units import format_flops
 from pages.shared.charts import show_table
@@ -83,7 +83,7 @@ def _product(factors: Factors, charts: Sequence[Chart], code: str) -> Shown:
     flops = matmul_flops(
         batch=sizes.num_products, rows=sizes.rows, inner=sizes.inner, columns=sizes.columns
     )
-    result, hidden = step.outputs[0].layout, hidden_bytes(step)
+    result, hidden = step.outputs[0].layout, step.bytes_hidden
     return Shown(
         headline=_("{left} @ {right} → {shape}: {flops}, {size} of the operands copied").format(
             left=left,

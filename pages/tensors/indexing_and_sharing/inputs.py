@@ -60,8 +60,8 @@ def choose_program() -> Program:
         START.source,
         height=150,
         help=_(
-            "PyTorch as you would type it; x is the tensor. x[0, 1] = 100, add_, mul_, fill_, "
-            "zero_ and copy_ write. Ctrl + Enter runs it."
+            "PyTorch as you would type it; x is the tensor. x[0, 1] = 100, x += 1, add_, mul_, "
+            "fill_, zero_ and copy_ write. Ctrl + Enter runs it."
         ),
     )
     shape = ask_last_lengths(ASK, LENGTHS, START.shape)

@@ -5,7 +5,7 @@ from typing import Any
 
 from core.language import _
 from core.language.listing import listed
-from core.tensors.writes import Variable, Written
+from core.tensors.writes import MAX_NUMBERS, Variable, Written
 from pages.shared.charts import show_table
 from pages.shared.settings import presenting
 from pages.shared.tabbed_page import Shown
@@ -13,7 +13,6 @@ from pages.shared.tensors.program import show_refusal
 from pages.tensors.indexing_and_sharing.inputs import ASK, Program
 from pages.tensors.indexing_and_sharing.maps import aside, show_map
 
-_MOST_NUMBERS = 36  # of a variable that are written out
 _SNIPPET = """
 {body}
 variables = {{{names}}}
@@ -56,12 +55,16 @@ def _headline(written: Written) -> str:
         )
     if not written.writes:
         return _("Nothing is written: no variable changes")
+    named = {each.tensor.storage for each in written.variables}
     values = {
         "write": written.writes[-1].text,
         "changed": changed,
         "kept": kept,
-        "where": "; ".join(_where(*each) for each in written.changed.items()),
+        "where": "; ".join(_where(*each) for each in written.changed.items() if each[0] in named),
     }
+    if not changed and written.changed.keys() - named:
+        message = _("`{write}` changes a tensor that has no name: no variable changes")
+        return message.format(**values)
     if not changed:
         return _("`{write}` writes the values that are already there: no variable changes").format(
             **values
@@ -88,7 +91,7 @@ def _notes(written: Written) -> list[str]:
     """Say what no error has said: elements that share an address were written more than once."""
     notes = []
     if written.changed:
-        notes.append(_("A marked corner: the value at this address has changed."))
+        notes.append(_("A marked corner: this write has changed the value at this address."))
     for each in written.overlaps:
         told = _(
             "`{write}` writes {count} elements into {addresses} addresses. PyTorch does not notice "
@@ -117,7 +120,7 @@ def _show_variables(variables: Sequence[Variable]) -> None:
 
 def _numbers(variable: Variable, values: Any, marked: Sequence[int] = ()) -> str:  # noqa: ANN401
     """Return nested numbers as text, those at the marked positions bold."""
-    if variable.tensor.layout.numel > _MOST_NUMBERS:
+    if variable.tensor.layout.numel > MAX_NUMBERS:
         return "…"
     places = iter(range(variable.tensor.layout.numel))
 

@@ -86,7 +86,7 @@ def _headline(run: EinsumRun) -> str:
     words = {
         "equation": run.einops,
         "summed": ", ".join(run.summed),
-        "flops": format_flops(run.flops),
+        "flops": format_flops(left.flops),
         "best": format_flops(best.flops),
         "bytes": size_text(run.hidden_bytes),
         "count": len(run.copies),

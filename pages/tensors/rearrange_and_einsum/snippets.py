@@ -35,8 +35,9 @@ by_hand = x
 for call in ({calls}):
     result = call(by_hand)
     is_view = result.untyped_storage()._cdata == by_hand.untyped_storage()._cdata
-    moved += 0 if is_view else by_hand.nbytes + result.nbytes  # read and written
-    flops += by_hand.numel() if result.numel() < by_hand.numel() else 0
+    read = min(by_hand.nbytes, by_hand.untyped_storage().nbytes())  # repeated ones lie there once
+    moved += 0 if is_view else read + result.nbytes
+    flops += {flops} if result.numel() < by_hand.numel() else 0
     by_hand = result
 
 assert y.shape == by_hand.shape and y.stride() == by_hand.stride()
@@ -62,6 +63,7 @@ def pattern_code(run: PatternRun, unit: str) -> str:
         sizes = f", **{call.sizes}"
     reduction = f', "{call.reduction}"' if call.operation == "reduce" else ""
     has_values = run.first is not None
+    flops = "by_hand.numel()" if call.reduction == "mean" else "by_hand.numel() - result.numel()"
     calls = "".join(f"lambda x: x{step.code}, " for step in run.plan.steps)
     return _PATTERN.format(
         operation=call.operation,
@@ -70,6 +72,7 @@ def pattern_code(run: PatternRun, unit: str) -> str:
         written=written(unit),
         x=_tensor(run.shape, call.dtype, has_values=has_values, ones=call.ones),
         calls=calls.rstrip(),
+        flops=flops,
         first=', "first element", y.flatten()[0].item()' if has_values else "",
     )
 
@@ -90,27 +93,31 @@ from torch.utils.flop_counter import FlopCounterMode
 
 {written}
 
-class Copies(TorchDispatchMode):  # hears of every aten operation underneath
-    num_bytes = count = 0
+class Others(TorchDispatchMode):  # hears of every aten operation underneath
+    copied = copies = flops = 0
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         result = func(*args, **(kwargs or {{}}))
         if func is torch.ops.aten.clone.default:
-            self.num_bytes, self.count = self.num_bytes + result.nbytes, self.count + 1
+            self.copied, self.copies = self.copied + result.nbytes, self.copies + 1
+        if func.overloadpacket is torch.ops.aten.sum:  # n - 1 additions for n numbers
+            self.flops += args[0].numel() - result.numel()
+        if func.overloadpacket is torch.ops.aten.mul:  # a product that sums nothing
+            self.flops += result.numel()
         return result
 
 tensors = [torch.empty(shape, dtype=torch.{dtype}, device="meta") for shape in {shapes}]
-with FlopCounterMode(display=False) as flops, Copies() as copies:
+with FlopCounterMode(display=False) as products, Others() as others:
     result = torch.einsum("{equation}", *tensors)
-print(tuple(result.shape), work(flops.get_total_flops()))
-print(copies.count, "hidden copies of", size(copies.num_bytes)){best}
+print(tuple(result.shape), work(products.get_total_flops() + others.flops))
+print(others.copies, "hidden copies of", size(others.copied)){best}
 """
 _BEST: Final = """
 
 {names} = tensors
-with FlopCounterMode(display=False) as flops:
+with FlopCounterMode(display=False) as products, Others() as others:
     {code}
-print("in the best order", work(flops.get_total_flops()))"""
+print("in the best order", work(products.get_total_flops() + others.flops))"""
 
 
 def einsum_code(run: EinsumRun, dtype: str, unit: str) -> str:

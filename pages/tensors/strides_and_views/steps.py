@@ -60,8 +60,10 @@ def _contiguous(layout: Layout) -> str:
 
 def _headline(steps: Sequence[Step]) -> str:
     """Return how much was copied, hidden copies too."""
-    copied = sum(step.bytes_copied for step in steps)
-    hidden = sum(max(step.bytes_made - step.bytes_copied, 0) for step in steps)
+    copied, computed, hidden = (
+        sum(getattr(step, name) for step in steps)
+        for name in ("bytes_copied", "bytes_computed", "bytes_hidden")
+    )
     if not copied and not hidden:
         said = ngettext(
             "{count} step, and nothing is copied",
@@ -76,7 +78,14 @@ def _headline(steps: Sequence[Step]) -> str:
         )
     else:
         said = ngettext("{count} step copies {size}", "{count} steps copy {size}", len(steps))
-    return said.format(count=len(steps), size=_size(copied), hidden=_size(hidden))
+    if computed:
+        said += _("; {computed} are computed results")
+    words = {
+        "size": size_text(copied),
+        "hidden": size_text(hidden),
+        "computed": size_text(computed),
+    }
+    return said.format(count=len(steps), **words)
 
 
 def _show_underneath(steps: tuple[Step, ...]) -> None:

@@ -7,6 +7,7 @@ import streamlit as st
 from core.figures.train.live_run.compare import MAX_RUNS, compare_picture, run_names
 from core.language import _
 from core.train.run.directory import open_run_directory, runs_directory
+from core.train.run.disk import sentence_of
 from core.train.run.evaluations import differing_settings, validation_curve
 from core.train.run.replay import MAX_SPEED, MIN_SPEED
 from core.train.run.shelf import MAX_TITLE, RunSummary, delete, list_runs, pin, rename
@@ -84,7 +85,7 @@ def _several(runs: list[RunSummary]) -> None:
     try:
         curves = [validation_curve(run.directory) for run in runs]
     except (ValueError, OSError) as error:
-        st.error(str(error))
+        st.error(sentence_of(error))
         return
     picture = compare_picture(curves, look(), browser_zone())
     st.caption(picture.alt)
@@ -164,4 +165,4 @@ def _edit(name: str, what: str, key: str) -> None:
             if st.query_params.get("run") == name:
                 follow()
     except (ValueError, OSError) as error:
-        st.session_state[_ERROR] = str(error)
+        st.session_state[_ERROR] = sentence_of(error)

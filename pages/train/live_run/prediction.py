@@ -5,6 +5,7 @@ import streamlit as st
 from core.figures.train.live_run.run_facts import CATEGORY_NAMES
 from core.language import _
 from core.train.config import TrainConfig
+from core.train.run.disk import sentence_of
 from core.train.start.plan import Outline, Prepared, Wish, outline_run, plan_run
 from core.units import format_bytes, format_seconds
 from pages.shared.answer import explained_number
@@ -21,7 +22,7 @@ def outline(wish: Wish) -> Outline | None:
     try:
         return outline_run(wish)
     except (ValueError, OSError) as error:
-        st.warning(str(error))
+        st.warning(sentence_of(error))
         return None
 
 
@@ -30,7 +31,7 @@ def predict(wish: Wish) -> Prepared | None:
     try:
         return plan_run(wish)
     except (ValueError, OSError) as error:
-        st.warning(str(error))
+        st.warning(sentence_of(error))
         return None
 
 

@@ -8,7 +8,6 @@ import streamlit as st
 
 from core.language import _
 from core.train.control.commands import send
-from core.train.control.device import refuse_if_busy
 from core.train.run.directory import open_run_directory, runs_directory
 from core.train.run.reader import RunReader
 from core.train.run.replay import MAX_SPEED, MIN_SPEED, read_speed
@@ -98,7 +97,6 @@ def send_command(run: str, op: str, value: float | None) -> int:
                 _("A run of your own cannot be resumed; train a new one instead.")
             )
         make_way()
-        refuse_if_busy(reader.info["resolved"]["device"], reader.info["config"].get("gpu", ""))
         resume_run(directory, by=signature())
         return 0
     number = send(directory, op, value, by=signature())

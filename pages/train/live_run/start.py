@@ -9,6 +9,7 @@ from core.language import _
 from core.train.control.device import DeviceBusyError, device_holder
 from core.train.control.training_device import NoSuchGpuError
 from core.train.run.directory import runs_directory
+from core.train.run.disk import sentence_of
 from core.train.run.shelf import summarize
 from core.train.start.launch import start_run
 from core.train.start.plan import Prepared, Wish, device_in_use, plan_run
@@ -38,10 +39,10 @@ def start(wish: Wish) -> str:
             return _start(wish)
         except DeviceBusyError as error:
             gpu = wish.changes.get("gpu", "")
-            st.session_state[_REFUSED] = _busy_sentence(gpu) or str(error)
+            st.session_state[_REFUSED] = _busy_sentence(gpu) or sentence_of(error)
             st.session_state[_BUSY_GPU] = gpu
         except (ValueError, OSError, TimingError) as error:
-            st.session_state[_REFUSED] = str(error)
+            st.session_state[_REFUSED] = sentence_of(error)
     return ""
 
 

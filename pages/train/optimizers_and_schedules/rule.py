@@ -94,7 +94,7 @@ def rule_tab(case: Case, switches: Switches) -> Shown:
         headline=_headline(rule, steps),
         charts=[Chart(picture=picture, file_name="update-rule")],
         notes=[_("The loss is p²/4, so the gradient is p/2. {rule}").format(rule=_written(rule))],
-        below=None if presenting() else lambda: show_table(steps_table(steps[:NUM_SHOWN])),
+        below=None if presenting() else lambda: show_table(steps_table(rule, steps[:NUM_SHOWN])),
         code="" if rule.orthogonalize else _code(rule, len(steps)),
     )
 
@@ -120,13 +120,18 @@ def _headline(rule: Rule, steps: tuple[Step, ...]) -> str:
 
 
 def _written(rule: Rule) -> str:
-    """Return the rule as a formula."""
-    top = "g" if rule.momentum == "none" else "m̂" if rule.bias_correction else "m"
+    """Return the rule as a formula, and what g is where that is not the gradient alone."""
+    top = "g" if rule.momentum == "none" else "m̂" if rule.corrects_m else "m"
+    if rule.looks_ahead:
+        top = "(β₁·m + g)" if rule.momentum == "sum" else "(β₁·m + (1 − β₁)·g)"
+        top += " / (1 − β₁ᵗ)" if rule.corrects_m else ""
     if rule.orthogonalize:
         top = f"orthogonalize({top})"
-    low = "" if rule.second == "none" else " / (√v̂ + ε)" if rule.bias_correction else " / (√v + ε)"
+    root = "√v̂" if rule.corrects_v else "√v"
+    low = "" if rule.second == "none" else f" / ({root} + ε)"
     shrink = " − lr·wd·p" if rule.decay == "decoupled" else ""
-    return f"**p ← p{shrink} − lr·{top}{low}**"
+    formula = f"**p ← p{shrink} − lr·{top}{low}**"
+    return f"{formula}, **g = p/2 + wd·p**" if rule.decay == "l2" else formula
 
 
 def _code(rule: Rule, num_steps: int) -> str:
@@ -142,9 +147,9 @@ def _lines(rule: Rule) -> list[str]:
     share = {"sum": "g", "ema": "(1 - beta1) * g"}
     lines = [f"m = beta1 * m + {share[rule.momentum]}"] if rule.momentum != "none" else []
     way = "m" if rule.momentum != "none" else "g"
-    if rule.nesterov and rule.momentum != "none":
+    if rule.looks_ahead:
         way = f"(beta1 * m + {share[rule.momentum]})"
-    if rule.bias_correction and rule.momentum == "ema":
+    if rule.corrects_m:
         way = f"{way} / (1 - beta1**t)"
     lines += {
         "none": [],
@@ -152,7 +157,7 @@ def _lines(rule: Rule) -> list[str]:
         "ema": ["v = beta2 * v + (1 - beta2) * g * g"],
     }[rule.second]
     if rule.second != "none":
-        v_hat = "v / (1 - beta2**t)" if rule.bias_correction and rule.second == "ema" else "v"
+        v_hat = "v / (1 - beta2**t)" if rule.corrects_v else "v"
         way = f"{way} / (math.sqrt({v_hat}) + eps)"
     lines.append(f"update = {way}")
     if rule.decay == "decoupled":

@@ -160,6 +160,79 @@ def test_saved_bytes_rise_in_the_forward_pass_and_are_let_go_node_by_node():
     assert kept.events[-1].saved_bytes == 16
 
 
+def packed_bytes(function, leaves):
+    """The oracle: bytes of the storages that torch packs for the backward pass, leaves aside."""
+    own = {x.untyped_storage()._cdata for x in leaves.values()}
+    packed = {}
+
+    def pack(x):
+        packed[x.untyped_storage()._cdata] = x
+        return x
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda x: x):
+        result = function(**leaves)
+    assert result.requires_grad
+    return sum(x.untyped_storage().nbytes() for key, x in packed.items() if key not in own)
+
+
+class TimesTwice(torch.autograd.Function):
+    """x * x, which keeps x + 1 and gives a view of what it made."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x + 1)
+        return (x * x).view(-1)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        (more,) = ctx.saved_tensors
+        return gradient.view(more.shape) * 2 * (more - 1)
+
+
+def written(z, w, write):
+    z = z.clone()
+    write(z, w)
+    return z.sum()
+
+
+WRITES = {
+    "a part": lambda z, w: z[0, 0:2].mul_(w),
+    "twice": lambda z, w: (z[0, 0:2].mul_(w), z[1, 1:3].mul_(w)),
+    "one view twice": lambda z, w: [z[0, 0:2].mul_(w) for _turn in range(2)],
+    "a transpose": lambda z, w: z.t()[:2].div_(w[:, None]),
+    "as_strided": lambda z, w: z.as_strided((2,), (1,), 2).mul_(w),
+    "its result": lambda z, _w: z[0].exp_(),
+    "an activation": lambda z, w: z[0, 0:2].mul_(w.exp()),
+    "a copy": lambda z, w: z[0, 0:2].copy_(w * w),
+    "all": lambda z, w: z.mul_(w[0]),
+    "a number": lambda z, _w: z[0].mul_(3.0),
+}
+
+
+def test_what_writes_and_custom_functions_keep_is_counted_and_let_go():
+    x = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], requires_grad=True)
+    w = torch.tensor([5.0, 7.0], requires_grad=True)
+    functions = {
+        name: lambda x, w, write=write: written(x, w, write) for name, write in WRITES.items()
+    }
+    functions["custom"] = lambda x, w: (TimesTwice.apply(x).sum() * w).sum()
+    functions["a list"] = lambda x, w: (x[torch.tensor([0, 1]), torch.tensor([1, 2])] * w).sum()
+    for name, function in functions.items():
+        for other in (w, w.detach()):
+            leaves = {"x": x, "w": other}
+            wanted = packed_bytes(function, leaves)
+            found = capture(function, leaves)
+            assert found.error is None, name
+            assert max(event.saved_bytes for event in found.events) == wanted, name
+            assert found.events[-1].saved_bytes == 0, name
+            freed = [event.num_bytes for event in found.events if event.kind == "release"]
+            assert sum(freed) == wanted, name
+            kept = capture(function, leaves, retain_graph=True)
+            assert kept.events[-1].saved_bytes == wanted, name
+            assert not any(event.kind == "release" for event in kept.events), name
+    assert wanted, "w is needed for x.grad"
+
+
 def test_a_write_on_a_saved_tensor_is_told_with_both_versions():
     def run(a):
         b = a.exp()

@@ -36,6 +36,7 @@ def test_data_may_be_integers_and_leaves_are_float32():
         (f"w = {[1.0] * 65}", "65 elements"),
         ("w = 1; w = 2", "given twice"),
         ("; ".join(f"w{n} = 1" for n in range(13)), "13 tensors"),
+        (f"w = {'[' * 9}1{']' * 9}", "9 dimensions"),
         (f"w = {'[' * 3000}1{']' * 3000}", "must be a number"),
     ],
 )

@@ -30,6 +30,15 @@ def test_nodes_bear_the_line_and_the_words_of_the_program():
     }
 
 
+def test_an_operation_that_was_refused_gives_its_name_to_nothing():
+    """Of a vector times a matrix that do not fit, torch has made a row of the vector before."""
+    found = captured("c = b * 2\nc @ W", b=leaf([1.0, 2.0, 3.0]), W=leaf([[1.0, 2.0], [3.0, 4.0]]))
+    assert found.error.line == 2
+    assert [node.label for node in found.nodes if not node.leaf] == ["b * 2", "unsqueeze"]
+    fits = captured("c = b * 2\nc @ W", b=leaf([1.0, 2.0]), W=leaf([[1.0, 2.0], [3.0, 4.0]]))
+    assert "c @ W" in [node.label for node in fits.nodes]
+
+
 def test_without_backward_it_is_called_on_the_last_value():
     with_call = captured("y = w ** 2\ny.backward()", w=leaf(3.0))
     without = captured("y = w ** 2", w=leaf(3.0))

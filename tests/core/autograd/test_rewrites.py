@@ -17,14 +17,15 @@ from core.autograd import rewrites
         ("b[1:] = x", 1, "b = b.clone()\nb[1:] = x"),
         ("a = b\nb += 1\nc = b", 2, "a = b\nb = b + 1\nc = b"),
         ("with torch.no_grad():\n    b += 1", 2, "with torch.no_grad():\n    b = b + 1"),
+        ("b[0].mul_(2)", 1, "b = b.clone()\nb[0].mul_(2)"),
+        ("c = b.t().add_(x)", 1, "b = b.clone()\nc = b.t().add_(x)"),
         ("b = x + 1", 1, ""),
         ("b += 1", 2, ""),
-        ("b += 1", None, ""),
         ("", 1, ""),
     ],
 )
 def test_a_write_becomes_a_new_tensor(source, line, rewritten):
-    assert rewrites.out_of_place(source, line) == rewritten
+    assert rewrites.out_of_place(source, {line}) == rewritten
 
 
 def test_a_block_is_moved_behind_a_later_line_as_a_whole():
@@ -50,14 +51,20 @@ def test_cuts_are_undone_before_a_leaf_is_tracked():
     assert rewrites.connected("y = x * 2", "") == ""
 
 
-def test_writes_are_found_with_line_and_name_within_blocks_too():
-    source = "b.t().add_(1)\nc = b.add(1)\nwith torch.no_grad():\n    w.grad *= 2\nc[0] = 1"
-    found = rewrites.writes_of(source)
-    assert [(line, name) for line, name, _text in found] == [(1, "b"), (4, "w"), (5, "c")]
+def test_a_call_that_writes_becomes_one_that_gives_a_new_tensor():
+    source = "y = x.exp().add_(1).zero_()"
+    assert rewrites.in_expressions(source, {1}) == "y = torch.zeros_like(x.exp() + 1)"
+    assert rewrites.in_expressions("y = x.exp() + 1", {1}) == ""
 
 
-def test_a_line_is_told_with_its_names():
+def test_copies_are_tried_from_just_before_the_write_to_the_beginning():
+    told = list(rewrites.cloned_between("a = x\nb = a\nb += 1", 3, ["a", "b"]))
+    assert len(told) == 6
+    assert told[0] == "a = x\nb = a\na = a.clone()\nb += 1"
+    assert told[-1] == "b = b.clone()\na = x\nb = a\nb += 1"
+
+
+def test_a_line_is_told_with_its_block():
     source = "y = w * x\nwith torch.no_grad():\n    w -= y"
     assert rewrites.text_of(source, 3) == "w -= y"
-    assert rewrites.names_on(source, 1) == {"y", "w", "x"}
     assert (rewrites.is_in_block(source, 1), rewrites.is_in_block(source, 3)) == (False, True)

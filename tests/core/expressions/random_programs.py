@@ -4,6 +4,7 @@
 """
 
 import random
+import re
 
 from core.expressions.functions import CONSTANTS, FUNCTIONS
 from core.expressions.methods import METHODS, PROPERTIES, WRITES
@@ -118,6 +119,39 @@ def random_program(rng: random.Random) -> str:
     if rng.random() < 0.1:
         lines.append(f"{tensor(rng, 0)}[{index(rng)}] = {value(rng, 1)}")
     return "\n".join([*lines, tensor(rng, 3)])
+
+
+def nested_program(rng: random.Random, num_characters: int = 500) -> str:
+    """Return lines of lists, tuples and slices made of the names before them, and a use of one."""
+    lines, names = list[str](), ["x"]
+    for name in rng.sample("abcdefghjklmnopqrstuvw", rng.randint(1, 12)):
+        line = f"{name} = {_nested_value(rng, names)}"
+        if len("\n".join([*lines, line])) < num_characters - 50:
+            lines.append(line)
+            names.append(name)
+    use = re.sub(r"\bi\b", names[-1], rng.choice(_USES))
+    return "\n".join([*lines, use if rng.random() < 0.6 else "x"])
+
+
+_USES = ["i", "torch.tensor(i)", "x[i]", "x[i] = 1", "x[i, i]", "x[[i, i, i]] = i", "x += i", "-i"]
+_USES += ["torch.cat(i)", "torch.stack([i, i])", "x.view(i)", "x + i", "i == i", "i[0][1]", "i * 9"]
+_USES += ["rearrange(i, 'a b -> b a')", "repeat(i, 'a b -> a b r', r=i)", "a, b = i", "x.split(i)"]
+_USES += ["torch.where(x > 3, i, i)", "F.unfold(x, i)", "torch.zeros(i)", "x.roll(i, i)", "i.shape"]
+
+
+def _nested_value(rng: random.Random, names: list[str]) -> str:
+    kind, name = rng.random(), names[-1] if rng.random() < 0.7 else rng.choice(names)
+    if kind < 0.15:
+        return rng.choice(
+            [f"{name}[::{rng.randint(-1, 2)}]", f"{name}[0]", "x.shape", "x.unbind()"]
+        )
+    words = ["0", "1", "1.5", "True", "None", "...", "'a'", "[]", "()", "-9223372036854775807"]
+    plain = kind < 0.3
+    items = [rng.choice(words) if plain else name] * rng.choice([1, 2, 6, 10, 20])
+    inner = ", ".join(items)
+    for _ in range(rng.choice([1, 1, 1, 1, 9])):
+        inner = rng.choice([f"[{inner}]", f"({inner},)"])
+    return inner
 
 
 def damaged(rng: random.Random, text: str) -> str:

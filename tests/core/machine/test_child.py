@@ -34,6 +34,12 @@ def test_a_failure_is_told_in_the_programs_last_words():
         (CUDA_ERROR, "torch.AcceleratorError: CUDA error: no kernel image is available for"),
         ("ValueError: first\nDuring handling\nKeyError: 'second'\n", "KeyError: 'second'"),
         ("/bin/python: No module named core.x\n", "/bin/python: No module named core.x"),
+        ("/opt/course/bin/python: No module named x", "bin/python: No module named x"),
+        (
+            "OSError: [Errno 2] No such file: '/srv/course/runs/a/1.pt'",
+            "OSError: [Errno 2] No such file: 'a/1.pt'",
+        ),
+        ("URLError: https://example.org/a/b/c/d", "URLError: https://example.org/a/b/c/d"),
         ("  ", "exit status 3"),
     ],
 )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Row:
-    """An operation; `kind` is that of its last step, `num_bytes` the storage that a copy makes."""
+    """An operation; `kind` is that of its last step, `num_bytes` the storage that it makes."""
 
     text: str
     kind: str
@@ -26,6 +26,10 @@ def view(text, layout, output=0):
 
 def copy(text, layout, num_bytes):
     return Row(text, "copy", layout, num_bytes)
+
+
+def new(text, layout, num_bytes):
+    return Row(text, "new", layout, num_bytes)
 
 
 def same(text, layout):
@@ -109,7 +113,7 @@ PARTS = [
     view("a34.diagonal()", "3 / 5 / 0"),
     view("a34.diagonal(1)", "3 / 5 / 1"),
     copy("a34.diag()", "3 / 1 / 0", 12),
-    copy("torch.diag(v3)", "3 3 / 3 1 / 0", 36),
+    new("torch.diag(v3)", "3 3 / 3 1 / 0", 36),
     view("v7.unfold(0, 3, 2)", "3 3 / 2 1 / 0"),
     view("v7.unfold(0, 3, 1)", "5 3 / 1 1 / 0"),
     copy("F.unfold(a1144, 2)", "1 4 9 / 36 9 1 / 0", 144),
@@ -136,15 +140,15 @@ BROADCASTS = [
     refused("e.add_(1)", "more than one element of the written-to tensor refers to a single"),
     view("torch.meshgrid(v3, v4)", "3 4 / 1 0 / 0"),
     view("a12.t().expand_as(a25)", "2 5 / 1 0 / 0"),
-    copy("x23 + v3", "2 3 / 3 1 / 0", 24),
-    copy("t + t", "3 2 / 1 3 / 0", 24),
-    copy("e + 0", "3 4 / 4 1 / 0", 48),
+    new("x23 + v3", "2 3 / 3 1 / 0", 24),
+    new("t + t", "3 2 / 1 3 / 0", 24),
+    new("e + 0", "3 4 / 4 1 / 0", 48),
     copy("torch.clone(e)", "3 4 / 4 1 / 0", 48),
     copy("t.clone()", "3 2 / 1 3 / 0", 24),
     copy("t.clone(memory_format=torch.contiguous_format)", "3 2 / 2 1 / 0", 24),
-    copy("torch.zeros_like(t)", "3 2 / 1 3 / 0", 24),
+    new("torch.zeros_like(t)", "3 2 / 1 3 / 0", 24),
     copy("a234[:, :, ::2].clone()", "2 3 2 / 6 2 1 / 0", 48),
-    copy("torch.empty_like(a234.permute(2, 0, 1))", "4 2 3 / 1 12 4 / 0", 96),
+    new("torch.empty_like(a234.permute(2, 0, 1))", "4 2 3 / 1 12 4 / 0", 96),
 ]
 INDICES = [
     copy("x23[[0, 1]]", "2 3 / 3 1 / 0", 24),
@@ -161,7 +165,7 @@ INDICES = [
     copy("x23.gather(1, torch.tensor([[0], [2]]))", "2 1 / 1 1 / 0", 8),
     copy("x23.take(torch.tensor([0, 5]))", "2 / 1 / 0", 8),
     copy("x23.masked_select(x23 > 2)", "3 / 1 / 0", 12),
-    copy("x23.where(x23 > 2, 0)", "2 3 / 3 1 / 0", 24),
+    new("x23.where(x23 > 2, 0)", "2 3 / 3 1 / 0", 24),
     copy("x23.take_along_dim(torch.tensor([[0], [2]]), 1)", "2 1 / 1 1 / 0", 8),
     copy("F.embedding(torch.tensor([[0, 1], [2, 4]]), a53)", "2 2 3 / 6 3 1 / 0", 48),
 ]
@@ -170,13 +174,13 @@ ORDERS = [
     copy("x23.fliplr()", "2 3 / 3 1 / 0", 24),
     copy("x23.roll(1, 1)", "2 3 / 3 1 / 0", 24),
     copy("x23.rot90()", "3 2 / 1 3 / 0", 24),
-    copy("x23.sort()", "2 3 / 3 1 / 0", 24),
+    new("x23.sort()", "2 3 / 3 1 / 0", 24),
     copy("torch.cat([x23, x23])", "4 3 / 3 1 / 0", 48),
     copy("torch.stack([x23, x23], 2)", "2 3 2 / 6 2 1 / 0", 48),
-    copy("a33.tril()", "3 3 / 3 1 / 0", 36),
-    copy("t @ x23", "3 3 / 3 1 / 0", 36),
-    copy("t.softmax(0)", "3 2 / 2 1 / 0", 24),
-    copy("x23.sum(0, keepdim=True)", "1 3 / 3 1 / 0", 12),
+    new("a33.tril()", "3 3 / 3 1 / 0", 36),
+    new("t @ x23", "3 3 / 3 1 / 0", 36),
+    new("t.softmax(0)", "3 2 / 2 1 / 0", 24),
+    new("x23.sum(0, keepdim=True)", "1 3 / 3 1 / 0", 12),
 ]
 DTYPES = [
     view("c22.real", "2 2 / 4 2 / 0"),
@@ -214,6 +218,6 @@ FORMATS = [
     refused("b.view(2, 60)", "view size is not compatible"),
     copy("b.reshape(2, 60)", "2 60 / 60 1 / 0", 480),
     view("b.flatten(2)", "2 3 20 / 60 1 3 / 0"),
-    copy("b + 1", "2 3 4 5 / 60 1 15 3 / 0", 480),
+    new("b + 1", "2 3 4 5 / 60 1 15 3 / 0", 480),
 ]
 ROWS = [*SHAPES, *AXES, *PARTS, *BROADCASTS, *INDICES, *ORDERS, *DTYPES, *FORMATS]

@@ -57,17 +57,32 @@ def test_a_line_gives_sixteen_floats_in_rows_and_one_in_columns():
         (torch.zeros(64, dtype=torch.float64), (8, 8), (8, 8)),
         (torch.zeros(128)[::2], (8, 8), (4, 4)),
         (torch.zeros(32, 32).t()[:2], (32, 32), (4, 4)),
-        (torch.zeros(1).expand(64), (1, 1), (4, 4)),
+        (torch.zeros(1).expand(64), (1, 1), (1, 1)),
+        (torch.zeros(64, 1).expand(64, 32), (1,) * 64, (1,) * 64),
+        (torch.zeros(100).unfold(0, 8, 1), (2,) * 24, (*(2,) * 23, 1)),
         (torch.zeros(65)[1:], (5, 5), (4, 4)),
         (torch.zeros(40), (4, 1), (4, 1)),
         (torch.zeros(0), (), ()),
     ],
-    ids=["fp32", "fp16", "fp64", "stride 2", "columns", "stride 0", "offset 1", "rest", "empty"],
+    ids=[
+        "fp32",
+        "fp16",
+        "fp64",
+        "stride 2",
+        "columns",
+        "stride 0",
+        "expanded rows",
+        "windows",
+        "offset 1",
+        "rest",
+        "empty",
+    ],
 )
 def test_a_warp_needs_the_sectors_that_its_32_elements_lie_in(x, sectors, ideal):
     access = sectors_per_warp(layout_of(x))
     assert (access.sectors, access.ideal) == (sectors, ideal)
     assert access.efficiency == (sum(ideal) / sum(sectors) if sectors else 1)
+    assert access.efficiency <= 1
 
 
 def test_sectors_are_those_that_hold_a_byte_of_the_warp():

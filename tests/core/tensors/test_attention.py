@@ -82,7 +82,7 @@ def test_ones_in_heads_of_4_times_a_weight_of_ones_are_all_4():
     done = run(TOY, 4, weight_per_head)
 
     assert (done.result == 4.0).all()
-    assert [stage.kind for stage in done.stages] == ["view", "copy", "view"]
+    assert [stage.kind for stage in done.stages] == ["view", "new", "view"]
 
 
 def test_the_scale_is_one_over_the_root_of_the_head_dimension():

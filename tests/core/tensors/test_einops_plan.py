@@ -1,14 +1,17 @@
 """Plans against einops: values, and view or copy, of random patterns."""
 
 import inspect
+import itertools
 import math
+import re
 from random import Random
 
 import einops
+import numpy as np
 import pytest
 import torch
 
-from core.expressions.dispatch import storage_id
+from core.expressions.dispatch import Watching, storage_id
 from core.expressions.grammar import parse
 from core.expressions.interpreter import evaluate
 from core.tensors.einops_plan import REDUCTIONS, plan_einops
@@ -64,7 +67,7 @@ def random_layout(rng, shape):
 @pytest.mark.slow
 def test_5_000_random_patterns_have_einops_values_and_its_storage():
     rng = Random(20261122)  # noqa: S311  a seeded test
-    kinds = dict.fromkeys(("same", "view", "copy"), 0)
+    kinds = dict.fromkeys(("same", "view", "copy", "new"), 0)
     for _ in range(NUM_PATTERNS):
         operation, pattern, shape, lengths = random_case(rng)
         x = random_layout(rng, shape)
@@ -76,9 +79,9 @@ def test_5_000_random_patterns_have_einops_values_and_its_storage():
         got = eval(plan.code, {"x": x})  # noqa: S307  the plan's own code
         assert got.shape == wanted.shape, (case, plan.code)
         assert torch.allclose(got, wanted, atol=1e-5), (case, plan.code)
-        actual = (
-            "same" if wanted is x else "view" if storage_id(wanted) == storage_id(x) else "copy"
-        )
+        left, right = (set(re.findall(r"a\d", side)) for side in pattern.split("->"))
+        made = "new" if left - right else "copy"
+        actual = "same" if wanted is x else "view" if storage_id(wanted) == storage_id(x) else made
         assert plan.kind == actual, (case, plan.code)
         kinds[plan.kind] += 1
     assert min(kinds.values()) > 100, kinds
@@ -133,6 +136,52 @@ def test_heads_are_split_for_nothing_and_merged_with_a_copy():
     assert plan_einops("rearrange", "b h t d -> b h d t", heads).kind == "view"
     merged = plan_einops("rearrange", "b h t d -> b h (t d)", heads)
     assert (merged.kind, merged.bytes_moved) == ("copy", 2 * 2 * 8 * 12 * 4)
+
+
+class Number:
+    """A number that counts what is done with it."""
+
+    count = 0
+
+    def done(self, _other):
+        Number.count += 1
+        return self
+
+    __add__ = __mul__ = __truediv__ = __ge__ = __le__ = done
+
+
+def test_a_reduction_counts_each_operation_that_python_would_do():
+    of_numpy = {"sum": np.add, "mean": np.add, "prod": np.multiply, "max": np.maximum}
+    of_numpy["min"] = np.minimum
+    for reduction, shape, pattern in itertools.product(
+        REDUCTIONS,
+        [(8, 16, 2), (3, 1, 4)],
+        ["a b c -> a", "a b c -> (a c)", "a b c -> a 1 c", "a b c -> "],
+    ):
+        x = np.array([Number() for _ in range(math.prod(shape))], dtype=object).reshape(shape)
+
+        def reduce(x, axes, reduction=reduction):
+            done = of_numpy[reduction].reduce(x, axis=tuple(axes))
+            return done / x.size if reduction == "mean" and np.size(done) < x.size else done
+
+        Number.count = 0
+        einops.reduce(x, pattern, reduce)
+        flops = plan_einops("reduce", pattern, contiguous(shape), reduction).flops
+        assert flops == Number.count, (reduction, shape, pattern)
+    assert plan_einops("reduce", "a b -> a", contiguous((8, 16)), "sum").flops == 8 * 15
+
+
+def test_repeat_reads_each_element_once_and_writes_what_einops_allocates():
+    for pattern in ("a b -> r a b", "a b -> (a r) b", "a b -> b (r a)", "a b -> (r b) s a"):
+        x, made = torch.randn(4, 6), []
+        sizes = {"r": 3} | ({"s": 5} if " s " in pattern else {})
+        with Watching(lambda _func, inputs, outputs, _flops, made=made: made.extend(
+            y.nbytes for y in outputs if storage_id(y) not in map(storage_id, inputs)
+        )):  # fmt: skip
+            einops.repeat(x, pattern, **sizes)
+        plan = plan_einops("repeat", pattern, layout_of(x), **sizes)
+        assert plan.bytes_moved == sum(made) + x.nbytes * len(made), pattern
+        assert bool(made) == ("(" in pattern), pattern
 
 
 def test_names_stand_where_the_pattern_has_them():

@@ -8,7 +8,6 @@ import torch
 from core.tensors.broadcasting import broadcast, explain_broadcast, matmul_shape, matmul_sizes
 from core.tensors.torch_answers import (
     broadcast_refusal,
-    hidden_bytes,
     matmul_refusal,
     run_matmul,
 )
@@ -100,13 +99,13 @@ def test_flops_are_those_that_torch_counts(left, right):
 
 def test_batches_that_stretch_on_both_sides_are_copied_in_full():
     step = run_matmul((2, 1, 16, 32), (3, 32, 2), "float32")
-    assert hidden_bytes(step) == 4 * (2 * 3 * 16 * 32 + 2 * 3 * 32 * 2)
-    assert hidden_bytes(run_matmul((4, 8, 16, 32), (32, 2), "float32")) == 0
+    assert step.bytes_hidden == 4 * (2 * 3 * 16 * 32 + 2 * 3 * 32 * 2)
+    assert run_matmul((4, 8, 16, 32), (32, 2), "float32").bytes_hidden == 0
 
 
 def test_grouped_query_attention_copies_k_for_every_query_head():
     step = run_matmul((1, 8, 8, 1024, 128), (1, 8, 1, 128, 1024), "bfloat16")
-    assert hidden_bytes(step) == 2 * 64 * 128 * 1024
+    assert step.bytes_hidden == 2 * 64 * 128 * 1024
 
 
 def test_shapes_that_cannot_be_multiplied_have_no_sizes():

@@ -65,10 +65,14 @@ def test_what_was_written_before_a_refusal_in_the_same_line_counts():
     assert written.changed == {"S0": tuple(range(6))}
 
 
-def test_several_writes_on_one_line_count_together_and_nan_is_no_change():
+def test_the_last_write_alone_is_told_and_nan_is_no_change():
     written = run("y = x.clone(); y[0] = 7; x[x > 4] = 0")
-    assert written.names == (("x", "y"), ())
-    assert written.num_addresses == 4
+    assert (written.names, written.changed) == ((("x",), ("y",)), {"S0": (5,)})
+    assert run("x[0, 0] = 100\nx[1, 1] = 50").changed == {"S0": (4,)}
+    unchanged = run("x[0, 0] = 100\nx[1, 1] = 4")
+    assert (unchanged.names, unchanged.changed) == (((), ("x",)), {})
+    undone = run("x[0, 0] = 1\nx[0, 0] = 0")
+    assert (undone.names, undone.changed) == ((("x",), ()), {"S0": (0,)})
     assert run("x.mul_(1)").names == ((), ("x",))
     nan = run_writes("x.add_(1)", lambda: {"x": torch.tensor([float("nan"), 1.0])})
     assert nan.variables[0].changed == (1,)
@@ -79,3 +83,35 @@ def test_a_program_that_writes_nothing_has_no_writes(source):
     written = run(source)
     assert (written.writes, written.changed, written.names[0]) == ((), {}, ())
     assert written.first_index == ()
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["x += 1", "x[0, 0] -= 5", "x[[0, 0]] *= 2", "y = x.t()\ny /= 4", "y = x[1]\ny[:1] += y[1:2]",
+     "k = 1\nk += 2\nx[0] = k", "x.data += 1", "a = [0]\nx[a] = 5",
+     "x = [1]\ny = torch.zeros(3)\ny[0] = 1"],
+)  # fmt: skip
+def test_names_and_augmented_assignments_leave_what_python_leaves(source):
+    names = {"torch": torch, "x": counted((2, 3))}
+    exec(source, names)  # noqa: S102  our own programs
+    written = run(source)
+    assert written.trace.error is None
+    assert written.names[0] == tuple(each.name for each in written.variables)
+    for each in written.variables:
+        assert each.after == names[each.name].tolist(), each.name
+
+
+def test_an_augmented_assignment_that_torch_refuses_is_told_in_its_words():
+    assert (
+        "single memory location"
+        in run("y = x.expand(2, 3)\ny += 1", (2, 1)).trace.error.torch_message
+    )
+    assert "can't be cast" in run("x = x.long()\nx += 1.5").trace.error.torch_message
+    assert "x += 1" in run("x.T += 1").trace.error.message
+
+
+def test_a_program_of_the_greatest_length_and_a_write_of_many_elements_are_told():
+    names = ";".join(f"abcdefghijk{n}=1" for n in range(10, 34))
+    written = run(";".join(["x[0,0]=1"] * 12) + f";{names};x")
+    assert (written.trace.error, len(written.writes)) == (None, 12)
+    assert "at most 65,536" in run("y = torch.zeros(512, 512)\ny[0] = 1").trace.error.message

@@ -48,6 +48,7 @@ def test_an_unknown_setting_is_named():
         ("name", 3, "str"),
         ("learning_rate", "fast", "float"),
         ("max_steps_per_second", "no", "float"),
+        ("learning_rate", 10**400, "float"),
     ],
 )
 def test_a_value_of_the_wrong_type_is_refused(name, value, wanted):

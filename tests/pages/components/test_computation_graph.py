@@ -1,11 +1,13 @@
 """What the computation graph sends to the browser: texts, the steps they come at, every word."""
 
+import importlib
 import json
 import re
 from dataclasses import replace
 
 import pytest
 
+from core.autograd.built_graphs import BUILT_GRAPHS, capture_built
 from core.autograd.collapse import collapse
 from core.autograd.graph import Event, Node, TensorInfo
 from core.autograd.presets import PRESETS
@@ -227,6 +229,35 @@ def test_every_word_that_the_browser_asks_for_is_there():
     needed = asked | acts | {f"{act}_label" for act in acts}
     assert needed <= set(words), needed - set(words)
     assert all(words.values())
+
+
+def test_every_sentence_of_every_example_has_all_that_it_names():
+    captures = [capture_program(row.source, row.tensors()) for row in PRESETS.values()]
+    captures += [capture_built(BUILT_GRAPHS[key], 1) for key in ("hooks", "gpt_checkpointed")]
+    told = [event for capture in captures for event in rows_of(capture)["events"]]
+    assert {event["kind"] for event in told} == set(EVENTS)
+    for event in told:
+        assert fields(EVENTS[event["kind"]]) <= event["words"].keys(), event
+
+
+def fields(text):
+    return set(re.findall(r"\{(\w+)", text))
+
+
+def test_browser_parts_fill_in_all_that_a_word_names():
+    """Where a script gives a word its numbers by name: `fill(words.step, { step, count })`."""
+    filled = 0
+    for path in FOLDER.parent.glob("*/words.py"):
+        module = importlib.import_module(f"pages.components.{path.parent.name}.words")
+        tables = [each for each in vars(module).values() if isinstance(each, dict)]
+        script = "".join(each.read_text(encoding="utf-8") for each in path.parent.glob("*.js"))
+        for name, given in re.findall(r"fill\([\w.]*words\.(\w+), \{([^{}]*)\}\)", script):
+            names = {each.partition(":")[0].strip() for each in given.split(",")}
+            texts = [text for table in tables if isinstance(text := table.get(name), str)]
+            for text in texts if "..." not in given else []:
+                assert fields(text) <= names, (path.parent.name, name)
+                filled += 1
+    assert filled > 20
 
 
 def test_there_is_a_sentence_for_each_event_and_each_cut():

@@ -3,16 +3,26 @@
 import json
 import re
 
+import numpy as np
 import pytest
 
+from core.train.control.orders import Orders, standing_orders
 from core.train.run.directory import write_info
+from core.train.run.evaluations import validation_curve
 from core.train.run.reader import RunReader
 from core.train.run.recorded import recorded_run
 from core.train.run.records import StepRecord, to_columns
+from core.train.run.replay import ReplayReader
+from core.train.run.shelf import summarize
 from core.train.run.state import RunState, write_state
 from core.train.run.store import RunStore
-from pages.components.live_chart.feed import COLUMNS
-from pages.components.run_player.run_player import MAX_BYTES, MAX_RECORDS, player_html
+from pages.components.live_chart.feed import COLUMNS, Feed
+from pages.components.run_player.run_player import (
+    MAX_BYTES,
+    MAX_RECORDS,
+    player_html,
+    samples_svg,
+)
 
 NAME = "20260102t030405z-one-minute-00ff"
 
@@ -89,6 +99,46 @@ def test_the_longest_run_stays_below_six_megabytes(ended):
     assert len(shown) <= MAX_RECORDS * 1.1
     assert (shown[0], shown[-1]) == (1, 60_000)
     assert run_of(page)["totals"]["num"] == 60_000
+
+
+def test_of_a_run_with_damaged_events_the_rest_is_exported_and_the_damage_is_told(spoilt_run):
+    directory, sound = spoilt_run
+    increment = RunReader(directory).read_new()
+    assert increment.num_damaged > 300
+    assert increment.events[: len(sound)] == sound
+    told = f"left out: {increment.num_damaged:,} steps or events"
+    page = run_of(player_html(directory))
+    assert page["num_damaged"] == increment.num_damaged
+    for moving in (False, True):
+        assert told in samples_svg(directory, moving=moving)
+    assert "left out" not in samples_svg(recorded_run("one_minute"))
+    assert validation_curve(directory).losses
+    replay = ReplayReader(directory, 60).replay
+    for moment in np.linspace(0, replay.seconds, 10):
+        replay.state(replay.place(moment))
+    for reader in (RunReader(directory), ReplayReader(directory, 60)):
+        feed = Feed(directory, reader)
+        feed.take(feed.look())
+        assert feed.message(None)
+    assert standing_orders(directory, Orders()).multiplier_changes
+
+
+def test_a_run_json_with_a_damaged_field_is_exported_or_refused_with_a_sentence(ended, damaged):
+    directory = ended()
+    path = directory / "run.json"
+    info = json.loads(path.read_text("utf-8"))
+    info["config"] = {"name": "a", "batch_size": 16, "learning_rate": 1e-3}
+    refused = []
+    for wrong in damaged(info):
+        path.write_text(json.dumps(wrong), "utf-8")
+        summarize(directory)
+        for export in (player_html, samples_svg, validation_curve):
+            try:
+                export(directory)
+            except ValueError as error:
+                refused.append(str(error))
+    assert len(refused) > 200
+    assert any("run.json is damaged in its part 'text'" in each for each in refused)
 
 
 @pytest.mark.parametrize("state", ["running", "paused"])

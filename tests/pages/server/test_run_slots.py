@@ -54,7 +54,7 @@ def test_a_run_that_ends_with_an_error_gives_its_slot_back():
     line = Line(1, patience=0)
     with pytest.raises(LookupError), line.slot():
         raise LookupError
-    assert line._num_free == 1
+    assert not line._held_since
 
 
 def test_pages_that_take_long_hold_nobody_up_for_ever():
@@ -62,5 +62,16 @@ def test_pages_that_take_long_hold_nobody_up_for_ever():
     with line.slot():
         with line.slot():  # waits, then goes on without a slot
             pass
-        assert (line._num_free, list(line._waiting)) == (0, [])
-    assert line._num_free == 1
+        assert (len(line._held_since), list(line._waiting)) == (1, [])
+    assert not line._held_since
+
+
+def test_a_slot_that_is_held_for_too_long_is_given_to_the_next_who_asks():
+    line = Line(1, patience=0, longest=0)
+    with line.slot():
+        (hanging,) = line._held_since
+        with line.slot():
+            (held,) = line._held_since
+            assert held is not hanging
+        assert not line._held_since
+    assert not line._held_since  # what was taken away is not given back twice

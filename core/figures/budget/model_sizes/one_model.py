@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from core.budget.item import Item
+from core.budget.budget import Verdict, verdict_of
+from core.budget.item import Item, hedged
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _
 
@@ -43,6 +44,10 @@ class Line:
 
     name: str
     num_bytes: float
+
+    def holds(self, need: Item) -> Verdict:
+        """Return whether it holds what is needed."""
+        return verdict_of(need, self.num_bytes, (0.0, 0.0))
 
 
 def one_model_picture(
@@ -131,8 +136,9 @@ def _draw_bars(drawing: Drawing, items: Items, look: Look) -> None:
 
 def _draw_verdicts(drawing: Drawing, items: Items, chosen: Line, look: Look) -> None:
     for name, item in items.items():
-        said = verdict(item.amount, chosen)
-        words = f"<b>{look.format_bytes(item.amount)}</b>  {said[0] if look.present else said}"
+        said = verdict(item, chosen)
+        size = hedged(look.format_bytes(item.amount), item)
+        words = f"<b>{size}</b>  {said[0] if look.present else said}"
         drawing.note(
             x=item.amount,
             y=name,
@@ -169,7 +175,7 @@ def _draw_line(drawing: Drawing, line: Line, look: Look, *, bold: bool) -> None:
 
 def _sentence(model: str, items: Items, chosen: Line, look: Look) -> str:
     parts = [
-        f"{name} {look.format_bytes(item.amount)} {verdict(item.amount, chosen)}"
+        f"{name} {hedged(look.format_bytes(item.amount), item)} {verdict(item, chosen)}"
         for name, item in items.items()
     ]
     return _("Weights of {model} against {device} with {memory}: {parts}.").format(
@@ -190,7 +196,7 @@ def _table(items: Items, chosen: Line, look: Look) -> Table:
         _("weights in"): list(items),
         **columns,
         _("total"): [look.format_bytes(item.amount) for item in items.values()],
-        chosen.name: [verdict(item.amount, chosen) for item in items.values()],
+        chosen.name: [verdict(item, chosen) for item in items.values()],
         _("formula"): [_joined(item, "formula") for item in items.values()],
         _("with numbers"): [_joined(item, "substituted") for item in items.values()],
     }
@@ -202,10 +208,13 @@ def _joined(item: Item, what: str) -> str:
     return " + ".join(parts).replace("*", "×")
 
 
-def verdict(num_bytes: float, chosen: Line) -> str:
-    """Return whether bytes fit into the chosen memory, or into how many of them at least."""
+def verdict(weights: Item, chosen: Line) -> str:
+    """Return whether weights fit into the chosen memory, or into how many of them at least."""
+    num_bytes, is_sure = weights.amount, chosen.holds(weights) != "close"
     if num_bytes <= chosen.num_bytes:
-        return _("✓ fits")
+        return _("✓ fits") if is_sure else _("≈ may fit")
+    if not is_sure:
+        return _("≈ may not fit")
     if not chosen.num_bytes:
         return _("✗ no memory")
     needed = -int(-num_bytes // chosen.num_bytes)

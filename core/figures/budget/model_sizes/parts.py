@@ -15,9 +15,12 @@ _ROW_HEIGHT: Final = {False: 2.4, True: 1.8}  # of the text's size; on a project
 _ROOM: Final = {False: 1.25, True: 1.45}  # of the longest bar: its number stands beside it
 _MEANINGS: Final[Mapping[str, str]] = {
     "token_embedding": "embedding",
+    "layer_embeddings": "embedding",
     "positions": "embedding",
     "head": "embedding",
     "attention": "attention",
+    "recurrent": "attention",
+    "layer_inputs": "feed_forward",
     "dense_ffn": "feed_forward",
     "experts": "experts",
     "shared_experts": "experts",

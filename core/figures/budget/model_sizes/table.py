@@ -129,7 +129,7 @@ def _table(cells: Sequence[Cell], chosen: Line, look: Look) -> Table:
         _("format"): [cell.format_name for cell in cells],
         _("weights"): [two_decimals(cell.item.amount, look.unit) for cell in cells],
         _("printed in the tutorial"): [_printed(cell) for cell in cells],
-        chosen.name: [verdict(cell.item.amount, chosen) for cell in cells],
+        chosen.name: [verdict(cell.item, chosen) for cell in cells],
     }
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Final
 
 from core.budget.item import Item
@@ -72,7 +73,7 @@ def links_picture(view: LinkView, look: Look) -> Picture:
         error_x={
             "type": "data",
             "symmetric": False,
-            "array": [row.item.high - row.item.amount for row in rows],
+            "array": [row.item.drawn_high - row.item.amount for row in rows],
             "arrayminus": [row.item.amount - row.item.low for row in rows],
             "color": look.color("muted"),
         },
@@ -80,11 +81,11 @@ def links_picture(view: LinkView, look: Look) -> Picture:
         hovertemplate="%{y}: %{customdata}<extra></extra>",
     )
     for row in rows:
-        drawing.note(x=row.item.high, y=row.label, xanchor="left", text=f" {row.text}")
+        drawing.note(x=row.item.drawn_high, y=row.label, xanchor="left", text=f" {row.text}")
     figure = lying_bars(
         drawing,
         look,
-        room=1.9 * (max(row.item.high for row in rows) or 1.0),
+        room=1.9 * (max(row.item.drawn_high for row in rows) or 1.0),
         height=round(len(rows) * size * _ROW_HEIGHT) + 3 * size,
         top=8,
         showlegend=False,
@@ -125,7 +126,7 @@ def _links_table(rows: Sequence[_Row]) -> Table:
         _("what"): [row.label for row in rows],
         _("least"): [format_seconds(row.item.low) for row in rows],
         _("seconds"): [format_seconds(row.item.amount) for row in rows],
-        _("most"): [format_seconds(row.item.high) for row in rows],
+        _("most"): ["?" if row.item.high == inf else format_seconds(row.item.high) for row in rows],
         _("how"): [row.text for row in rows],
     }
 

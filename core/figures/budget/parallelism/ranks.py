@@ -28,6 +28,7 @@ class GridView:
         num_layers: The layers of each stage.
         capacity: What a process can get of a device, in bytes.
         ranks_of_a_replica: Ranks of one stage that work on the same sequences.
+        is_guess: Whether these bytes are a guess.
     """
 
     grid: RankGrid
@@ -35,6 +36,7 @@ class GridView:
     num_layers: Sequence[int]
     capacity: float
     ranks_of_a_replica: int
+    is_guess: bool = False
 
 
 def ranks_picture(view: GridView, look: Look) -> Picture:
@@ -117,7 +119,8 @@ def _row_name(view: GridView, stage: int, look: Look) -> str:
     words = ngettext(
         "stage {stage}: {count} layer, {size}", "stage {stage}: {count} layers, {size}", num_layers
     ).format(stage=stage, count=num_layers, size=look.format_bytes(view.num_bytes[stage]))
-    return f"✗ {words}" if view.num_bytes[stage] > view.capacity else words
+    mark = "≈" if view.is_guess else "✗"
+    return f"{mark} {words}" if view.num_bytes[stage] > view.capacity else words
 
 
 def _replicas(view: GridView) -> tuple[list[float], list[str]]:

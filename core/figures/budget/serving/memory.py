@@ -96,7 +96,7 @@ def _draw_capacity(
     line, font = {"color": color, "width": 3}, {"color": color}
     drawing.shape(type="line", line=line, xref="paper", x0=0, x1=1, y0=height, y1=height)
     name = f"{device}: {look.format_bytes(sweep.capacity)}"
-    full = _("full at {value}").format(value=f"{sweep.largest:,}")
+    full = _("full at {value}").format(value=f"{'≈ ' if sweep.is_guess else ''}{sweep.largest:,}")
     share = sweep.largest / sweep.values[-1]
     is_free = share >= _WORDS_ROOM
     if 0 < share <= 1:
@@ -139,13 +139,19 @@ def _memory_sentence(sweep: MemorySweep, device: str, look: Look) -> str:
         "device": device,
         "capacity": look.format_bytes(sweep.capacity),
         "setting": _(AXIS_TITLES[sweep.axis]),
-        "largest": f"{sweep.largest:,}",
+        "largest": f"{'≈ ' if sweep.is_guess else ''}{sweep.largest:,}",
     }
     if not sweep.largest:
-        return _(
+        said = _(
             "Memory by {setting}: beside {weights} of weights nothing fits in the {capacity} of "
             "{device}."
-        ).format(**words)
+        )
+        if sweep.is_guess:
+            said = _(
+                "Memory by {setting}: beside {weights} of weights perhaps nothing fits in the "
+                "{capacity} of {device}."
+            )
+        return said.format(**words)
     if sweep.largest > sweep.values[-1]:
         words["last"] = f"{sweep.values[-1]:,}"
         return _(

@@ -77,7 +77,7 @@ def _draw_curve(drawing: Drawing, curve: Curve, look: Look) -> None:
         drawing.scatter(
             **_places(points),
             mode="lines+markers+text",
-            name=fits_or_not(points is inside),
+            name=fits_or_not(points is inside, is_guess=points[0].is_guess),
             text=texts,
             textposition="bottom right",
             line={"color": color, "dash": dash, "width": 2.5},
@@ -147,6 +147,10 @@ def _mark(drawing: Drawing, point: CurvePoint, name: str, marker: Mapping[str, o
 
 def _speed_sentence(curve: Curve) -> str:
     first, last = curve.points[0], curve.last_that_fits
+    if last is None and first.is_guess:
+        return _(
+            "Throughput against latency: perhaps not even one sequence fits beside the weights."
+        )
     if last is None:
         return _("Throughput against latency: not even one sequence fits beside the weights.")
     return _("Throughput against latency: {first}; {last}, where the KV cache is full.").format(
@@ -163,7 +167,7 @@ def _speed_table(curve: Curve) -> Table:
         _("tokens/s per user"): [format_count(1 / point.seconds_per_token) for point in points],
         _("tokens/s per device"): [format_count(point.tokens_per_second) for point in points],
         _("limited by"): [_(BOUNDS[point.bound]) for point in points],
-        _("Device memory"): [fits_or_not(point.fits) for point in points],
+        _("Device memory"): [fits_or_not(point.fits, is_guess=point.is_guess) for point in points],
     }
 
 

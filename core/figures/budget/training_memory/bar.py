@@ -5,6 +5,7 @@ The last part of a bar, hatched and pale, reaches to the upper end of the honest
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Final
 
 from core.budget.item import Item
@@ -25,7 +26,7 @@ class DeviceBar:
         label: Translated: "stage 0".
         parts: What it is made of.
         low: Lower end of the band of their sum, in bytes.
-        high: Upper end of it.
+        high: Upper end of it; infinite where it is not known.
     """
 
     label: str
@@ -37,6 +38,11 @@ class DeviceBar:
     def amount(self) -> float:
         """Bytes of all parts."""
         return sum(part.amount for part in self.parts)
+
+    @property
+    def end(self) -> float:
+        """Where the bar ends with its possible overhead, as far as that is known."""
+        return max(self.amount, 0 if self.high == inf else self.high)
 
 
 Bars = Sequence[DeviceBar]
@@ -51,7 +57,7 @@ def bar_picture(bars: Bars, capacity: float, look: Look) -> Picture:
         look: How the reader wants to see.
     """
     drawing, layout = Drawing(), look.layout()
-    longest = max(capacity, *(bar.high for bar in bars))
+    longest = max(capacity, *(bar.end for bar in bars))
     stack(drawing, [(bar.label, bar.parts) for bar in bars], look, flat=True)
     _draw_uncertain(drawing, bars, look)
     text = _("full at {size}").format(size=look.format_bytes(capacity))
@@ -76,13 +82,11 @@ def _draw_uncertain(drawing: Drawing, bars: Bars, look: Look) -> None:
     """Add the part of each bar that is possible overhead."""
     color = look.color("estimated")
     bands = [
-        _("{low} to {high}").format(
-            low=look.format_bytes(bar.low), high=look.format_bytes(bar.high)
-        )
+        _("{low} to {high}").format(low=look.format_bytes(bar.low), high=_end(bar, look))
         for bar in bars
     ]
     drawing.bar(
-        x=[max(0.0, bar.high - bar.amount) for bar in bars],
+        x=[bar.end - bar.amount for bar in bars],
         y=[bar.label for bar in bars],
         orientation="h",
         name=_("possible overhead"),
@@ -100,10 +104,13 @@ def _write_sums(drawing: Drawing, bars: Bars, look: Look, *, two_lines: bool) ->
     for bar in bars:
         text = f" <b>{look.format_bytes(bar.amount)}</b>"
         if two_lines:
-            most = _("up to {size}").format(size=look.format_bytes(bar.high))
+            most = _("up to {size}").format(size=_end(bar, look))
             text += f"<br> {most}"
-        end = max(bar.high, bar.amount)
-        drawing.note(x=end, y=bar.label, xanchor="left", align="left", text=text)
+        drawing.note(x=bar.end, y=bar.label, xanchor="left", align="left", text=text)
+
+
+def _end(bar: DeviceBar, look: Look) -> str:
+    return "?" if bar.high == inf else look.format_bytes(bar.high)
 
 
 def _sentence(bars: Bars, capacity: float, look: Look) -> str:
@@ -121,7 +128,7 @@ def _sentence(bars: Bars, capacity: float, look: Look) -> str:
         label=most.label,
         amount=look.format_bytes(most.amount),
         low=look.format_bytes(most.low),
-        high=look.format_bytes(most.high),
+        high=_end(most, look),
         parts=_(", ").join(parts),
         capacity=look.format_bytes(capacity),
     )
@@ -132,5 +139,5 @@ def _table(bars: Bars, look: Look) -> Table:
     return {
         **parts_table([(bar.label, bar.parts) for bar in bars], look, _("device")),
         _("at least"): [look.format_bytes(bar.low) for bar in bars],
-        _("at most"): [look.format_bytes(bar.high) for bar in bars],
+        _("at most"): [_end(bar, look) for bar in bars],
     }

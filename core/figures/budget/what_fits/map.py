@@ -4,15 +4,18 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
+from unicodedata import east_asian_width
 
 from core.budget.fits.matrix import Cell
 from core.budget.fits.plane import Plane
+from core.budget.item import hedged
 from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _, ngettext
 
 LETTERS: Final[Mapping[str, str]] = {
     "weights": N_("W"),
     "KV cache": N_("K"),
+    "recurrent state": N_("Z"),
     "workspace": N_("S"),
     "gradients": N_("G"),
     "optimizer": N_("O"),
@@ -28,6 +31,7 @@ _OTHER: Final = "other"
 COLORS: Final[Mapping[str, str]] = {
     "weights": "weights",
     "KV cache": "kv_cache",
+    "recurrent state": "kv_cache",
     "workspace": "temporary",
     "gradients": "gradients",
     "optimizer": "optimizer",
@@ -40,9 +44,11 @@ _SHADES: Final = ("background", "surface", *dict.fromkeys((*COLORS.values(), _OT
 _STRENGTH: Final = 0.55  # of a square's colour: text on it is to be read
 _ROW_HEIGHT: Final = 1.75  # of the text's size
 _UPRIGHT: Final = 6  # columns whose names have room side by side
-_ROOMY: Final = 8  # columns at which "128× W" still has room in the size of all other text
-_SMALLEST: Final = 3  # px less for many more, so that "128W" has room on a screen of 1024 pixels
-_SPACED: Final = 12  # columns at which "128× W" still has room in a smaller size
+_NARROW: Final = 660  # px of the picture on a screen of 1024
+_SMALLER: Final = 3  # px that the text of a square may be smaller than all other
+_NAME_EM: Final = 0.55  # of a character of a name, on average
+# Widest em of a letter of Source Sans, and of any font of Chinese; of a digit and × it is 0.5.
+_EM: Final = {"space": 0.25, "digit": 0.5, "letter": 0.8, "wide": 1.0}
 _STEEP: Final = 26  # columns from which names stand upright and a square has room for one letter
 _STEEP_PRESENTED: Final = 12  # as many on a projector
 _TINY: Final = 12  # px of such names and letters, but on a projector
@@ -62,7 +68,7 @@ def map_picture(plane: Plane, labels: Labels, look: Look) -> Picture:
     """Return the plane as coloured squares; a click on one carries its row and column."""
     layout, drawing = look.layout(), Drawing()
     _draw_squares(drawing, plane, look)
-    _draw_words(drawing, plane, labels, look, layout["font"]["size"])
+    _draw_words(drawing, plane, labels, look)
     if labels.chosen and labels.chosen[0] in plane.rows and labels.chosen[1] in plane.columns:
         x, y = plane.columns.index(labels.chosen[1]), plane.rows.index(labels.chosen[0])
         line = {"color": look.color("text"), "width": 3}
@@ -143,19 +149,52 @@ def _draw_squares(drawing: Drawing, plane: Plane, look: Look) -> None:
     )
 
 
-def _draw_words(drawing: Drawing, plane: Plane, labels: Labels, look: Look, size: int) -> None:
+def _written(plane: Plane, labels: Labels, look: Look) -> tuple[list[str], int]:
+    """Return what stands in the squares, and its size: as large and whole as the widest has room.
+
+    A letter alone would say that no number of devices is enough: the counts go from all or none.
+    """
+    pairs = [(row, column) for row in plane.rows for column in plane.columns]
+    words = [square_text(plane.cells[pair], plane.fewest[pair]) for pair in pairs]
+    size = look.layout()["font"]["size"]
+    sizes = range(size, size - (0 if look.present else _SMALLER) - 1, -1)
+    forms = [(px, times) for px in sizes for times in ("× ", "×")] + [(px, "") for px in sizes]
+    room = _square_room(plane, labels, size)
+    for px, times in [] if is_steep(plane, look) else forms:
+        shorter = [each.replace("× ", times) for each in words]
+        if max(map(_ems, shorter)) * px <= room:
+            return shorter, px
+    return [_COUNT.sub("", each) for each in words], size if look.present else _TINY
+
+
+def _square_room(plane: Plane, labels: Labels, size: int) -> float:
+    """Return the pixels of a square's width on a narrow screen, beside the longest name."""
+    names = max(len(labels.rows[key]) for key in plane.rows) * _NAME_EM * size
+    slant = 5 * size if len(plane.columns) > _UPRIGHT else size
+    return (_NARROW - names - slant) / len(plane.columns)
+
+
+def _ems(text: str) -> float:
+    """Return how wide a text is at most, in sizes of its font, whatever the browser."""
+    return sum(_EM[_kind(sign)] for sign in text)
+
+
+def _kind(sign: str) -> str:
+    if east_asian_width(sign) in "WF":
+        return "wide"
+    return "space" if sign == " " else "digit" if sign in "0123456789×" else "letter"
+
+
+def _draw_words(drawing: Drawing, plane: Plane, labels: Labels, look: Look) -> None:
     where = [(row, column) for row in plane.rows for column in plane.columns]
-    color, beyond = look.color("text"), max(0, len(plane.columns) - _ROOMY)
-    steep = is_steep(plane, look)
-    words = [square_text(plane.cells[pair], plane.fewest[pair]) for pair in where]
-    small = _TINY if steep and not look.present else size - min(beyond // 2, _SMALLEST)
-    words = [_COUNT.sub("", each) if steep else each for each in words]
+    color = look.color("text")
+    words, small = _written(plane, labels, look)
     drawing.scatter(
         x=[place for _row in plane.rows for place in range(len(plane.columns))],
         y=[place for place in range(len(plane.rows)) for _column in plane.columns],
         mode="markers+text",
         marker={"size": 24, "opacity": 0},
-        text=[each.replace("× ", "") for each in words] if beyond > _SPACED - _ROOMY else words,
+        text=words,
         textfont={"color": color, "size": small},
         customdata=[[*pair, hover_text(plane, labels, pair, look)] for pair in where],
         hovertemplate="%{customdata[2]}<extra></extra>",
@@ -171,9 +210,9 @@ def square_text(cell: Cell, fewest: int) -> str:
     if not cell.reason:
         return "✓" if cell.verdict == "fits" else "≈"
     if not fewest:
-        return letter(cell.reason)
+        return f"{'≈' if cell.is_guess else ''}{letter(cell.reason)}"
     count = f"{fewest // 1024}k" if fewest >= 1024 else str(fewest)
-    return f"{count}× {letter(cell.reason)}"
+    return f"{'≈' if cell.is_guess else ''}{count}× {letter(cell.reason)}"
 
 
 def letter(reason: str) -> str:
@@ -197,14 +236,17 @@ def signs(plane: Plane) -> list[Sign]:
         Sign(letter(name), _("{item} too large").format(item=_(name)), COLORS.get(name, _OTHER))
         for name in seen
     ]
-    close = [Sign("≈", _("borderline"), "surface")]
+    guessed = any(cell.is_guess for cell in plane.cells.values())
+    close = [Sign("≈", _("borderline or guessed") if guessed else _("borderline"), "surface")]
     is_close = any(cell.verdict == "close" for cell in plane.cells.values())
     return [Sign("✓", _("fits"), "background"), *(close if is_close else []), *causes]
 
 
-def count_sentence(plane: Plane, look: Look) -> str:
+def count_sentence(plane: Plane, labels: Labels, look: Look) -> str:
     """Return what the numbers in the squares are, or where to find them."""
-    if is_steep(plane, look):
+    words, _size = _written(plane, labels, look)
+    has_counts = any(plane.fewest[pair] for pair, cell in plane.cells.items() if cell.reason)
+    if has_counts and not any(each[0].isdigit() for each in words):
         return _("how many devices are enough stands in the table and under the pointer")
     return _("2×: two devices are enough")
 
@@ -216,12 +258,15 @@ def hover_text(plane: Plane, labels: Labels, pair: tuple[str, str], look: Look) 
     if cell.need is None:
         return f"{head}<br>{cell.sentence}"
     sizes = _("{need} of {capacity}").format(
-        need=look.format_bytes(cell.need.amount), capacity=look.format_bytes(cell.capacity)
+        need=hedged(look.format_bytes(cell.need.amount), cell.need),
+        capacity=look.format_bytes(cell.capacity),
     )
     return "<br>".join([head, sizes, *_reason_lines(cell, fewest)])
 
 
 def _reason_lines(cell: Cell, fewest: int) -> Sequence[str]:
+    if cell.is_guess:
+        return (_("guessed, or not all of it counted: nothing here is certain"),)
     if not cell.reason:
         return () if cell.verdict == "fits" else (_("fits, but not at the upper end of its band"),)
     first = _("the first that does not fit: {item}").format(item=_(cell.reason))
@@ -233,10 +278,17 @@ def _reason_lines(cell: Cell, fewest: int) -> Sequence[str]:
 
 def _sentence(plane: Plane, labels: Labels) -> str:
     """Return how many squares fit, column by column."""
-    fitting = [pair for pair, cell in plane.cells.items() if not cell.reason and not cell.sentence]
+    unsure = sum(cell.is_guess for cell in plane.cells.values())
+    fitting = [
+        pair
+        for pair, cell in plane.cells.items()
+        if not (cell.reason or cell.sentence or cell.is_guess)
+    ]
     per_column = [
         f"{labels.columns[key]} {sum(pair[1] == key for pair in fitting)}" for key in plane.columns
     ]
-    return _("Of {total} squares {count} fit. By column: {columns}.").format(
+    said = _("Of {total} squares {count} fit. By column: {columns}.").format(
         total=len(plane.cells), count=len(fitting), columns=_(", ").join(per_column)
     )
+    more = _("Guessed: {count}.").format(count=unsure)
+    return f"{said} {more}" if unsure else said

@@ -83,7 +83,10 @@ def _in_words(edge: Edge) -> str:
     points = by_length(edge)
     name = _devices(edge.num_devices)
     if not points:
-        return _("{devices}: nothing fits").format(devices=name)
+        words = (
+            _("{devices}: perhaps nothing fits") if edge.is_guess else _("{devices}: nothing fits")
+        )
+        return words.format(devices=name)
     first, last = min(points), max(points)
     return _("{devices}: {many} sequences of {short} tokens to {few} of {long}").format(
         devices=name,

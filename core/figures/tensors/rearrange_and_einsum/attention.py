@@ -119,9 +119,10 @@ def _sentence(run: AttentionRun, look: Look) -> str:
 
 def _table(run: AttentionRun, look: Look) -> Table:
     """Return the statements with kind, shape, bytes and FLOPs."""
+    kinds = {"view": _("view"), "copy": _("copy"), "new": _("new")}
     return {
         _("statement"): [stage.code for stage in run.stages],
-        _("kind"): [_("view") if stage.kind == "view" else _("copy") for stage in run.stages],
+        _("kind"): [kinds[stage.kind] for stage in run.stages],
         _("shape"): [str(stage.shape) for stage in run.stages],
         _("result"): [look.format_bytes(stage.num_bytes) for stage in run.stages],
         _("temporary"): [look.format_bytes(stage.hidden_bytes) for stage in run.stages],

@@ -14,6 +14,7 @@ from typing import Any, Final
 from core.figures.theme import CODE_FAMILY, COLORS, FONT_FAMILY
 from core.figures.train.live_run.surprise import mean_surprise, shade
 from core.language import N_, _
+from core.train.run.reader import LEFT_OUT
 from core.train.text.pieces import SIGNS, visible
 
 NUM_IN_STRIP: Final = 6
@@ -21,7 +22,7 @@ SECONDS_EACH: Final = 0.9  # of the animation
 TITLE: Final = N_("What a GPT writes while it learns: {title}")
 LABEL: Final = N_("after step {step}")
 SURPRISE: Final = N_("mean surprise: {bits} bits per character")
-LEGEND: Final = N_("the darker a character, the more it surprised the model (-log2 p)")
+LEGEND: Final = N_("the stronger the color, the more the character surprised the model (-log2 p)")
 _CELLS: Final = 64  # of a line
 _CELL, _LINE, _EDGE, _HEAD = 14, 34, 30, 84  # pixels
 
@@ -47,13 +48,19 @@ def chosen_samples(samples: Sequence[Sample], most: int = NUM_IN_STRIP) -> tuple
     return tuple(samples[round(place * last / (most - 1))] for place in range(most))
 
 
-def strip_svg(samples: Sequence[Sample], title: str, translate: Callable[[str], str] = _) -> str:
+def strip_svg(
+    samples: Sequence[Sample],
+    title: str,
+    translate: Callable[[str], str] = _,
+    num_left_out: int = 0,
+) -> str:
     """Return one picture of a few samples below each other.
 
     Args:
         samples: Sample events of a run, oldest first; those of an old run stay unshaded.
         title: What the run is called.
         translate: Into the language of the picture.
+        num_left_out: How many steps and events of the run are damaged, which is said.
 
     Raises:
         ValueError: If there is none.
@@ -63,11 +70,14 @@ def strip_svg(samples: Sequence[Sample], title: str, translate: Callable[[str], 
         part, height = _block(sample, translate)
         parts.append(f'<g transform="translate({_EDGE} {top})">{part}</g>')
         top += height
-    return _page(parts, top, title, translate)
+    return _page(parts, top, title, translate, num_left_out)
 
 
 def strip_animation(
-    samples: Sequence[Sample], title: str, translate: Callable[[str], str] = _
+    samples: Sequence[Sample],
+    title: str,
+    translate: Callable[[str], str] = _,
+    num_left_out: int = 0,
 ) -> str:
     """Return an animation of all samples, one after the other, without end; see `strip_svg`."""
     blocks = [_block(sample, translate) for sample in _known(samples)]
@@ -83,7 +93,7 @@ def strip_animation(
         group = f'<g opacity="{seen}" transform="translate({_EDGE} {_HEAD})">'
         parts.append(f"{group}{part}{move}</g>")
     tallest = max(height for _part, height in blocks)
-    return _page(parts, _HEAD + tallest, title, translate)
+    return _page(parts, _HEAD + tallest, title, translate, num_left_out)
 
 
 def _known(samples: Sequence[Sample]) -> Sequence[Sample]:
@@ -140,10 +150,17 @@ def _text_lines(cells: Sequence[_Cell]) -> list[str]:
     ]
 
 
-def _page(parts: Sequence[str], top: int, title: str, translate: Callable[[str], str]) -> str:
+def _page(
+    parts: Sequence[str],
+    top: int,
+    title: str,
+    translate: Callable[[str], str],
+    num_left_out: int,
+) -> str:
     color, width, height = COLORS["light"], _CELLS * _CELL + 2 * _EDGE, top + 44
     written = html.escape(translate(TITLE).format(title=title))
-    legend = f"{html.escape(translate(LEGEND))} · Bits to GPT"
+    missing = [translate(LEFT_OUT).format(count=f"{num_left_out:,}")] if num_left_out else []
+    legend = html.escape(" · ".join([translate(LEGEND), *missing, "Bits to GPT"]))
     family, code = html.escape(FONT_FAMILY), html.escape(CODE_FAMILY)
     size = f'width="{width}" height="{height}"'
     head = textwrap.dedent(f"""\

@@ -1,4 +1,4 @@
-"""How a sample is shaded: the darker a character, the less likely the model thought it.
+"""How a sample is shaded: the stronger the color, the less likely the model thought a character.
 
 The live page does the same in the browser (surprise.js); a browser test compares the two.
 """
@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from core.language import N_
 
-MOST_BITS: Final = 8.0  # from here on as dark as it gets
+MOST_BITS: Final = 8.0  # from here on as strong as it gets
 STRONGEST: Final = 0.45  # of the colour: text over it still has a contrast of 4.5
 MEAN_SURPRISE: Final = N_("mean surprise: {bits} bits per character")
 

@@ -1,10 +1,16 @@
 """A node's numbers in its formula: they are those that torch's own node gives."""
 
+import numpy as np
 import pytest
 import torch
+from torch.nn import functional as F  # noqa: N812
 
+from core.autograd.capture import capture
 from core.autograd.formulas import FORMULAS, describe, formula_of, substituted
+from core.autograd.formulas.as_written import as_written
+from core.autograd.formulas.substitution import holds
 from core.autograd.graph import Edge
+from tests.core.autograd.formulas.test_formula import UNARY
 from tests.core.autograd.real_nodes import as_node, info
 
 
@@ -76,3 +82,68 @@ def test_every_formula_can_be_written_and_described():
 def test_a_type_without_a_formula_is_described_too():
     assert formula_of("SvdBackward0") is None
     assert "SvdBackward0" in describe("SvdBackward0")
+
+
+def not_holding(function, *leaves):
+    """Return type and numbers of the nodes whose formula is not shown."""
+    names = dict(zip("abc", leaves, strict=False))
+    found = capture(lambda **x: (function(*x.values()) ** 2).sum(), names)
+    assert found.error is None
+    return {
+        node.type: substituted(node, found.edges)
+        for node in found.nodes
+        if not node.leaf and formula_of(node.type) and not holds(node, found.edges)
+    }
+
+
+def test_a_formula_that_does_not_give_the_engines_gradient_is_not_shown():
+    targets, halves = torch.tensor([0, 1]), torch.tensor([0.5, 0.5])
+    rows = torch.tensor([[2.0, 1.0], [0.0, 3.0]], requires_grad=True)
+    ties = (leaf(2.0, 3.0), leaf(2.0, 1.0))
+    table = (
+        ("NllLoss", lambda x: F.nll_loss(x, targets, reduction="sum"), rows),
+        ("NllLoss", lambda x: F.nll_loss(x, targets, reduction="none"), rows),
+        ("NllLoss", lambda x: F.nll_loss(x, targets, torch.tensor([1.0, 3.0])), rows),
+        ("NllLoss", lambda x: F.cross_entropy(x, targets, reduction="sum"), rows),
+        ("Maximum", torch.maximum, *ties),
+        ("Minimum", torch.minimum, *ties),
+        ("Std", torch.std, leaf(2.0, 2.0)),
+        ("LinalgVectorNorm", torch.linalg.vector_norm, leaf(0.0, 0.0)),
+        ("Pow", lambda x: x**0, leaf(0.0, 1.0)),
+        ("Elu", F.selu, leaf(-1.0, 1.0)),
+        ("Gelu", lambda x: F.gelu(x, approximate="tanh"), leaf(-1.0, 1.0)),
+        (
+            "BinaryCrossEntropyWithLogits",
+            lambda x: F.binary_cross_entropy_with_logits(x, halves, pos_weight=halves),
+            leaf(0.5, 2.0),
+        ),
+    )
+    for kind, function, *leaves in table:
+        found = not_holding(function, *leaves)
+        assert list(found) == [f"{kind}Backward0"], kind
+        assert all(r"\cdot" not in text for text in found.values()), "the engine's number alone"
+    (numbers,) = not_holding(torch.maximum, *ties).values()  # 2 max = 4, and 6; half of the 4 each
+    assert r"\bar{a} = \begin{bmatrix} 2 & 6 \end{bmatrix}" in numbers
+    assert r"\bar{b} = \begin{bmatrix} 2 & 0 \end{bmatrix}" in numbers
+
+
+def test_a_formula_that_gives_it_is_shown():
+    losses = (F.mse_loss, F.l1_loss, F.smooth_l1_loss, F.binary_cross_entropy_with_logits, F.kl_div)
+    functions = [UNARY[key] for key in UNARY if key not in {"tanh-Gelu", "Selu"}]
+    functions += [
+        lambda x, f=loss, r=reduction: f(x, torch.full_like(x, 0.3), reduction=r)
+        for loss in losses
+        for reduction in ("mean", "sum", "none")
+    ]
+    functions += [lambda x, d=dim: x.sum(d) * x.std(d) for dim in (0, 1)]
+    for at, function in enumerate(functions):
+        x = torch.linspace(-1.4, 1.5, 9, dtype=torch.float64).reshape(3, 3).requires_grad_()
+        assert not_holding(function, x) == {}, at
+
+
+def test_arithmetic_is_read_from_its_letters_and_notation_is_left_to_the_rule():
+    """By hand: the slope of a / b by b is -a / b^2, at (3, 2) times 4 that is -3."""
+    divided, summed = FORMULAS["DivBackward0"], FORMULAS["ExpandBackward0"]
+    values = {"self": np.array(3.0), "other": np.array(2.0)}
+    assert as_written(divided, divided.inputs[1], np.array(4.0), values, ()) == -3
+    assert as_written(summed, summed.inputs[0], np.array(4.0), {}, ()) is None

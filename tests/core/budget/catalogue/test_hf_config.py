@@ -1,6 +1,7 @@
 """Any config.json: every family against the module that transformers builds of it on meta."""
 
 import json
+import math
 
 import pytest
 
@@ -20,9 +21,15 @@ from core.budget.recipe import TrainingRecipe
 from core.budget.serving.kv_cache import kv_cache
 from core.budget.serving.memory import inference_budget
 from core.budget.serving.plan import ServingPlan
+from core.budget.share import whole
 from core.budget.training.memory import training_budget
 from core.budget.weights.config_notes import config_notes
-from core.budget.weights.parameters import active_parameters, count_parameters, counts
+from core.budget.weights.parameters import (
+    active_parameters,
+    count_parameters,
+    counts,
+    rows_and_columns,
+)
 from core.budget.weights.stored import size_of, weights_in
 from tests.core.budget.refusals import refused
 
@@ -66,6 +73,47 @@ LLAMA_4 = {
     "intermediate_size_mlp": 300,
     "attention_chunk_size": 8,
     "interleave_moe_layer_step": 1,
+}
+DELTA = {
+    "linear_num_key_heads": 2,
+    "linear_num_value_heads": 6,
+    "linear_conv_kernel_dim": 3,
+    "linear_key_head_dim": 8,
+    "linear_value_head_dim": 10,
+    "head_dim": 16,
+    "layer_types": ["linear_attention", "full_attention", "linear_attention"],
+}
+MAMBA = {
+    "mamba_num_heads": 4,
+    "mamba_head_dim": 12,
+    "ssm_state_size": 8,
+    "n_groups": 2,
+    "conv_kernel": 3,
+    "head_dim": 16,
+}
+LAYERS_OF_ONE_PART = {
+    "hybrid_override_pattern": "ME*",
+    "n_routed_experts": 4,
+    "num_experts_per_tok": 2,
+    "moe_intermediate_size": 40,
+    "moe_shared_expert_intermediate_size": 80,
+}
+MAMBA_GRANITE = {
+    "mamba_n_heads": 4,
+    "mamba_d_state": 8,
+    "mamba_n_groups": 2,
+    "mamba_d_conv": 3,
+    "num_experts_per_tok": 2,
+    "layer_types": ["mamba", "attention", "mamba"],
+}
+MAMBA_FALCON = {
+    "mamba_n_heads": 4,
+    "mamba_d_head": 10,
+    "mamba_d_ssm": 40,
+    "mamba_d_state": 8,
+    "mamba_n_groups": 2,
+    "mamba_d_conv": 3,
+    "head_dim": 16,
 }
 GPT2 = {
     "n_layer": 3,
@@ -130,23 +178,84 @@ CASES = {
     ],
     "olmo2": [LLAMA, LLAMA | {"attention_bias": True}],
     "deepseek_v3": [LLAMA | LATENT | {"q_lora_rank": 20}, LLAMA | LATENT | {"q_lora_rank": None}],
-}
+    "apertus": [LLAMA],
+    "ernie4_5_moe": [LLAMA | {"moe_num_experts": 4, "moe_k": 2, "moe_intermediate_size": 40}],
+    "qwen2_moe": [
+        LLAMA | MIXTURE | {"shared_expert_intermediate_size": 120},
+        LLAMA | MIXTURE | {"shared_expert_intermediate_size": 80, "qkv_bias": False},
+    ],
+    "olmoe": [LLAMA | {"num_experts": 4, "num_experts_per_tok": 2}],
+    "qwen3_next": [
+        LLAMA | MIXTURE | DELTA | {"shared_expert_intermediate_size": 80},
+        LLAMA | MIXTURE | DELTA | {"shared_expert_intermediate_size": 40, "mlp_only_layers": [0]},
+    ],
+    "qwen3_5_text": [LLAMA | DELTA, LLAMA | DELTA | {"full_attention_interval": 2}],
+    "qwen3_5_moe_text": [LLAMA | MIXTURE | DELTA | {"shared_expert_intermediate_size": 40}],
+    "nemotron_h": [
+        LLAMA | MAMBA | {"hybrid_override_pattern": "M*-"},
+        LLAMA | MAMBA | {"layers_block_type": ["linear_attention", "full_attention", "mlp"]}
+        | {"use_bias": True, "use_conv_bias": False},
+        LLAMA | MAMBA | LAYERS_OF_ONE_PART,
+    ],
+    "granitemoehybrid": [
+        LLAMA | MAMBA_GRANITE | {"num_local_experts": 4, "shared_intermediate_size": 400},
+        LLAMA | MAMBA_GRANITE | {"num_local_experts": 0, "shared_intermediate_size": 40},
+    ],
+    "falcon_h1": [
+        LLAMA | MAMBA_FALCON,
+        LLAMA | MAMBA_FALCON | {"mamba_rms_norm": True, "head_dim": 32},
+    ],
+    "lfm2": [
+        LLAMA | {"layer_types": ["conv", "full_attention", "conv"], "block_ff_dim": 300}
+        | {"block_auto_adjust_ff_dim": adjusted, "conv_bias": adjusted, "block_multiple_of": 32}
+        for adjusted in (True, False)
+    ],
+    "lfm2_moe": [
+        LLAMA | MIXTURE | {"num_dense_layers": 1, "pad_token_id": 0}
+        | {"layer_types": ["conv", "full_attention", "conv"], "use_expert_bias": True},
+    ],
+    "gemma3n_text": [
+        LLAMA | {"head_dim": 32, "laurel_rank": 8, "altup_num_inputs": 3, "sliding_window": 16}
+        | {"hidden_size_per_layer_input": 10, "vocab_size_per_layer_input": 900}
+        | {"num_kv_shared_layers": 0, "tie_word_embeddings": True},
+    ],
+    "kimi_linear": [
+        LLAMA | LATENT | MIXTURE | {"head_dim": 6, "pad_token_id": 0, "linear_attn_config": {
+            "full_attn_layers": [2], "kda_layers": [1, 3],
+            "head_dim": 8, "num_heads": 4, "short_conv_kernel_size": 3,
+        }},
+    ],
+    "minicpm3": [
+        LLAMA | {"q_lora_rank": 20, "kv_lora_rank": 24}
+        | {"qk_nope_head_dim": 10, "qk_rope_head_dim": 6, "tie_word_embeddings": True},
+    ],
+}  # fmt: skip
 
 
-def parameters_of(kind, config):
-    """Return what transformers' own module has, built without memory and without a network."""
+def shapes_of(kind, config):
+    """Return the weights of transformers' own module, built without memory and network."""
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM
 
     with torch.device("meta"):
         built = AutoModelForCausalLM.from_config(AutoConfig.for_model(kind, **config))
-    return sum(weight.numel() for weight in built.parameters())
+    return [weight.shape for weight in built.parameters()]
+
+
+def parameters_of(kind, config):
+    return sum(map(math.prod, shapes_of(kind, config)))
 
 
 def check_against_transformers(kind, config):
     sizes = {key: each for key, each in config.items() if key != "model_type"}
     spec = model_from_config(config | {"model_type": kind})
-    assert counts(spec).total == parameters_of(kind, sizes), (kind, config)
+    shapes = shapes_of(kind, sizes)
+    assert counts(spec).total == sum(map(math.prod, shapes)), (kind, config)
+    is_joined = spec.mixture or kind == "granitemoehybrid"  # gate and up are one matrix there
+    if not is_joined and (spec.recurrent or spec.layer_inputs):
+        rows = [math.prod(shape) // (shape[-1] * shape[-2]) * sum(shape[-2:]) if len(shape) > 1
+                else shape[0] for shape in shapes]  # fmt: skip
+        assert rows_and_columns(spec, whole(spec), counts(spec)) == sum(rows), (kind, config)
 
 
 @pytest.mark.slow
@@ -247,9 +356,10 @@ def test_what_a_file_leaves_out_is_what_transformers_takes():
 
     assert set(DEFAULTS) == set(FAMILIES)
     for kind, defaults in DEFAULTS.items():
-        theirs = AutoConfig.for_model(kind).to_dict()
+        theirs = AutoConfig.for_model(kind)
         names = FAMILIES[kind].names
-        assert {name: theirs[names[name]] for name in defaults} == dict(defaults), kind
+        found = {name: getattr(theirs, names[name]) for name in defaults}
+        assert found == dict(defaults), kind
 
 
 def test_a_missing_vocabulary_or_context_is_the_default_of_the_family():

@@ -1,6 +1,7 @@
 """The command line of a budget, as a terminal and as continuous integration read it."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -133,9 +134,8 @@ def test_fits_as_json_has_every_cell(capsys):
 
     rows = json.loads(out)
     assert len(rows) == len(DEVICES) * (len(SERVING_FORMATS) + len(TRAINING_WAYS))
-    assert {"way", "device", "verdict", "need", "capacity", "first_failing", "sentence"} == set(
-        rows[0]
-    )
+    cells = {"way", "device", "verdict", "need", "capacity", "first_failing", "sentence"}
+    assert set(rows[0]) == cells | {"guessed", "not_counted"}
 
 
 def test_a_config_file_is_a_model_too(capsys, tmp_path):
@@ -289,3 +289,29 @@ def test_the_command_runs_without_torch(root):
 
     assert child.returncode == 0, child.stderr
     assert child.stdout.startswith("| device |")
+
+
+def test_weights_are_as_the_makers_publish_them_unless_told_otherwise(capsys):
+    for setting, said in ([], "59.5 GiB"), (["--set", "weight_format=bfloat16"], "218 GiB"):
+        _status, out, _err = run(capsys, "serve", "gpt-oss-120b", *setting)
+        assert said in next(line for line in out.splitlines() if line.startswith("  weights"))
+    _status, out, _err = run(capsys, "fits", "gpt-oss-120b")
+    assert "serve mxfp4" in out.splitlines()[0]
+
+
+def test_what_was_not_counted_stands_behind_the_verdict(capsys, tmp_path):
+    file = tmp_path / "config.json"
+    sizes = {"hidden_size": 64, "num_hidden_layers": 8, "num_attention_heads": 4}
+    more = {"intermediate_size": 128, "vocab_size": 100, "max_position_embeddings": 4096}
+    file.write_text(json.dumps({"model_type": "mine"} | sizes | more), encoding="utf-8")
+    for command in ("serve", "train"):
+        _status, out, _err = run(capsys, command, str(file))
+        first = out.splitlines()[0]
+        assert re.search(r"about .* may fit \(layout guessed\)$", first), first
+    _status, out, _err = run(capsys, "fits", str(file))
+    assert out.splitlines()[-1] == "mine (layout guessed)"
+    assert not any(word in out for word in ("| fits", ": 2 devices", "✓"))
+    _status, out, _err = run(capsys, "serve", str(file), "--json")
+    found = json.loads(out)
+    assert (found["verdict"], found["guessed"], found["not_counted"]) == ("close", True, [])
+    assert found["budget"]["guess"] is True

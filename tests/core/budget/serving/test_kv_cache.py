@@ -13,12 +13,14 @@ from core.budget.serving.kv_cache import (
     kv_cache,
     kv_cache_bytes_per_token,
     kv_read,
+    kv_reserved,
     kv_variants,
     with_kv_heads,
 )
 from core.budget.weights.stored import stored_format
 from core.dtypes import BLOCK_FORMATS, FORMATS, BlockFormat
 from core.models.spec import LatentAttention, ModelSpec
+from core.units import GIB
 from tests.core.budget.random_budgets import check_tree
 from tests.core.budget.refusals import refused
 
@@ -213,3 +215,13 @@ def test_latent_attention_is_shown_with_the_heads_that_it_does_without():
     assert ratio == pytest.approx(2 * 128 * 128 / 576)
     latent = MODELS["deepseek-v3"]
     assert with_kv_heads(latent, 1) is latent
+
+
+def test_an_engine_with_one_block_table_reserves_the_context_in_every_layer():
+    """A log of vLLM for gpt-oss-120b: 5.38 GiB are 78,384 tokens, 73,728 bytes each."""
+    spec, tokens = MODELS["gpt-oss-120b"], 78_384
+    reserved, paper = kv_reserved(spec, tokens), kv_cache(spec, tokens)
+    assert reserved.amount == 73_728 * tokens
+    assert (round(reserved.amount / GIB, 2), round(paper.amount / GIB, 2)) == (5.38, 2.70)
+    llama = MODELS["llama-3.1-8b"]
+    assert kv_reserved(llama, 8192, 2).amount == kv_cache(llama, 8192, 2).amount

@@ -1,5 +1,7 @@
 """GGUF: bits of the blocks, and whole files against their published sizes."""
 
+import dataclasses
+
 import pytest
 
 from core.budget.catalogue.models import MODELS
@@ -122,5 +124,9 @@ def test_the_values_of_80_layers_have_five_bits_in_q4_k_m():
     assert shared.amount == 40 * 8192 * 1024 * 176 // 256
     names = [part.name for part in gguf_weights(spec, "Q5_K_M").children]
     assert "values that several heads share" not in names
+    # llama.cpp, src/models/llama.cpp: 80 layers are the 65B where n_head == n_head_kv
+    alone = dataclasses.replace(spec, num_kv_heads=spec.num_heads)
+    parts = [part.name for part in gguf_weights(alone, "Q4_K_M").children]
+    assert "values that several heads share" not in parts
     names = [part.name for part in gguf_weights(spec, "Q8_0").children]
     assert names == ["matrices of the layers", "token embedding", "norms and biases", "head"]

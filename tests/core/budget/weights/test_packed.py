@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.budget.catalogue.hf_config import compact_config
+from core.budget.catalogue.hf_config import compact_config, read_config
 from core.budget.catalogue.models import MODELS
 from core.budget.weights.packed import Packed, packed_weights, read_packed
 from core.budget.weights.parameters import counts
@@ -80,3 +80,26 @@ def test_other_methods_are_none_and_what_cannot_be_is_a_sentence():
     refused("stay wide", read_packed, config(quant_method="awq", modules_to_not_convert=["visual"]))
     refused("head is packed too", read_packed, config(quant_method="gptq", bits=4, lm_head=True))
     refused("not built like Llama", packed_weights, MODELS["mixtral-8x7b"], AWQ)
+
+
+def test_a_quantization_config_says_in_which_format_a_model_is_released():
+    awq, gptq, nf4 = (
+        {"quant_method": "awq", "w_bit": 4, "q_group_size": 128},
+        {"quant_method": "gptq", "bits": 4, "group_size": 128},
+        {"quant_method": "bitsandbytes", "load_in_4bit": True, "bnb_4bit_quant_type": "nf4"},
+    )
+    cases = [
+        (awq, "int4_group128_affine"), (awq | {"q_group_size": 64}, ""),
+        (gptq, "int4_group128"), (gptq | {"bits": 8}, "int8_group128"), (gptq | {"bits": 3}, ""),
+        (gptq | {"bits": [4]}, ""), (nf4, "nf4"),
+        (nf4 | {"bnb_4bit_use_double_quant": True}, "nf4_double_quant"),
+        ({"load_in_8bit": True}, "int8_channel"), ({"quant_method": "mxfp4"}, "mxfp4"),
+        ({"quant_method": "fp8", "weight_block_size": [128, 128]}, "fp8_block128"),
+        ({"quant_method": "fp8"}, "fp8_tensor"), ({"quant_method": "other"}, ""), ("mxfp4", ""),
+    ]  # fmt: skip
+    for fields, fmt in cases:
+        text = json.dumps(LLAMA | {"quantization_config": fields})
+        assert read_config(text).quantized == fmt == read_config(compact_config(text)).quantized, (
+            fields
+        )
+    assert read_config(json.dumps(LLAMA)).quantized == ""

@@ -340,3 +340,28 @@ NAN_SCALE = torch.tensor([0xFF], dtype=torch.uint8).view(torch.float8_e8m0fnu)
 def test_a_tensor_without_values_or_with_some_that_are_not_finite_is_refused(tensor, reason):
     with pytest.raises(ValueError, match=f"x: {reason}"):
         read_tensor("x", safetensors.torch.save({"w": tensor}), "w")
+
+
+def test_a_tensor_of_packed_codes_scales_or_groups_is_known_by_its_name_and_dtype():
+    """Names of AutoGPTQ and AutoAWQ, compressed-tensors, gpt-oss, bitsandbytes and MLX."""
+    cases = {
+        ("l.qweight", "I32"): "packed",
+        ("l.qzeros", "I32"): "packed",
+        ("l.g_idx", "I32"): "groups",
+        ("l.scales", "F16"): "scales",
+        ("l.weight_packed", "I32"): "packed",
+        ("l.weight_scale", "F8_E4M3"): "scales",
+        ("mlp.up_proj_blocks", "U8"): "packed",
+        ("mlp.up_proj_scales", "U8"): "scales",
+        ("l.weight.absmax", "F32"): "scales",
+        ("l.weight", "U32"): "packed",
+        ("l.weight", "U8"): "codes",
+        ("l.weight", "F8_E4M3"): "codes",
+        ("l.weight", "BF16"): "numbers",
+        ("ids", "I64"): "numbers",
+        ("norm.scale", "F32"): "numbers",
+        ("blocks", "F32"): "numbers",
+    }
+    for (name, dtype), role in cases.items():
+        tensor = StoredTensor(name=name, dtype=dtype, shape=(2,), begin=0, end=1)
+        assert tensor.role == role, (name, dtype)

@@ -42,7 +42,7 @@ def test_curves_of_different_lengths_share_a_table_and_no_curve_is_told():
 
 def test_the_table_of_steps_has_what_the_rule_computed():
     rule = Rule(lr=0.1, momentum="ema", second="ema", bias_correction=True)
-    table = steps_table(run_rule(rule, lambda _p: (0.5,), (1.0,), 3))
+    table = steps_table(rule, run_rule(rule, lambda _p: (0.5,), (1.0,), 3))
     assert table["t"] == [1, 2, 3]
     assert table["m"][0] == 0.5 * (1 - 0.9)
     assert math.isclose(table["v̂"][0], 0.25)

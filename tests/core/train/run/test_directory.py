@@ -57,7 +57,7 @@ def test_a_run_that_is_there_opens(run_directory):
 
 
 def test_a_run_that_is_not_there_is_named_in_the_error(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"no run 20260102t030405z-a-00ff in .*deleted"):
+    with pytest.raises(FileNotFoundError, match=r"no run 20260102t030405z-a-00ff here; .*deleted"):
         open_run_directory(tmp_path, "20260102t030405z-a-00ff")
 
 

@@ -2,9 +2,17 @@ import errno
 import os
 
 import pytest
+from filelock import FileLock, Timeout
 
 from core.train.run import disk
-from core.train.run.disk import AppendFile, RunStorageError, to_json, write_atomically
+from core.train.run.disk import (
+    AppendFile,
+    RunStorageError,
+    sentence_of,
+    storage_error,
+    to_json,
+    write_atomically,
+)
 
 
 def keep_all(data):
@@ -31,6 +39,23 @@ def test_a_part_that_fits_only_half_is_taken_back_also_when_that_fails_at_first(
     file.close()
     file.close()
     assert (tmp_path / "log").read_bytes() == b"first second "
+
+
+def test_an_error_names_a_file_and_its_folder_but_never_where_it_lies(tmp_path):
+    """What the system says, also of a lock, becomes a sentence that a whole class may read."""
+    place = tmp_path / "runs" / "state.json"
+    with pytest.raises(FileNotFoundError) as unread:
+        place.read_bytes()
+    with pytest.raises(RunStorageError) as unwritten:
+        write_atomically(place, "{}")
+    with FileLock(tmp_path / "a.lock"), pytest.raises(Timeout) as locked:
+        FileLock(tmp_path / "a.lock", timeout=0).acquire()
+    from_lock = storage_error(place, locked.value)
+    for error in (unread.value, unwritten.value, locked.value, from_lock):
+        assert str(tmp_path.parent) not in sentence_of(error), error
+    assert sentence_of(unread.value) == "runs/state.json: No such file or directory"
+    assert sentence_of(unwritten.value).startswith("Cannot write runs/state.json (No such file or")
+    assert f"{tmp_path.name}/a.lock: another process holds it" in sentence_of(from_lock)
 
 
 def test_opening_keeps_what_is_sound(tmp_path):

@@ -5,7 +5,9 @@ from hypothesis import strategies as st
 
 from core.train.run.events import num_sound_event_bytes, parse_lines
 
-EVENTS = [{"seq": seq, "kind": "sample", "text": "长\u2028" * seq} for seq in range(5)]
+EVENTS = [
+    {"seq": seq, "step": 9, "kind": "finding", "message": "长\u2028" * seq} for seq in range(5)
+]
 DATA = b"".join(json.dumps(event, ensure_ascii=False).encode() + b"\n" for event in EVENTS)
 
 

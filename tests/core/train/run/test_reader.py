@@ -54,7 +54,7 @@ def test_bytes_that_arrive_in_pieces_of_any_size_give_whole_records_only(
     with RunStore(run_directory) as store:
         for step in range(1, 30):
             store.append_step(make_record(step, loss=float(step)))
-            store.append_event("sample", step, text="长" * step)
+            store.append_event("finding", step, message="长" * step)
     files = {name: run_directory / name for name in ("metrics.bin", "events.jsonl")}
     wholes = {name: path.read_bytes() for name, path in files.items()}
     pieces = np.random.default_rng(0)
@@ -72,7 +72,7 @@ def test_bytes_that_arrive_in_pieces_of_any_size_give_whole_records_only(
         assert increment.num_damaged == 0
         assert np.array_equal(increment.records["loss"], increment.records["step"])
         steps += increment.records["step"].tolist()
-        texts += [event["text"] for event in increment.events]
+        texts += [event["message"] for event in increment.events]
     assert steps == list(range(1, 30))
     assert texts == ["长" * step for step in range(1, 30)]
 

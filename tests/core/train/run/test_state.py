@@ -156,14 +156,23 @@ def test_the_number_of_a_dead_process_that_lives_again_is_another_process(run_di
         ),
         ("A path with {a brace", {}, "A path with {a brace"),
         ("{missing}", {}, "{missing}"),
-        ("{x_bytes}", {"x_bytes": "many"}, "{x_bytes}"),
+        # The file may be damaged: its words are filled in, and never obeyed as a format.
+        ("{x:1000000000}", {"x": 1}, "{x:1000000000}"),
+        ("{x!r:>1000000000} {x.real} {0} {}", {"x": 1}, "{x!r:>1000000000} {x.real} {0} {}"),
+        ("{{x}} {x}", {"x": 5}, "{5} 5"),
     ],
 )
 def test_a_message_is_told_with_its_values(message, values, told):
     assert state_sentence(RunState(state="failed", message=message, values=values)) == told
 
 
-@pytest.mark.parametrize("field", ['"reason": 3', '"values": []', '"resident_bytes": "all"'])
+@pytest.mark.parametrize(
+    "field",
+    [
+        *('"reason": 3', '"values": []', '"resident_bytes": "all"', '"values": {"a_bytes": "x"}'),
+        *('"max_steps_per_second": "x"', '"pid": []', '"step": true', '"time": 1e999'),
+    ],
+)
 def test_a_state_with_a_field_of_another_kind_is_none(run_directory, field):
     (run_directory / "state.json").write_text('{"state": "finished", ' + field + "}")
     assert read_state(run_directory, created=time.time()).state == "starting"

@@ -1,5 +1,8 @@
 import json
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +15,14 @@ from core.train.__main__ import main
 from core.train.control.device import DeviceBusyError, hold_device
 from core.train.run.directory import is_run_name, read_info, runs_directory
 from core.train.run.disk import RunStorageError
-from core.train.run.state import RunState, launched_is_alive, read_state, write_state
+from core.train.run.shelf import list_runs
+from core.train.run.state import (
+    RunState,
+    launched_is_alive,
+    note_launched,
+    read_state,
+    write_state,
+)
 from core.train.start import launch, plan
 from core.train.start.launch import resume_run, start_run, timing_for
 from core.train.start.plan import Wish, plan_run
@@ -192,6 +202,28 @@ def test_a_start_on_a_busy_device_is_refused_unless_it_waits(
         directory = start_run(prepare_small(), wait=True)
         resume_run(directory, wait=True)
     assert no_worker == [True, True]
+
+
+def test_of_two_starts_at_once_the_second_is_refused_and_leaves_no_run(
+    prepare_small, already_timed, monkeypatch
+):
+    """The first worker takes its time until it holds the device, as an interpreter does."""
+    held = ExitStack()
+
+    def spawn(directory, *, wait):
+        note_launched(directory, psutil.Process().pid)
+        hold = hold_device("cpu", directory.name)
+        threading.Timer(0.3, held.enter_context, [hold]).start()
+
+    monkeypatch.setattr(launch, "spawn_worker", spawn)
+    with held, ThreadPoolExecutor(2) as two:
+        starts = [two.submit(start_run, prepare_small()) for _each in range(2)]
+        errors = [start.exception() for start in starts]
+        first = next(start.result() for start in starts if not start.exception())
+        [refused] = filter(None, errors)
+        assert isinstance(refused, DeviceBusyError)
+        assert first.name in str(refused)
+        assert [run.name for run in list_runs(runs_directory())] == [first.name]
 
 
 def test_who_waits_does_not_time_the_device_while_another_run_trains(

@@ -14,7 +14,7 @@ from core.train.control.commands import Inbox
 from core.train.control.device import DeviceBusyError, hold_device
 from core.train.run.directory import runs_directory
 from core.train.run.shelf import list_runs, newest_run
-from core.train.start import plan, sandbox
+from core.train.start import launch, plan, sandbox
 from core.train.start.sandbox import (
     MAX_SECONDS,
     MAX_STEPS,
@@ -74,7 +74,7 @@ def no_worker(monkeypatch, made_timing):
     """Make the run directory, but start no process."""
     spawned = []
     monkeypatch.setattr(sandbox, "timing_for", lambda _prepared: made_timing)
-    monkeypatch.setattr(sandbox, "spawn_worker", spawned.append)
+    monkeypatch.setattr(launch, "spawn_worker", lambda run, **_wait: spawned.append(run))
     return spawned
 
 

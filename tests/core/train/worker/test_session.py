@@ -1,3 +1,4 @@
+import errno
 import math
 import time
 from types import SimpleNamespace
@@ -18,12 +19,12 @@ from core.train.run.directory import (
     milestones,
     read_info,
 )
-from core.train.run.disk import RunStorageError
+from core.train.run.disk import RunStorageError, storage_error
 from core.train.run.reader import RunReader
 from core.train.run.records import newest
 from core.train.run.state import hold_worker_lock, read_state, state_sentence
 from core.train.run.store import RunStore
-from core.train.worker import observer
+from core.train.worker import checkpoint, observer
 from core.train.worker.opening import open_session
 
 CONSTANT_RATE = {"learning_rate": 1e-3, "min_learning_rate": 1e-3, "warmup_steps": 0}
@@ -469,6 +470,29 @@ def test_a_milestone_that_cannot_be_written_costs_no_step(session_of, fails):
     findings = events_of(directory, "finding")
     assert {each["finding"] for each in findings} == {"checkpoint_failed"}
     assert [each["step"] for each in findings] == list(milestone_steps(6))
+
+
+def test_on_a_full_disk_the_milestones_make_way_for_a_checkpoint(session_of, monkeypatch):
+    whole, its_directory = session_of(num_steps=12, checkpoint_interval=100)
+    whole.run()
+    (size, *_), (small, *_) = (
+        [path.stat().st_size for path in files]
+        for files in (checkpoints(its_directory), milestones(its_directory))
+    )
+    session, directory = session_of(num_steps=12, checkpoint_interval=100)
+    put = checkpoint._put_in_place
+
+    def on_a_small_disk(path, contents):
+        put(path, contents)
+        used = sum(each.stat().st_size for each in directory.rglob("*.pt"))
+        if used > size + 1.5 * small:
+            path.unlink()
+            raise storage_error(path, OSError(errno.ENOSPC, "No space left on device"))
+
+    monkeypatch.setattr(checkpoint, "_put_in_place", on_a_small_disk)
+    assert session.run() == "finished"
+    assert [checkpoint_step(path) for path in checkpoints(directory)] == [12]
+    assert milestone_steps_of(directory) == [0]
 
 
 @pytest.fixture

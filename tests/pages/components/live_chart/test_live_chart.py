@@ -93,6 +93,16 @@ def test_a_command_is_answered_with_its_number():
     assert sent == [("a-run", "pause", None)]
 
 
+def test_a_command_that_our_script_cannot_have_sent_is_neither_obeyed_nor_an_error():
+    sent = []
+    wrong = [{**COMMAND, name: None} for name in ("nonce", "run", "op")]
+    wrong += [{key: COMMAND[key] for key in COMMAND if key != "nonce"}, {**COMMAND, "nonce": ""}]
+    wrong += [{**COMMAND, "nonce": 1}, {**COMMAND, "nonce": ["n"]}, {**COMMAND, "nonce": "n" * 101}]
+    for command in (*wrong, None, "pause", [], {}):
+        assert part._receipt(command, lambda *each: sent.append(each)) is None, command
+    assert sent == []
+
+
 @pytest.mark.parametrize("error", [ValueError("no such run"), OSError("disk full")])
 def test_a_command_that_cannot_be_sent_is_answered_with_the_sentence(error):
     def on_command(*_command):

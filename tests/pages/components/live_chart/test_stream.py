@@ -51,14 +51,21 @@ def test_the_metrics_of_a_run_come_as_a_csv_download(runs, served, get, make_run
     assert float(rows[2]["loss"]) == 1.0 / 3
 
 
-def test_a_csv_of_a_run_that_is_missing_or_damaged_is_a_sentence(runs, served, get, make_run):
-    answer, body = get(served.port, f"/live/metrics.csv?run={OLD}")
-    assert answer.status == 404
-    assert b"There is no run" in body
+def test_a_run_that_is_missing_or_damaged_is_a_sentence_that_tells_no_path(
+    runs, served, get, make_run
+):
     (make_run(runs, NEW) / "run.json").write_text("{")
-    answer, body = get(served.port, f"/live/metrics.csv?run={NEW}")
-    assert answer.status == 400
-    assert b"cannot be read" in body
+    for path in (
+        "metrics.csv?",
+        "run.html?",
+        "samples.svg?",
+        "samples.svg?moving=1&",
+        "stream?speed=5&",
+    ):
+        for run, status, words in ((OLD, 404, "There is no run"), (NEW, 400, "cannot be read")):
+            answer, body = get(served.port, f"/live/{path}run={run}")
+            assert (answer.status, words in body.decode()) == (status, True), (path, body)
+            assert str(runs.parent) not in body.decode(), path
 
 
 def test_head_requests_do_not_wait_for_a_stream_to_end(served, get):

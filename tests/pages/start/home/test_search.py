@@ -43,8 +43,7 @@ RuntimeError: mat1 and mat2 shapes cannot be multiplied (32x784 and 512x10)"""
 
 
 def best(query):
-    found = search(query, ENTRIES)
-    return found[0].target if found else None
+    return next((hit.target for hit in find_all(query) if hit.kind == "error"), None)
 
 
 @each_error

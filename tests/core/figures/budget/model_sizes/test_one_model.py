@@ -1,5 +1,6 @@
 """One model against memories: bars that add up, verdicts, lines that do not run together."""
 
+import dataclasses
 import itertools
 
 import pytest
@@ -8,7 +9,7 @@ from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
 from core.budget.weights.gguf import gguf_files
 from core.budget.weights.sizes import FORMAT_NAMES, SIZES
-from core.budget.weights.stored import weights_in
+from core.budget.weights.stored import Size, weights_in
 from core.figures.budget.model_sizes.one_model import (
     Line,
     axis_end,
@@ -62,11 +63,14 @@ def test_no_part_of_a_gguf_file_is_left_out_of_its_bar():
 def test_what_is_too_long_for_the_memory_says_how_many_it_needs():
     items = items_of("llama-2-70b")
 
-    assert verdict(items["int4_group128"].amount, RTX) == "✗ ≥ 2 devices"
-    assert verdict(items["float32"].amount, RTX) == "✗ ≥ 12 devices"
-    assert verdict(RTX.num_bytes, RTX) == "✓ fits"
-    assert verdict(RTX.num_bytes + 1, RTX) == "✗ ≥ 2 devices"
-    assert verdict(1, Line("empty", 0)) == "✗ no memory"
+    assert verdict(items["int4_group128"], RTX) == "✗ ≥ 2 devices"
+    assert verdict(items["float32"], RTX) == "✗ ≥ 12 devices"
+    full = weights_in(Size(word="", name="", num_params=8), "bfloat16")  # 16 bytes
+    for num_bytes, said in ((16, "✓ fits"), (15, "✗ ≥ 2 devices"), (0, "✗ no memory")):
+        assert verdict(full, Line("small", num_bytes)) == said
+    guess = dataclasses.replace(full, guess=True)
+    assert verdict(guess, Line("small", 16)) == "≈ may fit"
+    assert verdict(guess, Line("small", 0)) == "≈ may not fit"
 
 
 def test_the_chosen_line_is_bold_and_named_with_its_memory():

@@ -64,7 +64,7 @@ def test_with_fifty_columns_names_stand_upright_and_a_square_has_one_letter():
     # 800 px of squares: the names are no higher than a column is wide
     assert figure.layout.xaxis.tickfont.size <= 800 / 50
     assert figure.layout.margin.t >= 6 * max(map(len, labels.columns.values()))
-    assert "enough stands in the table" in count_sentence(wide, Look())
+    assert "enough stands in the table" in count_sentence(wide, labels, Look())
     assert picture.table["t4 0, 80 GiB"] == ["✓", "16× W"]
 
 
@@ -129,7 +129,7 @@ def test_words_table_and_letters_say_the_same_as_the_picture(plane, labels):
         ("✓", "fits"),
         ("W", "weights too large"),
     ]
-    assert count_sentence(plane, Look()) == "2×: two devices are enough"
+    assert count_sentence(plane, labels, Look()) == "2×: two devices are enough"
 
 
 def test_what_does_not_fit_has_the_colour_of_its_cause():
@@ -153,16 +153,26 @@ def test_every_colour_of_the_squares_has_its_place_on_the_scale(plane, labels):
             assert state < last
 
 
-def test_many_columns_leave_room_for_the_number_alone():
-    devices = dict(list(DEVICES.items())[:16])
+def test_what_a_square_has_no_room_for_is_shortened_in_steps_and_never_in_some_squares_alone():
+    models = {key: MODELS[key] for key in ("gpt2-xl", "deepseek-v3")}
     way = serving_ways(ServingPlan())["bf16"]
-    wide = models_devices({"deepseek-v3": MODELS["deepseek-v3"]}, way, devices)
-    labels = Labels(rows={"deepseek-v3": "V3"}, columns={key: key for key in devices})
-    picture = map_picture(wide, labels, Look())
-    written = picture.figure.data[1].text
-    assert "128W" in written
-    assert not any("×" in each for each in written)
-    assert any("128× W" in column for column in picture.table.values())
+    seen = {}
+    for num in range(1, 26):
+        devices = dict(list(DEVICES.items())[:num])
+        plane = models_devices(models, way, devices)
+        labels = Labels(rows={key: key for key in models}, columns={key: key for key in devices})
+        picture = map_picture(plane, labels, Look())
+        words = picture.figure.data[1]
+        assert num < 4 or any("128× W" in column for column in picture.table.values())
+        said = count_sentence(plane, labels, Look())
+        assert ("table" in said) == (not any(each[0].isdigit() for each in words.text)), num
+        seen[num] = (max(words.text, key=len), words.textfont.size)
+    sizes = [size for _text, size in seen.values()]
+    assert sizes[0] == Look().layout()["font"]["size"]
+    assert min(sizes) >= 12
+    lengths = [len(text) for text, _size in seen.values()]
+    assert (lengths[0], lengths[-1]) == (6, 1)
+    assert lengths == sorted(lengths, reverse=True)
 
 
 def test_all_devices_side_by_side_have_room_for_a_letter_and_names_that_stand_upright():
@@ -178,4 +188,4 @@ def test_all_devices_side_by_side_have_room_for_a_letter_and_names_that_stand_up
     assert "W" in written
     assert picture.figure.layout.xaxis.tickangle == -90
     assert any("128× W" in column for column in picture.table.values())
-    assert "in the table and under the pointer" in count_sentence(wide, Look())
+    assert "in the table and under the pointer" in count_sentence(wide, labels, Look())

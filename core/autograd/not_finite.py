@@ -1,0 +1,174 @@
+"""Where the first NaN or infinity comes from, forward or backward, and the branch that leaks it."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+import torch
+from torch import Tensor
+
+from core.autograd import rewrites
+from core.autograd.errors import Explanation
+from core.autograd.graph import Capture, Ghost, Node, TensorInfo
+from core.autograd.trial import TimeUp, Trial, Trials
+from core.language import _
+
+_NAMES: Final = {"nan": "NaN", "inf": "∞"}
+_SELECTIONS: Final = {"where", "masked_fill"}
+
+
+def explain_not_finite(
+    capture: Capture, source: str = "", tensors: Mapping[str, Tensor] | None = None
+) -> Explanation | None:
+    """Return what made the first NaN or infinity; None if result and gradients are finite.
+
+    A value is looked for before a gradient; None too if the numbers came in like that.
+
+    Args:
+        capture: What ran.
+        source: Of the reader's program.
+        tensors: What that was handed, for a rewrite that is run before it is proposed.
+    """
+    wanted = [capture.result, *(leaf.grad for leaf in capture.leaves.values())]
+    if capture.error is not None or not any(map(_fault, wanted)):
+        return None
+    broken = _first_gradient(capture)
+    sentence, first = _maker(capture, broken, source)
+    if first is None:
+        return None
+    advice, rewrite = _("Keep its operand away from there, for example with clamp()."), ""
+    if broken is not None and _is_leak(broken, capture):
+        selection = _selection_of(broken, capture)
+        advice = _about_leak(selection)
+        if selection is not None and tensors is not None and rewrites.is_python(source):
+            rewrite = _guarded(source, tensors, broken, selection)
+    return Explanation(
+        kind="not_finite",
+        sentence=sentence,
+        advice=advice,
+        line=first.line,
+        node=first.id,
+        rewrite=rewrite,
+    )
+
+
+def _fault(info: TensorInfo | None) -> str:
+    """Return "nan", "inf", or "" of a tensor that is finite or not known."""
+    told = info.statistics if info is not None else None
+    return "" if told is None else "nan" if told.num_nan else "inf" if told.num_inf else ""
+
+
+def _faults(node: Node | Ghost) -> set[str]:
+    outputs: Iterable[TensorInfo | None] = node.outputs if isinstance(node, Node) else [node.output]
+    return set(filter(None, map(_fault, outputs)))
+
+
+def _maker(capture: Capture, broken: Node | None, source: str) -> tuple[str, Node | Ghost | None]:
+    """Return the sentence on the operation that made the first, and that operation."""
+    value = _first_value(capture)
+    if value is not None:
+        message = _("The first {what} comes from `{label}` (line {line}).")
+        what = "nan" if "nan" in _faults(value) else "inf"
+    elif broken is not None:
+        message = _("The first {what} comes from the backward pass of `{label}` (line {line}).")
+        what = broken.finding
+    else:
+        return "", None
+    first = value or broken
+    words = _written(first, capture, source)
+    line = first.line if first and first.line else "–"
+    return message.format(what=_NAMES[what], label=words, line=line), first
+
+
+def _written(made: Node | Ghost | None, capture: Capture, source: str) -> str:
+    """Return what the reader wrote, of a part of it: `1 / x` is a reciprocal and a product."""
+    by_id, ways = {each.id: each for each in capture.nodes}, [made.id] if made else []
+    for key in ways:
+        if key in by_id and by_id[key].label in source:
+            return by_id[key].label
+        ways += [e.source for e in capture.edges if e.target == key and e.source not in ways]
+    return made.label if made else ""
+
+
+def _first_value(capture: Capture) -> Node | Ghost | None:
+    """Return what made NaN of numbers, or infinity of finite ones, unless it was told to."""
+    made: dict[str, Node | Ghost] = {each.id: each for each in (*capture.ghosts, *capture.nodes)}
+    inputs: dict[str, set[str]] = {each.id: set(each.inputs) for each in capture.ghosts}
+    for edge in capture.edges:
+        inputs.setdefault(edge.source, set()).add(edge.target)
+    for each in made.values():
+        came_in = {word for key in inputs.get(each.id, ()) for word in _faults(made[key])}
+        is_new = _faults(each) - came_in - ({"inf"} if came_in else set())
+        if is_new and inputs.get(each.id) and not all(_is_told(word, each) for word in is_new):
+            return each
+    return None
+
+
+def _first_gradient(capture: Capture) -> Node | None:
+    found = {node.id: node for node in capture.nodes if node.finding}
+    first = next((found[key] for key in capture.order if key in found), None)
+    return None if first is None or _is_told(first.finding, first) else first
+
+
+def _is_told(word: str, made: Node | Ghost) -> bool:
+    """Whether the reader wrote inf or nan there: `x.masked_fill(m, -torch.inf)`."""
+    return re.search(rf"\b{word}\b", made.label) is not None
+
+
+def _is_leak(broken: Node, capture: Capture) -> bool:
+    """Whether NaN goes out of a node where the gradient that came in is 0."""
+    came_in = broken.gradients_in[0]
+    went_out = [edge.gradient for edge in capture.edges if edge.source == broken.id]
+    return came_in is not None and any(
+        x == 0 and y != y  # noqa: PLR0124  NaN alone differs from itself
+        for info in went_out
+        if info is not None
+        for x, y in zip(came_in.values or (), info.values or (), strict=False)
+    )
+
+
+def _selection_of(node: Node, capture: Capture) -> Node | None:
+    """Return the first selection that a node's value goes through."""
+    by_id, ways = {each.id: each for each in capture.nodes}, [node.id]
+    for key in ways:
+        if by_id[key].operation in _SELECTIONS:
+            return by_id[key]
+        ways += [e.source for e in capture.edges if e.target == key and e.source not in ways]
+    return None
+
+
+def _about_leak(selection: Node | None) -> str:
+    if selection is None:
+        return _(
+            "The gradient that comes in there is 0, and 0 times a derivative that is not finite is "
+            "NaN. Keep the operand away from there before the operation, not only after it."
+        )
+    message = _(
+        "`{label}` does not take this value there, but hands back the gradient 0, and 0 times a "
+        "derivative that is not finite is NaN. Keep the operand away from there before the "
+        "operation, too."
+    )
+    return message.format(label=selection.label)
+
+
+def _guarded(source: str, tensors: Mapping[str, Tensor], broken: Node, selection: Node) -> str:
+    """Return the program with an operand replaced where it is not taken; "" if none helps."""
+    trials = Trials(tensors)
+    try:
+        before = trials.run(source)
+        programs = rewrites.guarded(source, broken.line or 0, broken.label, selection.line or 0)
+        return next((p for p in programs if _is_cured(before, trials.run(p))), "")
+    except TimeUp:
+        return ""
+
+
+def _is_cured(before: Trial, after: Trial) -> bool:
+    """Whether a program runs with the same values, and finite gradients, the same where it had."""
+    if after.message or len(after.roots) != len(before.roots):
+        return False
+    same = all(map(torch.equal, before.roots, after.roots))
+    pairs = [(x, after.gradients.get(name)) for name, x in before.gradients.items()]
+    return same and all(
+        y is not None and bool(y.isfinite().all()) and bool(((x == y) | ~x.isfinite()).all())
+        for x, y in pairs
+    )

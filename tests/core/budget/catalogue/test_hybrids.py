@@ -1,0 +1,563 @@
+"""Published config.json files of hybrids and their kin: totals as published, caches by hand.
+
+The fields are those of the files that their makers published, or of the model's card; what a file
+leaves to the code of transformers is left out here too.
+"""
+
+import json
+import random
+
+import pytest
+
+from core.budget.catalogue.devices import DEVICES
+from core.budget.catalogue.hf_config import compact_config, model_from_config, read_config
+from core.budget.catalogue.hf_families import OTHER_NAMES
+from core.budget.cluster import Cluster
+from core.budget.compute.block_operations import op_intensities
+from core.budget.compute.forward_flops import forward_flops, is_pairs
+from core.budget.compute.step_flops import step_flops
+from core.budget.recipe import LoRA, TrainingRecipe
+from core.budget.serving.kv_cache import (
+    kv_cache,
+    kv_cache_bytes_per_token,
+    kv_read,
+    recurrent_state,
+)
+from core.budget.serving.latency import decode_latency
+from core.budget.serving.memory import inference_budget, memory_sweep
+from core.budget.serving.plan import ServingPlan
+from core.budget.share import shares, whole
+from core.budget.training.memory import training_budget
+from core.budget.weights.gguf import gguf_files
+from core.budget.weights.parameters import active_parameters, counts, rows_and_columns, share_counts
+from core.models.build import build_model
+from tests.core.budget.refusals import refused
+
+H100 = DEVICES["h100-sxm"]
+PLAN = ServingPlan(prompt_len=1000, output_len=24)
+NAMES = (
+    *("num_hidden_layers", "hidden_size", "num_attention_heads", "num_key_value_heads"),
+    *("intermediate_size", "vocab_size"),
+)
+
+
+def config(kind, *sizes, **more):
+    named = {key: size for key, size in zip(NAMES, sizes, strict=True) if size}
+    return {"model_type": kind, "max_position_embeddings": 65_536, **named, **more}
+
+
+def layers(each, times, other="full_attention"):
+    return ([each] * 3 + [other]) * times
+
+
+def places(num_layers, full, kind, other):
+    return [other if layer in full else kind for layer in range(num_layers)]
+
+
+QWEN_LINEAR = {
+    "linear_num_key_heads": 16,
+    "linear_key_head_dim": 128,
+    "linear_num_value_heads": 32,
+    "linear_value_head_dim": 128,
+    "linear_conv_kernel_dim": 4,
+    "head_dim": 256,
+}
+GEMMA_3N = {
+    "hidden_size_per_layer_input": 256,
+    "vocab_size_per_layer_input": 262_144,
+    "altup_num_inputs": 4,
+    "laurel_rank": 64,
+    "num_kv_shared_layers": 15,
+    "sliding_window": 512,
+    "head_dim": 256,
+    "layer_types": (["sliding_attention"] * 4 + ["full_attention"]) * 7,
+}
+# Name: the file, its parameters, bytes of cache per token in 16 bits, bytes of state.
+TABLE = {
+    "Apertus 8B": (
+        config("apertus", 32, 4096, 32, 8, 21_504, 131_072, hidden_act="xielu", qk_norm=True),
+        *(8_053_338_176, 32 * 2 * 8 * 128 * 2, 0),
+    ),
+    "Command R7B": (
+        config(
+            *("cohere2", 32, 4096, 32, 8, 14_336, 256_000),
+            sliding_window=4096,
+            sliding_window_pattern=4,
+            layer_switch=4,
+            use_embedding_sharing=True,
+            order_of_interleaved_layers="local_attn_first",
+        ),
+        *(8_028_033_024, 32 * 2 * 8 * 128 * 2, 0),
+    ),
+    "ERNIE 4.5 21B-A3B": (
+        config(
+            *("ernie4_5_moe", 28, 2560, 20, 4, 12_288, 103_424),
+            moe_num_experts=64,
+            moe_k=6,
+            moe_num_shared_experts=2,
+            head_dim=128,
+            moe_intermediate_size=1536,
+            moe_layer_start_index=1,
+            moe_layer_end_index=27,
+            moe_layer_interval=1,
+            use_bias=False,
+        ),
+        *(21_825_437_888, 28 * 2 * 4 * 128 * 2, 0),
+    ),
+    "EXAONE 4.0 32B": (
+        config(
+            *("exaone4", 64, 5120, 40, 8, 27_392, 102_400),
+            sliding_window=4096,
+            sliding_window_pattern="LLLG",
+            layer_types=layers("sliding_attention", 16),
+        ),
+        *(32_003_216_384, 64 * 2 * 8 * 128 * 2, 0),
+    ),
+    "Falcon-H1 7B": (
+        config(
+            *("falcon_h1", 44, 3072, 12, 2, 12_288, 130_048),
+            mamba_d_state=256,
+            mamba_n_groups=1,
+            mamba_n_heads=24,
+            head_dim=128,
+            mamba_d_head=128,
+            mamba_d_ssm=3072,
+            mamba_expand=2,
+            mamba_d_conv=4,
+        ),
+        *(7_585_513_568, 44 * 2 * 2 * 128 * 2, 44 * (3072 * 256 * 4 + (3072 + 512) * 3 * 2)),
+    ),
+    # 6.87 B as published: its files hold the keys and values of the 15 layers that share others'
+    "Gemma 3n E4B": (
+        config("gemma3n_text", 35, 2048, 8, 2, [16_384] * 35, 262_400, **GEMMA_3N),
+        *(6_866_696_688, 20 * 2 * 2 * 256 * 2, 0),
+    ),
+    "Granite 4.0 H-Small": (
+        config(
+            *("granitemoehybrid", 40, 4096, 32, 8, 768, 100_352),
+            num_local_experts=72,
+            num_experts_per_tok=10,
+            tie_word_embeddings=True,
+            shared_intermediate_size=1536,
+            mamba_d_state=128,
+            mamba_d_conv=4,
+            layer_types=places(40, {5, 15, 25, 35}, "mamba", "attention"),
+        ),
+        *(32_207_337_984, 4 * 2 * 8 * 128 * 2, 36 * (8192 * 128 * 4 + (8192 + 256) * 3 * 2)),
+    ),
+    "Kimi Linear 48B-A3B": (
+        config(
+            *("kimi_linear", 27, 2304, 32, 32, 9216, 163_840),
+            num_experts=256,
+            num_experts_per_token=8,
+            num_shared_experts=1,
+            moe_intermediate_size=1024,
+            first_k_dense_replace=1,
+            moe_layer_freq=1,
+            kv_lora_rank=512,
+            q_lora_rank=None,
+            qk_nope_head_dim=128,
+            head_dim=72,
+            qk_rope_head_dim=64,
+            v_head_dim=128,
+            model_max_length=1_048_576,
+            linear_attn_config={
+                "full_attn_layers": [4, 8, 12, 16, 20, 24, 27],
+                "kda_layers": [n for n in range(1, 27) if n % 4],
+                "head_dim": 128,
+                "num_heads": 32,
+                "short_conv_kernel_size": 4,
+            },
+        ),
+        *(49_122_675_072, 7 * (512 + 64) * 2, 20 * (4096 * 128 * 4 + 3 * 4096 * 3 * 2)),
+    ),
+    "LFM2 2.6B": (
+        config(
+            *("lfm2", 30, 2048, 32, 8, 10_752, 65_536),
+            tie_embedding=True,
+            conv_L_cache=3,
+            conv_dim=2048,
+            layer_types=places(30, {2, 5, 9, 13, 17, 21, 24, 27}, "conv", "full_attention"),
+        ),
+        *(2_569_272_320, 8 * 2 * 8 * 64 * 2, 22 * 2048 * 2 * 2),
+    ),
+    "MiniCPM3 4B": (
+        config(
+            *("minicpm3", 62, 2560, 40, 40, 6400, 73_448),
+            q_lora_rank=768,
+            kv_lora_rank=256,
+            qk_nope_head_dim=64,
+            qk_rope_head_dim=32,
+        ),
+        *(4_073_875_968, 62 * (256 + 32) * 2, 0),
+    ),
+    "Nemotron-H 8B": (
+        config(
+            *("nemotron_h", 52, 4096, 32, 8, 21_504, 131_072),
+            hybrid_override_pattern="M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M-",
+            ssm_state_size=128,
+            conv_kernel=4,
+            expand=2,
+            attention_head_dim=128,
+            mamba_num_heads=128,
+            mamba_head_dim=64,
+            n_groups=8,
+        ),
+        *(8_100_852_736, 4 * 2 * 8 * 128 * 2, 24 * (8192 * 128 * 4 + (8192 + 2048) * 3 * 2)),
+    ),
+    "Qwen1.5-MoE A2.7B": (
+        config(
+            *("qwen2_moe", 24, 2048, 16, 16, 5632, 151_936),
+            num_experts=60,
+            num_experts_per_tok=4,
+            moe_intermediate_size=1408,
+            shared_expert_intermediate_size=5632,
+            decoder_sparse_step=1,
+            sliding_window=32_768,
+            use_sliding_window=False,
+            max_window_layers=21,
+        ),
+        *(14_315_784_192, 24 * 2 * 16 * 128 * 2, 0),
+    ),
+    "Qwen3-Next 80B-A3B": (
+        config(
+            *("qwen3_next", 48, 2048, 16, 2, 5120, 151_936),
+            num_experts=512,
+            num_experts_per_tok=10,
+            moe_intermediate_size=512,
+            shared_expert_intermediate_size=512,
+            full_attention_interval=4,
+            **QWEN_LINEAR,
+        ),
+        *(79_674_391_296, 12 * 2 * 2 * 256 * 2, 36 * (32 * 128 * 128 * 4 + 8192 * 3 * 2)),
+    ),
+    "Qwen3.5 4B": (
+        {
+            "model_type": "qwen3_5",
+            "architectures": ["Qwen3_5ForConditionalGeneration"],
+            "text_config": config(
+                *("qwen3_5_text", 32, 2560, 16, 4, 9216, 248_320),
+                attn_output_gate=True,
+                tie_word_embeddings=True,
+                layer_types=layers("linear_attention", 8),
+                **QWEN_LINEAR,
+            ),
+        },
+        *(4_205_751_296, 8 * 2 * 4 * 256 * 2, 24 * (32 * 128 * 128 * 4 + 8192 * 3 * 2)),
+    ),
+    # right before, and still
+    "DeepSeek-V2-Lite": (
+        config(
+            *("deepseek_v2", 27, 2048, 16, 16, 10_944, 102_400),
+            n_routed_experts=64,
+            n_shared_experts=2,
+            num_experts_per_tok=6,
+            moe_intermediate_size=1408,
+            first_k_dense_replace=1,
+            moe_layer_freq=1,
+            kv_lora_rank=512,
+            q_lora_rank=None,
+            qk_nope_head_dim=128,
+            qk_rope_head_dim=64,
+            v_head_dim=128,
+        ),
+        *(15_706_484_224, 27 * (512 + 64) * 2, 0),
+    ),
+    "EXAONE 4.0 1.2B": (
+        config(
+            *("exaone4", 30, 2048, 32, 8, 4096, 102_400),
+            sliding_window=None,
+            sliding_window_pattern="LLLG",
+            tie_word_embeddings=True,
+        ),
+        *(1_279_391_488, 30 * 2 * 8 * 64 * 2, 0),
+    ),
+    "Granite 3.1 3B-A800M": (
+        config(
+            *("granitemoe", 32, 1536, 24, 8, 512, 49_155),
+            num_local_experts=40,
+            num_experts_per_tok=8,
+            tie_word_embeddings=True,
+        ),
+        *(3_298_793_472, 32 * 2 * 8 * 64 * 2, 0),
+    ),
+    "Hunyuan 7B": (
+        config(
+            *("hunyuan_v1_dense", 32, 4096, 32, 8, 14_336, 128_167),
+            head_dim=128,
+            tie_word_embeddings=True,
+        ),
+        *(7_504_568_320, 32 * 2 * 8 * 128 * 2, 0),
+    ),
+    "OLMoE 7B-A1B": (
+        config(
+            *("olmoe", 16, 2048, 16, 16, 1024, 50_304),
+            num_experts=64,
+            num_experts_per_tok=8,
+        ),
+        *(6_919_161_856, 16 * 2 * 16 * 128 * 2, 0),
+    ),
+    "Phi-4-mini": (
+        config(
+            *("phi3", 32, 3072, 24, 8, 8192, 200_064),
+            sliding_window=262_144,
+            tie_word_embeddings=True,
+        ),
+        *(3_836_021_760, 32 * 2 * 8 * 128 * 2, 0),
+    ),
+    "Qwen2.5-72B": (
+        config("qwen2", 80, 8192, 64, 8, 29_696, 152_064, use_sliding_window=False),
+        *(72_957_861_888, 80 * 2 * 8 * 128 * 2, 0),
+    ),
+    "Qwen2.5-VL 7B": (
+        config("qwen2_5_vl", 28, 3584, 28, 4, 18_944, 152_064, vision_config={"hidden_size": 1280}),
+        *(7_615_616_512, 28 * 2 * 4 * 128 * 2, 0),
+    ),
+}
+HYBRIDS = [name for name, (*_file, state) in TABLE.items() if state]
+
+
+def spec_of(name):
+    return model_from_config(TABLE[name][0])
+
+
+def test_parameters_are_as_published_and_caches_and_states_as_worked_out_by_hand():
+    for name, (file, num_params, per_token, state) in TABLE.items():
+        spec = model_from_config(file)
+        assert counts(spec).total == num_params, name
+        assert kv_cache_bytes_per_token(spec) == per_token, name
+        assert sum(part.amount for part in recurrent_state(spec)) == state, name
+        assert (spec.guessed, spec.not_counted) == (False, ()), name
+        assert read_config(compact_config(json.dumps(file))) == spec, name
+
+
+def test_a_window_by_pattern_is_kept_by_the_layers_that_it_names():
+    """Command R7B at 32,768 tokens is 1.375 GiB: 24 of its 32 layers keep 4,096."""
+    assert kv_cache(spec_of("Command R7B"), 32_768).amount == 1.375 * 2**30
+    small = {**dict(zip(NAMES, (8, 64, 4, 2, 128, 100), strict=True)), "head_dim": 16}
+    small |= {"sliding_window": 4096, "max_position_embeddings": 65_536}
+    listed = layers("sliding_attention", 2)
+    for kind in ("cohere2", "exaone4", "llama", "mine"):
+        for said in (
+            *({"sliding_window_pattern": 4}, {"sliding_window_pattern": "LLLG"}),
+            *({"layer_types": listed}, {"layer_types": listed, "sliding_window_pattern": "LLLG"}),
+        ):
+            spec = model_from_config({"model_type": kind, **small, **said})
+            assert kv_cache(spec, 32_768).amount == 352 * 32_768, (kind, said)
+    alone = model_from_config({"model_type": "mine", **small})
+    assert "sliding_window" in alone.not_counted  # of which layers is not said
+    refused("row of L and G", model_from_config, small | {"sliding_window_pattern": "LXG"})
+
+
+def test_layers_that_are_no_attention_keep_no_keys_in_any_family():
+    small = {**dict(zip(NAMES, (8, 64, 4, 2, 128, 100), strict=True)), "head_dim": 16}
+    for kind in ("llama", "qwen3", "mine"):
+        for each, other in (("linear_attention", "full_attention"), ("mamba", "attention")):
+            for name in (each, "rwkv"):
+                file = small | {"model_type": kind, "layer_types": layers(name, 2, other)}
+                spec = model_from_config(file)
+                assert kv_cache(spec, 32_768).amount == 256 * 32_768, file
+                assert spec.not_counted == ("layer_types",), file
+                assert read_config(compact_config(json.dumps(file))) == spec
+
+
+def test_the_same_thing_under_another_name_counts_the_same():
+    file, *_rest = TABLE["Nemotron-H 8B"]
+    granite, *_rest = TABLE["Granite 4.0 H-Small"]
+    ernie, *_rest = TABLE["ERNIE 4.5 21B-A3B"]
+    for published in (file, granite, ernie):
+        spec = model_from_config(published)
+        for first, others in OTHER_NAMES.items():
+            for other in (first, *others):
+                for own in {first, *others} & {*published}:
+                    renamed = {other if key == own else key: published[key] for key in published}
+                    assert model_from_config(renamed) == spec, (own, other)
+    mine = {
+        "model_type": "myexperts",
+        "hidden_size": 256,
+        "num_hidden_layers": 4,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "intermediate_size": 512,
+        "vocab_size": 1000,
+        "max_position_embeddings": 4096,
+        "moe_num_experts": 64,
+        "moe_k": 6,
+        "moe_intermediate_size": 128,
+    }
+    assert counts(model_from_config(mine)).experts == 3 * 256 * 128 * 64 * 4
+    token = {"num_experts": 4, "num_experts_per_token": 2}
+    assert model_from_config(mine | token).mixture.experts_per_token == 2
+
+
+def test_an_activation_without_a_gate_has_two_matrices():
+    mine = config("mine", 2, 64, 4, 2, 128, 100)
+    for act, matrices in (("silu", 3), ("relu2", 2), ("xielu", 2)):
+        for key in ("hidden_act", "mlp_hidden_act"):
+            assert counts(model_from_config(mine | {key: act})).dense_ffn == matrices * 2 * 64 * 128
+
+
+def test_a_list_of_equal_numbers_is_the_number_and_of_others_is_refused():
+    mine = config("mine", 2, 64, 4, 2, 128, 100)
+    experts = {"num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 32}
+    for file, key in ((mine, "intermediate_size"), (mine | experts, "moe_intermediate_size")):
+        assert model_from_config(file | {key: [file[key]] * 2}) == model_from_config(file)
+        refused(f"{key} in config.json differs", model_from_config, file | {key: [9, 8]})
+
+
+def test_a_decoder_under_another_key_is_found():
+    inner = TABLE["Qwen2.5-72B"][0]
+    paths = (["llm_config"], ["thinker_config", "text_config"], ["language_config"], ["llm"])
+    for path in (*paths, ["text_config"], ["model", "decoder"]):
+        file = inner
+        for key in reversed(path):
+            seeing = {"vision_config": {"num_hidden_layers": 2}, "audio_encoder": {"n_layers": 2}}
+            file = {
+                "model_type": "seeing",
+                "architectures": ["InternVLChatModel"],
+                **seeing,
+                key: file,
+            }
+        assert model_from_config(file) == model_from_config(inner), path
+
+
+def test_a_field_that_speaks_of_a_size_is_counted_or_named_and_stays_in_the_link():
+    mine = config("mine", 2, 64, 4, 2, 128, 100)
+    for key, value in {
+        "moe_latent_size": 32,
+        "num_zero_experts": 4,
+        "ssm_cfg": {"d_state": 8},
+        "block_types": ["recurrent", "attention"],
+        "lru_width": 64,
+        "layer_pattern": "ABAB",
+        "global_head_dim": 512,
+        "use_double_wide_mlp": True,
+        "hidden_size_per_layer_input": 8,
+        "attn_type_list": [0, 1],
+        "ssm_state_size": 16,
+        "multi_query": True,
+    }.items():
+        for file in (mine | {key: value}, mine | {key: value, "model_type": "llama"}):
+            spec = model_from_config(file)
+            assert spec.not_counted == (key,), key
+            assert read_config(compact_config(json.dumps(file))) == spec, key
+    quiet = {
+        "rope_theta": 1e6,
+        "bos_token_id": 1,
+        "attention_dropout": 0.1,
+        "torch_dtype": "x",
+        "initializer_range": 0.02,
+        "auto_map": {"a": "b"},
+        "rms_norm_eps": 1e-6,
+        "num_logits_to_keep": 1,
+        "router_aux_loss_coef": 0.1,
+        "altup_coef_clip": 120.0,
+        "moe_latent_size": None,
+        "num_zero_experts": 0,
+        "block_types": [],
+    }
+    assert model_from_config(mine | quiet).not_counted == ()
+
+
+def test_a_rank_of_a_hybrid_holds_its_layers_and_its_heads():
+    for name in HYBRIDS:
+        spec, num_params = spec_of(name), TABLE[name][1]
+        stages = shares(spec, Cluster(device=H100, num_devices=3, pipeline=3))
+        held = sum(share_counts(spec, share).total for share in stages)
+        assert held == num_params + spec.tied * spec.vocab_size * spec.hidden_dim, name
+        assert sum(share.num_attention_layers for share in stages) == spec.num_attention_layers
+        two = Cluster(device=H100, num_devices=2, tensor=2)
+        half = share_counts(spec, shares(spec, two)[0])
+        assert 0 <= half.recurrent / counts(spec).recurrent - 0.5 < 0.05, name  # shared groups
+        for how in ({"tensor": 1024, "num_devices": 1024}, {"context": 2, "num_devices": 2}):
+            refused("ranks", shares, spec, Cluster(device=H100, **how))
+    refused("per-layer inputs", shares, spec_of("Gemma 3n E4B"), two)
+
+
+def test_products_with_weights_are_two_flops_a_weight_and_pairs_only_of_layers_with_attention():
+    for name, (_file, *_rest) in TABLE.items():
+        spec = spec_of(name)
+        if spec.layer_inputs is not None:
+            continue
+        found, tree = counts(spec), forward_flops(spec, 1, 1)
+        vectors = found.biases + (
+            spec.num_expert_layers * spec.mixture.num_experts
+            if spec.mixture and spec.mixture.correction_bias
+            else 0
+        )
+        weights = found.matrices + found.biases + found.router - vectors - found.idle_experts
+        weights += spec.vocab_size * spec.hidden_dim
+        exact = sum(part.amount for part in tree.children
+                    if not is_pairs(part) and part.kind == "exact")  # fmt: skip
+        assert exact == 2 * weights, name
+        run = op_intensities(spec, 1, phase="decode")
+        products = sum(each.times * each.flops.amount for each in run if each.flops.kind == "exact")
+        assert products >= 2 * weights, name
+        pairs = sum(part.amount for part in tree.children if is_pairs(part))
+        latent = spec.latent
+        width = (
+            latent.nope_dim + latent.rope_dim + latent.value_dim if latent else 2 * spec.head_dim
+        )
+        assert pairs == 2 * spec.num_attention_layers * spec.num_heads * width, name
+        assert active_parameters(spec).amount <= found.active
+
+
+def test_a_hybrids_memory_and_speed_are_counted_and_its_training_is_an_estimate():
+    one = Cluster(device=H100)
+    for name in [*HYBRIDS, "Gemma 3n E4B", "Apertus 8B", "Qwen1.5-MoE A2.7B"]:
+        spec, state = spec_of(name), TABLE[name][3]
+        served = inference_budget(spec, PLAN, one)
+        names = [part.name for part in served.item.children]
+        assert ("recurrent state" in names) == bool(state), name
+        longer = memory_sweep(spec, PLAN, one)
+        assert longer.caches[0] >= state
+        assert decode_latency(spec, PLAN, one).amount > 0
+        shared = spec.num_kv_shared_layers
+        if not (shared or spec.num_windowed_layers):
+            assert kv_read(spec, 100) == 100 * kv_cache_bytes_per_token(spec) + state
+        assert not gguf_files(spec)[0], name
+        refused("not built here", build_model, spec)
+        peak = training_budget(spec, TrainingRecipe(seq_len=65_536), one).item.child("step peak")
+        assert peak.kind == "estimated", name
+        assert peak.low < peak.amount < peak.high, name
+        for recipe in (
+            TrainingRecipe(seq_len=512, checkpointing="full", optimizer="adafactor"),
+            TrainingRecipe(
+                seq_len=512, checkpointing="selective", lora=LoRA(rank=8, targets=("o",))
+            ),
+            TrainingRecipe(seq_len=512, checkpointing="every_k", checkpoint_every=4),
+        ):
+            assert training_budget(spec, recipe, one).item.kind == "estimated", name
+            assert step_flops(spec, recipe).amount > 0
+        held = counts(spec)
+        assert 0 < rows_and_columns(spec, whole(spec), held) < held.total / 50, name
+
+
+@pytest.mark.slow
+def test_files_with_fields_renamed_added_or_removed_are_counted_named_guessed_or_refused():
+    draw = random.Random(1)  # noqa: S311  a repeatable draw
+    added = ("num_extra_experts", "ssm_rank", "shared_mlp_dim", "conv_width", "mtp_depth_size")
+    for _number in range(200):
+        name = draw.choice([*TABLE])
+        file = dict(TABLE[name][0].get("text_config", TABLE[name][0]))
+        change = draw.choice(("kind", "rename", "add", "remove"))
+        key = draw.choice([each for each in file if each not in {"model_type", *NAMES}])
+        if change == "kind":
+            file["model_type"] = "mine"
+        elif change == "rename":
+            file[f"own_{key}"] = file.pop(key)
+        elif change == "add":
+            file[draw.choice(added)] = 7
+        else:
+            file |= {"model_type": "mine"}
+            del file[key]
+        try:
+            spec = model_from_config(file)
+        except ValueError:
+            continue
+        is_same = counts(spec).total == TABLE[name][1]
+        assert is_same or spec.guessed or spec.not_counted or change == "rename", (
+            name,
+            change,
+            key,
+        )
