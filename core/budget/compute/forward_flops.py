@@ -146,7 +146,7 @@ def _prediction(spec: ModelSpec, num_tokens: int, seq_len: int, *, causal: bool)
         name=spec.name, num_layers=1, hidden_dim=spec.hidden_dim, num_heads=spec.num_heads,
         num_kv_heads=spec.num_kv_heads, head_dim=spec.head_dim, ffn_dim=spec.ffn_dim,
         vocab_size=spec.vocab_size, seq_len=spec.seq_len, gated=spec.gated, mixture=experts,
-        latent=spec.latent, indexer=spec.indexer,
+        latent=spec.latent, indexer=spec.indexer, attention_gate=spec.attention_gate,
     )  # fmt: skip
     sizes = {"num_tokens": num_tokens, "hidden_dim": spec.hidden_dim}
     parts = forward_flops(block, num_tokens, seq_len, causal=causal).children
