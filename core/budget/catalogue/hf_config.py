@@ -47,7 +47,10 @@ _OF_THE_WHOLE: Final = (
     "tie_word_embeddings",
 )
 _NO_DECODER: Final = re.compile("vision|visual|audio|image|encoder|talker|quant")
-_NUM_LAYERS: Final = ("num_hidden_layers", "n_layer", *OTHER_NAMES["num_hidden_layers"])
+_NUM_LAYERS: Final = (
+    *("num_hidden_layers", *OTHER_NAMES["num_hidden_layers"]),
+    *("layer_types", *OTHER_NAMES["layer_types"], "hybrid_override_pattern"),
+)
 _UNGATED: Final = frozenset({"relu2", "squared_relu", "xielu"})
 _NEVER_NULL: Final = ("vocab_size", "seq_len", "head_dim")
 _MEANT_NULL: Final = ("sliding_window", "attention_chunk_size", "num_key_value_heads")
@@ -116,7 +119,7 @@ def model_from_config(config: dict[str, Any]) -> ModelSpec:
     family, defaults = layout_of(config)
     is_known = kind_of(config) in FAMILIES
     missing = {family.names[name]: value for name, value in defaults.items()}
-    missing = {**family.missing, **missing, **_present(config)}
+    missing = {**family.missing, **missing, **_listed(config), **_present(config)}
     return _model(missing, family, KNOWN if is_known else UNKNOWN)
 
 
@@ -144,6 +147,12 @@ def layout_of(config: Config) -> tuple[Family, Mapping[str, int]]:
 
 def _present(config: Config) -> Config:
     return {key: value for key, value in config.items() if value is not None}
+
+
+def _listed(config: Config) -> Config:
+    """Return how many layers a file lists, where it does not say how many there are."""
+    listed = config.get("layer_types") or config.get("hybrid_override_pattern") or ()
+    return {"num_hidden_layers": len(listed)} if isinstance(listed, (list, str)) and listed else {}
 
 
 def compact_config(text: str) -> str:
@@ -178,14 +187,19 @@ def language_part(config: dict[str, Any]) -> dict[str, Any]:
     return _first_names(found)
 
 
-def _inner(config: Config) -> dict[str, Any] | None:
+def _inner(config: Config, depth: int = 3) -> dict[str, Any] | None:
     """Return what describes the decoder inside a file that describes more, if it does."""
     if _has_layers(config):
         return config["text_config"] if isinstance(config.get("text_config"), dict) else None
-    named = [key for key in _PARTS if key in config]
-    others = [key for key in config if key not in _PARTS and not _NO_DECODER.search(key)]
-    parts = (config[key] for key in (*named, *others) if isinstance(config[key], dict))
-    return next((part for part in parts if _has_layers(part) or _inner(part)), None)
+    parts = {
+        key: part
+        for key, part in config.items()
+        if isinstance(part, dict)
+        and not _NO_DECODER.search(str(key))
+        and (_has_layers(part) or (depth > 1 and _inner(part, depth - 1)))
+    }
+    named = [parts[key] for key in _PARTS if key in parts] or [*parts.values()]
+    return named[0] if len(named) == 1 or parts.keys() & {*_PARTS} else None
 
 
 def _has_layers(config: Config) -> bool:
@@ -244,9 +258,21 @@ def _model(config: Config, family: Family, source: str) -> ModelSpec:
         num_mtp_layers=optional_number(config, "num_nextn_predict_layers", 0, low=0),
         source=source,
         guessed=guessed,
-        not_counted=not_understood(config, family, layers, recurrent, window),
+        not_counted=not_understood(
+            config,
+            layers,
+            recurrent,
+            has_unknown_window=guessed and _has_window(config) and not (window or layers.listed),
+        ),
         **fields,
     )
+
+
+def _has_window(config: Config) -> bool:
+    """Return whether a file speaks of a window that is shorter than its context."""
+    is_on = flag(config, "use_sliding_window", default=True)
+    window = optional_number(config, "sliding_window", 0, low=0)
+    return is_on and 0 < window < whole_number(config, "max_position_embeddings")
 
 
 def _guessed_layout(config: Config, layers: Layers) -> dict[str, Any]:

@@ -3,28 +3,32 @@
 import re
 from typing import Final
 
-from core.budget.catalogue.hf_families import LAYER_INPUTS, LLAMA, READ, Family
+from core.budget.catalogue.hf_families import LAYER_INPUTS, READ
 from core.budget.catalogue.hf_fields import Config
 from core.budget.catalogue.hf_layers import Layers
 from core.models.spec import Recurrent
 
-_SIZES: Final = re.compile(
-    r"expert|moe|layer|pattern|head|dim|size|rank|mamba|ssm|conv|linear|shared|mtp|altup|laurel"
-    r"|kernel|state|ffn|mlp|expand|block|window|width|hidden|interval|sparse|attn|attention|gate"
-    r"|lora|query|vocab|embed|norm|bias|recurr|kv|index|delta|depth|num_|^n_|_n_|idx|freq|cross"
+_SIZES: Final = (
+    "expert moe layer pattern head dim size rank lora width hidden block depth interval freq idx"
+    " index num_ ^n_ _n_ mamba ssm conv linear kernel state delta recurr expand group kv query"
+    " vocab embed attn attention window cross sparse ffn mlp gate norm bias shared mtp altup laurel"
 )
 """Parts of names that speak of sizes."""
-_NO_SIZES: Final = re.compile(
-    r"rope|rotary|theta|yarn|token_id|dropout|drop_|initial|_init|init_|std|dtype|_eps|epsilon|_loss"
-    r"|coef|_prob|scal|multiplier|cap(ping)?$|temperature|temp$|cache|version|position|chunk_size"
-    r"|_act$|activation|topk_|n_group$|expert_group|norm_topk|scoring|score|pretraining_tp|^output_"
-    r"|^return_|gradient|time_step|fp32|_implementation|flash|fused|kernels$|label|prun|tie_|chunk"
-    r"|clip|_config$|^transformers|image|video|vision|audio|mup_|_token|renormalize|sampl|alpha"
-    r"|beam|decoder_start|problem|reorder|keep|clamp|_limit|limit$|sinkhorn|correct_scale|active_idx"
-    r"|aux|pdrop|use_expert_bias|a_log|eigval|jitter|logits|overlap|norm_before_gate|norm_min|sparsity|model_base|seq_aux|qk_head_dim|mtp_layers_block|beta_factor"
-    r"|mask|bos|eos|pad_|prefix|suffix|use_mamba_kernels|rescale|^rms_norm$|router_dtype"
-    r"|bidirectional|causal|layer_norm$|attn_impl|dt_|_stage|layerdrop|num_return|length|ep_size"
-    r"|cross_attention$|chunk|no_repeat|diversity|low_memory|typical|encoder|add_|summary"
+_NO_SIZES: Final = (
+    # positions, scales and limits of numbers
+    "rope rotary theta position length mup_ scal multiplier clip clamp limit beta_factor a_log"
+    " eigval cap$ capping$ temperature fp32 dtype _eps epsilon model_base correct_scale logits"
+    # starting values, training, dropout
+    " init std dropout pdrop layerdrop drop_ _loss coef aux jitter gradient label mask renormalize"
+    # what the router does with its scores
+    " topk_ scoring score n_group$ expert_group _prob norm_min use_expert_bias sparsity"
+    # tokens, other parts of the model, files
+    " _token token_id pad_ image video vision audio encoder _config$ version tie_ active_idx"
+    # how it is computed
+    " _act$ activation cache chunk flash fused kernels$ overlap _implementation pretraining_tp"
+    " ep_size ^return_ ^output_ norm_before_gate rescale time_step dt_ bidirectional causal"
+    # what follows from other fields, or belongs to multi-token prediction
+    " qk_head_dim mtp_layers_block"
 )
 """Parts of names of fields that change no count, though another part speaks of sizes."""
 _STATES: Final = (
@@ -34,10 +38,10 @@ _STATES: Final = (
 
 def not_understood(
     config: Config,
-    family: Family = LLAMA,
     layers: Layers | None = None,
     recurrent: Recurrent | None = None,
-    window: int | None = None,
+    *,
+    has_unknown_window: bool = False,
 ) -> tuple[str, ...]:
     """Return the fields whose names speak of a size, and which nothing here reads.
 
@@ -45,15 +49,14 @@ def not_understood(
 
     Args:
         config: The file, its fields under their first names.
-        family: The layout that it is read by.
         layers: The kinds of its layers.
         recurrent: What keeps a fixed state in some of them.
-        window: The window that was read.
+        has_unknown_window: Whether it has a window, and which layers have it is not known.
     """
     found = [
         key
         for key, value in config.items()
-        if key not in READ and value and _speaks_of_size(key, value)
+        if key not in READ and value and _speaks_of_size(str(key), value)
     ]
     if layers is not None:
         if recurrent is None and not layers.listed:
@@ -63,9 +66,8 @@ def not_understood(
         is_counted = recurrent is not None or not layers.where("recurrent")
         if layers.where("other") or not is_counted:
             found.append(layers.listed)
-        is_used = window is not None or layers.listed or family is not LLAMA
-        if config.get("sliding_window") and not is_used:
-            found.append("sliding_window")
+    if has_unknown_window:
+        found.append("sliding_window")
     return tuple(found)
 
 
@@ -76,4 +78,5 @@ def _speaks_of_size(key: str, value: object) -> bool:
         return key.endswith(("_config", "_cfg")) and bool(
             re.search("attn|ssm|moe|ffn|mlp|layer", key)
         )
-    return key[0] != "_" and bool(_SIZES.search(key)) and not _NO_SIZES.search(key)
+    speaks = any(re.search(part, key) for part in _SIZES.split())
+    return speaks and not any(re.search(part, key) for part in ("^_", *_NO_SIZES.split()))

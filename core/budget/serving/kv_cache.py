@@ -102,7 +102,7 @@ def kv_cache_bytes_per_token(spec: ModelSpec, bits: int = 16) -> int:
 
 def kv_layers(spec: ModelSpec) -> tuple[int, int]:
     """Return how many layers keep keys and values of all tokens, and how many of a window's."""
-    windowed = spec.num_windowed_layers - spec.num_kv_shared_windowed
+    windowed = max(0, spec.num_windowed_layers - spec.num_kv_shared_windowed)
     return spec.num_attention_layers - spec.num_kv_shared_layers - windowed, windowed
 
 
@@ -296,8 +296,7 @@ def _kinds(spec: ModelSpec) -> list[tuple[str, ModelSpec]]:
         heads = replace(spec, latent=None, indexer=None, head_dim=spec.latent.nope_dim)
     kinds = [(MHA, with_kv_heads(heads, heads.num_heads))]
     if spec.num_windowed_layers:
-        full = replace(spec, num_windowed_layers=0, num_kv_shared_windowed=0)
-        kinds.append((NO_WINDOWS, full))
+        kinds.append((NO_WINDOWS, replace(spec, num_windowed_layers=0)))
     kinds.append((AS_MADE, spec))
     kinds.append((MQA, with_kv_heads(heads, 1)))
     made = (spec.num_kv_heads, spec.latent)

@@ -346,6 +346,8 @@ def test_a_window_by_pattern_is_kept_by_the_layers_that_it_names():
             assert kv_cache(spec, 32_768).amount == 352 * 32_768, (kind, said)
     alone = model_from_config({"model_type": "mine", **small})
     assert "sliding_window" in alone.not_counted  # of which layers is not said
+    for off in ({"use_sliding_window": False}, {"sliding_window": 65_536}, {"model_type": "llama"}):
+        assert model_from_config({"model_type": "mine", **small, **off}).not_counted == (), off
     refused("row of L and G", model_from_config, small | {"sliding_window_pattern": "LXG"})
 
 
@@ -372,6 +374,8 @@ def test_the_same_thing_under_another_name_counts_the_same():
                 for own in {first, *others} & {*published}:
                     renamed = {other if key == own else key: published[key] for key in published}
                     assert model_from_config(renamed) == spec, (own, other)
+    listed = {key: each for key, each in file.items() if key != "num_hidden_layers"}
+    assert model_from_config(listed) == model_from_config(file)
     mine = {
         "model_type": "myexperts",
         "hidden_size": 256,
@@ -419,6 +423,10 @@ def test_a_decoder_under_another_key_is_found():
                 key: file,
             }
         assert model_from_config(file) == model_from_config(inner), path
+    two = {"global_config": inner, "local_config": inner}
+    refused("no num_hidden_layers", model_from_config, two)
+    deep = '{"a":' * 900 + "1" + "}" * 900
+    refused("no num_hidden_layers|nested or long", read_config, deep)
 
 
 def test_a_field_that_speaks_of_a_size_is_counted_or_named_and_stays_in_the_link():
