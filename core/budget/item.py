@@ -1,4 +1,7 @@
-"""A number that can explain itself, and the formula that gave it."""
+"""A number that can explain itself, and the formula that gave it.
+
+Why long: the record, its formula, and what becomes of both where the model is a guess.
+"""
 
 import ast
 import math

@@ -1,4 +1,7 @@
-"""In which format a config.json says that its weights are stored: its quantization_config."""
+"""In which format a config.json says that its weights are stored: its quantization_config.
+
+Why apart: how weights are stored changes nothing of what `hf_config` counts.
+"""
 
 from typing import Any, Final
 

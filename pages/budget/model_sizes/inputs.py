@@ -54,14 +54,7 @@ def choose_case() -> Case:
     """Show the inputs, the slider of sizes first, and return what was chosen."""
     # Whether it slides is known when all have been asked.
     first = box(st.container, key="sizes_slider")
-    chosen = ASK.select_slider(
-        "format",
-        _("Weight format"),
-        (RELEASED, *OFFERED),
-        default=RELEASED,
-        labels=lambda word: _("as released") if word == RELEASED else word,
-        help=_(AS_RELEASED),
-    )
+    chosen = _choose_format()
     device = choose_device(ASK, default=DEFAULT_DEVICE).device
     with box(st.popover, _("Settings"), icon=":material/tune:", key="sizes_settings"):
         formats = ASK.several(
@@ -98,6 +91,17 @@ def choose_case() -> Case:
     text = "" if own is None else own[1]
     return Case(
         size=size, line=line, rest_in_16_bits=rest, format=chosen, formats=formats, config=text
+    )
+
+
+def _choose_format() -> str:
+    return ASK.select_slider(
+        "format",
+        _("Weight format"),
+        (RELEASED, *OFFERED),
+        default=RELEASED,
+        labels=lambda word: _("as released") if word == RELEASED else word,
+        help=_(AS_RELEASED),
     )
 
 
