@@ -132,6 +132,7 @@ class _Run:
         before = self._seen(kind, leaf)
         with session.recording(operation.text, operation.span.line):
             result = operation.run(generator)
+        session.graph.look_into(x)
         if leaf is not None:
             told: dict[str, Any] = {"before": before, "after": self._seen(kind, leaf)}
             session.moments.append(
