@@ -16,6 +16,7 @@ from core.autograd.tensor_info import Budget
 from core.autograd.torch_private import (
     Seen,
     attributes_of,
+    hides_saved,
     kept_of,
     leaf_tensor,
     outputs_of,
@@ -98,6 +99,15 @@ class LivingGraph:
     def __init__(self, storages: Storages, budget: Budget, max_nodes: int) -> None:
         self.nodes: dict[TorchNode, LivingNode] = {}
         self._storages, self._budget, self._max_nodes = storages, budget, max_nodes
+        self._hidden: dict[TorchNode, list[tuple[str, Any]]] = {}
+
+    def look_into(self, written: Tensor) -> None:
+        """Read what a write into a view keeps, as long as nobody has overwritten that."""
+        node = written.grad_fn
+        behind = [each for each, _output in node.next_functions] if node is not None else []
+        for each in (node, *behind):
+            if each is not None and hides_saved(each) and each not in self._hidden:
+                self._hidden[each] = list(raw_saved(each))
 
     def find(self, roots: Iterable[Tensor], versions: Mapping[int, Mapping[int, int]]) -> None:
         """Walk from tensors to all nodes behind them; known ones are not walked again.
@@ -132,7 +142,7 @@ class LivingGraph:
             if target is not None
         }
         sequence = sequence_of(node)
-        raws = list(raw_saved(node))
+        raws = self._hidden.pop(node, None) or list(raw_saved(node))
         return LivingNode(
             torch=node,
             inputs=inputs,

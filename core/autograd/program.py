@@ -49,10 +49,11 @@ def capture_program(
         return finish(session, lambda: run.whole(source), told)
 
 
-def function_of(source: str) -> Callable[..., Tensor]:
+def function_of(source: str, *, is_weighted: bool = False) -> Callable[..., Tensor]:
     """Return a program as a function of its tensors: what it first calls `backward` on, or its end.
 
-    What follows that call needs the gradients that it makes, and does not run.
+    What follows that call needs the gradients that it makes, and does not run. A gradient that is
+    handed to the call weighs the elements, if asked for: it is of their weighted sum.
 
     Calling it raises ExpressionError as the program does, and ValueError if it gives no tensor. All
     calls of one function share the seconds of one program.
@@ -63,7 +64,9 @@ def function_of(source: str) -> Callable[..., Tensor]:
     def function(**leaves: Tensor) -> Tensor:
         def execute(operation: Operation, generator: torch.Generator | None) -> Value:
             if operation.call.name == "backward":
-                raise _RootReached(operation.arguments[0])
+                root, weights = operation.arguments[:2]
+                is_sum = is_weighted and weights is not None
+                raise _RootReached((root * weights).sum() if is_sum else root)
             return operation.run(generator)
 
         with alone_with_chance(), warnings.catch_warnings():
@@ -133,6 +136,7 @@ class _Run:
         before = self._seen(kind, leaf)
         with session.recording(operation.text, operation.span.line):
             result = operation.run(generator)
+        session.graph.look_into(x)
         if leaf is not None:
             told: dict[str, Any] = {"before": before, "after": self._seen(kind, leaf)}
             session.moments.append(

@@ -74,12 +74,17 @@ class Seen:
     data: Any
 
 
+def hides_saved(node: TorchNode) -> bool:
+    """Whether a node stands for a write into a view, which keeps its tensors out of sight."""
+    return type(node).__name__ == "CopySlices"
+
+
 def raw_saved(node: TorchNode) -> Iterator[tuple[str, Any]]:
     """Yield name and raw saved tensor; reading these never unpacks, so nothing is recomputed.
 
     A write into a view keeps its tensors within a node that hides them: they are seen when it runs.
     """
-    if type(node).__name__ == "CopySlices":
+    if hides_saved(node):
         for at, x in enumerate(_read_in_backward(node)):
             yield f"saved[{at}]", Seen(x)
     for word in _names(type(node))[0]:

@@ -58,7 +58,8 @@ def _compared(case: Case) -> dict[str, Difference]:
     if case.run is not None:
         return {}
     if case.built is None:
-        return dict(finite_differences(function_of(case.source), case.leaves))
+        function = function_of(case.source, is_weighted=True)
+        return dict(finite_differences(function, case.leaves))
     return {} if case.built.unchecked else _compared_built(case.built.key, case.number)
 
 

@@ -5,6 +5,7 @@ import math
 import pytest
 import torch
 
+from core.autograd.differences import finite_differences
 from core.autograd.forward import Limits
 from core.autograd.presets import PRESETS
 from core.autograd.program import capture_program, function_of
@@ -151,3 +152,26 @@ def test_a_program_as_a_function_is_refused_as_the_program_is():
         function_of("nothing * 2")(x=torch.tensor(1.0))
     with pytest.raises(ValueError, match="gives no tensor"):
         function_of("x.shape")(x=torch.tensor(1.0))
+
+
+def test_what_a_write_keeps_is_known_also_where_it_is_overwritten_later():
+    source = (
+        "z = x.clone()\nz[0:2].mul_(w)\nwith torch.no_grad():\n    w.mul_(2)\nz.sum().backward()"
+    )
+    found = captured(source, x=leaf([1.0, 2.0, 3.0]), w=leaf([5.0, 7.0]))
+    assert "modified by an inplace operation" in found.error.message
+    assert max(event.saved_bytes for event in found.events) == 2 * 8
+    (node,) = [node for node in found.nodes if node.type == "CopySlices"]
+    assert [(each.kind, each.version_now) for each in node.saved] == [
+        ("activation", 0),
+        ("input", 1),
+    ]
+
+
+def test_a_gradient_handed_to_backward_weighs_what_is_checked():
+    """By hand: the slopes of 3 x1^2 + 5 x2^2 at (1, 2) are 6 and 20."""
+    source = "y = x ** 2\ny.backward(torch.tensor([3.0, 5.0]))\nx.grad.zero_()"
+    found = finite_differences(function_of(source, is_weighted=True), {"x": leaf([1.0, 2.0])})["x"]
+    assert found.gradient == (6, 20)
+    assert found.agrees
+    assert function_of(source)(x=leaf([1.0, 2.0])).tolist() == [1, 4]
