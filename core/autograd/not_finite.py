@@ -92,7 +92,8 @@ def _written(made: Node | Ghost | None, capture: Capture, source: str) -> str:
 
 def _first_value(capture: Capture) -> Node | Ghost | None:
     """Return what made NaN of numbers, or infinity of finite ones, unless it was told to."""
-    made: dict[str, Node | Ghost] = {each.id: each for each in (*capture.ghosts, *capture.nodes)}
+    both: tuple[Node | Ghost, ...] = (*capture.ghosts, *capture.nodes)
+    made = {each.id: each for each in both}
     inputs: dict[str, set[str]] = {each.id: set(each.inputs) for each in capture.ghosts}
     for edge in capture.edges:
         inputs.setdefault(edge.source, set()).add(edge.target)
