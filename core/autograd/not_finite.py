@@ -67,10 +67,10 @@ def _maker(capture: Capture, broken: Node | None, source: str) -> tuple[str, Nod
     """Return the sentence on the operation that made the first, and that operation."""
     value = _first_value(capture)
     if value is not None:
-        message = _("The first {what} comes from `{label}` (line {line}).")
+        message = _("`{label}` (line {line}) makes the first {what}.")
         what = "nan" if "nan" in _faults(value) else "inf"
     elif broken is not None:
-        message = _("The first {what} comes from the backward pass of `{label}` (line {line}).")
+        message = _("The backward pass of `{label}` (line {line}) makes the first {what}.")
         what = broken.finding
     else:
         return "", None
