@@ -68,8 +68,8 @@ def explain_error(
         return Explanation(
             kind="not_here",
             sentence=failure.message,
-            advice=_("PyTorch was not asked: this page runs only the calls and the syntax that it "
-                     "knows, and checks them first."),
+            advice=_("PyTorch was not asked: this page checks a program first. It knows a part of "
+                     "PyTorch, and has limits of its own."),
             line=failure.line,
         )  # fmt: skip
     source = source if rewrites.is_python(source) else ""

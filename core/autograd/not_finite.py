@@ -67,10 +67,10 @@ def _maker(capture: Capture, broken: Node | None, source: str) -> tuple[str, Nod
     """Return the sentence on the operation that made the first, and that operation."""
     value = _first_value(capture)
     if value is not None:
-        message = _("The first {what} comes from `{label}` (line {line}).")
+        message = _("`{label}` (line {line}) makes the first {what}.")
         what = "nan" if "nan" in _faults(value) else "inf"
     elif broken is not None:
-        message = _("The first {what} comes from the backward pass of `{label}` (line {line}).")
+        message = _("The backward pass of `{label}` (line {line}) makes the first {what}.")
         what = broken.finding
     else:
         return "", None
@@ -92,7 +92,8 @@ def _written(made: Node | Ghost | None, capture: Capture, source: str) -> str:
 
 def _first_value(capture: Capture) -> Node | Ghost | None:
     """Return what made NaN of numbers, or infinity of finite ones, unless it was told to."""
-    made: dict[str, Node | Ghost] = {each.id: each for each in (*capture.ghosts, *capture.nodes)}
+    both: tuple[Node | Ghost, ...] = (*capture.ghosts, *capture.nodes)
+    made = {each.id: each for each in both}
     inputs: dict[str, set[str]] = {each.id: set(each.inputs) for each in capture.ghosts}
     for edge in capture.edges:
         inputs.setdefault(edge.source, set()).add(edge.target)

@@ -145,7 +145,8 @@ def writes_of(source: str) -> tuple[Write, ...]:
     >>> [each.text for each in writes_of("b = x.exp().add_(1)\nb[0] = 2\nb += 1")]
     ['x.exp().add_(1)', 'b[0] = 2', 'b += 1']
     """
-    found = [node for node in ast.walk(ast.parse(source)) if is_write(node)]
+    nodes = ast.walk(ast.parse(source))
+    found = [node for node in nodes if isinstance(node, ast.expr | ast.stmt) and is_write(node)]
     found.sort(key=lambda node: (node.end_lineno, node.end_col_offset, -node.col_offset))
     return tuple(
         Write(
@@ -172,7 +173,7 @@ class _Run:
         x = next(reversed(list(tensors_in(ended.result))), None)
         if x is not None and x.requires_grad and not self.roots:
             self.roots.append(x.detach().clone())
-            x.backward()  # type: ignore[no-untyped-call]
+            x.backward()
 
     def _execute(self, operation: Operation, generator: torch.Generator | None) -> Value:
         if operation.call.writes:

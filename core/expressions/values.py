@@ -62,7 +62,7 @@ def calculated(node: ast.BinOp | ast.AugAssign, left: float, right: float) -> in
     """Return the result of plain arithmetic on sizes.
 
     Raises:
-        ExpressionError: If it has none, or one beyond int64.
+        ExpressionError: If it has none, or one beyond int64 that no infinity led to.
     """
     if not isinstance(node.op, (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod)):
         message = _("Between numbers, only +, -, *, /, // and % are supported.")
@@ -71,7 +71,8 @@ def calculated(node: ast.BinOp | ast.AugAssign, left: float, right: float) -> in
         result: int | float = BINARY[type(node.op)].run(left, right)
     except (ZeroDivisionError, OverflowError):
         result = math.inf
-    if math.isfinite(result) and abs(result) <= INT64:
+    is_given = not (math.isfinite(left) and math.isfinite(right))  # as torch.inf
+    if is_given or (math.isfinite(result) and abs(result) <= INT64):
         return result
     raise ExpressionError(_("This divides by zero, or its result is too large."), Span.of(node))
 

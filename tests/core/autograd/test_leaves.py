@@ -25,6 +25,16 @@ def test_data_may_be_integers_and_leaves_are_float32():
     assert (found["w"].dtype, found["k"].dtype) == (torch.float32, torch.int64)
 
 
+def test_infinity_and_nan_are_numbers():
+    found = leaves_in("x = [0.0, inf]; y = [[-inf, 1], [nan, 2]] (data)")
+    assert found["x"].tolist() == [0, float("inf")]
+    assert found["x"].requires_grad
+    assert found["y"].isnan().tolist() == [[False, False], [True, False]]
+    text = written_leaves(found)
+    assert text == "x = [0.0, inf]; y = [[-inf, 1.0], [nan, 2.0]] (data)"
+    assert written_leaves(leaves_in(text)) == text
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -33,6 +43,8 @@ def test_data_may_be_integers_and_leaves_are_float32():
         ("w = [[1, 2], [3]]", "must be a number"),
         ("w = __import__('os')", "must be a number"),
         ("w = 'a'", "must be a number"),
+        ("w = [1.0, infinite]", "must be a number"),
+        ("w = inf()", "must be a number"),
         (f"w = {[1.0] * 65}", "65 elements"),
         ("w = 1; w = 2", "given twice"),
         ("; ".join(f"w{n} = 1" for n in range(13)), "13 tensors"),
