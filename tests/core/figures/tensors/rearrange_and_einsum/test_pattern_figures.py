@@ -78,7 +78,7 @@ def test_a_number_is_written_only_where_its_cell_is_wider_on_a_narrow_screen():
             cell = 0.92 * 660 * (axis.domain[1] - axis.domain[0]) / (high - low)
             shown += trace.text[0] != ""
             assert max(map(len, trace.text)) * 6.7 <= cell, (lengths, trace.text[-1], cell)
-    assert shown >= 5
+    assert shown >= 4
 
 
 def test_a_part_of_a_large_tensor_has_no_numbers():
