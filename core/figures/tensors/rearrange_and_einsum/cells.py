@@ -15,7 +15,7 @@ from core.tensors.pattern_cells import Cells, PatternRun, axis_words
 HEIGHT: Final = 330
 PRESENT_HEIGHT: Final = 300
 _WIDTH: Final = {False: 1000, True: 700}  # pixels that the picture has, about
-_LEAST_CELL: Final = {False: 27, True: 44}  # pixels of a cell that holds a number
+_LEAST_CELL: Final = {False: (9, 9), True: (0, 44)}  # pixels of a cell: for each digit, and more
 _GAP: Final = 0.35  # between blocks, in cells
 _MOST_SWATCHES: Final = 8
 
@@ -49,7 +49,7 @@ def pattern_picture(run: PatternRun, axis: str, names: Sequence[str], look: Look
         width = (panel.domain[1] - panel.domain[0]) * _WIDTH[look.present]
         pixels = min(width / panel.extent[0], (height - 5.2 * size) / panel.extent[1])
         _draw_cells(drawing, panel, axis, shades, look)
-        _draw_values(drawing, panel, look, has_room=pixels >= _LEAST_CELL[look.present])
+        _draw_values(drawing, panel, look, pixels)
     said = _letters(run, names, look)
     _draw_titles(drawing, run, names, [panel.domain for panel in panels], look)
     _draw_key(drawing, run, axis, shades, said)
@@ -124,11 +124,13 @@ def _draw_cells(
         )
 
 
-def _draw_values(drawing: Drawing, panel: _Panel, look: Look, *, has_room: bool) -> None:
+def _draw_values(drawing: Drawing, panel: _Panel, look: Look, pixels: float) -> None:
     """Write what the cells hold where there is room; the rest is told on hover."""
     x, y = (part.reshape(-1) + 0.46 for part in panel.place)
     cells = panel.cells
     texts = [""] * len(x) if cells.values is None else list(map(_short, cells.values.flat))
+    digit, more = _LEAST_CELL[look.present]
+    has_room = pixels >= digit * max(map(len, texts)) + more
     indices = [part.reshape(-1) for part in cells.along.values()]
     hovers = [
         " ".join(f"{name}={part[at]}" for name, part in zip(cells.along, indices, strict=True))
