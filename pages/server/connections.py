@@ -9,10 +9,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final, cast
 
-from core.machine.network import own_addresses
 from pages.server.descriptors import num_connections
-from pages.server.shares import Shares, ShareSpentError, Visitor
-from pages.server.teacher_pin import counted_address
+from pages.server.shares import Shares, ShareSpentError, Visitor, visitor_at
 
 FOR_TEACHERS: Final = 16  # a browser opens six
 _AT_A_TIME: Final = 16  # accepted before any is counted
@@ -28,10 +26,7 @@ class Connections:
     def let_in(self, transport: asyncio.Transport) -> bool:
         """Count a connection while its socket is open, or close it if there are too many."""
         self._forget_closed()
-        host = (transport.get_extra_info("peername") or ("",))[0]
-        visitor = Visitor(
-            address=counted_address(host), browser="", teaches=host in own_addresses()
-        )
+        visitor = visitor_at((transport.get_extra_info("peername") or ("",))[0])
         try:
             self._shares.check(visitor)
         except ShareSpentError:

@@ -8,8 +8,9 @@ import streamlit as st
 
 from core.language import _
 from core.machine.network import own_addresses
-from pages.server.browser import browser
+from pages.server.browser import COOKIE, browser, browsers
 from pages.server.classroom import class_address, classroom, in_class
+from pages.server.shares import Visitor
 from pages.server.teacher_pin import counted_address
 
 # Whoever comes through a proxy seems to be the proxy, often this very computer; and the address
@@ -117,6 +118,17 @@ def check_control(run: str) -> None:
 def may_control(run: str) -> bool:
     """Say whether this browser may control the run of that name."""
     return is_teacher() or owns(run)
+
+
+def visitor(host: str, headers: Mapping[str, str], cookies: Mapping[str, str]) -> Visitor:
+    """Return who stands behind a connection from that address, outside of a session."""
+    name = browsers().read(cookies.get(COOKIE, ""))
+    teaches = bool(host) and peer_of(host, headers).is_here
+    return Visitor(
+        address=counted_address(host),
+        browser=name,
+        teaches=teaches or classroom().is_teacher(name),
+    )
 
 
 @st.cache_resource(show_spinner=False)

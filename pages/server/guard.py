@@ -12,15 +12,17 @@ import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config
 
 from pages.server.browser import BrowserCookie
+from pages.server.control_right import visitor
 from pages.server.descriptors import carried
 from pages.server.first_look import FirstLook
 from pages.server.moved import MovedLinks
-from pages.server.shares import Shares, ShareSpentError, visitor_of
+from pages.server.shares import Shares, ShareSpentError
 from pages.server.uploads import UploadBounds
 
 _INLINE_SCRIPT: Final = re.compile(r"<script>(.*?)</script>", re.DOTALL)
@@ -152,20 +154,27 @@ class Bounds:
         self._sessions = Shares(total, of_browser=SESSIONS_OF_BROWSER, reserve=FOR_TEACHERS)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Count the session while it lasts, then pass the request on."""
-        if str(scope.get("path", "")).startswith(_CLOSED_PATHS):
-            await _refuse(scope, receive, send, 404, "Not here.")
-        elif scope["type"] != "websocket":
+        """Note who asks, count a session while it lasts, and pass the request on."""
+        if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
-        else:
-            visitor = visitor_of(scope)
-            try:
-                self._sessions.check(visitor)
-            except ShareSpentError as error:
-                await _refuse(scope, receive, send, 503, str(error))
-                return
-            with self._sessions.held(visitor):
-                await self.app(scope, receive, send)
+            return
+        if scope["path"].startswith(_CLOSED_PATHS):
+            await _refuse(scope, receive, send, 404, "Not here.")
+            return
+        connection = HTTPConnection(scope)
+        host = connection.client.host if connection.client else ""
+        who = visitor(host, connection.headers, connection.cookies)
+        scope = {**scope, "visitor": who}
+        if scope["type"] == "http":
+            await self.app(scope, receive, send)
+            return
+        try:
+            self._sessions.check(who)
+        except ShareSpentError as error:
+            await _refuse(scope, receive, send, 503, str(error))
+            return
+        with self._sessions.held(who):
+            await self.app(scope, receive, send)
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, sentence: str) -> None:

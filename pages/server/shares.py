@@ -5,18 +5,15 @@ part of everything that only a teacher's browser gets.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
-from starlette.requests import HTTPConnection
 from starlette.types import Scope
 
 from core.language import _
-from pages.server.browser import COOKIE, browsers
-from pages.server.classroom import classroom
-from pages.server.control_right import peer_of
+from core.machine.network import own_addresses
 from pages.server.teacher_pin import counted_address
 
 
@@ -39,21 +36,18 @@ class Visitor:
     teaches: bool
 
 
-def visitor_of(scope: Scope) -> Visitor:
-    """Return who stands behind a request or a websocket."""
-    connection = HTTPConnection(scope)
-    host = connection.client.host if connection.client else ""
-    return visitor(host, connection.headers, connection.cookies)
+def visitor_in(scope: Scope) -> Visitor:
+    """Return who stands behind a request or a websocket, as the guard has noted it.
+
+    Where nothing guards, the address alone tells.
+    """
+    known: Visitor | None = scope.get("visitor")
+    return known or visitor_at((scope.get("client") or ("",))[0])
 
 
-def visitor(host: str, headers: Mapping[str, str], cookies: Mapping[str, str]) -> Visitor:
-    """Return who stands behind a connection from that address."""
-    peer, browser = peer_of(host, headers), browsers().read(cookies.get(COOKIE, ""))
-    return Visitor(
-        address=counted_address(host),
-        browser=browser,
-        teaches=bool(host and peer.is_here) or classroom().is_teacher(browser),
-    )
+def visitor_at(host: str) -> Visitor:
+    """Return who is known by an address only."""
+    return Visitor(address=counted_address(host), browser="", teaches=host in own_addresses())
 
 
 class Shares:

@@ -19,7 +19,8 @@ from streamlit.runtime.session_manager import ClientContext
 from core.language import N_
 from core.language.catalogue import translations
 from core.units import format_bytes
-from pages.server.shares import Shares, ShareSpentError, Visitor, visitor, visitor_of
+from pages.server.control_right import visitor
+from pages.server.shares import Shares, ShareSpentError, Visitor, visitor_in
 from pages.server.streamlit_session import stored_uploads
 
 _MIB: Final = 2**20
@@ -114,7 +115,7 @@ class UploadBounds:
             return
         said = Headers(scope=scope).get("content-length", "")
         num_bytes = int(said) if said.isascii() and said.isdecimal() else _largest()
-        session, owner = route[1], visitor_of(scope)
+        session, owner = route[1], visitor_in(scope)
         try:
             uploads().check(session, owner, num_bytes)
         except ShareSpentError as error:

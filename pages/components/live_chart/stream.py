@@ -30,7 +30,7 @@ from pages.components.live_chart.hub import Hub
 from pages.components.live_chart.recorded import LOOK_SECONDS, recorded_messages
 from pages.components.run_player.run_player import player_html, samples_svg
 from pages.server.descriptors import carried
-from pages.server.shares import Shares, ShareSpentError, Visitor, visitor_of
+from pages.server.shares import Shares, ShareSpentError, Visitor, visitor_in
 
 MAX_CLIENTS: Final = 200
 MAX_REPLAYS: Final = 40  # a live run costs the same for a hundred viewers, these do not
@@ -93,7 +93,7 @@ class LiveStream:
             return refusal
         if request.method == "HEAD":
             return Response(media_type="text/event-stream", headers=_STREAM_HEADERS)
-        visitor = visitor_of(request.scope)
+        visitor = visitor_in(request.scope)
         try:
             if speed := request.query_params.get("speed"):
                 return await self._replay(run, speed, visitor)
@@ -189,7 +189,7 @@ class LiveStream:
         self, request: Request, kind: tuple[str, ...], make: Callable[[Path], File]
     ) -> Response:
         """Answer with a file made of a run; `kind` begins with its suffix and its media type."""
-        visitor = visitor_of(request.scope)
+        visitor = visitor_in(request.scope)
         try:
             self.exporting.check(visitor)
             with self.exporting.held(visitor):

@@ -2,9 +2,10 @@
 
 import pytest
 
+from pages.server import control_right
 from pages.server.browser import COOKIE, browsers
 from pages.server.classroom import classroom
-from pages.server.shares import Shares, ShareSpentError, Visitor, visitor_of
+from pages.server.shares import Shares, ShareSpentError, visitor_in
 
 PIN = "246810"
 
@@ -22,9 +23,9 @@ def teacher_s_cookie(monkeypatch):
 
 def visitor(address, cookie="", **headers):
     """Return who asks from that address."""
-    said = {"host": "class", "cookie": f"{COOKIE}={cookie}", **headers}
-    raw = [(name.replace("_", "-").encode(), value.encode()) for name, value in said.items()]
-    return visitor_of({"type": "http", "client": (address, 1), "headers": raw})
+    said = {"host": "class", **headers}
+    headers = {name.replace("_", "-"): value for name, value in said.items()}
+    return control_right.visitor(address, headers, {COOKIE: cookie})
 
 
 def fill(shares, visitor):
@@ -75,9 +76,10 @@ def test_only_this_computer_and_the_pin_make_a_teacher(teacher_s_cookie):
         visitor("203.0.113.1", browsers().new_cookie()),
         visitor("127.0.0.1", x_forwarded_for="127.0.0.1"),
         visitor("127.0.0.2"),
-        visitor_of({"type": "http", "client": None, "headers": [(b"host", b"class")]}),
+        visitor(""),
     ):
         assert not other.teaches, other
     networks = {visitor(f"2001:db8::{each}").address for each in range(1, 9)}
     assert networks == {"2001:db8::/64"}, "of IPv6 the part that one cannot choose"
-    assert isinstance(visitor("203.0.113.1"), Visitor)
+    assert visitor_in({"client": ("127.0.0.1", 1)}).teaches
+    assert not visitor_in({"client": None}).teaches, "where nothing guards"
