@@ -270,21 +270,23 @@ def logits_and_loss(sizes: Mapping[str, Number]) -> Item:
 
     The logits themselves are gone by then unless the training loop still has a name for them.
     """
-    if sizes["loss_chunks"] > 1:
-        rule, source = CHUNKED_LOGITS, _LOSS
-        return item("logits and loss", rule, sizes, unit="bytes", kind="exact", source=source)
-    return item(
-        "logits and loss", LOGITS, sizes,
-        unit="bytes", source=_KEPT_LOGITS, kind="estimated", band=(0.0, sizes["made_bytes"] / 12),
-    )  # fmt: skip
+    return _with_kept_logits(CHUNKED_LOGITS, LOGITS, 12, sizes)
 
 
 def logits_in_forward(sizes: Mapping[str, Number]) -> Item:
     """Return the bytes in the forward pass of the loss: logits and log-probabilities in fp32."""
-    above = sizes["made_bytes"] / 8 if sizes["loss_chunks"] == 1 else 0.0
+    return _with_kept_logits(FORWARD_LOGITS, FORWARD_LOGITS, 8, sizes)
+
+
+def _with_kept_logits(
+    chunked: Formula, whole: Formula, bytes_each: int, sizes: Mapping[str, Number]
+) -> Item:
+    """Return what the formula says; of a loss in one piece the loop may keep the logits too."""
+    if sizes["loss_chunks"] > 1:
+        return item("logits and loss", chunked, sizes, unit="bytes", kind="exact", source=_LOSS)
     return item(
-        "logits and loss", FORWARD_LOGITS, sizes,
-        unit="bytes", source=_KEPT_LOGITS, kind="estimated", band=(0.0, above),
+        "logits and loss", whole, sizes, unit="bytes", source=_KEPT_LOGITS,
+        kind="estimated", band=(0.0, sizes["made_bytes"] / bytes_each),
     )  # fmt: skip
 
 
