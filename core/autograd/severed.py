@@ -1,4 +1,7 @@
-"""Which leaves move a result on ways that autograd does not follow: detach, no_grad, item()."""
+"""Which leaves move a result on ways that autograd does not follow: detach, no_grad, item().
+
+Why apart: it follows storages through every operation; slopes are measured elsewhere.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,7 @@
 """The number that a formula gives as it is written: its LaTeX read as arithmetic.
 
-A rule in numpy may know of ties and reductions what the formula does not say: whether the formula
-itself gives the engine's gradient, only its own text tells.
+Why apart: a rule in numpy may know of ties and reductions what the formula does not say; whether
+the formula itself gives the engine's gradient, only its own text tells.
 """
 
 import math
