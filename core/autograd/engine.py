@@ -253,11 +253,9 @@ class _Watch:
     def look_for_release(self) -> None:
         """Note what the node that ran last has let go of since."""
         node, self._last = self._last, None
-        if node is None:
-            return
-        if self.frees:
+        if node is not None and self.frees:
             self._nodes[node].let_go()
-        if not self._nodes[node].raws or self._nodes[node].holds():
+        if node is None or not self._nodes[node].raws or self._nodes[node].holds():
             return
         freed = {}
         for saved in self._nodes[node].saved:

@@ -1,6 +1,6 @@
 """Which leaves move a result on ways that autograd does not follow: detach, no_grad, item().
 
-Why apart: it follows storages through every operation; the slopes are measured elsewhere.
+Why apart: it follows storages through every operation; slopes are measured elsewhere.
 """
 
 from collections.abc import Mapping, Sequence
