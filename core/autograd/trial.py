@@ -13,6 +13,7 @@ from torch import Tensor
 
 from core.autograd.refusals import refusal_of
 from core.autograd.rewrites import is_write
+from core.autograd.torch_private import load_compiler
 from core.expressions import ExpressionError
 from core.expressions.dispatch import storage_id
 from core.expressions.error import Span
@@ -67,6 +68,7 @@ class Trials:
     """Runs programs with the same tensors; all of them share `SECONDS`."""
 
     def __init__(self, tensors: Mapping[str, Tensor]) -> None:
+        load_compiler()
         load_checks()
         self._tensors = tensors
         self._guilty: dict[str, tuple[Write, ...]] = {}

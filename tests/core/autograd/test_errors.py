@@ -182,6 +182,13 @@ def test_without_the_tensors_no_write_is_blamed_and_nothing_is_proposed():
     )  # fmt: skip
 
 
+def test_without_time_no_write_is_blamed_and_nothing_is_proposed(monkeypatch):
+    monkeypatch.setattr(trial, "SECONDS", 0.0)
+    source, capture, saved = conflict()
+    explained = explain_error(capture, source, leaves())
+    assert (explained.saved, explained.writes, explained.rewrite) == (saved, (), "")
+
+
 def test_of_several_writes_the_one_is_blamed_that_changed_what_was_saved():
     source = "c = x * 1\nb = w.exp()\nc.add_(1)\nb.add_(1)\nb.sum().backward()"
     saved = conflict()[2]
