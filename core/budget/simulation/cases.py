@@ -58,6 +58,7 @@ def read_case(line: str) -> tuple[ModelSpec, TrainingRecipe]:
     lora = recipe["lora"]
     for name, kind in _PARTS.items():
         spec[name] = kind(**spec[name]) if spec[name] else None
+    spec |= {name: tuple(value) for name, value in spec.items() if isinstance(value, list)}
     spec["beyond"] = tuple(Beyond(**each) for each in spec["beyond"])
     recipe["lora"] = LoRA(**lora | {"targets": tuple(lora["targets"])}) if lora else None
     return ModelSpec(**spec), TrainingRecipe(**recipe)
