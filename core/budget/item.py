@@ -292,7 +292,7 @@ def as_guessed(tree: Item, spec: ModelSpec) -> Item:
     """
     if not spec.guessed:
         return tree
-    kind: Kind = "estimated" if tree.kind == "exact" else tree.kind
+    kind = weakest([tree.kind, "estimated"])
     return replace(
         tree, kind=kind, children=tuple(as_guessed(part, spec) for part in tree.children)
     )

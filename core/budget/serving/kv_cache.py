@@ -223,7 +223,7 @@ def _parts(kind: str, values: dict[str, Number], kept: str) -> Iterator[Item]:
     scaled = (f"scales of {kind}",) if "block_size" in values else ()
     for each in (kind, *scaled):
         is_scale = each != kind
-        if values["num_full_layers"]:
+        if values["num_full_layers"] or not values["num_windowed_layers"]:
             name, source = _NAMES[is_scale, False], _SCALES if is_scale else _SOURCE[kind]
             yield item(name, WHOLE[each], values, unit="bytes", kind="exact", source=source)
         if values["num_windowed_layers"]:
