@@ -36,6 +36,7 @@ from core.language import N_, _
 from core.models.spec import Bias, ModelSpec
 
 MAX_CHARS: Final = 100_000
+MAX_MULTIPLIER: Final = 1000
 KNOWN: Final = N_("config.json, laid out as transformers builds this family")
 UNKNOWN: Final = N_(
     "config.json of a type that is not known here, counted as if laid out like Llama"
@@ -280,7 +281,7 @@ def _guessed_layout(config: Config, layers: Layers) -> dict[str, Any]:
     found: dict[str, Any] = {
         "qk_norm": any(flag(config, key, default=False) for key in ("qk_norm", "use_qk_norm")),
         "attention_gate": flag(config, "attn_output_gate", default=False),
-        "gated": config.get("hidden_act") not in _UNGATED,
+        "gated": str(config.get("hidden_act")) not in _UNGATED,
     }
     return found | ({"norms_per_layer": 1} if layers.are_single else {})
 
@@ -318,9 +319,20 @@ def _ffn_dim(config: Config, key: str, hidden: int) -> int:
         key = "moe_intermediate_size"
     width = whole_number(config, key)
     if flag(config, "block_auto_adjust_ff_dim", default=False):  # LFM2, as Llama 1
-        width = int(float(config.get("block_ffn_dim_multiplier") or 1) * int(2 * width / 3))
+        width = int(_multiplier(config) * int(2 * width / 3))
         width += -width % optional_number(config, "block_multiple_of", 256)
     return width
+
+
+def _multiplier(config: Config) -> float:
+    found = config.get("block_ffn_dim_multiplier", 1.0)
+    if not isinstance(found, (int, float)) or not 0 < found < MAX_MULTIPLIER:
+        raise ValueError(
+            _("{key} in config.json is {value}; it must lie between {low} and {high}.").format(
+                key="block_ffn_dim_multiplier", value=shown(found), low=0, high=MAX_MULTIPLIER
+            )
+        )
+    return found
 
 
 def _attention_bias(config: Config, family: Family) -> Bias:

@@ -113,10 +113,12 @@ def six_nd_ratio(spec: ModelSpec, seq_len: int, *, causal: bool) -> Item:
 def crossing(spec: ModelSpec) -> Item | None:
     """Return the context at which causal scores cost as much as all matrices.
 
-    None if they never do: a window holds them down in every layer.
+    None if they never do: a window holds them down in every layer, or no layer has attention.
     """
     forward = forward_flops(spec, 1, 1)
     pairs = sum(part.amount for part in forward.children if is_pairs(part))
+    if not pairs:
+        return None
     values: dict[str, Number] = {
         "matrices_each_token": forward.amount - pairs,
         "scores_each_pair": pairs,

@@ -6,6 +6,7 @@ leaves to the code of transformers is left out here too.
 
 import json
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -14,6 +15,7 @@ from core.budget.catalogue.hf_config import compact_config, model_from_config, r
 from core.budget.catalogue.hf_families import OTHER_NAMES
 from core.budget.cluster import Cluster
 from core.budget.compute.block_operations import op_intensities
+from core.budget.compute.conventions import crossing
 from core.budget.compute.forward_flops import forward_flops, is_pairs
 from core.budget.compute.step_flops import step_flops
 from core.budget.recipe import LoRA, TrainingRecipe
@@ -363,6 +365,16 @@ def test_layers_that_are_no_attention_keep_no_keys_in_any_family():
                 assert read_config(compact_config(json.dumps(file))) == spec
 
 
+def test_a_model_without_any_attention_has_a_state_alone():
+    only = config("mine", 4, 64, 4, 2, 128, 100, layer_types=["mamba"] * 4)
+    only |= {"mamba_num_heads": 8, "mamba_head_dim": 16, "ssm_state_size": 32}
+    spec = model_from_config(only)
+    assert kv_cache(spec, 1000).amount == kv_cache_bytes_per_token(spec) == 0
+    assert kv_read(spec, 1000) == 4 * (128 * 32 * 4 + (128 + 64) * 3 * 2)
+    assert crossing(spec) is None
+    assert step_flops(spec, TrainingRecipe(lora=LoRA(targets=("down",)))).amount > 0
+
+
 def test_the_same_thing_under_another_name_counts_the_same():
     file, *_rest = TABLE["Nemotron-H 8B"]
     granite, *_rest = TABLE["Granite 4.0 H-Small"]
@@ -425,6 +437,9 @@ def test_a_decoder_under_another_key_is_found():
         assert model_from_config(file) == model_from_config(inner), path
     two = {"global_config": inner, "local_config": inner}
     refused("no num_hidden_layers", model_from_config, two)
+    for key, value in (("block_ffn_dim_multiplier", "x"), ("block_ffn_dim_multiplier", [1])):
+        file = inner | {"block_auto_adjust_ff_dim": True, key: value}
+        refused(key, model_from_config, file)
     deep = '{"a":' * 900 + "1" + "}" * 900
     refused("no num_hidden_layers|nested or long", read_config, deep)
 
@@ -537,6 +552,13 @@ def test_a_hybrids_memory_and_speed_are_counted_and_its_training_is_an_estimate(
         ):
             assert training_budget(spec, recipe, one).item.kind == "estimated", name
             assert step_flops(spec, recipe).amount > 0
+        guess = replace(spec, guessed=True)  # nothing of it is exact, and all of it is counted
+        for tree in (
+            inference_budget(guess, PLAN, one).item,
+            decode_latency(guess, PLAN, one),
+            step_flops(guess, recipe),
+        ):
+            assert tree.kind == "estimated", name
         held = counts(spec)
         assert 0 < rows_and_columns(spec, whole(spec), held) < held.total / 50, name
 
