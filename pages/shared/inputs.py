@@ -357,7 +357,20 @@ def _word(key: str, accepted: Accepts[T]) -> str:
         placeholder="unseen",
         bind="query-params",
         persist_state="session",
+        on_change=_keep_word,
+        args=(key, accepted),
     )
+
+
+def _keep_word(key: str, accepted: Accepts[Any]) -> None:
+    """Keep what the seen control says: nobody types into the unseen field.
+
+    A browser that has not drawn the last click yet sends the field's word from before it with the
+    next one. A link's word is no such: with it the address has changed.
+    """
+    raw = link.raw_value(key)
+    if f"{key}_choice" in st.session_state and link.book().known.get(key, (raw,))[0] == raw:
+        _write_word(key, accepted)
 
 
 def _write_word(key: str, accepted: Accepts[Any]) -> None:

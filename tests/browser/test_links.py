@@ -170,3 +170,33 @@ def test_a_click_before_the_page_has_come_keeps_what_was_chosen(page, ready):
     ready(page)
     page.until("location.search.includes('lock=1')")
     check_in_force(page, five)
+
+
+# Clicks one choice, and another as soon as the script is at work for the first.
+TWO_CLICKS = """(names) => {
+  const click = (name) => document
+    .querySelector(`.st-key-optim_${name}_choice button:not([aria-checked=true])`).click();
+  const app = document.querySelector("[data-testid=stApp]");
+  const second = new MutationObserver(() => {
+    if (app.dataset.testScriptState !== "running") return;
+    second.disconnect();
+    click(names[1]);
+  });
+  second.observe(app, { attributeFilter: ["data-test-script-state"] });
+  click(names[0]);
+}"""
+
+
+def test_a_second_choice_before_the_first_ones_picture_has_come_does_not_take_it_back(
+    page, visit, ready
+):
+    visit(page, "/optimizers", optim_tab="rule")
+    for names in (["m", "v"], ["v", "m"], ["m", "v"]):
+        before = query_of(page.url)
+        page.evaluate(TWO_CLICKS, names)
+        page.wait_for_url(lambda url: query_of(url) != before)
+        ready(page)
+        page.wait_for_timeout(300)  # what would be taken back is so in the run after
+        for name in names:
+            word = f"optim_{name}"
+            assert query_of(page.url).get(word) != before.get(word), (names, page.url)

@@ -261,3 +261,24 @@ demo.select_slider("size", "Size", (1, 2) if few else (1, 2, 4, 8), default=2)
     app.toggle(key="demo_few").set_value(True).run()
     assert app.session_state["frame_book"].used["demo_size"] == 2
     assert app.session_state["frame_book"].refusals == {}
+
+
+def test_the_next_click_does_not_take_the_one_before_back_whose_picture_has_not_come(open_script):
+    """The browser still sends the unseen field's old word: the control that is seen has the new."""
+    script = """
+from pages.shared.inputs import Inputs
+demo = Inputs("demo")
+demo.select_slider("size", "Size", (1, 2, 4, 8), default=2)
+demo.segmented("way", "Way", ("a", "b"), default="a")
+demo.toggle("few", "Few", default=False)
+"""
+    app = open_script(script, demo_size="4")
+    used = app.session_state["frame_book"].used
+    app.select_slider(key="demo_size_choice").set_value(8).run()
+    app.segmented_control(key="demo_way_choice").set_value("b").run()
+    assert (used["demo_size"], used["demo_way"]) == (8, "b")
+    del app.query_params["demo_way"]  # as the browser still has it
+    app.text_input(key="demo_size").set_value("4")
+    app.text_input(key="demo_way").set_value("a")
+    app.toggle(key="demo_few").set_value(True).run()
+    assert (used["demo_size"], used["demo_way"], used["demo_few"]) == (8, "b", True)
