@@ -265,7 +265,7 @@ async def line_up(crowded: Crowded) -> Counter[str]:
                 await session.run()
                 await session.press("lr_own")
                 await session.run()
-                waits = "Your run waits" in session.texts or "number" in session.texts
+                waits = "Your run waits" in session.texts
                 said["in the line" if waits else "refused"] += 1
         except (*TROUBLE, LookupError) as error:
             said[type(error).__name__] += 1
