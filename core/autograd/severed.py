@@ -1,7 +1,4 @@
-"""Which leaves move a result on ways that autograd does not follow: detach, no_grad, item().
-
-Why apart: it follows storages through every operation; slopes are measured elsewhere.
-"""
+"""Which leaves move a result on ways that autograd does not follow: detach, no_grad, item()."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

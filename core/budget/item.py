@@ -1,7 +1,4 @@
-"""A number that can explain itself, and the formula that gave it.
-
-Why long: the record, its formula, and what becomes of both where the model is a guess.
-"""
+"""A number that can explain itself, and the formula that gave it."""
 
 import ast
 import math

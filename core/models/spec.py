@@ -3,8 +3,6 @@
 One shape for GPT-2 and Llama, for dense and mixture-of-experts models, for MHA, GQA, MQA and MLA,
 for models of which some layers have a fixed state instead of attention;
 and the five numbers of the small GPT-2-like model that the live run trains.
-
-Why long: one record has every number of every kind of model, and says what each of them is.
 """
 
 from dataclasses import dataclass

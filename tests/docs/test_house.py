@@ -10,7 +10,6 @@ import pytest
 
 UNNAMED = {"utils", "util", "helpers", "helper", "common", "misc", "lib", "tools"}
 OWN_TO_PAGES = {"start", "shared", "components", "server"}
-MAX_LINES = 300
 MAX_BODY = 45
 
 
@@ -57,16 +56,6 @@ def test_no_files_import_each_other_in_a_circle(imports):
         pytest.fail(" <- ".join(map(str, error.args[1])))
 
 
-def test_a_file_whose_only_reader_lies_beside_it_says_why_it_is_apart(root, imports):
-    """What page.py imports needs no reason: inputs, question and tabs are a page's parts."""
-    for path in imports:
-        readers = [each for each, needs in imports.items() if path in needs]
-        if len(readers) == 1 and readers[0].parent == path.parent and path.stem != "__init__":
-            text = (root / path).read_text(encoding="utf-8")
-            why = readers[0].name == "page.py" or "\nWhy apart: " in text
-            assert why, f"{path} is imported by {readers[0].name} alone"
-
-
 def test_every_section_of_the_menu_is_a_room_of_core(root):
     assert rooms(root / "pages") - OWN_TO_PAGES <= rooms(root / "core")
 
@@ -85,14 +74,6 @@ def test_every_test_lies_in_a_file_that_is_collected(root):
 def test_no_file_or_folder_is_named_after_nothing(root, folder):
     for path in (root / folder).rglob("*"):
         assert path.stem.lower() not in UNNAMED, path.relative_to(root)
-
-
-def test_a_file_of_more_than_300_lines_says_why(root):
-    for path in [root / "app.py", *python_files(root, "core", "pages")]:
-        text = path.read_text(encoding="utf-8")
-        lines = len(text.splitlines())
-        if lines > MAX_LINES:
-            assert "\nWhy long: " in text, f"{path.relative_to(root)} has {lines} lines"
 
 
 def test_the_body_of_a_function_has_at_most_45_lines(root):

@@ -1,8 +1,4 @@
-"""The number that a formula gives as it is written: its LaTeX read as arithmetic.
-
-Why apart: a rule in numpy may know of ties and reductions what the formula does not say; whether
-the formula itself gives the engine's gradient, only its own text tells.
-"""
+"""The number that a formula gives as it is written: its LaTeX read as arithmetic."""
 
 import math
 import re

@@ -236,10 +236,8 @@ def _model(config: Config, family: Family, source: str) -> ModelSpec:
         fields["qk_norm"] = flag(config, family.qk_norm_key, default=False)
     if guessed:
         fields |= _guessed_layout(config, layers)
-    name = str(config.get("_name_or_path") or config.get("model_type") or "config.json")
-    plain = "".join(mark for mark in name if mark.isalnum() or mark in _NAME_MARKS)
     return ModelSpec(
-        name=plain[:60] or "config.json",
+        name=_name(config),
         quantized=stored_format_of(config),
         tied=flag(config, "tie_word_embeddings", family.tied),
         attention_bias=_attention_bias(config, family),
@@ -267,6 +265,12 @@ def _model(config: Config, family: Family, source: str) -> ModelSpec:
         ),
         **fields,
     )
+
+
+def _name(config: Config) -> str:
+    name = str(config.get("_name_or_path") or config.get("model_type") or "")
+    plain = "".join(mark for mark in name if mark.isalnum() or mark in _NAME_MARKS)
+    return plain[:60] or "config.json"
 
 
 def _has_window(config: Config) -> bool:

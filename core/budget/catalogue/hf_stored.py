@@ -1,7 +1,4 @@
-"""In which format a config.json says that its weights are stored: its quantization_config.
-
-Why apart: how weights are stored changes nothing of what `hf_config` counts.
-"""
+"""In which format a config.json says that its weights are stored: its quantization_config."""
 
 from typing import Any, Final
 

@@ -1,8 +1,6 @@
 """Files made from runs: one at a time, in a thread of their own, kept for whoever asks next.
 
 A class that exports at once must not keep the live stream waiting, nor one browser the others.
-
-Why apart: nothing in it knows of HTTP, which is all that the routes are about.
 """
 
 import asyncio

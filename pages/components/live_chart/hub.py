@@ -1,7 +1,4 @@
-"""One poller per server looks at the disk; every viewer of every run waits for it.
-
-Why apart: nothing in it knows of HTTP, which is all that the routes are about.
-"""
+"""One poller per server looks at the disk; every viewer of every run waits for it."""
 
 import asyncio
 import time
