@@ -194,7 +194,7 @@ def test_a_second_choice_before_the_first_ones_picture_has_come_does_not_take_it
     for names in (["m", "v"], ["v", "m"], ["m", "v"]):
         before = query_of(page.url)
         page.evaluate(TWO_CLICKS, names)
-        page.wait_for_url(lambda url: query_of(url) != before)
+        page.wait_for_url(lambda url, before=before: query_of(url) != before)
         ready(page)
         page.wait_for_timeout(300)  # what would be taken back is so in the run after
         for name in names:
