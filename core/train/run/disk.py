@@ -51,7 +51,7 @@ def told(path: Path) -> str:
 def sentence_of(error: BaseException) -> str:
     """Return what an error says, for a whole class: of a file its name, not where it lies.
 
-    >>> sentence_of(FileNotFoundError(2, "No such file", "/srv/runs/brave-otter/run.json"))
+    >>> sentence_of(FileNotFoundError(2, "No such file", "/srv/brave-otter/run.json"))
     'brave-otter/run.json: No such file'
     """
     if isinstance(error, Timeout):

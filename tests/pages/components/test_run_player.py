@@ -92,13 +92,13 @@ def test_a_sample_that_looks_like_the_end_of_a_script_stays_a_sample(ended):
 
 
 def test_the_longest_run_stays_below_six_megabytes(ended):
-    directory = ended(60_000, sample="的" * 400)
+    directory = ended(25_000, sample="的" * 400)
     page = player_html(directory)
     assert len(page.encode()) <= MAX_BYTES
     shown = run_of(page)["columns"]["step"]
     assert len(shown) <= MAX_RECORDS * 1.1
-    assert (shown[0], shown[-1]) == (1, 60_000)
-    assert run_of(page)["totals"]["num"] == 60_000
+    assert (shown[0], shown[-1]) == (1, 25_000)
+    assert run_of(page)["totals"]["num"] == 25_000
 
 
 def test_of_a_run_with_damaged_events_the_rest_is_exported_and_the_damage_is_told(spoilt_run):
