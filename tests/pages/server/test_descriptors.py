@@ -1,11 +1,11 @@
 """How many open pages the process carries, and what is said where they are few."""
 
-import resource
-
 import pytest
 
 from pages.server import descriptors
 from pages.server.descriptors import MAX_SESSIONS, carried, num_descriptors, shortage
+
+resource = pytest.importorskip("resource")  # Unix only
 
 
 @pytest.fixture
