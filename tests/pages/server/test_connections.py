@@ -1,9 +1,11 @@
 """Connections are bounded by address before they say a word, and counted until they are closed."""
 
 import asyncio
+import socket
+from types import SimpleNamespace
 
 from pages.server import connections
-from pages.server.connections import bound_connections
+from pages.server.connections import Connections, bound_connections
 
 STUDENT, OTHER, TEACHER = "127.0.0.3", "127.0.0.4", "127.0.0.1"
 
@@ -54,6 +56,17 @@ def test_silent_connections_of_one_address_leave_room_for_others_and_for_the_tea
         return numbers
 
     assert asyncio.run(asyncio.wait_for(scene(), 60)) == [16, 2, 6, 5]
+
+
+def test_a_transport_that_forgets_its_socket_when_it_ends_as_tls_does_is_given_back():
+    connections = Connections(1)
+    for _each in range(3):
+        with socket.socket() as held:
+            known = {"peername": (TEACHER, 1), "socket": held}
+            transport = SimpleNamespace(get_extra_info=known.get, abort=lambda: None)
+            assert connections.let_in(transport)
+            assert not connections.let_in(transport)
+        known.clear()
 
 
 def test_a_socket_that_waits_in_a_long_queue_keeps_its_queue(monkeypatch):
