@@ -95,12 +95,12 @@ class Shares:
             yield
         finally:
             self.add(visitor, -amount)
-            self._held += Counter()  # who holds nothing is forgotten
 
     def add(self, visitor: Visitor, amount: int) -> None:
         """Count that much more, or less, for all together, the address and the browser."""
         for each in {"", _of(visitor), visitor.browser}:  # "" stands for all together
             self._held[each] += amount
+        self._held += Counter()  # who holds nothing is forgotten
 
 
 def _of(visitor: Visitor) -> str:

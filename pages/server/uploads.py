@@ -93,7 +93,7 @@ def uploads() -> Uploads:
 
 def upload_refusal(session: str, client: ClientContext, language: str) -> str:
     """Return the sentence why no file of the largest size is taken now; "" if one is."""
-    owner = visitor(client.remote_ip or "127.0.0.1", dict(client.headers), client.cookies)
+    owner = visitor(client.remote_ip or "", dict(client.headers), client.cookies)
     try:
         uploads().check(session, owner, _largest())
     except ShareSpentError as error:
