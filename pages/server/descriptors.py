@@ -1,6 +1,7 @@
 """How many open pages this process can carry: a page takes a few file descriptors."""
 
 import sys
+from contextlib import suppress
 from functools import cache
 from typing import Final
 
@@ -26,8 +27,9 @@ def num_descriptors() -> int:
     unlimited = resource.RLIM_INFINITY
     wanted = ENOUGH if hard == unlimited else min(hard, ENOUGH)
     if soft != unlimited and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-        soft = wanted
+        with suppress(ValueError, OSError):  # a system may allow less than its hard limit says
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            soft = wanted
     return ENOUGH if soft == unlimited else soft
 
 
