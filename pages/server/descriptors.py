@@ -48,8 +48,8 @@ def shortage() -> str:
     if carried() == MAX_SESSIONS:
         return ""
     return _(
-        "This process may open only {files} files: it carries {count} open pages, not {most}. "
-        "`ulimit -n {wanted}` before the start gives it enough."
+        "This process may open only {files} files: enough for {count} open pages, not {most}. "
+        "Run `ulimit -n {wanted}` before you start it to allow all of them."
     ).format(
         files=num_descriptors(),
         count=carried(),

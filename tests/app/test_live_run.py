@@ -363,7 +363,7 @@ def test_resume_is_refused_while_another_run_holds_the_device(a_run):
     info = read_info(a_run)
     for resolved in (None, {}, {"device": None}):
         (a_run / "run.json").write_text(json.dumps({**info, "resolved": resolved}))
-        with pytest.raises(ValueError, match="damaged in its part 'resolved'"):
+        with pytest.raises(ValueError, match="section 'resolved' of"):
             send_command(NAME, "resume", None)
 
 
