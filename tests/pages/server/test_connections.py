@@ -1,8 +1,13 @@
 """Connections are bounded by address before they say a word, and counted until they are closed."""
 
 import asyncio
+import inspect
 import socket
+import sys
 from types import SimpleNamespace
+
+import pytest
+import uvicorn
 
 from pages.server import connections
 from pages.server.connections import Connections, bound_connections
@@ -34,6 +39,7 @@ async def come(port, source, number):
     return let_in
 
 
+@pytest.mark.skipif(sys.platform == "darwin", reason="macOS answers on 127.0.0.1 only")
 def test_silent_connections_of_one_address_leave_room_for_others_and_for_the_teacher(monkeypatch):
     monkeypatch.setattr(connections, "num_connections", lambda: 24)
 
@@ -92,9 +98,5 @@ def test_a_socket_that_waits_in_a_long_queue_keeps_its_queue(monkeypatch):
 
 def test_the_server_listens_through_this_loop():
     """A canary: uvicorn and Streamlit hand the socket and its queue to `create_server`."""
-    import inspect
-
-    import uvicorn
-
     assert "await loop.create_server" in inspect.getsource(uvicorn.Server.startup)
     assert "sock=sock" in inspect.getsource(uvicorn.Server.startup)
