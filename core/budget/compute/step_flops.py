@@ -188,14 +188,16 @@ def adapted_backward(
         "untrained": 0 if fused else _untrained(spec, lora, scores),
     }
     values["adapters"] = ADAPTERS_FORWARD.of(values)
+    # Of a first layer that has no attention, and of all before the first adapter, less is done.
     parts = [
         item(
             N_("frozen matrices"),
             FROZEN_BACKWARD,
             values,
             unit="FLOPs",
-            kind="exact",
+            kind=forward.kind if spec.is_plain else "estimated",
             source=_FROZEN,
+            band=0.0 if spec.is_plain else (0.2, 0.0),
         ),
         item(
             N_("attention scores"),

@@ -568,7 +568,9 @@ def test_a_hybrids_memory_and_speed_are_counted_and_its_training_is_an_estimate(
             TrainingRecipe(seq_len=512, checkpointing="every_k", checkpoint_every=4),
         ):
             assert training_budget(spec, recipe, one).item.kind == "estimated", name
-            assert step_flops(spec, recipe).amount > 0
+            step = step_flops(spec, recipe)
+            assert step.amount > 0
+            assert (step.low < step.amount) == (recipe.lora is not None), name
         guess = replace(spec, guessed=True)  # nothing of it is exact, and all of it is counted
         for tree in (
             inference_budget(guess, PLAN, one).item,
