@@ -68,8 +68,8 @@ def explain_error(
         return Explanation(
             kind="not_here",
             sentence=failure.message,
-            advice=_("PyTorch was not asked: this page checks a program first. It knows a part of "
-                     "PyTorch, and has limits of its own."),
+            advice=_("This page refuses it, not PyTorch: the page supports only a part of PyTorch "
+                     "and has limits of its own."),
             line=failure.line,
         )  # fmt: skip
     source = source if rewrites.is_python(source) else ""
@@ -202,7 +202,8 @@ def _version_conflict(
         advice = _("Change it after backward(), when nothing needs the old values any more.")
     if len(guilty) > 1:
         message = _("None of these may stay: {writes}.")
-        all_of_them = message.format(writes=_(", ").join(map(_placed, guilty)))
+        places = [placed(each.text, each.span.line) for each in guilty]
+        all_of_them = message.format(writes=_(", ").join(places))
         advice = _followed_by(all_of_them, advice)
     return replace(
         told,
@@ -226,11 +227,13 @@ def _who_changed_it(guilty: tuple[Write, ...]) -> str:
         len(guilty) - 1,
     )
     message = message if len(guilty) > 1 else _("{write} changed it.")
-    return message.format(write=_placed(guilty[0]), count=len(guilty) - 1)
+    first = placed(guilty[0].text, guilty[0].span.line)
+    return message.format(write=first, count=len(guilty) - 1)
 
 
-def _placed(write: Write) -> str:
-    return _("`{write}` (line {line})").format(write=write.text, line=write.span.line)
+def placed(text: str, line: int | None) -> str:
+    """Return a piece of a program with its line, if it has one."""
+    return _("`{write}` (line {line})").format(write=text, line=line) if line else f"`{text}`"
 
 
 def _followed_by(sentence: str, other: str) -> str:

@@ -86,7 +86,7 @@ def variable(node: ast.Name, variables: Mapping[str, Value], profile: Profile) -
     elif node.id in NAMESPACES:
         message = _("{name} is not a value; call one of its functions.")
     elif f"torch.{node.id}" in CONSTANTS:
-        message = _("Write {name}.").replace("{name}", "torch.{name}")
+        message = _("Write {name}.").format(name=f"torch.{node.id}")
     else:
         message = _("{name} is not defined. Defined: {names}.")
     names = ", ".join(sorted(variables)) or "-"

@@ -51,7 +51,8 @@ def _asked(
     if not math.isfinite(now + then) or len(choices) < _FEWEST:
         return None
     asked = _(
-        "In this program `{doubled}` is set, all else stays: `{source}`. What is `{gradient}`?"
+        "Set `{doubled}` in this program and leave everything else as it is: `{source}`. What is "
+        "`{gradient}`?"
     )
     first = ", ".join("0" * leaves[leaf].ndim)
     words = {
