@@ -45,8 +45,10 @@ def differences(case: Case) -> Shown:
     except ValueError as error:  # no tensor at the end, or a program that runs in float32 alone
         words = error.torch_message if isinstance(error, ExpressionError) else ""
         message = _("Finite differences cannot be taken here: {reason}")
-        in_float64 = _("They need float64, and only the tensors that the program begins with become "
-                       "float64, not those that it makes itself.")  # fmt: skip
+        in_float64 = _(
+            "They need float64, and only the tensors that the program begins with become float64, "
+            "not those that it makes itself."
+        )
         return Shown(
             headline=message.format(reason=words or error), notes=[in_float64] if words else []
         )
