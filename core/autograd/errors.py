@@ -17,6 +17,7 @@ from core.autograd.graph import Capture, Failure, Node, Saved
 from core.autograd.refusals import Kind, refusal_of
 from core.autograd.trial import TimeUp, Trial, Trials, Write
 from core.language import _, ngettext
+from core.language.listing import followed_by
 
 _DEPTH: Final = 2  # changes one after another, where the first leads to another refusal
 
@@ -204,10 +205,10 @@ def _version_conflict(
         message = _("None of these may stay: {writes}.")
         places = [placed(each.text, each.span.line) for each in guilty]
         all_of_them = message.format(writes=_(", ").join(places))
-        advice = _followed_by(all_of_them, advice)
+        advice = followed_by(all_of_them, advice)
     return replace(
         told,
-        sentence=reduce(_followed_by, filter(None, sentences)),
+        sentence=reduce(followed_by, filter(None, sentences)),
         advice=advice,
         what=guilty[0].text if guilty else "",
         line=guilty[0].span.line if guilty else None,
@@ -234,11 +235,6 @@ def _who_changed_it(guilty: tuple[Write, ...]) -> str:
 def placed(text: str, line: int | None) -> str:
     """Return a piece of a program with its line, if it has one."""
     return _("`{write}` (line {line})").format(write=text, line=line) if line else f"`{text}`"
-
-
-def _followed_by(sentence: str, other: str) -> str:
-    """Return two sentences with the space between them that the reader's language has."""
-    return _("{sentence} {next_sentence}").format(sentence=sentence, next_sentence=other)
 
 
 def _changed_tensor(capture: Capture, failure: Failure) -> tuple[Node | None, Saved | None]:
