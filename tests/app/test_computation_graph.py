@@ -4,6 +4,7 @@ import gc
 import math
 import re
 import tracemalloc
+from textwrap import indent
 from urllib.parse import parse_qs
 
 import pytest
@@ -396,7 +397,7 @@ def test_a_prediction_is_about_the_program_that_is_shown(open_page):
         options = list(radio.options)
         assert wanted in options, key
         assert len(set(options)) == 3, key
-        assert PRESETS[key].source.replace("\n", "; ") in said(app)
+        assert indent(PRESETS[key].source, "    ") in said(app)
         commit(app, radio.key, options.index(wanted))
         assert f"**{wanted}**" in said(app)
 
