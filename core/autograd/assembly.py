@@ -54,7 +54,9 @@ class Assembly:
     def _find_records(self) -> dict[TorchNode, tuple[Record, int]]:
         """Return node -> the operation that made it, and its first output of that node."""
         found: dict[TorchNode, tuple[Record, int]] = {}
-        for record in reversed(self._records):
+        # What made no node, such as a write under no_grad, has one only if nobody else made it.
+        latest_first = self._records[::-1]
+        for record in sorted(latest_first, key=lambda each: each.sequence is None):
             for at, x in enumerate(record.outputs):
                 node = x.grad_fn
                 if node is not None and node in self.ids and type(node).__name__ != "CopySlices":

@@ -17,6 +17,7 @@ from core.autograd.graph import Capture, Failure, Node, Saved
 from core.autograd.refusals import Kind, refusal_of
 from core.autograd.trial import TimeUp, Trial, Trials, Write
 from core.language import _, ngettext
+from core.language.listing import followed_by
 
 _DEPTH: Final = 2  # changes one after another, where the first leads to another refusal
 
@@ -68,8 +69,8 @@ def explain_error(
         return Explanation(
             kind="not_here",
             sentence=failure.message,
-            advice=_("PyTorch was not asked: this page checks a program first. It knows a part of "
-                     "PyTorch, and has limits of its own."),
+            advice=_("This page refuses it, not PyTorch: the page supports only a part of PyTorch "
+                     "and has limits of its own."),
             line=failure.line,
         )  # fmt: skip
     source = source if rewrites.is_python(source) else ""
@@ -202,11 +203,12 @@ def _version_conflict(
         advice = _("Change it after backward(), when nothing needs the old values any more.")
     if len(guilty) > 1:
         message = _("None of these may stay: {writes}.")
-        all_of_them = message.format(writes=_(", ").join(map(_placed, guilty)))
-        advice = _followed_by(all_of_them, advice)
+        places = [placed(each.text, each.span.line) for each in guilty]
+        all_of_them = message.format(writes=_(", ").join(places))
+        advice = followed_by(all_of_them, advice)
     return replace(
         told,
-        sentence=reduce(_followed_by, filter(None, sentences)),
+        sentence=reduce(followed_by, filter(None, sentences)),
         advice=advice,
         what=guilty[0].text if guilty else "",
         line=guilty[0].span.line if guilty else None,
@@ -226,16 +228,13 @@ def _who_changed_it(guilty: tuple[Write, ...]) -> str:
         len(guilty) - 1,
     )
     message = message if len(guilty) > 1 else _("{write} changed it.")
-    return message.format(write=_placed(guilty[0]), count=len(guilty) - 1)
+    first = placed(guilty[0].text, guilty[0].span.line)
+    return message.format(write=first, count=len(guilty) - 1)
 
 
-def _placed(write: Write) -> str:
-    return _("`{write}` (line {line})").format(write=write.text, line=write.span.line)
-
-
-def _followed_by(sentence: str, other: str) -> str:
-    """Return two sentences with the space between them that the reader's language has."""
-    return _("{sentence} {next_sentence}").format(sentence=sentence, next_sentence=other)
+def placed(text: str, line: int | None) -> str:
+    """Return a piece of a program with its line, if it has one."""
+    return _("`{write}` (line {line})").format(write=text, line=line) if line else f"`{text}`"
 
 
 def _changed_tensor(capture: Capture, failure: Failure) -> tuple[Node | None, Saved | None]:

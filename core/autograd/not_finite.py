@@ -1,14 +1,14 @@
 """Where the first NaN or infinity comes from, forward or backward, and the branch that leaks it."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 import torch
 from torch import Tensor
 
 from core.autograd import rewrites
-from core.autograd.errors import Explanation
+from core.autograd.errors import Explanation, placed
 from core.autograd.graph import Capture, Ghost, Node, TensorInfo
 from core.autograd.trial import TimeUp, Trial, Trials
 from core.language import _
@@ -32,10 +32,16 @@ def explain_not_finite(
     wanted = [capture.result, *(leaf.grad for leaf in capture.leaves.values())]
     if capture.error is not None or not any(map(_fault, wanted)):
         return None
-    broken = _first_gradient(capture)
-    sentence, first = _maker(capture, broken, source)
+    value, broken = _first_value(capture), _first_gradient(capture)
+    first = value or broken
     if first is None:
         return None
+    message = _("The backward pass of {place} makes the first {what}.")
+    what = broken.finding if broken is not None else ""
+    if value is not None:
+        message = _("{place} makes the first {what}.")
+        what = "nan" if "nan" in _faults(value) else "inf"
+    place = placed(_written(first, capture, source), first.line)
     advice, rewrite = _("Keep its operand away from there, for example with clamp()."), ""
     if broken is not None and _is_leak(broken, capture):
         selection = _selection_of(broken, capture)
@@ -44,7 +50,7 @@ def explain_not_finite(
             rewrite = _guarded(source, tensors, broken, selection)
     return Explanation(
         kind="not_finite",
-        sentence=sentence,
+        sentence=message.format(place=place, what=_NAMES[what]),
         advice=advice,
         line=first.line,
         node=first.id,
@@ -63,31 +69,22 @@ def _faults(node: Node | Ghost) -> set[str]:
     return set(filter(None, map(_fault, outputs)))
 
 
-def _maker(capture: Capture, broken: Node | None, source: str) -> tuple[str, Node | Ghost | None]:
-    """Return the sentence on the operation that made the first, and that operation."""
-    value = _first_value(capture)
-    if value is not None:
-        message = _("`{label}` (line {line}) makes the first {what}.")
-        what = "nan" if "nan" in _faults(value) else "inf"
-    elif broken is not None:
-        message = _("The backward pass of `{label}` (line {line}) makes the first {what}.")
-        what = broken.finding
-    else:
-        return "", None
-    first = value or broken
-    words = _written(first, capture, source)
-    line = first.line if first and first.line else "–"
-    return message.format(what=_NAMES[what], label=words, line=line), first
-
-
-def _written(made: Node | Ghost | None, capture: Capture, source: str) -> str:
+def _written(made: Node | Ghost, capture: Capture, source: str) -> str:
     """Return what the reader wrote, of a part of it: `1 / x` is a reciprocal and a product."""
-    by_id, ways = {each.id: each for each in capture.nodes}, [made.id] if made else []
+    labels = (each.label for each in _onward(made, capture))
+    return next((each for each in labels if each in source), made.label)
+
+
+def _onward(first: Node | Ghost, capture: Capture) -> Iterator[Node]:
+    """Yield a node and all that its value goes into, the nearest first."""
+    by_id = {each.id: each for each in capture.nodes}
+    users: dict[str, list[str]] = {}
+    for edge in capture.edges:
+        users.setdefault(edge.target, []).append(edge.source)
+    ways = [first.id] if first.id in by_id else []
     for key in ways:
-        if key in by_id and by_id[key].label in source:
-            return by_id[key].label
-        ways += [e.source for e in capture.edges if e.target == key and e.source not in ways]
-    return made.label if made else ""
+        yield by_id[key]
+        ways += [each for each in users.get(key, ()) if each not in ways]
 
 
 def _first_value(capture: Capture) -> Node | Ghost | None:
@@ -130,12 +127,7 @@ def _is_leak(broken: Node, capture: Capture) -> bool:
 
 def _selection_of(node: Node, capture: Capture) -> Node | None:
     """Return the first selection that a node's value goes through."""
-    by_id, ways = {each.id: each for each in capture.nodes}, [node.id]
-    for key in ways:
-        if by_id[key].operation in _SELECTIONS:
-            return by_id[key]
-        ways += [e.source for e in capture.edges if e.target == key and e.source not in ways]
-    return None
+    return next((x for x in _onward(node, capture) if x.operation in _SELECTIONS), None)
 
 
 def _about_leak(selection: Node | None) -> str:

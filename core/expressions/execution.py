@@ -37,11 +37,7 @@ class Execution:
     """Does what a program asks for, and counts steps, seconds and bytes."""
 
     def __init__(
-        self,
-        limits: Limits,
-        execute: Execute,
-        *,
-        records_gradients: bool = False,
+        self, limits: Limits, execute: Execute, *, records_gradients: bool = False
     ) -> None:
         self._limits, self._execute = limits, execute
         self._switch = nullcontext if records_gradients else torch.no_grad

@@ -19,6 +19,7 @@ from core.expressions.signature import Call
 from core.expressions.syntax import PLAIN, WITH_GRADIENTS, WITH_WRITES, Syntax
 from core.expressions.values import kind_of
 from core.language import _
+from core.language.listing import followed_by
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -86,7 +87,7 @@ def variable(node: ast.Name, variables: Mapping[str, Value], profile: Profile) -
     elif node.id in NAMESPACES:
         message = _("{name} is not a value; call one of its functions.")
     elif f"torch.{node.id}" in CONSTANTS:
-        message = _("Write {name}.").replace("{name}", "torch.{name}")
+        message = _("Write {name}.").format(name=f"torch.{node.id}")
     else:
         message = _("{name} is not defined. Defined: {names}.")
     names = ", ".join(sorted(variables)) or "-"
@@ -120,7 +121,7 @@ def function(node: ast.Name | ast.Attribute, profile: Profile) -> Call:
             raise ExpressionError(message, Span.of(node))
     error = unknown(node, name, functions)
     if instead := _method_for(name, profile):
-        error = ExpressionError(_followed_by(_unsupported(name), instead), Span.of(node))
+        error = ExpressionError(followed_by(_unsupported(name), instead), Span.of(node))
     raise error
 
 
@@ -147,14 +148,9 @@ def unknown(node: ast.expr, name: str, known: Mapping[str, Call]) -> ExpressionE
     by_last = {each.rpartition(".")[2]: each for each in known}
     if near := get_close_matches(name.rpartition(".")[2], by_last, n=3):
         names = ", ".join(by_last[each] for each in near)
-        message = _followed_by(message, _("Did you mean {names}?").format(names=names))
+        message = followed_by(message, _("Did you mean {names}?").format(names=names))
     return ExpressionError(message, Span.of(node) if name.count(".") else Span.of_last(node))
 
 
 def _unsupported(name: str) -> str:
     return _("{name} is not supported here.").format(name=name)
-
-
-def _followed_by(sentence: str, other: str) -> str:
-    """Return two sentences with the space between them that the reader's language has."""
-    return _("{sentence} {next_sentence}").format(sentence=sentence, next_sentence=other)

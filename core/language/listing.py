@@ -1,4 +1,4 @@
-"""Several words in a sentence: "x, row and y"."""
+"""Several words in a sentence, "x, row and y", and one sentence after another."""
 
 from collections.abc import Iterable
 
@@ -15,3 +15,8 @@ def listed(words: Iterable[object]) -> str:
     if not others:
         return last
     return _("{others} and {last}").format(others=_(", ").join(others), last=last)
+
+
+def followed_by(sentence: str, other: str) -> str:
+    """Return two sentences with the space between them that the reader's language has."""
+    return _("{sentence} {next_sentence}").format(sentence=sentence, next_sentence=other)

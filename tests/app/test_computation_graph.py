@@ -4,6 +4,7 @@ import gc
 import math
 import re
 import tracemalloc
+from textwrap import indent
 from urllib.parse import parse_qs
 
 import pytest
@@ -352,6 +353,17 @@ def test_differences_say_why_a_right_backward_need_not_agree(open_page):
             assert table["Finite differences"][0].endswith(", 0.25")
 
 
+def test_what_cannot_be_checked_says_why_and_of_two_backwards_the_first_is(open_page):
+    single = {"graph_code": "y = x @ torch.ones(2)", "graph_leaves": "x = [1.0, 4.0]"}
+    app = open_page(PAGE, graph_tab="check", **single)
+    assert "Double and Float" in headline(app)
+    assert not app.error
+    twice = {"graph_code": "(2 * x).backward()\n(x ** 2).backward()", "graph_leaves": "x = 3.0"}
+    app = open_page(PAGE, graph_tab="check", **twice)
+    assert list(app.table[0].value["Autograd"]) == ["2"]
+    assert "first call is checked" in said(app)
+
+
 def test_the_alt_text_of_the_saved_bytes_has_their_peak(open_page):
     app = open_page(PAGE, graph_tab="saved", graph_of="block", graph_number="8")
     assert "360 KiB" in headline(app)
@@ -385,7 +397,7 @@ def test_a_prediction_is_about_the_program_that_is_shown(open_page):
         options = list(radio.options)
         assert wanted in options, key
         assert len(set(options)) == 3, key
-        assert PRESETS[key].source.replace("\n", "; ") in said(app)
+        assert indent(PRESETS[key].source, "    ") in said(app)
         commit(app, radio.key, options.index(wanted))
         assert f"**{wanted}**" in said(app)
 

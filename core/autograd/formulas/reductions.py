@@ -91,7 +91,7 @@ def _free(v: Values) -> float:
 
 
 def _variance(g: Array, v: Values) -> Array:
-    return 2 / _free(v) * spread(g, v) * _deviation(v)
+    return np.divide(2, _free(v)) * spread(g, v) * _deviation(v)
 
 
 def _standard_deviation(g: Array, v: Values) -> Array:

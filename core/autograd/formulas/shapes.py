@@ -96,11 +96,10 @@ def _restack(parts: Gradients, v: Values) -> Array:
 
 def _gather(g: Array, v: Values) -> Array:
     gradient = np.zeros(v["self"].shape)
-    index = v["index"].astype(np.int64)
+    index = np.atleast_1d(v["index"]).astype(np.int64)  # a number is a vector of one, as in torch
     places = list(np.indices(index.shape))
-    if places:
-        places[v["dim"]] = index
-    np.add.at(gradient, tuple(places), g)
+    places[v["dim"]] = index
+    np.add.at(np.atleast_1d(gradient), tuple(places), g)
     return gradient
 
 
@@ -164,7 +163,7 @@ _TURNED = (
         "FlipBackward0",
         r"\operatorname{flip}(x)",
         r"\operatorname{flip}($g, $dims)",
-        lambda g, v: np.flip(g, v["dims"]),
+        lambda g, v: np.flip(np.atleast_1d(g), v["dims"]).reshape(g.shape),
         symbols={"dims": "d"},
     ),
     unary(

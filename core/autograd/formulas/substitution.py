@@ -21,7 +21,12 @@ from core.language import _
 MOST_ELEMENTS: Final = 9
 _PLACE: Final = re.compile(r"\$([a-z_][a-z0-9_]*)")
 _TENSOR: Final = r"\begin{bmatrix}"
-_CLOSE: Final = {"float64": 1e-6, "float32": 1e-4, "float16": 1e-2, "bfloat16": 5e-2}
+# How far a formula may be from the engine: a share of its number, and of the gradient that comes
+# in, of which a few digits are left where terms cancel.
+_CLOSE: Final = {
+    "float64": (1e-6, 1e-14), "float32": (1e-4, 1e-6), "float16": (1e-2, 1e-2),
+    "bfloat16": (5e-2, 5e-2),
+}  # fmt: skip
 _BETWEEN: Final = re.compile(r"\\cdot(?= [^ ]*\\begin\{bmatrix\})")
 
 
@@ -87,9 +92,15 @@ def _gives(
         return True
     told = as_written(formula, one, gradient, values, wanted.shape)
     found = sum_to(made, wanted.shape) if told is None else told
-    close = _CLOSE.get(wanted.dtype, 0.0)
-    scale = np.max(np.abs(engine), initial=0.0, where=np.isfinite(engine))
-    return np.allclose(found, engine, rtol=close, atol=close * scale, equal_nan=True)
+    close, left = _CLOSE.get(wanted.dtype, (0.0, 0.0))
+    came_in = gradient if isinstance(gradient, tuple) else (gradient,)
+    rounding = max(left * _largest(each) for each in came_in if each is not None)
+    off = close * _largest(engine) + rounding
+    return np.allclose(found, engine, rtol=close, atol=off, equal_nan=True)
+
+
+def _largest(x: Array) -> float:
+    return float(np.max(np.abs(x), initial=0.0, where=np.isfinite(x)))
 
 
 def _asked(node: Node, edges: Sequence[Edge]) -> Iterator[tuple[Input, str, Edge | None]]:

@@ -43,7 +43,7 @@ def _headline(case: Case, ran: list[Node]) -> str:
         len(ran),
     )
     if known < len(ran):
-        message += " " + _("({known} of them are written out here)")
+        message += " " + _("({known} of them written out here)")
     return message.format(count=len(ran), known=known)
 
 

@@ -9,6 +9,7 @@ from core.autograd.built_graphs import BUILT_GRAPHS
 from core.autograd.differences import Difference, Reason, finite_differences
 from core.autograd.module_differences import module_differences
 from core.autograd.program import function_of
+from core.expressions import ExpressionError
 from core.language import N_, _, ngettext
 from pages.autograd.computation_graph.inputs import Case
 from pages.autograd.computation_graph.snippets import snippet
@@ -39,11 +40,22 @@ def differences(case: Case) -> Shown:
     """Compare autograd with central differences in float64."""
     if case.capture.error is not None:
         return Shown(headline=_("There is no gradient to check: the program was refused"))
-    found = _compared(case)
+    try:
+        found = _compared(case)
+    except ValueError as error:  # no tensor at the end, or a program that runs in float32 alone
+        words = error.torch_message if isinstance(error, ExpressionError) else ""
+        message = _("Finite differences cannot be taken here: {reason}")
+        in_float64 = _(
+            "They need float64, and only the tensors that the program begins with become float64, "
+            "not those that it makes itself."
+        )
+        return Shown(
+            headline=message.format(reason=words or error), notes=[in_float64] if words else []
+        )
     if not found:
         return Shown(headline=_why_not(case))
     _show(found)
-    return Shown(headline=_headline(found), notes=_notes(found), code=snippet(case))
+    return Shown(headline=_headline(found), notes=_notes(case, found), code=snippet(case))
 
 
 def _why_not(case: Case) -> str:
@@ -119,7 +131,7 @@ def _numbers(values: tuple[float, ...], digits: str = ".6g") -> str:
     return f"{text}, …" if len(values) > _FEW else text
 
 
-def _notes(found: dict[str, Difference]) -> list[str]:
+def _notes(case: Case, found: dict[str, Difference]) -> list[str]:
     rule = _(
         "Each element is moved by a small h to both sides: (y(x + h) − y(x − h)) / 2h, in float64. "
         "Of two steps h, the one that comes closer to autograd is shown."
@@ -128,4 +140,10 @@ def _notes(found: dict[str, Difference]) -> list[str]:
         "A leaf of more than 64 elements, and each parameter of a module, is moved along one "
         "random direction."
     )
-    return [rule, *([along] if any(each.is_directional for each in found.values()) else [])]
+    num_backwards = sum(each.kind == "seed" for each in case.capture.events)
+    first = _("The program calls backward() more than once; the first call is checked.")
+    return [
+        rule,
+        *([along] if any(each.is_directional for each in found.values()) else []),
+        *([first] if num_backwards > 1 else []),
+    ]

@@ -3,6 +3,7 @@
 import math
 import zlib
 from collections.abc import Mapping
+from textwrap import indent
 from typing import Any, Final
 
 from core.autograd.leaves import leaves_in, written_leaves
@@ -51,18 +52,17 @@ def _asked(
     if not math.isfinite(now + then) or len(choices) < _FEWEST:
         return None
     asked = _(
-        "In this program `{doubled}` is set, all else stays: `{source}`. What is `{gradient}`?"
+        "Set `{doubled}` in this program and leave everything else as it is. What is `{gradient}`?"
     )
     first = ", ".join("0" * leaves[leaf].ndim)
     words = {
         "doubled": written_leaves(doubled),
-        "source": source.replace("\n", "; "),
         "gradient": f"{leaf}.grad[{first}]" if first else f"{leaf}.grad",
     }
     told = _("The program was run with both: {now} has become {then}.")
     return (
         ASK.key(f"doubled_{zlib.crc32(repr((source, written_leaves(leaves), leaf)).encode())}"),
-        asked.format(**words),
+        f"{asked.format(**words)}\n\n{indent(source, '    ')}",  # indented, it is code in Markdown
         sorted(list(choices.values())[:_FEWEST], key=lambda choice: float(choice.text)),
         told.format(now=_text(now), then=_text(then)),
     )

@@ -79,7 +79,7 @@ def _headline(steps: Sequence[Step]) -> str:
     else:
         said = ngettext("{count} step copies {size}", "{count} steps copy {size}", len(steps))
     if computed:
-        said += _("; {computed} are computed results")
+        said += _("; {computed} hold computed results")
     words = {
         "size": size_text(copied),
         "hidden": size_text(hidden),

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from core.autograd.capture import capture
 from core.autograd.not_finite import explain_not_finite
 from core.autograd.program import capture_program
 from tests.core.autograd.made_programs import message_of
@@ -55,6 +56,13 @@ def test_the_first_is_found_where_nothing_is_selected_and_nothing_is_proposed():
         told = explained(program, x)
         assert words in told.sentence, program
         assert told.rewrite == "", program
+
+
+def test_without_a_program_there_is_no_line():
+    told = explain_not_finite(
+        capture(lambda x: x.log(), {"x": torch.tensor(-1.0).requires_grad_()})
+    )
+    assert "`log` makes the first NaN" in told.sentence
 
 
 def test_what_is_finite_in_the_end_or_was_handed_in_is_nobodys_fault():

@@ -40,6 +40,11 @@ def test_an_operation_that_was_refused_gives_its_name_to_nothing():
     assert "c @ W" in [node.label for node in fits.nodes]
 
 
+def test_a_write_that_autograd_does_not_see_gives_its_name_to_nothing():
+    found = captured("y = w.sqrt()\nwith torch.no_grad():\n    y.mul_(2)\nz = y * 3", w=leaf(4.0))
+    assert [node.label for node in found.nodes] == ["w", "w.sqrt()", "y * 3"]
+
+
 def test_without_backward_it_is_called_on_the_last_value():
     with_call = captured("y = w ** 2\ny.backward()", w=leaf(3.0))
     without = captured("y = w ** 2", w=leaf(3.0))

@@ -141,6 +141,23 @@ def test_a_formula_that_gives_it_is_shown():
         assert not_holding(function, x) == {}, at
 
 
+@pytest.mark.filterwarnings("ignore:var")
+def test_a_formula_holds_for_a_number_and_where_its_terms_cancel():
+    rows = torch.tensor([[1.0, 2.0, 3.0], [0.0, 0.0, 0.0]], requires_grad=True)  # float32
+    for at, (function, x) in enumerate(
+        [
+            (lambda x: x.flip(0), number(2)),
+            (lambda x: x.gather(0, torch.tensor([0, 0])), number(2)),
+            (lambda x: x.gather(0, torch.tensor(1)), leaf(2.0, 3.0)),
+            (lambda x: x.var(), number(2)),
+            (lambda x: x.softmax(1), rows),
+            (lambda x: x.log_softmax(1), rows),
+            (lambda x: F.layer_norm(x, (3,)), rows),
+        ]
+    ):
+        assert not_holding(function, x) == {}, at
+
+
 def test_arithmetic_is_read_from_its_letters_and_notation_is_left_to_the_rule():
     """By hand: the slope of a / b by b is -a / b^2, at (3, 2) times 4 that is -3."""
     divided, summed = FORMULAS["DivBackward0"], FORMULAS["ExpandBackward0"]
