@@ -1,6 +1,7 @@
 import errno
 import math
 import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -493,6 +494,26 @@ def test_on_a_full_disk_the_milestones_make_way_for_a_checkpoint(session_of, mon
     assert session.run() == "finished"
     assert [checkpoint_step(path) for path in checkpoints(directory)] == [12]
     assert milestone_steps_of(directory) == [0]
+
+
+def test_milestones_that_cannot_be_deleted_end_no_run(session_of, monkeypatch):
+    session, directory = session_of(num_steps=6, checkpoint_interval=100)
+    put, unlink = checkpoint._put_in_place, Path.unlink
+
+    def on_a_full_disk(path, contents):
+        if path.parent.name != "milestones":
+            raise storage_error(path, OSError(errno.ENOSPC, "No space left on device"))
+        put(path, contents)
+
+    def refuse(path, missing_ok=False):
+        if path.parent.name == "milestones":
+            raise PermissionError(errno.EACCES, "in use", str(path))
+        unlink(path, missing_ok)
+
+    monkeypatch.setattr(checkpoint, "_put_in_place", on_a_full_disk)
+    monkeypatch.setattr(Path, "unlink", refuse)
+    assert session.run() == "finished"
+    assert milestone_steps_of(directory) == list(milestone_steps(6))
 
 
 @pytest.fixture
