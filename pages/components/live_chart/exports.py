@@ -34,7 +34,7 @@ class Export:
         return tuple(sorted(found))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class File:
     """What was made: `mark` stands in its name, behind the run's."""
 
@@ -48,7 +48,9 @@ class Exports:
     def __init__(self, max_kept_bytes: int = MAX_KEPT_BYTES) -> None:
         self._max_kept_bytes = max_kept_bytes
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="export")
-        self._kept: dict[Export, tuple[End, File]] = {}
+        self._kept: dict[Export, File] = {}
+        # Also those that are too large to keep, while they are sent: many who ask hold one copy.
+        self._known: WeakValueDictionary[tuple[Export, End], File] = WeakValueDictionary()
         self._under_way: dict[tuple[Export, End], asyncio.Task[File]] = {}
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
@@ -63,8 +65,8 @@ class Exports:
         turn = self._turns.setdefault(who, asyncio.Lock())
         async with turn:
             end = export.end()
-            if (known := self._kept.get(export)) and known[0] == end:
-                return known[1]
+            if known := self._known.get((export, end)):
+                return known
             task = self._under_way.get((export, end))
             if task is None:
                 task = asyncio.create_task(self._make(export, end, make))
@@ -76,9 +78,10 @@ class Exports:
             file = await asyncio.get_running_loop().run_in_executor(self._pool, make)
         finally:
             del self._under_way[export, end]
+        self._known[export, end] = file
         self._kept.pop(export, None)
         if len(file.content) <= self._max_kept_bytes:
-            self._kept[export] = end, file
-        while sum(len(kept.content) for _end, kept in self._kept.values()) > self._max_kept_bytes:
+            self._kept[export] = file
+        while sum(len(kept.content) for kept in self._kept.values()) > self._max_kept_bytes:
             del self._kept[next(iter(self._kept))]  # the oldest
         return file

@@ -209,7 +209,7 @@ class LiveStream:
             "Content-Disposition": f'attachment; filename="{directory.name}{file.mark}{suffix}"',
             "Content-Length": str(len(file.content)),
         }
-        return Counted(_whole(file.content), self.exporting.held(visitor), headers, media_type)
+        return Counted(_whole(file), self.exporting.held(visitor), headers, media_type)
 
     async def _directory(self, request: Request) -> Path:
         """Return the directory of the run or the recording that is asked for."""
@@ -232,8 +232,8 @@ def _language(request: Request) -> str:
     return asked if asked in LANGUAGES else "en"
 
 
-async def _whole(file: bytes) -> AsyncIterator[bytes]:
-    yield file
+async def _whole(file: File) -> AsyncIterator[bytes]:
+    yield file.content
 
 
 async def plotly(request: Request) -> Response:
