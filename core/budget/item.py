@@ -343,5 +343,6 @@ def hedged(written_amount: str, number: Item) -> str:
     """Return a number as written, with "about" or "at least" before it where it is a guess."""
     if not number.guess:
         return written_amount
-    words = _("at least {amount}") if number.low == number.amount else _("about {amount}")
+    is_least = number.low == number.amount < number.high
+    words = _("at least {amount}") if is_least else _("about {amount}")
     return words.format(amount=written_amount)

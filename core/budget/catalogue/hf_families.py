@@ -106,6 +106,25 @@ _QWEN3_EXPERTS: Final = {
     "moe_intermediate_size": 512,
     "shared_expert_intermediate_size": 512,
 }
+_MIXTRAL: Final = {"num_experts": 8, "num_experts_per_tok": 2}
+_LATENT: Final = {
+    "kv_lora_rank": 512,
+    "qk_nope_head_dim": 128,
+    "qk_rope_head_dim": 64,
+    "v_head_dim": 128,
+}
+_DEEPSEEK_V3: Final = Family(
+    bias_key="",
+    ffn_bias_key="",
+    missing={
+        **_LATENT,
+        "num_experts": 256,
+        "num_experts_per_tok": 8,
+        "moe_intermediate_size": 2048,
+        "n_shared_experts": 1,
+        "first_k_dense_replace": 3,
+    },
+)
 _QWEN3: Final = Family(layout={"qk_norm": True}, ffn_bias_key="", windowed="late")
 FAMILIES: Final[Mapping[str, Family]] = {
     "gpt2": _GPT2,
@@ -127,10 +146,15 @@ FAMILIES: Final[Mapping[str, Family]] = {
     "smollm3": Family(tied=True),
     "granite": LLAMA,
     "mistral": Family(bias_key="", ffn_bias_key="", windowed="all"),
-    "mixtral": Family(bias_key="", ffn_bias_key="", windowed="all"),
+    "mixtral": Family(bias_key="", ffn_bias_key="", windowed="all", missing=_MIXTRAL),
     "qwen2": _QWEN2,
     "qwen3": _QWEN3,
-    "qwen3_moe": _QWEN3,
+    "qwen3_moe": Family(
+        layout={"qk_norm": True},
+        ffn_bias_key="",
+        windowed="late",
+        missing={"num_experts": 128, "num_experts_per_tok": 8, "moe_intermediate_size": 768},
+    ),
     "phi3": Family(bias_key="", ffn_bias_key="", windowed="all"),
     "gemma": Family(tied=True, ffn_bias_key=""),
     "gemma2": Family(
@@ -143,9 +167,27 @@ FAMILIES: Final[Mapping[str, Family]] = {
         windowed="pattern",
         pattern=6,
     ),
-    "deepseek_v2": Family(bias_key="", ffn_bias_key=""),
-    "deepseek_v3": Family(bias_key="", ffn_bias_key=""),
-    "deepseek_v32": Family(bias_key="", ffn_bias_key=""),
+    "deepseek_v2": Family(
+        bias_key="",
+        ffn_bias_key="",
+        missing={
+            **_LATENT,
+            "num_experts": 64,
+            "moe_intermediate_size": 1407,
+            "n_shared_experts": 2,
+        },
+    ),
+    "deepseek_v3": _DEEPSEEK_V3,
+    "deepseek_v32": Family(
+        bias_key="",
+        ffn_bias_key="",
+        missing={
+            **_DEEPSEEK_V3.missing,
+            "index_n_heads": 64,
+            "index_head_dim": 128,
+            "index_topk": 2048,
+        },
+    ),
     "gpt_oss": Family(
         layout={"sinks": True},
         bias_default=True,
@@ -153,19 +195,32 @@ FAMILIES: Final[Mapping[str, Family]] = {
         windowed="pattern",
         pattern=2,
         expert_bias=True,
+        missing={"num_experts": 128, "num_experts_per_tok": 4},
     ),
     "llama4_text": Family(
         names=_LLAMA_NAMES | {"ffn_dim": "intermediate_size_mlp", "window": "attention_chunk_size"},
         ffn_bias_key="",
         windowed="chunks",
         num_shared=1,
+        missing={"num_experts": 16, "num_experts_per_tok": 1},
     ),
-    "glm4_moe": Family(bias="qkv", ffn_bias_key="", qk_norm_key="use_qk_norm"),
+    "glm4_moe": Family(
+        bias="qkv",
+        ffn_bias_key="",
+        qk_norm_key="use_qk_norm",
+        missing={
+            "num_experts": 128,
+            "num_experts_per_tok": 8,
+            "moe_intermediate_size": 1408,
+            "n_shared_experts": 1,
+            "first_k_dense_replace": 1,
+        },
+    ),
     "olmo2": Family(layout={"qk_norm": True, "qk_norm_over": "all heads"}, ffn_bias_key=""),
     "ministral": Family(bias_key="", ffn_bias_key="", windowed="all"),
     "ernie4_5": Family(bias_key="use_bias", ffn_bias_key="use_bias", tied=True),
     "helium": Family(bias="qkv"),
-    "granitemoe": Family(ffn_bias_key=""),
+    "granitemoe": Family(ffn_bias_key="", missing=_MIXTRAL),
     "seed_oss": Family(bias="qkv", bias_default=True, missing={"mlp_bias": False}),
     "glm": Family(bias="qkv", bias_default=True, ffn_bias_key=""),
     "glm4": Family(layout={"norms_per_layer": 4}, bias="qkv", bias_default=True, ffn_bias_key=""),
@@ -315,10 +370,7 @@ FAMILIES: Final[Mapping[str, Family]] = {
             "moe_intermediate_size": 1024,
             "n_shared_experts": 1,
             "first_k_dense_replace": 1,
-            "kv_lora_rank": 512,
-            "qk_nope_head_dim": 128,
-            "qk_rope_head_dim": 64,
-            "v_head_dim": 128,
+            **_LATENT,
         },
     ),
     "minicpm3": Family(

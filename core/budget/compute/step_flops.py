@@ -144,8 +144,11 @@ def skipped_width(spec: ModelSpec, recipe: TrainingRecipe) -> int:
     num_dense = sum(
         spec.expert_layers_before(end + 1) == spec.expert_layers_before(end) for end in ends
     )
-    ends_in_shared = spec.mixture is not None and not spec.mixture.shared_gate
-    shared = spec.mixture.num_shared * spec.mixture.expert_dim if ends_in_shared else 0
+    mixture = spec.mixture
+    # A gate on the shared experts needs their result.
+    shared = (
+        0 if mixture is None or mixture.shared_gate else mixture.num_shared * mixture.expert_dim
+    )
     if recipe.lora is not None and "down" in recipe.lora.targets:
         return num_dense * recipe.lora.rank + (len(ends) - num_dense) * shared
     return num_dense * spec.ffn_dim + (len(ends) - num_dense) * shared

@@ -133,6 +133,7 @@ def test_fields_that_were_not_counted_leave_the_upper_end_open():
     assert hedged("16 GB", weights) == "at least 16 GB"
     assert hedged("1 GB", cache) == "about 1 GB" == hedged("1 GB", kv_cache(GUESS, 4096))
     assert hedged("16 GB", serving_weights(MODELS["llama-3.1-8b"])) == "16 GB"
+    assert hedged("9 tokens/s", numbers(GUESS)["device"]) == "about 9 tokens/s"  # without a band
     both = serving_weights(dataclasses.replace(PARTLY, guessed=True))
     assert (both.low, both.high) == (0, math.inf)
     assert user_speed(decode_latency(PARTLY, PLAN, TWO)).high == math.inf

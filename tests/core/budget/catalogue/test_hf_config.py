@@ -14,7 +14,7 @@ from core.budget.catalogue.hf_config import (
     model_from_config,
     read_config,
 )
-from core.budget.catalogue.hf_families import DEFAULTS, FAMILIES
+from core.budget.catalogue.hf_families import DEFAULTS, FAMILIES, OTHER_NAMES
 from core.budget.cluster import Cluster
 from core.budget.compute.step_flops import step_flops
 from core.budget.recipe import TrainingRecipe
@@ -135,7 +135,7 @@ CASES = {
     "smollm3": [LLAMA | {"pad_token_id": 0}],
     "granite": [LLAMA],
     "mistral": [LLAMA | {"sliding_window": 32}, LLAMA | {"head_dim": 8, "sliding_window": None}],
-    "mixtral": [LLAMA | {"num_local_experts": 4, "num_experts_per_tok": 2}],
+    "mixtral": [LLAMA | {"num_local_experts": 4, "num_experts_per_tok": 2}, LLAMA],
     "qwen2": [LLAMA, LLAMA | {"use_sliding_window": True, "sliding_window": 9}],
     "qwen3": [LLAMA | {"head_dim": 24}, LLAMA | {"attention_bias": True, "head_dim": 16}],
     "qwen3_moe": [
@@ -366,6 +366,9 @@ def test_what_a_file_leaves_out_is_what_transformers_takes():
         names = FAMILIES[kind].names
         found = {name: getattr(theirs, names[name]) for name in defaults}
         assert found == dict(defaults), kind
+        for key, value in FAMILIES[kind].missing.items():
+            fields = [name for name in (key, *OTHER_NAMES.get(key, ())) if hasattr(theirs, name)]
+            assert not fields or getattr(theirs, fields[0]) == value, (kind, key)
 
 
 def test_a_missing_vocabulary_or_context_is_the_default_of_the_family():
