@@ -41,4 +41,4 @@ with run_slot(waits=not goes_first()):
         switches.show()
         keep_zooms()
         follow_the_hand()
-    show_page(chosen)
+show_page(chosen)

@@ -239,12 +239,13 @@ def repeat(x: Layout, counts: Sequence[int]) -> Predicted:
 
 
 def index(x: Layout, items: object) -> Layout | None:
-    """Return `x[items]` for integers, slices, None and ...; None where something else stands."""
+    """Return `x[items]` for integers, slices, None and one ...; None where something else stands."""
     parts = list(items) if type(items) is tuple else [items]
-    if any(part is not None and type(part) not in {int, slice, type(...)} for part in parts):
+    is_other = any(part is not None and type(part) not in {int, slice, type(...)} for part in parts)
+    if is_other or parts.count(...) > 1:  # torch takes a second one
         return None
     num_named = sum(part is not None and part is not ... for part in parts)
-    if num_named > x.ndim or parts.count(...) > 1:
+    if num_named > x.ndim:
         raise ValueError(f"{num_named} indices for {x.ndim} dimensions")
     if ... in parts:
         place = parts.index(...)

@@ -120,7 +120,9 @@ class Jobs:
             raise PoolFullError(message.format(count=self._max_waiting))
         going = [self._asked_by[name] for name in self._futures.keys() - done]
         if address and going.count(address) >= MAX_OF_ADDRESS:
-            message = _("{count} measurements of your address are waiting; try again in a minute.")
+            message = _(
+                "{count} measurements from your address are waiting; try again in a minute."
+            )
             raise PoolFullError(message.format(count=MAX_OF_ADDRESS))
         for name in done[:-_NUM_REMEMBERED]:
             del self._futures[name], self._asked_by[name]

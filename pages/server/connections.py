@@ -5,6 +5,7 @@ that may open few files can open none any more, not even the run that the teache
 """
 
 import asyncio
+from asyncio.trsock import TransportSocket
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Final, cast
@@ -21,7 +22,7 @@ class Connections:
 
     def __init__(self, most: int) -> None:
         self._shares = Shares(most, of_browser=most, reserve=FOR_TEACHERS)
-        self._open: dict[asyncio.Transport, Visitor] = {}
+        self._open: dict[TransportSocket, Visitor] = {}
 
     def let_in(self, transport: asyncio.Transport) -> bool:
         """Count a connection while its socket is open, or close it if there are too many."""
@@ -33,17 +34,14 @@ class Connections:
             transport.abort()
             return False
         self._shares.add(visitor, 1)
-        self._open[transport] = visitor
+        # Of TLS the transport forgets its socket when it ends.
+        self._open[transport.get_extra_info("socket")] = visitor
         return True
 
     def _forget_closed(self) -> None:
-        for transport in [each for each in self._open if _is_closed(each)]:
-            self._shares.add(self._open.pop(transport), -1)
-
-
-def _is_closed(transport: asyncio.Transport) -> bool:
-    # One that is closing still holds its descriptor until all is sent.
-    return bool(transport.get_extra_info("socket").fileno() == -1)
+        # A transport that is closing still holds its descriptor until all is sent.
+        for socket in [each for each in self._open if each.fileno() == -1]:
+            self._shares.add(self._open.pop(socket), -1)
 
 
 class _Door(asyncio.Protocol):

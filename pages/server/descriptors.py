@@ -1,6 +1,7 @@
 """How many open pages this process can carry: a page takes a few file descriptors."""
 
 import sys
+from contextlib import suppress
 from functools import cache
 from typing import Final
 
@@ -26,8 +27,9 @@ def num_descriptors() -> int:
     unlimited = resource.RLIM_INFINITY
     wanted = ENOUGH if hard == unlimited else min(hard, ENOUGH)
     if soft != unlimited and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-        soft = wanted
+        with suppress(ValueError, OSError):  # a system may allow less than its hard limit says
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            soft = wanted
     return ENOUGH if soft == unlimited else soft
 
 
@@ -46,8 +48,8 @@ def shortage() -> str:
     if carried() == MAX_SESSIONS:
         return ""
     return _(
-        "This process may open only {files} files: it carries {count} open pages, not {most}. "
-        "`ulimit -n {wanted}` before the start gives it enough."
+        "This process may open only {files} files: enough for {count} open pages, not {most}. "
+        "Run `ulimit -n {wanted}` before you start it to allow all of them."
     ).format(
         files=num_descriptors(),
         count=carried(),

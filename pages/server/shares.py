@@ -77,10 +77,10 @@ class Shares:
         most = self.total if visitor.teaches else self._of_students
         self._refuse_beyond(most, "", amount, _("All {count} places are taken: try again later."))
         if not visitor.teaches:
-            sentence = _("All {count} places of your address are taken: try again later.")
+            sentence = _("All {count} places for your address are taken: try again later.")
             self._refuse_beyond(self._of_address, _of(visitor), amount, sentence)
         if visitor.browser and not visitor.teaches:
-            sentence = _("All {count} places of this browser are taken: close one of its pages.")
+            sentence = _("All {count} places for this browser are taken: close one of its pages.")
             self._refuse_beyond(self._of_browser, visitor.browser, amount, sentence)
 
     def _refuse_beyond(self, most: int, holder: str, amount: int, sentence: str) -> None:
@@ -95,12 +95,12 @@ class Shares:
             yield
         finally:
             self.add(visitor, -amount)
-            self._held += Counter()  # who holds nothing is forgotten
 
     def add(self, visitor: Visitor, amount: int) -> None:
         """Count that much more, or less, for all together, the address and the browser."""
         for each in {"", _of(visitor), visitor.browser}:  # "" stands for all together
             self._held[each] += amount
+        self._held += Counter()  # who holds nothing is forgotten
 
 
 def _of(visitor: Visitor) -> str:

@@ -6,7 +6,7 @@ and a pipe, three descriptors that a closed session keeps for two minutes. No pa
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import Any, Final, cast
+from typing import Any, ClassVar, cast
 from urllib.parse import parse_qs
 
 from streamlit import runtime
@@ -16,9 +16,8 @@ from streamlit.runtime import app_session, websocket_session_manager
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.session_manager import ClientContext
 
-# From a client and the reader's language to the sentence why no file is taken; "" if one is.
+# From a session, its client and its language to the sentence why no file is taken; "" if one is.
 UploadRefusal = Callable[[str, ClientContext, str], str]
-_take_all: Final[UploadRefusal] = lambda _session, _client, _language: ""  # noqa: E731
 
 
 class _LoopOfNothing(asyncio.BaseEventLoop):
@@ -28,7 +27,7 @@ class _LoopOfNothing(asyncio.BaseEventLoop):
 class Session(app_session.AppSession):
     """A session that holds no descriptor but its websocket, and may refuse a file in words."""
 
-    upload_refusal: UploadRefusal = staticmethod(_take_all)
+    upload_refusal: ClassVar[UploadRefusal]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401  Streamlit's own
         super().__init__(*args, **kwargs)
@@ -54,7 +53,7 @@ class Session(app_session.AppSession):
         self._enqueue_forward_msg(message)
 
 
-def install_sessions(upload_refusal: UploadRefusal = _take_all) -> None:
+def install_sessions(upload_refusal: UploadRefusal) -> None:
     """Let Streamlit make our sessions from now on."""
     Session.upload_refusal = staticmethod(upload_refusal)
     setattr(websocket_session_manager, "AppSession", Session)  # noqa: B010  not exported

@@ -30,8 +30,8 @@ BROWSER_BYTES: Final = 32 * _MIB
 TOTAL_BYTES: Final = 128 * _MIB
 TEACHER_BYTES: Final = 16 * _MIB  # of the total
 _ROUTE: Final = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+$")
-SPENT: Final = N_("This page keeps at most {files} files and {size}: reload it to begin anew.")
-FULL: Final = N_("The server keeps as many uploaded files as it may: try again in a few minutes.")
+SPENT: Final = N_("This page keeps at most {files} files and {size}: reload it to start over.")
+FULL: Final = N_("The server has no room for more uploaded files: try again in a few minutes.")
 
 Stored = Mapping[str, Mapping[str, Any]]
 
@@ -93,7 +93,7 @@ def uploads() -> Uploads:
 
 def upload_refusal(session: str, client: ClientContext, language: str) -> str:
     """Return the sentence why no file of the largest size is taken now; "" if one is."""
-    owner = visitor(client.remote_ip or "127.0.0.1", dict(client.headers), client.cookies)
+    owner = visitor(client.remote_ip or "", dict(client.headers), client.cookies)
     try:
         uploads().check(session, owner, _largest())
     except ShareSpentError as error:

@@ -372,6 +372,12 @@ def test_the_invitation_shows_the_address_and_a_code(viewer):
     assert f'alt="QR code of {class_address()}"' in html
 
 
+def test_a_page_asks_for_its_slot_when_its_frame_has_given_its_own_back(open_page, monkeypatch):
+    # Two that open a page at once would hold a slot each and wait for the other's.
+    monkeypatch.setattr(run_slots, "run_slot", Line(1, patience=60).slot)
+    assert not open_page(PAGE).exception
+
+
 def test_the_teacher_of_a_class_does_not_stand_in_the_line_of_pages(
     a_class, comes_from, open_page, monkeypatch
 ):

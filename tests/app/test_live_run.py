@@ -360,9 +360,11 @@ def test_resume_is_refused_while_another_run_holds_the_device(a_run):
     with hold_device("cpu", other), pytest.raises(DeviceBusyError, match=other):
         send_command(NAME, "resume", None)
     assert not (a_run / "control").exists()
-    (a_run / "run.json").write_text(json.dumps({**read_info(a_run), "resolved": None}))
-    with pytest.raises(ValueError, match="damaged in its part 'resolved'"):
-        send_command(NAME, "resume", None)
+    info = read_info(a_run)
+    for resolved in (None, {}, {"device": None}):
+        (a_run / "run.json").write_text(json.dumps({**info, "resolved": resolved}))
+        with pytest.raises(ValueError, match="section 'resolved' of"):
+            send_command(NAME, "resume", None)
 
 
 @pytest.mark.parametrize("name", ["../../etc", "", "20260102t030405z-nobody-0000"])

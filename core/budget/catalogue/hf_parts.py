@@ -27,7 +27,7 @@ def read_mixture(config: Config, num_layers: int, layers: Layers, family: Family
     Raises:
         ValueError: If a number cannot be, or the layout is not one that can be counted.
     """
-    has_experts = optional_number(config, "num_experts", 0, low=0) > 0
+    has_experts = optional_number(config, "num_experts", 0, low=0) > 1  # of one nothing is chosen
     if not has_experts or (layers.are_single and not layers.where("moe")):
         return None
     ffn = optional_number(config, "intermediate_size", 0)

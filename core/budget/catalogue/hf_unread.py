@@ -9,8 +9,8 @@ from core.budget.catalogue.hf_layers import Layers
 from core.models.spec import Recurrent
 
 _SIZES: Final = (
-    "expert moe layer pattern head dim size rank lora width hidden block depth interval freq idx"
-    " index num_ ^n_ _n_ mamba ssm conv linear kernel state delta recurr expand group kv query"
+    "expert moe dense layer pattern head dim size rank lora width hidden block depth interval freq"
+    " idx index num_ ^n_ _n_ mamba ssm conv linear kernel state delta recurr expand group kv query"
     " vocab embed attn attention window cross sparse ffn mlp gate norm bias shared mtp altup laurel"
 )
 """Parts of names that speak of sizes."""
@@ -21,14 +21,19 @@ _NO_SIZES: Final = (
     # starting values, training, dropout
     " init std dropout pdrop layerdrop drop_ _loss coef aux jitter gradient label mask renormalize"
     # what the router does with its scores
-    " topk_ scoring score n_group$ expert_group _prob norm_min use_expert_bias sparsity"
+    " topk_ grouped_topk capacity scoring score n_group$ expert_group _prob norm_min"
+    " use_expert_bias sparsity"
     # tokens, other parts of the model, files
-    " _token token_id pad_ image video vision audio encoder _config$ version tie_ active_idx"
+    " _token token_id pad_ org_ pooling _media_ dense_list image video vision audio encoder"
+    " _config$ version tie_ active_idx"
     # how it is computed
-    " _act$ activation cache chunk flash fused kernels$ overlap _implementation pretraining_tp"
-    " ep_size ^return_ ^output_ norm_before_gate rescale time_step dt_ bidirectional causal"
+    " _act$ activation upcast cache chunk flash fused kernels$ overlap _implementation"
+    " pretraining_tp ep_size ^return_ ^output_ norm_before_gate rescale time_step dt_"
+    " bidirectional causal parallel_block parallel_embedding swiglu rmsnorm full_attn_mod"
+    # how text is written
+    " num_beam repeat_ngram return_sequences"
     # what follows from other fields, or belongs to multi-token prediction
-    " qk_head_dim mtp_layers_block"
+    " qk_head_dim mtp_layers_block mamba_use_mlp mlp_expansion ^block_dim$ ^conv_dim_out$"
 )
 """Parts of names of fields that change no count, though another part speaks of sizes."""
 _STATES: Final = (

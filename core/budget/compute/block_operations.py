@@ -263,7 +263,8 @@ def _experts(
         "hidden_dim": spec.hidden_dim,
         "expert_dim": mixture.expert_dim,
     }
-    router = matmul(N_("router"), rows, spec.hidden_dim, mixture.num_experts, item_bytes)
+    columns = mixture.num_experts + mixture.shared_gate
+    router = matmul(N_("router"), rows, spec.hidden_dim, columns, item_bytes)
     routed = Operation(
         name=N_("experts"),
         flops=item("experts", EXPERT_FLOPS, sizes, unit="FLOPs", kind="exact", source=MOVED),
@@ -272,6 +273,6 @@ def _experts(
             unit="bytes", source=MOVED, kind="estimated", band=(0.2, 0.0),
         ),
     )  # fmt: skip
-    shared = 3 * mixture.num_shared * mixture.expert_dim
+    shared = int(sizes["num_matrices"]) * mixture.num_shared * mixture.expert_dim
     always = matmul(N_("shared experts"), rows, spec.hidden_dim, shared, item_bytes)
     return (router, routed, *([always] if shared else []))

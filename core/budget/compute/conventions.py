@@ -1,11 +1,12 @@
 """What is counted as work: the exact FLOPs beside 6 N D, and the MFUs that one speed can have."""
 
+from math import inf
 from typing import Final
 
 from core.budget.check import check_range
 from core.budget.compute.forward_flops import forward_flops, is_pairs, is_scores, training_forward
 from core.budget.compute.step_flops import step_flops
-from core.budget.item import Formula, Item, Number, as_guessed, item
+from core.budget.item import GUESSED_WORK, Formula, Item, Number, as_guessed, item
 from core.budget.recipe import TrainingRecipe
 from core.budget.weights.parameters import counts
 from core.language import N_
@@ -101,12 +102,13 @@ def six_nd_ratio(spec: ModelSpec, seq_len: int, *, causal: bool) -> Item:
     Raises:
         ValueError: If the length is out of range.
     """
+    forward = forward_flops(spec, seq_len, seq_len, causal=causal)
     values = {
-        "forward": forward_flops(spec, seq_len, seq_len, causal=causal).amount,
+        "forward": forward.amount,
         "num_params": counts(spec).active,
         "num_tokens": seq_len,
     }
-    ratio = item(N_("exact / 6ND"), RATIO, values, unit="×", kind="exact", source=_RATIO)
+    ratio = item(N_("exact / 6ND"), RATIO, values, unit="×", kind=forward.kind, source=_RATIO)
     return as_guessed(ratio, spec)
 
 
@@ -123,36 +125,29 @@ def crossing(spec: ModelSpec) -> Item | None:
         "matrices_each_token": forward.amount - pairs,
         "scores_each_pair": pairs,
     }
-    found = item(N_("crossing"), CROSSING, values, unit="tokens", kind="exact", source=_CROSSING)
-    window, num_windowed = spec.window or found.amount, spec.num_windowed_layers
+    formula, source = CROSSING, _CROSSING
+    first, num_windowed = CROSSING.of(values), spec.num_windowed_layers
+    window = spec.window or first
     if spec.indexer is not None:
         window, num_windowed = spec.indexer.top_k, spec.num_attention_layers
-    if not num_windowed or found.amount <= window:
-        return as_guessed(found, spec)
-    scores = sum(part.amount for part in forward.children if is_scores(part))
-    windowed = scores * num_windowed / spec.num_attention_layers
-    beyond = _crossing_with_windows(values, windowed, window, chunked=spec.chunked)
-    return None if beyond is None else as_guessed(beyond, spec)
+    if num_windowed and first > window:
+        scores = sum(part.amount for part in forward.children if is_scores(part))
+        windowed = scores * num_windowed / spec.num_attention_layers
+        values |= {"scores_full": pairs - windowed, "scores_windowed": windowed, "window": window}
+        beyond = _beyond_windows(values, chunked=spec.chunked)
+        if beyond is None:
+            return None
+        formula, source = beyond, _WINDOWS
+    found = item(N_("crossing"), formula, values, unit="tokens", kind=forward.kind, source=source)
+    # A window that is not known would put it off, however far.
+    return as_guessed(found, spec, (GUESSED_WORK[0], inf))
 
 
-def _crossing_with_windows(
-    sizes: dict[str, Number], windowed: float, window: Number, *, chunked: bool
-) -> Item | None:
-    """Return the crossing beyond a window that is full; a full chunk costs half a window."""
-    pairs = sizes["scores_each_pair"]
-    values = sizes | {
-        "scores_full": pairs - windowed,
-        "scores_windowed": windowed,
-        "window": window,
-    }
-    if chunked and pairs == windowed:
+def _beyond_windows(values: dict[str, Number], *, chunked: bool) -> Formula | None:
+    """Return the rule beyond a window that is full; a full chunk costs half a window."""
+    windowed = values["scores_windowed"]
+    if values["scores_full"]:
+        return CROSSING_WITH_CHUNKS if chunked else CROSSING_WITH_WINDOWS
+    if chunked or windowed * values["window"] <= values["matrices_each_token"]:
         return None
-    if chunked:
-        return _pairs_item(CROSSING_WITH_CHUNKS, values)
-    if pairs == windowed and pairs * window <= sizes["matrices_each_token"]:
-        return None
-    return _pairs_item(CROSSING_IN_WINDOWS if pairs == windowed else CROSSING_WITH_WINDOWS, values)
-
-
-def _pairs_item(formula: Formula, values: dict[str, Number]) -> Item:
-    return item(N_("crossing"), formula, values, unit="tokens", kind="exact", source=_WINDOWS)
+    return CROSSING_IN_WINDOWS

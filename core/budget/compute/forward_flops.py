@@ -136,7 +136,8 @@ def training_forward(
     if not spec.num_mtp_layers:
         return forward
     more = _prediction(spec, num_tokens * spec.num_mtp_layers, seq_len, causal=causal)
-    return as_guessed(total(forward.name, [*forward.children, more], source=PRODUCTS), spec)
+    whole_pass = total(forward.name, [*forward.children, more], source=PRODUCTS)
+    return as_guessed(whole_pass, spec, GUESSED_WORK)
 
 
 def _prediction(spec: ModelSpec, num_tokens: int, seq_len: int, *, causal: bool) -> Item:

@@ -69,7 +69,7 @@ def step_flops(spec: ModelSpec, recipe: TrainingRecipe, *, causal: bool = False)
         forward = training_forward(spec, num_tokens, recipe.seq_len, causal=causal)
         values = {"forward": forward.amount}
         backward = item(
-            N_("backward"), BACKWARD, values, unit="FLOPs", kind="exact", source=_BACKWARD
+            N_("backward"), BACKWARD, values, unit="FLOPs", kind=forward.kind, source=_BACKWARD
         )
     else:
         frozen = forward_flops(spec, num_tokens, recipe.seq_len, causal=causal)
@@ -119,11 +119,11 @@ def _extra_work(spec: ModelSpec, recipe: TrainingRecipe, forward: Item) -> list[
             "num_tokens": recipe.num_tokens * recipe.accumulation,
             "skipped_width": skipped_width(spec, recipe),
         }
-        parts.append(
-            item(
-                N_("blocks again"), BLOCKS_AGAIN, values, unit="FLOPs", kind="exact", source=_BLOCKS
-            )
-        )
+        again = item(
+            N_("blocks again"), BLOCKS_AGAIN, values,
+            unit="FLOPs", kind=forward.kind, source=_BLOCKS,
+        )  # fmt: skip
+        parts.append(again)
     return parts
 
 
@@ -144,7 +144,8 @@ def skipped_width(spec: ModelSpec, recipe: TrainingRecipe) -> int:
     num_dense = sum(
         spec.expert_layers_before(end + 1) == spec.expert_layers_before(end) for end in ends
     )
-    shared = 0 if spec.mixture is None else spec.mixture.num_shared * spec.mixture.expert_dim
+    ends_in_shared = spec.mixture is not None and not spec.mixture.shared_gate
+    shared = spec.mixture.num_shared * spec.mixture.expert_dim if ends_in_shared else 0
     if recipe.lora is not None and "down" in recipe.lora.targets:
         return num_dense * recipe.lora.rank + (len(ends) - num_dense) * shared
     return num_dense * spec.ffn_dim + (len(ends) - num_dense) * shared
@@ -187,14 +188,16 @@ def adapted_backward(
         "untrained": 0 if fused else _untrained(spec, lora, scores),
     }
     values["adapters"] = ADAPTERS_FORWARD.of(values)
+    # Of a first layer that has no attention, and of all before the first adapter, less is done.
     parts = [
         item(
             N_("frozen matrices"),
             FROZEN_BACKWARD,
             values,
             unit="FLOPs",
-            kind="exact",
+            kind=forward.kind if spec.is_plain else "estimated",
             source=_FROZEN,
+            band=0.0 if spec.is_plain else (0.2, 0.0),
         ),
         item(
             N_("attention scores"),

@@ -110,23 +110,16 @@ def device_holder(kind: str, gpu: str = "") -> str:
 
 
 def _holder(device: TrainingDevice) -> str:
-    lock_file, _holder_file = _files(device)
+    lock_file, holder_file = _files(device)
     for look in range(_LOOKS):
         time.sleep(_SECONDS_BETWEEN_LOOKS if look else 0.0)
         try:
             with FileLock(lock_file, blocking=False):
                 return ""
         except Timeout:
-            if run := _noted(device):
-                return run
+            with suppress(OSError, ValueError, KeyError):
+                return str(json.loads(holder_file.read_text(encoding="utf-8"))["run"])
     return "?"
-
-
-def _noted(device: TrainingDevice) -> str:
-    """Return the run that has written down that it holds the device; "" if none has."""
-    with suppress(OSError, ValueError, KeyError):
-        return str(json.loads(_files(device)[1].read_text(encoding="utf-8"))["run"])
-    return ""
 
 
 def is_held_by(run: str, kind: str, gpu: str = "") -> bool:
@@ -135,7 +128,7 @@ def is_held_by(run: str, kind: str, gpu: str = "") -> bool:
     Raises:
         NoSuchGpuError: there is no such GPU.
     """
-    return any(_noted(device) == run for device in training_devices(kind, gpu))
+    return any(_holder(device) == run for device in training_devices(kind, gpu))
 
 
 def device_for_now(kind: str, gpu: str = "") -> TrainingDevice:

@@ -184,7 +184,7 @@ def section(info: Mapping[str, Any], name: str, directory: Path) -> dict[str, An
 
 
 def _damage(path: Path, part: str) -> str:
-    message = _("{path} is damaged in its part {part!r}: put the file back, or delete the run.")
+    message = _("The section {part!r} of {path} is damaged: restore the file, or delete the run.")
     return message.format(path=told(path), part=part)
 
 

@@ -118,7 +118,8 @@ _SECTIONS: Final[Mapping[str, Mapping[str, Check]]] = {
         **dict.fromkeys(("ln_vocab", "unigram_entropy", "bigram_entropy"), optional(is_number)),
     },
     "resolved": {
-        **dict.fromkeys(("device", "device_name", "precision"), optional(is_text)),
+        "device": is_text,
+        **dict.fromkeys(("device_name", "precision"), optional(is_text)),
         "peak_flops_per_second": optional(is_number),
         "peak_source": optional(is_text),
     },

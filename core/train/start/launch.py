@@ -102,7 +102,7 @@ def launch(
     try:
         starting.acquire(timeout=STARTING_SECONDS)
     except Timeout as error:
-        message = _("Another run is just starting on this machine; try again when it trains.")
+        message = _("Another run is just starting on this machine; try again once it is training.")
         raise DeviceBusyError(message) from error
     try:
         if not wait:

@@ -192,7 +192,7 @@ class SandboxQueue:
                 message = _("{count} runs are waiting, the most that this server lines up.")
                 raise ValueError(message.format(count=MAX_WAITING))
             if address and [each.address for each in others].count(address) >= MAX_OF_ADDRESS:
-                message = _("{count} runs of your address are waiting, the most of one address.")
+                message = _("{count} runs from your address are waiting, the most for one address.")
                 raise ValueError(message.format(count=MAX_OF_ADDRESS))
             ticket = Ticket(
                 prepared=prepared, owner=owner, address=address, seen=self._owners.clock()

@@ -6,6 +6,7 @@ A class that exports at once must not keep the live stream waiting, nor one brow
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -25,8 +26,12 @@ class Export:
 
     def end(self) -> End:
         """Return what changes when the run does: name, time and size of its files."""
-        with_times = ((each.name, each.stat()) for each in self.directory.iterdir())
-        return tuple(sorted((name, stat.st_mtime_ns, stat.st_size) for name, stat in with_times))
+        found = []
+        for each in self.directory.iterdir():
+            with suppress(FileNotFoundError):  # a worker renames what it has written
+                stat = each.stat()
+                found.append((each.name, stat.st_mtime_ns, stat.st_size))
+        return tuple(sorted(found))
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from starlette.types import Receive, Scope, Send
 
 from core.language import LANGUAGES, _
 from core.train.run.directory import check_run_name, open_run_directory, runs_directory
+from core.train.run.disk import sentence_of
 from core.train.run.reader import RunReader
 from core.train.run.recorded import check_preset, recorded_run
 from core.train.run.records import csv_lines
@@ -260,7 +261,7 @@ def _refused(status: int, sentence: str) -> Response:
 
 
 def _refused_for(error: Exception) -> Response:
-    return _refused(404 if isinstance(error, FileNotFoundError) else 400, str(error))
+    return _refused(404 if isinstance(error, FileNotFoundError) else 400, sentence_of(error))
 
 
 _live = LiveStream()

@@ -138,7 +138,7 @@ def test_a_run_json_with_a_damaged_field_is_exported_or_refused_with_a_sentence(
             except ValueError as error:
                 refused.append(str(error))
     assert len(refused) > 200
-    assert any("run.json is damaged in its part 'text'" in each for each in refused)
+    assert any("section 'text' of" in each and "run.json is damaged" in each for each in refused)
 
 
 @pytest.mark.parametrize("state", ["running", "paused"])

@@ -128,7 +128,7 @@ def test_an_address_leaves_places_to_others_and_a_teacher_is_not_counted():
     try:
         for number in range(MAX_OF_ADDRESS):
             jobs.start(f"one {number}", gate.wait)
-        with pytest.raises(PoolFullError, match=f"{MAX_OF_ADDRESS} measurements of your address"):
+        with pytest.raises(PoolFullError, match=f"{MAX_OF_ADDRESS} measurements from your address"):
             jobs.start("one more", gate.wait)
         for asker[0] in ("192.0.2.2", ""):
             jobs.start(f"of {asker[0]}", gate.wait)

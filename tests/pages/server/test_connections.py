@@ -1,9 +1,16 @@
 """Connections are bounded by address before they say a word, and counted until they are closed."""
 
 import asyncio
+import inspect
+import socket
+import sys
+from types import SimpleNamespace
+
+import pytest
+import uvicorn
 
 from pages.server import connections
-from pages.server.connections import bound_connections
+from pages.server.connections import Connections, bound_connections
 
 STUDENT, OTHER, TEACHER = "127.0.0.3", "127.0.0.4", "127.0.0.1"
 
@@ -32,6 +39,7 @@ async def come(port, source, number):
     return let_in
 
 
+@pytest.mark.skipif(sys.platform == "darwin", reason="macOS answers on 127.0.0.1 only")
 def test_silent_connections_of_one_address_leave_room_for_others_and_for_the_teacher(monkeypatch):
     monkeypatch.setattr(connections, "num_connections", lambda: 24)
 
@@ -54,6 +62,17 @@ def test_silent_connections_of_one_address_leave_room_for_others_and_for_the_tea
         return numbers
 
     assert asyncio.run(asyncio.wait_for(scene(), 60)) == [16, 2, 6, 5]
+
+
+def test_a_transport_that_forgets_its_socket_when_it_ends_as_tls_does_is_given_back():
+    connections = Connections(1)
+    for _each in range(3):
+        with socket.socket() as held:
+            known = {"peername": (TEACHER, 1), "socket": held}
+            transport = SimpleNamespace(get_extra_info=known.get, abort=lambda: None)
+            assert connections.let_in(transport)
+            assert not connections.let_in(transport)
+        known.clear()
 
 
 def test_a_socket_that_waits_in_a_long_queue_keeps_its_queue(monkeypatch):
@@ -79,9 +98,5 @@ def test_a_socket_that_waits_in_a_long_queue_keeps_its_queue(monkeypatch):
 
 def test_the_server_listens_through_this_loop():
     """A canary: uvicorn and Streamlit hand the socket and its queue to `create_server`."""
-    import inspect
-
-    import uvicorn
-
     assert "await loop.create_server" in inspect.getsource(uvicorn.Server.startup)
     assert "sock=sock" in inspect.getsource(uvicorn.Server.startup)

@@ -54,6 +54,15 @@ def test_what_cannot_be_carried_is_said_with_what_would_help(limits):
     assert carried() < MAX_SESSIONS
 
 
+def test_a_system_that_raises_no_limit_keeps_the_one_it_has(limits, monkeypatch):
+    def refuse(_which, _pair):
+        raise ValueError("not allowed to raise maximum limit")
+
+    limits(256, 1024)
+    monkeypatch.setattr(resource, "setrlimit", refuse)
+    assert (num_descriptors(), carried()) == (256, 64)
+
+
 def test_windows_has_no_such_limit(monkeypatch):
     num_descriptors.cache_clear()
     monkeypatch.setattr(descriptors.sys, "platform", "win32")

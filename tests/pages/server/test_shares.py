@@ -44,11 +44,11 @@ def test_cookies_addresses_and_all_together_end_before_the_teachers_part(teacher
     one = browsers().new_cookie()
     assert fill(shares, visitor("203.0.113.1", one)) == (
         8,
-        "All 8 places of this browser are taken: close one of its pages.",
+        "All 8 places for this browser are taken: close one of its pages.",
     )
     # Edited cookies are no browser's: the address counts, and so it does for fresh ones.
     num, why = fill(shares, visitor("203.0.113.1", one + "x"))
-    assert (num, why) == (52, "All 60 places of your address are taken: try again later.")
+    assert (num, why) == (52, "All 60 places for your address are taken: try again later.")
     assert fill(shares, visitor("203.0.113.1", browsers().new_cookie()))[0] == 0
     assert fill(shares, visitor("203.0.113.2")) == (
         20,
@@ -64,7 +64,7 @@ def test_what_is_given_back_is_free_again_and_nobody_is_remembered():
     for _again in range(3):
         with shares.held(who):
             assert shares.num_held == 1
-            with pytest.raises(ShareSpentError, match="of this browser"):
+            with pytest.raises(ShareSpentError, match="for this browser"):
                 shares.check(who)
     assert not shares._held
 

@@ -21,7 +21,7 @@ def installed(monkeypatch):
     """A runtime that knows one client, and our sessions in the place of Streamlit's."""
     assert websocket_session_manager.AppSession is app_session.AppSession
     monkeypatch.setattr(websocket_session_manager, "AppSession", app_session.AppSession)
-    monkeypatch.setattr(Session, "upload_refusal", Session.upload_refusal)
+    monkeypatch.setattr(Session, "upload_refusal", None, raising=False)
     client = SimpleNamespace(client_context=SimpleNamespace(remote_ip="203.0.113.1"))
     manager = MemoryUploadedFileManager("/upload")
     stand_in = MagicMock(get_client=lambda _session: client, uploaded_file_mgr=manager)

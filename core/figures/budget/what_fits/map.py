@@ -52,7 +52,7 @@ _EM: Final = {"space": 0.25, "digit": 0.5, "letter": 0.8, "wide": 1.0}
 _STEEP: Final = 26  # columns from which names stand upright and a square has room for one letter
 _STEEP_PRESENTED: Final = 12  # as many on a projector
 _TINY: Final = 12  # px of such names and letters, but on a projector
-_COUNT: Final = re.compile(r"^\d+k?× ")
+_COUNT: Final = re.compile(r"\d+k?× ")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -246,7 +246,7 @@ def count_sentence(plane: Plane, labels: Labels, look: Look) -> str:
     """Return what the numbers in the squares are, or where to find them."""
     words, _size = _written(plane, labels, look)
     has_counts = any(plane.fewest[pair] for pair, cell in plane.cells.items() if cell.reason)
-    if has_counts and not any(each[0].isdigit() for each in words):
+    if has_counts and not any(map(str.isdigit, "".join(words))):
         return _("how many devices are enough stands in the table and under the pointer")
     return _("2×: two devices are enough")
 

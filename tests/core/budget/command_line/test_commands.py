@@ -273,7 +273,9 @@ def test_a_reader_who_has_seen_enough_is_no_error(root):
         ["/bin/sh", "-c", command], cwd=root, capture_output=True, text=True, check=False
     )
 
-    assert (child.returncode, child.stderr) == (0, "")
+    assert child.returncode == 0
+    assert child.stderr == "" or child.stderr.startswith("Not counted")  # where head lived as long
+    assert "Error" not in child.stderr
     assert child.stdout.startswith("Llama-2 7B: ")
 
 

@@ -9,6 +9,7 @@ from core.train.control.device import (
     device_holder,
     hold_device,
     hold_first,
+    is_held_by,
     locks_folder,
     queued_runs,
     refuse_if_busy,
@@ -41,6 +42,17 @@ def test_a_holder_that_did_not_write_its_name_is_still_a_holder(tmp_path, monkey
     with hold_device("cpu", "run-a"):
         next((tmp_path / "locks").glob("*-cpu.json")).unlink()
         assert device_holder("cpu") == "?"
+
+
+def test_a_note_that_a_killed_run_left_behind_holds_no_device(tmp_path, monkeypatch):
+    monkeypatch.setenv("B2G_STATE_DIR", str(tmp_path))
+    with hold_device("cpu", "run-a"):
+        assert is_held_by("run-a", "cpu")
+        assert not is_held_by("run-b", "cpu")
+        [note] = (tmp_path / "locks").glob("*-cpu.json")
+        left = note.read_bytes()
+    note.write_bytes(left)
+    assert not is_held_by("run-a", "cpu")
 
 
 def test_the_queue_is_in_the_order_of_asking_not_of_arriving():

@@ -201,7 +201,7 @@ def test_fresh_cookies_of_one_address_leave_places_in_the_line_to_others(queue, 
     starter.busy = True
     for number in range(MAX_OF_ADDRESS):
         queue.enter(SMALL, owner=f"cookie {number}", address="192.0.2.1")
-    with pytest.raises(ValueError, match=f"{MAX_OF_ADDRESS} runs of your address are waiting"):
+    with pytest.raises(ValueError, match=f"{MAX_OF_ADDRESS} runs from your address are waiting"):
         queue.enter(SMALL, owner="a fresh cookie", address="192.0.2.1")
     queue.enter(SMALL, owner="cookie 3", address="192.0.2.1")  # in place of its earlier wish
     for number in range(MAX_WAITING - MAX_OF_ADDRESS):

@@ -37,6 +37,12 @@ def test_a_browser_s_second_file_waits_for_its_first_and_another_s_comes_before_
     assert order == ["a1", "b1", "a2", "a3"]
 
 
+def test_a_file_that_its_writer_renames_meanwhile_is_no_error(run, monkeypatch):
+    half = run / "state.json.tmp"
+    monkeypatch.setattr(type(run), "iterdir", lambda _folder: iter((half, run / "metrics.bin")))
+    assert [name for name, _time, _size in Export((), run).end()] == ["metrics.bin"]
+
+
 def test_no_more_bytes_are_kept_than_the_bound_and_a_failure_is_not_kept(run):
     made = []
 

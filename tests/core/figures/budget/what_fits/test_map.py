@@ -1,5 +1,7 @@
 """The squares by their data: letters, colours' states, what is picked out, words and table."""
 
+from dataclasses import replace
+
 import pytest
 
 from core.budget.catalogue.devices import DEVICES
@@ -173,6 +175,18 @@ def test_what_a_square_has_no_room_for_is_shortened_in_steps_and_never_in_some_s
     lengths = [len(text) for text, _size in seen.values()]
     assert (lengths[0], lengths[-1]) == (6, 1)
     assert lengths == sorted(lengths, reverse=True)
+
+
+def test_a_guess_is_marked_in_every_square_and_has_its_count_there_or_in_the_table():
+    guess = {"v3": replace(MODELS["deepseek-v3"], guessed=True)}
+    for num, longest in ((2, len("≈128× W")), (26, len("≈W"))):
+        devices = dict(list(DEVICES.items())[:num])
+        plane = models_devices(guess, serving_ways(ServingPlan())["bf16"], devices)
+        labels = Labels(rows={"v3": "V3"}, columns={key: key for key in devices})
+        words = map_picture(plane, labels, Look()).figure.data[1].text
+        assert {each[0] for each in words} == {"≈"}
+        assert max(map(len, words)) <= longest, words
+        assert ("table" in count_sentence(plane, labels, Look())) == (num == 26)
 
 
 def test_all_devices_side_by_side_have_room_for_a_letter_and_names_that_stand_upright():
