@@ -200,7 +200,8 @@ def _version_conflict(
     sentences = [told.sentence, _what_was_saved(node, saved, failure), _who_changed_it(guilty)]
     advice = told.advice
     if repairs and any(rewrites.is_in_block(repairs.source, each.span.line) for each in guilty):
-        advice = _("Change it after backward(), when nothing needs the old values any more.")
+        advice = _("Change it after backward(), when nothing needs the old values any more, or "
+                   "change a copy.")  # fmt: skip
     if len(guilty) > 1:
         message = _("None of these may stay: {writes}.")
         places = [placed(each.text, each.span.line) for each in guilty]

@@ -45,13 +45,15 @@ def _leaf_in(part: str) -> tuple[str, Tensor]:
     if not _NAME.fullmatch(name) or not equals:
         message = _("{part} cannot be read; write a name and a number or a list: w = 2.0.")
         raise ValueError(message.format(part=part))
+    no_number = _("The value of {name} must be a number or a list of numbers, all rows alike.")
     try:
         tree = _WithInfinities().visit(ast.parse(value, mode="eval"))
         x = torch.tensor(ast.literal_eval(tree))
     except (ValueError, SyntaxError, TypeError, RuntimeError, RecursionError, MemoryError):
-        message = _("The value of {name} must be a number or a list of numbers, all rows alike.")
-        raise ValueError(message.format(name=name)) from None
-    if x.numel() > MAX_ELEMENTS or x.is_complex():
+        raise ValueError(no_number.format(name=name)) from None
+    if x.is_complex():
+        raise ValueError(no_number.format(name=name))
+    if x.numel() > MAX_ELEMENTS:
         message = _("{name} has {count} elements; at most {limit} can be typed in.")
         raise ValueError(message.format(name=name, count=x.numel(), limit=MAX_ELEMENTS))
     if x.ndim > GRADIENTS.rank:

@@ -43,7 +43,7 @@ def explain_not_finite(
         what = "nan" if "nan" in _faults(value) else "inf"
     place = placed(_written(first, capture, source), first.line)
     advice, rewrite = _("Keep its operand away from there, for example with clamp()."), ""
-    if broken is not None and _is_leak(broken, capture):
+    if broken is not None and not _fault(capture.result) and _is_leak(broken, capture):
         selection = _selection_of(broken, capture)
         advice = _about_leak(selection)
         if selection is not None and tensors is not None and rewrites.is_python(source):

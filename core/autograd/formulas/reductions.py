@@ -91,7 +91,7 @@ def _free(v: Values) -> float:
 
 
 def _variance(g: Array, v: Values) -> Array:
-    return np.divide(2, _free(v)) * spread(g, v) * _deviation(v)
+    return 2 * spread(g, v) * _deviation(v) / _free(v)
 
 
 def _standard_deviation(g: Array, v: Values) -> Array:

@@ -45,6 +45,7 @@ def test_infinity_and_nan_are_numbers():
         ("w = 'a'", "must be a number"),
         ("w = [1.0, infinite]", "must be a number"),
         ("w = inf()", "must be a number"),
+        ("w = [1.0, 2j]", "must be a number"),
         (f"w = {[1.0] * 65}", "65 elements"),
         ("w = 1; w = 2", "given twice"),
         ("; ".join(f"w{n} = 1" for n in range(13)), "13 tensors"),

@@ -58,6 +58,11 @@ def test_the_first_is_found_where_nothing_is_selected_and_nothing_is_proposed():
         assert told.rewrite == "", program
 
 
+def test_what_makes_the_result_itself_nan_or_infinite_is_no_leak_of_a_gradient():
+    for program, x in [("y = (x / x.norm())[0]", [0.0, 0.0]), ("y = (1 + x.exp()).log()", [100.0])]:
+        assert "clamp()" in explained(program, x).advice, program
+
+
 def test_without_a_program_there_is_no_line():
     told = explain_not_finite(
         capture(lambda x: x.log(), {"x": torch.tensor(-1.0).requires_grad_()})

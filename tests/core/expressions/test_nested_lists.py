@@ -59,11 +59,11 @@ def refusal_of(source, profile, limits):
 @pytest.mark.parametrize("use", ["i", "torch.tensor(i)", "x[i]", "x[i]=1", "torch.cat(i)", "x+i"])
 def test_nine_lines_that_hold_a_billion_numbers_are_refused_where_they_pass_the_limit(use):
     for profile, limits in PROFILES:
-        begins = time.monotonic()
+        begins = time.thread_time()
         error = refusal_of(f"{BOMB}\n{use}", profile, limits)
         assert (error.line, error.column) == (3, 2), profile
         assert f"{MAX_VALUES:,}" in error.message, profile
-        assert time.monotonic() - begins < limits.seconds, profile
+        assert time.thread_time() - begins < limits.seconds, profile
 
 
 @pytest.mark.parametrize(
@@ -102,9 +102,9 @@ def test_a_hundred_random_programs_of_names_lists_and_tuples_end_soon_under_ever
     for _ in range(100):
         source = nested_program(rng)
         for name, run in ENTRANCES.items():
-            begins = time.monotonic()
+            begins = time.thread_time()
             ended = run(source)
-            assert time.monotonic() - begins < GRADIENTS.seconds, (name, source)
+            assert time.thread_time() - begins < GRADIENTS.seconds, (name, source)
             errors.append(getattr(ended, "trace", ended).error)
     assert 0.1 * len(errors) < errors.count(None) < 0.9 * len(errors)
     assert psutil.Process().memory_info().rss - before < 100e6
