@@ -239,7 +239,7 @@ def repeat(x: Layout, counts: Sequence[int]) -> Predicted:
 
 
 def index(x: Layout, items: object) -> Layout | None:
-    """Return `x[items]` for integers, slices, None and one ...; None where something else stands."""
+    """Return `x[items]` for integers, slices, None and one ...; None where others stand."""
     parts = list(items) if type(items) is tuple else [items]
     is_other = any(part is not None and type(part) not in {int, slice, type(...)} for part in parts)
     if is_other or parts.count(...) > 1:  # torch takes a second one
