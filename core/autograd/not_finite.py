@@ -43,7 +43,8 @@ def explain_not_finite(
         what = "nan" if "nan" in _faults(value) else "inf"
     place = placed(_written(first, capture, source), first.line)
     advice, rewrite = _("Keep its operand away from there, for example with clamp()."), ""
-    if broken is not None and not _fault(capture.result) and _is_leak(broken, capture):
+    is_of_the_result = value is not None and _fault(capture.result)
+    if broken is not None and not is_of_the_result and _is_leak(broken, capture):
         selection = _selection_of(broken, capture)
         advice = _about_leak(selection)
         if selection is not None and tensors is not None and rewrites.is_python(source):
