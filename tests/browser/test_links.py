@@ -192,6 +192,9 @@ def test_a_second_choice_before_the_first_ones_picture_has_come_does_not_take_it
 ):
     visit(page, "/optimizers", optim_tab="rule")
     for names in (["m", "v"], ["v", "m"], ["m", "v"]):
+        for name in names:
+            choice = page.locator(f".st-key-optim_{name}_choice button:not([aria-checked=true])")
+            choice.first.wait_for(state="attached")
         before = query_of(page.url)
         page.evaluate(TWO_CLICKS, names)
         page.wait_for_url(lambda url, before=before: query_of(url) != before)
