@@ -249,7 +249,7 @@ def test_weights_are_at_first_as_the_makers_publish_them_and_windows_show_what_i
 ):
     app = open_page(PAGE, serving_model="gpt-oss-120b", serving_device="h100-sxm")
     assert "concurrent users" in headline(app)
-    assert app.metric[0].value == "59.5 GiB"
+    assert app.metric[0].value == "60.7 GiB"
     wide = open_page(PAGE, serving_model="gpt-oss-120b", serving_weights="bfloat16")
     assert "the weights take 218 GiB" in headline(wide)
     heads = open_page(PAGE, serving_model="gpt-oss-120b", serving_tab="heads")

@@ -227,7 +227,7 @@ def weights_read(spec: ModelSpec, serving: ServingPlan, num_tokens: int) -> Item
     # A tied head is the table itself, and multiplying with it reads all of it.
     table = found.token_embedding if spec.tied else 0
     always = replace(found, token_embedding=table, layer_embeddings=0, positions=0, experts=0)
-    parts = [*stored_weights(always, serving.weight_format).children]
+    parts = [*stored_weights(spec, always, serving.weight_format).children]
     if spec.mixture is not None and found.experts:
         fmt = stored_format("weight_format", serving.weight_format)
         values = {

@@ -53,11 +53,11 @@ def size_of(word: str, spec: ModelSpec) -> Size:
     return Size(word=word, name=spec.name, num_params=counts(spec).total, spec=spec)
 
 
-def num_in_format(size: Size, *, rest_in_16_bits: bool = True) -> int:
+def num_in_format(size: Size, format_name: str, *, rest_in_16_bits: bool = True) -> int:
     """Return how many parameters `weights_in` stores in the format: the others keep 16 bits."""
     if size.spec is None or not rest_in_16_bits:
         return size.num_params
-    return counts(size.spec).matrices
+    return _num_quantized(size.spec, counts(size.spec), format_name)
 
 
 def quantized_weights(num_params: int, fmt: Format | BlockFormat) -> Item:
@@ -151,19 +151,28 @@ def serving_weights(spec: ModelSpec, weight_format: str = "bfloat16", tensor: in
         ValueError: If the format is unknown, or the heads cannot be split over the devices.
     """
     counted = share_counts(spec, serving_share(spec, tensor))
-    return as_guessed(stored_weights(counted, weight_format), spec)
+    return as_guessed(stored_weights(spec, counted, weight_format), spec)
 
 
-def stored_weights(counted: ParameterCounts, weight_format: str) -> Item:
+def _num_quantized(spec: ModelSpec, counted: ParameterCounts, weight_format: str) -> int:
+    """Return how many weights a format holds: of MXFP4 as released those of the experts alone.
+
+    Source: the modules_to_not_convert of gpt-oss's config.json; transformers' Mxfp4Config.
+    """
+    return counted.experts if weight_format == "mxfp4" == spec.quantized else counted.matrices
+
+
+def stored_weights(spec: ModelSpec, counted: ParameterCounts, weight_format: str) -> Item:
     """Return the bytes of counted weights: matrices in the format, the rest in 16 bits.
 
     Raises:
         ValueError: If the format is unknown.
     """
     fmt = stored_format("weight_format", weight_format)
-    matrices = replace(quantized_weights(counted.matrices, fmt), name="matrices", source=_QUANTIZED)
+    in_format = _num_quantized(spec, counted, weight_format)
+    matrices = replace(quantized_weights(in_format, fmt), name="matrices", source=_QUANTIZED)
     values = {
-        "num_params": counted.total - counted.matrices,
+        "num_params": counted.total - in_format,
         "bits": 32 if weight_format == "float32" else 16,
     }
     rest = item("the rest", OTHERS, values, unit="bytes", kind="exact", source=_SIXTEEN)

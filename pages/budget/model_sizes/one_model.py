@@ -17,10 +17,11 @@ from pages.shared.tabbed_page import Chart, Shown
 
 CODE: Final = """
 num_params = {num_params:_}
-num_in_format = {num_in_format:_}  # the others stay in 16 bits (in 32 beside float32)
-bits_per_weight = {bits}  # scales included
+# Format -> how many weights it holds (the others stay in 16 bits, in 32 beside float32), and the
+# bits of each, scales included.
+formats = {formats}
 
-for name, bits in bits_per_weight.items():
+for name, (num_in_format, bits) in formats.items():
     other_bits = 32 if name == "float32" else 16
     num_bytes = (num_in_format * bits + (num_params - num_in_format) * other_bits) / 8
     print(f"{{name:18}} {{num_bytes / 2**30:10.2f}} GiB")
@@ -59,11 +60,12 @@ def _explained(case: Case) -> Sequence[str]:
 
 
 def _code(case: Case, formats: Sequence[str]) -> str:
-    return CODE.format(
-        num_params=case.size.num_params,
-        num_in_format=num_in_format(case.size, rest_in_16_bits=case.rest_in_16_bits),
-        bits={name: bits_per_value(name) for name in formats},
-    )
+    rest = case.rest_in_16_bits
+    held = {
+        name: (num_in_format(case.size, name, rest_in_16_bits=rest), bits_per_value(name))
+        for name in formats
+    }
+    return CODE.format(num_params=case.size.num_params, formats=held)
 
 
 def two_models(a: Sequence[Case], b: Sequence[Case]) -> Shown:

@@ -45,7 +45,10 @@ def table(wanted: tuple[bool, bool]) -> Shown:
 def write_code(cells: Sequence[Cell], *, scales: bool) -> str:
     """Return Python that works out every cell."""
     sizes = {
-        cell.size.name: (cell.size.num_params, num_in_format(cell.size, rest_in_16_bits=scales))
+        cell.size.name: (
+            cell.size.num_params,
+            num_in_format(cell.size, cell.format_name, rest_in_16_bits=scales),
+        )
         for cell in cells
     }
     names = dict.fromkeys(cell.format_name for cell in cells)

@@ -5,10 +5,12 @@ from dataclasses import replace
 import pytest
 
 from core.budget.catalogue.models import MODELS
+from core.budget.weights.parameters import counts
 from core.budget.weights.stored import quantized_weights, serving_weights
 from core.dtypes import BLOCK_FORMATS, FORMATS
 from core.dtypes.blocks.gguf_formats import GGUF_FORMATS
 from core.models.build import build_model
+from core.units import GIB
 
 SEVEN = 7 * 10**9
 
@@ -30,6 +32,15 @@ def test_seven_billion_weights_by_hand():
     ):
         amount = quantized_weights(SEVEN, BLOCK_FORMATS[name]).amount
         assert amount == pytest.approx(7e9 * bits / 8), name
+
+
+def test_files_of_gpt_oss_have_the_published_size():
+    # Its model card, arXiv 2508.10925, table 1: only the experts are in MXFP4.
+    for name, published in (("gpt-oss-20b", 12.8), ("gpt-oss-120b", 60.8)):
+        files = serving_weights(MODELS[name], "mxfp4")
+        assert files.amount / GIB == pytest.approx(published, rel=0.002), name
+        own = counts(MODELS[name])
+        assert files.children[0].amount == own.experts * 4.25 / 8, name
 
 
 def test_the_parts_are_named_and_add_up():
